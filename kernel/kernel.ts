@@ -2,7 +2,7 @@ import { copyData } from './base/copy-data.ts'
 import { diskWithDeadline } from './base/disk-deadline.ts'
 import { checkedDisk, subDisk } from './base/disk-path.ts'
 import { describeError, errorOf, failureLine, isWalletError, WalletError } from './base/errors.ts'
-import { isRecord, type JsonObject, parseJson } from './base/json.ts'
+import { compact, isRecord, type JsonObject, parseJson } from './base/json.ts'
 import { quarantine } from './base/quarantine.ts'
 import { checkServerAddress } from './config.ts'
 import { Context } from './context.ts'
@@ -300,8 +300,7 @@ const configOf = (options: KernelOptions): KernelConfig => {
     authServer: options.authServer ?? `https://login.${HOST}/api`,
     infoServers: options.infoServers ?? [`https://info-eu1.${HOST}`, `https://info-us1.${HOST}`],
     syncServers: options.syncServers ?? SYNC_NAMES.map(name => `https://sync-${name}.${HOST}`),
-    ...(options.deviceDescription === undefined ? {} : { deviceDescription: options.deviceDescription }),
-    ...(options.passwordSnrp === undefined ? {} : { passwordSnrp: options.passwordSnrp }),
+    ...compact({ deviceDescription: options.deviceDescription, passwordSnrp: options.passwordSnrp }),
     hideKeys: options.hideKeys ?? false,
     logLevel: options.logLevel ?? 'warn',
     skipBlockHeight: options.skipBlockHeight ?? false

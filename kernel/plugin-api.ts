@@ -22,7 +22,7 @@ export type { AddressFault } from './base/errors/spend-errors.ts'
 export type { ErrorCode, ErrorDetails } from './base/errors.ts'
 export { isWalletError, WalletError } from './base/errors.ts'
 export type { Json, JsonObject } from './base/json.ts'
-export { checkJsonText, type JsonLimits, parseJsonText, tryJsonText } from './base/json.ts'
+export { checkJsonText, compact, type JsonLimits, parseJsonText, tryJsonText } from './base/json.ts'
 export { makeYielder, type Yielder } from './base/yielder.ts'
 export type { Disk } from './io/disk.ts'
 export type {

@@ -1,5 +1,6 @@
 import { requireObject, requireObjects, requireTexts } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import { allSettledOrThrow } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
@@ -103,7 +104,7 @@ export class SharedAccount {
     this.state = new Observable<AccountSnapshot>(
       {
         accountId: this.id,
-        ...(login.username === undefined ? {} : { username: login.username }),
+        ...compact({ username: login.username }),
         appId: login.appId,
         isLoggedIn: true,
         loginMethods: loginMethodsOf(this.#credentials, login),
@@ -353,7 +354,7 @@ export class Account implements Readable<AccountSnapshot> {
    */
   async createWallet(type: string, keys?: WalletKeys): Promise<string> {
     this.#check()
-    return createWallet(this.#shared.makers, { type, ...(keys === undefined ? {} : { keys }) })
+    return createWallet(this.#shared.makers, { type, ...compact({ keys }) })
   }
 
   /** Makes many wallets with one request; one result each, in order, and the failure of one harms no other. */

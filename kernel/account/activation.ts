@@ -1,6 +1,6 @@
 import { abs, add, compare, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
-import { copyJson, isRecord } from '../base/json.ts'
+import { compact, copyJson, isRecord } from '../base/json.ts'
 import type { ActivationAsset, ActivationOffer, EngineActivationRequest, WalletRef } from '../types/engine.ts'
 import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/validate.ts'
@@ -61,7 +61,7 @@ export const getActivationAssets = async (
   { walletId, tokenIds }: ActivationQuestion
 ): Promise<readonly ActivationAsset[]> => {
   const { wallet, engine } = await openForActivation(parts, walletId)
-  const request = { ...(tokenIds === undefined ? {} : { tokenIds }), wallets: walletFactsOf(parts.book) }
+  const request = { ...compact({ tokenIds }), wallets: walletFactsOf(parts.book) }
   const assets = await engine.call('naming what can pay for the activation', async made => {
     if (made.getActivationAssets === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
     return readAssets(wallet.currencyInfo.pluginId, await made.getActivationAssets(request))
@@ -82,7 +82,7 @@ export const activateWallet = async (
   const payer = payment === undefined ? wallet : (await openForActivation(parts, payment.walletId)).wallet
   const tokenId = payment?.tokenId ?? null
   const request: EngineActivationRequest = {
-    ...(tokenIds === undefined ? {} : { tokenIds }),
+    ...compact({ tokenIds }),
     ...(payment === undefined ? {} : { payment: { ...(await payerFacts(payer)), tokenId } })
   }
   const { pluginId } = wallet.currencyInfo

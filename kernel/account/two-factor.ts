@@ -1,5 +1,6 @@
 import { requireTexts } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import type { Readable } from '../base/observable.ts'
 import type { Secret } from '../base/secret.ts'
 import { dateOf, secondsOf } from '../base/time.ts'
@@ -158,7 +159,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
 const statusOf = ({ otpTimeout, otpResetDate, pendingVouchers }: LoginTree): TwoFactorStatus =>
   Object.freeze({
     isEnabled: otpTimeout !== undefined,
-    ...(otpTimeout === undefined ? {} : { otpTimeout }),
+    ...compact({ otpTimeout }),
     ...(otpResetDate === undefined ? {} : { otpResetDate: dateOf(otpResetDate) }),
     pendingVouchers
   })

@@ -26,6 +26,22 @@ export const isSameJson = (left: unknown, right: unknown): boolean => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/**
+ * Drops the fields that are undefined, so that an object says only what is known: absent and undefined differ in copies,
+ * comparisons and recordings.
+ *
+ * @example
+ * const metadata = { name, ...compact({ notes, category }) }
+ */
+export const compact = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } => {
+  const known: { [K in keyof T]?: Exclude<T[K], undefined> } = {}
+  for (const name of Object.keys(fields) as (keyof T)[]) {
+    const value = fields[name]
+    if (value !== undefined) known[name] = value as Exclude<T[keyof T], undefined>
+  }
+  return known
+}
+
 /** How much JSON text may hold. */
 export interface JsonLimits {
   /** The deepest nesting of lists and objects; 64 if left out. */

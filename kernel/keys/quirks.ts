@@ -1,4 +1,5 @@
 import { WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import { utf8Of } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
 import type { LegacyWalletFile } from '../schema/account-files.ts'
@@ -72,7 +73,7 @@ export const splitWalletInfo = (io: Pick<Io, 'crypto'>, info: WalletInfo, type: 
       ...rest,
       dataKey,
       syncKey: toBase64(xor(fromBase64(syncKey), mask)),
-      ...(networkKey === undefined ? {} : { [keyNameOf(type)]: networkKey })
+      ...compact({ [keyNameOf(type)]: networkKey })
     }
   }
 }

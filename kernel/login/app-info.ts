@@ -1,6 +1,6 @@
 import { withDeadline } from '../base/deadline.ts'
 import { WalletError } from '../base/errors.ts'
-import { parseJson } from '../base/json.ts'
+import { compact, parseJson } from '../base/json.ts'
 import type { FetchReply } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
 import { type AppInfo, parseAppInfo } from '../schema/lobby.ts'
@@ -46,7 +46,6 @@ const displayOf = ({ appName, imageUrl, darkImageUrl, lightImageUrl }: AppInfo):
   const [dark, light] = [darkImageUrl ?? imageUrl, lightImageUrl ?? imageUrl]
   return {
     displayName: appName,
-    ...(dark === undefined ? {} : { displayImageDarkUrl: dark }),
-    ...(light === undefined ? {} : { displayImageLightUrl: light })
+    ...compact({ displayImageDarkUrl: dark, displayImageLightUrl: light })
   }
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts'
+import { compact } from '../base/json.ts'
 import type { Secret } from '../base/secret.ts'
 import { sealBox, sealText } from '../crypto/box.ts'
 import type { SnrpOptions } from '../crypto/key-derivation.ts'
@@ -52,7 +53,7 @@ export const makeNewLogin = async (
     loginId: login.loginId,
     pendingVouchers: [],
     loginAuthBox,
-    ...(parentBox === undefined ? {} : { parentBox }),
+    ...compact({ parentBox }),
     ...name?.stash
   }
   return {

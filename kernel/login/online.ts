@@ -1,4 +1,5 @@
 import { failureLine, isWalletError, WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import type { Secret } from '../base/secret.ts'
 import { isoOf } from '../base/time.ts'
 import { sealBox } from '../crypto/box.ts'
@@ -376,9 +377,7 @@ export const runAttempt = async <T>(
 ): Promise<T> => {
   const attemptId = io.crypto.toHex(io.random(8))
   const emit = (stage: LoginSnapshot['stage'], errorCode?: string): void =>
-    hooks.loginChanged.call(
-      Object.freeze({ attemptId, method, stage, ...(errorCode === undefined ? {} : { errorCode }) })
-    )
+    hooks.loginChanged.call(Object.freeze({ attemptId, method, stage, ...compact({ errorCode }) }))
   const secrets = new SecretCache(io)
   try {
     const result = await run({ stage: emit, secrets })

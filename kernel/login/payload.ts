@@ -1,5 +1,5 @@
 import { isWalletError, WalletError } from '../base/errors.ts'
-import { isSameJson } from '../base/json.ts'
+import { compact, isSameJson } from '../base/json.ts'
 import type { Secret } from '../base/secret.ts'
 import { openBox, openText } from '../crypto/box.ts'
 import { parseBase32 } from '../crypto/encoding.ts'
@@ -168,7 +168,7 @@ const namesOf = ({ appId, created, loginId, parentBox }: LoginPayload): LoginSta
   created,
   loginId,
   pendingVouchers: [],
-  ...(parentBox === undefined ? {} : { parentBox })
+  ...compact({ parentBox })
 })
 
 /**

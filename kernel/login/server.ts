@@ -1,6 +1,6 @@
 import type { Schema } from 'yup'
 import { failureLine, isWalletError, scrub, WalletError } from '../base/errors.ts'
-import { type Json, type JsonObject, parseJsonText } from '../base/json.ts'
+import { compact, type Json, type JsonObject, parseJsonText } from '../base/json.ts'
 import { dateOf } from '../base/time.ts'
 import type { AbortSignalLike, Clock, FetchOptions, FetchReply, Io } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
@@ -192,7 +192,7 @@ export const fetchLoginMessages = async (
   return users.flatMap(({ loginId, username }) => {
     const message = found.get(loginId)
     if (message === undefined) return []
-    return [{ ...message, ...(username === undefined ? {} : { username }) }]
+    return [{ ...message, ...compact({ username }) }]
   })
 }
 
@@ -313,12 +313,14 @@ const failureOf = (code: number, message: string, results: unknown): WalletError
 const otpFailureOf = (results: OtpResults | undefined): WalletError<'OTP'> =>
   new WalletError('OTP', {
     reason: results?.reason === 'ip' ? 'ip' : 'otp',
-    ...(results?.login_id === undefined ? {} : { loginId: results.login_id }),
-    ...(results?.otp_reset_auth === undefined ? {} : { resetToken: results.otp_reset_auth }),
-    ...(results?.otp_timeout_date === undefined ? {} : { resetDate: results.otp_timeout_date }),
-    ...(results?.voucher_activates === undefined ? {} : { voucherActivates: results.voucher_activates }),
-    ...(results?.voucher_auth === undefined ? {} : { voucherAuth: results.voucher_auth }),
-    ...(results?.voucher_id === undefined ? {} : { voucherId: results.voucher_id })
+    ...compact({
+      loginId: results?.login_id,
+      resetToken: results?.otp_reset_auth,
+      resetDate: results?.otp_timeout_date,
+      voucherActivates: results?.voucher_activates,
+      voucherAuth: results?.voucher_auth,
+      voucherId: results?.voucher_id
+    })
   })
 
 /** Details that cannot be read must not hide the failure that they belong to. */

@@ -1,5 +1,5 @@
 import { WalletError } from '../base/errors.ts'
-import { isRecord, isSameJson, parseJson } from '../base/json.ts'
+import { compact, isRecord, isSameJson, parseJson } from '../base/json.ts'
 import { base58Of, parseBase58, parseBase64 } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
 import { isRootId, parseLoginStash } from '../schema/login.ts'
@@ -11,7 +11,7 @@ export const makeEmptyStash = (username: string | undefined): LoginStash => ({
   appId: '',
   loginId: '',
   pendingVouchers: [],
-  ...(username === undefined ? {} : { username })
+  ...compact({ username })
 })
 
 /** Whether a stash has a login itself, and not only its name and what is below it (pure). */
@@ -248,7 +248,7 @@ export const exportedStash = (stash: LoginStash, shown: string): LoginStash => {
 const nameOf = ({ appId, loginId, username }: LoginStash): LoginStash => ({
   appId,
   loginId,
-  ...(username === undefined ? {} : { username }),
+  ...compact({ username }),
   pendingVouchers: [],
   children: []
 })
@@ -269,8 +269,7 @@ const mergeLogin = (known: LoginStash | undefined, sent: LoginStash): LoginStash
   const { voucherId, voucherAuth } = known ?? {}
   return {
     ...withoutDevice(sent),
-    ...(voucherId === undefined ? {} : { voucherId }),
-    ...(voucherAuth === undefined ? {} : { voucherAuth }),
+    ...compact({ voucherId, voucherAuth }),
     children: [...children, ...rest]
   }
 }

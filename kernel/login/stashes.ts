@@ -1,4 +1,5 @@
 import { isWalletError, WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import { Mutex } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import { quarantine } from '../base/quarantine.ts'
@@ -210,8 +211,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
         loginId,
         isPinLoginEnabled,
         isLoggedIn: this.#openCounts.has(stash.loginId),
-        ...(username === undefined ? {} : { username }),
-        ...(stash.lastLogin === undefined ? {} : { lastLogin: stash.lastLogin })
+        ...compact({ username, lastLogin: stash.lastLogin })
       })
     })
     return Object.freeze(snapshots)
@@ -242,9 +242,9 @@ const localUserOf = ({ io, config }: StashServices, stash: LoginStash): LocalUse
     loginId: base58Of(io.crypto.fromBase64(stash.loginId)),
     isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
     isKeyLoginEnabled: node !== undefined && isComplete(node),
-    ...(username === undefined ? {} : { username }),
+    ...compact({ username }),
     ...(lastLogin === undefined ? {} : { lastLogin: dateOf(lastLogin) }),
-    ...(voucherId === undefined ? {} : { voucherId })
+    ...compact({ voucherId })
   }
   if (recovery2Key === undefined || config.hideKeys) return user
   // Whoever prints or copies the list of users does not mean to print a secret.

@@ -1,4 +1,5 @@
 import { WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import { Secret } from '../base/secret.ts'
 import { openBox, openJson, openText } from '../crypto/box.ts'
 import { utf8Of } from '../crypto/encoding.ts'
@@ -48,19 +49,15 @@ export const openLoginTree = (
     loginKey,
     ...(loginAuthBox === undefined ? {} : { loginAuth: secrets.openBytes(loginKey, loginAuthBox) }),
     ...(passwordAuthBox === undefined ? {} : { passwordAuth: secrets.openBytes(loginKey, passwordAuthBox) }),
-    ...(userId === undefined ? {} : { userId }),
-    ...(stash.username === undefined ? {} : { username: stash.username }),
-    ...(pin === undefined ? {} : { pin }),
+    ...compact({ userId, username: stash.username, pin }),
     ...(pin2Key === undefined ? {} : { pin2Key: secrets.fromText('key', pin2Key, fromBase64) }),
     ...(recovery2Key === undefined
       ? {}
       : { recovery2Key: secrets.fromText('key', recovery2Key, fromBase64) }),
     ...(otpKey === undefined ? {} : { otpKey: secrets.fromText('code key', otpKey, text => text) }),
-    ...(stash.otpResetDate === undefined ? {} : { otpResetDate: stash.otpResetDate }),
-    ...(stash.otpTimeout === undefined ? {} : { otpTimeout: stash.otpTimeout }),
+    ...compact({ otpResetDate: stash.otpResetDate, otpTimeout: stash.otpTimeout }),
     pendingVouchers: stash.pendingVouchers,
-    ...(stash.created === undefined ? {} : { created: stash.created }),
-    ...(stash.lastLogin === undefined ? {} : { lastLogin: stash.lastLogin }),
+    ...compact({ created: stash.created, lastLogin: stash.lastLogin }),
     children: (stash.children ?? []).flatMap(child => openChild(context, child, loginKey) ?? []),
     walletInfos: ownWalletInfos(context, stash, loginKey)
   })

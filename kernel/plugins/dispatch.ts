@@ -1,5 +1,6 @@
 import type { Hook } from 'tapable'
 import { errorOf, isWalletError, WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import type { Clock } from '../io/io.ts'
 import type { TapSnapshot } from '../types/snapshots.ts'
 import type { PluginCalls } from './plugin-calls.ts'
@@ -176,7 +177,7 @@ const tell = (
   watch({
     hook: nameOf(hook),
     pluginId: tap.name,
-    ...(correlationId === undefined ? {} : { correlationId }),
+    ...compact({ correlationId }),
     durationMs: rule.port.clock.monotonic() - started,
     outcome
   })

@@ -1,4 +1,5 @@
 import { describeError, isWalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import type { RatePlugin } from '../plugins/plugin.ts'
 import type { AppliedRatePlugin } from '../plugins/plugin-set.ts'
 import type { RateProviderSnapshot } from '../types/snapshots.ts'
@@ -92,5 +93,5 @@ const firstState = ({ plugin, notAsked }: AppliedRatePlugin): RateProviderSnapsh
     bias: biasOf(plugin),
     state: plugin.retired === undefined ? 'idle' : 'retired',
     pairCount: 0,
-    ...(notAsked === undefined ? {} : { message: notAsked })
+    ...compact({ message: notAsked })
   })

@@ -1,4 +1,5 @@
 import TinyQueue from 'tinyqueue'
+import { compact } from '../base/json.ts'
 import type { RouteHopSnapshot, RouteSnapshot } from '../types/snapshots.ts'
 import {
   type Currency,
@@ -69,7 +70,7 @@ export class RouteFinder {
     const key = biasKey(biases)
     const known = this.#kept.get(key)?.get(target)
     if (known !== undefined && Math.abs(now - known.now) <= MAX_AGEING_SECONDS) return known
-    const made = this.newSearch({ target, now, ...(biases === undefined ? {} : { biases }) })
+    const made = this.newSearch({ target, now, ...compact({ biases }) })
     this.#keep(key, made)
     return made
   }

@@ -1,6 +1,7 @@
 import { multiply, type NativeAmount, nativeAmount, toDenomination } from '../base/amount.ts'
 import { requireObject, requireTexts } from '../base/arguments.ts'
 import { WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import { secondsOf } from '../base/time.ts'
 import type { Services } from '../plugins/services.ts'
@@ -237,7 +238,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
     return {
       providers: this.#providers.snapshots(),
       pairCount,
-      ...(updatedAt === undefined ? {} : { updatedAt }),
+      ...compact({ updatedAt }),
       isRefreshing
     }
   }
@@ -323,7 +324,7 @@ export class RateTable {
           target: search.target,
           now: search.now,
           blocked,
-          ...(biases === undefined ? {} : { biases })
+          ...compact({ biases })
         })
     })
     return [best, ...others]

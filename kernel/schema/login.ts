@@ -1,6 +1,6 @@
 import type { Schema } from 'yup'
 import { WalletError } from '../base/errors.ts'
-import { checkNesting, isRecord, isShortText } from '../base/json.ts'
+import { checkNesting, compact, isRecord, isShortText } from '../base/json.ts'
 import type { Box, WalletInfo } from '../types/keys.ts'
 import type {
   LoginMessage,
@@ -224,7 +224,7 @@ const parseLogins = <Node extends LoginNode>(
   const parseNode = (node: unknown): WholeLogin<Node> => {
     const { children, pendingVouchers = [], ...fields } = parse(schema, node, source)
     const parsed = children?.flatMap(parseChild)
-    return { ...fields, pendingVouchers, ...(parsed === undefined ? {} : { children: parsed }) }
+    return { ...fields, pendingVouchers, ...compact({ children: parsed }) }
   }
   const parseChild = (node: unknown): WholeLogin<Node>[] => {
     try {

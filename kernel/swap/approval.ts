@@ -1,5 +1,6 @@
 import { abs, compare, type NativeAmount, nativeAmount, subtract, sum, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import type { Clock } from '../io/io.ts'
 import type { PluginCalls } from '../plugins/plugin-calls.ts'
 import { type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
@@ -144,8 +145,7 @@ export const approveQuote = async (
   const { orderId, orderUri } = order
   return {
     transaction,
-    ...(orderId === undefined ? {} : { orderId }),
-    ...(orderUri === undefined ? {} : { orderUri }),
+    ...compact({ orderId, orderUri }),
     destinationAddress: review.destinationAddress
   }
 }
@@ -193,7 +193,7 @@ const orderOf = async ({
       spends: payment,
       fromNativeAmount,
       toNativeAmount,
-      ...(expiresAt === undefined ? {} : { expiresAt })
+      ...compact({ expiresAt })
     }
   const { pluginId, displayName } = swapInfo
   const call = { pluginId, kind: 'order', what: `The order of ${displayName}`, milliseconds: ORDER_MS }
@@ -229,15 +229,14 @@ const swapDataOf = async (
   const { pluginId, displayName, supportEmail } = swapInfo
   const refundAddress = await addresses.refundGivenTo(pluginId)
   return {
-    ...(orderId === undefined ? {} : { orderId }),
-    ...(orderUri === undefined ? {} : { orderUri }),
+    ...compact({ orderId, orderUri }),
     isEstimate: offer.isEstimate,
-    plugin: { pluginId, displayName, ...(supportEmail === undefined ? {} : { supportEmail }) },
+    plugin: { pluginId, displayName, ...compact({ supportEmail }) },
     payoutAddress,
     payoutCurrencyCode: request.to.currencyCode,
     payoutNativeAmount: toNativeAmount,
     payoutWalletId: toWallet.id,
-    ...(refundAddress === undefined ? {} : { refundAddress })
+    ...compact({ refundAddress })
   }
 }
 
@@ -293,7 +292,7 @@ const reviewOf = (
     toNativeAmount,
     minReceive,
     isEstimate: offer.isEstimate,
-    ...(offer.minReceiveAmount === undefined ? {} : { minReceiveAmount: offer.minReceiveAmount }),
+    ...compact({ minReceiveAmount: offer.minReceiveAmount }),
     networkFee: Object.freeze({
       currencyCode: fromWallet.currencyInfo.currencyCode,
       nativeAmount: sum(drafts.map(coinFeeOf))
@@ -305,8 +304,7 @@ const reviewOf = (
     isOwnCheckComplete: isComplete,
     destinationAddress: spends.at(-1)?.spendTargets[0]?.publicAddress ?? '',
     payoutAddress: deposit,
-    ...(orderId === undefined ? {} : { orderId }),
-    ...(orderUri === undefined ? {} : { orderUri }),
+    ...compact({ orderId, orderUri }),
     ...(expiresAt === undefined ? {} : { expirationDate: new Date(expiresAt) })
   })
 }

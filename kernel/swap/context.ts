@@ -1,6 +1,7 @@
 import { add, type NativeAmount, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
+import { compact } from '../base/json.ts'
 import type { QuoteContext, QuoteRequest, SwapOffer } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
 import { readFeeQuestion } from './offer.ts'
@@ -38,7 +39,7 @@ export const makeQuoteContext = (options: QuoteContextOptions): QuoteContext => 
   return Object.freeze({
     request,
     userSettings,
-    ...(promoCode === undefined ? {} : { promoCode }),
+    ...compact({ promoCode }),
     signal,
     async depositTo() {
       options.checkOpen(pluginId)

@@ -1,6 +1,6 @@
 import { isNativeAmount, nativeAmount } from '../base/amount.ts'
 import { isWalletError, scrub, WalletError } from '../base/errors.ts'
-import { isRecord, isShortText } from '../base/json.ts'
+import { compact, isRecord, isShortText } from '../base/json.ts'
 import type { QuoteRequest } from '../types/swap.ts'
 
 /** The provider that threw, and the request. */
@@ -105,11 +105,7 @@ const makers = {
     ),
   SWAP_PERMISSION({ pluginId }: ErrorSource, error: unknown): WalletError {
     const reason = REASONS.find(known => known === fieldOf(error, 'reason'))
-    return new WalletError(
-      'SWAP_PERMISSION',
-      { pluginId, ...(reason === undefined ? {} : { reason }) },
-      error
-    )
+    return new WalletError('SWAP_PERMISSION', { pluginId, ...compact({ reason }) }, error)
   },
   SWAP_CURRENCY: ({ pluginId, displayName, request }: ErrorSource, error: unknown): WalletError =>
     new WalletError(

@@ -1,6 +1,6 @@
 import { compare, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
-import { copyJson, isRecord, isShortText, type JsonObject } from '../base/json.ts'
+import { compact, copyJson, isRecord, isShortText, type JsonObject } from '../base/json.ts'
 import type { QuoteRequest, SwapOrder } from '../types/swap.ts'
 import type { Memo, SpendInfo, SpendTarget } from '../types/transaction.ts'
 
@@ -69,9 +69,7 @@ export const readOffer = (check: OfferCheck, value: unknown): CheckedOffer => {
     toNativeAmount,
     isEstimate: !isFirm,
     canBePartial: canBePartial === true,
-    ...(least === undefined ? {} : { minReceiveAmount: least }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(seconds === undefined ? {} : { maxFulfillmentSeconds: seconds }),
+    ...compact({ minReceiveAmount: least, expiresAt, maxFulfillmentSeconds: seconds }),
     networkFee,
     payment: readPayment(check, fromNativeAmount, payment)
   })
@@ -94,9 +92,7 @@ export const readOrder = (
     spends: readSpends(spends, { tokenId: request.from.tokenId, fromNativeAmount, refuse }),
     fromNativeAmount,
     toNativeAmount,
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(orderId === undefined ? {} : { orderId }),
-    ...(orderUri === undefined ? {} : { orderUri })
+    ...compact({ expiresAt, orderId, orderUri })
   })
 }
 
@@ -249,11 +245,7 @@ const isTarget = (value: unknown): value is SpendTarget =>
 const copyTarget = (target: SpendTarget): SpendTarget => {
   const { publicAddress, nativeAmount: amount, memo, uniqueIdentifier, otherParams } = target
   return {
-    ...(publicAddress === undefined ? {} : { publicAddress }),
-    ...(amount === undefined ? {} : { nativeAmount: amount }),
-    ...(memo === undefined ? {} : { memo }),
-    ...(uniqueIdentifier === undefined ? {} : { uniqueIdentifier }),
-    ...(otherParams === undefined ? {} : { otherParams })
+    ...compact({ publicAddress, nativeAmount: amount, memo, uniqueIdentifier, otherParams })
   }
 }
 

@@ -1,5 +1,6 @@
 import { describeError, isWalletError, type WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
+import { compact } from '../base/json.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { SwapPlugin } from '../plugins/plugin.ts'
 import type { Services } from '../plugins/services.ts'
@@ -191,7 +192,7 @@ const quoteSnapshotOf = (
     state,
     hasPromoCode: promoCode !== undefined,
     ...(quote === undefined ? {} : quoteFields(quote)),
-    ...(durationMs === undefined ? {} : { durationMs }),
+    ...compact({ durationMs }),
     ...(quote !== undefined || error === undefined ? {} : errorFields(error))
   })
 
@@ -203,15 +204,12 @@ const quoteFields = (quote: SwapQuote): QuoteFields => {
     quoteId: quote.quoteId,
     fromNativeAmount: quote.fromNativeAmount,
     toNativeAmount: quote.toNativeAmount,
-    ...(minReceiveAmount === undefined ? {} : { minReceiveAmount }),
+    ...compact({ minReceiveAmount }),
     networkFee: quote.networkFee.nativeAmount,
     isEstimate: quote.isEstimate,
     canBePartial: quote.canBePartial,
     ...(expirationDate === undefined ? {} : { expiresAt: expirationDate.getTime() }),
-    ...(maxFulfillmentSeconds === undefined ? {} : { maxFulfillmentSeconds }),
-    ...(fate === undefined ? {} : { fate }),
-    ...(rank === undefined ? {} : { rank }),
-    ...(rankReason === undefined ? {} : { rankReason })
+    ...compact({ maxFulfillmentSeconds, fate, rank, rankReason })
   }
 }
 

@@ -1,5 +1,6 @@
 import { type NativeAmount, nativeAmount, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import type { CurrencyInfo, TokenMap } from '../types/currency.ts'
 import type { FreshAddress, ParsedUri } from '../types/engine.ts'
 import type { SwapRequestSnapshot } from '../types/snapshots.ts'
@@ -103,7 +104,7 @@ const assetOf = (
     tokenId,
     currencyCode,
     multiplier: denominations[0]?.multiplier ?? '1',
-    ...(networkLocation === undefined ? {} : { networkLocation })
+    ...compact({ networkLocation })
   })
 }
 

@@ -1,5 +1,6 @@
 import { type Abort, makeAbort } from '../base/deadline.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import type { Readable } from '../base/observable.ts'
 import type { Services } from '../plugins/services.ts'
 import type { QuoteSnapshot } from '../types/snapshots.ts'
@@ -181,7 +182,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
         pluginId: id,
         displayName,
         isDex,
-        ...(supportEmail === undefined ? {} : { supportEmail })
+        ...compact({ supportEmail })
       }),
       rankOf: quote => this.#list.rankOf(quote),
       onChange: quote => this.#quoteChanged(quote),

@@ -1,4 +1,4 @@
-import { isRecord, tryParseJson } from '../base/json.ts'
+import { compact, isRecord, tryParseJson } from '../base/json.ts'
 import type { RepoSnapshot } from '../types/snapshots.ts'
 import { PREFIX } from './repo-record.ts'
 
@@ -36,13 +36,14 @@ export const repoStateOf = ({ lastHash, errorCode, ...facts }: RepoStateFields):
   pendingCount: facts.pendingCount,
   lastSync: facts.lastSync,
   isSyncing: facts.isSyncing,
-  ...(lastHash === undefined ? {} : { lastHash }),
-  ...(errorCode === undefined ? {} : { errorCode }),
+  ...compact({ lastHash, errorCode }),
   ...(facts.keptCount === undefined || facts.keptCount === 0 ? {} : { keptCount: facts.keptCount }),
-  ...(facts.rolledBackAt === undefined ? {} : { rolledBackAt: facts.rolledBackAt }),
-  ...(facts.rolledBackFiles === undefined ? {} : { rolledBackFiles: facts.rolledBackFiles }),
-  ...(facts.mergedCount === undefined ? {} : { mergedCount: facts.mergedCount }),
-  ...(facts.doubtfulCount === undefined ? {} : { doubtfulCount: facts.doubtfulCount })
+  ...compact({
+    rolledBackAt: facts.rolledBackAt,
+    rolledBackFiles: facts.rolledBackFiles,
+    mergedCount: facts.mergedCount,
+    doubtfulCount: facts.doubtfulCount
+  })
 })
 
 /** The time at which a server last showed an older state, and the number of files concerned. */

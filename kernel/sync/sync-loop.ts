@@ -1,4 +1,5 @@
 import { isWalletError, type ReportError, WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import type { Io } from '../io/io.ts'
 import type { ExchangeSnapshot } from '../types/snapshots.ts'
 import { FRESH_MS } from './reply-plan.ts'
@@ -112,7 +113,7 @@ export class SyncLoop {
   /** Returns the traffic of a repo so far. */
   trafficOf(repo: Repo): RepoTraffic {
     const { lastHash } = repo.state.getSnapshot()
-    const none = { ...(lastHash === undefined ? {} : { openingHash: lastHash }), sent: 0, received: 0 }
+    const none = { ...compact({ openingHash: lastHash }), sent: 0, received: 0 }
     return this.#traffic.get(repo) ?? none
   }
 

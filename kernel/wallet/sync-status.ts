@@ -1,3 +1,4 @@
+import { compact } from '../base/json.ts'
 import type { RepoState } from '../sync/repo-state.ts'
 import type { EngineSnapshot } from '../types/snapshots.ts'
 
@@ -25,7 +26,7 @@ export const syncStatusOf = (engine: EngineSnapshot, repo: RepoState): SyncStatu
     stage,
     since: engine.since,
     sentence: [engineSentence(stage, engine), filesSentence(repo)].filter(text => text !== '').join(' '),
-    ...(errorCode === undefined ? {} : { errorCode })
+    ...compact({ errorCode })
   }
 }
 

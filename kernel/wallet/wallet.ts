@@ -9,6 +9,7 @@ import {
 } from '../base/arguments.ts'
 import { copyData, looseCopy } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
+import { compact } from '../base/json.ts'
 import { allSettledOrThrow } from '../base/mutex.ts'
 import { bindReadable, type Readable } from '../base/observable.ts'
 import type { PauseOptions } from '../base/pause-switch.ts'
@@ -113,7 +114,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     requireObject('options', options)
     const request = {
       tokenId: options.tokenId ?? null,
-      ...(options.forceIndex === undefined ? {} : { forceIndex: options.forceIndex })
+      ...compact({ forceIndex: options.forceIndex })
     }
     const { pluginId } = this.currencyInfo
     return this.#runtime.engine.call('asking for an address', async engine =>

@@ -1,4 +1,5 @@
 import { WalletError } from '../../kernel/base/errors.ts'
+import { compact } from '../../kernel/base/json.ts'
 import type { FetchOptions, Io } from '../../kernel/io/io.ts'
 
 /**
@@ -39,7 +40,7 @@ const requestOf = ({ method = 'GET', headers = {}, body }: FetchOptions): Reques
   cache: 'no-store',
   credentials: 'omit',
   redirect: 'error',
-  ...(body === undefined ? {} : { body })
+  ...compact({ body })
 })
 
 /** UTF-8 as the fetch standard reads it: no byte order mark, bad bytes replaced. */

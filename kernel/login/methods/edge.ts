@@ -1,5 +1,5 @@
 import { failureLine, isWalletError, WalletError } from '../../base/errors.ts'
-import { isSameJson } from '../../base/json.ts'
+import { compact, isSameJson } from '../../base/json.ts'
 import { Observable, type Readable } from '../../base/observable.ts'
 import { Poller } from '../../base/poller.ts'
 import { Secret } from '../../base/secret.ts'
@@ -225,7 +225,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     this.#state.set({
       lobbyId,
       state: 'started',
-      ...(username === undefined ? {} : { username }),
+      ...compact({ username }),
       ...skipped
     })
   }
@@ -247,14 +247,14 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     if (code !== undefined) {
       this.#services.logOf('edge login').warn(failureLine('A login request waits on', failure))
     }
-    this.#state.set({ ...snapshot, ...(code === undefined ? {} : { errorCode: code }) })
+    this.#state.set({ ...snapshot, ...compact({ errorCode: code }) })
   }
 
   #fail(error: unknown): void {
     if (this.#isOver) return
     this.#stop()
     const errorCode = codeOf(error)
-    this.#state.update({ state: 'error', ...(errorCode === undefined ? {} : { errorCode }) })
+    this.#state.update({ state: 'error', ...compact({ errorCode }) })
     this.#reject(error)
   }
 

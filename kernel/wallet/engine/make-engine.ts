@@ -1,6 +1,6 @@
 import { frozenCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
-import { isRecord, type JsonObject, parseJson } from '../../base/json.ts'
+import { compact, isRecord, type JsonObject, parseJson } from '../../base/json.ts'
 import { exemptPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
 import { captureMethods } from '../../plugins/plugin-set.ts'
@@ -51,7 +51,7 @@ export const makeWalletEngine = async (
     store: engineStore(storeBelow(repo.local, ENGINE)),
     log: services.logOf(pluginId),
     ...config,
-    ...(seenTxCheckpoint === undefined ? {} : { seenTxCheckpoint })
+    ...compact({ seenTxCheckpoint })
   })
   const made: unknown = await services.hooks.makeEngine.for(pluginId).promise(request)
   if (made === undefined) {

@@ -1,4 +1,5 @@
 import { describeError, isWalletError } from '../../base/errors.ts'
+import { compact } from '../../base/json.ts'
 import { Observable, type Readable } from '../../base/observable.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
@@ -136,8 +137,7 @@ const snapshotOf = ({ status, failure, errorCode, ...facts }: EngineSnapshot): E
   since: facts.since,
   // No words are none: an engine takes back what it said so.
   ...(status === undefined || status === '' ? {} : { status }),
-  ...(failure === undefined ? {} : { failure }),
-  ...(errorCode === undefined ? {} : { errorCode })
+  ...compact({ failure, errorCode })
 })
 
 const holds = (snapshot: EngineSnapshot, facts: Partial<EngineSnapshot>): boolean => {

@@ -1,7 +1,7 @@
 import { isNativeAmount, nativeAmount } from '../../base/amount.ts'
 import { copyData, copyList } from '../../base/copy-data.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
-import { copyJson, isRecord, type JsonObject } from '../../base/json.ts'
+import { compact, copyJson, isRecord, type JsonObject } from '../../base/json.ts'
 import { isDateSeconds } from '../../base/time.ts'
 import type {
   BalanceDetails,
@@ -212,7 +212,7 @@ export const checkPaymentSight = (pluginId: string, value: unknown): PaymentSigh
   if (isFinal !== undefined && typeof isFinal !== 'boolean') throw bogus('isFinal')
   return {
     state: state as SentState,
-    ...(replacedBy === undefined ? {} : { replacedBy }),
+    ...compact({ replacedBy }),
     ...(isFinal === true ? { isFinal } : {})
   }
 }
@@ -238,7 +238,7 @@ export const checkStakingStatus = (pluginId: string, value: unknown): StakingSta
       throw bogus('unlockDate')
     return Object.freeze({
       nativeAmount: nativeAmount(digits),
-      ...(unlockDate === undefined ? {} : { unlockDate }),
+      ...compact({ unlockDate }),
       ...(otherParams === undefined ? {} : { otherParams: copyParams(otherParams, bogus) })
     })
   })

@@ -1,6 +1,6 @@
 import { isNativeAmount } from '../../base/amount.ts'
 import { WalletError } from '../../base/errors.ts'
-import { isRecord, type Json, type JsonObject } from '../../base/json.ts'
+import { compact, isRecord, type Json, type JsonObject } from '../../base/json.ts'
 import { isDateSeconds } from '../../base/time.ts'
 import type {
   EngineTransaction,
@@ -138,12 +138,9 @@ export const newTransactionFile = (tx: Transaction, creationDate: number): Trans
     creationDate,
     currencies: new Map(),
     tokens: new Map([[tx.tokenId ?? '', asset]]),
-    ...(tx.deviceDescription === undefined ? {} : { deviceDescription: tx.deviceDescription }),
-    ...(feeRateRequested === undefined ? {} : { feeRateRequested }),
-    ...(tx.feeRateUsed === undefined ? {} : { feeRateUsed: tx.feeRateUsed }),
+    ...compact({ deviceDescription: tx.deviceDescription, feeRateRequested, feeRateUsed: tx.feeRateUsed }),
     ...(tx.spendTargets === undefined ? {} : { payees: tx.spendTargets.map(payeeOf) }),
-    ...(tx.txSecret === undefined ? {} : { secret: tx.txSecret }),
-    ...(tx.swapData === undefined ? {} : { swap: tx.swapData }),
+    ...compact({ secret: tx.txSecret, swap: tx.swapData }),
     unknown: new Map()
   }
 }
@@ -185,8 +182,7 @@ export const newFileOf = (
   if (feeRateUsed === undefined && txSecret === undefined) return file
   return {
     ...file,
-    ...(feeRateUsed === undefined ? {} : { feeRateUsed }),
-    ...(txSecret === undefined ? {} : { secret: txSecret })
+    ...compact({ feeRateUsed, secret: txSecret })
   }
 }
 
@@ -226,7 +222,7 @@ const payeeOf = ({ publicAddress, nativeAmount, currencyCode, memo }: SpentTarge
   address: publicAddress,
   amount: nativeAmount,
   currency: currencyCode,
-  ...(memo === undefined ? {} : { tag: memo })
+  ...compact({ tag: memo })
 })
 
 const assetsOf = (value: unknown, field: string): ReadonlyMap<string, AssetRecord> => {

@@ -1,4 +1,5 @@
 import { WalletError } from '../../base/errors.ts'
+import { compact } from '../../base/json.ts'
 import { Mutex } from '../../base/mutex.ts'
 import { makeYielder } from '../../base/yielder.ts'
 import type { PaymentSight } from '../../types/engine.ts'
@@ -186,7 +187,7 @@ export class History {
       const sight = view?.isSend ? sent?.sightOf(view.txid) : undefined
       if (view === undefined || sight === undefined || view.confirmations === 'confirmed') return view
       const { state: sentState, replacedBy } = sight
-      return { ...view, sentState, ...(replacedBy === undefined ? {} : { replacedBy }) }
+      return { ...view, sentState, ...compact({ replacedBy }) }
     }
   }
 

@@ -1,3 +1,4 @@
+import { compact } from '../../base/json.ts'
 import type { Confirmations, EngineTransaction } from '../../types/transaction.ts'
 import { parseTransactionFilePath, type RowFile } from './file-format.ts'
 
@@ -67,8 +68,7 @@ export const withReport = (row: HistoryRow, report: EngineTransaction, chain: Ch
 const inBlockOf = (
   { date, blockHeight, confirmations }: EngineTransaction,
   { confirmations: _earlier, ...other }: EngineTransaction
-): EngineTransaction =>
-  reportOf({ ...other, date, blockHeight, ...(confirmations === undefined ? {} : { confirmations }) })
+): EngineTransaction => reportOf({ ...other, date, blockHeight, ...compact({ confirmations }) })
 
 /** Returns true if the history of an asset lists a transaction; the chain's own coin also pays the fees of tokens. */
 export const isListedFor = ({ reports }: HistoryRow, tokenId: string | null): boolean =>

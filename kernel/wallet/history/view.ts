@@ -1,4 +1,5 @@
 import { type NativeAmount, ZERO } from '../../base/amount.ts'
+import { compact } from '../../base/json.ts'
 import type { Clock } from '../../io/io.ts'
 import type { Repo } from '../../sync/repo.ts'
 import type { CurrencyConfigSnapshot, CurrencyInfo } from '../../types/currency.ts'
@@ -87,7 +88,7 @@ export const searchableOf = (row: HistoryRow, context: ViewContext): SearchableT
   return {
     ...{ txid, nativeAmount, ourReceiveAddresses, memos, metadata: metadataIn(file, context) },
     ...(payees === undefined ? {} : { spendTargets: payees.map(targetOf) }),
-    ...(file.swap === undefined ? {} : { swapData: file.swap })
+    ...compact({ swapData: file.swap })
   }
 }
 

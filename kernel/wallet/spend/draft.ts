@@ -1,6 +1,7 @@
 import { abs, compare, type NativeAmount, nativeAmount, sum, ZERO } from '../../base/amount.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
+import { compact } from '../../base/json.ts'
 import { type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
 import type { CurrencyInfo, MemoOption } from '../../types/currency.ts'
 import { checkMaxFee, checkNetworkFee } from '../../types/network-fee.ts'
@@ -69,11 +70,9 @@ const draftOf = (context: SpenderOptions, spend: SpendInfo, checked: EngineTrans
     memos: checked.memos ?? spend.memos ?? [],
     metadata: mergeMetadata({}, withFiatCode(spend.metadata ?? {}, context.history.options.fiatCode())),
     networkFeeOption: spend.networkFeeOption ?? 'standard',
-    ...(spend.customNetworkFee === undefined ? {} : { requestedCustomFee: spend.customNetworkFee }),
-    ...(spend.maxNetworkFee === undefined ? {} : { maxNetworkFee: spend.maxNetworkFee }),
+    ...compact({ requestedCustomFee: spend.customNetworkFee, maxNetworkFee: spend.maxNetworkFee }),
     spendTargets: spend.spendTargets.map(target => spentTarget(target, currencyCode)),
-    ...(deviceDescription === undefined ? {} : { deviceDescription }),
-    ...(spend.replaces === undefined ? {} : { replaces: spend.replaces })
+    ...compact({ deviceDescription, replaces: spend.replaces })
   })
 }
 

@@ -1,6 +1,7 @@
 import { requireTextList } from '../../base/arguments.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
+import { compact } from '../../base/json.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { OpenPaymentSnapshot } from '../../types/snapshots.ts'
@@ -162,8 +163,6 @@ const openPaymentOf = ({ tx, at, stage, refusal, sight }: SpendIntent): OpenPaym
     ),
     at,
     state: state === 'notSeen' || (stage !== 'broadcast' && state === 'notInMempool') ? unseen : state,
-    ...(refusal === undefined ? {} : { reason: refusal }),
-    ...(tx.replaces === undefined ? {} : { replaces: tx.replaces }),
-    ...(rival === undefined ? {} : { replacedBy: rival })
+    ...compact({ reason: refusal, replaces: tx.replaces, replacedBy: rival })
   })
 }

@@ -1,6 +1,6 @@
 import { compare, type NativeAmount } from '../../base/amount.ts'
 import { WalletError } from '../../base/errors.ts'
-import { copyJson, isSameJson } from '../../base/json.ts'
+import { compact, copyJson, isSameJson } from '../../base/json.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import { checkEngineTransaction, checkSignedTransaction } from '../engine/validate.ts'
 
@@ -80,8 +80,7 @@ const addedBy = ({
   txSecret
 }: EngineTransaction): Pick<EngineTransaction, 'date' | 'otherParams' | 'txSecret'> => ({
   date,
-  ...(otherParams === undefined ? {} : { otherParams }),
-  ...(txSecret === undefined ? {} : { txSecret })
+  ...compact({ otherParams, txSecret })
 })
 
 const answerCopyOf = (pluginId: string, answer: unknown): unknown => {

@@ -1,5 +1,6 @@
 import { type NativeAmount, negate } from '../../base/amount.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
+import { compact } from '../../base/json.ts'
 import type { AbortSignalLike } from '../../io/io.ts'
 import type { KeyRequest } from '../../keys/key-gate.ts'
 import type { SigningOptions } from '../../types/engine.ts'
@@ -33,7 +34,7 @@ export const signDraft = async (
 ): Promise<Transaction> => {
   const { pluginId } = info
   const options: SigningOptions = {
-    ...(signal === undefined ? {} : { signal }),
+    ...compact({ signal }),
     onProgress(ratio) {
       try {
         if (typeof ratio === 'number' && ratio >= 0 && ratio <= 1) onProgress?.(ratio)
@@ -84,7 +85,7 @@ export const questionOf = <U extends KeyUse>(
   { correlationId, tx }: Pick<SpendIntent, 'tx'> & Partial<Pick<SpendIntent, 'correlationId'>>
 ): KeyRequest & { readonly use: U } => ({
   use,
-  ...(correlationId === undefined ? {} : { correlationId }),
+  ...compact({ correlationId }),
   currencyCode: tx.currencyCode,
   tokenId: tx.tokenId,
   nativeAmount: tx.nativeAmount.startsWith('-') ? negate(tx.nativeAmount) : tx.nativeAmount,

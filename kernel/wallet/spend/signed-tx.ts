@@ -1,7 +1,7 @@
 import { type NativeAmount, nativeAmount } from '../../base/amount.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
-import { copyJson, isRecord, isShortText, type JsonObject } from '../../base/json.ts'
+import { compact, copyJson, isRecord, isShortText, type JsonObject } from '../../base/json.ts'
 import type { NetworkFeeOption, SpentTarget, Transaction } from '../../types/transaction.ts'
 import { checkSignedTransaction, isBalance } from '../engine/validate.ts'
 import { checkMetadata } from '../history/metadata.ts'
@@ -50,12 +50,14 @@ const parseSignedTx = (
   return {
     ...{ walletId, currencyCode, tokenId, txid, signedTx, date, networkFee, nativeAmount: net },
     ...{ blockHeight: 0, confirmations: 'unconfirmed', isSend: true },
-    ...(parentNetworkFee === undefined ? {} : { parentNetworkFee }),
+    ...compact({ parentNetworkFee }),
     ourReceiveAddresses: checked.ourReceiveAddresses,
     memos: checked.memos ?? [],
-    ...(checked.feeRateUsed === undefined ? {} : { feeRateUsed: checked.feeRateUsed }),
-    ...(checked.otherParams === undefined ? {} : { otherParams: checked.otherParams }),
-    ...(checked.spentCoins === undefined ? {} : { spentCoins: checked.spentCoins }),
+    ...compact({
+      feeRateUsed: checked.feeRateUsed,
+      otherParams: checked.otherParams,
+      spentCoins: checked.spentCoins
+    }),
     ...replacedIn(json),
     ...feeChoiceOf(json),
     metadata: metadataOf(json.metadata ?? {}),
@@ -89,7 +91,7 @@ const feeChoiceOf = ({
   return {
     networkFeeOption: networkFeeOption as NetworkFeeOption,
     ...(requestedCustomFee === undefined ? {} : { requestedCustomFee: requestedCustomFee as JsonObject }),
-    ...(deviceDescription === undefined ? {} : { deviceDescription })
+    ...compact({ deviceDescription })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { CurrencyHost, CurrencyInfo, CurrencyPlugin, JsonObject } from '../../../kernel/plugin-api.ts'
+import { compact } from '../../../kernel/plugin-api.ts'
 import { memoOptions } from './chain/transaction.ts'
 import { type ElectrumServer, readServerUrl } from './electrum/connection.ts'
 import { ElectrumPool } from './electrum/pool.ts'
@@ -20,8 +21,7 @@ const infoOf = (coin: CoinRow): CurrencyInfo => ({
   maxSupply: String(coin.maxSupply),
   canImportKeys: true,
   customFeeTemplate: [{ key: 'satPerByte', displayName: 'Fee rate', unit: 'sat/vB' }],
-  ...(coin.addressExplorer === undefined ? {} : { addressExplorer: coin.addressExplorer }),
-  ...(coin.transactionExplorer === undefined ? {} : { transactionExplorer: coin.transactionExplorer })
+  ...compact({ addressExplorer: coin.addressExplorer, transactionExplorer: coin.transactionExplorer })
 })
 
 /**

@@ -1,5 +1,12 @@
 import test from 'ava'
-import { JsonScan, parseJson, parseJsonText, tryJsonText, tryParseJson } from '../../../kernel/base/json.ts'
+import {
+  compact,
+  JsonScan,
+  parseJson,
+  parseJsonText,
+  tryJsonText,
+  tryParseJson
+} from '../../../kernel/base/json.ts'
 import { openJson, sealText } from '../../../kernel/crypto/box.ts'
 import { resultsOf } from '../../../kernel/login/server.ts'
 import { mergeJson } from '../../../kernel/sync/merge.ts'
@@ -108,4 +115,12 @@ test('random JSON is accepted at its own depth and refused at one less, read who
     if (depth > 0) t.throws(() => parseJsonText(text, { maxDepth: depth - 1 }))
     if (values > 1) t.throws(() => parseJsonText(text, { maxValues: values - 1 }))
   }
+})
+
+test('compact drops undefined fields and keeps every other value', t => {
+  const fields = { name: 'x', empty: '', zero: 0, no: false, none: null, absent: undefined }
+  const known = compact(fields)
+  t.deepEqual(known, { name: 'x', empty: '', zero: 0, no: false, none: null })
+  t.false(Object.hasOwn(known, 'absent'))
+  t.true(Object.hasOwn(fields, 'absent'))
 })

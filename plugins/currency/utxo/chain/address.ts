@@ -3,6 +3,7 @@ import { bech32, bech32m, createBase58check } from '@scure/base'
 import { p2tr } from '@scure/btc-signer'
 import {
   type AddressFault,
+  compact,
   fromDenomination,
   type NativeAmount,
   nativeAmount,
@@ -232,8 +233,7 @@ export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): Pars
   return {
     ...spellings(coin, network, address),
     ...(amount === undefined ? {} : { nativeAmount: amountOf(coin, amount), currencyCode: coin.code }),
-    ...(label === undefined ? {} : { label }),
-    ...(message === undefined ? {} : { message })
+    ...compact({ label, message })
   }
 }
 

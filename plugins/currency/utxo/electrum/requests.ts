@@ -1,4 +1,5 @@
 import {
+  compact,
   type EngineTransaction,
   type Json,
   type PaymentSight,
@@ -186,8 +187,7 @@ export const fetchTxs = async (
     return {
       txid,
       height,
-      ...(hex === undefined ? {} : { hex }),
-      ...(header === undefined ? {} : { header })
+      ...compact({ hex, header })
     }
   })
 }

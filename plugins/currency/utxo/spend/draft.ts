@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, WalletError } from '../../../../kernel/plugin-api.ts'
+import { compact, type Json, type JsonObject, WalletError } from '../../../../kernel/plugin-api.ts'
 
 /** A coin to spend, with the path to its key. */
 export interface DraftInput {
@@ -43,7 +43,7 @@ export interface Draft {
 
 /** The JSON form of a draft. */
 export const writeDraft = ({ lockTime, inputs, outputs, replaces }: Draft): JsonObject => ({
-  ...(replaces === undefined ? {} : { replaces }),
+  ...compact({ replaces }),
   lockTime,
   inputs: inputs.map(input => ({ ...input, value: String(input.value) })),
   outputs: outputs.map(
@@ -61,7 +61,7 @@ export const readDraft = (pluginId: string, json: Json | undefined): Draft => {
     inputs.length > 0 && inputs.length <= 10_000 && outputs.length > 0 && outputs.length <= 10_000
   if (!bounded) throw bad(pluginId)
   return {
-    ...(replaces === undefined ? {} : { replaces }),
+    ...compact({ replaces }),
     lockTime,
     inputs: inputs.map((item): DraftInput => {
       const { txid, vout, value, branch, index } = asObject(item)

@@ -1,4 +1,5 @@
 import {
+  compact,
   type EngineTransaction,
   isNativeAmount,
   type NativeAmount,
@@ -66,7 +67,7 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
     index: record.index
   }))
   const draft = {
-    ...(replaces === undefined ? {} : { replaces }),
+    ...compact({ replaces }),
     lockTime: 0,
     inputs,
     outputs: memo === undefined ? shuffled(outputs, goal.random) : outputs
