@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import { PassThrough } from 'node:stream'
 import { CliError } from './errors/cli-error.ts'
-import { isGone } from './output/write-text.ts'
 import { runCli } from './run.ts'
-import { processTerminal } from './terminal.ts'
+import { isGone, processTerminal } from './terminal/terminal.ts'
 
 /** How long a system call may take when everything else has ended. */
 const STUCK_MS = 1000

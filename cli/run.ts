@@ -1,22 +1,19 @@
 import type { KernelOptions, Plugin } from '../kernel/index.ts'
-import type { CommandSpec } from './command.ts'
-import type { CommandResult } from './command-result.ts'
+import { isStop, mayHaveLeft } from './errors/cli-error.ts'
 import type { Failure } from './errors/failure.ts'
-import { isStop, mayHaveLeft } from './errors/may-have-left.ts'
 import { commandLineOf } from './grammar/command-line.ts'
-import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/global-options.ts'
-import { type ParsedArguments, parseArguments } from './grammar/parse-arguments.ts'
-import { makePaint, wantsColor } from './output/paint.ts'
-import { jsonText, resultText } from './output/print-result.ts'
-import { wrapText } from './output/wrap-text.ts'
-import { writeText } from './output/write-text.ts'
+import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/options.ts'
+import { failureEnvelope, failureLines, jsonText, resultText } from './output/print-result.ts'
+import type { CommandResult } from './output/view.ts'
+import { type ParsedArguments, parseArguments } from './parse-arguments.ts'
 import { profilePaths } from './profile/paths.ts'
-import { hideTyping } from './secrets/hide-typing.ts'
-import { secretFlagsOf } from './secrets/secret-flags.ts'
+import { hideTyping } from './secrets/prompt.ts'
+import { secretFlagsOf } from './secrets/secret-sources.ts'
 import { makeSecrets } from './secrets/secrets.ts'
-import type { Session } from './session.ts'
-import { makeTalk } from './talk.ts'
-import { type Terminal, widthOf } from './terminal.ts'
+import type { CommandSpec } from './session/command.ts'
+import type { Session } from './session/session.ts'
+import { makeTalk } from './terminal/status-line.ts'
+import { makePaint, type Terminal, wantsColor, widthOf, wrapText, writeText } from './terminal/terminal.ts'
 
 /** What one run of the command line gets from the process. */
 export interface RunOptions {
@@ -88,7 +85,7 @@ const runCommand = async (
     if (!globals.json) for (const line of result.advice ?? []) talk.say(line)
   }
   // Loaded here and not above, so that help and mistakes do not wait for the kernel.
-  const { Session } = await import('./session.ts')
+  const { Session } = await import('./session/session.ts')
   const session = new Session({
     terminal,
     globals,
@@ -168,7 +165,6 @@ const untilStopped = async (
 }
 
 const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise<number> => {
-  const { versionResult } = await import('./version.ts')
   const meta = { schema: 'version/1', profile: globals.profile, durationMs: 0 }
   await writeText(
     terminal.stdout,
@@ -190,8 +186,6 @@ const tellFailure = async (
 ): Promise<number> => {
   const { stdout, stderr, environment } = terminal
   const { causesOf, failureOf } = await import('./errors/failure.ts')
-  const { failureEnvelope } = await import('./output/envelope.ts')
-  const { failureLines } = await import('./output/failure-lines.ts')
   const failure = withOffline(failureOf(error), globals?.offline === true)
   const hasJson = globals?.json ?? wantsJson(argv.includes('--json'), environment)
   if (hasJson) {
@@ -213,3 +207,14 @@ const withOffline = (failure: Failure, isOffline: boolean): Failure =>
   isOffline && failure.code === 'NETWORK'
     ? { ...failure, hint: 'This needs the network, and --offline was asked for. Run it again without.' }
     : failure
+
+/** The version of the package; for scripts also those of Node and of the plugins, which ship with it. */
+const versionResult = async (wantsMore: boolean): Promise<CommandResult> => {
+  const { packageFolder } = await import('./terminal/package-folder.ts')
+  const version = packageFolder()?.version ?? 'unknown'
+  const data = { holdfast: version, node: process.versions.node }
+  const view = { kind: 'text', lines: [version] } as const
+  if (!wantsMore) return { data, view }
+  const { defaultPlugins } = await import('../plugins/default-plugins.ts')
+  return { data: { ...data, plugins: defaultPlugins.map(({ id, kind }) => ({ id, kind, version })) }, view }
+}

@@ -7,7 +7,7 @@ const FOLDERS = /^(?:kernel|plugins|platform|cli|devtools|fake-server)\//
 const ALLOWED: ReadonlyMap<string, string> = new Map([
   ['kernel/base/json.ts', 'bounds the text first'],
   ['kernel/wallet/history/row.ts', 'rows that this device wrote and sealed, read by the thousand'],
-  ['cli/package-folder.ts', 'the package file of this program'],
+  ['cli/terminal/package-folder.ts', 'the package file of this program'],
   ['devtools/react/panels/route-graph.tsx', 'a text that the same function made'],
   ['devtools/react/use-preferences.ts', 'a short text that this page stored']
 ])

@@ -136,15 +136,6 @@ export const barrels: readonly string[] = [
 
 /** Pairs of folders that still import each other; the list may only get shorter. */
 export const mutualFolders: readonly (readonly [string, string])[] = [
-  ['cli', 'cli/grammar'],
-  ['cli', 'cli/output'],
-  ['cli', 'cli/secrets'],
-  ['cli', 'cli/session'],
-  ['cli/errors', 'cli/output'],
-  ['cli/grammar', 'cli/output'],
-  ['cli/output', 'cli/session'],
-  ['cli/screens', 'cli/spend'],
-  ['cli/screens', 'cli/swap'],
   ['devtools/core', 'devtools/core/rows'],
   ['devtools/react', 'devtools/react/palette'],
   ['devtools/react', 'devtools/react/panels'],

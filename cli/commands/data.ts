@@ -1,120 +1,110 @@
-import type { CommandRun } from '../command.ts'
-import type { CommandResult } from '../command-result.ts'
-import { CliError } from '../errors/cli-error.ts'
-import { writeOutputFile } from '../output/output-file.ts'
-import { confirm } from '../session/confirm.ts'
-import { refreshedAccount } from '../session/refreshed-account.ts'
-import { upload } from '../session/upload.ts'
-import { readValue } from '../session/value-input.ts'
-import type { Session } from '../session.ts'
+import type { CommandFlag, CommandSpec } from '../session/command.ts'
+import { ANY_LOGIN } from './flags.ts'
 
-/** Lists the stores that apps keep in the account. */
-export const dataStores: CommandRun = async session => {
-  const { account, warnings } = await refreshedAccount(session)
-  const stores: { readonly id: string; readonly items: number }[] = []
-  for (const id of await account.dataStore.listStoreIds()) {
-    stores.push({ id, items: (await account.dataStore.listItemIds(id)).length })
+const OUTPUT: readonly CommandFlag[] = [
+  { flags: '-o, --output <file>', summary: 'a new file that only its owner can read' },
+  { flags: '--force', summary: 'replace the file' }
+]
+
+const STORE = '<store>'
+const WALLETS = '[wallet...]'
+const TARGETS = '[account|wallet...]'
+
+/** What apps keep in the account, and the exchange of files. */
+export const dataCommands: readonly CommandSpec[] = [
+  {
+    name: 'data stores',
+    summary: 'list the stores of apps',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./data/data.ts')).dataStores
+  },
+  {
+    name: 'data list',
+    arguments: STORE,
+    summary: 'list the items of a store',
+    secrets: ANY_LOGIN,
+    aliases: ['ls'],
+    load: async () => (await import('./data/data.ts')).dataList
+  },
+  {
+    name: 'data get',
+    arguments: '<store> <item>',
+    summary: 'print an item',
+    flags: OUTPUT,
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./data/data.ts')).dataGet
+  },
+  {
+    name: 'data set',
+    arguments: '<store> <item>',
+    summary: 'write an item',
+    flags: [
+      { flags: '--value-stdin', summary: 'the text comes from standard input' },
+      { flags: '--file <file>', summary: 'the text comes from a file' }
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./data/data.ts')).dataSet
+  },
+  {
+    name: 'data remove',
+    arguments: '<store> [item]',
+    summary: 'delete an item, or a whole store',
+    secrets: ANY_LOGIN,
+    aliases: ['rm'],
+    load: async () => (await import('./data/data.ts')).dataRemove
+  },
+  {
+    name: 'data export',
+    arguments: '[store...]',
+    summary: 'write stores into a file',
+    flags: OUTPUT,
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./data/data.ts')).dataExport
+  },
+  {
+    name: 'data import',
+    arguments: '<file>',
+    summary: 'take an export in',
+    flags: [{ flags: '--overwrite', summary: 'let the file win where another text is kept' }],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./data/data.ts')).dataImport
+  },
+  {
+    name: 'data recover',
+    arguments: '[id...]',
+    summary: 'list what was deleted or replaced, or bring it back',
+    flags: [{ flags: '--all', summary: 'bring back everything that was deleted' }],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./data/recover.ts')).dataRecover
+  },
+  {
+    name: 'sync',
+    arguments: TARGETS,
+    summary: 'exchange files with the sync server and look at the chain',
+    flags: [{ flags: '--wait', summary: 'until nothing is left to upload' }],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./data/sync.ts')).sync
+  },
+  {
+    name: 'sync status',
+    arguments: WALLETS,
+    summary: 'say how far wallets have seen their chains',
+    flags: [{ flags: '--wait', summary: 'until they have seen all of it' }],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./data/sync.ts')).syncStatus
+  },
+  {
+    name: 'sync repos',
+    summary: 'list the repos and what waits to be uploaded',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./data/sync.ts')).syncRepos
+  },
+  {
+    name: 'sync watch',
+    arguments: TARGETS,
+    summary: 'tell of syncs as they happen',
+    secrets: ANY_LOGIN,
+    isServer: true,
+    load: async () => (await import('./data/sync.ts')).syncWatch
   }
-  return {
-    data: { stores },
-    warnings,
-    view: {
-      kind: 'table',
-      columns: [
-        { title: 'STORE', canShrink: true },
-        { title: 'ITEMS', align: 'right' }
-      ],
-      rows: stores.map(({ id, items }) => [id, String(items)]),
-      empty: 'No app keeps anything in this account yet.'
-    }
-  }
-}
-
-/** Lists the items of a store. */
-export const dataList: CommandRun = async (session, store = '') => {
-  const { account, warnings } = await refreshedAccount(session)
-  const items = await account.dataStore.listItemIds(store)
-  if (items.length === 0 && !(await account.dataStore.listStoreIds()).includes(store)) throw noStore(store)
-  return {
-    data: { store, items },
-    warnings,
-    view: {
-      kind: 'table',
-      columns: [{ title: 'ITEM', canShrink: true }],
-      rows: items.map(id => [id]),
-      empty: 'This store is empty.'
-    }
-  }
-}
-
-/** Prints an item, or writes it into a file exactly. */
-export const dataGet: CommandRun = async (session, store = '', item = '') => {
-  const { account, warnings } = await refreshedAccount(session)
-  const value = await account.dataStore.getItem(store, item)
-  const path = session.text('output')
-  if (path === undefined) {
-    return { data: { store, item, value }, warnings, view: { kind: 'text', lines: value.split('\n') } }
-  }
-  await writeOutputFile(path, value, session.isOn('force'))
-  return {
-    data: { store, item, file: path },
-    warnings,
-    view: { kind: 'record', fields: [['file', path]] }
-  }
-}
-
-/** Writes an item, on all devices. */
-export const dataSet: CommandRun = async (session, store = '', item = '') => {
-  const value = await readValue(session)
-  const account = await session.account()
-  return changeData(session, {
-    data: { store, item, length: value.length },
-    done: `${item} is written`,
-    call: () => account.dataStore.setItem(store, item, value)
-  })
-}
-
-/** Deletes an item, or a whole store, on all devices. */
-export const dataRemove: CommandRun = async (session, store = '', item = undefined) => {
-  const { account } = await refreshedAccount(session)
-  const { dataStore } = account
-  const items = await dataStore.listItemIds(store)
-  if (item === undefined ? !(await dataStore.listStoreIds()).includes(store) : items.length === 0)
-    throw noStore(store)
-  // An item that is not there is told as such, and not deleted in silence.
-  if (item !== undefined && !items.includes(item)) await dataStore.getItem(store, item)
-  const what = item === undefined ? `the store ${store} with ${items.length} items` : `${item} of ${store}`
-  const summary = { store, ...(item === undefined ? { items: items.length } : { item }) }
-  if (!session.globals.dryRun) {
-    await confirm(session, { question: `Delete ${what}, on every device?`, summary })
-  }
-  return changeData(session, {
-    data: { ...summary, deleted: true },
-    done: `Deleted: ${what}`,
-    call: () => (item === undefined ? dataStore.deleteStore(store) : dataStore.deleteItem(store, item))
-  })
-}
-
-/** A change of the account's own data. */
-interface DataChange {
-  readonly data: CommandResult['data']
-  readonly done: string
-  call(): Promise<void>
-}
-
-const changeData = async (session: Session, { data, done, call }: DataChange): Promise<CommandResult> => {
-  if (session.globals.dryRun) {
-    return {
-      data: { ...data, dryRun: true },
-      view: { kind: 'text', lines: [`Nothing was changed; without --dry-run: ${done}`] }
-    }
-  }
-  await call()
-  return { data, warnings: await upload(session), view: { kind: 'text', lines: [done] } }
-}
-
-/** There is no store of this name. */
-export const noStore = (store: string): CliError =>
-  new CliError('NOT_FOUND', `There is no store "${store}" in this account`, {
-    next: [{ command: 'holdfast data stores', why: 'see the stores' }]
-  })
+]

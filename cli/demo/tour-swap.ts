@@ -7,13 +7,12 @@ import {
   nativeAmount,
   type SwapQuote
 } from '../../kernel/index.ts'
-import { valueText } from '../output/money.ts'
-import { pathText } from '../rates/route-facts.ts'
-import { coinOf } from '../session/wallet-assets.ts'
-import { offerText } from '../swap/quote-lines.ts'
-import type { SwapPlaces } from '../swap/swap-place.ts'
-import { until } from './tour-device.ts'
-import type { RunStep } from './tour-step.ts'
+import { valueText } from '../output/amounts.ts'
+import { pathText } from '../rates/route-text.ts'
+import { coinOf } from '../session/assets.ts'
+import { offerText } from '../swap/quotes.ts'
+import type { SwapPlaces } from '../swap/request.ts'
+import { type RunStep, until } from './tour-setup.ts'
 
 /** What the last part of the tour needs. */
 export interface TourSwapParts {

@@ -4,16 +4,14 @@ import {
   amountText,
   type CurrencyWallet,
   type Io,
+  type JsonObject,
   type Kernel,
   nativeAmount,
   type Transaction
 } from '../../kernel/index.ts'
-import { confirmationCell } from '../output/tx-facts.ts'
-import { summaryLines, summaryOf } from '../spend/spend-summary.ts'
-import { type Comparison, compareDevices } from './compare-devices.ts'
-import { countServerFiles } from './count-server-files.ts'
-import { openTourDevice, until } from './tour-device.ts'
-import { makeRunStep, type OnTourStep, type RunStep } from './tour-step.ts'
+import { confirmationCell, txDetailsJson } from '../output/transactions.ts'
+import { summaryLines, summaryOf } from '../spend/summary.ts'
+import { makeRunStep, type OnTourStep, openTourDevice, type RunStep, until } from './tour-setup.ts'
 import { runTourSwap, type TourSwap } from './tour-swap.ts'
 
 /** What the tour is made of. */
@@ -178,3 +176,79 @@ const secondDevice = (
 
 // The example key of BIP-173, as an address of the fake chain; somebody else's, whoever runs the tour.
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+
+/** Whether a second device sees what the first one sees. */
+interface Comparison {
+  readonly sameWallet: boolean
+  readonly sameHistory: boolean
+  readonly sameNote: boolean
+}
+
+/** Compares the same wallet on two devices: what it is, every transaction in order, and the notes. */
+export const compareDevices = async (first: CurrencyWallet, second: CurrencyWallet): Promise<Comparison> => {
+  const [ours, theirs] = [await first.getTransactions(), await second.getTransactions()]
+  return {
+    sameWallet: isSame(walletFacts(first), walletFacts(second)),
+    sameHistory: ours.length > 0 && isSame(ours.map(historyFacts(first)), theirs.map(historyFacts(second))),
+    sameNote:
+      ours.some(({ metadata }) => metadata.notes !== undefined) &&
+      isSame(
+        ours.map(({ metadata }) => metadata),
+        theirs.map(({ metadata }) => metadata)
+      )
+  }
+}
+
+const walletFacts = (wallet: CurrencyWallet): JsonObject => ({
+  id: wallet.id,
+  name: wallet.name,
+  type: wallet.type,
+  balance: wallet.balanceOf(null)
+})
+
+const historyFacts =
+  (wallet: CurrencyWallet) =>
+  (tx: Transaction): JsonObject => {
+    const { date: _date, metadata: _metadata, ...facts } = txDetailsJson(tx, wallet.currencyInfo)
+    return facts
+  }
+
+const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
+
+/** JSON with sorted keys, so that only what is said counts and not in which order. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item
+  )
+
+/** How much the sync server of a world holds. */
+export interface ServerFiles {
+  readonly repos: number
+  readonly files: number
+}
+
+/** Counts what the sync server holds, and makes sure that each file is a box. @throws Error if one is not */
+export const countServerFiles = (world: FakeWorld): ServerFiles => {
+  const { db } = world.server
+  let files = 0
+  for (const entry of db.entries()) {
+    if (entry.kind !== 'files') continue
+    for (const [path, , content] of entry.files) {
+      // A file that was deleted.
+      if (content === null) continue
+      if (!isBox(content)) throw new Error(`The server holds ${path} in plain text`)
+      files += 1
+    }
+  }
+  return { files, repos: db.counts.repos }
+}
+
+/** A box of the deployed format: AES-256-CBC, encryption type 0 (protocol §1.2). */
+const isBox = (content: unknown): boolean =>
+  typeof content === 'object' &&
+  content !== null &&
+  'encryptionType' in content &&
+  'iv_hex' in content &&
+  'data_base64' in content

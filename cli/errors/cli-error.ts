@@ -1,5 +1,4 @@
-import type { JsonObject, NextCommand } from '../../kernel/index.ts'
-import { type Advice, type CliErrorCode, cliErrors } from './cli-errors.ts'
+import type { JsonObject, NextCommand, WalletError } from '../../kernel/index.ts'
 
 /** A failure of the command line: a code, one sentence, and what to do about it. Holds no secret. */
 export class CliError extends Error {
@@ -27,7 +26,130 @@ export class CliError extends Error {
 }
 
 /** What a {@link CliError} may carry besides its code and sentence. */
-export interface CliErrorOptions extends Advice {
+interface CliErrorOptions extends Advice {
   readonly details?: JsonObject
   readonly cause?: unknown
+}
+
+/** A failure of the wallet of which a command knows more than the catalogue: what to do about it, and more details. */
+export class AdvisedError extends Error {
+  override readonly cause: WalletError
+  readonly advice: Omit<CliErrorOptions, 'cause'>
+
+  constructor(cause: WalletError, advice: Omit<CliErrorOptions, 'cause'>) {
+    super(cause.message, { cause })
+    this.name = cause.name
+    this.cause = cause
+    this.advice = advice
+  }
+}
+
+/** How long a stopped command waits for a payment: as long as a server usually takes; whoever stops it twice does not wait. */
+export const PAYING_GRACE_MS = 3000
+
+/** Whether a reason to end is that somebody stopped the command, and no failure. */
+export const isStop = (reason: unknown): boolean =>
+  reason === undefined ||
+  (reason instanceof CliError && (reason.code === 'INTERRUPTED' || reason.code === 'TERMINATED'))
+
+/** The reason to end, where a payment was not over: whoever only hears of the stop would pay twice. */
+export const mayHaveLeft = (reason: unknown): unknown =>
+  isStop(reason) && reason instanceof CliError
+    ? new CliError(reason.code, `${reason.message} while a payment was being sent; it may have left`, {
+        hint: 'See what became of it with: holdfast tx open'
+      })
+    : reason
+
+/** The stable name of a failure of the command line. */
+export type CliErrorCode =
+  | 'CONFIRMATION_REQUIRED'
+  | 'DECLINED'
+  | 'INTERNAL'
+  | 'INTERRUPTED'
+  | 'MIN_RECEIVE'
+  | 'NOT_FOUND'
+  | 'NOT_LOGGED_IN'
+  | 'NOT_NEEDED'
+  | 'PROFILE_INVALID'
+  | 'PROMPT_IMPOSSIBLE'
+  | 'RATE_TOO_OLD'
+  | 'SECRET_SOURCE'
+  | 'TERMINATED'
+  | 'TOUR_DIFFERS'
+  | 'USAGE'
+  | 'WALLET_BEHIND'
+  | 'WORLD_FAILED'
+  | 'WORLD_NOT_SHARED'
+
+/** What a failure of the command line itself carries, besides its code. */
+export interface CliErrorEntry {
+  readonly name: string
+  /** See `holdfast help exit-codes`. */
+  readonly exitCode: number
+  /** What happened, for the list of exit codes. */
+  readonly meaning: string
+  readonly retryable?: boolean
+}
+
+/**
+ * The failures that only the command line can have; those of the wallet are in the kernel's catalogue.
+ *
+ * Codes are never renamed or reused (ecosystem 1.9).
+ */
+export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
+  INTERNAL: { name: 'Error', exitCode: 1, meaning: 'a bug: something unexpected' },
+  TOUR_DIFFERS: { name: 'Error', exitCode: 1, meaning: 'the second device of the tour saw something else' },
+  USAGE: { name: 'UsageError', exitCode: 2, meaning: 'unknown command or flag, missing argument, bad value' },
+  SECRET_SOURCE: {
+    name: 'UsageError',
+    exitCode: 2,
+    meaning: 'a secret came from where it may not come from'
+  },
+  NOT_LOGGED_IN: { name: 'LoginError', exitCode: 3, meaning: 'no account is logged in' },
+  PROFILE_INVALID: { name: 'ProfileError', exitCode: 4, meaning: 'the profile cannot be used' },
+  CONFIRMATION_REQUIRED: {
+    name: 'ConfirmationError',
+    exitCode: 5,
+    meaning: 'a confirmation is needed and cannot be asked for'
+  },
+  DECLINED: { name: 'ConfirmationError', exitCode: 5, meaning: 'the confirmation was declined' },
+  PROMPT_IMPOSSIBLE: {
+    name: 'ConfirmationError',
+    exitCode: 5,
+    meaning: 'a secret is needed and cannot be asked for'
+  },
+  NOT_FOUND: { name: 'Error', exitCode: 6, meaning: 'there is no such wallet, device, key or topic' },
+  NOT_NEEDED: { name: 'Error', exitCode: 16, meaning: 'what was asked for is not needed' },
+  WORLD_NOT_SHARED: {
+    name: 'ProfileError',
+    exitCode: 4,
+    meaning: 'another device cannot reach the fake world of this command'
+  },
+  WALLET_BEHIND: {
+    name: 'NetworkError',
+    exitCode: 20,
+    meaning: 'no server of a wallet’s chain can be reached, so that what is known of it is old',
+    retryable: true
+  },
+  WORLD_FAILED: {
+    name: 'Error',
+    exitCode: 20,
+    meaning: 'the running fake world did not do as asked',
+    retryable: true
+  },
+  MIN_RECEIVE: { name: 'Error', exitCode: 36, meaning: 'no quote is within --min-receive and --max-fee' },
+  RATE_TOO_OLD: {
+    name: 'Error',
+    exitCode: 47,
+    meaning: 'every exchange rate is older than --max-age allows',
+    retryable: true
+  },
+  INTERRUPTED: { name: 'InterruptError', exitCode: 130, meaning: 'stopped by Ctrl-C' },
+  TERMINATED: { name: 'InterruptError', exitCode: 143, meaning: 'stopped by a termination signal' }
+}
+
+/** What a person is told next, after a failure. */
+export interface Advice {
+  readonly hint?: string
+  readonly next?: readonly NextCommand[]
 }

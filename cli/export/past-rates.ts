@@ -1,8 +1,8 @@
 import { isWalletError, type RateService, type RateSnapshot } from '../../kernel/index.ts'
-import { codeText } from '../output/money.ts'
-import { orStopped } from '../session/wait-for.ts'
-import type { Session } from '../session.ts'
-import { type ExportRow, notedValueOf, valueAtTime } from './export-row.ts'
+import { codeText } from '../output/amounts.ts'
+import { orStopped } from '../session/event-stream.ts'
+import type { Session } from '../session/session.ts'
+import { type ExportRow, notedValueOf, valueAtTime } from './formats.ts'
 
 /** Finds what the assets of rows cost at the time of each, and counts the rows that stay without a value. */
 export class PastRates {

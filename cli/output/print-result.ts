@@ -1,9 +1,9 @@
-import type { CommandResult } from '../command-result.ts'
-import type { GlobalOptions } from '../grammar/global-options.ts'
-import { type Terminal, widthOf } from '../terminal.ts'
-import { type EnvelopeMeta, successEnvelope } from './envelope.ts'
-import { makePaint, wantsColor } from './paint.ts'
-import { safeJson } from './safe-text.ts'
+import type { JsonObject } from '../../kernel/index.ts'
+import type { Failure } from '../errors/failure.ts'
+import type { GlobalOptions } from '../grammar/options.ts'
+import { safeJson, safeText } from '../terminal/safe-text.ts'
+import { makePaint, type Paint, type Terminal, wantsColor, widthOf, writeText } from '../terminal/terminal.ts'
+import type { CommandResult, View } from './view.ts'
 
 /** The text on standard output for a result: an envelope, a table for a person, or TSV for a pipe. */
 export const resultText = async (
@@ -28,3 +28,87 @@ export const resultText = async (
 /** JSON in one line, or indented where a person looks. */
 export const jsonText = (value: object, isTerminal: boolean): string =>
   `${safeJson(value, isTerminal ? 2 : undefined)}\n`
+
+/** A view that is drawn again in its place; at the other end of a pipe, only the lines that are new. */
+export interface LiveView {
+  draw(view: View): Promise<void>
+}
+
+/** Opens a live view on standard output. */
+export const openLiveView = ({ stdout, environment }: Terminal, globals: GlobalOptions): LiveView => {
+  let shown: readonly string[] = []
+  if (stdout.isTTY !== true) {
+    return {
+      async draw(view) {
+        const { renderTsv } = await import('./render-view.ts')
+        const lines = renderTsv(view)
+        const fresh = lines.filter(line => !shown.includes(line))
+        shown = lines
+        await writeText(stdout, fresh.map(line => `${line}\n`).join(''))
+      }
+    }
+  }
+  const paint = makePaint(wantsColor(globals.color, environment, true))
+  return {
+    async draw(view) {
+      const { renderView } = await import('./render-view.ts')
+      const lines = renderView(view, { paint, width: widthOf(stdout), isAscii: globals.ascii })
+      const room = Math.max(1, (stdout.rows ?? DEFAULT_ROWS) - 2)
+      const fitting =
+        lines.length <= room ? lines : [...lines.slice(0, room), `and ${lines.length - room} more`]
+      const back = shown.length === 0 ? '' : `\u001b[${shown.length}F\u001b[J`
+      shown = fitting
+      await writeText(stdout, back + fitting.map(line => `${line}\n`).join(''))
+    }
+  }
+}
+
+const DEFAULT_ROWS = 24
+
+/** What every success carries beside its data. */
+export interface EnvelopeMeta {
+  /** Such as `wallets.list/1`. Additions keep the number. */
+  readonly schema: string
+  readonly profile: string
+  readonly account?: string
+  readonly durationMs: number
+}
+
+/** The one object on standard output of a command that did what it was asked (ecosystem 1.8). */
+const successEnvelope = (data: JsonObject, warnings: readonly string[], meta: EnvelopeMeta): JsonObject => ({
+  ok: true,
+  data,
+  warnings,
+  meta: { ...meta }
+})
+
+/** The one object on standard output of a command that failed. */
+export const failureEnvelope = (
+  { name, code, exitCode, message, retryable, details, hint, next }: Failure,
+  meta: { readonly command: string; readonly profile: string }
+): JsonObject => ({
+  ok: false,
+  error: {
+    name,
+    code,
+    exitCode,
+    message,
+    retryable,
+    details,
+    ...(hint === undefined ? {} : { hint }),
+    next: next.map(({ command, why }) => ({ command, why }))
+  },
+  meta: { schema: 'error/1', ...meta }
+})
+
+/** A failure for a person: what failed, with its code; what to do; and, with `--debug`, why. */
+export const failureLines = (
+  { message, code, hint, next }: Failure,
+  causes: readonly string[],
+  paint: Paint
+): readonly string[] => [
+  `${paint('error:', 'bad')} ${safeText(message)} ${paint(`(${code})`, 'dim')}`,
+  ...(hint === undefined ? [] : [`${paint('hint:', 'accent')} ${safeText(hint)}`]),
+  ...next.map(({ command, why }) => `${paint('next:', 'accent')} ${safeText(command)}   # ${safeText(why)}`),
+  ...causes.map(line => paint(`  ${safeText(line)}`, 'dim'))
+]

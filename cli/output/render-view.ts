@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
-import type { Paint } from './paint.ts'
-import { safeText } from './safe-text.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import type { Paint } from '../terminal/terminal.ts'
 import { type CellLike, type Column, cellOf, type RecordView, type TableView, type View } from './view.ts'
 
 /** How wide and how plain a view is to be. */

@@ -1,4 +1,5 @@
-import type { Tone } from './paint.ts'
+import type { JsonObject } from '../../kernel/index.ts'
+import type { Tone } from '../terminal/terminal.ts'
 
 /** One value of a view, with its meaning. */
 export interface Cell {
@@ -43,3 +44,15 @@ export type View = TableView | RecordView | TextView
 
 /** A value as a table's cell; plain text has no style. */
 export const cellOf = (value: CellLike): Cell => (typeof value === 'string' ? { text: value } : value)
+
+/** What a command gives back: facts for scripts, and a view of them for people. */
+export interface CommandResult {
+  readonly data: JsonObject
+  readonly view: View
+  /** 0 if left out; 9 for a batch of which some parts failed, each told in the data. */
+  readonly exitCode?: number
+  /** What went wrong beside the result, one sentence each. */
+  readonly warnings?: readonly string[]
+  /** What a person may want to do now, one sentence each; said after the result. */
+  readonly advice?: readonly string[]
+}

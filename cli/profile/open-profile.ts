@@ -10,8 +10,8 @@ import {
 } from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
-import { LOCK_WAIT_MS, type Opener, type OpenWorld, type WorldAddresses } from './open-world.ts'
 import { FIRST_DEVICE, makePrivateFolder, type ProfilePaths } from './paths.ts'
+import { LOCK_WAIT_MS, type Opener, type OpenWorld, type WorldAddresses } from './world.ts'
 
 /** How a profile's kernel is opened. */
 export interface KernelOpening extends Opener {

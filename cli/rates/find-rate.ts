@@ -8,10 +8,9 @@ import {
   WalletError
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { parseDuration, parsePairs } from '../grammar/values.ts'
-import type { Session } from '../session.ts'
-import { findSource } from './find-source.ts'
-import { ageOf } from './route-facts.ts'
+import { parseDuration, parsePairs } from '../grammar/options.ts'
+import type { Session } from '../session/session.ts'
+import { ageOf } from './route-text.ts'
 
 /** What is asked, as typed. */
 export interface RateQuestion {
@@ -102,3 +101,19 @@ const tooOld = (route: RouteSnapshot): CliError =>
     hint: 'Allow an older one with --max-age, or see why nobody gave a newer one.',
     next: [{ command: 'holdfast rates providers', why: 'see how each provider did' }]
   })
+
+/**
+ * The source of rates with that id, in any case: a provider, or one that rates of this device are still from.
+ *
+ * @throws CliError NOT_FOUND with the ids there are
+ */
+export const findSource = (rates: Pick<RateService, 'getSnapshot' | 'pairs'>, text: string): string => {
+  const ids = new Set(rates.getSnapshot().providers.map(({ pluginId }) => pluginId))
+  for (const { source } of rates.pairs()) ids.add(source)
+  if (ids.has(text)) return text
+  const found = [...ids].find(id => id.toLowerCase() === text.toLowerCase())
+  if (found !== undefined) return found
+  throw new CliError('NOT_FOUND', `There is no source of rates "${text}"`, {
+    hint: `Use one of ${[...ids].join(', ')}.`
+  })
+}

@@ -1,7 +1,7 @@
 import type { JsonObject, RouteHopSnapshot, RouteSnapshot } from '../../kernel/index.ts'
-import { decimalText } from '../output/decimals.ts'
-import { ageText } from '../output/times.ts'
-import { costText, routeJson } from './route-facts.ts'
+import { decimalText } from '../output/amounts.ts'
+import { ageText } from '../output/texts.ts'
+import { costText, routeJson } from './route-text.ts'
 
 /** A language that graphs are written in. */
 export type GraphFormat = 'dot' | 'json' | 'mermaid'

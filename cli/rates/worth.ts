@@ -1,11 +1,10 @@
 import type { AmountUnits, JsonObject, NativeAmount, RatePair, RouteSnapshot } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { sumText } from '../output/decimals.ts'
-import { roundedValue, valueText } from '../output/money.ts'
+import { roundedValue, sumText, valueText } from '../output/amounts.ts'
 import type { Cell } from '../output/view.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../session/session.ts'
 import { askRates } from './find-rate.ts'
-import { ageCell, originJson } from './route-facts.ts'
+import { ageCell, originJson } from './route-text.ts'
 
 /** What something is worth in money. */
 export interface Worth {

@@ -1,6 +1,31 @@
 import { Box, Text } from 'ink'
 import type { ReactElement } from 'react'
-import { strangersText } from '../output/safe-text.ts'
+import { strangersText } from '../terminal/safe-text.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { renderOnTerminal } from './question.tsx'
+
+const FRAME_MS = 500
+
+/** A request to log in that is being followed on the terminal. */
+export interface EdgeLoginScreen {
+  /** Leaves the last line on the terminal. */
+  close(): Promise<void>
+}
+
+/** Draws the state of a request and the time that is left, until it is closed. */
+export const openEdgeLoginScreen = (terminal: Terminal, look: () => EdgeLoginProps): EdgeLoginScreen => {
+  const draw = () => <EdgeLoginStatus {...look()} />
+  const screen = renderOnTerminal(draw(), terminal)
+  const timer = setInterval(() => screen.rerender(draw()), FRAME_MS)
+  return {
+    async close() {
+      clearInterval(timer)
+      screen.rerender(draw())
+      screen.unmount()
+      await screen.waitUntilExit()
+    }
+  }
+}
 
 /** How far a request to log in has come. */
 export interface EdgeLoginProps {

@@ -1,7 +1,6 @@
 import { type Context, type PasswordRules, WalletError } from '../../kernel/index.ts'
-import { crackTimeText } from '../output/crack-time.ts'
-import type { Talk } from '../talk.ts'
-import type { SecretName } from './secret-names.ts'
+import type { Talk } from '../terminal/status-line.ts'
+import type { SecretName } from './secret-sources.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What choosing a new secret needs of the session. */
@@ -67,4 +66,31 @@ const problemsOf = ({ passed, tooShort, noNumber, noLowerCase, noUpperCase }: Pa
     ...(noLowerCase ? ['has no lower-case letter'] : []),
     ...(noUpperCase ? ['has no upper-case letter'] : [])
   ]
+}
+
+const UNITS: readonly (readonly [seconds: number, word: string])[] = [
+  [31_557_600, 'year'],
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second']
+]
+
+/** How long guessing takes, in words: `about 3 minutes`, `more than a trillion years`. */
+export const crackTimeText = (seconds: number): string => {
+  for (const [size, word] of UNITS) {
+    const count = Math.floor(seconds / size)
+    if (count >= A_TRILLION) return `more than a trillion ${word}s`
+    if (count >= 1) return `about ${roundly(count)} ${word}${count === 1 ? '' : 's'}`
+  }
+  return 'no time at all'
+}
+
+const A_TRILLION = 1e12
+
+const roundly = (count: number): string => {
+  if (count >= 1e9) return `${Math.floor(count / 1e9)} billion`
+  if (count >= 1e6) return `${Math.floor(count / 1e6)} million`
+  if (count >= 10_000) return `${Math.floor(count / 1000)},000`
+  return String(count)
 }

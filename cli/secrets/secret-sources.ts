@@ -1,7 +1,65 @@
 import { readFile, stat } from 'node:fs/promises'
+import { parseJsonText } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { parseSecretObject } from './parse-secret-object.ts'
-import type { SecretName } from './secret-names.ts'
+
+/** The secrets that a command of this version may ask for (ecosystem 1.6). */
+const secretNames = [
+  'password',
+  'new-password',
+  'pin',
+  'new-pin',
+  'otp',
+  'otp-key',
+  'otp-reset',
+  'recovery-key',
+  'answers',
+  'login-key',
+  'private-key',
+  'api-key'
+] as const
+
+/** One of them. */
+export type SecretName = (typeof secretNames)[number]
+
+/** A secret in words: `recovery key`. */
+export const wordsOf = (name: SecretName): string => WORDS.get(name) ?? name.replaceAll('-', ' ')
+
+const WORDS: ReadonlyMap<SecretName, string> = new Map([
+  ['pin', 'PIN'],
+  ['new-pin', 'new PIN'],
+  ['api-key', 'API key'],
+  ['otp', 'two-factor code'],
+  ['otp-key', 'two-factor key'],
+  ['otp-reset', 'reset token']
+])
+
+/** What a person is told who writes a secret on the command line. */
+export const secretAdvice = (name: string): string =>
+  `Other programs can read a command line. Use --${name}-stdin, --${name}-file <path>, or wait to be asked.`
+
+/** The secret that a flag such as `--password` or `--pin=1234` would give away; undefined for any other flag. */
+export const secretOfFlag = (flag: string): string | undefined => {
+  const name = flag.split('=')[0] ?? ''
+  return secretNames.find(secret => name === `--${secret}`)
+}
+
+/** Finds the secret flags among parsed flags: `passwordStdin`, `newPinFile`, `secretsStdin`. */
+export const secretFlagsOf = (flags: Readonly<Record<string, unknown>>): SecretFlags => {
+  const files = new Map<SecretName, string>()
+  for (const name of secretNames) {
+    const path = flags[`${camelOf(name)}File`]
+    if (typeof path === 'string') files.set(name, path)
+  }
+  return {
+    stdin: secretNames.filter(name => flags[`${camelOf(name)}Stdin`] === true),
+    files,
+    hasJson: flags.secretsStdin === true
+  }
+}
+
+/** A flag's name as commander keeps it. */
+const camelOf = (name: string): string =>
+  name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** The secret flags of one command, as they were given. */
 export interface SecretFlags {
@@ -80,3 +138,37 @@ const textOf = async (stdin: NodeJS.ReadStream): Promise<string> => {
 }
 
 const withoutNewline = (text: string): string => text.replace(/\r?\n$/, '')
+
+/**
+ * Reads a JSON object that holds secrets.
+ *
+ * @throws what `refuse` makes, for anything else: the parser's own words would repeat the text
+ */
+export const parseSecretObject = (
+  text: string,
+  refuse: () => CliError
+): Readonly<Record<string, unknown>> => {
+  let value: unknown
+  try {
+    value = parseJsonText(text)
+  } catch {
+    throw refuse()
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse()
+  return value as Readonly<Record<string, unknown>>
+}
+
+/** Reads the answers to recovery questions: a JSON list of texts. @throws CliError SECRET_SOURCE */
+export const parseAnswers = (text: string): readonly string[] => {
+  const refuse = (): CliError =>
+    new CliError('SECRET_SOURCE', 'The answers must be a JSON list of texts, such as ["…", "…"]')
+  let value: unknown
+  try {
+    value = parseJsonText(text)
+  } catch {
+    // The parser's own words would repeat the text.
+    throw refuse()
+  }
+  if (!Array.isArray(value) || value.some(answer => typeof answer !== 'string')) throw refuse()
+  return value as string[]
+}

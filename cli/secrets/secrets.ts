@@ -1,9 +1,7 @@
-import { CliError } from '../errors/cli-error.ts'
-import type { Advice } from '../errors/cli-errors.ts'
-import { canAsk, type Terminal } from '../terminal.ts'
+import { type Advice, CliError } from '../errors/cli-error.ts'
+import { canAsk, type Terminal } from '../terminal/terminal.ts'
 import { promptSecret, type SecretQuestion } from './prompt.ts'
-import { type SecretName, wordsOf } from './secret-names.ts'
-import { readSecrets, type SecretFlags } from './secret-sources.ts'
+import { readSecrets, type SecretFlags, type SecretName, wordsOf } from './secret-sources.ts'
 
 /** What the secrets of one command need. */
 export interface SecretsOptions {

@@ -1,11 +1,13 @@
+import { shellWord } from '../../devtools/core/shell-word.ts'
 import type { JsonObject } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { safeText } from '../output/safe-text.ts'
-import type { Session } from '../session.ts'
-import { canAsk } from '../terminal.ts'
+import { promptText } from '../secrets/prompt.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { canAsk } from '../terminal/terminal.ts'
+import type { Session } from './session.ts'
 
 /** What is to be confirmed. */
-export interface Confirmation {
+interface Confirmation {
   readonly question: string
   /** The same facts for a script. */
   readonly summary: JsonObject
@@ -32,6 +34,44 @@ export const confirm = async (session: Session, { question, summary, ask }: Conf
 }
 
 const askPlainly = async (session: Session, question: string): Promise<boolean> => {
-  const { showQuestion } = await import('../screens/show.tsx')
+  const { showQuestion } = await import('../screens/question.tsx')
   return showQuestion(session.terminal, safeText(question))
+}
+
+/** A confirmation of something that cannot be undone. */
+export interface TypedConfirmation extends Omit<Confirmation, 'ask'> {
+  /** What has to be typed: the name of what will be gone. */
+  readonly name: string
+}
+
+/**
+ * Has a name typed before something that cannot be undone; `--yes --confirm <name>` does the same (ecosystem 1.4).
+ *
+ * @throws CliError CONFIRMATION_REQUIRED, DECLINED if another name was given, INTERRUPTED
+ */
+export const confirmTyped = async (
+  session: Session,
+  { question, name, summary }: TypedConfirmation
+): Promise<void> => {
+  const given = session.text('confirm')
+  const isScripted = session.globals.yes && given !== undefined
+  if (!isScripted && (!session.globals.input || !canAsk(session.terminal))) {
+    throw new CliError('CONFIRMATION_REQUIRED', `This cannot be undone: "${name}" has to be typed`, {
+      details: { summary },
+      hint: 'Read details.summary, then run the command with --yes and --confirm.',
+      next: [
+        {
+          command: [
+            session.commandLine,
+            ...(session.globals.yes ? [] : ['--yes']),
+            ...(given === undefined ? ['--confirm', shellWord(name)] : [])
+          ].join(' '),
+          why: 'confirm it'
+        }
+      ]
+    })
+  }
+  const typed = isScripted ? given : await promptText(session.terminal, `${question} Type "${name}":`)
+  if (typed.trim() === name) return
+  throw new CliError('DECLINED', 'That is another name; nothing was done', { details: { summary } })
 }

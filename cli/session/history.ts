@@ -1,10 +1,9 @@
 import type { CurrencyWallet, Transaction, TransactionQuery } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { parseWhen } from '../grammar/values.ts'
-import type { Asset } from '../output/assets.ts'
-import { stateOf } from '../output/tx-facts.ts'
-import type { Session } from '../session.ts'
-import { assetsOf, findAsset, matching } from './wallet-assets.ts'
+import { parseWhen } from '../grammar/options.ts'
+import { type Effect, stateOf } from '../output/transactions.ts'
+import { assetsOf, findAsset, matching } from './assets.ts'
+import type { Session } from './session.ts'
 
 /** Which transactions a command is about. */
 export interface Selection {
@@ -15,13 +14,6 @@ export interface Selection {
   readonly batchSize?: number
   /** How many come first; as `batchSize` if left out. */
   readonly firstBatchSize?: number
-}
-
-/** One effect of a transaction on one asset of a wallet. */
-export interface Effect {
-  readonly wallet: CurrencyWallet
-  readonly asset: Asset
-  readonly tx: Transaction
 }
 
 /** Reads `--since`, `--until`, `--before`, `--state`, `--in` and `--out`. @throws CliError USAGE */

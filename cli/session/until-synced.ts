@@ -1,7 +1,6 @@
 import { type CurrencyWallet, isWalletError, WalletError } from '../../kernel/index.ts'
-import { AdvisedError } from '../errors/advised-error.ts'
-import { CliError } from '../errors/cli-error.ts'
-import { localTime } from '../output/times.ts'
+import { AdvisedError, CliError } from '../errors/cli-error.ts'
+import { localTime } from '../output/texts.ts'
 
 /**
  * Resolves when a wallet's engine has seen all of its chain, and is connected to it.

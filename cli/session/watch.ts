@@ -1,9 +1,7 @@
-import type { CommandResult } from '../command-result.ts'
-import { openEventStream } from '../output/event-stream.ts'
-import { openLiveView } from '../output/live-view.ts'
-import type { Session } from '../session.ts'
-import { openMailbox } from './mailbox.ts'
-import { waitFor } from './wait-for.ts'
+import { openLiveView } from '../output/print-result.ts'
+import type { CommandResult } from '../output/view.ts'
+import { openEventStream, openMailbox, waitFor } from './event-stream.ts'
+import type { Session } from './session.ts'
 
 /**
  * Shows a result anew whenever wallets or rates change, until the command is stopped; with `--json`, as one event each time.

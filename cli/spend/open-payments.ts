@@ -11,13 +11,12 @@ import {
   sum
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { amountJson } from '../output/amounts.ts'
-import type { Asset } from '../output/assets.ts'
-import { safeText } from '../output/safe-text.ts'
+import { type Asset, amountJson } from '../output/amounts.ts'
 import { promptText } from '../secrets/prompt.ts'
-import { coinOf } from '../session/wallet-assets.ts'
-import type { Session } from '../session.ts'
-import { canAsk } from '../terminal.ts'
+import { coinOf } from '../session/assets.ts'
+import type { Session } from '../session/session.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { canAsk } from '../terminal/terminal.ts'
 
 /** A payment that may still be mined, for scripts. */
 export const openPaymentJson = (wallet: CurrencyWallet, payment: OpenPaymentSnapshot): JsonObject => {

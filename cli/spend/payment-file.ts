@@ -1,6 +1,6 @@
 import { type CurrencyWallet, type JsonObject, parseJsonText, type Transaction } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { readTextFile } from '../session/value-input.ts'
+import { readTextFile } from '../session/input.ts'
 
 const FORMAT = 'holdfast-signed-payment'
 const VERSION = 1

@@ -9,13 +9,12 @@ import {
   WalletError,
   ZERO
 } from '../../kernel/index.ts'
-import { AdvisedError } from '../errors/advised-error.ts'
+import { AdvisedError } from '../errors/cli-error.ts'
 import { amountJson } from '../output/amounts.ts'
-import { coinOf } from '../session/wallet-assets.ts'
-import type { Session } from '../session.ts'
+import { coinOf } from '../session/assets.ts'
+import type { Session } from '../session/session.ts'
 import type { KeptQuote } from './kept-quotes.ts'
-import type { SwapPlaces } from './swap-place.ts'
-import type { SwapLimits } from './swap-wish.ts'
+import type { SwapLimits, SwapPlaces } from './request.ts'
 
 /** What an approval goes by: what was shown, and what the user allows besides. */
 export interface KeptTerms {

@@ -1,5 +1,5 @@
 import type { QuoteSnapshot } from '../../kernel/index.ts'
-import { readState, writeState } from '../profile/state-file.ts'
+import { readState, writeState } from '../profile/state-files.ts'
 
 const FILE = 'swap-providers.json'
 /** Older answers say little about today. */

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { commandSpecs } from '../../cli/grammar/commands.ts'
+import { commandSpecs } from '../../cli/commands/commands.ts'
 import { catalogue } from '../../kernel/base/errors.ts'
 import { runInProcess } from '../../test/helpers/in-process.ts'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Approvals } from '../../cli/devtools/approvals.ts'
+import { Approvals } from '../../cli/devtools/serve-panel.ts'
 import type { Act } from '../../devtools/core/actions.ts'
 
 test('once the command is stopped no payment is approved any more, and the rest is done as before', async t => {

@@ -2,27 +2,30 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
-import test, { type ExecutionContext } from 'ava'
-import { CliError } from '../../cli/errors/cli-error.ts'
-import { type CliErrorCode, cliErrors } from '../../cli/errors/cli-errors.ts'
-import { exitCodeRows } from '../../cli/errors/exit-codes.ts'
-import { causesOf, failureOf } from '../../cli/errors/failure.ts'
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import { commandSpecs } from '../../cli/commands/commands.ts'
+import { CliError, type CliErrorCode, cliErrors } from '../../cli/errors/cli-error.ts'
+import { causesOf, exitCodeRows, failureOf } from '../../cli/errors/failure.ts'
 import { commandHere, commandLineOf } from '../../cli/grammar/command-line.ts'
-import { commandSpecs } from '../../cli/grammar/commands.ts'
-import { readGlobalOptions } from '../../cli/grammar/global-options.ts'
-import { parseArguments } from '../../cli/grammar/parse-arguments.ts'
-import { parseCount, parseDuration, parsePairs, parseSpan, parseWhen } from '../../cli/grammar/values.ts'
+import {
+  parseCount,
+  parseDuration,
+  parsePairs,
+  parseSpan,
+  parseWhen,
+  readGlobalOptions
+} from '../../cli/grammar/options.ts'
 import { isMax } from '../../cli/output/amounts.ts'
-import { crackTimeText } from '../../cli/output/crack-time.ts'
-import { lobbyIdOf, lobbyLinkOf } from '../../cli/output/lobby-link.ts'
-import { makePaint, wantsColor } from '../../cli/output/paint.ts'
 import { renderTsv, renderView } from '../../cli/output/render-view.ts'
-import { spanText } from '../../cli/output/times.ts'
+import { lobbyIdOf, lobbyLinkOf, spanText } from '../../cli/output/texts.ts'
 import type { View } from '../../cli/output/view.ts'
-import { wrapText } from '../../cli/output/wrap-text.ts'
+import { parseArguments } from '../../cli/parse-arguments.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
+import { crackTimeText } from '../../cli/secrets/new-secrets.ts'
 import { readSecrets } from '../../cli/secrets/secret-sources.ts'
 import { makeSecrets } from '../../cli/secrets/secrets.ts'
+import { makePaint, wantsColor, wrapText } from '../../cli/terminal/terminal.ts'
 import { catalogue, WalletError } from '../../kernel/index.ts'
 
 const parse = (...argv: string[]) => parseArguments(argv, 80)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { uriKindOf } from '../../cli/output/uri-kind.ts'
+import { uriKindOf } from '../../cli/commands/receiving/address.ts'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
 import { failed } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { render } from 'ink-testing-library'
-import type { TourStep } from '../../cli/demo/tour-step.ts'
 import { type EdgeLoginProps, EdgeLoginStatus } from '../../cli/screens/edge-login.tsx'
-import { type Answer, Question, SendReview } from '../../cli/screens/send-review.tsx'
-import { TourProgress } from '../../cli/screens/tour-progress.tsx'
-import type { SpendSummary } from '../../cli/spend/spend-summary.ts'
+import { type Answer, Question } from '../../cli/screens/question.tsx'
+import { SendReview } from '../../cli/screens/review.tsx'
+import { TourProgress, type TourStep } from '../../cli/screens/tour.tsx'
+import type { SpendSummary } from '../../cli/spend/summary.ts'
 import { waitFor } from '../helpers/device.ts'
 
 const summary: SpendSummary = {

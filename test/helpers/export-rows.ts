@@ -1,5 +1,5 @@
-import type { ExportRow } from '../../cli/export/export-row.ts'
-import { assetOf } from '../../cli/output/assets.ts'
+import type { ExportRow } from '../../cli/export/formats.ts'
+import { assetOf } from '../../cli/output/amounts.ts'
 import { nativeAmount, type Transaction } from '../../kernel/index.ts'
 import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'
 

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'ava'
-import { compareDevices } from '../../cli/demo/compare-devices.ts'
-import { countServerFiles } from '../../cli/demo/count-server-files.ts'
+import { compareDevices, countServerFiles } from '../../cli/demo/tour.ts'
 import type { FakeWorld } from '../../fake-server/fake-world.ts'
 import { type CurrencyWallet, nativeAmount, type Transaction } from '../../kernel/index.ts'
 import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'

@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { csvColumns, isoTimeIn } from '../../../cli/export/csv-columns.ts'
-import { csvFormat, harmless } from '../../../cli/export/csv-format.ts'
-import {
-  type ExportFormat,
-  jsonFormat,
-  labelFormat,
-  ndjsonFormat
-} from '../../../cli/export/export-format.ts'
-import { assetOf } from '../../../cli/output/assets.ts'
+import { csvColumns, csvFormat, harmless, isoTimeIn } from '../../../cli/export/csv.ts'
+import { type ExportFormat, jsonFormat, labelFormat, ndjsonFormat } from '../../../cli/export/formats.ts'
+import { assetOf } from '../../../cli/output/amounts.ts'
 import { type NativeAmount, nativeAmount, type SwapData } from '../../../kernel/index.ts'
 import { valueAtRate } from '../../../kernel/rates/service.ts'
 import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'

@@ -1,12 +1,10 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { decimalText, productText, roundedText, sumText } from '../../../cli/output/decimals.ts'
-import { valueText } from '../../../cli/output/money.ts'
-import { ageText } from '../../../cli/output/times.ts'
+import { decimalText, productText, roundedText, sumText, valueText } from '../../../cli/output/amounts.ts'
+import { ageText } from '../../../cli/output/texts.ts'
 import { cellOf } from '../../../cli/output/view.ts'
-import { chainLines } from '../../../cli/rates/route-chain.ts'
-import { pathText, routeJson } from '../../../cli/rates/route-facts.ts'
 import { graphLines } from '../../../cli/rates/route-graph.ts'
+import { chainLines, pathText, routeJson } from '../../../cli/rates/route-text.ts'
 import type { RouteHopSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
 
 const hop = (from: string, to: string, changes: Partial<RouteHopSnapshot> = {}): RouteHopSnapshot => ({

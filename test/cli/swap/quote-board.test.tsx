@@ -2,8 +2,12 @@ import { stripVTControlCharacters } from 'node:util'
 import test from 'ava'
 import { Box } from 'ink'
 import { render } from 'ink-testing-library'
-import { type BoardKey, QuoteBoard, type QuoteBoardProps } from '../../../cli/screens/quote-board.tsx'
-import type { QuoteLines } from '../../../cli/swap/quote-lines.ts'
+import {
+  type BoardKey,
+  QuoteBoard,
+  type QuoteBoardProps,
+  type QuoteLines
+} from '../../../cli/screens/quotes.tsx'
 import { waitFor } from '../../helpers/device.ts'
 
 const row = (pluginId: string, changes: Partial<QuoteLines> = {}): QuoteLines => ({

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { summaryLines } from '../../../cli/spend/spend-summary.ts'
-import { quoteLines } from '../../../cli/swap/quote-lines.ts'
-import type { SwapPlaces } from '../../../cli/swap/swap-place.ts'
-import { reviewSummary } from '../../../cli/swap/swap-review.ts'
+import { summaryLines } from '../../../cli/spend/summary.ts'
+import { reviewSummary } from '../../../cli/swap/approve.ts'
+import { quoteLines } from '../../../cli/swap/quotes.ts'
+import type { SwapPlaces } from '../../../cli/swap/request.ts'
 import {
   type CurrencyWallet,
   nativeAmount,

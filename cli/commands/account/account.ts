@@ -1,0 +1,272 @@
+import {
+  type Account,
+  type Context,
+  type NewAccount,
+  normalizeUsername,
+  WalletError
+} from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { localTime, secretJson, secretText } from '../../output/texts.ts'
+import type { CellLike } from '../../output/view.ts'
+import { forgetCurrentAccount, readCurrentAccount, rememberAccount } from '../../profile/state-files.ts'
+import { lackOfPin, newPassword } from '../../secrets/new-secrets.ts'
+import type { SecretQuestion } from '../../secrets/prompt.ts'
+import { makeChange, nameOf, refreshedAccount } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirm, confirmTyped } from '../../session/confirm.ts'
+import { targetOf } from '../../session/login.ts'
+import type { Session } from '../../session/session.ts'
+
+/** Makes an account, with a username and password or, with `--light`, with neither, and logs in to it. */
+export const accountCreate: CommandRun = async (session, user) => {
+  const isLight = session.isOn('light')
+  if (isLight === (user !== undefined)) {
+    throw new CliError(
+      'USAGE',
+      isLight ? 'A light account has no username' : 'Say the username of the new account',
+      {
+        hint: 'Give a username, or --light for an account without one.'
+      }
+    )
+  }
+  const context = await session.context()
+  const request = isLight ? await lightAccount(session) : await namedAccount(session, context, user ?? '')
+  const account = session.adoptAccount(
+    await session.doing('Making the account', () => context.createAccount(request))
+  )
+  const { id, username } = account
+  rememberAccount(session.paths.session, account)
+  return {
+    data: { loginId: id, username: username ?? null, light: isLight, pinEnabled: request.pin !== undefined },
+    view: {
+      kind: 'record',
+      fields: [
+        ['account', username ?? id],
+        ['PIN', request.pin === undefined ? 'none' : 'on this device']
+      ]
+    }
+  }
+}
+
+const namedAccount = async (session: Session, context: Context, user: string): Promise<NewAccount> => {
+  // A name that cannot be is found out before a password is typed.
+  const username = normalizeUsername(user)
+  const password = await newPassword(session, context, 'password')
+  const pin = await pinOf(session, {
+    message: `${PIN_QUESTION} (empty: none):`,
+    check: text => (text === '' ? undefined : lackOfPin(text))
+  })
+  return { username, password, ...(pin === '' ? {} : { pin }) }
+}
+
+/** Without a name there is no password, so nothing but the PIN would open the account a second time. */
+const lightAccount = async (session: Session): Promise<NewAccount> => {
+  const pin = await pinOf(session, { message: `${PIN_QUESTION}:`, check: lackOfPin })
+  if (pin === '') throw session.secrets.impossible('pin')
+  return { pin }
+}
+
+const PIN_QUESTION = 'PIN, four digits or more'
+
+/** A PIN from a flag, or one that a person types; empty where nobody can be asked. */
+const pinOf = async ({ secrets }: Session, question: SecretQuestion): Promise<string> => {
+  const given = await secrets.given('pin')
+  if (given !== undefined) return given
+  return secrets.canAsk ? secrets.ask('pin', question) : ''
+}
+
+/** Lists the accounts that this device knows, last logged-in first. */
+export const accountList: CommandRun = async session => {
+  const context = await session.context()
+  const current = readCurrentAccount(session.paths.session)
+  const users = context.localUsers
+  return {
+    data: {
+      accounts: users.map(
+        ({ loginId, username, lastLogin, isPinLoginEnabled, isKeyLoginEnabled, voucherId }) => ({
+          loginId,
+          username: username ?? null,
+          lastLogin: lastLogin?.toISOString() ?? null,
+          pinEnabled: isPinLoginEnabled,
+          keyEnabled: isKeyLoginEnabled,
+          voucherId: voucherId ?? null,
+          current: loginId === current?.loginId
+        })
+      )
+    },
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'USERNAME' },
+        { title: 'LOGIN ID', canShrink: true },
+        { title: 'PIN' },
+        { title: 'LAST LOGIN' },
+        { title: 'STATE' }
+      ],
+      rows: users.map(({ loginId, username, lastLogin, isPinLoginEnabled, voucherId }) => [
+        username ?? '(light)',
+        loginId,
+        isPinLoginEnabled ? 'on' : 'off',
+        lastLogin === undefined ? '' : localTime(lastLogin),
+        stateOf(loginId === current?.loginId, voucherId)
+      ]),
+      empty: 'This device knows no account yet. Make one with: holdfast account create <user>'
+    }
+  }
+}
+
+const stateOf = (isCurrent: boolean, voucherId: string | undefined): CellLike => {
+  if (isCurrent) return { text: 'current', tone: 'good' }
+  return voucherId === undefined ? '' : { text: 'asked to be let in', tone: 'warn' }
+}
+
+/** Shows the account and what is set up for it; its secrets with `--reveal`. */
+export const accountShow: CommandRun = async session => {
+  const { account, warnings } = await refreshedAccount(session)
+  const { id, username, loginMethod, isEdgeLogin, isLight, credentials, twoFactor } = account
+  const { appId } = account.getSnapshot()
+  const { isEnabled, otpResetDate, pendingVouchers } = twoFactor.status
+  const otpKey = isEnabled ? twoFactor.getOtpKey() : undefined
+  const recoveryKey = credentials.hasRecovery ? credentials.getRecoveryKey() : undefined
+  return {
+    data: {
+      loginId: id,
+      username: username ?? null,
+      method: loginMethod,
+      appId,
+      edgeLogin: isEdgeLogin,
+      light: isLight,
+      password: credentials.hasPassword,
+      pinEnabled: credentials.isPinLoginEnabled,
+      twoFactor: isEnabled,
+      otpResetDate: otpResetDate?.toISOString() ?? null,
+      pendingVouchers: pendingVouchers.length,
+      recovery: recoveryKey !== undefined,
+      rootLoginId: secretJson(session, account.rootLoginId),
+      otpKey: secretJson(session, otpKey),
+      recoveryKey: secretJson(session, recoveryKey)
+    },
+    view: {
+      kind: 'record',
+      fields: [
+        ['account', username ?? '(light, without a username)'],
+        ['app', appId === '' ? 'the whole account' : appId],
+        ['logged in by', isEdgeLogin ? `${loginMethod}, for its app alone` : loginMethod],
+        ['password', credentials.hasPassword ? 'on' : 'off'],
+        ['login by PIN', credentials.isPinLoginEnabled ? 'on' : 'off'],
+        ['recovery', recoveryKey === undefined ? 'off' : 'on'],
+        ['two-factor', isEnabled ? 'on' : 'off'],
+        ...(otpResetDate === undefined
+          ? []
+          : [['two-factor goes off', { text: localTime(otpResetDate), tone: 'warn' } as const] as const]),
+        ['devices that wait', String(pendingVouchers.length)],
+        ['root login id', secretText(session, account.rootLoginId)],
+        ['two-factor key', secretText(session, otpKey)],
+        ['recovery key', secretText(session, recoveryKey)]
+      ]
+    },
+    warnings
+  }
+}
+
+/** Tells whether a username is free, and how it would be written. */
+export const accountAvailable: CommandRun = async (session, user = '') => {
+  const username = normalizeUsername(user)
+  const context = await session.context()
+  const isAvailable = await session.doing('Looking the name up', () => context.usernameAvailable(user))
+  return {
+    data: { username, available: isAvailable },
+    view: {
+      kind: 'text',
+      lines: [isAvailable ? `"${username}" is free` : `"${username}" is taken`]
+    }
+  }
+}
+
+/** Removes an account from this device; the account itself is untouched. */
+export const accountForget: CommandRun = async (session, user = '') => {
+  const context = await session.context()
+  const { local, name } = targetOf(context, { username: user }, user)
+  if (local === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
+  const { loginId, username = null } = local
+  if (loginId === readCurrentAccount(session.paths.session)?.loginId)
+    throw new WalletError('USER_LOGGED_IN', {})
+  if (session.globals.dryRun)
+    return resultOf(`${name} would be removed from this device`, { loginId, username })
+  await confirm(session, {
+    question: `Remove ${name} from this device? Without its password it cannot be opened here again.`,
+    summary: { loginId, username }
+  })
+  await context.forgetAccount({ loginId })
+  if (readCurrentAccount(session.paths.session)?.loginId === loginId)
+    forgetCurrentAccount(session.paths.session)
+  return resultOf(`${name} is removed from this device`, { loginId, username })
+}
+
+const resultOf = (line: string, data: { readonly loginId: string; readonly username: string | null }) => ({
+  data,
+  view: { kind: 'text', lines: [line] } as const
+})
+
+/** Deletes the account from the server and this device, for good. */
+export const accountDelete: CommandRun = async session => {
+  const account = await session.account()
+  const { id, username = null } = account
+  const name = nameOf(account)
+  const walletCount = account.listWallets().filter(({ isWallet, deleted }) => isWallet && !deleted).length
+  if (!session.globals.dryRun) {
+    await confirmTyped(session, {
+      question: `Delete ${name} with its ${walletCount} wallet(s) for good? Coins in them are lost with their keys.`,
+      name,
+      summary: { loginId: id, username, walletCount }
+    })
+  }
+  const result = await makeChange(session, {
+    doing: 'Deleting the account',
+    done: `${name} is deleted`,
+    data: { loginId: id, username, deleted: true },
+    call: () => account.credentials.deleteRemoteAccount()
+  })
+  const state = session.paths.session
+  if (!session.globals.dryRun && readCurrentAccount(state)?.loginId === id) forgetCurrentAccount(state)
+  return result
+}
+
+/** Shows the key that logs in on this device without any other secret, with `--reveal`. */
+export const accountKey: CommandRun = async session => {
+  const account = await session.account()
+  const loginKey = await account.getLoginKey()
+  return {
+    data: { loginKey: secretJson(session, loginKey) },
+    view: { kind: 'record', fields: [['login key', secretText(session, loginKey)]] }
+  }
+}
+
+/** Gives the account another username; a light account gets its first, with a password. */
+export const usernameSet: CommandRun = async (session, typed = '') => {
+  const username = normalizeUsername(typed)
+  const account = await session.account()
+  const password = await passwordFor(session, account)
+  const before = account.username ?? null
+  const result = await makeChange(session, {
+    doing: 'Changing the username',
+    done: `${before ?? 'The light account'} is now called ${username}`,
+    data: { before, username },
+    call: () =>
+      account.credentials.changeUsername({ username, ...(password === undefined ? {} : { password }) })
+  })
+  session.adoptAccount(account)
+  if (!session.globals.dryRun) rememberAccount(session.paths.session, account)
+  return result
+}
+
+/** The first password of a light account; else the one that there is, which the new name is a part of. */
+const passwordFor = async (session: Session, account: Account): Promise<string | undefined> => {
+  const { credentials, username } = account
+  if (username === undefined) return newPassword(session, await session.context())
+  if (!credentials.hasPassword) return undefined
+  return (
+    (await session.secrets.given('password')) ??
+    session.secrets.ask('password', { message: `Password of ${username}:` })
+  )
+}

@@ -1,0 +1,160 @@
+import { WalletError } from '../../../kernel/index.ts'
+import { secretJson, secretText } from '../../output/texts.ts'
+import { checkRules, crackTimeText, newPassword, newPin } from '../../secrets/new-secrets.ts'
+import { lastWayText, makeChange, nameOf } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirm } from '../../session/confirm.ts'
+
+/** Gives the account a new password. */
+export const passwordSet: CommandRun = async session => {
+  const account = await session.account()
+  // Found out before a password is asked for.
+  if (account.username === undefined) throw new WalletError('USERNAME_REQUIRED', {})
+  const password = await newPassword(session, await session.context())
+  return makeChange(session, {
+    doing: 'Changing the password',
+    done: `${nameOf(account)} has a new password`,
+    data: { changed: true },
+    call: () => account.credentials.changePassword(password)
+  })
+}
+
+/** Tells by the exit code whether a password is the account's. */
+export const passwordVerify: CommandRun = async session => {
+  const account = await session.account()
+  const password =
+    (await session.secrets.given('password')) ??
+    (await session.secrets.ask('password', { message: `Password of ${nameOf(account)}:` }))
+  const isRight = await session.doing('Checking the password', () =>
+    account.credentials.checkPassword(password)
+  )
+  if (!isRight) throw new WalletError('PASSWORD', {})
+  return { data: { correct: true }, view: { kind: 'text', lines: ['The password is right'] } }
+}
+
+/** Takes the password away. */
+export const passwordRemove: CommandRun = async session => {
+  const account = await session.account()
+  const summary = { account: account.id, pinLogin: account.credentials.isPinLoginEnabled }
+  if (!session.globals.dryRun) {
+    await confirm(session, {
+      question: summary.pinLogin
+        ? `Remove the password of ${nameOf(account)}? The PIN stays, on devices that know the account.`
+        : `Remove the password of ${nameOf(account)}? There is no PIN either: only a login key or recovery opens it then.`,
+      summary
+    })
+  }
+  return makeChange(session, {
+    doing: 'Removing the password',
+    done: `${nameOf(account)} has no password any more`,
+    data: { removed: true },
+    call: () => account.credentials.deletePassword()
+  })
+}
+
+/** Judges a password by the rules, without any account. */
+export const passwordCheck: CommandRun = async session => {
+  const context = await session.context()
+  const password =
+    (await session.secrets.given('new-password')) ??
+    (await session.secrets.ask('new-password', { message: 'Password to judge:' }))
+  const rules = context.checkPasswordRules(password)
+  checkRules(rules)
+  return {
+    data: { ...rules },
+    view: {
+      kind: 'record',
+      fields: [
+        ['rules', 'kept'],
+        ['guessing it takes', crackTimeText(rules.secondsToCrack)]
+      ]
+    }
+  }
+}
+
+/** Gives the account a new PIN. */
+export const pinSet: CommandRun = async session => {
+  const account = await session.account()
+  const pin = await newPin(session)
+  return makeChange(session, {
+    doing: 'Changing the PIN',
+    done: `${nameOf(account)} has a new PIN`,
+    data: { changed: true },
+    call: () => account.credentials.changePIN({ pin })
+  })
+}
+
+/** Tells by the exit code whether a PIN is the account's. */
+export const pinVerify: CommandRun = async session => {
+  const account = await session.account()
+  const pin =
+    (await session.secrets.given('pin')) ??
+    (await session.secrets.ask('pin', { message: `PIN of ${nameOf(account)}:` }))
+  const isRight = await session.doing('Checking the PIN', () => account.credentials.checkPIN(pin))
+  if (!isRight) throw new WalletError('PASSWORD', {})
+  return { data: { correct: true }, view: { kind: 'text', lines: ['The PIN is right'] } }
+}
+
+/** Takes the PIN away. */
+export const pinRemove: CommandRun = async session => {
+  const account = await session.account()
+  if (!session.globals.dryRun) {
+    await confirm(session, {
+      question: `${lastWayText(account, 'pin')}Remove the PIN of ${nameOf(account)}, on every device?`,
+      summary: { account: account.id }
+    })
+  }
+  return makeChange(session, {
+    doing: 'Removing the PIN',
+    done: `${nameOf(account)} has no PIN any more`,
+    data: { removed: true },
+    call: () => account.credentials.deletePIN()
+  })
+}
+
+/** Lets the PIN log in again. */
+export const pinEnable: CommandRun = async session => {
+  const account = await session.account()
+  return makeChange(session, {
+    doing: 'Switching PIN login on',
+    done: `The PIN of ${nameOf(account)} logs in`,
+    data: { pinEnabled: true },
+    call: () => account.credentials.changePIN({ enableLogin: true })
+  })
+}
+
+/** Keeps the PIN, but lets it log in no more. */
+export const pinDisable: CommandRun = async session => {
+  const account = await session.account()
+  const lastWay = lastWayText(account, 'pin')
+  if (lastWay !== '' && !session.globals.dryRun) {
+    await confirm(session, {
+      question: `${lastWay}Let the PIN log in no more?`,
+      summary: { account: account.id }
+    })
+  }
+  return makeChange(session, {
+    doing: 'Switching PIN login off',
+    done: `The PIN of ${nameOf(account)} is kept, and logs in no more`,
+    data: { pinEnabled: false },
+    call: () => account.credentials.changePIN({ enableLogin: false })
+  })
+}
+
+/** Shows the PIN, with `--reveal`. */
+export const pinShow: CommandRun = async session => {
+  const account = await session.account()
+  const { hasPin, isPinLoginEnabled } = account.credentials
+  if (!hasPin) throw new WalletError('PIN_NOT_LOCAL', {})
+  const pin = account.credentials.getPIN()
+  return {
+    data: { pin: secretJson(session, pin), pinEnabled: isPinLoginEnabled },
+    view: {
+      kind: 'record',
+      fields: [
+        ['PIN', secretText(session, pin)],
+        ['login by PIN', isPinLoginEnabled ? 'on' : 'off']
+      ]
+    }
+  }
+}

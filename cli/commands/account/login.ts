@@ -1,0 +1,178 @@
+import { shellWord } from '../../../devtools/core/shell-word.ts'
+import type { Account, Context } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import type { CommandResult } from '../../output/view.ts'
+import { forgetCurrentAccount, readCurrentAccount, rememberAccount } from '../../profile/state-files.ts'
+import { type Choice, promptChoice, promptText } from '../../secrets/prompt.ts'
+import type { CommandRun } from '../../session/command.ts'
+import {
+  chooseMethod,
+  type LoginTarget,
+  logInBy,
+  methodBySecret,
+  type SecretMethod,
+  targetOf
+} from '../../session/login.ts'
+import type { Session } from '../../session/session.ts'
+
+/** Verifies a secret of an account, or has another device approve this one, and makes the account the current one. */
+export const login: CommandRun = async (session, user) => {
+  const wanted = session.text('with')
+  if (wanted === 'edge' && user !== undefined) {
+    throw new CliError('USAGE', 'The device that approves says who logs in', {
+      hint: 'Leave the username out.'
+    })
+  }
+  if (wanted === 'edge') return byApproval(session)
+  const context = await session.context()
+  const name = await nameOfUser(session, user)
+  const target = targetOf(context, { username: name }, name)
+  const isFree = session.secrets.canAsk && wanted === undefined
+  const isOpen = isFree && (await methodBySecret(session.secrets)) === undefined
+  const method = isOpen ? await offerMethods(session, target) : await chooseMethod(session, target)
+  if (method === 'edge') return byApproval(session)
+  return loggedIn(session, await logInBy(method, { session, context, target }))
+}
+
+const byApproval = async (session: Session): Promise<CommandResult | undefined> => {
+  const { loginByApproval } = await import('./login-by-approval.ts')
+  return loginByApproval(session)
+}
+
+const nameOfUser = async (session: Session, user: string | undefined): Promise<string> => {
+  const current = readCurrentAccount(session.paths.session)
+  const name = user ?? session.globals.account ?? current?.username ?? current?.loginId
+  if (name !== undefined) return name
+  if (session.secrets.canAsk) return offerUsers(session, await session.context())
+  throw new CliError('USAGE', 'Say who logs in: holdfast login <user>', {
+    next: [
+      { command: 'holdfast account list', why: 'see the accounts of this device' },
+      { command: 'holdfast login --with edge', why: 'have a device that is logged in approve this one' }
+    ]
+  })
+}
+
+const loggedIn = (session: Session, account: Account): CommandResult => {
+  session.adoptAccount(account)
+  rememberAccount(session.paths.session, account)
+  const { id, username, loginMethod } = account
+  const walletCount = account.listWallets().filter(({ isWallet, deleted }) => isWallet && !deleted).length
+  return {
+    data: { loginId: id, username: username ?? null, method: loginMethod, walletCount },
+    view: {
+      kind: 'record',
+      fields: [
+        ['account', username ?? id],
+        ['logged in by', loginMethod],
+        ['wallets', String(walletCount)]
+      ]
+    }
+  }
+}
+
+/** Has a person choose among the accounts of this device, or name another one. @throws CliError INTERRUPTED */
+const offerUsers = async ({ terminal }: Session, context: Context): Promise<string> => {
+  const users = context.localUsers.map(({ loginId, username }) => ({
+    text: username ?? `${loginId} (light)`,
+    value: username ?? loginId
+  }))
+  if (users.length > 0) {
+    const chosen = await promptChoice(terminal, 'Who logs in?', [
+      ...users,
+      { text: 'Another account', value: '' }
+    ])
+    if (chosen !== '') return chosen
+  }
+  return promptText(terminal, 'Username:')
+}
+
+/**
+ * Has a person choose among the ways to log in that are open to an account here; the first is the handiest.
+ *
+ * @throws CliError INTERRUPTED
+ */
+const offerMethods = async ({ terminal }: Session, target: LoginTarget): Promise<SecretMethod | 'edge'> => {
+  const choices = waysOf(target)
+  const chosen = await promptChoice(terminal, `How does ${target.name} log in?`, choices)
+  return chosen as SecretMethod | 'edge'
+}
+
+const waysOf = ({ local }: LoginTarget): readonly Choice[] => {
+  const hasName = local === undefined || local.username !== undefined
+  return [
+    ...(local?.isPinLoginEnabled === true ? [{ text: 'PIN of this device', value: 'pin' }] : []),
+    ...(hasName ? [{ text: 'Password', value: 'password' }] : []),
+    ...(hasName ? [{ text: 'Recovery answers', value: 'recovery' }] : []),
+    ...(local?.isKeyLoginEnabled === true ? [{ text: 'Login key', value: 'key' }] : []),
+    { text: 'Approval by a device that is logged in', value: 'edge' }
+  ]
+}
+
+/** Forgets which account is the current one; its data stays on this device. */
+export const logout: CommandRun = async (session, user) => {
+  const { session: state } = session.paths
+  const current = readCurrentAccount(state)
+  const isCurrent =
+    user === undefined || user === current?.loginId || user.trim().toLowerCase() === current?.username
+  if (current === undefined || !isCurrent) {
+    throw new CliError(
+      'NOT_LOGGED_IN',
+      `${user ?? 'No account'} is ${user === undefined ? '' : 'not '}logged in`
+    )
+  }
+  const name = current.username ?? current.loginId
+  const { localUsers } = await session.context()
+  const local = localUsers.find(({ loginId }) => loginId === current.loginId)
+  const hasPin = local?.isPinLoginEnabled === true
+  // A light account is on no other device, and nobody can type its name.
+  const isLost = current.username === undefined && current.isEdgeLogin !== true && !hasPin
+  forgetCurrentAccount(state)
+  return {
+    data: { loginId: current.loginId, username: current.username ?? null, pinEnabled: hasPin },
+    warnings: isLost ? ['This light account has no PIN: only its login key opens it again'] : [],
+    view: {
+      kind: 'text',
+      lines: [
+        `${name} is logged out; its data stays on this device`,
+        `Log in again with: holdfast login ${shellWord(name)}${hasPin ? ' --with pin' : isLost ? ' --with key' : ''}`
+      ]
+    }
+  }
+}
+
+/** Tells which account is the current one and how it logged in; asks for no secret. */
+export const whoami: CommandRun = async session => {
+  const current = readCurrentAccount(session.paths.session)
+  if (current === undefined) {
+    throw new CliError('NOT_LOGGED_IN', 'No account is logged in on this device', {
+      next: [{ command: 'holdfast login <user>', why: 'log in to an account' }]
+    })
+  }
+  const { loginId, username, method, appId, isEdgeLogin = false } = current
+  const context = await session.context()
+  const local = context.localUsers.find(user => user.loginId === loginId)
+  const isLight = username === undefined
+  return {
+    data: {
+      loginId,
+      username: username ?? null,
+      method: method ?? null,
+      appId: appId ?? null,
+      edgeLogin: isEdgeLogin,
+      light: isLight,
+      pinEnabled: local?.isPinLoginEnabled ?? false,
+      keyEnabled: local?.isKeyLoginEnabled ?? false
+    },
+    view: {
+      kind: 'record',
+      fields: [
+        ['account', username ?? '(light, without a username)'],
+        ['login id', loginId],
+        ['logged in by', method ?? 'unknown'],
+        ['app', appId === undefined || appId === '' ? 'the whole account' : appId],
+        ['edge login', isEdgeLogin ? 'yes: approved for its app alone' : 'no'],
+        ['PIN', local?.isPinLoginEnabled === true ? 'on' : 'off']
+      ]
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import type { RecoveryQuestionChoice } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { secretJson, secretText } from '../../output/texts.ts'
+import { type Choice, promptChoice, promptText } from '../../secrets/prompt.ts'
+import { parseAnswers } from '../../secrets/secret-sources.ts'
+import { lastWayText, makeChange, nameOf } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirm } from '../../session/confirm.ts'
+import { targetOf, usernameOf } from '../../session/login.ts'
+import type { Session } from '../../session/session.ts'
+
+/** Lists questions that the server proposes. */
+export const recoveryChoices: CommandRun = async session => {
+  const context = await session.context()
+  const choices = await session.doing('Fetching the choices', () => context.listRecoveryQuestionChoices())
+  return {
+    data: { choices: choices.map(choice => ({ ...choice })) },
+    view: {
+      kind: 'table',
+      columns: [{ title: 'CATEGORY' }, { title: 'ANSWER', align: 'right' }, { title: 'QUESTION' }],
+      rows: choices.map(({ category, minLength, question }) => [
+        category,
+        minLength > 0 ? `${minLength} letters or more` : '',
+        question
+      ]),
+      empty: 'The server proposes no questions; choose your own with --question'
+    }
+  }
+}
+
+/** Shows the questions of an account to whoever has its recovery key. */
+export const recoveryQuestions: CommandRun = async (session, user = '') => {
+  const context = await session.context()
+  const target = targetOf(context, { username: user }, user)
+  const key =
+    (await session.secrets.given('recovery-key')) ??
+    target.local?.recovery2Key ??
+    (await session.secrets.ask('recovery-key', { message: `Recovery key of ${target.name}:` }))
+  const questions = await session.doing('Fetching the questions', () =>
+    context.fetchRecovery2Questions(key, usernameOf(target))
+  )
+  return {
+    data: { username: usernameOf(target), questions: [...questions] },
+    view: { kind: 'text', lines: [...questions] }
+  }
+}
+
+/** Sets the questions and answers that open the account together with the recovery key. */
+export const recoverySetup: CommandRun = async session => {
+  const account = await session.account()
+  const asked = await questionsOf(session)
+  const questions = asked.map(({ question }) => question)
+  const answers = await answersTo(session, asked)
+  if (answers.length !== questions.length) {
+    throw new CliError('USAGE', `There are ${questions.length} questions and ${answers.length} answers`)
+  }
+  let recoveryKey: string | undefined
+  const { data, view, ...rest } = await makeChange(session, {
+    doing: 'Setting recovery up',
+    done: `The answers open ${nameOf(account)}, with the recovery key`,
+    data: { questions: [...questions] },
+    advice: session.isOn('reveal')
+      ? []
+      : ['Keep the recovery key apart from the answers: holdfast account recovery key --reveal'],
+    async call() {
+      recoveryKey = await account.credentials.changeRecovery(questions, answers)
+    }
+  })
+  if (recoveryKey === undefined || view.kind !== 'text') return { ...rest, data, view }
+  return {
+    ...rest,
+    data: { ...data, recoveryKey: secretJson(session, recoveryKey) },
+    view: { kind: 'text', lines: [...view.lines, ...(session.isOn('reveal') ? [recoveryKey] : [])] }
+  }
+}
+
+/** Lets answers open the account no more. */
+export const recoveryRemove: CommandRun = async session => {
+  const account = await session.account()
+  if (!session.globals.dryRun) {
+    await confirm(session, {
+      question: `${lastWayText(account, 'recovery')}Let recovery answers open ${nameOf(account)} no more?`,
+      summary: { account: account.id }
+    })
+  }
+  return makeChange(session, {
+    doing: 'Removing recovery',
+    done: `Answers open ${nameOf(account)} no more`,
+    data: { removed: true },
+    call: () => account.credentials.deleteRecovery()
+  })
+}
+
+/** Shows the recovery key, with `--reveal`. */
+export const recoveryKey: CommandRun = async session => {
+  const account = await session.account()
+  const key = account.credentials.getRecoveryKey()
+  return {
+    data: { recoveryKey: secretJson(session, key) },
+    view: { kind: 'record', fields: [['recovery key', secretText(session, key)]] }
+  }
+}
+
+/** The deployed applications ask two questions; so does a person here who chooses from the list. */
+const QUESTIONS_ASKED = 2
+
+/** A question, and the fewest letters that its answer may have. */
+type AskedQuestion = Pick<RecoveryQuestionChoice, 'minLength' | 'question'>
+
+const questionsOf = async (session: Session): Promise<readonly AskedQuestion[]> => {
+  const given = session.texts('question')
+  if (given.length > 0) return given.map(own)
+  if (!session.secrets.canAsk) {
+    throw new CliError('USAGE', 'Say what to ask for: --question "…", once for each answer', {
+      next: [{ command: 'holdfast account recovery choices', why: 'see questions to choose from' }]
+    })
+  }
+  const context = await session.context()
+  const proposed = await session.doing('Fetching the choices', () => context.listRecoveryQuestionChoices())
+  const chosen: AskedQuestion[] = []
+  while (chosen.length < QUESTIONS_ASKED) chosen.push(await chooseQuestion(session, proposed, chosen))
+  return chosen
+}
+
+const OWN = 'own'
+
+const own = (question: string): AskedQuestion => ({ question, minLength: 1 })
+
+const chooseQuestion = async (
+  { terminal }: Session,
+  proposed: readonly AskedQuestion[],
+  chosen: readonly AskedQuestion[]
+): Promise<AskedQuestion> => {
+  const free = proposed.filter(one => !chosen.includes(one))
+  const choices: Choice[] = free.map(({ question }, place) => ({ text: question, value: String(place) }))
+  const answer = await promptChoice(terminal, `Question ${chosen.length + 1} of ${QUESTIONS_ASKED}:`, [
+    ...choices,
+    { text: 'A question of my own', value: OWN }
+  ])
+  return free[Number(answer)] ?? own(await promptText(terminal, 'Your question:'))
+}
+
+const answersTo = async (
+  session: Session,
+  questions: readonly AskedQuestion[]
+): Promise<readonly string[]> => {
+  const given = await session.secrets.given('answers')
+  if (given !== undefined) return parseAnswers(given)
+  const answers: string[] = []
+  for (const { question: message, minLength } of questions) {
+    answers.push(
+      await session.secrets.ask('answers', {
+        message,
+        check: text => (text.length < minLength ? `Type ${minLength} letters or more` : undefined)
+      })
+    )
+  }
+  return answers
+}

@@ -1,0 +1,208 @@
+import { shellWord } from '../../../devtools/core/shell-word.ts'
+import type { Account, JsonObject, LoginMessage, PendingVoucher } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { failureOf } from '../../errors/failure.ts'
+import { localTime } from '../../output/texts.ts'
+import type { CommandResult, TableView } from '../../output/view.ts'
+import { makeChange, refreshedAccount } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirm } from '../../session/confirm.ts'
+import { type EventStream, openEventStream, orStopped, waitFor } from '../../session/event-stream.ts'
+import type { Session } from '../../session/session.ts'
+import { strangersText } from '../../terminal/safe-text.ts'
+
+/** Lists the devices that wait to be let in. */
+export const voucherList: CommandRun = async session => {
+  const { account, warnings } = await refreshedAccount(session)
+  const { pendingVouchers } = account.twoFactor.status
+  return {
+    data: { vouchers: pendingVouchers.map(voucherJson) },
+    view: voucherTable(pendingVouchers),
+    warnings
+  }
+}
+
+/** Lets devices in. */
+export const voucherApprove: CommandRun = (session, ...ids) =>
+  decide(session, ids, {
+    question: 'Let them in? They need no code from then on.',
+    doing: 'Letting in',
+    done: 'let in',
+    call: (twoFactor, voucherId) => twoFactor.approveVoucher(voucherId)
+  })
+
+/** Keeps devices out. */
+export const voucherReject: CommandRun = (session, ...ids) =>
+  decide(session, ids, {
+    question: 'Keep them out?',
+    doing: 'Keeping out',
+    done: 'kept out',
+    call: (twoFactor, voucherId) => twoFactor.rejectVoucher(voucherId)
+  })
+
+/** A device that waits, for scripts. */
+export const voucherJson = ({
+  voucherId,
+  created,
+  activates,
+  ip,
+  ipDescription,
+  deviceDescription
+}: PendingVoucher): JsonObject => ({
+  voucherId,
+  created,
+  activates,
+  ip,
+  ipDescription,
+  deviceDescription: deviceDescription ?? null
+})
+
+/** Devices that wait, for people. */
+export const voucherTable = (vouchers: readonly PendingVoucher[]): TableView => ({
+  kind: 'table',
+  columns: [
+    { title: 'ID', canShrink: false },
+    { title: 'DEVICE', canShrink: true },
+    { title: 'PLACE', canShrink: true },
+    { title: 'ASKED' },
+    { title: 'LET IN BY ITSELF' }
+  ],
+  rows: vouchers.map(({ voucherId, created, activates, ip, ipDescription, deviceDescription = '' }) => [
+    strangersText(voucherId),
+    strangersText(deviceDescription),
+    placeOf({ ip, ipDescription }),
+    localTime(new Date(created)),
+    localTime(new Date(activates))
+  ]),
+  empty: 'No device waits to be let in'
+})
+
+const placeOf = ({ ip, ipDescription }: Pick<PendingVoucher, 'ip' | 'ipDescription'>): string =>
+  ipDescription === '' ? strangersText(ip) : `${strangersText(ip)} (${strangersText(ipDescription)})`
+
+interface Decision {
+  readonly question: string
+  readonly doing: string
+  readonly done: string
+  call(twoFactor: Account['twoFactor'], voucherId: string): Promise<void>
+}
+
+const decide = async (
+  session: Session,
+  ids: readonly (string | undefined)[],
+  { question, doing, done, call }: Decision
+) => {
+  const wanted = ids.filter(id => id !== undefined)
+  const isAll = session.isOn('all')
+  if (isAll === wanted.length > 0) {
+    throw new CliError(
+      'USAGE',
+      isAll ? 'Say --all or ids, not both' : 'Say which devices: their ids, or --all',
+      {
+        next: [{ command: 'holdfast voucher list', why: 'see the ids' }]
+      }
+    )
+  }
+  // What waits now, not what waited when this device last looked.
+  const { account } = await refreshedAccount(session)
+  const pending = account.twoFactor.status.pendingVouchers
+  const chosen = isAll ? pending : wanted.map(id => findVoucher(pending, id))
+  const data = { vouchers: chosen.map(voucherJson) }
+  if (chosen.length === 0) return { data, view: voucherTable(chosen) }
+  for (const voucher of chosen) {
+    session.talk.say(`${strangersText(voucher.deviceDescription ?? 'a device')} at ${placeOf(voucher)}`)
+  }
+  if (!session.globals.dryRun) await confirm(session, { question, summary: data })
+  const count = chosen.length === 1 ? 'One device is' : `${chosen.length} devices are`
+  return makeChange(session, {
+    doing,
+    done: `${count} ${done}`,
+    data,
+    async call() {
+      for (const { voucherId } of chosen) await call(account.twoFactor, voucherId)
+    }
+  })
+}
+
+const findVoucher = (pending: readonly PendingVoucher[], id: string): PendingVoucher => {
+  const found = pending.find(({ voucherId }) => voucherId === id)
+  if (found !== undefined) return found
+  throw new CliError('NOT_FOUND', `No device with the id "${id}" waits`, {
+    next: [{ command: 'holdfast voucher list', why: 'see the ids' }]
+  })
+}
+
+const WATCH_SECONDS = 30
+
+/** Shows what waits for the users of this device, once or until it is stopped. Needs no secret. */
+export const messages: CommandRun = async session => {
+  if (!session.isOn('watch')) return resultOf(await fetchMessages(session))
+  const stream = openEventStream(session)
+  let last = ''
+  while (!session.signal.aborted) {
+    last = await look(session, stream, last)
+    await waitFor(session.signal, WATCH_SECONDS)
+  }
+  await stream.end('stopped')
+  return undefined
+}
+
+/** Looks once, and tells what differs from the last time; a server that is away for a while ends nothing. */
+const look = async (session: Session, stream: EventStream, last: string): Promise<string> => {
+  try {
+    const result = resultOf(await fetchMessages(session))
+    const news = JSON.stringify(result.data)
+    if (news === last) return last
+    if (session.globals.json) await stream.emit('messages', result.data)
+    else await session.print(result)
+    return news
+  } catch (error) {
+    if (session.signal.aborted) return last
+    const { code, message, retryable } = failureOf(error)
+    if (!retryable) throw error
+    await stream.emit('trouble', { code, message })
+    if (!session.globals.json) session.talk.warn(message)
+    return last
+  }
+}
+
+const fetchMessages = (session: Session): Promise<readonly LoginMessage[]> =>
+  orStopped(session.signal, async () => {
+    const context = await session.context()
+    return session.doing('Looking for messages', () => context.fetchLoginMessages())
+  })
+
+const resultOf = (found: readonly LoginMessage[]): CommandResult => ({
+  data: {
+    messages: found.map(({ loginId, username, otpResetPending, pendingVouchers, recovery2Corrupt }) => ({
+      loginId,
+      username: username ?? null,
+      otpResetPending,
+      pendingVouchers: pendingVouchers.map(voucherJson),
+      recoveryCorrupt: recovery2Corrupt
+    }))
+  },
+  view: {
+    kind: 'table',
+    columns: [
+      { title: 'USER', canShrink: true },
+      { title: 'WHAT WAITS', canShrink: true },
+      { title: 'WHAT TO DO' }
+    ],
+    rows: found.flatMap(message => rowsOf(message).map(row => [message.username ?? '(light)', ...row])),
+    empty: 'Nothing waits for the users of this device'
+  }
+})
+
+const rowsOf = ({
+  otpResetPending,
+  pendingVouchers,
+  recovery2Corrupt
+}: LoginMessage): readonly string[][] => [
+  ...(otpResetPending ? [['two-factor goes off, because somebody asked', 'holdfast 2fa reset cancel']] : []),
+  ...pendingVouchers.map(({ deviceDescription = 'a device', ip, voucherId }) => [
+    `${strangersText(deviceDescription)} at ${strangersText(ip)} wants in`,
+    `holdfast voucher approve ${shellWord(strangersText(voucherId))}`
+  ]),
+  ...(recovery2Corrupt ? [['the recovery answers are damaged', 'holdfast account recovery setup']] : [])
+]

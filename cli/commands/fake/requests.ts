@@ -1,0 +1,92 @@
+import type { TrafficLine } from '../../../fake-server/traffic.ts'
+import type { JsonObject } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { parseCount } from '../../grammar/options.ts'
+import { durationText, localTime } from '../../output/texts.ts'
+import type { WorldControl } from '../../profile/world-control.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { openEventStream, waitFor } from '../../session/event-stream.ts'
+import type { Session } from '../../session/session.ts'
+
+/** Shows what the servers of the fake world were asked, once or as it happens. */
+export const fakeRequests: CommandRun = async session => {
+  const isWanted = filterOf(session)
+  const { control, isShared } = await session.world()
+  if (session.isOn('follow')) {
+    if (!isShared) throw notShared()
+    await follow(session, control, isWanted)
+    return undefined
+  }
+  const lines = (await control.requests(0)).filter(isWanted)
+  return {
+    data: { requests: lines.map(lineJson) },
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'TIME' },
+        { title: 'METHOD' },
+        { title: 'PATH', canShrink: true },
+        { title: 'STATUS', align: 'right' },
+        { title: 'TOOK', align: 'right' }
+      ],
+      rows: lines.map(cellsOf),
+      empty: 'No such request yet'
+    },
+    warnings: isShared
+      ? []
+      : ['The world of this profile lives no longer than a command; see: holdfast fake start']
+  }
+}
+
+const PAUSE_SECONDS = 0.25
+
+const follow = async (
+  session: Session,
+  control: WorldControl,
+  isWanted: (line: TrafficLine) => boolean
+): Promise<void> => {
+  const stream = openEventStream(session)
+  let last = 0
+  while (!session.signal.aborted) {
+    const news = await control.requests(last)
+    last = news.at(-1)?.sequence ?? last
+    const lines = news.filter(isWanted)
+    if (session.globals.json) for (const line of lines) await stream.emit('request', lineJson(line))
+    else if (lines.length > 0) {
+      const view = { kind: 'text', lines: lines.map(line => cellsOf(line).join('  ')) } as const
+      await session.print({ data: {}, view })
+    }
+    await waitFor(session.signal, PAUSE_SECONDS)
+  }
+  await stream.end('stopped')
+}
+
+const filterOf = (session: Session): ((line: TrafficLine) => boolean) => {
+  const path = session.text('path')
+  const wanted = session.text('status')
+  const status = wanted === undefined ? undefined : parseCount(wanted, 'status', [0, 599])
+  return line =>
+    (path === undefined || line.path.includes(path)) && (status === undefined || line.status === status)
+}
+
+const lineJson = ({ sequence, method, path, status, duration, at }: TrafficLine): JsonObject => ({
+  sequence,
+  at: new Date(at).toISOString(),
+  method,
+  path,
+  status: status === 0 ? null : status,
+  durationMs: Math.round(duration)
+})
+
+const cellsOf = ({ at, method, path, status, duration }: TrafficLine): string[] => [
+  localTime(new Date(at)),
+  method,
+  path,
+  status === 0 ? 'lost' : String(status),
+  durationText(duration)
+]
+
+const notShared = (): CliError =>
+  new CliError('WORLD_NOT_SHARED', 'Nobody else can ask the fake world while this command has it', {
+    next: [{ command: 'holdfast fake start', why: 'serve the world, then follow it from here' }]
+  })

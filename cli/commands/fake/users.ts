@@ -1,0 +1,120 @@
+import { readFile, stat } from 'node:fs/promises'
+import { isWalletError, parseJsonText, WalletError } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { writeOutputFile } from '../../output/output-file.ts'
+import { localTime } from '../../output/texts.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirmTyped } from '../../session/confirm.ts'
+import { logInAs, targetOf } from '../../session/login.ts'
+
+/** Lists the users of the fake world; its servers do not know their names. */
+export const fakeUserList: CommandRun = async session => {
+  const { control } = await session.world()
+  const users = await control.users()
+  return {
+    data: { users: users.map(user => ({ ...user })) },
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'LOGIN ID', canShrink: true },
+        { title: 'CREATED' },
+        { title: 'LAST LOGIN' },
+        { title: 'LOGINS', align: 'right' },
+        { title: '2FA' }
+      ],
+      rows: users.map(({ loginId, created, lastLogin, logins, hasTwoFactor }) => [
+        loginId,
+        localTime(new Date(created)),
+        lastLogin === null ? '' : localTime(new Date(lastLogin)),
+        String(logins),
+        hasTwoFactor ? 'on' : 'off'
+      ]),
+      empty: 'Nobody lives in this fake world yet. Make a user with: holdfast account create <user>'
+    }
+  }
+}
+
+/** Takes a user in the deployed format into the fake world. */
+export const fakeUserLoad: CommandRun = async (session, path = '') => {
+  const user = await readUser(path)
+  const { control } = await session.world()
+  const loginId = await control.loadUser(user).catch((error: unknown) => {
+    if (!isWalletError(error, 'BAD_REPLY')) throw error
+    const { path: field, rule } = error.details
+    throw new WalletError('CORRUPT_FILE', { path, rule: `${field} ${rule}`.trim() }, error)
+  })
+  const { username } = user
+  const name = typeof username === 'string' ? username : null
+  return {
+    data: { loginId, username: name },
+    view: {
+      kind: 'record',
+      fields: [
+        ['username', name ?? '(light)'],
+        ['login id', loginId]
+      ]
+    }
+  }
+}
+
+/** Writes a user of the fake world into a file, with every key and every secret of it. */
+export const fakeUserDump: CommandRun = async (session, name = '') => {
+  const path = session.text('output')
+  if (path === undefined) throw new CliError('USAGE', 'The user goes into a file: add -o <file>')
+  if (!session.isOn('reveal')) {
+    await confirmTyped(session, {
+      question: `Whoever reads ${path} has the whole account.`,
+      name,
+      summary: { user: name, file: path }
+    })
+  }
+  const context = await session.context()
+  const account = session.adoptAccount(
+    await logInAs(session, context, targetOf(context, { username: name }, name))
+  )
+  const { control } = await session.world()
+  const { rootLoginId: loginId, username } = account
+  const user = await control.dumpUser({ loginId, loginKey: await account.getLoginKey(), username })
+  await writeOutputFile(path, `${JSON.stringify(user)}\n`)
+  const files = Object.values(user.repos).reduce((count, repo) => count + Object.keys(repo).length, 0)
+  const repos = Object.keys(user.repos).length
+  return {
+    data: { loginId, username: username ?? null, file: path, repos, files },
+    view: {
+      kind: 'record',
+      fields: [
+        ['file', path],
+        ['repos', String(repos)],
+        ['files', String(files)],
+        ['beware', { text: 'it holds every key of the account', tone: 'warn' }]
+      ]
+    }
+  }
+}
+
+const MAX_FILE = 300_000_000
+/** A user may have a million files of four values. */
+const USER_LIMITS = { maxValues: 8_000_000 }
+
+const readUser = async (path: string): Promise<Record<string, unknown>> => {
+  const unreadable = (rule: string, cause?: unknown): WalletError =>
+    new WalletError('CORRUPT_FILE', { path, rule }, cause)
+  const text = await readText(path)
+  try {
+    const value = parseJsonText(text, USER_LIMITS)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch (error) {
+    throw unreadable('it is no JSON', error)
+  }
+  throw unreadable('it is no user')
+}
+
+const readText = async (path: string): Promise<string> => {
+  try {
+    if ((await stat(path)).size > MAX_FILE) throw new CliError('USAGE', `The file ${path} is too large`)
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause: error })
+  }
+}

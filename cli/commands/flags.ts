@@ -1,0 +1,30 @@
+import type { SecretName } from '../secrets/secret-sources.ts'
+import type { CommandFlag } from '../session/command.ts'
+
+/** The secrets of a command that logs in: a password, a PIN or a login key, and the code of a second factor. */
+export const ANY_LOGIN: readonly SecretName[] = ['password', 'pin', 'login-key', 'otp']
+
+/** The secrets of one that someone needs who has lost them. */
+export const LOGIN_OR_RECOVERY: readonly SecretName[] = [...ANY_LOGIN, 'otp-key', 'recovery-key', 'answers']
+
+/** Chooses the way to log in. */
+export const WITH: CommandFlag = {
+  flags: '--with <method>',
+  summary: 'how to log in; else by the secret that is given, the PIN or the password',
+  choices: ['password', 'pin', 'recovery', 'key']
+}
+
+/** Prints secrets. */
+export const REVEAL: CommandFlag = { flags: '--reveal', summary: 'print the secret' }
+
+/** Answers a confirmation that has to be typed. */
+export const CONFIRM: CommandFlag = {
+  flags: '--confirm <name>',
+  summary: 'the name that would have to be typed; with --yes'
+}
+
+/** Of every command that pays. */
+export const AGAIN: CommandFlag = {
+  flags: '--again',
+  summary: 'a second payment of the same amount to the payee of an open one is meant'
+}

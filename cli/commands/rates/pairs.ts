@@ -1,0 +1,205 @@
+import {
+  isStale,
+  type JsonObject,
+  type RatePair,
+  type RateProviderSnapshot,
+  type RateSnapshot,
+  rateAge
+} from '../../../kernel/index.ts'
+import { codeText, decimalText } from '../../output/amounts.ts'
+import { ageText, durationText } from '../../output/texts.ts'
+import type { Cell, CellLike } from '../../output/view.ts'
+import { askRates, findSource, pairOf } from '../../rates/find-rate.ts'
+import { isoTime } from '../../rates/route-text.ts'
+import { makeChange } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import type { Session } from '../../session/session.ts'
+
+/** Lists the rates that this device knows; nobody is asked. */
+export const ratesPairs: CommandRun = async (session, ...texts) => {
+  const { rates } = await session.context()
+  const now = (await session.io()).clock.now() / 1000
+  const source = session.text('source')
+  const isWanted = choiceOf(session, texts, source === undefined ? undefined : findSource(rates, source))
+  const pairs = [...rates.pairs()]
+    .map(pair => withAge(pair, now))
+    .filter(isWanted)
+    .sort(byCodes)
+  return {
+    data: { pairs: pairs.map(pairJson) },
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'FROM' },
+        { title: 'TO' },
+        { title: 'RATE', align: 'right' },
+        { title: 'AGE', align: 'right' },
+        { title: 'STATE' },
+        { title: 'SOURCE', canShrink: true }
+      ],
+      rows: pairs.map(pair => [
+        pair.fromCurrency,
+        pair.toCurrency,
+        decimalText(pair.rate),
+        ageText(pair.ageSeconds),
+        pair.isStale ? { text: 'stale', tone: 'warn' } : { text: 'fresh', tone: 'good' },
+        pair.source
+      ]),
+      empty: 'No rate is like that. Ask for fresh ones with: holdfast rates refresh'
+    }
+  }
+}
+
+interface AgedPair extends RateSnapshot {
+  readonly ageSeconds: number
+  readonly isStale: boolean
+}
+
+const withAge = (pair: RateSnapshot, now: number): AgedPair => {
+  const ageSeconds = rateAge(pair.at, now)
+  return { ...pair, ageSeconds, isStale: isStale(ageSeconds) }
+}
+
+const choiceOf = (
+  session: Session,
+  texts: readonly (string | undefined)[],
+  source: string | undefined
+): ((pair: AgedPair) => boolean) => {
+  const codes = new Set(texts.map(text => codeText(text ?? '').toLowerCase()))
+  const isNamed = (code: string): boolean => codes.has(codeText(code).toLowerCase())
+  return pair =>
+    (codes.size === 0 || isNamed(pair.fromCurrency) || isNamed(pair.toCurrency)) &&
+    (source === undefined || pair.source === source) &&
+    (!session.isOn('stale') || pair.isStale)
+}
+
+const byCodes = (a: AgedPair, b: AgedPair): number =>
+  a.fromCurrency.localeCompare(b.fromCurrency) ||
+  a.toCurrency.localeCompare(b.toCurrency) ||
+  a.source.localeCompare(b.source)
+
+const pairJson = (pair: AgedPair): JsonObject => ({
+  from: pair.fromCurrency,
+  to: pair.toCurrency,
+  rate: decimalText(pair.rate),
+  source: pair.source,
+  at: isoTime(pair.at),
+  ageSeconds: Math.round(pair.ageSeconds),
+  stale: pair.isStale
+})
+
+/** Asks the providers of rates, and lists how each of them did. */
+export const ratesProviders: CommandRun = async session => {
+  await askRates(session, [])
+  const { providers } = (await session.context()).rates.getSnapshot()
+  return {
+    data: { providers: providers.map(providerJson) },
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'ID' },
+        { title: 'NAME', canShrink: true },
+        { title: 'STATE' },
+        { title: 'PAIRS', align: 'right' },
+        { title: 'TOOK', align: 'right' },
+        { title: 'BIAS', align: 'right' },
+        { title: 'WHY', canShrink: true }
+      ],
+      rows: providers.map(cellsOf),
+      empty: 'No provider of rates is installed.'
+    }
+  }
+}
+
+/** Asks for fresh rates, and says how many there are. */
+export const ratesRefresh: CommandRun = async session => {
+  await askRates(session, [])
+  const { providers, pairCount, updatedAt } = (await session.context()).rates.getSnapshot()
+  const answered = providers.filter(({ state }) => state === 'answered')
+  const asked = providers.filter(({ state }) => state !== 'retired' && state !== 'idle')
+  return {
+    data: {
+      pairs: pairCount,
+      updatedAt: updatedAt === undefined ? null : isoTime(updatedAt),
+      providers: providers.map(providerJson)
+    },
+    warnings: asked
+      .filter(provider => !answered.includes(provider))
+      .map(({ displayName, state, message }) => `${displayName}: ${message ?? state}`),
+    view: {
+      kind: 'record',
+      fields: [
+        ['pairs', String(pairCount)],
+        ['answered', `${answered.length} of ${asked.length} providers`]
+      ]
+    }
+  }
+}
+
+const providerJson = (provider: RateProviderSnapshot): JsonObject => ({
+  id: provider.pluginId,
+  name: provider.displayName,
+  bias: provider.bias,
+  state: provider.state,
+  pairs: provider.pairCount,
+  answeredAt: provider.answeredAt === undefined ? null : isoTime(provider.answeredAt),
+  durationMs: provider.durationMs === undefined ? null : Math.round(provider.durationMs),
+  error: provider.errorCode ?? null,
+  message: provider.message ?? null
+})
+
+const cellsOf = (provider: RateProviderSnapshot): readonly CellLike[] => [
+  provider.pluginId,
+  provider.displayName,
+  stateCell(provider),
+  provider.pairCount === 0 ? '' : String(provider.pairCount),
+  provider.durationMs === undefined ? '' : durationText(provider.durationMs),
+  String(provider.bias),
+  provider.message ?? ''
+]
+
+const stateCell = ({ state }: RateProviderSnapshot): Cell => {
+  if (state === 'answered') return { text: state, tone: 'good' }
+  if (state === 'failed') return { text: state, tone: 'bad' }
+  return { text: state, tone: state === 'silent' ? 'warn' : 'dim' }
+}
+
+/** Lists the pairs that providers are asked for. */
+export const ratesHintsList: CommandRun = async session => {
+  const { rates } = await session.context()
+  const pairs = [...rates.hints.list()]
+  return {
+    data: { hints: pairs.map(hintJson) },
+    view: {
+      kind: 'table',
+      columns: [{ title: 'FROM' }, { title: 'TO' }],
+      rows: pairs.map(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency]),
+      empty: 'No pair is remembered; until one is, BTC, BCH and ETH are asked for in every money.'
+    }
+  }
+}
+
+/** Has providers asked for a pair from now on. */
+export const ratesHintsAdd: CommandRun = async (session, from = '', to = '') => {
+  const { rates } = await session.context()
+  const pair = pairOf(rates, { from, to })
+  return makeChange(session, {
+    doing: 'Adding the pair',
+    done: `${pair.fromCurrency} to ${pair.toCurrency}: asked for from now on`,
+    data: hintJson(pair),
+    call: async () => rates.hints.add(pair)
+  })
+}
+
+/** Goes back to the pairs that every wallet starts with. */
+export const ratesHintsClear: CommandRun = async session => {
+  const { rates } = await session.context()
+  return makeChange(session, {
+    doing: 'Clearing the pairs',
+    done: 'only the pairs that every wallet starts with are asked for',
+    data: {},
+    call: async () => rates.hints.clear()
+  })
+}
+
+const hintJson = ({ fromCurrency, toCurrency }: RatePair) => ({ from: fromCurrency, to: toCurrency })

@@ -1,0 +1,155 @@
+import type { FoundRoutes, RatePair, RouteSnapshot } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { codeText, decimalText, productText, valueText } from '../../output/amounts.ts'
+import { openLiveView } from '../../output/print-result.ts'
+import type { CellLike, CommandResult, View } from '../../output/view.ts'
+import { findRate, lookFor, pairOf, type RateQuestion } from '../../rates/find-rate.ts'
+import { type GraphFormat, graphLines } from '../../rates/route-graph.ts'
+import {
+  ageCell,
+  chainLines,
+  costText,
+  hopCells,
+  hopColumns,
+  originJson,
+  pathText,
+  routeJson,
+  sumLine
+} from '../../rates/route-text.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { openEventStream, waitFor } from '../../session/event-stream.ts'
+import type { Session } from '../../session/session.ts'
+
+/** Says what an amount of one currency is worth in another. */
+export const ratesGet: CommandRun = async (session, from = '', to = '', amount = '1') => {
+  if (!AMOUNT.test(amount))
+    throw new CliError('USAGE', 'The amount must be a plain decimal number, such as 0.5')
+  const question: RateQuestion = { from, to }
+  if (!session.isOn('watch')) return worth(amount, await findRate(session, question))
+  const { rates } = await session.context()
+  const look = lookFor(session, rates, question)
+  return watchRates(session, {
+    event: 'rates.get',
+    pair: pairOf(rates, question),
+    look: () => {
+      const route = look()
+      return route === undefined ? undefined : worth(amount, route)
+    }
+  })
+}
+
+const AMOUNT = /^\d{1,40}(\.\d{1,40})?$/
+
+const worth = (amount: string, route: FoundRoutes): CommandResult => {
+  const { fromCurrency: from, toCurrency: to, rate } = route
+  const value = productText(amount, decimalText(rate))
+  return {
+    data: {
+      ...{ from, to, amount, value, rate: decimalText(rate) },
+      ...originJson(route),
+      route: routeJson(route)
+    },
+    view: {
+      kind: 'record',
+      fields: [
+        [`${amount} ${codeText(from)}`, { text: valueText(value, to), tone: 'strong' }],
+        ['rate', `1 ${codeText(from)} = ${decimalText(rate)} ${codeText(to)}`],
+        ['age', ageCell(route)],
+        ['route', pathText(route)]
+      ]
+    }
+  }
+}
+
+/** What is watched. */
+export interface RateWatch {
+  /** The name of its events with `--json`. */
+  readonly event: string
+  readonly pair: RatePair
+  /** Undefined while there is no rate. */
+  look(): CommandResult | undefined
+}
+
+/** Shows a value as rates come and grow old, until the command is stopped; providers are asked every 30 seconds. */
+const watchRates = async (session: Session, { event, pair, look }: RateWatch): Promise<undefined> => {
+  const { rates } = await session.context()
+  const stop = rates.want([pair])
+  const stream = openEventStream(session)
+  const screen = openLiveView(session.terminal, session.globals)
+  session.talk.say('Watching; Ctrl-C ends it')
+  let told = ''
+  try {
+    while (!session.signal.aborted) {
+      const result = look()
+      // A script is told what changed; that time passes is no change until the rate is stale.
+      const facts = result === undefined ? '' : withoutAges(result)
+      if (result !== undefined && !session.globals.json && isDrawn(session, facts !== told)) {
+        await screen.draw(result.view)
+      }
+      if (result !== undefined && facts !== told) await stream.emit(event, result.data)
+      told = facts
+      await waitFor(session.signal, LOOK_SECONDS)
+    }
+  } finally {
+    stop()
+  }
+  await stream.end('stopped')
+  return undefined
+}
+
+const LOOK_SECONDS = 1
+
+/** A person sees the age grow; at the other end of a pipe only news are written. */
+const isDrawn = ({ terminal }: Session, isNew: boolean): boolean => isNew || terminal.stdout.isTTY === true
+
+const withoutAges = ({ data }: CommandResult): string =>
+  JSON.stringify(data, (key, value: unknown) => (AGES.has(key) ? undefined : value))
+
+const AGES: ReadonlySet<string> = new Set(['ageSeconds', 'cost', 'totalCost'])
+
+/** Draws the routes between two currencies: as a chain, or as a graph for another program. */
+export const ratesRoute: CommandRun = async (session, from = '', to = '') => {
+  const format = session.text('graph') as GraphFormat | undefined
+  const hasOthers = session.isOn('explain') || format !== undefined
+  const found = await findRate(session, { from, to, alternatives: hasOthers ? ALTERNATIVES : 0 })
+  const graph = format === undefined ? undefined : graphLines([found, ...found.alternatives], format)
+  return {
+    data: {
+      from: found.fromCurrency,
+      to: found.toCurrency,
+      ...originJson(found),
+      ...routeJson(found),
+      ...(hasOthers ? { alternatives: found.alternatives.map(routeJson) } : {}),
+      ...(graph === undefined ? {} : { graph: graph.join('\n') })
+    },
+    view: graph === undefined ? viewOf(session, found) : { kind: 'text', lines: graph }
+  }
+}
+
+const ALTERNATIVES = 3
+
+/** A picture for a person, and the hops as rows at the other end of a pipe. */
+const viewOf = (session: Session, found: FoundRoutes): View => {
+  if (session.terminal.stdout.isTTY !== true) {
+    return { kind: 'table', columns: hopColumns, rows: found.hops.map(hopCells), empty: '' }
+  }
+  const isExplained = session.isOn('explain')
+  return {
+    kind: 'text',
+    lines: [
+      ...chainLines(found, { isAscii: session.globals.ascii, isExplained }),
+      '',
+      { text: sumLine(found), tone: 'strong' },
+      ...(found.isStale ? [{ text: 'stale: some rate on it is old', tone: 'warn' } as const] : []),
+      ...(isExplained ? othersLines(found) : [])
+    ]
+  }
+}
+
+const othersLines = ({ alternatives, toCurrency }: FoundRoutes): readonly CellLike[] => [
+  '',
+  alternatives.length === 0 ? `no other route leads to ${codeText(toCurrency)}` : 'routes that cost more:',
+  ...alternatives.map(otherLine)
+]
+
+const otherLine = (route: RouteSnapshot): string => `  ${costText(route.cost)}  ${pathText(route)}`

@@ -1,0 +1,219 @@
+import { amountText, type CurrencyWallet, type FreshAddress, parseAmount } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { parseCount } from '../../grammar/options.ts'
+import { amountJson, isMax } from '../../output/amounts.ts'
+import { qrLines } from '../../output/texts.ts'
+import type { CommandResult } from '../../output/view.ts'
+import { chosenAsset, coinOf } from '../../session/assets.ts'
+import { upload } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import type { Session } from '../../session/session.ts'
+import { findWallet } from '../../session/wallets.ts'
+
+/** Shows an address to receive on: the same one until it is used or locked. */
+export const address: CommandRun = async (session, text = '') => {
+  const wallet = await session.synced(await findWallet(session, text))
+  return show(session, wallet, await receiveAddress(session, wallet))
+}
+
+/** Gives an address that nobody was given: the one that was fresh is locked first, so that the next is another. */
+export const addressNew: CommandRun = async (session, text = '') => {
+  const wallet = await session.synced(await findWallet(session, text))
+  const { publicAddress } = await receiveAddress(session, wallet)
+  await wallet.lockReceiveAddress(publicAddress, notesOf(session))
+  const next = await receiveAddress(session, wallet)
+  const result = await show(session, wallet, next)
+  const warnings = await upload(session, wallet)
+  if (next.publicAddress !== publicAddress) return { ...result, warnings }
+  return { ...result, warnings: [...warnings, `${wallet.currencyInfo.displayName} has one address only`] }
+}
+
+/** Counts an address as used, so that it is never offered again; the present one unless another is named. */
+export const addressLock: CommandRun = (session, text = '', named = undefined) =>
+  note(session, [text, named], {
+    done: 'locked',
+    call: (wallet, publicAddress) => wallet.lockReceiveAddress(publicAddress, notesOf(session))
+  })
+
+/** Notes something on an address, which stays fresh. */
+export const addressSave: CommandRun = (session, text = '', named = undefined) =>
+  note(session, [text, named], {
+    done: 'saved',
+    call: (wallet, publicAddress) => wallet.saveReceiveAddress(publicAddress, notesOf(session))
+  })
+
+const MAX_INDEX = 1_000_000
+
+const receiveAddress = async (session: Session, wallet: CurrencyWallet): Promise<FreshAddress> => {
+  const index = session.text('index')
+  const { tokenId } = await chosenAsset(session, wallet)
+  return wallet.getReceiveAddress({
+    tokenId,
+    ...(index === undefined ? {} : { forceIndex: parseCount(index, 'index', [0, MAX_INDEX]) })
+  })
+}
+
+const show = async (
+  session: Session,
+  wallet: CurrencyWallet,
+  { publicAddress, segwitAddress, legacyAddress }: FreshAddress
+): Promise<CommandResult> => {
+  const { amount, label, message } = textsOf(session)
+  if (amount !== undefined && isMax(amount)) throw new CliError('USAGE', 'Ask for an amount, not for max')
+  const asset = await chosenAsset(session, wallet)
+  const uri = await wallet.encodeUri({
+    publicAddress,
+    ...(amount === undefined ? {} : { nativeAmount: parseAmount(amount, asset) }),
+    ...(label === undefined ? {} : { label }),
+    ...(message === undefined ? {} : { message })
+  })
+  const wantsUri = session.isOn('uri') || [amount, label, message].some(text => text !== undefined)
+  const line = wantsUri ? uri : publicAddress
+  const code = session.isOn('qr') ? await qrLines(uri, session.globals.ascii) : []
+  return {
+    data: {
+      walletId: wallet.id,
+      address: publicAddress,
+      segwitAddress: segwitAddress ?? null,
+      legacyAddress: legacyAddress ?? null,
+      uri
+    },
+    view: { kind: 'text', lines: code.length === 0 ? [line] : [...code, '', line] }
+  }
+}
+
+const textsOf = (session: Session) => ({
+  amount: session.text('amount'),
+  label: session.text('label'),
+  message: session.text('message')
+})
+
+const notesOf = (session: Session): { readonly name?: string; readonly notes?: string } => {
+  const [name, notes] = [session.text('name'), session.text('notes')]
+  return { ...(name === undefined ? {} : { name }), ...(notes === undefined ? {} : { notes }) }
+}
+
+/** What becomes of an address. */
+interface AddressChange {
+  readonly done: string
+  call(wallet: CurrencyWallet, publicAddress: string): Promise<void>
+}
+
+const note = async (
+  session: Session,
+  [text, named]: readonly [string, string | undefined],
+  { done, call }: AddressChange
+): Promise<CommandResult> => {
+  const wallet = await session.synced(await findWallet(session, text))
+  const given = named === undefined ? await receiveAddress(session, wallet) : await wallet.parseUri(named)
+  const { publicAddress = '' } = given
+  await call(wallet, publicAddress)
+  const warnings = await upload(session, wallet)
+  const { metadata, recycleable } = (await wallet.savedAddresses()).find(
+    record => record.address === publicAddress
+  ) ?? { metadata: {}, recycleable: true }
+  return {
+    data: {
+      walletId: wallet.id,
+      address: publicAddress,
+      locked: !recycleable,
+      name: metadata.name ?? null,
+      notes: metadata.notes ?? null
+    },
+    warnings,
+    view: {
+      kind: 'record',
+      fields: [
+        ['address', publicAddress],
+        ['state', { text: done, tone: 'good' }],
+        ['name', metadata.name ?? ''],
+        ['notes', metadata.notes ?? '']
+      ]
+    }
+  }
+}
+
+/** Reads an address or link, and says of which kind it is. */
+export const uriParse: CommandRun = async (session, text = '', uri = '') => {
+  const kind = uriKindOf(uri)
+  if (kind === 'key sweep') {
+    throw new CliError('SECRET_SOURCE', 'This is a private key, and it has stood on the command line', {
+      hint: 'Other programs can read a command line: consider the key known, and move what it holds.'
+    })
+  }
+  if (kind !== 'payment') {
+    const [what, next] = OTHERS[kind]
+    return {
+      data: { kind, payment: null },
+      view: { kind: 'record', fields: [['kind', kind]] },
+      advice: next === undefined ? [what] : [what, `Go on with: ${next}`]
+    }
+  }
+  const wallet = await findWallet(session, text, 'any')
+  const coin = coinOf(wallet)
+  const { publicAddress, nativeAmount, currencyCode, label, message } = await wallet.parseUri(uri)
+  return {
+    data: {
+      kind,
+      payment: {
+        address: publicAddress ?? null,
+        amount: nativeAmount === undefined ? null : amountJson(nativeAmount, coin),
+        currencyCode: currencyCode ?? null,
+        label: label ?? null,
+        message: message ?? null
+      }
+    },
+    view: {
+      kind: 'record',
+      fields: [
+        ['kind', kind],
+        ['address', publicAddress ?? ''],
+        ['amount', nativeAmount === undefined ? '' : amountText(nativeAmount, coin)],
+        ['label', label ?? ''],
+        ['message', message ?? '']
+      ]
+    }
+  }
+}
+
+/** Writes a payment link. */
+export const uriEncode: CommandRun = async (session, text = '', address = '') => {
+  const wallet = await findWallet(session, text, 'any')
+  const asset = await chosenAsset(session, wallet)
+  const [amount, label, message] = ['amount', 'label', 'message'].map(flag => session.text(flag))
+  if (amount !== undefined && isMax(amount)) throw new CliError('USAGE', 'Ask for an amount, not for max')
+  const uri = await wallet.encodeUri({
+    publicAddress: address,
+    ...(amount === undefined ? {} : { nativeAmount: parseAmount(amount, asset) }),
+    ...(label === undefined ? {} : { label }),
+    ...(message === undefined ? {} : { message })
+  })
+  const code = session.isOn('qr') ? await qrLines(uri, session.globals.ascii) : []
+  return { data: { uri }, view: { kind: 'text', lines: [...code, ...(code.length === 0 ? [] : ['']), uri] } }
+}
+
+const OTHERS: Readonly<
+  Record<'login' | 'payment protocol' | 'WalletConnect', readonly [what: string, next?: string]>
+> = {
+  login: ['A device or app asks to be logged in.', 'holdfast lobby show <id-or-link>'],
+  'payment protocol': ['A shop wants to be asked for the payment; this version does not do that yet.'],
+  WalletConnect: ['An app wants to be connected; this version does not do that.']
+}
+
+/** What somebody may hold out to a wallet. */
+export type UriKind = 'key sweep' | 'login' | 'payment protocol' | 'payment' | 'WalletConnect'
+
+/** Names the kind of a link by its form alone; whether it is valid is for the currency to say. */
+export const uriKindOf = (uri: string): UriKind => {
+  const text = uri.trim()
+  if (/^wc:/i.test(text)) return 'WalletConnect'
+  if (/^[a-z][a-z0-9+.-]*:\/\/edge\/|^https:\/\/[^/]+\/edge\//i.test(text)) return 'login'
+  if (/[?&]r=https?(?::|%3a)/i.test(text) || /^https:\/\/[^?]*\/i\//i.test(text)) return 'payment protocol'
+  const bare = text.replace(/^[a-z][a-z0-9+.-]*:(?:\/\/)?/i, '').replace(/\?.*$/, '')
+  return isPrivateKey(bare) ? 'key sweep' : 'payment'
+}
+
+/** A key in the wallet import format, an extended private key, or words. */
+const isPrivateKey = (text: string): boolean =>
+  /^(?:[5KL9c][1-9A-HJ-NP-Za-km-z]{50,51}|[a-z]prv[1-9A-HJ-NP-Za-km-z]{100,})$/.test(text) ||
+  /^(?:[a-z]{3,8}\s+){11,}[a-z]{3,8}$/.test(text)

@@ -1,0 +1,291 @@
+import {
+  amountText,
+  type CurrencyWallet,
+  type JsonObject,
+  type NativeAmount,
+  parseAmount,
+  sum,
+  toDenomination,
+  WalletError
+} from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { type Asset, amountJson, isMax } from '../../output/amounts.ts'
+import type { CellLike, CommandResult, TableView } from '../../output/view.ts'
+import { balanceJson, heldBackText, syncCell, syncJson } from '../../output/wallets.ts'
+import { ageCell, pathText } from '../../rates/route-text.ts'
+import {
+  appraiserOf,
+  fiatCodeOf,
+  openAppraiser,
+  totalWorth,
+  type Worth,
+  wantWorths,
+  worthAgeCell,
+  worthJson,
+  worthText
+} from '../../rates/worth.ts'
+import { chosenAsset } from '../../session/assets.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { chosenAssets } from '../../session/history.ts'
+import type { Session } from '../../session/session.ts'
+import { findWallet, findWallets, leftOutWarnings, syncWallets } from '../../session/wallets.ts'
+import { watchResult } from '../../session/watch.ts'
+
+/** Shows the balances of some wallets, or of all, and with `--fiat` what they are worth. */
+export const balance: CommandRun = async (session, ...texts) => {
+  const wanted = texts.filter(text => text !== undefined)
+  if (!session.isOn('watch')) return look(session, wanted)
+  let stop = (): void => {}
+  const keep: Keep = next => {
+    stop()
+    stop = next
+  }
+  try {
+    return await watchResult(session, 'balance', () => look(session, wanted, keep))
+  } finally {
+    stop()
+  }
+}
+
+/** Takes what ends the wish for rates, in the place of the last; given while the balances are watched. */
+type Keep = (stop: () => void) => void
+
+const OFFLINE = 'offline, no chain is asked: what is shown is what this device knew before'
+
+interface Holding {
+  readonly wallet: CurrencyWallet
+  readonly asset: Asset
+  readonly amount: NativeAmount
+  /** Undefined where no rate leads to the currency of `--fiat`, or none was asked for. */
+  readonly worth: Worth | undefined
+}
+
+const look = async (session: Session, wanted: readonly string[], keep?: Keep): Promise<CommandResult> => {
+  const found = await findWallets(session, wanted)
+  const wallets = found.filter(wallet => !wallet.getSnapshot().isPaused)
+  const warnings = [
+    ...(await leftOutWarnings(session, wanted)),
+    ...found.filter(wallet => !wallets.includes(wallet)).map(pausedSentence),
+    ...(keep === undefined ? await syncWallets(session, wallets) : []),
+    ...(session.globals.offline && wallets.length > 0 ? [OFFLINE] : [])
+  ]
+  const held = (await chosenAssets(session, wallets))
+    .map(({ wallet, asset }) => ({ wallet, asset, amount: wallet.balanceOf(asset.tokenId) }))
+    .filter(holding => isShown(session, holding))
+  const holdings = await appraised(session, held, keep)
+  const totals = session.isOn('total') ? totalsOf(holdings) : []
+  const fiat = session.text('fiat') === undefined ? undefined : fiatTotalOf(holdings)
+  return {
+    data: {
+      balances: holdings.map(holding => holdingJson(holding, fiat !== undefined)),
+      ...(session.isOn('total') ? { totals: totals.map(total => totalJson(total, fiat !== undefined)) } : {}),
+      ...(fiat === undefined ? {} : { fiatTotal: fiat.worth === undefined ? null : fiatJson(fiat) })
+    },
+    warnings: [...warnings, ...(fiat?.missing ?? []).map(missingSentence)],
+    view: tableOf(holdings, totals, fiat)
+  }
+}
+
+/** The coin of a wallet is always shown; of its tokens those that it holds, unless somebody asks. */
+const isShown = (session: Session, { asset, amount }: Pick<Holding, 'amount' | 'asset'>): boolean =>
+  asset.tokenId === null || amount !== '0' || session.isOn('zero') || session.text('token') !== undefined
+
+const appraised = async (
+  session: Session,
+  held: readonly Omit<Holding, 'worth'>[],
+  keep: Keep | undefined
+): Promise<readonly Holding[]> => {
+  const code = session.text('fiat')
+  if (code === undefined) return held.map(holding => ({ ...holding, worth: undefined }))
+  const assets = held.map(({ asset }) => asset)
+  keep?.(await wantWorths(session, code, assets))
+  const appraise = await (keep ? appraiserOf(session, code) : openAppraiser(session, code, assets))
+  return held.map(holding => ({ ...holding, worth: appraise(holding.amount, holding.asset) }))
+}
+
+const holdingJson = (holding: Holding, hasFiat: boolean): JsonObject => ({
+  walletId: holding.wallet.id,
+  name: holding.wallet.name,
+  pluginId: holding.wallet.currencyInfo.pluginId,
+  ...balanceJson(holding.wallet, holding.asset),
+  ...(hasFiat ? { fiat: worthJson(holding.worth) } : {}),
+  sync: syncJson(holding.wallet.engine.getSnapshot())
+})
+
+const tableOf = (
+  holdings: readonly Holding[],
+  totals: readonly Holding[],
+  fiat: FiatTotal | undefined
+): TableView => {
+  const heldBack = holdings.map(({ wallet, asset }) => heldBackText(wallet, asset))
+  // Most wallets can spend all that they have.
+  const cellOf = (text: string): readonly CellLike[] => (heldBack.some(held => held !== '') ? [text] : [])
+  return tableWith({ holdings, totals, fiat, heldBack, cellOf })
+}
+
+interface TableParts {
+  readonly holdings: readonly Holding[]
+  readonly totals: readonly Holding[]
+  readonly fiat: FiatTotal | undefined
+  readonly heldBack: readonly string[]
+  /** A cell of the column of what cannot be spent yet; none if nothing is in it. */
+  cellOf(text: string): readonly CellLike[]
+}
+
+const tableWith = ({ holdings, totals, fiat, heldBack, cellOf }: TableParts): TableView => ({
+  kind: 'table',
+  columns: [
+    { title: 'NAME', canShrink: true },
+    { title: 'BALANCE', align: 'right' },
+    ...cellOf('').map(() => ({ title: 'NOT SPENDABLE YET' })),
+    ...(fiat === undefined ? [] : [{ title: 'VALUE', align: 'right' } as const, { title: 'RATE' }]),
+    { title: 'STATE' },
+    { title: 'ID', canShrink: true }
+  ],
+  rows: [
+    ...holdings.map(({ wallet, asset, amount, worth }, at) => [
+      wallet.name ?? '',
+      amountText(amount, asset),
+      ...cellOf(heldBack[at] ?? ''),
+      ...valueCells(worth, fiat),
+      syncCell(wallet.engine.getSnapshot()),
+      wallet.id
+    ]),
+    ...totals.map(({ asset, amount, worth }) =>
+      totalRow(amountText(amount, asset), { worth, fiat, held: cellOf('') })
+    ),
+    ...(fiat?.worth === undefined ? [] : [totalRow('', { worth: fiat.worth, fiat, held: cellOf('') })])
+  ],
+  empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
+})
+
+/** What it is worth and how old the rate is; nothing where nobody asked for it. */
+const valueCells = (worth: Worth | undefined, fiat: FiatTotal | undefined): readonly CellLike[] => {
+  if (fiat === undefined) return []
+  return [worthText(worth), worth === undefined ? { text: 'no rate', tone: 'warn' } : worthAgeCell(worth)]
+}
+
+const totalRow = (
+  amount: string,
+  {
+    worth,
+    fiat,
+    held
+  }: {
+    readonly worth: Worth | undefined
+    readonly fiat: FiatTotal | undefined
+    readonly held: readonly CellLike[]
+  }
+): readonly CellLike[] => [
+  { text: 'in all', tone: 'strong' },
+  { text: amount, tone: 'strong' },
+  ...held,
+  ...valueCells(worth, fiat),
+  '',
+  ''
+]
+
+const pausedSentence = ({ id, name }: CurrencyWallet): string =>
+  `${name ?? id} is paused on this device, and its balance is not looked up`
+
+/** One sum for each asset; amounts of different ones are never added. */
+const totalsOf = (holdings: readonly Holding[]): readonly Holding[] => {
+  const byAsset = new Map<string, Holding[]>()
+  for (const holding of holdings) {
+    const key = `${holding.wallet.currencyInfo.pluginId} ${holding.asset.tokenId ?? ''}`
+    byAsset.set(key, [...(byAsset.get(key) ?? []), holding])
+  }
+  return [...byAsset.values()].flatMap(same => {
+    const [first] = same
+    if (first === undefined) return []
+    const worth = totalWorth(same.flatMap(holding => holding.worth ?? []))
+    return [{ ...first, amount: sum(same.map(({ amount }) => amount)), worth }]
+  })
+}
+
+const totalJson = ({ wallet, asset, amount, worth }: Holding, hasFiat: boolean): JsonObject => ({
+  pluginId: wallet.currencyInfo.pluginId,
+  tokenId: asset.tokenId,
+  ...amountJson(amount, asset),
+  ...(hasFiat ? { fiat: worthJson(worth) } : {})
+})
+
+/** What everything is worth together, as far as there are rates. */
+interface FiatTotal {
+  /** Undefined where there is no rate for anything. */
+  readonly worth: Worth | undefined
+  /** Codes of what is held and has no rate. */
+  readonly missing: readonly string[]
+}
+
+const fiatTotalOf = (holdings: readonly Holding[]): FiatTotal => ({
+  worth: totalWorth(holdings.flatMap(({ worth }) => worth ?? [])),
+  missing: [
+    ...new Set(
+      holdings
+        .filter(({ worth, amount }) => worth === undefined && amount !== '0')
+        .map(({ asset }) => asset.currencyCode)
+    )
+  ]
+})
+
+const fiatJson = ({ worth, missing }: FiatTotal): JsonObject => ({
+  ...worthJson(worth),
+  complete: missing.length === 0
+})
+
+const missingSentence = (code: string): string => `no rate is known for ${code}, which the sum leaves out`
+
+/** Converts an amount between the units of a wallet's asset, exactly, or into money. */
+export const amount: CommandRun = async (session, text = '', typed = '') => {
+  const to = session.text('to')
+  if (isMax(typed)) throw new CliError('USAGE', 'Convert an amount, not max')
+  const asset = await chosenAsset(session, await findWallet(session, text, 'any'))
+  const native = parseAmount(typed, asset)
+  if (to !== undefined && /^iso:/i.test(to)) return inMoney(session, { asset, native, to })
+  const units = [...asset.denominations, { name: 'native', multiplier: '1' }]
+  const wanted =
+    to === undefined ? units : units.filter(({ name }) => name.toLowerCase() === to.toLowerCase())
+  if (wanted.length === 0) {
+    throw new CliError('USAGE', `"${to}" is no unit of ${asset.displayName}`, {
+      hint: `Use one of ${units.map(({ name }) => name).join(', ')}.`
+    })
+  }
+  const amounts = wanted.map(({ name, multiplier }) => ({
+    unit: name,
+    amount: toDenomination(native, multiplier)
+  }))
+  return {
+    data: { tokenId: asset.tokenId, ...amountJson(native, asset), amounts },
+    view: {
+      kind: 'table',
+      columns: [{ title: 'AMOUNT', align: 'right' }, { title: 'UNIT' }],
+      rows: amounts.map(({ unit, amount: value }) => [value, unit]),
+      empty: ''
+    }
+  }
+}
+
+interface Wanted {
+  readonly asset: Asset
+  readonly native: NativeAmount
+  readonly to: string
+}
+
+const inMoney = async (session: Session, { asset, native, to }: Wanted): Promise<CommandResult> => {
+  const worth = (await openAppraiser(session, to, [asset]))(native, asset)
+  if (worth === undefined) {
+    throw new WalletError('NO_RATE', { from: asset.currencyCode, to: fiatCodeOf(to) })
+  }
+  return {
+    data: { tokenId: asset.tokenId, ...amountJson(native, asset), fiat: worthJson(worth) },
+    view: {
+      kind: 'record',
+      fields: [
+        [amountText(native, asset), { text: worthText(worth), tone: 'strong' }],
+        ['age', ageCell(worth.route)],
+        ['route', pathText(worth.route)]
+      ]
+    }
+  }
+}

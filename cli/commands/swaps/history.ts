@@ -1,0 +1,138 @@
+import {
+  type AmountUnits,
+  amountText,
+  type CurrencyWallet,
+  type JsonObject,
+  nativeAmount,
+  type SwapData,
+  type Transaction
+} from '../../../kernel/index.ts'
+import { amountJson } from '../../output/amounts.ts'
+import { localTime } from '../../output/texts.ts'
+import { confirmationCell, type Effect, stateOf } from '../../output/transactions.ts'
+import { type CellLike, cellOf, type TableView, type TextView } from '../../output/view.ts'
+import { assetsOf } from '../../session/assets.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { historyOf, selectionOf } from '../../session/history.ts'
+import type { Session } from '../../session/session.ts'
+import { findWallets, syncWallets } from '../../session/wallets.ts'
+
+/** Lists what was swapped, newest first, as the paying transactions say. */
+export const swapHistory: CommandRun = async session => {
+  const one = session.text('wallet')
+  const wallets = await findWallets(session, one === undefined ? [] : [one])
+  const warnings = await syncWallets(session, wallets)
+  const swaps = (await Promise.all(wallets.map(wallet => swapsOf(session, wallet))))
+    .flat()
+    .sort((a, b) => b.tx.date - a.tx.date)
+  return {
+    data: { swaps: swaps.map(swapJson) },
+    warnings,
+    view: session.terminal.stdout.isTTY === true ? textOf(swaps) : tableOf(swaps)
+  }
+}
+
+interface PastSwap extends Effect {
+  readonly swap: SwapData
+  /** What the payout's amount is written in. */
+  readonly payout: AmountUnits
+}
+
+const EMPTY = 'Nothing was swapped yet.'
+
+/** A terminal is too narrow for a row with links: several lines for each swap. */
+const textOf = (swaps: readonly PastSwap[]): TextView => ({
+  kind: 'text',
+  lines: swaps.length === 0 ? [{ text: EMPTY, tone: 'dim' }] : swaps.flatMap(linesOf)
+})
+
+const linesOf = (past: PastSwap): readonly CellLike[] => {
+  const { tx, swap } = past
+  const { text, tone = 'plain' } = cellOf(confirmationCell(tx.confirmations))
+  return [
+    { text: `${dateText(tx)}  ${givenText(past)} for ${paidText(past)}`, tone: 'strong' },
+    { text: `  ${swap.plugin.displayName}${swap.orderId === undefined ? '' : `, order ${swap.orderId}`}` },
+    ...(swap.orderUri === undefined ? [] : [{ text: `  ${swap.orderUri}`, tone: 'accent' } as const]),
+    { text: `  txid ${tx.txid}`, tone: 'dim' },
+    { text: `  ${text}`, tone }
+  ]
+}
+
+const tableOf = (swaps: readonly PastSwap[]): TableView => ({
+  kind: 'table',
+  columns: ['DATE', 'PAID', 'FOR', 'PROVIDER', 'STATE', 'ORDER', 'LINK', 'TXID'].map(title => ({ title })),
+  rows: swaps.map(past => [
+    dateText(past.tx),
+    paidText(past),
+    givenText(past),
+    past.swap.plugin.displayName,
+    confirmationCell(past.tx.confirmations),
+    past.swap.orderId ?? '',
+    past.swap.orderUri ?? '',
+    past.tx.txid
+  ]),
+  empty: EMPTY
+})
+
+const dateText = ({ date }: Transaction): string => localTime(new Date(date * 1000))
+
+const paidText = ({ tx, asset }: PastSwap): string => amountText(paidOf(tx), asset)
+
+const givenText = ({ swap, payout }: PastSwap): string =>
+  `${swap.isEstimate ? '~' : ''}${amountText(nativeAmount(swap.payoutNativeAmount), payout)}`
+
+const swapsOf = async (session: Session, wallet: CurrencyWallet): Promise<readonly PastSwap[]> => {
+  const byTxid = new Map<string, PastSwap>()
+  for (const asset of await assetsOf(session, wallet)) {
+    for await (const batch of historyOf(session, { wallet, asset }, selectionOf(session))) {
+      for (const tx of batch) {
+        const swap = tx.swapData
+        // The transaction of a token also took a fee from the coin, which comes first and was not swapped.
+        if (swap === undefined || (byTxid.has(tx.txid) && !tx.isSend)) continue
+        byTxid.set(tx.txid, { wallet, asset, tx, swap, payout: await unitsOf(session, swap) })
+      }
+    }
+  }
+  return [...byTxid.values()]
+}
+
+/** The units of what was paid out; native ones where the receiving wallet is not in this account any more. */
+const unitsOf = async (session: Session, swap: SwapData): Promise<AmountUnits> => {
+  const { payoutWalletId, payoutCurrencyCode } = swap
+  const account = await session.account()
+  const listing = account.listWallets().find(({ walletId }) => walletId === payoutWalletId)
+  const known = listing?.currencyInfo === undefined ? [] : await assetsHere(session, payoutWalletId)
+  return (
+    known.find(({ currencyCode }) => currencyCode === payoutCurrencyCode) ?? {
+      currencyCode: payoutCurrencyCode,
+      displayName: payoutCurrencyCode,
+      denominations: [{ name: `native units of ${payoutCurrencyCode}`, multiplier: '1' }]
+    }
+  )
+}
+
+const assetsHere = async (session: Session, walletId: string): Promise<readonly AmountUnits[]> => {
+  const account = await session.account()
+  return assetsOf(session, await account.openWallet(walletId, { isPaused: true }))
+}
+
+/** What left the wallet, with the network's fee. */
+const paidOf = ({ nativeAmount: amount }: Transaction) => nativeAmount(amount.replace(/^-/, ''))
+
+const swapJson = ({ wallet, asset, tx, swap, payout }: PastSwap): JsonObject => ({
+  date: new Date(tx.date * 1000).toISOString(),
+  txid: tx.txid,
+  walletId: wallet.id,
+  tokenId: asset.tokenId,
+  paid: amountJson(paidOf(tx), asset),
+  payout: amountJson(nativeAmount(swap.payoutNativeAmount), payout),
+  payoutWalletId: swap.payoutWalletId,
+  payoutAddress: swap.payoutAddress,
+  estimate: swap.isEstimate,
+  plugin: { id: swap.plugin.pluginId, name: swap.plugin.displayName },
+  supportEmail: swap.plugin.supportEmail ?? null,
+  orderId: swap.orderId ?? null,
+  orderUri: swap.orderUri ?? null,
+  refundAddress: swap.refundAddress ?? null,
+  state: stateOf(tx.confirmations)
+})

@@ -1,0 +1,194 @@
+import { shellWord } from '../../../devtools/core/shell-word.ts'
+import type { Json, JsonObject, SwapConfigSnapshot, SwapPlugin } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { parsePairs } from '../../grammar/options.ts'
+import { durationText, secretJson, secretText } from '../../output/texts.ts'
+import type { Cell, CellLike, CommandResult } from '../../output/view.ts'
+import type { SecretName } from '../../secrets/secret-sources.ts'
+import { makeChange, upload } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import type { Session } from '../../session/session.ts'
+import { medianOf, type ProviderRecord, readProviderRecords } from '../../swap/provider-record.ts'
+import { findProvider } from '../../swap/request.ts'
+
+/** Lists the providers of swaps: whether they are asked for quotes, and how they did on this device. */
+export const swapProviders: CommandRun = async session => {
+  const account = await session.account()
+  const records = readProviderRecords(session.paths.session)
+  const rows = (await session.swapPlugins()).map(plugin => ({
+    plugin,
+    config: account.swapConfig(plugin.id).getSnapshot(),
+    record: records.get(plugin.id) ?? { durations: [] }
+  }))
+  return {
+    data: { providers: rows.map(jsonOf) },
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'ID' },
+        { title: 'NAME', canShrink: true },
+        { title: 'TYPE' },
+        { title: 'STATE' },
+        { title: 'MEDIAN', align: 'right' },
+        { title: 'LAST ERROR', canShrink: true }
+      ],
+      rows: rows.map(cellsOf),
+      empty: 'No provider of swaps is installed.'
+    }
+  }
+}
+
+/** Has a provider asked for quotes, on all devices. */
+export const swapEnable: CommandRun = (session, text = '') => changeEnabled(session, text, true)
+
+/** Keeps a provider from being asked, on all devices. */
+export const swapDisable: CommandRun = (session, text = '') => changeEnabled(session, text, false)
+
+const changeEnabled = async (session: Session, text: string, isEnabled: boolean): Promise<CommandResult> => {
+  const { id, displayName } = await findProvider(session, text)
+  const config = (await session.account()).swapConfig(id)
+  const result = await makeChange(session, {
+    doing: 'Changing the provider',
+    done: `${displayName} ${isEnabled ? 'is asked for quotes' : 'is not asked for quotes any more'}`,
+    data: { id, enabled: isEnabled },
+    call: () => config.changeEnabled(isEnabled)
+  })
+  return session.globals.dryRun ? result : { ...result, warnings: await upload(session) }
+}
+
+interface ProviderRow {
+  readonly plugin: SwapPlugin
+  readonly config: SwapConfigSnapshot
+  readonly record: ProviderRecord
+}
+
+const jsonOf = ({ plugin, config, record }: ProviderRow): JsonObject => ({
+  id: plugin.id,
+  name: plugin.displayName,
+  type: plugin.isDex === true ? 'DEX' : 'CEX',
+  enabled: config.isEnabled,
+  needsActivation: config.needsActivation,
+  supportEmail: plugin.supportEmail ?? null,
+  medianMs: medianOf(record) ?? null,
+  lastError: record.lastError ?? null
+})
+
+const cellsOf = ({ plugin, config, record }: ProviderRow): readonly CellLike[] => {
+  const median = medianOf(record)
+  return [
+    plugin.id,
+    plugin.displayName,
+    plugin.isDex === true ? 'DEX' : 'CEX',
+    stateCell(config),
+    median === undefined ? '' : durationText(median),
+    record.lastError ?? ''
+  ]
+}
+
+const stateCell = ({ isEnabled, needsActivation }: SwapConfigSnapshot): Cell => {
+  if (!isEnabled) return { text: 'off', tone: 'dim' }
+  return needsActivation ? { text: 'needs settings', tone: 'warn' } : { text: 'on', tone: 'good' }
+}
+
+/** Shows or changes the settings of a provider of swaps; a secret is typed hidden or comes from standard input or a private file. */
+export const swapSettings: CommandRun = async (session, text = '') => {
+  const plugin = await findProvider(session, text)
+  const config = (await session.account()).swapConfig(plugin.id)
+  const change = await changeOf(session, plugin.displayName)
+  const { userSettings: before } = config.getSnapshot()
+  if (change === undefined) return shown(session, plugin.id, before)
+  const after = changed(before, change)
+  const needsActivation = plugin.checkSettings?.(after).needsActivation === true
+  const result = await makeChange(session, {
+    doing: 'Changing the settings',
+    done: `${plugin.displayName}: ${needsActivation ? 'saved, and it still needs more settings' : 'saved'}`,
+    data: { id: plugin.id, needsActivation, settings: settingsJson(session, after) },
+    call: () => config.changeUserSettings(after)
+  })
+  return session.globals.dryRun ? result : { ...result, warnings: await upload(session) }
+}
+
+interface SettingsChange {
+  readonly set: Readonly<Record<string, string>>
+  readonly unset: readonly string[]
+}
+
+/** Undefined if nothing is to be changed. @throws CliError SECRET_SOURCE, PROMPT_IMPOSSIBLE, INTERRUPTED, USAGE */
+const changeOf = async (session: Session, providerName: string): Promise<SettingsChange | undefined> => {
+  const set = parsePairs(session.texts('set'), 'setting')
+  const open = Object.keys(set).find(isSecret)
+  if (open !== undefined) {
+    throw new CliError(
+      'SECRET_SOURCE',
+      `"${open}" is a secret, and a secret never stands on the command line`,
+      {
+        hint: `Other programs can read a command line. Use --ask ${shellWord(open)}.`
+      }
+    )
+  }
+  const apiKey = await session.secrets.given('api-key')
+  const secrets = apiKey === undefined ? {} : { apiKey }
+  const asked = await askAll(session, providerName)
+  const unset = session.texts('unset')
+  const all = { ...set, ...secrets, ...asked }
+  return unset.length === 0 && Object.keys(all).length === 0 ? undefined : { set: all, unset }
+}
+
+/** The settings of `--ask`: from the object of `--secrets-stdin`, where each is a field of its name, or typed hidden. */
+const askAll = async (session: Session, providerName: string): Promise<Record<string, string>> => {
+  const { secrets, commandLine } = session
+  const found: Record<string, string> = Object.create(null)
+  for (const name of session.texts('ask')) {
+    // A setting is named by the plugin; its secret comes the way that the secrets of the grammar come.
+    const secret = name as SecretName
+    const given = await secrets.given(secret)
+    if (given === undefined && !secrets.canAsk) {
+      throw new CliError(
+        'PROMPT_IMPOSSIBLE',
+        `The setting ${name} is needed, and nobody can be asked for it`,
+        {
+          next: [
+            {
+              command: `${commandLine.replace(/ --[a-z-]+-stdin\b/g, '')} --secrets-stdin`,
+              why: `give secrets as one JSON object, such as {"${name}": "…"}`
+            }
+          ]
+        }
+      )
+    }
+    found[name] = given ?? (await secrets.ask(secret, { message: `${name} for ${providerName}:` }))
+  }
+  return found
+}
+
+const changed = (before: JsonObject, { set, unset }: SettingsChange): JsonObject => {
+  const rest = Object.entries({ ...before, ...set }).filter(([name]) => !unset.includes(name))
+  return Object.fromEntries(rest)
+}
+
+const shown = (session: Session, id: string, settings: JsonObject) => ({
+  data: { id, settings: settingsJson(session, settings) },
+  view: {
+    kind: 'table' as const,
+    columns: [{ title: 'SETTING' }, { title: 'VALUE', canShrink: true }],
+    rows: Object.entries(settings).map(([name, value]) => [
+      name,
+      isSecret(name) ? secretText(session, plainText(value)) : plainText(value)
+    ]),
+    empty: 'It has no settings of its own.'
+  }
+})
+
+const settingsJson = (session: Session, settings: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name,
+      isSecret(name) ? secretJson(session, plainText(value)) : value
+    ])
+  )
+
+const plainText = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null)
+
+/** Plugins do not say which of their settings are secrets; what is called like one is treated as one. */
+const isSecret = (name: string): boolean => /key|secret|token|password|passphrase|credential|auth/i.test(name)

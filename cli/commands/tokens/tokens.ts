@@ -1,0 +1,277 @@
+import {
+  type CurrencyConfig,
+  type CurrencyWallet,
+  type Denomination,
+  type JsonObject,
+  mainDenomination,
+  type Token
+} from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { parseCount, parsePair } from '../../grammar/options.ts'
+import type { CellLike, CommandResult } from '../../output/view.ts'
+import { contractOf, currencyConfig, tokenIdOf, tokenPlace, walletTokens } from '../../session/assets.ts'
+import { makeChange, upload } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import type { Session } from '../../session/session.ts'
+import { findListing, openResting } from '../../session/wallets.ts'
+
+/** Lists the tokens of a wallet, or of a currency for the whole account. */
+export const tokensList: CommandRun = async (session, text = '') => {
+  const { config, wallet } = await tokenPlace(session, text)
+  if (wallet === undefined && session.isOn('detected'))
+    throw new CliError('USAGE', 'Tokens are found by a wallet; name the wallet')
+  const rows = rowsOf(config, wallet).filter(choiceOf(session))
+  return {
+    data: {
+      pluginId: config.currencyInfo.pluginId,
+      walletId: wallet?.id ?? null,
+      tokens: rows.map(jsonOf)
+    },
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'CODE' },
+        { title: 'NAME', canShrink: true },
+        { title: 'STATE' },
+        { title: 'FROM' },
+        { title: 'DECIMALS', align: 'right' },
+        { title: 'ID', canShrink: true }
+      ],
+      rows: rows.map(cellsOf),
+      empty: emptySentence(config)
+    }
+  }
+}
+
+interface TokenRow {
+  readonly tokenId: string
+  readonly token: Token
+  readonly isCustom: boolean
+  readonly isAlways: boolean
+  /** In the wallet; or, for a currency, in every one. */
+  readonly isEnabled: boolean
+  readonly isDetected: boolean
+}
+
+const rowsOf = (config: CurrencyConfig, wallet: CurrencyWallet | undefined): readonly TokenRow[] => {
+  const { allTokens, customTokens, alwaysEnabledTokenIds } = config.getSnapshot()
+  const always = new Set(alwaysEnabledTokenIds)
+  const enabled = new Set(wallet?.getSnapshot().enabledTokenIds ?? always)
+  const detected = new Set(wallet?.getSnapshot().detectedTokenIds)
+  return Object.entries(allTokens)
+    .map(([tokenId, token]) => ({
+      tokenId,
+      token,
+      isCustom: Object.hasOwn(customTokens, tokenId),
+      isAlways: always.has(tokenId),
+      isEnabled: enabled.has(tokenId),
+      isDetected: detected.has(tokenId)
+    }))
+    .sort((a, b) => a.token.currencyCode.localeCompare(b.token.currencyCode))
+}
+
+const choiceOf =
+  (session: Session) =>
+  ({ isCustom, isEnabled, isDetected }: TokenRow): boolean =>
+    (!session.isOn('enabled') || isEnabled) &&
+    (!session.isOn('detected') || isDetected) &&
+    (!session.isOn('custom') || isCustom) &&
+    (!session.isOn('builtin') || !isCustom)
+
+const jsonOf = ({ tokenId, token, isCustom, isAlways, isEnabled, isDetected }: TokenRow): JsonObject => ({
+  tokenId,
+  code: token.currencyCode,
+  name: token.displayName,
+  decimals: decimalsOf(token),
+  denominations: token.denominations.map(({ name, multiplier }) => ({ name, multiplier })),
+  contract: contractOf(token) ?? null,
+  custom: isCustom,
+  always: isAlways,
+  enabled: isEnabled,
+  detected: isDetected
+})
+
+const cellsOf = ({ tokenId, token, ...is }: TokenRow): readonly CellLike[] => [
+  token.currencyCode,
+  token.displayName,
+  is.isEnabled ? { text: is.isAlways ? 'always on' : 'on', tone: 'good' } : is.isDetected ? 'found' : '',
+  is.isCustom ? 'you' : 'plugin',
+  String(decimalsOf(token)),
+  tokenId
+]
+
+/** As its amounts are shown: of a unit that is no power of ten, in native units. */
+const decimalsOf = (token: Token): number => mainDenomination(token).multiplier.length - 1
+
+const emptySentence = ({ currencyInfo, getSnapshot }: CurrencyConfig): string => {
+  const { allTokens, areBuiltinTokensKnown } = getSnapshot()
+  if (!areBuiltinTokensKnown)
+    return `The plugin of ${currencyInfo.displayName} has not said which tokens there are.`
+  return Object.keys(allTokens).length === 0
+    ? `${currencyInfo.displayName} has no tokens.`
+    : 'No token is like that.'
+}
+
+/** Switches tokens of a wallet on, on all devices. */
+export const tokensEnable: CommandRun = (session, text = '', ...tokens) =>
+  changeEnabled(session, [text, tokens], true)
+
+/** Switches tokens of a wallet off, on all devices. */
+export const tokensDisable: CommandRun = (session, text = '', ...tokens) =>
+  changeEnabled(session, [text, tokens], false)
+
+/** Lists the tokens that are on in every wallet of a currency, or changes which those are. */
+export const tokensAlways: CommandRun = async (session, text = '', action = undefined, ...tokens) => {
+  const config = await currencyConfig(session, text)
+  const { alwaysEnabledTokenIds: before, allTokens } = config.getSnapshot()
+  if (action === undefined) {
+    return {
+      data: { pluginId: config.currencyInfo.pluginId, always: before },
+      view: {
+        kind: 'table',
+        columns: [{ title: 'CODE' }, { title: 'ID', canShrink: true }],
+        rows: before.map(tokenId => [allTokens[tokenId]?.currencyCode ?? '', tokenId]),
+        empty: 'No token is on in every wallet.'
+      }
+    }
+  }
+  const isAdding = action === 'add'
+  if (!isAdding && action !== 'remove') throw new CliError('USAGE', 'Say add or remove, then the tokens')
+  const ids = tokens.filter(token => token !== undefined).map(token => tokenIdOf(config, token))
+  if (ids.length === 0) throw new CliError('USAGE', `Say which tokens to ${action}`)
+  const after = isAdding ? [...new Set([...before, ...ids])] : before.filter(id => !ids.includes(id))
+  const result = await makeChange(session, {
+    doing: 'Changing the tokens',
+    done: `${ids.join(', ')}: ${isAdding ? 'on in every wallet' : 'no longer on in every wallet'}`,
+    data: { pluginId: config.currencyInfo.pluginId, always: after },
+    call: () => config.changeAlwaysEnabledTokenIds(after)
+  })
+  return session.globals.dryRun ? result : { ...result, warnings: await upload(session) }
+}
+
+const changeEnabled = async (
+  session: Session,
+  [text, tokens]: readonly [string, readonly (string | undefined)[]],
+  isEnabling: boolean
+): Promise<CommandResult> => {
+  const { walletId } = await findListing(session, text)
+  const { config, wallet } = await walletTokens(session, await openResting(session, walletId))
+  const ids = tokens.filter(token => token !== undefined).map(token => tokenIdOf(config, token))
+  const { alwaysEnabledTokenIds } = config.getSnapshot()
+  const always = ids.find(id => alwaysEnabledTokenIds.includes(id))
+  if (!isEnabling && always !== undefined) {
+    const { pluginId } = config.currencyInfo
+    throw new CliError('USAGE', `${always} is on in every wallet of ${pluginId}`, {
+      next: [
+        { command: `holdfast tokens always ${pluginId} remove ${always}`, why: 'choose it wallet by wallet' }
+      ]
+    })
+  }
+  const { enabledTokenIds: before } = wallet.getSnapshot()
+  const after = isEnabling ? [...new Set([...before, ...ids])] : before.filter(id => !ids.includes(id))
+  const result = await makeChange(session, {
+    doing: 'Changing the tokens',
+    done: `${ids.join(', ')}: ${isEnabling ? 'on' : 'off'} in ${wallet.name ?? wallet.id}`,
+    data: { walletId, enabled: after },
+    call: () => wallet.changeEnabledTokenIds(after)
+  })
+  return session.globals.dryRun ? result : { ...result, warnings: await upload(session, wallet) }
+}
+
+/** Adds a token that the currency's plugin does not bring. */
+export const tokensAdd: CommandRun = async (session, text = '') => {
+  const config = await currencyConfig(session, text)
+  const [code, name, contract] = [session.text('code'), session.text('name'), session.text('contract')]
+  if (code === undefined) throw new CliError('USAGE', 'A token needs a --code, such as USDX')
+  const token: Token = {
+    currencyCode: code,
+    displayName: name ?? code,
+    denominations: denominationsOf(session, code) ?? refuseDecimals(),
+    ...(contract === undefined ? {} : { networkLocation: { contractAddress: contract } })
+  }
+  let tokenId: string | undefined
+  const result = await makeChange(session, {
+    doing: 'Adding the token',
+    done: `${code} is a token of ${config.currencyInfo.displayName} now`,
+    data: { pluginId: config.currencyInfo.pluginId, code },
+    async call() {
+      tokenId = await config.addCustomToken(token)
+    }
+  })
+  const { data } = result
+  return finish(session, { ...result, data: { ...data, tokenId: tokenId ?? null } })
+}
+
+/** Changes a token that somebody added; what no flag names stays. */
+export const tokensEdit: CommandRun = async (session, text = '', named = '') => {
+  const config = await currencyConfig(session, text)
+  const tokenId = customIdOf(config, named)
+  const before = config.getSnapshot().customTokens[tokenId] as Token
+  const [code, name, contract] = [session.text('code'), session.text('name'), session.text('contract')]
+  const token: Token = {
+    ...before,
+    ...(code === undefined ? {} : { currencyCode: code }),
+    ...(name === undefined ? {} : { displayName: name }),
+    denominations: denominationsOf(session, code ?? before.currencyCode) ?? before.denominations,
+    ...(contract === undefined
+      ? {}
+      : { networkLocation: { ...before.networkLocation, contractAddress: contract } })
+  }
+  const result = await makeChange(session, {
+    doing: 'Changing the token',
+    done: `${token.currencyCode} is changed`,
+    data: {
+      pluginId: config.currencyInfo.pluginId,
+      tokenId,
+      code: token.currencyCode,
+      name: token.displayName
+    },
+    call: () => config.changeCustomToken(tokenId, token)
+  })
+  return finish(session, result)
+}
+
+/** Removes a token that somebody added. What wallets hold of it stays on the chain. */
+export const tokensRemove: CommandRun = async (session, text = '', named = '') => {
+  const config = await currencyConfig(session, text)
+  const tokenId = customIdOf(config, named)
+  const result = await makeChange(session, {
+    doing: 'Removing the token',
+    done: `${named} is no token of ${config.currencyInfo.displayName} any more`,
+    data: { pluginId: config.currencyInfo.pluginId, tokenId },
+    call: () => config.removeCustomToken(tokenId)
+  })
+  return finish(session, result)
+}
+
+const MAX_DECIMALS = 99
+
+/** The units of a token: those of `--denom`, or its code with `--decimals`; undefined if neither is given. */
+const denominationsOf = (session: Session, code: string): readonly Denomination[] | undefined => {
+  const decimals = session.text('decimals')
+  const pairs = session.texts('denom').map(text => parsePair(text, 'denomination'))
+  if (decimals !== undefined && pairs.length > 0)
+    throw new CliError('USAGE', 'Say --decimals, or every unit with --denom')
+  if (decimals !== undefined) {
+    const zeros = '0'.repeat(parseCount(decimals, 'number of decimals', [0, MAX_DECIMALS]))
+    return [{ name: code, multiplier: `1${zeros}` }]
+  }
+  return pairs.length === 0 ? undefined : pairs.map(([name, multiplier]) => ({ name, multiplier }))
+}
+
+const refuseDecimals = (): never => {
+  throw new CliError('USAGE', 'A token needs its number of --decimals, or its units with --denom', {
+    hint: 'Such as --decimals 6, or --denom USDX=1000000. Wrong ones show wrong amounts: look them up.'
+  })
+}
+
+const customIdOf = (config: CurrencyConfig, text: string): string => {
+  const tokenId = tokenIdOf(config, text)
+  if (Object.hasOwn(config.getSnapshot().customTokens, tokenId)) return tokenId
+  throw new CliError('USAGE', `${text} comes with the plugin, and only your own tokens can be changed`, {
+    next: [{ command: `holdfast tokens list ${config.currencyInfo.pluginId} --custom`, why: 'see your own' }]
+  })
+}
+
+const finish = async (session: Session, result: CommandResult): Promise<CommandResult> =>
+  session.globals.dryRun ? result : { ...result, warnings: await upload(session) }

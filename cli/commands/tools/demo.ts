@@ -1,0 +1,138 @@
+import type { JsonObject, NextCommand } from '../../../kernel/index.ts'
+import { runTour, type TourResult } from '../../demo/tour.ts'
+import { type OnTourStep, openTourHome, plainProgress, type TourHome } from '../../demo/tour-setup.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import type { CellLike } from '../../output/view.ts'
+import { writeCurrentAccount } from '../../profile/state-files.ts'
+import type { TourStep } from '../../screens/tour.tsx'
+import type { CommandRun } from '../../session/command.ts'
+import type { Session } from '../../session/session.ts'
+
+const USERNAME = 'tourist'
+// The tour's account lives on play money for a moment; it must be typed again only after --keep.
+const PASSWORD = 'only for the tour'
+const SLOW_MS = 1200
+
+/** The one-minute tour on a fresh fake world; asks nothing and uses no network. */
+export const demo: CommandRun = async session => {
+  const io = await session.io()
+  const home = await openTourHome({
+    io,
+    isKept: session.isOn('keep'),
+    holder: session.holder,
+    environment: session.terminal.environment
+  })
+  const steps: TourStep[] = []
+  const progress = await openProgress(session)
+  try {
+    const result = await runTour({
+      world: home.world,
+      io,
+      folder: home.folder,
+      firstDevice: 'device',
+      username: USERNAME,
+      password: PASSWORD,
+      signal: session.signal,
+      pauseMs: session.text('speed') === 'slow' ? SLOW_MS : 0,
+      onStep(step) {
+        if (step.state !== 'running') steps.push(step)
+        progress.onStep(step)
+      }
+    })
+    await progress.close()
+    checkSame(result)
+    if (home.profile !== undefined) {
+      writeCurrentAccount(home.paths.state, { loginId: result.loginId, username: USERNAME })
+    }
+    const next = nextCommands(home)
+    return {
+      data: dataOf(result, { steps, home }),
+      view: { kind: 'text', lines: lastLines(result, next) }
+    }
+  } finally {
+    await progress.close()
+    await home.close()
+  }
+}
+
+interface Progress {
+  readonly onStep: OnTourStep
+  close(): Promise<void>
+}
+
+/** Drawn where a person looks, plain lines beside a result, nothing beside JSON. */
+const openProgress = async ({ terminal, globals }: Session): Promise<Progress> => {
+  const { stdout, stderr } = terminal
+  const close = async (): Promise<void> => {}
+  if (globals.json || globals.quiet) return { onStep: () => {}, close }
+  if (stderr.isTTY !== true || stdout.isTTY !== true || terminal.environment.TERM === 'dumb') {
+    return { onStep: plainProgress(line => void stdout.write(`${line}\n`)), close }
+  }
+  const { openTourScreen } = await import('../../screens/tour.tsx')
+  const screen = openTourScreen(terminal, globals.ascii)
+  let isOpen = true
+  return {
+    onStep: step => screen.onStep(step),
+    async close() {
+      if (isOpen) await screen.close()
+      isOpen = false
+    }
+  }
+}
+
+const checkSame = ({ sameWallet, sameHistory, sameNote }: TourResult): void => {
+  if (sameWallet && sameHistory && sameNote) return
+  throw new CliError('TOUR_DIFFERS', 'The second device does not see what the first one sees', {
+    details: { sameWallet, sameHistory, sameNote }
+  })
+}
+
+interface TourEnd {
+  readonly steps: readonly TourStep[]
+  readonly home: TourHome
+}
+
+const dataOf = (result: TourResult, { steps, home }: TourEnd): JsonObject => ({
+  txid: result.txid,
+  confirmations: result.confirmations,
+  note: result.note,
+  swap: { ...result.swap },
+  secondDevice: { sameHistory: result.sameHistory, sameNote: result.sameNote },
+  steps: steps.map(({ id, title, detail = '', durationMs = 0 }) => ({
+    id,
+    title,
+    detail,
+    durationMs: Math.round(durationMs)
+  })),
+  ...(home.profile === undefined ? {} : { profile: home.profile })
+})
+
+const lastLines = (
+  { txid, confirmations, note }: TourResult,
+  next: readonly NextCommand[]
+): readonly CellLike[] => [
+  '',
+  'next:',
+  ...next.flatMap(({ command, why }) => [{ text: `  # ${why}`, tone: 'dim' } as const, `  ${command}`]),
+  '',
+  { text: `txid: ${txid}`, tone: 'strong' },
+  { text: `confirmations: ${confirmations}`, tone: 'good' },
+  `note: ${note}`,
+  { text: 'second device: same history, same note', tone: 'good' }
+]
+
+const nextCommands = ({ profile }: TourHome): readonly NextCommand[] => {
+  if (profile !== undefined) {
+    const run = `npm run holdfast -- --profile ${profile}`
+    return [
+      { command: `${run} login`, why: `the password is "${PASSWORD}"` },
+      { command: `${run} wallets list`, why: 'see the wallet of the tour' },
+      { command: `${run} tx list Savings`, why: 'see its history' }
+    ]
+  }
+  return [
+    { command: 'npm run holdfast -- account create alice', why: 'make an account of your own' },
+    { command: 'npm run holdfast -- wallets create bitcoin --name Savings', why: 'make a wallet in it' },
+    { command: 'npm run holdfast -- fake chain fund Savings "0.5 BTC" --confirm', why: 'get play money' }
+  ]
+}

@@ -1,0 +1,103 @@
+import { makeActor } from '../../../devtools/core/actor.ts'
+import { makeDevtools } from '../../../devtools/core/devtools.ts'
+import type { PausedWallets } from '../../../devtools/core/paused-wallets.ts'
+import { driveWorld } from '../../../fake-server/world-driver.ts'
+import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'
+import { Approvals, portOf, servePanel } from '../../devtools/serve-panel.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { changePausedWallets, readPausedWallets } from '../../profile/state-files.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { methodBySecret } from '../../session/login.ts'
+import type { Session } from '../../session/session.ts'
+import { openEach, openWallet } from '../../session/wallets.ts'
+
+/** Serves the panel of this profile's kernel, or of a recording, to a browser on this machine until it is stopped. */
+export const devtools: CommandRun = async (session, path) => {
+  const port = portOf(session)
+  const html = session.text('html')
+  if (path === undefined) {
+    if (html !== undefined)
+      throw new CliError(
+        'USAGE',
+        'Say which recording goes into the page: devtools <recording> --html <file>'
+      )
+    await serveKernel(session, port)
+    return undefined
+  }
+  const recording = await recordingFor(session, path)
+  if (html !== undefined) return writeRecordingPage(html, recording)
+  await servePanel(session, port, { recording: () => recording, may: 'sees the recording' })
+  return undefined
+}
+
+/** A recording needs no login and no kernel. */
+const recordingFor = async (session: Session, path: string): Promise<Uint8Array> => {
+  for (const [name, flag] of kernelFlags) {
+    if (session.flags[name] === undefined) continue
+    throw new CliError('USAGE', `A recording shows what has been, so ${flag} does nothing for it`)
+  }
+  return readRecording(path)
+}
+
+const kernelFlags = [
+  ['readOnly', '--read-only'],
+  ['hideAddresses', '--hide-addresses'],
+  ['record', '--record'],
+  ['with', '--with']
+] as const
+
+const serveKernel = async (session: Session, port: number): Promise<void> => {
+  const { io, control } = await session.world()
+  const isReadOnly = session.isOn('readOnly')
+  const kept = makeDevtools({ clock: io.clock, hideAddresses: session.isOn('hideAddresses') })
+  const recordPath = session.text('record')
+  const endRecording =
+    recordPath === undefined
+      ? undefined
+      : recordFile(recordPath, { devtools: kept, now: () => io.clock.now(), talk: session.talk })
+  try {
+    // The panel shows the log; the terminal prints what it always does.
+    session.addObserver(kept.plugin, 'debug')
+    const context = await session.context()
+    if (await wantsLogin(session)) {
+      // How each of them does is told by its engine.
+      void openEach((await session.account()).getSnapshot().activeWalletIds, id => openWallet(session, id))
+    }
+    session.signal.throwIfAborted()
+    const approvals = new Approvals(session.payingGraceMs)
+    const world = driveWorld(control)
+    const folder = session.paths.session
+    const pausedWallets: PausedWallets = {
+      has: walletId => readPausedWallets(folder).has(walletId),
+      change: (walletId, isPaused) => changePausedWallets(folder, [walletId], isPaused)
+    }
+    await servePanel(session, port, {
+      may: isReadOnly ? 'sees the wallet' : 'drives the wallet',
+      attach(channel) {
+        // Of its own: what a panel drafted, that panel alone approves, and it is declined when the panel has gone.
+        const actor = makeActor({ context, io, world, pausedWallets, isReadOnly })
+        // Other commands may have changed it since the last panel came.
+        kept.watchWorld(world)
+        const detach = kept.attach(channel, {
+          act: approvals.counting(actor),
+          hasWorld: true,
+          isReadOnly,
+          isSlow: () => channel.isSlow()
+        })
+        return () => {
+          detach()
+          actor.close()
+        }
+      },
+      onStop: () => approvals.settled(session.signal.reason)
+    })
+  } finally {
+    endRecording?.()
+  }
+}
+
+/** Somebody was named, or a secret was given; otherwise the login is left to the panel. */
+const wantsLogin = async (session: Session): Promise<boolean> =>
+  session.globals.account !== undefined ||
+  session.text('with') !== undefined ||
+  (await methodBySecret(session.secrets)) !== undefined

@@ -1,0 +1,230 @@
+import type { CommandFlag, CommandSpec } from '../session/command.ts'
+import { AGAIN, ANY_LOGIN } from './flags.ts'
+
+const NOTES: readonly CommandFlag[] = [
+  { flags: '--name <text>', summary: 'who it is with' },
+  { flags: '--category <text>', summary: 'such as "expense:Rent"' },
+  { flags: '--notes <text>', summary: 'anything worth remembering' }
+]
+
+const PERIOD: readonly CommandFlag[] = [
+  { flags: '--since <date>', summary: 'from this date on' },
+  { flags: '--until <date>', summary: 'before this date' }
+]
+
+const TOKEN: CommandFlag = { flags: '--token <token>', summary: 'a token, by its id or code' }
+const ALL: CommandFlag = { flags: '--all', summary: 'every wallet, the archived ones too' }
+
+const STATES: readonly CommandFlag[] = [
+  {
+    flags: '--state <state>',
+    summary: 'only in this state',
+    choices: ['confirmed', 'unconfirmed', 'dropped', 'syncing']
+  },
+  { flags: '--in', summary: 'only what came in' },
+  { flags: '--out', summary: 'only what went out' }
+]
+
+const PAGE: readonly CommandFlag[] = [
+  { flags: '--limit <count>', summary: 'at most so many (100), and what the last one did to other assets' },
+  { flags: '--before <txid>', summary: 'go on behind this one' }
+]
+
+/** Payments, the history and its notes. */
+export const transactionCommands: readonly CommandSpec[] = [
+  {
+    name: 'send',
+    arguments: '<wallet>',
+    summary: 'pay, after a review',
+    flags: [
+      { flags: '--to <address>', summary: 'an address or payment link', isRepeatable: true },
+      { flags: '--amount <amount>', summary: '"0.01 BTC", "1000000 native" or max', isRepeatable: true },
+      { flags: '--token <token>', summary: 'pay in a token, by its id or code' },
+      { flags: '--fee <level>', summary: 'how fast', choices: ['high', 'standard', 'low', 'custom'] },
+      { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
+      {
+        flags: '--memo <memo>',
+        summary: 'public text on the chain, or text:…, hex:… or number:…',
+        isRepeatable: true
+      },
+      {
+        flags: '--max-fee <amount>',
+        summary: 'refuse a higher network fee, and allow one up to this that is not usual'
+      },
+      {
+        flags: '--unconfirmed',
+        summary: 'if need be spend what is incoming, which its sender can take back'
+      },
+      { flags: '--no-unconfirmed', summary: 'spend confirmed coins only, and no change that is not' },
+      AGAIN,
+      { flags: '--sign-only', summary: 'send nothing: write the signed payment into a file' },
+      { flags: '-o, --output <file>', summary: 'the file, which only its owner can read' },
+      ...NOTES
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/send.ts')).send
+  },
+  {
+    name: 'tx broadcast',
+    arguments: '<wallet> <file>',
+    summary: 'send what send --sign-only wrote, after a review',
+    flags: [AGAIN],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/send.ts')).txBroadcast
+  },
+  {
+    name: 'tx save',
+    arguments: '<wallet> <file>',
+    summary: 'record a signed payment that was sent elsewhere',
+    flags: [],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/send.ts')).txSave
+  },
+  {
+    name: 'tx open',
+    arguments: '[wallet]',
+    summary: 'list the payments that may still be mined, whose coins are reserved',
+    flags: [ALL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/open.ts')).txOpen
+  },
+  {
+    name: 'tx resend',
+    arguments: '<wallet> <txid>',
+    summary: 'send the same bytes of an open payment again',
+    flags: [AGAIN],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/open.ts')).txResend
+  },
+  {
+    name: 'tx replace',
+    arguments: '<wallet> <txid>',
+    summary: 'pay in the place of an open payment: the network can take only one of the two',
+    flags: [
+      { flags: '--to <address>', summary: 'another payee (the same unless said)', isRepeatable: true },
+      { flags: '--amount <amount>', summary: 'what the payee of --to gets', isRepeatable: true },
+      { flags: '--fee <level>', summary: 'how fast', choices: ['high', 'standard', 'low', 'custom'] },
+      { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
+      { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' },
+      AGAIN
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/open.ts')).txReplace
+  },
+  {
+    name: 'tx forget',
+    arguments: '<wallet> <txid>',
+    summary: 'free the coins of an open payment, which can still be mined',
+    flags: [{ flags: '--confirm <start>', summary: 'the first eight characters of the txid, with --yes' }],
+    secrets: ANY_LOGIN,
+    aliases: ['discard'],
+    load: async () => (await import('./transactions/open.ts')).txForget
+  },
+  {
+    name: 'tx list',
+    arguments: '[wallet]',
+    summary: 'list transactions, newest first',
+    flags: [
+      { flags: '--search <text>', summary: 'only what has this text' },
+      ...PERIOD,
+      ...STATES,
+      TOKEN,
+      ...PAGE,
+      ALL
+    ],
+    secrets: ANY_LOGIN,
+    aliases: ['ls'],
+    load: async () => (await import('./transactions/list.ts')).txList
+  },
+  {
+    name: 'tx search',
+    arguments: '<text> [wallet]',
+    summary: 'find transactions by names, notes, amounts, addresses or txids',
+    flags: [...PERIOD, ...STATES, TOKEN, ...PAGE, ALL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/list.ts')).txSearch
+  },
+  {
+    name: 'tx show',
+    arguments: '<wallet> <txid>',
+    summary: 'show one transaction',
+    flags: [TOKEN, { flags: '--raw', summary: 'with its signed bytes' }],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/list.ts')).txShow
+  },
+  {
+    name: 'tx watch',
+    arguments: '[wallet...]',
+    summary: 'tell of transactions as they come and change',
+    flags: [ALL],
+    secrets: ANY_LOGIN,
+    isServer: true,
+    load: async () => (await import('./transactions/list.ts')).txWatch
+  },
+  {
+    name: 'tx stream',
+    arguments: '<wallet>',
+    summary: 'tell the history of a wallet in batches, newest first',
+    flags: [
+      { flags: '--batch <count>', summary: 'how many at once (10)' },
+      { flags: '--first-batch <count>', summary: 'how many come first' },
+      { flags: '--search <text>', summary: 'only what has this text' },
+      ...PERIOD,
+      ...STATES,
+      TOKEN
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/list.ts')).txStream
+  },
+  {
+    name: 'tx export',
+    arguments: '[wallet...]',
+    summary: 'write the history for other programs',
+    flags: [
+      {
+        flags: '--format <format>',
+        summary: 'what to write: csv unless said, or the labels alone for other wallets',
+        choices: ['csv', 'json', 'ndjson', 'bip329']
+      },
+      ...PERIOD,
+      ...STATES,
+      TOKEN,
+      { flags: '--fiat <code>', summary: 'values at the rates of their time, such as iso:EUR' },
+      { flags: '--columns <names>', summary: 'columns of the CSV, in this order: date,amount' },
+      { flags: '--tz <zone>', summary: 'time zone of the dates, such as Europe/Berlin (UTC)' },
+      { flags: '--bom', summary: 'a mark at the start, for Excel' },
+      { flags: '-o, --output <file>', summary: 'a new file that only its owner can read' },
+      { flags: '--force', summary: 'replace the file' },
+      ALL
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/export.ts')).txExport
+  },
+  {
+    name: 'tx label',
+    arguments: '<wallet> <txid>',
+    summary: 'write what is noted on a transaction',
+    flags: [
+      ...NOTES,
+      { flags: '--fiat <amount>', summary: 'what it was worth: 12.50, or "12.50 EUR"' },
+      { flags: '--biz-id <id>', summary: 'the number of a business' },
+      {
+        flags: '--clear <field>',
+        summary: 'empty a field',
+        isRepeatable: true,
+        choices: ['name', 'category', 'notes', 'fiat', 'biz-id']
+      },
+      TOKEN
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/labels.ts')).txLabel
+  },
+  {
+    name: 'tx import-labels',
+    arguments: '<file> [wallet...]',
+    summary: 'take in the labels of another wallet (BIP-329)',
+    flags: [{ flags: '--overwrite', summary: 'let the file win where another text is noted' }, ALL],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./transactions/labels.ts')).txImportLabels
+  }
+]

@@ -1,0 +1,293 @@
+import {
+  amountText,
+  type CurrencyWallet,
+  isWalletError,
+  nativeAmount,
+  type Transaction,
+  type TransactionsSnapshot,
+  WalletError
+} from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { parseCount } from '../../grammar/options.ts'
+import { decimalText } from '../../output/amounts.ts'
+import { localTime } from '../../output/texts.ts'
+import {
+  confirmationCell,
+  type Effect,
+  txDetailsJson,
+  txJson,
+  txLine,
+  txTable
+} from '../../output/transactions.ts'
+import type { CellLike, CommandResult } from '../../output/view.ts'
+import { assetsOf, chosenAsset, coinOf } from '../../session/assets.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { openEventStream, openMailbox } from '../../session/event-stream.ts'
+import { chosenAssets, historyOf, type Selection, selectionOf } from '../../session/history.ts'
+import type { Session } from '../../session/session.ts'
+import { chooseWallets, findWallet, leftOutWarnings, syncWallets } from '../../session/wallets.ts'
+import { openPaymentJson, sentStateText } from '../../spend/open-payments.ts'
+
+/** Lists the transactions of one wallet, or of several, newest first. */
+export const txList: CommandRun = (session, text) => listOf(session, text, session.text('search'))
+
+/** Finds transactions by what they say: names, notes, amounts, addresses and txids. */
+export const txSearch: CommandRun = (session, search = '', text = undefined) => listOf(session, text, search)
+
+const DEFAULT_LIMIT = '100'
+const MAX_LIMIT = 1_000_000
+
+const listOf = async (
+  session: Session,
+  text: string | undefined,
+  searchString: string | undefined
+): Promise<CommandResult> => {
+  const limit = parseCount(session.text('limit') ?? DEFAULT_LIMIT, 'limit', [1, MAX_LIMIT])
+  const selection = selectionOf(session, searchString)
+  const wallets = await chooseWallets(session, text === undefined ? [] : [text])
+  if (selection.query.beforeTxid !== undefined && wallets.length > 1) {
+    throw new CliError('USAGE', '--before goes on in one wallet; say which one')
+  }
+  const warnings = [...(await leftOutWarnings(session, [text])), ...(await syncWallets(session, wallets))]
+  await Promise.all(wallets.map(wallet => wallet.lookAtOpenPayments()))
+  const found: Effect[] = []
+  const places = await chosenAssets(session, wallets)
+  const following = await followingOf(places, selection)
+  for (const place of places)
+    found.push(...(await newest(session, place, { ...following, count: limit + 1 })))
+  const effects = pageOf(
+    found.sort((a, b) => inOrder(a.tx, b.tx)),
+    { limit, isOfOne: wallets.length === 1 }
+  )
+  const hasMore = found.length > effects.length
+  const open = wallets.flatMap(wallet =>
+    wallet.getSnapshot().openPayments.map(payment => ({ wallet, payment }))
+  )
+  const unlisted = open.filter(({ payment }) => payment.state === 'refused' || payment.state === 'signed')
+  return {
+    data: {
+      transactions: effects.map(({ asset, tx }) => txJson(tx, asset)),
+      openPayments: open.map(({ wallet, payment }) => openPaymentJson(wallet, payment)),
+      more: hasMore
+    },
+    warnings,
+    view: txTable(effects, emptySentence(session, searchString)),
+    advice: [
+      ...(hasMore ? [moreSentence(effects, wallets.length)] : []),
+      ...(unlisted.length === 0
+        ? []
+        : [`${unlisted.length} more may still be mined and are no part of the history yet: holdfast tx open`])
+    ]
+  }
+}
+
+/** The order of the list: newest first, and of one date by txid, so that a place in it is the same in every asset. */
+const inOrder = (a: TxPlace, b: TxPlace): number =>
+  b.date - a.date || Number(a.txid > b.txid) - Number(a.txid < b.txid)
+
+type TxPlace = Pick<Transaction, 'date' | 'txid'>
+
+/** What follows `--before` in the list; the kernel is asked by whole milliseconds, which dates need not be. */
+const followingOf = async (
+  places: readonly Omit<Effect, 'tx'>[],
+  selection: Selection
+): Promise<Selection> => {
+  const { beforeTxid: txid, ...query } = selection.query
+  if (txid === undefined) return selection
+  const dates = await Promise.all(places.map(place => dateIn(place, txid)))
+  const date = dates.find(known => known !== undefined)
+  if (date === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+  const end = Math.floor(date * 1000) + 1
+  return {
+    ...selection,
+    query: { ...query, endDate: new Date(Math.min(end, query.endDate?.getTime() ?? end)) },
+    isWanted: tx => inOrder({ date, txid }, tx) < 0 && selection.isWanted(tx)
+  }
+}
+
+const dateIn = async ({ wallet, asset }: Omit<Effect, 'tx'>, txid: string): Promise<number | undefined> => {
+  try {
+    return (await wallet.getTransaction(txid, asset.tokenId)).date
+  } catch (error) {
+    if (isWalletError(error, 'TX_NOT_FOUND')) return undefined
+    throw error
+  }
+}
+
+/** The first of them. A page of one wallet ends with the last effect of a transaction, so that the next can go on behind it. */
+const pageOf = (
+  effects: readonly Effect[],
+  { limit, isOfOne }: { readonly limit: number; readonly isOfOne: boolean }
+): readonly Effect[] => {
+  const txid = effects[limit - 1]?.tx.txid
+  if (!isOfOne || txid === undefined) return effects.slice(0, limit)
+  return effects.slice(0, Math.max(limit, effects.findLastIndex(({ tx }) => tx.txid === txid) + 1))
+}
+
+const moreSentence = (effects: readonly Effect[], walletCount: number): string => {
+  const last = effects.at(-1)
+  return walletCount === 1 && last !== undefined
+    ? `There are more; go on with --before ${last.tx.txid}`
+    : `There are more; raise --limit, up to ${MAX_LIMIT}, or list one wallet at a time`
+}
+
+/** At least `count` of one asset, as far as there are so many, and with the last all of its date. */
+const newest = async (
+  session: Session,
+  place: Omit<Effect, 'tx'>,
+  { count, ...selection }: Selection & { readonly count: number }
+): Promise<readonly Effect[]> => {
+  const found: Effect[] = []
+  for await (const batch of historyOf(session, place, selection)) {
+    found.push(...batch.map(tx => ({ ...place, tx })))
+    const [edge, last] = [found[count - 1], found.at(-1)]
+    if (edge !== undefined && last !== undefined && last.tx.date < edge.tx.date) break
+  }
+  return found
+}
+
+const FILTERS = ['since', 'until', 'state', 'token', 'before'] as const
+
+const emptySentence = (session: Session, search: string | undefined): string =>
+  search !== undefined ||
+  session.isOn('in') ||
+  session.isOn('out') ||
+  FILTERS.some(flag => session.text(flag))
+    ? 'No transaction is like that.'
+    : 'There is no transaction yet.'
+
+type Fields = readonly (readonly [string, CellLike])[]
+
+/** Shows everything about one transaction. */
+export const txShow: CommandRun = async (session, text = '', txid = '') => {
+  const wallet = await session.synced(await findWallet(session, text))
+  const asset = await chosenAsset(session, wallet)
+  await wallet.lookAtOpenPayments()
+  const tx = await wallet.getTransaction(txid, asset.tokenId)
+  const raw = session.isOn('raw')
+  return {
+    data: { tx: { ...txDetailsJson(tx, asset), ...(raw ? { signedTx: tx.signedTx } : {}) } },
+    view: {
+      kind: 'record',
+      fields: [
+        ...chainFields({ wallet, asset, tx }),
+        ...swapFields({ wallet, asset, tx }),
+        ...noteFields({ wallet, asset, tx }),
+        ...(raw ? ([['signed', tx.signedTx]] as const) : [])
+      ]
+    }
+  }
+}
+
+const chainFields = ({ wallet, asset, tx }: Effect): Fields => [
+  ['txid', tx.txid],
+  ['date', localTime(new Date(tx.date * 1000))],
+  ['direction', tx.isSend ? 'out' : 'in'],
+  ['amount', amountText(tx.nativeAmount, asset)],
+  tx.parentNetworkFee === undefined
+    ? ['network fee', amountText(tx.networkFee, asset)]
+    : ['network fee', amountText(tx.parentNetworkFee, coinOf(wallet))],
+  ...pairsOf('fee rate', tx.feeRateUsed ?? {}),
+  ['state', confirmationCell(tx.confirmations)],
+  ['network', tx.sentState === undefined ? '' : sentStateText(tx.sentState, tx)],
+  ['height', tx.blockHeight > 0 ? String(tx.blockHeight) : ''],
+  ...(tx.spendTargets ?? []).map(
+    ({ publicAddress, nativeAmount: amount }) =>
+      ['to', `${publicAddress}  ${amountText(nativeAmount(amount), asset)}`] as const
+  ),
+  ...(tx.isSend ? [] : tx.ourReceiveAddresses).map(address => ['at', address] as const),
+  ...tx.memos.map(({ value }) => ['memo', value] as const)
+]
+
+const swapFields = ({ tx: { swapData } }: Effect): Fields =>
+  swapData === undefined
+    ? []
+    : [
+        ['swap', `${swapData.plugin.displayName}${swapData.isEstimate ? ', estimated' : ''}`],
+        ['swap order', swapData.orderId ?? ''],
+        ['swap page', swapData.orderUri ?? ''],
+        ['paid out', `${swapData.payoutNativeAmount} native units of ${swapData.payoutCurrencyCode}`],
+        ['paid out to', swapData.payoutAddress]
+      ]
+
+const noteFields = ({ tx: { metadata, deviceDescription = '' } }: Effect): Fields => [
+  ['name', metadata.name ?? ''],
+  ['category', metadata.category ?? ''],
+  ['notes', metadata.notes ?? ''],
+  ...Object.entries(metadata.exchangeAmount ?? {}).map(
+    ([code, value]) => ['worth then', `${decimalText(value)} ${code.replace('iso:', '')}`] as const
+  ),
+  ['made on', deviceDescription]
+]
+
+const pairsOf = (label: string, values: object): Fields =>
+  Object.entries(values).map(([key, value]) => [label, `${String(value)} ${key}`] as const)
+
+/** Tells of each transaction that comes, changes or is dropped, until it is stopped. */
+export const txWatch: CommandRun = async (session, ...texts) => {
+  const news = openMailbox<TransactionsSnapshot>(session.signal)
+  session.observe(({ hooks }) => hooks.transactionsChanged.tap('watch', news.post))
+  const wallets = new Map((await chooseWallets(session, texts)).map(wallet => [wallet.id, wallet]))
+  for (const warning of await syncWallets(session, [...wallets.values()])) session.talk.warn(warning)
+  const stream = openEventStream(session)
+  await stream.emit('tx.watching', { walletIds: [...wallets.keys()] })
+  session.talk.say(`Watching ${wallets.size} ${wallets.size === 1 ? 'wallet' : 'wallets'}; Ctrl-C ends it`)
+  for await (const { walletId, created, changed } of news) {
+    const wallet = wallets.get(walletId)
+    if (wallet === undefined) continue
+    const isNew = new Set(created)
+    for (const txid of [...created, ...changed]) {
+      for (const effect of await effectsOf(session, wallet, txid)) {
+        const event = eventOf(effect.tx, isNew.has(txid))
+        await stream.emit(`tx.${event}`, txJson(effect.tx, effect.asset))
+        if (!session.globals.json) await session.print(txLine(event, effect))
+      }
+    }
+  }
+  await stream.end('stopped')
+  return undefined
+}
+
+const eventOf = ({ confirmations }: Transaction, isNew: boolean): string =>
+  confirmations === 'dropped' ? 'dropped' : isNew ? 'new' : 'changed'
+
+/** What a transaction did to each asset of the wallet; one that is gone again did nothing. */
+const effectsOf = async (
+  session: Session,
+  wallet: CurrencyWallet,
+  txid: string
+): Promise<readonly Effect[]> => {
+  const effects: Effect[] = []
+  for (const asset of await assetsOf(session, wallet)) {
+    try {
+      effects.push({ wallet, asset, tx: await wallet.getTransaction(txid, asset.tokenId) })
+    } catch (error) {
+      if (!isWalletError(error, 'TX_NOT_FOUND')) throw error
+    }
+  }
+  return effects
+}
+
+/** Tells the history of a wallet batch by batch, newest first. */
+export const txStream: CommandRun = async (session, text = '') => {
+  const batchSize = parseCount(session.text('batch') ?? '10', 'batch', [1, MAX_BATCH])
+  const first = session.text('firstBatch')
+  const firstBatchSize = first === undefined ? batchSize : parseCount(first, 'first batch', [1, MAX_BATCH])
+  const selection = selectionOf(session, session.text('search'))
+  const wallet = await session.synced(await findWallet(session, text))
+  const asset = await chosenAsset(session, wallet)
+  const stream = openEventStream(session)
+  for await (const batch of historyOf(
+    session,
+    { wallet, asset },
+    { ...selection, batchSize, firstBatchSize }
+  )) {
+    await stream.emit('tx.batch', { transactions: batch.map(tx => txJson(tx, asset)) })
+    if (session.globals.json) continue
+    for (const tx of batch) await session.print(txLine(undefined, { asset, tx }))
+  }
+  await stream.end('done')
+  return undefined
+}
+
+const MAX_BATCH = 10_000

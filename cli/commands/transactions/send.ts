@@ -1,0 +1,200 @@
+import { shellWord } from '../../../devtools/core/shell-word.ts'
+import {
+  type CurrencyWallet,
+  isWalletError,
+  type Metadata,
+  type SignOptions,
+  type Transaction
+} from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { failureOf } from '../../errors/failure.ts'
+import type { Asset } from '../../output/amounts.ts'
+import { openOutputFile } from '../../output/output-file.ts'
+import { txDetailsJson } from '../../output/transactions.ts'
+import type { CommandResult } from '../../output/view.ts'
+import { chosenAsset, coinOf, findAsset } from '../../session/assets.ts'
+import type { CommandRun } from '../../session/command.ts'
+import type { Session } from '../../session/session.ts'
+import { findWallet } from '../../session/wallets.ts'
+import {
+  approveSpend,
+  draftSpend,
+  dryResult,
+  maxFeeOf,
+  saveEverywhere,
+  sentResult
+} from '../../spend/approve.ts'
+import { paymentFileText, readPaymentFile } from '../../spend/payment-file.ts'
+import { readSpend } from '../../spend/request.ts'
+import { summaryOf, withWarnings } from '../../spend/summary.ts'
+
+/** Pays: makes the draft, has it approved, signs, sends and saves it; or, with `--sign-only`, signs it into a file. */
+export const send: CommandRun = async (session, text = '') => {
+  const path = signingPath(session)
+  const wallet = await findWallet(session, text)
+  const limit = maxFeeOf(session, wallet)
+  await session.synced(wallet)
+  await wallet.lookAtOpenPayments()
+  const asset = await chosenAsset(session, wallet)
+  const { unconfirmed } = session.flags
+  const read = await readSpend(wallet, {
+    to: session.texts('to'),
+    amounts: session.texts('amount'),
+    asset,
+    fee: session.text('fee'),
+    customFee: session.texts('customFee'),
+    noUnconfirmed: unconfirmed === undefined ? undefined : unconfirmed !== true,
+    memos: session.texts('memo'),
+    metadata: metadataOf(session)
+  })
+  const { draft, summary, approve } = await draftSpend(session, wallet, { ...read, asset, limit })
+  if (session.globals.dryRun) return dryResult(summary)
+  const options = await approve(path === undefined ? 'Sign and send it?' : 'Sign it?')
+  if (path !== undefined) return signInto(path, { wallet, draft, asset, options })
+  session.paying()
+  const sent = await wallet.spend(draft, options)
+  return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
+}
+
+/** The file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */
+const signingPath = (session: Session): string | undefined => {
+  const path = session.text('output')
+  if (session.isOn('signOnly') === (path !== undefined)) return path
+  throw new CliError('USAGE', 'A signed payment goes into a file: --sign-only -o <file>')
+}
+
+const metadataOf = (session: Session): Metadata => {
+  const [name, category, notes] = [session.text('name'), session.text('category'), session.text('notes')]
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(category === undefined ? {} : { category }),
+    ...(notes === undefined ? {} : { notes })
+  }
+}
+
+/** Signs into a new file. If that cannot be written, the bytes are forgotten: nobody has them. */
+const signInto = async (
+  path: string,
+  {
+    wallet,
+    draft,
+    asset,
+    options
+  }: {
+    readonly wallet: CurrencyWallet
+    readonly draft: Transaction
+    readonly asset: Asset
+    readonly options: SignOptions
+  }
+): Promise<CommandResult> => {
+  const file = await openOutputFile(path, false)
+  try {
+    const tx = await wallet.signTx(draft, options)
+    try {
+      await file.write(paymentFileText(wallet, tx))
+      await file.commit()
+    } catch (error) {
+      // If this fails too, `wallets show` tells of it; the first failure is the one to hear of.
+      await wallet.discardTx(tx.txid).catch(() => {})
+      throw error
+    }
+    return signedResult(path, { wallet, tx, asset })
+  } finally {
+    await file.discard()
+  }
+}
+
+const signedResult = (
+  path: string,
+  { wallet, tx, asset }: { readonly wallet: CurrencyWallet; readonly tx: Transaction; readonly asset: Asset }
+): CommandResult => {
+  const words = `${shellWord(wallet.name ?? wallet.id)} ${shellWord(path)}`
+  return {
+    data: { dryRun: false, txid: tx.txid, file: path, tx: txDetailsJson(tx, asset) },
+    view: {
+      kind: 'record',
+      fields: [
+        ['txid', tx.txid],
+        ['file', path],
+        ['state', { text: 'signed, not sent', tone: 'warn' }]
+      ]
+    },
+    advice: [
+      `Send it with: holdfast tx broadcast ${words}`,
+      `Or forget it with: holdfast tx forget ${shellWord(wallet.name ?? wallet.id)} ${tx.txid}, and delete the file`
+    ]
+  }
+}
+
+/** Sends what `send --sign-only` wrote, after the same review, and saves it with its notes. */
+export const txBroadcast: CommandRun = async (session, text = '', path = '') => {
+  if (session.globals.offline) throw new CliError('USAGE', 'Nothing can be sent with --offline')
+  const { wallet, tx, asset } = await readPayment(session, text, path)
+  await checkIsNew(wallet, tx)
+  const summary = withWarnings(summaryOf(wallet, tx, asset), [])
+  if (session.globals.dryRun) return dryResult(summary)
+  await approveSpend(session, summary, 'Send it?')
+  session.paying('sending…')
+  const sent = await wallet.broadcastTx(tx)
+  const warnings = await save(wallet, sent)
+  return sentResult(wallet, sent, {
+    warnings: [...warnings, ...(await saveEverywhere(session, wallet))],
+    asset
+  })
+}
+
+/** Records a payment that was sent elsewhere, with its payees and notes. */
+export const txSave: CommandRun = async (session, text = '', path = '') => {
+  const { wallet, tx, asset } = await readPayment(session, text, path)
+  const { dryRun, offline } = session.globals
+  if (!dryRun) await wallet.saveTx(tx)
+  const warnings = dryRun || offline ? [] : await saveEverywhere(session, wallet)
+  return {
+    data: { dryRun, txid: tx.txid, tx: txDetailsJson(tx, asset) },
+    warnings,
+    view: {
+      kind: 'record',
+      fields: [
+        ['txid', tx.txid],
+        ['state', dryRun ? { text: 'not saved', tone: 'warn' } : { text: 'saved', tone: 'good' }]
+      ]
+    }
+  }
+}
+
+interface Payment {
+  readonly wallet: CurrencyWallet
+  readonly tx: Transaction
+  readonly asset: Asset
+}
+
+const readPayment = async (session: Session, text: string, path: string): Promise<Payment> => {
+  const wallet = await session.synced(await findWallet(session, text))
+  await wallet.lookAtOpenPayments()
+  const tx = await readPaymentFile(wallet, path)
+  const asset = tx.tokenId === null ? coinOf(wallet) : await findAsset(session, wallet, tx.tokenId)
+  return { wallet, tx, asset }
+}
+
+/** One that the network has dropped may be sent again. @throws CliError NOT_NEEDED if it is in the history */
+const checkIsNew = async (wallet: CurrencyWallet, { txid, tokenId }: Transaction): Promise<void> => {
+  const known = await wallet.getTransaction(txid, tokenId).catch((error: unknown) => {
+    if (isWalletError(error, 'TX_NOT_FOUND')) return undefined
+    throw error
+  })
+  if (known === undefined || known.confirmations === 'dropped') return
+  throw new CliError('NOT_NEEDED', 'This payment is in the history already', {
+    details: { txid },
+    next: [{ command: `holdfast tx show ${shellWord(wallet.name ?? wallet.id)} ${txid}`, why: 'see it' }]
+  })
+}
+
+/** What was sent counts as sent: its record is written after the next look at the network. */
+const save = async (wallet: CurrencyWallet, tx: Transaction): Promise<readonly string[]> => {
+  try {
+    await wallet.saveTx(tx)
+    return []
+  } catch (error) {
+    return [`the payment is sent, but not recorded here yet: ${failureOf(error).message}`]
+  }
+}

@@ -1,0 +1,119 @@
+import { amountText, type CurrencyWallet, type JsonObject } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { type Asset, amountJson, assetOf } from '../../output/amounts.ts'
+import type { CommandResult } from '../../output/view.ts'
+import { coinOf, findAsset, tokenIdOf, walletTokens } from '../../session/assets.ts'
+import { upload } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirm } from '../../session/confirm.ts'
+import type { Session } from '../../session/session.ts'
+import { findWallet } from '../../session/wallets.ts'
+import { maxFeeOf } from '../../spend/approve.ts'
+import { allowSecondPayment, openLines } from '../../spend/open-payments.ts'
+import { checkMaxFee } from '../../spend/summary.ts'
+
+/** Has the chain let a wallet, or tokens of it, be used: lists what can pay for that, or pays, after a question. */
+export const walletsActivate: CommandRun = async (session, text = '') => {
+  const wallet = await session.synced(await findWallet(session, text))
+  const { config } = await walletTokens(session, wallet)
+  const tokens = session.texts('token').map(token => tokenIdOf(config, token))
+  const question = { walletId: wallet.id, ...(tokens.length === 0 ? {} : { tokenIds: tokens }) }
+  return session.isOn('list') ? listAssets(session, question) : activate(session, wallet, question)
+}
+
+interface Question {
+  readonly walletId: string
+  readonly tokenIds?: readonly string[]
+}
+
+const listAssets = async (session: Session, question: Question): Promise<CommandResult> => {
+  const account = await session.account()
+  const assets = await session.doing('Asking what can pay', () => account.getActivationAssets(question))
+  return {
+    data: {
+      ...question,
+      assets: assets.map(({ walletId = null, pluginId, tokenId }) => ({ walletId, pluginId, tokenId }))
+    },
+    view: {
+      kind: 'table',
+      columns: [{ title: 'CURRENCY' }, { title: 'TOKEN' }, { title: 'WALLET', canShrink: true }],
+      rows: assets.map(({ walletId, pluginId, tokenId }) => [pluginId, tokenId ?? '', walletId ?? 'any']),
+      empty: 'Nothing in this account can pay for it.'
+    }
+  }
+}
+
+const activate = async (
+  session: Session,
+  wallet: CurrencyWallet,
+  question: Question
+): Promise<CommandResult> => {
+  const account = await session.account()
+  const payer = await payerOf(session, wallet)
+  const limit = maxFeeOf(session, payer.wallet)
+  const quote = await session.doing('Asking what it costs', () =>
+    account.activateWallet({
+      ...question,
+      payment: { walletId: payer.wallet.id, tokenId: payer.asset.tokenId }
+    })
+  )
+  const { wallet: paying, asset } = payer
+  const { allTokens } = (await walletTokens(session, paying)).config.getSnapshot()
+  const feeAsset = assetOf(paying.currencyInfo, allTokens, quote.networkFee.tokenId)
+  const costs: JsonObject = {
+    amount: amountJson(quote.fromNativeAmount, asset),
+    networkFee: amountJson(quote.networkFee.nativeAmount, feeAsset)
+  }
+  const summary = { ...question, payFrom: paying.id, ...costs } as JsonObject
+  const words = `${amountText(quote.fromNativeAmount, asset)}, and ${amountText(quote.networkFee.nativeAmount, feeAsset)} for the network`
+  try {
+    const { tokenId, nativeAmount: networkFee } = quote.networkFee
+    if (tokenId === null) checkMaxFee(paying, { networkFee }, limit)
+    if (session.globals.dryRun) {
+      return {
+        data: { dryRun: true, summary },
+        view: { kind: 'text', lines: [`Nothing was paid; without --dry-run: ${words}`] }
+      }
+    }
+    await paying.lookAtOpenPayments()
+    for (const [label, value] of openLines(paying)) session.talk.say(`${label}  ${value}`)
+    await confirm(session, { question: `Pay ${words}, from ${paying.name ?? paying.id}?`, summary })
+    const { transactions } = await quote.approve({
+      maxNetworkFee: limit,
+      async confirm(drafts) {
+        const similar = drafts.flatMap(draft => paying.similarPayments(draft).map(({ txid }) => txid))
+        await allowSecondPayment(session, { similar, json: { ...summary, walletId: paying.id } })
+        session.signal.throwIfAborted()
+        session.paying()
+      }
+    })
+    const txids = transactions.map(({ txid }) => txid)
+    return {
+      data: { dryRun: false, summary, txids },
+      warnings: await upload(session, paying),
+      view: {
+        kind: 'record',
+        fields: [['state', { text: 'paid', tone: 'good' }], ...txids.map(txid => ['txid', txid] as const)]
+      }
+    }
+  } finally {
+    quote.close()
+  }
+}
+
+/** What `--pay-with <wallet>[:token]` says, or the wallet itself. */
+const payerOf = async (
+  session: Session,
+  wallet: CurrencyWallet
+): Promise<{ readonly wallet: CurrencyWallet; readonly asset: Asset }> => {
+  const text = session.text('payWith')
+  if (text === undefined) return { wallet, asset: coinOf(wallet) }
+  const colon = text.lastIndexOf(':')
+  const [name, token] = colon === -1 ? [text, undefined] : [text.slice(0, colon), text.slice(colon + 1)]
+  if (name === '') throw new CliError('USAGE', 'What pays looks like Savings, or Savings:USDX')
+  const paying = await session.synced(await findWallet(session, name))
+  return {
+    wallet: paying,
+    asset: token === undefined ? coinOf(paying) : await findAsset(session, paying, token)
+  }
+}

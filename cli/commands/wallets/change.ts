@@ -1,0 +1,111 @@
+import type { JsonObject, WalletListing, WalletStatesChange } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import type { CommandResult } from '../../output/view.ts'
+import { makeChange, upload } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirm } from '../../session/confirm.ts'
+import type { Session } from '../../session/session.ts'
+import { findListing, findListings, openResting } from '../../session/wallets.ts'
+
+/** Renames a wallet, on all devices. */
+export const walletsRename: CommandRun = async (session, text = '', name = '') => {
+  if (name.trim() === '') throw new CliError('USAGE', 'A wallet cannot be called nothing')
+  const wallet = await openResting(session, (await findListing(session, text)).walletId)
+  const before = wallet.name
+  const result = await makeChange(session, {
+    doing: 'Renaming the wallet',
+    done: `${before ?? wallet.id} is called ${name} now`,
+    data: { walletId: wallet.id, name, before },
+    call: () => wallet.rename(name)
+  })
+  return uploaded(session, result, () => upload(session, wallet))
+}
+
+/** Sets the fiat currency that a wallet is shown in, on all devices. */
+export const walletsFiat: CommandRun = async (session, text = '', code = '') => {
+  const wallet = await openResting(session, (await findListing(session, text)).walletId)
+  const before = wallet.getSnapshot().fiatCurrencyCode
+  const result = await makeChange(session, {
+    doing: 'Changing the currency',
+    done: `${wallet.name ?? wallet.id} is shown in ${code} now`,
+    data: { walletId: wallet.id, fiatCode: code, before },
+    call: () => wallet.setFiatCurrencyCode(code)
+  })
+  return uploaded(session, result, () => upload(session, wallet))
+}
+
+/** Puts a wallet at a place in the account's order. */
+export const walletsSort: CommandRun = async (session, text = '', place = '') => {
+  const sortIndex = /^-?\d{1,9}$/.test(place) ? Number(place) : undefined
+  if (sortIndex === undefined) throw new CliError('USAGE', 'The place must be a whole number, such as 3')
+  const listing = await findListing(session, text)
+  return changeStates(session, [listing], { change: { sortIndex }, done: `at place ${sortIndex}` })
+}
+
+/** Puts wallets away: they are kept, and left alone until they are taken back. */
+export const walletsArchive: CommandRun = (session, ...texts) =>
+  changeAll(session, texts, { change: { archived: true }, done: 'archived' })
+
+/** Takes wallets back that were archived. */
+export const walletsUnarchive: CommandRun = (session, ...texts) =>
+  changeAll(session, texts, { change: { archived: false }, done: 'in use again' })
+
+/** Hides wallets from lists. */
+export const walletsHide: CommandRun = (session, ...texts) =>
+  changeAll(session, texts, { change: { hidden: true }, done: 'hidden' })
+
+/** Shows wallets again that were hidden. */
+export const walletsUnhide: CommandRun = (session, ...texts) =>
+  changeAll(session, texts, { change: { hidden: false }, done: 'shown again' })
+
+/** Marks wallets as deleted, after a question; their keys stay in the account. */
+export const walletsDelete: CommandRun = async (session, ...texts) => {
+  const listings = await findListings(session, texts)
+  const ids = listings.map(({ walletId }) => walletId)
+  if (!session.globals.dryRun) {
+    const what = ids.length === 1 ? `the wallet ${texts[0]}` : `${ids.length} wallets`
+    await confirm(session, {
+      question: `Delete ${what}, on every device? "wallets undelete" brings it back.`,
+      summary: { walletIds: ids }
+    })
+  }
+  return changeStates(session, listings, { change: { deleted: true }, done: 'deleted' })
+}
+
+/** Brings deleted wallets back. */
+export const walletsUndelete: CommandRun = (session, ...texts) =>
+  changeAll(session, texts, { change: { deleted: false }, done: 'there again' })
+
+/** What becomes of wallets, and the words for it. */
+interface StatesChange {
+  readonly change: WalletStatesChange
+  readonly done: string
+}
+
+const changeAll = async (
+  session: Session,
+  texts: readonly (string | undefined)[],
+  change: StatesChange
+): Promise<CommandResult> => changeStates(session, await findListings(session, texts), change)
+
+const changeStates = async (
+  session: Session,
+  listings: readonly WalletListing[],
+  { change, done }: StatesChange
+): Promise<CommandResult> => {
+  const account = await session.account()
+  const ids = listings.map(({ walletId }) => walletId)
+  const result = await makeChange(session, {
+    doing: 'Changing the account',
+    done: ids.length === 1 ? `The wallet is ${done}: ${ids[0]}` : `${ids.length} wallets are ${done}`,
+    data: { walletIds: ids, ...(change as JsonObject) },
+    call: () => account.changeWalletStates(Object.fromEntries(ids.map(id => [id, change])))
+  })
+  return uploaded(session, result, () => upload(session))
+}
+
+const uploaded = async (
+  { globals }: Session,
+  result: CommandResult,
+  call: () => Promise<readonly string[]>
+): Promise<CommandResult> => (globals.dryRun ? result : { ...result, warnings: await call() })

@@ -1,0 +1,343 @@
+import { shellWord } from '../../../devtools/core/shell-word.ts'
+import {
+  type CurrencyWallet,
+  type JsonObject,
+  type NewWallet,
+  type NewWalletOfType,
+  parseJsonText,
+  WalletError,
+  type WalletKeys,
+  type WalletListing,
+  type WalletResult
+} from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { failureOf, PARTIAL } from '../../errors/failure.ts'
+import { parsePairs } from '../../grammar/options.ts'
+import type { CommandResult } from '../../output/view.ts'
+import { syncCell, walletJson } from '../../output/wallets.ts'
+import { parseSecretObject, readSecretFile } from '../../secrets/secret-sources.ts'
+import { assetsOf } from '../../session/assets.ts'
+import { upload } from '../../session/change.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirm } from '../../session/confirm.ts'
+import { readTextFile } from '../../session/input.ts'
+import type { Session } from '../../session/session.ts'
+import { findListing, openWallet } from '../../session/wallets.ts'
+
+/** Makes a wallet with new keys or a copy of given ones, or a wallet for each row of a file. */
+export const walletsCreate: CommandRun = async (session, type = undefined) => {
+  const batch = session.text('batch')
+  if (batch !== undefined) return walletsBatch(session, batch, type)
+  if (type === undefined) {
+    throw new CliError('USAGE', 'Say which type of wallet', {
+      next: [
+        { command: 'holdfast wallets types', why: 'see the types' },
+        { command: 'holdfast wallets create bitcoin', why: 'make a Bitcoin wallet' }
+      ]
+    })
+  }
+  const path = session.text('keysFile')
+  return make(session, type, path === undefined ? {} : { keys: await readKeys(path) })
+}
+
+/** Makes a wallet from words or a key that a person has. */
+export const walletsImport: CommandRun = async (session, type = '') => {
+  const given = await session.secrets.given('private-key')
+  const account = await session.account()
+  const importText =
+    given ??
+    (await session.secrets.ask('private-key', {
+      message: 'Words or key of the wallet:',
+      check: text => (text.trim() === '' ? 'Type the words, or the key' : undefined)
+    }))
+  const before = new Set(account.listWallets().map(({ walletId }) => walletId))
+  const result = await make(session, type, { importText })
+  const isKnown = before.has(String((result.data.wallet as { id: string }).id))
+  return isKnown
+    ? { ...result, warnings: [...(result.warnings ?? []), 'the account had this wallet already'] }
+    : result
+}
+
+const make = async (session: Session, type: string, source: NewWallet): Promise<CommandResult> => {
+  const account = await session.account()
+  const name = session.text('name')
+  const fiat = session.text('fiat')
+  const keyOptions = parsePairs(session.texts('keyOption'), 'key option')
+  const wallet = await session.doing('Making the wallet', () =>
+    account.createCurrencyWallet(walletTypeOf(type), {
+      ...source,
+      ...(name === undefined ? {} : { name }),
+      ...(fiat === undefined ? {} : { fiatCurrencyCode: fiat }),
+      ...(Object.keys(keyOptions).length === 0 ? {} : { keyOptions })
+    })
+  )
+  await session.synced(wallet)
+  return resultOf(session, wallet, await upload(session, wallet))
+}
+
+const resultOf = async (
+  session: Session,
+  wallet: CurrencyWallet,
+  warnings: readonly string[]
+): Promise<CommandResult> => {
+  const account = await session.account()
+  const { publicAddress } = await wallet.getReceiveAddress()
+  const listing = account.listWallets().find(({ walletId }) => walletId === wallet.id)
+  const assets = await assetsOf(session, wallet)
+  return {
+    data: {
+      wallet: listing === undefined ? { id: wallet.id } : walletJson(wallet, listing, assets),
+      address: publicAddress
+    },
+    warnings,
+    view: {
+      kind: 'record',
+      fields: [
+        ['id', wallet.id],
+        ['name', wallet.name ?? ''],
+        ['type', wallet.type],
+        ['address', publicAddress],
+        ['state', syncCell(wallet.engine.getSnapshot())]
+      ]
+    }
+  }
+}
+
+/** The keys that `wallets keys --raw --reveal -o` wrote. */
+const readKeys = async (path: string): Promise<WalletKeys> => {
+  const refuse = (): CliError =>
+    new CliError('SECRET_SOURCE', 'The file of --keys-file must hold one JSON object of keys', {
+      next: [
+        {
+          command: 'holdfast wallets keys <wallet> --raw --reveal -o <file>',
+          why: 'write the keys of a wallet'
+        }
+      ]
+    })
+  return parseSecretObject(await readSecretFile('keys', path), refuse) as WalletKeys
+}
+
+/** Makes a wallet for each row of a file, with one request; one result each, and the failure of one harms no other. */
+const walletsBatch = async (
+  session: Session,
+  path: string,
+  type: string | undefined
+): Promise<CommandResult> => {
+  for (const flag of ['name', 'fiat', 'keyOption', 'keysFile']) {
+    if (session.flags[flag] !== undefined)
+      throw new CliError('USAGE', 'With --batch, the rows of the file say how each wallet is to be')
+  }
+  const rows = await readBatch(path, type)
+  if (session.globals.dryRun) return dryResult(rows)
+  countWallets(session, rows.length)
+  const account = await session.account()
+  const results = await session.doing(`Making ${rows.length} wallets`, () =>
+    account.createCurrencyWallets(rows)
+  )
+  const failures = results.filter(({ ok }) => !ok).length
+  const warnings = failures === results.length ? [] : await upload(session)
+  return {
+    data: {
+      made: results.length - failures,
+      failed: failures,
+      results: results.map((one, at) => jsonOf(one, rows[at]))
+    },
+    exitCode: failures === 0 ? 0 : PARTIAL,
+    warnings,
+    view: {
+      kind: 'table',
+      columns: [
+        { title: 'ROW', align: 'right' },
+        { title: 'RESULT' },
+        { title: 'TYPE' },
+        { title: 'NAME', canShrink: true },
+        { title: 'ID', canShrink: true },
+        { title: 'WHY', canShrink: true }
+      ],
+      rows: results.map((result, at) => [
+        String(at + 1),
+        result.ok ? { text: 'made', tone: 'good' } : { text: 'failed', tone: 'bad' },
+        rows[at]?.type ?? '',
+        rows[at]?.name ?? '',
+        result.walletId ?? '',
+        result.ok ? '' : failureOf(result.error).message
+      ]),
+      empty: 'There is no row in this file.'
+    }
+  }
+}
+
+const inputOf = (row: NewWalletOfType | undefined): JsonObject => ({
+  type: row?.type ?? null,
+  name: row?.name ?? null
+})
+
+const jsonOf = (result: WalletResult, row: NewWalletOfType | undefined): JsonObject => {
+  const input = inputOf(row)
+  if (result.ok) return { ok: true, input, data: { walletId: result.walletId } }
+  const { code, exitCode, message, details } = failureOf(result.error)
+  return { ok: false, input, error: { code, exitCode, message, details } }
+}
+
+const dryResult = (rows: readonly NewWalletOfType[]): CommandResult => ({
+  data: { dryRun: true, rows: rows.map(inputOf) },
+  view: { kind: 'text', lines: [`Nothing was made; without --dry-run: ${rows.length} wallets`] }
+})
+
+/** Says how far it is: wallets tell of themselves as they open. */
+const countWallets = (session: Session, count: number): void => {
+  const seen = new Set<string>()
+  session.observe(({ hooks }) =>
+    hooks.walletChanged.tap('batch', ({ walletId }) => {
+      seen.add(walletId)
+      session.talk.step(`${seen.size} of ${count} wallets…`)
+    })
+  )
+}
+
+/** A type as people write it: with or without `wallet:`. */
+const walletTypeOf = (text: string): string => (text.startsWith('wallet:') ? text : `wallet:${text}`)
+
+/**
+ * Reads a file with one wallet to make per row: a JSON list of objects, or one object a line, each with `type`, `name`,
+ * `fiat`, `keyOptions` and `tokens`, all but the type optional.
+ *
+ * @param type - for rows that name none
+ * @throws CliError NOT_FOUND, USAGE naming the row; nothing is made then
+ */
+const readBatch = async (path: string, type: string | undefined): Promise<readonly NewWalletOfType[]> => {
+  const rows = rowsOf(await readTextFile(path), path)
+  if (rows.length > MAX_ROWS) throw new CliError('USAGE', `The file ${path} has more than ${MAX_ROWS} rows`)
+  return rows.map((row, index) => newWalletOf(row, { place: `Row ${index + 1} of ${path}`, type }))
+}
+
+const MAX_ROWS = 1000
+
+const rowsOf = (text: string, path: string): readonly unknown[] => {
+  try {
+    if (text.trimStart().startsWith('[')) return parseJsonText(text) as unknown[]
+    return text
+      .split('\n')
+      .filter(line => line.trim() !== '')
+      .map(line => parseJsonText(line))
+  } catch (error) {
+    throw new CliError('USAGE', `The file ${path} is neither a JSON list nor one JSON object a line`, {
+      hint: 'A row looks like {"type": "bitcoin", "name": "Savings", "fiat": "iso:EUR"}.',
+      cause: error
+    })
+  }
+}
+
+const newWalletOf = (
+  row: unknown,
+  { place, type: usual }: { readonly place: string; readonly type: string | undefined }
+): NewWalletOfType => {
+  const refuse = (rule: string): CliError => new CliError('USAGE', `${place} ${rule}`)
+  if (!isObject(row)) throw refuse('is no object')
+  const { type = usual, name, fiat, keyOptions, tokens, ...others } = row
+  const [stranger] = Object.keys(others)
+  if (stranger !== undefined) throw refuse(`has a field "${stranger}" that means nothing`)
+  if (typeof type !== 'string') throw refuse('says no type, and neither does the command')
+  if (!isMaybeText(name) || !isMaybeText(fiat)) throw refuse('has a name or fiat that is no text')
+  if (keyOptions !== undefined && !isObject(keyOptions)) throw refuse('has keyOptions that are no object')
+  if (tokens !== undefined && !isTexts(tokens)) throw refuse('has tokens that are no list of ids')
+  return {
+    type: walletTypeOf(type),
+    ...(name === undefined ? {} : { name }),
+    ...(fiat === undefined ? {} : { fiatCurrencyCode: fiat }),
+    ...(keyOptions === undefined ? {} : { keyOptions }),
+    ...(tokens === undefined ? {} : { enabledTokenIds: tokens })
+  }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isMaybeText = (value: unknown): value is string | undefined =>
+  value === undefined || typeof value === 'string'
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(item => typeof item === 'string')
+
+/** Uses the keys of a wallet on another chain that shares the first one's past, after a question. */
+export const walletsSplit: CommandRun = async (session, text = '') => {
+  const to = session.text('to')
+  if (session.isOn('list') === (to !== undefined)) {
+    throw new CliError('USAGE', 'Say what to do: --list, or --to <type>', {
+      next: [{ command: `holdfast wallets split ${shellWord(text)} --list`, why: 'see the types' }]
+    })
+  }
+  if (to === undefined) return listTypes(session, await findListing(session, text))
+  const type = await knownType(session, to)
+  return split(session, await findListing(session, text), type)
+}
+
+/** Refuses what no plugin is for before anything is asked. @throws PLUGIN_FOR_TYPE */
+const knownType = async (session: Session, text: string): Promise<string> => {
+  const type = walletTypeOf(text)
+  const types = (await session.currencies()).map(({ walletType }) => walletType)
+  if (!types.includes(type)) throw new WalletError('PLUGIN_FOR_TYPE', { walletType: type })
+  return type
+}
+
+const listTypes = async (session: Session, { walletId }: WalletListing): Promise<CommandResult> => {
+  const types = await (await session.account()).listSplittableWalletTypes(walletId)
+  return {
+    data: { walletId, types },
+    view: {
+      kind: 'table',
+      columns: [{ title: 'TYPE' }],
+      rows: types.map(type => [type.replace(/^wallet:/, '')]),
+      empty: 'This wallet cannot be split into any other type.'
+    }
+  }
+}
+
+const split = async (session: Session, listing: WalletListing, type: string): Promise<CommandResult> => {
+  const { walletId } = listing
+  const account = await session.account()
+  const needsPayments = REPLAYABLE.has(`${listing.type} ${type}`)
+  const summary: JsonObject = { walletId, type, replayProtection: needsPayments }
+  if (needsPayments) checkReplay(session)
+  if (session.globals.dryRun) {
+    return {
+      data: { ...summary, dryRun: true },
+      view: { kind: 'text', lines: [`Nothing was changed; without --dry-run: split into ${type}`] }
+    }
+  }
+  await confirm(session, {
+    question: needsPayments
+      ? `Send all coins of this wallet to itself twice, at a high fee, and use its keys for ${type} too?`
+      : `Use the keys of this wallet for ${type} too?`,
+    summary
+  })
+  if (needsPayments) await session.synced(await openWallet(session, walletId))
+  const newId = await session.doing('Splitting the wallet', () => account.splitWallet(walletId, type))
+  const wallet = await openWallet(session, newId)
+  return {
+    data: { ...summary, newWalletId: newId, name: wallet.name },
+    warnings: await upload(session),
+    view: {
+      kind: 'record',
+      fields: [
+        ['id', newId],
+        ['name', wallet.name ?? ''],
+        ['type', type]
+      ]
+    }
+  }
+}
+
+/** Splits before which the kernel makes payments: a payment on one chain could be repeated on the other. */
+const REPLAYABLE: ReadonlySet<string> = new Set(['wallet:bitcoincash wallet:bitcoinsv'])
+
+const checkReplay = (session: Session): void => {
+  if (session.isOn('replayProtect')) {
+    session.talk.warn('two payments to the wallet itself, at a high fee, come before the split')
+    return
+  }
+  throw new CliError('USAGE', 'A payment on one of these chains could be repeated on the other', {
+    hint: 'Before the split, all coins are sent to the wallet itself, twice, at a high fee. Agree with --replay-protect.',
+    next: [{ command: `${session.commandLine} --replay-protect`, why: 'protect the coins, then split' }]
+  })
+}

@@ -1,0 +1,247 @@
+import {
+  type Account,
+  amountText,
+  type CurrencyWallet,
+  type Json,
+  type JsonObject,
+  nativeAmount,
+  type WalletListing
+} from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { amountJson } from '../../output/amounts.ts'
+import { writeOutputFile } from '../../output/output-file.ts'
+import { localTime, qrLines } from '../../output/texts.ts'
+import type { CommandResult } from '../../output/view.ts'
+import { balanceText, syncCell, walletJson } from '../../output/wallets.ts'
+import { coinOf, lookedUpAssets } from '../../session/assets.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirmTyped } from '../../session/confirm.ts'
+import type { Session } from '../../session/session.ts'
+import { findListing, findWallet, openResting, syncWallets } from '../../session/wallets.ts'
+import { openPaymentJson } from '../../spend/open-payments.ts'
+
+/** Shows everything public about one wallet. */
+export const walletsShow: CommandRun = async (session, text = '') => {
+  const listing = await findListing(session, text)
+  const { walletId, archived, deleted } = listing
+  const isPutAway = archived || deleted
+  const wallet = await (isPutAway ? openResting(session, walletId) : findWallet(session, walletId))
+  // What is wrong with its sync is one of the things to show.
+  const warnings = isPutAway ? [] : await syncWallets(session, [wallet])
+  const assets = await lookedUpAssets(session, wallet)
+  const addresses = await addressesOf(wallet)
+  const unfinished = wallet.unfinishedSpends().map(({ stage, tx }) => ({ stage, txid: tx.txid }))
+  const { enabledTokenIds, detectedTokenIds, unactivatedTokenIds, openPayments } = wallet.getSnapshot()
+  return {
+    data: {
+      ...walletJson(wallet, listing, assets),
+      appIds: listing.appIds,
+      migratedFromWalletId: listing.migratedFromWalletId ?? null,
+      syncStatus: statusJson(wallet),
+      address: addresses.publicAddress ?? null,
+      addresses,
+      tokens: { enabled: enabledTokenIds, detected: detectedTokenIds, unactivated: unactivatedTokenIds },
+      unfinishedSpends: unfinished,
+      openPayments: openPayments.map(payment => openPaymentJson(wallet, payment))
+    },
+    warnings: [
+      ...warnings,
+      ...unfinished.map(({ txid, stage }) => `a payment is not finished (${stage}): ${txid || 'not signed'}`)
+    ],
+    view: {
+      kind: 'record',
+      fields: [
+        ['id', wallet.id],
+        ['name', wallet.name ?? ''],
+        ['type', wallet.type],
+        ...assets.map((asset, at) => [at === 0 ? 'balance' : '', balanceText(wallet, asset)] as const),
+        ...Object.entries(addresses).map(([kind, address]) => [LABELS[kind] ?? kind, address] as const),
+        ['state', syncCell(wallet.engine.getSnapshot())],
+        ['in words', wallet.syncStatus.sentence],
+        ['height', String(wallet.engine.getSnapshot().blockHeight)],
+        ['fiat', wallet.getSnapshot().fiatCurrencyCode],
+        ['flags', flagsOf(listing, wallet)],
+        ['place in the list', String(listing.sortIndex)],
+        ['follows', listing.migratedFromWalletId ?? ''],
+        ['tokens found', String(detectedTokenIds.length || '')],
+        ['not activated', unactivatedTokenIds.join(' ')]
+      ]
+    }
+  }
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  publicAddress: 'address',
+  segwitAddress: 'segwit address',
+  legacyAddress: 'legacy address'
+}
+
+/** An engine that cannot start has none to give; its state says why. */
+const addressesOf = async (wallet: CurrencyWallet): Promise<Readonly<Record<string, string>>> => {
+  try {
+    const { publicAddress, segwitAddress, legacyAddress } = await wallet.getReceiveAddress()
+    return {
+      publicAddress,
+      ...(segwitAddress === undefined || segwitAddress === publicAddress ? {} : { segwitAddress }),
+      ...(legacyAddress === undefined ? {} : { legacyAddress })
+    }
+  } catch {
+    return {}
+  }
+}
+
+const statusJson = (wallet: CurrencyWallet): JsonObject => {
+  const { ratio, stage, since, sentence, errorCode = null } = wallet.syncStatus
+  return { ratio, stage, sentence, since: new Date(since * 1000).toISOString(), error: errorCode }
+}
+
+const flagsOf = (listing: WalletListing, wallet: CurrencyWallet): string => {
+  const { archived, deleted, hidden } = listing
+  const isPaused = wallet.getSnapshot().isPaused && !archived && !deleted
+  const flags = { archived, deleted, hidden, 'paused on this device': isPaused }
+  return Object.entries(flags)
+    .filter(([, isSet]) => isSet)
+    .map(([name]) => name)
+    .join(', ')
+}
+
+/** Lists what a wallet has staked, and until when it is locked. */
+export const walletsStaking: CommandRun = async (session, text = '') => {
+  const wallet = await session.synced(await findWallet(session, text))
+  const coin = coinOf(wallet)
+  const staked = wallet
+    .getSnapshot()
+    .stakingStatus.stakedAmounts.map(({ nativeAmount: native, unlockDate }) => ({
+      amount: nativeAmount(native),
+      unlockDate: unlockDate ?? null
+    }))
+  return {
+    data: {
+      walletId: wallet.id,
+      staked: staked.map(({ amount, unlockDate }) => ({ ...amountJson(amount, coin), unlockDate }))
+    },
+    view: {
+      kind: 'table',
+      columns: [{ title: 'STAKED', align: 'right' }, { title: 'LOCKED UNTIL' }],
+      rows: staked.map(({ amount, unlockDate }) => [
+        amountText(amount, coin),
+        unlockDate === null ? 'not said' : localTime(new Date(unlockDate))
+      ]),
+      empty: 'Nothing of this wallet is staked.'
+    }
+  }
+}
+
+/**
+ * Shows the keys of a wallet: public ones, or, with `--reveal`, private ones. Each run logs in anew, which is the fresh
+ * authentication; a file of private keys has to be confirmed by typing (ecosystem 1.4).
+ */
+export const walletsKeys: CommandRun = async (session, text = '') => {
+  const isRaw = session.isOn('raw')
+  if (session.isOn('private') && session.isOn('public'))
+    throw new CliError('USAGE', 'Choose one of --public and --private')
+  const isPrivate = session.isOn('private') || (isRaw && !session.isOn('public'))
+  const path = session.text('output')
+  const isRevealed = !isPrivate || session.isOn('reveal')
+  if (!isRevealed && (path !== undefined || session.isOn('qr'))) {
+    throw new CliError(
+      'USAGE',
+      'A private key in a file or a drawing can be read by everybody who finds it',
+      {
+        hint: 'Say --reveal, too.'
+      }
+    )
+  }
+  const { walletId, type } = await findListing(session, text)
+  const facts = { walletId, type, kind: isPrivate ? 'private' : 'public', form: isRaw ? 'raw' : 'display' }
+  if (isPrivate && path !== undefined) {
+    await confirmTyped(session, {
+      question: 'The file will hold what can spend everything in this wallet.',
+      name: walletId.slice(0, TYPED),
+      summary: { ...facts, file: path }
+    })
+  }
+  const keys = isRevealed
+    ? await readKeys(await session.account(), walletId, { isPrivate, isRaw })
+    : undefined
+  if (path !== undefined) {
+    await writeOutputFile(path, `${textOf(keys)}\n`, session.isOn('force'))
+    return { data: { ...facts, file: path }, view: { kind: 'record', fields: [['file', path]] } }
+  }
+  if (isPrivate && isRevealed) session.talk.warn('whoever sees this can spend everything in the wallet')
+  return {
+    data: { ...facts, keys: keys ?? { redacted: true, hint: '--reveal' } },
+    view: await viewOf(session, keys)
+  }
+}
+
+/** How much of the wallet's id has to be typed. */
+const TYPED = 8
+
+interface KeysView {
+  readonly isPrivate: boolean
+  readonly isRaw: boolean
+}
+
+const readKeys = (
+  { walletKeys }: Account,
+  walletId: string,
+  { isPrivate, isRaw }: KeysView
+): Promise<Json> => {
+  if (isRaw) return isPrivate ? walletKeys.getRawPrivateKey(walletId) : walletKeys.getRawPublicKey(walletId)
+  return isPrivate ? walletKeys.getDisplayPrivateKey(walletId) : walletKeys.getDisplayPublicKey(walletId)
+}
+
+const textOf = (keys: Json | undefined): string =>
+  typeof keys === 'string' ? keys : JSON.stringify(keys, undefined, 2)
+
+const viewOf = async (session: Session, keys: Json | undefined): Promise<CommandResult['view']> => {
+  if (keys === undefined) return { kind: 'text', lines: ['(hidden; see it with --reveal)'] }
+  const lines = textOf(keys).split('\n')
+  if (!session.isOn('qr')) return { kind: 'text', lines }
+  const code = typeof keys === 'string' ? keys : JSON.stringify(keys)
+  return { kind: 'text', lines: [...(await qrLines(code, session.globals.ascii)), '', ...lines] }
+}
+
+/**
+ * Tells what support needs to know of a wallet and its engine. Private keys are never in it; without `--reveal`, neither
+ * is what says whose wallet it is: its name, amounts, addresses and ids.
+ */
+export const walletsDump: CommandRun = async (session, text = '') => {
+  const wallet = await findWallet(session, text)
+  const warnings = await syncWallets(session, [wallet])
+  const dump = {
+    ...(await session.within('Asking the engine', () => wallet.dumpData()))
+  } as unknown as JsonObject
+  const shown = session.isOn('reveal') ? dump : withoutOwner(dump)
+  const lines = JSON.stringify(shown, undefined, 2)
+  const path = session.text('output')
+  if (path === undefined) {
+    return { data: { dump: shown }, warnings, view: { kind: 'text', lines: lines.split('\n') } }
+  }
+  await writeOutputFile(path, `${lines}\n`, session.isOn('force'))
+  return {
+    data: { file: path, redacted: !session.isOn('reveal') },
+    warnings,
+    view: { kind: 'record', fields: [['file', path]] }
+  }
+}
+
+const REDACTED = { redacted: true, hint: '--reveal' }
+const PRIVATE: ReadonlySet<string> = new Set(['name', 'balances', 'stakingStatus'])
+/** Addresses, keys, ids and txids: long, and without a space. */
+const LONG = /^\S{20,}$/
+
+const withoutOwner = (value: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [
+      name,
+      PRIVATE.has(name) ? REDACTED : redacted(field ?? null)
+    ])
+  )
+
+const redacted = (value: Json): Json => {
+  if (typeof value === 'string') return LONG.test(value) ? REDACTED : value
+  if (typeof value !== 'object' || value === null) return value
+  return Array.isArray(value) ? value.map(item => redacted(item as Json)) : withoutOwner(value as JsonObject)
+}

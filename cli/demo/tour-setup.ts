@@ -1,0 +1,157 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FAKE_ADDRESSES, type FakeWorld } from '../../fake-server/fake-world.ts'
+import { type CurrencyWallet, createKernel, type Io, type Kernel } from '../../kernel/index.ts'
+import { defaultPlugins } from '../../plugins/default-plugins.ts'
+import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
+import { durationText } from '../output/texts.ts'
+import { kernelSettings } from '../profile/open-profile.ts'
+import { makePrivateFolder, type ProfilePaths, profilePaths } from '../profile/paths.ts'
+import { openWorldHere } from '../profile/world.ts'
+import type { TourStep } from '../screens/tour.tsx'
+import { untilSynced } from '../session/until-synced.ts'
+
+/** Where a tour takes place. */
+export interface TourHome {
+  readonly world: FakeWorld
+  /** Each device has a folder of its own below this one. */
+  readonly folder: string
+  /** The profile that keeps it; undefined if nothing is kept. */
+  readonly profile: string | undefined
+  readonly paths: ProfilePaths
+  close(): Promise<void>
+}
+
+/** What a home is made of. */
+export interface TourHomeOptions {
+  readonly io: Io
+  readonly isKept: boolean
+  readonly holder: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** Opens a fresh world: in a folder that is removed afterwards, or as a new profile that stays. */
+export const openTourHome = async (options: TourHomeOptions): Promise<TourHome> => {
+  if (options.isKept) {
+    const { profile, paths } = await newProfile(options)
+    const { world, close } = await openWorldHere(paths, options)
+    return { world, folder: paths.data, profile, paths, close }
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-demo-'))
+  const paths = profilePaths('demo', { HOLDFAST_HOME: folder })
+  makePrivateFolder(paths.data)
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
+  const { world, close } = await openWorldHere(paths, options).catch(async (error: unknown) => {
+    await remove()
+    throw error
+  })
+  return {
+    world,
+    folder: paths.data,
+    profile: undefined,
+    paths,
+    async close() {
+      await close()
+      await remove()
+    }
+  }
+}
+
+const MAX_PROFILES = 10_000
+
+const newProfile = async ({
+  environment
+}: TourHomeOptions): Promise<{ readonly profile: string; readonly paths: ProfilePaths }> => {
+  for (let number = 1; number <= MAX_PROFILES; number += 1) {
+    const profile = `demo-${number}`
+    const paths = profilePaths(profile, environment)
+    const isTaken = await stat(paths.data).then(
+      () => true,
+      () => false
+    )
+    if (!isTaken) return { profile, paths }
+  }
+  throw new Error('There are too many kept tours')
+}
+
+/** Opens one device of the tour: a kernel of its own on a folder of its own, in the world that all share. */
+export const openTourDevice = (
+  world: FakeWorld,
+  { io, folder, name }: { readonly io: Io; readonly folder: string; readonly name: string }
+): Promise<Kernel> =>
+  createKernel({
+    ...kernelSettings(FAKE_ADDRESSES),
+    io: world.ioFor(io),
+    deviceDescription: name,
+    logLevel: 'error',
+    plugins: [fileStorage(join(folder, name), { holder: 'holdfast demo' }), ...defaultPlugins]
+  })
+
+/** Waits until something about a wallet is true; it is looked at whenever the wallet tells of a change. */
+export const until = async (
+  wallet: CurrencyWallet,
+  signal: AbortSignal,
+  isTrue: () => Promise<boolean>
+): Promise<void> => {
+  await untilSynced(wallet, signal)
+  while (!(await isTrue())) {
+    signal.throwIfAborted()
+    await nextChange(wallet)
+  }
+}
+
+const POLL_MS = 20
+
+const nextChange = (wallet: CurrencyWallet): Promise<void> =>
+  new Promise(resolve => {
+    const timer = setTimeout(() => finish(), POLL_MS)
+    const stops = [wallet.subscribe(() => finish()), wallet.engine.subscribe(() => finish())]
+    const finish = (): void => {
+      clearTimeout(timer)
+      for (const stop of stops) stop()
+      resolve()
+    }
+  })
+
+/** Hears every change of a step. */
+export type OnTourStep = (step: TourStep) => void
+
+/** What a step gives back. */
+export interface StepOutcome<T> {
+  readonly value: T
+  readonly detail: string
+  readonly lines?: readonly string[]
+}
+
+/** Runs one step and tells of it. */
+export type RunStep = <T>(id: string, title: string, work: () => Promise<StepOutcome<T>>) => Promise<T>
+
+/** Makes the runner of steps; `pauseMs` lets a person read along. */
+export const makeRunStep =
+  (onStep: OnTourStep, pauseMs: number): RunStep =>
+  async (id, title, work) => {
+    const started = performance.now()
+    onStep({ id, title, state: 'running' })
+    try {
+      const { value, detail, lines } = await work()
+      const durationMs = performance.now() - started
+      onStep({ id, title, state: 'done', detail, durationMs, ...(lines === undefined ? {} : { lines }) })
+      if (pauseMs > 0) await new Promise(resolve => setTimeout(resolve, pauseMs))
+      return value
+    } catch (error) {
+      onStep({ id, title, state: 'failed', durationMs: performance.now() - started })
+      throw error
+    }
+  }
+
+/** The progress of a tour as plain lines, for where nothing can be drawn. */
+export const plainProgress =
+  (write: (line: string) => void): OnTourStep =>
+  ({ title, state, detail, lines, durationMs }) => {
+    if (state === 'running') return
+    const mark = state === 'done' ? 'ok    ' : 'FAILED'
+    const time = durationMs === undefined ? '' : ` (${durationText(durationMs)})`
+    write(`${mark}  ${title}${time}`)
+    for (const line of [...(lines ?? []), ...(detail === undefined ? [] : [detail])]) write(`        ${line}`)
+  }

@@ -1,0 +1,110 @@
+import { appendFileSync, closeSync, openSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import type { Devtools } from '../../devtools/core/devtools.ts'
+import { isGzip, openRecordingFile } from '../../devtools/core/open-recording-file.ts'
+import { RecordingError } from '../../devtools/core/read-recording.ts'
+import { record } from '../../devtools/core/record.ts'
+import { MAX_RECORDING_BYTES } from '../../devtools/core/recording-line.ts'
+import { shellWord } from '../../devtools/core/shell-word.ts'
+import { recordingPage } from '../../devtools/server/recording-page.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { writeOutputFile } from '../output/output-file.ts'
+import type { CommandResult } from '../output/view.ts'
+import { readBytes } from '../session/input.ts'
+import type { Talk } from '../terminal/status-line.ts'
+import { panelFiles } from './serve-panel.ts'
+
+/**
+ * The text of a recording that a panel can open, as bytes; of a compressed one, too.
+ *
+ * @throws CliError NOT_FOUND, USAGE for a file that is too large, no recording, or a damaged one
+ */
+export const readRecording = async (path: string): Promise<Uint8Array> => {
+  const bytes = await readBytes(path)
+  await openRecordingFile(new Blob([bytes])).catch((error: unknown) => {
+    if (!(error instanceof RecordingError)) throw error
+    const hint = error.hint === undefined ? {} : { hint: error.hint }
+    throw new CliError('USAGE', `The file ${path} cannot be shown: ${error.message}`, {
+      ...hint,
+      cause: error
+    })
+  })
+  return isGzip(bytes) ? gunzipSync(bytes) : bytes
+}
+
+/** What is recorded, and who is told how it goes. */
+export interface RecordFileOptions {
+  readonly devtools: Pick<Devtools, 'attach'>
+  /** Unix milliseconds. */
+  readonly now: () => number
+  readonly talk: Pick<Talk, 'say' | 'warn'>
+  /** {@link MAX_RECORDING_BYTES}. */
+  readonly maxBytes?: number
+}
+
+/**
+ * Records into a new file that its owner alone can read. Lines are added as they come, so that a crash costs the last one
+ * at most. When the file is full or cannot be written any more, the recording ends, with a warning, and nothing else does.
+ *
+ * @returns ends the recording
+ * @throws CliError USAGE if the file is there already, or cannot be made
+ */
+export const recordFile = (path: string, options: RecordFileOptions): (() => void) => {
+  const { devtools, now, talk, maxBytes = MAX_RECORDING_BYTES } = options
+  const file = openNew(path)
+  let size = 0
+  const write = (line: string): void => {
+    const bytes = Buffer.from(`${line}\n`)
+    size += bytes.length
+    try {
+      if (size > maxBytes) throw new Error(`it is as large as a panel opens, ${maxBytes / 1_000_000} MB`)
+      appendFileSync(file, bytes)
+    } catch (error) {
+      talk.warn(`The recording ${path} has ended: ${error instanceof Error ? error.message : String(error)}`)
+      throw error
+    }
+  }
+  const stop = record(devtools, { now, write })
+  return () => {
+    stop()
+    closeSync(file)
+    talk.say(`Look at what was recorded with: holdfast devtools ${shellWord(path)}`)
+  }
+}
+
+const openNew = (path: string): number => {
+  try {
+    return openSync(path, 'ax', 0o600)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new CliError('USAGE', `The file ${path} cannot be made`, { cause })
+    throw new CliError('USAGE', `The file ${path} is there already, and a recording replaces nothing`, {
+      hint: 'Choose another name, or move that file away.',
+      cause
+    })
+  }
+}
+
+/**
+ * Writes a recording and the panel that shows it into one page.
+ *
+ * @param recording - its text, as bytes
+ * @throws CliError USAGE if the file is there already or cannot be made, or nobody has built the panel
+ */
+export const writeRecordingPage = async (path: string, recording: Uint8Array): Promise<CommandResult> => {
+  const page = recordingPage(panelFiles(), new TextDecoder().decode(recording))
+  if (page === undefined)
+    throw new CliError('USAGE', 'The panel has not been built', { hint: 'Run: npm run build' })
+  await writeOutputFile(path, page)
+  const bytes = Buffer.byteLength(page)
+  return {
+    data: { file: path, bytes },
+    view: {
+      kind: 'record',
+      fields: [
+        ['file', path],
+        ['bytes', String(bytes)]
+      ]
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import {
+  type AddressRecord,
+  abs,
+  addressLabel,
+  type JsonObject,
+  labelLine,
+  type NativeAmount,
+  negate,
+  type RateSnapshot,
+  type Transaction,
+  transactionLabel
+} from '../../kernel/index.ts'
+import { type Asset, amountJson, decimalText, productText } from '../output/amounts.ts'
+import { txDetailsJson } from '../output/transactions.ts'
+import { isoTime } from '../rates/route-text.ts'
+
+/** How rows become the text of a file, piece by piece: a history never has to be in memory whole. */
+export interface ExportFormat {
+  begin(): string
+  /** Some rows in a row, at least one. */
+  rows(rows: readonly ExportRow[]): string
+  /** The saved addresses of a wallet, where the format has a place for them. */
+  addresses?(walletId: string, records: readonly AddressRecord[]): string
+  end(): string
+}
+
+/** One JSON object a line. */
+export const ndjsonFormat = (): ExportFormat => ({
+  begin: () => '',
+  rows: rows => rows.map(row => `${JSON.stringify(exportRowJson(row))}\n`).join(''),
+  end: () => ''
+})
+
+/** One JSON object with all of them. */
+export const jsonFormat = (): ExportFormat => {
+  let isFirst = true
+  return {
+    begin: () => '{"schema":"tx.export/1","transactions":[',
+    rows(rows) {
+      const comma = isFirst ? '\n' : ',\n'
+      isFirst = false
+      return comma + rows.map(row => JSON.stringify(exportRowJson(row))).join(',\n')
+    },
+    end: () => '\n]}\n'
+  }
+}
+
+/** The labels alone, for other wallets (BIP-329). */
+export const labelFormat = (): ExportFormat => ({
+  begin: () => '',
+  rows: rows => linesOf(rows.map(({ tx }) => transactionLabel(tx))),
+  addresses: (walletId, records) => linesOf(records.map(record => addressLabel(walletId, record))),
+  end: () => ''
+})
+
+const linesOf = (labels: readonly ReturnType<typeof transactionLabel>[]): string =>
+  labels.map(label => (label === undefined ? '' : `${labelLine(label)}\n`)).join('')
+
+/** One effect of a transaction on one asset of a wallet. */
+export interface ExportRow {
+  readonly tx: Transaction
+  readonly asset: Asset
+  readonly walletName: string
+  /** The fiat currency that values are told in, such as `iso:USD`. */
+  readonly fiatCode: string
+  /** What the asset cost then; null: a value is noted, or nobody knows the rate. Absent: values are not worked out. */
+  readonly rate?: RateSnapshot | null
+}
+
+/** What a row was worth at its time. */
+export interface PastValue {
+  /** Decimal text without the sign of the amount, as values are noted; exact for the rate. */
+  readonly value: string
+  /** The provider of the rate, or `noted`. */
+  readonly source: string
+  /** When the rate was so, in Unix seconds; absent for a noted value. */
+  readonly at?: number
+}
+
+/** The value that a person or an app has noted, as decimal text; undefined where none is. */
+export const notedValueOf = ({ tx, fiatCode }: ExportRow): string | undefined => {
+  const value = tx.metadata.exchangeAmount?.[fiatCode]
+  return value === undefined ? undefined : decimalText(value)
+}
+
+/** What is noted, or else {@link changeOf} at the rate of its time; undefined where neither is known. */
+export const valueAtTime = (row: ExportRow): PastValue | undefined => {
+  const noted = notedValueOf(row)
+  if (noted !== undefined) return { value: noted, source: 'noted' }
+  if (row.rate === undefined || row.rate === null) return undefined
+  const { rate, source, at } = row.rate
+  const { display } = amountJson(abs(changeOf(row)), row.asset)
+  return { value: productText(display, decimalText(rate)), source, at }
+}
+
+/** The change of the balance, a payment's fee included, so that the amounts of all rows add up to it. */
+export const changeOf = (row: ExportRow): NativeAmount =>
+  isFee(row) ? negate(row.tx.networkFee) : row.tx.nativeAmount
+
+/** Whether the balance grew or shrank. */
+export const directionOf = (row: ExportRow): 'in' | 'out' => (row.tx.isSend || isFee(row) ? 'out' : 'in')
+
+/** What pays a fee and moves nothing else is the coin's part in the transaction of a token. */
+const isFee = ({ tx }: ExportRow): boolean => tx.nativeAmount === '0' && tx.networkFee !== '0'
+
+/** A row for scripts. */
+const exportRowJson = (row: ExportRow): JsonObject => ({
+  walletName: row.walletName,
+  ...txDetailsJson(row.tx, row.asset),
+  direction: directionOf(row),
+  amount: amountJson(changeOf(row), row.asset),
+  fiat: fiatJson(row)
+})
+
+const fiatJson = (row: ExportRow): JsonObject => {
+  const worth = valueAtTime(row)
+  const value = { code: row.fiatCode, value: worth?.value ?? null }
+  if (row.rate === undefined) return value
+  return {
+    ...value,
+    source: worth?.source ?? null,
+    rateAt: worth?.at === undefined ? null : isoTime(worth.at)
+  }
+}

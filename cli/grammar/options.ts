@@ -1,0 +1,160 @@
+import { CliError } from '../errors/cli-error.ts'
+import { FIRST_DEVICE } from '../profile/paths.ts'
+import type { ColorChoice, Terminal } from '../terminal/terminal.ts'
+
+/** What the global flags and their environment variables say, in the end. */
+export interface GlobalOptions {
+  readonly profile: string
+  /** Which device of the profile. */
+  readonly device: string
+  readonly account: string | undefined
+  readonly json: boolean
+  /** False: nothing is ever asked. */
+  readonly input: boolean
+  readonly yes: boolean
+  readonly dryRun: boolean
+  readonly timeoutMs: number
+  readonly offline: boolean
+  readonly color: ColorChoice
+  readonly ascii: boolean
+  readonly quiet: boolean
+  /** 0, 1 for `-v`, 2 for `-vv`. */
+  readonly verbosity: number
+  readonly debug: boolean
+}
+
+/** A flag of every command. */
+export interface GlobalFlag {
+  readonly flags: string
+  readonly summary: string
+  readonly choices?: readonly string[]
+}
+
+/** The flags of every command (ecosystem 1.6). */
+export const globalFlags: readonly GlobalFlag[] = [
+  { flags: '--profile <name>', summary: 'the set of data to use (HOLDFAST_PROFILE; "default")' },
+  {
+    flags: '-a, --account <user>',
+    summary: 'which account of this device (HOLDFAST_ACCOUNT; the last login)'
+  },
+  {
+    flags: '--device <name>',
+    summary: 'which device, of several that share one fake world (HOLDFAST_DEVICE; "default")'
+  },
+  { flags: '--json', summary: 'print one JSON object (HOLDFAST_FORMAT=json)' },
+  { flags: '--no-input', summary: 'never ask anything (HOLDFAST_NO_INPUT, CI)' },
+  { flags: '-y, --yes', summary: 'accept ordinary confirmations' },
+  { flags: '--dry-run', summary: 'do everything but commit' },
+  { flags: '--timeout <duration>', summary: 'how long to wait, such as 30s (HOLDFAST_TIMEOUT; 60s)' },
+  { flags: '--offline', summary: 'use no network (HOLDFAST_OFFLINE)' },
+  {
+    flags: '--color <when>',
+    summary: 'colours (NO_COLOR, FORCE_COLOR; "auto")',
+    choices: ['auto', 'always', 'never']
+  },
+  { flags: '--ascii', summary: 'no Unicode drawing (HOLDFAST_ASCII)' },
+  { flags: '-q, --quiet', summary: 'say nothing but the result' },
+  { flags: '-v, --verbose', summary: 'say more; twice for still more' },
+  { flags: '--debug', summary: 'add the chain of causes to a failure' }
+]
+
+const DEFAULT_TIMEOUT_MS = 60_000
+const FOLDER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
+
+/**
+ * Joins flags and environment; a flag wins.
+ *
+ * @throws CliError USAGE, PROFILE_INVALID
+ */
+export const readGlobalOptions = (
+  flags: Readonly<Record<string, unknown>>,
+  { environment }: Pick<Terminal, 'environment'>
+): GlobalOptions => {
+  const text = (flag: string, variable: string): string | undefined => {
+    const value = flags[flag] ?? environment[variable]
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+  const isOn = (flag: string, variable?: string): boolean =>
+    flags[flag] === true || (variable !== undefined && isSet(environment[variable]))
+  const timeout = text('timeout', 'HOLDFAST_TIMEOUT')
+  return {
+    profile: checkName(text('profile', 'HOLDFAST_PROFILE') ?? 'default', 'profile'),
+    device: checkName(text('device', 'HOLDFAST_DEVICE') ?? FIRST_DEVICE, 'device'),
+    account: text('account', 'HOLDFAST_ACCOUNT'),
+    json: wantsJson(flags.json === true, environment),
+    input: flags.input !== false && !isSet(environment.HOLDFAST_NO_INPUT) && !isSet(environment.CI),
+    yes: isOn('yes'),
+    dryRun: isOn('dryRun'),
+    timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(timeout),
+    offline: isOn('offline', 'HOLDFAST_OFFLINE'),
+    color: (flags.color as ColorChoice | undefined) ?? 'auto',
+    ascii: isOn('ascii', 'HOLDFAST_ASCII'),
+    quiet: isOn('quiet'),
+    verbosity: typeof flags.verbose === 'number' ? flags.verbose : 0,
+    debug: isOn('debug')
+  }
+}
+
+/** Whether the result is to be JSON, also before the arguments are parsed. */
+export const wantsJson = (hasFlag: boolean, environment: Terminal['environment']): boolean =>
+  hasFlag || environment.HOLDFAST_FORMAT === 'json'
+
+const isSet = (value: string | undefined): boolean =>
+  value !== undefined && value !== '' && value !== '0' && value !== 'false'
+
+const checkName = (name: string, what: string): string => {
+  if (FOLDER_NAME.test(name)) return name
+  throw new CliError(
+    'PROFILE_INVALID',
+    `A ${what} name has up to 40 letters, digits, dots, dashes or underscores`
+  )
+}
+
+const DURATION = /^(\d{1,6})(ms|s|m|h)$/
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+// The longest that a timer of the platform can wait.
+const MAX_MS = 2 ** 31 - 1
+
+/** Reads `500ms`, `30s`, `2m` or `1h` as milliseconds. @throws CliError USAGE */
+export const parseDuration = (text: string): number => {
+  const [, count = '', unit = ''] = DURATION.exec(text) ?? []
+  const milliseconds = Number(count) * (UNITS[unit] ?? 0)
+  if (milliseconds > 0 && milliseconds <= MAX_MS) return milliseconds
+  throw new CliError('USAGE', 'A duration is a number with ms, s, m or h, such as 30s')
+}
+
+const SPAN = /^(\d{1,6})(m|h|d)$/
+const SPAN_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400 }
+
+/** Reads `30m`, `12h` or `7d` as seconds. @throws CliError USAGE */
+export const parseSpan = (text: string): number => {
+  const [, count = '', unit = ''] = SPAN.exec(text) ?? []
+  const seconds = Number(count) * (SPAN_SECONDS[unit] ?? 0)
+  if (seconds > 0) return seconds
+  throw new CliError('USAGE', 'A waiting time is a number with m, h or d, such as 7d')
+}
+
+/** Reads a whole number between two bounds. @throws CliError USAGE */
+export const parseCount = (text: string, what: string, [least, most]: readonly [number, number]): number => {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (count >= least && count <= most) return count
+  throw new CliError('USAGE', `The ${what} must be a whole number from ${least} to ${most}`)
+}
+
+/** Reads repeated `key=value` texts. @throws CliError USAGE */
+export const parsePairs = (texts: readonly string[], what: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(texts.map(text => parsePair(text, what)))
+
+/** Reads one `key=value` text. @throws CliError USAGE */
+export const parsePair = (text: string, what: string): readonly [key: string, value: string] => {
+  const equals = text.indexOf('=')
+  if (equals < 1) throw new CliError('USAGE', `The ${what} must look like key=value`)
+  return [text.slice(0, equals), text.slice(equals + 1)]
+}
+
+/** Reads a date such as `2026-01-05` or a full ISO time. @throws CliError USAGE */
+export const parseWhen = (text: string, what: string): Date => {
+  const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : undefined
+  if (date !== undefined && !Number.isNaN(date.getTime())) return date
+  throw new CliError('USAGE', `The ${what} must be a date such as 2026-01-05`)
+}

@@ -1,0 +1,168 @@
+import {
+  amountText,
+  type CurrencyWallet,
+  type EngineSnapshot,
+  type JsonObject,
+  type NativeAmount,
+  type RepoStatus,
+  type WalletListing
+} from '../../kernel/index.ts'
+import { type AmountJson, type Asset, amountJson } from './amounts.ts'
+import { localTime } from './texts.ts'
+import type { Cell } from './view.ts'
+
+/** A wallet for scripts (ecosystem 1.8), with the balances of its assets. */
+export const walletJson = (
+  wallet: CurrencyWallet,
+  listing: WalletListing,
+  assets: readonly Asset[]
+): JsonObject => {
+  const { archived, deleted, hidden, sortIndex } = listing
+  const { fiatCurrencyCode, isPaused } = wallet.getSnapshot()
+  const engine = wallet.engine.getSnapshot()
+  return {
+    id: wallet.id,
+    name: wallet.name,
+    type: wallet.type,
+    pluginId: wallet.currencyInfo.pluginId,
+    archived,
+    deleted,
+    hidden,
+    paused: isPaused,
+    sortIndex,
+    fiatCode: fiatCurrencyCode,
+    sync: syncJson(engine),
+    engine: { state: engine.state, error: engine.errorCode ?? null },
+    balances: assets.map(asset => balanceJson(wallet, asset))
+  }
+}
+
+/** The balance of one asset, for scripts. */
+export const balanceJson = (wallet: CurrencyWallet, asset: Asset): BalanceJson => ({
+  tokenId: asset.tokenId,
+  ...amountJson(wallet.balanceOf(asset.tokenId), asset),
+  ...Object.fromEntries(
+    Object.entries(wallet.balanceDetailsOf(asset.tokenId)).map(([part, amount]) => [
+      part,
+      amountJson(amount as NativeAmount, asset)
+    ])
+  )
+})
+
+/** What of a balance cannot be spent yet, and why; '' if all can. */
+export const heldBackText = (wallet: CurrencyWallet, asset: Asset): string => {
+  const { incoming, immature, reserved } = wallet.balanceDetailsOf(asset.tokenId)
+  return Object.entries({ incoming, immature, reserved })
+    .filter(([, amount]) => amount !== '0')
+    .map(([part, amount]) => `${amountText(amount, asset)} ${part}`)
+    .join(', ')
+}
+
+/** A balance, with what of it cannot be spent yet. */
+export const balanceText = (wallet: CurrencyWallet, asset: Asset): string => {
+  const held = heldBackText(wallet, asset)
+  return `${amountText(wallet.balanceOf(asset.tokenId), asset)}${held === '' ? '' : ` (${held})`}`
+}
+
+/** A balance as JSON carries it. */
+export type BalanceJson = AmountJson & { readonly tokenId: string | null } & JsonObject
+
+/**
+ * How far a wallet has seen its chain, for scripts: a balance counts once its `state` is `synced`. `behind`: why what is shown is
+ * old, and since when; null unless it is.
+ */
+export const syncJson = (engine: EngineSnapshot): JsonObject => ({
+  ratio: engine.syncRatio,
+  state: syncWord(engine),
+  height: engine.blockHeight,
+  behind:
+    engine.failure === undefined
+      ? null
+      : {
+          reason: engine.failure,
+          error: engine.errorCode ?? null,
+          since: new Date(engine.since * 1000).toISOString()
+        }
+})
+
+/** How far a wallet has seen its chain, in a word. */
+const syncWord = ({ state, syncRatio, isPaused, failure }: EngineSnapshot): string => {
+  if (state === 'failed') return 'failed'
+  if (isPaused) return 'paused'
+  // Whatever it has seen before is old by now.
+  if (failure !== undefined) return 'behind'
+  return syncRatio >= 1 ? 'synced' : 'syncing'
+}
+
+/** The same for people: never a colour alone. */
+export const syncCell = (engine: EngineSnapshot): Cell => {
+  const text = syncWord(engine)
+  const tones: Readonly<Record<string, Cell['tone']>> = { synced: 'good', failed: 'bad' }
+  return { text, tone: tones[text] ?? 'warn' }
+}
+
+/** Names the owner of a repo for people: its wallet, or the account. */
+export const ownerNameOf = (
+  { ownerId, type }: Pick<RepoStatus, 'ownerId' | 'type'>,
+  wallets: readonly Pick<CurrencyWallet, 'id' | 'name'>[]
+): string => {
+  const wallet = wallets.find(({ id }) => id === ownerId)
+  if (wallet !== undefined) return wallet.name ?? wallet.id
+  return type.startsWith('wallet:') ? ownerId : 'account'
+}
+
+/** A repo for scripts. */
+export const repoJson = (repo: RepoStatus): JsonObject => ({
+  repoId: repo.repoId,
+  ownerId: repo.ownerId,
+  type: repo.type,
+  hashBefore: repo.openingHash ?? null,
+  hash: repo.lastHash ?? null,
+  sent: repo.sent,
+  received: repo.received,
+  pending: repo.pendingCount,
+  merged: repo.mergedCount ?? 0,
+  doubtful: repo.doubtfulCount ?? 0,
+  lastSync: repo.lastSync > 0 ? new Date(repo.lastSync * 1000).toISOString() : null,
+  syncing: repo.isSyncing,
+  error: repo.errorCode ?? null,
+  kept: repo.keptCount ?? 0,
+  rolledBackAt: repo.rolledBackAt === undefined ? null : new Date(repo.rolledBackAt * 1000).toISOString(),
+  rolledBackFiles: repo.rolledBackFiles ?? 0
+})
+
+/** What a person should know of repos: that a server showed an older state, and that texts can be brought back. */
+export const repoAdvice = (repos: readonly RepoStatus[]): { readonly advice?: readonly string[] } => {
+  const kept = repos.reduce((sum, { keptCount = 0 }) => sum + keptCount, 0)
+  const old = repos.filter(({ rolledBackAt }) => rolledBackAt !== undefined)
+  const files = old.reduce((sum, { rolledBackFiles = 0 }) => sum + rolledBackFiles, 0)
+  const at = Math.max(...old.map(({ rolledBackAt = 0 }) => rolledBackAt))
+  const lines = [
+    ...(old.length === 0
+      ? []
+      : [
+          `A sync server showed an older state, last at ${localTime(new Date(at * 1000))} (${files} files of ${old.length} repos); what this device has is newer, stayed, and was sent again.`
+        ]),
+    ...(kept === 0
+      ? []
+      : [
+          `${kept} deleted or replaced ${kept === 1 ? 'file is' : 'files are'} kept for 30 days: holdfast data recover lists them.`
+        ])
+  ]
+  return lines.length === 0 ? {} : { advice: lines }
+}
+
+/** How a repo stands, in a word. */
+export const repoCell = ({ errorCode, isSyncing, pendingCount, lastSync }: RepoStatus): Cell => {
+  if (errorCode !== undefined) return { text: errorCode, tone: 'bad' }
+  if (isSyncing) return { text: 'syncing', tone: 'warn' }
+  if (pendingCount > 0) return { text: 'to upload', tone: 'warn' }
+  return lastSync > 0 ? { text: 'synced', tone: 'good' } : { text: 'never synced', tone: 'warn' }
+}
+
+/** When a repo was synced last, for people. */
+export const lastSyncText = ({ lastSync }: RepoStatus): string =>
+  lastSync > 0 ? localTime(new Date(lastSync * 1000)) : ''
+
+/** A hash of the server in short: enough to be compared by eye. */
+export const shortHash = (hash: string | undefined): string => hash?.slice(0, 8) ?? ''

@@ -1,0 +1,178 @@
+import { join } from 'node:path'
+import { FAKE_ADDRESSES, type FakeWorld, openPersistentWorld } from '../../fake-server/fake-world.ts'
+import { fetchThroughWorld } from '../../fake-server/providers/provider-fetch.ts'
+import { chainIds } from '../../fake-server/world-chain.ts'
+import type { ChainServers } from '../../fake-server/world-chains.ts'
+import { makeWorldClock } from '../../fake-server/world-clock.ts'
+import { type Io, isWalletError } from '../../kernel/index.ts'
+import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
+import { isAlive } from '../../plugins/storage/file/is-alive.ts'
+import { makePrivateFolder, type ProfilePaths } from './paths.ts'
+import { isRecord, readState, removeState, writeState } from './state-files.ts'
+import { type ControlAddress, localControl, remoteControl, type WorldControl } from './world-control.ts'
+
+/** How long a second opener of a folder waits for the first. */
+export const LOCK_WAIT_MS = 5000
+
+/** Who opens a profile, and until when it waits for others. */
+export interface Opener {
+  /** Shown to those who wait for us: `holdfast send`. */
+  readonly holder: string
+  readonly io: Io
+  readonly waitMs?: number
+}
+
+/** The addresses that a kernel is configured with. */
+export interface WorldAddresses {
+  readonly authServer: string
+  readonly infoServers: readonly string[]
+  readonly syncServers: readonly string[]
+  /** The Electrum servers of each chain, by plugin id. */
+  readonly chainServers: ChainServers
+}
+
+/** The fake world of a profile: in this process, or the one that `fake start` runs. */
+export interface OpenWorld {
+  readonly io: Io
+  readonly addresses: WorldAddresses
+  readonly control: WorldControl
+  /** Whether other processes reach it at the same time. */
+  readonly isShared: boolean
+  close(): Promise<void>
+}
+
+/**
+ * Opens the world of a profile; one that runs elsewhere is used instead of opening it a second time.
+ *
+ * @throws STORAGE_LOCKED after {@link LOCK_WAIT_MS}, CORRUPT_FILE
+ */
+export const openWorld = async (paths: ProfilePaths, opener: Opener): Promise<OpenWorld> => {
+  const { waitMs = LOCK_WAIT_MS } = opener
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const running = await findRunningWorld(paths.state)
+    if (running !== undefined) return worldElsewhere(running, opener.io)
+    const left = deadline - performance.now()
+    try {
+      // In portions, because `fake start` may begin to serve the world that we wait for.
+      return worldHere(
+        await openWorldHere(paths, { ...opener, waitMs: Math.min(PORTION_MS, left) }),
+        opener.io
+      )
+    } catch (error) {
+      if (!isWalletError(error, 'STORAGE_LOCKED') || left <= PORTION_MS) throw error
+    }
+  }
+}
+
+/** Opens the world of a profile in this process. @throws STORAGE_LOCKED, CORRUPT_FILE */
+export const openWorldHere = async (
+  paths: ProfilePaths,
+  { holder, io, waitMs = LOCK_WAIT_MS }: Opener
+): Promise<ClosableWorld> => {
+  makePrivateFolder(paths.data)
+  const disk = await openFileDisk(join(paths.data, 'fake-world'), { waitMs: Math.max(0, waitMs), holder })
+  try {
+    const world = await openPersistentWorld({ disk, io })
+    return {
+      world,
+      async close() {
+        try {
+          await world.close()
+        } finally {
+          await disk.close?.()
+        }
+      }
+    }
+  } catch (error) {
+    await disk.close?.()
+    throw error
+  }
+}
+
+/** A world with the disk that holds it. */
+export interface ClosableWorld {
+  readonly world: FakeWorld
+  /** Saves and lets go of the disk. */
+  close(): Promise<void>
+}
+
+const PORTION_MS = 500
+
+const worldHere = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
+  io: world.ioFor(io),
+  addresses: FAKE_ADDRESSES,
+  control: localControl(world),
+  isShared: false,
+  close
+})
+
+/** Its time is that of the world, since one-time codes fit no other, and so are rate and swap providers. */
+const worldElsewhere = async (running: RunningWorld, io: Io): Promise<OpenWorld> => {
+  const control = remoteControl(running.control)
+  const offset = (await control.now()) - io.clock.now()
+  const clock = makeWorldClock(io.clock, { offset })
+  return {
+    io: { ...io, clock, fetch: fetchThroughWorld(io.fetch, new URL(running.authServer).origin) },
+    addresses: running,
+    control,
+    isShared: true,
+    close: async () => {}
+  }
+}
+
+const FILE = 'fake-world.json'
+const PING_MS = 1000
+
+/** Where the fake world of a profile listens, as `fake start` records it. */
+export interface RunningWorld {
+  readonly pid: number
+  readonly authServer: string
+  readonly infoServers: readonly string[]
+  readonly syncServers: readonly string[]
+  readonly chainServers: ChainServers
+  /** Where `fake chain` commands are sent. */
+  readonly control: ControlAddress
+}
+
+/** Remembers where the world listens; readable by its owner alone. */
+export const recordRunningWorld = (stateFolder: string, world: RunningWorld): void =>
+  writeState(stateFolder, FILE, world)
+
+/** Forgets the record. */
+export const forgetRunningWorld = (stateFolder: string): void => removeState(stateFolder, FILE)
+
+/** The world that runs for this profile, if its process lives and answers. */
+export const findRunningWorld = async (stateFolder: string): Promise<RunningWorld | undefined> => {
+  const world = parseRecord(readState(stateFolder, FILE))
+  if (world === undefined || !isAlive(world.pid)) return undefined
+  try {
+    const reply = await fetch(`${world.control.url}/ping`, {
+      headers: { authorization: `Bearer ${world.control.token}` },
+      signal: AbortSignal.timeout(PING_MS)
+    })
+    await reply.arrayBuffer()
+    return reply.ok ? world : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const parseRecord = (value: Readonly<Record<string, unknown>> | undefined): RunningWorld | undefined => {
+  if (value === undefined) return undefined
+  const { pid, authServer, infoServers, syncServers, chainServers, control } = value
+  const isSound =
+    Number.isSafeInteger(pid) &&
+    typeof authServer === 'string' &&
+    [infoServers, syncServers].every(isTexts) &&
+    isRecord(chainServers) &&
+    chainIds.every(id => isTexts(chainServers[id])) &&
+    isRecord(control) &&
+    typeof control.url === 'string' &&
+    /^http:\/\/127\.0\.0\.1:\d+$/.test(control.url) &&
+    typeof control.token === 'string'
+  return isSound ? (value as unknown as RunningWorld) : undefined
+}
+
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every(item => typeof item === 'string')

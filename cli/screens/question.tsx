@@ -1,0 +1,62 @@
+import type { ReadStream, WriteStream } from 'node:tty'
+import { type Instance, render, Text, useInput } from 'ink'
+import type { ReactElement } from 'react'
+import { CliError } from '../errors/cli-error.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+/** Asks one question with y/N. @throws CliError INTERRUPTED on Ctrl-C */
+export const showQuestion = (terminal: Terminal, text: string): Promise<boolean> =>
+  askOnScreen(terminal, onAnswer => <Question text={text} onAnswer={onAnswer} />)
+
+export const askOnScreen = async (
+  terminal: Terminal,
+  draw: (onAnswer: (answer: Answer) => void) => ReactElement
+): Promise<boolean> => {
+  let screen: Instance | undefined
+  const answer = await new Promise<Answer>(resolve => {
+    screen = renderOnTerminal(draw(resolve), terminal)
+  })
+  screen?.unmount()
+  await screen?.waitUntilExit()
+  terminal.stderr.write(`${answer === 'yes' ? 'yes' : 'no'}\n`)
+  if (answer === 'interrupt') throw new CliError('INTERRUPTED', 'Stopped')
+  return answer === 'yes'
+}
+
+/**
+ * Draws on standard error, so that standard output stays data. The screen never fills the terminal.
+ *
+ * Not incrementally: Ink 6.8 counts the lines wrong when a picture of several lines changes, and leaves parts of the one
+ * before.
+ */
+export const renderOnTerminal = (node: ReactElement, { stdin, stderr }: Terminal): Instance =>
+  render(node, {
+    stdin: stdin as ReadStream,
+    stdout: stderr as WriteStream,
+    stderr: stderr as WriteStream,
+    exitOnCtrlC: false,
+    patchConsole: false
+  })
+
+/** What ends a question. */
+export type Answer = 'yes' | 'no' | 'interrupt'
+
+/** One question with y/N. Enter, Escape and n mean no; other keys mean nothing. */
+export const Question = ({
+  text,
+  onAnswer
+}: {
+  readonly text: string
+  readonly onAnswer: (answer: Answer) => void
+}): ReactElement => {
+  useInput((input, key) => {
+    if (key.ctrl && input === 'c') onAnswer('interrupt')
+    else if (input === 'y' || input === 'Y') onAnswer('yes')
+    else if (input === 'n' || input === 'N' || key.return || key.escape) onAnswer('no')
+  })
+  return (
+    <Text>
+      {text} <Text bold>[y/N]</Text>{' '}
+    </Text>
+  )
+}

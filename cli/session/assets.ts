@@ -1,0 +1,111 @@
+import type { CurrencyConfig, CurrencyInfo, CurrencyWallet, Token } from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { type Asset, assetOf } from '../output/amounts.ts'
+import type { Session } from './session.ts'
+import { findListing, openResting } from './wallets.ts'
+
+/** The coin of a wallet's chain. */
+export const coinOf = (wallet: CurrencyWallet): Asset => assetOf(wallet.currencyInfo, {}, null)
+
+/** What a wallet holds: the coin of its chain, then the tokens that are on in it. */
+export const assetsOf = async (session: Session, wallet: CurrencyWallet): Promise<readonly Asset[]> => {
+  const { enabledTokenIds } = wallet.getSnapshot()
+  if (enabledTokenIds.length === 0) return [coinOf(wallet)]
+  const account = await session.account()
+  const config = account.currencyConfig(wallet.currencyInfo.pluginId)
+  await config.tokensAsked()
+  const { allTokens } = config.getSnapshot()
+  return [coinOf(wallet), ...enabledTokenIds.map(tokenId => assetOf(wallet.currencyInfo, allTokens, tokenId))]
+}
+
+/** What a wallet holds, if it is looked up: nobody knows the balances of one whose chain is left alone. */
+export const lookedUpAssets = async (session: Session, wallet: CurrencyWallet): Promise<readonly Asset[]> =>
+  wallet.getSnapshot().isPaused ? [] : assetsOf(session, wallet)
+
+/** The asset of `--token`, or else the coin of the wallet's chain. @throws CliError NOT_FOUND */
+export const chosenAsset = async (session: Session, wallet: CurrencyWallet): Promise<Asset> => {
+  const text = session.text('token')
+  return text === undefined ? coinOf(wallet) : findAsset(session, wallet, text)
+}
+
+/** The asset that a person means by a token's id or code. @throws CliError NOT_FOUND */
+export const findAsset = async (session: Session, wallet: CurrencyWallet, text: string): Promise<Asset> => {
+  const found = matching(await assetsOf(session, wallet), text)
+  if (found !== undefined) return found
+  throw new CliError('NOT_FOUND', `There is no token "${text}" in ${wallet.name ?? wallet.id}`, {
+    hint: 'Use the id of a token that is on in this wallet, or its code.'
+  })
+}
+
+/** The asset with that id, or else the one with that code. */
+export const matching = (assets: readonly Asset[], text: string): Asset | undefined =>
+  assets.find(({ tokenId }) => tokenId === text) ??
+  assets.find(({ currencyCode }) => currencyCode.toLowerCase() === text.toLowerCase())
+
+/** What a person means by `<wallet|plugin>`: a currency, and one wallet of it unless the currency itself was named. */
+export interface TokenPlace {
+  readonly config: CurrencyConfig
+  readonly wallet: CurrencyWallet | undefined
+}
+
+/** Finds a currency by the id of its plugin, or a wallet. @throws CliError NOT_FOUND, USAGE */
+export const tokenPlace = async (session: Session, text: string): Promise<TokenPlace> => {
+  const info = await findCurrency(session, text)
+  if (info !== undefined) return { config: await configOf(session, info), wallet: undefined }
+  const { walletId } = await findListing(session, text)
+  return walletTokens(session, await openResting(session, walletId))
+}
+
+/** A wallet, with what its currency knows of tokens. */
+export const walletTokens = async (
+  session: Session,
+  wallet: CurrencyWallet
+): Promise<TokenPlace & { readonly wallet: CurrencyWallet }> => ({
+  config: await configOf(session, wallet.currencyInfo),
+  wallet
+})
+
+/** The tokens of the currency with that plugin id. @throws CliError NOT_FOUND with the ids there are */
+export const currencyConfig = async (session: Session, text: string): Promise<CurrencyConfig> => {
+  const info = await findCurrency(session, text)
+  if (info !== undefined) return configOf(session, info)
+  const ids = (await session.currencies()).map(({ pluginId }) => pluginId)
+  throw new CliError('NOT_FOUND', `There is no currency "${text}"`, { hint: `Use one of ${ids.join(', ')}.` })
+}
+
+/** The id of the token that a person means: an id, or a code that only one has. @throws CliError NOT_FOUND, USAGE */
+export const tokenIdOf = (config: CurrencyConfig, text: string): string => {
+  const { allTokens } = config.getSnapshot()
+  const { displayName, pluginId } = config.currencyInfo
+  if (Object.hasOwn(allTokens, text)) return text
+  const same = Object.entries(allTokens).filter(([tokenId, token]) => isMeant(tokenId, token, text))
+  const [found, ...others] = same
+  if (found !== undefined && others.length === 0) return found[0]
+  if (found !== undefined) {
+    throw new CliError('USAGE', `Several tokens of ${displayName} are called "${text}"`, {
+      hint: `Use an id: ${same.map(([tokenId]) => tokenId).join(', ')}.`
+    })
+  }
+  throw new CliError('NOT_FOUND', `${displayName} has no token "${text}"`, {
+    hint: 'Use the code of a token, its id, or its contract address.',
+    next: [{ command: `holdfast tokens list ${pluginId}`, why: 'see the tokens' }]
+  })
+}
+
+/** Where a token lives on its chain, for those that have a contract. */
+export const contractOf = ({ networkLocation }: Token): string | undefined => {
+  const address = networkLocation?.contractAddress
+  return typeof address === 'string' ? address : undefined
+}
+
+const isMeant = (tokenId: string, token: Token, text: string): boolean =>
+  [tokenId, token.currencyCode, contractOf(token)].some(name => name?.toLowerCase() === text.toLowerCase())
+
+const findCurrency = async (session: Session, text: string): Promise<CurrencyInfo | undefined> =>
+  (await session.currencies()).find(({ pluginId }) => pluginId === text.toLowerCase())
+
+const configOf = async (session: Session, { pluginId }: CurrencyInfo): Promise<CurrencyConfig> => {
+  const config = (await session.account()).currencyConfig(pluginId)
+  await config.tokensAsked()
+  return config
+}

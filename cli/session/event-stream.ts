@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../kernel/index.ts'
+import { safeJson } from '../terminal/safe-text.ts'
+import { writeText } from '../terminal/terminal.ts'
+import type { Session } from './session.ts'
+
+/** What a command tells while it runs, as one JSON object a line (ecosystem 1.8); nothing without `--json`. */
+export interface EventStream {
+  emit(event: string, data: JsonObject): Promise<void>
+  /** The last line of a stream that ended as it should. */
+  end(reason: string): Promise<void>
+}
+
+/** Opens the stream of a command. */
+export const openEventStream = ({
+  globals,
+  terminal
+}: Pick<Session, 'globals' | 'terminal'>): EventStream => {
+  let seq = 0
+  const write = async (line: JsonObject): Promise<void> => {
+    if (globals.json) await writeText(terminal.stdout, `${safeJson(line)}\n`)
+  }
+  return {
+    emit(event, data) {
+      seq += 1
+      return write({ event, seq, at: new Date().toISOString(), data })
+    },
+    end: reason => write({ event: 'end', reason })
+  }
+}
+
+/** What is told while the command does something else, in order. Reading ends when the command is stopped. */
+export interface Mailbox<T> extends AsyncIterable<T> {
+  readonly post: (value: T) => void
+}
+
+/** Opens a mailbox that the command's own stop closes. */
+export const openMailbox = <T>(signal: AbortSignal): Mailbox<T> => {
+  const waiting: T[] = []
+  let wake = (): void => {}
+  signal.addEventListener('abort', () => wake(), { once: true })
+  return {
+    post(value) {
+      waiting.push(value)
+      wake()
+    },
+    async *[Symbol.asyncIterator]() {
+      while (!signal.aborted) {
+        yield* waiting.splice(0)
+        if (waiting.length > 0 || signal.aborted) continue
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      }
+    }
+  }
+}
+
+/** Waits for some seconds, or less if the command is stopped. */
+export const waitFor = (signal: AbortSignal, seconds: number): Promise<void> =>
+  new Promise(resolve => {
+    if (signal.aborted) return resolve()
+    const done = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, seconds * 1000)
+    signal.addEventListener('abort', done, { once: true })
+  })
+
+/** Waits for a call, but not for one that goes on after the command is stopped. @throws the reason of the stop */
+export const orStopped = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
+  signal.throwIfAborted()
+  let stop = (): void => {}
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([call(), stopped])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,60 @@
+import { readFile, stat } from 'node:fs/promises'
+import { CliError } from '../errors/cli-error.ts'
+import { secretFlagsOf } from '../secrets/secret-sources.ts'
+import type { Session } from './session.ts'
+
+/** The largest file that is read as a whole, in bytes. */
+const MAX_BYTES = 64_000_000
+
+/**
+ * The text of `--value-stdin`, without its last line break, or of `--file`, exactly.
+ *
+ * @throws CliError USAGE if neither or both are given, or standard input is to bring a secret too; NOT_FOUND
+ */
+export const readValue = async (session: Session): Promise<string> => {
+  const path = session.text('file')
+  const isPiped = session.isOn('valueStdin')
+  if (isPiped === (path !== undefined)) {
+    throw new CliError('USAGE', 'Say where the text comes from: --value-stdin or --file <file>')
+  }
+  if (path !== undefined) return readTextFile(path)
+  const { stdin, hasJson } = secretFlagsOf(session.flags)
+  if (hasJson || stdin.length > 0) {
+    throw new CliError('USAGE', 'Standard input cannot bring a secret and a text', {
+      hint: 'Use --file for the text, or a file for the secret.'
+    })
+  }
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of session.terminal.stdin) {
+    chunks.push(Buffer.from(chunk))
+    size += chunks.at(-1)?.length ?? 0
+    if (size > MAX_BYTES) throw new CliError('USAGE', 'Standard input is too large')
+  }
+  return decoded(Buffer.concat(chunks), 'Standard input').replace(/\r?\n$/, '')
+}
+
+/** The text of a file, exactly. @throws CliError NOT_FOUND, USAGE if it is too large or no UTF-8 */
+export const readTextFile = async (path: string): Promise<string> =>
+  decoded(await readBytes(path), `The file ${path}`)
+
+/** The bytes of a file. @throws CliError NOT_FOUND, USAGE if it is too large */
+export const readBytes = async (path: string): Promise<Uint8Array<ArrayBuffer>> => {
+  const unreadable = (cause: unknown): CliError =>
+    new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause })
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw unreadable(error)
+  })
+  if (size > MAX_BYTES) throw new CliError('USAGE', `The file ${path} is too large`)
+  return readFile(path).catch((error: unknown) => {
+    throw unreadable(error)
+  })
+}
+
+const decoded = (bytes: Uint8Array, what: string): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    throw new CliError('USAGE', `${what} is no UTF-8 text`, { cause: error })
+  }
+}

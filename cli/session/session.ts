@@ -1,0 +1,294 @@
+import type {
+  Account,
+  Context,
+  CurrencyInfo,
+  CurrencyWallet,
+  Io,
+  Kernel,
+  KernelOptions,
+  LogThreshold,
+  ObserverPlugin,
+  Plugin,
+  SwapPlugin
+} from '../../kernel/index.ts'
+import { PAYING_GRACE_MS } from '../errors/cli-error.ts'
+import type { GlobalOptions } from '../grammar/options.ts'
+import type { CommandResult } from '../output/view.ts'
+import type { ProfilePaths } from '../profile/paths.ts'
+import type { OpenWorld } from '../profile/world.ts'
+import type { WorldControl } from '../profile/world-control.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import type { Talk } from '../terminal/status-line.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import type { SecretMethod } from './login.ts'
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly terminal: Terminal
+  readonly globals: GlobalOptions
+  /** The command's own flags, by commander's names. */
+  readonly flags: Readonly<Record<string, unknown>>
+  /** Such as `tx list`. */
+  readonly commandName: string
+  /** The command as it was typed, for advice. */
+  readonly commandLine: string
+  readonly paths: ProfilePaths
+  readonly secrets: Secrets
+  readonly talk: Talk
+  /** Aborted by the first Ctrl-C. */
+  readonly signal: AbortSignal
+  /** How dear a new password is to check. */
+  readonly passwordSnrp?: KernelOptions['passwordSnrp']
+  /** How long a stop waits for a payment. */
+  readonly payingGraceMs?: number
+  /** Plugins besides those that ship. */
+  readonly plugins?: readonly Plugin[]
+  /** Writes a result to standard output. */
+  print(result: CommandResult, accountName: string | undefined): Promise<void>
+}
+
+/**
+ * One run of one command: opens the profile, the kernel and the account when they are first needed, and closes
+ * them at the end. There is no agent: nothing of it outlives the command.
+ */
+export class Session {
+  readonly terminal: Terminal
+  readonly globals: GlobalOptions
+  readonly flags: Readonly<Record<string, unknown>>
+  readonly commandName: string
+  readonly commandLine: string
+  readonly paths: ProfilePaths
+  readonly secrets: Secrets
+  readonly talk: Talk
+  readonly signal: AbortSignal
+  readonly payingGraceMs: number
+  readonly #plugins: readonly Plugin[]
+  readonly #passwordSnrp: KernelOptions['passwordSnrp']
+  readonly #print: SessionParts['print']
+  readonly #observers: ObserverPlugin[] = []
+  readonly #closers: (() => Promise<void>)[] = []
+  #logLevel: LogThreshold | undefined
+  #io: Promise<Io> | undefined
+  #world: Promise<OpenWorld> | undefined
+  #kernel: Promise<Kernel> | undefined
+  #account: Promise<Account> | undefined
+  #accountName: string | undefined
+  #isPaying = false
+
+  constructor(parts: SessionParts) {
+    this.terminal = parts.terminal
+    this.globals = parts.globals
+    this.flags = parts.flags
+    this.commandName = parts.commandName
+    this.commandLine = parts.commandLine
+    this.paths = parts.paths
+    this.secrets = parts.secrets
+    this.talk = parts.talk
+    this.signal = parts.signal
+    this.payingGraceMs = parts.payingGraceMs ?? PAYING_GRACE_MS
+    this.#plugins = parts.plugins ?? []
+    this.#passwordSnrp = parts.passwordSnrp
+    this.#print = (result, accountName) => parts.print(result, accountName)
+  }
+
+  /** Writes the result before the end; for commands that go on afterwards. */
+  print(result: CommandResult): Promise<void> {
+    return this.#print(result, this.#accountName)
+  }
+
+  /** From here on money may leave: a stop waits for what becomes of it, and does not say that nothing has. */
+  paying(step = 'signing and sending…'): void {
+    this.#isPaying = true
+    this.talk.step(step)
+  }
+
+  get isPaying(): boolean {
+    return this.#isPaying
+  }
+
+  /** The text of a flag of this command. */
+  text(flag: string): string | undefined {
+    const value = this.flags[flag]
+    return typeof value === 'string' ? value : undefined
+  }
+
+  /** The texts of a flag that can be given several times. */
+  texts(flag: string): readonly string[] {
+    const value = this.flags[flag]
+    return Array.isArray(value) ? (value as string[]) : []
+  }
+
+  isOn(flag: string): boolean {
+    return this.flags[flag] === true
+  }
+
+  /** What another process is told that waits for us. */
+  get holder(): string {
+    return `holdfast ${this.commandName}`
+  }
+
+  /** The account's name for the envelope, once there is one. */
+  get accountName(): string | undefined {
+    return this.#accountName
+  }
+
+  /** The world of the profile. @throws STORAGE_LOCKED */
+  world(): Promise<OpenWorld> {
+    this.#world ??= this.#openWorld()
+    return this.#world
+  }
+
+  /** The currencies that there are plugins for. */
+  async currencies(): Promise<readonly CurrencyInfo[]> {
+    return (await this.#allPlugins()).flatMap(plugin => (plugin.kind === 'currency' ? [plugin.info] : []))
+  }
+
+  /** The providers of swaps that there are plugins for. */
+  async swapPlugins(): Promise<readonly SwapPlugin[]> {
+    return (await this.#allPlugins()).flatMap(plugin => (plugin.kind === 'swap' ? [plugin] : []))
+  }
+
+  /** The users of this device. @throws STORAGE_LOCKED */
+  async context(): Promise<Context> {
+    this.#kernel ??= this.#openKernel()
+    return (await this.#kernel).context
+  }
+
+  /**
+   * The account that this command is about, logged in; by one certain method where only that will do.
+   *
+   * @throws CliError NOT_LOGGED_IN, and the errors of a login
+   */
+  account(method?: SecretMethod): Promise<Account> {
+    this.#account ??= this.#openAccount(method)
+    return this.#account
+  }
+
+  /** Remembers an account that the command itself opened. */
+  adoptAccount(account: Account): Account {
+    this.#account = Promise.resolve(account)
+    this.#accountName = account.username ?? account.id
+    return account
+  }
+
+  /** Hears what the kernel tells on its hooks; before anything of it is opened. */
+  observe(tap: ObserverPlugin['apply']): void {
+    this.addObserver({ kind: 'observer', id: `command-line-${this.#observers.length + 1}`, apply: tap })
+  }
+
+  /** As {@link observe}, for an observer with a name of its own, which may need more of the log than is printed. */
+  addObserver(plugin: ObserverPlugin, logLevel?: LogThreshold): void {
+    this.#observers.push(plugin)
+    this.#logLevel = logLevel ?? this.#logLevel
+  }
+
+  /** The platform, chosen when it is first needed. */
+  io(): Promise<Io> {
+    this.#io ??= import('../../platform/node/index.ts').then(({ makeNodeIo }) => makeNodeIo())
+    return this.#io
+  }
+
+  /** Waits for something, but not longer than `--timeout`. @throws DEADLINE */
+  async within<T>(what: string, call: () => Promise<T>): Promise<T> {
+    const [{ withDeadline }, { clock }] = await Promise.all([import('../../kernel/index.ts'), this.io()])
+    return withDeadline({ clock, milliseconds: this.globals.timeoutMs, what }, call)
+  }
+
+  /** Says what goes on while it waits for it, as {@link within} does. @throws DEADLINE */
+  async doing<T>(what: string, call: () => Promise<T>): Promise<T> {
+    this.talk.step(`${what.charAt(0).toLowerCase()}${what.slice(1)}…`)
+    try {
+      return await this.within(what, call)
+    } finally {
+      this.talk.clear()
+    }
+  }
+
+  /**
+   * Waits until a wallet has seen the chain; one that is paused, and every one offline, shows what it knew.
+   *
+   * @throws DEADLINE, ENGINE_FAILED, CliError WALLET_BEHIND as soon as every server has failed
+   */
+  async synced(wallet: CurrencyWallet): Promise<CurrencyWallet> {
+    if (this.globals.offline || wallet.getSnapshot().isPaused) return wallet
+    this.talk.step(`syncing ${wallet.name ?? wallet.currencyInfo.displayName}…`)
+    const { explainedWait, untilSynced } = await import('./until-synced.ts')
+    await this.within('Syncing the wallet', () => untilSynced(wallet, this.signal)).catch(
+      (error: unknown) => {
+        throw explainedWait(error, [wallet])
+      }
+    )
+    this.talk.clear()
+    return wallet
+  }
+
+  /** Closes everything that was opened, the last first. @throws the first failure, after all was closed */
+  async close(): Promise<void> {
+    this.talk.clear()
+    const failures: unknown[] = []
+    for (const close of this.#closers.splice(0).reverse())
+      await close().catch((error: unknown) => void failures.push(error))
+    if (failures.length > 0) throw failures[0]
+  }
+
+  async #allPlugins(): Promise<readonly Plugin[]> {
+    const { defaultPlugins } = await import('../../plugins/default-plugins.ts')
+    return [...defaultPlugins, ...this.#plugins]
+  }
+
+  async #openWorld(): Promise<OpenWorld> {
+    const { openWorld } = await import('../profile/world.ts')
+    const io = await this.io()
+    const world = await openWorld(this.paths, { holder: this.holder, io })
+    const { withDeadline } = await import('../../kernel/index.ts')
+    // Not `--timeout`: what the command has done must be saved however short that is.
+    const saving = { clock: io.clock, milliseconds: SAVING_MS, what: 'Saving the fake world' }
+    const inTime = <T>(call: () => Promise<T>): Promise<T> => withDeadline(saving, call)
+    this.#closers.push(() => inTime(() => world.close()))
+    return world.isShared ? world : { ...world, control: savedInTime(world.control, inTime) }
+  }
+
+  async #openKernel(): Promise<Kernel> {
+    const { openProfileKernel } = await import('../profile/open-profile.ts')
+    const kernel = await openProfileKernel(this.paths, await this.world(), {
+      holder: this.holder,
+      io: await this.io(),
+      offline: this.globals.offline,
+      device: this.globals.device,
+      ...(this.#passwordSnrp === undefined ? {} : { passwordSnrp: this.#passwordSnrp }),
+      logLevel: this.#logLevel ?? logLevelOf(this.globals),
+      onLog: line => this.talk.log(line),
+      plugins: [...this.#observers, ...this.#plugins]
+    })
+    this.#closers.push(() => kernel.close())
+    return kernel
+  }
+
+  async #openAccount(method: SecretMethod | undefined): Promise<Account> {
+    const { logIn } = await import('./login.ts')
+    const account = await logIn(this, await this.context(), method)
+    this.#accountName = account.username ?? account.id
+    return account
+  }
+}
+
+const SAVING_MS = 60_000
+
+/** What is done to a world in this process is answered when it is saved, which a silent disk never says. */
+const savedInTime = (
+  control: WorldControl,
+  inTime: <T>(call: () => Promise<T>) => Promise<T>
+): WorldControl => {
+  const calls = Object.entries(control).map(([name, call]: [string, ControlCall]) => [
+    name,
+    (...args: readonly unknown[]) => inTime(() => call(...args))
+  ])
+  return Object.fromEntries(calls)
+}
+
+type ControlCall = (...args: readonly unknown[]) => Promise<unknown>
+
+const logLevelOf = ({ quiet, verbosity }: GlobalOptions): LogThreshold => {
+  if (quiet) return 'silent'
+  return verbosity === 0 ? 'error' : verbosity === 1 ? 'info' : 'debug'
+}

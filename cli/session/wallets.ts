@@ -1,0 +1,249 @@
+import type { Account, CurrencyWallet, WalletListing } from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { failureOf } from '../errors/failure.ts'
+import { readPausedWallets } from '../profile/state-files.ts'
+import type { Session } from './session.ts'
+import { behindText } from './until-synced.ts'
+
+const MIN_PREFIX = 4
+
+/** The wallets in use, or also those that are archived, deleted or of no known currency. */
+export type WalletScope = 'any' | 'in use'
+
+/**
+ * Opens the wallet that a person means: its full id, a unique beginning of it of at least 4 letters, or its name.
+ *
+ * @throws CliError NOT_FOUND, USAGE if several match
+ */
+export const findWallet = async (
+  session: Session,
+  text: string,
+  scope: WalletScope = 'in use'
+): Promise<CurrencyWallet> => openWallet(session, (await findListing(session, text, scope)).walletId)
+
+/** Finds the wallet that a person means; names are read only where no id fits. @throws as {@link findWallet} */
+export const findListing = async (
+  session: Session,
+  text: string,
+  scope: WalletScope = 'any'
+): Promise<WalletListing> => {
+  const account = await session.account()
+  const active = usableWallets(account)
+  // Who names a wallet whose plugin failed is to hear why, and not that there is none.
+  const isMeant = (listing: WalletListing): boolean => scope === 'any' || listing.failure !== undefined
+  const others = account
+    .listWallets()
+    .filter(listing => listing.isWallet && !active.includes(listing) && isMeant(listing))
+  const byId = idMatches([...active, ...others], text)
+  if (byId.length === 1) return byId[0] as WalletListing
+  // A name that is in use counts before one that was put away, which then need not be opened.
+  for (const listings of [active, others]) {
+    const named = await nameMatches(session, listings, text)
+    if (named.length === 1) return named[0] as WalletListing
+    if (named.length > 1) throw severalMatch(text)
+  }
+  throw byId.length > 1 ? severalMatch(text) : notFound(text, scope, failureWarnings(others))
+}
+
+/** One sentence for each plugin that failed and that some of these wallets need. */
+export const failureWarnings = (listings: readonly WalletListing[]): readonly string[] => {
+  const sentences = listings.flatMap(({ failure, deleted }) =>
+    failure === undefined || deleted
+      ? []
+      : [`the plugin ${failure.pluginId} failed to load, so its wallets cannot be used: ${failure.reason}`]
+  )
+  return [...new Set(sentences)]
+}
+
+/** One sentence for each plugin whose wallets a command leaves out because it failed; none where wallets are named. */
+export const leftOutWarnings = async (
+  session: Session,
+  texts: readonly (string | undefined)[]
+): Promise<readonly string[]> =>
+  texts.some(text => text !== undefined) ? [] : failureWarnings((await session.account()).listWallets())
+
+/** Finds several, each once. @throws as {@link findWallet} */
+export const findListings = async (
+  session: Session,
+  texts: readonly (string | undefined)[]
+): Promise<readonly WalletListing[]> => {
+  const found = new Map<string, WalletListing>()
+  for (const text of texts) {
+    if (text === undefined) continue
+    const listing = await findListing(session, text)
+    found.set(listing.walletId, listing)
+  }
+  return [...found.values()]
+}
+
+/** Opens the wallets that are named, or every wallet in use if none is. */
+export const findWallets = async (
+  session: Session,
+  texts: readonly string[]
+): Promise<readonly CurrencyWallet[]> => {
+  if (texts.length > 0) {
+    const found: CurrencyWallet[] = []
+    for (const text of texts) found.push(await findWallet(session, text))
+    return found
+  }
+  return openAll(session, usableWallets(await session.account()))
+}
+
+/**
+ * The wallets that a command is about: those that are named, every one in use, or, with `--all`, the archived ones too.
+ *
+ * @throws CliError NOT_FOUND, USAGE
+ */
+export const chooseWallets = async (
+  session: Session,
+  texts: readonly (string | undefined)[]
+): Promise<readonly CurrencyWallet[]> => {
+  const named = texts.filter(text => text !== undefined)
+  if (!session.isOn('all')) return findWallets(session, named)
+  if (named.length > 0) throw new CliError('USAGE', '--all does not go with the name of a wallet')
+  const account = await session.account()
+  return openAll(
+    session,
+    account
+      .listWallets()
+      .filter(({ isWallet, deleted, currencyInfo }) => isWallet && !deleted && currencyInfo !== undefined)
+  )
+}
+
+/** The wallets that are in use and whose currency there is a plugin for. */
+const usableWallets = (account: Account): readonly WalletListing[] =>
+  account
+    .listWallets()
+    .filter(
+      ({ isWallet, deleted, archived, currencyInfo }) =>
+        isWallet && !deleted && !archived && currencyInfo !== undefined
+    )
+
+const openAll = (session: Session, listings: readonly WalletListing[]): Promise<CurrencyWallet[]> =>
+  Promise.all(listings.map(({ walletId }) => openWallet(session, walletId)))
+
+/** The one with that id, or those that begin with it. */
+const idMatches = (listings: readonly WalletListing[], text: string): readonly WalletListing[] => {
+  const same = listings.filter(({ walletId }) => walletId === text)
+  if (same.length > 0 || text.length < MIN_PREFIX) return same
+  return listings.filter(({ walletId }) => walletId.startsWith(text))
+}
+
+/** Names are in the wallets' own files. Only the wallet that is meant will be woken. */
+const nameMatches = async (
+  session: Session,
+  listings: readonly WalletListing[],
+  text: string
+): Promise<readonly WalletListing[]> => {
+  const known = listings.filter(({ currencyInfo }) => currencyInfo !== undefined)
+  const ids = known.map(({ walletId }) => walletId)
+  const wallets = await openEach(ids, walletId => openResting(session, walletId))
+  session.signal.throwIfAborted()
+  return known.filter((_, at) => wallets[at]?.name?.toLowerCase() === text.toLowerCase())
+}
+
+const severalMatch = (text: string): CliError =>
+  new CliError('USAGE', `Several wallets are called "${text}"`, {
+    hint: 'Use the beginning of the id instead.',
+    next: [{ command: 'holdfast wallets list --all', why: 'see the ids' }]
+  })
+
+const notFound = (text: string, scope: WalletScope, failures: readonly string[]): CliError =>
+  new CliError(
+    'NOT_FOUND',
+    `There is no wallet "${text}" ${scope === 'any' ? 'in this account' : 'in use in this account'}`,
+    {
+      hint: [
+        'Use the name of a wallet, its id, or the first letters of it.',
+        ...failures.map(sentenceOf)
+      ].join(' '),
+      next: [
+        { command: 'holdfast wallets list --all', why: 'see the wallets, archived and deleted ones too' }
+      ]
+    }
+  )
+
+const sentenceOf = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+/** Opens a wallet to be used; its engine rests only where somebody paused the wallet on this device. */
+export const openWallet = (session: Session, walletId: string): Promise<CurrencyWallet> =>
+  open(session, walletId, readPausedWallets(session.paths.session).has(walletId))
+
+/** Opens a wallet for what its files say, such as its name: its engine rests, and its chain is left alone. */
+export const openResting = (session: Session, walletId: string): Promise<CurrencyWallet> =>
+  open(session, walletId, true)
+
+/** Opens many wallets, a few at a time; gives undefined for each that cannot be opened. */
+export const openEach = async (
+  walletIds: readonly string[],
+  open: (walletId: string) => Promise<CurrencyWallet>
+): Promise<readonly (CurrencyWallet | undefined)[]> => {
+  const opened: (CurrencyWallet | undefined)[] = []
+  const waiting = [...walletIds.entries()].reverse()
+  const workOff = async (): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [at, walletId] = next
+      opened[at] = await open(walletId).catch(() => undefined)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, workOff))
+  return opened
+}
+
+const AT_ONCE = 8
+
+const open = async (session: Session, walletId: string, isPaused: boolean): Promise<CurrencyWallet> => {
+  const wallet = await (await session.account()).openWallet(walletId, { isPaused })
+  // It may rest so far, because somebody asked for its name. Nobody waits for the engine, and its failure shows in the
+  // wallet. One that is in use is not put to rest by a second look at its name.
+  if (!isPaused && wallet.getSnapshot().isPaused) wallet.changePaused(false).catch(() => {})
+  return wallet
+}
+
+/** Lets wallets see their chains; gives one sentence for each that could not, and is shown as it was. */
+export const syncWallets = async (
+  session: Session,
+  wallets: readonly CurrencyWallet[]
+): Promise<readonly string[]> => {
+  const warnings: string[] = []
+  await Promise.all(
+    wallets.map(wallet =>
+      session.synced(wallet).catch((error: unknown) => {
+        if (session.signal.aborted) throw error
+        warnings.push(warningOf(wallet, error))
+      })
+    )
+  )
+  return warnings
+}
+
+const warningOf = (wallet: CurrencyWallet, error: unknown): string => {
+  const { code, message } = failureOf(error)
+  if (code === 'WALLET_BEHIND') return `${message}; what is shown is what this device knew before`
+  if (code === 'DEADLINE') return `${behindText(wallet)}; what is shown is what this device knew before`
+  return `${wallet.name ?? wallet.id}: ${message}`
+}
+
+/** What a sync is about. */
+export interface SyncTargets {
+  readonly wallets: readonly CurrencyWallet[]
+  /** Whether the account's own files are meant, as by its name or by no name at all. */
+  readonly hasAccount: boolean
+}
+
+/** Reads names of wallets and the word `account`; none means everything. @throws as `findWallets` */
+export const syncTargetsOf = async (
+  session: Session,
+  texts: readonly (string | undefined)[]
+): Promise<SyncTargets> => {
+  const named = texts.filter(text => text !== undefined)
+  const names = named.filter(text => text !== ACCOUNT)
+  const hasAccount = named.length === 0 || names.length < named.length
+  return {
+    hasAccount,
+    wallets: named.length > 0 && names.length === 0 ? [] : await findWallets(session, names)
+  }
+}
+
+/** A wallet of this name is found by its id. */
+const ACCOUNT = 'account'

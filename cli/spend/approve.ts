@@ -1,0 +1,177 @@
+import {
+  amountText,
+  type CurrencyWallet,
+  type NativeAmount,
+  parseAmount,
+  type SignOptions,
+  sum,
+  type Transaction,
+  type UnusualFee,
+  unusualFeeOf,
+  WalletError
+} from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { failureOf } from '../errors/failure.ts'
+import type { Asset } from '../output/amounts.ts'
+import { txDetailsJson } from '../output/transactions.ts'
+import type { CommandResult } from '../output/view.ts'
+import { promptText } from '../secrets/prompt.ts'
+import { coinOf } from '../session/assets.ts'
+import { confirm } from '../session/confirm.ts'
+import type { Session } from '../session/session.ts'
+import { canAsk } from '../terminal/terminal.ts'
+import { allowSecondPayment } from './open-payments.ts'
+import type { ReadSpend } from './request.ts'
+import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
+
+/** A payment to draft. `limit`: of {@link maxFeeOf}. */
+export interface SpendToDraft extends ReadSpend {
+  readonly asset: Asset
+  readonly limit: NativeAmount | undefined
+}
+
+/** A payment that is drafted, and what a person reads of it. */
+export interface DraftedSpend {
+  readonly draft: Transaction
+  readonly summary: SpendSummary
+  /** Asks as {@link approveSpend}, then whether an unusual fee is meant; gives what it may be signed with. */
+  approve(question: string): Promise<SignOptions>
+}
+
+/** The most that the network may take, as `--max-fee` says. @throws AMOUNT_INVALID */
+export const maxFeeOf = (session: Session, { currencyInfo }: CurrencyWallet): NativeAmount | undefined => {
+  const maxFee = session.text('maxFee')
+  return maxFee === undefined ? undefined : parseAmount(maxFee, currencyInfo)
+}
+
+/** Drafts a payment, to be approved. @throws MAX_FEE and the spend errors */
+export const draftSpend = async (
+  session: Session,
+  wallet: CurrencyWallet,
+  { spend, warnings, asset, limit }: SpendToDraft
+): Promise<DraftedSpend> => {
+  const draft = await wallet.makeSpend(spend)
+  checkMaxFee(wallet, draft, limit)
+  const fee = limit === undefined ? unusualFeeOf(draft) : undefined
+  const unusual = fee === undefined ? [] : [fee]
+  const summary = withWarnings(summaryOf(wallet, draft, asset), [
+    ...warnings,
+    ...unusualFeeWarnings(wallet, unusual)
+  ])
+  return {
+    draft,
+    summary,
+    async approve(question) {
+      await approveSpend(session, summary, question)
+      const maxNetworkFee = limit ?? (await allowUnusualFees(session, wallet, unusual))
+      return { maxNetworkFee, ...signingFollowed(session) }
+    }
+  }
+}
+
+/** Shows how far a long signature has come, and lets Ctrl-C stop it; what is signed goes out all the same. */
+const signingFollowed = ({ signal, talk }: Session): Pick<SignOptions, 'onProgress' | 'signal'> => ({
+  signal,
+  onProgress: ratio => talk.step(`signing… ${Math.floor(ratio * 100)} %`)
+})
+
+/**
+ * Shows what is to be approved and asks, with no as the default. `question`: what a yes does.
+ *
+ * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED
+ */
+export const approveSpend = async (
+  session: Session,
+  summary: SpendSummary,
+  question: string
+): Promise<void> => {
+  if (session.globals.yes) for (const line of summaryLines(summary)) session.talk.say(line)
+  await confirm(session, {
+    question,
+    summary: summary.json,
+    async ask() {
+      const { showSendReview } = await import('../screens/review.tsx')
+      return showSendReview(session.terminal, summary, { question, lines: summaryLines(summary) })
+    }
+  })
+  await allowSecondPayment(session, summary)
+}
+
+/** What a review says of network fees that are not usual. */
+export const unusualFeeWarnings = (
+  { currencyInfo }: CurrencyWallet,
+  fees: readonly UnusualFee[]
+): readonly string[] =>
+  fees.map(
+    ({ networkFee, usualNetworkFee }) =>
+      `the network fee of ${amountText(networkFee, currencyInfo)} is more than ten times the usual ${amountText(usualNetworkFee, currencyInfo)}`
+  )
+
+/**
+ * Has an unusual network fee allowed by a typed yes, and returns what the network may take then; undefined if every fee
+ * is usual. `--yes` does not answer this, only `--max-fee` does.
+ *
+ * @throws FEE_UNUSUAL where nobody can be asked; CliError DECLINED, INTERRUPTED
+ */
+export const allowUnusualFees = async (
+  { globals, terminal }: Session,
+  { currencyInfo }: CurrencyWallet,
+  fees: readonly UnusualFee[]
+): Promise<NativeAmount | undefined> => {
+  const [first] = fees
+  if (first === undefined) return undefined
+  const { currencyCode } = currencyInfo
+  if (globals.yes || !globals.input || !canAsk(terminal))
+    throw new WalletError('FEE_UNUSUAL', { ...first, currencyCode })
+  const networkFee = sum(fees.map(fee => fee.networkFee))
+  const typed = await promptText(
+    terminal,
+    `Pay ${amountText(networkFee, currencyInfo)} to the network, more than ten times the usual? Type "yes":`
+  )
+  if (typed.trim() === 'yes') return networkFee
+  throw new CliError('DECLINED', 'The network fee was not allowed; nothing was signed')
+}
+
+/** The payment is out and safe here; if its record cannot be uploaded now, that is a warning. */
+export const saveEverywhere = async (
+  session: Session,
+  wallet: CurrencyWallet
+): Promise<readonly string[]> => {
+  session.talk.step('syncing…')
+  try {
+    await session.within('Syncing', () => wallet.sync())
+    return []
+  } catch (error) {
+    return [`the payment is sent, but its record is not on the server yet: ${failureOf(error).message}`]
+  }
+}
+
+/** What would be approved, for `--dry-run`. */
+export const dryResult = (summary: SpendSummary): CommandResult => ({
+  data: { dryRun: true, summary: summary.json },
+  view: {
+    kind: 'record',
+    fields: [
+      ...summary.lines,
+      ...summary.recipients.map(({ groups, amount }) => ['to', `${groups.join('')} ${amount}`] as const)
+    ]
+  }
+})
+
+/** A payment that has left, in units of its asset. */
+export const sentResult = (
+  wallet: CurrencyWallet,
+  tx: Transaction,
+  { warnings, asset = coinOf(wallet) }: { readonly warnings: readonly string[]; readonly asset?: Asset }
+): CommandResult => ({
+  data: { dryRun: false, txid: tx.txid, tx: txDetailsJson(tx, asset) },
+  warnings,
+  view: {
+    kind: 'record',
+    fields: [
+      ['txid', tx.txid],
+      ['network fee', amountText(tx.parentNetworkFee ?? tx.networkFee, wallet.currencyInfo)],
+      ['state', { text: 'sent', tone: 'good' }]
+    ]
+  }
+})

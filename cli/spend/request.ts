@@ -1,0 +1,115 @@
+import {
+  type CurrencyWallet,
+  type Memo,
+  type Metadata,
+  type NativeAmount,
+  type NetworkFeeOption,
+  type ParsedUri,
+  parseAmount,
+  type SpendInfo,
+  type SpendTarget
+} from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { parsePairs } from '../grammar/options.ts'
+import { type Asset, isMax } from '../output/amounts.ts'
+
+/** The flags of `send`, as typed. */
+export interface SendFlags {
+  readonly to: readonly string[]
+  readonly amounts: readonly string[]
+  readonly fee: string | undefined
+  readonly customFee: readonly string[]
+  readonly noUnconfirmed?: boolean | undefined
+  /** The txid of the open payment in whose place this is sent. */
+  readonly replaces?: string
+  /** What is paid in. */
+  readonly asset: Asset
+  readonly memos: readonly string[]
+  readonly metadata: Metadata
+}
+
+/** What is to be sent, and what a person should think of before it is. */
+export interface ReadSpend {
+  readonly spend: SpendInfo
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Reads what is to be sent, to whom and at which fee.
+ *
+ * A payment link may bring its amount; `--amount` wins. `max` sends everything to the one recipient.
+ *
+ * @throws CliError USAGE; ADDRESS_INVALID, AMOUNT_INVALID, and the spend errors when the maximum is looked for
+ */
+export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promise<ReadSpend> => {
+  const { to, amounts, metadata, asset } = flags
+  if (to.length === 0) throw new CliError('USAGE', 'Say who gets it: --to <address>')
+  if (amounts.length > to.length) throw new CliError('USAGE', 'There are more amounts than recipients')
+  const isEverything = amounts.some(isMax)
+  if (isEverything && to.length > 1) throw new CliError('USAGE', 'max works with one recipient only')
+  const spendTargets: SpendTarget[] = []
+  const warnings: string[] = []
+  for (const [index, text] of to.entries()) {
+    const amount = isEverything ? undefined : amounts[index]
+    const { legacyAddress, ...target } = await readTarget(wallet, text, { amount, asset })
+    if (legacyAddress !== undefined) warnings.push(warningOf(wallet, legacyAddress))
+    spendTargets.push(target)
+  }
+  const spend: SpendInfo = {
+    tokenId: asset.tokenId,
+    spendTargets,
+    ...readFee(flags),
+    ...(flags.memos.length === 0 ? {} : { memos: flags.memos.map(readMemo) }),
+    ...(flags.noUnconfirmed === undefined ? {} : { noUnconfirmed: flags.noUnconfirmed }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(flags.replaces === undefined ? {} : { replaces: flags.replaces })
+  }
+  if (!isEverything) return { spend, warnings }
+  const most = await wallet.getMaxSpendable(spend)
+  return {
+    spend: { ...spend, spendTargets: spendTargets.map(target => ({ ...target, nativeAmount: most })) },
+    warnings
+  }
+}
+
+const warningOf = ({ currencyInfo }: CurrencyWallet, address: string): string =>
+  `${address} is an old spelling that another currency has, too: make sure that it is one of ${currencyInfo.displayName}`
+
+const readTarget = async (
+  wallet: CurrencyWallet,
+  text: string,
+  { amount, asset }: { readonly amount: string | undefined; readonly asset: Asset }
+): Promise<SpendTarget & Pick<ParsedUri, 'legacyAddress'>> => {
+  const { publicAddress, legacyAddress, nativeAmount } = await wallet.parseUri(text)
+  // The amount of a link is of the coin.
+  const linked = asset.tokenId === null ? nativeAmount : undefined
+  const wanted: NativeAmount | undefined = amount === undefined ? linked : parseAmount(amount, asset)
+  return {
+    ...(publicAddress === undefined ? {} : { publicAddress }),
+    ...(legacyAddress === undefined ? {} : { legacyAddress }),
+    ...(wanted === undefined ? {} : { nativeAmount: wanted })
+  }
+}
+
+const MEMO = /^(text|hex|number):(.*)$/s
+
+/** `text:…`, `hex:…` or `number:…`; anything else is text as a whole. */
+const readMemo = (text: string): Memo => {
+  const [, type = 'text', value = text] = MEMO.exec(text) ?? []
+  return { type: type as Memo['type'], value }
+}
+
+const readFee = ({ fee, customFee }: SendFlags): Pick<SpendInfo, 'customNetworkFee' | 'networkFeeOption'> => {
+  if (customFee.length === 0) {
+    if (fee === 'custom') {
+      throw new CliError('USAGE', 'A custom fee needs its numbers', {
+        hint: 'Add --custom-fee satPerByte=12.5'
+      })
+    }
+    return fee === undefined ? {} : { networkFeeOption: fee as NetworkFeeOption }
+  }
+  if (fee !== undefined && fee !== 'custom') {
+    throw new CliError('USAGE', `--custom-fee does not go with --fee ${fee}`)
+  }
+  return { networkFeeOption: 'custom', customNetworkFee: parsePairs(customFee, 'custom fee') }
+}

@@ -1,0 +1,128 @@
+import {
+  add,
+  amountText,
+  type CurrencyWallet,
+  compare,
+  type JsonObject,
+  type Memo,
+  type NativeAmount,
+  nativeAmount,
+  negate,
+  sum,
+  type Transaction,
+  WalletError
+} from '../../kernel/index.ts'
+import { type Asset, amountJson } from '../output/amounts.ts'
+import type { ReviewFacts } from '../screens/review.tsx'
+import { coinOf } from '../session/assets.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { openLines, openPaymentJson } from './open-payments.ts'
+
+/** What a person approves, and what a script is told instead. Amounts are exact. */
+export interface SpendSummary extends ReviewFacts {
+  /** The txids of open payments that pay one of the payees the same amount. */
+  readonly similar: readonly string[]
+  readonly json: JsonObject
+}
+
+/** Sums up the draft of a spend: what goes where, what it costs, what stays. */
+export const summaryOf = (
+  wallet: CurrencyWallet,
+  draft: Transaction,
+  asset: Asset = coinOf(wallet)
+): SpendSummary => {
+  const { currencyInfo: info } = wallet
+  const targets = draft.spendTargets ?? []
+  const amount = sum(targets.map(target => nativeAmount(target.nativeAmount)))
+  const total = negate(draft.nativeAmount)
+  const remaining = add(wallet.balanceOf(asset.tokenId), draft.nativeAmount)
+  // The chain takes its fee in its own coin, also for a token.
+  const networkFee = draft.parentNetworkFee ?? draft.networkFee
+  const fee = amountText(networkFee, info)
+  const rate = rateOf(draft)
+  const open = wallet.getSnapshot().openPayments.filter(({ txid }) => txid !== draft.txid)
+  const similar = wallet
+    .similarPayments(draft)
+    .map(({ txid }) => txid)
+    .filter(txid => txid !== draft.txid)
+  const show = (native: NativeAmount): string => amountText(native, asset)
+  return {
+    lines: [
+      ['asset', `${asset.displayName} (${asset.currencyCode})`],
+      ['from', wallet.name ?? wallet.id],
+      ['amount', show(amount)],
+      ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
+      ['total', show(total)],
+      ['remaining', show(remaining)],
+      ...draft.memos.map(memoLine),
+      ...openLines(wallet, draft)
+    ],
+    similar,
+    recipients: targets.map(({ publicAddress, nativeAmount: part }, index) => ({
+      place: index + 1,
+      groups: groupsOf(safeText(publicAddress)),
+      amount: show(nativeAmount(part))
+    })),
+    json: {
+      walletId: wallet.id,
+      asset: { pluginId: info.pluginId, tokenId: asset.tokenId, code: asset.currencyCode },
+      recipients: targets.map(({ publicAddress, nativeAmount: part }) => ({
+        publicAddress,
+        amount: amountJson(nativeAmount(part), asset)
+      })),
+      amount: amountJson(amount, asset),
+      networkFee: amountJson(networkFee, info),
+      feeRate: draft.feeRateUsed ?? null,
+      feeOption: draft.networkFeeOption ?? 'standard',
+      total: amountJson(total, asset),
+      remaining: amountJson(remaining, asset),
+      memos: draft.memos.map(memo => ({ ...memo })),
+      replaces: draft.replaces ?? null,
+      openPayments: open.map(payment => openPaymentJson(wallet, payment)),
+      similarPayments: [...similar]
+    }
+  }
+}
+
+/** Puts what a person should think of where it is read. */
+export const withWarnings = (
+  { lines, json, ...rest }: SpendSummary,
+  warnings: readonly string[]
+): SpendSummary => ({
+  ...rest,
+  lines: [...lines, ...warnings.map(text => ['careful', text] as const)],
+  json: { ...json, warnings }
+})
+
+/** Stops a spend whose fee, which the chain takes in its own coin, is above what the user allows. @throws MAX_FEE */
+export const checkMaxFee = (
+  { currencyInfo: { currencyCode } }: CurrencyWallet,
+  draft: Pick<Transaction, 'networkFee' | 'parentNetworkFee'>,
+  maxFee: NativeAmount | undefined
+): void => {
+  const networkFee = draft.parentNetworkFee ?? draft.networkFee
+  if (maxFee === undefined || compare(networkFee, maxFee) <= 0) return
+  throw new WalletError('MAX_FEE', { networkFee, maxFee, currencyCode })
+}
+
+/** A summary as lines of text, for where no screen is drawn. */
+export const summaryLines = ({ lines, recipients }: SpendSummary): readonly string[] => [
+  ...lines.map(([label, value]) => `${label.padEnd(LABEL)}${value}`),
+  ...recipients.map(({ groups, amount }) => `${'to'.padEnd(LABEL)}${groups.join(' ')}  ${amount}`)
+]
+
+const memoLine = ({ type, value }: Memo, at: number): readonly [string, string] => [
+  at === 0 ? 'memo' : `memo ${at + 1}`,
+  `${type === 'text' ? safeText(value) : `${type}:${value}`} (everyone can read it)`
+]
+
+const LABEL = 13
+const GROUP = 4
+
+/** An address in groups of four; the network's own beginning is one of them. */
+const groupsOf = (address: string): readonly string[] => address.match(new RegExp(`.{1,${GROUP}}`, 'g')) ?? []
+
+const rateOf = ({ feeRateUsed }: Transaction): string | undefined => {
+  const rate = feeRateUsed?.satPerVByte
+  return typeof rate === 'string' ? `${safeText(rate)} sat/vB` : undefined
+}

@@ -1,0 +1,328 @@
+import { OWN_CHECK_TEXT } from '../../devtools/core/review-texts.ts'
+import { shellWord } from '../../devtools/core/shell-word.ts'
+import {
+  amountText,
+  compare,
+  type JsonObject,
+  type SpendInfo,
+  type SwapQuote,
+  type SwapResult,
+  type SwapReview
+} from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { amountJson } from '../output/amounts.ts'
+import { localTime } from '../output/texts.ts'
+import { txDetailsJson } from '../output/transactions.ts'
+import type { CommandResult } from '../output/view.ts'
+import type { QuoteChoice } from '../screens/quotes.tsx'
+import { coinOf } from '../session/assets.ts'
+import type { Session } from '../session/session.ts'
+import { allowUnusualFees, approveSpend, saveEverywhere, unusualFeeWarnings } from '../spend/approve.ts'
+import { type SpendSummary, summaryOf, withWarnings } from '../spend/summary.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { canAsk } from '../terminal/terminal.ts'
+import { askQuotes, keptResult } from './ask-quotes.ts'
+import { quoteLines } from './quotes.ts'
+import { type AskedSwap, placeName, type SwapLimits, type SwapPlaces } from './request.ts'
+
+/** Shows quotes as they come until a person chooses one, which is then reviewed and approved, or none. */
+export const chooseAndApprove = async (session: Session, asked: AskedSwap): Promise<CommandResult> => {
+  for (;;) {
+    const result = await oneRound(session, asked)
+    if (result !== undefined) return result
+  }
+}
+
+/** Undefined if another round is wanted. */
+const oneRound = async (session: Session, asked: AskedSwap): Promise<CommandResult | undefined> => {
+  const [{ chooseQuote }, { io }] = await Promise.all([import('../screens/quotes.tsx'), session.world()])
+  const { clock } = io
+  const asking = await askQuotes(session, asked)
+  const { round } = asking
+  const until = clock.monotonic() + asked.options.waitMs
+  try {
+    const choice: QuoteChoice = await chooseQuote(session.terminal, {
+      title: titleOf(asked),
+      isAscii: session.globals.ascii,
+      signal: session.signal,
+      look() {
+        const { providers, isOver } = round.getSnapshot()
+        return { isOver, rows: providers.map(quote => quoteLines(quote, asked.places, clock.now())) }
+      },
+      subscribe: round.subscribe,
+      waitLeft: () => until - clock.monotonic(),
+      enough: () => round.stop()
+    })
+    if (choice.kind === 'again') return undefined
+    if (choice.kind === 'chosen') {
+      const quote = round.quotes.find(({ quoteId }) => quoteId === choice.quoteId)
+      if (quote === undefined) throw new CliError('NOT_FOUND', 'That quote is gone')
+      return await approveQuote(session, asked, quote)
+    }
+    return await keptResult(session, asked, round.getSnapshot().providers)
+  } finally {
+    asking.close()
+  }
+}
+
+/** What is asked for, in a line. */
+const titleOf = ({ places, wish }: AskedSwap): string => {
+  const { quoteFor, nativeAmount } = wish
+  if (quoteFor === 'max') return `All ${places.from.asset.currencyCode} ${wayOf(places)}`
+  const asset = quoteFor === 'to' ? places.to.asset : places.from.asset
+  return `${amountText(nativeAmount, asset)} ${wayOf(places)}`
+}
+
+const wayOf = ({ from, to }: SwapPlaces): string => `from ${placeName(from)} to ${placeName(to)}`
+
+/** The first of the ranked quotes that is within the limits. @throws CliError MIN_RECEIVE if none is */
+export const bestWithin = ({ places, limits }: AskedSwap, quotes: readonly SwapQuote[]): SwapQuote => {
+  const best = quotes.find(quote => isWithin(quote, limits))
+  if (best !== undefined) return best
+  const [first] = quotes
+  throw new CliError('MIN_RECEIVE', 'No quote is within --min-receive, --max-pay and --max-fee', {
+    details: first === undefined ? {} : { best: quoteFacts(places, first) },
+    hint:
+      first === undefined
+        ? 'Ask for quotes again.'
+        : `The best is ${amountText(first.minReceiveAmount ?? first.toNativeAmount, places.to.asset)} for ${amountText(first.fromNativeAmount, places.from.asset)} from ${first.swapInfo.displayName}, for a fee of ${amountText(first.networkFee.nativeAmount, coinOf(places.from.wallet))}.`
+  })
+}
+
+const isWithin = (
+  { fromNativeAmount, toNativeAmount, minReceiveAmount, networkFee }: SwapQuote,
+  { minReceive, maxPay, maxNetworkFee }: SwapLimits
+): boolean =>
+  (minReceive === undefined || compare(minReceiveAmount ?? toNativeAmount, minReceive) >= 0) &&
+  (maxPay === undefined || compare(fromNativeAmount, maxPay) <= 0) &&
+  (maxNetworkFee === undefined || compare(networkFee.nativeAmount, maxNetworkFee) <= 0)
+
+/** What is different for a quote that an earlier command showed. */
+export interface KeptApproval {
+  /** Before anybody is asked. @throws SWAP_CHANGED if the order is worse than what was shown */
+  checkOrder(review: SwapReview): void
+  /** At the last moment before it is signed. @throws QUOTE_ENDED if another process has approved or closed it */
+  claim(): void
+  /** Told why it was not paid, or may not have been. */
+  failed(error: unknown): void
+}
+
+/**
+ * Orders, reviews, signs and sends. Until the review is approved nothing has left, and Ctrl-C ends it; what is sent is
+ * in the journal before.
+ *
+ * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED; QUOTE_ENDED, SWAP_CHANGED and what a spend can meet
+ */
+export const approveQuote = async (
+  session: Session,
+  { places, limits }: AskedSwap,
+  quote: SwapQuote,
+  kept?: KeptApproval
+): Promise<CommandResult> => {
+  checkCanConfirm(session, places, quote, kept === undefined)
+  const { displayName } = quote.swapInfo
+  session.talk.step(`ordering from ${displayName}…`)
+  const { minReceive, maxNetworkFee } = limits
+  const approving = quote.approve({
+    ...(minReceive === undefined ? {} : { minReceive }),
+    ...(maxNetworkFee === undefined ? {} : { maxNetworkFee }),
+    metadata: { name: displayName, category: `exchange:${quote.request.toCurrencyCode}` },
+    confirm: async review => {
+      kept?.checkOrder(review)
+      await places.from.wallet.lookAtOpenPayments()
+      const unusual = maxNetworkFee === undefined ? review.unusualFees : []
+      await confirmReview(session, places, review)
+      const allowed = await allowUnusualFees(session, places.from.wallet, unusual)
+      session.signal.throwIfAborted()
+      kept?.claim()
+      session.paying()
+      return allowed === undefined ? true : { maxNetworkFee: review.networkFee.nativeAmount }
+    }
+  })
+  const result = await approving.catch((error: unknown) => {
+    kept?.failed(error)
+    throw error
+  })
+  const warnings = await saveEverywhere(session, places.from.wallet)
+  return sentResult(places, quote, { result, warnings })
+}
+
+/** Before anything is ordered: where nobody can be asked, a script is told what it would have to say yes to. */
+const checkCanConfirm = (
+  session: Session,
+  places: SwapPlaces,
+  quote: SwapQuote,
+  needsLimits: boolean
+): void => {
+  const { globals, terminal, commandLine } = session
+  if (globals.yes || (globals.input && canAsk(terminal))) return
+  const least = amountText(quote.minReceiveAmount ?? quote.toNativeAmount, places.to.asset)
+  const most = amountText(quote.fromNativeAmount, places.from.asset)
+  const limits = [
+    ...(needsLimits && session.text('minReceive') === undefined
+      ? [` --min-receive ${shellWord(least)}`]
+      : []),
+    ...(needsLimits && quote.request.quoteFor === 'to' && session.text('maxPay') === undefined
+      ? [` --max-pay ${shellWord(most)}`]
+      : [])
+  ].join('')
+  throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, and nobody can be asked', {
+    details: { summary: quoteFacts(places, quote) },
+    hint: `Read details.summary, then run the command with --yes${needsLimits ? ' and the least that is to arrive' : ''}.`,
+    next: [{ command: `${commandLine}${limits} --yes`, why: 'confirm it' }]
+  })
+}
+
+const confirmReview = async (session: Session, places: SwapPlaces, review: SwapReview): Promise<void> => {
+  const warnings = unusualFeeWarnings(places.from.wallet, review.unusualFees)
+  const summary = withWarnings(reviewSummary(places, review), warnings)
+  session.talk.clear()
+  await approveSpend(session, summary, 'Sign and send it?')
+}
+
+/** The quote that would be approved, for `--dry-run`. Nothing was ordered. */
+export const quoteResult = (places: SwapPlaces, quote: SwapQuote): CommandResult => ({
+  data: { dryRun: true, quote: quoteFacts(places, quote) },
+  view: {
+    kind: 'record',
+    fields: [
+      ['provider', quote.swapInfo.displayName],
+      ['pay', amountText(quote.fromNativeAmount, places.from.asset)],
+      ['receive', `${quote.isEstimate ? '~' : ''}${amountText(quote.toNativeAmount, places.to.asset)}`],
+      ['network fee', amountText(quote.networkFee.nativeAmount, coinOf(places.from.wallet))],
+      ['state', { text: 'not ordered', tone: 'warn' }]
+    ]
+  }
+})
+
+const quoteFacts = ({ from, to }: SwapPlaces, quote: SwapQuote): JsonObject => ({
+  plugin: {
+    id: quote.pluginId,
+    name: quote.swapInfo.displayName,
+    type: quote.isDex ? 'DEX' : 'CEX'
+  },
+  from: amountJson(quote.fromNativeAmount, from.asset),
+  to: amountJson(quote.toNativeAmount, to.asset),
+  minReceive: quote.minReceiveAmount === undefined ? null : amountJson(quote.minReceiveAmount, to.asset),
+  networkFee: amountJson(quote.networkFee.nativeAmount, coinOf(from.wallet)),
+  estimate: quote.isEstimate,
+  expiresAt: quote.expirationDate?.toISOString() ?? null,
+  rankReasons: quote.rankReason === undefined ? [] : [quote.rankReason]
+})
+
+interface Sent {
+  readonly result: SwapResult
+  readonly warnings: readonly string[]
+}
+
+const sentResult = (places: SwapPlaces, quote: SwapQuote, { result, warnings }: Sent): CommandResult => {
+  const { transaction, orderId, orderUri, destinationAddress } = result
+  const payout = transaction.swapData?.payoutNativeAmount ?? quote.toNativeAmount
+  return {
+    data: {
+      dryRun: false,
+      txid: transaction.txid,
+      orderId: orderId ?? null,
+      orderUri: orderUri ?? null,
+      destinationAddress,
+      quote: quoteFacts(places, quote),
+      tx: txDetailsJson(transaction, places.from.asset)
+    },
+    warnings,
+    view: {
+      kind: 'record',
+      fields: [
+        ['txid', transaction.txid],
+        ['provider', quote.swapInfo.displayName],
+        ['receive', `${quote.isEstimate ? '~' : ''}${amountText(payout, places.to.asset)}`],
+        ['order', orderId ?? ''],
+        ['watch it at', orderUri ?? ''],
+        ['state', { text: 'sent', tone: 'good' }]
+      ]
+    },
+    advice: ['See it again with: holdfast swap history']
+  }
+}
+
+/** Sums up a swap that is about to be signed: as `send` does, and what arrives for it, from whom and where. */
+export const reviewSummary = (places: SwapPlaces, review: SwapReview): SpendSummary => {
+  const { from, to } = places
+  const { drafts, spends, swapInfo, isEstimate, toNativeAmount, minReceiveAmount, expirationDate } = review
+  const payment = drafts.at(-1)
+  if (payment === undefined) throw new TypeError('A swap without a payment')
+  const spend = summaryOf(from.wallet, payment, from.asset)
+  const receive = amountText(toNativeAmount, to.asset)
+  const least = isEstimate ? minReceiveAmount : toNativeAmount
+  const promise =
+    least === undefined ? 'an estimate: less may arrive' : `at least ${amountText(least, to.asset)}`
+  const approvals = spends.slice(0, -1)
+  const params = paramsText(spends.at(-1))
+  const fees = amountText(review.networkFee.nativeAmount, coinOf(from.wallet))
+  return {
+    lines: [
+      ['swap with', `${safeText(swapInfo.displayName)} (${swapInfo.isDex ? 'DEX' : 'CEX'})`],
+      ['receive', isEstimate ? `~${receive}, ${promise}` : receive],
+      ['into', placeName(to)],
+      ...approvals.map((approval, at) => [`approval ${at + 1}`, approvalText(approval)] as const),
+      ...review.allowances.map(
+        ({ spender, nativeAmount }) =>
+          ['allows', `${spender} to take ${amountText(nativeAmount, from.asset)}`] as const
+      ),
+      ...spend.lines,
+      ...(params === '' ? [] : [['calls with', params] as const]),
+      ...(approvals.length === 0 ? [] : [['all fees', fees] as const]),
+      ...(review.isOwnCheckComplete ? [] : [['careful', OWN_CHECK_TEXT] as const]),
+      ...(expirationDate === undefined ? [] : [['pay before', localTime(expirationDate)] as const])
+    ],
+    recipients: spend.recipients,
+    similar: spend.similar,
+    json: {
+      ...spend.json,
+      swap: {
+        plugin: { id: swapInfo.pluginId, name: swapInfo.displayName, type: swapInfo.isDex ? 'DEX' : 'CEX' },
+        receive: amountJson(toNativeAmount, to.asset),
+        minReceive: least === undefined ? null : amountJson(least, to.asset),
+        estimate: isEstimate,
+        toWalletId: to.wallet.id,
+        payoutAddress: review.payoutAddress,
+        approvals: approvals.map(spendJson),
+        allowances: review.allowances.map(({ spender, nativeAmount }) => ({
+          spender,
+          amount: amountJson(nativeAmount, from.asset)
+        })),
+        ownAddressesDerived: review.isOwnCheckComplete,
+        params: spends.at(-1)?.otherParams ?? null,
+        networkFee: amountJson(review.networkFee.nativeAmount, coinOf(from.wallet)),
+        orderId: review.orderId ?? null,
+        expiresAt: expirationDate?.toISOString() ?? null
+      }
+    }
+  }
+}
+
+/** Whom an approval calls and what it says there: nothing else tells what it allows. */
+const approvalText = (spend: SpendInfo): string => {
+  const { spendTargets, memos = [] } = spend
+  const calls = spendTargets.map(({ publicAddress = '' }) => publicAddress).join(', ')
+  const said = memos.map(({ type, value }) => `${type}:${safeText(value)}`)
+  return ['calls', calls, ...said, paramsText(spend)].filter(text => text !== '').join(' ')
+}
+
+/** What a spend says to the chain in its own words; cut where it would push the rest off the screen. */
+const paramsText = (spend: SpendInfo | undefined): string => {
+  const parts = [spend?.otherParams, ...(spend?.spendTargets ?? []).map(({ otherParams }) => otherParams)]
+  const text = parts.flatMap(part => (part === undefined ? [] : safeText(JSON.stringify(part)))).join(' ')
+  return text.length <= MAX_PARAMS ? text : `${text.slice(0, MAX_PARAMS)}… (${text.length} characters)`
+}
+
+const spendJson = ({ tokenId, spendTargets, memos = [], otherParams }: SpendInfo): JsonObject => ({
+  tokenId,
+  calls: spendTargets.map(({ publicAddress, otherParams: params }) => ({
+    publicAddress: publicAddress ?? '',
+    params: params ?? null
+  })),
+  memos: memos.map(({ type, value }) => ({ type, value })),
+  params: otherParams ?? null
+})
+
+const MAX_PARAMS = 200

@@ -1,0 +1,160 @@
+import {
+  type CurrencyWallet,
+  type NativeAmount,
+  parseAmount,
+  type SwapOptions,
+  type SwapPlugin,
+  type SwapRequest,
+  ZERO
+} from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { parsePairs } from '../grammar/options.ts'
+import { type Asset, isMax } from '../output/amounts.ts'
+import { coinOf, findAsset } from '../session/assets.ts'
+import type { Session } from '../session/session.ts'
+import { findWallet } from '../session/wallets.ts'
+
+/** What a command asks quotes for. */
+export interface AskedSwap {
+  readonly places: SwapPlaces
+  readonly wish: SwapRequest
+  readonly options: SwapOptions & { readonly waitMs: number }
+  readonly limits: SwapLimits
+}
+
+/** What a person allows at the worst. */
+export interface SwapLimits {
+  readonly minReceive?: NativeAmount
+  /** What is paid, without the network's fee. */
+  readonly maxPay?: NativeAmount
+  /** In native units of the paying chain's own coin. */
+  readonly maxNetworkFee?: NativeAmount
+}
+
+/**
+ * Reads the flags of `swap quote` and `swap run`, and lets both wallets see their chains.
+ *
+ * @throws CliError USAGE, NOT_FOUND; AMOUNT_INVALID, DEADLINE
+ */
+export const readSwap = async (session: Session): Promise<AskedSwap> => {
+  const quoteFor = sideOf(session)
+  const [fromText, toText] = [session.text('from'), session.text('to')]
+  if (fromText === undefined) throw new CliError('USAGE', 'Say what to pay with: --from <wallet>')
+  if (toText === undefined) throw new CliError('USAGE', 'Say where to receive: --to <wallet>')
+  const options = await readOptions(session)
+  const places = { from: await findPlace(session, fromText), to: await findPlace(session, toText) }
+  const nativeAmount = amountOf(session, quoteFor, places)
+  const limits = limitsOf(session, places)
+  await Promise.all([session.synced(places.from.wallet), session.synced(places.to.wallet)])
+  return {
+    places,
+    wish: {
+      fromWallet: places.from.wallet,
+      toWallet: places.to.wallet,
+      fromTokenId: places.from.asset.tokenId,
+      toTokenId: places.to.asset.tokenId,
+      nativeAmount,
+      quoteFor
+    },
+    options,
+    limits
+  }
+}
+
+type Side = SwapRequest['quoteFor']
+
+const sideOf = (session: Session): Side => {
+  const [amount, side] = [session.text('amount'), session.text('for') as Side | undefined]
+  const wantsAll = amount !== undefined && isMax(amount)
+  if (side === 'max' && amount !== undefined && !wantsAll) {
+    throw new CliError('USAGE', '--for max takes all there is; leave --amount out')
+  }
+  if (wantsAll && side === 'to')
+    throw new CliError('USAGE', '--amount max is of what is paid; leave --for out')
+  if (wantsAll || side === 'max') return 'max'
+  if (amount === undefined) throw new CliError('USAGE', 'Say how much: --amount <amount>, or --amount max')
+  return side ?? 'from'
+}
+
+const amountOf = (session: Session, side: Side, { from, to }: SwapPlaces): NativeAmount =>
+  side === 'max' ? ZERO : parseAmount(session.text('amount') ?? '', side === 'to' ? to.asset : from.asset)
+
+/** Reads the flags that say what a person allows at the worst. @throws CliError USAGE; AMOUNT_INVALID */
+export const limitsOf = (session: Session, { from, to }: SwapPlaces): SwapLimits => {
+  const [least, most, fee] = ['minReceive', 'maxPay', 'maxFee'].map(flag => session.text(flag))
+  return {
+    ...(least === undefined ? {} : { minReceive: parseAmount(least, to.asset) }),
+    ...(most === undefined ? {} : { maxPay: parseAmount(most, from.asset) }),
+    ...(fee === undefined ? {} : { maxNetworkFee: parseAmount(fee, coinOf(from.wallet)) })
+  }
+}
+
+/** A provider that is misspelled is none: it would be asked although it was excluded. */
+const readOptions = async (session: Session): Promise<AskedSwap['options']> => {
+  const idOf = async (text: string): Promise<string> => (await findProvider(session, text)).id
+  const [prefer, preferType] = [session.text('prefer'), session.text('preferType')]
+  const promoCodes = Object.entries(parsePairs(session.texts('promo'), 'promotion code'))
+  return {
+    ...(prefer === undefined ? {} : { preferPluginId: await idOf(prefer) }),
+    ...(preferType === undefined ? {} : { preferType: preferType as 'CEX' | 'DEX' }),
+    disabled: await Promise.all(session.texts('disable').map(idOf)),
+    promoCodes: Object.fromEntries(
+      await Promise.all(promoCodes.map(async ([text, code]) => [await idOf(text), code] as const))
+    ),
+    waitMs: waitOf(session)
+  }
+}
+
+/** For how long quotes are waited for, in milliseconds: as `--timeout` says, else no longer than people have patience. */
+export const waitOf = (session: Session): number => {
+  if (session.isOn('all')) return LONGEST_MS
+  const { timeoutMs } = session.globals
+  return session.text('timeout') === undefined ? Math.min(timeoutMs, USUAL_MS) : timeoutMs
+}
+
+const USUAL_MS = 20_000
+// No provider may take longer.
+const LONGEST_MS = 60_000
+
+/** One side of a swap: an asset, and the wallet that holds it. */
+export interface SwapPlace {
+  readonly wallet: CurrencyWallet
+  readonly asset: Asset
+}
+
+/** Both sides. */
+export interface SwapPlaces {
+  readonly from: SwapPlace
+  readonly to: SwapPlace
+}
+
+/**
+ * Finds what a person means by `wallet` or `wallet:token`. The name of a wallet may have a colon in it, so that the
+ * whole text is tried first.
+ *
+ * @throws CliError NOT_FOUND, USAGE
+ */
+const findPlace = async (session: Session, text: string): Promise<SwapPlace> => {
+  const colon = text.lastIndexOf(':')
+  try {
+    const wallet = await findWallet(session, text)
+    return { wallet, asset: coinOf(wallet) }
+  } catch (error) {
+    if (colon < 1 || !(error instanceof CliError) || error.code !== 'NOT_FOUND') throw error
+  }
+  const wallet = await findWallet(session, text.slice(0, colon))
+  return { wallet, asset: await findAsset(session, wallet, text.slice(colon + 1)) }
+}
+
+/** The name of a place for people: `Savings`, or its wallet's id. */
+export const placeName = ({ wallet }: SwapPlace): string => wallet.name ?? wallet.id
+
+/** The provider of swaps with that id. @throws CliError NOT_FOUND with the ids there are */
+export const findProvider = async (session: Session, text: string): Promise<SwapPlugin> => {
+  const plugins = await session.swapPlugins()
+  const found = plugins.find(({ id }) => id.toLowerCase() === text.toLowerCase())
+  if (found !== undefined) return found
+  throw new CliError('NOT_FOUND', `There is no provider of swaps "${text}"`, {
+    hint: `Use one of ${plugins.map(({ id }) => id).join(', ')}.`
+  })
+}

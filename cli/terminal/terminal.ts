@@ -1,0 +1,100 @@
+import type { ReadStream, WriteStream } from 'node:tty'
+import { stripVTControlCharacters } from 'node:util'
+
+/** The process as the command line sees it; tests of single parts make their own. */
+export interface Terminal {
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** The terminal of this process. */
+export const processTerminal = (): Terminal => ({
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  environment: process.env
+})
+
+/** True if somebody can be asked: keys come from a terminal that can hide them, and questions reach one. */
+export const canAsk = ({ stdin, stderr }: Terminal): boolean =>
+  stdin.isTTY === true && stderr.isTTY === true && typeof (stdin as ReadStream).setRawMode === 'function'
+
+/** The width of an output, 80 where it has none. */
+export const widthOf = (stream: Pick<WriteStream, 'columns'>): number =>
+  Number.isSafeInteger(stream.columns) && stream.columns > 0 ? stream.columns : 80
+
+/** How a word is meant; each kind has a colour where colours are on, and never only a colour. */
+export type Tone = 'plain' | 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'accent'
+
+/** Colours text, or gives it back as it is. */
+export type Paint = (text: string, tone: Tone) => string
+
+const CODES: Readonly<Record<Tone, readonly [number, number] | undefined>> = {
+  plain: undefined,
+  strong: [1, 22],
+  dim: [2, 22],
+  good: [32, 39],
+  warn: [33, 39],
+  bad: [31, 39],
+  accent: [36, 39]
+}
+
+/** A painter with SGR colours, or one that paints nothing. */
+export const makePaint = (hasColor: boolean): Paint =>
+  hasColor
+    ? (text, tone) => {
+        const code = CODES[tone]
+        return code === undefined || text === '' ? text : `\u001b[${code[0]}m${text}\u001b[${code[1]}m`
+      }
+    : text => text
+
+/** When to use colours. */
+export type ColorChoice = 'auto' | 'always' | 'never'
+
+/**
+ * Decides about colours: the flag wins, then `NO_COLOR`, then `FORCE_COLOR`, then whether a person looks.
+ *
+ * @see https://no-color.org
+ */
+export const wantsColor = (
+  choice: ColorChoice,
+  environment: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean
+): boolean => {
+  if (choice !== 'auto') return choice === 'always'
+  if ((environment.NO_COLOR ?? '') !== '') return false
+  const forced = environment.FORCE_COLOR
+  if (forced !== undefined) return forced !== '0' && forced !== 'false'
+  return isTerminal && environment.TERM !== 'dumb'
+}
+
+/** Writes text and waits until it has left the process; a reader that has gone is no failure. */
+export const writeText = (stream: NodeJS.WritableStream, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (text === '') return resolve()
+    stream.write(text, error => {
+      if (error == null || isGone(error)) resolve()
+      else reject(error)
+    })
+  })
+
+/** True for the failure of writing to a pipe whose reader has closed it. */
+export const isGone = (error: Error): boolean => 'code' in error && error.code === 'EPIPE'
+
+/** Breaks a line between words where it is wider than the terminal; colours count for nothing. */
+export const wrapText = (text: string, width: number): string => {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (line !== '' && printedWidth(longer) > width) {
+      lines.push(line)
+      line = word
+    } else line = longer
+  }
+  return [...lines, line].join('\n')
+}
+
+const printedWidth = (text: string): number => stripVTControlCharacters(text).length
