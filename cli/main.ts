@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream'
 import { CliError } from './errors/cli-error.ts'
 import { runCli } from './run.ts'
-import { isGone, processTerminal } from './terminal/terminal.ts'
+import { isClosedPipe, processTerminal } from './terminal/terminal.ts'
 
 /** How long a system call may take when everything else has ended. */
 const STUCK_MS = 1000
@@ -20,7 +20,7 @@ process.on('SIGINT', stopBy(new CliError('INTERRUPTED', 'Stopped')))
 process.on('SIGTERM', stopBy(new CliError('TERMINATED', 'Terminated')))
 
 terminal.stdout.on('error', error => {
-  if (!isGone(error)) throw error
+  if (!isClosedPipe(error)) throw error
   isReaderGone = true
   // Whoever reads only the beginning has all they wanted: a command that is cut off there has nothing to tell.
   terminal.stderr = new PassThrough().resume() as unknown as NodeJS.WriteStream

@@ -1,5 +1,5 @@
 import type { KernelOptions, Plugin } from '../kernel/index.ts'
-import { isStop, mayHaveLeft } from './errors/cli-error.ts'
+import { isStop, stopDuringPayment } from './errors/cli-error.ts'
 import type { Failure } from './errors/failure.ts'
 import { commandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/options.ts'
@@ -7,12 +7,12 @@ import { failureEnvelope, failureLines, jsonText, resultText } from './output/pr
 import type { CommandResult } from './output/view.ts'
 import { type ParsedArguments, parseArguments } from './parse-arguments.ts'
 import { profilePaths } from './profile/paths.ts'
-import { hideTyping } from './secrets/prompt.ts'
+import { disableEcho } from './secrets/prompt.ts'
 import { secretFlagsOf } from './secrets/secret-sources.ts'
 import { makeSecrets } from './secrets/secrets.ts'
 import type { CommandSpec } from './session/command.ts'
 import type { Session } from './session/session.ts'
-import { makeTalk } from './terminal/status-line.ts'
+import { makeStatusLine } from './terminal/status-line.ts'
 import { makePaint, type Terminal, wantsColor, widthOf, wrapText, writeText } from './terminal/terminal.ts'
 
 /** What one run of the command line gets from the process. */
@@ -32,7 +32,7 @@ export interface RunOptions {
 /** Runs one command line and gives its exit code. Never throws. */
 export const runCli = async (options: RunOptions): Promise<number> => {
   const { argv, terminal } = options
-  let told: Told = {
+  let context: FailureContext = {
     command: 'holdfast',
     profile: terminal.environment.HOLDFAST_PROFILE ?? 'default',
     globals: undefined
@@ -45,10 +45,10 @@ export const runCli = async (options: RunOptions): Promise<number> => {
     }
     const globals = readGlobalOptions(parsed.flags, terminal)
     if (parsed.kind === 'version') return await printVersion(globals, terminal)
-    told = { command: parsed.spec.name, profile: globals.profile, globals }
+    context = { command: parsed.spec.name, profile: globals.profile, globals }
     return await runCommand(parsed, globals, options)
   } catch (error) {
-    return tellFailure(error, told, options)
+    return reportFailure(error, context, options)
   }
 }
 
@@ -65,16 +65,16 @@ const runCommand = async (
 ): Promise<number> => {
   const started = performance.now()
   // Before anything is loaded: people type their PIN while a command starts.
-  if (globals.input && (spec.secrets?.length ?? 0) > 0) hideTyping(terminal)
+  if (globals.input && (spec.secrets?.length ?? 0) > 0) disableEcho(terminal)
   const commandLine = commandLineOf(argv)
-  const talk = makeTalk(terminal, globals)
+  const statusLine = makeStatusLine(terminal, globals)
   // What draws the screens decides about colours when it is loaded, and knows neither NO_COLOR nor our flag.
   if (!wantsColor(globals.color, terminal.environment, terminal.stderr.isTTY === true)) {
     process.env.FORCE_COLOR = '0'
   }
   const print = async (result: CommandResult, account: string | undefined): Promise<void> => {
-    talk.clear()
-    if (!globals.json) for (const warning of result.warnings ?? []) talk.warn(warning)
+    statusLine.clear()
+    if (!globals.json) for (const warning of result.warnings ?? []) statusLine.warn(warning)
     const meta = {
       schema: `${spec.name.replaceAll(' ', '.')}/1`,
       profile: globals.profile,
@@ -82,7 +82,7 @@ const runCommand = async (
       durationMs: Math.round(performance.now() - started)
     }
     await writeText(terminal.stdout, await resultText(result, meta, { terminal, globals }))
-    if (!globals.json) for (const line of result.advice ?? []) talk.say(line)
+    if (!globals.json) for (const line of result.advice ?? []) statusLine.info(line)
   }
   // Loaded here and not above, so that help and mistakes do not wait for the kernel.
   const { Session } = await import('./session/session.ts')
@@ -94,7 +94,7 @@ const runCommand = async (
     commandLine,
     paths: profilePaths(globals.profile, terminal.environment, globals.device),
     secrets: makeSecrets({ terminal, flags: secretFlagsOf(flags), mayAsk: globals.input, commandLine }),
-    talk,
+    statusLine,
     signal,
     ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
     ...(payingGraceMs === undefined ? {} : { payingGraceMs }),
@@ -105,11 +105,11 @@ const runCommand = async (
   try {
     result = await untilStopped(spec, session, args)
   } catch (error) {
-    for (const warning of await closeSession(session)) talk.warn(warning)
+    for (const warning of await closeSession(session)) statusLine.warn(warning)
     throw error
   }
   const warnings = await closeSession(session)
-  if (result === undefined) for (const warning of warnings) talk.warn(warning)
+  if (result === undefined) for (const warning of warnings) statusLine.warn(warning)
   else await print({ ...result, warnings: [...(result.warnings ?? []), ...warnings] }, session.accountName)
   return result?.exitCode ?? 0
 }
@@ -157,7 +157,7 @@ const untilStopped = async (
     const ended = await Promise.race([work.catch(() => undefined), grace])
     clearTimeout(cut)
     if (!isPaying) throw error
-    if (ended === 'over') throw mayHaveLeft(error)
+    if (ended === 'over') throw stopDuringPayment(error)
     return await work
   } finally {
     signal.removeEventListener('abort', stop)
@@ -173,15 +173,15 @@ const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise
   return 0
 }
 
-interface Told {
+interface FailureContext {
   readonly command: string
   readonly profile: string
   readonly globals: GlobalOptions | undefined
 }
 
-const tellFailure = async (
+const reportFailure = async (
   error: unknown,
-  { command, profile, globals }: Told,
+  { command, profile, globals }: FailureContext,
   { argv, terminal }: RunOptions
 ): Promise<number> => {
   const { stdout, stderr, environment } = terminal

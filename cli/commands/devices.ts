@@ -8,53 +8,53 @@ const twoFactor: readonly CommandSpec[] = [
     name: '2fa status',
     summary: 'show whether two-factor is on, and what waits',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./devices/two-factor.ts')).status
+    load: async () => (await import('./devices/two-factor.ts')).twoFactorStatus
   },
   {
     name: '2fa enable',
     summary: 'ask new devices for a code or an approval',
     flags: [{ flags: '--reset-after <duration>', summary: 'how long a reset has to wait, such as 7d (7d)' }],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./devices/two-factor.ts')).enable
+    load: async () => (await import('./devices/two-factor.ts')).twoFactorEnable
   },
   {
     name: '2fa disable',
     summary: 'switch two-factor off',
     flags: [CONFIRM],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./devices/two-factor.ts')).disable
+    load: async () => (await import('./devices/two-factor.ts')).twoFactorDisable
   },
   {
     name: '2fa code',
     summary: 'show the six digits of now, for another device',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./devices/two-factor.ts')).code
+    load: async () => (await import('./devices/two-factor.ts')).twoFactorCode
   },
   {
     name: '2fa repair',
     summary: 'give this device the key of another one',
     secrets: ['password', 'otp-key'],
-    load: async () => (await import('./devices/two-factor.ts')).repair
+    load: async () => (await import('./devices/two-factor.ts')).twoFactorRepair
   },
   {
     name: '2fa key',
     summary: 'show the key that makes the codes',
     flags: [REVEAL, { flags: '--qr', summary: 'draw it for an authenticator; with --reveal' }],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./devices/two-factor.ts')).key
+    load: async () => (await import('./devices/two-factor.ts')).twoFactorKey
   },
   {
     name: '2fa reset request',
     arguments: '[user]',
     summary: 'have two-factor switched off after its waiting time, without a code',
     secrets: ['password', 'pin', 'otp-reset'],
-    load: async () => (await import('./devices/two-factor.ts')).resetRequest
+    load: async () => (await import('./devices/two-factor.ts')).otpResetRequest
   },
   {
     name: '2fa reset cancel',
     summary: 'keep two-factor on, whoever asked for a reset',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./devices/two-factor.ts')).resetCancel
+    load: async () => (await import('./devices/two-factor.ts')).otpResetCancel
   }
 ]
 

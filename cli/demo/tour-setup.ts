@@ -8,12 +8,12 @@ import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { durationText } from '../output/texts.ts'
 import { kernelSettings } from '../profile/open-profile.ts'
 import { makePrivateFolder, type ProfilePaths, profilePaths } from '../profile/paths.ts'
-import { openWorldHere } from '../profile/world.ts'
+import { openLocalWorld } from '../profile/world.ts'
 import type { TourStep } from '../screens/tour.tsx'
 import { untilSynced } from '../session/until-synced.ts'
 
 /** Where a tour takes place. */
-export interface TourHome {
+export interface TourWorld {
   readonly world: FakeWorld
   /** Each device has a folder of its own below this one. */
   readonly folder: string
@@ -24,7 +24,7 @@ export interface TourHome {
 }
 
 /** What a home is made of. */
-export interface TourHomeOptions {
+export interface TourWorldOptions {
   readonly io: Io
   readonly isKept: boolean
   readonly holder: string
@@ -32,17 +32,17 @@ export interface TourHomeOptions {
 }
 
 /** Opens a fresh world: in a folder that is removed afterwards, or as a new profile that stays. */
-export const openTourHome = async (options: TourHomeOptions): Promise<TourHome> => {
+export const openTourWorld = async (options: TourWorldOptions): Promise<TourWorld> => {
   if (options.isKept) {
     const { profile, paths } = await newProfile(options)
-    const { world, close } = await openWorldHere(paths, options)
+    const { world, close } = await openLocalWorld(paths, options)
     return { world, folder: paths.data, profile, paths, close }
   }
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-demo-'))
   const paths = profilePaths('demo', { HOLDFAST_HOME: folder })
   makePrivateFolder(paths.data)
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
-  const { world, close } = await openWorldHere(paths, options).catch(async (error: unknown) => {
+  const { world, close } = await openLocalWorld(paths, options).catch(async (error: unknown) => {
     await remove()
     throw error
   })
@@ -62,7 +62,7 @@ const MAX_PROFILES = 10_000
 
 const newProfile = async ({
   environment
-}: TourHomeOptions): Promise<{ readonly profile: string; readonly paths: ProfilePaths }> => {
+}: TourWorldOptions): Promise<{ readonly profile: string; readonly paths: ProfilePaths }> => {
   for (let number = 1; number <= MAX_PROFILES; number += 1) {
     const profile = `demo-${number}`
     const paths = profilePaths(profile, environment)
@@ -89,7 +89,7 @@ export const openTourDevice = (
   })
 
 /** Waits until something about a wallet is true; it is looked at whenever the wallet tells of a change. */
-export const until = async (
+export const untilTrue = async (
   wallet: CurrencyWallet,
   signal: AbortSignal,
   isTrue: () => Promise<boolean>

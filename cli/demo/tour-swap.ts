@@ -11,11 +11,11 @@ import { valueText } from '../output/amounts.ts'
 import { pathText } from '../rates/route-text.ts'
 import { coinOf } from '../session/assets.ts'
 import { offerText } from '../swap/quotes.ts'
-import type { SwapPlaces } from '../swap/request.ts'
-import { type RunStep, until } from './tour-setup.ts'
+import type { SwapSides } from '../swap/request.ts'
+import { type RunStep, untilTrue } from './tour-setup.ts'
 
 /** What the last part of the tour needs. */
-export interface TourSwapParts {
+export interface TourSwapOptions {
   readonly step: RunStep
   readonly world: FakeWorld
   readonly kernel: Kernel
@@ -40,34 +40,34 @@ const FIAT = 'iso:EUR'
 const SWAPPED = nativeAmount('1000000')
 
 /** Bitcoin into Litecoin: rates, quotes of several providers, a payment on one chain and the payout on the other. */
-export const runTourSwap = async (parts: TourSwapParts): Promise<TourSwap> => {
-  const { step, account, wallet, signal } = parts
-  const worth = await seeWorth(parts)
+export const runTourSwap = async (options: TourSwapOptions): Promise<TourSwap> => {
+  const { step, account, wallet, signal } = options
+  const worth = await showWorth(options)
   const other = await step('litecoin', 'Make a Litecoin wallet beside it', async () => {
     const value = await account.createCurrencyWallet('wallet:litecoin', { name: 'Litecoin' })
-    await until(value, signal, async () => true)
+    await untilTrue(value, signal, async () => true)
     return { value, detail: (await value.getReceiveAddress()).publicAddress }
   })
-  const places: SwapPlaces = {
+  const sides: SwapSides = {
     from: { wallet, asset: coinOf(wallet) },
     to: { wallet: other, asset: coinOf(other) }
   }
-  const best = await askForQuotes(parts, places)
+  const best = await askForQuotes(options, sides)
   const { transaction } = await step('swap', `Swap with ${best.swapInfo.displayName}, the best`, async () => {
     const value = await best.approve()
     return { value, detail: value.transaction.txid }
   })
-  const received = await seePayout(parts, other)
+  const received = await showPayout(options, other)
   return {
     plugin: best.pluginId,
     txid: transaction.txid,
-    paid: amountText(best.fromNativeAmount, places.from.asset),
+    paid: amountText(best.fromNativeAmount, sides.from.asset),
     received,
     ...worth
   }
 }
 
-const seeWorth = ({ step, kernel, wallet }: TourSwapParts): Promise<Pick<TourSwap, 'route' | 'value'>> =>
+const showWorth = ({ step, kernel, wallet }: TourSwapOptions): Promise<Pick<TourSwap, 'route' | 'value'>> =>
   step('rates', 'See what it is worth', async () => {
     const { rates } = kernel.context
     const { currencyCode, denominations } = wallet.currencyInfo
@@ -84,11 +84,11 @@ const seeWorth = ({ step, kernel, wallet }: TourSwapParts): Promise<Pick<TourSwa
     }
   })
 
-const askForQuotes = ({ step, account }: TourSwapParts, places: SwapPlaces): Promise<SwapQuote> =>
+const askForQuotes = ({ step, account }: TourSwapOptions, sides: SwapSides): Promise<SwapQuote> =>
   step('quotes', 'Ask for quotes', async () => {
     const round = account.askForQuotes({
-      fromWallet: places.from.wallet,
-      toWallet: places.to.wallet,
+      fromWallet: sides.from.wallet,
+      toWallet: sides.to.wallet,
       nativeAmount: SWAPPED,
       quoteFor: 'from'
     })
@@ -98,20 +98,20 @@ const askForQuotes = ({ step, account }: TourSwapParts, places: SwapPlaces): Pro
     const given = providers.filter(({ state }) => state === 'resolved')
     return {
       value,
-      lines: given.map(quote => `${quote.displayName.padEnd(NAME)}${offerText(quote, places)}`),
+      lines: given.map(quote => `${quote.displayName.padEnd(NAME)}${offerText(quote, sides)}`),
       detail: `${given.length} quotes of ${providers.length} providers, the best first`
     }
   })
 
 const NAME = 15
 
-const seePayout = ({ step, world, signal }: TourSwapParts, other: CurrencyWallet): Promise<string> =>
+const showPayout = ({ step, world, signal }: TourSwapOptions, other: CurrencyWallet): Promise<string> =>
   step('payout', 'Mine on both chains, and see it paid out on the other', async () => {
     world.chain.mine(1)
-    await until(other, signal, async () => other.balanceOf(null) !== '0')
+    await untilTrue(other, signal, async () => other.balanceOf(null) !== '0')
     world.chains.litecoin.mine(1)
     await world.saved()
-    await until(other, signal, async () => {
+    await untilTrue(other, signal, async () => {
       const [tx] = await other.getTransactions({ limit: 1 })
       return tx?.confirmations === 'confirmed'
     })

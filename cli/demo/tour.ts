@@ -11,7 +11,7 @@ import {
 } from '../../kernel/index.ts'
 import { confirmationCell, txDetailsJson } from '../output/transactions.ts'
 import { summaryLines, summaryOf } from '../spend/summary.ts'
-import { makeRunStep, type OnTourStep, openTourDevice, type RunStep, until } from './tour-setup.ts'
+import { makeRunStep, type OnTourStep, openTourDevice, type RunStep, untilTrue } from './tour-setup.ts'
 import { runTourSwap, type TourSwap } from './tour-swap.ts'
 
 /** What the tour is made of. */
@@ -103,12 +103,12 @@ const createWallet = (step: RunStep, account: Account): Promise<CurrencyWallet> 
 
 const receive = (step: RunStep, { world, signal }: TourOptions, wallet: CurrencyWallet): Promise<void> =>
   step('receive', 'Receive coins', async () => {
-    await until(wallet, signal, async () => true)
+    await untilTrue(wallet, signal, async () => true)
     const { publicAddress } = await wallet.getReceiveAddress()
     world.chain.fund(publicAddress, RECEIVED)
     world.chain.mine(1)
     await world.saved()
-    await until(wallet, signal, async () => {
+    await untilTrue(wallet, signal, async () => {
       const [tx] = await wallet.getTransactions({ limit: 1 })
       return wallet.balanceOf(null) === RECEIVED && tx?.confirmations === 'confirmed'
     })
@@ -140,7 +140,11 @@ const confirmPayment = (
   step('confirm', 'Mine a block and see it confirmed', async () => {
     world.chain.mine(1)
     await world.saved()
-    await until(wallet, signal, async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed')
+    await untilTrue(
+      wallet,
+      signal,
+      async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed'
+    )
     const value = await wallet.getTransaction(txid)
     return { value, detail: `${confirmationCell(value.confirmations).text} in block ${value.blockHeight}` }
   })
@@ -166,9 +170,9 @@ const secondDevice = (
   step('second-device', 'Log in on a second device with the password', async () => {
     const account = await kernel.context.loginWithPassword(username, password)
     const theirs = await account.openWallet(wallet.id)
-    await until(theirs, signal, async () => true)
+    await untilTrue(theirs, signal, async () => true)
     await account.sync()
-    await until(theirs, signal, async () => (await theirs.getTransactions()).length >= 2)
+    await untilTrue(theirs, signal, async () => (await theirs.getTransactions()).length >= 2)
     const value = await compareDevices(wallet, theirs)
     const count = (await theirs.getTransactions()).length
     return { value, detail: `wallet "${theirs.name ?? ''}" with ${count} transactions` }

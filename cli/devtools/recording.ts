@@ -11,7 +11,7 @@ import { CliError } from '../errors/cli-error.ts'
 import { writeOutputFile } from '../output/output-file.ts'
 import type { CommandResult } from '../output/view.ts'
 import { readBytes } from '../session/input.ts'
-import type { Talk } from '../terminal/status-line.ts'
+import type { StatusLine } from '../terminal/status-line.ts'
 import { panelFiles } from './serve-panel.ts'
 
 /**
@@ -37,7 +37,7 @@ export interface RecordFileOptions {
   readonly devtools: Pick<Devtools, 'attach'>
   /** Unix milliseconds. */
   readonly now: () => number
-  readonly talk: Pick<Talk, 'say' | 'warn'>
+  readonly statusLine: Pick<StatusLine, 'info' | 'warn'>
   /** {@link MAX_RECORDING_BYTES}. */
   readonly maxBytes?: number
 }
@@ -50,7 +50,7 @@ export interface RecordFileOptions {
  * @throws CliError USAGE if the file is there already, or cannot be made
  */
 export const recordFile = (path: string, options: RecordFileOptions): (() => void) => {
-  const { devtools, now, talk, maxBytes = MAX_RECORDING_BYTES } = options
+  const { devtools, now, statusLine, maxBytes = MAX_RECORDING_BYTES } = options
   const file = openNew(path)
   let size = 0
   const write = (line: string): void => {
@@ -60,7 +60,9 @@ export const recordFile = (path: string, options: RecordFileOptions): (() => voi
       if (size > maxBytes) throw new Error(`it is as large as a panel opens, ${maxBytes / 1_000_000} MB`)
       appendFileSync(file, bytes)
     } catch (error) {
-      talk.warn(`The recording ${path} has ended: ${error instanceof Error ? error.message : String(error)}`)
+      statusLine.warn(
+        `The recording ${path} has ended: ${error instanceof Error ? error.message : String(error)}`
+      )
       throw error
     }
   }
@@ -68,7 +70,7 @@ export const recordFile = (path: string, options: RecordFileOptions): (() => voi
   return () => {
     stop()
     closeSync(file)
-    talk.say(`Look at what was recorded with: holdfast devtools ${shellWord(path)}`)
+    statusLine.info(`Look at what was recorded with: holdfast devtools ${shellWord(path)}`)
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type DevtoolsServerOptions,
   serveDevtools
 } from '../../devtools/server/serve-devtools.ts'
-import { CliError, mayHaveLeft } from '../errors/cli-error.ts'
+import { CliError, stopDuringPayment } from '../errors/cli-error.ts'
 import { parseCount } from '../grammar/options.ts'
 import type { Session } from '../session/session.ts'
 import { packageFolder } from '../terminal/package-folder.ts'
@@ -51,7 +51,7 @@ export const servePanel = async (session: Session, port: number, options: PanelO
       view: { kind: 'text', lines: [server.url] }
     })
     if (session.isOn('open')) opened.open(server.url)
-    session.talk.say(`Whoever has this address ${may}. Stop with Ctrl-C.`)
+    session.statusLine.info(`Whoever has this address ${may}. Stop with Ctrl-C.`)
     await stopped(session.signal)
     await onStop?.()
   } finally {
@@ -81,11 +81,11 @@ interface OpenPanels {
   thenForget<A extends readonly unknown[], R>(call: (...args: A) => R): (...args: A) => R
 }
 
-const openPanels = ({ talk, terminal: { environment } }: Session): OpenPanels => {
+const openPanels = ({ statusLine, terminal: { environment } }: Session): OpenPanels => {
   let forget = (): void => {}
   return {
     open(url) {
-      const onFailure = (): void => talk.warn('No browser could be opened; open the address yourself')
+      const onFailure = (): void => statusLine.warn('No browser could be opened; open the address yourself')
       forget = openBrowser(url, { platform: process.platform, environment, onFailure })
     },
     forget: () => forget(),
@@ -180,7 +180,7 @@ export class Approvals {
   }
 
   /** Does the same as an act, and counts what it approves. */
-  counting(act: Act): Act {
+  track(act: Act): Act {
     return (name, input) => {
       const isPaying = paying.has(name)
       if (isPaying && this.#isOver) {
@@ -211,7 +211,7 @@ export class Approvals {
     })
     await Promise.race([Promise.allSettled(this.#open), grace])
     clearTimeout(cut)
-    if (this.#open.size > 0) throw mayHaveLeft(reason)
+    if (this.#open.size > 0) throw stopDuringPayment(reason)
   }
 }
 

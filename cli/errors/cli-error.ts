@@ -53,7 +53,7 @@ export const isStop = (reason: unknown): boolean =>
   (reason instanceof CliError && (reason.code === 'INTERRUPTED' || reason.code === 'TERMINATED'))
 
 /** The reason to end, where a payment was not over: whoever only hears of the stop would pay twice. */
-export const mayHaveLeft = (reason: unknown): unknown =>
+export const stopDuringPayment = (reason: unknown): unknown =>
   isStop(reason) && reason instanceof CliError
     ? new CliError(reason.code, `${reason.message} while a payment was being sent; it may have left`, {
         hint: 'See what became of it with: holdfast tx open'

@@ -7,7 +7,7 @@ import {
   scrub,
   type WalletError
 } from '../../kernel/index.ts'
-import { strangersText } from '../terminal/safe-text.ts'
+import { untrustedText } from '../terminal/safe-text.ts'
 import { AdvisedError, CliError, cliErrors } from './cli-error.ts'
 
 /** A failure as people and scripts are told it (ecosystem 1.8). */
@@ -84,26 +84,26 @@ const textOf = (error: unknown): string => {
 
 /** What the command line knows to do about a failure of the wallet, beyond the one command of the catalogue. */
 const adviceOf = (error: WalletError): readonly NextCommand[] => {
-  if (isWalletError(error, 'OTP')) return waysPastSecondFactor(error)
+  if (isWalletError(error, 'OTP')) return secondFactorAdvice(error)
   if (isWalletError(error, 'CHALLENGE')) {
     const { challengeId } = error.details
     return [
       {
-        command: `holdfast login <user> --challenge-id ${shellWord(strangersText(challengeId))}`,
+        command: `holdfast login <user> --challenge-id ${shellWord(untrustedText(challengeId))}`,
         why: 'once the CAPTCHA is solved'
       }
     ]
   }
   if (isWalletError(error, 'PLUGIN_FOR_TYPE'))
     return [{ command: 'holdfast wallets types', why: 'see the types of wallets that can be made' }]
-  if (isWalletError(error, 'NO_RATE')) return waysToRate(error)
+  if (isWalletError(error, 'NO_RATE')) return rateAdvice(error)
   return error.next === undefined ? [] : [error.next]
 }
 
 /** A state's money is written with `iso:`, which people forget; else it is up to the providers. */
-const waysToRate = ({ details: { from, to } }: WalletError<'NO_RATE'>): readonly NextCommand[] => {
+const rateAdvice = ({ details: { from, to } }: WalletError<'NO_RATE'>): readonly NextCommand[] => {
   const meant = [from, to].map(code => (isMoney(code) ? `iso:${code}` : code))
-  const words = meant.map(code => shellWord(strangersText(code))).join(' ')
+  const words = meant.map(code => shellWord(untrustedText(code))).join(' ')
   return [
     ...(meant.join() === [from, to].join()
       ? []
@@ -125,7 +125,7 @@ const printableDetails = (error: WalletError): JsonObject => {
 
 const PROOFS = ['resetToken', 'voucherAuth'] as const
 
-const waysPastSecondFactor = ({ details }: WalletError<'OTP'>): readonly NextCommand[] => {
+const secondFactorAdvice = ({ details }: WalletError<'OTP'>): readonly NextCommand[] => {
   const { voucherId, voucherActivates, resetDate } = details
   return [
     { command: 'holdfast login <user> --otp-stdin', why: 'give the six-digit code' },
@@ -133,7 +133,7 @@ const waysPastSecondFactor = ({ details }: WalletError<'OTP'>): readonly NextCom
       ? []
       : [
           {
-            command: `holdfast voucher approve ${shellWord(strangersText(voucherId))}`,
+            command: `holdfast voucher approve ${shellWord(untrustedText(voucherId))}`,
             why: `approve this device on one that is logged in${voucherActivates === undefined ? '' : `, or wait until ${voucherActivates}`}`
           }
         ]),

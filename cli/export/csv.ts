@@ -20,7 +20,7 @@ export const csvFormat = ({ columns, timeZone, hasMark }: CsvOptions): ExportFor
       rows.map(row =>
         columns.map(({ isText = false, textOf }) => {
           const text = textOf(row, timeZone)
-          return isText ? harmless(text) : text
+          return isText ? escapeFormula(text) : text
         })
       )
     ),
@@ -37,7 +37,7 @@ export const csvFormat = ({ columns, timeZone, hasMark }: CsvOptions): ExportFor
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
-export const harmless = (text: string): string => {
+export const escapeFormula = (text: string): string => {
   const inner = text.replace(INNER_FORMULA, "'")
   return FORMULA.test(text) ? `'${inner}` : inner
 }

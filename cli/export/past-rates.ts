@@ -1,6 +1,6 @@
 import { isWalletError, type RateService, type RateSnapshot } from '../../kernel/index.ts'
 import { codeText } from '../output/amounts.ts'
-import { orStopped } from '../session/event-stream.ts'
+import { abortable } from '../session/event-stream.ts'
 import type { Session } from '../session/session.ts'
 import { type ExportRow, notedValueOf, valueAtTime } from './formats.ts'
 
@@ -29,9 +29,9 @@ export class PastRates {
    * @throws the reason of the stop, if the command is stopped meanwhile
    */
   async fill(rows: readonly ExportRow[]): Promise<readonly ExportRow[]> {
-    const { signal, talk } = this.#session
-    talk.step('asking for rates of the past…')
-    const filled = await orStopped(signal, () =>
+    const { signal, statusLine } = this.#session
+    statusLine.step('asking for rates of the past…')
+    const filled = await abortable(signal, () =>
       Promise.all(rows.map(async row => ({ ...row, rate: await this.#rateOf(row) })))
     )
     this.#missing += filled.filter(row => valueAtTime(row) === undefined).length

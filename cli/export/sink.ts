@@ -50,13 +50,13 @@ const fileSink = async (path: string, mayReplace: boolean): Promise<ExportSink> 
   }
 }
 
-const printedSink = ({ terminal: { stdout }, talk }: Session): ExportSink => ({
+const printedSink = ({ terminal: { stdout }, statusLine }: Session): ExportSink => ({
   async write(text) {
-    talk.clear()
+    statusLine.clear()
     await writeText(stdout, stdout.isTTY === true ? safeLines(text) : text)
   },
   async end(_facts, warnings) {
-    for (const warning of warnings) talk.warn(warning)
+    for (const warning of warnings) statusLine.warn(warning)
     return undefined
   },
   discard: async () => {}

@@ -5,7 +5,7 @@ export const commandLineOf = (argv: readonly string[]): string =>
   ['holdfast', ...argv.map(shellWord)].join(' ')
 
 /** A command for the same profile and device as this one: `holdfast wallets list --device phone`. */
-export const commandHere = (
+export const commandInProfile = (
   { profile, device }: { readonly profile: string; readonly device: string },
   words: string
 ): string => {

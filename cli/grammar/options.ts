@@ -153,7 +153,7 @@ export const parsePair = (text: string, what: string): readonly [key: string, va
 }
 
 /** Reads a date such as `2026-01-05` or a full ISO time. @throws CliError USAGE */
-export const parseWhen = (text: string, what: string): Date => {
+export const parseDate = (text: string, what: string): Date => {
   const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : undefined
   if (date !== undefined && !Number.isNaN(date.getTime())) return date
   throw new CliError('USAGE', `The ${what} must be a date such as 2026-01-05`)

@@ -42,17 +42,17 @@ export const writeOutputFile = async (path: string, text: string, mayReplace = f
 class PartFile implements OutputFile {
   readonly #file: FileHandle
   readonly #part: string
-  readonly #place: { readonly path: string; readonly mayReplace: boolean }
+  readonly #target: { readonly path: string; readonly mayReplace: boolean }
   #isDone = false
 
   constructor(
     file: FileHandle,
     part: string,
-    place: { readonly path: string; readonly mayReplace: boolean }
+    target: { readonly path: string; readonly mayReplace: boolean }
   ) {
     this.#file = file
     this.#part = part
-    this.#place = place
+    this.#target = target
   }
 
   write(text: string): Promise<void> {
@@ -60,7 +60,7 @@ class PartFile implements OutputFile {
   }
 
   async commit(): Promise<void> {
-    const { path, mayReplace } = this.#place
+    const { path, mayReplace } = this.#target
     await this.#orFailed(this.#file.sync())
     // A link fails where a file has come meanwhile; a rename would replace it.
     if (mayReplace || !(await this.#linked())) await this.#orFailed(rename(this.#part, path))
@@ -78,14 +78,14 @@ class PartFile implements OutputFile {
 
   #orFailed(work: Promise<void>): Promise<void> {
     return work.catch((error: unknown) => {
-      const { path } = this.#place
+      const { path } = this.#target
       throw new WalletError('STORAGE_FAILED', { path, reason: 'it cannot be written' }, error)
     })
   }
 
   /** False on a disk that knows no links. */
   async #linked(): Promise<boolean> {
-    const { path } = this.#place
+    const { path } = this.#target
     try {
       await link(this.#part, path)
       return true

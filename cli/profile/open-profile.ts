@@ -11,10 +11,10 @@ import {
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { FIRST_DEVICE, makePrivateFolder, type ProfilePaths } from './paths.ts'
-import { LOCK_WAIT_MS, type Opener, type OpenWorld, type WorldAddresses } from './world.ts'
+import { LOCK_WAIT_MS, type OpenOptions, type OpenWorld, type WorldAddresses } from './world.ts'
 
 /** How a profile's kernel is opened. */
-export interface KernelOpening extends Opener {
+export interface ProfileKernelOptions extends OpenOptions {
   readonly offline: boolean
   /** The name of this device; the account's other devices see it when they are asked to approve it. */
   readonly device: string
@@ -38,7 +38,7 @@ export const openProfileKernel = (
     logLevel,
     onLog,
     plugins = []
-  }: KernelOpening
+  }: ProfileKernelOptions
 ): Promise<Kernel> => {
   makePrivateFolder(paths.data)
   makePrivateFolder(paths.device)

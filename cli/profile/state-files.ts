@@ -78,17 +78,17 @@ export const readState = (folder: string, name: string): Readonly<Record<string,
  * @param parse - undefined for what it cannot be: then the file is kept beside, as `<name>.damaged`
  * @param tell - told where it was put
  */
-export const readOrSetAside = <T>(
+export const readOrQuarantine = <T>(
   folder: string,
   name: string,
-  { parse, tell }: { parse(value: unknown): T | undefined; tell(path: string): void }
+  { parse, onDamaged }: { parse(value: unknown): T | undefined; onDamaged(path: string): void }
 ): T | undefined => {
   const path = join(folder, name)
   if (!existsSync(path)) return undefined
   const parsed = parse(tryJsonText(readFileSync(path, 'utf8')))
   if (parsed !== undefined) return parsed
   renameSync(path, `${path}.damaged`)
-  tell(`${path}.damaged`)
+  onDamaged(`${path}.damaged`)
   return undefined
 }
 

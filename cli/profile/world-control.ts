@@ -116,7 +116,7 @@ export const remoteControl = ({ url, token }: ControlAddress): WorldControl => {
     })
     const answer = parseJsonText(await reply.text(), DUMP_LIMITS) as {
       readonly result?: unknown
-      readonly failure?: ToldFailure
+      readonly failure?: FailureReply
     }
     if (answer.failure !== undefined) throw errorOf(answer.failure)
     return answer.result
@@ -129,7 +129,7 @@ export const remoteControl = ({ url, token }: ControlAddress): WorldControl => {
 export const serveControl = async (control: WorldControl): Promise<ControlServer> => {
   const token = randomBytes(24).toString('hex')
   const http = createServer((request, response) => {
-    void answer(request, response, { control, token })
+    void handleRequest(request, response, { control, token })
   })
   await new Promise<void>((resolve, reject) => {
     http.once('error', reject)
@@ -157,18 +157,18 @@ const NAMES = [
   ...(['skip', 'users', 'loadUser', 'dumpUser', 'requests'] as const)
 ] satisfies readonly (keyof WorldControl)[]
 
-interface ToldFailure {
+interface FailureReply {
   readonly code: string
   readonly message: string
   readonly details: object
 }
 
-const errorOf = ({ code, message, details }: ToldFailure): Error => {
+const errorOf = ({ code, message, details }: FailureReply): Error => {
   if (Object.hasOwn(catalogue, code)) return new WalletError(code as keyof typeof catalogue, details as never)
   return new CliError(Object.hasOwn(cliErrors, code) ? (code as CliErrorCode) : 'WORLD_FAILED', message)
 }
 
-const answer = async (
+const handleRequest = async (
   request: IncomingMessage,
   response: ServerResponse,
   { control, token }: { readonly control: WorldControl; readonly token: string }

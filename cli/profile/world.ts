@@ -15,7 +15,7 @@ import { type ControlAddress, localControl, remoteControl, type WorldControl } f
 export const LOCK_WAIT_MS = 5000
 
 /** Who opens a profile, and until when it waits for others. */
-export interface Opener {
+export interface OpenOptions {
   /** Shown to those who wait for us: `holdfast send`. */
   readonly holder: string
   readonly io: Io
@@ -46,17 +46,17 @@ export interface OpenWorld {
  *
  * @throws STORAGE_LOCKED after {@link LOCK_WAIT_MS}, CORRUPT_FILE
  */
-export const openWorld = async (paths: ProfilePaths, opener: Opener): Promise<OpenWorld> => {
+export const openWorld = async (paths: ProfilePaths, opener: OpenOptions): Promise<OpenWorld> => {
   const { waitMs = LOCK_WAIT_MS } = opener
   const deadline = performance.now() + waitMs
   for (;;) {
     const running = await findRunningWorld(paths.state)
-    if (running !== undefined) return worldElsewhere(running, opener.io)
+    if (running !== undefined) return remoteWorld(running, opener.io)
     const left = deadline - performance.now()
     try {
       // In portions, because `fake start` may begin to serve the world that we wait for.
-      return worldHere(
-        await openWorldHere(paths, { ...opener, waitMs: Math.min(PORTION_MS, left) }),
+      return localWorld(
+        await openLocalWorld(paths, { ...opener, waitMs: Math.min(PORTION_MS, left) }),
         opener.io
       )
     } catch (error) {
@@ -66,9 +66,9 @@ export const openWorld = async (paths: ProfilePaths, opener: Opener): Promise<Op
 }
 
 /** Opens the world of a profile in this process. @throws STORAGE_LOCKED, CORRUPT_FILE */
-export const openWorldHere = async (
+export const openLocalWorld = async (
   paths: ProfilePaths,
-  { holder, io, waitMs = LOCK_WAIT_MS }: Opener
+  { holder, io, waitMs = LOCK_WAIT_MS }: OpenOptions
 ): Promise<ClosableWorld> => {
   makePrivateFolder(paths.data)
   const disk = await openFileDisk(join(paths.data, 'fake-world'), { waitMs: Math.max(0, waitMs), holder })
@@ -99,7 +99,7 @@ export interface ClosableWorld {
 
 const PORTION_MS = 500
 
-const worldHere = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
+const localWorld = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
   io: world.ioFor(io),
   addresses: FAKE_ADDRESSES,
   control: localControl(world),
@@ -108,7 +108,7 @@ const worldHere = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
 })
 
 /** Its time is that of the world, since one-time codes fit no other, and so are rate and swap providers. */
-const worldElsewhere = async (running: RunningWorld, io: Io): Promise<OpenWorld> => {
+const remoteWorld = async (running: RunningWorld, io: Io): Promise<OpenWorld> => {
   const control = remoteControl(running.control)
   const offset = (await control.now()) - io.clock.now()
   const clock = makeWorldClock(io.clock, { offset })
@@ -144,7 +144,7 @@ export const forgetRunningWorld = (stateFolder: string): void => removeState(sta
 
 /** The world that runs for this profile, if its process lives and answers. */
 export const findRunningWorld = async (stateFolder: string): Promise<RunningWorld | undefined> => {
-  const world = parseRecord(readState(stateFolder, FILE))
+  const world = parseRunningWorld(readState(stateFolder, FILE))
   if (world === undefined || !isAlive(world.pid)) return undefined
   try {
     const reply = await fetch(`${world.control.url}/ping`, {
@@ -158,7 +158,9 @@ export const findRunningWorld = async (stateFolder: string): Promise<RunningWorl
   }
 }
 
-const parseRecord = (value: Readonly<Record<string, unknown>> | undefined): RunningWorld | undefined => {
+const parseRunningWorld = (
+  value: Readonly<Record<string, unknown>> | undefined
+): RunningWorld | undefined => {
   if (value === undefined) return undefined
   const { pid, authServer, infoServers, syncServers, chainServers, control } = value
   const isSound =

@@ -13,7 +13,7 @@ import type { Session } from '../session/session.ts'
 import { ageOf } from './route-text.ts'
 
 /** What is asked, as typed. */
-export interface RateQuestion {
+export interface RateRequest {
   readonly from: string
   readonly to: string
   /** How many routes beside the cheapest one. */
@@ -26,17 +26,17 @@ export interface RateQuestion {
  *
  * @throws NO_RATE, CliError RATE_TOO_OLD, USAGE, NOT_FOUND
  */
-export const findRate = async (session: Session, question: RateQuestion): Promise<FoundRoutes> => {
+export const findRate = async (session: Session, request: RateRequest): Promise<FoundRoutes> => {
   const maxAge = maxAgeOf(session)
   const { rates } = await session.context()
   const isYoung = (route: RouteSnapshot): boolean => ageOf(route) * 1000 <= (maxAge ?? 0)
-  const look = lookFor(session, rates, question)
-  const known = maxAge === undefined ? undefined : look()
+  const find = routeFinder(session, rates, request)
+  const known = maxAge === undefined ? undefined : find()
   if (known !== undefined && isYoung(known)) return known
-  await askRates(session, [pairOf(rates, question)])
-  const found = look()
+  await refreshRates(session, [pairOf(rates, request)])
+  const found = find()
   if (found === undefined) {
-    const { fromCurrency, toCurrency } = pairOf(rates, question)
+    const { fromCurrency, toCurrency } = pairOf(rates, request)
     throw new WalletError('NO_RATE', { from: fromCurrency, to: toCurrency })
   }
   if (maxAge !== undefined && !isYoung(found)) throw tooOld(found)
@@ -44,32 +44,32 @@ export const findRate = async (session: Session, question: RateQuestion): Promis
 }
 
 /** Looks for a route among what is known, with the biases of `--bias`. @throws CliError USAGE, NOT_FOUND */
-export const lookFor = (
+export const routeFinder = (
   session: Session,
   rates: RateService,
-  question: RateQuestion
+  request: RateRequest
 ): (() => FoundRoutes | undefined) => {
   const biases = biasesOf(session, rates)
   return () => {
-    const { fromCurrency, toCurrency } = pairOf(rates, question)
-    return rates.findRoute(fromCurrency, toCurrency, { biases, alternatives: question.alternatives ?? 0 })
+    const { fromCurrency, toCurrency } = pairOf(rates, request)
+    return rates.findRoute(fromCurrency, toCurrency, { biases, alternatives: request.alternatives ?? 0 })
   }
 }
 
 /** Asks every provider for some pairs, once; offline nobody is asked. @throws DEADLINE */
-export const askRates = async (session: Session, pairs: readonly RatePair[]): Promise<void> => {
+export const refreshRates = async (session: Session, pairs: readonly RatePair[]): Promise<void> => {
   if (session.globals.offline) return
   const { rates }: Context = await session.context()
   const stop = rates.want(pairs)
   try {
-    await session.doing('Asking for rates', () => rates.refresh())
+    await session.withProgress('Asking for rates', () => rates.refresh())
   } finally {
     stop()
   }
 }
 
 /** The pair that a person means. */
-export const pairOf = (rates: RateService, { from, to }: RateQuestion): RatePair =>
+export const pairOf = (rates: RateService, { from, to }: RateRequest): RatePair =>
   typedPair(rates.pairs(), from, to)
 
 const maxAgeOf = (session: Session): number | undefined => {

@@ -3,7 +3,7 @@ import { CliError } from '../errors/cli-error.ts'
 import { roundedValue, sumText, valueText } from '../output/amounts.ts'
 import type { Cell } from '../output/view.ts'
 import type { Session } from '../session/session.ts'
-import { askRates } from './find-rate.ts'
+import { refreshRates } from './find-rate.ts'
 import { ageCell, originJson } from './route-text.ts'
 
 /** What something is worth in money. */
@@ -16,21 +16,21 @@ export interface Worth {
 }
 
 /** Tells what amounts are worth in one currency; undefined where no rate leads there. */
-export type Appraiser = (amount: NativeAmount, units: AmountUnits) => Worth | undefined
+export type Valuation = (amount: NativeAmount, units: AmountUnits) => Worth | undefined
 
 /** Asks for the rates of some assets in one currency. @throws CliError USAGE unless the code is of a state's money; DEADLINE */
-export const openAppraiser = async (
+export const openValuation = async (
   session: Session,
   typed: string,
   assets: readonly AmountUnits[]
-): Promise<Appraiser> => {
+): Promise<Valuation> => {
   const code = fiatCodeOf(typed)
-  await askRates(session, pairsOf(assets, code))
-  return appraiserOf(session, code)
+  await refreshRates(session, pairsOf(assets, code))
+  return valuationOf(session, code)
 }
 
 /** Keeps the rates of some assets in one currency fresh, until the returned function is called. @throws CliError USAGE */
-export const wantWorths = async (
+export const keepRatesFresh = async (
   session: Session,
   typed: string,
   assets: readonly AmountUnits[]
@@ -40,7 +40,7 @@ const pairsOf = (assets: readonly AmountUnits[], toCurrency: string): readonly R
   assets.map(({ currencyCode: fromCurrency }) => ({ fromCurrency, toCurrency }))
 
 /** The same with the rates that are known by now. @throws CliError USAGE */
-export const appraiserOf = async (session: Session, typed: string): Promise<Appraiser> => {
+export const valuationOf = async (session: Session, typed: string): Promise<Valuation> => {
   const code = fiatCodeOf(typed)
   const { rates } = await session.context()
   return (amount, { currencyCode, denominations }) => {

@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink'
 import type { ReactElement } from 'react'
-import { strangersText } from '../terminal/safe-text.ts'
+import { untrustedText } from '../terminal/safe-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { renderOnTerminal } from './question.tsx'
 
@@ -13,8 +13,8 @@ export interface EdgeLoginScreen {
 }
 
 /** Draws the state of a request and the time that is left, until it is closed. */
-export const openEdgeLoginScreen = (terminal: Terminal, look: () => EdgeLoginProps): EdgeLoginScreen => {
-  const draw = () => <EdgeLoginStatus {...look()} />
+export const openEdgeLoginScreen = (terminal: Terminal, getProps: () => EdgeLoginProps): EdgeLoginScreen => {
+  const draw = () => <EdgeLoginStatus {...getProps()} />
   const screen = renderOnTerminal(draw(), terminal)
   const timer = setInterval(() => screen.rerender(draw()), FRAME_MS)
   return {
@@ -49,7 +49,7 @@ export const EdgeLoginStatus = ({
 }: EdgeLoginProps): ReactElement => (
   <Box>
     <Text color={COLORS[state]}>{sentenceOf(state, username)}</Text>
-    {errorCode === undefined ? null : <Text color="yellow"> ({troubleText(errorCode, skippedReplies)})</Text>}
+    {errorCode === undefined ? null : <Text color="yellow"> ({errorText(errorCode, skippedReplies)})</Text>}
     {state === 'pending' ? <Text dimColor>, {clockText(secondsLeft)} left; Ctrl-C cancels</Text> : null}
   </Box>
 )
@@ -70,11 +70,11 @@ const sentenceOf = (state: EdgeLoginProps['state'], username: string | undefined
 }
 
 /** A line has 80 columns. */
-const troubleText = (errorCode: string, skipped: number): string =>
+const errorText = (errorCode: string, skipped: number): string =>
   skipped === 0 ? errorCode : `skipped ${skipped}: ${errorCode}`
 
 const nameOf = (username: string | undefined): string =>
-  username === undefined ? 'a light account' : strangersText(username)
+  username === undefined ? 'a light account' : untrustedText(username)
 
 const clockText = (seconds: number): string => {
   const whole = Math.max(0, Math.ceil(seconds))

@@ -12,12 +12,12 @@ export interface QuoteScreenOptions {
   /** Aborted by a signal from outside; Ctrl-C comes as a key. */
   readonly signal: AbortSignal
   /** The round as it stands: ranked quotes first, then who has none (yet). */
-  look(): { readonly rows: readonly QuoteLines[]; readonly isOver: boolean }
+  getRound(): { readonly rows: readonly QuoteLines[]; readonly isOver: boolean }
   subscribe(listener: () => void): () => void
   /** Milliseconds until no more answers are waited for; may be negative. */
-  waitLeft(): number
+  waitLeftMs(): number
   /** Waits for no more answers. */
-  enough(): void
+  stopWaiting(): void
 }
 
 /** What a person decided: a provider's quote, another round, or nothing. */
@@ -36,9 +36,9 @@ const FRAME_MS = 250
 export const chooseQuote = async (terminal: Terminal, options: QuoteScreenOptions): Promise<QuoteChoice> => {
   const { signal } = options
   signal.throwIfAborted()
-  const board = new Board(options)
+  const selection = new QuoteSelection(options)
   const height = (): number => ((terminal.stderr as WriteStream).rows ?? DEFAULT_ROWS) - 1
-  const draw = () => board.draw(height())
+  const draw = () => selection.draw(height())
   const screen = renderOnTerminal(draw(), terminal)
   const redraw = (): void => screen.rerender(draw())
   const timer = setInterval(redraw, FRAME_MS)
@@ -48,9 +48,9 @@ export const chooseQuote = async (terminal: Terminal, options: QuoteScreenOption
     signal.addEventListener('abort', stop, { once: true })
     stops.push(() => signal.removeEventListener('abort', stop))
   })
-  board.onMove = redraw
+  selection.onMove = redraw
   try {
-    return await Promise.race([board.choice, stopped])
+    return await Promise.race([selection.choice, stopped])
   } finally {
     clearInterval(timer)
     for (const stop of stops) stop()
@@ -64,7 +64,7 @@ export const chooseQuote = async (terminal: Terminal, options: QuoteScreenOption
 const DEFAULT_ROWS = 24
 
 /** What is selected, and what keys do to it. */
-class Board {
+class QuoteSelection {
   readonly choice: Promise<QuoteChoice>
   onMove: () => void = () => {}
   readonly #options: QuoteScreenOptions
@@ -82,14 +82,14 @@ class Board {
   }
 
   draw(height: number) {
-    const { title, isAscii, look, waitLeft } = this.#options
-    const { rows, isOver } = look()
+    const { title, isAscii, getRound, waitLeftMs } = this.#options
+    const { rows, isOver } = getRound()
     return (
-      <QuoteBoard
+      <QuoteList
         title={title}
         rows={rows}
         selected={this.#selected()?.pluginId}
-        waitSeconds={isOver ? undefined : waitLeft() / 1000}
+        waitSeconds={isOver ? undefined : waitLeftMs() / 1000}
         height={height}
         isAscii={isAscii}
         onKey={key => this.#press(key)}
@@ -97,12 +97,12 @@ class Board {
     )
   }
 
-  #press(key: BoardKey): void {
-    const { look, enough } = this.#options
+  #press(key: QuoteListKey): void {
+    const { getRound, stopWaiting } = this.#options
     if (key === 'interrupt') this.#fail(new CliError('INTERRUPTED', 'Stopped'))
     else if (key === 'close') this.#settle({ kind: 'closed' })
-    else if (key === 'enough') enough()
-    else if (key === 'again' && look().isOver) this.#settle({ kind: 'again' })
+    else if (key === 'enough') stopWaiting()
+    else if (key === 'again' && getRound().isOver) this.#settle({ kind: 'again' })
     else if (key === 'choose') this.#choose()
     else if (key === 'up' || key === 'down') this.#move(key === 'up' ? -1 : 1)
   }
@@ -120,7 +120,7 @@ class Board {
   }
 
   #open(): readonly QuoteLines[] {
-    return this.#options.look().rows.filter(({ state }) => state === 'open')
+    return this.#options.getRound().rows.filter(({ state }) => state === 'open')
   }
 
   #selected(): QuoteLines | undefined {
@@ -130,10 +130,10 @@ class Board {
 }
 
 /** What a person does on the board. */
-export type BoardKey = 'again' | 'choose' | 'close' | 'down' | 'enough' | 'interrupt' | 'up'
+export type QuoteListKey = 'again' | 'choose' | 'close' | 'down' | 'enough' | 'interrupt' | 'up'
 
 /** What the board is drawn from. */
-export interface QuoteBoardProps {
+export interface QuoteListProps {
   /** Such as `0.01 BTC from Savings to Litecoin`. */
   readonly title: string
   /** Ranked quotes first, then who has none (yet). */
@@ -145,11 +145,11 @@ export interface QuoteBoardProps {
   /** How many lines there are, with one left free. */
   readonly height: number
   readonly isAscii: boolean
-  readonly onKey: (key: BoardKey) => void
+  readonly onKey: (key: QuoteListKey) => void
 }
 
 /** The quotes of a round as they come: what each gives, why it stands where it stands, and how long it holds. */
-export const QuoteBoard = (props: QuoteBoardProps): ReactElement => {
+export const QuoteList = (props: QuoteListProps): ReactElement => {
   const { title, rows, selected, waitSeconds, height, isAscii, onKey } = props
   useKeys(onKey)
   const { shown, hidden } = fitting(rows, selected, height - FIXED_LINES)
@@ -175,7 +175,7 @@ export const QuoteBoard = (props: QuoteBoardProps): ReactElement => {
 // Title, note on hidden ones, what is waited for, keys.
 const FIXED_LINES = 4
 
-const useKeys = (onKey: (key: BoardKey) => void): void => {
+const useKeys = (onKey: (key: QuoteListKey) => void): void => {
   useInput((input, key) => {
     if (key.ctrl && input === 'c') onKey('interrupt')
     else if (key.upArrow || input === 'k') onKey('up')

@@ -1,12 +1,12 @@
 import { type Context, type PasswordRules, WalletError } from '../../kernel/index.ts'
-import type { Talk } from '../terminal/status-line.ts'
+import type { StatusLine } from '../terminal/status-line.ts'
 import type { SecretName } from './secret-sources.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What choosing a new secret needs of the session. */
-export interface NewSecretParts {
+export interface NewSecretOptions {
   readonly secrets: Secrets
-  readonly talk: Talk
+  readonly statusLine: StatusLine
 }
 
 /**
@@ -15,18 +15,18 @@ export interface NewSecretParts {
  * @throws PASSWORD_TOO_WEAK with what is missing, CliError PROMPT_IMPOSSIBLE, INTERRUPTED
  */
 export const newPassword = async (
-  { secrets, talk }: NewSecretParts,
+  { secrets, statusLine }: NewSecretOptions,
   context: Context,
   name: SecretName = 'new-password'
 ): Promise<string> => {
-  const lackOf = (password: string): string | undefined => {
+  const problemOf = (password: string): string | undefined => {
     const problems = problemsOf(context.checkPasswordRules(password))
     return problems.length === 0 ? undefined : `It ${problems.join(', ')}`
   }
-  const password = (await secrets.given(name)) ?? (await askTwice(secrets, name, lackOf))
+  const password = (await secrets.given(name)) ?? (await askTwice(secrets, name, problemOf))
   const rules = context.checkPasswordRules(password)
   checkRules(rules)
-  talk.say(`Guessing this password would take ${crackTimeText(rules.secondsToCrack)}.`)
+  statusLine.info(`Guessing this password would take ${crackTimeText(rules.secondsToCrack)}.`)
   return password
 }
 
@@ -37,11 +37,11 @@ export const checkRules = (rules: PasswordRules): void => {
 }
 
 /** A new PIN, from a flag or typed twice. @throws CliError PROMPT_IMPOSSIBLE, INTERRUPTED */
-export const newPin = async ({ secrets }: NewSecretParts, name: SecretName = 'new-pin'): Promise<string> =>
-  (await secrets.given(name)) ?? askTwice(secrets, name, lackOfPin)
+export const newPin = async ({ secrets }: NewSecretOptions, name: SecretName = 'new-pin'): Promise<string> =>
+  (await secrets.given(name)) ?? askTwice(secrets, name, pinProblem)
 
 /** What is wrong with a PIN, in a sentence. */
-export const lackOfPin = (text: string): string | undefined =>
+export const pinProblem = (text: string): string | undefined =>
   /^\d{4,}$/.test(text) ? undefined : 'Type four digits or more'
 
 const askTwice = async (
@@ -81,14 +81,14 @@ export const crackTimeText = (seconds: number): string => {
   for (const [size, word] of UNITS) {
     const count = Math.floor(seconds / size)
     if (count >= A_TRILLION) return `more than a trillion ${word}s`
-    if (count >= 1) return `about ${roundly(count)} ${word}${count === 1 ? '' : 's'}`
+    if (count >= 1) return `about ${roundCount(count)} ${word}${count === 1 ? '' : 's'}`
   }
   return 'no time at all'
 }
 
 const A_TRILLION = 1e12
 
-const roundly = (count: number): string => {
+const roundCount = (count: number): string => {
   if (count >= 1e9) return `${Math.floor(count / 1e9)} billion`
   if (count >= 1e6) return `${Math.floor(count / 1e6)} million`
   if (count >= 10_000) return `${Math.floor(count / 1000)},000`

@@ -17,7 +17,7 @@ export interface SecretQuestion {
  * @throws CliError INTERRUPTED on Ctrl-C
  */
 export const promptSecret = (terminal: Terminal, { message, check }: SecretQuestion): Promise<string> =>
-  asking(terminal, {
+  runPrompt(terminal, {
     type: 'password',
     name: 'answer',
     message: safeText(message),
@@ -29,7 +29,7 @@ export const promptSecret = (terminal: Terminal, { message, check }: SecretQuest
 
 /** Asks for text that may be seen. @throws CliError INTERRUPTED on Ctrl-C */
 export const promptText = (terminal: Terminal, message: string): Promise<string> =>
-  asking(terminal, { type: 'input', name: 'answer', message: safeText(message) })
+  runPrompt(terminal, { type: 'input', name: 'answer', message: safeText(message) })
 
 /** Has one of several texts chosen with the arrow keys. @throws CliError INTERRUPTED on Ctrl-C */
 export const promptChoice = (
@@ -37,7 +37,7 @@ export const promptChoice = (
   message: string,
   choices: readonly Choice[]
 ): Promise<string> =>
-  asking(terminal, {
+  runPrompt(terminal, {
     type: 'select',
     name: 'answer',
     message: safeText(message),
@@ -53,7 +53,7 @@ export interface Choice {
 
 const MAX_CHOICES_SHOWN = 12
 
-const asking = async ({ stdin, stderr }: Terminal, question: object): Promise<string> => {
+const runPrompt = async ({ stdin, stderr }: Terminal, question: object): Promise<string> => {
   const { default: inquirer } = await import('inquirer')
   const prompt = inquirer.createPromptModule({ input: stdin, output: stderr })
   try {
@@ -74,7 +74,7 @@ const asking = async ({ stdin, stderr }: Terminal, question: object): Promise<st
  * Node puts the terminal back as it found it when the process ends. Does nothing for another terminal than that of
  * this process, in the background, whose terminal is somebody else's, and where there is no `stty`.
  */
-export const hideTyping = (terminal: Terminal): void => {
+export const disableEcho = (terminal: Terminal): void => {
   if (terminal.stdin !== process.stdin || !canAsk(terminal) || process.platform === 'win32') return
   if (isInForeground()) stty()
 }

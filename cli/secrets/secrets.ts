@@ -19,38 +19,38 @@ export interface Secrets {
   given(name: SecretName): Promise<string | undefined>
   /** True if {@link ask} can work. */
   readonly canAsk: boolean
-  /** Asks at the terminal. @throws CliError INTERRUPTED; {@link impossible} where nobody can be asked */
+  /** Asks at the terminal. @throws CliError INTERRUPTED; {@link promptImpossible} where nobody can be asked */
   ask(name: SecretName, question: SecretQuestion): Promise<string>
   /** The PROMPT_IMPOSSIBLE error with the commands to run instead; any one of the secrets would do. */
-  impossible(...names: readonly SecretName[]): CliError
+  promptImpossible(...names: readonly SecretName[]): CliError
 }
 
 /** Makes the secrets of one command; flags are read when first needed, and once. */
 export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOptions): Secrets => {
   let read: Promise<ReadonlyMap<SecretName, string>> | undefined
   const isAskable = mayAsk && canAsk(terminal)
-  const impossible = (...names: readonly SecretName[]): CliError =>
+  const promptImpossible = (...names: readonly SecretName[]): CliError =>
     new CliError(
       'PROMPT_IMPOSSIBLE',
       `The ${names.map(wordsOf).join(' or ')} is needed, and nobody can be asked for it`,
-      adviceOn(names, commandLine)
+      secretsAdvice(names, commandLine)
     )
   return {
     canAsk: isAskable,
-    impossible,
+    promptImpossible,
     async given(name) {
       read ??= readSecrets(flags, terminal.stdin)
       return (await read).get(name)
     },
     async ask(name, question) {
-      if (!isAskable) throw impossible(name)
+      if (!isAskable) throw promptImpossible(name)
       return promptSecret(terminal, question)
     }
   }
 }
 
 /** Ways to give a secret; standard input that is in use already has to bring all of them. */
-const adviceOn = (names: readonly SecretName[], commandLine: string): Advice => {
+const secretsAdvice = (names: readonly SecretName[], commandLine: string): Advice => {
   const bare = commandLine.replace(/ --[a-z-]+-stdin\b/g, '')
   const asObject = {
     command: `${bare} --secrets-stdin`,

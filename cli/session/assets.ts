@@ -2,7 +2,7 @@ import type { CurrencyConfig, CurrencyInfo, CurrencyWallet, Token } from '../../
 import { CliError } from '../errors/cli-error.ts'
 import { type Asset, assetOf } from '../output/amounts.ts'
 import type { Session } from './session.ts'
-import { findListing, openResting } from './wallets.ts'
+import { findListing, openPaused } from './wallets.ts'
 
 /** The coin of a wallet's chain. */
 export const coinOf = (wallet: CurrencyWallet): Asset => assetOf(wallet.currencyInfo, {}, null)
@@ -19,8 +19,10 @@ export const assetsOf = async (session: Session, wallet: CurrencyWallet): Promis
 }
 
 /** What a wallet holds, if it is looked up: nobody knows the balances of one whose chain is left alone. */
-export const lookedUpAssets = async (session: Session, wallet: CurrencyWallet): Promise<readonly Asset[]> =>
-  wallet.getSnapshot().isPaused ? [] : assetsOf(session, wallet)
+export const assetsUnlessPaused = async (
+  session: Session,
+  wallet: CurrencyWallet
+): Promise<readonly Asset[]> => (wallet.getSnapshot().isPaused ? [] : assetsOf(session, wallet))
 
 /** The asset of `--token`, or else the coin of the wallet's chain. @throws CliError NOT_FOUND */
 export const chosenAsset = async (session: Session, wallet: CurrencyWallet): Promise<Asset> => {
@@ -30,7 +32,7 @@ export const chosenAsset = async (session: Session, wallet: CurrencyWallet): Pro
 
 /** The asset that a person means by a token's id or code. @throws CliError NOT_FOUND */
 export const findAsset = async (session: Session, wallet: CurrencyWallet, text: string): Promise<Asset> => {
-  const found = matching(await assetsOf(session, wallet), text)
+  const found = matchAsset(await assetsOf(session, wallet), text)
   if (found !== undefined) return found
   throw new CliError('NOT_FOUND', `There is no token "${text}" in ${wallet.name ?? wallet.id}`, {
     hint: 'Use the id of a token that is on in this wallet, or its code.'
@@ -38,29 +40,29 @@ export const findAsset = async (session: Session, wallet: CurrencyWallet, text: 
 }
 
 /** The asset with that id, or else the one with that code. */
-export const matching = (assets: readonly Asset[], text: string): Asset | undefined =>
+export const matchAsset = (assets: readonly Asset[], text: string): Asset | undefined =>
   assets.find(({ tokenId }) => tokenId === text) ??
   assets.find(({ currencyCode }) => currencyCode.toLowerCase() === text.toLowerCase())
 
 /** What a person means by `<wallet|plugin>`: a currency, and one wallet of it unless the currency itself was named. */
-export interface TokenPlace {
+export interface TokenTarget {
   readonly config: CurrencyConfig
   readonly wallet: CurrencyWallet | undefined
 }
 
 /** Finds a currency by the id of its plugin, or a wallet. @throws CliError NOT_FOUND, USAGE */
-export const tokenPlace = async (session: Session, text: string): Promise<TokenPlace> => {
+export const findTokenTarget = async (session: Session, text: string): Promise<TokenTarget> => {
   const info = await findCurrency(session, text)
   if (info !== undefined) return { config: await configOf(session, info), wallet: undefined }
   const { walletId } = await findListing(session, text)
-  return walletTokens(session, await openResting(session, walletId))
+  return walletTokens(session, await openPaused(session, walletId))
 }
 
 /** A wallet, with what its currency knows of tokens. */
 export const walletTokens = async (
   session: Session,
   wallet: CurrencyWallet
-): Promise<TokenPlace & { readonly wallet: CurrencyWallet }> => ({
+): Promise<TokenTarget & { readonly wallet: CurrencyWallet }> => ({
   config: await configOf(session, wallet.currencyInfo),
   wallet
 })

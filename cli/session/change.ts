@@ -25,7 +25,7 @@ export const makeChange = async (session: Session, change: Change): Promise<Comm
       view: { kind: 'text', lines: [`Nothing was changed; without --dry-run: ${done}`] }
     }
   }
-  await session.doing(doing, () => change.call())
+  await session.withProgress(doing, () => change.call())
   return { data, view: { kind: 'text', lines: [done] }, ...(advice === undefined ? {} : { advice }) }
 }
 
@@ -39,7 +39,7 @@ export const nameOf = ({
 }): string => username ?? id
 
 /** What a person reads before the only way into an account is taken away; empty while there is another. */
-export const lastWayText = (
+export const lastMethodText = (
   account: Account,
   way: NonNullable<AccountSnapshot['loginMethods']>[number]
 ): string => {
@@ -52,9 +52,9 @@ export const lastWayText = (
 /** Brings what was written to the account, or to one wallet, to the server; what is only here for now is a warning. */
 export const upload = async (session: Session, wallet?: CurrencyWallet): Promise<readonly string[]> => {
   if (session.globals.offline) return []
-  const place = wallet ?? (await session.account())
+  const target = wallet ?? (await session.account())
   try {
-    await session.doing('Syncing', () => place.sync())
+    await session.withProgress('Syncing', () => target.sync())
     return []
   } catch (error) {
     if (session.signal.aborted) throw error
@@ -73,7 +73,7 @@ export const refreshedAccount = async (session: Session): Promise<RefreshedAccou
   const account = await session.account()
   if (session.globals.offline) return { account, warnings: [] }
   try {
-    await session.doing('Looking for news', () => account.sync())
+    await session.withProgress('Looking for news', () => account.sync())
     return { account, warnings: [] }
   } catch (error) {
     if (session.signal.aborted) throw error

@@ -29,17 +29,17 @@ export const openEventStream = ({
 }
 
 /** What is told while the command does something else, in order. Reading ends when the command is stopped. */
-export interface Mailbox<T> extends AsyncIterable<T> {
-  readonly post: (value: T) => void
+export interface EventQueue<T> extends AsyncIterable<T> {
+  readonly push: (value: T) => void
 }
 
 /** Opens a mailbox that the command's own stop closes. */
-export const openMailbox = <T>(signal: AbortSignal): Mailbox<T> => {
+export const openEventQueue = <T>(signal: AbortSignal): EventQueue<T> => {
   const waiting: T[] = []
   let wake = (): void => {}
   signal.addEventListener('abort', () => wake(), { once: true })
   return {
-    post(value) {
+    push(value) {
       waiting.push(value)
       wake()
     },
@@ -56,7 +56,7 @@ export const openMailbox = <T>(signal: AbortSignal): Mailbox<T> => {
 }
 
 /** Waits for some seconds, or less if the command is stopped. */
-export const waitFor = (signal: AbortSignal, seconds: number): Promise<void> =>
+export const sleep = (signal: AbortSignal, seconds: number): Promise<void> =>
   new Promise(resolve => {
     if (signal.aborted) return resolve()
     const done = (): void => {
@@ -69,7 +69,7 @@ export const waitFor = (signal: AbortSignal, seconds: number): Promise<void> =>
   })
 
 /** Waits for a call, but not for one that goes on after the command is stopped. @throws the reason of the stop */
-export const orStopped = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
+export const abortable = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
   signal.throwIfAborted()
   let stop = (): void => {}
   const stopped = new Promise<never>((_, reject) => {

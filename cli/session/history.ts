@@ -1,8 +1,8 @@
 import type { CurrencyWallet, Transaction, TransactionQuery } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { parseWhen } from '../grammar/options.ts'
+import { parseDate } from '../grammar/options.ts'
 import { type Effect, stateOf } from '../output/transactions.ts'
-import { assetsOf, findAsset, matching } from './assets.ts'
+import { assetsOf, findAsset, matchAsset } from './assets.ts'
 import type { Session } from './session.ts'
 
 /** Which transactions a command is about. */
@@ -24,8 +24,8 @@ export const selectionOf = (session: Session, searchString?: string): Selection 
   if (isIn && isOut) throw new CliError('USAGE', '--in and --out do not go together; leave both out for all')
   return {
     query: {
-      ...(since === undefined ? {} : { startDate: parseWhen(since, 'start') }),
-      ...(until === undefined ? {} : { endDate: parseWhen(until, 'end') }),
+      ...(since === undefined ? {} : { startDate: parseDate(since, 'start') }),
+      ...(until === undefined ? {} : { endDate: parseDate(until, 'end') }),
       ...(beforeTxid === undefined ? {} : { beforeTxid }),
       ...(searchString === undefined ? {} : { searchString })
     },
@@ -45,7 +45,7 @@ export const chosenAssets = async (
   const chosen: Omit<Effect, 'tx'>[] = []
   for (const wallet of wallets) {
     const assets = await assetsOf(session, wallet)
-    const one = token === undefined ? undefined : matching(assets, token)
+    const one = token === undefined ? undefined : matchAsset(assets, token)
     if (token === undefined) chosen.push(...assets.map(asset => ({ wallet, asset })))
     else if (one !== undefined) chosen.push({ wallet, asset: one })
   }

@@ -14,7 +14,7 @@ import type { ProfilePaths } from '../profile/paths.ts'
 import { readCurrentAccount } from '../profile/state-files.ts'
 import { parseAnswers, type SecretName } from '../secrets/secret-sources.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import type { Talk } from '../terminal/status-line.ts'
+import type { StatusLine } from '../terminal/status-line.ts'
 
 /**
  * Logs the account of `--account`, or the current one, in.
@@ -22,7 +22,7 @@ import type { Talk } from '../terminal/status-line.ts'
  * @throws CliError NOT_LOGGED_IN, PROMPT_IMPOSSIBLE; PASSWORD and the other errors of a login
  */
 export const logIn = async (
-  session: LoginParts,
+  session: LoginSession,
   context: Context,
   wanted?: SecretMethod
 ): Promise<Account> => {
@@ -37,12 +37,15 @@ export const logIn = async (
 }
 
 /** Logs one account in, with the secret that a flag brings, or the one that a person types. */
-export const logInAs = async (session: LoginParts, context: Context, target: LoginTarget): Promise<Account> =>
-  logInBy(await chooseMethod(session, target), { session, context, target })
+export const logInAs = async (
+  session: LoginSession,
+  context: Context,
+  target: LoginTarget
+): Promise<Account> => logInBy(await chooseMethod(session, target), { session, context, target })
 
 /** Logs one account in by one method, asking for what no flag brings. */
-export const logInBy = async (method: SecretMethod, scene: LoginScene): Promise<Account> =>
-  pastSecondFactor(scene.session, await prepareLogin(method, scene))
+export const logInBy = async (method: SecretMethod, attempt: LoginAttempt): Promise<Account> =>
+  loginWithSecondFactor(attempt.session, await prepareLogin(method, attempt))
 
 const notLoggedIn = (): CliError =>
   new CliError('NOT_LOGGED_IN', 'No account is logged in on this profile', {
@@ -53,13 +56,13 @@ const notLoggedIn = (): CliError =>
   })
 
 /** What a login needs of the session it is part of. */
-interface LoginParts {
+interface LoginSession {
   readonly globals: GlobalOptions
   readonly paths: ProfilePaths
   readonly secrets: Secrets
-  readonly talk: Talk
+  readonly statusLine: StatusLine
   text(flag: string): string | undefined
-  within<T>(what: string, call: () => Promise<T>): Promise<T>
+  withTimeout<T>(what: string, call: () => Promise<T>): Promise<T>
 }
 
 /** Who is to log in, as far as this device knows them. */
@@ -94,7 +97,7 @@ export type SecretMethod = 'key' | 'password' | 'pin' | 'recovery'
  *
  * @throws CliError PROMPT_IMPOSSIBLE if no secret came and nobody can be asked
  */
-export const chooseMethod = async (session: LoginParts, target: LoginTarget): Promise<SecretMethod> => {
+export const chooseMethod = async (session: LoginSession, target: LoginTarget): Promise<SecretMethod> => {
   const asked = session.text('with')
   if (asked !== undefined) return asked as SecretMethod
   const { secrets } = session
@@ -104,7 +107,7 @@ export const chooseMethod = async (session: LoginParts, target: LoginTarget): Pr
   const isLight = local !== undefined && local.username === undefined
   const hasPin = local?.isPinLoginEnabled === true
   if (!secrets.canAsk) {
-    throw secrets.impossible(
+    throw secrets.promptImpossible(
       ...(hasPin ? (['pin'] as const) : []),
       ...(isLight ? (['login-key'] as const) : (['password'] as const))
     )
@@ -131,73 +134,73 @@ const BY_SECRET: readonly (readonly [SecretName, SecretMethod])[] = [
 type PreparedLogin = (help: LoginHelp) => Promise<Account>
 
 /** What a login is about. */
-interface LoginScene {
-  readonly session: LoginParts
+interface LoginAttempt {
+  readonly session: LoginSession
   readonly context: Context
   readonly target: LoginTarget
 }
 
 /** Gathers the secrets of one method, asking for what no flag brings. @throws CliError PROMPT_IMPOSSIBLE, INTERRUPTED */
-export const prepareLogin = (method: SecretMethod, scene: LoginScene): Promise<PreparedLogin> =>
-  methods[method](scene)
+export const prepareLogin = (method: SecretMethod, attempt: LoginAttempt): Promise<PreparedLogin> =>
+  methods[method](attempt)
 
-const byPassword = async (scene: LoginScene): Promise<PreparedLogin> => {
-  const { context, target } = scene
-  const password = await secretOf(scene, 'password', `Password of ${target.name}:`)
+const byPassword = async (attempt: LoginAttempt): Promise<PreparedLogin> => {
+  const { context, target } = attempt
+  const password = await secretOf(attempt, 'password', `Password of ${target.name}:`)
   return help => context.loginWithPassword(usernameOf(target), password, help)
 }
 
-const byPin = async (scene: LoginScene): Promise<PreparedLogin> => {
-  const { session, context, target } = scene
+const byPin = async (attempt: LoginAttempt): Promise<PreparedLogin> => {
+  const { session, context, target } = attempt
   // Only where the method was not asked for may the person turn to another one.
   const mayTurn = session.text('with') === undefined && target.local?.username !== undefined
   const note = mayTurn ? ' (empty: use the password)' : ''
-  const pin = await secretOf(scene, 'pin', `PIN of ${target.name}${note}:`)
-  if (pin === '' && mayTurn) return byPassword(scene)
+  const pin = await secretOf(attempt, 'pin', `PIN of ${target.name}${note}:`)
+  if (pin === '' && mayTurn) return byPassword(attempt)
   return help => context.loginWithPIN(target.user, pin, help)
 }
 
-const byRecovery = async (scene: LoginScene): Promise<PreparedLogin> => {
-  const { session, context, target } = scene
+const byRecovery = async (attempt: LoginAttempt): Promise<PreparedLogin> => {
+  const { session, context, target } = attempt
   const username = usernameOf(target)
   const key =
     (await session.secrets.given('recovery-key')) ??
     target.local?.recovery2Key ??
-    (await secretOf(scene, 'recovery-key', `Recovery key of ${target.name}:`))
-  const answers = await answersOf(scene, key)
+    (await secretOf(attempt, 'recovery-key', `Recovery key of ${target.name}:`))
+  const answers = await answersOf(attempt, key)
   return help => context.loginWithRecovery2(key, username, answers, help)
 }
 
-const byKey = async (scene: LoginScene): Promise<PreparedLogin> => {
-  const { context, target } = scene
-  const key = await secretOf(scene, 'login-key', `Login key of ${target.name}:`)
+const byKey = async (attempt: LoginAttempt): Promise<PreparedLogin> => {
+  const { context, target } = attempt
+  const key = await secretOf(attempt, 'login-key', `Login key of ${target.name}:`)
   return () => context.loginWithKey(target.user, key)
 }
 
-const methods: { readonly [M in SecretMethod]: (scene: LoginScene) => Promise<PreparedLogin> } = {
+const methods: { readonly [M in SecretMethod]: (attempt: LoginAttempt) => Promise<PreparedLogin> } = {
   key: byKey,
   password: byPassword,
   pin: byPin,
   recovery: byRecovery
 }
 
-const secretOf = async ({ session }: LoginScene, name: SecretName, message: string): Promise<string> =>
+const secretOf = async ({ session }: LoginAttempt, name: SecretName, message: string): Promise<string> =>
   (await session.secrets.given(name)) ?? session.secrets.ask(name, { message })
 
 /** The answers to the account's own questions, which the server gives to whoever has the recovery key. */
 const answersOf = async (
-  { session, context, target }: LoginScene,
+  { session, context, target }: LoginAttempt,
   key: string
 ): Promise<readonly string[]> => {
-  const { secrets, talk } = session
+  const { secrets, statusLine } = session
   const given = await secrets.given('answers')
   if (given !== undefined) return parseAnswers(given)
-  if (!secrets.canAsk) throw secrets.impossible('answers')
-  talk.step('fetching the questions…')
-  const questions = await session.within('Fetching the questions', () =>
+  if (!secrets.canAsk) throw secrets.promptImpossible('answers')
+  statusLine.step('fetching the questions…')
+  const questions = await session.withTimeout('Fetching the questions', () =>
     context.fetchRecovery2Questions(key, usernameOf(target))
   )
-  talk.clear()
+  statusLine.clear()
   if (questions.length === 0) throw new CliError('NOT_FOUND', 'This account has no recovery questions')
   const answers: string[] = []
   for (const question of questions) answers.push(await secrets.ask('answers', { message: question }))
@@ -210,24 +213,24 @@ const answersOf = async (
  *
  * @throws OTP with the ways forward, CHALLENGE, and the errors of a login
  */
-const pastSecondFactor = async (session: LoginParts, login: PreparedLogin): Promise<Account> => {
-  const { secrets, talk } = session
-  let help = await helpOf(session)
+const loginWithSecondFactor = async (session: LoginSession, login: PreparedLogin): Promise<Account> => {
+  const { secrets, statusLine } = session
+  let help = await readLoginHelp(session)
   for (;;) {
     try {
-      return await waiting(session, () => login(help))
+      return await tryLogin(session, () => login(help))
     } catch (error) {
       if (!isWalletError(error, 'OTP') || !secrets.canAsk) throw error
-      tell(session, error)
+      explainSecondFactor(session, error)
       const otp = await secrets.ask('otp', { message: 'Six-digit code (empty: stop):', check: checkCode })
       if (otp === '') throw error
       help = { ...help, otp }
-      talk.clear()
+      statusLine.clear()
     }
   }
 }
 
-const helpOf = async (session: LoginParts): Promise<LoginHelp> => {
+const readLoginHelp = async (session: LoginSession): Promise<LoginHelp> => {
   const [otp, otpKey] = [await session.secrets.given('otp'), await session.secrets.given('otp-key')]
   const challengeId = session.text('challengeId')
   return {
@@ -237,19 +240,19 @@ const helpOf = async (session: LoginParts): Promise<LoginHelp> => {
   }
 }
 
-const tell = ({ talk }: LoginParts, error: WalletError<'OTP'>): void => {
+const explainSecondFactor = ({ statusLine }: LoginSession, error: WalletError<'OTP'>): void => {
   const { message, hint } = failureOf(error)
-  talk.say(`${message}. ${hint ?? ''}`)
+  statusLine.info(`${message}. ${hint ?? ''}`)
 }
 
 const checkCode = (text: string): string | undefined =>
   text === '' || /^\d{6}$/.test(text) ? undefined : 'Type six digits, or nothing'
 
-const waiting = async (session: LoginParts, login: () => Promise<Account>): Promise<Account> => {
-  session.talk.step('logging in…')
+const tryLogin = async (session: LoginSession, login: () => Promise<Account>): Promise<Account> => {
+  session.statusLine.step('logging in…')
   try {
-    return await session.within('Logging in', login)
+    return await session.withTimeout('Logging in', login)
   } finally {
-    session.talk.clear()
+    session.statusLine.clear()
   }
 }

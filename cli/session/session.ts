@@ -18,12 +18,12 @@ import type { ProfilePaths } from '../profile/paths.ts'
 import type { OpenWorld } from '../profile/world.ts'
 import type { WorldControl } from '../profile/world-control.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import type { Talk } from '../terminal/status-line.ts'
+import type { StatusLine } from '../terminal/status-line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { SecretMethod } from './login.ts'
 
 /** What a session is made of. */
-export interface SessionParts {
+export interface SessionOptions {
   readonly terminal: Terminal
   readonly globals: GlobalOptions
   /** The command's own flags, by commander's names. */
@@ -34,7 +34,7 @@ export interface SessionParts {
   readonly commandLine: string
   readonly paths: ProfilePaths
   readonly secrets: Secrets
-  readonly talk: Talk
+  readonly statusLine: StatusLine
   /** Aborted by the first Ctrl-C. */
   readonly signal: AbortSignal
   /** How dear a new password is to check. */
@@ -59,12 +59,12 @@ export class Session {
   readonly commandLine: string
   readonly paths: ProfilePaths
   readonly secrets: Secrets
-  readonly talk: Talk
+  readonly statusLine: StatusLine
   readonly signal: AbortSignal
   readonly payingGraceMs: number
   readonly #plugins: readonly Plugin[]
   readonly #passwordSnrp: KernelOptions['passwordSnrp']
-  readonly #print: SessionParts['print']
+  readonly #print: SessionOptions['print']
   readonly #observers: ObserverPlugin[] = []
   readonly #closers: (() => Promise<void>)[] = []
   #logLevel: LogThreshold | undefined
@@ -75,20 +75,20 @@ export class Session {
   #accountName: string | undefined
   #isPaying = false
 
-  constructor(parts: SessionParts) {
-    this.terminal = parts.terminal
-    this.globals = parts.globals
-    this.flags = parts.flags
-    this.commandName = parts.commandName
-    this.commandLine = parts.commandLine
-    this.paths = parts.paths
-    this.secrets = parts.secrets
-    this.talk = parts.talk
-    this.signal = parts.signal
-    this.payingGraceMs = parts.payingGraceMs ?? PAYING_GRACE_MS
-    this.#plugins = parts.plugins ?? []
-    this.#passwordSnrp = parts.passwordSnrp
-    this.#print = (result, accountName) => parts.print(result, accountName)
+  constructor(options: SessionOptions) {
+    this.terminal = options.terminal
+    this.globals = options.globals
+    this.flags = options.flags
+    this.commandName = options.commandName
+    this.commandLine = options.commandLine
+    this.paths = options.paths
+    this.secrets = options.secrets
+    this.statusLine = options.statusLine
+    this.signal = options.signal
+    this.payingGraceMs = options.payingGraceMs ?? PAYING_GRACE_MS
+    this.#plugins = options.plugins ?? []
+    this.#passwordSnrp = options.passwordSnrp
+    this.#print = (result, accountName) => options.print(result, accountName)
   }
 
   /** Writes the result before the end; for commands that go on afterwards. */
@@ -99,7 +99,7 @@ export class Session {
   /** From here on money may leave: a stop waits for what becomes of it, and does not say that nothing has. */
   paying(step = 'signing and sending…'): void {
     this.#isPaying = true
-    this.talk.step(step)
+    this.statusLine.step(step)
   }
 
   get isPaying(): boolean {
@@ -189,18 +189,18 @@ export class Session {
   }
 
   /** Waits for something, but not longer than `--timeout`. @throws DEADLINE */
-  async within<T>(what: string, call: () => Promise<T>): Promise<T> {
+  async withTimeout<T>(what: string, call: () => Promise<T>): Promise<T> {
     const [{ withDeadline }, { clock }] = await Promise.all([import('../../kernel/index.ts'), this.io()])
     return withDeadline({ clock, milliseconds: this.globals.timeoutMs, what }, call)
   }
 
-  /** Says what goes on while it waits for it, as {@link within} does. @throws DEADLINE */
-  async doing<T>(what: string, call: () => Promise<T>): Promise<T> {
-    this.talk.step(`${what.charAt(0).toLowerCase()}${what.slice(1)}…`)
+  /** Says what goes on while it waits for it, as {@link withTimeout} does. @throws DEADLINE */
+  async withProgress<T>(what: string, call: () => Promise<T>): Promise<T> {
+    this.statusLine.step(`${what.charAt(0).toLowerCase()}${what.slice(1)}…`)
     try {
-      return await this.within(what, call)
+      return await this.withTimeout(what, call)
     } finally {
-      this.talk.clear()
+      this.statusLine.clear()
     }
   }
 
@@ -211,20 +211,20 @@ export class Session {
    */
   async synced(wallet: CurrencyWallet): Promise<CurrencyWallet> {
     if (this.globals.offline || wallet.getSnapshot().isPaused) return wallet
-    this.talk.step(`syncing ${wallet.name ?? wallet.currencyInfo.displayName}…`)
+    this.statusLine.step(`syncing ${wallet.name ?? wallet.currencyInfo.displayName}…`)
     const { explainedWait, untilSynced } = await import('./until-synced.ts')
-    await this.within('Syncing the wallet', () => untilSynced(wallet, this.signal)).catch(
+    await this.withTimeout('Syncing the wallet', () => untilSynced(wallet, this.signal)).catch(
       (error: unknown) => {
         throw explainedWait(error, [wallet])
       }
     )
-    this.talk.clear()
+    this.statusLine.clear()
     return wallet
   }
 
   /** Closes everything that was opened, the last first. @throws the first failure, after all was closed */
   async close(): Promise<void> {
-    this.talk.clear()
+    this.statusLine.clear()
     const failures: unknown[] = []
     for (const close of this.#closers.splice(0).reverse())
       await close().catch((error: unknown) => void failures.push(error))
@@ -257,7 +257,7 @@ export class Session {
       device: this.globals.device,
       ...(this.#passwordSnrp === undefined ? {} : { passwordSnrp: this.#passwordSnrp }),
       logLevel: this.#logLevel ?? logLevelOf(this.globals),
-      onLog: line => this.talk.log(line),
+      onLog: line => this.statusLine.log(line),
       plugins: [...this.#observers, ...this.#plugins]
     })
     this.#closers.push(() => kernel.close())

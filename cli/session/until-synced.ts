@@ -64,7 +64,7 @@ export const untilReached = (
         reason: failure ?? status ?? 'it stopped'
       })
     }
-    const look = (): void => {
+    const check = (): void => {
       try {
         checkEngine()
         if (!isReached()) return
@@ -76,7 +76,7 @@ export const untilReached = (
       }
     }
     if (signal?.aborted === true) return stop()
-    unsubscribes.push(wallet.engine.subscribe(look), wallet.subscribe(look))
+    unsubscribes.push(wallet.engine.subscribe(check), wallet.subscribe(check))
     signal?.addEventListener('abort', stop, { once: true })
-    look()
+    check()
   })

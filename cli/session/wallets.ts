@@ -137,7 +137,7 @@ const nameMatches = async (
 ): Promise<readonly WalletListing[]> => {
   const known = listings.filter(({ currencyInfo }) => currencyInfo !== undefined)
   const ids = known.map(({ walletId }) => walletId)
-  const wallets = await openEach(ids, walletId => openResting(session, walletId))
+  const wallets = await openEach(ids, walletId => openPaused(session, walletId))
   session.signal.throwIfAborted()
   return known.filter((_, at) => wallets[at]?.name?.toLowerCase() === text.toLowerCase())
 }
@@ -167,11 +167,11 @@ const sentenceOf = (text: string): string => `${text.charAt(0).toUpperCase()}${t
 
 /** Opens a wallet to be used; its engine rests only where somebody paused the wallet on this device. */
 export const openWallet = (session: Session, walletId: string): Promise<CurrencyWallet> =>
-  open(session, walletId, readPausedWallets(session.paths.session).has(walletId))
+  openWith(session, walletId, readPausedWallets(session.paths.session).has(walletId))
 
 /** Opens a wallet for what its files say, such as its name: its engine rests, and its chain is left alone. */
-export const openResting = (session: Session, walletId: string): Promise<CurrencyWallet> =>
-  open(session, walletId, true)
+export const openPaused = (session: Session, walletId: string): Promise<CurrencyWallet> =>
+  openWith(session, walletId, true)
 
 /** Opens many wallets, a few at a time; gives undefined for each that cannot be opened. */
 export const openEach = async (
@@ -192,7 +192,7 @@ export const openEach = async (
 
 const AT_ONCE = 8
 
-const open = async (session: Session, walletId: string, isPaused: boolean): Promise<CurrencyWallet> => {
+const openWith = async (session: Session, walletId: string, isPaused: boolean): Promise<CurrencyWallet> => {
   const wallet = await (await session.account()).openWallet(walletId, { isPaused })
   // It may rest so far, because somebody asked for its name. Nobody waits for the engine, and its failure shows in the
   // wallet. One that is in use is not put to rest by a second look at its name.

@@ -1,6 +1,6 @@
 import { openLiveView } from '../output/print-result.ts'
 import type { CommandResult } from '../output/view.ts'
-import { openEventStream, openMailbox, waitFor } from './event-stream.ts'
+import { openEventQueue, openEventStream, sleep } from './event-stream.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -11,37 +11,37 @@ import type { Session } from './session.ts'
 export const watchResult = async (
   session: Session,
   event: string,
-  look: () => Promise<CommandResult>
+  load: () => Promise<CommandResult>
 ): Promise<undefined> => {
-  const news = openMailbox<null>(session.signal)
-  let isTold = false
-  const tell = (): void => {
-    if (!isTold) news.post(null)
-    isTold = true
+  const events = openEventQueue<null>(session.signal)
+  let isPending = false
+  const notify = (): void => {
+    if (!isPending) events.push(null)
+    isPending = true
   }
   session.observe(({ hooks }) => {
     for (const hook of [hooks.accountChanged, hooks.walletChanged, hooks.engineChanged, hooks.ratesChanged])
-      hook.tap('watch', tell)
+      hook.tap('watch', notify)
   })
   const stream = openEventStream(session)
   const screen = openLiveView(session.terminal, session.globals)
   let last = ''
-  tell()
-  for await (const _ of news) {
-    isTold = false
-    const { data, view, warnings = [] } = await look()
+  notify()
+  for await (const _ of events) {
+    isPending = false
+    const { data, view, warnings = [] } = await load()
     const text = JSON.stringify(data)
     if (text !== last) {
-      session.talk.clear()
+      session.statusLine.clear()
       if (last === '') {
-        for (const warning of warnings) session.talk.warn(warning)
-        session.talk.say('Watching; Ctrl-C ends it')
+        for (const warning of warnings) session.statusLine.warn(warning)
+        session.statusLine.info('Watching; Ctrl-C ends it')
       }
       await stream.emit(event, data)
       if (!session.globals.json) await screen.draw(view)
     }
     last = text
-    await waitFor(session.signal, PAUSE_SECONDS)
+    await sleep(session.signal, PAUSE_SECONDS)
   }
   await stream.end('stopped')
   return undefined

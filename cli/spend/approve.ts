@@ -70,9 +70,9 @@ export const draftSpend = async (
 }
 
 /** Shows how far a long signature has come, and lets Ctrl-C stop it; what is signed goes out all the same. */
-const signingFollowed = ({ signal, talk }: Session): Pick<SignOptions, 'onProgress' | 'signal'> => ({
+const signingFollowed = ({ signal, statusLine }: Session): Pick<SignOptions, 'onProgress' | 'signal'> => ({
   signal,
-  onProgress: ratio => talk.step(`signing… ${Math.floor(ratio * 100)} %`)
+  onProgress: ratio => statusLine.step(`signing… ${Math.floor(ratio * 100)} %`)
 })
 
 /**
@@ -85,7 +85,7 @@ export const approveSpend = async (
   summary: SpendSummary,
   question: string
 ): Promise<void> => {
-  if (session.globals.yes) for (const line of summaryLines(summary)) session.talk.say(line)
+  if (session.globals.yes) for (const line of summaryLines(summary)) session.statusLine.info(line)
   await confirm(session, {
     question,
     summary: summary.json,
@@ -133,13 +133,13 @@ export const allowUnusualFees = async (
 }
 
 /** The payment is out and safe here; if its record cannot be uploaded now, that is a warning. */
-export const saveEverywhere = async (
+export const syncAfterPayment = async (
   session: Session,
   wallet: CurrencyWallet
 ): Promise<readonly string[]> => {
-  session.talk.step('syncing…')
+  session.statusLine.step('syncing…')
   try {
-    await session.within('Syncing', () => wallet.sync())
+    await session.withTimeout('Syncing', () => wallet.sync())
     return []
   } catch (error) {
     return [`the payment is sent, but its record is not on the server yet: ${failureOf(error).message}`]

@@ -17,75 +17,75 @@ import type { CommandResult } from '../output/view.ts'
 import type { QuoteChoice } from '../screens/quotes.tsx'
 import { coinOf } from '../session/assets.ts'
 import type { Session } from '../session/session.ts'
-import { allowUnusualFees, approveSpend, saveEverywhere, unusualFeeWarnings } from '../spend/approve.ts'
+import { allowUnusualFees, approveSpend, syncAfterPayment, unusualFeeWarnings } from '../spend/approve.ts'
 import { type SpendSummary, summaryOf, withWarnings } from '../spend/summary.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { canAsk } from '../terminal/terminal.ts'
-import { askQuotes, keptResult } from './ask-quotes.ts'
+import { keptResult, requestQuotes } from './ask-quotes.ts'
 import { quoteLines } from './quotes.ts'
-import { type AskedSwap, placeName, type SwapLimits, type SwapPlaces } from './request.ts'
+import { type SwapLimits, type SwapQuery, type SwapSides, sideName } from './request.ts'
 
 /** Shows quotes as they come until a person chooses one, which is then reviewed and approved, or none. */
-export const chooseAndApprove = async (session: Session, asked: AskedSwap): Promise<CommandResult> => {
+export const chooseAndApprove = async (session: Session, query: SwapQuery): Promise<CommandResult> => {
   for (;;) {
-    const result = await oneRound(session, asked)
+    const result = await oneRound(session, query)
     if (result !== undefined) return result
   }
 }
 
 /** Undefined if another round is wanted. */
-const oneRound = async (session: Session, asked: AskedSwap): Promise<CommandResult | undefined> => {
+const oneRound = async (session: Session, query: SwapQuery): Promise<CommandResult | undefined> => {
   const [{ chooseQuote }, { io }] = await Promise.all([import('../screens/quotes.tsx'), session.world()])
   const { clock } = io
-  const asking = await askQuotes(session, asked)
-  const { round } = asking
-  const until = clock.monotonic() + asked.options.waitMs
+  const running = await requestQuotes(session, query)
+  const { round } = running
+  const until = clock.monotonic() + query.options.waitMs
   try {
     const choice: QuoteChoice = await chooseQuote(session.terminal, {
-      title: titleOf(asked),
+      title: titleOf(query),
       isAscii: session.globals.ascii,
       signal: session.signal,
-      look() {
+      getRound() {
         const { providers, isOver } = round.getSnapshot()
-        return { isOver, rows: providers.map(quote => quoteLines(quote, asked.places, clock.now())) }
+        return { isOver, rows: providers.map(quote => quoteLines(quote, query.sides, clock.now())) }
       },
       subscribe: round.subscribe,
-      waitLeft: () => until - clock.monotonic(),
-      enough: () => round.stop()
+      waitLeftMs: () => until - clock.monotonic(),
+      stopWaiting: () => round.stop()
     })
     if (choice.kind === 'again') return undefined
     if (choice.kind === 'chosen') {
       const quote = round.quotes.find(({ quoteId }) => quoteId === choice.quoteId)
       if (quote === undefined) throw new CliError('NOT_FOUND', 'That quote is gone')
-      return await approveQuote(session, asked, quote)
+      return await approveQuote(session, query, quote)
     }
-    return await keptResult(session, asked, round.getSnapshot().providers)
+    return await keptResult(session, query, round.getSnapshot().providers)
   } finally {
-    asking.close()
+    running.close()
   }
 }
 
 /** What is asked for, in a line. */
-const titleOf = ({ places, wish }: AskedSwap): string => {
-  const { quoteFor, nativeAmount } = wish
-  if (quoteFor === 'max') return `All ${places.from.asset.currencyCode} ${wayOf(places)}`
-  const asset = quoteFor === 'to' ? places.to.asset : places.from.asset
-  return `${amountText(nativeAmount, asset)} ${wayOf(places)}`
+const titleOf = ({ sides, request }: SwapQuery): string => {
+  const { quoteFor, nativeAmount } = request
+  if (quoteFor === 'max') return `All ${sides.from.asset.currencyCode} ${wayOf(sides)}`
+  const asset = quoteFor === 'to' ? sides.to.asset : sides.from.asset
+  return `${amountText(nativeAmount, asset)} ${wayOf(sides)}`
 }
 
-const wayOf = ({ from, to }: SwapPlaces): string => `from ${placeName(from)} to ${placeName(to)}`
+const wayOf = ({ from, to }: SwapSides): string => `from ${sideName(from)} to ${sideName(to)}`
 
 /** The first of the ranked quotes that is within the limits. @throws CliError MIN_RECEIVE if none is */
-export const bestWithin = ({ places, limits }: AskedSwap, quotes: readonly SwapQuote[]): SwapQuote => {
+export const bestWithin = ({ sides, limits }: SwapQuery, quotes: readonly SwapQuote[]): SwapQuote => {
   const best = quotes.find(quote => isWithin(quote, limits))
   if (best !== undefined) return best
   const [first] = quotes
   throw new CliError('MIN_RECEIVE', 'No quote is within --min-receive, --max-pay and --max-fee', {
-    details: first === undefined ? {} : { best: quoteFacts(places, first) },
+    details: first === undefined ? {} : { best: quoteFacts(sides, first) },
     hint:
       first === undefined
         ? 'Ask for quotes again.'
-        : `The best is ${amountText(first.minReceiveAmount ?? first.toNativeAmount, places.to.asset)} for ${amountText(first.fromNativeAmount, places.from.asset)} from ${first.swapInfo.displayName}, for a fee of ${amountText(first.networkFee.nativeAmount, coinOf(places.from.wallet))}.`
+        : `The best is ${amountText(first.minReceiveAmount ?? first.toNativeAmount, sides.to.asset)} for ${amountText(first.fromNativeAmount, sides.from.asset)} from ${first.swapInfo.displayName}, for a fee of ${amountText(first.networkFee.nativeAmount, coinOf(sides.from.wallet))}.`
   })
 }
 
@@ -115,13 +115,13 @@ export interface KeptApproval {
  */
 export const approveQuote = async (
   session: Session,
-  { places, limits }: AskedSwap,
+  { sides, limits }: SwapQuery,
   quote: SwapQuote,
   kept?: KeptApproval
 ): Promise<CommandResult> => {
-  checkCanConfirm(session, places, quote, kept === undefined)
+  checkCanConfirm(session, sides, quote, kept === undefined)
   const { displayName } = quote.swapInfo
-  session.talk.step(`ordering from ${displayName}…`)
+  session.statusLine.step(`ordering from ${displayName}…`)
   const { minReceive, maxNetworkFee } = limits
   const approving = quote.approve({
     ...(minReceive === undefined ? {} : { minReceive }),
@@ -129,10 +129,10 @@ export const approveQuote = async (
     metadata: { name: displayName, category: `exchange:${quote.request.toCurrencyCode}` },
     confirm: async review => {
       kept?.checkOrder(review)
-      await places.from.wallet.lookAtOpenPayments()
+      await sides.from.wallet.lookAtOpenPayments()
       const unusual = maxNetworkFee === undefined ? review.unusualFees : []
-      await confirmReview(session, places, review)
-      const allowed = await allowUnusualFees(session, places.from.wallet, unusual)
+      await confirmReview(session, sides, review)
+      const allowed = await allowUnusualFees(session, sides.from.wallet, unusual)
       session.signal.throwIfAborted()
       kept?.claim()
       session.paying()
@@ -143,21 +143,21 @@ export const approveQuote = async (
     kept?.failed(error)
     throw error
   })
-  const warnings = await saveEverywhere(session, places.from.wallet)
-  return sentResult(places, quote, { result, warnings })
+  const warnings = await syncAfterPayment(session, sides.from.wallet)
+  return sentResult(sides, quote, { result, warnings })
 }
 
 /** Before anything is ordered: where nobody can be asked, a script is told what it would have to say yes to. */
 const checkCanConfirm = (
   session: Session,
-  places: SwapPlaces,
+  sides: SwapSides,
   quote: SwapQuote,
   needsLimits: boolean
 ): void => {
   const { globals, terminal, commandLine } = session
   if (globals.yes || (globals.input && canAsk(terminal))) return
-  const least = amountText(quote.minReceiveAmount ?? quote.toNativeAmount, places.to.asset)
-  const most = amountText(quote.fromNativeAmount, places.from.asset)
+  const least = amountText(quote.minReceiveAmount ?? quote.toNativeAmount, sides.to.asset)
+  const most = amountText(quote.fromNativeAmount, sides.from.asset)
   const limits = [
     ...(needsLimits && session.text('minReceive') === undefined
       ? [` --min-receive ${shellWord(least)}`]
@@ -167,35 +167,35 @@ const checkCanConfirm = (
       : [])
   ].join('')
   throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, and nobody can be asked', {
-    details: { summary: quoteFacts(places, quote) },
+    details: { summary: quoteFacts(sides, quote) },
     hint: `Read details.summary, then run the command with --yes${needsLimits ? ' and the least that is to arrive' : ''}.`,
     next: [{ command: `${commandLine}${limits} --yes`, why: 'confirm it' }]
   })
 }
 
-const confirmReview = async (session: Session, places: SwapPlaces, review: SwapReview): Promise<void> => {
-  const warnings = unusualFeeWarnings(places.from.wallet, review.unusualFees)
-  const summary = withWarnings(reviewSummary(places, review), warnings)
-  session.talk.clear()
+const confirmReview = async (session: Session, sides: SwapSides, review: SwapReview): Promise<void> => {
+  const warnings = unusualFeeWarnings(sides.from.wallet, review.unusualFees)
+  const summary = withWarnings(reviewSummary(sides, review), warnings)
+  session.statusLine.clear()
   await approveSpend(session, summary, 'Sign and send it?')
 }
 
 /** The quote that would be approved, for `--dry-run`. Nothing was ordered. */
-export const quoteResult = (places: SwapPlaces, quote: SwapQuote): CommandResult => ({
-  data: { dryRun: true, quote: quoteFacts(places, quote) },
+export const quoteResult = (sides: SwapSides, quote: SwapQuote): CommandResult => ({
+  data: { dryRun: true, quote: quoteFacts(sides, quote) },
   view: {
     kind: 'record',
     fields: [
       ['provider', quote.swapInfo.displayName],
-      ['pay', amountText(quote.fromNativeAmount, places.from.asset)],
-      ['receive', `${quote.isEstimate ? '~' : ''}${amountText(quote.toNativeAmount, places.to.asset)}`],
-      ['network fee', amountText(quote.networkFee.nativeAmount, coinOf(places.from.wallet))],
+      ['pay', amountText(quote.fromNativeAmount, sides.from.asset)],
+      ['receive', `${quote.isEstimate ? '~' : ''}${amountText(quote.toNativeAmount, sides.to.asset)}`],
+      ['network fee', amountText(quote.networkFee.nativeAmount, coinOf(sides.from.wallet))],
       ['state', { text: 'not ordered', tone: 'warn' }]
     ]
   }
 })
 
-const quoteFacts = ({ from, to }: SwapPlaces, quote: SwapQuote): JsonObject => ({
+const quoteFacts = ({ from, to }: SwapSides, quote: SwapQuote): JsonObject => ({
   plugin: {
     id: quote.pluginId,
     name: quote.swapInfo.displayName,
@@ -215,7 +215,7 @@ interface Sent {
   readonly warnings: readonly string[]
 }
 
-const sentResult = (places: SwapPlaces, quote: SwapQuote, { result, warnings }: Sent): CommandResult => {
+const sentResult = (sides: SwapSides, quote: SwapQuote, { result, warnings }: Sent): CommandResult => {
   const { transaction, orderId, orderUri, destinationAddress } = result
   const payout = transaction.swapData?.payoutNativeAmount ?? quote.toNativeAmount
   return {
@@ -225,8 +225,8 @@ const sentResult = (places: SwapPlaces, quote: SwapQuote, { result, warnings }: 
       orderId: orderId ?? null,
       orderUri: orderUri ?? null,
       destinationAddress,
-      quote: quoteFacts(places, quote),
-      tx: txDetailsJson(transaction, places.from.asset)
+      quote: quoteFacts(sides, quote),
+      tx: txDetailsJson(transaction, sides.from.asset)
     },
     warnings,
     view: {
@@ -234,7 +234,7 @@ const sentResult = (places: SwapPlaces, quote: SwapQuote, { result, warnings }: 
       fields: [
         ['txid', transaction.txid],
         ['provider', quote.swapInfo.displayName],
-        ['receive', `${quote.isEstimate ? '~' : ''}${amountText(payout, places.to.asset)}`],
+        ['receive', `${quote.isEstimate ? '~' : ''}${amountText(payout, sides.to.asset)}`],
         ['order', orderId ?? ''],
         ['watch it at', orderUri ?? ''],
         ['state', { text: 'sent', tone: 'good' }]
@@ -245,8 +245,8 @@ const sentResult = (places: SwapPlaces, quote: SwapQuote, { result, warnings }: 
 }
 
 /** Sums up a swap that is about to be signed: as `send` does, and what arrives for it, from whom and where. */
-export const reviewSummary = (places: SwapPlaces, review: SwapReview): SpendSummary => {
-  const { from, to } = places
+export const reviewSummary = (sides: SwapSides, review: SwapReview): SpendSummary => {
+  const { from, to } = sides
   const { drafts, spends, swapInfo, isEstimate, toNativeAmount, minReceiveAmount, expirationDate } = review
   const payment = drafts.at(-1)
   if (payment === undefined) throw new TypeError('A swap without a payment')
@@ -262,7 +262,7 @@ export const reviewSummary = (places: SwapPlaces, review: SwapReview): SpendSumm
     lines: [
       ['swap with', `${safeText(swapInfo.displayName)} (${swapInfo.isDex ? 'DEX' : 'CEX'})`],
       ['receive', isEstimate ? `~${receive}, ${promise}` : receive],
-      ['into', placeName(to)],
+      ['into', sideName(to)],
       ...approvals.map((approval, at) => [`approval ${at + 1}`, approvalText(approval)] as const),
       ...review.allowances.map(
         ({ spender, nativeAmount }) =>

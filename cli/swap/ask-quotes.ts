@@ -1,10 +1,10 @@
 import type { JsonObject, QuoteRound, QuoteSnapshot, SwapQuote } from '../../kernel/index.ts'
 import { failureOf } from '../errors/failure.ts'
-import { commandHere } from '../grammar/command-line.ts'
+import { commandInProfile } from '../grammar/command-line.ts'
 import type { CommandResult } from '../output/view.ts'
 import { openEventStream } from '../session/event-stream.ts'
 import type { Session } from '../session/session.ts'
-import { openShelf } from './kept-quotes.ts'
+import { openQuoteCache } from './kept-quotes.ts'
 import { writeProviderRecords } from './provider-record.ts'
 import {
   failureText,
@@ -15,92 +15,92 @@ import {
   quotesText,
   rejectedJson
 } from './quotes.ts'
-import type { AskedSwap } from './request.ts'
+import type { SwapQuery } from './request.ts'
 
 /** Asks for quotes and gives them ranked, with the reasons, to be approved by a later command. */
-export const rankedQuotes = async (session: Session, asked: AskedSwap): Promise<CommandResult> => {
-  const asking = await askQuotes(session, asked)
+export const rankedQuotes = async (session: Session, query: SwapQuery): Promise<CommandResult> => {
+  const running = await requestQuotes(session, query)
   try {
-    await settledQuotes(session, asking, asked)
-    return await rankedResult(session, asked, asking.round.getSnapshot().providers)
+    await settledQuotes(session, running, query)
+    return await rankedResult(session, query, running.round.getSnapshot().providers)
   } finally {
-    asking.close()
+    running.close()
   }
 }
 
 /** The same, and tells of every answer as it comes; Ctrl-C waits for no more of them. */
-export const watchQuotes = async (session: Session, asked: AskedSwap): Promise<CommandResult | undefined> => {
-  const asking = await askQuotes(session, asked, 'wait no longer')
+export const watchQuotes = async (session: Session, query: SwapQuery): Promise<CommandResult | undefined> => {
+  const running = await requestQuotes(session, query, 'wait no longer')
   const stream = openEventStream(session)
   try {
-    await tellAnswers(asking, async quote => {
-      await stream.emit(...eventOf(quote, asked))
-      if (!session.globals.json) await session.print(lineOf(quote, asked))
+    await reportAnswers(running, async quote => {
+      await stream.emit(...eventOf(quote, query))
+      if (!session.globals.json) await session.print(lineOf(quote, query))
     }).catch((error: unknown) => {
       // Whoever stops before the first quote has seen what there was.
       if (!session.signal.aborted) throw error
     })
-    const result = await rankedResult(session, asked, asking.round.getSnapshot().providers)
+    const result = await rankedResult(session, query, running.round.getSnapshot().providers)
     if (!session.globals.json) return result
     await stream.emit('swap.ranked', result.data)
     await stream.end(session.signal.aborted ? 'stopped' : 'settled')
     return undefined
   } finally {
-    asking.close()
+    running.close()
   }
 }
 
 /** Tells of each answer once, in the order in which they come; ends with the round, as the round ends. */
-const tellAnswers = async (
-  { round }: AskedRound,
-  tell: (quote: QuoteSnapshot) => Promise<void>
+const reportAnswers = async (
+  { round }: OpenRound,
+  report: (quote: QuoteSnapshot) => Promise<void>
 ): Promise<void> => {
-  const told = new Set<string>()
-  let telling = Promise.resolve()
-  const look = (): void => {
+  const reported = new Set<string>()
+  let reporting = Promise.resolve()
+  const reportNew = (): void => {
     for (const quote of round.getSnapshot().providers) {
       // A better offer of the same provider is another answer.
       const key = `${quote.pluginId} ${quote.state} ${quote.quoteId ?? ''}`
-      if (quote.state === 'pending' || told.has(key)) continue
-      told.add(key)
-      telling = telling.then(() => tell(quote))
+      if (quote.state === 'pending' || reported.has(key)) continue
+      reported.add(key)
+      reporting = reporting.then(() => report(quote))
     }
   }
-  const stop = round.subscribe(look)
-  look()
+  const stop = round.subscribe(reportNew)
+  reportNew()
   try {
     await round.settled
   } finally {
     stop()
-    await telling
+    await reporting
   }
 }
 
-const eventOf = (quote: QuoteSnapshot, { places }: AskedSwap): [event: string, data: JsonObject] =>
+const eventOf = (quote: QuoteSnapshot, { sides }: SwapQuery): [event: string, data: JsonObject] =>
   quote.state === 'resolved'
-    ? ['swap.quote', quoteJson(quote, places)]
-    : ['swap.rejected', rejectedJson(quote, places)]
+    ? ['swap.quote', quoteJson(quote, sides)]
+    : ['swap.rejected', rejectedJson(quote, sides)]
 
-const lineOf = (quote: QuoteSnapshot, { places }: AskedSwap): CommandResult => {
+const lineOf = (quote: QuoteSnapshot, { sides }: SwapQuery): CommandResult => {
   const isGiven = quote.state === 'resolved'
-  const text = isGiven ? offerText(quote, places) : failureText(quote, places)
+  const text = isGiven ? offerText(quote, sides) : failureText(quote, sides)
   const line = `${isGiven ? 'quote' : 'no quote'}\t${quote.pluginId}\t${text}${isGiven ? `\t${quote.quoteId}` : ''}`
   return { data: {}, view: { kind: 'text', lines: [line] } }
 }
 
 const rankedResult = async (
   session: Session,
-  asked: AskedSwap,
+  query: SwapQuery,
   providers: readonly QuoteSnapshot[]
 ): Promise<CommandResult> => {
-  const result = await keptResult(session, asked, providers)
+  const result = await keptResult(session, query, providers)
   if (session.terminal.stdout.isTTY === true) return result
   const { clock } = (await session.world()).io
-  return { ...result, view: quotesTable(providers, asked.places, clock.now()) }
+  return { ...result, view: quotesTable(providers, query.sides, clock.now()) }
 }
 
 /** A round of quotes that ends with the command. */
-interface AskedRound {
+interface OpenRound {
   readonly round: QuoteRound
   /** Forgets the round, and remembers how its providers did. */
   close(): void
@@ -113,15 +113,15 @@ interface AskedRound {
  *   for no more answers
  * @throws NO_SWAP_PROVIDERS, SAME_CURRENCY and what else a wish can meet
  */
-export const askQuotes = async (
+export const requestQuotes = async (
   session: Session,
-  { wish, options }: AskedSwap,
+  { request, options }: SwapQuery,
   stop: 'close' | 'wait no longer' = 'close'
-): Promise<AskedRound> => {
+): Promise<OpenRound> => {
   const { signal, paths } = session
   const account = await session.account()
   signal.throwIfAborted()
-  const round = account.askForQuotes(wish, options)
+  const round = account.askForQuotes(request, options)
   const onStop = (): void => (stop === 'close' ? round.close() : round.stop())
   signal.addEventListener('abort', onStop, { once: true })
   let isClosed = false
@@ -140,24 +140,24 @@ export const askQuotes = async (
 /** Waits for the end of a round, and says how many have answered. @throws the best error if there is no quote */
 export const settledQuotes = async (
   session: Session,
-  { round }: AskedRound,
-  asked: AskedSwap
+  { round }: OpenRound,
+  query: SwapQuery
 ): Promise<readonly SwapQuote[]> => {
-  const tell = (): void => {
+  const report = (): void => {
     const { providers } = round.getSnapshot()
     const answered = providers.filter(({ state }) => state !== 'pending').length
-    session.talk.step(`asking for quotes: ${answered} of ${providers.length} have answered…`)
+    session.statusLine.step(`asking for quotes: ${answered} of ${providers.length} have answered…`)
   }
-  const stop = round.subscribe(tell)
-  tell()
+  const stop = round.subscribe(report)
+  report()
   try {
     return await round.settled
   } catch (error) {
-    warnOfFailures(session, round.getSnapshot().providers, asked, error)
+    warnOfFailures(session, round.getSnapshot().providers, query, error)
     throw error
   } finally {
     stop()
-    session.talk.clear()
+    session.statusLine.clear()
   }
 }
 
@@ -165,31 +165,35 @@ export const settledQuotes = async (
 const warnOfFailures = (
   session: Session,
   providers: readonly QuoteSnapshot[],
-  { places }: AskedSwap,
+  { sides }: SwapQuery,
   error: unknown
 ): void => {
   if (session.globals.json || session.signal.aborted || providers.length < 2) return
-  session.talk.clear()
+  session.statusLine.clear()
   const { code } = failureOf(error)
   for (const quote of providers) {
-    const isTold = quote.errorCode === code && quote.limit === undefined
-    if (!isTold) session.talk.warn(`${quote.displayName}: ${failureText(quote, places)}`)
+    const isReported = quote.errorCode === code && quote.limit === undefined
+    if (!isReported) session.statusLine.warn(`${quote.displayName}: ${failureText(quote, sides)}`)
   }
 }
 
 /** The end of a round from which nothing was approved: its quotes, kept for `swap approve`. */
 export const keptResult = async (
   session: Session,
-  asked: AskedSwap,
+  query: SwapQuery,
   providers: readonly QuoteSnapshot[]
 ): Promise<CommandResult> => {
-  const [shelf, { id }, { io }] = [await openShelf(session), await session.account(), await session.world()]
-  const [best] = shelf.keep(id, asked, providers)
+  const [cache, { id }, { io }] = [
+    await openQuoteCache(session),
+    await session.account(),
+    await session.world()
+  ]
+  const [best] = cache.keep(id, query, providers)
   return {
-    data: quotesJson(providers, asked.places),
-    view: quotesText(providers, asked.places, io.clock.now()),
+    data: quotesJson(providers, query.sides),
+    view: quotesText(providers, query.sides, io.clock.now()),
     ...(best === undefined
       ? {}
-      : { advice: [`To approve the best one: ${commandHere(session.globals, `swap approve ${best}`)}`] })
+      : { advice: [`To approve the best one: ${commandInProfile(session.globals, `swap approve ${best}`)}`] })
   }
 }

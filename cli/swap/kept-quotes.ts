@@ -7,18 +7,18 @@ import {
   WalletError
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { commandHere } from '../grammar/command-line.ts'
-import { isRecord, readOrSetAside, writeState } from '../profile/state-files.ts'
+import { commandInProfile } from '../grammar/command-line.ts'
+import { isRecord, readOrQuarantine, writeState } from '../profile/state-files.ts'
 import type { Session } from '../session/session.ts'
 import { isOpen } from './quotes.ts'
-import type { AskedSwap } from './request.ts'
+import type { SwapQuery } from './request.ts'
 
 const MIN_PREFIX = 4
 
 /** The quotes of earlier commands on this device. */
-export interface QuoteShelf {
+export interface QuoteCache {
   /** Adds the quotes of a round that can be approved, and gives their ids, the best first. */
-  keep(loginId: string, asked: AskedSwap, round: readonly QuoteSnapshot[]): readonly string[]
+  keep(loginId: string, query: SwapQuery, round: readonly QuoteSnapshot[]): readonly string[]
   /** The quote that a person means: its full id, or a unique beginning of it. @throws CliError USAGE if several match */
   find(text: string): KeptQuote | undefined
   /** The same, if it can be approved. @throws CliError NOT_FOUND; QUOTE_ENDED */
@@ -26,7 +26,7 @@ export interface QuoteShelf {
   /** Takes it for a payment; nobody else can from here on. @throws QUOTE_ENDED */
   claim(kept: KeptQuote): void
   /** Gives up a claim: nothing was paid. */
-  giveBack(kept: KeptQuote): void
+  release(kept: KeptQuote): void
   forget(kept: KeptQuote): void
 }
 
@@ -36,13 +36,13 @@ export interface QuoteShelf {
  *
  * @throws STORAGE_LOCKED
  */
-export const openShelf = async (session: Session): Promise<QuoteShelf> => {
-  const { paths, talk, globals } = session
+export const openQuoteCache = async (session: Session): Promise<QuoteCache> => {
+  const { paths, statusLine, globals } = session
   await session.context()
   const { clock } = (await session.world()).io
   const read = (): readonly KeptQuote[] =>
     readKeptQuotes(paths.session, path =>
-      talk.warn(`the quotes of earlier commands could not be read; what was there is now in ${path}`)
+      statusLine.warn(`the quotes of earlier commands could not be read; what was there is now in ${path}`)
     )
   const others = ({ quoteId }: KeptQuote): readonly KeptQuote[] =>
     read().filter(quote => quote.quoteId !== quoteId)
@@ -50,17 +50,17 @@ export const openShelf = async (session: Session): Promise<QuoteShelf> => {
   const find = (text: string): KeptQuote | undefined => matchIn(read(), text)
   return {
     find,
-    keep(loginId, asked, round) {
+    keep(loginId, query, round) {
       const now = clock.now()
       const open = round.filter(quote => isOpen(quote, now))
-      const fresh = open.map(quote => keptOf(loginId, asked, quote, now))
+      const fresh = open.map(quote => keptOf(loginId, query, quote, now))
       // Of a round that does not fit, the worst go first.
       write([...read(), ...fresh.toReversed()])
       return fresh.map(({ quoteId }) => quoteId)
     },
     findOpen(text) {
       const kept = find(text)
-      if (kept === undefined) throw unknown(text, commandHere(globals, 'swap quote'))
+      if (kept === undefined) throw unknown(text, commandInProfile(globals, 'swap quote'))
       checkOpen(kept)
       if (hasEnded(kept, clock.now()))
         throw new WalletError('QUOTE_ENDED', { pluginId: kept.pluginId, reason: 'expired' })
@@ -73,7 +73,7 @@ export const openShelf = async (session: Session): Promise<QuoteShelf> => {
       checkOpen(now)
       write([...others(kept), { ...kept, isApproved: true }])
     },
-    giveBack: kept => write([...others(kept), kept]),
+    release: kept => write([...others(kept), kept]),
     forget: kept => write(others(kept))
   }
 }
@@ -99,7 +99,7 @@ const unknown = (text: string, command: string): CliError =>
 
 const keptOf = (
   loginId: string,
-  { wish, options }: AskedSwap,
+  { request, options }: SwapQuery,
   quote: QuoteSnapshot,
   askedAt: number
 ): KeptQuote => {
@@ -107,12 +107,12 @@ const keptOf = (
   const promoCode = options.promoCodes?.[pluginId]
   return {
     ...{ quoteId, loginId, pluginId, isEstimate, askedAt },
-    fromWalletId: wish.fromWallet.id,
-    fromTokenId: wish.fromTokenId ?? null,
-    toWalletId: wish.toWallet.id,
-    toTokenId: wish.toTokenId ?? null,
-    quoteFor: wish.quoteFor,
-    nativeAmount: wish.nativeAmount,
+    fromWalletId: request.fromWallet.id,
+    fromTokenId: request.fromTokenId ?? null,
+    toWalletId: request.toWallet.id,
+    toTokenId: request.toTokenId ?? null,
+    quoteFor: request.quoteFor,
+    nativeAmount: request.nativeAmount,
     fromNativeAmount: nativeAmount(quote.fromNativeAmount ?? '0'),
     toNativeAmount: nativeAmount(quote.toNativeAmount ?? '0'),
     ...(minReceiveAmount === undefined ? {} : { minReceiveAmount: nativeAmount(minReceiveAmount) }),
@@ -162,8 +162,8 @@ const hasEnded = ({ expiresAt, askedAt }: KeptQuote, now: number): boolean =>
  *
  * @param tell - told where a damaged file was put
  */
-const readKeptQuotes = (stateFolder: string, tell: (path: string) => void): readonly KeptQuote[] =>
-  readOrSetAside(stateFolder, FILE, { parse: parseQuotes, tell }) ?? []
+const readKeptQuotes = (stateFolder: string, onDamaged: (path: string) => void): readonly KeptQuote[] =>
+  readOrQuarantine(stateFolder, FILE, { parse: parseQuotes, onDamaged }) ?? []
 
 /**
  * Keeps these quotes and no others, without those that have ended, and of too many the newest. Only who holds the disk of

@@ -14,12 +14,12 @@ import { amountJson } from '../output/amounts.ts'
 import { coinOf } from '../session/assets.ts'
 import type { Session } from '../session/session.ts'
 import type { KeptQuote } from './kept-quotes.ts'
-import type { SwapLimits, SwapPlaces } from './request.ts'
+import type { SwapLimits, SwapSides } from './request.ts'
 
 /** What an approval goes by: what was shown, and what the user allows besides. */
 export interface KeptTerms {
   readonly kept: KeptQuote
-  readonly places: SwapPlaces
+  readonly sides: SwapSides
   readonly limits: SwapLimits
 }
 
@@ -33,8 +33,8 @@ type Figures = Pick<SwapQuote, 'fromNativeAmount' | 'isEstimate' | 'minReceiveAm
  * @throws AdvisedError SWAP_CHANGED with the figures of both, and the command that accepts it
  */
 export const checkTerms = (session: Session, terms: KeptTerms, fresh: Figures): void => {
-  const { kept, places, limits } = terms
-  const { from, to } = places
+  const { kept, sides, limits } = terms
+  const { from, to } = sides
   if (compare(fresh.fromNativeAmount, kept.fromNativeAmount) > 0) {
     const [cost, most] = [fresh, kept].map(figures => amountText(figures.fromNativeAmount, from.asset))
     throw changed(terms, fresh, `would cost ${cost} instead of ${most}`)
@@ -42,19 +42,19 @@ export const checkTerms = (session: Session, terms: KeptTerms, fresh: Figures): 
   if (limits.minReceive === undefined) {
     if (!isLess(kept, fresh)) return
     const least = amountText(fresh.minReceiveAmount ?? fresh.toNativeAmount, to.asset)
-    const rule = `would give ${givesText(fresh, places)} instead of ${givesText(kept, places)}`
+    const rule = `would give ${givesText(fresh, sides)} instead of ${givesText(kept, sides)}`
     throw changed(terms, fresh, rule, `${session.commandLine} --min-receive ${shellWord(least)}`)
   }
   if (compare(fresh.minReceiveAmount ?? fresh.toNativeAmount, limits.minReceive) >= 0) return
-  const rule = `would give ${givesText(fresh, places)}, less than ${amountText(limits.minReceive, to.asset)}`
+  const rule = `would give ${givesText(fresh, sides)}, less than ${amountText(limits.minReceive, to.asset)}`
   throw changed(terms, fresh, rule)
 }
 
 /** Before anything is ordered. @throws MAX_FEE */
-export const checkFee = ({ limits, places }: KeptTerms, { networkFee }: SwapQuote): void => {
+export const checkFee = ({ limits, sides }: KeptTerms, { networkFee }: SwapQuote): void => {
   const { maxNetworkFee: maxFee } = limits
   if (maxFee === undefined || compare(networkFee.nativeAmount, maxFee) <= 0) return
-  const { currencyCode } = coinOf(places.from.wallet)
+  const { currencyCode } = coinOf(sides.from.wallet)
   throw new WalletError('MAX_FEE', { networkFee: networkFee.nativeAmount, maxFee, currencyCode })
 }
 
@@ -68,7 +68,7 @@ const isLess = (kept: Figures, fresh: Figures): boolean => {
 const sureOf = ({ isEstimate, toNativeAmount, minReceiveAmount }: Figures): NativeAmount | undefined =>
   isEstimate ? minReceiveAmount : toNativeAmount
 
-const givesText = ({ isEstimate, toNativeAmount, minReceiveAmount }: Figures, { to }: SwapPlaces): string => {
+const givesText = ({ isEstimate, toNativeAmount, minReceiveAmount }: Figures, { to }: SwapSides): string => {
   const amount = amountText(toNativeAmount, to.asset)
   if (!isEstimate) return amount
   return minReceiveAmount === undefined
@@ -77,13 +77,13 @@ const givesText = ({ isEstimate, toNativeAmount, minReceiveAmount }: Figures, { 
 }
 
 const changed = (
-  { kept, places }: KeptTerms,
+  { kept, sides }: KeptTerms,
   fresh: Figures,
   rule: string,
   acceptance?: string
 ): AdvisedError =>
   new AdvisedError(new WalletError('SWAP_CHANGED', { pluginId: kept.pluginId, rule }), {
-    details: { shown: figuresJson(kept, places), now: figuresJson(fresh, places) },
+    details: { shown: figuresJson(kept, sides), now: figuresJson(fresh, sides) },
     ...(acceptance === undefined
       ? {}
       : {
@@ -92,7 +92,7 @@ const changed = (
         })
   })
 
-const figuresJson = (figures: Figures, { from, to }: SwapPlaces): JsonObject => ({
+const figuresJson = (figures: Figures, { from, to }: SwapSides): JsonObject => ({
   from: amountJson(figures.fromNativeAmount, from.asset),
   to: amountJson(figures.toNativeAmount, to.asset),
   minReceive: figures.minReceiveAmount === undefined ? null : amountJson(figures.minReceiveAmount, to.asset),

@@ -4,10 +4,10 @@ import type { CellLike, TableView, TextView } from '../output/view.ts'
 import type { QuoteLines } from '../screens/quotes.tsx'
 import { coinOf } from '../session/assets.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import type { SwapPlaces } from './request.ts'
+import type { SwapSides } from './request.ts'
 
 /** One provider for people, at some time in Unix milliseconds. */
-export const quoteLines = (quote: QuoteSnapshot, places: SwapPlaces, now: number): QuoteLines => {
+export const quoteLines = (quote: QuoteSnapshot, sides: SwapSides, now: number): QuoteLines => {
   const common = {
     pluginId: quote.pluginId,
     quoteId: quote.quoteId ?? '',
@@ -17,20 +17,20 @@ export const quoteLines = (quote: QuoteSnapshot, places: SwapPlaces, now: number
     return { ...common, state: 'pending', main: 'waiting for an answer', detail: '', left: '' }
   }
   if (quote.state !== 'resolved') {
-    return { ...common, state: 'failed', main: failureText(quote, places), detail: '', left: '' }
+    return { ...common, state: 'failed', main: failureText(quote, sides), detail: '', left: '' }
   }
   const isLive = isOpen(quote, now)
   return {
     ...common,
     state: isLive ? 'open' : 'expired',
-    main: offerText(quote, places),
-    detail: detailText(quote, places),
+    main: offerText(quote, sides),
+    detail: detailText(quote, sides),
     left: isLive ? leftText(quote, now) : (quote.fate ?? 'expired')
   }
 }
 
 /** What is given for what: `~7.12 LTC for 0.01 BTC`. */
-export const offerText = (quote: QuoteSnapshot, { from, to }: SwapPlaces): string => {
+export const offerText = (quote: QuoteSnapshot, { from, to }: SwapSides): string => {
   const { isEstimate = true, toNativeAmount = '0', fromNativeAmount = '0' } = quote
   const [receive, pay] = [
     amountText(nativeAmount(toNativeAmount), to.asset),
@@ -40,14 +40,14 @@ export const offerText = (quote: QuoteSnapshot, { from, to }: SwapPlaces): strin
 }
 
 /** Why a provider has no quote, with its limit. */
-export const failureText = (quote: QuoteSnapshot, places: SwapPlaces): string => {
+export const failureText = (quote: QuoteSnapshot, sides: SwapSides): string => {
   if (quote.state === 'timed out') return 'no answer in time'
-  const limit = limitText(quote, places)
+  const limit = limitText(quote, sides)
   const why = safeText(quote.message ?? quote.errorCode ?? 'it failed')
   return limit === undefined ? why : `${why}: ${limit}`
 }
 
-const detailText = (quote: QuoteSnapshot, { from, to }: SwapPlaces): string => {
+const detailText = (quote: QuoteSnapshot, { from, to }: SwapSides): string => {
   const { networkFee, minReceiveAmount, maxFulfillmentSeconds, rankReason } = quote
   return [
     ...(rankReason === undefined ? [] : [rankReason]),
@@ -69,13 +69,9 @@ const leftText = ({ expiresAt }: QuoteSnapshot, now: number): string => {
 }
 
 /** The end of a round for people: two lines for each quote, the best first, then who had none. */
-export const quotesText = (
-  providers: readonly QuoteSnapshot[],
-  places: SwapPlaces,
-  now: number
-): TextView => ({
+export const quotesText = (providers: readonly QuoteSnapshot[], sides: SwapSides, now: number): TextView => ({
   kind: 'text',
-  lines: providers.flatMap((quote, index) => textOf(quoteLines(quote, places, now), index + 1))
+  lines: providers.flatMap((quote, index) => textOf(quoteLines(quote, sides, now), index + 1))
 })
 
 const textOf = (
@@ -93,13 +89,13 @@ const textOf = (
 /** The same as rows, for the other end of a pipe. */
 export const quotesTable = (
   providers: readonly QuoteSnapshot[],
-  places: SwapPlaces,
+  sides: SwapSides,
   now: number
 ): TableView => ({
   kind: 'table',
   columns: ['RANK', 'PROVIDER', 'STATE', 'OFFER', 'LEFT', 'DETAIL', 'QUOTE'].map(title => ({ title })),
   rows: providers.map((quote, index) => {
-    const { pluginId, quoteId, state, main, detail, left } = quoteLines(quote, places, now)
+    const { pluginId, quoteId, state, main, detail, left } = quoteLines(quote, sides, now)
     const rank = quote.state === 'resolved' ? String(index + 1) : ''
     return [rank, pluginId, quote.state === 'resolved' ? state : quote.state, main, left, detail, quoteId]
   }),
@@ -111,15 +107,15 @@ export const isOpen = ({ state, fate, expiresAt }: QuoteSnapshot, now: number): 
   state === 'resolved' && fate === undefined && (expiresAt === undefined || expiresAt > now)
 
 /** A round of quotes for scripts: `quotes` that were given, the best first, and `rejected` for whoever gave none. */
-export const quotesJson = (providers: readonly QuoteSnapshot[], places: SwapPlaces): JsonObject => ({
+export const quotesJson = (providers: readonly QuoteSnapshot[], sides: SwapSides): JsonObject => ({
   quotes: providers
     .filter(({ state }) => state === 'resolved')
-    .map((quote, index) => ({ ...quoteJson(quote, places), rank: index + 1 })),
-  rejected: providers.filter(({ state }) => state !== 'resolved').map(quote => rejectedJson(quote, places))
+    .map((quote, index) => ({ ...quoteJson(quote, sides), rank: index + 1 })),
+  rejected: providers.filter(({ state }) => state !== 'resolved').map(quote => rejectedJson(quote, sides))
 })
 
 /** One quote for scripts (ecosystem 1.8). */
-export const quoteJson = (quote: QuoteSnapshot, { from, to }: SwapPlaces): JsonObject => ({
+export const quoteJson = (quote: QuoteSnapshot, { from, to }: SwapSides): JsonObject => ({
   id: quote.quoteId ?? null,
   plugin: pluginJson(quote),
   from: amountOrNull(quote.fromNativeAmount, from.asset),
@@ -137,7 +133,7 @@ export const quoteJson = (quote: QuoteSnapshot, { from, to }: SwapPlaces): JsonO
 })
 
 /** A provider without a quote, with its error and limit. */
-export const rejectedJson = (quote: QuoteSnapshot, places: SwapPlaces): JsonObject => ({
+export const rejectedJson = (quote: QuoteSnapshot, sides: SwapSides): JsonObject => ({
   plugin: pluginJson(quote),
   state: quote.state,
   error:
@@ -146,28 +142,27 @@ export const rejectedJson = (quote: QuoteSnapshot, places: SwapPlaces): JsonObje
       : {
           code: quote.errorCode ?? null,
           message: quote.message ?? null,
-          limit: limitJson(quote, places)
+          limit: limitJson(quote, sides)
         },
   durationMs: quote.durationMs === undefined ? null : Math.round(quote.durationMs)
 })
 
 /** The limit of a provider for people: `at least 0.002 BTC`. */
-const limitText = (quote: QuoteSnapshot, places: SwapPlaces): string | undefined => {
+const limitText = (quote: QuoteSnapshot, sides: SwapSides): string | undefined => {
   if (quote.limit === undefined) return undefined
   const word = quote.errorCode === 'SWAP_ABOVE_LIMIT' ? 'at most' : 'at least'
-  return `${word} ${amountText(nativeAmount(quote.limit), limitAsset(quote, places))}`
+  return `${word} ${amountText(nativeAmount(quote.limit), limitAsset(quote, sides))}`
 }
 
-const limitJson = (quote: QuoteSnapshot, places: SwapPlaces): JsonObject | null =>
+const limitJson = (quote: QuoteSnapshot, sides: SwapSides): JsonObject | null =>
   quote.limit === undefined
     ? null
     : {
-        ...amountJson(nativeAmount(quote.limit), limitAsset(quote, places)),
+        ...amountJson(nativeAmount(quote.limit), limitAsset(quote, sides)),
         direction: quote.direction ?? 'from'
       }
 
-const limitAsset = ({ direction = 'from' }: QuoteSnapshot, places: SwapPlaces): Asset =>
-  places[direction].asset
+const limitAsset = ({ direction = 'from' }: QuoteSnapshot, sides: SwapSides): Asset => sides[direction].asset
 
 const pluginJson = ({ pluginId, displayName, isDex }: QuoteSnapshot): JsonObject => ({
   id: pluginId,

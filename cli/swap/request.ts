@@ -15,9 +15,9 @@ import type { Session } from '../session/session.ts'
 import { findWallet } from '../session/wallets.ts'
 
 /** What a command asks quotes for. */
-export interface AskedSwap {
-  readonly places: SwapPlaces
-  readonly wish: SwapRequest
+export interface SwapQuery {
+  readonly sides: SwapSides
+  readonly request: SwapRequest
   readonly options: SwapOptions & { readonly waitMs: number }
   readonly limits: SwapLimits
 }
@@ -36,23 +36,23 @@ export interface SwapLimits {
  *
  * @throws CliError USAGE, NOT_FOUND; AMOUNT_INVALID, DEADLINE
  */
-export const readSwap = async (session: Session): Promise<AskedSwap> => {
-  const quoteFor = sideOf(session)
+export const readSwap = async (session: Session): Promise<SwapQuery> => {
+  const quoteFor = readQuoteFor(session)
   const [fromText, toText] = [session.text('from'), session.text('to')]
   if (fromText === undefined) throw new CliError('USAGE', 'Say what to pay with: --from <wallet>')
   if (toText === undefined) throw new CliError('USAGE', 'Say where to receive: --to <wallet>')
   const options = await readOptions(session)
-  const places = { from: await findPlace(session, fromText), to: await findPlace(session, toText) }
-  const nativeAmount = amountOf(session, quoteFor, places)
-  const limits = limitsOf(session, places)
-  await Promise.all([session.synced(places.from.wallet), session.synced(places.to.wallet)])
+  const sides = { from: await findSide(session, fromText), to: await findSide(session, toText) }
+  const nativeAmount = amountOf(session, quoteFor, sides)
+  const limits = limitsOf(session, sides)
+  await Promise.all([session.synced(sides.from.wallet), session.synced(sides.to.wallet)])
   return {
-    places,
-    wish: {
-      fromWallet: places.from.wallet,
-      toWallet: places.to.wallet,
-      fromTokenId: places.from.asset.tokenId,
-      toTokenId: places.to.asset.tokenId,
+    sides,
+    request: {
+      fromWallet: sides.from.wallet,
+      toWallet: sides.to.wallet,
+      fromTokenId: sides.from.asset.tokenId,
+      toTokenId: sides.to.asset.tokenId,
       nativeAmount,
       quoteFor
     },
@@ -61,10 +61,10 @@ export const readSwap = async (session: Session): Promise<AskedSwap> => {
   }
 }
 
-type Side = SwapRequest['quoteFor']
+type QuoteFor = SwapRequest['quoteFor']
 
-const sideOf = (session: Session): Side => {
-  const [amount, side] = [session.text('amount'), session.text('for') as Side | undefined]
+const readQuoteFor = (session: Session): QuoteFor => {
+  const [amount, side] = [session.text('amount'), session.text('for') as QuoteFor | undefined]
   const wantsAll = amount !== undefined && isMax(amount)
   if (side === 'max' && amount !== undefined && !wantsAll) {
     throw new CliError('USAGE', '--for max takes all there is; leave --amount out')
@@ -76,11 +76,11 @@ const sideOf = (session: Session): Side => {
   return side ?? 'from'
 }
 
-const amountOf = (session: Session, side: Side, { from, to }: SwapPlaces): NativeAmount =>
+const amountOf = (session: Session, side: QuoteFor, { from, to }: SwapSides): NativeAmount =>
   side === 'max' ? ZERO : parseAmount(session.text('amount') ?? '', side === 'to' ? to.asset : from.asset)
 
 /** Reads the flags that say what a person allows at the worst. @throws CliError USAGE; AMOUNT_INVALID */
-export const limitsOf = (session: Session, { from, to }: SwapPlaces): SwapLimits => {
+export const limitsOf = (session: Session, { from, to }: SwapSides): SwapLimits => {
   const [least, most, fee] = ['minReceive', 'maxPay', 'maxFee'].map(flag => session.text(flag))
   return {
     ...(least === undefined ? {} : { minReceive: parseAmount(least, to.asset) }),
@@ -90,7 +90,7 @@ export const limitsOf = (session: Session, { from, to }: SwapPlaces): SwapLimits
 }
 
 /** A provider that is misspelled is none: it would be asked although it was excluded. */
-const readOptions = async (session: Session): Promise<AskedSwap['options']> => {
+const readOptions = async (session: Session): Promise<SwapQuery['options']> => {
   const idOf = async (text: string): Promise<string> => (await findProvider(session, text)).id
   const [prefer, preferType] = [session.text('prefer'), session.text('preferType')]
   const promoCodes = Object.entries(parsePairs(session.texts('promo'), 'promotion code'))
@@ -117,15 +117,15 @@ const USUAL_MS = 20_000
 const LONGEST_MS = 60_000
 
 /** One side of a swap: an asset, and the wallet that holds it. */
-export interface SwapPlace {
+export interface SwapSide {
   readonly wallet: CurrencyWallet
   readonly asset: Asset
 }
 
 /** Both sides. */
-export interface SwapPlaces {
-  readonly from: SwapPlace
-  readonly to: SwapPlace
+export interface SwapSides {
+  readonly from: SwapSide
+  readonly to: SwapSide
 }
 
 /**
@@ -134,7 +134,7 @@ export interface SwapPlaces {
  *
  * @throws CliError NOT_FOUND, USAGE
  */
-const findPlace = async (session: Session, text: string): Promise<SwapPlace> => {
+const findSide = async (session: Session, text: string): Promise<SwapSide> => {
   const colon = text.lastIndexOf(':')
   try {
     const wallet = await findWallet(session, text)
@@ -147,7 +147,7 @@ const findPlace = async (session: Session, text: string): Promise<SwapPlace> => 
 }
 
 /** The name of a place for people: `Savings`, or its wallet's id. */
-export const placeName = ({ wallet }: SwapPlace): string => wallet.name ?? wallet.id
+export const sideName = ({ wallet }: SwapSide): string => wallet.name ?? wallet.id
 
 /** The provider of swaps with that id. @throws CliError NOT_FOUND with the ids there are */
 export const findProvider = async (session: Session, text: string): Promise<SwapPlugin> => {

@@ -3,7 +3,7 @@
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
 /** More would push what a person has to judge off the screen. */
-const MAX_WORDS = 100
+const MAX_LENGTH = 100
 
 /** Text from outside (a name, a note, a server's words) that cannot move the cursor or turn letters around. */
 export const safeText = (text: string): string => text.replace(UNSAFE, ' ')
@@ -12,9 +12,9 @@ export const safeText = (text: string): string => text.replace(UNSAFE, ' ')
 export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n')
 
 /** What a stranger calls itself, as {@link safeText} and short: a device, an app, an address that a server tells. */
-export const strangersText = (text: string): string => {
-  const start = safeText(text.slice(0, MAX_WORDS + 1))
-  return start.length > MAX_WORDS ? `${start.slice(0, MAX_WORDS - 2)}..` : start
+export const untrustedText = (text: string): string => {
+  const start = safeText(text.slice(0, MAX_LENGTH + 1))
+  return start.length > MAX_LENGTH ? `${start.slice(0, MAX_LENGTH - 2)}..` : start
 }
 
 /** JSON in which the same characters are spelled out; it says the same to whoever parses it. */

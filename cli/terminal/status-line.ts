@@ -11,13 +11,13 @@ import {
 } from './terminal.ts'
 
 /** Everything that is said to a person beside the result; it goes to standard error. */
-export interface Talk {
+export interface StatusLine {
   /** Paints what is said; without colours where they are not wanted. */
   readonly paint: Paint
   /** What goes on, in one line; replaced by the next one, and only where a person waits. */
   step(text: string): void
   /** A line that stays, unless `--quiet`. */
-  say(text: string): void
+  info(text: string): void
   warn(text: string): void
   /** A line of the kernel's log, as far as `-v` asks for it. */
   log(line: LogLine): void
@@ -29,7 +29,7 @@ export interface Talk {
 const NEEDED: Readonly<Record<LogLine['level'], number>> = { error: 0, warn: 1, info: 1, debug: 2 }
 
 /** The global options that decide what is said, and how. */
-export interface TalkOptions {
+export interface StatusLineOptions {
   readonly color: ColorChoice
   readonly quiet: boolean
   readonly verbosity: number
@@ -37,10 +37,10 @@ export interface TalkOptions {
 }
 
 /** Makes the talk of a command. */
-export const makeTalk = (
+export const makeStatusLine = (
   { stderr, environment }: Terminal,
-  { color, quiet, verbosity, json }: TalkOptions
-): Talk => {
+  { color, quiet, verbosity, json }: StatusLineOptions
+): StatusLine => {
   const isTerminal = stderr.isTTY === true
   const paint = makePaint(wantsColor(color, environment, isTerminal))
   let hasStep = false
@@ -60,7 +60,7 @@ export const makeTalk = (
       stderr.write(`\r\u001b[K${paint(text.slice(0, widthOf(stderr) - 1), 'dim')}`)
       hasStep = true
     },
-    say(text) {
+    info(text) {
       if (!quiet) line(safeText(text))
     },
     warn(text) {

@@ -75,13 +75,13 @@ export const writeText = (stream: NodeJS.WritableStream, text: string): Promise<
   new Promise((resolve, reject) => {
     if (text === '') return resolve()
     stream.write(text, error => {
-      if (error == null || isGone(error)) resolve()
+      if (error == null || isClosedPipe(error)) resolve()
       else reject(error)
     })
   })
 
 /** True for the failure of writing to a pipe whose reader has closed it. */
-export const isGone = (error: Error): boolean => 'code' in error && error.code === 'EPIPE'
+export const isClosedPipe = (error: Error): boolean => 'code' in error && error.code === 'EPIPE'
 
 /** Breaks a line between words where it is wider than the terminal; colours count for nothing. */
 export const wrapText = (text: string, width: number): string => {

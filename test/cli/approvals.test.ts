@@ -5,7 +5,7 @@ import type { Act } from '../../devtools/core/actions.ts'
 test('once the command is stopped no payment is approved any more, and the rest is done as before', async t => {
   const asked: string[] = []
   const approvals = new Approvals(3000)
-  const act = approvals.counting((async (name: string) => {
+  const act = approvals.track((async (name: string) => {
     asked.push(name)
     return {}
   }) as unknown as Act)

@@ -135,7 +135,7 @@ test('a recording that is full ends with a warning, can be opened, and disturbs 
   const warnings: string[] = []
   const end = recordFile(file, {
     ...{ devtools: stage.devtools, now: () => stage.clock.now(), maxBytes: 2000 },
-    talk: { say() {}, warn: text => void warnings.push(text) }
+    statusLine: { info() {}, warn: text => void warnings.push(text) }
   })
   for (let blockHeight = 1; blockHeight < 30; blockHeight += 1) {
     stage.tell('engineChanged', engine('wallet', { blockHeight }))

@@ -7,13 +7,13 @@ import test from 'ava'
 import { commandSpecs } from '../../cli/commands/commands.ts'
 import { CliError, type CliErrorCode, cliErrors } from '../../cli/errors/cli-error.ts'
 import { causesOf, exitCodeRows, failureOf } from '../../cli/errors/failure.ts'
-import { commandHere, commandLineOf } from '../../cli/grammar/command-line.ts'
+import { commandInProfile, commandLineOf } from '../../cli/grammar/command-line.ts'
 import {
   parseCount,
+  parseDate,
   parseDuration,
   parsePairs,
   parseSpan,
-  parseWhen,
   readGlobalOptions
 } from '../../cli/grammar/options.ts'
 import { isMax } from '../../cli/output/amounts.ts'
@@ -142,8 +142,8 @@ test('values: durations, counts, pairs and dates', t => {
     t.throws(() => parseCount(bad, 'n', [1, 10]), { instanceOf: CliError })
   t.deepEqual(parsePairs(['a=1', 'b=x=y'], 'pair'), { a: '1', b: 'x=y' })
   t.throws(() => parsePairs(['=1'], 'pair'), { instanceOf: CliError })
-  t.is(parseWhen('2026-01-05', 'start').toISOString(), '2026-01-05T00:00:00.000Z')
-  t.throws(() => parseWhen('2026-99-99', 'start'), { instanceOf: CliError })
+  t.is(parseDate('2026-01-05', 'start').toISOString(), '2026-01-05T00:00:00.000Z')
+  t.throws(() => parseDate('2026-99-99', 'start'), { instanceOf: CliError })
   t.is(commandLineOf(['send', "it's", '0.1 BTC']), "holdfast send 'it'\\''s' '0.1 BTC'")
 })
 
@@ -174,8 +174,8 @@ test('waiting times, links and long lines are read and written as people do', t 
   t.is(wrapText('one two three', 7), 'one two\nthree')
   t.is(wrapText('\u001b[2mone\u001b[22m two', 7), '\u001b[2mone\u001b[22m two', 'colours count for nothing')
   t.is(wrapText('unbreakable', 3), 'unbreakable')
-  t.is(commandHere({ profile: 'default', device: 'default' }, 'wallets list'), 'holdfast wallets list')
-  t.is(commandHere({ profile: 'p', device: 'd' }, 'sync'), 'holdfast sync --profile p --device d')
+  t.is(commandInProfile({ profile: 'default', device: 'default' }, 'wallets list'), 'holdfast wallets list')
+  t.is(commandInProfile({ profile: 'p', device: 'd' }, 'sync'), 'holdfast sync --profile p --device d')
 })
 
 test('the word max is known however it is typed', t => {

@@ -9,7 +9,7 @@ import { CliError } from '../../errors/cli-error.ts'
 import { localTime, secretJson, secretText } from '../../output/texts.ts'
 import type { CellLike } from '../../output/view.ts'
 import { forgetCurrentAccount, readCurrentAccount, rememberAccount } from '../../profile/state-files.ts'
-import { lackOfPin, newPassword } from '../../secrets/new-secrets.ts'
+import { newPassword, pinProblem } from '../../secrets/new-secrets.ts'
 import type { SecretQuestion } from '../../secrets/prompt.ts'
 import { makeChange, nameOf, refreshedAccount } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -32,7 +32,7 @@ export const accountCreate: CommandRun = async (session, user) => {
   const context = await session.context()
   const request = isLight ? await lightAccount(session) : await namedAccount(session, context, user ?? '')
   const account = session.adoptAccount(
-    await session.doing('Making the account', () => context.createAccount(request))
+    await session.withProgress('Making the account', () => context.createAccount(request))
   )
   const { id, username } = account
   rememberAccount(session.paths.session, account)
@@ -54,15 +54,15 @@ const namedAccount = async (session: Session, context: Context, user: string): P
   const password = await newPassword(session, context, 'password')
   const pin = await pinOf(session, {
     message: `${PIN_QUESTION} (empty: none):`,
-    check: text => (text === '' ? undefined : lackOfPin(text))
+    check: text => (text === '' ? undefined : pinProblem(text))
   })
   return { username, password, ...(pin === '' ? {} : { pin }) }
 }
 
 /** Without a name there is no password, so nothing but the PIN would open the account a second time. */
 const lightAccount = async (session: Session): Promise<NewAccount> => {
-  const pin = await pinOf(session, { message: `${PIN_QUESTION}:`, check: lackOfPin })
-  if (pin === '') throw session.secrets.impossible('pin')
+  const pin = await pinOf(session, { message: `${PIN_QUESTION}:`, check: pinProblem })
+  if (pin === '') throw session.secrets.promptImpossible('pin')
   return { pin }
 }
 
@@ -173,7 +173,7 @@ export const accountShow: CommandRun = async session => {
 export const accountAvailable: CommandRun = async (session, user = '') => {
   const username = normalizeUsername(user)
   const context = await session.context()
-  const isAvailable = await session.doing('Looking the name up', () => context.usernameAvailable(user))
+  const isAvailable = await session.withProgress('Looking the name up', () => context.usernameAvailable(user))
   return {
     data: { username, available: isAvailable },
     view: {

@@ -1,7 +1,7 @@
 import { WalletError } from '../../../kernel/index.ts'
 import { secretJson, secretText } from '../../output/texts.ts'
 import { checkRules, crackTimeText, newPassword, newPin } from '../../secrets/new-secrets.ts'
-import { lastWayText, makeChange, nameOf } from '../../session/change.ts'
+import { lastMethodText, makeChange, nameOf } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 
@@ -25,7 +25,7 @@ export const passwordVerify: CommandRun = async session => {
   const password =
     (await session.secrets.given('password')) ??
     (await session.secrets.ask('password', { message: `Password of ${nameOf(account)}:` }))
-  const isRight = await session.doing('Checking the password', () =>
+  const isRight = await session.withProgress('Checking the password', () =>
     account.credentials.checkPassword(password)
   )
   if (!isRight) throw new WalletError('PASSWORD', {})
@@ -90,7 +90,7 @@ export const pinVerify: CommandRun = async session => {
   const pin =
     (await session.secrets.given('pin')) ??
     (await session.secrets.ask('pin', { message: `PIN of ${nameOf(account)}:` }))
-  const isRight = await session.doing('Checking the PIN', () => account.credentials.checkPIN(pin))
+  const isRight = await session.withProgress('Checking the PIN', () => account.credentials.checkPIN(pin))
   if (!isRight) throw new WalletError('PASSWORD', {})
   return { data: { correct: true }, view: { kind: 'text', lines: ['The PIN is right'] } }
 }
@@ -100,7 +100,7 @@ export const pinRemove: CommandRun = async session => {
   const account = await session.account()
   if (!session.globals.dryRun) {
     await confirm(session, {
-      question: `${lastWayText(account, 'pin')}Remove the PIN of ${nameOf(account)}, on every device?`,
+      question: `${lastMethodText(account, 'pin')}Remove the PIN of ${nameOf(account)}, on every device?`,
       summary: { account: account.id }
     })
   }
@@ -126,7 +126,7 @@ export const pinEnable: CommandRun = async session => {
 /** Keeps the PIN, but lets it log in no more. */
 export const pinDisable: CommandRun = async session => {
   const account = await session.account()
-  const lastWay = lastWayText(account, 'pin')
+  const lastWay = lastMethodText(account, 'pin')
   if (lastWay !== '' && !session.globals.dryRun) {
     await confirm(session, {
       question: `${lastWay}Let the PIN log in no more?`,

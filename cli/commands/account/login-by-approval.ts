@@ -1,16 +1,16 @@
 import type { Account, EdgeLoginRequest } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { commandHere } from '../../grammar/command-line.ts'
+import { commandInProfile } from '../../grammar/command-line.ts'
 import { parseDuration } from '../../grammar/options.ts'
 import { lobbyLinkOf, qrLines } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { FIRST_DEVICE } from '../../profile/paths.ts'
 import { rememberAccount } from '../../profile/state-files.ts'
-import { lackOfPin } from '../../secrets/new-secrets.ts'
+import { pinProblem } from '../../secrets/new-secrets.ts'
 import { nameOf } from '../../session/change.ts'
 import { type EventStream, openEventStream } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'
-import { strangersText } from '../../terminal/safe-text.ts'
+import { untrustedText } from '../../terminal/safe-text.ts'
 import { writeText } from '../../terminal/terminal.ts'
 
 const DEFAULT_TIMEOUT_MS = 600_000
@@ -31,7 +31,7 @@ export const loginByApproval = async (session: Session): Promise<CommandResult |
   const timeout = session.text('lobbyTimeout')
   const milliseconds = timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(timeout)
   const context = await session.context()
-  const request = await session.doing('Opening the request', () =>
+  const request = await session.withProgress('Opening the request', () =>
     context.requestEdgeLogin({ timeoutSeconds: Math.ceil(milliseconds / 1000) })
   )
   const stream = openEventStream(session)
@@ -92,26 +92,27 @@ const follow = async (session: Session, { request, stream, endsAt }: Following):
 
 /** Where a person looks: the code, the link and the command that approve it. */
 const present = async (session: Session, lobbyId: string, link: string): Promise<void> => {
-  const { talk, globals, terminal } = session
+  const { statusLine, globals, terminal } = session
   if (globals.json) return
   if (session.isOn('link')) return writeText(terminal.stdout, `${link}\n`)
   if (session.flags.qr !== false && terminal.stderr.isTTY === true) {
     const lines = await qrLines(link, globals.ascii, QR_BORDER)
     // Half a code above the edge of the screen cannot be scanned.
-    if (lines.length + LINES_BELOW > terminal.stderr.rows) talk.say('This window is too low for a QR code.')
-    else for (const line of lines) talk.say(line)
+    if (lines.length + LINES_BELOW > terminal.stderr.rows)
+      statusLine.info('This window is too low for a QR code.')
+    else for (const line of lines) statusLine.info(line)
   }
-  talk.say(`Scan it, open ${link},`)
-  talk.say(`or run on a device that has the account: holdfast lobby approve ${lobbyId}`)
+  statusLine.info(`Scan it, open ${link},`)
+  statusLine.info(`or run on a device that has the account: holdfast lobby approve ${lobbyId}`)
 }
 
 const openScreen = async (
   { terminal, globals, flags }: Session,
-  look: () => import('../../screens/edge-login.tsx').EdgeLoginProps
+  getProps: () => import('../../screens/edge-login.tsx').EdgeLoginProps
 ): Promise<{ close(): Promise<void> } | undefined> => {
   if (terminal.stderr.isTTY !== true || globals.json || globals.quiet || flags.link === true) return undefined
   const { openEdgeLoginScreen } = await import('../../screens/edge-login.tsx')
-  return openEdgeLoginScreen(terminal, look)
+  return openEdgeLoginScreen(terminal, getProps)
 }
 
 /** Sees to it that something opens the account on this device from now on. */
@@ -119,9 +120,9 @@ const settle = async (session: Session, account: Account): Promise<CommandResult
   const { credentials, username } = account
   const pin = await pinFor(session, account)
   if (pin !== '') {
-    await session.doing('Setting the PIN', () => credentials.changePIN({ pin, enableLogin: true }))
+    await session.withProgress('Setting the PIN', () => credentials.changePIN({ pin, enableLogin: true }))
   }
-  const name = strangersText(nameOf(account))
+  const name = untrustedText(nameOf(account))
   const hasPin = credentials.isPinLoginEnabled
   const keys = [...(hasPin ? ['its PIN'] : []), ...(credentials.hasPassword ? ['its password'] : [])]
   const opens = keys.length === 0 ? 'only its login key' : keys.join(' or ')
@@ -146,7 +147,7 @@ const settle = async (session: Session, account: Account): Promise<CommandResult
         ['account', name],
         ['logged in by', account.loginMethod],
         ['opens here with', opens],
-        ['next', commandHere(session.globals, 'wallets list')]
+        ['next', commandInProfile(session.globals, 'wallets list')]
       ]
     }
   }
@@ -159,7 +160,7 @@ const pinFor = async ({ secrets }: Session, { credentials, isLight }: Account): 
   if (credentials.isPinLoginEnabled || !secrets.canAsk) return ''
   return secrets.ask('new-pin', {
     message: `New PIN for the account, four digits or more (${isLight ? 'nothing else opens it here' : 'empty: none'}):`,
-    check: text => (text === '' ? undefined : lackOfPin(text))
+    check: text => (text === '' ? undefined : pinProblem(text))
   })
 }
 
@@ -171,7 +172,7 @@ const notShared = ({ globals: { profile } }: Session): CliError =>
       hint: 'Serve it in another terminal; every device of the profile uses it then.',
       next: [
         {
-          command: commandHere({ profile, device: FIRST_DEVICE }, 'fake start'),
+          command: commandInProfile({ profile, device: FIRST_DEVICE }, 'fake start'),
           why: 'serve the world until it is stopped'
         }
       ]

@@ -29,7 +29,7 @@ export const login: CommandRun = async (session, user) => {
   const target = targetOf(context, { username: name }, name)
   const isFree = session.secrets.canAsk && wanted === undefined
   const isOpen = isFree && (await methodBySecret(session.secrets)) === undefined
-  const method = isOpen ? await offerMethods(session, target) : await chooseMethod(session, target)
+  const method = isOpen ? await chooseMethodByPrompt(session, target) : await chooseMethod(session, target)
   if (method === 'edge') return byApproval(session)
   return loggedIn(session, await logInBy(method, { session, context, target }))
 }
@@ -43,7 +43,7 @@ const nameOfUser = async (session: Session, user: string | undefined): Promise<s
   const current = readCurrentAccount(session.paths.session)
   const name = user ?? session.globals.account ?? current?.username ?? current?.loginId
   if (name !== undefined) return name
-  if (session.secrets.canAsk) return offerUsers(session, await session.context())
+  if (session.secrets.canAsk) return chooseUser(session, await session.context())
   throw new CliError('USAGE', 'Say who logs in: holdfast login <user>', {
     next: [
       { command: 'holdfast account list', why: 'see the accounts of this device' },
@@ -71,7 +71,7 @@ const loggedIn = (session: Session, account: Account): CommandResult => {
 }
 
 /** Has a person choose among the accounts of this device, or name another one. @throws CliError INTERRUPTED */
-const offerUsers = async ({ terminal }: Session, context: Context): Promise<string> => {
+const chooseUser = async ({ terminal }: Session, context: Context): Promise<string> => {
   const users = context.localUsers.map(({ loginId, username }) => ({
     text: username ?? `${loginId} (light)`,
     value: username ?? loginId
@@ -91,13 +91,16 @@ const offerUsers = async ({ terminal }: Session, context: Context): Promise<stri
  *
  * @throws CliError INTERRUPTED
  */
-const offerMethods = async ({ terminal }: Session, target: LoginTarget): Promise<SecretMethod | 'edge'> => {
-  const choices = waysOf(target)
+const chooseMethodByPrompt = async (
+  { terminal }: Session,
+  target: LoginTarget
+): Promise<SecretMethod | 'edge'> => {
+  const choices = methodChoices(target)
   const chosen = await promptChoice(terminal, `How does ${target.name} log in?`, choices)
   return chosen as SecretMethod | 'edge'
 }
 
-const waysOf = ({ local }: LoginTarget): readonly Choice[] => {
+const methodChoices = ({ local }: LoginTarget): readonly Choice[] => {
   const hasName = local === undefined || local.username !== undefined
   return [
     ...(local?.isPinLoginEnabled === true ? [{ text: 'PIN of this device', value: 'pin' }] : []),

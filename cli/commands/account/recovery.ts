@@ -3,7 +3,7 @@ import { CliError } from '../../errors/cli-error.ts'
 import { secretJson, secretText } from '../../output/texts.ts'
 import { type Choice, promptChoice, promptText } from '../../secrets/prompt.ts'
 import { parseAnswers } from '../../secrets/secret-sources.ts'
-import { lastWayText, makeChange, nameOf } from '../../session/change.ts'
+import { lastMethodText, makeChange, nameOf } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import { targetOf, usernameOf } from '../../session/login.ts'
@@ -12,7 +12,9 @@ import type { Session } from '../../session/session.ts'
 /** Lists questions that the server proposes. */
 export const recoveryChoices: CommandRun = async session => {
   const context = await session.context()
-  const choices = await session.doing('Fetching the choices', () => context.listRecoveryQuestionChoices())
+  const choices = await session.withProgress('Fetching the choices', () =>
+    context.listRecoveryQuestionChoices()
+  )
   return {
     data: { choices: choices.map(choice => ({ ...choice })) },
     view: {
@@ -36,7 +38,7 @@ export const recoveryQuestions: CommandRun = async (session, user = '') => {
     (await session.secrets.given('recovery-key')) ??
     target.local?.recovery2Key ??
     (await session.secrets.ask('recovery-key', { message: `Recovery key of ${target.name}:` }))
-  const questions = await session.doing('Fetching the questions', () =>
+  const questions = await session.withProgress('Fetching the questions', () =>
     context.fetchRecovery2Questions(key, usernameOf(target))
   )
   return {
@@ -79,7 +81,7 @@ export const recoveryRemove: CommandRun = async session => {
   const account = await session.account()
   if (!session.globals.dryRun) {
     await confirm(session, {
-      question: `${lastWayText(account, 'recovery')}Let recovery answers open ${nameOf(account)} no more?`,
+      question: `${lastMethodText(account, 'recovery')}Let recovery answers open ${nameOf(account)} no more?`,
       summary: { account: account.id }
     })
   }
@@ -105,44 +107,46 @@ export const recoveryKey: CommandRun = async session => {
 const QUESTIONS_ASKED = 2
 
 /** A question, and the fewest letters that its answer may have. */
-type AskedQuestion = Pick<RecoveryQuestionChoice, 'minLength' | 'question'>
+type RecoveryQuestion = Pick<RecoveryQuestionChoice, 'minLength' | 'question'>
 
-const questionsOf = async (session: Session): Promise<readonly AskedQuestion[]> => {
+const questionsOf = async (session: Session): Promise<readonly RecoveryQuestion[]> => {
   const given = session.texts('question')
-  if (given.length > 0) return given.map(own)
+  if (given.length > 0) return given.map(ownQuestion)
   if (!session.secrets.canAsk) {
     throw new CliError('USAGE', 'Say what to ask for: --question "…", once for each answer', {
       next: [{ command: 'holdfast account recovery choices', why: 'see questions to choose from' }]
     })
   }
   const context = await session.context()
-  const proposed = await session.doing('Fetching the choices', () => context.listRecoveryQuestionChoices())
-  const chosen: AskedQuestion[] = []
+  const proposed = await session.withProgress('Fetching the choices', () =>
+    context.listRecoveryQuestionChoices()
+  )
+  const chosen: RecoveryQuestion[] = []
   while (chosen.length < QUESTIONS_ASKED) chosen.push(await chooseQuestion(session, proposed, chosen))
   return chosen
 }
 
 const OWN = 'own'
 
-const own = (question: string): AskedQuestion => ({ question, minLength: 1 })
+const ownQuestion = (question: string): RecoveryQuestion => ({ question, minLength: 1 })
 
 const chooseQuestion = async (
   { terminal }: Session,
-  proposed: readonly AskedQuestion[],
-  chosen: readonly AskedQuestion[]
-): Promise<AskedQuestion> => {
+  proposed: readonly RecoveryQuestion[],
+  chosen: readonly RecoveryQuestion[]
+): Promise<RecoveryQuestion> => {
   const free = proposed.filter(one => !chosen.includes(one))
   const choices: Choice[] = free.map(({ question }, place) => ({ text: question, value: String(place) }))
   const answer = await promptChoice(terminal, `Question ${chosen.length + 1} of ${QUESTIONS_ASKED}:`, [
     ...choices,
     { text: 'A question of my own', value: OWN }
   ])
-  return free[Number(answer)] ?? own(await promptText(terminal, 'Your question:'))
+  return free[Number(answer)] ?? ownQuestion(await promptText(terminal, 'Your question:'))
 }
 
 const answersTo = async (
   session: Session,
-  questions: readonly AskedQuestion[]
+  questions: readonly RecoveryQuestion[]
 ): Promise<readonly string[]> => {
   const given = await session.secrets.given('answers')
   if (given !== undefined) return parseAnswers(given)

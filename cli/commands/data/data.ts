@@ -141,7 +141,7 @@ export const dataExport: CommandRun = async (session, ...texts) => {
         const value = await dataStore.getItem(store, item)
         await sink.write(`${place === 0 ? '\n' : ',\n'}${JSON.stringify(item)}:${JSON.stringify(value)}`)
         count += 1
-        session.talk.step(`${count} items…`)
+        session.statusLine.step(`${count} items…`)
       }
       await sink.write('}')
     }
@@ -160,10 +160,10 @@ export const dataImport: CommandRun = async (session, path = '') => {
   for (const item of items) {
     session.signal.throwIfAborted()
     results.push({ ...item, status: await importItem(session, account, item) })
-    session.talk.step(`${results.length} of ${items.length} items…`)
+    session.statusLine.step(`${results.length} of ${items.length} items…`)
   }
   const { dryRun } = session.globals
-  const hasNews = results.some(({ status }) => status === 'applied') && !dryRun
+  const hasChanges = results.some(({ status }) => status === 'applied') && !dryRun
   const hasConflict = results.some(({ status }) => status === 'conflict')
   return {
     data: {
@@ -176,7 +176,7 @@ export const dataImport: CommandRun = async (session, path = '') => {
       }))
     },
     exitCode: hasConflict ? PARTIAL : 0,
-    warnings: [...warnings, ...(hasNews ? await upload(session) : [])],
+    warnings: [...warnings, ...(hasChanges ? await upload(session) : [])],
     view: {
       kind: 'table',
       columns: [{ title: 'STATUS' }, { title: 'STORE', canShrink: true }, { title: 'ITEM', canShrink: true }],

@@ -11,7 +11,7 @@ import {
   syncCell
 } from '../../output/wallets.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { openEventStream, openMailbox, waitFor } from '../../session/event-stream.ts'
+import { openEventQueue, openEventStream, sleep } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'
 import { findWallets, syncTargetsOf, syncWallets } from '../../session/wallets.ts'
 
@@ -19,11 +19,11 @@ import { findWallets, syncTargetsOf, syncWallets } from '../../session/wallets.t
 export const sync: CommandRun = async (session, ...texts) => {
   const account = await session.account()
   const { wallets } = await syncTargetsOf(session, texts)
-  if (wallets.length + texts.length === 0) session.talk.say('This account has no wallet yet.')
-  session.talk.step('syncing…')
+  if (wallets.length + texts.length === 0) session.statusLine.info('This account has no wallet yet.')
+  session.statusLine.step('syncing…')
   await Promise.all(wallets.map(wallet => session.synced(wallet)))
-  await session.within('Syncing', () => account.sync())
-  if (session.isOn('wait')) await session.within('Uploading', () => untilUploaded(session, account))
+  await session.withTimeout('Syncing', () => account.sync())
+  if (session.isOn('wait')) await session.withTimeout('Uploading', () => untilUploaded(session, account))
   return resultOf(account, wallets)
 }
 
@@ -31,7 +31,7 @@ const PAUSE_SECONDS = 0.5
 
 const untilUploaded = async (session: Session, account: Account): Promise<void> => {
   while (account.listRepos().some(({ pendingCount }) => pendingCount > 0)) {
-    await waitFor(session.signal, PAUSE_SECONDS)
+    await sleep(session.signal, PAUSE_SECONDS)
     session.signal.throwIfAborted()
     await account.sync()
   }
@@ -135,7 +135,7 @@ const untilSettled = async (session: Session, wallets: readonly CurrencyWallet[]
     stage === 'starting' || stage === 'looking'
   for (let waited = 0; waited < SETTLE_SECONDS && wallets.some(isBusy); waited += SETTLE_PAUSE_SECONDS) {
     session.signal.throwIfAborted()
-    await waitFor(session.signal, SETTLE_PAUSE_SECONDS)
+    await sleep(session.signal, SETTLE_PAUSE_SECONDS)
   }
 }
 
@@ -172,24 +172,24 @@ export const syncRepos: CommandRun = async session => {
 
 /** Tells of each sync and each file that waits for one, until it is stopped. */
 export const syncWatch: CommandRun = async (session, ...texts) => {
-  const news = openMailbox<RepoSnapshot>(session.signal)
-  session.observe(({ hooks }) => hooks.repoChanged.tap('watch', news.post))
+  const events = openEventQueue<RepoSnapshot>(session.signal)
+  session.observe(({ hooks }) => hooks.repoChanged.tap('watch', events.push))
   const { wallets, hasAccount } = await syncTargetsOf(session, texts)
   const account = await session.account()
   const isWanted = ({ ownerId, type }: RepoStatus): boolean =>
     texts.length === 0 || (type.startsWith('wallet:') ? wallets.some(({ id }) => id === ownerId) : hasAccount)
   const stream = openEventStream(session)
   await stream.emit('sync.watching', { repos: account.listRepos().map(repoJson) })
-  session.talk.say('Watching the syncs; Ctrl-C ends it')
-  const told = new Map<string, string>()
-  for await (const { repoId } of news) {
+  session.statusLine.info('Watching the syncs; Ctrl-C ends it')
+  const emitted = new Map<string, string>()
+  for await (const { repoId } of events) {
     const repo = account.listRepos().find(one => one.repoId === repoId)
     if (repo === undefined || !isWanted(repo)) continue
     const facts = repoJson(repo)
     const text = JSON.stringify(facts)
     // What was told meanwhile has come to the same.
-    if (told.get(repoId) === text) continue
-    told.set(repoId, text)
+    if (emitted.get(repoId) === text) continue
+    emitted.set(repoId, text)
     await stream.emit('sync.repo', facts)
     if (session.globals.json) continue
     const words = [localTime(new Date()), ownerNameOf(repo, wallets), cellOf(repoCell(repo)).text]

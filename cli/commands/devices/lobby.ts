@@ -4,9 +4,9 @@ import { lobbyIdOf } from '../../output/texts.ts'
 import { makeChange, nameOf } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
-import { waitFor } from '../../session/event-stream.ts'
+import { sleep } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'
-import { strangersText } from '../../terminal/safe-text.ts'
+import { untrustedText } from '../../terminal/safe-text.ts'
 
 /** The second sync comes 20 s after the first has ended, and that one 10 s after the approval (specification §4). */
 const FOLLOW_UP_SECONDS = 33
@@ -21,28 +21,30 @@ export const lobbyShow: CommandRun = async (session, text = '') => {
 export const lobbyApprove: CommandRun = async (session, text = '') => {
   const { account, request } = await openRequest(session, text)
   const { appId, isWholeAccount } = request
-  const [name, stranger] = [nameOf(account), strangersText(request.displayName)]
-  for (const [label, value] of requestFields(request)) session.talk.say(`${label}: ${value}`)
+  const [name, requester] = [nameOf(account), untrustedText(request.displayName)]
+  for (const [label, value] of requestFields(request)) session.statusLine.info(`${label}: ${value}`)
   if (!session.globals.dryRun) {
     await confirm(session, {
       question: isWholeAccount
         ? `Hand the whole account ${name} over to it, with every wallet?`
-        : `Let ${stranger} log in as ${name}, for its own data?`,
+        : `Let ${requester} log in as ${name}, for its own data?`,
       summary: { ...requestJson(request), account: account.id }
     })
   }
   const stays = session.flags.wait !== false && !session.globals.dryRun
   const result = await makeChange(session, {
     doing: 'Approving',
-    done: isWholeAccount ? `A new device has ${name}` : `${stranger} has its login of ${name}`,
+    done: isWholeAccount ? `A new device has ${name}` : `${requester} has its login of ${name}`,
     data: { appId, approved: true },
     call: () => request.approve()
   })
   if (stays) {
-    session.talk.say('Approved. Two syncs follow, 10 and 30 seconds from now; Ctrl-C does not undo it.')
-    session.talk.step('waiting for what the new device writes…')
-    await waitFor(session.signal, FOLLOW_UP_SECONDS)
-    session.talk.clear()
+    session.statusLine.info(
+      'Approved. Two syncs follow, 10 and 30 seconds from now; Ctrl-C does not undo it.'
+    )
+    session.statusLine.step('waiting for what the new device writes…')
+    await sleep(session.signal, FOLLOW_UP_SECONDS)
+    session.statusLine.clear()
   }
   return result
 }
@@ -55,7 +57,7 @@ export const lobbyClose: CommandRun = async (session, text = '') => {
     data: { ...requestJson(request), closed: true },
     view: {
       kind: 'text',
-      lines: [`${strangersText(request.displayName)} is not let in; its request ends by itself`]
+      lines: [`${untrustedText(request.displayName)} is not let in; its request ends by itself`]
     }
   }
 }
@@ -68,7 +70,9 @@ const openRequest = async (
 ): Promise<{ readonly account: Account; readonly request: LoginRequest }> => {
   const lobbyId = lobbyIdOf(text)
   const account = await session.account()
-  const { loginRequest } = await session.doing('Looking at the request', () => account.fetchLobby(lobbyId))
+  const { loginRequest } = await session.withProgress('Looking at the request', () =>
+    account.fetchLobby(lobbyId)
+  )
   if (loginRequest !== undefined) return { account, request: loginRequest }
   throw new CliError('NOT_FOUND', `Nobody asks to log in at ${lobbyId}`, {
     hint: 'Have a new request made: holdfast login --with edge'
@@ -96,11 +100,11 @@ const requestFields = ({
   insideAppId
 }: LoginRequest) =>
   [
-    ['asks', displayName === '' ? 'a device without a name' : strangersText(displayName)],
-    ['app', appId === '' ? '(none)' : strangersText(appId)],
+    ['asks', displayName === '' ? 'a device without a name' : untrustedText(displayName)],
+    ['app', appId === '' ? '(none)' : untrustedText(appId)],
     ['gets', isWholeAccount ? 'the whole account' : 'the login of its app'],
     ...(insideAppId === undefined
       ? []
-      : [['shared with', `the app ${strangersText(insideAppId)}, which made that login`] as const]),
-    ...(displayImageDarkUrl === undefined ? [] : [['image', strangersText(displayImageDarkUrl)] as const])
+      : [['shared with', `the app ${untrustedText(insideAppId)}, which made that login`] as const]),
+    ...(displayImageDarkUrl === undefined ? [] : [['image', untrustedText(displayImageDarkUrl)] as const])
   ] as const

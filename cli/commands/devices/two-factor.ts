@@ -11,7 +11,7 @@ import { chooseMethod, type LoginTarget, prepareLogin, targetOf, usernameOf } fr
 import type { Session } from '../../session/session.ts'
 
 /** Shows whether two-factor is on, and what waits. */
-export const status: CommandRun = async session => {
+export const twoFactorStatus: CommandRun = async session => {
   const { account, warnings } = await refreshedAccount(session)
   const { isEnabled, otpTimeout, otpResetDate, pendingVouchers } = account.twoFactor.status
   return {
@@ -41,7 +41,7 @@ const resetCell = (date: Date) =>
   }) as const
 
 /** Asks new devices for a code or an approval. */
-export const enable: CommandRun = async session => {
+export const twoFactorEnable: CommandRun = async session => {
   const after = session.text('resetAfter')
   const seconds = after === undefined ? undefined : parseSpan(after)
   const account = await session.account()
@@ -59,7 +59,7 @@ export const enable: CommandRun = async session => {
 }
 
 /** Switches two-factor off, for every device. */
-export const disable: CommandRun = async (session): Promise<CommandResult> => {
+export const twoFactorDisable: CommandRun = async (session): Promise<CommandResult> => {
   const account = await session.account()
   const name = nameOf(account)
   if (!session.globals.dryRun) {
@@ -78,14 +78,14 @@ export const disable: CommandRun = async (session): Promise<CommandResult> => {
 }
 
 /** Shows the six digits of now. They are worth nothing within minutes, so no `--reveal` is asked for. */
-export const code: CommandRun = async session => {
+export const twoFactorCode: CommandRun = async session => {
   const digits = (await session.account()).twoFactor.getCode()
   if (digits === undefined) throw withoutKey()
   return { data: { code: digits }, view: { kind: 'text', lines: [digits] } }
 }
 
 /** Gives this device the key of another one, if the server takes it. */
-export const repair: CommandRun = async session => {
+export const twoFactorRepair: CommandRun = async session => {
   const account = await session.account('password')
   const otpKey =
     (await session.secrets.given('otp-key')) ??
@@ -99,7 +99,7 @@ export const repair: CommandRun = async session => {
 }
 
 /** Shows the key that makes the codes, with `--reveal`; with `--qr` as authenticators scan it. */
-export const key: CommandRun = async session => {
+export const twoFactorKey: CommandRun = async session => {
   const account = await session.account()
   const otpKey = account.twoFactor.getOtpKey()
   if (otpKey === undefined) throw withoutKey()
@@ -135,7 +135,7 @@ const withoutKey = (): CliError =>
  *
  * The token for it is what a login gets that fails for want of a code alone; without one, such a login is tried.
  */
-export const resetRequest: CommandRun = async (session, user) => {
+export const otpResetRequest: CommandRun = async (session, user) => {
   const context = await session.context()
   const current = readCurrentAccount(session.paths.session)
   const name = user ?? session.globals.account ?? current?.username
@@ -150,7 +150,9 @@ export const resetRequest: CommandRun = async (session, user) => {
       view: { kind: 'text', lines: [`Nothing was asked for; a reset for ${username} can be`] }
     }
   }
-  const date = await session.doing('Asking for the reset', () => context.requestOtpReset(username, token))
+  const date = await session.withProgress('Asking for the reset', () =>
+    context.requestOtpReset(username, token)
+  )
   return {
     data: { username, otpResetDate: date.toISOString() },
     view: { kind: 'text', lines: [`Two-factor of ${username} goes off at ${localTime(date)}`] },
@@ -159,7 +161,7 @@ export const resetRequest: CommandRun = async (session, user) => {
 }
 
 /** Keeps two-factor on although somebody asked for a reset. */
-export const resetCancel: CommandRun = async session => {
+export const otpResetCancel: CommandRun = async session => {
   const account = await session.account()
   return makeChange(session, {
     doing: 'Cancelling the reset',
@@ -172,7 +174,7 @@ export const resetCancel: CommandRun = async session => {
 const tokenOf = async (session: Session, context: Context, target: LoginTarget): Promise<string> => {
   const login = await prepareLogin(await chooseMethod(session, target), { session, context, target })
   try {
-    const account = await session.doing('Trying to log in', () => login({}))
+    const account = await session.withProgress('Trying to log in', () => login({}))
     session.adoptAccount(account)
   } catch (error) {
     if (!isWalletError(error, 'OTP') || error.details.resetToken === undefined) throw error

@@ -7,9 +7,9 @@ import type { CommandResult, TableView } from '../../output/view.ts'
 import { makeChange, refreshedAccount } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
-import { type EventStream, openEventStream, orStopped, waitFor } from '../../session/event-stream.ts'
+import { abortable, type EventStream, openEventStream, sleep } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'
-import { strangersText } from '../../terminal/safe-text.ts'
+import { untrustedText } from '../../terminal/safe-text.ts'
 
 /** Lists the devices that wait to be let in. */
 export const voucherList: CommandRun = async session => {
@@ -68,8 +68,8 @@ export const voucherTable = (vouchers: readonly PendingVoucher[]): TableView => 
     { title: 'LET IN BY ITSELF' }
   ],
   rows: vouchers.map(({ voucherId, created, activates, ip, ipDescription, deviceDescription = '' }) => [
-    strangersText(voucherId),
-    strangersText(deviceDescription),
+    untrustedText(voucherId),
+    untrustedText(deviceDescription),
     placeOf({ ip, ipDescription }),
     localTime(new Date(created)),
     localTime(new Date(activates))
@@ -78,7 +78,7 @@ export const voucherTable = (vouchers: readonly PendingVoucher[]): TableView => 
 })
 
 const placeOf = ({ ip, ipDescription }: Pick<PendingVoucher, 'ip' | 'ipDescription'>): string =>
-  ipDescription === '' ? strangersText(ip) : `${strangersText(ip)} (${strangersText(ipDescription)})`
+  ipDescription === '' ? untrustedText(ip) : `${untrustedText(ip)} (${untrustedText(ipDescription)})`
 
 interface Decision {
   readonly question: string
@@ -110,7 +110,9 @@ const decide = async (
   const data = { vouchers: chosen.map(voucherJson) }
   if (chosen.length === 0) return { data, view: voucherTable(chosen) }
   for (const voucher of chosen) {
-    session.talk.say(`${strangersText(voucher.deviceDescription ?? 'a device')} at ${placeOf(voucher)}`)
+    session.statusLine.info(
+      `${untrustedText(voucher.deviceDescription ?? 'a device')} at ${placeOf(voucher)}`
+    )
   }
   if (!session.globals.dryRun) await confirm(session, { question, summary: data })
   const count = chosen.length === 1 ? 'One device is' : `${chosen.length} devices are`
@@ -140,36 +142,36 @@ export const messages: CommandRun = async session => {
   const stream = openEventStream(session)
   let last = ''
   while (!session.signal.aborted) {
-    last = await look(session, stream, last)
-    await waitFor(session.signal, WATCH_SECONDS)
+    last = await reportMessages(session, stream, last)
+    await sleep(session.signal, WATCH_SECONDS)
   }
   await stream.end('stopped')
   return undefined
 }
 
 /** Looks once, and tells what differs from the last time; a server that is away for a while ends nothing. */
-const look = async (session: Session, stream: EventStream, last: string): Promise<string> => {
+const reportMessages = async (session: Session, stream: EventStream, last: string): Promise<string> => {
   try {
     const result = resultOf(await fetchMessages(session))
-    const news = JSON.stringify(result.data)
-    if (news === last) return last
+    const facts = JSON.stringify(result.data)
+    if (facts === last) return last
     if (session.globals.json) await stream.emit('messages', result.data)
     else await session.print(result)
-    return news
+    return facts
   } catch (error) {
     if (session.signal.aborted) return last
     const { code, message, retryable } = failureOf(error)
     if (!retryable) throw error
     await stream.emit('trouble', { code, message })
-    if (!session.globals.json) session.talk.warn(message)
+    if (!session.globals.json) session.statusLine.warn(message)
     return last
   }
 }
 
 const fetchMessages = (session: Session): Promise<readonly LoginMessage[]> =>
-  orStopped(session.signal, async () => {
+  abortable(session.signal, async () => {
     const context = await session.context()
-    return session.doing('Looking for messages', () => context.fetchLoginMessages())
+    return session.withProgress('Looking for messages', () => context.fetchLoginMessages())
   })
 
 const resultOf = (found: readonly LoginMessage[]): CommandResult => ({
@@ -201,8 +203,8 @@ const rowsOf = ({
 }: LoginMessage): readonly string[][] => [
   ...(otpResetPending ? [['two-factor goes off, because somebody asked', 'holdfast 2fa reset cancel']] : []),
   ...pendingVouchers.map(({ deviceDescription = 'a device', ip, voucherId }) => [
-    `${strangersText(deviceDescription)} at ${strangersText(ip)} wants in`,
-    `holdfast voucher approve ${shellWord(strangersText(voucherId))}`
+    `${untrustedText(deviceDescription)} at ${untrustedText(ip)} wants in`,
+    `holdfast voucher approve ${shellWord(untrustedText(voucherId))}`
   ]),
   ...(recovery2Corrupt ? [['the recovery answers are damaged', 'holdfast account recovery setup']] : [])
 ]

@@ -5,7 +5,7 @@ import { parseCount } from '../../grammar/options.ts'
 import { durationText, localTime } from '../../output/texts.ts'
 import type { WorldControl } from '../../profile/world-control.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { openEventStream, waitFor } from '../../session/event-stream.ts'
+import { openEventStream, sleep } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'
 
 /** Shows what the servers of the fake world were asked, once or as it happens. */
@@ -48,15 +48,15 @@ const follow = async (
   const stream = openEventStream(session)
   let last = 0
   while (!session.signal.aborted) {
-    const news = await control.requests(last)
-    last = news.at(-1)?.sequence ?? last
-    const lines = news.filter(isWanted)
+    const later = await control.requests(last)
+    last = later.at(-1)?.sequence ?? last
+    const lines = later.filter(isWanted)
     if (session.globals.json) for (const line of lines) await stream.emit('request', lineJson(line))
     else if (lines.length > 0) {
       const view = { kind: 'text', lines: lines.map(line => cellsOf(line).join('  ')) } as const
       await session.print({ data: {}, view })
     }
-    await waitFor(session.signal, PAUSE_SECONDS)
+    await sleep(session.signal, PAUSE_SECONDS)
   }
   await stream.end('stopped')
 }

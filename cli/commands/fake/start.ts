@@ -5,7 +5,7 @@ import { parseCount } from '../../grammar/options.ts'
 import {
   findRunningWorld,
   forgetRunningWorld,
-  openWorldHere,
+  openLocalWorld,
   recordRunningWorld
 } from '../../profile/world.ts'
 import { localControl, serveControl } from '../../profile/world-control.ts'
@@ -23,7 +23,7 @@ export const fakeStart: CommandRun = async session => {
   }
   const port = session.text('port')
   const httpPort = port === undefined ? 0 : parseCount(port, 'port', [1, 65_535])
-  const { world, close } = await openWorldHere(paths, {
+  const { world, close } = await openLocalWorld(paths, {
     holder: session.holder,
     io: await session.io()
   })
@@ -52,7 +52,7 @@ export const fakeStart: CommandRun = async session => {
           ]
         }
       })
-      session.talk.say('Stop with Ctrl-C. Commands of this profile use this world while it runs.')
+      session.statusLine.info('Stop with Ctrl-C. Commands of this profile use this world while it runs.')
       await new Promise<void>(resolve =>
         session.signal.addEventListener('abort', () => resolve(), { once: true })
       )

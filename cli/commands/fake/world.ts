@@ -2,7 +2,7 @@ import type { NetworkConditions } from '../../../fake-server/network-conditions.
 import { type ChainId, chainIds } from '../../../fake-server/world-chain.ts'
 import { amountText, type CurrencyInfo, parseAmount } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { parseCount, parseSpan, parseWhen } from '../../grammar/options.ts'
+import { parseCount, parseDate, parseSpan } from '../../grammar/options.ts'
 import { amountJson, isMax } from '../../output/amounts.ts'
 import { durationText, localTime } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
@@ -120,7 +120,7 @@ export const fakeClockAdvance: CommandRun = async (session, span = '') => {
 
 /** Moves the fake world to a later date. */
 export const fakeClockSet: CommandRun = async (session, text = '') => {
-  const date = parseWhen(text, 'date')
+  const date = parseDate(text, 'date')
   const { control } = await session.world()
   const ahead = date.getTime() - (await control.now())
   if (ahead >= 0) return resultOf(await control.skip(ahead))

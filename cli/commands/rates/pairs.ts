@@ -9,7 +9,7 @@ import {
 import { codeText, decimalText } from '../../output/amounts.ts'
 import { ageText, durationText } from '../../output/texts.ts'
 import type { Cell, CellLike } from '../../output/view.ts'
-import { askRates, findSource, pairOf } from '../../rates/find-rate.ts'
+import { findSource, pairOf, refreshRates } from '../../rates/find-rate.ts'
 import { isoTime } from '../../rates/route-text.ts'
 import { makeChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -90,7 +90,7 @@ const pairJson = (pair: AgedPair): JsonObject => ({
 
 /** Asks the providers of rates, and lists how each of them did. */
 export const ratesProviders: CommandRun = async session => {
-  await askRates(session, [])
+  await refreshRates(session, [])
   const { providers } = (await session.context()).rates.getSnapshot()
   return {
     data: { providers: providers.map(providerJson) },
@@ -113,7 +113,7 @@ export const ratesProviders: CommandRun = async session => {
 
 /** Asks for fresh rates, and says how many there are. */
 export const ratesRefresh: CommandRun = async session => {
-  await askRates(session, [])
+  await refreshRates(session, [])
   const { providers, pairCount, updatedAt } = (await session.context()).rates.getSnapshot()
   const answered = providers.filter(({ state }) => state === 'answered')
   const asked = providers.filter(({ state }) => state !== 'retired' && state !== 'idle')

@@ -3,7 +3,7 @@ import { CliError } from '../../errors/cli-error.ts'
 import { codeText, decimalText, productText, valueText } from '../../output/amounts.ts'
 import { openLiveView } from '../../output/print-result.ts'
 import type { CellLike, CommandResult, View } from '../../output/view.ts'
-import { findRate, lookFor, pairOf, type RateQuestion } from '../../rates/find-rate.ts'
+import { findRate, pairOf, type RateRequest, routeFinder } from '../../rates/find-rate.ts'
 import { type GraphFormat, graphLines } from '../../rates/route-graph.ts'
 import {
   ageCell,
@@ -17,22 +17,22 @@ import {
   sumLine
 } from '../../rates/route-text.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { openEventStream, waitFor } from '../../session/event-stream.ts'
+import { openEventStream, sleep } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'
 
 /** Says what an amount of one currency is worth in another. */
 export const ratesGet: CommandRun = async (session, from = '', to = '', amount = '1') => {
   if (!AMOUNT.test(amount))
     throw new CliError('USAGE', 'The amount must be a plain decimal number, such as 0.5')
-  const question: RateQuestion = { from, to }
-  if (!session.isOn('watch')) return worth(amount, await findRate(session, question))
+  const request: RateRequest = { from, to }
+  if (!session.isOn('watch')) return worth(amount, await findRate(session, request))
   const { rates } = await session.context()
-  const look = lookFor(session, rates, question)
+  const find = routeFinder(session, rates, request)
   return watchRates(session, {
     event: 'rates.get',
-    pair: pairOf(rates, question),
-    look: () => {
-      const route = look()
+    pair: pairOf(rates, request),
+    find: () => {
+      const route = find()
       return route === undefined ? undefined : worth(amount, route)
     }
   })
@@ -67,28 +67,28 @@ export interface RateWatch {
   readonly event: string
   readonly pair: RatePair
   /** Undefined while there is no rate. */
-  look(): CommandResult | undefined
+  find(): CommandResult | undefined
 }
 
 /** Shows a value as rates come and grow old, until the command is stopped; providers are asked every 30 seconds. */
-const watchRates = async (session: Session, { event, pair, look }: RateWatch): Promise<undefined> => {
+const watchRates = async (session: Session, { event, pair, find }: RateWatch): Promise<undefined> => {
   const { rates } = await session.context()
   const stop = rates.want([pair])
   const stream = openEventStream(session)
   const screen = openLiveView(session.terminal, session.globals)
-  session.talk.say('Watching; Ctrl-C ends it')
-  let told = ''
+  session.statusLine.info('Watching; Ctrl-C ends it')
+  let emitted = ''
   try {
     while (!session.signal.aborted) {
-      const result = look()
+      const result = find()
       // A script is told what changed; that time passes is no change until the rate is stale.
       const facts = result === undefined ? '' : withoutAges(result)
-      if (result !== undefined && !session.globals.json && isDrawn(session, facts !== told)) {
+      if (result !== undefined && !session.globals.json && isDrawn(session, facts !== emitted)) {
         await screen.draw(result.view)
       }
-      if (result !== undefined && facts !== told) await stream.emit(event, result.data)
-      told = facts
-      await waitFor(session.signal, LOOK_SECONDS)
+      if (result !== undefined && facts !== emitted) await stream.emit(event, result.data)
+      emitted = facts
+      await sleep(session.signal, LOOK_SECONDS)
     }
   } finally {
     stop()

@@ -13,7 +13,7 @@ import { findWallet } from '../../session/wallets.ts'
 /** Shows an address to receive on: the same one until it is used or locked. */
 export const address: CommandRun = async (session, text = '') => {
   const wallet = await session.synced(await findWallet(session, text))
-  return show(session, wallet, await receiveAddress(session, wallet))
+  return addressResult(session, wallet, await receiveAddress(session, wallet))
 }
 
 /** Gives an address that nobody was given: the one that was fresh is locked first, so that the next is another. */
@@ -22,7 +22,7 @@ export const addressNew: CommandRun = async (session, text = '') => {
   const { publicAddress } = await receiveAddress(session, wallet)
   await wallet.lockReceiveAddress(publicAddress, notesOf(session))
   const next = await receiveAddress(session, wallet)
-  const result = await show(session, wallet, next)
+  const result = await addressResult(session, wallet, next)
   const warnings = await upload(session, wallet)
   if (next.publicAddress !== publicAddress) return { ...result, warnings }
   return { ...result, warnings: [...warnings, `${wallet.currencyInfo.displayName} has one address only`] }
@@ -30,14 +30,14 @@ export const addressNew: CommandRun = async (session, text = '') => {
 
 /** Counts an address as used, so that it is never offered again; the present one unless another is named. */
 export const addressLock: CommandRun = (session, text = '', named = undefined) =>
-  note(session, [text, named], {
+  changeAddress(session, [text, named], {
     done: 'locked',
     call: (wallet, publicAddress) => wallet.lockReceiveAddress(publicAddress, notesOf(session))
   })
 
 /** Notes something on an address, which stays fresh. */
 export const addressSave: CommandRun = (session, text = '', named = undefined) =>
-  note(session, [text, named], {
+  changeAddress(session, [text, named], {
     done: 'saved',
     call: (wallet, publicAddress) => wallet.saveReceiveAddress(publicAddress, notesOf(session))
   })
@@ -53,7 +53,7 @@ const receiveAddress = async (session: Session, wallet: CurrencyWallet): Promise
   })
 }
 
-const show = async (
+const addressResult = async (
   session: Session,
   wallet: CurrencyWallet,
   { publicAddress, segwitAddress, legacyAddress }: FreshAddress
@@ -99,7 +99,7 @@ interface AddressChange {
   call(wallet: CurrencyWallet, publicAddress: string): Promise<void>
 }
 
-const note = async (
+const changeAddress = async (
   session: Session,
   [text, named]: readonly [string, string | undefined],
   { done, call }: AddressChange

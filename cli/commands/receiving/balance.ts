@@ -14,12 +14,12 @@ import type { CellLike, CommandResult, TableView } from '../../output/view.ts'
 import { balanceJson, heldBackText, syncCell, syncJson } from '../../output/wallets.ts'
 import { ageCell, pathText } from '../../rates/route-text.ts'
 import {
-  appraiserOf,
   fiatCodeOf,
-  openAppraiser,
+  keepRatesFresh,
+  openValuation,
   totalWorth,
+  valuationOf,
   type Worth,
-  wantWorths,
   worthAgeCell,
   worthJson,
   worthText
@@ -34,21 +34,21 @@ import { watchResult } from '../../session/watch.ts'
 /** Shows the balances of some wallets, or of all, and with `--fiat` what they are worth. */
 export const balance: CommandRun = async (session, ...texts) => {
   const wanted = texts.filter(text => text !== undefined)
-  if (!session.isOn('watch')) return look(session, wanted)
+  if (!session.isOn('watch')) return balanceResult(session, wanted)
   let stop = (): void => {}
-  const keep: Keep = next => {
+  const keep: KeepFresh = next => {
     stop()
     stop = next
   }
   try {
-    return await watchResult(session, 'balance', () => look(session, wanted, keep))
+    return await watchResult(session, 'balance', () => balanceResult(session, wanted, keep))
   } finally {
     stop()
   }
 }
 
 /** Takes what ends the wish for rates, in the place of the last; given while the balances are watched. */
-type Keep = (stop: () => void) => void
+type KeepFresh = (stop: () => void) => void
 
 const OFFLINE = 'offline, no chain is asked: what is shown is what this device knew before'
 
@@ -60,7 +60,11 @@ interface Holding {
   readonly worth: Worth | undefined
 }
 
-const look = async (session: Session, wanted: readonly string[], keep?: Keep): Promise<CommandResult> => {
+const balanceResult = async (
+  session: Session,
+  wanted: readonly string[],
+  keep?: KeepFresh
+): Promise<CommandResult> => {
   const found = await findWallets(session, wanted)
   const wallets = found.filter(wallet => !wallet.getSnapshot().isPaused)
   const warnings = [
@@ -72,7 +76,7 @@ const look = async (session: Session, wanted: readonly string[], keep?: Keep): P
   const held = (await chosenAssets(session, wallets))
     .map(({ wallet, asset }) => ({ wallet, asset, amount: wallet.balanceOf(asset.tokenId) }))
     .filter(holding => isShown(session, holding))
-  const holdings = await appraised(session, held, keep)
+  const holdings = await valued(session, held, keep)
   const totals = session.isOn('total') ? totalsOf(holdings) : []
   const fiat = session.text('fiat') === undefined ? undefined : fiatTotalOf(holdings)
   return {
@@ -90,17 +94,17 @@ const look = async (session: Session, wanted: readonly string[], keep?: Keep): P
 const isShown = (session: Session, { asset, amount }: Pick<Holding, 'amount' | 'asset'>): boolean =>
   asset.tokenId === null || amount !== '0' || session.isOn('zero') || session.text('token') !== undefined
 
-const appraised = async (
+const valued = async (
   session: Session,
   held: readonly Omit<Holding, 'worth'>[],
-  keep: Keep | undefined
+  keep: KeepFresh | undefined
 ): Promise<readonly Holding[]> => {
   const code = session.text('fiat')
   if (code === undefined) return held.map(holding => ({ ...holding, worth: undefined }))
   const assets = held.map(({ asset }) => asset)
-  keep?.(await wantWorths(session, code, assets))
-  const appraise = await (keep ? appraiserOf(session, code) : openAppraiser(session, code, assets))
-  return held.map(holding => ({ ...holding, worth: appraise(holding.amount, holding.asset) }))
+  keep?.(await keepRatesFresh(session, code, assets))
+  const valuation = await (keep ? valuationOf(session, code) : openValuation(session, code, assets))
+  return held.map(holding => ({ ...holding, worth: valuation(holding.amount, holding.asset) }))
 }
 
 const holdingJson = (holding: Holding, hasFiat: boolean): JsonObject => ({
@@ -273,7 +277,7 @@ interface Wanted {
 }
 
 const inMoney = async (session: Session, { asset, native, to }: Wanted): Promise<CommandResult> => {
-  const worth = (await openAppraiser(session, to, [asset]))(native, asset)
+  const worth = (await openValuation(session, to, [asset]))(native, asset)
   if (worth === undefined) {
     throw new WalletError('NO_RATE', { from: asset.currencyCode, to: fiatCodeOf(to) })
   }

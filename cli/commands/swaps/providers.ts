@@ -128,9 +128,9 @@ const changeOf = async (session: Session, providerName: string): Promise<Setting
   }
   const apiKey = await session.secrets.given('api-key')
   const secrets = apiKey === undefined ? {} : { apiKey }
-  const asked = await askAll(session, providerName)
+  const query = await askAll(session, providerName)
   const unset = session.texts('unset')
-  const all = { ...set, ...secrets, ...asked }
+  const all = { ...set, ...secrets, ...query }
   return unset.length === 0 && Object.keys(all).length === 0 ? undefined : { set: all, unset }
 }
 

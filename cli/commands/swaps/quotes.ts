@@ -1,22 +1,22 @@
 import { isWalletError, type SwapQuote, WalletError } from '../../../kernel/index.ts'
 import { AdvisedError, CliError } from '../../errors/cli-error.ts'
-import { commandHere } from '../../grammar/command-line.ts'
+import { commandInProfile } from '../../grammar/command-line.ts'
 import { coinOf, findAsset } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 import { findWallet } from '../../session/wallets.ts'
 import { approveQuote, bestWithin, chooseAndApprove, quoteResult } from '../../swap/approve.ts'
-import { askQuotes, rankedQuotes, settledQuotes, watchQuotes } from '../../swap/ask-quotes.ts'
-import { type KeptQuote, openShelf, type QuoteShelf } from '../../swap/kept-quotes.ts'
+import { rankedQuotes, requestQuotes, settledQuotes, watchQuotes } from '../../swap/ask-quotes.ts'
+import { type KeptQuote, openQuoteCache, type QuoteCache } from '../../swap/kept-quotes.ts'
 import { checkFee, checkTerms, type KeptTerms } from '../../swap/kept-terms.ts'
-import { type AskedSwap, limitsOf, readSwap, type SwapPlace, waitOf } from '../../swap/request.ts'
+import { limitsOf, readSwap, type SwapQuery, type SwapSide, waitOf } from '../../swap/request.ts'
 import { canAsk } from '../../terminal/terminal.ts'
 
 /** Asks for quotes: in a terminal to choose one, elsewhere to see them ranked. */
 export const swapQuote: CommandRun = async session => {
-  const asked = await readSwap(session)
-  if (session.isOn('watch')) return watchQuotes(session, asked)
-  return isWatchedByPerson(session) ? chooseAndApprove(session, asked) : rankedQuotes(session, asked)
+  const query = await readSwap(session)
+  if (session.isOn('watch')) return watchQuotes(session, query)
+  return isWatchedByPerson(session) ? chooseAndApprove(session, query) : rankedQuotes(session, query)
 }
 
 /** Somebody sees the quotes and can choose one. */
@@ -40,15 +40,15 @@ export const swapRun: CommandRun = async session => {
       hint: 'With --for to the providers say what it costs, and nobody reviews it with --yes.'
     })
   }
-  const asked = await readSwap(session)
-  const asking = await askQuotes(session, asked)
+  const query = await readSwap(session)
+  const running = await requestQuotes(session, query)
   try {
-    const quotes = await settledQuotes(session, asking, asked)
-    const best = bestWithin(asked, quotes)
-    if (session.globals.dryRun) return quoteResult(asked.places, best)
-    return await approveQuote(session, asked, best)
+    const quotes = await settledQuotes(session, running, query)
+    const best = bestWithin(query, quotes)
+    if (session.globals.dryRun) return quoteResult(query.sides, best)
+    return await approveQuote(session, query, best)
   } finally {
-    asking.close()
+    running.close()
   }
 }
 
@@ -57,8 +57,8 @@ export const swapRun: CommandRun = async session => {
  * shown, and then it is ordered, reviewed and paid as by `swap run`.
  */
 export const swapApprove: CommandRun = async (session, text = '') => {
-  const shelf = await openShelf(session)
-  const kept = shelf.findOpen(text)
+  const cache = await openQuoteCache(session)
+  const kept = cache.findOpen(text)
   const account = await session.account()
   if (account.id !== kept.loginId) {
     throw new CliError('NOT_FOUND', `The quote ${kept.quoteId} was given to another account`, {
@@ -66,18 +66,18 @@ export const swapApprove: CommandRun = async (session, text = '') => {
     })
   }
   await checkProvider(session, kept)
-  const asked = await askedAgain(session, kept)
-  const terms: KeptTerms = { kept, places: asked.places, limits: asked.limits }
-  const asking = await askQuotes(session, asked)
+  const query = await sameQuery(session, kept)
+  const terms: KeptTerms = { kept, sides: query.sides, limits: query.limits }
+  const running = await requestQuotes(session, query)
   try {
-    const [fresh] = await settledQuotes(session, asking, asked)
+    const [fresh] = await settledQuotes(session, running, query)
     if (fresh === undefined) throw new WalletError('NO_SWAP_PROVIDERS', {})
     checkTerms(session, terms, fresh)
     checkFee(terms, fresh)
-    if (session.globals.dryRun) return quoteResult(asked.places, fresh)
-    return await pay(session, { shelf, terms, asked, fresh })
+    if (session.globals.dryRun) return quoteResult(query.sides, fresh)
+    return await pay(session, { cache, terms, query, fresh })
   } finally {
-    asking.close()
+    running.close()
   }
 }
 
@@ -95,25 +95,27 @@ const checkProvider = async (session: Session, { pluginId }: KeptQuote): Promise
   throw new AdvisedError(new WalletError('NO_SWAP_PROVIDERS', {}), {
     details: { pluginId },
     hint: `The provider ${pluginId}, which gave this quote, ${does}.`,
-    next: [{ command: commandHere(session.globals, `swap ${words} ${pluginId}`), why: 'let it be asked' }]
+    next: [
+      { command: commandInProfile(session.globals, `swap ${words} ${pluginId}`), why: 'let it be asked' }
+    ]
   })
 }
 
 /** The same question as before, to its provider alone; all there is stays what it was, so that no more is paid. */
-const askedAgain = async (session: Session, kept: KeptQuote): Promise<AskedSwap> => {
+const sameQuery = async (session: Session, kept: KeptQuote): Promise<SwapQuery> => {
   const { pluginId, quoteFor, promoCode } = kept
-  const places = {
-    from: await placeOf(session, kept.fromWalletId, kept.fromTokenId),
-    to: await placeOf(session, kept.toWalletId, kept.toTokenId)
+  const sides = {
+    from: await sideIn(session, kept.fromWalletId, kept.fromTokenId),
+    to: await sideIn(session, kept.toWalletId, kept.toTokenId)
   }
-  const limits = limitsOf(session, places)
-  await Promise.all([session.synced(places.from.wallet), session.synced(places.to.wallet)])
+  const limits = limitsOf(session, sides)
+  await Promise.all([session.synced(sides.from.wallet), session.synced(sides.to.wallet)])
   const others = (await session.swapPlugins()).map(({ id }) => id).filter(id => id !== pluginId)
   return {
-    places,
-    wish: {
-      fromWallet: places.from.wallet,
-      toWallet: places.to.wallet,
+    sides,
+    request: {
+      fromWallet: sides.from.wallet,
+      toWallet: sides.to.wallet,
       fromTokenId: kept.fromTokenId,
       toTokenId: kept.toTokenId,
       ...(quoteFor === 'max'
@@ -129,43 +131,43 @@ const askedAgain = async (session: Session, kept: KeptQuote): Promise<AskedSwap>
   }
 }
 
-const placeOf = async (session: Session, walletId: string, tokenId: string | null): Promise<SwapPlace> => {
+const sideIn = async (session: Session, walletId: string, tokenId: string | null): Promise<SwapSide> => {
   const wallet = await findWallet(session, walletId)
   return { wallet, asset: tokenId === null ? coinOf(wallet) : await findAsset(session, wallet, tokenId) }
 }
 
 interface Payment {
-  readonly shelf: QuoteShelf
+  readonly cache: QuoteCache
   readonly terms: KeptTerms
-  readonly asked: AskedSwap
+  readonly query: SwapQuery
   readonly fresh: SwapQuote
 }
 
-const pay = (session: Session, { shelf, terms, asked, fresh }: Payment) => {
+const pay = (session: Session, { cache, terms, query, fresh }: Payment) => {
   let isClaimed = false
-  return approveQuote(session, asked, fresh, {
+  return approveQuote(session, query, fresh, {
     checkOrder: review => checkTerms(session, terms, review),
     claim() {
-      shelf.claim(terms.kept)
+      cache.claim(terms.kept)
       isClaimed = true
     },
     failed(error) {
       // Whoever stopped it may have stopped it too late, and bytes that may have left are approved.
       const isSent = isWalletError(error, 'BROADCAST_UNKNOWN') || isWalletError(error, 'BROADCAST_REFUSED')
       const hasLeft = session.signal.aborted || isSent
-      if (isClaimed && !hasLeft) shelf.giveBack(terms.kept)
+      if (isClaimed && !hasLeft) cache.release(terms.kept)
     }
   })
 }
 
 /** Forgets a quote that an earlier command showed; one that is not there is forgotten already. */
 export const swapClose: CommandRun = async (session, text = '') => {
-  const shelf = await openShelf(session)
-  const kept = shelf.find(text)
+  const cache = await openQuoteCache(session)
+  const kept = cache.find(text)
   const closed = kept !== undefined && !kept.isApproved
   const quoteId = kept?.quoteId ?? text
   const { dryRun } = session.globals
-  if (closed && !dryRun) shelf.forget(kept)
+  if (closed && !dryRun) cache.forget(kept)
   const done = closed
     ? `The quote ${quoteId} is closed`
     : `There was nothing to close: no open quote ${quoteId} is kept`

@@ -9,15 +9,15 @@ import {
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount, parsePair } from '../../grammar/options.ts'
 import type { CellLike, CommandResult } from '../../output/view.ts'
-import { contractOf, currencyConfig, tokenIdOf, tokenPlace, walletTokens } from '../../session/assets.ts'
+import { contractOf, currencyConfig, findTokenTarget, tokenIdOf, walletTokens } from '../../session/assets.ts'
 import { makeChange, upload } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
-import { findListing, openResting } from '../../session/wallets.ts'
+import { findListing, openPaused } from '../../session/wallets.ts'
 
 /** Lists the tokens of a wallet, or of a currency for the whole account. */
 export const tokensList: CommandRun = async (session, text = '') => {
-  const { config, wallet } = await tokenPlace(session, text)
+  const { config, wallet } = await findTokenTarget(session, text)
   if (wallet === undefined && session.isOn('detected'))
     throw new CliError('USAGE', 'Tokens are found by a wallet; name the wallet')
   const rows = rowsOf(config, wallet).filter(choiceOf(session))
@@ -155,7 +155,7 @@ const changeEnabled = async (
   isEnabling: boolean
 ): Promise<CommandResult> => {
   const { walletId } = await findListing(session, text)
-  const { config, wallet } = await walletTokens(session, await openResting(session, walletId))
+  const { config, wallet } = await walletTokens(session, await openPaused(session, walletId))
   const ids = tokens.filter(token => token !== undefined).map(token => tokenIdOf(config, token))
   const { alwaysEnabledTokenIds } = config.getSnapshot()
   const always = ids.find(id => alwaysEnabledTokenIds.includes(id))

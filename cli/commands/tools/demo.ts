@@ -1,6 +1,6 @@
 import type { JsonObject, NextCommand } from '../../../kernel/index.ts'
 import { runTour, type TourResult } from '../../demo/tour.ts'
-import { type OnTourStep, openTourHome, plainProgress, type TourHome } from '../../demo/tour-setup.ts'
+import { type OnTourStep, openTourWorld, plainProgress, type TourWorld } from '../../demo/tour-setup.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CellLike } from '../../output/view.ts'
 import { writeCurrentAccount } from '../../profile/state-files.ts'
@@ -16,7 +16,7 @@ const SLOW_MS = 1200
 /** The one-minute tour on a fresh fake world; asks nothing and uses no network. */
 export const demo: CommandRun = async session => {
   const io = await session.io()
-  const home = await openTourHome({
+  const tourWorld = await openTourWorld({
     io,
     isKept: session.isOn('keep'),
     holder: session.holder,
@@ -26,9 +26,9 @@ export const demo: CommandRun = async session => {
   const progress = await openProgress(session)
   try {
     const result = await runTour({
-      world: home.world,
+      world: tourWorld.world,
       io,
-      folder: home.folder,
+      folder: tourWorld.folder,
       firstDevice: 'device',
       username: USERNAME,
       password: PASSWORD,
@@ -41,17 +41,17 @@ export const demo: CommandRun = async session => {
     })
     await progress.close()
     checkSame(result)
-    if (home.profile !== undefined) {
-      writeCurrentAccount(home.paths.state, { loginId: result.loginId, username: USERNAME })
+    if (tourWorld.profile !== undefined) {
+      writeCurrentAccount(tourWorld.paths.state, { loginId: result.loginId, username: USERNAME })
     }
-    const next = nextCommands(home)
+    const next = nextCommands(tourWorld)
     return {
-      data: dataOf(result, { steps, home }),
+      data: dataOf(result, { steps, tourWorld }),
       view: { kind: 'text', lines: lastLines(result, next) }
     }
   } finally {
     await progress.close()
-    await home.close()
+    await tourWorld.close()
   }
 }
 
@@ -89,10 +89,10 @@ const checkSame = ({ sameWallet, sameHistory, sameNote }: TourResult): void => {
 
 interface TourEnd {
   readonly steps: readonly TourStep[]
-  readonly home: TourHome
+  readonly tourWorld: TourWorld
 }
 
-const dataOf = (result: TourResult, { steps, home }: TourEnd): JsonObject => ({
+const dataOf = (result: TourResult, { steps, tourWorld }: TourEnd): JsonObject => ({
   txid: result.txid,
   confirmations: result.confirmations,
   note: result.note,
@@ -104,7 +104,7 @@ const dataOf = (result: TourResult, { steps, home }: TourEnd): JsonObject => ({
     detail,
     durationMs: Math.round(durationMs)
   })),
-  ...(home.profile === undefined ? {} : { profile: home.profile })
+  ...(tourWorld.profile === undefined ? {} : { profile: tourWorld.profile })
 })
 
 const lastLines = (
@@ -121,7 +121,7 @@ const lastLines = (
   { text: 'second device: same history, same note', tone: 'good' }
 ]
 
-const nextCommands = ({ profile }: TourHome): readonly NextCommand[] => {
+const nextCommands = ({ profile }: TourWorld): readonly NextCommand[] => {
   if (profile !== undefined) {
     const run = `npm run holdfast -- --profile ${profile}`
     return [

@@ -54,7 +54,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
   const endRecording =
     recordPath === undefined
       ? undefined
-      : recordFile(recordPath, { devtools: kept, now: () => io.clock.now(), talk: session.talk })
+      : recordFile(recordPath, { devtools: kept, now: () => io.clock.now(), statusLine: session.statusLine })
   try {
     // The panel shows the log; the terminal prints what it always does.
     session.addObserver(kept.plugin, 'debug')
@@ -79,7 +79,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
         // Other commands may have changed it since the last panel came.
         kept.watchWorld(world)
         const detach = kept.attach(channel, {
-          act: approvals.counting(actor),
+          act: approvals.track(actor),
           hasWorld: true,
           isReadOnly,
           isSlow: () => channel.isSlow()

@@ -30,7 +30,7 @@ export const txExport: CommandRun = async (session, ...texts) => {
         pastRates,
         write: async (text, rows) => {
           await sink.write(text)
-          session.talk.step(`${count + rows} transactions…`)
+          session.statusLine.step(`${count + rows} transactions…`)
         }
       })
     }

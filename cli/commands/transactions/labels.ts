@@ -26,7 +26,7 @@ export const txLabel: CommandRun = async (session, text = '', txid = '') => {
   const before = await wallet.getTransaction(txid, asset.tokenId)
   if (!session.globals.dryRun) {
     await wallet.saveTxMetadata(txid, makeChange(wallet.getSnapshot().fiatCurrencyCode), asset.tokenId)
-    if (!session.globals.offline) await session.within('Syncing', () => wallet.sync())
+    if (!session.globals.offline) await session.withTimeout('Syncing', () => wallet.sync())
   }
   const after = await wallet.getTransaction(txid, asset.tokenId)
   const { metadata } = after
@@ -58,24 +58,24 @@ type Field = (typeof FIELDS)[number]
 /** The change, once the fiat currency of the wallet is known. @throws CliError USAGE */
 const readChange = (session: Session): ((fiatCode: string) => MetadataChange) => {
   const cleared = new Set(session.texts('clear'))
-  const told = new Map<Field, string | null>()
+  const given = new Map<Field, string | null>()
   for (const field of FIELDS) {
     const text = session.text(field === 'biz-id' ? 'bizId' : field)
     if (text !== undefined && cleared.has(field)) {
       throw new CliError('USAGE', `--${field} and --clear ${field} do not go together`)
     }
-    if (text !== undefined) told.set(field, text)
-    if (cleared.has(field)) told.set(field, null)
+    if (text !== undefined) given.set(field, text)
+    if (cleared.has(field)) given.set(field, null)
   }
-  if (told.size === 0) {
+  if (given.size === 0) {
     throw new CliError('USAGE', 'Say what to write: --name, --category, --notes, --fiat, --biz-id or --clear')
   }
-  const fiat = told.get('fiat')
+  const fiat = given.get('fiat')
   const worth = typeof fiat === 'string' ? parseFiat(fiat) : undefined
-  const id = told.get('biz-id')
+  const id = given.get('biz-id')
   const bizId = typeof id === 'string' ? parseCount(id, 'id', [0, MAX_ID]) : null
   return fiatCode => ({
-    ...textsOf(told),
+    ...textsOf(given),
     ...(id === undefined ? {} : { bizId }),
     ...(fiat === undefined ? {} : { exchangeAmount: { [worth?.code ?? fiatCode]: worth?.value ?? null } })
   })
@@ -83,8 +83,8 @@ const readChange = (session: Session): ((fiatCode: string) => MetadataChange) =>
 
 const MAX_ID = 999_999_999
 
-const textsOf = (told: ReadonlyMap<Field, string | null>): MetadataChange =>
-  Object.fromEntries([...told].filter(([field]) => field !== 'fiat' && field !== 'biz-id'))
+const textsOf = (given: ReadonlyMap<Field, string | null>): MetadataChange =>
+  Object.fromEntries([...given].filter(([field]) => field !== 'fiat' && field !== 'biz-id'))
 
 /** Reads `12.50`, in the wallet's own fiat currency, or `12.50 EUR`. */
 const parseFiat = (text: string): { readonly value: number; readonly code: string | undefined } => {
@@ -100,12 +100,12 @@ export const txImportLabels: CommandRun = async (session, path = '', ...texts) =
     const wallets = await chooseWallets(session, texts)
     const warnings = await syncWallets(session, wallets)
     const results = await importFile(session, file, wallets)
-    const hasNews = results.some(({ status }) => status === 'applied') && !session.globals.dryRun
-    const troubles = hasNews ? await saveEverywhere(session, wallets) : []
+    const hasChanges = results.some(({ status }) => status === 'applied') && !session.globals.dryRun
+    const uploadWarnings = hasChanges ? await syncLabels(session, wallets) : []
     return resultOf(results, {
       wallets,
       dryRun: session.globals.dryRun,
-      warnings: [...warnings, ...troubles]
+      warnings: [...warnings, ...uploadWarnings]
     })
   } finally {
     await file.close()
@@ -123,7 +123,7 @@ const importFile = async (
   for await (const result of importLabels(file.readLines(), { wallets, dryRun, mayReplace })) {
     session.signal.throwIfAborted()
     results.push(result)
-    session.talk.step(`line ${result.line}…`)
+    session.statusLine.step(`line ${result.line}…`)
   }
   return results
 }
@@ -222,13 +222,13 @@ const countSentence = (results: readonly LabelResult[]): string =>
     .map(([status, count]) => `${count} ${status}`)
     .join(', ')
 
-const saveEverywhere = async (
+const syncLabels = async (
   session: Session,
   wallets: readonly { sync(): Promise<void> }[]
 ): Promise<readonly string[]> => {
   if (session.globals.offline) return []
   try {
-    await session.doing('Syncing', () => Promise.all(wallets.map(wallet => wallet.sync())))
+    await session.withProgress('Syncing', () => Promise.all(wallets.map(wallet => wallet.sync())))
     return []
   } catch (error) {
     if (session.signal.aborted) throw error

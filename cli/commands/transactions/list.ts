@@ -22,7 +22,7 @@ import {
 import type { CellLike, CommandResult } from '../../output/view.ts'
 import { assetsOf, chosenAsset, coinOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { openEventStream, openMailbox } from '../../session/event-stream.ts'
+import { openEventQueue, openEventStream } from '../../session/event-stream.ts'
 import { chosenAssets, historyOf, type Selection, selectionOf } from '../../session/history.ts'
 import type { Session } from '../../session/session.ts'
 import { chooseWallets, findWallet, leftOutWarnings, syncWallets } from '../../session/wallets.ts'
@@ -82,10 +82,10 @@ const listOf = async (
 }
 
 /** The order of the list: newest first, and of one date by txid, so that a place in it is the same in every asset. */
-const inOrder = (a: TxPlace, b: TxPlace): number =>
+const inOrder = (a: TxPosition, b: TxPosition): number =>
   b.date - a.date || Number(a.txid > b.txid) - Number(a.txid < b.txid)
 
-type TxPlace = Pick<Transaction, 'date' | 'txid'>
+type TxPosition = Pick<Transaction, 'date' | 'txid'>
 
 /** What follows `--before` in the list; the kernel is asked by whole milliseconds, which dates need not be. */
 const followingOf = async (
@@ -225,14 +225,16 @@ const pairsOf = (label: string, values: object): Fields =>
 
 /** Tells of each transaction that comes, changes or is dropped, until it is stopped. */
 export const txWatch: CommandRun = async (session, ...texts) => {
-  const news = openMailbox<TransactionsSnapshot>(session.signal)
-  session.observe(({ hooks }) => hooks.transactionsChanged.tap('watch', news.post))
+  const events = openEventQueue<TransactionsSnapshot>(session.signal)
+  session.observe(({ hooks }) => hooks.transactionsChanged.tap('watch', events.push))
   const wallets = new Map((await chooseWallets(session, texts)).map(wallet => [wallet.id, wallet]))
-  for (const warning of await syncWallets(session, [...wallets.values()])) session.talk.warn(warning)
+  for (const warning of await syncWallets(session, [...wallets.values()])) session.statusLine.warn(warning)
   const stream = openEventStream(session)
   await stream.emit('tx.watching', { walletIds: [...wallets.keys()] })
-  session.talk.say(`Watching ${wallets.size} ${wallets.size === 1 ? 'wallet' : 'wallets'}; Ctrl-C ends it`)
-  for await (const { walletId, created, changed } of news) {
+  session.statusLine.info(
+    `Watching ${wallets.size} ${wallets.size === 1 ? 'wallet' : 'wallets'}; Ctrl-C ends it`
+  )
+  for await (const { walletId, created, changed } of events) {
     const wallet = wallets.get(walletId)
     if (wallet === undefined) continue
     const isNew = new Set(created)

@@ -20,8 +20,8 @@ import {
   draftSpend,
   dryResult,
   maxFeeOf,
-  saveEverywhere,
-  sentResult
+  sentResult,
+  syncAfterPayment
 } from '../../spend/approve.ts'
 import { openPaymentJson, sentStateText } from '../../spend/open-payments.ts'
 import { type ReadSpend, readSpend } from '../../spend/request.ts'
@@ -76,7 +76,7 @@ export const txResend: CommandRun = async (session, text = '', txid = '') => {
   await approveSpend(session, { ...summary, similar }, 'Send the same bytes again?')
   session.paying('sending…')
   const sent = await wallet.resendTx(payment.txid)
-  return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
+  return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
 
 /** Makes another payment in the place of an open one: the network can take only one of the two. */
@@ -90,7 +90,7 @@ export const txReplace: CommandRun = async (session, text = '', txid = '') => {
   const options = await approve('Sign it and send it in the place of the open one?')
   session.paying()
   const sent = await wallet.spend(draft, options)
-  return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
+  return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
 
 /** Forgets an open payment and frees its coins, after what can happen was read and typed. */

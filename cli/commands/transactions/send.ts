@@ -21,8 +21,8 @@ import {
   draftSpend,
   dryResult,
   maxFeeOf,
-  saveEverywhere,
-  sentResult
+  sentResult,
+  syncAfterPayment
 } from '../../spend/approve.ts'
 import { paymentFileText, readPaymentFile } from '../../spend/payment-file.ts'
 import { readSpend } from '../../spend/request.ts'
@@ -53,7 +53,7 @@ export const send: CommandRun = async (session, text = '') => {
   if (path !== undefined) return signInto(path, { wallet, draft, asset, options })
   session.paying()
   const sent = await wallet.spend(draft, options)
-  return sentResult(wallet, sent, { asset, warnings: await saveEverywhere(session, wallet) })
+  return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
 
 /** The file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */
@@ -138,7 +138,7 @@ export const txBroadcast: CommandRun = async (session, text = '', path = '') => 
   const sent = await wallet.broadcastTx(tx)
   const warnings = await save(wallet, sent)
   return sentResult(wallet, sent, {
-    warnings: [...warnings, ...(await saveEverywhere(session, wallet))],
+    warnings: [...warnings, ...(await syncAfterPayment(session, wallet))],
     asset
   })
 }
@@ -148,7 +148,7 @@ export const txSave: CommandRun = async (session, text = '', path = '') => {
   const { wallet, tx, asset } = await readPayment(session, text, path)
   const { dryRun, offline } = session.globals
   if (!dryRun) await wallet.saveTx(tx)
-  const warnings = dryRun || offline ? [] : await saveEverywhere(session, wallet)
+  const warnings = dryRun || offline ? [] : await syncAfterPayment(session, wallet)
   return {
     data: { dryRun, txid: tx.txid, tx: txDetailsJson(tx, asset) },
     warnings,

@@ -21,14 +21,16 @@ export const walletsActivate: CommandRun = async (session, text = '') => {
   return session.isOn('list') ? listAssets(session, question) : activate(session, wallet, question)
 }
 
-interface Question {
+interface ActivationTarget {
   readonly walletId: string
   readonly tokenIds?: readonly string[]
 }
 
-const listAssets = async (session: Session, question: Question): Promise<CommandResult> => {
+const listAssets = async (session: Session, question: ActivationTarget): Promise<CommandResult> => {
   const account = await session.account()
-  const assets = await session.doing('Asking what can pay', () => account.getActivationAssets(question))
+  const assets = await session.withProgress('Asking what can pay', () =>
+    account.getActivationAssets(question)
+  )
   return {
     data: {
       ...question,
@@ -46,12 +48,12 @@ const listAssets = async (session: Session, question: Question): Promise<Command
 const activate = async (
   session: Session,
   wallet: CurrencyWallet,
-  question: Question
+  question: ActivationTarget
 ): Promise<CommandResult> => {
   const account = await session.account()
   const payer = await payerOf(session, wallet)
   const limit = maxFeeOf(session, payer.wallet)
-  const quote = await session.doing('Asking what it costs', () =>
+  const quote = await session.withProgress('Asking what it costs', () =>
     account.activateWallet({
       ...question,
       payment: { walletId: payer.wallet.id, tokenId: payer.asset.tokenId }
@@ -76,7 +78,7 @@ const activate = async (
       }
     }
     await paying.lookAtOpenPayments()
-    for (const [label, value] of openLines(paying)) session.talk.say(`${label}  ${value}`)
+    for (const [label, value] of openLines(paying)) session.statusLine.info(`${label}  ${value}`)
     await confirm(session, { question: `Pay ${words}, from ${paying.name ?? paying.id}?`, summary })
     const { transactions } = await quote.approve({
       maxNetworkFee: limit,

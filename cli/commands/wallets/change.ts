@@ -5,12 +5,12 @@ import { makeChange, upload } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import type { Session } from '../../session/session.ts'
-import { findListing, findListings, openResting } from '../../session/wallets.ts'
+import { findListing, findListings, openPaused } from '../../session/wallets.ts'
 
 /** Renames a wallet, on all devices. */
 export const walletsRename: CommandRun = async (session, text = '', name = '') => {
   if (name.trim() === '') throw new CliError('USAGE', 'A wallet cannot be called nothing')
-  const wallet = await openResting(session, (await findListing(session, text)).walletId)
+  const wallet = await openPaused(session, (await findListing(session, text)).walletId)
   const before = wallet.name
   const result = await makeChange(session, {
     doing: 'Renaming the wallet',
@@ -23,7 +23,7 @@ export const walletsRename: CommandRun = async (session, text = '', name = '') =
 
 /** Sets the fiat currency that a wallet is shown in, on all devices. */
 export const walletsFiat: CommandRun = async (session, text = '', code = '') => {
-  const wallet = await openResting(session, (await findListing(session, text)).walletId)
+  const wallet = await openPaused(session, (await findListing(session, text)).walletId)
   const before = wallet.getSnapshot().fiatCurrencyCode
   const result = await makeChange(session, {
     doing: 'Changing the currency',

@@ -63,7 +63,7 @@ const make = async (session: Session, type: string, source: NewWallet): Promise<
   const name = session.text('name')
   const fiat = session.text('fiat')
   const keyOptions = parsePairs(session.texts('keyOption'), 'key option')
-  const wallet = await session.doing('Making the wallet', () =>
+  const wallet = await session.withProgress('Making the wallet', () =>
     account.createCurrencyWallet(walletTypeOf(type), {
       ...source,
       ...(name === undefined ? {} : { name }),
@@ -131,7 +131,7 @@ const walletsBatch = async (
   if (session.globals.dryRun) return dryResult(rows)
   countWallets(session, rows.length)
   const account = await session.account()
-  const results = await session.doing(`Making ${rows.length} wallets`, () =>
+  const results = await session.withProgress(`Making ${rows.length} wallets`, () =>
     account.createCurrencyWallets(rows)
   )
   const failures = results.filter(({ ok }) => !ok).length
@@ -190,7 +190,7 @@ const countWallets = (session: Session, count: number): void => {
   session.observe(({ hooks }) =>
     hooks.walletChanged.tap('batch', ({ walletId }) => {
       seen.add(walletId)
-      session.talk.step(`${seen.size} of ${count} wallets…`)
+      session.statusLine.step(`${seen.size} of ${count} wallets…`)
     })
   )
 }
@@ -235,8 +235,8 @@ const newWalletOf = (
   const refuse = (rule: string): CliError => new CliError('USAGE', `${place} ${rule}`)
   if (!isObject(row)) throw refuse('is no object')
   const { type = usual, name, fiat, keyOptions, tokens, ...others } = row
-  const [stranger] = Object.keys(others)
-  if (stranger !== undefined) throw refuse(`has a field "${stranger}" that means nothing`)
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw refuse(`has a field "${unknown}" that means nothing`)
   if (typeof type !== 'string') throw refuse('says no type, and neither does the command')
   if (!isMaybeText(name) || !isMaybeText(fiat)) throw refuse('has a name or fiat that is no text')
   if (keyOptions !== undefined && !isObject(keyOptions)) throw refuse('has keyOptions that are no object')
@@ -312,7 +312,7 @@ const split = async (session: Session, listing: WalletListing, type: string): Pr
     summary
   })
   if (needsPayments) await session.synced(await openWallet(session, walletId))
-  const newId = await session.doing('Splitting the wallet', () => account.splitWallet(walletId, type))
+  const newId = await session.withProgress('Splitting the wallet', () => account.splitWallet(walletId, type))
   const wallet = await openWallet(session, newId)
   return {
     data: { ...summary, newWalletId: newId, name: wallet.name },
@@ -333,7 +333,7 @@ const REPLAYABLE: ReadonlySet<string> = new Set(['wallet:bitcoincash wallet:bitc
 
 const checkReplay = (session: Session): void => {
   if (session.isOn('replayProtect')) {
-    session.talk.warn('two payments to the wallet itself, at a high fee, come before the split')
+    session.statusLine.warn('two payments to the wallet itself, at a high fee, come before the split')
     return
   }
   throw new CliError('USAGE', 'A payment on one of these chains could be repeated on the other', {

@@ -8,14 +8,14 @@ import {
 import type { Asset } from '../../output/amounts.ts'
 import type { CellLike, CommandResult } from '../../output/view.ts'
 import { syncCell, walletJson } from '../../output/wallets.ts'
-import { lookedUpAssets } from '../../session/assets.ts'
+import { assetsUnlessPaused } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 import {
   failureWarnings,
   findListing,
   openEach,
-  openResting,
+  openPaused,
   openWallet,
   syncWallets
 } from '../../session/wallets.ts'
@@ -31,7 +31,7 @@ const listOf = async (session: Session, options: { readonly wantsSync: boolean }
   const account = await session.account()
   const wallets = account.listWallets().filter(({ isWallet }) => isWallet)
   const listings = wallets.filter(choiceOf(session))
-  const { shown, warnings } = await showWallets(session, listings, options)
+  const { shown, warnings } = await openListedWallets(session, listings, options)
   const sorted = sortedBy(session.text('sort') ?? 'index', shown)
   return {
     data: { wallets: sorted.map(jsonOf) },
@@ -63,13 +63,13 @@ const choiceOf = (session: Session): ((listing: WalletListing) => boolean) => {
   return listing => flags.some(flag => listing[flag])
 }
 
-const sortedBy = (order: string, shown: readonly ShownWallet[]): readonly ShownWallet[] => {
+const sortedBy = (order: string, shown: readonly ListedWallet[]): readonly ListedWallet[] => {
   if (order === 'index') return shown
-  const nameOf = ({ wallet }: ShownWallet): string => wallet?.name ?? ''
-  const byName = (a: ShownWallet, b: ShownWallet): number => nameOf(a).localeCompare(nameOf(b))
+  const nameOf = ({ wallet }: ListedWallet): string => wallet?.name ?? ''
+  const byName = (a: ListedWallet, b: ListedWallet): number => nameOf(a).localeCompare(nameOf(b))
   if (order === 'name') return shown.toSorted(byName)
-  const codeOf = ({ listing }: ShownWallet): string => listing.currencyInfo?.currencyCode ?? '\uffff'
-  const amountOf = ({ wallet }: ShownWallet): bigint => BigInt(wallet?.balanceOf(null) ?? 0)
+  const codeOf = ({ listing }: ListedWallet): string => listing.currencyInfo?.currencyCode ?? '\uffff'
+  const amountOf = ({ wallet }: ListedWallet): bigint => BigInt(wallet?.balanceOf(null) ?? 0)
   return shown.toSorted(
     (a, b) => codeOf(a).localeCompare(codeOf(b)) || compare(amountOf(b), amountOf(a)) || byName(a, b)
   )
@@ -77,7 +77,7 @@ const sortedBy = (order: string, shown: readonly ShownWallet[]): readonly ShownW
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
-const jsonOf = ({ wallet, listing, assets }: ShownWallet): JsonObject => {
+const jsonOf = ({ wallet, listing, assets }: ListedWallet): JsonObject => {
   if (wallet !== undefined) return walletJson(wallet, listing, assets)
   const { walletId, type, archived, deleted, hidden, sortIndex, currencyInfo, failure } = listing
   const error = currencyInfo === undefined ? 'PLUGIN_FOR_TYPE' : 'SYNC_FAILED'
@@ -92,7 +92,7 @@ const jsonOf = ({ wallet, listing, assets }: ShownWallet): JsonObject => {
   }
 }
 
-const rowOf = ({ wallet, listing, assets }: ShownWallet): readonly CellLike[] => {
+const rowOf = ({ wallet, listing, assets }: ListedWallet): readonly CellLike[] => {
   const { archived, deleted, hidden, type, walletId } = listing
   const flags = [
     ...(archived ? ['archived'] : []),
@@ -123,7 +123,7 @@ const stateOf = (
 }
 
 /** A wallet as a list shows it. */
-interface ShownWallet {
+interface ListedWallet {
   readonly listing: WalletListing
   /** Undefined where no plugin knows its type, or it cannot be opened. */
   readonly wallet: CurrencyWallet | undefined
@@ -132,17 +132,17 @@ interface ShownWallet {
 }
 
 /** Wallets as a list shows them, and one sentence for each that could not be brought up to date. */
-export interface ShownWallets {
-  readonly shown: readonly ShownWallet[]
+export interface ListedWallets {
+  readonly shown: readonly ListedWallet[]
   readonly warnings: readonly string[]
 }
 
 /** Opens wallets to list them: those in use are brought up to date, those that were put away only tell their names. */
-const showWallets = async (
+const openListedWallets = async (
   session: Session,
   listings: readonly WalletListing[],
   { wantsSync }: { readonly wantsSync: boolean }
-): Promise<ShownWallets> => {
+): Promise<ListedWallets> => {
   const known = listings.filter(({ currencyInfo }) => currencyInfo !== undefined)
   const opened = await openListed(session, known)
   const isAwake = ({ archived, deleted }: WalletListing): boolean => !archived && !deleted
@@ -151,9 +151,9 @@ const showWallets = async (
     return wallet !== undefined && isAwake(listing) ? [wallet] : []
   })
   const warnings = wantsSync ? await syncWallets(session, awake) : []
-  const shown = listings.map(async (listing): Promise<ShownWallet> => {
+  const shown = listings.map(async (listing): Promise<ListedWallet> => {
     const wallet = opened.get(listing.walletId)
-    return { listing, wallet, assets: wallet === undefined ? [] : await lookedUpAssets(session, wallet) }
+    return { listing, wallet, assets: wallet === undefined ? [] : await assetsUnlessPaused(session, wallet) }
   })
   return { shown: await Promise.all(shown), warnings }
 }
@@ -167,7 +167,7 @@ const openListed = async (
   )
   const wallets = await openEach(
     listings.map(({ walletId }) => walletId),
-    walletId => (putAway.has(walletId) ? openResting(session, walletId) : openWallet(session, walletId))
+    walletId => (putAway.has(walletId) ? openPaused(session, walletId) : openWallet(session, walletId))
   )
   session.signal.throwIfAborted()
   return new Map(

@@ -13,11 +13,11 @@ import { writeOutputFile } from '../../output/output-file.ts'
 import { localTime, qrLines } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { balanceText, syncCell, walletJson } from '../../output/wallets.ts'
-import { coinOf, lookedUpAssets } from '../../session/assets.ts'
+import { assetsUnlessPaused, coinOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirmTyped } from '../../session/confirm.ts'
 import type { Session } from '../../session/session.ts'
-import { findListing, findWallet, openResting, syncWallets } from '../../session/wallets.ts'
+import { findListing, findWallet, openPaused, syncWallets } from '../../session/wallets.ts'
 import { openPaymentJson } from '../../spend/open-payments.ts'
 
 /** Shows everything public about one wallet. */
@@ -25,10 +25,10 @@ export const walletsShow: CommandRun = async (session, text = '') => {
   const listing = await findListing(session, text)
   const { walletId, archived, deleted } = listing
   const isPutAway = archived || deleted
-  const wallet = await (isPutAway ? openResting(session, walletId) : findWallet(session, walletId))
+  const wallet = await (isPutAway ? openPaused(session, walletId) : findWallet(session, walletId))
   // What is wrong with its sync is one of the things to show.
   const warnings = isPutAway ? [] : await syncWallets(session, [wallet])
-  const assets = await lookedUpAssets(session, wallet)
+  const assets = await assetsUnlessPaused(session, wallet)
   const addresses = await addressesOf(wallet)
   const unfinished = wallet.unfinishedSpends().map(({ stage, tx }) => ({ stage, txid: tx.txid }))
   const { enabledTokenIds, detectedTokenIds, unactivatedTokenIds, openPayments } = wallet.getSnapshot()
@@ -168,7 +168,7 @@ export const walletsKeys: CommandRun = async (session, text = '') => {
     await writeOutputFile(path, `${textOf(keys)}\n`, session.isOn('force'))
     return { data: { ...facts, file: path }, view: { kind: 'record', fields: [['file', path]] } }
   }
-  if (isPrivate && isRevealed) session.talk.warn('whoever sees this can spend everything in the wallet')
+  if (isPrivate && isRevealed) session.statusLine.warn('whoever sees this can spend everything in the wallet')
   return {
     data: { ...facts, keys: keys ?? { redacted: true, hint: '--reveal' } },
     view: await viewOf(session, keys)
@@ -211,7 +211,7 @@ export const walletsDump: CommandRun = async (session, text = '') => {
   const wallet = await findWallet(session, text)
   const warnings = await syncWallets(session, [wallet])
   const dump = {
-    ...(await session.within('Asking the engine', () => wallet.dumpData()))
+    ...(await session.withTimeout('Asking the engine', () => wallet.dumpData()))
   } as unknown as JsonObject
   const shown = session.isOn('reveal') ? dump : withoutOwner(dump)
   const lines = JSON.stringify(shown, undefined, 2)

@@ -49,7 +49,7 @@ export const walletsResync: CommandRun = async (session, ...texts) => {
   }
   const warnings = dryRun ? [] : [...(await syncWallets(session, wallets))]
   for (const wallet of dryRun ? [] : wallets) {
-    await session.doing(`Looking again: ${wallet.name ?? wallet.id}`, () => wallet.resyncBlockchain())
+    await session.withProgress(`Looking again: ${wallet.name ?? wallet.id}`, () => wallet.resyncBlockchain())
   }
   if (!dryRun) warnings.push(...(await syncWallets(session, wallets)))
   return {
@@ -90,7 +90,7 @@ export const walletsWait: CommandRun = async (session, ...texts) => {
     })
   }
   await session
-    .doing(`Waiting for ${goal}`, () =>
+    .withProgress(`Waiting for ${goal}`, () =>
       Promise.all(tests.map(({ wallet, isReached }) => untilReached(wallet, isReached, session.signal)))
     )
     .catch((error: unknown) => {

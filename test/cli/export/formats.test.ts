@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { csvColumns, csvFormat, harmless, isoTimeIn } from '../../../cli/export/csv.ts'
+import { csvColumns, csvFormat, escapeFormula, isoTimeIn } from '../../../cli/export/csv.ts'
 import { type ExportFormat, jsonFormat, labelFormat, ndjsonFormat } from '../../../cli/export/formats.ts'
 import { assetOf } from '../../../cli/output/amounts.ts'
 import { type NativeAmount, nativeAmount, type SwapData } from '../../../kernel/index.ts'
@@ -40,8 +40,8 @@ test('columns can be chosen, Excel gets its mark, and dates the offset of their 
 
 test('only what could begin a formula gets an apostrophe', t => {
   for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t1', '\r1', '\n1', '＝1', '＋1', '－1', '＠x'])
-    t.is(harmless(text), `'${text}`)
-  for (const text of ['', 'a=1', ' =1', "'=1", '1-1', '日本', '(1)']) t.is(harmless(text), text)
+    t.is(escapeFormula(text), `'${text}`)
+  for (const text of ['', 'a=1', ' =1', "'=1", '1-1', '日本', '(1)']) t.is(escapeFormula(text), text)
 })
 
 test('no cell begins a formula for a program that separates at semicolons, tabs or bars, whatever is noted', t => {

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { profilePaths } from '../../../cli/profile/paths.ts'
-import { openWorldHere } from '../../../cli/profile/world.ts'
+import { openLocalWorld } from '../../../cli/profile/world.ts'
 import {
   type NativeAmount,
   nativeAmount,
@@ -458,7 +458,7 @@ test.serial(
     const { id, to } = quoteFrom(quoted, 'changenow')
     const setPrice = async (usd: string): Promise<string> => {
       const paths = profilePaths('default', { HOLDFAST_HOME: home })
-      const { world, close } = await openWorldHere(paths, { holder: 'a test', io: makeNodeIo() })
+      const { world, close } = await openLocalWorld(paths, { holder: 'a test', io: makeNodeIo() })
       const before = world.providers.market.priceOf('LTC') ?? ''
       world.providers.market.setPrice('LTC', usd)
       await close()

@@ -2,7 +2,7 @@ import test from 'ava'
 import { summaryLines } from '../../../cli/spend/summary.ts'
 import { reviewSummary } from '../../../cli/swap/approve.ts'
 import { quoteLines } from '../../../cli/swap/quotes.ts'
-import type { SwapPlaces } from '../../../cli/swap/request.ts'
+import type { SwapSides } from '../../../cli/swap/request.ts'
 import {
   type CurrencyWallet,
   nativeAmount,
@@ -27,7 +27,7 @@ const walletOf = (code: string): CurrencyWallet =>
     similarPayments: () => [],
     getSnapshot: () => ({ openPayments: [], tokens: [] })
   }) as unknown as CurrencyWallet
-const places: SwapPlaces = {
+const places: SwapSides = {
   from: { wallet: walletOf('ALP'), asset: asset('GLD', 'gold') },
   to: { wallet: walletOf('BET'), asset: asset('BET') }
 }

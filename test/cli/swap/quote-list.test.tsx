@@ -3,10 +3,10 @@ import test from 'ava'
 import { Box } from 'ink'
 import { render } from 'ink-testing-library'
 import {
-  type BoardKey,
-  QuoteBoard,
-  type QuoteBoardProps,
-  type QuoteLines
+  type QuoteLines,
+  QuoteList,
+  type QuoteListKey,
+  type QuoteListProps
 } from '../../../cli/screens/quotes.tsx'
 import { waitFor } from '../../helpers/device.ts'
 
@@ -21,7 +21,7 @@ const row = (pluginId: string, changes: Partial<QuoteLines> = {}): QuoteLines =>
   ...changes
 })
 
-const props: QuoteBoardProps = {
+const props: QuoteListProps = {
   title: '0.01 BTC from Savings to Lite',
   rows: [
     row('first'),
@@ -36,8 +36,8 @@ const props: QuoteBoardProps = {
   onKey: () => {}
 }
 
-const linesOf = (changes: Partial<QuoteBoardProps> = {}): readonly string[] => {
-  const screen = render(<QuoteBoard {...props} {...changes} />)
+const linesOf = (changes: Partial<QuoteListProps> = {}): readonly string[] => {
+  const screen = render(<QuoteList {...props} {...changes} />)
   const lines = stripVTControlCharacters(screen.lastFrame() ?? '').split('\n')
   screen.unmount()
   return lines
@@ -47,7 +47,7 @@ const linesOf = (changes: Partial<QuoteBoardProps> = {}): readonly string[] => {
 const narrowLinesOf = (rows: readonly QuoteLines[], width: number): readonly string[] => {
   const screen = render(
     <Box width={width}>
-      <QuoteBoard {...props} rows={rows} />
+      <QuoteList {...props} rows={rows} />
     </Box>
   )
   const lines = stripVTControlCharacters(screen.lastFrame() ?? '').split('\n')
@@ -55,7 +55,7 @@ const narrowLinesOf = (rows: readonly QuoteLines[], width: number): readonly str
   return lines
 }
 
-test('the board shows each quote with its countdown and reasons, who failed with the limit, and who is waited for', t => {
+test('the list shows each quote with its countdown and reasons, who failed with the limit, and who is waited for', t => {
   t.deepEqual(linesOf(), [
     '0.01 BTC from Savings to Lite',
     '> 1 7.1 LTC for 0.01 BTC  first (CEX)',
@@ -99,7 +99,7 @@ test('after the wait it says that the first quote is waited for', t => {
   t.is(lines.at(-2), 'waiting for 1 of 1 providers, until the first one answers')
 })
 
-test('the board is never taller than the terminal, and the selected quote stays in sight', t => {
+test('the list is never taller than the terminal, and the selected quote stays in sight', t => {
   const rows = Array.from({ length: 50 }, (_, index) => row(`p${index}`))
   for (const [height, selected] of [
     [23, 'p0'],
@@ -117,14 +117,14 @@ test('the board is never taller than the terminal, and the selected quote stays 
   }
 })
 
-test('the board speaks ASCII alone where that is asked for', t => {
+test('the list speaks ASCII alone where that is asked for', t => {
   t.notRegex(linesOf().join(''), /[^\x20-\x7e]/)
   t.regex(linesOf({ isAscii: false }).join('\n'), /❯ 1[\s\S]*… third[\s\S]*✘ fourth/)
 })
 
 test('keys choose, stop the wait, ask again, quit and interrupt; others mean nothing', async t => {
-  const heard: BoardKey[] = []
-  const screen = render(<QuoteBoard {...props} onKey={key => heard.push(key)} />)
+  const heard: QuoteListKey[] = []
+  const screen = render(<QuoteList {...props} onKey={key => heard.push(key)} />)
   await waitFor(() => screen.stdin.listenerCount('readable') > 0)
   for (const key of ['\u001b[A', '\u001b[B', '\r', 's', 'r', 'x', 'q', '\u0003']) {
     const before = heard.length
