@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises'
-import { parseJsonText } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 
 /** The secrets that a command of this version may ask for (ecosystem 1.6). */
@@ -87,7 +86,8 @@ export const readSecrets = async (
   const found = new Map<SecretName, string>()
   for (const [name, path] of flags.files) found.set(name, await readSecretFile(name, path))
   for (const name of flags.stdin) found.set(name, withoutNewline(await textOf(stdin)))
-  if (flags.hasJson) for (const [name, value] of parseSecrets(await textOf(stdin))) found.set(name, value)
+  if (flags.hasJson)
+    for (const [name, value] of await parseSecrets(await textOf(stdin))) found.set(name, value)
   return found
 }
 
@@ -111,13 +111,13 @@ export const readSecretFile = async (name: string, path: string): Promise<string
 }
 
 /** Gives the entries of a JSON object with texts (and the list of answers, as JSON), whatever their names; only known ones are ever asked for. */
-const parseSecrets = (text: string): readonly (readonly [SecretName, string])[] => {
+const parseSecrets = async (text: string): Promise<readonly (readonly [SecretName, string])[]> => {
   const refuse = (): CliError =>
     new CliError(
       'SECRET_SOURCE',
       'Standard input must be one JSON object of texts, such as {"password": "…"}; answers are a list of texts'
     )
-  return Object.entries(parseSecretObject(text, refuse)).map(([name, secret]) => {
+  return Object.entries(await parseSecretObject(text, refuse)).map(([name, secret]) => {
     const plain = name === 'answers' && Array.isArray(secret) ? JSON.stringify(secret) : secret
     if (typeof plain !== 'string') throw refuse()
     return [name as SecretName, plain] as const
@@ -142,33 +142,33 @@ const withoutNewline = (text: string): string => text.replace(/\r?\n$/, '')
 /**
  * Reads a JSON object that holds secrets.
  *
- * @throws what `refuse` makes, for anything else: the parser's own words would repeat the text
+ * @throws the error of `refuse` for any other text
  */
-export const parseSecretObject = (
+export const parseSecretObject = async (
   text: string,
   refuse: () => CliError
-): Readonly<Record<string, unknown>> => {
-  let value: unknown
-  try {
-    value = parseJsonText(text)
-  } catch {
-    throw refuse()
-  }
+): Promise<Readonly<Record<string, unknown>>> => {
+  const value = await parseSecretJson(text, refuse)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse()
   return value as Readonly<Record<string, unknown>>
 }
 
 /** Reads the answers to recovery questions: a JSON list of texts. @throws CliError SECRET_SOURCE */
-export const parseAnswers = (text: string): readonly string[] => {
+export const parseAnswers = async (text: string): Promise<readonly string[]> => {
   const refuse = (): CliError =>
     new CliError('SECRET_SOURCE', 'The answers must be a JSON list of texts, such as ["…", "…"]')
-  let value: unknown
-  try {
-    value = parseJsonText(text)
-  } catch {
-    // The parser's own words would repeat the text.
-    throw refuse()
-  }
+  const value = await parseSecretJson(text, refuse)
   if (!Array.isArray(value) || value.some(answer => typeof answer !== 'string')) throw refuse()
   return value as string[]
+}
+
+/** Parses JSON that holds secrets; the error of the parser, which would repeat the text, is dropped. */
+const parseSecretJson = async (text: string, refuse: () => CliError): Promise<unknown> => {
+  // This file is loaded at every start, and the kernel only when a command needs it.
+  const { parseJsonText } = await import('../../kernel/index.ts')
+  try {
+    return parseJsonText(text)
+  } catch {
+    throw refuse()
+  }
 }

@@ -114,7 +114,7 @@ const readKeys = async (path: string): Promise<WalletKeys> => {
         }
       ]
     })
-  return parseSecretObject(await readSecretFile('keys', path), refuse) as WalletKeys
+  return (await parseSecretObject(await readSecretFile('keys', path), refuse)) as WalletKeys
 }
 
 /** Makes a wallet for each row of a file, with one request; one result each, and the failure of one harms no other. */
