@@ -9,7 +9,7 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ['kernel/wallet/history/row.ts', 'rows that this device wrote and sealed, read by the thousand'],
   ['cli/terminal/package-folder.ts', 'the package file of this program'],
   ['devtools/react/panels/route-graph.tsx', 'a text that the same function made'],
-  ['devtools/react/use-preferences.ts', 'a short text that this page stored']
+  ['devtools/react/state/preferences.ts', 'a short text that this page stored']
 ])
 
 const CODE_OR_COMMENT =

@@ -29,6 +29,18 @@ const RATE_PLUGIN = { packages: PLUGIN, only: ['kernel/plugin-api', RATE_KIT] }
 const STORAGE = ['kernel/plugin-api', STORAGE_ERROR, KEYV_DISK, PAGE_LOCK]
 const free = (path: string): Room => ({ path })
 
+// The folders of the devtools; the lines below give their order.
+const devtoolsCore = (path: string, only: readonly string[] = ['kernel/index', 'devtools/core']): Room => ({
+  path,
+  packages: [],
+  only
+})
+const devtoolsReact = (path: string): Room => ({
+  path,
+  packages: ['react', 'react-dom', '@tanstack/react-virtual', '@dagrejs/dagre', 'uqr'],
+  only: ['kernel/index', 'devtools/core', 'devtools/use-store', 'devtools/react']
+})
+
 const FORMATS = ['types', 'schema', 'crypto', 'io', 'base'].map(name => `kernel/${name}`)
 // A platform implements the io port: it shares the port, its crypto and the base.
 const PORTS = ['kernel/index', 'kernel/io', 'kernel/crypto', 'kernel/base']
@@ -75,7 +87,7 @@ export const layers: readonly (readonly Room[])[] = [
     plugin('plugins/edge'),
     { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
     { path: 'platform/browser', packages: CRYPTO, only: PORTS },
-    { path: 'devtools/core', packages: [], only: ['kernel/index'] },
+    devtoolsCore('devtools/core/text', ['kernel/index']),
     { path: 'fake-server', packages: CRYPTO, only: ['kernel/index', ...FORMATS] },
     {
       path: 'fake-server/users',
@@ -88,18 +100,21 @@ export const layers: readonly (readonly Room[])[] = [
       only: ['kernel/index', 'fake-server', ...FORMATS]
     }
   ],
+  [devtoolsCore('devtools/core/model')],
+  [devtoolsCore('devtools/core/rows'), devtoolsCore('devtools/core/protocol')],
+  [devtoolsCore('devtools/core/host'), devtoolsCore('devtools/core/client')],
+  [devtoolsCore('devtools/core/actions'), devtoolsCore('devtools/core/recording')],
+  [devtoolsCore('devtools/core')],
   [
     { path: 'plugins/default-plugins', packages: [], only: ['kernel/plugin-api', 'plugins'] },
     { path: 'devtools/use-store', packages: ['react'], only: ['kernel/index', 'devtools/core'] },
     { path: 'devtools/server', packages: [NODE, 'ws'], only: ['kernel/index', 'devtools/core'] }
   ],
-  [
-    {
-      path: 'devtools/react',
-      packages: ['react', 'react-dom', '@tanstack/react-virtual', '@dagrejs/dagre', 'uqr'],
-      only: ['kernel/index', 'devtools/core', 'devtools/use-store']
-    }
-  ],
+  [devtoolsReact('devtools/react/state')],
+  [devtoolsReact('devtools/react/parts')],
+  [devtoolsReact('devtools/react/panels')],
+  [devtoolsReact('devtools/react/frame')],
+  [devtoolsReact('devtools/react')],
   [
     {
       path: 'devtools/panel',
@@ -136,10 +151,6 @@ export const barrels: readonly string[] = [
 
 /** Pairs of folders that still import each other; the list may only get shorter. */
 export const mutualFolders: readonly (readonly [string, string])[] = [
-  ['devtools/core', 'devtools/core/rows'],
-  ['devtools/react', 'devtools/react/palette'],
-  ['devtools/react', 'devtools/react/panels'],
-  ['devtools/react', 'devtools/react/parts'],
   ['fake-server', 'fake-server/providers'],
   ['fake-server', 'fake-server/providers/swap'],
   ['fake-server', 'fake-server/routes'],

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ActionError } from '../../devtools/core/action-error.ts'
-import type { Act, ActionName } from '../../devtools/core/actions.ts'
+import { ActionError } from '../../devtools/core/model/action-error.ts'
+import type { Act, ActionName } from '../../devtools/core/model/actions.ts'
 import { type PanelFiles, readPanelFiles } from '../../devtools/server/panel-files.ts'
 import {
   type DevtoolsServer,

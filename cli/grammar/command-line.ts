@@ -1,4 +1,4 @@
-import { shellWord } from '../../devtools/core/shell-word.ts'
+import { shellWord } from '../../devtools/core/text/shell-text.ts'
 
 /** A command line that can be pasted into a shell: `holdfast send Savings --amount '0.01 BTC'`. */
 export const commandLineOf = (argv: readonly string[]): string =>

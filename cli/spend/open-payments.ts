@@ -1,6 +1,6 @@
-import { openBeside } from '../../devtools/core/open-payments.ts'
-import { secondPaymentText, sentStateText as stateText } from '../../devtools/core/review-texts.ts'
-import { shellWord } from '../../devtools/core/shell-word.ts'
+import { openBeside } from '../../devtools/core/actions/review.ts'
+import { secondPaymentText, sentStateText as stateText } from '../../devtools/core/text/payment-texts.ts'
+import { shellWord } from '../../devtools/core/text/shell-text.ts'
 import {
   amountText,
   type CurrencyWallet,

@@ -1,5 +1,5 @@
-import { OWN_CHECK_TEXT } from '../../devtools/core/review-texts.ts'
-import { shellWord } from '../../devtools/core/shell-word.ts'
+import { OWN_CHECK_TEXT } from '../../devtools/core/text/payment-texts.ts'
+import { shellWord } from '../../devtools/core/text/shell-text.ts'
 import {
   amountText,
   compare,

@@ -1,4 +1,4 @@
-import { shellWord } from '../../devtools/core/shell-word.ts'
+import { shellWord } from '../../devtools/core/text/shell-text.ts'
 import {
   amountText,
   compare,

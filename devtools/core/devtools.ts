@@ -1,12 +1,10 @@
 import type { Clock, ObserverPlugin, Plugin } from '../../kernel/index.ts'
-import { ActionCorrelation } from './correlation.ts'
-import { type FactName, type Facts, factOf, type HookName, hookNames, type Told } from './facts.ts'
-import { foldInto } from './fold.ts'
-import { type AttachOptions, Session } from './host-session.ts'
-import { Journal } from './journal.ts'
-import type { Channel, ClientMessage, HostMessage } from './protocol.ts'
-import { type TableLimits, Tables, tableLimits } from './tables.ts'
-import type { WorldDriver } from './world-driver.ts'
+import { ActionCorrelation } from './host/correlation.ts'
+import { Journal } from './host/journal.ts'
+import { type PanelHost, Session } from './host/session.ts'
+import { foldInto, type TableLimits, Tables, tableLimits } from './host/tables.ts'
+import { type FactName, type Facts, factOf, type HookName, hookNames, type Told } from './model/facts.ts'
+import type { WorldDriver } from './model/world-control.ts'
 
 /** What an application says to make the devtools of a kernel. */
 export interface DevtoolsOptions {
@@ -25,13 +23,11 @@ export interface DevtoolsOptions {
 }
 
 /** The devtools of one kernel: an observer that folds what it hears, and the panels that look on. */
-export interface Devtools {
+export interface Devtools extends PanelHost {
   /** Goes into the plugins of the kernel. */
   readonly plugin: ObserverPlugin
   /** Names this kernel; another one after a restart. */
   readonly kernelId: string
-  /** Serves one panel until the returned function is called or the channel closes. */
-  attach(channel: Channel<HostMessage, ClientMessage>, options: AttachOptions): () => void
   /** Looks how a fake world is, and tells all panels, now and whenever it changes. Once a world, however often it is called. */
   watchWorld(world: WatchedWorld): void
 }

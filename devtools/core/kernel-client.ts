@@ -1,10 +1,9 @@
 import type { Kernel } from '../../kernel/index.ts'
-import { makeActor } from './actor.ts'
-import { makeChannelPair } from './channel-pair.ts'
-import { makeClient } from './client.ts'
+import { makeActor } from './actions/action-handler.ts'
+import { type DevtoolsClient, makeClient } from './client/client.ts'
 import { devtoolsAmong } from './devtools.ts'
-import type { DevtoolsClient } from './devtools-client.ts'
-import type { WorldDriver } from './world-driver.ts'
+import type { WorldDriver } from './model/world-control.ts'
+import { makeChannelPair } from './protocol/channel-pair.ts'
 
 /** What a client of a kernel in the same page may do. */
 export interface KernelClientOptions {

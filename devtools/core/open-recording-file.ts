@@ -1,6 +1,5 @@
-import { RecordingError, RecordingReader } from './read-recording.ts'
-import { type RecordedClient, showRecording } from './recording.ts'
-import { MAX_RECORDING_BYTES } from './recording-line.ts'
+import { MAX_RECORDING_BYTES, RecordingError, RecordingReader } from './recording/format.ts'
+import { type RecordedClient, showRecording } from './recording/timeline.ts'
 
 /**
  * Opens the file of a recording, also one that is compressed with gzip, and shows its end. It is read bit by bit, and the

@@ -1,16 +1,15 @@
 /// <reference lib="dom" />
 // The page that `holdfast devtools` serves or writes: the panel of a kernel in that process, or of a recording.
-import { makeClient } from '../core/client.ts'
-import type { DevtoolsClient } from '../core/devtools-client.ts'
+import { type DevtoolsClient, makeClient } from '../core/client/client.ts'
+import { connectSocket } from '../core/client/socket.ts'
 import { openRecordingFile } from '../core/open-recording-file.ts'
 import {
   bearerOf,
   RECORDING_ELEMENT_ID,
   RECORDING_FILE_PATH,
-  RECORDING_PAGE_PATH
-} from '../core/recording-path.ts'
-import { connectSocket } from '../core/socket-channel.ts'
-import { SOCKET_PATH } from '../core/socket-protocol.ts'
+  RECORDING_PAGE_PATH,
+  SOCKET_PATH
+} from '../core/protocol/server-paths.ts'
 import { mountPanel } from '../react/mount-panel.tsx'
 import { takeToken } from './panel-token.ts'
 

@@ -1,7 +1,7 @@
 import type { Kernel } from '../../kernel/index.ts'
 import { type KernelClientOptions, makeKernelClient } from '../core/kernel-client.ts'
+import type { PanelProps } from './frame/panel.tsx'
 import { mountPanel } from './mount-panel.tsx'
-import type { PanelProps } from './panel.tsx'
 
 /** What the devtools of a kernel in the same page may do, and how they are drawn. */
 export type DevtoolsProps = KernelClientOptions & Omit<PanelProps, 'client'>

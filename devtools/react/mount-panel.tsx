@@ -1,7 +1,7 @@
 import { createElement } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Panel, type PanelProps } from './panel.tsx'
-import { dress } from './style-sheet.ts'
+import { Panel, type PanelProps } from './frame/panel.tsx'
+import { dress } from './frame/styles.ts'
 
 /** A panel that stands in a page. */
 export interface MountedPanel {

@@ -1,10 +1,12 @@
-import { type ReactElement, useCallback, useState } from 'react'
+import { type ReactElement, useCallback, useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 import type { Kernel } from '../../kernel/index.ts'
+import type { DevtoolsClient } from '../core/client/client.ts'
+import { makeKernelClient } from '../core/kernel-client.ts'
+import type { WorldDriver } from '../core/model/world-control.ts'
+import { Panel } from './frame/panel.tsx'
+import { dress } from './frame/styles.ts'
 import type { DevtoolsProps } from './mount-devtools.tsx'
-import { Panel } from './panel.tsx'
-import { dress } from './style-sheet.ts'
-import { useKernelClient } from './use-kernel-client.ts'
 
 /**
  * The devtools of a kernel as a part of a React application, in a shadow root of their own.
@@ -35,4 +37,19 @@ export const WalletDevtools = ({
         : createPortal(<Panel isLinked={false} {...looks} client={client} />, root)}
     </div>
   )
+}
+
+/** The client of a kernel for as long as a component is there; undefined before the first effect has run. */
+const useKernelClient = (
+  kernel: Kernel,
+  isReadOnly: boolean | undefined,
+  world: WorldDriver | undefined
+): DevtoolsClient | undefined => {
+  const [client, setClient] = useState<DevtoolsClient | undefined>()
+  useEffect(() => {
+    const made = makeKernelClient(kernel, { isReadOnly, world })
+    setClient(made)
+    return () => made.close()
+  }, [kernel, isReadOnly, world])
+  return client
 }

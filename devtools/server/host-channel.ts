@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 import { tryJsonText } from '../../kernel/index.ts'
-import type { Channel, ClientMessage, HostMessage } from '../core/protocol.ts'
+import type { Channel, ClientMessage, HostMessage } from '../core/protocol/protocol.ts'
 
 /** The kernel's end of a socket. */
 export interface HostChannel extends Channel<HostMessage, ClientMessage> {

@@ -1,12 +1,22 @@
-import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse
+} from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { RECORDING_FILE_PATH, RECORDING_PAGE_PATH } from '../core/recording-path.ts'
-import { SOCKET_PATH, SOCKET_PROTOCOL } from '../core/socket-protocol.ts'
+import {
+  bearerOf,
+  RECORDING_FILE_PATH,
+  RECORDING_PAGE_PATH,
+  SOCKET_PATH,
+  SOCKET_PROTOCOL,
+  tokenProtocolOf
+} from '../core/protocol/server-paths.ts'
 import { closeCodes, type HostChannel, makeHostChannel } from './host-channel.ts'
-import { isOwnReader, isOwnUpgrade, ownHostOf } from './own-request.ts'
-import { pageHeaders } from './page-headers.ts'
 import { PAGE_PATH, type PanelFiles } from './panel-files.ts'
 
 /** What is served, and where. */
@@ -201,3 +211,67 @@ const listen = (server: Server, port: number): Promise<number> =>
       resolve(typeof address === 'object' && address !== null ? address.port : port)
     })
   })
+
+/**
+ * The `Host` of a request, if it names this server: `127.0.0.1:port` or `localhost:port`.
+ *
+ * A page of a stranger whose name was made to lead here has that name in it (DNS rebinding).
+ */
+const ownHostOf = ({ host }: IncomingHttpHeaders, port: number): string | undefined =>
+  host === `127.0.0.1:${port}` || host === `localhost:${port}` ? host : undefined
+
+/**
+ * Whether a WebSocket is asked for by our own page with our token: the `Host` is ours, the `Origin` is the page of that
+ * host, and the offered subprotocols hold the token (ecosystem 2.4).
+ *
+ * Every comparison is made each time, and that of the token takes the same time for every token of its length.
+ */
+const isOwnUpgrade = (
+  headers: IncomingHttpHeaders,
+  { port, token }: { readonly port: number; readonly token: string }
+): boolean => {
+  const host = ownHostOf(headers, port)
+  const isOurPage = host !== undefined && headers.origin === `http://${host}`
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map(text => text.trim())
+  const [protocol = '', proof = '', ...more] = offered
+  const hasToken = isSameText(proof, tokenProtocolOf(token))
+  return isOurPage && protocol === SOCKET_PROTOCOL && hasToken && more.length === 0
+}
+
+/** Whether a request brings our token as its bearer's. The comparison takes the same time for every token of its length. */
+const isOwnReader = ({ authorization = '' }: IncomingHttpHeaders, token: string): boolean =>
+  isSameText(authorization, bearerOf(token))
+
+const isSameText = (given: string, wanted: string): boolean => {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/**
+ * The headers of every answer: what the page may do, and who may read it.
+ *
+ * No inline script, no `eval`, no other origin, no frame around it, and no text that becomes markup (Trusted Types, for
+ * which the panel needs no policy). Styles that a script sets through the CSSOM are allowed by the standard.
+ *
+ * @param source - where the page may connect to: `ws://` and the host as {@link ownHostOf} gave it, since a WebSocket on
+ *   the same port counts as another origin in old browsers; or `'self'`
+ */
+const pageHeaders = (source: string): Readonly<Record<string, string>> => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src ${source}`,
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'"
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store'
+})

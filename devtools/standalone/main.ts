@@ -1,11 +1,10 @@
 /// <reference lib="dom" />
 // The page that has everything inside: a wallet, the fake world that it lives in, and the panel.
+
 import { isWalletError } from '../../kernel/index.ts'
 import { makeBrowserIo } from '../../platform/browser/index.ts'
 import { mountDevtools } from '../react/mount-devtools.tsx'
-import { keepForGood } from './keep-for-good.ts'
-import { openStandalone } from './open-standalone.ts'
-import { startScryptWorker } from './start-worker.ts'
+import { keepForGood, openStandalone } from './open-standalone.ts'
 
 const place = document.querySelector<HTMLElement>('#devtools') ?? document.body
 
@@ -24,6 +23,39 @@ const failureText = (error: unknown): string => {
     return `This browser lets the page keep nothing, as some private windows do: open it in another window. ${error.message}`
   return `The wallet of this page could not start: ${error instanceof Error ? error.message : String(error)}`
 }
+
+/// <reference lib="dom" />
+
+/**
+ * Starts the worker of this page that derives keys of passwords.
+ *
+ * The page requires Trusted Types, and the one policy that it allows lets nothing through but this worker.
+ */
+const startScryptWorker = (): Worker => {
+  allowWorker?.()
+  allowWorker = undefined
+  return new Worker(new URL('../../platform/browser/scrypt-worker.ts', import.meta.url), { type: 'module' })
+}
+
+/** The part of the Trusted Types standard that is used here; browsers without it have none. */
+interface TrustedTypes {
+  createPolicy(name: 'default', rules: { createScriptURL(address: string): string }): unknown
+}
+
+const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes }
+
+let allowWorker: (() => void) | undefined = () => {
+  trustedTypes?.createPolicy('default', {
+    createScriptURL: address => {
+      const { origin, pathname } = new URL(address, location.href)
+      if (origin === location.origin && WORKER.test(pathname)) return address
+      throw new TypeError('This page loads no other script')
+    }
+  })
+}
+
+/** Under its name among the sources, or as built. */
+const WORKER = /\/scrypt-worker\.(?:ts|js)$/
 
 const start = async (): Promise<void> => {
   tell('Starting a wallet and its world…')

@@ -1,3 +1,5 @@
+/// <reference lib="dom" />
+
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { FAKE_ADDRESSES, openPersistentWorld } from '../../fake-server/fake-world.ts'
 import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
@@ -6,12 +8,13 @@ import {
   type Io,
   type Kernel,
   type KernelOptions,
-  type ObserverPlugin
+  type ObserverPlugin,
+  type Readable
 } from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { browserStorage, openBrowserDisk } from '../../plugins/storage/browser/browser-storage.ts'
 import { makeDevtools } from '../core/devtools.ts'
-import type { WorldDriver } from '../core/world-driver.ts'
+import type { WorldDriver } from '../core/model/world-control.ts'
 
 /** What {@link openStandalone} is given. */
 export interface StandaloneOptions {
@@ -72,4 +75,25 @@ const startKernel = (
     pluginOptions: fakePluginOptions(),
     plugins: [observer, browserStorage({ name: `${name}-device` }), ...defaultPlugins]
   })
+}
+
+/**
+ * Asks the browser not to clear what this page keeps, as soon as the device has a user: some browsers ask the person in turn, and
+ * nobody says yes to a page that has nothing to lose yet. After a no, all goes on, and the browser may clear it when room is short.
+ *
+ * @param users - the kernel's context
+ * @param storage - none in a page that came over plain HTTP
+ */
+export const keepForGood = (
+  users: Readable<readonly unknown[]>,
+  storage: Partial<Pick<StorageManager, 'persist'>> | undefined
+): void => {
+  const ask = (): void => {
+    if (users.getSnapshot().length === 0) return
+    stop()
+    // A browser that fails here has said no.
+    storage?.persist?.().catch(() => {})
+  }
+  const stop = users.subscribe(ask)
+  ask()
 }

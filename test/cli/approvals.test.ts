@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Approvals } from '../../cli/devtools/serve-panel.ts'
-import type { Act } from '../../devtools/core/actions.ts'
+import type { Act } from '../../devtools/core/model/actions.ts'
 
 test('once the command is stopped no payment is approved any more, and the rest is done as before', async t => {
   const asked: string[] = []

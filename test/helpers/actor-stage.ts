@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { type Actor, makeActor } from '../../devtools/core/actor.ts'
+import { type Actor, makeActor } from '../../devtools/core/actions/action-handler.ts'
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'

@@ -1,5 +1,5 @@
 import { type Devtools, type DevtoolsOptions, makeDevtools } from '../../devtools/core/devtools.ts'
-import { type HookName, hookNames, type Told } from '../../devtools/core/facts.ts'
+import { type HookName, hookNames, type Told } from '../../devtools/core/model/facts.ts'
 import type {
   AccountSnapshot,
   EngineSnapshot,

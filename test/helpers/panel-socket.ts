@@ -1,8 +1,7 @@
 import { WebSocket } from 'ws'
-import { makeClient } from '../../devtools/core/client.ts'
-import type { DevtoolsClient } from '../../devtools/core/devtools-client.ts'
-import { connectSocket, type SocketOptions } from '../../devtools/core/socket-channel.ts'
-import { SOCKET_PATH } from '../../devtools/core/socket-protocol.ts'
+import { type DevtoolsClient, makeClient } from '../../devtools/core/client/client.ts'
+import { connectSocket, type SocketOptions } from '../../devtools/core/client/socket.ts'
+import { SOCKET_PATH } from '../../devtools/core/protocol/server-paths.ts'
 
 /** A panel without a page: its client, and what came over its sockets. */
 export interface PanelOverSocket {

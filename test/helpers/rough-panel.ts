@@ -1,8 +1,7 @@
 import fc from 'fast-check'
-import { makeChannelPair } from '../../devtools/core/channel-pair.ts'
-import { makeClient } from '../../devtools/core/client.ts'
-import type { DevtoolsClient } from '../../devtools/core/devtools-client.ts'
-import type { HostMessage } from '../../devtools/core/protocol.ts'
+import { type DevtoolsClient, makeClient } from '../../devtools/core/client/client.ts'
+import { makeChannelPair } from '../../devtools/core/protocol/channel-pair.ts'
+import type { HostMessage } from '../../devtools/core/protocol/protocol.ts'
 import { account, engine, pair, quote, type Stage } from './devtools-stage.ts'
 
 /** What happens to a panel and its kernel. */

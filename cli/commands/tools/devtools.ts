@@ -1,6 +1,6 @@
-import { makeActor } from '../../../devtools/core/actor.ts'
+import { makeActor } from '../../../devtools/core/actions/action-handler.ts'
+import type { PausedWallets } from '../../../devtools/core/actions/context.ts'
 import { makeDevtools } from '../../../devtools/core/devtools.ts'
-import type { PausedWallets } from '../../../devtools/core/paused-wallets.ts'
 import { driveWorld } from '../../../fake-server/world-driver.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'
 import { Approvals, portOf, servePanel } from '../../devtools/serve-panel.ts'

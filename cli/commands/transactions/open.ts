@@ -1,5 +1,5 @@
-import { findOpenPayment } from '../../../devtools/core/open-payments.ts'
-import { forgetText, forgetWord } from '../../../devtools/core/review-texts.ts'
+import { findOpenPayment } from '../../../devtools/core/actions/review.ts'
+import { forgetText, forgetWord } from '../../../devtools/core/text/payment-texts.ts'
 import {
   amountText,
   type CurrencyWallet,

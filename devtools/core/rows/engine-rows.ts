@@ -7,8 +7,8 @@ import {
   syncStageOf,
   type WalletSnapshot
 } from '../../../kernel/index.ts'
-import { amountIn, NATIVE, unitsOf } from '../amount-in-units.ts'
-import type { View } from '../slices.ts'
+import { amountIn, NATIVE, unitsOf } from '../model/amounts.ts'
+import type { View } from '../model/slices.ts'
 
 /** One step of an engine's life. */
 export interface LifeStep {

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../kernel/index.ts'
-import type { JournalEvent } from '../journal-event.ts'
-import { holdsText } from './holds-text.ts'
-import { cached } from './row-cache.ts'
+import { cached, holdsText } from '../model/derive.ts'
+import type { JournalEvent } from '../model/facts.ts'
 
 /** One line of the timeline. */
 export interface HookRow {

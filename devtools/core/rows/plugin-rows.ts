@@ -1,6 +1,6 @@
 import type { PluginKind, PluginSnapshot } from '../../../kernel/index.ts'
-import type { JournalEvent } from '../journal-event.ts'
-import type { View } from '../slices.ts'
+import type { JournalEvent } from '../model/facts.ts'
+import type { View } from '../model/slices.ts'
 
 /** One plugin. */
 export interface PluginRow extends PluginSnapshot {

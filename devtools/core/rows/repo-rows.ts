@@ -1,6 +1,6 @@
 import type { RepoSnapshot } from '../../../kernel/index.ts'
-import type { JournalEvent } from '../journal-event.ts'
-import type { View } from '../slices.ts'
+import type { JournalEvent } from '../model/facts.ts'
+import type { View } from '../model/slices.ts'
 
 /** One synced repo. */
 export interface RepoRow extends RepoSnapshot {

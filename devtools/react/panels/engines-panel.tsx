@@ -1,14 +1,14 @@
 import type { ReactElement } from 'react'
+import { holdsText } from '../../core/model/derive.ts'
+import type { View } from '../../core/model/slices.ts'
 import { type EngineRow, engineRows } from '../../core/rows/engine-rows.ts'
-import { holdsText } from '../../core/rows/holds-text.ts'
-import type { View } from '../../core/slices.ts'
-import { useCanAct, usePanel, useView } from '../panel-state.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
-import { FilterField } from '../parts/filter-field.tsx'
-import { Balance, balanceHint, EngineState, LastError, SyncBar } from '../parts/wallet-parts.tsx'
-import { countText } from '../texts.ts'
-import { WalletSide } from './wallet-side.tsx'
+import { FilterField } from '../parts/fields.tsx'
+import { EmptyState, NoMatch } from '../parts/marks.tsx'
+import { countText } from '../parts/texts.ts'
+import { Balance, balanceHint, EngineState, LastError, SyncBar } from '../parts/wallet.tsx'
+import { useCanAct, usePanel, useView } from '../state/panel-state.ts'
+import { WalletSide } from './wallet-details.tsx'
 
 /** One row for each wallet's engine: how far it is, what it holds, what went wrong. */
 export const EnginesPanel = (): ReactElement => {

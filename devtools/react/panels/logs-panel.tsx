@@ -1,12 +1,12 @@
 import { type ReactElement, useCallback, useState } from 'react'
 import type { LogLevel } from '../../../kernel/index.ts'
-import type { JournalEvent } from '../../core/journal-event.ts'
+import type { JournalEvent } from '../../core/model/facts.ts'
 import { type LogRow, logRows } from '../../core/rows/log-rows.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { ChoiceField } from '../parts/fields.tsx'
-import { StateMark, type Tone } from '../parts/state-mark.tsx'
-import { clockText, dateText } from '../texts.ts'
-import { EventList } from './event-panels.tsx'
+import { StateMark, type Tone } from '../parts/marks.tsx'
+import { clockText, dateText } from '../parts/texts.ts'
+import { EventList } from './event-list.tsx'
 
 const levels: readonly (readonly [LogLevel, string])[] = [
   ['debug', 'debug and graver'],

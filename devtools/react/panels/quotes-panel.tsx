@@ -1,22 +1,17 @@
-import type { ReactElement } from 'react'
+import { type ReactElement, useState } from 'react'
 import type { QuoteSnapshot } from '../../../kernel/index.ts'
-import { amountIn } from '../../core/amount-in-units.ts'
-import { holdsText } from '../../core/rows/holds-text.ts'
-import { quoteBoard, quoteTimeLeft, type RoundRow } from '../../core/rows/quote-board.ts'
-import type { View } from '../../core/slices.ts'
-import { usePanel, useView } from '../panel-state.ts'
-import { ActButton } from '../parts/act-button.tsx'
+import { amountIn, readAmount, unitsOf } from '../../core/model/amounts.ts'
+import { holdsText } from '../../core/model/derive.ts'
+import type { View } from '../../core/model/slices.ts'
+import { quoteBoard, quoteTimeLeft, type RoundRow } from '../../core/rows/quote-rows.ts'
+import { ActButton, ActForm, useCanDo } from '../parts/action-forms.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
-import { ChoiceField } from '../parts/fields.tsx'
-import { FilterField } from '../parts/filter-field.tsx'
-import { QuoteState } from '../parts/quote-state.tsx'
-import { StateMark } from '../parts/state-mark.tsx'
-import { Took } from '../parts/took.tsx'
-import { countdownText, countText, visibleText } from '../texts.ts'
-import { useNow } from '../use-now.ts'
-import { AskQuotes } from './ask-quotes.tsx'
-import { QuoteSide } from './quote-side.tsx'
+import { AmountField, ChoiceField, FilterField } from '../parts/fields.tsx'
+import { EmptyState, StateMark, Took } from '../parts/marks.tsx'
+import { countdownText, countText, visibleText } from '../parts/texts.ts'
+import { walletName } from '../parts/wallet.tsx'
+import { useNow, usePanel, useView } from '../state/panel-state.ts'
+import { QuoteSide, QuoteState } from './quote-details.tsx'
 
 /** Rounds of quotes: a lane for each provider, ranked, with what each says and how long it holds. */
 export const QuotesPanel = (): ReactElement => {
@@ -250,3 +245,55 @@ const NoQuotes = (props: {
     </div>
   </div>
 )
+
+type Direction = 'from' | 'max' | 'to'
+
+const directions: readonly (readonly [Direction, string])[] = [
+  ['from', 'send exactly'],
+  ['to', 'receive exactly'],
+  ['max', 'send all']
+]
+
+/** Asks for quotes from one wallet to another. */
+const AskQuotes = (): ReactElement | null => {
+  const { go } = usePanel()
+  const view = useView()
+  const wallets = [...view.wallets.values()]
+  const [from, setFrom] = useState('')
+  const [to, setTo] = useState('')
+  const [quoteFor, setQuoteFor] = useState<Direction>('from')
+  const [amount, setAmount] = useState('')
+  if (!useCanDo('swap.ask') || wallets.length < 2) return null
+  const choices = wallets.map(
+    wallet => [wallet.walletId, `${walletName(wallet)} · ${wallet.pluginId}`] as const
+  )
+  // A wallet that was chosen may have left with its account.
+  const ids = choices.map(([id]) => id)
+  const fromWalletId = ids.find(id => id === from) ?? ids[0] ?? ''
+  const toWalletId = ids.find(id => id === to) ?? ids.find(id => id !== fromWalletId) ?? ''
+  const units = unitsOf(view, { walletId: quoteFor === 'to' ? toWalletId : fromWalletId })
+  const native = quoteFor === 'max' ? '0' : readAmount(amount, units).native
+  return (
+    <div className="tools">
+      <ActForm
+        name="swap.ask"
+        input={{ fromWalletId, toWalletId, nativeAmount: native ?? '0', quoteFor }}
+        label="Ask for quotes"
+        isReady={fromWalletId !== toWalletId && native !== undefined}
+        onDone={({ roundId }) => go({ id: roundId })}
+      >
+        <ChoiceField label="From" value={fromWalletId} onChange={setFrom} choices={choices} />
+        <ChoiceField label="To" value={toWalletId} onChange={setTo} choices={choices} />
+        <ChoiceField
+          label="Amount is"
+          value={quoteFor}
+          choices={directions}
+          onChange={value => setQuoteFor(directions.find(([known]) => known === value)?.[0] ?? 'from')}
+        />
+        {quoteFor === 'max' ? null : (
+          <AmountField label="Amount" units={units} value={amount} onChange={setAmount} />
+        )}
+      </ActForm>
+    </div>
+  )
+}

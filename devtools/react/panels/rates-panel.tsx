@@ -1,23 +1,14 @@
 import { type ReactElement, useMemo, useState } from 'react'
 import type { RouteSnapshot } from '../../../kernel/index.ts'
-import { holdsText } from '../../core/rows/holds-text.ts'
-import { type RouteEdge, routeGraph } from '../../core/rows/route-graph.ts'
-import { routeAt, routeList, routeTable } from '../../core/rows/route-table.ts'
-import { drawnEdges } from '../drawn-edges.ts'
-import type { AskedRoute } from '../panel-state.ts'
-import { usePanel, useView } from '../panel-state.ts'
-import { EmptyState } from '../parts/empty-state.tsx'
-import { ChoiceField } from '../parts/fields.tsx'
-import { FilterField } from '../parts/filter-field.tsx'
-import { StateMark } from '../parts/state-mark.tsx'
-import { rateText } from '../texts.ts'
-import { useNow } from '../use-now.ts'
-import { AskRoute, placeOf, placeOfAsked } from './ask-route.tsx'
-import { NoRoute } from './no-route.tsx'
-import { RateProviders } from './rate-providers.tsx'
-import { RouteGraph } from './route-graph.tsx'
-import { RouteLegend } from './route-legend.tsx'
-import { EdgeTable, HopTable } from './route-tables.tsx'
+import { holdsText } from '../../core/model/derive.ts'
+import { type RouteEdge, routeAt, routeGraph, routeList, routeTable } from '../../core/rows/route-rows.ts'
+import { ChoiceField, FilterField } from '../parts/fields.tsx'
+import { EmptyState, StateMark } from '../parts/marks.tsx'
+import { rateText } from '../parts/texts.ts'
+import { type AskedRoute, useNow, usePanel, useView } from '../state/panel-state.ts'
+import { AskRoute, NoRoute, placeOf, placeOfAsked } from './route-form.tsx'
+import { drawnEdges, RouteDrawing, RouteLegend } from './route-graph.tsx'
+import { EdgeTable, HopTable, RateProviders } from './route-tables.tsx'
 
 /** Which rates one currency turns into another by: a graph, the same as tables, and who gave the rates. */
 export const RatesPanel = (): ReactElement => {
@@ -126,7 +117,7 @@ const Routes = (props: {
           Market around it
         </button>
       </div>
-      <RouteGraph nodes={graph.nodes} edges={drawn} sources={sources} />
+      <RouteDrawing nodes={graph.nodes} edges={drawn} sources={sources} />
       <RouteLegend graph={graph} sources={sources} />
       <HopTable hops={routeTable(route, now)} />
       <div className="tools">

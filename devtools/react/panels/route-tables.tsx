@@ -1,9 +1,10 @@
 import type { ReactElement, ReactNode } from 'react'
-import type { RouteEdge } from '../../core/rows/route-graph.ts'
-import type { RouteRow } from '../../core/rows/route-table.ts'
+import type { RateProviderSnapshot } from '../../../kernel/index.ts'
+import type { RouteEdge, RouteRow } from '../../core/rows/route-rows.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { StateMark } from '../parts/state-mark.tsx'
-import { rateText, spanText } from '../texts.ts'
+import { StateMark, type Tone } from '../parts/marks.tsx'
+import { agoText, rateText, spanText } from '../parts/texts.ts'
+import { useNow } from '../state/panel-state.ts'
 
 /** The hops of a route with what each of them costs, and why. */
 export const HopTable = ({ hops }: { readonly hops: readonly RouteRow[] }): ReactElement => (
@@ -91,3 +92,59 @@ const Role = ({ edge }: { readonly edge: RouteEdge }): ReactElement => {
 
 const Age = (props: { readonly seconds: number; readonly isStale: boolean }): ReactNode =>
   props.isStale ? <StateMark tone="warn">{spanText(props.seconds)}</StateMark> : spanText(props.seconds)
+
+/** Who gives rates, and how they did last. */
+export const RateProviders = (props: {
+  readonly providers: readonly RateProviderSnapshot[]
+}): ReactElement | null => {
+  const now = useNow() / 1000
+  if (props.providers.length === 0) return null
+  return (
+    <>
+      <h2 className="tools">Sources</h2>
+      <DataTable
+        label="Sources of rates"
+        isShort
+        columns={columnsAt(now)}
+        rows={props.providers}
+        keyOf={({ pluginId }) => pluginId}
+      />
+    </>
+  )
+}
+
+const columnsAt = (now: number): readonly Column<RateProviderSnapshot>[] => [
+  {
+    title: 'Source',
+    isProse: true,
+    cell: ({ displayName }) => displayName,
+    hint: ({ pluginId }) => pluginId
+  },
+  { title: 'State', width: '112px', cell: ({ state }) => <StateMark tone={tones[state]}>{state}</StateMark> },
+  { title: 'Pairs', width: '80px', isNumber: true, cell: ({ pairCount }) => pairCount },
+  { title: 'Bias', width: '72px', isNumber: true, rank: 'slight', cell: ({ bias }) => bias },
+  {
+    title: 'Answered',
+    width: '100px',
+    isNumber: true,
+    rank: 'slight',
+    cell: ({ answeredAt }) => (answeredAt === undefined ? 'never' : agoText(answeredAt, now))
+  },
+  {
+    title: 'Says',
+    isProse: true,
+    width: '34%',
+    rank: 'minor',
+    cell: ({ message }) => <span className="soft">{message ?? ''}</span>,
+    hint: ({ message }) => message ?? ''
+  }
+]
+
+const tones: Readonly<Record<RateProviderSnapshot['state'], Tone>> = {
+  idle: 'idle',
+  asked: 'busy',
+  answered: 'good',
+  silent: 'warn',
+  failed: 'bad',
+  retired: 'idle'
+}

@@ -6,16 +6,14 @@ import {
   toDenomination,
   type WalletSnapshot
 } from '../../../kernel/index.ts'
-import type { SpendWish } from '../../core/actions.ts'
-import { amountIn, readAmount, unitsOf } from '../../core/amount-in-units.ts'
-import type { View } from '../../core/slices.ts'
-import { type SpendRefusal, spendRefusalOf } from '../../core/spend-refusal.ts'
-import { type TakesFailure, useView } from '../panel-state.ts'
-import { ActButton } from '../parts/act-button.tsx'
-import { ActForm } from '../parts/act-form.tsx'
-import { AmountField } from '../parts/amount-field.tsx'
-import { ChoiceField, FeeField, type FeeLevel, TextField } from '../parts/fields.tsx'
-import { Section } from '../parts/side.tsx'
+import type { ActionFailure } from '../../core/model/action-error.ts'
+import type { SpendWish } from '../../core/model/actions.ts'
+import { amountIn, readAmount, unitsOf } from '../../core/model/amounts.ts'
+import type { View } from '../../core/model/slices.ts'
+import { ActButton, ActForm } from '../parts/action-forms.tsx'
+import { Section } from '../parts/details.tsx'
+import { AmountField, ChoiceField, FeeField, type FeeLevel, TextField } from '../parts/fields.tsx'
+import { type TakesFailure, useView } from '../state/panel-state.ts'
 
 /** Pays from a wallet, after a review: in its coin or one of its tokens, an amount or all there is. */
 export const SendForm = ({ walletId }: { readonly walletId: string }): ReactElement => (
@@ -147,4 +145,47 @@ const assetLabel = (view: View, { walletId, balances }: WalletSnapshot, id: stri
   const units = unitsOf(view, { walletId, tokenId: id === COIN ? null : id })
   const name = units.denominations.length === 0 && id !== COIN ? id : units.displayName
   return `${name} · ${amountIn(balances[id] ?? '0', units)}`
+}
+
+/** Which field of a payment a failure is about, and what to do there, in words. */
+interface SpendRefusal {
+  readonly field: 'address' | 'amount'
+  readonly text: string
+}
+
+/**
+ * What a failed payment says of the fields that it was made of; undefined of a failure that no field can mend (pure).
+ *
+ * @param assets - what is paid in, then the coin of the chain, which pays the fee
+ */
+export const spendRefusalOf = (
+  failure: Omit<ActionFailure, 'code'> & { readonly code: string },
+  assets: readonly AmountUnits[]
+): SpendRefusal | undefined => {
+  const { code, message, hint, details = {} } = failure
+  const shown = (name: string): string | undefined => {
+    const units = assets.find(({ currencyCode }) => currencyCode === details.currencyCode) ?? assets[0]
+    const native = details[name]
+    return typeof native === 'string' && units !== undefined ? amountIn(native, units) : undefined
+  }
+  if (code === 'ADDRESS_INVALID' || code === 'SPEND_TO_SELF')
+    return { field: 'address', text: hint === undefined ? message : `${message}. ${hint}` }
+  if (code === 'INSUFFICIENT_FUNDS') {
+    const [needed, available] = [shown('needed'), shown('available')]
+    const why =
+      needed === undefined || available === undefined ? '' : `: it takes ${needed} and there is ${available}`
+    return { field: 'amount', text: `${message}${why}. Send less, or all there is with Max.` }
+  }
+  if (code === 'DUST_SPEND') {
+    const least = shown('minimum')
+    return { field: 'amount', text: `${message}${least === undefined ? '' : `, at least ${least}`}.` }
+  }
+  if (code === 'PENDING_FUNDS' && details.incoming !== undefined && details.incoming !== '0')
+    return {
+      field: 'amount',
+      text: `${message}: ${shown('incoming')} is incoming. Send less, or wait until it is confirmed.`
+    }
+  if (code === 'AMOUNT_INVALID' || code === 'NO_AMOUNT_SPECIFIED' || code === 'PENDING_FUNDS')
+    return { field: 'amount', text: hint === undefined ? message : `${message}. ${hint}` }
+  return undefined
 }

@@ -1,14 +1,12 @@
 import type { ReactElement } from 'react'
-import { holdsText } from '../../core/rows/holds-text.ts'
+import { holdsText } from '../../core/model/derive.ts'
 import { type RepoRow, repoRows } from '../../core/rows/repo-rows.ts'
-import { usePanel, useView } from '../panel-state.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { EmptyState, NoMatch } from '../parts/empty-state.tsx'
-import { FilterField } from '../parts/filter-field.tsx'
-import { lastExchange, RepoState } from '../parts/repo-state.tsx'
-import { shortId } from '../texts.ts'
-import { useNow } from '../use-now.ts'
-import { RepoSide } from './repo-side.tsx'
+import { FilterField } from '../parts/fields.tsx'
+import { EmptyState, NoMatch } from '../parts/marks.tsx'
+import { shortId } from '../parts/texts.ts'
+import { useNow, usePanel, useView } from '../state/panel-state.ts'
+import { lastExchange, RepoSide, RepoState } from './repo-details.tsx'
 
 /** The synced repos: what still waits to be sent, and when they last met their servers. */
 export const SyncPanel = (): ReactElement => {

@@ -1,7 +1,8 @@
-import type { ReactElement } from 'react'
-import type { AmountUnits } from '../../../kernel/index.ts'
-import { amountIn } from '../../core/amount-in-units.ts'
-import { countText, visibleText } from '../texts.ts'
+import { Fragment, type ReactElement } from 'react'
+import type { AmountUnits, OpenPaymentSnapshot } from '../../../kernel/index.ts'
+import { amountIn, unitsOf } from '../../core/model/amounts.ts'
+import { useView } from '../state/panel-state.ts'
+import { countText, visibleText } from './texts.ts'
 
 /** An amount in the unit of people, such as `0.5 BTC`; in native units where one looks closely. */
 export const Amount = (props: {
@@ -17,6 +18,27 @@ export const Amount = (props: {
     <>
       <span title={exact}>{text}</span>
       {isFull && text !== `${native} native` ? <span className="soft"> {exact}</span> : null}
+    </>
+  )
+}
+
+/** What an open payment pays to whom, such as `0.01 BTC to bcrt1q…`. */
+export const Paid = (props: {
+  readonly walletId: string
+  readonly payment: OpenPaymentSnapshot
+}): ReactElement => {
+  const { walletId, payment } = props
+  const units = unitsOf(useView(), { walletId, tokenId: payment.tokenId })
+  return (
+    <>
+      {payment.targets.map(({ publicAddress, nativeAmount }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two targets may be the same, and none ever moves
+        <Fragment key={at}>
+          {at === 0 ? null : ', '}
+          <Amount native={nativeAmount} units={units} /> to{' '}
+          <span className="mono">{visibleText(publicAddress)}</span>
+        </Fragment>
+      ))}
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactElement, type ReactNode, useRef } from 'react'
-import { visibleText } from '../texts.ts'
+import { visibleText } from './texts.ts'
 
 /** One column of a table. The first one names the row. */
 export interface Column<R> {

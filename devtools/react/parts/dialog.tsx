@@ -1,6 +1,5 @@
 import { type ReactElement, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
-import { usePanel } from '../panel-state.ts'
-import { FailureNotice } from './failure-notice.tsx'
+import { usePanel } from '../state/panel-state.ts'
 
 /** Chromium gives the focus back to a field, but not the caret: what is typed then is lost. */
 const putCaret = (closed: HTMLDialogElement | null): void => {
@@ -51,5 +50,22 @@ export const Dialog = (props: {
         <FailureNotice />
       </div>
     </dialog>
+  )
+}
+
+/** Why the last action failed, until it is dismissed or something else is done. */
+export const FailureNotice = (): ReactElement | null => {
+  const { failure, dismiss } = usePanel()
+  if (failure === undefined) return null
+  return (
+    <div className="notice" role="alert">
+      <code className="bad">{failure.code}</code>
+      <span>
+        {failure.message} {failure.hint === undefined ? null : <span className="soft">{failure.hint}</span>}
+      </span>
+      <button type="button" className="button plain" onClick={dismiss}>
+        Dismiss
+      </button>
+    </div>
   )
 }

@@ -1,6 +1,5 @@
 import { Component, type ReactElement, type ReactNode } from 'react'
-import { clientNumber } from '../client-number.ts'
-import { usePanel } from '../panel-state.ts'
+import { clientNumber, usePanel } from '../state/panel-state.ts'
 
 /** What an {@link ErrorBoundary} keeps together. */
 export interface ErrorBoundaryProps {

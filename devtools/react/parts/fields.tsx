@@ -1,5 +1,9 @@
 import { type HTMLInputTypeAttribute, type ReactElement, type ReactNode, useId } from 'react'
-import type { SpendWish } from '../../core/actions.ts'
+import { type AmountUnits, mainDenomination } from '../../../kernel/index.ts'
+import type { SpendWish } from '../../core/model/actions.ts'
+import { readAmount } from '../../core/model/amounts.ts'
+import { usePanel } from '../state/panel-state.ts'
+import { visibleText } from './texts.ts'
 
 /** A line of text with its name; what is wrong with it is said below. */
 export const TextField = (props: {
@@ -86,3 +90,43 @@ const feeLevels: readonly (readonly [FeeLevel, string])[] = [
   ['standard', 'Standard'],
   ['high', 'High']
 ]
+
+/** An amount with its unit beside it; another unit can be typed behind the number. What is wrong with it is said below. */
+export const AmountField = (props: {
+  readonly label: string
+  readonly units: AmountUnits
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly error?: string | undefined
+}): ReactElement => {
+  const { label, units, value, onChange, error } = props
+  const wrong = value.trim() === '' ? undefined : readAmount(value, units).error
+  return (
+    <TextField
+      {...{ label, value, onChange }}
+      unit={visibleText(mainDenomination(units).name)}
+      error={wrong ?? error}
+      // Units can be typed, too.
+      inputMode="text"
+    />
+  )
+}
+
+/** Keeps the rows that contain a text; `/` leads here. */
+export const FilterField = (props: { readonly what: string }): ReactElement => {
+  const { go, location } = usePanel()
+  return (
+    <label className="filter">
+      <span className="hidden-text">Filter {props.what}</span>
+      <input
+        type="search"
+        data-filter
+        placeholder={`Filter ${props.what}`}
+        value={location.filter}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={event => go({ ...location, filter: event.target.value })}
+      />
+    </label>
+  )
+}

@@ -1,33 +1,17 @@
 import { type ReactElement, useState } from 'react'
 import { add, nativeAmount } from '../../../kernel/index.ts'
-import type { Action, SpendReview } from '../../core/actions.ts'
-import { unitsOf } from '../../core/amount-in-units.ts'
-import type { DevtoolsClient } from '../../core/devtools-client.ts'
-import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../core/review-texts.ts'
-import { useCanAct, usePanel, useView } from '../panel-state.ts'
-import { countdownText, visibleText } from '../texts.ts'
-import { useNow } from '../use-now.ts'
-import { useOneAtATime } from '../use-one-at-a-time.ts'
-import { Amount } from './amount.tsx'
-import { CommandLine, useCommandLine } from './command-line.tsx'
+import type { SpendReview } from '../../core/model/actions.ts'
+import { unitsOf } from '../../core/model/amounts.ts'
+import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../core/text/payment-texts.ts'
+import { useCanAct, useNow, usePanel, useView } from '../state/panel-state.ts'
+import { type Draft, discard } from '../state/review.ts'
+import { CommandLine, useCommandLine, useOneAtATime } from './action-forms.tsx'
+import { Amount, Paid } from './amount.tsx'
+import { Fact, Facts } from './details.tsx'
 import { Dialog } from './dialog.tsx'
-import { Fact, Facts } from './facts.tsx'
 import { TextField } from './fields.tsx'
-import { Paid } from './paid.tsx'
-import { walletName } from './wallet-parts.tsx'
-
-/** A draft that waits for a yes. */
-export interface Draft {
-  readonly draftId: string
-  readonly review: SpendReview
-  /** The action that made it, for the command that does the same. */
-  readonly made: Extract<Action, { readonly name: 'spend.draft' | 'spend.replace' | 'swap.review' }>
-}
-
-/** Says no to a draft. One that is gone already, or out of reach, is never signed either, so a failure means nothing. */
-export const discard = ({ act }: DevtoolsClient, { made, draftId }: Draft): void => {
-  act(made.name === 'swap.review' ? 'swap.discard' : 'spend.discard', { draftId }).catch(() => {})
-}
+import { countdownText, visibleText } from './texts.ts'
+import { walletName } from './wallet.tsx'
 
 /** What would be signed, before it is signed. Closing it says no. */
 export const ReviewDialog = (props: {

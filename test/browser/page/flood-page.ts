@@ -1,10 +1,11 @@
 /// <reference lib="dom" />
 // Runs in a browser: the panel over a host that tells it very much, shown to a test.
-import { makeChannelPair } from '../../../devtools/core/channel-pair.ts'
-import { makeClient } from '../../../devtools/core/client.ts'
-import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
-import { PROTOCOL_VERSION } from '../../../devtools/core/protocol.ts'
-import { sliceNames } from '../../../devtools/core/slices.ts'
+
+import { makeClient } from '../../../devtools/core/client/client.ts'
+import type { JournalEvent } from '../../../devtools/core/model/facts.ts'
+import { sliceNames } from '../../../devtools/core/model/slices.ts'
+import { makeChannelPair } from '../../../devtools/core/protocol/channel-pair.ts'
+import { PROTOCOL_VERSION } from '../../../devtools/core/protocol/protocol.ts'
 import { mountPanel } from '../../../devtools/react/mount-panel.tsx'
 
 /** What the page offers, as `globalThis.flood`. */

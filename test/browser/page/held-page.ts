@@ -1,9 +1,10 @@
 /// <reference lib="dom" />
 // Runs in a browser: the panel over a sample whose actions wait until a test answers them.
-import type { Action, Actions } from '../../../devtools/core/actions.ts'
-import type { ClientStatus, DevtoolsClient } from '../../../devtools/core/devtools-client.ts'
-import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
-import type { View } from '../../../devtools/core/slices.ts'
+
+import type { ClientStatus, DevtoolsClient } from '../../../devtools/core/client/client.ts'
+import type { Action, Actions } from '../../../devtools/core/model/actions.ts'
+import type { JournalEvent } from '../../../devtools/core/model/facts.ts'
+import type { View } from '../../../devtools/core/model/slices.ts'
 import { mountPanel } from '../../../devtools/react/mount-panel.tsx'
 import type { JsonObject, Observable } from '../../../kernel/index.ts'
 import { makeSampleClient, SAMPLE_NOW, sampleEvents, sampleView } from '../../devtools/react/sample-client.ts'

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 // Runs in a browser: the devtools over a kernel of the page, and what that kernel says itself.
 
-import type { Act } from '../../../devtools/core/actions.ts'
-import { amountIn } from '../../../devtools/core/amount-in-units.ts'
 import { makeKernelClient } from '../../../devtools/core/kernel-client.ts'
+import type { Act } from '../../../devtools/core/model/actions.ts'
+import { amountIn } from '../../../devtools/core/model/amounts.ts'
 import { mountDevtools } from '../../../devtools/react/mount-devtools.tsx'
 import { openStandalone } from '../../../devtools/standalone/open-standalone.ts'
 import type { CurrencyWallet } from '../../../kernel/index.ts'

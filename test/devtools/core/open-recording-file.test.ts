@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import fc from 'fast-check'
 import { openRecordingFile } from '../../../devtools/core/open-recording-file.ts'
-import { RecordingError } from '../../../devtools/core/read-recording.ts'
-import { record } from '../../../devtools/core/record.ts'
-import { openRecording } from '../../../devtools/core/recording.ts'
+import { RecordingError } from '../../../devtools/core/recording/format.ts'
+import { record } from '../../../devtools/core/recording/record.ts'
+import { openRecording } from '../../../devtools/core/recording/timeline.ts'
 import { makeStage, wallet } from '../../helpers/devtools-stage.ts'
 
 const story = async (): Promise<string[]> => {

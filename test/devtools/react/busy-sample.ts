@@ -1,5 +1,5 @@
-import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
-import type { View } from '../../../devtools/core/slices.ts'
+import type { JournalEvent } from '../../../devtools/core/model/facts.ts'
+import type { View } from '../../../devtools/core/model/slices.ts'
 import type { OpenPaymentSnapshot, QuoteSnapshot } from '../../../kernel/index.ts'
 import { SAMPLE_NOW, sampleEvents, sampleView } from './sample-client.ts'
 

@@ -1,7 +1,7 @@
-import type { Actions } from '../../../devtools/core/actions.ts'
-import type { ClientStatus, DevtoolsClient } from '../../../devtools/core/devtools-client.ts'
-import type { JournalEvent } from '../../../devtools/core/journal-event.ts'
-import type { Slices, View } from '../../../devtools/core/slices.ts'
+import type { ClientStatus, DevtoolsClient } from '../../../devtools/core/client/client.ts'
+import type { Actions } from '../../../devtools/core/model/actions.ts'
+import type { JournalEvent } from '../../../devtools/core/model/facts.ts'
+import type { Slices, View } from '../../../devtools/core/model/slices.ts'
 import {
   type AmountUnits,
   type EngineSnapshot,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import type { PanelFiles } from '../../../devtools/server/panel-files.ts'
-import { recordingPage } from '../../../devtools/server/recording-page.ts'
+import { type PanelFiles, recordingPage } from '../../../devtools/server/panel-files.ts'
 
 const filesOf = (script: string): PanelFiles =>
   new Map([

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { keepForGood } from '../../../devtools/standalone/keep-for-good.ts'
+import { keepForGood } from '../../../devtools/standalone/open-standalone.ts'
 import { Observable } from '../../../kernel/index.ts'
 
 test('a browser is asked to keep the data once, when there is a user, and not before', t => {

@@ -1,0 +1,181 @@
+import { type Account, typedPair } from '../../../kernel/index.ts'
+import { ActionError } from '../model/action-error.ts'
+import type { Act, ActionName, Actions } from '../model/actions.ts'
+import type { WorldDriver } from '../model/world-control.ts'
+import { type ActorPlace, type ActsOf, accountOf, openIn, walletOf } from './context.ts'
+import { DraftShelf } from './drafts.ts'
+import { readInput, refused } from './input.ts'
+import { type SpendDraft, spendActs } from './spend.ts'
+import { OpenRounds, type SwapDraft, swapActs } from './swap.ts'
+
+/** Does actions until it is closed; then every draft is declined, and every round of quotes closed. */
+export type Actor = Act & { close(): void }
+
+/**
+ * Does the actions of a panel on a kernel.
+ *
+ * Inputs are checked here, whoever sends them. An actor approves only its own drafts; accounts are found wherever they
+ * were opened. It refuses with an `ActionError` or with what the kernel throws; neither repeats a password or PIN.
+ */
+export const makeActor = (place: ActorPlace): Actor => {
+  const spends = new DraftShelf<SpendDraft>({ io: place.io, drop() {} })
+  const swaps = new DraftShelf<SwapDraft>({ io: place.io, drop: ({ answer }) => answer(false) })
+  const rounds = new OpenRounds(roundId => swaps.discardThose(draft => draft.roundId === roundId))
+  let isClosed = false
+  const acts: Acts = {
+    ...accountActs(place, ({ id }) => {
+      spends.discardThose(({ account }) => account.id === id)
+      swaps.discardThose(({ accountId }) => accountId === id)
+      rounds.closeOf(id)
+    }),
+    ...walletActs(place),
+    ...spendActs(place, spends),
+    ...swapActs(place, { rounds, drafts: swaps }),
+    ...rateActs(place),
+    ...worldActs(place)
+  }
+  const act = async <K extends ActionName>(name: K, input: Actions[K]['in']): Promise<Actions[K]['out']> => {
+    const read = readInput(name, input)
+    if (isClosed)
+      throw new ActionError({
+        code: 'GONE',
+        message: 'The devtools have been closed',
+        details: { what: 'devtools' }
+      })
+    return acts[name](read)
+  }
+  return Object.assign(act, {
+    close(): void {
+      isClosed = true
+      spends.close()
+      swaps.close()
+      rounds.closeAll()
+    }
+  })
+}
+
+type Acts = {
+  readonly [K in ActionName]: (input: Actions[K]['in']) => Promise<Actions[K]['out']>
+}
+
+/** Comes in and goes out. `leaving` hears of an account before it logs out. */
+const accountActs = (place: ActorPlace, leaving: (account: Account) => void): ActsOf<'account'> => ({
+  'account.create': async account => opened(place, await place.context.createAccount(account)),
+  'account.login': async input => opened(place, await logIn(place, input)),
+  async 'account.logout'({ accountId }) {
+    const account = accountOf(place, accountId)
+    leaving(account)
+    await account.logout()
+    return {}
+  }
+})
+
+const logIn = (
+  { context }: ActorPlace,
+  { username, loginId, password, pin }: Actions['account.login']['in']
+): Promise<Account> => {
+  if (username === undefined && (loginId === undefined || pin === undefined))
+    throw refused('username', 'A login takes a username, or the id of an account of this device with its PIN')
+  if (username !== undefined && password !== undefined && pin === undefined)
+    return context.loginWithPassword(username, password)
+  if (pin !== undefined && password === undefined)
+    return context.loginWithPIN(username === undefined ? { loginId: loginId ?? '' } : { username }, pin)
+  throw refused('password', 'A login takes either the password or the PIN')
+}
+
+/** Wallets open when somebody looks for them; here that is now. How each one does is told by its engine. */
+const opened = ({ pausedWallets }: ActorPlace, account: Account): { accountId: string } => {
+  void account.openAllWallets(walletId => pausedWallets?.has(walletId) === true).catch(() => {})
+  return { accountId: account.id }
+}
+
+/** Wallets, their engines and their files. */
+const walletActs = (place: ActorPlace): ActsOf<'wallet' | 'engine' | 'repo'> => ({
+  async 'wallet.create'({ accountId, walletType, name }) {
+    const account = accountOf(place, accountId)
+    const wallet = await account.createCurrencyWallet(walletType, name === undefined ? {} : { name })
+    return { walletId: wallet.id }
+  },
+  async 'wallet.receive'({ walletId }) {
+    const { wallet } = await walletOf(place, walletId)
+    const { publicAddress } = await wallet.getReceiveAddress()
+    return { publicAddress, uri: await wallet.encodeUri({ publicAddress }) }
+  },
+  'engine.pause': ({ walletId }) => changePaused(place, walletId, true),
+  'engine.resume': ({ walletId }) => changePaused(place, walletId, false),
+  async 'engine.resync'({ walletId }) {
+    const { wallet } = await walletOf(place, walletId)
+    await wallet.resyncBlockchain()
+    return {}
+  },
+  async 'repo.sync'({ repoId }) {
+    await syncRepo(place, repoId)
+    return {}
+  }
+})
+
+const changePaused = async (
+  place: ActorPlace,
+  walletId: string,
+  isPaused: boolean
+): Promise<Record<string, never>> => {
+  const { wallet } = await walletOf(place, walletId)
+  // First, since a disk can refuse it: what failed has changed nothing.
+  place.pausedWallets?.change(walletId, isPaused)
+  await wallet.changePaused(isPaused)
+  return {}
+}
+
+/** A wallet is synced alone; the files of an account go with all that belongs to it. */
+const syncRepo = async (place: ActorPlace, repoId: string): Promise<void> => {
+  for (const account of place.context.accounts) {
+    const repo = account.listRepos().find(each => each.repoId === repoId)
+    if (repo === undefined) continue
+    const isWallet = account.listWallets().some(one => one.isWallet && one.walletId === repo.ownerId)
+    if (!isWallet) return account.sync()
+    return (await openIn(place, account, repo.ownerId)).sync()
+  }
+  throw new ActionError({ code: 'GONE', message: 'This repo is not open', details: { what: 'repo' } })
+}
+
+/** Exchange rates and the routes through them. */
+const rateActs = ({ context, isReadOnly = false }: ActorPlace): ActsOf<'rates'> => ({
+  async 'rates.route'({ from, to, biases, alternatives }) {
+    const { fromCurrency, toCurrency } = typedPair(context.rates.pairs(), from, to)
+    const found = context.rates.findRoute(fromCurrency, toCurrency, {
+      isLookOnly: isReadOnly,
+      ...(biases === undefined ? {} : { biases }),
+      ...(alternatives === undefined ? {} : { alternatives })
+    })
+    if (found === undefined) return { route: null, alternatives: [] }
+    const { alternatives: others, ...route } = found
+    return { route, alternatives: others }
+  },
+  async 'rates.refresh'() {
+    await context.rates.refresh()
+    return {}
+  }
+})
+
+/** Drives the fake world. Each refuses with NO_WORLD where there is none. */
+const worldActs = (place: ActorPlace): ActsOf<'world'> => ({
+  async 'world.fund'({ walletId, nativeAmount }) {
+    const world = worldOf(place)
+    const { wallet } = await walletOf(place, walletId)
+    const { publicAddress } = await wallet.getReceiveAddress()
+    return { txid: await world.fund(wallet.currencyInfo.pluginId, publicAddress, nativeAmount) }
+  },
+  async 'world.mine'({ pluginId, count }) {
+    return { height: await worldOf(place).mine(pluginId, count) }
+  },
+  async 'world.network'({ isOnline }) {
+    await worldOf(place).setOnline(isOnline)
+    return { isOnline }
+  }
+})
+
+const worldOf = ({ world }: ActorPlace): WorldDriver => {
+  if (world === undefined)
+    throw new ActionError({ code: 'NO_WORLD', message: 'This kernel does not live in a fake world' })
+  return world
+}

@@ -1,0 +1,66 @@
+import {
+  type Account,
+  type Context,
+  type CurrencyWallet,
+  type Io,
+  WalletError
+} from '../../../kernel/index.ts'
+import type { ActionName, Actions } from '../model/actions.ts'
+import type { WorldDriver } from '../model/world-control.ts'
+
+/** What the actions work on. */
+export interface ActorPlace {
+  readonly context: Context
+  /** The kernel's own. */
+  readonly io: Pick<Io, 'clock' | 'random' | 'crypto'>
+  /** Absent where the chains are real. */
+  readonly world?: WorldDriver | undefined
+  /** Left out where a pause lasts no longer than the wallet is open. */
+  readonly pausedWallets?: PausedWallets | undefined
+  /** For a panel that may only look: what it asks leaves nothing behind. That it does no more is for the session to see to. */
+  readonly isReadOnly?: boolean | undefined
+}
+
+/** The actions whose names begin so, such as `account`. */
+export type ActsOf<Group extends string> = {
+  readonly [K in ActionName as K extends `${Group}.${string}` ? K : never]: (
+    input: Actions[K]['in']
+  ) => Promise<Actions[K]['out']>
+}
+
+/** A wallet with the account that it is in. */
+export interface OwnedWallet {
+  readonly account: Account
+  readonly wallet: CurrencyWallet
+}
+
+/** The account with that id, however it was opened. @throws LOGGED_OUT unless it is open */
+export const accountOf = ({ context }: ActorPlace, accountId: string): Account => {
+  const found = context.accounts.find(({ id }) => id === accountId)
+  if (found === undefined) throw new WalletError('LOGGED_OUT', {})
+  return found
+}
+
+/** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
+export const walletOf = async (place: ActorPlace, walletId: string): Promise<OwnedWallet> => {
+  const account = place.context.accounts.find(one =>
+    one.listWallets().some(listing => listing.isWallet && listing.walletId === walletId && !listing.deleted)
+  )
+  if (account === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
+  return { account, wallet: await openIn(place, account, walletId) }
+}
+
+/** Opens a wallet of an account; one that was paused stays at rest. @throws what opening one can meet */
+export const openIn = (
+  { pausedWallets }: ActorPlace,
+  account: Account,
+  walletId: string
+): Promise<CurrencyWallet> =>
+  account.openWallet(walletId, { isPaused: pausedWallets?.has(walletId) === true })
+
+/** The wallets that somebody has paused on this device, kept beyond the life of a kernel. */
+export interface PausedWallets {
+  has(walletId: string): boolean
+  /** Remembers that a wallet is paused, or no longer is. */
+  change(walletId: string, isPaused: boolean): void
+}

@@ -1,0 +1,133 @@
+import {
+  type CurrencyWallet,
+  type OpenPaymentSnapshot,
+  type SpendInfo,
+  type Transaction,
+  WalletError
+} from '../../../kernel/index.ts'
+import { ActionError } from '../model/action-error.ts'
+import type { ApprovedDraft, SpendReview } from '../model/actions.ts'
+import { forgetWord, secondPaymentText } from '../text/payment-texts.ts'
+import { safeText } from '../text/shell-text.ts'
+
+/** Finds an open payment after a look at the network, with its transaction. @throws TX_NOT_FOUND if no such payment is open */
+export const findOpenPayment = async (
+  wallet: CurrencyWallet,
+  txid: string
+): Promise<{ readonly payment: OpenPaymentSnapshot; readonly tx: Transaction }> => {
+  const payment = (await wallet.lookAtOpenPayments()).find(open => open.txid === txid)
+  if (payment === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+  const unfinished = wallet.unfinishedSpends().find(({ tx }) => tx.txid === txid)
+  return { payment, tx: unfinished?.tx ?? (await wallet.getTransaction(txid, payment.tokenId)) }
+}
+
+/**
+ * Lists what is open beside a payment that is about to be approved, except what another of these has replaced. That a
+ * payment of which this device does not have the bytes has replaced it is only what a server says.
+ */
+export const openBeside = (
+  wallet: CurrencyWallet,
+  own: Pick<Transaction, 'txid'>
+): readonly OpenPaymentSnapshot[] => {
+  const { openPayments } = wallet.getSnapshot()
+  const txids = new Set(openPayments.map(({ txid }) => txid))
+  return openPayments.filter(
+    ({ txid, state, replacedBy = '' }) =>
+      txid !== own.txid && !(state === 'replaced' && txids.has(replacedBy))
+  )
+}
+
+/** Returns what a review says of open payments: those that pay the same come first. What there is not is left out. */
+export const openPaymentsIn = (
+  wallet: CurrencyWallet,
+  draft: Transaction
+): Pick<SpendReview, 'openCount' | 'openPayments' | 'replaces' | 'similar'> => {
+  const others = openBeside(wallet, draft)
+  const similar = wallet.similarPayments(draft)
+  const txids = new Set(similar.map(({ txid }) => txid))
+  const shown = [...similar, ...others.filter(({ txid }) => !txids.has(txid))].slice(0, MAX_SHOWN)
+  return {
+    ...(shown.length === 0 ? {} : { openPayments: shown }),
+    ...(others.length <= shown.length ? {} : { openCount: others.length }),
+    ...(similar.length === 0 ? {} : { similar: [...txids] }),
+    ...(draft.replaces === undefined ? {} : { replaces: draft.replaces })
+  }
+}
+
+/**
+ * Refuses an approval that would pay the same amount to the same payee again. Only a yes to each of these open payments
+ * allows it: one that was made after the review has not been read.
+ *
+ * @throws ActionError CONFIRMATION_REQUIRED
+ */
+export const checkSecondPayment = (
+  similar: readonly OpenPaymentSnapshot[],
+  { again = [] }: Pick<ApprovedDraft, 'again'>
+): void => {
+  const first = similar.find(({ txid }) => !again.includes(txid))
+  if (first === undefined) return
+  throw new ActionError({
+    code: 'CONFIRMATION_REQUIRED',
+    message: `${secondPaymentText(first.txid)}.`,
+    details: { txid: first.txid },
+    hint: 'Nothing was signed. It may still be mined, and then both are paid. Send it again or replace it, or review this payment again.'
+  })
+}
+
+/**
+ * Approves payments of one wallet one after another, whichever panel approves them: each sees what the one before it has
+ * made open. Two that were approved at once would both find nothing open that pays the same.
+ */
+export const approveInTurn = async <T>(wallet: CurrencyWallet, approve: () => Promise<T>): Promise<T> => {
+  const before = approvals.get(wallet)
+  const result = (async () => {
+    await before?.catch(() => {})
+    return approve()
+  })()
+  approvals.set(wallet, result)
+  return result
+}
+
+const approvals = new WeakMap<CurrencyWallet, Promise<unknown>>()
+
+/** Refuses to forget a payment unless the start of its txid was typed. @throws ActionError CONFIRMATION_REQUIRED */
+export const checkForgotten = ({
+  txid,
+  confirm
+}: {
+  readonly txid: string
+  readonly confirm: string
+}): void => {
+  const word = forgetWord(txid)
+  if (confirm.trim() === word) return
+  throw new ActionError({
+    code: 'CONFIRMATION_REQUIRED',
+    message: `This cannot be undone: "${word}" has to be typed.`,
+    details: { txid }
+  })
+}
+
+const MAX_SHOWN = 20
+
+/**
+ * What payments tell the chain besides whom they pay: a memo can decide where a swap pays out to, and a call has nothing
+ * but its parameters. What there is not is left out (pure).
+ *
+ * @param drafts - what is signed
+ * @param spends - what the drafts were made of
+ */
+export const chainNotesOf = (
+  drafts: readonly Transaction[],
+  spends: readonly SpendInfo[] = []
+): Pick<SpendReview, 'memos' | 'params'> => {
+  const memos = drafts.flatMap(draft =>
+    draft.memos.map(({ type, value }) => (type === 'text' ? value : `${type}:${value}`))
+  )
+  const params = spends
+    .flatMap(({ otherParams, spendTargets }) => [otherParams, ...spendTargets.map(each => each.otherParams)])
+    .flatMap(each => (each === undefined ? [] : JSON.stringify(each)))
+  return {
+    ...(memos.length === 0 ? {} : { memos: memos.map(safeText) }),
+    ...(params.length === 0 ? {} : { params: params.map(safeText) })
+  }
+}

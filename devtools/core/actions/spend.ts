@@ -1,0 +1,143 @@
+import {
+  type CurrencyWallet,
+  type NativeAmount,
+  nativeAmount,
+  type SpendInfo,
+  sum,
+  type Transaction,
+  unusualFeeOf,
+  WalletError
+} from '../../../kernel/index.ts'
+import type { SpendReview, SpendWish } from '../model/actions.ts'
+import { type ActorPlace, type ActsOf, type OwnedWallet, walletOf } from './context.ts'
+import type { DraftShelf } from './drafts.ts'
+import {
+  approveInTurn,
+  chainNotesOf,
+  checkForgotten,
+  checkSecondPayment,
+  findOpenPayment,
+  openPaymentsIn
+} from './review.ts'
+
+/** A payment that was made, and not signed. */
+export interface SpendDraft extends OwnedWallet {
+  readonly draft: Transaction
+}
+
+/** Payments: exactly the draft that was reviewed is signed, once. */
+export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): ActsOf<'spend'> => ({
+  async 'spend.draft'({ nativeAmount: amount, ...wish }) {
+    const { owned, request, legacyAddress } = await requestOf(place, wish, nativeAmount(amount))
+    await owned.wallet.lookAtOpenPayments()
+    const draft = await owned.wallet.makeSpend(request)
+    const review = {
+      ...reviewOf(owned.wallet, draft),
+      ...(legacyAddress === undefined ? {} : { legacyAddress })
+    }
+    return { draftId: drafts.put({ ...owned, draft }), review }
+  },
+  async 'spend.max'(wish) {
+    const { owned, request } = await requestOf(place, wish)
+    return { nativeAmount: await owned.wallet.getMaxSpendable(request) }
+  },
+  async 'spend.approve'({ draftId, maxNetworkFee: most, again }) {
+    const { account, wallet, draft } = drafts.take(draftId)
+    return approveInTurn(wallet, async () => {
+      // Another panel or the application may have logged it out; if it is back, this is not its wallet.
+      if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
+      checkSecondPayment(wallet.similarPayments(draft), again === undefined ? {} : { again })
+      const { txid } = await wallet.spend(
+        draft,
+        most === undefined ? {} : { maxNetworkFee: nativeAmount(most) }
+      )
+      return { txid }
+    })
+  },
+  async 'spend.discard'({ draftId }) {
+    drafts.take(draftId)
+    return {}
+  },
+  async 'spend.resend'({ walletId, txid }) {
+    const { wallet } = await walletOf(place, walletId)
+    return approveInTurn(wallet, async () => {
+      const { openPayments } = wallet.getSnapshot()
+      // One that was never sent is a payment more, which nobody has reviewed beside the others.
+      if (openPayments.some(open => open.txid === txid && open.state === 'signed')) {
+        const { tx } = await findOpenPayment(wallet, txid)
+        checkSecondPayment(
+          wallet.similarPayments(tx).filter(open => open.txid !== txid),
+          {}
+        )
+      }
+      return { txid: (await wallet.resendTx(txid)).txid }
+    })
+  },
+  async 'spend.replace'({ walletId, txid, fee }) {
+    const owned = await walletOf(place, walletId)
+    const { tx } = await findOpenPayment(owned.wallet, txid)
+    const draft = await owned.wallet.makeSpend(replacementOf(tx, fee))
+    return { draftId: drafts.put({ ...owned, draft }), review: reviewOf(owned.wallet, draft) }
+  },
+  async 'spend.forget'({ walletId, txid, confirm }) {
+    checkForgotten({ txid, confirm })
+    const { wallet } = await walletOf(place, walletId)
+    await wallet.forgetTx(txid)
+    return {}
+  }
+})
+
+const replacementOf = (
+  { txid, tokenId, spendTargets = [], memos, metadata }: Transaction,
+  fee: SpendWish['fee']
+): SpendInfo => ({
+  tokenId,
+  spendTargets: spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({
+    publicAddress,
+    nativeAmount: paid
+  })),
+  ...(memos.length === 0 ? {} : { memos }),
+  ...(fee === undefined ? {} : { networkFeeOption: fee }),
+  metadata,
+  replaces: txid
+})
+
+/** A payment link may be given, too; its amount is not asked. */
+const requestOf = async (
+  place: ActorPlace,
+  { walletId, tokenId, publicAddress: text, fee }: SpendWish,
+  amount?: NativeAmount
+): Promise<{ readonly owned: OwnedWallet; readonly request: SpendInfo; readonly legacyAddress?: string }> => {
+  const owned = await walletOf(place, walletId)
+  const { publicAddress = text, legacyAddress } = await owned.wallet.parseUri(text)
+  const target = { publicAddress, ...(amount === undefined ? {} : { nativeAmount: amount }) }
+  return {
+    owned,
+    ...(legacyAddress === undefined ? {} : { legacyAddress }),
+    request: {
+      tokenId: tokenId ?? null,
+      spendTargets: [target],
+      ...(fee === undefined ? {} : { networkFeeOption: fee })
+    }
+  }
+}
+
+const reviewOf = (wallet: CurrencyWallet, draft: Transaction): SpendReview => {
+  const targets = (draft.spendTargets ?? []).map(({ publicAddress, nativeAmount: paid }) => ({
+    publicAddress,
+    nativeAmount: paid
+  }))
+  const unusual = unusualFeeOf(draft)
+  return {
+    walletId: draft.walletId,
+    ...(draft.tokenId === null ? {} : { tokenId: draft.tokenId }),
+    currencyCode: draft.currencyCode,
+    nativeAmount: sum(targets.map(target => target.nativeAmount)),
+    // The chain takes its fee in its own coin, also for a token.
+    networkFee: draft.parentNetworkFee ?? draft.networkFee,
+    ...(unusual === undefined ? {} : { usualNetworkFee: unusual.usualNetworkFee }),
+    targets,
+    ...chainNotesOf([draft]),
+    ...openPaymentsIn(wallet, draft)
+  }
+}

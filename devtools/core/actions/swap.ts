@@ -1,0 +1,216 @@
+import {
+  type CurrencyWallet,
+  type NativeAmount,
+  nativeAmount,
+  type OpenPaymentSnapshot,
+  type QuoteRound,
+  type SwapQuote,
+  type SwapResult,
+  type SwapReview,
+  sum
+} from '../../../kernel/index.ts'
+import { ActionError } from '../model/action-error.ts'
+import type { SpendReview } from '../model/actions.ts'
+import { type ActorPlace, type ActsOf, accountOf, openIn, walletOf } from './context.ts'
+import type { DraftShelf } from './drafts.ts'
+import { approveInTurn, chainNotesOf, checkSecondPayment, openPaymentsIn } from './review.ts'
+
+/** A quote that is being approved, and waits for a person to say yes. */
+export interface SwapDraft {
+  readonly accountId: string
+  readonly roundId: string
+  /** Says yes or no, once; a no ends the quote. A yes can allow the network a fee that is not usual. */
+  answer(said: boolean | { readonly maxNetworkFee: NativeAmount }): void
+  /** The wallet that pays. */
+  readonly wallet: CurrencyWallet
+  /** The open payments that pay the same at present. @throws LOGGED_OUT */
+  similar(): readonly OpenPaymentSnapshot[]
+  /** How the approval ends. */
+  readonly result: Promise<SwapResult>
+}
+
+/** Swaps: exactly the order that was reviewed is signed, once. */
+export const swapActs = (
+  place: ActorPlace,
+  { rounds, drafts }: { readonly rounds: OpenRounds; readonly drafts: DraftShelf<SwapDraft> }
+): ActsOf<'swap'> => ({
+  async 'swap.ask'({ fromWalletId, toWalletId, nativeAmount: amount, quoteFor }) {
+    const { account, wallet: fromWallet } = await walletOf(place, fromWalletId)
+    const toWallet = await openIn(place, account, toWalletId)
+    const wish = { fromWallet, toWallet, nativeAmount: nativeAmount(amount), quoteFor }
+    const round = account.askForQuotes(wish)
+    rounds.keep(account.id, round)
+    return { roundId: round.id }
+  },
+  async 'swap.close'({ roundId }) {
+    rounds.close(roundId)
+    return {}
+  },
+  async 'swap.review'({ quoteId }) {
+    const { accountId, round, quote } = rounds.find(quoteId)
+    const { wallet } = await walletOf(place, quote.request.fromWalletId)
+    const { review, answer, result } = await reviewed(quote)
+    // What pays is the last: others allow it to.
+    const payment = review.drafts.at(-1)
+    const similar = (): readonly OpenPaymentSnapshot[] =>
+      payment === undefined ? [] : wallet.similarPayments(payment)
+    return declinedUnless({ answer, result }, async () => {
+      await wallet.lookAtOpenPayments()
+      const open = payment === undefined ? {} : openPaymentsIn(wallet, payment)
+      const shown = { ...reviewOf(quote, review), ...open }
+      const draft = { accountId, roundId: round.id, wallet, answer, similar, result }
+      return { draftId: drafts.put(draft), review: shown }
+    })
+  },
+  async 'swap.approve'({ draftId, maxNetworkFee: most, again }) {
+    const { wallet, answer, similar, result } = drafts.take(draftId)
+    return approveInTurn(wallet, async () => {
+      await declinedUnless({ answer, result }, async () =>
+        checkSecondPayment(similar(), again === undefined ? {} : { again })
+      )
+      answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
+      const { transaction, orderId } = await result
+      return { txid: transaction.txid, ...(orderId === undefined ? {} : { orderId }) }
+    })
+  },
+  async 'swap.discard'({ draftId }) {
+    const { answer, result } = drafts.take(draftId)
+    answer(false)
+    await result.catch(() => {})
+    return {}
+  },
+  async 'swap.enable'({ accountId, pluginId, isEnabled }) {
+    await accountOf(place, accountId).swapConfig(pluginId).changeEnabled(isEnabled)
+    return {}
+  }
+})
+
+/** Declines an approval if what has to come before it fails. @throws what that throws */
+const declinedUnless = async <T>(
+  { answer, result }: Pick<SwapDraft, 'answer' | 'result'>,
+  check: () => Promise<T>
+): Promise<T> => {
+  try {
+    return await check()
+  } catch (error) {
+    answer(false)
+    await result.catch(() => {})
+    throw error
+  }
+}
+
+/** Begins to approve a quote, up to the question whether to. @throws what the order and its drafts can meet */
+const reviewed = (
+  quote: SwapQuote
+): Promise<{ readonly review: SwapReview } & Pick<SwapDraft, 'answer' | 'result'>> =>
+  new Promise((resolve, reject) => {
+    const result = quote.approve({
+      confirm: review =>
+        new Promise<Parameters<SwapDraft['answer']>[0]>(answer => resolve({ review, answer, result }))
+    })
+    // A failure after the question is heard by whoever answered it.
+    result.catch(reject)
+  })
+
+const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
+  const { allowances, drafts, spends, toNativeAmount, isEstimate, unusualFees } = review
+  // Below its own limit nothing is signed, and of an estimate still less may arrive.
+  const minReceive = isEstimate ? review.minReceiveAmount : toNativeAmount
+  return {
+    provider: review.swapInfo.pluginId,
+    walletId: request.fromWalletId,
+    ...(request.fromTokenId === null ? {} : { tokenId: request.fromTokenId }),
+    currencyCode: request.fromCurrencyCode,
+    nativeAmount: review.fromNativeAmount,
+    networkFee: review.networkFee.nativeAmount,
+    ...(unusualFees.length === 0
+      ? {}
+      : { usualNetworkFee: sum(unusualFees.map(({ usualNetworkFee }) => usualNetworkFee)) }),
+    targets: drafts.flatMap(({ spendTargets = [] }) =>
+      spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
+    ),
+    ...chainNotesOf(drafts, spends),
+    ...(allowances.length === 0
+      ? {}
+      : {
+          allowances: allowances.map(({ spender, nativeAmount: most }) => ({ spender, nativeAmount: most }))
+        }),
+    isOwnCheckComplete: review.isOwnCheckComplete,
+    toWalletId: request.toWalletId,
+    ...(request.toTokenId === null ? {} : { toTokenId: request.toTokenId }),
+    toCurrencyCode: request.toCurrencyCode,
+    toNativeAmount,
+    ...(minReceive === undefined ? {} : { minReceive }),
+    payoutAddress: review.payoutAddress,
+    isEstimate,
+    ...(review.expirationDate === undefined ? {} : { expiresAt: review.expirationDate.getTime() }),
+    ...(review.orderId === undefined ? {} : { orderId: review.orderId })
+  }
+}
+
+interface OpenRound {
+  readonly accountId: string
+  readonly round: QuoteRound
+}
+
+/** The rounds of quotes that were asked for here and are not closed. */
+export class OpenRounds {
+  readonly #rounds = new Map<string, OpenRound>()
+  readonly #closing: (roundId: string) => void
+  #isClosed = false
+
+  /** `closing` hears of each round before it closes. */
+  constructor(closing: (roundId: string) => void) {
+    this.#closing = closing
+  }
+
+  /** Keeps a round; the oldest one makes room. @throws ActionError GONE if all are closed, and then so is this one */
+  keep(accountId: string, round: QuoteRound): void {
+    this.#rounds.set(round.id, { accountId, round })
+    const [oldest] = this.#rounds.keys()
+    if (this.#rounds.size > MOST && oldest !== undefined) this.close(oldest)
+    if (!this.#isClosed) return
+    this.close(round.id)
+    throw gone('round')
+  }
+
+  /** @throws ActionError GONE */
+  find(quoteId: string): OpenRound & { readonly quote: SwapQuote } {
+    for (const open of this.#rounds.values()) {
+      const quote = open.round.quotes.find(one => one.quoteId === quoteId)
+      if (quote !== undefined) return { ...open, quote }
+    }
+    throw gone('quote')
+  }
+
+  /** @throws ActionError GONE */
+  close(roundId: string): void {
+    const open = this.#rounds.get(roundId)
+    if (open === undefined) throw gone('round')
+    this.#rounds.delete(roundId)
+    this.#closing(roundId)
+    open.round.close()
+  }
+
+  /** Closes the rounds of an account. */
+  closeOf(accountId: string): void {
+    for (const [roundId, open] of [...this.#rounds]) if (open.accountId === accountId) this.close(roundId)
+  }
+
+  /** Closes all of them, and those to come. */
+  closeAll(): void {
+    this.#isClosed = true
+    for (const roundId of [...this.#rounds.keys()]) this.close(roundId)
+  }
+}
+
+const gone = (what: 'quote' | 'round'): ActionError =>
+  new ActionError({
+    code: 'GONE',
+    message: `This ${what} is no longer there`,
+    details: { what },
+    hint: 'It was closed, or it was asked for elsewhere: ask for new quotes.'
+  })
+
+/** Each keeps quotes alive. */
+const MOST = 20

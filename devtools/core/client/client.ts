@@ -1,0 +1,226 @@
+import { type JsonObject, Observable, type Readable } from '../../../kernel/index.ts'
+import { ActionError } from '../model/action-error.ts'
+import { type Act, type ActionName, type Actions, readingActions } from '../model/actions.ts'
+import type { JournalEvent } from '../model/facts.ts'
+import { emptyView, type View } from '../model/slices.ts'
+import { type Channel, type ClientMessage, type HostMessage, PROTOCOL_VERSION } from '../protocol/protocol.ts'
+import { foldMessage, type Known, nothingKnown, snapshotOf, type TableMessage, withNews } from './view.ts'
+
+/** How a client stands to its kernel. */
+export interface ClientStatus {
+  /** `past`: a recording or a snapshot is shown, and nothing can be done. */
+  readonly connection: 'connecting' | 'live' | 'lost' | 'past'
+  /** Why it is lost, and what helps. */
+  readonly message?: string
+  readonly isReadOnly: boolean
+  /** There is a fake world that can be driven. */
+  readonly hasWorld: boolean
+  /** Events that were left out because they came too fast, or because the ring was full. */
+  readonly missed: number
+}
+
+/**
+ * Hears what a client is told. After a gap all tables are told anew, with the events that were not told before.
+ *
+ * `kernelId`: another one after a restart of the kernel, whose numbers begin anew.
+ */
+type Follower = (message: TableMessage, kernelId: string) => void
+
+/**
+ * What a panel has of a kernel: tables, events and actions. In the page or over a socket, from a recording or live: the
+ * panel cannot tell.
+ */
+export interface DevtoolsClient {
+  readonly view: Readable<View>
+  /** The newest events, oldest first; bounded. Replaced at most ten times a second. */
+  readonly events: Readable<readonly JournalEvent[]>
+  readonly status: Readable<ClientStatus>
+  /** @throws an error with code READ_ONLY, DISCONNECTED, and what the kernel throws */
+  readonly act: Act
+  /**
+   * Tells all that is known, if anything is, and then each change of it, until the returned function is called. Absent of
+   * a client that shows the past.
+   */
+  readonly follow?: (follower: Follower) => () => void
+  close(): void
+}
+
+/**
+ * Makes a panel's client over a channel. It subscribes after each `hello`, so that a channel may connect again by
+ * itself: it calls the `onClose` listeners each time it is lost, and the host greets each time it is back.
+ *
+ * @param whenLost - what its status then says, for who can do something about it
+ */
+export const makeClient = (
+  channel: Channel<ClientMessage, HostMessage>,
+  whenLost = 'The kernel is gone, or the connection to it.'
+): DevtoolsClient => new Client(channel, whenLost).face
+
+class Client {
+  readonly #channel: Channel<ClientMessage, HostMessage>
+  readonly #view = new Observable<View>(emptyView)
+  readonly #events = new Observable<readonly JournalEvent[]>([])
+  readonly #status = new Observable<ClientStatus>({
+    connection: 'connecting',
+    isReadOnly: true,
+    hasWorld: false,
+    missed: 0
+  })
+  readonly #calls = new Map<number, PendingCall>()
+  readonly #followers = new Set<Follower>()
+  #known: Known = nothingKnown
+  #kernelId: string | undefined
+  #isAwaitingSnapshot = true
+  #callCount = 0
+  #isClosed = false
+
+  constructor(channel: Channel<ClientMessage, HostMessage>, whenLost: string) {
+    this.#channel = channel
+    channel.onMessage(message => this.#hear(message))
+    channel.onClose(() => this.#lost(whenLost))
+  }
+
+  get face(): DevtoolsClient {
+    const act: Act = (name, input) => this.#act(name, input)
+    return {
+      view: readable(this.#view),
+      events: readable(this.#events),
+      status: readable(this.#status),
+      act,
+      follow: follower => this.#follow(follower),
+      close: () => this.#close()
+    }
+  }
+
+  #hear(message: HostMessage): void {
+    if (this.#isClosed) return
+    switch (message.type) {
+      case 'hello':
+        this.#greet(message)
+        break
+      case 'snapshot':
+        this.#isAwaitingSnapshot = false
+        this.#fold(message)
+        break
+      case 'batch':
+        if (!this.#isAwaitingSnapshot) this.#fold(message)
+        break
+      case 'result':
+        this.#take(message.id)?.resolve(message.output)
+        break
+      case 'refused':
+        this.#take(message.id)?.reject(new ActionError(message.error))
+        break
+    }
+  }
+
+  #greet(hello: Extract<HostMessage, { readonly type: 'hello' }>): void {
+    const { version, kernelId, isReadOnly, hasWorld } = hello
+    if (version !== PROTOCOL_VERSION) {
+      this.#lost(`The kernel speaks version ${version} of the protocol, and this panel ${PROTOCOL_VERSION}.`)
+      return
+    }
+    // After a restart of the kernel the numbers begin anew: what was known is of no use.
+    if (this.#kernelId !== kernelId) this.#known = nothingKnown
+    this.#kernelId = kernelId
+    this.#status.set({ connection: 'connecting', isReadOnly, hasWorld, missed: this.#known.missed })
+    this.#subscribe()
+  }
+
+  #subscribe(): void {
+    this.#isAwaitingSnapshot = true
+    const { seq } = this.#known
+    this.#channel.send({
+      type: 'subscribe',
+      version: PROTOCOL_VERSION,
+      ...(seq === undefined ? {} : { sinceSeq: seq })
+    })
+  }
+
+  #fold(message: TableMessage): void {
+    const next = foldMessage(this.#known, message)
+    if (next === undefined) {
+      this.#subscribe()
+      return
+    }
+    const news = withNews(this.#known, message)
+    this.#known = next
+    for (const follower of this.#followers) follower(news, this.#kernelId ?? '')
+    this.#view.set(next.view)
+    this.#events.set(next.events)
+    const { connection, isReadOnly, hasWorld, missed } = this.#status.getSnapshot()
+    if (connection !== 'live' || missed !== next.missed)
+      this.#status.set({ connection: 'live', isReadOnly, hasWorld, missed: next.missed })
+  }
+
+  #follow(follower: Follower): () => void {
+    const known = snapshotOf(this.#known)
+    if (known !== undefined) follower(known, this.#kernelId ?? '')
+    // Of its own, so that one who follows twice may stop once.
+    const own: Follower = (message, kernelId) => follower(message, kernelId)
+    this.#followers.add(own)
+    return () => void this.#followers.delete(own)
+  }
+
+  #act<K extends ActionName>(name: K, input: Actions[K]['in']): Promise<Actions[K]['out']> {
+    const { connection, isReadOnly } = this.#status.getSnapshot()
+    if (this.#isClosed || connection !== 'live') return Promise.reject(disconnected())
+    if (isReadOnly && !readingActions.has(name)) {
+      const message = 'This panel may only look.'
+      return Promise.reject(new ActionError({ code: 'READ_ONLY', message }))
+    }
+    this.#callCount += 1
+    const id = this.#callCount
+    return new Promise((resolve, reject) => {
+      this.#calls.set(id, { resolve: output => resolve(output as Actions[K]['out']), reject })
+      this.#channel.send({ type: 'call', id, action: name, input: input as JsonObject })
+    })
+  }
+
+  #take(id: number): PendingCall | undefined {
+    const call = this.#calls.get(id)
+    this.#calls.delete(id)
+    return call
+  }
+
+  #lost(message: string): void {
+    this.#isAwaitingSnapshot = true
+    this.#status.update({ connection: 'lost', message })
+    const calls = [...this.#calls.values()]
+    this.#calls.clear()
+    // Whether they were done is not known: the panel must look before it does them again.
+    for (const { reject } of calls) reject(unanswered())
+  }
+
+  #close(): void {
+    if (this.#isClosed) return
+    this.#lost('The panel was closed.')
+    this.#isClosed = true
+    this.#channel.close()
+  }
+}
+
+interface PendingCall {
+  resolve(output: JsonObject): void
+  reject(error: unknown): void
+}
+
+const disconnected = (): ActionError =>
+  new ActionError({
+    code: 'DISCONNECTED',
+    message: 'There is no connection to the kernel, so nothing was done.',
+    hint: 'Do it once the connection is back.'
+  })
+
+const unanswered = (): ActionError =>
+  new ActionError({
+    code: 'DISCONNECTED',
+    message: 'The connection was lost before the answer came, so it is not known whether this was done.',
+    details: { outcome: 'unknown' },
+    hint: 'Look at the wallet and its payments before you do it again.'
+  })
+
+const readable = <S>(observable: Observable<S>): Pick<Observable<S>, 'subscribe' | 'getSnapshot'> => ({
+  subscribe: listener => observable.subscribe(listener),
+  getSnapshot: () => observable.getSnapshot()
+})

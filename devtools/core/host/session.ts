@@ -1,0 +1,269 @@
+import type { Clock, JsonObject } from '../../../kernel/index.ts'
+import { ActionError, failureOf } from '../model/action-error.ts'
+import { type Act, type ActionName, addressActions, readingActions } from '../model/actions.ts'
+import type { ActionFact, JournalEvent } from '../model/facts.ts'
+import { type RedactOptions, redactEntry, redactFailure, redactOutput, redactRow } from '../model/redact.ts'
+import { type SliceName, type SlicePatch, type Slices, sliceNames } from '../model/slices.ts'
+import {
+  type BadMessage,
+  type Channel,
+  type ClientMessage,
+  type HostMessage,
+  PROTOCOL_VERSION,
+  readMessage
+} from '../protocol/protocol.ts'
+import type { ActionCorrelation } from './correlation.ts'
+import type { Journal } from './journal.ts'
+import type { Tables } from './tables.ts'
+
+/** What one panel may do, and how it is doing. */
+export interface AttachOptions {
+  /** Only the actions that change nothing are done. */
+  readonly isReadOnly: boolean
+  /** Does the actions; without it there is nothing to do but look. */
+  readonly act?: Act
+  /** There is a fake world that can be driven. */
+  readonly hasWorld: boolean
+  /** The panel does not keep up: it is told of tables once a second, and events are left out and counted. */
+  readonly isSlow?: () => boolean
+}
+
+/** Serves panels: the side of the kernel. */
+export interface PanelHost {
+  /** Serves one panel until the returned function is called or the channel closes. */
+  attach(channel: Channel<HostMessage, ClientMessage>, options: AttachOptions): () => void
+}
+
+/** What has changed in one table since the panel was told, in the order of it. */
+interface DirtyRows {
+  readonly changed: Set<string>
+  readonly removed: Set<string>
+}
+
+/** What a session shares with the host. */
+export interface SessionParts {
+  readonly clock: Pick<Clock, 'now' | 'after'>
+  readonly kernelId: string
+  readonly batchMs: number
+  readonly tables: Tables
+  readonly journal: Journal
+  readonly redaction: RedactOptions
+  readonly correlation: ActionCorrelation
+  /** Notes what the panel did. */
+  acted(fact: ActionFact, correlationId: string): void
+  ended(session: Session): void
+}
+
+/** How much longer a slow panel is left in peace. */
+const SLOW_MS = 1000
+/** How many calls of one panel may be under way. */
+const MAX_CALLS = 50
+
+/** One panel that is attached: what it has seen, what has changed since, and what it calls for. */
+export class Session {
+  readonly #parts: SessionParts
+  readonly #channel: Channel<HostMessage, ClientMessage>
+  readonly #options: AttachOptions
+  readonly #dirty = new Map<SliceName, DirtyRows>()
+  #isSubscribed = false
+  #isEnded = false
+  #seq = 0
+  #sentAt = 0
+  #calls = 0
+  #cancel: (() => void) | undefined
+
+  constructor(parts: SessionParts, channel: Channel<HostMessage, ClientMessage>, options: AttachOptions) {
+    this.#parts = parts
+    this.#channel = channel
+    this.#options = options
+    channel.onClose(() => this.#end())
+    channel.onMessage(message => this.#hear(readMessage(message)))
+  }
+
+  /** Says who is here; the panel subscribes next. */
+  greet(): void {
+    const { kernelId } = this.#parts
+    const { isReadOnly, hasWorld } = this.#options
+    this.#send({ type: 'hello', version: PROTOCOL_VERSION, kernelId, isReadOnly, hasWorld })
+  }
+
+  /** A row has changed or left. */
+  mark(slice: SliceName, id: string, what: 'changed' | 'removed'): void {
+    if (!this.#isSubscribed) return
+    let rows = this.#dirty.get(slice)
+    if (rows === undefined) {
+      rows = { changed: new Set(), removed: new Set() }
+      this.#dirty.set(slice, rows)
+    }
+    rows[what].add(id)
+    // One that comes back after it was removed is in both: it stands at the end of its table then.
+    if (what === 'removed') rows.changed.delete(id)
+  }
+
+  /** Something was noted: it is told with all else of the next tenth of a second. */
+  wake(): void {
+    if (!this.#isSubscribed || this.#cancel !== undefined) return
+    this.#cancel = this.#parts.clock.after(this.#parts.batchMs, () => this.#flush())
+  }
+
+  /** Tells what is left, and hangs up. */
+  detach(): void {
+    if (this.#isEnded) return
+    this.#cancel?.()
+    if (this.#isSubscribed) this.#sendBatch(false)
+    this.#end()
+    this.#channel.close()
+  }
+
+  #end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#isSubscribed = false
+    this.#cancel?.()
+    this.#dirty.clear()
+    this.#parts.ended(this)
+  }
+
+  #hear(message: ClientMessage | BadMessage): void {
+    if (this.#isEnded) return
+    if (message.type === 'subscribe') this.#subscribe(message)
+    else if (message.type === 'call') void this.#call(message)
+    else this.#refuse(message.id, new ActionError({ code: 'BAD_MESSAGE', message: `${message.rule}.` }))
+  }
+
+  #subscribe({ version, sinceSeq = 0 }: { readonly version: number; readonly sinceSeq?: number }): void {
+    if (version !== PROTOCOL_VERSION) {
+      const message = `This kernel speaks version ${PROTOCOL_VERSION} of the protocol, and not ${version}.`
+      this.#refuse(0, new ActionError({ code: 'BAD_MESSAGE', message }))
+      return
+    }
+    const { journal, tables, redaction } = this.#parts
+    const rowsOf = <K extends SliceName>(slice: K): (readonly [string, Slices[K]])[] =>
+      [...tables.rows(slice)].map(([id, row]) => [id, redactRow(slice, row, redaction)])
+    const slices = Object.fromEntries(sliceNames.map(slice => [slice, rowsOf(slice)])) as unknown as Extract<
+      HostMessage,
+      { readonly type: 'snapshot' }
+    >['slices']
+    const events = this.#eventsSince(sinceSeq)
+    this.#isSubscribed = true
+    this.#dirty.clear()
+    this.#seq = journal.seq
+    this.#send({ type: 'snapshot', seq: journal.seq, slices, events })
+  }
+
+  #flush(): void {
+    this.#cancel = undefined
+    const { clock, batchMs } = this.#parts
+    const isSlow = this.#options.isSlow?.() === true
+    const rest = SLOW_MS - (clock.now() - this.#sentAt)
+    if (isSlow && rest > 0) {
+      this.#cancel = clock.after(Math.min(SLOW_MS, Math.max(batchMs, rest)), () => this.#flush())
+      return
+    }
+    this.#sendBatch(isSlow)
+  }
+
+  #sendBatch(isSlow: boolean): void {
+    const { journal } = this.#parts
+    const fromSeq = this.#seq
+    const patches = this.#takePatches()
+    if (journal.seq === fromSeq && patches.length === 0) return
+    const events = isSlow ? [] : this.#eventsSince(fromSeq)
+    this.#seq = journal.seq
+    const missed = journal.seq - fromSeq - events.length
+    this.#send({ type: 'batch', fromSeq, seq: journal.seq, patches, events, missed })
+  }
+
+  #eventsSince(seq: number): readonly JournalEvent[] {
+    const { journal, redaction } = this.#parts
+    return journal.since(seq).map(entry => redactEntry(entry, redaction))
+  }
+
+  #takePatches(): SlicePatch[] {
+    const { tables, redaction } = this.#parts
+    const patches = [...this.#dirty].map(([slice, ids]): SlicePatch => {
+      const rows = tables.rows(slice)
+      const changed = [...ids.changed].flatMap((id): [string, Slices[SliceName]][] => {
+        const row = rows.get(id)
+        return row === undefined ? [] : [[id, redactRow(slice, row, redaction)]]
+      })
+      return { slice, changed, removed: [...ids.removed] }
+    })
+    this.#dirty.clear()
+    return patches
+  }
+
+  async #call({ id, action, input }: Extract<ClientMessage, { readonly type: 'call' }>): Promise<void> {
+    const { clock, acted, correlation, redaction } = this.#parts
+    const started = clock.now()
+    const running = correlation.begin(action, input)
+    const told = (outcome: Pick<ActionFact, 'outcome' | 'errorCode' | 'subject'>): void =>
+      acted({ action, durationMs: clock.now() - started, ...outcome }, running.id)
+    this.#calls += 1
+    try {
+      // Of an application's own act nothing at all may come, and what was done is not to be told as failed.
+      const output = ((await this.#allowed(action)(action, input as never)) ?? {}) as JsonObject
+      correlation.end(running, output)
+      told({ outcome: 'done', ...subjectOf(input, output) })
+      this.#send({ type: 'result', id, output: redactOutput(action, output, redaction) })
+    } catch (error) {
+      correlation.end(running)
+      told({ outcome: 'failed', ...subjectOf(input), errorCode: failureOf(error).code })
+      this.#refuse(id, error)
+    } finally {
+      this.#calls -= 1
+    }
+  }
+
+  /** The read-only switch is enforced here, whatever a panel believes. */
+  #allowed(action: ActionName): Act {
+    const { act, isReadOnly } = this.#options
+    if (isReadOnly && !readingActions.has(action))
+      throw new ActionError({
+        code: 'READ_ONLY',
+        message: 'This panel may only look.',
+        hint: 'Start it again without the read-only switch.'
+      })
+    if (act === undefined)
+      throw new ActionError({ code: 'READ_ONLY', message: 'There is nobody here who does actions.' })
+    if (this.#calls > MAX_CALLS)
+      throw new ActionError({ code: 'BAD_MESSAGE', message: 'Too many actions are under way.' })
+    // A mark is no address: it would make a code that cannot be paid, and names no payment.
+    if (addressActions.has(action) && this.#parts.redaction.hideAddresses === true)
+      throw new ActionError({
+        code: 'HIDDEN',
+        message: 'Addresses and transaction ids are hidden here.',
+        hint: 'Start it again without hiding addresses.'
+      })
+    return act
+  }
+
+  #refuse(id: number, error: unknown): void {
+    this.#send({ type: 'refused', id, error: redactFailure(failureOf(error), this.#parts.redaction) })
+  }
+
+  #send(message: HostMessage): void {
+    if (this.#isEnded) return
+    this.#sentAt = this.#parts.clock.now()
+    try {
+      this.#channel.send(message)
+    } catch {
+      // A panel that would be told no more must not believe that it sees what is: it subscribes anew on the next channel.
+      this.#end()
+      this.#channel.close()
+    }
+  }
+}
+
+/** What an action was about, by its ids alone: the rest of an input is nobody's business. */
+const subjectOf = (...sources: readonly JsonObject[]): { readonly subject?: string } => {
+  for (const name of ['walletId', 'fromWalletId', 'accountId', 'repoId', 'roundId', 'draftId', 'quoteId']) {
+    for (const source of sources) {
+      const id = Object.hasOwn(source, name) ? source[name] : undefined
+      if (typeof id === 'string' && id.length <= MAX_ID) return { subject: id }
+    }
+  }
+  return {}
+}
+
+const MAX_ID = 100

@@ -1,3 +1,0 @@
-/** Whether a value from outside is an object with fields, and no list (pure). */
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,193 @@
+import type { JsonObject, OpenPaymentSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
+
+/**
+ * Everything that the panel can do. Actions and their results are JSON, so that the same ones go to a kernel in the page
+ * and to one in another process. Amounts are native units, as decimal text.
+ */
+export interface Actions {
+  // Who is here
+  'account.create': {
+    in: { username?: string; password?: string; pin?: string }
+    out: { accountId: string }
+  }
+  'account.login': {
+    in: { username?: string; loginId?: string; password?: string; pin?: string }
+    out: { accountId: string }
+  }
+  'account.logout': { in: { accountId: string }; out: JsonObject }
+
+  // Wallets and engines
+  'wallet.create': { in: { accountId: string; walletType: string; name?: string }; out: { walletId: string } }
+  'wallet.receive': { in: { walletId: string }; out: { publicAddress: string; uri: string } }
+  'engine.pause': { in: { walletId: string }; out: JsonObject }
+  'engine.resume': { in: { walletId: string }; out: JsonObject }
+  'engine.resync': { in: { walletId: string }; out: JsonObject }
+  'repo.sync': { in: { repoId: string }; out: JsonObject }
+
+  // Sending: a draft is reviewed, then approved once
+  'spend.draft': {
+    in: SpendWish & { nativeAmount: string }
+    out: { draftId: string; review: SpendReview }
+  }
+  'spend.max': { in: SpendWish; out: { nativeAmount: string } }
+  'spend.approve': { in: ApprovedDraft; out: { txid: string } }
+  'spend.discard': { in: { draftId: string }; out: JsonObject }
+
+  // Open payments: what may have left and is not confirmed. `confirm`: the first eight characters of the txid
+  'spend.resend': { in: { walletId: string; txid: string }; out: { txid: string } }
+  'spend.replace': { in: ReplaceWish; out: { draftId: string; review: SpendReview } }
+  'spend.forget': { in: { walletId: string; txid: string; confirm: string }; out: JsonObject }
+
+  // Swapping: a quote is ordered and reviewed, then approved once
+  'swap.ask': {
+    in: {
+      fromWalletId: string
+      toWalletId: string
+      nativeAmount: string
+      quoteFor: 'from' | 'to' | 'max'
+    }
+    out: { roundId: string }
+  }
+  'swap.close': { in: { roundId: string }; out: JsonObject }
+  'swap.review': { in: { quoteId: string }; out: { draftId: string; review: SpendReview } }
+  'swap.approve': { in: ApprovedDraft; out: { txid: string; orderId?: string } }
+  'swap.discard': { in: { draftId: string }; out: JsonObject }
+  'swap.enable': { in: { accountId: string; pluginId: string; isEnabled: boolean }; out: JsonObject }
+
+  // Rates: these two only read
+  'rates.route': {
+    in: { from: string; to: string; biases?: Readonly<Record<string, number>>; alternatives?: number }
+    out: { route: RouteSnapshot | null; alternatives: readonly RouteSnapshot[] }
+  }
+  'rates.refresh': { in: JsonObject; out: JsonObject }
+
+  // The fake world
+  'world.fund': { in: { walletId: string; nativeAmount: string }; out: { txid: string } }
+  'world.mine': { in: { pluginId: string; count: number }; out: { height: number } }
+  'world.network': { in: { isOnline: boolean }; out: { isOnline: boolean } }
+}
+
+/** The name of an action. */
+export type ActionName = keyof Actions
+
+/** The names of all actions; a message may name any of them and nothing else. */
+export const actionNames: ReadonlySet<string> = new Set(
+  Object.keys({
+    'account.create': true,
+    'account.login': true,
+    'account.logout': true,
+    'wallet.create': true,
+    'wallet.receive': true,
+    'engine.pause': true,
+    'engine.resume': true,
+    'engine.resync': true,
+    'repo.sync': true,
+    'spend.draft': true,
+    'spend.max': true,
+    'spend.approve': true,
+    'spend.discard': true,
+    'spend.resend': true,
+    'spend.replace': true,
+    'spend.forget': true,
+    'swap.ask': true,
+    'swap.close': true,
+    'swap.review': true,
+    'swap.approve': true,
+    'swap.discard': true,
+    'swap.enable': true,
+    'rates.route': true,
+    'rates.refresh': true,
+    'world.fund': true,
+    'world.mine': true,
+    'world.network': true
+  } satisfies { readonly [K in ActionName]: true })
+)
+
+/** One action with what it needs. */
+export type Action = {
+  readonly [K in ActionName]: { readonly name: K; readonly input: Actions[K]['in'] }
+}[ActionName]
+
+/** Who is to be paid, in what, and how fast. */
+export interface SpendWish {
+  readonly walletId: string
+  /** Left out: the coin of the chain. */
+  readonly tokenId?: string
+  /** An address or a payment link. */
+  readonly publicAddress: string
+  readonly fee?: 'low' | 'standard' | 'high'
+}
+
+/** The open payment whose place another one takes: to the same payees, with the same amounts, memos and notes. */
+export interface ReplaceWish extends Pick<SpendWish, 'fee'> {
+  readonly walletId: string
+  readonly txid: string
+}
+
+/**
+ * A draft that a person has said yes to. `maxNetworkFee`: allows a fee that is not usual, up to this. `again`: the open
+ * payments beside which the same payee is paid the same amount once more.
+ */
+export interface ApprovedDraft {
+  readonly draftId: string
+  readonly maxNetworkFee?: string
+  readonly again?: readonly string[]
+}
+
+/** What would be signed, for a person to read first. */
+export interface SpendReview {
+  /** The plugin that is paid through, of a swap. */
+  readonly provider?: string
+  readonly walletId: string
+  /** What is paid in; left out: the coin of the chain. */
+  readonly tokenId?: string
+  readonly currencyCode: string
+  /** What is paid, without the fee; positive. */
+  readonly nativeAmount: string
+  /** Comes on top, in the coin of the paying chain. */
+  readonly networkFee: string
+  /** What it usually costs, if the network fee is so far above that it has to be allowed by itself. */
+  readonly usualNetworkFee?: string
+  readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+  /** The address as it was given, where it is spelled as another currency spells its own, too. */
+  readonly legacyAddress?: string
+  /** What goes onto the chain for everyone to read; one that is no text begins with its type. */
+  readonly memos?: readonly string[]
+  /** The parameters of what is called on the chain, as JSON. */
+  readonly params?: readonly string[]
+  /** Payments that may still be mined, up to 20; those of `similar` come first. */
+  readonly openPayments?: readonly OpenPaymentSnapshot[]
+  /** How many of them there are, if that is more. */
+  readonly openCount?: number
+  /** The txids of open payments to the same payee of the same amount: a second one has to be allowed by itself. */
+  readonly similar?: readonly string[]
+  /** The txid of the open payment whose place this takes. */
+  readonly replaces?: string
+  /** Of a swap: who may take tokens of the wallet afterwards, and how many. */
+  readonly allowances?: readonly { readonly spender: string; readonly nativeAmount: string }[]
+  /** Of a swap: its payee was compared with the addresses of all wallets of the account; otherwise only with known ones. */
+  readonly isOwnCheckComplete?: boolean
+  /** Of a swap: what arrives, and where. */
+  readonly toWalletId?: string
+  readonly toTokenId?: string
+  readonly toCurrencyCode?: string
+  readonly toNativeAmount?: string
+  /** The least that arrives; absent of an estimate for which the provider promises nothing. */
+  readonly minReceive?: string
+  readonly payoutAddress?: string
+  readonly isEstimate?: boolean
+  /** Unix milliseconds. */
+  readonly expiresAt?: number
+  readonly orderId?: string
+}
+
+/** The actions that change nothing, which a read-only panel may do, too. */
+export const readingActions: ReadonlySet<ActionName> = new Set<ActionName>(['rates.route'])
+
+/** The actions that are about an address or a txid itself: of no use where these are hidden. */
+export const addressActions: ReadonlySet<ActionName> = new Set<ActionName>([
+  ...(['wallet.receive', 'spend.resend', 'spend.replace', 'spend.forget'] as const)
+])
+
+/** Does actions; rejects with an error that has `code`, `message` and maybe a `hint`. */
+export type Act = <K extends ActionName>(name: K, input: Actions[K]['in']) => Promise<Actions[K]['out']>

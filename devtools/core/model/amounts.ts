@@ -1,0 +1,59 @@
+import {
+  type AmountUnits,
+  amountText,
+  isNativeAmount,
+  isWalletError,
+  type NativeAmount,
+  parseAmount,
+  type TokenSnapshot
+} from '../../../kernel/index.ts'
+import { cached } from './derive.ts'
+import type { View } from './slices.ts'
+
+/** What is left where no table tells of an asset: whole native units. */
+export const NATIVE: AmountUnits = {
+  currencyCode: 'native',
+  displayName: 'native units',
+  denominations: []
+}
+
+/** What an amount is of: the coin of a wallet's chain, or a token of it. */
+export interface AssetPlace {
+  readonly walletId: string
+  /** null, or left out: the coin. */
+  readonly tokenId?: string | null | undefined
+  /** The wallet's currency, for where the wallet may have left its table. */
+  readonly pluginId?: string
+}
+
+/** What the amounts of an asset are written in, as the tables tell; native units where they do not (pure). */
+export const unitsOf = (view: View, { walletId, tokenId = null, pluginId }: AssetPlace): AmountUnits => {
+  const wallet = view.wallets.get(walletId)
+  if (tokenId === null) return view.plugins.get(wallet?.pluginId ?? pluginId ?? '')?.currency ?? NATIVE
+  return (wallet && tokensById(wallet.tokens).get(tokenId)) ?? NATIVE
+}
+
+/** A wallet may have thousands. */
+const tokensById = cached(
+  (tokens: readonly TokenSnapshot[]): ReadonlyMap<string, AmountUnits> =>
+    new Map(tokens.map(token => [token.tokenId, token]))
+)
+
+/** An amount as people write it, such as `0.5 BTC`; text that is no amount stays as it is (pure). */
+export const amountIn = (native: string, units: AmountUnits): string =>
+  isNativeAmount(native) ? amountText(native, units) : native
+
+/** An amount that was typed: what it is, or what is wrong with it. */
+export type TypedAmount =
+  | { readonly native: NativeAmount; readonly error?: undefined }
+  | { readonly native?: undefined; readonly error: string }
+
+/** Reads an amount above zero as the command line does: `0.5`, `0.5 BTC` or `50000000 native`. Never throws (pure). */
+export const readAmount = (text: string, units: AmountUnits): TypedAmount => {
+  try {
+    const native = parseAmount(text, units)
+    return native === '0' ? { error: 'The amount must be above zero' } : { native }
+  } catch (error) {
+    return { error: isWalletError(error, 'AMOUNT_INVALID') ? error.message : 'This is no amount' }
+  }
+}

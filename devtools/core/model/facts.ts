@@ -1,0 +1,153 @@
+import type {
+  AccountSnapshot,
+  ExchangeSnapshot,
+  JsonObject,
+  RateProviderSnapshot,
+  TellingHooks,
+  TransactionsSnapshot,
+  UserSnapshot
+} from '../../../kernel/index.ts'
+import type { WorldSnapshot } from './world-control.ts'
+
+/** The name of a telling hook. */
+export type HookName = keyof TellingHooks
+
+/** What a telling hook tells. */
+export type Told<H extends HookName> = Parameters<TellingHooks[H]['call']>[0]
+
+/** What an observer's action amounted to; never what was typed. */
+export interface ActionFact {
+  readonly action: string
+  readonly outcome: 'done' | 'failed'
+  readonly durationMs: number
+  /** What it was about. */
+  readonly subject?: string
+  readonly errorCode?: string
+}
+
+/** What the journal keeps of each hook: mostly the snapshot itself, without a copy. */
+export type Facts = {
+  readonly [H in Exclude<
+    HookName,
+    'accountChanged' | 'usersChanged' | 'ratesChanged' | 'transactionsChanged' | 'filesExchanged'
+  >]: Told<H>
+} & {
+  /** The ids of its wallets are in its table; each new wallet would keep all those before it once more. */
+  readonly accountChanged: Omit<AccountSnapshot, `${string}Ids`> & {
+    readonly walletCount: number
+    readonly activeCount: number
+    readonly archivedCount: number
+    readonly hiddenCount: number
+  }
+  readonly usersChanged: { readonly users: readonly UserSnapshot[] }
+  /** The pairs are in their table; ten thousand in each event would be too many to keep. */
+  readonly ratesChanged: { readonly pairCount: number; readonly providers: readonly RateProviderSnapshot[] }
+  /** The first of the txids, and how many there were. */
+  readonly transactionsChanged: TransactionsSnapshot & {
+    readonly createdCount: number
+    readonly changedCount: number
+  }
+  /** The first of the paths, and how many there were. */
+  readonly filesExchanged: ExchangeSnapshot & { readonly sentCount: number; readonly receivedCount: number }
+  readonly action: ActionFact
+  /** Of the fake world, which no hook tells of. */
+  readonly worldChanged: WorldSnapshot
+}
+
+/** The name of an event of the journal. */
+export type FactName = keyof Facts
+
+const MAX_TXIDS = 20
+const MAX_PATHS = 20
+
+/** What the journal keeps of something told (pure). */
+export const factOf = <H extends HookName>(hook: H, told: Told<H>): Facts[H] => {
+  const make = makers[hook] as ((told: Told<H>) => Facts[H]) | undefined
+  return make === undefined ? (told as Facts[H]) : make(told)
+}
+
+const makers: { readonly [H in HookName]?: (told: Told<H>) => Facts[H] } = {
+  accountChanged: ({ walletIds, activeWalletIds, archivedWalletIds, hiddenWalletIds, ...account }) => ({
+    ...account,
+    walletCount: walletIds.length,
+    activeCount: activeWalletIds.length,
+    archivedCount: archivedWalletIds.length,
+    hiddenCount: hiddenWalletIds.length
+  }),
+  usersChanged: users => ({ users }),
+  ratesChanged: ({ pairs, providers }) => ({ pairCount: pairs.length, providers }),
+  transactionsChanged: ({ walletId, created, changed }) => ({
+    walletId,
+    created: created.slice(0, MAX_TXIDS),
+    changed: changed.slice(0, MAX_TXIDS),
+    createdCount: created.length,
+    changedCount: changed.length
+  }),
+  filesExchanged: ({ repoId, sent, received }) => ({
+    repoId,
+    sent: sent.slice(0, MAX_PATHS),
+    received: received.slice(0, MAX_PATHS),
+    sentCount: sent.length,
+    receivedCount: received.length
+  })
+}
+
+/** What an event is about; undefined if it is about no one thing (pure). */
+export const subjectOf = <F extends FactName>(name: F, fact: Facts[F]): string | undefined =>
+  subjects[name](fact)
+
+const subjects: { readonly [F in FactName]: (fact: Facts[F]) => string | undefined } = {
+  pluginChanged: ({ pluginId }) => pluginId,
+  usersChanged: () => undefined,
+  loginChanged: ({ attemptId }) => attemptId,
+  accountChanged: ({ accountId }) => accountId,
+  lobbyChanged: ({ lobbyId }) => lobbyId,
+  repoChanged: ({ repoId }) => repoId,
+  filesExchanged: ({ repoId }) => repoId,
+  walletChanged: ({ walletId }) => walletId,
+  engineChanged: ({ walletId }) => walletId,
+  transactionsChanged: ({ walletId }) => walletId,
+  addressChanged: ({ walletId }) => walletId,
+  tokensDetected: ({ walletId }) => walletId,
+  spendChanged: ({ walletId }) => walletId,
+  ratesChanged: () => undefined,
+  routeFound: ({ fromCurrency, toCurrency }) => `${fromCurrency} ${toCurrency}`,
+  quoteChanged: ({ roundId }) => roundId,
+  pluginFault: ({ pluginId }) => pluginId,
+  logged: ({ source }) => source,
+  tapRan: ({ pluginId }) => pluginId,
+  action: ({ subject }) => subject,
+  worldChanged: () => undefined
+}
+
+/** The names of the telling hooks. */
+export const hookNames: readonly HookName[] = Object.keys(subjects).filter(
+  (name): name is HookName => name !== 'action' && name !== 'worldChanged'
+)
+
+/** An event as it is kept: with the frozen snapshot of the kernel, neither copied nor redacted. */
+export interface JournalEntry<F extends FactName = FactName> {
+  readonly seq: number
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly hook: F
+  readonly fact: Facts[F]
+  /** The action that it belongs to. */
+  readonly correlationId?: string
+}
+
+/** One thing that happened, as the journal keeps it: a call of a telling hook, or an action of the panel. */
+export interface JournalEvent {
+  /** Ascending, without gaps within one kernel. */
+  readonly seq: number
+  /** Unix milliseconds. */
+  readonly at: number
+  /** The telling hook, such as `engineChanged`, `tapRan` or `logged`; `action` for what the panel did. */
+  readonly hook: string
+  /** What it is about: a wallet, repo, account, round or plugin id. */
+  readonly subject?: string
+  /** Threads one action through hooks and events (architecture decision 6). */
+  readonly correlationId?: string
+  /** The redacted snapshot. */
+  readonly data: JsonObject
+}

@@ -1,0 +1,146 @@
+import { isNativeAmount, type Json, type JsonObject, scrub } from '../../../kernel/index.ts'
+import type { ActionFailure } from './action-error.ts'
+import type { ActionName, Actions } from './actions.ts'
+import { type FactName, type JournalEntry, type JournalEvent, subjectOf } from './facts.ts'
+import { type FieldRule, factRules, outputRules, rowRules } from './redaction-rules.ts'
+import type { SliceName, Slices } from './slices.ts'
+
+/** How addresses and txids are shown. */
+export interface RedactOptions {
+  /** Show only how long an address or a txid is, and a short mark by which equal ones are known. */
+  readonly hideAddresses?: boolean
+  /** Makes the marks of one kernel mean nothing for another. */
+  readonly salt?: string
+}
+
+type Rules = Readonly<Record<string, FieldRule>>
+
+/** A row of a table with the fields that may be shown; whatever nobody has decided on is left out (pure). */
+export const redactRow = <K extends SliceName>(
+  slice: K,
+  row: Slices[K],
+  options: RedactOptions = {}
+): Slices[K] =>
+  // What is left has the fields of the row: the rules name each one, and none of a snapshot is hidden at its top.
+  redactObject(rowRules[slice], row, options) as unknown as Slices[K]
+
+/** An event as a panel may see it (pure). */
+export const redactEntry = (
+  { seq, at, hook, fact, ...entry }: JournalEntry,
+  options: RedactOptions = {}
+): JournalEvent => {
+  const subject = subjectOf(hook, fact)
+  const correlationId = entry.correlationId ?? ('correlationId' in fact ? fact.correlationId : undefined)
+  return {
+    seq,
+    at,
+    hook,
+    ...(subject === undefined ? {} : { subject }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+    data: redactObject(factRules[hook], fact, options)
+  }
+}
+
+/** What may be shown of an event's data; undefined of a hook that nobody knows (pure). */
+export const redactFact = (
+  hook: string,
+  data: object,
+  options: RedactOptions = {}
+): JsonObject | undefined =>
+  Object.hasOwn(factRules, hook) ? redactObject(factRules[hook as FactName], data, options) : undefined
+
+/** The result of an action as a panel may see it (pure). */
+export const redactOutput = (
+  action: ActionName,
+  output: Actions[ActionName]['out'],
+  options: RedactOptions = {}
+): JsonObject => redactObject(outputRules[action], output, options)
+
+/** A failure as a panel may see it: its words are safe, and may still name an address or a txid (pure). */
+export const redactFailure = (
+  { code, message, hint, details }: ActionFailure,
+  options: RedactOptions = {}
+): ActionFailure => {
+  const wordsOf = (text: string): string => (options.hideAddresses === true ? scrub(text) : text)
+  const shown = Object.entries(details ?? {}).map(([name, value = null]): [string, Json] => {
+    if (name === 'txid') return [name, chainOf(value, options) ?? null]
+    // Ids of wallets and amounts of many digits look like keys.
+    const isWords = typeof value === 'string' && name !== 'walletId' && !isNativeAmount(value)
+    return [name, isWords ? wordsOf(value) : value]
+  })
+  return {
+    code,
+    message: wordsOf(message),
+    ...(hint === undefined ? {} : { hint: wordsOf(hint) }),
+    ...(details === undefined ? {} : { details: Object.fromEntries(shown) })
+  }
+}
+
+const redactObject = (rules: Rules, value: object, options: RedactOptions): JsonObject => {
+  const shown: Record<string, Json> = {}
+  for (const name in rules) {
+    if (!Object.hasOwn(value, name)) continue
+    const field = redactField(rules[name], (value as Rules)[name], options)
+    if (field !== undefined) shown[name] = field
+  }
+  return shown
+}
+
+const redactField = (
+  rule: FieldRule | undefined,
+  value: unknown,
+  options: RedactOptions
+): Json | undefined => {
+  if (rule === undefined || rule === 'hidden') return undefined
+  if (rule === 'plain') return plainOf(value, 0)
+  if (rule === 'text') return typeof value === 'string' ? scrub(value) : undefined
+  if (rule === 'chain') return chainOf(value, options)
+  if (value === null) return null
+  if ('object' in rule) return isObject(value) ? redactObject(rule.object, value, options) : undefined
+  if ('values' in rule) return isObject(value) ? redactValues(rule.values, value, options) : undefined
+  if (!Array.isArray(value)) return undefined
+  return value.filter(isObject).map(item => redactObject(rule.each, item, options))
+}
+
+const redactValues = (rules: Rules, table: object, options: RedactOptions): JsonObject =>
+  Object.fromEntries(
+    Object.entries(table)
+      .filter(([, value]) => isObject(value))
+      .map(([name, value]) => [name, redactObject(rules, value as object, options)])
+  )
+
+const chainOf = (value: unknown, options: RedactOptions): Json | undefined => {
+  if (Array.isArray(value)) return value.flatMap(item => chainOf(item, options) ?? [])
+  if (typeof value !== 'string') return undefined
+  const isShown = options.hideAddresses !== true || HIDDEN.test(value)
+  return isShown ? plainOf(value, 0) : hidden(value, options.salt ?? '')
+}
+
+/** Lists and tables of short values, one within the other at most: nothing deeper can be smuggled through. */
+const plainOf = (value: unknown, depth: number): Json | undefined => {
+  if (value === null || typeof value === 'boolean') return value
+  if (typeof value === 'string') return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (depth > 0 || !isObject(value)) return undefined
+  if (Array.isArray(value)) return value.flatMap(item => plainOf(item, 1) ?? [])
+  const shown: [string, Json][] = []
+  for (const [name, item] of Object.entries(value)) {
+    const field = plainOf(item, 1)
+    if (field !== undefined) shown.push([name, field])
+  }
+  return Object.fromEntries(shown)
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** Such as `hidden (62 letters, a3f09c1b)`. FNV-1a: it tells equals apart and is no proof against guessing. */
+const hidden = (text: string, salt: string): string => {
+  let hash = 0x811c9dc5
+  for (const letter of salt + text) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193)
+  return `hidden (${text.length} letters, ${(hash >>> 0).toString(16).padStart(8, '0')})`
+}
+
+/** What {@link hidden} gives: nothing is hidden twice. */
+const HIDDEN = /^hidden \(\d+ letters, [0-9a-f]{8}\)$/
+
+const MAX_TEXT = 1000

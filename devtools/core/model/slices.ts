@@ -1,0 +1,78 @@
+import type {
+  AccountSnapshot,
+  EngineSnapshot,
+  LobbySnapshot,
+  LoginSnapshot,
+  PluginSnapshot,
+  QuoteSnapshot,
+  RateProviderSnapshot,
+  RateSnapshot,
+  RepoSnapshot,
+  RouteSnapshot,
+  SpendProgressSnapshot,
+  UserSnapshot,
+  WalletSnapshot
+} from '../../../kernel/index.ts'
+import type { WorldSnapshot } from './world-control.ts'
+
+/**
+ * What the panel sees of a kernel: the newest snapshot of each thing, in tables by id. Everything is JSON without
+ * secrets.
+ *
+ * Ids are those of the snapshots; of a quote `roundId pluginId`, of a pair `from to source`, of a route `from to`. The one row of the fake world is `world`.
+ */
+export interface Slices {
+  readonly plugins: PluginSnapshot
+  readonly users: UserSnapshot
+  readonly logins: LoginSnapshot
+  readonly accounts: AccountSnapshot
+  readonly lobbies: LobbySnapshot
+  readonly repos: RepoSnapshot
+  readonly wallets: WalletSnapshot
+  readonly engines: EngineSnapshot
+  readonly spends: SpendProgressSnapshot
+  readonly rateProviders: RateProviderSnapshot
+  readonly pairs: RateSnapshot
+  readonly routes: RouteSnapshot
+  readonly quotes: QuoteSnapshot
+  readonly world: WorldSnapshot
+}
+
+/** The name of a table. */
+export type SliceName = keyof Slices
+
+/** Every table, in the order in which a message lists them. */
+export const sliceNames: readonly SliceName[] = Object.keys({
+  plugins: true,
+  users: true,
+  logins: true,
+  accounts: true,
+  lobbies: true,
+  repos: true,
+  wallets: true,
+  engines: true,
+  spends: true,
+  rateProviders: true,
+  pairs: true,
+  routes: true,
+  quotes: true,
+  world: true
+} satisfies { readonly [K in SliceName]: true }) as SliceName[]
+
+/** Tables without a row. */
+export const emptyView: View = Object.freeze(
+  Object.fromEntries(sliceNames.map(name => [name, new Map()])) as unknown as View
+)
+
+/** One table: snapshots by id, in the order in which the ids were first seen. */
+export type Slice<K extends SliceName = SliceName> = ReadonlyMap<string, Slices[K]>
+
+/** All tables. Each flush replaces the tables that changed, at most ten times a second; the others stay the same object. */
+export type View = { readonly [K in SliceName]: Slice<K> }
+
+/** What one flush changed in one table. */
+export interface SlicePatch {
+  readonly slice: SliceName
+  readonly changed: readonly (readonly [id: string, snapshot: Slices[SliceName]])[]
+  readonly removed: readonly string[]
+}

@@ -1,0 +1,71 @@
+import {
+  type AmountUnits,
+  bestFailureOf,
+  type QuoteSnapshot,
+  type SwapRequestSnapshot
+} from '../../../kernel/index.ts'
+import { unitsOf } from '../model/amounts.ts'
+import type { View } from '../model/slices.ts'
+
+/** One round of quotes. */
+export interface RoundRow {
+  readonly roundId: string
+  /** What was asked. */
+  readonly request: SwapRequestSnapshot
+  /** Every provider has answered, failed or run out of time. */
+  readonly isOver: boolean
+  /** Those with a quote by rank, then those that are awaited, then those that have failed. */
+  readonly lanes: readonly QuoteSnapshot[]
+  /** What the amounts on both sides are written in, and the fee of the paying chain. */
+  readonly units: { readonly from: AmountUnits; readonly to: AmountUnits; readonly fee: AmountUnits }
+  /** When all have failed: the one failure that an application is told, chosen as the kernel chooses it. */
+  readonly chosen?: QuoteSnapshot
+}
+
+/** The rounds of quotes, newest first (pure). */
+export const quoteBoard = (view: View): readonly RoundRow[] => {
+  const rounds = new Map<string, [QuoteSnapshot, ...QuoteSnapshot[]]>()
+  for (const quote of view.quotes.values()) {
+    const lanes = rounds.get(quote.roundId)
+    if (lanes === undefined) rounds.set(quote.roundId, [quote])
+    else lanes.push(quote)
+  }
+  return [...rounds].map(([roundId, lanes]) => roundOf(view, roundId, lanes)).reverse()
+}
+
+/** How long a quote can still be approved, in milliseconds; undefined if it does not expire or has ended (pure). */
+export const quoteTimeLeft = ({ expiresAt, fate }: QuoteSnapshot, now: number): number | undefined =>
+  expiresAt === undefined || fate !== undefined ? undefined : Math.max(0, expiresAt - now)
+
+const roundOf = (
+  view: View,
+  roundId: string,
+  quotes: readonly [QuoteSnapshot, ...QuoteSnapshot[]]
+): RoundRow => {
+  const { request } = quotes[0]
+  // The platform's sort is stable: equals stay in the order in which they were asked.
+  const lanes = [...quotes].sort((one, other) => placeOf(one) - placeOf(other))
+  const isOver = lanes.every(({ state }) => state !== 'pending')
+  const hasQuote = lanes.some(({ state }) => state === 'resolved')
+  const failed = lanes.filter(({ errorCode }) => errorCode !== undefined)
+  const chosen = isOver && !hasQuote ? bestFailureOf(failed) : undefined
+  const units = unitsOfRound(view, request)
+  return { roundId, request, units, isOver, lanes, ...(chosen === undefined ? {} : { chosen }) }
+}
+
+const unitsOfRound = (view: View, request: SwapRequestSnapshot): RoundRow['units'] => {
+  const { fromWalletId, fromPluginId, fromTokenId, toWalletId, toPluginId, toTokenId } = request
+  const payer = { walletId: fromWalletId, pluginId: fromPluginId }
+  return {
+    from: unitsOf(view, { ...payer, tokenId: fromTokenId }),
+    to: unitsOf(view, { walletId: toWalletId, pluginId: toPluginId, tokenId: toTokenId }),
+    fee: unitsOf(view, payer)
+  }
+}
+
+const placeOf = ({ state, rank }: QuoteSnapshot): number => {
+  if (state === 'resolved') return rank ?? UNRANKED
+  return state === 'pending' ? UNRANKED + 1 : UNRANKED + 2
+}
+
+const UNRANKED = 1_000_000

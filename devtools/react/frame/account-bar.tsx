@@ -1,0 +1,255 @@
+import { type ReactElement, useEffect, useState } from 'react'
+import type { AccountSnapshot } from '../../../kernel/index.ts'
+import { ActButton, ActForm, useCanDo } from '../parts/action-forms.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { ChoiceField, TextField } from '../parts/fields.tsx'
+import { visibleText } from '../parts/texts.ts'
+import { usePanel, useStatus, useView } from '../state/panel-state.ts'
+
+/** Who is here, and what one starts with: an account, a wallet, blocks and the network of the fake world. */
+export const StartStrip = (): ReactElement | null => {
+  const accounts = [...useView().accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
+  const [open, setOpen] = useState<'create' | 'login' | 'wallet' | undefined>()
+  const canAct = useCanDo('account.create')
+  const close = (): void => setOpen(undefined)
+  // A dialog that a lost connection closed does not come back by itself.
+  if (!canAct && open !== undefined) close()
+  if (!canAct) return null
+  return (
+    <section className="strip" aria-label="Start">
+      {accounts.map(account => (
+        <Who key={account.accountId} account={account} />
+      ))}
+      <button
+        type="button"
+        className={accounts.length === 0 ? 'button main-act' : 'button plain'}
+        onClick={() => setOpen('create')}
+      >
+        Create an account…
+      </button>
+      <button
+        type="button"
+        className={accounts.length === 0 ? 'button' : 'button plain'}
+        onClick={() => setOpen('login')}
+      >
+        Log in…
+      </button>
+      {accounts.length === 0 ? null : (
+        <button type="button" className="button" onClick={() => setOpen('wallet')}>
+          Create a wallet…
+        </button>
+      )}
+      <WorldActs />
+      {open === 'create' ? (
+        <AccountDialog title="Create an account" name="account.create" onClose={close} />
+      ) : null}
+      {open === 'login' ? <AccountDialog title="Log in" name="account.login" onClose={close} /> : null}
+      {open === 'wallet' ? <WalletDialog accounts={accounts} onClose={close} /> : null}
+    </section>
+  )
+}
+
+/** An account, and how it comes back: one that nothing opens again is left only after a second question. */
+const Who = ({ account }: { readonly account: AccountSnapshot }): ReactElement => {
+  const { accountId, username, loginMethods } = account
+  const [isAsking, setAsking] = useState(false)
+  const canAct = useCanDo('account.logout')
+  const isLost = loginMethods?.length === 0
+  useEffect(() => {
+    if (!isLost || !canAct) return
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [isLost, canAct])
+  const leave = (
+    <ActButton name="account.logout" input={{ accountId }} onDone={() => setAsking(false)}>
+      {isAsking ? 'Leave it for good' : 'Log out'}
+    </ActButton>
+  )
+  return (
+    <span className="acts who">
+      <strong>{visibleText(username ?? 'Light account')}</strong>
+      {username === undefined ? <span className="soft">{waysBack(loginMethods)}</span> : null}
+      {isLost && !isAsking ? (
+        <button type="button" className="button" onClick={() => setAsking(true)}>
+          Log out…
+        </button>
+      ) : null}
+      {isLost ? null : leave}
+      {isLost && isAsking ? (
+        <Dialog title="Nothing opens this account again" onClose={() => setAsking(false)}>
+          <p>
+            It has no password, no PIN and no recovery. After a log-out or a reload its wallets are lost,
+            unless you keep its login key, or give it a username and a password first.
+          </p>
+          <div className="dialog-acts">
+            {leave}
+            <button type="button" className="button" onClick={() => setAsking(false)}>
+              Stay
+            </button>
+          </div>
+        </Dialog>
+      ) : null}
+    </span>
+  )
+}
+
+const waysBack = (methods: AccountSnapshot['loginMethods']): string => {
+  if (methods === undefined) return ''
+  const ways = methods.map(method => WAYS[method])
+  return ways.length === 0 ? 'nothing opens it again' : `comes back by ${ways.join(' or ')}`
+}
+
+const WAYS: Readonly<Record<NonNullable<AccountSnapshot['loginMethods']>[number], string>> = {
+  password: 'password',
+  pin: 'PIN on this device',
+  recovery: 'recovery',
+  edge: 'approval'
+}
+
+const AccountDialog = (props: {
+  readonly title: string
+  readonly name: 'account.create' | 'account.login'
+  readonly onClose: () => void
+}): ReactElement => {
+  const { title, name, onClose } = props
+  const known = [...useView().users.values()]
+  const users = known.flatMap(user => user.username ?? [])
+  // Nobody can type the name of a light account.
+  const nameless = known.filter(user => user.username === undefined && user.isPinLoginEnabled)
+  const isLogin = name === 'account.login'
+  const [username, setUsername] = useState(isLogin ? (users[0] ?? '') : '')
+  const [loginId, setLoginId] = useState(isLogin && users.length === 0 ? (nameless[0]?.loginId ?? '') : '')
+  const [password, setPassword] = useState('')
+  const [pin, setPin] = useState('')
+  const secrets = { ...(password === '' ? {} : { password }), ...(pin === '' ? {} : { pin }) }
+  const isCreate = name === 'account.create'
+  const isWhole = isCreate
+    ? username === ''
+      ? pin !== '' && password === ''
+      : password !== '' || pin !== ''
+    : loginId === ''
+      ? username !== '' && (password !== '' || pin !== '')
+      : pin !== ''
+  const named = loginId === '' ? { username, ...secrets } : { loginId, ...(pin === '' ? {} : { pin }) }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {isCreate ? (
+        <p className="soft">
+          A PIN alone makes a light account: it opens on this device only, by that PIN, and can be given a
+          name later.
+        </p>
+      ) : null}
+      <ActForm
+        name={name}
+        input={isCreate && username === '' ? secrets : named}
+        label={title}
+        isReady={isWhole}
+        onDone={onClose}
+      >
+        {isLogin && nameless.length > 0 ? (
+          <ChoiceField
+            label="Account"
+            value={loginId}
+            onChange={setLoginId}
+            choices={[
+              ['', 'With a username'] as const,
+              ...nameless.map(user => [user.loginId, `Light account ${user.loginId.slice(0, 6)}`] as const)
+            ]}
+          />
+        ) : null}
+        {loginId === '' ? (
+          <>
+            <TextField label="Username" value={username} onChange={setUsername} autoComplete="username" />
+            <TextField
+              label="Password"
+              type="password"
+              value={password}
+              onChange={setPassword}
+              autoComplete={isCreate ? 'new-password' : 'current-password'}
+            />
+          </>
+        ) : null}
+        <TextField label="PIN" type="password" value={pin} onChange={setPin} inputMode="numeric" />
+      </ActForm>
+      <CloseLine onClose={onClose} />
+    </Dialog>
+  )
+}
+
+const WalletDialog = (props: {
+  readonly accounts: readonly AccountSnapshot[]
+  readonly onClose: () => void
+}): ReactElement => {
+  const { accounts, onClose } = props
+  const { go } = usePanel()
+  const types = [...useView().plugins.values()]
+    .filter(({ kind, state }) => kind === 'currency' && state === 'applied')
+    .map(({ pluginId, currency }) => [currency?.walletType ?? `wallet:${pluginId}`, pluginId] as const)
+  const [accountId, setAccountId] = useState(accounts[0]?.accountId ?? '')
+  const [walletType, setType] = useState<string>(types[0]?.[0] ?? '')
+  const [name, setName] = useState('')
+  return (
+    <Dialog title="Create a wallet" onClose={onClose}>
+      <ActForm
+        name="wallet.create"
+        input={name.trim() === '' ? { accountId, walletType } : { accountId, walletType, name: name.trim() }}
+        label="Create it"
+        isReady={accountId !== '' && walletType !== ''}
+        onDone={({ walletId }) => {
+          onClose()
+          go({ panel: 'engines', id: walletId })
+        }}
+      >
+        {accounts.length < 2 ? null : (
+          <ChoiceField
+            label="Account"
+            value={accountId}
+            onChange={setAccountId}
+            choices={accounts.map(
+              ({ accountId, username }) => [accountId, username ?? 'Light account'] as const
+            )}
+          />
+        )}
+        <ChoiceField label="Currency" value={walletType} onChange={setType} choices={types} />
+        <TextField label="Name" value={name} onChange={setName} placeholder="Savings" />
+      </ActForm>
+      <CloseLine onClose={onClose} />
+    </Dialog>
+  )
+}
+
+const CloseLine = ({ onClose }: { readonly onClose: () => void }): ReactElement => (
+  <div className="dialog-acts">
+    <button type="button" className="button" onClick={onClose}>
+      Cancel
+    </button>
+  </div>
+)
+
+const WorldActs = (): ReactElement | null => {
+  const { hasWorld } = useStatus()
+  const { wallets, world } = useView()
+  const chains = new Set([...wallets.values()].map(({ pluginId }) => pluginId))
+  const isOnline = world.get('world')?.isOnline ?? true
+  if (!hasWorld) return null
+  return (
+    <fieldset className="acts bare world" aria-label="Fake world">
+      <span className="tag">fake world</span>
+      {chains.size === 0 ? null : (
+        <span className="soft" aria-hidden="true">
+          mine
+        </span>
+      )}
+      {[...chains].map(pluginId => (
+        <ActButton key={pluginId} name="world.mine" input={{ pluginId, count: 1 }}>
+          <span className="hidden-text">Mine </span>
+          {pluginId}
+        </ActButton>
+      ))}
+      <ActButton name="world.network" input={{ isOnline: !isOnline }}>
+        {isOnline ? 'Go offline' : 'Go online'}
+      </ActButton>
+    </fieldset>
+  )
+}

@@ -1,0 +1,168 @@
+import { type ReactElement, useMemo } from 'react'
+import { type RepoMoment, type RepoRow, repoHistory } from '../../core/rows/repo-rows.ts'
+import { useStore } from '../../use-store.ts'
+import { ActButton } from '../parts/action-forms.tsx'
+import { Everything, Fact, Facts, Section, Side } from '../parts/details.tsx'
+import { StateMark, type Tone } from '../parts/marks.tsx'
+import { clockText, spanText } from '../parts/texts.ts'
+import { usePanel, useView } from '../state/panel-state.ts'
+
+/** One repo: whose it is, how it stands, and which files its syncs have exchanged. */
+export const RepoSide = ({ repo }: { readonly repo: RepoRow }): ReactElement => (
+  <Side title={repo.kind === 'account' ? `Files of the account ${repo.title}` : `Files of ${repo.title}`}>
+    <RepoState repo={repo} />
+    {repo.help === undefined ? null : (
+      <p role="status">
+        <code className="bad">{repo.errorCode}</code> {repo.help}
+      </p>
+    )}
+    {repo.rolledBackAt === undefined ? null : (
+      <p role="status">
+        <span className="bad">Older state:</span> at {clockText(repo.rolledBackAt * 1000)} a sync server had
+        an older version of {repo.rolledBackFiles ?? 0} files. What this device has is newer; it stayed, and
+        was sent again.
+      </p>
+    )}
+    {repo.keptCount === undefined ? null : (
+      <p>
+        {repo.keptCount} deleted or replaced {repo.keptCount === 1 ? 'file is' : 'files are'} kept for 30
+        days. To bring some back: <code>holdfast data recover</code>
+      </p>
+    )}
+    <div className="acts">
+      <ActButton name="repo.sync" input={{ repoId: repo.repoId }}>
+        Sync now
+      </ActButton>
+    </div>
+    <Section title="Repo">
+      <Facts>
+        <Fact name={repo.kind === 'account' ? 'Account' : 'Wallet'}>
+          <OwnerLink repo={repo} />
+        </Fact>
+        <Fact name="Pending">
+          {repo.pendingCount} {repo.pendingCount === 1 ? 'write' : 'writes'}
+        </Fact>
+        {repo.mergedCount === undefined ? null : (
+          <Fact name="Merged">{repo.mergedCount} changed on two devices at once</Fact>
+        )}
+        {repo.doubtfulCount === undefined ? null : (
+          <Fact name="Doubtful">
+            <span className="bad">{repo.doubtfulCount}</span> changed in two places; the log names them
+          </Fact>
+        )}
+        <Fact name="Last exchange">{lastExchange(repo)}</Fact>
+        <Fact name="Hash" look="mono">
+          {repo.lastHash ?? 'none yet'}
+        </Fact>
+        <Fact name="Repo id" look="mono">
+          {repo.repoId}
+        </Fact>
+      </Facts>
+      <Everything id={repo.repoId} />
+    </Section>
+    <Section title="Files exchanged">
+      <History repoId={repo.repoId} />
+    </Section>
+  </Side>
+)
+
+const OwnerLink = ({ repo }: { readonly repo: RepoRow }): ReactElement => {
+  const { title, accountId, walletId } = repo
+  const { go } = usePanel()
+  const { username = '' } = useView().accounts.get(accountId) ?? {}
+  return (
+    <button
+      type="button"
+      className="link"
+      onClick={() =>
+        go(
+          walletId === undefined
+            ? { panel: 'engines', filter: username }
+            : { panel: 'engines', id: walletId, filter: '' }
+        )
+      }
+    >
+      {title}
+    </button>
+  )
+}
+
+const History = ({ repoId }: { readonly repoId: string }): ReactElement => {
+  const events = useStore(usePanel().client.events)
+  const moments = useMemo(() => repoHistory(events, repoId), [events, repoId])
+  if (moments.length === 0) return <p className="soft">No file since the panel looks on.</p>
+  return (
+    <ul>
+      {moments.map(moment => (
+        <li key={moment.seq}>
+          <Moment moment={moment} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const Moment = ({ moment }: { readonly moment: RepoMoment }): ReactElement => {
+  const { at, errorCode, sent, sentCount, received, receivedCount } = moment
+  const when = <span className="mono soft">{clockText(at)}</span>
+  if (errorCode !== undefined) {
+    return (
+      <>
+        {when} <span className="bad">failed: {errorCode}</span>
+      </>
+    )
+  }
+  return (
+    <details>
+      <summary>
+        {when}{' '}
+        {[countOf('sent', sentCount), countOf('received', receivedCount)]
+          .filter(text => text !== '')
+          .join(', ')}
+      </summary>
+      <Paths sign="↑" name="Sent" paths={sent} count={sentCount} />
+      <Paths sign="↓" name="Received" paths={received} count={receivedCount} />
+    </details>
+  )
+}
+
+const countOf = (word: string, count: number): string =>
+  count === 0 ? '' : `${word} ${count} ${count === 1 ? 'file' : 'files'}`
+
+const Paths = (props: {
+  readonly sign: string
+  readonly name: string
+  readonly paths: readonly string[]
+  readonly count: number
+}): ReactElement | null => {
+  const { sign, name, paths, count } = props
+  if (count === 0) return null
+  return (
+    <ul aria-label={name} className="mono paths">
+      {paths.map(path => (
+        <li key={path}>
+          <span aria-hidden="true">{sign} </span>
+          {path}
+        </li>
+      ))}
+      {count > paths.length ? <li className="soft">and {count - paths.length} more</li> : null}
+    </ul>
+  )
+}
+
+/** How a repo stands; its error, if it failed. */
+export const RepoState = ({ repo }: { readonly repo: RepoRow }): ReactElement => (
+  <StateMark tone={repoTones[repo.state]}>{repo.state === 'failed' ? repo.errorCode : repo.state}</StateMark>
+)
+
+const repoTones: Readonly<Record<RepoRow['state'], Tone>> = {
+  failed: 'bad',
+  syncing: 'busy',
+  new: 'idle',
+  pending: 'warn',
+  synced: 'good'
+}
+
+/** When a repo last met its server. */
+export const lastExchange = ({ secondsAgo }: RepoRow): string =>
+  secondsAgo === undefined ? 'never' : secondsAgo < 1 ? 'now' : `${spanText(secondsAgo)} ago`

@@ -1,0 +1,137 @@
+import { type ReactElement, useState } from 'react'
+import type { RateProviderSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
+import type { Actions } from '../../core/model/actions.ts'
+import { ActButton, ActForm, useCanDo } from '../parts/action-forms.tsx'
+import { TextField } from '../parts/fields.tsx'
+import { EmptyState } from '../parts/marks.tsx'
+import { type AskedRoute, usePanel } from '../state/panel-state.ts'
+
+type Answer = Actions['rates.route']['out']
+
+/** How many routes are shown beside the cheapest one. */
+const ALTERNATIVES = 4
+
+/** Where a route is shown: `from to`; empty without a route. */
+export const placeOf = (route: RouteSnapshot | undefined): string =>
+  route === undefined ? '' : `${route.fromCurrency} ${route.toCurrency}`
+
+/** Where an answer is shown: at its route, or at what was asked for where there is none. */
+export const placeOfAsked = ({ input, answer }: AskedRoute): string =>
+  answer.route === null ? `${input.from} ${input.to}` : placeOf(answer.route)
+
+/** Asks how one currency turns into another, maybe with other biases than the kernel's. */
+export const AskRoute = (props: {
+  readonly sources: readonly RateProviderSnapshot[]
+  /** What the fields say at first: `from to`. */
+  readonly place: string
+  readonly onAnswer: (asked: AskedRoute) => void
+}): ReactElement | null => {
+  const { memory, run } = usePanel()
+  const canAsk = useCanDo('rates.refresh')
+  const [fromBefore = '', toBefore = ''] = props.place.split(' ')
+  const [from, setFrom] = useState(fromBefore)
+  const [to, setTo] = useState(toBefore)
+  const [biases, setBiases] = useState(() => typedBiases(memory.asked, props.place))
+  const changed = Object.entries(biases)
+    .filter(([, text]) => isBias(text))
+    .map(([source, text]) => [source, Number(text)] as const)
+  const places = { from: from.trim(), to: to.trim() }
+  const input = {
+    ...places,
+    alternatives: ALTERNATIVES,
+    ...(changed.length === 0 ? {} : { biases: Object.fromEntries(changed) })
+  }
+  const take = async (known: Answer, isHere: () => boolean): Promise<void> => {
+    let answer = known
+    if (known.route === null && canAsk) {
+      // From now on the sources are asked for this pair, too, as the command asks them.
+      await run('rates.refresh', {})
+      answer = (await run('rates.route', input)) ?? known
+    }
+    if (isHere()) props.onAnswer({ input, answer })
+  }
+  return (
+    <ActForm
+      name="rates.route"
+      input={input}
+      label="Find the route"
+      isReady={
+        places.from !== '' &&
+        places.to !== '' &&
+        Object.values(biases).every(text => text === '' || isBias(text))
+      }
+      onDone={take}
+    >
+      <TextField label="From" value={from} onChange={setFrom} placeholder="BTC" />
+      <TextField label="To" value={to} onChange={setTo} placeholder="iso:EUR" />
+      {props.sources.length === 0 ? null : (
+        <details className="biases">
+          <summary className="button">Biases{changed.length === 0 ? '' : ` (${changed.length})`}</summary>
+          <div className="fields">
+            {props.sources.map(({ pluginId, displayName, bias }) => (
+              <TextField
+                key={pluginId}
+                label={displayName}
+                value={biases[pluginId] ?? ''}
+                placeholder={String(bias)}
+                inputMode="decimal"
+                onChange={text => setBiases({ ...biases, [pluginId]: text })}
+              />
+            ))}
+          </div>
+        </details>
+      )}
+    </ActForm>
+  )
+}
+
+/** The biases that the last answer for a place was asked with, as they are typed. */
+const typedBiases = (asked: AskedRoute | undefined, place: string): Readonly<Record<string, string>> =>
+  asked === undefined || placeOfAsked(asked) !== place
+    ? {}
+    : Object.fromEntries(
+        Object.entries(asked.input.biases ?? {}).map(([source, bias]) => [source, String(bias)])
+      )
+
+const isBias = (text: string): boolean => /^\d+(\.\d+)?$/.test(text)
+
+/** What stands where no route is: how to get one. `place`: the pair to which none was found. */
+export const NoRoute = (props: {
+  readonly pairCount: number
+  readonly place: string | undefined
+}): ReactElement => {
+  const { place } = props
+  const { memory, run } = usePanel()
+  const findAgain = async (): Promise<void> => {
+    if (place === undefined) return
+    const [from = '', to = ''] = place.split(' ')
+    // What was typed is asked again, biases and all. The answer stands in the panel's memory, which is what is drawn.
+    const { asked } = memory
+    const isSame = asked !== undefined && placeOfAsked(asked) === place
+    await run('rates.route', isSame ? asked.input : { from, to, alternatives: ALTERNATIVES })
+  }
+  return (
+    <EmptyState title={place === undefined ? 'No route yet' : 'No route leads there'}>
+      {place === undefined ? (
+        <p>
+          {props.pairCount === 0
+            ? 'No source has given a rate yet. Ask the sources, then ask for a pair above.'
+            : `${props.pairCount} rates are known. Ask for a pair above, such as BTC to iso:EUR, and see by which of them it is reached.`}
+        </p>
+      ) : (
+        <p>
+          The known rates do not connect <code>{place.replace(' ', ' → ')}</code>. Ask the sources for newer
+          ones, or look below whether one failed.
+        </p>
+      )}
+      <div className="acts">
+        <ActButton name="rates.refresh" input={{}} onDone={findAgain}>
+          Ask the sources
+        </ActButton>
+      </div>
+      <p>
+        In the terminal: <code>holdfast rates route BTC iso:EUR --explain</code>
+      </p>
+    </EmptyState>
+  )
+}

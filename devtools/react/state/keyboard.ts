@@ -1,0 +1,153 @@
+import { type RefObject, useEffect, useRef } from 'react'
+import { page } from './dom.ts'
+import type { PanelName } from './location.ts'
+
+/** A key as it was pressed. */
+export interface KeyPress {
+  readonly key: string
+  readonly hasModifier: boolean
+  /** Control or ⌘ alone is held down. */
+  readonly hasCommandKey?: boolean
+  /** Somebody types text, or chooses from a list: every key is theirs, save Escape. */
+  readonly isInField: boolean
+}
+
+/** What a key asks for. */
+export type KeyCommand =
+  | { readonly type: 'jump'; readonly panel: PanelName }
+  | { readonly type: PastCommand }
+  | { readonly type: 'copyJson' | 'palette' }
+  | { readonly type: 'copy' | 'escape' | 'filter' | 'help' | 'next' | 'previous' | 'theme' }
+
+/** Holds the panel still, records, and leads through a recording. */
+export type PastCommand = 'earlier' | 'hold' | 'later' | 'record'
+
+/** What to do, and whether a `g` waits for the letter of a panel. */
+export interface KeyAnswer {
+  readonly command?: KeyCommand
+  readonly isJumping: boolean
+}
+
+/** The letter after `g` that leads to each panel. */
+export const jumpLetters: Readonly<Record<string, PanelName>> = {
+  e: 'engines',
+  q: 'quotes',
+  r: 'rates',
+  s: 'sync',
+  h: 'hooks',
+  p: 'plugins',
+  l: 'logs'
+}
+
+/** What the help lists: keys and what they do. */
+export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
+  ['Ctrl K', 'Go anywhere or do anything: ⌘ K on a Mac, also in a field'],
+  ['/', 'Filter what is shown'],
+  ['g then e q r s h p l', 'Go to Engines, Quotes, Rate routes, Sync, Hooks, Plugins, Logs'],
+  ['← →', 'The tab before or after, on the tabs'],
+  ['j k', 'The row below or above'],
+  ['Enter', 'Open the row, press the button'],
+  ['Esc', 'Close what is open, then clear the filter, then leave it'],
+  ['y', 'Copy the command shown at the bottom'],
+  ['c', 'Copy what is open as JSON'],
+  ['p', 'Hold the panel still, let it go on'],
+  ['R', 'Record, and end and save the recording'],
+  ['[ ]', 'The moment before or after, in a recording'],
+  ['T', 'Light, dark or system theme'],
+  ['?', 'This help']
+]
+
+/** Reads one key. `isJumping`: the key before it was `g`. */
+export const readKey = (press: KeyPress, isJumping: boolean): KeyAnswer => {
+  if (press.key === 'Escape') return { command: { type: 'escape' }, isJumping: false }
+  if (press.key === 'k' && press.hasCommandKey === true)
+    return { command: { type: 'palette' }, isJumping: false }
+  if (press.isInField || press.hasModifier) return { isJumping: false }
+  if (isJumping) {
+    const panel = jumpLetters[press.key]
+    return panel === undefined ? { isJumping: false } : { command: { type: 'jump', panel }, isJumping: false }
+  }
+  if (press.key === 'g') return { isJumping: true }
+  const type = singleKeys[press.key]
+  return type === undefined ? { isJumping: false } : { command: { type }, isJumping: false }
+}
+
+const singleKeys: Readonly<Record<string, Exclude<KeyCommand['type'], 'escape' | 'jump'>>> = {
+  '/': 'filter',
+  '?': 'help',
+  R: 'record',
+  T: 'theme',
+  '[': 'earlier',
+  ']': 'later',
+  c: 'copyJson',
+  j: 'next',
+  k: 'previous',
+  p: 'hold',
+  y: 'copy'
+}
+
+/** The tab that an arrow key leads to from `current`; undefined for another key. Ends lead to each other. */
+export const tabAfter = <T>(tabs: readonly T[], current: T, key: string): T | undefined => {
+  const at = tabs.indexOf(current)
+  if (key === 'ArrowRight') return tabs[(at + 1) % tabs.length]
+  if (key === 'ArrowLeft') return tabs[(at - 1 + tabs.length) % tabs.length]
+  if (key === 'Home') return tabs[0]
+  return key === 'End' ? tabs.at(-1) : undefined
+}
+
+/**
+ * Hears keys within the panel, or of the whole page for a panel that has a page of its own.
+ *
+ * `isOn` false: only Escape is heard, since a person must always find a way out.
+ */
+export const useKeys = (
+  panel: RefObject<HTMLElement | null>,
+  options: { readonly isOn: boolean; readonly ofPage: boolean },
+  onCommand: (command: KeyCommand) => boolean
+): void => {
+  const isJumping = useRef(false)
+  const newest = useRef(onCommand)
+  useEffect(() => {
+    newest.current = onCommand
+  })
+  const { isOn, ofPage } = options
+  useEffect(() => {
+    const target: EventTarget | null = ofPage ? (page?.document ?? null) : panel.current
+    const hear = (event: Event): void => {
+      if (!(event instanceof KeyboardEvent) || event.defaultPrevented || event.isComposing) return
+      // An open dialog has all keys to itself, wherever they are pressed: Escape closes it, and nothing behind it.
+      if (panel.current?.querySelector('dialog[open]')) return
+      const { command, isJumping: next } = readKey(
+        {
+          key: event.key,
+          hasModifier: hasModifier(event),
+          hasCommandKey: event.ctrlKey !== event.metaKey && !event.altKey && !event.shiftKey,
+          isInField: isField(event)
+        },
+        isJumping.current
+      )
+      isJumping.current = next && isOn
+      if (command === undefined || (!isOn && command.type !== 'escape')) return
+      if (newest.current(command)) event.preventDefault()
+    }
+    target?.addEventListener('keydown', hear)
+    return () => target?.removeEventListener('keydown', hear)
+  }, [panel, isOn, ofPage])
+}
+
+/** AltGr writes brackets on many keyboards, and says that it is Control and Alt. */
+const hasModifier = (event: KeyboardEvent): boolean =>
+  event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph'))
+
+/** Whether a key goes to a text field or a list; seen through the edge of the shadow root. */
+const isField = (event: KeyboardEvent): boolean => {
+  const [target] = event.composedPath()
+  if (!(target instanceof HTMLElement)) return false
+  if (
+    target.isContentEditable ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement
+  )
+    return true
+  return target instanceof HTMLInputElement && target.type !== 'checkbox' && target.type !== 'range'
+}

@@ -1,0 +1,103 @@
+import { useCallback, useEffect, useState } from 'react'
+import { page } from './dom.ts'
+
+/** The panels, in the order of their tabs. */
+export const panelNames = ['engines', 'quotes', 'rates', 'sync', 'hooks', 'plugins', 'logs'] as const
+
+/** The name of a panel, as links spell it. */
+export type PanelName = (typeof panelNames)[number]
+
+/** What a panel is called on its tab. */
+export const panelTitles: Readonly<Record<PanelName, string>> = {
+  engines: 'Engines',
+  quotes: 'Quotes',
+  rates: 'Rate routes',
+  sync: 'Sync',
+  hooks: 'Hooks',
+  plugins: 'Plugins',
+  logs: 'Logs'
+}
+
+/** Where the panel is. All of it is in the address, so that a link leads there and a reload stays. */
+export interface PanelLocation {
+  readonly panel: PanelName
+  /** The chosen wallet, round, route, repo, plugin or event. */
+  readonly id?: string
+  readonly filter: string
+}
+
+/** Where a panel opens that was told nothing. */
+export const startLocation: PanelLocation = { panel: 'engines', filter: '' }
+
+/** Reads `#/engines/<id>?filter=…`; {@link startLocation} for a fragment that is none of ours. */
+export const parseLocation = (fragment: string): PanelLocation => {
+  const [, name = '', id = '', query = ''] = /^#\/([a-z]+)(?:\/([^?]*))?(?:\?(.*))?$/.exec(fragment) ?? []
+  const panel = panelNames.find(known => known === name)
+  if (panel === undefined) return startLocation
+  const filter = new URLSearchParams(query).get('filter') ?? ''
+  const chosen = decoded(id)
+  return chosen === '' ? { panel, filter } : { panel, id: chosen, filter }
+}
+
+/** The fragment of a place, the opposite of {@link parseLocation}. */
+export const locationText = ({ panel, id, filter }: PanelLocation): string => {
+  const place = id === undefined ? `#/${panel}` : `#/${panel}/${encodeURIComponent(wellFormed(id))}`
+  return filter === '' ? place : `${place}?${new URLSearchParams({ filter })}`
+}
+
+/** Half of a letter, which no address can hold, becomes the mark for that; the id of what a recording tells may have one. */
+const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, '\ufffd')
+
+/** A damaged escape stands for itself: a link that a mail program cut must not break the panel. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Where the panel is, and the way elsewhere. `isLinked`: kept in the address of the page. */
+export const usePanelLocation = (
+  isLinked: boolean,
+  start: PanelLocation = startLocation
+): readonly [PanelLocation, (place: Partial<PanelLocation>) => void] => {
+  const [location, setLocation] = useState(() => (isLinked ? linkedPlace(start) : start))
+  useEffect(() => {
+    if (!isLinked) return
+    const follow = (): void => setLocation(linkedPlace(start))
+    page?.addEventListener('hashchange', follow)
+    return () => page?.removeEventListener('hashchange', follow)
+  }, [isLinked, start])
+  const go = useCallback(
+    (place: Partial<PanelLocation>) => {
+      const next = placeAfter(location, place)
+      setLocation(next)
+      if (!isLinked || page === undefined) return
+      // Typing a filter is no step to go back through; another panel or row is.
+      const isStep = next.panel !== location.panel || next.id !== location.id
+      // Whole: a fragment alone would be of the page's base, which may be elsewhere.
+      const { pathname, search } = page.location
+      const address = `${pathname}${search}${locationText(next)}`
+      if (isStep) page.history.pushState(null, '', address)
+      else page.history.replaceState(null, '', address)
+    },
+    [location, isLinked]
+  )
+  return [location, go]
+}
+
+/** Where the address leads, or where the panel starts when that says nothing. */
+const linkedPlace = (start: PanelLocation): PanelLocation => {
+  const fragment = page?.location.hash ?? ''
+  return fragment.startsWith('#/') ? parseLocation(fragment) : start
+}
+
+/** Where `place` leads from `location`: another panel starts without choice and filter, and so does a panel named anew. */
+export const placeAfter = (location: PanelLocation, place: Partial<PanelLocation>): PanelLocation => {
+  const panel = place.panel ?? location.panel
+  const isSame = panel === location.panel
+  const id = 'panel' in place ? place.id : (place.id ?? location.id)
+  const filter = place.filter ?? (isSame ? location.filter : '')
+  return id === undefined ? { panel, filter } : { panel, id, filter }
+}

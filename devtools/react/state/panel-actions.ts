@@ -1,0 +1,146 @@
+import { useCallback, useState } from 'react'
+import type { JsonObject } from '../../../kernel/index.ts'
+import type { DevtoolsClient } from '../../core/client/client.ts'
+import type { Act, Action } from '../../core/model/actions.ts'
+import { page } from './dom.ts'
+import type { AskedRoute, Failure, PanelMemory, PanelState, TakesFailure } from './panel-state.ts'
+import { type Draft, discard, type Review, useReview } from './review.ts'
+
+/** What the panel can do and say. */
+export interface PanelActs
+  extends Pick<PanelState, 'copy' | 'dismiss' | 'failure' | 'memory' | 'run' | 'say'> {
+  /** Does something; if it fails, gives undefined and keeps why, as {@link PanelState.run} does. */
+  readonly attempt: <T>(work: () => Promise<T>, onFailure?: TakesFailure) => Promise<T | undefined>
+  /** The newest short message, such as `Copied`. */
+  readonly said: string
+  readonly review: Review
+}
+
+/** Does actions, keeps the newest failure and opens the review of a draft. All of it is forgotten with the client. */
+export const usePanelActs = (client: DevtoolsClient): PanelActs => {
+  const [done, setDone] = useState<Done>({ of: client, memory: NOTHING })
+  const [said, say] = useState('')
+  const review = useReview(client)
+  const { open } = review
+  if (done.of !== client) setDone({ of: client, memory: NOTHING })
+  const fail = useCallback(
+    (failure: Failure | undefined) =>
+      setDone(before => (before.of === client ? { ...before, failure } : before)),
+    [client]
+  )
+  const attempt: PanelActs['attempt'] = useCallback(
+    async (work, onFailure) => {
+      fail(undefined)
+      say('')
+      try {
+        return await work()
+      } catch (error) {
+        const failure = failureOf(error)
+        if (onFailure?.(failure) !== true) fail(failure)
+        return undefined
+      }
+    },
+    [fail]
+  )
+  const run: PanelState['run'] = useCallback(
+    (name, input, onFailure) => {
+      const action = { name, input } as Action
+      const remember = (change: (memory: PanelMemory) => PanelMemory): void =>
+        setDone(before => (before.of === client ? { ...before, memory: change(before.memory) } : before))
+      const work = async (): Promise<Awaited<ReturnType<Act>>> => {
+        const output = await (client.act as Act)(name, input)
+        remember(memory => remembered(memory, action, output))
+        const draft = draftOf(action, output)
+        if (draft !== undefined && !open(draft)) {
+          discard(client, draft)
+          fail(ONE_REVIEW)
+        }
+        return output
+      }
+      return attempt(work, failure => {
+        if (failure.details?.outcome === 'unknown') remember(memory => withSent(memory, action, undefined))
+        return onFailure?.(failure) === true
+      })
+    },
+    [client, attempt, fail, open]
+  )
+  const copy = useCallback((text: string) => copyText(text, say), [])
+  const dismiss = useCallback(() => fail(undefined), [fail])
+  const { failure, memory } = done
+  return { run, attempt, copy, say, memory, failure, said, dismiss, review }
+}
+
+interface Done {
+  /** What was done with another client is of no use. */
+  readonly of: DevtoolsClient
+  readonly failure?: Failure | undefined
+  readonly memory: PanelMemory
+}
+
+const ONE_REVIEW: Failure = {
+  code: 'ONE_REVIEW',
+  message: 'A second review was given up, since one is read at a time.',
+  hint: 'Ask for it again when this one is done.'
+}
+
+const copyText = (text: string, say: (words: string) => void): void => {
+  if (text === '') say('There is nothing open to copy')
+  if (text === '' || page === undefined) return
+  // A page that came over plain HTTP from elsewhere has no clipboard.
+  const { clipboard }: Partial<Pick<Navigator, 'clipboard'>> = page.navigator
+  const refused = (): void => say('The browser did not let the panel copy')
+  if (clipboard === undefined) refused()
+  else clipboard.writeText(text).then(() => say('Copied'), refused)
+}
+
+/** What an error says to a person. */
+const failureOf = (error: unknown): Failure => {
+  const { code, message, hint, details } = (
+    typeof error === 'object' && error !== null ? error : {}
+  ) as Partial<Record<keyof Failure, unknown>>
+  return {
+    code: typeof code === 'string' ? code : 'UNKNOWN',
+    message: typeof message === 'string' ? message : 'It failed without saying why.',
+    ...(typeof hint === 'string' ? { hint } : {}),
+    ...(typeof details === 'object' && details !== null ? { details: details as JsonObject } : {})
+  }
+}
+
+const NOTHING: PanelMemory = { drafts: new Map(), rounds: new Map(), sent: new Map() }
+// As many drafts and rounds as a kernel keeps open, and more.
+const KEPT = 100
+
+const isDrafting = (action: Action): action is Draft['made'] =>
+  action.name === 'spend.draft' || action.name === 'spend.replace' || action.name === 'swap.review'
+
+/** The draft that an action made; undefined if it made none. */
+const draftOf = (action: Action, output: object): Draft | undefined =>
+  isDrafting(action) && 'draftId' in output
+    ? { ...(output as Pick<Draft, 'draftId' | 'review'>), made: action }
+    : undefined
+
+/** Takes in what an action made. */
+const remembered = (memory: PanelMemory, action: Action, output: object): PanelMemory => {
+  if (action.name === 'swap.ask' && 'roundId' in output) {
+    return { ...memory, rounds: withEntry(memory.rounds, String(output.roundId), action.input) }
+  }
+  if (isDrafting(action) && 'draftId' in output) {
+    return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), action.input) }
+  }
+  if (action.name === 'rates.route' && 'alternatives' in output) {
+    return { ...memory, asked: { input: action.input, answer: output as AskedRoute['answer'] } }
+  }
+  return 'txid' in output ? withSent(memory, action, String(output.txid)) : memory
+}
+
+/** Takes in what became of an approval; other actions change nothing. */
+const withSent = (memory: PanelMemory, action: Action, txid: string | undefined): PanelMemory => {
+  if (action.name !== 'spend.approve' && action.name !== 'swap.approve') return memory
+  const made = memory.drafts.get(action.input.draftId)
+  if (made === undefined) return memory
+  const source = 'walletId' in made ? made.walletId : made.quoteId
+  return { ...memory, sent: withEntry(memory.sent, source, txid) }
+}
+
+const withEntry = <V>(map: ReadonlyMap<string, V>, id: string, value: V): ReadonlyMap<string, V> =>
+  new Map([...map, [id, value] as const].slice(-KEPT))

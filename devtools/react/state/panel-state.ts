@@ -1,0 +1,132 @@
+import { type Context, createContext, useContext, useEffect, useState } from 'react'
+import type { ActMemory } from '../../core/actions/command-line.ts'
+import type { ClientStatus, DevtoolsClient } from '../../core/client/client.ts'
+import type { ActionFailure } from '../../core/model/action-error.ts'
+import type { ActionName, Actions } from '../../core/model/actions.ts'
+import type { View } from '../../core/model/slices.ts'
+import { useStore } from '../../use-store.ts'
+import type { Shown } from './displayed-client.ts'
+import type { PanelLocation } from './location.ts'
+import type { Recorder } from './recorder.ts'
+
+/** What went wrong, for a person. `details`: the figures of it. */
+export type Failure = ActionFailure
+
+/** Hears why an action failed; true if it tells so itself, where the fault is. */
+export type TakesFailure = (failure: Failure) => boolean
+
+/** A route that was asked for, and what came. */
+export interface AskedRoute {
+  readonly input: Actions['rates.route']['in']
+  readonly answer: Actions['rates.route']['out']
+}
+
+/** What was done here before. */
+export interface PanelMemory extends ActMemory {
+  /** The newest route that was asked for. */
+  readonly asked?: AskedRoute
+  /** The transaction of the newest payment, by the id of its wallet, or of its quote; undefined if nobody knows whether it was sent. */
+  readonly sent: ReadonlyMap<string, string | undefined>
+}
+
+/** The way from a file to the recording that is drawn. */
+export interface Opening {
+  /** The dialog that asks for a file is open. */
+  readonly isAsking: boolean
+  /** A file is being read. */
+  readonly isReading: boolean
+  readonly ask: () => void
+  /** Reads a file, in the place of one that is still read. Draws it and closes the dialog, or shows why it could not be opened. */
+  readonly read: (file: Blob) => void
+  /** Closes the dialog, and stops what is being read. */
+  readonly cancel: () => void
+}
+
+/** What all parts of one panel share. */
+export interface PanelState {
+  /** What is drawn: {@link PanelState.live}, or what was known at a moment. */
+  readonly client: DevtoolsClient
+  /** The one that the panel was given, which goes on whatever is drawn. */
+  readonly live: DevtoolsClient
+  /** How what is drawn stands to that one. */
+  readonly shown: Shown
+  readonly recorder: Recorder
+  readonly opening: Opening
+  readonly location: PanelLocation
+  /** Goes elsewhere; what is left out stays, save the choice, which goes with its panel. */
+  readonly go: (place: Partial<PanelLocation>) => void
+  /** Why the last action failed; it is shown where the person is, in the open dialog or at the bottom of the panel. */
+  readonly failure: Failure | undefined
+  readonly dismiss: () => void
+  /** A dialog is open, which then tells alone why something failed. */
+  readonly hasDialog: boolean
+  /** A dialog has opened; the returned function says that it has closed. */
+  readonly enterDialog: () => () => void
+  /** Does an action; if it fails, gives undefined. What makes a draft opens its review, too. */
+  readonly run: <K extends ActionName>(
+    name: K,
+    input: Actions[K]['in'],
+    onFailure?: TakesFailure
+  ) => Promise<Actions[K]['out'] | undefined>
+  /** Shows the command that does what the control with the focus, or under the pointer, does. */
+  readonly showCommand: (commandLine: string) => void
+  readonly copy: (text: string) => void
+  /** Tells of something that was done, at the bottom of the panel. */
+  readonly say: (words: string) => void
+  /** What was done here before, for the commands that do it again, and to tell what became of it. */
+  readonly memory: PanelMemory
+  /** The time of what is drawn, by which ages and countdowns are told, in Unix milliseconds. */
+  readonly now: () => number
+  /** The present time, whatever is drawn, in Unix milliseconds. */
+  readonly clock: () => number
+}
+
+/** Where the parts find it. */
+export const PanelContext: Context<PanelState | undefined> = createContext<PanelState | undefined>(undefined)
+
+/**
+ * What all parts of the panel share.
+ *
+ * @throws Error outside of a panel
+ */
+export const usePanel = (): PanelState => {
+  const state = useContext(PanelContext)
+  if (state === undefined) throw new Error('This part stands outside of a panel')
+  return state
+}
+
+/** All tables of the kernel. */
+export const useView = (): View => useStore(usePanel().client.view)
+
+/** How the panel stands to its kernel. */
+export const useStatus = (): ClientStatus => useStore(usePanel().client.status)
+
+/** Whether anything may be changed: live, and not read-only. */
+export const useCanAct = (): boolean => {
+  const { connection, isReadOnly } = useStatus()
+  return connection === 'live' && !isReadOnly
+}
+
+/** The time of what is drawn, in Unix milliseconds; drawn anew every second. */
+export const useNow = (): number => {
+  const { now } = usePanel()
+  const [, drawAnew] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => drawAnew(turn => turn + 1), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  // Asked each time, so that a panel that turns to another moment tells of that one at once.
+  return now()
+}
+
+/** A number for each client: the key of parts whose state belongs to one, such as a dialog that is open. */
+export const clientNumber = (client: DevtoolsClient): number => {
+  const known = numbers.get(client)
+  if (known !== undefined) return known
+  count += 1
+  numbers.set(client, count)
+  return count
+}
+
+const numbers = new WeakMap<DevtoolsClient, number>()
+let count = 0

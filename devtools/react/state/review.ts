@@ -1,0 +1,59 @@
+import { useCallback, useLayoutEffect, useRef, useState } from 'react'
+import type { DevtoolsClient } from '../../core/client/client.ts'
+import type { Action, SpendReview } from '../../core/model/actions.ts'
+
+/** The draft that is read before it is signed. */
+export interface Review {
+  readonly draft: Draft | undefined
+  /** False while another one is read, which must not change under the hand that is about to approve it; and of another client. */
+  readonly open: (draft: Draft) => boolean
+  /** Closes the review of this draft; of another one, nothing happens: an answer may come late. */
+  readonly close: (draft: Draft) => void
+}
+
+/** One review at a time. A panel that is given another client leaves it. */
+export const useReview = (client: DevtoolsClient): Review => {
+  const [shown, setShown] = useState<Shown | undefined>()
+  const newest = useRef<Shown | undefined>(undefined)
+  const present = useRef(client)
+  useLayoutEffect(() => {
+    present.current = client
+  }, [client])
+  const show = useCallback((next: Shown | undefined) => {
+    newest.current = next
+    setShown(next)
+  }, [])
+  const open = useCallback(
+    (draft: Draft) => {
+      if (present.current !== client || newest.current?.of === client) return false
+      show({ of: client, draft })
+      return true
+    },
+    [client, show]
+  )
+  const close = useCallback(
+    (draft: Draft) => {
+      if (newest.current?.draft === draft) show(undefined)
+    },
+    [show]
+  )
+  return { draft: shown?.of === client ? shown.draft : undefined, open, close }
+}
+
+interface Shown {
+  readonly of: DevtoolsClient
+  readonly draft: Draft
+}
+
+/** A draft that waits for a yes. */
+export interface Draft {
+  readonly draftId: string
+  readonly review: SpendReview
+  /** The action that made it, for the command that does the same. */
+  readonly made: Extract<Action, { readonly name: 'spend.draft' | 'spend.replace' | 'swap.review' }>
+}
+
+/** Says no to a draft. One that is gone already, or out of reach, is never signed either, so a failure means nothing. */
+export const discard = ({ act }: DevtoolsClient, { made, draftId }: Draft): void => {
+  act(made.name === 'swap.review' ? 'swap.discard' : 'spend.discard', { draftId }).catch(() => {})
+}

@@ -1,0 +1,22 @@
+import test from 'ava'
+import { chainNotesOf } from '../../../../devtools/core/actions/review.ts'
+import { nativeAmount, type SpendInfo, type Transaction } from '../../../../kernel/index.ts'
+
+const draft = (memos: Transaction['memos']): Transaction => ({ memos }) as Transaction
+
+test('a payment that says nothing besides has no notes', t => {
+  t.deepEqual(chainNotesOf([draft([])], [{ tokenId: null, spendTargets: [] }]), {})
+})
+
+test('memos of every draft are told with their type, and the parameters of every call as JSON', t => {
+  const target = { publicAddress: '0xrouter', nativeAmount: nativeAmount('0') }
+  const spends: SpendInfo[] = [
+    { tokenId: null, spendTargets: [{ ...target, otherParams: { allow: 'all' } }] },
+    { tokenId: null, spendTargets: [target], otherParams: { data: '0x01' } }
+  ]
+  const drafts = [draft([{ type: 'hex', value: 'c0ffee' }]), draft([{ type: 'text', value: 'to:\u202eyou' }])]
+  t.deepEqual(chainNotesOf(drafts, spends), {
+    memos: ['hex:c0ffee', 'to:\ufffdyou'],
+    params: ['{"allow":"all"}', '{"data":"0x01"}']
+  })
+})

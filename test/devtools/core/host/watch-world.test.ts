@@ -1,0 +1,63 @@
+import test from 'ava'
+import { makeActor } from '../../../../devtools/core/actions/action-handler.ts'
+import { type DevtoolsClient, makeClient } from '../../../../devtools/core/client/client.ts'
+import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
+import { makeFakeWorld } from '../../../../fake-server/fake-world.ts'
+import { driveWorld, steerWorld } from '../../../../fake-server/world-driver.ts'
+import type { Context } from '../../../../kernel/index.ts'
+import { makeNodeIo } from '../../../../platform/node/index.ts'
+import { makeStage } from '../../../helpers/devtools-stage.ts'
+
+const openWorld = () => {
+  const stage = makeStage()
+  const fakeWorld = makeFakeWorld({ io: makeNodeIo() })
+  const world = driveWorld(steerWorld(fakeWorld))
+  const panel = (): DevtoolsClient => {
+    const { host, client } = makeChannelPair()
+    const act = makeActor({ context: {} as Context, io: makeNodeIo(), world })
+    stage.devtools.attach(host, { isReadOnly: false, hasWorld: true, act })
+    return makeClient(client)
+  }
+  const isOnline = (client: DevtoolsClient): boolean | undefined =>
+    client.view.getSnapshot().world.get('world')?.isOnline
+  return { ...stage, fakeWorld, world, panel, isOnline }
+}
+
+test('whether the fake world is offline is told to every panel, and to one that comes later', async t => {
+  const { devtools, clock, settle, world, panel, isOnline } = openWorld()
+  devtools.watchWorld(world)
+  const [first, second] = [panel(), panel()]
+  await clock.advance(100)
+  t.deepEqual([first, second].map(isOnline), [true, true])
+  await first.act('world.network', { isOnline: false })
+  await clock.advance(100)
+  t.deepEqual([first, second].map(isOnline), [false, false])
+  const late = panel()
+  await settle()
+  t.false(isOnline(late))
+  await late.act('world.network', { isOnline: true })
+  await clock.advance(100)
+  t.deepEqual([first, second, late].map(isOnline), [true, true, true])
+})
+
+test('what others did to a fake world is seen when a panel comes, and what is the same is told once', async t => {
+  const { devtools, clock, fakeWorld, world, panel, isOnline } = openWorld()
+  devtools.watchWorld(world)
+  const first = panel()
+  await clock.advance(100)
+  fakeWorld.network.change({ isOnline: false })
+  devtools.watchWorld(world)
+  await clock.advance(100)
+  t.false(isOnline(first))
+  devtools.watchWorld(world)
+  await clock.advance(100)
+  t.is(first.events.getSnapshot().filter(({ hook }) => hook === 'worldChanged').length, 2)
+})
+
+test('of a fake world that does not answer nothing is told', async t => {
+  const { devtools, clock, world, panel, isOnline } = openWorld()
+  devtools.watchWorld({ ...world, look: () => Promise.reject(new Error('gone')) })
+  const client = panel()
+  await clock.advance(100)
+  t.is(isOnline(client), undefined)
+})

@@ -1,0 +1,157 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { type DevtoolsClient, makeClient } from '../../../../devtools/core/client/client.ts'
+import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
+import { RecordingError } from '../../../../devtools/core/recording/format.ts'
+import { record } from '../../../../devtools/core/recording/record.ts'
+import { openRecording, type RecordedClient } from '../../../../devtools/core/recording/timeline.ts'
+import { engine, makeStage, pair, quote, type Stage } from '../../../helpers/devtools-stage.ts'
+
+const LOOK = { isReadOnly: true, hasWorld: false }
+
+const start = (stage: Stage) => {
+  const lines: string[] = []
+  const stop = record(stage.devtools, { now: () => stage.clock.now(), write: line => void lines.push(line) })
+  return { lines, stop }
+}
+
+const tell = (stage: Stage, id: number, turn: number): void => {
+  if (id % 3 === 0) stage.tell('engineChanged', engine(`w${id}`, { blockHeight: turn }))
+  if (id % 3 === 1)
+    stage.tell('ratesChanged', { pairs: [pair(`C${id}`, 'iso:USD', turn + 1)], providers: [] })
+  if (id % 3 === 2) stage.tell('quoteChanged', quote(`r${id}`, `p${turn % 2}`))
+}
+
+test('a recording shows at each moment what a live panel showed then', async t => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(fc.nat(8), { maxLength: 5 }), { maxLength: 130 }), async turns => {
+      const stage = makeStage({ maxPerSlice: { engines: 2, pairs: 2, quotes: 1 } })
+      tell(stage, 0, 0)
+      const { lines, stop } = start(stage)
+      const { host, client: end } = makeChannelPair()
+      stage.devtools.attach(host, LOOK)
+      const client = makeClient(end)
+      await stage.settle()
+      const moments: { seq: number; view: unknown; events: unknown }[] = []
+      const look = (): void => {
+        const events = client.events.getSnapshot()
+        moments.push({ seq: newestOf(client), view: client.view.getSnapshot(), events })
+      }
+      look()
+      for (const [turn, ids] of turns.entries()) {
+        for (const id of ids) tell(stage, id, turn)
+        await stage.clock.advance(100)
+        look()
+      }
+      tell(stage, 3, 1000)
+      stop()
+      await stage.clock.advance(100)
+      look()
+      const film = openRecording(lines)
+      t.deepEqual(film.view.getSnapshot() as unknown, moments.at(-1)?.view)
+      for (const { seq, view, events } of moments.toReversed()) {
+        seekEvent(film, seq)
+        t.deepEqual(film.view.getSnapshot() as unknown, view)
+        t.deepEqual(film.events.getSnapshot() as unknown, events)
+      }
+    }),
+    { numRuns: 25 }
+  )
+})
+
+const newestOf = ({ events }: DevtoolsClient): number => events.getSnapshot().at(-1)?.seq ?? 0
+
+/** Shows the last moment at which an event was the newest one. */
+const seekEvent = (film: RecordedClient, seq: number): void => {
+  film.seek(film.momentCount)
+  while (newestOf(film) > seq) film.seek(film.moment.getSnapshot().index - 1)
+}
+
+const story = async (): Promise<string[]> => {
+  const stage = makeStage()
+  const { lines, stop } = start(stage)
+  for (const turn of [1, 2, 3]) {
+    tell(stage, 0, turn)
+    await stage.clock.advance(100)
+  }
+  stop()
+  tell(stage, 0, 4)
+  await stage.clock.advance(100)
+  return lines
+}
+
+test('a recording is of the past: nothing can be done in it, and it ends when it is stopped', async t => {
+  const lines = await story()
+  t.is(lines.length, 5)
+  const film = openRecording([...lines, '', ''])
+  t.is(film.status.getSnapshot().connection, 'past')
+  t.is(film.header.at, Date.UTC(2026, 0, 1))
+  t.deepEqual([film.momentCount, film.isCut], [4, false])
+  t.deepEqual(film.moment.getSnapshot(), { index: 3, at: Date.UTC(2026, 0, 1) + 300 })
+  film.seek(-5)
+  t.is(film.view.getSnapshot().engines.size, 0)
+  t.deepEqual(film.moment.getSnapshot(), { index: 0, at: Date.UTC(2026, 0, 1) })
+  await t.throwsAsync(film.act('engine.pause', { walletId: 'w' }), { code: 'READ_ONLY' } as never)
+})
+
+test('a recording that ends within a line is shown up to there', async t => {
+  const lines = await story()
+  const film = openRecording([...lines.slice(0, 4), String(lines[4]).slice(0, 40)])
+  t.true(film.isCut)
+  t.is(newestOf(film), 2)
+})
+
+test('a foreign or damaged file is refused, and the error names the line', async t => {
+  const lines = await story()
+  const [header = '', snapshot = '', ...batches] = lines
+  const refused: readonly (readonly [readonly string[], number])[] = [
+    [[], 1],
+    [['PK\u0003\u0004'], 1],
+    [['{"format":"har","version":1,"kernelId":"x","at":1}', snapshot], 1],
+    [[header.replace('"version":1', '"version":2'), snapshot], 1],
+    [[header], 2],
+    [[header, batches[0] ?? ''], 2],
+    [[header, snapshot, batches[1] ?? ''], 3],
+    [[header, snapshot, '{', batches[0] ?? ''], 3],
+    [
+      [header, snapshot, '{"at":1,"type":"batch","fromSeq":0,"seq":1,"patches":[{}],"events":[],"missed":0}'],
+      3
+    ],
+    [[header, snapshot, String(batches[0]).replace('"at":', '"when":')], 3],
+    [[header, snapshot, String(batches[0]).replace('"seq":1,"at"', '"seq":0,"at"')], 3],
+    [[header, snapshot, String(batches[0]).replace('"seq":1,"patches"', '"seq":0,"patches"')], 3],
+    [[header, snapshot, batches[0] ?? '', snapshot], 4],
+    [[header, snapshot.replace('"pairs":[]', '"pairs":{}')], 2]
+  ]
+  for (const [file, line] of refused) {
+    const error = t.throws(() => openRecording(file), { instanceOf: RecordingError }, file.join('\n'))
+    t.is(error?.line, line, file.join('\n'))
+  }
+})
+
+test('what a kernel could not have told is not shown of a recording', async t => {
+  const lines = await story()
+  const added = lines.map(line =>
+    line
+      .replace('"walletId":"w0"', '"walletId":"w0","dataKey":"swordfish"')
+      .replace('"hook":"engineChanged"', '"hook":"keysChanged"')
+  )
+  t.regex(added.join(''), /swordfish/)
+  const film = openRecording(added)
+  t.deepEqual(film.events.getSnapshot(), [])
+  t.deepEqual([...film.view.getSnapshot().engines.values()], [engine('w0', { blockHeight: 3 })])
+})
+
+test('whatever the lines are, a recording is opened or refused with its own error', t => {
+  const line = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.anything().map(value => JSON.stringify(value) ?? '')
+  )
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 5 }), fc.boolean(), (rest, isForeign) => {
+      const header = '{"format":"holdfast-devtools-recording","version":1,"kernelId":"k","at":1}'
+      t.throws(() => openRecording(isForeign ? rest : [header, ...rest]), { instanceOf: RecordingError })
+    })
+  )
+})
