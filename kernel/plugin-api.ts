@@ -5,12 +5,17 @@ export {
   compare,
   decimalsOf,
   divide,
+  divideRounded,
+  fromDecimal,
   fromDenomination,
+  isDecimal,
   isNativeAmount,
   multiply,
   type NativeAmount,
   nativeAmount,
   negate,
+  type Rounding,
+  rescale,
   subtract,
   sum,
   toDenomination,
@@ -21,8 +26,16 @@ export { checkPath } from './base/disk-path.ts'
 export type { AddressFault } from './base/errors/spend-errors.ts'
 export type { ErrorCode, ErrorDetails } from './base/errors.ts'
 export { isWalletError, WalletError } from './base/errors.ts'
+export {
+  HttpClient,
+  type HttpClientOptions,
+  type HttpReply,
+  type HttpRequest,
+  type RateLimit
+} from './base/http-client.ts'
 export type { Json, JsonObject } from './base/json.ts'
 export { checkJsonText, compact, type JsonLimits, parseJsonText, tryJsonText } from './base/json.ts'
+export { badReply, type ExactJson, parseExactJson, Reply } from './base/reply.ts'
 export { makeYielder, type Yielder } from './base/yielder.ts'
 export type { Disk } from './io/disk.ts'
 export type {

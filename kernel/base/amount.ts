@@ -191,3 +191,52 @@ export interface AmountUnits {
   /** The first is the one amounts are shown in. */
   readonly denominations: readonly Denomination[]
 }
+
+/** The direction in which an amount finer than the smallest unit is rounded. */
+export type Rounding = 'down' | 'up'
+
+/** Tells whether text is a decimal number that is zero or more, of a length that an amount can have. */
+export const isDecimal = (text: string): boolean => {
+  const found = DECIMAL_TEXT.exec(text)
+  return found !== null && Math.abs(Number(found[3] ?? 0)) <= MAX_EXPONENT
+}
+
+/**
+ * Converts a decimal number of coins to native units, exactly; what is finer than a native unit is rounded.
+ *
+ * @example `fromDecimal('2.5E+3', '100', 'down')` is `'250000'`
+ * @param multiplier - native units in one coin, a power of ten
+ * @param rate - a decimal number that the coins are multiplied by before
+ * @throws TypeError for what {@link isDecimal} does not accept; AMOUNT_INVALID for more than 100 digits
+ */
+export const fromDecimal = (
+  coins: string,
+  multiplier: string,
+  rounding: Rounding,
+  rate = '1'
+): NativeAmount => {
+  const [{ digits, decimals }, factor] = [splitDecimal(coins), splitDecimal(rate)]
+  const places = decimalsOf(multiplier) - decimals - factor.decimals
+  return nativeAmount(String(shift(digits * factor.digits, places, rounding)))
+}
+
+/** Converts an amount from units of 10^-`from` to units of 10^-`to`. @example `rescale(15n, 1, 0, 'up')` is `2n` */
+export const rescale = (amount: bigint, from: number, to: number, rounding: Rounding): bigint =>
+  shift(amount, to - from, rounding)
+
+/** Divides whole numbers that are not negative, and rounds. @example `divideRounded(10n, 4n, 'up')` is `3n` */
+export const divideRounded = (dividend: bigint, divisor: bigint, rounding: Rounding): bigint =>
+  rounding === 'down' ? dividend / divisor : (dividend + divisor - 1n) / divisor
+
+const DECIMAL_TEXT = /^(\d{1,60})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/
+const MAX_EXPONENT = 120
+
+const shift = (amount: bigint, places: number, rounding: Rounding): bigint =>
+  places >= 0 ? amount * 10n ** BigInt(places) : divideRounded(amount, 10n ** BigInt(-places), rounding)
+
+const splitDecimal = (text: string): { readonly digits: bigint; readonly decimals: number } => {
+  const found = isDecimal(text) ? DECIMAL_TEXT.exec(text) : null
+  if (found === null) throw new TypeError('Not a decimal number')
+  const [, whole = '', fraction = '', exponent = '0'] = found
+  return { digits: BigInt(whole + fraction), decimals: fraction.length - Number(exponent) }
+}

@@ -1,7 +1,5 @@
-import type { RatePlugin } from '../../kernel/plugin-api.ts'
-import { type PricedPair, ratePlugin } from './kit/rate-source.ts'
-import { asList, asRecord, figure, readJson } from './kit/read-reply.ts'
-import { fiatCode, type WantedCodes } from './kit/wanted-codes.ts'
+import { type RatePlugin, Reply } from '../../kernel/plugin-api.ts'
+import { fiatCode, type PricedPair, ratePlugin, type WantedCodes } from './kit/rate-source.ts'
 
 /**
  * Rates of Binance: the last price of wanted coins in USDT, and of USDT in some moneys, without a key.
@@ -13,7 +11,7 @@ export const binance: RatePlugin = ratePlugin({
   displayName: 'Binance',
   bias: -0.02,
   origins: ['https://api.binance.com', 'https://data-api.binance.vision'],
-  ask(wanted) {
+  requestFor(wanted) {
     const symbols = [...MARKETS].filter(([, pair]) => isWanted(pair, wanted)).map(([symbol]) => symbol)
     if (symbols.length === 0) return undefined
     const list = encodeURIComponent(JSON.stringify(symbols))
@@ -24,15 +22,15 @@ export const binance: RatePlugin = ratePlugin({
 /** Reads `[{ symbol, price: "text" }]`; pure. @throws BAD_REPLY */
 export const parseBinance = (text: string): readonly PricedPair[] => {
   const pairs: PricedPair[] = []
-  for (const [index, item] of asList(readJson(text, SOURCE), SOURCE).entries()) {
-    const { symbol, price } = asRecord(item, SOURCE, `[${index}]`)
+  for (const item of Reply.of(text, SOURCE).list()) {
+    const { value: symbol } = item.object().field('symbol')
     const pair = typeof symbol === 'string' ? MARKETS.get(symbol) : undefined
-    if (pair !== undefined) pairs.push([...pair, figure(price)])
+    if (pair !== undefined) pairs.push([...pair, item.field('price').number()])
   }
   return pairs
 }
 
-const SOURCE = 'Binance'
+const SOURCE = 'reply of Binance'
 const HUB = 'USDT'
 
 type Pair = readonly [from: string, to: string]

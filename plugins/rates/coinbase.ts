@@ -1,8 +1,6 @@
-import type { RatePlugin } from '../../kernel/plugin-api.ts'
-import { FIAT_CODES } from './kit/fiat-codes.ts'
-import { type PricedPair, ratePlugin } from './kit/rate-source.ts'
-import { asRecord, entriesOf, figure, readJson } from './kit/read-reply.ts'
-import { fiatCode } from './kit/wanted-codes.ts'
+import { type RatePlugin, Reply } from '../../kernel/plugin-api.ts'
+import { FIAT_CODES } from './kit/coins.ts'
+import { fiatCode, type PricedPair, ratePlugin } from './kit/rate-source.ts'
 
 /**
  * Rates of Coinbase: one list of what a dollar is worth in everything that is traded there, without a key.
@@ -14,7 +12,7 @@ export const coinbase: RatePlugin = ratePlugin({
   displayName: 'Coinbase',
   bias: -0.1,
   origins: ['https://api.coinbase.com'],
-  ask: ({ coins }) => ({
+  requestFor: ({ coins }) => ({
     path: '/v2/exchange-rates?currency=USD',
     parse: text => parseCoinbase(text, coins)
   })
@@ -22,14 +20,14 @@ export const coinbase: RatePlugin = ratePlugin({
 
 /** Reads `{ data: { currency, rates: { CODE: "amount of CODE for one" } } }`; pure. @throws BAD_REPLY */
 export const parseCoinbase = (text: string, coins: ReadonlySet<string>): readonly PricedPair[] => {
-  const data = asRecord(asRecord(readJson(text, SOURCE), SOURCE).data, SOURCE, 'data')
+  const rates = Reply.of(text, SOURCE).object().field('data').object().field('rates')
   const pairs: PricedPair[] = []
-  for (const [code, amount] of entriesOf(data.rates, SOURCE, 'data.rates')) {
+  for (const [code, amount] of rates.entries()) {
     const isFiat = FIAT_CODES.has(code)
     if (code === 'USD' || (!isFiat && !coins.has(code))) continue
-    pairs.push([fiatCode('USD'), isFiat ? fiatCode(code) : code, figure(amount)])
+    pairs.push([fiatCode('USD'), isFiat ? fiatCode(code) : code, amount.number()])
   }
   return pairs
 }
 
-const SOURCE = 'Coinbase'
+const SOURCE = 'reply of Coinbase'

@@ -1,8 +1,6 @@
-import type { RatePlugin } from '../../kernel/plugin-api.ts'
-import { namesOf } from './kit/coin-rows.ts'
-import { type PricedPair, ratePlugin } from './kit/rate-source.ts'
-import { asList, asRecord, figure, readJson } from './kit/read-reply.ts'
-import { fiatCode } from './kit/wanted-codes.ts'
+import { type RatePlugin, Reply } from '../../kernel/plugin-api.ts'
+import { namesOf } from './kit/coins.ts'
+import { fiatCode, type PricedPair, ratePlugin } from './kit/rate-source.ts'
 
 /**
  * Rates of CoinCap, third version: dollar prices of wanted coins, with the option `apiKey`.
@@ -16,7 +14,7 @@ export const coincap: RatePlugin = ratePlugin({
   origins: ['https://rest.coincap.io'],
   gapSeconds: 1200,
   needsKey: true,
-  ask({ coins }, { apiKey }) {
+  requestFor({ coins }, { apiKey }) {
     const codes = namesOf(coins, row => row.coincap)
     if (codes.size === 0) return undefined
     return {
@@ -30,13 +28,12 @@ export const coincap: RatePlugin = ratePlugin({
 /** Reads `{ data: [{ id, priceUsd: "text" }] }`; `codes` are ours by theirs; pure. @throws BAD_REPLY */
 export const parseCoincap = (text: string, codes: ReadonlyMap<string, string>): readonly PricedPair[] => {
   const pairs: PricedPair[] = []
-  const { data } = asRecord(readJson(text, SOURCE), SOURCE)
-  for (const [index, item] of asList(data, SOURCE, 'data').entries()) {
-    const { id, priceUsd } = asRecord(item, SOURCE, `data[${index}]`)
+  for (const item of Reply.of(text, SOURCE).object().field('data').list()) {
+    const { value: id } = item.object().field('id')
     const code = typeof id === 'string' ? codes.get(id) : undefined
-    if (code !== undefined) pairs.push([code, fiatCode('USD'), figure(priceUsd)])
+    if (code !== undefined) pairs.push([code, fiatCode('USD'), item.field('priceUsd').number()])
   }
   return pairs
 }
 
-const SOURCE = 'CoinCap'
+const SOURCE = 'reply of CoinCap'

@@ -1,8 +1,6 @@
-import type { RatePlugin } from '../../kernel/plugin-api.ts'
-import { namesOf } from './kit/coin-rows.ts'
-import { type PricedPair, ratePlugin } from './kit/rate-source.ts'
-import { entriesOf, figure, readJson } from './kit/read-reply.ts'
-import { fiatCode } from './kit/wanted-codes.ts'
+import { type RatePlugin, Reply } from '../../kernel/plugin-api.ts'
+import { namesOf } from './kit/coins.ts'
+import { fiatCode, type PricedPair, ratePlugin } from './kit/rate-source.ts'
 
 /**
  * Rates of CoinGecko. Without a key it answers a few calls a minute; the option `apiKey` is that of its free plan
@@ -14,7 +12,7 @@ export const coingecko: RatePlugin = ratePlugin({
   bias: -0.03,
   origins: ['https://api.coingecko.com'],
   gapSeconds: 60,
-  ask({ coins, fiats }, { apiKey, url }) {
+  requestFor({ coins, fiats }, { apiKey, url }) {
     const codes = namesOf(coins, row => row.coingecko)
     if (codes.size === 0) return undefined
     const moneys = MONEYS.filter(money => money === 'usd' || fiats.has(money.toUpperCase()))
@@ -30,17 +28,17 @@ export const coingecko: RatePlugin = ratePlugin({
 /** Reads `{ bitcoin: { usd: number } }`; `codes` are ours by theirs; pure. @throws BAD_REPLY */
 export const parseCoingecko = (text: string, codes: ReadonlyMap<string, string>): readonly PricedPair[] => {
   const pairs: PricedPair[] = []
-  for (const [id, prices] of entriesOf(readJson(text, SOURCE), SOURCE)) {
+  for (const [id, prices] of Reply.of(text, SOURCE).entries()) {
     const code = codes.get(id)
     if (code === undefined) continue
-    for (const [money, price] of entriesOf(prices, SOURCE, id)) {
-      if (KNOWN_MONEYS.has(money)) pairs.push([code, fiatCode(money.toUpperCase()), figure(price)])
+    for (const [money, price] of prices.entries()) {
+      if (KNOWN_MONEYS.has(money)) pairs.push([code, fiatCode(money.toUpperCase()), price.number()])
     }
   }
   return pairs
 }
 
-const SOURCE = 'CoinGecko'
+const SOURCE = 'reply of CoinGecko'
 const PAID = 'https://pro-api.coingecko.com'
 
 const MONEYS: readonly string[] =

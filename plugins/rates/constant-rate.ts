@@ -14,8 +14,8 @@ export const constantRate: RatePlugin = {
   displayName: 'Constant rates',
   bias: -0.25,
   apply({ hooks }) {
-    hooks.fetchRates.tapPromise('constantRate', async desk => {
-      for (const [fromCurrency, toCurrency, rate] of PEGS) desk.offer({ fromCurrency, toCurrency }, rate)
+    hooks.fetchRates.tapPromise('constantRate', async context => {
+      for (const [fromCurrency, toCurrency, rate] of PEGS) context.offer({ fromCurrency, toCurrency }, rate)
     })
   }
 }

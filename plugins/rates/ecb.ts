@@ -1,8 +1,6 @@
 import { parseXml, XmlElement } from '@rgrove/parse-xml'
-import type { RatePlugin } from '../../kernel/plugin-api.ts'
-import { type PricedPair, ratePlugin } from './kit/rate-source.ts'
-import { badReply, figure } from './kit/read-reply.ts'
-import { fiatCode } from './kit/wanted-codes.ts'
+import { badReply, type RatePlugin, Reply } from '../../kernel/plugin-api.ts'
+import { fiatCode, type PricedPair, ratePlugin } from './kit/rate-source.ts'
 
 /**
  * The reference rates of the European Central Bank: the euro in some thirty moneys, one figure a working day.
@@ -15,7 +13,7 @@ export const ecb: RatePlugin = ratePlugin({
   bias: -0.08,
   origins: ['https://www.ecb.europa.eu'],
   gapSeconds: 1800,
-  ask: ({ fiats }) =>
+  requestFor: ({ fiats }) =>
     fiats.size === 0 ? undefined : { path: '/stats/eurofxref/eurofxref-daily.xml', parse: parseEcb }
 })
 
@@ -27,12 +25,12 @@ export const parseEcb = (text: string): readonly PricedPair[] => {
   for (const { attributes } of cubesOf(day)) {
     const { currency, rate } = attributes
     if (/^[A-Z]{3}$/.test(currency ?? ''))
-      pairs.push([fiatCode('EUR'), fiatCode(`${currency}`), figure(rate)])
+      pairs.push([fiatCode('EUR'), fiatCode(`${currency}`), new Reply(rate, SOURCE).number()])
   }
   return pairs
 }
 
-const SOURCE = 'European Central Bank'
+const SOURCE = 'reply of European Central Bank'
 /** The envelope, the cube of cubes and the cube of a day. */
 const MAX_DEPTH = 4
 

@@ -1,9 +1,13 @@
-import type { DatedPair, HistoricRateContext, RateHost, RatePlugin } from '../../kernel/plugin-api.ts'
-import { COIN_ROWS } from './kit/coin-rows.ts'
-import type { PoliteClient, Question } from './kit/polite-client.ts'
-import { ratePlugin } from './kit/rate-source.ts'
-import { asList, asRecord, figure, readJson } from './kit/read-reply.ts'
-import { fiatCode } from './kit/wanted-codes.ts'
+import {
+  type DatedPair,
+  type HistoricRateContext,
+  type RateHost,
+  type RatePlugin,
+  Reply
+} from '../../kernel/plugin-api.ts'
+import { COINS } from './kit/coins.ts'
+import { fiatCode, ratePlugin } from './kit/rate-source.ts'
+import type { SourceClient, SourceRequest } from './kit/source-client.ts'
 
 /**
  * Rates of the rates server of Edge, third version, or with the option `url` of one's own: coins and moneys in one
@@ -14,15 +18,15 @@ export const edgeRates: RatePlugin = ratePlugin({
   displayName: 'Edge Rates',
   bias: 0.15,
   origins: ['https://rates3.edge.app', 'https://rates4.edge.app'],
-  ask({ coins, fiats }) {
+  requestFor({ coins, fiats }) {
     const codes = [...coins, ...[...fiats].filter(code => code !== 'USD').map(fiatCode)]
-    const question = questionOf(
+    const request = requestOf(
       'USD',
       codes.map(code => ({ code }))
     )
-    if (question === undefined) return undefined
+    if (request === undefined) return undefined
     return {
-      ...question,
+      ...request,
       parse: text => parseEdgeRates(text).map(({ code, rate }) => [code, fiatCode('USD'), rate])
     }
   },
@@ -44,29 +48,30 @@ export interface EdgePrice {
  * @throws BAD_REPLY
  */
 export const parseEdgeRates = (text: string): readonly EdgePrice[] => {
-  const reply = asRecord(readJson(text, SOURCE), SOURCE)
+  const reply = Reply.of(text, SOURCE).object()
   const prices: EdgePrice[] = []
-  const add = (code: string | undefined, { rate, isoDate }: Readonly<Record<string, unknown>>): void => {
-    if (code === undefined || rate === undefined || rate === null) return
+  const add = (code: string | undefined, entry: Reply): void => {
+    const rate = entry.field('rate')
+    if (code === undefined || !rate.isThere) return
+    const { value: isoDate } = entry.field('isoDate')
     const time = typeof isoDate === 'string' ? Date.parse(isoDate) : Number.NaN
-    prices.push({ code, rate: figure(rate), ...(Number.isNaN(time) ? {} : { date: new Date(time) }) })
+    prices.push({ code, rate: rate.number(), ...(Number.isNaN(time) ? {} : { date: new Date(time) }) })
   }
-  for (const [index, item] of asList(reply.crypto, SOURCE, 'crypto').entries()) {
-    const entry = asRecord(item, SOURCE, `crypto[${index}]`)
-    const { pluginId, tokenId } = asRecord(entry.asset, SOURCE, `crypto[${index}].asset`)
-    add(CODES.get(assetKey(pluginId, tokenId)), entry)
+  for (const entry of reply.field('crypto').list()) {
+    const asset = entry.object().field('asset').object()
+    add(CODES.get(assetKey(asset.field('pluginId').value, asset.field('tokenId').value)), entry)
   }
-  for (const [index, item] of asList(reply.fiat, SOURCE, 'fiat').entries()) {
-    const entry = asRecord(item, SOURCE, `fiat[${index}]`)
-    if (typeof entry.fiatCode === 'string') add(fiatCode(entry.fiatCode), entry)
+  for (const entry of reply.field('fiat').list()) {
+    const { value: code } = entry.object().field('fiatCode')
+    if (typeof code === 'string') add(fiatCode(code), entry)
   }
   return prices
 }
 
-const SOURCE = 'Edge Rates'
+const SOURCE = 'reply of Edge Rates'
 
-/** What a coin is worth is asked for by its place, never by its code. */
-const ASSETS = new Map(COIN_ROWS.flatMap(({ code, edge }) => (edge === null ? [] : [[code, edge] as const])))
+/** Prices of coins are requested by chain and token, never by code. */
+const ASSETS = new Map(COINS.flatMap(({ code, edge }) => (edge === null ? [] : [[code, edge] as const])))
 
 const assetKey = (pluginId: unknown, tokenId: unknown): string => `${pluginId}/${tokenId ?? ''}`
 
@@ -75,17 +80,17 @@ const CODES = new Map([...ASSETS].map(([code, [pluginId, tokenId]]) => [assetKey
 /** The most coins, and the most moneys, in one request. */
 const MAX_COINS = 100
 const MAX_MONEYS = 256
-/** The most requests for one question about the past. */
+/** The most requests for one request of historic rates. */
 const MAX_REQUESTS = 10
 
-interface Asked {
+interface WantedPrice {
   readonly code: string
   readonly date?: Date
 }
 
 /** Undefined if there is nothing that the server may know. */
-const questionOf = (targetFiat: string, asked: readonly Asked[]): Question | undefined => {
-  const dated = ({ date }: Asked): object => (date === undefined ? {} : { isoDate: date.toISOString() })
+const requestOf = (targetFiat: string, asked: readonly WantedPrice[]): SourceRequest | undefined => {
+  const dated = ({ date }: WantedPrice): object => (date === undefined ? {} : { isoDate: date.toISOString() })
   const fiat = asked
     .filter(({ code }) => /^iso:[A-Z]{3}$/.test(code))
     .map(item => ({ ...dated(item), fiatCode: item.code.slice(4) }))
@@ -102,13 +107,13 @@ const questionOf = (targetFiat: string, asked: readonly Asked[]): Question | und
   return { path: '/v3/rates', body: JSON.stringify({ targetFiat, crypto, fiat }) }
 }
 
-const tapHistory = ({ hooks }: RateHost, client: PoliteClient): void => {
-  hooks.fetchHistoricRates.tapPromise('edgeRates', async desk => {
-    for (const pairs of portionsOf(desk.wanted)) {
+const tapHistory = ({ hooks }: RateHost, client: SourceClient): void => {
+  hooks.fetchHistoricRates.tapPromise('edgeRates', async context => {
+    for (const pairs of portionsOf(context.wanted)) {
       const asked = pairs.map(({ fromCurrency, date }) => ({ code: fromCurrency, date }))
-      const question = questionOf((pairs[0]?.toCurrency ?? '').slice(4), asked)
-      const answer = question === undefined ? undefined : await client.ask(question, desk.signal)
-      if (answer !== undefined) offerNearest(desk, pairs, parseEdgeRates(answer.text))
+      const request = requestOf((pairs[0]?.toCurrency ?? '').slice(4), asked)
+      const reply = request === undefined ? undefined : await client.fetch(request, context.signal)
+      if (reply !== undefined) offerNearest(context, pairs, parseEdgeRates(reply.text))
     }
   })
 }
@@ -133,7 +138,7 @@ const portionsOf = (wanted: readonly DatedPair[]): readonly (readonly DatedPair[
 
 /** The server may know another time of the day than the one that was asked for, and says which. */
 const offerNearest = (
-  desk: HistoricRateContext,
+  context: HistoricRateContext,
   pairs: readonly DatedPair[],
   prices: readonly EdgePrice[]
 ): void => {
@@ -143,6 +148,6 @@ const offerNearest = (
     const [nearest] = prices
       .filter(({ code }) => code === pair.fromCurrency)
       .sort((left, right) => distance(left) - distance(right))
-    if (nearest !== undefined) desk.offer({ ...pair, date: nearest.date ?? pair.date }, nearest.rate)
+    if (nearest !== undefined) context.offer({ ...pair, date: nearest.date ?? pair.date }, nearest.rate)
   }
 }

@@ -1,7 +1,5 @@
-import type { RatePlugin } from '../../kernel/plugin-api.ts'
-import { type PricedPair, ratePlugin } from './kit/rate-source.ts'
-import { asList, asRecord, badReply, entriesOf, figure, readJson } from './kit/read-reply.ts'
-import { fiatCode, type WantedCodes } from './kit/wanted-codes.ts'
+import { type RatePlugin, Reply } from '../../kernel/plugin-api.ts'
+import { fiatCode, type PricedPair, ratePlugin, type WantedCodes } from './kit/rate-source.ts'
 
 /** Rates of Kraken: the last trade of the wanted ones among its great pairs, without a key. */
 export const kraken: RatePlugin = ratePlugin({
@@ -9,7 +7,7 @@ export const kraken: RatePlugin = ratePlugin({
   displayName: 'Kraken',
   bias: -0.09,
   origins: ['https://api.kraken.com'],
-  ask(wanted) {
+  requestFor(wanted) {
     const markets = MARKETS.filter(market => isWanted(market, wanted))
     if (markets.length === 0) return undefined
     const path = `/0/public/Ticker?pair=${markets.map(({ pair }) => pair).join(',')}`
@@ -19,22 +17,24 @@ export const kraken: RatePlugin = ratePlugin({
 
 /** Reads `{ error: [], result: { XXBTZUSD: { c: ["last price", "lot"] } } }`; pure. @throws BAD_REPLY */
 export const parseKraken = (text: string): readonly PricedPair[] => {
-  const reply = asRecord(readJson(text, SOURCE), SOURCE)
-  const { length } = asList(reply.error, SOURCE, 'error')
-  const result = entriesOf(reply.result ?? {}, SOURCE, 'result')
+  const reply = Reply.of(text, SOURCE).object()
+  const error = reply.field('error')
+  const { length } = error.list()
+  const result = reply.field('result')
+  const tickers = result.isThere ? result.entries() : []
   // It warns in the same list; only an error leaves no result.
-  if (length > 0 && result.length === 0) throw badReply(SOURCE, 'error', 'is not empty')
+  if (length > 0 && tickers.length === 0) error.fail('is not empty')
   const pairs: PricedPair[] = []
-  for (const [name, ticker] of result) {
+  for (const [name, ticker] of tickers) {
     const market = BY_NAME.get(name)
     if (market === undefined) continue
-    const [last] = asList(asRecord(ticker, SOURCE, name).c, SOURCE, `${name}.c`)
-    pairs.push([market.from, market.to, figure(last)])
+    const [last] = ticker.object().field('c').list()
+    pairs.push([market.from, market.to, last?.number() ?? Number.NaN])
   }
   return pairs
 }
 
-const SOURCE = 'Kraken'
+const SOURCE = 'reply of Kraken'
 
 /** A pair, as it is asked for and as it is answered. */
 interface Market {

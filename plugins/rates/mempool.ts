@@ -1,7 +1,5 @@
-import type { RatePlugin } from '../../kernel/plugin-api.ts'
-import { type PricedPair, ratePlugin } from './kit/rate-source.ts'
-import { entriesOf, figure, readJson } from './kit/read-reply.ts'
-import { fiatCode } from './kit/wanted-codes.ts'
+import { type RatePlugin, Reply } from '../../kernel/plugin-api.ts'
+import { fiatCode, type PricedPair, ratePlugin } from './kit/rate-source.ts'
 
 /** Rates of mempool.space, or with the option `url` of one's own server of that kind: Bitcoin in some moneys. */
 export const mempool: RatePlugin = ratePlugin({
@@ -9,14 +7,14 @@ export const mempool: RatePlugin = ratePlugin({
   displayName: 'mempool.space',
   bias: -0.07,
   origins: ['https://mempool.space'],
-  ask: ({ coins }) => (coins.has('BTC') ? { path: '/api/v1/prices', parse: parseMempool } : undefined)
+  requestFor: ({ coins }) => (coins.has('BTC') ? { path: '/api/v1/prices', parse: parseMempool } : undefined)
 })
 
 /** Reads `{ time, USD, EUR … }`; a money without a price stands there as -1; pure. @throws BAD_REPLY */
 export const parseMempool = (text: string): readonly PricedPair[] => {
   const pairs: PricedPair[] = []
-  for (const [code, price] of entriesOf(readJson(text, 'mempool.space'), 'mempool.space')) {
-    if (/^[A-Z]{3}$/.test(code) && price !== -1) pairs.push(['BTC', fiatCode(code), figure(price)])
+  for (const [code, price] of Reply.of(text, 'reply of mempool.space').entries()) {
+    if (/^[A-Z]{3}$/.test(code) && price.value !== -1) pairs.push(['BTC', fiatCode(code), price.number()])
   }
   return pairs
 }

@@ -1,15 +1,14 @@
-import { type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
-import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/assets.ts'
-import type { Answer, Ask } from './kit/client.ts'
+import { type Reply, type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
+import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/asset-list.ts'
 import {
   type ExchangeOrder,
+  type ExchangeRequest,
   exchangePlugin,
-  type Inquiry,
   type OrderAddresses,
   type Terms
 } from './kit/exchange.ts'
 import { checkLimits, orderRefused, type Provider, unsupported } from './kit/provider.ts'
-import type { Reply } from './kit/reply.ts'
+import type { ProviderClient, ProviderReply } from './kit/provider-client.ts'
 
 const PROVIDER: Provider = { pluginId: 'changenow', displayName: 'ChangeNOW' }
 
@@ -41,8 +40,11 @@ const CHAINS: ChainTable = {
 /** `fixed-rate` promises the amount; `standard` estimates it. */
 type Flow = 'fixed-rate' | 'standard'
 
-const loadAssets = async (ask: Ask): Promise<readonly ProviderAsset[]> => {
-  const { reply } = await ask({ path: 'exchange/currencies', query: { active: 'true', isFiat: 'false' } })
+const loadAssets = async (client: ProviderClient): Promise<readonly ProviderAsset[]> => {
+  const { reply } = await client.request({
+    path: '/exchange/currencies',
+    query: { active: 'true', isFiat: 'false' }
+  })
   return reply.readable(MAX_ASSETS, item => ({
     network: item.field('network').text(),
     coin: item.field('ticker').text(),
@@ -51,37 +53,43 @@ const loadAssets = async (ask: Ask): Promise<readonly ProviderAsset[]> => {
 }
 
 /** A promised amount where there is one, else an estimate; of two refusals, that of the promise counts. */
-const bestTerms = async (inquiry: Inquiry): Promise<Terms> => {
+const bestTerms = async (input: ExchangeRequest): Promise<Terms> => {
   try {
-    return await termsOf(inquiry, 'fixed-rate')
+    return await termsOf(input, 'fixed-rate')
   } catch (error) {
     // There are no estimates of what must be paid for so much.
-    if (inquiry.wish.direction === 'to' || inquiry.desk.signal.aborted) throw error
-    return termsOf(inquiry, 'standard').catch(() => {
+    if (input.wanted.direction === 'to' || input.context.signal.aborted) throw error
+    return termsOf(input, 'standard').catch(() => {
       throw error
     })
   }
 }
 
-const termsOf = async (inquiry: Inquiry, flow: Flow): Promise<Terms> => {
-  const { desk, request, wish, ask } = inquiry
-  const { signal } = desk
+const termsOf = async (input: ExchangeRequest, flow: Flow): Promise<Terms> => {
+  const { context, request, wanted, client } = input
+  const { signal } = context
   const isFixed = flow === 'fixed-rate'
-  const headers = headersOf(inquiry)
-  const rangeQuery = { ...pairOf(inquiry), flow }
-  const range = accepted(inquiry, await ask({ path: 'exchange/range', query: rangeQuery, headers, signal }))
+  const headers = headersOf(input)
+  const rangeQuery = { ...pairOf(input), flow }
+  const range = accepted(
+    input,
+    await client.request({ path: '/exchange/range', query: rangeQuery, headers, signal })
+  )
   const limits = {
     direction: 'from',
     min: range.field('minAmount').optionalNative(request.from.multiplier, 'up'),
     max: range.field('maxAmount').optionalNative(request.from.multiplier, 'down')
   } as const
-  if (wish.direction === 'from') checkLimits(PROVIDER, wish.nativeAmount, limits)
-  const query = { ...rangeQuery, ...amountOf(inquiry), useRateId: isFixed ? 'true' : undefined }
-  const reply = accepted(inquiry, await ask({ path: 'exchange/estimated-amount', query, headers, signal }))
+  if (wanted.direction === 'from') checkLimits(PROVIDER, wanted.nativeAmount, limits)
+  const query = { ...rangeQuery, ...amountOf(input), useRateId: isFixed ? 'true' : undefined }
+  const reply = accepted(
+    input,
+    await client.request({ path: '/exchange/estimated-amount', query, headers, signal })
+  )
   const amounts =
-    wish.direction === 'from'
-      ? { from: wish.nativeAmount, to: reply.field('toAmount').positive(request.to.multiplier, 'down') }
-      : { from: reply.field('fromAmount').positive(request.from.multiplier, 'up'), to: wish.nativeAmount }
+    wanted.direction === 'from'
+      ? { from: wanted.nativeAmount, to: reply.field('toAmount').positive(request.to.multiplier, 'down') }
+      : { from: reply.field('fromAmount').positive(request.from.multiplier, 'up'), to: wanted.nativeAmount }
   checkLimits(PROVIDER, amounts.from, limits)
   const rateId = reply.field('rateId').optionalText()
   const expirationDate = isFixed ? reply.field('validUntil').optionalDate() : undefined
@@ -90,27 +98,27 @@ const termsOf = async (inquiry: Inquiry, flow: Flow): Promise<Terms> => {
     isEstimate: !isFixed,
     expirationDate,
     async order(addresses) {
-      return { ...(await order(inquiry, addresses, { flow, rateId })), expirationDate }
+      return { ...(await order(input, addresses, { flow, rateId })), expirationDate }
     }
   }
 }
 
 const order = async (
-  inquiry: Inquiry,
+  input: ExchangeRequest,
   { depositTo, refundTo }: OrderAddresses,
   terms: { readonly flow: Flow; readonly rateId: string | undefined }
 ): Promise<ExchangeOrder> => {
-  const { desk, request, ask } = inquiry
+  const { context, request, client } = input
   const body = {
-    ...pairOf(inquiry),
-    ...amountOf(inquiry),
+    ...pairOf(input),
+    ...amountOf(input),
     ...terms,
     address: depositTo,
     refundAddress: refundTo,
     // The API has no field for a promo code; what stands here is shown to the partner whose key it is.
-    payload: desk.promoCode === undefined ? undefined : { promoCode: desk.promoCode }
+    payload: context.promoCode === undefined ? undefined : { promoCode: context.promoCode }
   }
-  const { isOk, reply } = await ask({ path: 'exchange', headers: headersOf(inquiry), body })
+  const { isOk, reply } = await client.request({ path: '/exchange', headers: headersOf(input), body })
   if (!isOk || reply.field('error').isThere) throw orderRefused(PROVIDER)
   const orderId = reply.field('id').text()
   return {
@@ -123,22 +131,24 @@ const order = async (
   }
 }
 
-const headersOf = ({ key }: Inquiry): Readonly<Record<string, string>> => ({ 'x-changenow-api-key': key })
+const headersOf = ({ key }: ExchangeRequest): Readonly<Record<string, string>> => ({
+  'x-changenow-api-key': key
+})
 
-const pairOf = ({ from, to }: Inquiry): Readonly<Record<string, string>> => ({
+const pairOf = ({ from, to }: ExchangeRequest): Readonly<Record<string, string>> => ({
   fromCurrency: from.coin,
   toCurrency: to.coin,
   fromNetwork: from.network,
   toNetwork: to.network
 })
 
-const amountOf = ({ request, wish }: Inquiry): Readonly<Record<string, string>> =>
-  wish.direction === 'from'
-    ? { fromAmount: toDenomination(wish.nativeAmount, request.from.multiplier), type: 'direct' }
-    : { toAmount: toDenomination(wish.nativeAmount, request.to.multiplier), type: 'reverse' }
+const amountOf = ({ request, wanted }: ExchangeRequest): Readonly<Record<string, string>> =>
+  wanted.direction === 'from'
+    ? { fromAmount: toDenomination(wanted.nativeAmount, request.from.multiplier), type: 'direct' }
+    : { toAmount: toDenomination(wanted.nativeAmount, request.to.multiplier), type: 'reverse' }
 
 /** Any refusal of the range or the estimate is one of this pair. */
-const accepted = ({ request }: Inquiry, { isOk, reply }: Answer): Reply => {
+const accepted = ({ request }: ExchangeRequest, { isOk, reply }: ProviderReply): Reply => {
   if (!isOk || reply.field('error').isThere) throw unsupported(PROVIDER, request)
   return reply
 }

@@ -1,15 +1,14 @@
-import { type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
-import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/assets.ts'
-import type { Answer, Ask } from './kit/client.ts'
+import { type Reply, type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
+import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/asset-list.ts'
 import {
   type ExchangeOrder,
+  type ExchangeRequest,
   exchangePlugin,
-  type Inquiry,
   type OrderAddresses,
   type Terms
 } from './kit/exchange.ts'
-import { checkLimits, orderRefused, type Provider, troubled, unsupported } from './kit/provider.ts'
-import type { Reply } from './kit/reply.ts'
+import { checkLimits, orderRefused, type Provider, providerFailed, unsupported } from './kit/provider.ts'
+import type { ProviderClient, ProviderReply } from './kit/provider-client.ts'
 
 const PROVIDER: Provider = { pluginId: 'letsexchange', displayName: 'LetsExchange' }
 
@@ -40,8 +39,8 @@ const CHAINS: ChainTable = {
 
 const MAX_NETWORKS = 100
 
-const loadAssets = async (ask: Ask): Promise<readonly ProviderAsset[]> => {
-  const { reply } = await ask({ path: 'v2/coins' })
+const loadAssets = async (client: ProviderClient): Promise<readonly ProviderAsset[]> => {
+  const { reply } = await client.request({ path: '/v2/coins' })
   return reply
     .readable(MAX_ASSETS, item => {
       const coin = item.field('code').text()
@@ -57,9 +56,9 @@ const loadAssets = async (ask: Ask): Promise<readonly ProviderAsset[]> => {
     .flat()
 }
 
-const termsOf = async (inquiry: Inquiry): Promise<Terms> => {
-  const { desk, request, wish, ask, from, to } = inquiry
-  const { direction } = wish
+const termsOf = async (input: ExchangeRequest): Promise<Terms> => {
+  const { context, request, wanted, client, from, to } = input
+  const { direction } = wanted
   const isFrom = direction === 'from'
   const multiplier = request[direction].multiplier
   const body = {
@@ -67,12 +66,15 @@ const termsOf = async (inquiry: Inquiry): Promise<Terms> => {
     to: to.coin,
     network_from: from.network,
     network_to: to.network,
-    amount: toDenomination(wish.nativeAmount, multiplier),
-    ...commonOf(inquiry)
+    amount: toDenomination(wanted.nativeAmount, multiplier),
+    ...commonOf(input)
   }
-  const path = isFrom ? 'v1/info' : 'v1/info-revert'
-  const reply = accepted(inquiry, await ask({ path, headers: headersOf(inquiry), body, signal: desk.signal }))
-  checkLimits(PROVIDER, wish.nativeAmount, {
+  const path = isFrom ? '/v1/info' : '/v1/info-revert'
+  const reply = accepted(
+    input,
+    await client.request({ path, headers: headersOf(input), body, signal: context.signal })
+  )
+  checkLimits(PROVIDER, wanted.nativeAmount, {
     direction,
     min: reply.field('min_amount').native(multiplier, 'up'),
     max: reply.field('max_amount').optionalNative(multiplier, 'down')
@@ -81,24 +83,24 @@ const termsOf = async (inquiry: Inquiry): Promise<Terms> => {
   const rateId = reply.field('rate_id').optionalText()
   const expirationDate = reply.field('rate_id_expired_at').optionalDate()
   return {
-    from: isFrom ? wish.nativeAmount : other.positive(request.from.multiplier, 'up'),
-    to: isFrom ? other.positive(request.to.multiplier, 'down') : wish.nativeAmount,
+    from: isFrom ? wanted.nativeAmount : other.positive(request.from.multiplier, 'up'),
+    to: isFrom ? other.positive(request.to.multiplier, 'down') : wanted.nativeAmount,
     isEstimate: false,
     expirationDate,
     async order(addresses) {
-      return { expirationDate, ...(await order(inquiry, addresses, rateId)) }
+      return { expirationDate, ...(await order(input, addresses, rateId)) }
     }
   }
 }
 
 const order = async (
-  inquiry: Inquiry,
+  input: ExchangeRequest,
   { depositTo, refundTo }: OrderAddresses,
   rateId: string | undefined
 ): Promise<ExchangeOrder> => {
-  const { request, wish, ask, from, to } = inquiry
-  const isFrom = wish.direction === 'from'
-  const amount = toDenomination(wish.nativeAmount, request[wish.direction].multiplier)
+  const { request, wanted, client, from, to } = input
+  const isFrom = wanted.direction === 'from'
+  const amount = toDenomination(wanted.nativeAmount, request[wanted.direction].multiplier)
   const body = {
     coin_from: from.coin,
     coin_to: to.coin,
@@ -110,10 +112,10 @@ const order = async (
     return: refundTo,
     return_extra_id: '',
     rate_id: rateId,
-    ...commonOf(inquiry)
+    ...commonOf(input)
   }
-  const path = isFrom ? 'v1/transaction' : 'v1/transaction-revert'
-  const { isOk, reply } = await ask({ path, headers: headersOf(inquiry), body })
+  const path = isFrom ? '/v1/transaction' : '/v1/transaction-revert'
+  const { isOk, reply } = await client.request({ path, headers: headersOf(input), body })
   if (!isOk) throw orderRefused(PROVIDER)
   const orderId = reply.field('transaction_id').text()
   const expirationDate = reply.field('expired_at').optionalDate()
@@ -128,19 +130,24 @@ const order = async (
   }
 }
 
-const headersOf = ({ key }: Inquiry): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` })
+const headersOf = ({ key }: ExchangeRequest): Readonly<Record<string, string>> => ({
+  authorization: `Bearer ${key}`
+})
 
 /** `float: false` asks for an amount that is promised. */
-const commonOf = ({ desk, settingOf }: Inquiry): Readonly<Record<string, string | boolean | undefined>> => ({
+const commonOf = ({
+  context,
+  settingOf
+}: ExchangeRequest): Readonly<Record<string, string | boolean | undefined>> => ({
   affiliate_id: settingOf('affiliateId'),
-  promocode: desk.promoCode,
+  promocode: context.promoCode,
   float: false
 })
 
-const accepted = ({ request }: Inquiry, { status, isOk, reply }: Answer): Reply => {
+const accepted = ({ request }: ExchangeRequest, { status, isOk, reply }: ProviderReply): Reply => {
   if (isOk) return reply
   if (status === 422) throw unsupported(PROVIDER, request)
-  throw troubled(PROVIDER, `answered with status ${status}`)
+  throw providerFailed(PROVIDER, `answered with status ${status}`)
 }
 
 /**

@@ -1,11 +1,9 @@
-import { type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
-import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/assets.ts'
-import type { Answer, Ask } from './kit/client.ts'
-import { nativeOf } from './kit/decimal.ts'
+import { fromDecimal, type Reply, type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
+import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/asset-list.ts'
 import {
   type ExchangeOrder,
+  type ExchangeRequest,
   exchangePlugin,
-  type Inquiry,
   type OrderAddresses,
   type Terms
 } from './kit/exchange.ts'
@@ -18,7 +16,7 @@ import {
   type Provider,
   unsupported
 } from './kit/provider.ts'
-import type { Reply } from './kit/reply.ts'
+import type { ProviderClient, ProviderReply } from './kit/provider-client.ts'
 
 const PROVIDER: Provider = { pluginId: 'sideshift', displayName: 'SideShift.ai' }
 
@@ -47,8 +45,8 @@ const CHAINS: ChainTable = {
 
 const MAX_NETWORKS = 100
 
-const loadAssets = async (ask: Ask): Promise<readonly ProviderAsset[]> => {
-  const { reply } = await ask({ path: 'coins' })
+const loadAssets = async (client: ProviderClient): Promise<readonly ProviderAsset[]> => {
+  const { reply } = await client.request({ path: '/coins' })
   return reply.readable(MAX_ASSETS, assetsOf).flat()
 }
 
@@ -64,66 +62,66 @@ const assetsOf = (item: Reply): readonly ProviderAsset[] => {
     })
 }
 
-const termsOf = async (inquiry: Inquiry): Promise<Terms> => {
-  const { desk, request, wish, ask } = inquiry
-  const { signal } = desk
-  const headers = headersOf(inquiry)
-  const { reply: permissions } = await ask({ path: 'permissions', headers, signal })
+const termsOf = async (input: ExchangeRequest): Promise<Terms> => {
+  const { context, request, wanted, client } = input
+  const { signal } = context
+  const headers = headersOf(input)
+  const { reply: permissions } = await client.request({ path: '/permissions', headers, signal })
   if (!permissions.field('createShift').isTrue()) throw forbidden(PROVIDER, 'geoRestriction')
-  const limits = await limitsOf(inquiry)
-  checkLimits(PROVIDER, wish.nativeAmount, limits)
-  const body = { ...pairOf(inquiry), ...amountOf(inquiry), affiliateId: inquiry.key }
-  const reply = accepted(inquiry, await ask({ path: 'quotes', headers, body, signal }), limits)
-  const isFrom = wish.direction === 'from'
+  const limits = await limitsOf(input)
+  checkLimits(PROVIDER, wanted.nativeAmount, limits)
+  const body = { ...pairOf(input), ...amountOf(input), affiliateId: input.key }
+  const reply = accepted(input, await client.request({ path: '/quotes', headers, body, signal }), limits)
+  const isFrom = wanted.direction === 'from'
   const quoteId = reply.field('id').text()
   const expirationDate = reply.field('expiresAt').optionalDate()
   return {
-    from: isFrom ? wish.nativeAmount : reply.field('depositAmount').positive(request.from.multiplier, 'up'),
-    to: isFrom ? reply.field('settleAmount').positive(request.to.multiplier, 'down') : wish.nativeAmount,
+    from: isFrom ? wanted.nativeAmount : reply.field('depositAmount').positive(request.from.multiplier, 'up'),
+    to: isFrom ? reply.field('settleAmount').positive(request.to.multiplier, 'down') : wanted.nativeAmount,
     isEstimate: false,
     expirationDate,
     async order(addresses) {
-      return { expirationDate, ...(await order(inquiry, addresses, quoteId)) }
+      return { expirationDate, ...(await order(input, addresses, quoteId)) }
     }
   }
 }
 
 interface KnownLimits {
   readonly direction: 'from' | 'to'
-  readonly min: ReturnType<typeof nativeOf>
-  readonly max: ReturnType<typeof nativeOf>
+  readonly min: ReturnType<typeof fromDecimal>
+  readonly max: ReturnType<typeof fromDecimal>
 }
 
-/** The limits are amounts of what is paid; for a wish of what arrives, the rate carries them over. */
-const limitsOf = async (inquiry: Inquiry): Promise<KnownLimits> => {
-  const { desk, request, wish, ask, from, to } = inquiry
+/** The limits are amounts of what is paid; where an amount to receive is wanted, the rate converts them. */
+const limitsOf = async (input: ExchangeRequest): Promise<KnownLimits> => {
+  const { context, request, wanted, client, from, to } = input
   const reply = accepted(
-    inquiry,
-    await ask({
-      path: `pair/${methodOf(from)}/${methodOf(to)}`,
-      query: { affiliateId: inquiry.key },
-      headers: headersOf(inquiry),
-      signal: desk.signal
+    input,
+    await client.request({
+      path: `/pair/${methodOf(from)}/${methodOf(to)}`,
+      query: { affiliateId: input.key },
+      headers: headersOf(input),
+      signal: context.signal
     })
   )
-  const { direction } = wish
+  const { direction } = wanted
   const rate = direction === 'from' ? '1' : reply.field('rate').decimal()
   const { multiplier } = request[direction]
   return {
     direction,
-    min: nativeOf(reply.field('min').decimal(), multiplier, 'up', rate),
-    max: nativeOf(reply.field('max').decimal(), multiplier, 'down', rate)
+    min: fromDecimal(reply.field('min').decimal(), multiplier, 'up', rate),
+    max: fromDecimal(reply.field('max').decimal(), multiplier, 'down', rate)
   }
 }
 
 const order = async (
-  inquiry: Inquiry,
+  input: ExchangeRequest,
   { depositTo, refundTo }: OrderAddresses,
   quoteId: string
 ): Promise<ExchangeOrder> => {
-  const { request, ask, key } = inquiry
+  const { request, client, key } = input
   const body = { quoteId, affiliateId: key, settleAddress: depositTo, refundAddress: refundTo }
-  const answer = await ask({ path: 'shifts/fixed', headers: headersOf(inquiry), body })
+  const answer = await client.request({ path: '/shifts/fixed', headers: headersOf(input), body })
   const { reply } = answer
   if (!answer.isOk || reply.field('error').isThere) {
     throw isAboutCountry(reply) ? forbidden(PROVIDER, 'geoRestriction') : orderRefused(PROVIDER)
@@ -141,22 +139,22 @@ const order = async (
   }
 }
 
-const headersOf = ({ settingOf }: Inquiry): Readonly<Record<string, string>> => {
+const headersOf = ({ settingOf }: ExchangeRequest): Readonly<Record<string, string>> => {
   const secret = settingOf('secret')
   return secret === undefined ? {} : { 'x-sideshift-secret': secret }
 }
 
-const pairOf = ({ from, to }: Inquiry): Readonly<Record<string, string>> => ({
+const pairOf = ({ from, to }: ExchangeRequest): Readonly<Record<string, string>> => ({
   depositCoin: from.coin,
   depositNetwork: from.network,
   settleCoin: to.coin,
   settleNetwork: to.network
 })
 
-const amountOf = ({ request, wish }: Inquiry): Readonly<Record<string, string>> =>
-  wish.direction === 'from'
-    ? { depositAmount: toDenomination(wish.nativeAmount, request.from.multiplier) }
-    : { settleAmount: toDenomination(wish.nativeAmount, request.to.multiplier) }
+const amountOf = ({ request, wanted }: ExchangeRequest): Readonly<Record<string, string>> =>
+  wanted.direction === 'from'
+    ? { depositAmount: toDenomination(wanted.nativeAmount, request.from.multiplier) }
+    : { settleAmount: toDenomination(wanted.nativeAmount, request.to.multiplier) }
 
 const methodOf = ({ coin, network }: ProviderAsset): string =>
   encodeURIComponent(`${coin}-${network}`.toLowerCase())
@@ -164,12 +162,16 @@ const methodOf = ({ coin, network }: ProviderAsset): string =>
 const isAboutCountry = (reply: Reply): boolean =>
   /country|blocked|jurisdiction|region/i.test(reply.field('error').field('message').optionalText() ?? '')
 
-const accepted = ({ request }: Inquiry, { isOk, reply }: Answer, limits?: KnownLimits): Reply => {
+const accepted = (
+  { request }: ExchangeRequest,
+  { isOk, reply }: ProviderReply,
+  limits?: KnownLimits
+): Reply => {
   const error = reply.field('error')
   if (isOk && !error.isThere) return reply
   const message = error.field('message').optionalText() ?? ''
   if (isAboutCountry(reply)) throw forbidden(PROVIDER, 'geoRestriction')
-  // The limits may have moved since they were told; what they were is the best figure there is.
+  // The limits may have moved since they were read; the earlier ones are the best figures there are.
   if (limits !== undefined && /too low/i.test(message))
     throw belowLimit(PROVIDER, limits.direction, limits.min)
   if (limits !== undefined && /too high/i.test(message))

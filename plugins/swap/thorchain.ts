@@ -1,4 +1,5 @@
 import {
+  divideRounded,
   type NativeAmount,
   type QuoteContext,
   type SpendInfo,
@@ -6,18 +7,28 @@ import {
   type SwapPlugin,
   WalletError
 } from '../../kernel/plugin-api.ts'
-import { makeAsk } from './kit/client.ts'
-import { quotient } from './kit/decimal.ts'
-import { keepList } from './kit/kept-list.ts'
-import { troubled } from './kit/provider.ts'
-import { settingOf, type Wish, wishOf } from './kit/wish.ts'
-import { type Ends, loadEnds } from './thorchain/inbound.ts'
-import { type Door, type Inquiry, inquire } from './thorchain/inquiry.ts'
+import { cacheList } from './kit/asset-list.ts'
+import { providerFailed, settingOf, type WantedAmount, wantedAmountOf } from './kit/provider.ts'
+import { ProviderClient } from './kit/provider-client.ts'
 import { MAX_MEMO_BYTES, writeMemo } from './thorchain/memo.ts'
-import { MAYA, THORCHAIN, type VaultNetwork } from './thorchain/networks.ts'
-import { loadPools } from './thorchain/pools.ts'
-import { termsFor, termsOfAmount, type VaultTerms } from './thorchain/terms.ts'
-import { fromNative, toNative } from './thorchain/units.ts'
+import {
+  fromNative,
+  loadEnds,
+  loadPools,
+  MAYA,
+  type SwapEnds,
+  THORCHAIN,
+  toNative,
+  type VaultNetwork
+} from './thorchain/network.ts'
+import {
+  findAssets,
+  termsFor,
+  termsOfAmount,
+  type VaultRequest,
+  type VaultServers,
+  type VaultTerms
+} from './thorchain/quote.ts'
 
 const vaultPlugin = (network: VaultNetwork): SwapPlugin => ({
   kind: 'swap',
@@ -27,49 +38,55 @@ const vaultPlugin = (network: VaultNetwork): SwapPlugin => ({
   isDex: true,
   apply({ hooks, io, options }) {
     const serverOf = (name: string, usual: string): string => settingOf(name, {}, options) ?? usual
-    const ask = makeAsk(io, network, serverOf('nodeServer', network.nodeAddress))
-    const askMidgard = makeAsk(io, network, serverOf('midgardServer', network.midgardAddress))
-    const pools = keepList(io.clock, () => loadPools(askMidgard, network))
-    hooks.fetchQuotes.tapPromise(network.pluginId, desk => quote({ network, ask, pools, options }, desk))
+    const client = new ProviderClient(io, network, serverOf('nodeServer', network.nodeAddress))
+    const midgard = new ProviderClient(io, network, serverOf('midgardServer', network.midgardAddress))
+    const pools = cacheList(io.clock, () => loadPools(midgard, network))
+    hooks.fetchQuotes.tapPromise(network.pluginId, context =>
+      quote({ network, client, pools, options }, context)
+    )
   }
 })
 
 /** A quote with what its order must keep. */
 interface Offered {
-  readonly wish: Wish
+  readonly wanted: WantedAmount
   readonly terms: VaultTerms
   /** The least that arrives, in units of the network and never 0, which would be no limit; it stands in the memo. */
   readonly limit: bigint
 }
 
-const quote = async (door: Door, desk: QuoteContext): Promise<void> => {
-  const inquiry = await inquire(door, desk)
-  const [wish, ends] = await Promise.all([wishOf(desk, LONGEST), endsOf(inquiry, desk.signal)])
-  const terms = await termsFor(inquiry, ends, wish)
+const quote = async (servers: VaultServers, context: QuoteContext): Promise<void> => {
+  const input = await findAssets(servers, context)
+  const [wanted, ends] = await Promise.all([wantedAmountOf(context, LONGEST), endsOf(input, context.signal)])
+  const terms = await termsFor(input, ends, wanted)
   const { expected, expirationDate, seconds } = terms.quote
-  const offered = { wish, terms, limit: quotient(expected * (10_000n - inquiry.slippage), 10_000n, 'up') }
-  const amounts = amountsOf(inquiry, offered, expected)
-  desk.offer({
+  const offered = {
+    wanted,
+    terms,
+    limit: divideRounded(expected * (10_000n - input.slippage), 10_000n, 'up')
+  }
+  const amounts = amountsOf(input, offered, expected)
+  context.offer({
     ...amounts,
     isEstimate: true,
     canBePartial: true,
-    minReceiveAmount: lesserOf(toNative(offered.limit, inquiry.to, 'down'), amounts.toNativeAmount),
+    minReceiveAmount: lesserOf(toNative(offered.limit, input.to, 'down'), amounts.toNativeAmount),
     expirationDate,
     ...(seconds === undefined ? {} : { maxFulfillmentSeconds: seconds }),
-    networkFee: await desk.feeFor([await spendOf(inquiry, offered, undefined)]),
-    payment: { order: () => order(inquiry, offered) }
+    networkFee: await context.feeFor([await spendOf(input, offered, undefined)]),
+    payment: { order: () => order(input, offered) }
   })
 }
 
-/** What is searched for an amount to receive may bring a little more, and then the limit may lie above that amount. */
+/** A quote that was searched for an amount to receive may bring a little more, and then the limit may lie above that amount. */
 const lesserOf = (a: NativeAmount, b: NativeAmount): NativeAmount => (BigInt(a) < BigInt(b) ? a : b)
 
-/** Looks at everything again: vaults move, chains halt, and the price may have gone below the limit. */
-const order = async (inquiry: Inquiry, offered: Offered): Promise<SwapOrder> => {
-  const { network } = inquiry
-  const ends = await endsOf(inquiry)
-  const { quote: now } = await termsOfAmount(inquiry, ends, offered.terms.amount, false)
-  if (now.inboundAddress !== ends.inbound.address) throw troubled(network, 'names two vaults')
+/** Fetches everything again: vaults move, chains halt, and the price may have gone below the limit. */
+const order = async (input: VaultRequest, offered: Offered): Promise<SwapOrder> => {
+  const { network } = input
+  const ends = await endsOf(input)
+  const { quote: now } = await termsOfAmount(input, ends, offered.terms.amount, false)
+  if (now.inboundAddress !== ends.inbound.address) throw providerFailed(network, 'names two vaults')
   if (now.expected < offered.limit) {
     throw new WalletError('SWAP_CHANGED', {
       pluginId: network.pluginId,
@@ -77,8 +94,8 @@ const order = async (inquiry: Inquiry, offered: Offered): Promise<SwapOrder> => 
     })
   }
   return {
-    ...amountsOf(inquiry, offered, now.expected),
-    spends: [await spendOf(inquiry, offered, ends.inbound.address)],
+    ...amountsOf(input, offered, now.expected),
+    spends: [await spendOf(input, offered, ends.inbound.address)],
     expirationDate: now.expirationDate
   }
 }
@@ -92,33 +109,35 @@ const LONGEST: Partial<SpendInfo> = {
   memos: [{ type: 'text', value: 'x'.repeat(MAX_MEMO_BYTES) }]
 }
 
-const endsOf = ({ ask, network, desk, chains }: Inquiry, signal?: QuoteContext['signal']): Promise<Ends> =>
-  loadEnds({ ask, network, signal }, { request: desk.request, ...chains })
+const endsOf = (
+  { client, network, context, chains }: VaultRequest,
+  signal?: QuoteContext['signal']
+): Promise<SwapEnds> => loadEnds({ client, network, signal }, { request: context.request, ...chains })
 
 const amountsOf = (
-  { from, to }: Inquiry,
-  { wish, terms }: Offered,
+  { from, to }: VaultRequest,
+  { wanted, terms }: Offered,
   expected: bigint
 ): Pick<SwapOrder, 'fromNativeAmount' | 'toNativeAmount'> => {
-  const isEnough = wish.direction === 'to' && expected >= fromNative(wish.nativeAmount, to, 'up')
+  const isEnough = wanted.direction === 'to' && expected >= fromNative(wanted.nativeAmount, to, 'up')
   return {
-    fromNativeAmount: wish.direction === 'from' ? wish.nativeAmount : toNative(terms.amount, from, 'up'),
-    toNativeAmount: isEnough ? wish.nativeAmount : toNative(expected, to, 'down')
+    fromNativeAmount: wanted.direction === 'from' ? wanted.nativeAmount : toNative(terms.amount, from, 'up'),
+    toNativeAmount: isEnough ? wanted.nativeAmount : toNative(expected, to, 'down')
   }
 }
 
 /** The payment to a vault; without an address, for its fee. */
 const spendOf = async (
-  inquiry: Inquiry,
+  input: VaultRequest,
   offered: Offered,
   publicAddress: string | undefined
 ): Promise<SpendInfo> => {
-  const { network, desk, to, affiliate } = inquiry
+  const { network, context, to, affiliate } = input
   const { asset } = to
   const shortName = Object.hasOwn(network.shortNames, asset) ? network.shortNames[asset] : undefined
-  const destination = await desk.depositTo()
+  const destination = await context.depositTo()
   const memo = writeMemo({ asset, shortName, destination, limit: offered.limit, affiliate })
-  const nativeAmount = amountsOf(inquiry, offered, offered.terms.quote.expected).fromNativeAmount
+  const nativeAmount = amountsOf(input, offered, offered.terms.quote.expected).fromNativeAmount
   return {
     ...URGENT,
     tokenId: null,

@@ -1,6 +1,5 @@
 import type { QuoteContext, SwapPlugin } from '../../kernel/plugin-api.ts'
-import { type Provider, unsupported } from './kit/provider.ts'
-import { payLater, wishOf } from './kit/wish.ts'
+import { type Provider, spendWithoutAddress, unsupported, wantedAmountOf } from './kit/provider.ts'
 
 const PROVIDER: Provider = { pluginId: 'transfer', displayName: 'Transfer' }
 
@@ -15,15 +14,16 @@ export const transfer: SwapPlugin = {
   }
 }
 
-const quote = async (desk: QuoteContext): Promise<void> => {
-  const { from, to } = desk.request
-  if (from.pluginId !== to.pluginId || from.tokenId !== to.tokenId) throw unsupported(PROVIDER, desk.request)
-  const { nativeAmount } = await wishOf(desk)
+const quote = async (context: QuoteContext): Promise<void> => {
+  const { from, to } = context.request
+  if (from.pluginId !== to.pluginId || from.tokenId !== to.tokenId)
+    throw unsupported(PROVIDER, context.request)
+  const { nativeAmount } = await wantedAmountOf(context)
   const [publicAddress, networkFee] = await Promise.all([
-    desk.depositTo(),
-    desk.feeFor(payLater(desk, nativeAmount))
+    context.depositTo(),
+    context.feeFor(spendWithoutAddress(context, nativeAmount))
   ])
-  desk.offer({
+  context.offer({
     fromNativeAmount: nativeAmount,
     toNativeAmount: nativeAmount,
     isEstimate: false,

@@ -9,61 +9,73 @@ import {
   type SwapPlugin,
   WalletError
 } from '../../../kernel/plugin-api.ts'
-import { type AssetList, type ChainTable, makeAssetList, type ProviderAsset } from './assets.ts'
-import { type Ask, makeAsk } from './client.ts'
-import { keepList } from './kept-list.ts'
-import { forbidden, type Provider, unsupported } from './provider.ts'
-import { payLater, settingOf, type Wish, wishOf } from './wish.ts'
+import {
+  type AssetList,
+  type ChainTable,
+  cacheList,
+  makeAssetList,
+  type ProviderAsset
+} from './asset-list.ts'
+import {
+  forbidden,
+  type Provider,
+  settingOf,
+  spendWithoutAddress,
+  unsupported,
+  type WantedAmount,
+  wantedAmountOf
+} from './provider.ts'
+import { ProviderClient } from './provider-client.ts'
 
-/** An exchange with a server: it is asked for terms, and for an order when the user has said yes. */
+/** An exchange with a server: it quotes terms, and takes an order once the user has approved. */
 export interface Exchange {
   readonly provider: Provider
   readonly supportEmail: string
   /** Of its API, without a final slash. */
   readonly address: string
   readonly chains: ChainTable
-  /** The option or setting without which it is not asked. */
+  /** The option or setting without which it gets no request. */
   readonly keyName: string
-  loadAssets(ask: Ask): Promise<Iterable<ProviderAsset>>
-  termsOf(inquiry: Inquiry): Promise<Terms>
+  loadAssets(client: ProviderClient): Promise<Iterable<ProviderAsset>>
+  termsOf(input: ExchangeRequest): Promise<Terms>
 }
 
 /** A request of assets that the exchange has. */
-export interface Inquiry {
-  readonly desk: QuoteContext
+export interface ExchangeRequest {
+  readonly context: QuoteContext
   readonly request: QuoteRequest
-  readonly wish: Wish
-  readonly ask: Ask
+  readonly wanted: WantedAmount
+  readonly client: ProviderClient
   readonly from: ProviderAsset
   readonly to: ProviderAsset
-  /** What {@link Exchange.keyName} names. */
+  /** The option or setting that {@link Exchange.keyName} names. */
   readonly key: string
   /** Another option or setting. */
   settingOf(name: string): string | undefined
 }
 
-/** What an exchange offers. It learns addresses with the order, not before. */
+/** The terms of an exchange. It learns addresses with the order, not before. */
 export interface Terms {
   readonly from: NativeAmount
   readonly to: NativeAmount
   readonly isEstimate: boolean
-  /** As the exchange says; undefined where it says nothing. */
+  /** Undefined where the exchange names none. */
   readonly expirationDate?: Date | undefined
   order(addresses: OrderAddresses): Promise<ExchangeOrder>
 }
 
-/** Where the swap is paid out, and where the money goes back to if it fails. */
+/** The addresses of the payout, and of the refund if the swap fails. */
 export interface OrderAddresses {
   readonly depositTo: string
   readonly refundTo: string
 }
 
-/** What an exchange says about an order. */
+/** An order that an exchange has taken. */
 export interface ExchangeOrder {
   readonly orderId: string
   readonly orderUri: string
   readonly payIn: string
-  /** What tells this payment from others to the same address; the order is refused where the chain has no such thing. */
+  /** Tells this payment from others to the same address; the order is refused where the chain has no such memo. */
   readonly payInMemo: string | undefined
   readonly from: NativeAmount
   readonly to: NativeAmount
@@ -79,48 +91,60 @@ export const exchangePlugin = (exchange: Exchange): SwapPlugin => {
     displayName: provider.displayName,
     supportEmail,
     apply(host) {
-      const ask = makeAsk(host.io, provider, exchange.address)
-      const assets = keepList(host.io.clock, async () =>
-        makeAssetList(exchange.chains, await exchange.loadAssets(ask))
+      const client = new ProviderClient(host.io, provider, exchange.address)
+      const assets = cacheList(host.io.clock, async () =>
+        makeAssetList(exchange.chains, await exchange.loadAssets(client))
       )
-      const door = { exchange, options: host.options, ask, assets }
-      host.hooks.fetchQuotes.tapPromise(provider.pluginId, desk => quote(door, desk))
+      const server = { exchange, options: host.options, client, assets }
+      host.hooks.fetchQuotes.tapPromise(provider.pluginId, context => quote(server, context))
     }
   }
 }
 
-interface Door extends Pick<SwapHost, 'options'> {
+interface ExchangeServer extends Pick<SwapHost, 'options'> {
   readonly exchange: Exchange
-  readonly ask: Ask
+  readonly client: ProviderClient
   readonly assets: () => Promise<AssetList>
 }
 
-const quote = async ({ exchange, options, ask, assets }: Door, desk: QuoteContext): Promise<void> => {
+const quote = async (
+  { exchange, options, client, assets }: ExchangeServer,
+  context: QuoteContext
+): Promise<void> => {
   const { provider, keyName } = exchange
-  const { request } = desk
-  const find = (name: string): string | undefined => settingOf(name, desk.userSettings, options)
+  const { request } = context
+  const find = (name: string): string | undefined => settingOf(name, context.userSettings, options)
   const key = find(keyName)
   if (key === undefined) throw forbidden(provider, 'needsActivation')
   const list = await assets()
   const [from, to] = [list.find(request.from), list.find(request.to)]
   if (from === undefined || to === undefined) throw unsupported(provider, request)
-  const wish = await wishOf(desk)
-  const terms = await exchange.termsOf({ desk, request, wish, ask, from, to, key, settingOf: find })
-  desk.offer({
+  const wanted = await wantedAmountOf(context)
+  const terms = await exchange.termsOf({
+    context,
+    request,
+    wanted,
+    client,
+    from,
+    to,
+    key,
+    settingOf: find
+  })
+  context.offer({
     fromNativeAmount: terms.from,
     toNativeAmount: terms.to,
     isEstimate: terms.isEstimate,
     ...expiry(terms.expirationDate),
-    networkFee: await desk.feeFor(payLater(desk, terms.from)),
-    payment: { order: () => order(provider, desk, terms) }
+    networkFee: await context.feeFor(spendWithoutAddress(context, terms.from)),
+    payment: { order: () => order(provider, context, terms) }
   })
 }
 
-const order = async (provider: Provider, desk: QuoteContext, terms: Terms): Promise<SwapOrder> => {
-  const [depositTo, refundTo] = await Promise.all([desk.depositTo(), desk.refundTo()])
+const order = async (provider: Provider, context: QuoteContext, terms: Terms): Promise<SwapOrder> => {
+  const [depositTo, refundTo] = await Promise.all([context.depositTo(), context.refundTo()])
   const found = await terms.order({ depositTo, refundTo })
   return {
-    spends: [spendOf(provider, desk.request, found)],
+    spends: [spendOf(provider, context.request, found)],
     fromNativeAmount: found.from,
     toNativeAmount: found.to,
     orderId: found.orderId,
@@ -147,7 +171,7 @@ const spendOf = (
   return { ...spend, memos: [{ type, value: payInMemo }] }
 }
 
-/** Chains on which many are paid at one address, and what tells them apart there. A data output is read by nobody. */
+/** Chains on which many are paid at one address, with the kind of memo that tells them apart; no exchange reads data outputs. */
 const MEMO_TYPES: ReadonlyMap<string, Memo['type']> = new Map([
   ['cosmoshub', 'text'],
   ['ripple', 'number'],

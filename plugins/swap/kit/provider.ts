@@ -1,6 +1,13 @@
-import { type NativeAmount, type QuoteRequest, WalletError } from '../../../kernel/plugin-api.ts'
+import {
+  type JsonObject,
+  type NativeAmount,
+  type QuoteContext,
+  type QuoteRequest,
+  type SpendInfo,
+  WalletError
+} from '../../../kernel/plugin-api.ts'
 
-/** Who speaks: the id and the name of a swap plugin. */
+/** The id and the name of a swap plugin. */
 export interface Provider {
   readonly pluginId: string
   readonly displayName: string
@@ -32,9 +39,9 @@ export const forbidden = (
 export const orderRefused = ({ pluginId }: Provider): WalletError =>
   new WalletError('SWAP_CHANGED', { pluginId, rule: 'was refused' })
 
-/** SERVER: the provider has a trouble of its own. */
-export const troubled = ({ displayName }: Provider, trouble: string): WalletError =>
-  new WalletError('SERVER', { message: `${displayName} ${trouble}` })
+/** SERVER: the provider has failed; `failure` follows its name in the message. */
+export const providerFailed = ({ displayName }: Provider, failure: string): WalletError =>
+  new WalletError('SERVER', { message: `${displayName} ${failure}` })
 
 /** SWAP_BELOW_LIMIT with the smallest amount. */
 export const belowLimit = (
@@ -58,4 +65,49 @@ export const checkLimits = (
 ): void => {
   if (min !== undefined && BigInt(amount) < BigInt(min)) throw belowLimit(provider, direction, min)
   if (max !== undefined && BigInt(amount) > BigInt(max)) throw aboveLimit(provider, direction, max)
+}
+
+/** The amount that a request asks for, to pay or to receive; `max` has become an amount. */
+export interface WantedAmount {
+  readonly direction: 'from' | 'to'
+  readonly nativeAmount: NativeAmount
+}
+
+/**
+ * Reads the request of a context, and asks for the most that can be paid where that is wanted.
+ *
+ * @param extras - fields of the payment besides its target, such as a memo, which costs
+ */
+export const wantedAmountOf = async (
+  context: QuoteContext,
+  extras: Partial<SpendInfo> = {}
+): Promise<WantedAmount> => {
+  const { quoteFor, nativeAmount, from } = context.request
+  if (quoteFor !== 'max') return { direction: quoteFor, nativeAmount }
+  return {
+    direction: 'from',
+    nativeAmount: await context.maxFrom({ ...extras, tokenId: from.tokenId, spendTargets: [{}] })
+  }
+}
+
+/** A payment to an address that is not known yet, to client for its fee. */
+export const spendWithoutAddress = (
+  { request }: QuoteContext,
+  nativeAmount: NativeAmount
+): readonly SpendInfo[] => [{ tokenId: request.from.tokenId, spendTargets: [{ nativeAmount }] }]
+
+// Anything but visible ASCII would be no header, or a second one.
+const VISIBLE = /^[\x21-\x7e]{1,500}$/
+
+/** A setting as text: the user's own goes before that of the application; undefined if there is none that fits. */
+export const settingOf = (
+  name: string,
+  userSettings: JsonObject,
+  options: JsonObject
+): string | undefined => {
+  for (const settings of [userSettings, options]) {
+    const value = Object.hasOwn(settings, name) ? settings[name] : undefined
+    if (typeof value === 'string' && VISIBLE.test(value)) return value
+  }
+  return undefined
 }

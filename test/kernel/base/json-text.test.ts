@@ -7,12 +7,11 @@ import {
   tryJsonText,
   tryParseJson
 } from '../../../kernel/base/json.ts'
+import { parseExactJson, Reply } from '../../../kernel/base/reply.ts'
 import { openJson, sealText } from '../../../kernel/crypto/box.ts'
 import { resultsOf } from '../../../kernel/login/server.ts'
 import { mergeJson } from '../../../kernel/sync/merge.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { readJson } from '../../../plugins/rates/kit/read-reply.ts'
-import { parseExactJson } from '../../../plugins/swap/kit/exact-json.ts'
 
 const deep = '['.repeat(4_000_000)
 const closed = `${'['.repeat(2000)}${']'.repeat(2000)}`
@@ -25,7 +24,7 @@ const readers: readonly (readonly [string, (text: string) => unknown])[] = [
   ['readOwnJson', tryParseJson],
   ['tryJsonText', text => tryJsonText(text)],
   ['a reply of the login server', text => resultsOf(`{"status_code":0,"results":${text}}`, 200)],
-  ['a reply of a rate source', text => readJson(text, 'a source')],
+  ['a reply of a rate source', text => Reply.of(text, 'a source').value],
   ['a reply of an exchange', text => parseExactJson(text, 'an exchange')],
   ['the content of a box', text => openJson(io, new Uint8Array(32), sealText(io, new Uint8Array(32), text))],
   [

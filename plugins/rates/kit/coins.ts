@@ -1,5 +1,5 @@
 /** How one coin is called at the sources that have names of their own; null where it has none. */
-export interface CoinRow {
+export interface CoinNames {
   readonly code: string
   readonly coingecko: string | null
   readonly coincap: string | null
@@ -63,7 +63,7 @@ const NAMES: Readonly<Record<string, Names>> = {
 }
 
 /** Every coin that a source can be asked for by a name of its own. A new coin is one row here. */
-export const COIN_ROWS: readonly CoinRow[] = Object.entries(NAMES).map(
+export const COINS: readonly CoinNames[] = Object.entries(NAMES).map(
   ([code, [coingecko, coincap, pluginId, tokenId]]) => ({
     code,
     coingecko,
@@ -75,12 +75,26 @@ export const COIN_ROWS: readonly CoinRow[] = Object.entries(NAMES).map(
 /** Codes of wanted coins by the name that one source has for them. */
 export const namesOf = (
   coins: ReadonlySet<string>,
-  nameOf: (row: CoinRow) => string | null
+  nameOf: (row: CoinNames) => string | null
 ): ReadonlyMap<string, string> => {
   const codes = new Map<string, string>()
-  for (const row of COIN_ROWS) {
+  for (const row of COINS) {
     const name = nameOf(row)
     if (name !== null && coins.has(row.code)) codes.set(name, row.code)
   }
   return codes
 }
+
+/**
+ * The codes of fiat money, of today and of yesterday (ISO 4217): where a source mixes money and coins in one list, these
+ * are never coins, not even of a coin that took such a name.
+ */
+export const FIAT_CODES: ReadonlySet<string> = new Set(
+  `AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BYR BZD CAD CDF CHF
+  CLF CLP CNH CNY COP CRC CUC CUP CVE CZK DJF DKK DOP DZD EEK EGP ERN ETB EUR FJD FKP GBP GEL GGP GHS GIP GMD GNF GTQ
+  GYD HKD HNL HRK HTG HUF IDR ILS IMP INR IQD IRR ISK JEP JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR
+  LRD LSL LTL LVL LYD MAD MDL MGA MKD MMK MNT MOP MRO MRU MTL MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB
+  PEN PGK PHP PKR PLN PRB PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SKK SLE SLL SOS SRD SSP STD STN SVC SYP
+  SZL THB TJS TMM TMT TND TOP TRY TTD TVD TWD TZS UAH UGX USD UYU UZS VEF VES VND VUV WST XAF XCD XCG XDR XOF XPF YER
+  ZAR ZMK ZMW ZWD ZWG ZWL`.split(/\s+/)
+)

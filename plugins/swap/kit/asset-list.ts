@@ -1,6 +1,6 @@
-import type { SwapAsset } from '../../../kernel/plugin-api.ts'
+import type { Clock, SwapAsset } from '../../../kernel/plugin-api.ts'
 
-/** How a provider calls a chain, and the coin of that chain. */
+/** A provider's names of a chain and of its coin. */
 export interface ChainCodes {
   readonly network: string
   readonly coin: string
@@ -9,7 +9,7 @@ export interface ChainCodes {
 /** Chains by the id of the currency plugin. */
 export type ChainTable = Readonly<Record<string, ChainCodes>>
 
-/** How a provider calls an asset. `contract`: only of a token. */
+/** A provider's names of an asset. `contract`: only of a token. */
 export interface ProviderAsset {
   readonly network: string
   readonly coin: string
@@ -48,3 +48,34 @@ const coinKey = ({ network, coin }: ChainCodes): string => `${network} ${coin}`.
 
 // Some chains write contracts in letters that count. Two that differ in case alone do not occur, and the first one counts.
 const tokenKey = (network: string, contract: string): string => `${network}/${contract}`.toLowerCase()
+
+/**
+ * Caches the result of `load`; concurrent calls share one load.
+ *
+ * A result older than an hour is still returned at once while it is loaded again, so that no call waits for a slow server.
+ * One older than a day is not returned.
+ */
+export const cacheList = <T>(clock: Pick<Clock, 'monotonic'>, load: () => Promise<T>): (() => Promise<T>) => {
+  let cached: { readonly value: T; readonly at: number } | undefined
+  let running: Promise<T> | undefined
+  const loadNow = async (): Promise<T> => {
+    try {
+      const value = await load()
+      cached = { value, at: clock.monotonic() }
+      return value
+    } finally {
+      running = undefined
+    }
+  }
+  return () => {
+    const age = cached === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - cached.at
+    if (cached !== undefined && age < HOUR_MS) return Promise.resolve(cached.value)
+    running ??= loadNow()
+    if (cached === undefined || age > DAY_MS) return running
+    running.catch(() => {})
+    return Promise.resolve(cached.value)
+  }
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
