@@ -4,14 +4,14 @@ import { CliError } from './errors/cli-error.ts'
 import { runCli } from './run.ts'
 import { isClosedPipe, processTerminal } from './terminal/terminal.ts'
 
-/** How long a system call may take when everything else has ended. */
+/** How long a system call may take at the end, in milliseconds. */
 const STUCK_MS = 1000
 
 const terminal = { ...processTerminal() }
 const controller = new AbortController()
 let isReaderGone = false
 
-// The first Ctrl-C stops what is waited for; a second one does not wait for it.
+// The first Ctrl-C stops the command; a second one ends the process at once.
 const stopBy = (error: CliError) => (): void => {
   if (controller.signal.aborted) end(error.exitCode)
   controller.abort(error)
@@ -22,13 +22,13 @@ process.on('SIGTERM', stopBy(new CliError('TERMINATED', 'Terminated')))
 terminal.stdout.on('error', error => {
   if (!isClosedPipe(error)) throw error
   isReaderGone = true
-  // Whoever reads only the beginning has all they wanted: a command that is cut off there has nothing to tell.
+  // A reader such as `head` has what it wanted: a command that is cut off there reports nothing.
   terminal.stderr = new PassThrough().resume() as unknown as NodeJS.WriteStream
   controller.abort(new CliError('INTERRUPTED', 'The reader has gone'))
 })
 terminal.stderr.on('error', () => {})
 
-// A failure that nobody waits for is a bug, told in our words: Node's own would print whatever the error holds.
+// An unhandled rejection is a bug. It is printed by our rules, since Node would print everything that the error holds.
 process.on('unhandledRejection', error => {
   controller.abort(new CliError('INTERNAL', 'Something failed that nobody waited for', { cause: error }))
 })
@@ -40,8 +40,8 @@ clearInterval(alive)
 end(isReaderGone ? 0 : exitCode)
 
 /**
- * Ends the process. An exit waits for the system calls of the disk, and one that never returns would hold it for ever: then
- * the process is killed, as a crash would, and the next command sees that it is gone.
+ * Ends the process. An exit waits for the system calls of the disk, and one that never returns would block it: then the
+ * process is killed, as by a crash, and the next command sees that it is gone.
  */
 function end(code: number): void {
   const isStuck = (): boolean => process.getActiveResourcesInfo().some(name => name.startsWith('FSReq'))

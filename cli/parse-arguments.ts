@@ -5,7 +5,7 @@ import { globalFlags } from './grammar/options.ts'
 import { secretAdvice, secretOfFlag, wordsOf } from './secrets/secret-sources.ts'
 import type { CommandFlag, CommandSpec } from './session/command.ts'
 
-/** What a command line means. */
+/** The meaning of a command line. */
 export type ParsedArguments =
   | {
       readonly kind: 'run'
@@ -17,7 +17,7 @@ export type ParsedArguments =
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version'; readonly flags: Readonly<Record<string, unknown>> }
 
-/** Reads a command line. @throws CliError USAGE, SECRET_SOURCE, NOT_FOUND; never repeats what may be a secret */
+/** Parses a command line. @throws CliError USAGE, SECRET_SOURCE, NOT_FOUND; never repeats a possible secret */
 export const parseArguments = (argv: readonly string[], width: number): ParsedArguments => {
   let parsed: ParsedArguments | undefined
   let shown = ''
@@ -50,7 +50,7 @@ export const parseArguments = (argv: readonly string[], width: number): ParsedAr
 
 const NEXT = { next: [{ command: 'holdfast help', why: 'see the commands' }] }
 
-/** The help of a command or group; `exit-codes` is a command of its own. */
+/** Returns the help of a command or group; `exit-codes` is a command of its own. */
 const helpFor = (
   program: Command,
   args: readonly (string | undefined)[],
@@ -75,7 +75,7 @@ const helpFor = (
   return { kind: 'help', text: helpTextOf(command) }
 }
 
-/** What the parser does when it has understood. */
+/** Options of {@link buildProgram}: the callbacks of the parser. */
 export interface ProgramOptions {
   /** The command line. Commands of groups that it does not name get no flags, which saves most of the work. */
   readonly argv: readonly string[]
@@ -90,10 +90,10 @@ export interface ProgramOptions {
   readonly onVersion: (flags: Readonly<Record<string, unknown>>) => void
 }
 
-/** Builds commander's view of the grammar. Nothing is written or ended by commander itself. */
+/** Builds the commander program of all commands. Commander itself writes and ends nothing. */
 const buildProgram = (options: ProgramOptions): Command => {
   const program = new Command('holdfast')
-  // Both are copied when a subcommand is made, so they come first (ecosystem 4.5).
+  // Subcommands copy both settings, so they come first (ecosystem 4.5).
   program.exitOverride().configureOutput({
     writeOut: options.write,
     writeErr: () => {},
@@ -157,7 +157,7 @@ const addFlags = (command: Command, spec: CommandSpec): void => {
   }
 }
 
-/** Of a flag and its opposite commander would let the later one win. */
+/** Commander would let the later of a flag and its opposite win. */
 const forbidBoth = (command: Command, name: string): void => {
   const given = new Set<string>()
   for (const one of [name, `no-${name}`]) {
@@ -188,10 +188,7 @@ const optionOf = ({ flags, summary, isRepeatable, choices }: CommandFlag): Optio
 const flatten = (args: readonly unknown[]): readonly (string | undefined)[] =>
   args.flatMap(value => (Array.isArray(value) ? (value as string[]) : [value as string | undefined]))
 
-/**
- * Says what is wrong with a command line, without repeating the value of any flag that does not exist: it may be
- * a secret.
- */
+/** Explains the error of a command line without repeating the value of an unknown flag: it may be a secret. */
 const usageError = ({ code, message }: CommanderError, argv: readonly string[]): CliError => {
   const [sentence = '', suggestion] = message.replace(/^error: /, '').split('\n')
   const hint = suggestion?.replace(/^\(|\)$/g, '')

@@ -15,15 +15,15 @@ import type { Session } from './session/session.ts'
 import { makeStatusLine } from './terminal/status-line.ts'
 import { makePaint, type Terminal, wantsColor, widthOf, wrapText, writeText } from './terminal/terminal.ts'
 
-/** What one run of the command line gets from the process. */
+/** Options of {@link runCli}. */
 export interface RunOptions {
   readonly argv: readonly string[]
   readonly terminal: Terminal
   /** Aborted by the first Ctrl-C, with the error that ends the command. */
   readonly signal: AbortSignal
-  /** How dear a new password is to check; the kernel measures this machine if left out. */
+  /** The scrypt parameters of new passwords; the kernel benchmarks this machine if left out. */
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
-  /** How long a stopped command waits for a payment, in milliseconds; 3000 if left out. */
+  /** The time that a stopped command waits for a payment, in milliseconds; 3000 if left out. */
   readonly payingGraceMs?: number
   /** Plugins besides those that ship. */
   readonly plugins?: readonly Plugin[]
@@ -53,7 +53,7 @@ export const runCli = async (options: RunOptions): Promise<number> => {
 }
 
 const MAX_HELP_WIDTH = 110
-/** How long a stopped command may tidy up. */
+/** The time that a stopped command has to clean up, in milliseconds. */
 const GRACE_MS = 1000
 
 type ParsedRun = Extract<ParsedArguments, { kind: 'run' }>
@@ -64,11 +64,11 @@ const runCommand = async (
   { argv, terminal, signal, passwordSnrp, payingGraceMs, plugins = [] }: RunOptions
 ): Promise<number> => {
   const started = performance.now()
-  // Before anything is loaded: people type their PIN while a command starts.
+  // Before anything is loaded: users type their PIN while a command starts.
   if (globals.input && (spec.secrets?.length ?? 0) > 0) disableEcho(terminal)
   const commandLine = commandLineOf(argv)
   const statusLine = makeStatusLine(terminal, globals)
-  // What draws the screens decides about colours when it is loaded, and knows neither NO_COLOR nor our flag.
+  // Ink decides about colours when it is loaded, and knows neither NO_COLOR nor our flag.
   if (!wantsColor(globals.color, terminal.environment, terminal.stderr.isTTY === true)) {
     process.env.FORCE_COLOR = '0'
   }
@@ -114,7 +114,10 @@ const runCommand = async (
   return result?.exitCode ?? 0
 }
 
-/** An end that fails hides neither what was done nor why it failed: who does not hear of a payment makes another. */
+/**
+ * Closes the session and returns its failure as a warning, so that neither the result nor the error of the command is
+ * lost: a user who does not learn of a payment makes another.
+ */
 const closeSession = async (session: Session): Promise<readonly string[]> => {
   try {
     await session.close()
@@ -125,7 +128,7 @@ const closeSession = async (session: Session): Promise<readonly string[]> => {
   }
 }
 
-/** Runs the command; when it is stopped, it gets a moment to tidy up. A server, or `--watch`, ends by being stopped. */
+/** Runs the command; after a stop it gets a moment to clean up. A server, or `--watch`, ends by being stopped. */
 const untilStopped = async (
   spec: CommandSpec,
   session: Session,
@@ -202,13 +205,13 @@ const reportFailure = async (
   return failure.exitCode
 }
 
-/** Whoever asks for no network is not to look for a fault in it. */
+/** With `--offline` a network failure is no fault of the network. */
 const withOffline = (failure: Failure, isOffline: boolean): Failure =>
   isOffline && failure.code === 'NETWORK'
     ? { ...failure, hint: 'This needs the network, and --offline was asked for. Run it again without.' }
     : failure
 
-/** The version of the package; for scripts also those of Node and of the plugins, which ship with it. */
+/** The version of the package; with `--json` also those of Node and of the bundled plugins. */
 const versionResult = async (wantsMore: boolean): Promise<CommandResult> => {
   const { packageFolder } = await import('./terminal/package-folder.ts')
   const version = packageFolder()?.version ?? 'unknown'

@@ -1,7 +1,7 @@
 import type { CommandFlag, CommandSpec } from '../session/command.ts'
 import { ANY_LOGIN, CONFIRM, LOGIN_OR_RECOVERY, REVEAL, WITH } from './flags.ts'
 
-/** Who is logged in. */
+/** Logging in and out, and the current account. */
 export const loginCommands: readonly CommandSpec[] = [
   {
     name: 'login',
@@ -200,7 +200,7 @@ const recovery: readonly CommandSpec[] = [
   }
 ]
 
-/** What opens an account, and how it is changed. */
+/** Credentials: username, password, PIN and recovery. */
 export const credentialCommands: readonly CommandSpec[] = [
   {
     name: 'account username set',

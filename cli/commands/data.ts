@@ -10,7 +10,7 @@ const STORE = '<store>'
 const WALLETS = '[wallet...]'
 const TARGETS = '[account|wallet...]'
 
-/** What apps keep in the account, and the exchange of files. */
+/** The data that apps keep in the account, and syncing. */
 export const dataCommands: readonly CommandSpec[] = [
   {
     name: 'data stores',

@@ -109,5 +109,5 @@ const lobbies: readonly CommandSpec[] = [
   }
 ]
 
-/** Two-factor, and the devices that ask to be let in. */
+/** Two-factor, vouchers and lobbies: approving other devices. */
 export const deviceCommands: readonly CommandSpec[] = [...twoFactor, ...vouchers, ...lobbies]

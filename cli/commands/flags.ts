@@ -4,10 +4,10 @@ import type { CommandFlag } from '../session/command.ts'
 /** The secrets of a command that logs in: a password, a PIN or a login key, and the code of a second factor. */
 export const ANY_LOGIN: readonly SecretName[] = ['password', 'pin', 'login-key', 'otp']
 
-/** The secrets of one that someone needs who has lost them. */
+/** The secrets of a command for an owner who has lost a credential. */
 export const LOGIN_OR_RECOVERY: readonly SecretName[] = [...ANY_LOGIN, 'otp-key', 'recovery-key', 'answers']
 
-/** Chooses the way to log in. */
+/** Chooses the login method. */
 export const WITH: CommandFlag = {
   flags: '--with <method>',
   summary: 'how to log in; else by the secret that is given, the PIN or the password',
@@ -23,7 +23,7 @@ export const CONFIRM: CommandFlag = {
   summary: 'the name that would have to be typed; with --yes'
 }
 
-/** Of every command that pays. */
+/** The flag of each command that pays. */
 export const AGAIN: CommandFlag = {
   flags: '--again',
   summary: 'a second payment of the same amount to the payee of an open one is meant'

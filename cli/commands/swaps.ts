@@ -38,8 +38,8 @@ const APPROVAL: readonly CommandFlag[] = [
 ]
 
 /**
- * Swaps. A quote is approved where it is shown, by a choice in `swap quote`, or later by its id: its terms are kept, and its
- * provider is asked again.
+ * Swaps. A quote is approved by a choice in `swap quote`, or later by its id: its terms are kept, and the provider is
+ * asked for a new quote.
  */
 export const swapCommands: readonly CommandSpec[] = [
   {

@@ -144,7 +144,7 @@ export const walletCommands: readonly CommandSpec[] = [...making, ...looking]
 
 const WALLETS = '<wallet...>'
 
-/** What becomes of wallets, on all devices or on this one. */
+/** Changing wallets, on all devices or on this one. */
 export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets rename',

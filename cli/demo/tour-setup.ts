@@ -12,18 +12,18 @@ import { openLocalWorld } from '../profile/world.ts'
 import type { TourStep } from '../screens/tour.tsx'
 import { untilSynced } from '../session/until-synced.ts'
 
-/** Where a tour takes place. */
+/** The fake world of a tour, and its folder. */
 export interface TourWorld {
   readonly world: FakeWorld
   /** Each device has a folder of its own below this one. */
   readonly folder: string
-  /** The profile that keeps it; undefined if nothing is kept. */
+  /** The profile that keeps it; undefined if it is removed afterwards. */
   readonly profile: string | undefined
   readonly paths: ProfilePaths
   close(): Promise<void>
 }
 
-/** What a home is made of. */
+/** Options of {@link openTourWorld}. */
 export interface TourWorldOptions {
   readonly io: Io
   readonly isKept: boolean
@@ -75,7 +75,7 @@ const newProfile = async ({
   throw new Error('There are too many kept tours')
 }
 
-/** Opens one device of the tour: a kernel of its own on a folder of its own, in the world that all share. */
+/** Opens one device of the tour: its own kernel on its own folder, in the shared world. */
 export const openTourDevice = (
   world: FakeWorld,
   { io, folder, name }: { readonly io: Io; readonly folder: string; readonly name: string }
@@ -88,7 +88,7 @@ export const openTourDevice = (
     plugins: [fileStorage(join(folder, name), { holder: 'holdfast demo' }), ...defaultPlugins]
   })
 
-/** Waits until something about a wallet is true; it is looked at whenever the wallet tells of a change. */
+/** Waits until a condition on a wallet holds; it is checked after each change, and every 20 ms. */
 export const untilTrue = async (
   wallet: CurrencyWallet,
   signal: AbortSignal,
@@ -114,20 +114,20 @@ const nextChange = (wallet: CurrencyWallet): Promise<void> =>
     }
   })
 
-/** Hears every change of a step. */
+/** Called for each change of a step. */
 export type OnTourStep = (step: TourStep) => void
 
-/** What a step gives back. */
+/** The result of a step. */
 export interface StepOutcome<T> {
   readonly value: T
   readonly detail: string
   readonly lines?: readonly string[]
 }
 
-/** Runs one step and tells of it. */
+/** Runs one step and reports it. */
 export type RunStep = <T>(id: string, title: string, work: () => Promise<StepOutcome<T>>) => Promise<T>
 
-/** Makes the runner of steps; `pauseMs` lets a person read along. */
+/** Makes the runner of steps; `pauseMs` gives readers time after each step. */
 export const makeRunStep =
   (onStep: OnTourStep, pauseMs: number): RunStep =>
   async (id, title, work) => {
@@ -145,7 +145,7 @@ export const makeRunStep =
     }
   }
 
-/** The progress of a tour as plain lines, for where nothing can be drawn. */
+/** Prints the steps of a tour as plain lines, without a terminal. */
 export const plainProgress =
   (write: (line: string) => void): OnTourStep =>
   ({ title, state, detail, lines, durationMs }) => {

@@ -14,24 +14,24 @@ import { offerText } from '../swap/quotes.ts'
 import type { SwapSides } from '../swap/request.ts'
 import { type RunStep, untilTrue } from './tour-setup.ts'
 
-/** What the last part of the tour needs. */
+/** Options of {@link runTourSwap}. */
 export interface TourSwapOptions {
   readonly step: RunStep
   readonly world: FakeWorld
   readonly kernel: Kernel
   readonly account: Account
-  /** Of Bitcoin, with coins in it. */
+  /** A Bitcoin wallet with coins. */
   readonly wallet: CurrencyWallet
   readonly signal: AbortSignal
 }
 
-/** What came of it; amounts are for people. */
+/** The result of the swap; amounts are formatted. */
 export interface TourSwap {
   readonly plugin: string
   readonly txid: string
   readonly paid: string
   readonly received: string
-  /** What the wallet was worth before, and the route of the rate. */
+  /** The fiat value of the wallet before the swap, and the route of the rate. */
   readonly value: string
   readonly route: string
 }

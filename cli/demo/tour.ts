@@ -14,7 +14,7 @@ import { summaryLines, summaryOf } from '../spend/summary.ts'
 import { makeRunStep, type OnTourStep, openTourDevice, type RunStep, untilTrue } from './tour-setup.ts'
 import { runTourSwap, type TourSwap } from './tour-swap.ts'
 
-/** What the tour is made of. */
+/** Options of {@link runTour}. */
 export interface TourOptions {
   readonly world: FakeWorld
   readonly io: Io
@@ -26,11 +26,11 @@ export interface TourOptions {
   readonly password: string
   readonly signal: AbortSignal
   readonly onStep: OnTourStep
-  /** Rest after each step, for people who read along. */
+  /** The pause after each step, in milliseconds. */
   readonly pauseMs: number
 }
 
-/** What the tour ends with. */
+/** The results of the tour. */
 export interface TourResult extends Comparison {
   readonly txid: string
   readonly confirmations: Transaction['confirmations']
@@ -45,8 +45,10 @@ const PAID = nativeAmount('1250000')
 const NOTE = 'Rent for October, paid from the tour'
 
 /**
- * The whole path, for real: account, wallet, coins, payment, confirmation, note, sync, and a second device that
- * logs in with the password alone; then a swap into another currency. Only the chain and the servers run in this process.
+ * Runs the whole path: account, wallet, coins, payment, confirmation, note, sync, and a second device that logs in with
+ * the password alone; then a swap into another currency.
+ *
+ * The kernel and its plugins are the real ones; the chain and the servers run in this process.
  */
 export const runTour = async (options: TourOptions): Promise<TourResult> => {
   const { world, onStep, pauseMs, signal } = options
@@ -178,10 +180,10 @@ const secondDevice = (
     return { value, detail: `wallet "${theirs.name ?? ''}" with ${count} transactions` }
   })
 
-// The example key of BIP-173, as an address of the fake chain; somebody else's, whoever runs the tour.
+// The example key of BIP-173 as an address of the fake chain.
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
-/** Whether a second device sees what the first one sees. */
+/** The comparison of two devices. */
 interface Comparison {
   readonly sameWallet: boolean
   readonly sameHistory: boolean
@@ -219,7 +221,7 @@ const historyFacts =
 
 const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
 
-/** JSON with sorted keys, so that only what is said counts and not in which order. */
+/** JSON with sorted keys: the order of fields does not count. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)
@@ -227,13 +229,13 @@ const canonical = (value: unknown): string =>
       : item
   )
 
-/** How much the sync server of a world holds. */
+/** The number of files on the sync server of a world. */
 export interface ServerFiles {
   readonly repos: number
   readonly files: number
 }
 
-/** Counts what the sync server holds, and makes sure that each file is a box. @throws Error if one is not */
+/** Counts the files on the sync server, and checks that each of them is an encrypted box. @throws Error if one is not */
 export const countServerFiles = (world: FakeWorld): ServerFiles => {
   const { db } = world.server
   let files = 0

@@ -14,7 +14,7 @@ import type { StatusLine } from '../terminal/status-line.ts'
 import { panelFiles } from './serve-panel.ts'
 
 /**
- * The text of a recording that a panel can open, as bytes; of a compressed one, too.
+ * Reads the text of a recording that a panel can open, decompressed, as bytes.
  *
  * @throws CliError NOT_FOUND, USAGE for a file that is too large, no recording, or a damaged one
  */
@@ -31,7 +31,7 @@ export const readRecording = async (path: string): Promise<Uint8Array> => {
   return isGzip(bytes) ? gunzipSync(bytes) : bytes
 }
 
-/** What is recorded, and who is told how it goes. */
+/** Options of {@link recordFile}. */
 export interface RecordFileOptions {
   readonly devtools: Pick<Devtools, 'attach'>
   /** Unix milliseconds. */
@@ -42,11 +42,13 @@ export interface RecordFileOptions {
 }
 
 /**
- * Records into a new file that its owner alone can read. Lines are added as they come, so that a crash costs the last one
- * at most. When the file is full or cannot be written any more, the recording ends, with a warning, and nothing else does.
+ * Records into a new file that only its owner can read. Lines are appended as they come, so that a crash loses at most
+ * the last one.
+ *
+ * When the file is full or cannot be written, the recording ends with a warning, and the command continues.
  *
  * @returns ends the recording
- * @throws CliError USAGE if the file is there already, or cannot be made
+ * @throws CliError USAGE if the file exists or cannot be made
  */
 export const recordFile = (path: string, options: RecordFileOptions): (() => void) => {
   const { devtools, now, statusLine, maxBytes = MAX_RECORDING_BYTES } = options
@@ -87,10 +89,10 @@ const openNew = (path: string): number => {
 }
 
 /**
- * Writes a recording and the panel that shows it into one page.
+ * Writes a recording and its panel into one page.
  *
  * @param recording - its text, as bytes
- * @throws CliError USAGE if the file is there already or cannot be made, or nobody has built the panel
+ * @throws CliError USAGE if the file exists or cannot be made, or if the panel is not built
  */
 export const writeRecordingPage = async (path: string, recording: Uint8Array): Promise<CommandResult> => {
   const page = recordingPage(panelFiles(), new TextDecoder().decode(recording))

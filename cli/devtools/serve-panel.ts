@@ -15,15 +15,15 @@ import { parseCount } from '../grammar/options.ts'
 import type { Session } from '../session/session.ts'
 import { packageFolder } from '../terminal/package-folder.ts'
 
-/** What a panel is served for. */
+/** Options of {@link servePanel}. */
 export interface PanelOptions extends Pick<DevtoolsServerOptions, 'attach' | 'recording'> {
-  /** What whoever has the address can do, such as `drives the wallet`. */
+  /** The rights of a user who has the address, such as `drives the wallet`. */
   readonly may: string
-  /** What is still to be done before the panels are sent away. */
+  /** Runs before the panels are disconnected. */
   readonly onStop?: () => Promise<void>
 }
 
-/** The built panel; empty where nobody built it. */
+/** Reads the built panel; empty if it is not built. */
 export const panelFiles = (): PanelFiles =>
   readPanelFiles(join(packageFolder()?.path ?? '', 'dist/devtools/panel'))
 
@@ -34,7 +34,7 @@ export const portOf = (session: Session): number => {
 }
 
 /**
- * Serves the panel on this machine until the command is stopped, and opens a browser where that is asked for.
+ * Serves the panel on this machine until the command is stopped, and opens a browser with `--open`.
  *
  * @throws CliError USAGE if the port cannot be used
  */
@@ -75,9 +75,9 @@ const listen = (
 
 interface OpenPanels {
   open(url: string): void
-  /** Removes what leads a browser here. */
+  /** Removes the page that redirects the browser. */
   forget(): void
-  /** The same function, which removes that when it is called: the page is there then. */
+  /** Wraps a function: when it is called, the browser has arrived, and the page is removed. */
   thenForget<A extends readonly unknown[], R>(call: (...args: A) => R): (...args: A) => R
 }
 
@@ -104,22 +104,22 @@ const stopped = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** How a browser is opened. */
+/** Options of {@link openBrowser}. */
 export interface BrowserOptions {
   readonly platform: NodeJS.Platform
-  /** Where the program is looked for that opens things. */
+  /** The environment of the program that opens the browser. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Hears that no browser could be opened. */
+  /** Called if no browser could be opened. */
   onFailure(): void
 }
 
 /**
- * Opens an address that holds a secret in the browser of this person.
+ * Opens an address that holds a secret in the user's browser.
  *
- * Everybody on a machine can read the arguments of a program. So the browser is given a file instead that its owner
- * alone can read, and that leads to the address.
+ * All users of a machine can read the arguments of a program. So the browser opens a file that only its owner can read,
+ * and that redirects to the address.
  *
- * @returns removes the file; to be called when the page is there, or when nobody needs it any more
+ * @returns removes the file; to be called when the page has loaded or is no longer needed
  */
 const openBrowser = (url: string, { platform, environment, onFailure }: BrowserOptions): (() => void) => {
   const page = writePage(url)
@@ -141,7 +141,7 @@ const openBrowser = (url: string, { platform, environment, onFailure }: BrowserO
   return page.remove
 }
 
-/** Undefined where nothing can be written, as on a full disk: the panel is served all the same. */
+/** Returns undefined if nothing can be written, as on a full disk: the panel is served all the same. */
 const writePage = (url: string): { readonly file: string; remove(): void } | undefined => {
   let remove = (): void => {}
   try {
@@ -157,29 +157,29 @@ const writePage = (url: string): { readonly file: string; remove(): void } | und
   }
 }
 
-/** Programs, not words of a shell: `start` of Windows is one of those. */
+/** Programs, not shell built-ins such as `start` of Windows. */
 const OPENERS: { readonly [P in NodeJS.Platform]?: readonly string[] } = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler']
 }
 
-/** The address is one of ours: letters, digits and `:/#=_-.`. */
+/** The address consists of letters, digits and `:/#=_-.` only. */
 const pageTo = (url: string): string =>
   `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">` +
   `<meta http-equiv="refresh" content="0;url=${url}"><title>Holdfast</title>\n`
 
-/** The payments that panels have approved, or sent again, and that are not over yet. */
+/** The payments that panels have approved or sent again, and that are in flight. */
 export class Approvals {
   readonly #open = new Set<Promise<unknown>>()
   readonly #graceMs: number
   #isOver = false
 
-  /** `graceMs`: how long a stop waits for them. */
+  /** @param graceMs - how long a stop waits for them */
   constructor(graceMs: number) {
     this.#graceMs = graceMs
   }
 
-  /** Does the same as an act, and counts what it approves. */
+  /** Wraps an action handler to track its payments. */
   track(act: Act): Act {
     return (name, input) => {
       const isPaying = paying.has(name)
@@ -197,10 +197,10 @@ export class Approvals {
   }
 
   /**
-   * Waits for them when the command is stopped, and not for long; from now on no other is approved.
+   * Waits for the payments in flight when the command is stopped, up to the grace period; later ones are rejected.
    *
    * @param reason - why the command was stopped
-   * @throws CliError INTERRUPTED, TERMINATED if one may have left
+   * @throws CliError INTERRUPTED, TERMINATED if a payment may have left
    */
   async settled(reason: unknown): Promise<void> {
     this.#isOver = true

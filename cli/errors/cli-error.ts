@@ -25,13 +25,13 @@ export class CliError extends Error {
   }
 }
 
-/** What a {@link CliError} may carry besides its code and sentence. */
+/** Options of {@link CliError}. */
 interface CliErrorOptions extends Advice {
   readonly details?: JsonObject
   readonly cause?: unknown
 }
 
-/** A failure of the wallet of which a command knows more than the catalogue: what to do about it, and more details. */
+/** A failure of the wallet with advice and details of the command, beyond those of the catalogue. */
 export class AdvisedError extends Error {
   override readonly cause: WalletError
   readonly advice: Omit<CliErrorOptions, 'cause'>
@@ -44,15 +44,18 @@ export class AdvisedError extends Error {
   }
 }
 
-/** How long a stopped command waits for a payment: as long as a server usually takes; whoever stops it twice does not wait. */
+/**
+ * How long a stopped command waits for a payment, in milliseconds: the usual time of a server. A second stop ends it at
+ * once.
+ */
 export const PAYING_GRACE_MS = 3000
 
-/** Whether a reason to end is that somebody stopped the command, and no failure. */
+/** Returns true if the reason is a stop by the user or the system, and no failure. */
 export const isStop = (reason: unknown): boolean =>
   reason === undefined ||
   (reason instanceof CliError && (reason.code === 'INTERRUPTED' || reason.code === 'TERMINATED'))
 
-/** The reason to end, where a payment was not over: whoever only hears of the stop would pay twice. */
+/** Adds to the reason of a stop that a payment may have left, so that it is not made a second time. */
 export const stopDuringPayment = (reason: unknown): unknown =>
   isStop(reason) && reason instanceof CliError
     ? new CliError(reason.code, `${reason.message} while a payment was being sent; it may have left`, {
@@ -81,18 +84,18 @@ export type CliErrorCode =
   | 'WORLD_FAILED'
   | 'WORLD_NOT_SHARED'
 
-/** What a failure of the command line itself carries, besides its code. */
+/** The catalogue entry of a failure of the command line. */
 export interface CliErrorEntry {
   readonly name: string
   /** See `holdfast help exit-codes`. */
   readonly exitCode: number
-  /** What happened, for the list of exit codes. */
+  /** The meaning in the list of exit codes. */
   readonly meaning: string
   readonly retryable?: boolean
 }
 
 /**
- * The failures that only the command line can have; those of the wallet are in the kernel's catalogue.
+ * The failures of the command line itself; those of the wallet are in the kernel's catalogue.
  *
  * Codes are never renamed or reused (ecosystem 1.9).
  */
@@ -148,7 +151,7 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
   TERMINATED: { name: 'InterruptError', exitCode: 143, meaning: 'stopped by a termination signal' }
 }
 
-/** What a person is told next, after a failure. */
+/** The advice after a failure. */
 export interface Advice {
   readonly hint?: string
   readonly next?: readonly NextCommand[]

@@ -10,7 +10,7 @@ import {
 import { untrustedText } from '../terminal/safe-text.ts'
 import { AdvisedError, CliError, cliErrors } from './cli-error.ts'
 
-/** A failure as people and scripts are told it (ecosystem 1.8). */
+/** A failure as it is printed, as text and as JSON (ecosystem 1.8). */
 export interface Failure {
   readonly name: string
   readonly code: string
@@ -22,7 +22,7 @@ export interface Failure {
   readonly next: readonly NextCommand[]
 }
 
-/** Reads any thrown value as a failure; what is of no catalogue is a bug, INTERNAL. */
+/** Converts any thrown value into a failure; an unknown one is a bug, INTERNAL. */
 export const failureOf = (error: unknown): Failure => {
   if (error instanceof CliError) {
     const { name, code, exitCode, message, retryable, details, next } = error
@@ -51,7 +51,7 @@ export const failureOf = (error: unknown): Failure => {
   }
 }
 
-/** The chain of causes with their stacks, for `--debug`. Scrubbed of anything that could be a key. */
+/** Returns the chain of causes with their stacks, for `--debug`. Anything that could be a key is scrubbed. */
 export const causesOf = (error: unknown): readonly string[] => {
   const lines: string[] = []
   let cause: unknown = error
@@ -82,7 +82,7 @@ const textOf = (error: unknown): string => {
   return error instanceof Error ? scrub(`${error.name}: ${error.message}`) : 'a value that is no error'
 }
 
-/** What the command line knows to do about a failure of the wallet, beyond the one command of the catalogue. */
+/** Returns the commands that help after a failure of the wallet, beyond the one of the catalogue. */
 const adviceOf = (error: WalletError): readonly NextCommand[] => {
   if (isWalletError(error, 'OTP')) return secondFactorAdvice(error)
   if (isWalletError(error, 'CHALLENGE')) {
@@ -100,7 +100,7 @@ const adviceOf = (error: WalletError): readonly NextCommand[] => {
   return error.next === undefined ? [] : [error.next]
 }
 
-/** A state's money is written with `iso:`, which people forget; else it is up to the providers. */
+/** Suggests the prefix `iso:` for fiat codes, which is easily forgotten, and a look at the providers. */
 const rateAdvice = ({ details: { from, to } }: WalletError<'NO_RATE'>): readonly NextCommand[] => {
   const meant = [from, to].map(code => (isMoney(code) ? `iso:${code}` : code))
   const words = meant.map(code => shellWord(untrustedText(code))).join(' ')
@@ -115,7 +115,7 @@ const rateAdvice = ({ details: { from, to } }: WalletError<'NO_RATE'>): readonly
 const isMoney = (code: string): boolean =>
   /^[A-Z]{3}$/.test(code) && Intl.supportedValuesOf('currency').includes(code)
 
-/** The details of a failure as they may be printed: what proves who asks for a voucher or a reset is left out. */
+/** Returns the details of a failure for printing: the proofs of a requester of vouchers or resets are redacted. */
 const printableDetails = (error: WalletError): JsonObject => {
   const details = { ...error.details } as JsonObject
   if (!isWalletError(error, 'OTP')) return details
@@ -152,7 +152,7 @@ export interface ExitCodeRow {
   readonly codes: readonly string[]
 }
 
-/** The exit code of a batch of which some parts failed; the data tells which. */
+/** The exit code of a batch that failed in part; its data lists the failed parts. */
 export const PARTIAL = 9
 
 /** All exit codes, ascending, from the kernel's catalogue and the command line's own (ecosystem 1.9). */

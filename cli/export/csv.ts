@@ -3,12 +3,12 @@ import { amountJson, codeText } from '../output/amounts.ts'
 import { stateOf } from '../output/transactions.ts'
 import { changeOf, directionOf, type ExportFormat, type ExportRow, valueAtTime } from './formats.ts'
 
-/** How a CSV is to be written. */
+/** Options of {@link csvFormat}. */
 export interface CsvOptions {
   readonly columns: readonly CsvColumn[]
   /** `UTC`, or an IANA name such as `Europe/Berlin`. */
   readonly timeZone: string
-  /** A byte-order mark, without which Excel takes UTF-8 for something else. */
+  /** Begins with a byte-order mark, without which Excel does not detect UTF-8. */
   readonly hasMark: boolean
 }
 
@@ -28,12 +28,14 @@ export const csvFormat = ({ columns, timeZone, hasMark }: CsvOptions): ExportFor
 })
 
 /**
- * A text that no spreadsheet takes for a formula: where it could begin one, an apostrophe stands before it.
+ * Escapes text so that no spreadsheet takes it for a formula: an apostrophe is put before a character that could begin
+ * one.
  *
- * Only words get it: a negative amount begins with a minus and must stay a number.
+ * Only text columns need it: a negative amount begins with a minus and must stay a number.
  *
- * A program that separates at semicolons or tabs, as in most of Europe, does not see our quotation marks as such, since they
- * do not begin its cells. So a formula could also begin after each of these and after a line break, within quotation marks too.
+ * A program that separates at semicolons or tabs, as in most of Europe, does not see our quotation marks as such, since
+ * they do not begin its cells. So a formula could also begin after each of these and after a line break, within
+ * quotation marks too.
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
@@ -44,8 +46,8 @@ export const escapeFormula = (text: string): string => {
 
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 /**
- * Before what begins a formula, after a separator of another kind of CSV and what a spreadsheet skips after it. It looks back,
- * so that a long run of line breaks is read once.
+ * Matches before a character that begins a formula, after a separator of another kind of CSV and the blanks that a
+ * spreadsheet skips. It looks back, so that a long run of line breaks is read once.
  */
 const INNER_FORMULA = /(?=[=+\-@＝＋－＠])(?<=[;\t\r\n|][\s"]*)/g
 
@@ -56,9 +58,9 @@ const linesOf = (rows: readonly (readonly string[])[]): string =>
 /** One column of the CSV. */
 export interface CsvColumn {
   readonly name: string
-  /** Words, which a spreadsheet must not take for a formula; else a number or a date that we wrote ourselves. */
+  /** Free text, which needs escaping; else a number or date of our own. */
   readonly isText?: boolean
-  /** Left out unless values are worked out, or somebody names it. */
+  /** Included with `--fiat`, or if `--columns` names it. */
   readonly isOfRates?: boolean
   textOf(row: ExportRow, timeZone: string): string
 }
@@ -66,7 +68,7 @@ export interface CsvColumn {
 /**
  * The columns, in their order; names are never changed or reused (ecosystem 1.10).
  *
- * `amount` is {@link changeOf}; the fee columns say how much of it was the fee.
+ * `amount` is {@link changeOf}; the fee columns are the part of it that is the fee.
  */
 export const csvColumns: readonly CsvColumn[] = [
   { name: 'date', textOf: ({ tx }, timeZone) => isoTimeIn(new Date(tx.date * 1000), timeZone) },
@@ -103,7 +105,7 @@ export const csvColumns: readonly CsvColumn[] = [
   { name: 'device', isText: true, textOf: ({ tx }) => tx.deviceDescription ?? '' }
 ]
 
-/** An ISO time to the second: with Z in UTC, with its offset elsewhere. @throws RangeError for an unknown zone */
+/** Formats an ISO time to the second: with Z in UTC, with its offset elsewhere. @throws RangeError for an unknown zone */
 export const isoTimeIn = (date: Date, timeZone: string): string => {
   if (timeZone === 'UTC') return date.toISOString().replace(/\.\d+Z$/, 'Z')
   const parts = new Map(

@@ -14,12 +14,12 @@ import { type Asset, amountJson, decimalText, productText } from '../output/amou
 import { txDetailsJson } from '../output/transactions.ts'
 import { isoTime } from '../rates/route-text.ts'
 
-/** How rows become the text of a file, piece by piece: a history never has to be in memory whole. */
+/** A file format that rows are written in, piece by piece: a history is never in memory as a whole. */
 export interface ExportFormat {
   begin(): string
-  /** Some rows in a row, at least one. */
+  /** Consecutive rows, at least one. */
   rows(rows: readonly ExportRow[]): string
-  /** The saved addresses of a wallet, where the format has a place for them. */
+  /** The saved addresses of a wallet, if the format has them. */
   addresses?(walletId: string, records: readonly AddressRecord[]): string
   end(): string
 }
@@ -61,29 +61,29 @@ export interface ExportRow {
   readonly tx: Transaction
   readonly asset: Asset
   readonly walletName: string
-  /** The fiat currency that values are told in, such as `iso:USD`. */
+  /** The fiat currency of the values, such as `iso:USD`. */
   readonly fiatCode: string
-  /** What the asset cost then; null: a value is noted, or nobody knows the rate. Absent: values are not worked out. */
+  /** The rate of that time; null if a value is noted or the rate is unknown. Absent without `--fiat`. */
   readonly rate?: RateSnapshot | null
 }
 
-/** What a row was worth at its time. */
+/** The fiat value of a row at its time. */
 export interface PastValue {
   /** Decimal text without the sign of the amount, as values are noted; exact for the rate. */
   readonly value: string
   /** The provider of the rate, or `noted`. */
   readonly source: string
-  /** When the rate was so, in Unix seconds; absent for a noted value. */
+  /** The time of the rate in Unix seconds; absent for a noted value. */
   readonly at?: number
 }
 
-/** The value that a person or an app has noted, as decimal text; undefined where none is. */
+/** Returns the value that a user or an app has noted, as decimal text; undefined without one. */
 export const notedValueOf = ({ tx, fiatCode }: ExportRow): string | undefined => {
   const value = tx.metadata.exchangeAmount?.[fiatCode]
   return value === undefined ? undefined : decimalText(value)
 }
 
-/** What is noted, or else {@link changeOf} at the rate of its time; undefined where neither is known. */
+/** Returns the noted value, else {@link changeOf} at the rate of its time; undefined without either. */
 export const valueAtTime = (row: ExportRow): PastValue | undefined => {
   const noted = notedValueOf(row)
   if (noted !== undefined) return { value: noted, source: 'noted' }
@@ -93,17 +93,17 @@ export const valueAtTime = (row: ExportRow): PastValue | undefined => {
   return { value: productText(display, decimalText(rate)), source, at }
 }
 
-/** The change of the balance, a payment's fee included, so that the amounts of all rows add up to it. */
+/** Returns the change of the balance, a payment's fee included, so that the amounts of all rows add up to the balance. */
 export const changeOf = (row: ExportRow): NativeAmount =>
   isFee(row) ? negate(row.tx.networkFee) : row.tx.nativeAmount
 
-/** Whether the balance grew or shrank. */
+/** Returns the direction of the balance change. */
 export const directionOf = (row: ExportRow): 'in' | 'out' => (row.tx.isSend || isFee(row) ? 'out' : 'in')
 
-/** What pays a fee and moves nothing else is the coin's part in the transaction of a token. */
+/** A row that pays a fee and moves nothing else is the coin's part in a token transaction. */
 const isFee = ({ tx }: ExportRow): boolean => tx.nativeAmount === '0' && tx.networkFee !== '0'
 
-/** A row for scripts. */
+/** A row as JSON. */
 const exportRowJson = (row: ExportRow): JsonObject => ({
   walletName: row.walletName,
   ...txDetailsJson(row.tx, row.asset),

@@ -4,7 +4,7 @@ import { abortable } from '../session/event-stream.ts'
 import type { Session } from '../session/session.ts'
 import { type ExportRow, notedValueOf, valueAtTime } from './formats.ts'
 
-/** Finds what the assets of rows cost at the time of each, and counts the rows that stay without a value. */
+/** Fills rows with the rates of their time, and counts the rows that stay without a value. */
 export class PastRates {
   readonly #session: Session
   readonly #rates: RateService
@@ -23,8 +23,10 @@ export class PastRates {
   }
 
   /**
-   * Gives rows their rates. They are asked for in one moment, which the kernel makes one question for each hundred; offline,
-   * and of rows with a noted value, nobody is asked.
+   * Fills rows with their rates.
+   *
+   * All rates are requested at once, and the kernel sends one question for each hundred. Offline, and for rows with a
+   * noted value, no provider is asked.
    *
    * @throws the reason of the stop, if the command is stopped meanwhile
    */
@@ -38,7 +40,7 @@ export class PastRates {
     return filled
   }
 
-  /** One sentence if some rows have no value. */
+  /** Returns a warning if some rows have no value. */
   warnings(): readonly string[] {
     if (this.#missing === 0) return []
     const rows = this.#missing === 1 ? '1 row' : `${this.#missing} rows`
@@ -48,14 +50,14 @@ export class PastRates {
 
   async #rateOf(row: ExportRow): Promise<RateSnapshot | null> {
     const { tx, asset } = row
-    // A date of 0 means that nobody knows it.
+    // A date of 0 is unknown.
     const isUnasked = this.#session.globals.offline || notedValueOf(row) !== undefined || tx.date <= 0
     if (isUnasked) return null
     const pair = { fromCurrency: asset.currencyCode, toCurrency: this.#code }
     try {
       return (await this.#rates.historicRate(pair, new Date(tx.date * 1000))) ?? null
     } catch (error) {
-      // The code of a token can be anything, also what no rate can be of.
+      // The code of a token can be any text, also one that has no rate.
       if (isWalletError(error, 'OPTION_INVALID')) return null
       throw error
     }

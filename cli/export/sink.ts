@@ -6,12 +6,12 @@ import type { Session } from '../session/session.ts'
 import { safeLines } from '../terminal/safe-text.ts'
 import { writeText } from '../terminal/terminal.ts'
 
-/** Where an export goes. */
+/** The destination of an export: a file or standard output. */
 export interface ExportSink {
   write(text: string): Promise<void>
-  /** Ends it, and gives what the command has to tell: nothing where the export itself was printed. */
+  /** Ends the export and returns the result of the command: undefined where the export itself was printed. */
   end(facts: JsonObject, warnings: readonly string[]): Promise<CommandResult | undefined>
-  /** Leaves nothing half done behind; after the end it does nothing. */
+  /** Removes an unfinished file; without effect after {@link ExportSink.end}. */
   discard(): Promise<void>
 }
 

@@ -1,10 +1,10 @@
 import { shellWord } from '../../devtools/core/text/shell-text.ts'
 
-/** A command line that can be pasted into a shell: `holdfast send Savings --amount '0.01 BTC'`. */
+/** Quotes arguments as a command line that can be pasted into a shell: `holdfast send Savings --amount '0.01 BTC'`. */
 export const commandLineOf = (argv: readonly string[]): string =>
   ['holdfast', ...argv.map(shellWord)].join(' ')
 
-/** A command for the same profile and device as this one: `holdfast wallets list --device phone`. */
+/** Adds the flags of the current profile and device to a command: `holdfast wallets list --device phone`. */
 export const commandInProfile = (
   { profile, device }: { readonly profile: string; readonly device: string },
   words: string

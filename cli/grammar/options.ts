@@ -2,14 +2,14 @@ import { CliError } from '../errors/cli-error.ts'
 import { FIRST_DEVICE } from '../profile/paths.ts'
 import type { ColorChoice, Terminal } from '../terminal/terminal.ts'
 
-/** What the global flags and their environment variables say, in the end. */
+/** The values of the global flags and their environment variables. */
 export interface GlobalOptions {
   readonly profile: string
-  /** Which device of the profile. */
+  /** The device of the profile. */
   readonly device: string
   readonly account: string | undefined
   readonly json: boolean
-  /** False: nothing is ever asked. */
+  /** False: no prompts. */
   readonly input: boolean
   readonly yes: boolean
   readonly dryRun: boolean
@@ -61,11 +61,7 @@ export const globalFlags: readonly GlobalFlag[] = [
 const DEFAULT_TIMEOUT_MS = 60_000
 const FOLDER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
 
-/**
- * Joins flags and environment; a flag wins.
- *
- * @throws CliError USAGE, PROFILE_INVALID
- */
+/** Reads the global options from flags and environment; a flag wins. @throws CliError USAGE, PROFILE_INVALID */
 export const readGlobalOptions = (
   flags: Readonly<Record<string, unknown>>,
   { environment }: Pick<Terminal, 'environment'>
@@ -95,7 +91,7 @@ export const readGlobalOptions = (
   }
 }
 
-/** Whether the result is to be JSON, also before the arguments are parsed. */
+/** Returns true if the output is JSON; known before the arguments are parsed. */
 export const wantsJson = (hasFlag: boolean, environment: Terminal['environment']): boolean =>
   hasFlag || environment.HOLDFAST_FORMAT === 'json'
 
@@ -112,7 +108,7 @@ const checkName = (name: string, what: string): string => {
 
 const DURATION = /^(\d{1,6})(ms|s|m|h)$/
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-// The longest that a timer of the platform can wait.
+// The longest time of a timer.
 const MAX_MS = 2 ** 31 - 1
 
 /** Reads `500ms`, `30s`, `2m` or `1h` as milliseconds. @throws CliError USAGE */

@@ -16,7 +16,7 @@ export interface AmountJson {
   readonly [key: string]: string | number | null
 }
 
-/** An amount for scripts. */
+/** An amount as JSON. */
 export const amountJson = (amount: NativeAmount, units: AmountUnits): AmountJson => {
   const { multiplier } = mainDenomination(units)
   return {
@@ -27,16 +27,16 @@ export const amountJson = (amount: NativeAmount, units: AmountUnits): AmountJson
   }
 }
 
-/** True for the word that asks for everything there is. */
+/** Returns true for the word `max`, which means the whole balance. */
 export const isMax = (text: string): boolean => text.trim().toLowerCase() === 'max'
 
-/** One thing that a wallet can hold. */
+/** An asset that a wallet can hold: its coin or a token. */
 export interface Asset extends AmountUnits {
   /** null: the chain's own coin. */
   readonly tokenId: string | null
 }
 
-/** An asset of a wallet; a token that nobody knows (any more) is told by its id, in native units. */
+/** Returns an asset of a wallet; an unknown token is named by its id, in native units. */
 export const assetOf = (info: CurrencyInfo, tokens: TokenMap, tokenId: string | null): Asset => {
   if (tokenId === null) return { ...unitsOf(info), tokenId }
   const token = Object.hasOwn(tokens, tokenId) ? tokens[tokenId] : undefined
@@ -51,21 +51,21 @@ const unitsOf = ({ currencyCode, displayName, denominations }: AmountUnits): Amo
   denominations
 })
 
-/** A currency's code for people: `EUR` for `iso:EUR`. */
+/** Shortens a currency code for display: `EUR` for `iso:EUR`. */
 export const codeText = (code: string): string => code.replace(/^iso:/, '')
 
-/** True for the code of a state's money, which has two decimals for people. */
+/** Returns true for the code of a fiat currency, which is shown with two decimals. */
 const isFiat = (code: string): boolean => code.startsWith('iso:')
 
-/** A value that was worked out through rates, for people: `812.40 EUR`, `0.00042 BTC`. */
+/** Formats a converted value for display: `812.40 EUR`, `0.00042 BTC`. */
 export const valueText = (value: string, code: string): string =>
   `${roundedValue(value, code)} ${codeText(code)}`
 
-/** Such a value rounded: a rate knows no more digits. */
+/** Rounds a converted value to the digits that a rate can have. */
 export const roundedValue = (value: string, code: string): string =>
   roundedText(value, isFiat(code) ? { least: 2, most: 2, digits: 2 } : { least: 0, most: 8, digits: 6 })
 
-/** A number as plain decimal text: all its digits, and no exponent. It is no amount that moves. */
+/** Formats a number as plain decimal text: all digits, and no exponent. Never used for amounts that are paid. */
 export const decimalText = (value: number): string => {
   const [, sign = '', digits = '', exponent = ''] = SCIENTIFIC.exec(String(value)) ?? []
   if (exponent === '') return String(value)
@@ -75,14 +75,14 @@ export const decimalText = (value: number): string => {
 
 const SCIENTIFIC = /^(-?)(\d+(?:\.\d+)?)e([+-]\d+)$/
 
-/** Digits with the point behind the first `place` of them; zeros are added where there are too few. */
+/** Puts the point after the first `place` digits; zeros are added where there are too few. */
 const withPoint = (digits: string, place: number): string => {
   if (place <= 0) return `0.${'0'.repeat(-place)}${digits}`
   if (place >= digits.length) return digits.padEnd(place, '0')
   return `${digits.slice(0, place)}.${digits.slice(place)}`
 }
 
-/** Rounds decimal text for people, half away from zero. */
+/** Rounds decimal text for display, half away from zero. */
 export const roundedText = (text: string, { least, most, digits }: Rounding): string => {
   const [, sign = '', whole = '0', fraction = ''] = DECIMAL.exec(text) ?? []
   const zeros = leadingZeros(whole, fraction)
@@ -94,37 +94,37 @@ export const roundedText = (text: string, { least, most, digits }: Rounding): st
   return `${sign}${shown.slice(0, shown.length - kept)}${decimals === '' ? '' : `.${decimals}`}`
 }
 
-/** How much of a number people are shown. */
+/** The digits of a number that are shown. */
 export interface Rounding {
-  /** Decimals that are always there. */
+  /** The decimals that are always shown. */
   readonly least: number
   /** The most decimals of a number above 1. */
   readonly most: number
-  /** How many digits of a number below 1 are to be seen. */
+  /** The significant digits of a number below 1. */
   readonly digits: number
 }
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
 
-/** How many zeros stand behind the point of a number below 1; undefined for zero and what is larger. */
+/** Counts the zeros after the point of a number below 1; undefined for zero and for larger numbers. */
 const leadingZeros = (whole: string, fraction: string): number | undefined => {
   const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
   return /^0+$/.test(whole) && zeros < fraction.length ? zeros : undefined
 }
 
-/** Zeros behind the decimals that are always there say nothing. */
+/** Removes trailing zeros beyond the decimals that are always shown. */
 const withoutZeros = (fraction: string, least: number): string => {
   const zeros = /0*$/.exec(fraction)?.[0].length ?? 0
   return fraction.slice(0, Math.max(least, fraction.length - zeros))
 }
 
-/** The product of two decimal texts, exactly. */
+/** Multiplies two decimal texts exactly. */
 export const productText = (a: string, b: string): string => {
   const [left, right] = [scaledOf(a), scaledOf(b)]
   return textOf(left.digits * right.digits, left.decimals + right.decimals)
 }
 
-/** The sum of decimal texts, exactly; `0` of none. */
+/** Adds decimal texts exactly; `0` without any. */
 export const sumText = (texts: readonly string[]): string => {
   const terms = texts.map(scaledOf)
   const decimals = terms.reduce((most, term) => Math.max(most, term.decimals), 0)

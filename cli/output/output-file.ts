@@ -4,20 +4,20 @@ import { basename, dirname, join } from 'node:path'
 import { WalletError } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 
-/** A file that is there whole, or not at all. Only its owner can read it. */
+/** A file that is written completely or not at all. Only its owner can read it. */
 export interface OutputFile {
   write(text: string): Promise<void>
-  /** Puts it in its place, durably. */
+  /** Moves it to its path, durably. */
   commit(): Promise<void>
-  /** Leaves nothing behind. After a commit it does nothing. */
+  /** Removes the unfinished file; without effect after a commit. */
   discard(): Promise<void>
 }
 
 /**
- * Begins a file beside its place.
+ * Begins a file beside its path.
  *
- * @param mayReplace - takes the place of a file that is there already, with its readers; else that is refused
- * @throws CliError USAGE if it cannot be made or is there already; STORAGE_FAILED when it is written
+ * @param mayReplace - replaces an existing file and its permissions; else that is refused
+ * @throws CliError USAGE if it cannot be made or exists already; STORAGE_FAILED when it is written
  */
 export const openOutputFile = async (path: string, mayReplace: boolean): Promise<OutputFile> => {
   if (!mayReplace && (await isThere(path))) throw refused(path)
@@ -62,7 +62,7 @@ class PartFile implements OutputFile {
   async commit(): Promise<void> {
     const { path, mayReplace } = this.#target
     await this.#orFailed(this.#file.sync())
-    // A link fails where a file has come meanwhile; a rename would replace it.
+    // A link fails if the file has appeared meanwhile; a rename would replace it.
     if (mayReplace || !(await this.#linked())) await this.#orFailed(rename(this.#part, path))
     else await unlink(this.#part)
     this.#isDone = true
@@ -83,7 +83,7 @@ class PartFile implements OutputFile {
     })
   }
 
-  /** False on a disk that knows no links. */
+  /** Returns false on a disk without hard links. */
   async #linked(): Promise<boolean> {
     const { path } = this.#target
     try {

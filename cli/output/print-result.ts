@@ -5,7 +5,7 @@ import { safeJson, safeText } from '../terminal/safe-text.ts'
 import { makePaint, type Paint, type Terminal, wantsColor, widthOf, writeText } from '../terminal/terminal.ts'
 import type { CommandResult, View } from './view.ts'
 
-/** The text on standard output for a result: an envelope, a table for a person, or TSV for a pipe. */
+/** Formats a result for standard output: a JSON envelope, a table on a terminal, or TSV for a pipe. */
 export const resultText = async (
   { data, view, warnings = [] }: CommandResult,
   meta: EnvelopeMeta,
@@ -25,11 +25,11 @@ export const resultText = async (
   return lines.map(line => `${line}\n`).join('')
 }
 
-/** JSON in one line, or indented where a person looks. */
+/** Formats JSON: indented on a terminal, else in one line. */
 export const jsonText = (value: object, isTerminal: boolean): string =>
   `${safeJson(value, isTerminal ? 2 : undefined)}\n`
 
-/** A view that is drawn again in its place; at the other end of a pipe, only the lines that are new. */
+/** A view that is redrawn in place; into a pipe, only new lines are written. */
 export interface LiveView {
   draw(view: View): Promise<void>
 }
@@ -65,16 +65,16 @@ export const openLiveView = ({ stdout, environment }: Terminal, globals: GlobalO
 
 const DEFAULT_ROWS = 24
 
-/** What every success carries beside its data. */
+/** The metadata of each successful result. */
 export interface EnvelopeMeta {
-  /** Such as `wallets.list/1`. Additions keep the number. */
+  /** The schema, such as `wallets.list/1`. Additions keep the number. */
   readonly schema: string
   readonly profile: string
   readonly account?: string
   readonly durationMs: number
 }
 
-/** The one object on standard output of a command that did what it was asked (ecosystem 1.8). */
+/** The JSON object of a command that succeeded (ecosystem 1.8). */
 const successEnvelope = (data: JsonObject, warnings: readonly string[], meta: EnvelopeMeta): JsonObject => ({
   ok: true,
   data,
@@ -82,7 +82,7 @@ const successEnvelope = (data: JsonObject, warnings: readonly string[], meta: En
   meta: { ...meta }
 })
 
-/** The one object on standard output of a command that failed. */
+/** The JSON object of a command that failed. */
 export const failureEnvelope = (
   { name, code, exitCode, message, retryable, details, hint, next }: Failure,
   meta: { readonly command: string; readonly profile: string }
@@ -101,7 +101,7 @@ export const failureEnvelope = (
   meta: { schema: 'error/1', ...meta }
 })
 
-/** A failure for a person: what failed, with its code; what to do; and, with `--debug`, why. */
+/** Formats a failure as text: the message with its code, the advice, and with `--debug` the causes. */
 export const failureLines = (
   { message, code, hint, next }: Failure,
   causes: readonly string[],

@@ -3,7 +3,7 @@ import { safeText } from '../terminal/safe-text.ts'
 import type { Paint } from '../terminal/terminal.ts'
 import { type CellLike, type Column, cellOf, type RecordView, type TableView, type View } from './view.ts'
 
-/** How wide and how plain a view is to be. */
+/** Options of {@link renderView}. */
 export interface RenderOptions {
   readonly paint: Paint
   /** Columns of the terminal. */
@@ -12,14 +12,14 @@ export interface RenderOptions {
   readonly isAscii: boolean
 }
 
-/** A view for a person at a terminal: no line is wider than the terminal. */
+/** Renders a view for a terminal: no line is wider than it. */
 export const renderView = (view: View, options: RenderOptions): readonly string[] => {
   if (view.kind === 'table') return renderTable(view, options)
   if (view.kind === 'record') return renderRecord(view, options)
   return view.lines.map(line => painted(line, options))
 }
 
-/** A view for a program at the other end of a pipe: tab-separated, no titles, nothing cut. */
+/** Renders a view for a pipe: tab-separated, without titles, nothing cut. */
 export const renderTsv = (view: View): readonly string[] => {
   if (view.kind === 'table') return view.rows.map(row => row.map(plain).join('\t'))
   if (view.kind === 'record') return view.fields.map(([label, value]) => `${label}\t${plain(value)}`)
@@ -53,11 +53,11 @@ const renderTable = (whole: TableView, options: RenderOptions): readonly string[
     .map(line => line.trimEnd())
 }
 
-/** Leaves out columns that say nothing, such as notes that nobody wrote; a terminal is narrow. */
+/** Leaves out empty columns, such as unused notes; a terminal is narrow. */
 const withoutEmptyColumns = (view: TableView): TableView =>
   columnsWhere(view, index => view.rows.some(row => cellOf(row[index] ?? '').text !== ''))
 
-/** Leaves out the last of the columns that can shrink, as often as it takes for lines not to wrap. */
+/** Leaves out shrinkable columns from the last on until lines do not wrap. */
 const fitting = (view: TableView, width: number): TableView => {
   const last = view.columns.findLastIndex(({ canShrink }) => canShrink === true)
   if (last < 1 || totalOf(widthsOf(view, width)) <= width) return view
@@ -85,7 +85,7 @@ const renderRecord = (view: RecordView, options: RenderOptions): readonly string
   })
 }
 
-/** The widths that columns may take; only those that can shrink give way, the widest first. */
+/** Computes the column widths; only shrinkable columns give way, the widest first. */
 const widthsOf = ({ columns, rows }: TableView, width: number): readonly number[] => {
   const widths = columns.map(({ title }, index) =>
     rows.reduce((most, row) => Math.max(most, safeText(cellOf(row[index] ?? '').text).length), title.length)
@@ -102,7 +102,7 @@ const widthsOf = ({ columns, rows }: TableView, width: number): readonly number[
 
 const totalOf = (widths: readonly number[]): number => widths.reduce((sum, one) => sum + one + GAP, -GAP)
 
-/** Cuts the middle out: the beginning and the end of an id are what people compare. */
+/** Cuts out the middle: ids are compared by their beginning and end. */
 const shorten = (text: string, width: number, { isAscii }: RenderOptions): string => {
   if (text.length <= width) return text
   const mark = isAscii ? '..' : '…'

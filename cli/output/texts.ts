@@ -1,13 +1,13 @@
 import type { Json } from '../../kernel/index.ts'
 
-/** A date for people, in their own time zone: `2026-01-05 10:00`. */
+/** Formats a date in the local time zone: `2026-01-05 10:00`. */
 export const localTime = (date: Date): string => {
   const two = (value: number): string => String(value).padStart(2, '0')
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
 }
 
-/** A long time in seconds for people: `7 days`, `90 minutes`. */
+/** Formats a long time in seconds: `7 days`, `90 minutes`. */
 export const spanText = (seconds: number): string => {
   const [size, word] = SPANS.find(([unit]) => seconds >= unit && seconds % unit === 0) ?? [1, 'second']
   const count = seconds / size
@@ -20,11 +20,11 @@ const SPANS: readonly (readonly [seconds: number, word: string])[] = [
   [60, 'minute']
 ]
 
-/** A duration for people: `340 ms`, `2.1 s`. */
+/** Formats a duration: `340 ms`, `2.1 s`. */
 export const durationText = (milliseconds: number): string =>
   milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 
-/** How old something is, for people: `12 s`, `5 min`, `3 h`, `2 days`. */
+/** Formats an age: `12 s`, `5 min`, `3 h`, `2 days`. */
 export const ageText = (seconds: number): string => {
   const [size, word] = AGES.find(([unit]) => seconds >= unit) ?? [1, 's']
   const count = Math.floor(Math.max(0, seconds) / size)
@@ -37,25 +37,25 @@ const AGES: readonly (readonly [seconds: number, word: string])[] = [
   [60, 'min']
 ]
 
-/** In place of a secret that nobody asked to see, so that a script can tell hidden from absent (ecosystem 1.4). */
+/** Replaces a secret without `--reveal`, so that a script can distinguish hidden from absent (ecosystem 1.4). */
 const REDACTED: { readonly redacted: true; readonly hint: string } = {
   redacted: true,
   hint: '--reveal'
 }
 
-/** A secret for scripts: itself with `--reveal`, a mark without, null where there is none. */
+/** A secret as JSON: itself with `--reveal`, a mark without the flag, null if there is none. */
 export const secretJson = (session: { isOn(flag: string): boolean }, secret: string | undefined): Json => {
   if (secret === undefined) return null
   return session.isOn('reveal') ? secret : { ...REDACTED }
 }
 
-/** The same for people. */
+/** A secret as text, by the same rules. */
 export const secretText = (session: { isOn(flag: string): boolean }, secret: string | undefined): string => {
   if (secret === undefined) return 'none'
   return session.isOn('reveal') ? secret : '(hidden; see it with --reveal)'
 }
 
-/** A QR code with its quiet zone; two modules a character high, unless in plain ASCII. */
+/** Renders a QR code with its quiet zone; two modules a character high, unless in plain ASCII. */
 export const qrLines = async (text: string, isAscii: boolean, border = 4): Promise<readonly string[]> => {
   const { renderUnicode, renderUnicodeCompact } = await import('uqr')
   const code = isAscii
@@ -64,10 +64,10 @@ export const qrLines = async (text: string, isAscii: boolean, border = 4): Promi
   return code.split('\n')
 }
 
-/** The link that makes a device with the account offer to approve a request; QR codes carry it. */
+/** Returns the link that makes a device with the account offer to approve a request; QR codes carry it. */
 export const lobbyLinkOf = (lobbyId: string): string => `edge://edge/${lobbyId}`
 
-/** The lobby id of a link, of whatever scheme and host, or of a bare id. */
+/** Parses the lobby id of a link of any scheme and host, or of a bare id. */
 export const lobbyIdOf = (text: string): string =>
   text
     .trim()

@@ -12,7 +12,7 @@ import { type Asset, amountJson, decimalText } from './amounts.ts'
 import { localTime } from './texts.ts'
 import { type Cell, type CellLike, type Column, type CommandResult, cellOf, type TableView } from './view.ts'
 
-/** A transaction for scripts. */
+/** A transaction as JSON. */
 export const txJson = (tx: Transaction, units: AmountUnits): JsonObject => ({
   txid: tx.txid,
   walletId: tx.walletId,
@@ -29,7 +29,7 @@ export const txJson = (tx: Transaction, units: AmountUnits): JsonObject => ({
   metadata: metadataJson(tx)
 })
 
-/** Everything there is on one transaction, for scripts. */
+/** All facts of a transaction as JSON. */
 export const txDetailsJson = (tx: Transaction, units: AmountUnits): JsonObject => ({
   ...txJson(tx, units),
   memos: tx.memos.map(memo => ({ ...memo })),
@@ -45,7 +45,7 @@ export const txDetailsJson = (tx: Transaction, units: AmountUnits): JsonObject =
   device: tx.deviceDescription ?? null
 })
 
-/** What is noted on a transaction; null where nothing is. */
+/** The metadata of a transaction as JSON; null for missing fields. */
 export const metadataJson = ({ metadata }: Pick<Transaction, 'metadata'>): JsonObject => ({
   name: metadata.name ?? null,
   category: metadata.category ?? null,
@@ -56,10 +56,10 @@ export const metadataJson = ({ metadata }: Pick<Transaction, 'metadata'>): JsonO
   )
 })
 
-/** Where a transaction stands, in the words of `--state`; one that is not deep enough yet is unconfirmed. */
+/** The state of a transaction, as in `--state`; one that is not deep enough yet is unconfirmed. */
 export type TxState = Exclude<Confirmations, number>
 
-/** The word for a depth. */
+/** Returns the state of a depth. */
 export const stateOf = (confirmations: Confirmations): TxState =>
   typeof confirmations === 'number' ? 'unconfirmed' : confirmations
 
@@ -70,7 +70,7 @@ const LOST: Readonly<Partial<Record<SentState, string>>> = {
   dropped: 'dropped'
 }
 
-/** How deep a transaction lies, for people; of one that was sent from here, what the network has lost. */
+/** Formats the confirmations of a transaction, or the state of one sent from here that the network has lost. */
 export const confirmationCell = (confirmations: Confirmations, sentState?: SentState): Cell => {
   const said = sentState === undefined ? undefined : LOST[sentState]
   if (said !== undefined) return { text: said, tone: 'bad' }
@@ -97,7 +97,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'WALLET', canShrink: true }
 ]
 
-/** Transactions for people; with the wallet's name where they are of several. */
+/** Transactions as a table; with the wallet's name if there are several wallets. */
 export const txTable = (effects: readonly Effect[], empty: string): TableView => {
   const hasSeveral = new Set(effects.map(({ wallet }) => wallet.id)).size > 1
   return {
@@ -111,7 +111,7 @@ export const txTable = (effects: readonly Effect[], empty: string): TableView =>
   }
 }
 
-/** One transaction for people, cell by cell. */
+/** The cells of a transaction. */
 const txCells = ({ tx, asset }: Omit<Effect, 'wallet'>): readonly CellLike[] => [
   localTime(new Date(tx.date * 1000)),
   amountText(tx.nativeAmount, asset),
@@ -121,7 +121,7 @@ const txCells = ({ tx, asset }: Omit<Effect, 'wallet'>): readonly CellLike[] => 
   tx.txid
 ]
 
-/** One transaction as a line of its own, behind the word for what happened to it; for commands that go on. */
+/** A transaction as a line after the word for its event; for commands that continue. */
 export const txLine = (word: string | undefined, effect: Omit<Effect, 'wallet'>): CommandResult => {
   const cells = txCells(effect).map(cell => cellOf(cell).text)
   const line = [...(word === undefined ? [] : [word.padEnd(WORD)]), ...cells].filter(text => text !== '')

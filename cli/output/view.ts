@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../kernel/index.ts'
 import type { Tone } from '../terminal/terminal.ts'
 
-/** One value of a view, with its meaning. */
+/** One value of a view, with its tone. */
 export interface Cell {
   readonly text: string
   readonly tone?: Tone
 }
 
-/** Something that a person reads as one value. */
+/** A cell, or plain text as one. */
 export type CellLike = Cell | string
 
 /** One column of a table. */
@@ -27,7 +27,7 @@ export interface TableView {
   readonly empty: string
 }
 
-/** One thing, field by field. */
+/** One record, field by field. */
 export interface RecordView {
   readonly kind: 'record'
   readonly fields: readonly (readonly [label: string, value: CellLike])[]
@@ -39,20 +39,20 @@ export interface TextView {
   readonly lines: readonly CellLike[]
 }
 
-/** What a command shows a person; the printer chooses between a table and TSV. */
+/** The view of a result; the printer renders it as a table or as TSV. */
 export type View = TableView | RecordView | TextView
 
 /** A value as a table's cell; plain text has no style. */
 export const cellOf = (value: CellLike): Cell => (typeof value === 'string' ? { text: value } : value)
 
-/** What a command gives back: facts for scripts, and a view of them for people. */
+/** The result of a command: its data as JSON, and a view of it. */
 export interface CommandResult {
   readonly data: JsonObject
   readonly view: View
-  /** 0 if left out; 9 for a batch of which some parts failed, each told in the data. */
+  /** 0 if left out; 9 for a batch that failed in part, as its data shows. */
   readonly exitCode?: number
-  /** What went wrong beside the result, one sentence each. */
+  /** Problems beside the result, one sentence each. */
   readonly warnings?: readonly string[]
-  /** What a person may want to do now, one sentence each; said after the result. */
+  /** Suggested next steps, one sentence each; printed after the result. */
   readonly advice?: readonly string[]
 }

@@ -11,7 +11,7 @@ import { type AmountJson, type Asset, amountJson } from './amounts.ts'
 import { localTime } from './texts.ts'
 import type { Cell } from './view.ts'
 
-/** A wallet for scripts (ecosystem 1.8), with the balances of its assets. */
+/** A wallet as JSON (ecosystem 1.8), with the balances of its assets. */
 export const walletJson = (
   wallet: CurrencyWallet,
   listing: WalletListing,
@@ -37,7 +37,7 @@ export const walletJson = (
   }
 }
 
-/** The balance of one asset, for scripts. */
+/** The balance of one asset as JSON. */
 export const balanceJson = (wallet: CurrencyWallet, asset: Asset): BalanceJson => ({
   tokenId: asset.tokenId,
   ...amountJson(wallet.balanceOf(asset.tokenId), asset),
@@ -49,7 +49,7 @@ export const balanceJson = (wallet: CurrencyWallet, asset: Asset): BalanceJson =
   )
 })
 
-/** What of a balance cannot be spent yet, and why; '' if all can. */
+/** Lists the parts of a balance that cannot be spent yet, and why; '' if there are none. */
 export const heldBackText = (wallet: CurrencyWallet, asset: Asset): string => {
   const { incoming, immature, reserved } = wallet.balanceDetailsOf(asset.tokenId)
   return Object.entries({ incoming, immature, reserved })
@@ -58,18 +58,18 @@ export const heldBackText = (wallet: CurrencyWallet, asset: Asset): string => {
     .join(', ')
 }
 
-/** A balance, with what of it cannot be spent yet. */
+/** Formats a balance with the parts that cannot be spent yet. */
 export const balanceText = (wallet: CurrencyWallet, asset: Asset): string => {
   const held = heldBackText(wallet, asset)
   return `${amountText(wallet.balanceOf(asset.tokenId), asset)}${held === '' ? '' : ` (${held})`}`
 }
 
-/** A balance as JSON carries it. */
+/** A balance as JSON. */
 export type BalanceJson = AmountJson & { readonly tokenId: string | null } & JsonObject
 
 /**
- * How far a wallet has seen its chain, for scripts: a balance counts once its `state` is `synced`. `behind`: why what is shown is
- * old, and since when; null unless it is.
+ * The sync state of a wallet as JSON: a balance counts once `state` is `synced`. `behind` is the reason and time of
+ * outdated data, or null.
  */
 export const syncJson = (engine: EngineSnapshot): JsonObject => ({
   ratio: engine.syncRatio,
@@ -85,23 +85,23 @@ export const syncJson = (engine: EngineSnapshot): JsonObject => ({
         }
 })
 
-/** How far a wallet has seen its chain, in a word. */
+/** Returns the sync state in one word. */
 const syncWord = ({ state, syncRatio, isPaused, failure }: EngineSnapshot): string => {
   if (state === 'failed') return 'failed'
   if (isPaused) return 'paused'
-  // Whatever it has seen before is old by now.
+  // Without a connection the data is outdated, however complete.
   if (failure !== undefined) return 'behind'
   return syncRatio >= 1 ? 'synced' : 'syncing'
 }
 
-/** The same for people: never a colour alone. */
+/** The sync state as a cell: never a colour alone. */
 export const syncCell = (engine: EngineSnapshot): Cell => {
   const text = syncWord(engine)
   const tones: Readonly<Record<string, Cell['tone']>> = { synced: 'good', failed: 'bad' }
   return { text, tone: tones[text] ?? 'warn' }
 }
 
-/** Names the owner of a repo for people: its wallet, or the account. */
+/** Names the owner of a repo: its wallet, or the account. */
 export const ownerNameOf = (
   { ownerId, type }: Pick<RepoStatus, 'ownerId' | 'type'>,
   wallets: readonly Pick<CurrencyWallet, 'id' | 'name'>[]
@@ -111,7 +111,7 @@ export const ownerNameOf = (
   return type.startsWith('wallet:') ? ownerId : 'account'
 }
 
-/** A repo for scripts. */
+/** A repo as JSON. */
 export const repoJson = (repo: RepoStatus): JsonObject => ({
   repoId: repo.repoId,
   ownerId: repo.ownerId,
@@ -131,7 +131,7 @@ export const repoJson = (repo: RepoStatus): JsonObject => ({
   rolledBackFiles: repo.rolledBackFiles ?? 0
 })
 
-/** What a person should know of repos: that a server showed an older state, and that texts can be brought back. */
+/** Returns advice on repos: a server that showed an older state, and files that can be restored. */
 export const repoAdvice = (repos: readonly RepoStatus[]): { readonly advice?: readonly string[] } => {
   const kept = repos.reduce((sum, { keptCount = 0 }) => sum + keptCount, 0)
   const old = repos.filter(({ rolledBackAt }) => rolledBackAt !== undefined)
@@ -152,7 +152,7 @@ export const repoAdvice = (repos: readonly RepoStatus[]): { readonly advice?: re
   return lines.length === 0 ? {} : { advice: lines }
 }
 
-/** How a repo stands, in a word. */
+/** The state of a repo in one word. */
 export const repoCell = ({ errorCode, isSyncing, pendingCount, lastSync }: RepoStatus): Cell => {
   if (errorCode !== undefined) return { text: errorCode, tone: 'bad' }
   if (isSyncing) return { text: 'syncing', tone: 'warn' }
@@ -160,9 +160,9 @@ export const repoCell = ({ errorCode, isSyncing, pendingCount, lastSync }: RepoS
   return lastSync > 0 ? { text: 'synced', tone: 'good' } : { text: 'never synced', tone: 'warn' }
 }
 
-/** When a repo was synced last, for people. */
+/** Formats the time of the last sync of a repo. */
 export const lastSyncText = ({ lastSync }: RepoStatus): string =>
   lastSync > 0 ? localTime(new Date(lastSync * 1000)) : ''
 
-/** A hash of the server in short: enough to be compared by eye. */
+/** Shortens a hash of the server so that it can be compared by eye. */
 export const shortHash = (hash: string | undefined): string => hash?.slice(0, 8) ?? ''

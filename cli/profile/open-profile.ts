@@ -13,15 +13,15 @@ import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { FIRST_DEVICE, makePrivateFolder, type ProfilePaths } from './paths.ts'
 import { LOCK_WAIT_MS, type OpenOptions, type OpenWorld, type WorldAddresses } from './world.ts'
 
-/** How a profile's kernel is opened. */
+/** Options of {@link openProfileKernel}. */
 export interface ProfileKernelOptions extends OpenOptions {
   readonly offline: boolean
-  /** The name of this device; the account's other devices see it when they are asked to approve it. */
+  /** The name of this device, which other devices see when they approve it. */
   readonly device: string
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
   readonly logLevel: LogThreshold
   readonly onLog: (line: LogLine) => void
-  /** Besides those that ship. */
+  /** Plugins besides the default ones. */
   readonly plugins?: readonly Plugin[]
 }
 
@@ -57,13 +57,13 @@ export const openProfileKernel = (
   })
 }
 
-/** The part of a kernel's options that leads to a fake world. */
+/** The kernel options that depend on a fake world. */
 export type WorldSettings = Pick<
   KernelOptions,
   'apiKey' | 'appId' | 'authServer' | 'infoServers' | 'pluginOptions' | 'syncServers'
 >
 
-/** What every kernel in a fake world is configured with. */
+/** The options of each kernel in a fake world. */
 export const kernelSettings = ({
   authServer,
   infoServers,
@@ -73,7 +73,7 @@ export const kernelSettings = ({
   authServer,
   infoServers,
   syncServers,
-  // The fake server lets every key in.
+  // The fake server accepts every key.
   apiKey: 'holdfast-fake-world',
   appId: '',
   pluginOptions: fakePluginOptions(chainServers)

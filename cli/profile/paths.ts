@@ -2,14 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import envPaths from 'env-paths'
 
-/** The folders of one profile; each is its own alone. */
+/** The folders of one profile; profiles share none. */
 export interface ProfilePaths {
   readonly config: string
   /** The fake world, and the devices in it. */
   readonly data: string
   /** Accounts and repos of the device in use. */
   readonly device: string
-  /** Where a fake world listens. */
+  /** The addresses of a running fake world. */
   readonly state: string
   /** The current account of the device in use. */
   readonly session: string
@@ -20,9 +20,9 @@ export interface ProfilePaths {
 export const FIRST_DEVICE = 'default'
 
 /**
- * Where a profile lives: the folders that the platform has for it, or below `HOLDFAST_HOME` if that is set.
+ * Returns the folders of a profile: those of the platform, or below `HOLDFAST_HOME` if that is set.
  *
- * The devices of a profile share its world and nothing else.
+ * The devices of a profile share its world only.
  *
  * @see ecosystem 1.6
  */
@@ -57,7 +57,7 @@ const rootsOf = (
         cache: join(home, 'cache')
       }
 
-/** Makes a folder that only its owner can look into. */
+/** Makes a folder that only its owner can read. */
 export const makePrivateFolder = (path: string): void => {
   mkdirSync(path, { recursive: true, mode: 0o700 })
 }

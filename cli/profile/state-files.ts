@@ -9,13 +9,13 @@ const CURRENT_ACCOUNT = 'current-account.json'
 export interface CurrentAccount {
   readonly loginId: string
   readonly username?: string
-  /** How the last login went, for `whoami`. */
+  /** The method of the last login, for `whoami`. */
   readonly method?: string
   readonly appId?: string
   readonly isEdgeLogin?: boolean
 }
 
-/** Who logged in last on this profile, unless they logged out. */
+/** Reads the current account of this profile; undefined after a logout. */
 export const readCurrentAccount = (stateFolder: string): CurrentAccount | undefined => {
   const { loginId, username, method, appId, isEdgeLogin } = readState(stateFolder, CURRENT_ACCOUNT) ?? {}
   if (typeof loginId !== 'string') return undefined
@@ -28,7 +28,7 @@ export const readCurrentAccount = (stateFolder: string): CurrentAccount | undefi
   }
 }
 
-/** Remembers an account that is logged in as the current one. */
+/** Saves an account as the current one. */
 export const rememberAccount = (stateFolder: string, account: Account): void => {
   const { id, username, loginMethod, isEdgeLogin } = account
   const { appId } = account.getSnapshot()
@@ -36,22 +36,22 @@ export const rememberAccount = (stateFolder: string, account: Account): void => 
   writeCurrentAccount(stateFolder, { loginId: id, ...name, method: loginMethod, appId, isEdgeLogin })
 }
 
-/** Remembers who logged in. */
+/** Saves the current account. */
 export const writeCurrentAccount = (stateFolder: string, account: CurrentAccount): void =>
   writeState(stateFolder, CURRENT_ACCOUNT, account)
 
-/** Forgets who logged in. */
+/** Removes the current account. */
 export const forgetCurrentAccount = (stateFolder: string): void => removeState(stateFolder, CURRENT_ACCOUNT)
 
 const PAUSED_WALLETS = 'paused-wallets.json'
 
-/** The wallets whose chains this device does not look at, until they are resumed. */
+/** Reads the wallets that are paused on this device. */
 export const readPausedWallets = (stateFolder: string): ReadonlySet<string> => {
   const { walletIds } = readState(stateFolder, PAUSED_WALLETS) ?? {}
   return new Set(Array.isArray(walletIds) ? walletIds.filter(id => typeof id === 'string') : [])
 }
 
-/** Remembers that wallets are paused on this device, or no longer are. */
+/** Saves that wallets are paused or resumed on this device. */
 export const changePausedWallets = (
   stateFolder: string,
   walletIds: readonly string[],
@@ -62,7 +62,7 @@ export const changePausedWallets = (
   writeState(stateFolder, PAUSED_WALLETS, { walletIds: isPaused ? [...others, ...walletIds] : others })
 }
 
-/** Reads a small JSON file of the state folder; a file that is absent or damaged counts as none. */
+/** Reads a small JSON file of the state folder; undefined if it is missing or damaged. */
 export const readState = (folder: string, name: string): Readonly<Record<string, unknown>> | undefined => {
   try {
     const value = parseJsonText(readFileSync(join(folder, name), 'utf8'))
@@ -73,10 +73,10 @@ export const readState = (folder: string, name: string): Readonly<Record<string,
 }
 
 /**
- * Reads a JSON file of the state folder that is not to be lost unnoticed; undefined if there is none.
+ * Reads a JSON file of the state folder that must not be lost unnoticed; undefined if there is none.
  *
- * @param parse - undefined for what it cannot be: then the file is kept beside, as `<name>.damaged`
- * @param tell - told where it was put
+ * @param parse - returns undefined for invalid data: then the file is moved to `<name>.damaged`
+ * @param onDamaged - called with the new path
  */
 export const readOrQuarantine = <T>(
   folder: string,
@@ -92,7 +92,7 @@ export const readOrQuarantine = <T>(
   return undefined
 }
 
-/** Whether a value has fields. */
+/** Returns true if a value has fields. */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 

@@ -10,7 +10,7 @@ import { catalogue, type Io, parseJsonText, WalletError } from '../../kernel/ind
 import { CliError, type CliErrorCode, cliErrors } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
 
-/** A user as the servers of a world see it: they do not know its name. Dates are ISO text. */
+/** A user as the servers of a world know it, without its name. Dates are ISO text. */
 export interface WorldUser {
   /** Base58. */
   readonly loginId: string
@@ -22,16 +22,16 @@ export interface WorldUser {
   readonly hasTwoFactor: boolean
 }
 
-/** Which user to take out of a world. The key is base58 and a secret. */
+/** The user to dump. The key is base58 and a secret. */
 export interface WorldUserKey {
   readonly loginId: string
   readonly loginKey: string
   readonly username?: string | undefined
 }
 
-/** What can be done to a fake world from the command line; arguments and results are JSON. */
+/** The operations on a fake world; arguments and results are JSON. */
 export interface WorldControl extends WorldSteering {
-  /** The chains whose network an address is of. */
+  /** The chains on which an address is valid. */
   chainsOf(address: string): Promise<readonly ChainId[]>
   /** The time of the world, in milliseconds since 1970. */
   now(): Promise<number>
@@ -46,7 +46,7 @@ export interface WorldControl extends WorldSteering {
   requests(after: number): Promise<readonly TrafficLine[]>
 }
 
-/** The control of a world in this process; what it does is saved when it answers. */
+/** Controls a world in this process; each call resolves when its effect is saved. */
 export const localControl = (world: FakeWorld): WorldControl => {
   const { chains, clock, server, saved } = world
   return {
@@ -93,18 +93,18 @@ const usersOf = ({ server: { db } }: FakeWorld): WorldUser[] => {
   }))
 }
 
-/** Where a control listens on loopback, and the token that proves that a call comes from the owner. */
+/** The loopback address of a control server, and the token of its owner. */
 export interface ControlAddress {
   readonly url: string
   readonly token: string
 }
 
-/** A control that listens on loopback for whoever knows its token. */
+/** A control server on loopback. */
 export interface ControlServer extends ControlAddress {
   close(): Promise<void>
 }
 
-/** The control of a world that `fake start` runs in another process; it fails as the one there does. */
+/** Controls a world that `fake start` runs in another process; calls throw the errors of that process. */
 export const remoteControl = ({ url, token }: ControlAddress): WorldControl => {
   const call = async (name: string, args: readonly unknown[]): Promise<unknown> => {
     const reply = await fetch(`${url}/${name}`, {
@@ -125,7 +125,7 @@ export const remoteControl = ({ url, token }: ControlAddress): WorldControl => {
   return Object.fromEntries(methods) as WorldControl
 }
 
-/** Lets other processes of the same user control a world. */
+/** Serves the control of a world to other processes of the same user. */
 export const serveControl = async (control: WorldControl): Promise<ControlServer> => {
   const token = randomBytes(24).toString('hex')
   const http = createServer((request, response) => {
@@ -148,7 +148,7 @@ export const serveControl = async (control: WorldControl): Promise<ControlServer
   }
 }
 
-/** A user with many transactions is the largest thing that is sent. */
+/** A dumped user with many transactions is the largest body. */
 const MAX_BODY = 300_000_000
 const DUMP_LIMITS = { maxValues: 8_000_000 }
 

@@ -11,12 +11,12 @@ import { makePrivateFolder, type ProfilePaths } from './paths.ts'
 import { isRecord, readState, removeState, writeState } from './state-files.ts'
 import { type ControlAddress, localControl, remoteControl, type WorldControl } from './world-control.ts'
 
-/** How long a second opener of a folder waits for the first. */
+/** How long a second process waits for the lock of a folder, in milliseconds. */
 export const LOCK_WAIT_MS = 5000
 
-/** Who opens a profile, and until when it waits for others. */
+/** Options of opening the storage of a profile. */
 export interface OpenOptions {
-  /** Shown to those who wait for us: `holdfast send`. */
+  /** The name that waiting processes show: `holdfast send`. */
   readonly holder: string
   readonly io: Io
   readonly waitMs?: number
@@ -36,13 +36,13 @@ export interface OpenWorld {
   readonly io: Io
   readonly addresses: WorldAddresses
   readonly control: WorldControl
-  /** Whether other processes reach it at the same time. */
+  /** True if other processes can use it at the same time. */
   readonly isShared: boolean
   close(): Promise<void>
 }
 
 /**
- * Opens the world of a profile; one that runs elsewhere is used instead of opening it a second time.
+ * Opens the world of a profile; one that another process serves is used instead.
  *
  * @throws STORAGE_LOCKED after {@link LOCK_WAIT_MS}, CORRUPT_FILE
  */
@@ -54,7 +54,7 @@ export const openWorld = async (paths: ProfilePaths, opener: OpenOptions): Promi
     if (running !== undefined) return remoteWorld(running, opener.io)
     const left = deadline - performance.now()
     try {
-      // In portions, because `fake start` may begin to serve the world that we wait for.
+      // In short waits, because `fake start` may begin to serve the world meanwhile.
       return localWorld(
         await openLocalWorld(paths, { ...opener, waitMs: Math.min(PORTION_MS, left) }),
         opener.io
@@ -107,7 +107,7 @@ const localWorld = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
   close
 })
 
-/** Its time is that of the world, since one-time codes fit no other, and so are rate and swap providers. */
+/** Uses the clock of the world, since one-time codes depend on it, and its rate and swap providers. */
 const remoteWorld = async (running: RunningWorld, io: Io): Promise<OpenWorld> => {
   const control = remoteControl(running.control)
   const offset = (await control.now()) - io.clock.now()
@@ -124,25 +124,25 @@ const remoteWorld = async (running: RunningWorld, io: Io): Promise<OpenWorld> =>
 const FILE = 'fake-world.json'
 const PING_MS = 1000
 
-/** Where the fake world of a profile listens, as `fake start` records it. */
+/** The addresses of a running fake world, as `fake start` records them. */
 export interface RunningWorld {
   readonly pid: number
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]
   readonly chainServers: ChainServers
-  /** Where `fake chain` commands are sent. */
+  /** The address of its control server. */
   readonly control: ControlAddress
 }
 
-/** Remembers where the world listens; readable by its owner alone. */
+/** Records the addresses of the world; only its owner can read them. */
 export const recordRunningWorld = (stateFolder: string, world: RunningWorld): void =>
   writeState(stateFolder, FILE, world)
 
-/** Forgets the record. */
+/** Removes the record. */
 export const forgetRunningWorld = (stateFolder: string): void => removeState(stateFolder, FILE)
 
-/** The world that runs for this profile, if its process lives and answers. */
+/** Returns the running world of this profile, if its process is alive and replies. */
 export const findRunningWorld = async (stateFolder: string): Promise<RunningWorld | undefined> => {
   const world = parseRunningWorld(readState(stateFolder, FILE))
   if (world === undefined || !isAlive(world.pid)) return undefined

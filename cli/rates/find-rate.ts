@@ -12,17 +12,17 @@ import { parseDuration, parsePairs } from '../grammar/options.ts'
 import type { Session } from '../session/session.ts'
 import { ageOf } from './route-text.ts'
 
-/** What is asked, as typed. */
+/** A pair of currencies as typed, and the number of routes to find. */
 export interface RateRequest {
   readonly from: string
   readonly to: string
-  /** How many routes beside the cheapest one. */
+  /** The number of routes beside the cheapest one. */
   readonly alternatives?: number
 }
 
 /**
- * Finds a route after the providers were asked; with `--max-age`, one that is young enough is taken as it is.
- * Offline, and where no provider answers, it is what this device knew.
+ * Finds a route after refreshing the rates; with `--max-age` a route that is young enough is used without a refresh.
+ * Offline, and if no provider replies, the stored rates are used.
  *
  * @throws NO_RATE, CliError RATE_TOO_OLD, USAGE, NOT_FOUND
  */
@@ -43,7 +43,11 @@ export const findRate = async (session: Session, request: RateRequest): Promise<
   return found
 }
 
-/** Looks for a route among what is known, with the biases of `--bias`. @throws CliError USAGE, NOT_FOUND */
+/**
+ * Returns a function that finds a route among the known rates, with the biases of `--bias`.
+ *
+ * @throws CliError USAGE, NOT_FOUND
+ */
 export const routeFinder = (
   session: Session,
   rates: RateService,
@@ -56,7 +60,7 @@ export const routeFinder = (
   }
 }
 
-/** Asks every provider for some pairs, once; offline nobody is asked. @throws DEADLINE */
+/** Refreshes some pairs once; without effect offline. @throws DEADLINE */
 export const refreshRates = async (session: Session, pairs: readonly RatePair[]): Promise<void> => {
   if (session.globals.offline) return
   const { rates }: Context = await session.context()
@@ -68,7 +72,7 @@ export const refreshRates = async (session: Session, pairs: readonly RatePair[])
   }
 }
 
-/** The pair that a person means. */
+/** Returns the pair that a user means. */
 export const pairOf = (rates: RateService, { from, to }: RateRequest): RatePair =>
   typedPair(rates.pairs(), from, to)
 
@@ -103,9 +107,9 @@ const tooOld = (route: RouteSnapshot): CliError =>
   })
 
 /**
- * The source of rates with that id, in any case: a provider, or one that rates of this device are still from.
+ * Finds a rate source by its id, in any case: a provider, or the source of rates that this device still has.
  *
- * @throws CliError NOT_FOUND with the ids there are
+ * @throws CliError NOT_FOUND with the known ids
  */
 export const findSource = (rates: Pick<RateService, 'getSnapshot' | 'pairs'>, text: string): string => {
   const ids = new Set(rates.getSnapshot().providers.map(({ pluginId }) => pluginId))

@@ -3,7 +3,7 @@ import { decimalText } from '../output/amounts.ts'
 import { ageText } from '../output/texts.ts'
 import { costText, routeJson } from './route-text.ts'
 
-/** A language that graphs are written in. */
+/** A language of graphs. */
 export type GraphFormat = 'dot' | 'json' | 'mermaid'
 
 /** The routes between two currencies as a graph: currencies are nodes, and rates lead from one to the next. */
@@ -15,11 +15,11 @@ interface RouteGraph {
 
 interface Edge {
   readonly hop: RouteHopSnapshot
-  /** On the cheapest route. */
+  /** True on the cheapest route. */
   readonly isBest: boolean
 }
 
-/** Writes routes for another program; the first is the one that counts. */
+/** Writes routes as a graph for another program; the first route is the best. */
 export const graphLines = (routes: readonly RouteSnapshot[], format: GraphFormat): readonly string[] => {
   const graph = graphOf(routes)
   if (format === 'json') return JSON.stringify(graphJson(routes, graph), undefined, 2).split('\n')
@@ -82,9 +82,9 @@ const endsOf = (nodes: readonly string[], hop: RouteHopSnapshot): readonly [numb
 const labelOf = ({ source, rate, ageSeconds, cost }: RouteHopSnapshot): string =>
   `${source} x ${decimalText(rate)}, ${ageText(ageSeconds)}, cost ${costText(cost)}`
 
-/** Codes and names of plugins come from outside; none may end the text that it stands in. */
+/** Codes and names of plugins are untrusted: quotes and backslashes are escaped. */
 const dotText = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&').replace(/\s/g, ' ')}"`
 
-/** Mermaid spells other letters out as `#` and their number. */
+/** Mermaid escapes other characters as `#` and their number. */
 const mermaidText = (text: string): string =>
   text.replace(/[^A-Za-z0-9 .,:+_-]/g, letter => `#${letter.codePointAt(0) ?? 0};`)

@@ -3,7 +3,7 @@ import { codeText, decimalText, roundedText } from '../output/amounts.ts'
 import { ageText } from '../output/texts.ts'
 import type { Cell, CellLike, Column } from '../output/view.ts'
 
-/** A route for scripts (ecosystem 1.8). Rates are decimal text; costs are what the search adds up. */
+/** A route as JSON (ecosystem 1.8). Rates are decimal text; costs are those of the route search. */
 export const routeJson = ({ rate, hops, cost, isStale }: RouteSnapshot): JsonObject => ({
   rate: decimalText(rate),
   totalCost: cost,
@@ -23,10 +23,10 @@ const hopJson = (hop: RouteHopSnapshot): JsonObject => ({
   cost: hop.cost
 })
 
-/** Unix seconds as ISO text. */
+/** Converts Unix seconds to ISO text. */
 export const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
-/** How old a route is, which is as old as its oldest rate, and who it comes from; for scripts. A route of no hop has no time. */
+/** The age of a route, which is that of its oldest rate, and its sources as JSON. A route without a hop has no time. */
 export const originJson = (route: RouteSnapshot): JsonObject => ({
   rateAt: route.hops.length === 0 ? null : isoTime(Math.min(...route.hops.map(({ at }) => at))),
   ageSeconds: Math.round(ageOf(route)),
@@ -34,7 +34,7 @@ export const originJson = (route: RouteSnapshot): JsonObject => ({
   stale: route.isStale
 })
 
-/** The age of the oldest rate of a route, in seconds; 0 where there is no hop. */
+/** Returns the age of the oldest rate of a route in seconds; 0 without a hop. */
 export const ageOf = ({ hops }: RouteSnapshot): number =>
   hops.reduce((most, { ageSeconds }) => Math.max(most, ageSeconds), 0)
 
@@ -42,14 +42,14 @@ export const ageOf = ({ hops }: RouteSnapshot): number =>
 const sourcesOf = ({ hops }: RouteSnapshot): string =>
   [...new Set(hops.map(({ source }) => source))].join(', ')
 
-/** How old a route is, for people: never a colour alone. */
+/** The age of a route as a cell: never a colour alone. */
 export const ageCell = (route: RouteSnapshot): Cell => {
   if (route.hops.length === 0) return { text: 'the same currency' }
   const age = ageText(ageOf(route))
   return route.isStale ? { text: `${age}, stale`, tone: 'warn' } : { text: age }
 }
 
-/** A route in one line: `LTC > USD (kraken) > EUR (ecb)`. */
+/** Formats a route in one line: `LTC > USD (kraken) > EUR (ecb)`. */
 export const pathText = ({ fromCurrency, hops }: RouteSnapshot): string =>
   [fromCurrency, ...hops.map(({ toCurrency, source }) => `${toCurrency} (${source})`)].join(' > ')
 
@@ -65,7 +65,7 @@ export const hopColumns: readonly Column[] = [
   { title: 'WAY' }
 ]
 
-/** A hop as the row of a table. */
+/** A hop as a table row. */
 export const hopCells = (hop: RouteHopSnapshot): readonly CellLike[] => [
   hop.fromCurrency,
   hop.toCurrency,
@@ -77,20 +77,20 @@ export const hopCells = (hop: RouteHopSnapshot): readonly CellLike[] => [
   hop.isInverted ? 'turned' : ''
 ]
 
-/** A cost for people. */
+/** Formats a cost. */
 export const costText = (cost: number): string => cost.toFixed(3)
 
-/** How a route is drawn. */
+/** Options of {@link chainLines}. */
 export interface ChainOptions {
   readonly isAscii: boolean
-  /** With what each cost is made of. */
+  /** Adds the parts of each cost. */
   readonly isExplained: boolean
 }
 
 /**
- * Draws a route from top to bottom: each currency in a line of its own, and between two of them the rate that leads on.
+ * Draws a route from top to bottom: each currency in its own line, and between two of them the rate that connects them.
  *
- * No line is wider than 80 columns as long as codes and sources are as short as they usually are.
+ * No line is wider than 80 columns as long as codes and sources have their usual length.
  */
 export const chainLines = (route: RouteSnapshot, options: ChainOptions): readonly CellLike[] => {
   const { fromCurrency, hops } = route
@@ -101,7 +101,7 @@ export const chainLines = (route: RouteSnapshot, options: ChainOptions): readonl
   ]
 }
 
-/** What a route comes to, in a line: `1 LTC = 83.42 EUR, cost 2.311`. */
+/** Sums up a route in a line: `1 LTC = 83.42 EUR, cost 2.311`. */
 export const sumLine = ({ fromCurrency, toCurrency, rate, cost }: RouteSnapshot): string =>
   `1 ${codeText(fromCurrency)} = ${rateText(rate)} ${codeText(toCurrency)}, cost ${costText(cost)}`
 
@@ -138,7 +138,7 @@ const RATE_WIDTH = 18
 const SOURCE_WIDTH = 21
 const AGE_WIDTH = 11
 
-/** The sum of specification §9: `0.286 age 12/(30+12), -0.1 bias, 1 hop`. */
+/** The formula of specification §9: `0.286 age 12/(30+12), -0.1 bias, 1 hop`. */
 const explanation = ({ ageSeconds, bias, isInverted }: RouteHopSnapshot): string => {
   const age = Math.round(ageSeconds)
   const share = (ageSeconds / (30 + ageSeconds)).toFixed(3)

@@ -6,19 +6,23 @@ import type { Session } from '../session/session.ts'
 import { refreshRates } from './find-rate.ts'
 import { ageCell, originJson } from './route-text.ts'
 
-/** What something is worth in money. */
+/** A value in fiat money. */
 export interface Worth {
-  /** Such as `iso:EUR`. */
+  /** The currency, such as `iso:EUR`. */
   readonly code: string
   /** Exact for the rate, as decimal text. */
   readonly value: string
   readonly route: RouteSnapshot
 }
 
-/** Tells what amounts are worth in one currency; undefined where no rate leads there. */
+/** Converts amounts into one currency; undefined without a rate. */
 export type Valuation = (amount: NativeAmount, units: AmountUnits) => Worth | undefined
 
-/** Asks for the rates of some assets in one currency. @throws CliError USAGE unless the code is of a state's money; DEADLINE */
+/**
+ * Refreshes the rates of some assets in one currency.
+ *
+ * @throws CliError USAGE unless the code is of a fiat currency; DEADLINE
+ */
 export const openValuation = async (
   session: Session,
   typed: string,
@@ -39,7 +43,7 @@ export const keepRatesFresh = async (
 const pairsOf = (assets: readonly AmountUnits[], toCurrency: string): readonly RatePair[] =>
   assets.map(({ currencyCode: fromCurrency }) => ({ fromCurrency, toCurrency }))
 
-/** The same with the rates that are known by now. @throws CliError USAGE */
+/** Converts with the known rates, without a refresh. @throws CliError USAGE */
 export const valuationOf = async (session: Session, typed: string): Promise<Valuation> => {
   const code = fiatCodeOf(typed)
   const { rates } = await session.context()
@@ -49,24 +53,24 @@ export const valuationOf = async (session: Session, typed: string): Promise<Valu
   }
 }
 
-/** The code of a state's money as the wallet writes it. @throws CliError USAGE */
+/** Normalizes the code of a fiat currency, such as `iso:EUR`. @throws CliError USAGE */
 export const fiatCodeOf = (typed: string): string => {
   const code = typed.trim().replace(/^iso:/i, '').toUpperCase()
   if (/^iso:/i.test(typed.trim()) && /^[A-Z]{3}$/.test(code)) return `iso:${code}`
   throw new CliError('USAGE', `"${typed}" is not the money of a state`, { hint: 'Write it as iso:EUR.' })
 }
 
-/** A value for scripts (ecosystem 1.8); null where there is no rate. */
+/** A value as JSON (ecosystem 1.8); null without a rate. */
 export const worthJson = (worth: Worth | undefined): JsonObject | null =>
   worth === undefined
     ? null
     : { code: worth.code, value: roundedValue(worth.value, worth.code), ...originJson(worth.route) }
 
-/** A value for people; empty where there is no rate. */
+/** Formats a value; '' without a rate. */
 export const worthText = (worth: Worth | undefined): string =>
   worth === undefined ? '' : valueText(worth.value, worth.code)
 
-/** Adds values of one currency up; the sum is as old as the oldest rate in it. Undefined of none. */
+/** Adds values of one currency; the sum is as old as its oldest rate. Undefined without a value. */
 export const totalWorth = (worths: readonly Worth[]): Worth | undefined => {
   const [first] = worths
   if (first === undefined) return undefined
@@ -78,5 +82,5 @@ export const totalWorth = (worths: readonly Worth[]): Worth | undefined => {
   }
 }
 
-/** How old the rate of a value is, for people. */
+/** The age of a value's rate as a cell. */
 export const worthAgeCell = ({ route }: Worth): Cell => ageCell(route)

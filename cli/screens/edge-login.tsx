@@ -6,13 +6,13 @@ import { renderOnTerminal } from './question.tsx'
 
 const FRAME_MS = 500
 
-/** A request to log in that is being followed on the terminal. */
+/** A login request that is shown on the terminal. */
 export interface EdgeLoginScreen {
   /** Leaves the last line on the terminal. */
   close(): Promise<void>
 }
 
-/** Draws the state of a request and the time that is left, until it is closed. */
+/** Draws the state of a request and the remaining time until it is closed. */
 export const openEdgeLoginScreen = (terminal: Terminal, getProps: () => EdgeLoginProps): EdgeLoginScreen => {
   const draw = () => <EdgeLoginStatus {...getProps()} />
   const screen = renderOnTerminal(draw(), terminal)
@@ -27,19 +27,19 @@ export const openEdgeLoginScreen = (terminal: Terminal, getProps: () => EdgeLogi
   }
 }
 
-/** How far a request to log in has come. */
+/** The state of a login request. */
 export interface EdgeLoginProps {
   readonly state: 'closed' | 'done' | 'error' | 'pending' | 'started'
-  /** Who approved, as soon as that is known. */
+  /** The user who approved, once known. */
   readonly username: string | undefined
   readonly secondsLeft: number
-  /** The last trouble, also of a request that goes on. */
+  /** The last error, also of a request that continues. */
   readonly errorCode: string | undefined
-  /** Replies that came to nothing: anybody who sees the code can send one. */
+  /** The number of invalid replies: anyone who sees the code can send one. */
   readonly skippedReplies: number
 }
 
-/** The line below the QR code that says what is waited for. */
+/** The line below the QR code with the state of the request. */
 export const EdgeLoginStatus = ({
   state,
   username,
@@ -69,7 +69,7 @@ const sentenceOf = (state: EdgeLoginProps['state'], username: string | undefined
   return state === 'closed' ? 'cancelled' : 'the request has failed'
 }
 
-/** A line has 80 columns. */
+/** Short, since a line has 80 columns. */
 const errorText = (errorCode: string, skipped: number): string =>
   skipped === 0 ? errorCode : `skipped ${skipped}: ${errorCode}`
 

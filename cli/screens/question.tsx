@@ -4,7 +4,7 @@ import type { ReactElement } from 'react'
 import { CliError } from '../errors/cli-error.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-/** Asks one question with y/N. @throws CliError INTERRUPTED on Ctrl-C */
+/** Prompts with y/N. @throws CliError INTERRUPTED on Ctrl-C */
 export const showQuestion = (terminal: Terminal, text: string): Promise<boolean> =>
   askOnScreen(terminal, onAnswer => <Question text={text} onAnswer={onAnswer} />)
 
@@ -26,8 +26,8 @@ export const askOnScreen = async (
 /**
  * Draws on standard error, so that standard output stays data. The screen never fills the terminal.
  *
- * Not incrementally: Ink 6.8 counts the lines wrong when a picture of several lines changes, and leaves parts of the one
- * before.
+ * Incremental rendering is off: Ink 6.8 counts the lines wrong when several lines change, and leaves parts of the old
+ * ones.
  */
 export const renderOnTerminal = (node: ReactElement, { stdin, stderr }: Terminal): Instance =>
   render(node, {
@@ -38,10 +38,10 @@ export const renderOnTerminal = (node: ReactElement, { stdin, stderr }: Terminal
     patchConsole: false
   })
 
-/** What ends a question. */
+/** The answer to a question. */
 export type Answer = 'yes' | 'no' | 'interrupt'
 
-/** One question with y/N. Enter, Escape and n mean no; other keys mean nothing. */
+/** A question with y/N. Enter, Escape and n mean no; other keys are ignored. */
 export const Question = ({
   text,
   onAnswer

@@ -5,7 +5,7 @@ import { CliError } from '../errors/cli-error.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { renderOnTerminal } from './question.tsx'
 
-/** What the board shows and what it can do. */
+/** Options of {@link chooseQuote}. */
 export interface QuoteScreenOptions {
   readonly title: string
   readonly isAscii: boolean
@@ -16,11 +16,11 @@ export interface QuoteScreenOptions {
   subscribe(listener: () => void): () => void
   /** Milliseconds until no more answers are waited for; may be negative. */
   waitLeftMs(): number
-  /** Waits for no more answers. */
+  /** Stops waiting for answers. */
   stopWaiting(): void
 }
 
-/** What a person decided: a provider's quote, another round, or nothing. */
+/** The decision: a provider's quote, another round, or none. */
 export type QuoteChoice =
   | { readonly kind: 'again' }
   | { readonly kind: 'closed' }
@@ -54,7 +54,7 @@ export const chooseQuote = async (terminal: Terminal, options: QuoteScreenOption
   } finally {
     clearInterval(timer)
     for (const stop of stops) stop()
-    // What is chosen is reviewed next, and what is not is printed as the result: the board itself goes.
+    // A chosen quote is reviewed next, and the others are printed as the result: the list is cleared.
     screen.clear()
     screen.unmount()
     await screen.waitUntilExit()
@@ -63,12 +63,12 @@ export const chooseQuote = async (terminal: Terminal, options: QuoteScreenOption
 
 const DEFAULT_ROWS = 24
 
-/** What is selected, and what keys do to it. */
+/** The selected quote, and the effects of keys on it. */
 class QuoteSelection {
   readonly choice: Promise<QuoteChoice>
   onMove: () => void = () => {}
   readonly #options: QuoteScreenOptions
-  /** Undefined until somebody moves: then the best quote is selected, whichever that is by now. */
+  /** Undefined until the selection is moved: the best quote is selected, whichever it is. */
   #pluginId: string | undefined
   #settle: (choice: QuoteChoice) => void = () => {}
   #fail: (error: CliError) => void = () => {}
@@ -129,26 +129,26 @@ class QuoteSelection {
   }
 }
 
-/** What a person does on the board. */
+/** The actions of keys. */
 export type QuoteListKey = 'again' | 'choose' | 'close' | 'down' | 'enough' | 'interrupt' | 'up'
 
-/** What the board is drawn from. */
+/** Props of {@link QuoteList}. */
 export interface QuoteListProps {
-  /** Such as `0.01 BTC from Savings to Litecoin`. */
+  /** The title, such as `0.01 BTC from Savings to Litecoin`. */
   readonly title: string
   /** Ranked quotes first, then who has none (yet). */
   readonly rows: readonly QuoteLines[]
-  /** The provider whose quote Enter would choose; undefined if nothing can be chosen. */
+  /** The provider whose quote Enter chooses; undefined if none can be chosen. */
   readonly selected: string | undefined
-  /** How long answers are still waited for; undefined when the round is over. */
+  /** The seconds left to wait for answers; undefined when the round is over. */
   readonly waitSeconds: number | undefined
-  /** How many lines there are, with one left free. */
+  /** The number of lines, with one left free. */
   readonly height: number
   readonly isAscii: boolean
   readonly onKey: (key: QuoteListKey) => void
 }
 
-/** The quotes of a round as they come: what each gives, why it stands where it stands, and how long it holds. */
+/** The quotes of a round as they arrive, with the reasons for their rank and their expiration. */
 export const QuoteList = (props: QuoteListProps): ReactElement => {
   const { title, rows, selected, waitSeconds, height, isAscii, onKey } = props
   useKeys(onKey)
@@ -172,7 +172,7 @@ export const QuoteList = (props: QuoteListProps): ReactElement => {
   )
 }
 
-// Title, note on hidden ones, what is waited for, keys.
+// Title, note on hidden rows, progress, keys.
 const FIXED_LINES = 4
 
 const useKeys = (onKey: (key: QuoteListKey) => void): void => {
@@ -198,7 +198,7 @@ const Row = ({ row, place, selected, isAscii }: RowProps): ReactElement => {
   const { title, state, main, detail, left } = row
   if (state === 'pending' || state === 'failed') {
     return (
-      // Of a narrow line the ends count: who it is, and the limit.
+      // A narrow line is cut in the middle: the provider and the limit matter.
       <Text wrap={state === 'failed' ? 'truncate-middle' : 'truncate-end'} dimColor={state === 'pending'}>
         {'  '}
         <Text color={state === 'failed' ? 'red' : 'cyan'}>{markOf(state, isAscii)}</Text> {title}: {main}
@@ -231,7 +231,7 @@ const markOf = (state: 'failed' | 'pending', isAscii: boolean): string => {
   return isAscii ? '.' : '…'
 }
 
-/** The rows that fit, with the selected one among them. */
+/** Returns the rows that fit, the selected one among them. */
 const fitting = (
   rows: readonly QuoteLines[],
   selected: string | undefined,
@@ -264,17 +264,17 @@ const keysText = (selected: string | undefined, waitSeconds: number | undefined,
     'q quit'
   ].join('  ')
 
-/** What people read of one provider in a round. */
+/** The texts of one provider in a round. */
 export interface QuoteLines {
   readonly pluginId: string
-  /** What `swap approve` takes; empty without a quote. */
+  /** The id for `swap approve`; '' without a quote. */
   readonly quoteId: string
   readonly title: string
   readonly state: 'expired' | 'failed' | 'open' | 'pending'
-  /** What it offers, or why it does not. */
+  /** The offer, or the reason why there is none. */
   readonly main: string
-  /** What else there is to know; may be empty. */
+  /** Further facts; may be empty. */
   readonly detail: string
-  /** How long the quote holds, such as `4:59`; empty if it does not say. */
+  /** The time until the quote expires, such as `4:59`; '' if it does not expire. */
   readonly left: string
 }

@@ -20,7 +20,7 @@ export const showSendReview = (
   if (summary.recipients.length > room) {
     for (const line of lines) terminal.stderr.write(`${line}\n`)
   }
-  // A picture as high as the terminal would flicker, and could not be read to its end.
+  // A screen as high as the terminal would flicker, and could not be read to its end.
   if (room < 1) return showQuestion(terminal, question)
   return askOnScreen(terminal, onAnswer => (
     <SendReview summary={summary} question={question} maxRecipients={room} onAnswer={onAnswer} />
@@ -47,19 +47,19 @@ export interface Recipient {
   readonly amount: string
 }
 
-/** What the review is drawn from. */
+/** Props of {@link SendReview}. */
 export interface SendReviewProps {
   readonly summary: ReviewFacts
-  /** What a yes does. */
+  /** The effect of a yes. */
   readonly question: string
-  /** How many recipients fit on the screen; the others have been printed above it. */
+  /** The number of recipients that fit on the screen; all were printed above it otherwise. */
   readonly maxRecipients: number
   readonly onAnswer: (answer: Answer) => void
 }
 
 const LABEL = 13
 
-/** What a person approves before anything is signed. No is the default. */
+/** The review of a payment before it is signed. No is the default. */
 export const SendReview = ({ summary, question, maxRecipients, onAnswer }: SendReviewProps): ReactElement => {
   const shown = summary.recipients.slice(0, maxRecipients)
   const hidden = summary.recipients.length - shown.length

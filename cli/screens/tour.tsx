@@ -6,10 +6,10 @@ import { renderOnTerminal } from './question.tsx'
 
 const FRAME_MS = 80
 
-/** A tour that is being drawn. */
+/** The display of a running tour. */
 export interface TourScreen {
   onStep(step: TourStep): void
-  /** Leaves the last picture on the terminal. */
+  /** Leaves the last frame on the terminal. */
   close(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export const openTourScreen = (terminal: Terminal, isAscii: boolean): TourScreen
   }
 }
 
-/** What the progress is drawn from. */
+/** Props of {@link TourProgress}. */
 export interface TourProgressProps {
   /** Steps that ended; they are written once and scroll away like any output. */
   readonly ended: readonly TourStep[]
@@ -53,7 +53,7 @@ export interface TourProgressProps {
   readonly isAscii: boolean
 }
 
-/** The steps of the tour with ticks and times; the one that runs is the last line. */
+/** The steps of the tour with ticks and times; the running one is the last line. */
 export const TourProgress = ({ ended, running, elapsedMs, isAscii }: TourProgressProps): ReactElement => (
   <>
     <Static items={[...ended]}>{step => <EndedStep key={step.id} step={step} isAscii={isAscii} />}</Static>
@@ -106,12 +106,12 @@ const frameOf = (elapsedMs: number, isAscii: boolean): string => {
   return frames[Math.floor(elapsedMs / SPINNER_MS) % frames.length] ?? '-'
 }
 
-/** One step of the tour as it is told: begun, then done with what came of it. */
+/** One step of the tour: running, then done or failed. */
 export interface TourStep {
   readonly id: string
   readonly title: string
   readonly state: 'running' | 'done' | 'failed'
-  /** What came of it, for people. */
+  /** The result in words. */
   readonly detail?: string
   /** Further lines, such as the review of a payment. */
   readonly lines?: readonly string[]

@@ -3,16 +3,16 @@ import type { StatusLine } from '../terminal/status-line.ts'
 import type { SecretName } from './secret-sources.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What choosing a new secret needs of the session. */
+/** The parts of a session that new secrets need. */
 export interface NewSecretOptions {
   readonly secrets: Secrets
   readonly statusLine: StatusLine
 }
 
 /**
- * A password for the account, from a flag or typed twice; how long it would last is said.
+ * Returns a new password, from a flag or typed twice, and prints how long guessing it takes.
  *
- * @throws PASSWORD_TOO_WEAK with what is missing, CliError PROMPT_IMPOSSIBLE, INTERRUPTED
+ * @throws PASSWORD_TOO_WEAK with the problems, CliError PROMPT_IMPOSSIBLE, INTERRUPTED
  */
 export const newPassword = async (
   { secrets, statusLine }: NewSecretOptions,
@@ -36,11 +36,11 @@ export const checkRules = (rules: PasswordRules): void => {
   if (problems.length > 0) throw new WalletError('PASSWORD_TOO_WEAK', { problems })
 }
 
-/** A new PIN, from a flag or typed twice. @throws CliError PROMPT_IMPOSSIBLE, INTERRUPTED */
+/** Returns a new PIN, from a flag or typed twice. @throws CliError PROMPT_IMPOSSIBLE, INTERRUPTED */
 export const newPin = async ({ secrets }: NewSecretOptions, name: SecretName = 'new-pin'): Promise<string> =>
   (await secrets.given(name)) ?? askTwice(secrets, name, pinProblem)
 
-/** What is wrong with a PIN, in a sentence. */
+/** Returns the problem of a PIN in a sentence; undefined without one. */
 export const pinProblem = (text: string): string | undefined =>
   /^\d{4,}$/.test(text) ? undefined : 'Type four digits or more'
 
@@ -76,7 +76,7 @@ const UNITS: readonly (readonly [seconds: number, word: string])[] = [
   [1, 'second']
 ]
 
-/** How long guessing takes, in words: `about 3 minutes`, `more than a trillion years`. */
+/** Formats the time that guessing takes: `about 3 minutes`, `more than a trillion years`. */
 export const crackTimeText = (seconds: number): string => {
   for (const [size, word] of UNITS) {
     const count = Math.floor(seconds / size)

@@ -4,15 +4,15 @@ import { CliError } from '../errors/cli-error.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { canAsk, type Terminal } from '../terminal/terminal.ts'
 
-/** A question whose answer is hidden. */
+/** A prompt whose answer is hidden. */
 export interface SecretQuestion {
   readonly message: string
-  /** Gives a sentence if the answer will not do. */
+  /** Returns a sentence if the answer is invalid. */
   readonly check?: (answer: string) => string | undefined
 }
 
 /**
- * Asks for a secret on the terminal; only its length is shown. The caller has made sure that somebody can be asked.
+ * Prompts for a secret; only its length is shown. The caller has checked that a prompt is possible.
  *
  * @throws CliError INTERRUPTED on Ctrl-C
  */
@@ -27,11 +27,11 @@ export const promptSecret = (terminal: Terminal, { message, check }: SecretQuest
     validate: (text: string) => check?.(text) ?? true
   })
 
-/** Asks for text that may be seen. @throws CliError INTERRUPTED on Ctrl-C */
+/** Prompts for text that may be shown. @throws CliError INTERRUPTED on Ctrl-C */
 export const promptText = (terminal: Terminal, message: string): Promise<string> =>
   runPrompt(terminal, { type: 'input', name: 'answer', message: safeText(message) })
 
-/** Has one of several texts chosen with the arrow keys. @throws CliError INTERRUPTED on Ctrl-C */
+/** Prompts for one of several choices with the arrow keys. @throws CliError INTERRUPTED on Ctrl-C */
 export const promptChoice = (
   terminal: Terminal,
   message: string,
@@ -68,11 +68,11 @@ const runPrompt = async ({ stdin, stderr }: Terminal, question: object): Promise
 }
 
 /**
- * Turns the echo of the terminal off for the rest of this process, so that a secret that is typed before its question
- * is drawn is not shown. What was typed stays for the question; Ctrl-C and Ctrl-Z work as before.
+ * Disables the echo of the terminal for the rest of this process, so that a secret that is typed before its prompt
+ * appears is not shown. The typed characters are kept for the prompt; Ctrl-C and Ctrl-Z work as before.
  *
- * Node puts the terminal back as it found it when the process ends. Does nothing for another terminal than that of
- * this process, in the background, whose terminal is somebody else's, and where there is no `stty`.
+ * Node restores the terminal when the process ends. Without effect on another terminal than that of this process, in the
+ * background, and without `stty`.
  */
 export const disableEcho = (terminal: Terminal): void => {
   if (terminal.stdin !== process.stdin || !canAsk(terminal) || process.platform === 'win32') return
@@ -86,7 +86,7 @@ const stty = (): void => {
 
 const TIMEOUT_MS = 2000
 
-/** Whoever changes a terminal from the background is stopped by the system. */
+/** The system stops a process that changes the terminal from the background. */
 const isInForeground = (): boolean => {
   try {
     const [own, foreground] = process.platform === 'linux' ? groupsOfProc() : groupsOfPs()
@@ -98,7 +98,7 @@ const isInForeground = (): boolean => {
 
 type Groups = readonly [own: string | undefined, foreground: string | undefined]
 
-/** Behind the name in brackets: state, parent, group, session, terminal, the terminal's foreground group. */
+/** After the name in brackets: state, parent, group, session, terminal, the terminal's foreground group. */
 const groupsOfProc = (): Groups => {
   const stat = readFileSync('/proc/self/stat', 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

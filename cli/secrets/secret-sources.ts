@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { CliError } from '../errors/cli-error.ts'
 
-/** The secrets that a command of this version may ask for (ecosystem 1.6). */
+/** The secrets that commands may need (ecosystem 1.6). */
 const secretNames = [
   'password',
   'new-password',
@@ -17,10 +17,10 @@ const secretNames = [
   'api-key'
 ] as const
 
-/** One of them. */
+/** The name of a secret. */
 export type SecretName = (typeof secretNames)[number]
 
-/** A secret in words: `recovery key`. */
+/** Returns the words for a secret: `recovery key`. */
 export const wordsOf = (name: SecretName): string => WORDS.get(name) ?? name.replaceAll('-', ' ')
 
 const WORDS: ReadonlyMap<SecretName, string> = new Map([
@@ -32,11 +32,11 @@ const WORDS: ReadonlyMap<SecretName, string> = new Map([
   ['otp-reset', 'reset token']
 ])
 
-/** What a person is told who writes a secret on the command line. */
+/** Returns the advice to a user who has written a secret on the command line. */
 export const secretAdvice = (name: string): string =>
   `Other programs can read a command line. Use --${name}-stdin, --${name}-file <path>, or wait to be asked.`
 
-/** The secret that a flag such as `--password` or `--pin=1234` would give away; undefined for any other flag. */
+/** Returns the secret that a flag such as `--password` or `--pin=1234` would expose; undefined for other flags. */
 export const secretOfFlag = (flag: string): string | undefined => {
   const name = flag.split('=')[0] ?? ''
   return secretNames.find(secret => name === `--${secret}`)
@@ -70,9 +70,9 @@ export interface SecretFlags {
 }
 
 /**
- * Reads every secret that flags lead to. Nothing is asked.
+ * Reads all secrets that flags name, without a prompt.
  *
- * @throws CliError SECRET_SOURCE if standard input is wanted twice, a file can be read by others, or the text is bad
+ * @throws CliError SECRET_SOURCE if standard input is needed twice, a file can be read by others, or the text is invalid
  */
 export const readSecrets = async (
   flags: SecretFlags,
@@ -93,7 +93,12 @@ export const readSecrets = async (
 
 const MAX_LENGTH = 64 * 1024
 
-/** The text of a file that only its owner can read, without its last line break; `name`: such as `pin`, of `--pin-file`. @throws CliError SECRET_SOURCE */
+/**
+ * Reads a file that only its owner can read, without its last line break.
+ *
+ * @param name - the name in the flag, such as `pin` of `--pin-file`
+ * @throws CliError SECRET_SOURCE
+ */
 export const readSecretFile = async (name: string, path: string): Promise<string> => {
   const refuse = (rule: string, cause?: unknown): CliError =>
     new CliError('SECRET_SOURCE', `The file of --${name}-file ${rule}`, { cause })
@@ -110,7 +115,10 @@ export const readSecretFile = async (name: string, path: string): Promise<string
   return withoutNewline(await readFile(path, 'utf8'))
 }
 
-/** Gives the entries of a JSON object with texts (and the list of answers, as JSON), whatever their names; only known ones are ever asked for. */
+/**
+ * Returns the entries of a JSON object of texts (the list of answers as JSON), whatever their names; only known ones are
+ * used.
+ */
 const parseSecrets = async (text: string): Promise<readonly (readonly [SecretName, string])[]> => {
   const refuse = (): CliError =>
     new CliError(

@@ -3,29 +3,29 @@ import { canAsk, type Terminal } from '../terminal/terminal.ts'
 import { promptSecret, type SecretQuestion } from './prompt.ts'
 import { readSecrets, type SecretFlags, type SecretName, wordsOf } from './secret-sources.ts'
 
-/** What the secrets of one command need. */
+/** Options of {@link makeSecrets}. */
 export interface SecretsOptions {
   readonly terminal: Terminal
   readonly flags: SecretFlags
-  /** False: nothing may be asked. */
+  /** False: no prompts. */
   readonly mayAsk: boolean
-  /** The command as it was typed, to be shown with another way to give the secret. */
+  /** The command as typed, for the advice how to give the secret. */
   readonly commandLine: string
 }
 
-/** Where a command gets its secrets: from standard input or a file if flags say so, else by asking. */
+/** The secrets of a command: from standard input or a file if flags name one, else from a prompt. */
 export interface Secrets {
   /** A secret that came by a flag. */
   given(name: SecretName): Promise<string | undefined>
-  /** True if {@link ask} can work. */
+  /** True if {@link ask} can prompt. */
   readonly canAsk: boolean
-  /** Asks at the terminal. @throws CliError INTERRUPTED; {@link promptImpossible} where nobody can be asked */
+  /** Prompts on the terminal. @throws CliError INTERRUPTED; {@link promptImpossible} without a terminal */
   ask(name: SecretName, question: SecretQuestion): Promise<string>
   /** The PROMPT_IMPOSSIBLE error with the commands to run instead; any one of the secrets would do. */
   promptImpossible(...names: readonly SecretName[]): CliError
 }
 
-/** Makes the secrets of one command; flags are read when first needed, and once. */
+/** Makes the secrets of one command; flags are read once, when first needed. */
 export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOptions): Secrets => {
   let read: Promise<ReadonlyMap<SecretName, string>> | undefined
   const isAskable = mayAsk && canAsk(terminal)
@@ -49,7 +49,7 @@ export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOpt
   }
 }
 
-/** Ways to give a secret; standard input that is in use already has to bring all of them. */
+/** Returns the commands that give a secret; if standard input is used already, it has to carry all of them. */
 const secretsAdvice = (names: readonly SecretName[], commandLine: string): Advice => {
   const bare = commandLine.replace(/ --[a-z-]+-stdin\b/g, '')
   const asObject = {

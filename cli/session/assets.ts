@@ -4,10 +4,10 @@ import { type Asset, assetOf } from '../output/amounts.ts'
 import type { Session } from './session.ts'
 import { findListing, openPaused } from './wallets.ts'
 
-/** The coin of a wallet's chain. */
+/** Returns the coin of a wallet's chain. */
 export const coinOf = (wallet: CurrencyWallet): Asset => assetOf(wallet.currencyInfo, {}, null)
 
-/** What a wallet holds: the coin of its chain, then the tokens that are on in it. */
+/** Returns the assets of a wallet: the coin of its chain, then its enabled tokens. */
 export const assetsOf = async (session: Session, wallet: CurrencyWallet): Promise<readonly Asset[]> => {
   const { enabledTokenIds } = wallet.getSnapshot()
   if (enabledTokenIds.length === 0) return [coinOf(wallet)]
@@ -18,19 +18,19 @@ export const assetsOf = async (session: Session, wallet: CurrencyWallet): Promis
   return [coinOf(wallet), ...enabledTokenIds.map(tokenId => assetOf(wallet.currencyInfo, allTokens, tokenId))]
 }
 
-/** What a wallet holds, if it is looked up: nobody knows the balances of one whose chain is left alone. */
+/** Returns the assets of a wallet; none if it is paused, since its balances are unknown. */
 export const assetsUnlessPaused = async (
   session: Session,
   wallet: CurrencyWallet
 ): Promise<readonly Asset[]> => (wallet.getSnapshot().isPaused ? [] : assetsOf(session, wallet))
 
-/** The asset of `--token`, or else the coin of the wallet's chain. @throws CliError NOT_FOUND */
+/** Returns the asset of `--token`, by default the coin. @throws CliError NOT_FOUND */
 export const chosenAsset = async (session: Session, wallet: CurrencyWallet): Promise<Asset> => {
   const text = session.text('token')
   return text === undefined ? coinOf(wallet) : findAsset(session, wallet, text)
 }
 
-/** The asset that a person means by a token's id or code. @throws CliError NOT_FOUND */
+/** Finds an asset by a token's id or code. @throws CliError NOT_FOUND */
 export const findAsset = async (session: Session, wallet: CurrencyWallet, text: string): Promise<Asset> => {
   const found = matchAsset(await assetsOf(session, wallet), text)
   if (found !== undefined) return found
@@ -39,12 +39,12 @@ export const findAsset = async (session: Session, wallet: CurrencyWallet, text: 
   })
 }
 
-/** The asset with that id, or else the one with that code. */
+/** Finds the asset with an id, else the one with a code. */
 export const matchAsset = (assets: readonly Asset[], text: string): Asset | undefined =>
   assets.find(({ tokenId }) => tokenId === text) ??
   assets.find(({ currencyCode }) => currencyCode.toLowerCase() === text.toLowerCase())
 
-/** What a person means by `<wallet|plugin>`: a currency, and one wallet of it unless the currency itself was named. */
+/** The target of `<wallet|plugin>`: a currency, and a wallet of it unless the currency itself was named. */
 export interface TokenTarget {
   readonly config: CurrencyConfig
   readonly wallet: CurrencyWallet | undefined
@@ -58,7 +58,7 @@ export const findTokenTarget = async (session: Session, text: string): Promise<T
   return walletTokens(session, await openPaused(session, walletId))
 }
 
-/** A wallet, with what its currency knows of tokens. */
+/** Returns a wallet with the tokens of its currency. */
 export const walletTokens = async (
   session: Session,
   wallet: CurrencyWallet
@@ -67,7 +67,7 @@ export const walletTokens = async (
   wallet
 })
 
-/** The tokens of the currency with that plugin id. @throws CliError NOT_FOUND with the ids there are */
+/** Returns the tokens of a currency by its plugin id. @throws CliError NOT_FOUND with the known ids */
 export const currencyConfig = async (session: Session, text: string): Promise<CurrencyConfig> => {
   const info = await findCurrency(session, text)
   if (info !== undefined) return configOf(session, info)
@@ -75,7 +75,7 @@ export const currencyConfig = async (session: Session, text: string): Promise<Cu
   throw new CliError('NOT_FOUND', `There is no currency "${text}"`, { hint: `Use one of ${ids.join(', ')}.` })
 }
 
-/** The id of the token that a person means: an id, or a code that only one has. @throws CliError NOT_FOUND, USAGE */
+/** Finds a token by its id, or by a code that only one token has. @throws CliError NOT_FOUND, USAGE */
 export const tokenIdOf = (config: CurrencyConfig, text: string): string => {
   const { allTokens } = config.getSnapshot()
   const { displayName, pluginId } = config.currencyInfo
@@ -94,7 +94,7 @@ export const tokenIdOf = (config: CurrencyConfig, text: string): string => {
   })
 }
 
-/** Where a token lives on its chain, for those that have a contract. */
+/** Returns the contract address of a token, if it has one. */
 export const contractOf = ({ networkLocation }: Token): string | undefined => {
   const address = networkLocation?.contractAddress
   return typeof address === 'string' ? address : undefined

@@ -5,18 +5,18 @@ import type { Session } from './session.ts'
 
 /** A change of an account that one call makes. */
 export interface Change {
-  /** What is being done: `Changing the password`. */
+  /** The progress text: `Changing the password`. */
   readonly doing: string
-  /** The sentence when it is done. */
+  /** The sentence after the change. */
   readonly done: string
-  /** The facts for scripts. */
+  /** The result as JSON. */
   readonly data: JsonObject
-  /** What to do next, one line each. */
+  /** Suggested next steps, one line each. */
   readonly advice?: readonly string[]
   call(): Promise<unknown>
 }
 
-/** Makes a change, unless `--dry-run` asked for everything but that, and tells what was done. */
+/** Makes a change, except with `--dry-run`, and returns its result. */
 export const makeChange = async (session: Session, change: Change): Promise<CommandResult> => {
   const { doing, done, data, advice } = change
   if (session.globals.dryRun) {
@@ -29,7 +29,7 @@ export const makeChange = async (session: Session, change: Change): Promise<Comm
   return { data, view: { kind: 'text', lines: [done] }, ...(advice === undefined ? {} : { advice }) }
 }
 
-/** An account's name for people. */
+/** Returns an account's name for display. */
 export const nameOf = ({
   username,
   id
@@ -38,7 +38,7 @@ export const nameOf = ({
   readonly id: string
 }): string => username ?? id
 
-/** What a person reads before the only way into an account is taken away; empty while there is another. */
+/** Returns a warning before the only login method of an account is removed; '' if there is another. */
 export const lastMethodText = (
   account: Account,
   way: NonNullable<AccountSnapshot['loginMethods']>[number]
@@ -49,7 +49,7 @@ export const lastMethodText = (
     : ''
 }
 
-/** Brings what was written to the account, or to one wallet, to the server; what is only here for now is a warning. */
+/** Uploads the changes of the account or of one wallet; a failure is a warning, since they are stored here. */
 export const upload = async (session: Session, wallet?: CurrencyWallet): Promise<readonly string[]> => {
   if (session.globals.offline) return []
   const target = wallet ?? (await session.account())
@@ -62,13 +62,13 @@ export const upload = async (session: Session, wallet?: CurrencyWallet): Promise
   }
 }
 
-/** An account as the server has it now, or, with a warning, as this device knew it. */
+/** An account as the server has it now, or with a warning as this device knew it. */
 export interface RefreshedAccount {
   readonly account: Account
   readonly warnings: readonly string[]
 }
 
-/** Logs in and asks the server for news: a password opens the account without it. */
+/** Logs in and syncs the account: a login by password needs no server. */
 export const refreshedAccount = async (session: Session): Promise<RefreshedAccount> => {
   const account = await session.account()
   if (session.globals.offline) return { account, warnings: [] }

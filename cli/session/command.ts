@@ -6,30 +6,30 @@ import type { Session } from './session.ts'
 export interface CommandFlag {
   readonly flags: string
   readonly summary: string
-  /** May be given several times. */
+  /** True if it can be given several times. */
   readonly isRepeatable?: boolean
   readonly choices?: readonly string[]
 }
 
-/** What the grammar knows of a command, without loading it. */
+/** The grammar of a command; its code is loaded when it runs. */
 export interface CommandSpec {
   /** One or more words: `tx list`. */
   readonly name: string
   /** Commander's notation: `<wallet> [amount]`. */
   readonly arguments?: string
   readonly summary: string
-  /** How it is used, behind `holdfast`: `wallets list --all`. */
+  /** An example, without `holdfast`: `wallets list --all`. */
   readonly example?: string
   readonly flags?: readonly CommandFlag[]
   readonly secrets?: readonly SecretName[]
   readonly aliases?: readonly string[]
-  /** Runs until it is stopped: Ctrl-C is its ordinary end. So does any command with `--watch`. */
+  /** Runs until it is stopped: Ctrl-C is its regular end, as of every command with `--watch`. */
   readonly isServer?: boolean
   /** The command itself, loaded when it is run. */
   load(): Promise<CommandRun>
 }
 
-/** Runs a command with its arguments, in the order of the grammar; gives nothing if it has printed already. */
+/** Runs a command with its arguments in the order of the grammar; returns undefined if it has printed its result. */
 export type CommandRun = (
   session: Session,
   ...args: readonly (string | undefined)[]

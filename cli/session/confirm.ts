@@ -6,19 +6,19 @@ import { safeText } from '../terminal/safe-text.ts'
 import { canAsk } from '../terminal/terminal.ts'
 import type { Session } from './session.ts'
 
-/** What is to be confirmed. */
+/** A confirmation. */
 interface Confirmation {
   readonly question: string
-  /** The same facts for a script. */
+  /** The facts of the question as JSON. */
   readonly summary: JsonObject
-  /** Asks on a terminal in a way of its own, and gives the answer; a plain question if left out. */
+  /** Prompts on a terminal in another way; a y/N question if left out. */
   ask?(): Promise<boolean>
 }
 
 /**
- * Asks y/N, with no as the default; `--yes` answers it.
+ * Asks for a confirmation with y/N, no by default; `--yes` confirms it.
  *
- * @throws CliError CONFIRMATION_REQUIRED with the command to run where nobody can be asked; DECLINED, INTERRUPTED
+ * @throws CliError CONFIRMATION_REQUIRED with the command to run if no prompt is possible; DECLINED, INTERRUPTED
  */
 export const confirm = async (session: Session, { question, summary, ask }: Confirmation): Promise<void> => {
   if (session.globals.yes) return
@@ -38,14 +38,15 @@ const askPlainly = async (session: Session, question: string): Promise<boolean> 
   return showQuestion(session.terminal, safeText(question))
 }
 
-/** A confirmation of something that cannot be undone. */
+/** A confirmation of an action that cannot be undone. */
 export interface TypedConfirmation extends Omit<Confirmation, 'ask'> {
-  /** What has to be typed: the name of what will be gone. */
+  /** The text to type: the name of the thing that will be deleted. */
   readonly name: string
 }
 
 /**
- * Has a name typed before something that cannot be undone; `--yes --confirm <name>` does the same (ecosystem 1.4).
+ * Asks for a typed confirmation of an action that cannot be undone; `--yes --confirm <name>` confirms it (ecosystem
+ * 1.4).
  *
  * @throws CliError CONFIRMATION_REQUIRED, DECLINED if another name was given, INTERRUPTED
  */

@@ -3,10 +3,10 @@ import { safeJson } from '../terminal/safe-text.ts'
 import { writeText } from '../terminal/terminal.ts'
 import type { Session } from './session.ts'
 
-/** What a command tells while it runs, as one JSON object a line (ecosystem 1.8); nothing without `--json`. */
+/** The events of a running command, as one JSON object a line (ecosystem 1.8); without effect unless `--json` is set. */
 export interface EventStream {
   emit(event: string, data: JsonObject): Promise<void>
-  /** The last line of a stream that ended as it should. */
+  /** Writes the last line of a stream that ended normally. */
   end(reason: string): Promise<void>
 }
 
@@ -28,12 +28,12 @@ export const openEventStream = ({
   }
 }
 
-/** What is told while the command does something else, in order. Reading ends when the command is stopped. */
+/** A queue of events in order. Reading ends when the command is stopped. */
 export interface EventQueue<T> extends AsyncIterable<T> {
   readonly push: (value: T) => void
 }
 
-/** Opens a mailbox that the command's own stop closes. */
+/** Opens a queue that closes when the command is stopped. */
 export const openEventQueue = <T>(signal: AbortSignal): EventQueue<T> => {
   const waiting: T[] = []
   let wake = (): void => {}
@@ -55,7 +55,7 @@ export const openEventQueue = <T>(signal: AbortSignal): EventQueue<T> => {
   }
 }
 
-/** Waits for some seconds, or less if the command is stopped. */
+/** Waits for some seconds, or until the command is stopped. */
 export const sleep = (signal: AbortSignal, seconds: number): Promise<void> =>
   new Promise(resolve => {
     if (signal.aborted) return resolve()
@@ -68,7 +68,7 @@ export const sleep = (signal: AbortSignal, seconds: number): Promise<void> =>
     signal.addEventListener('abort', done, { once: true })
   })
 
-/** Waits for a call, but not for one that goes on after the command is stopped. @throws the reason of the stop */
+/** Waits for a call, but no longer than until the command is stopped. @throws the reason of the stop */
 export const abortable = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
   signal.throwIfAborted()
   let stop = (): void => {}

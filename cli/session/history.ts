@@ -5,14 +5,14 @@ import { type Effect, stateOf } from '../output/transactions.ts'
 import { assetsOf, findAsset, matchAsset } from './assets.ts'
 import type { Session } from './session.ts'
 
-/** Which transactions a command is about. */
+/** The transactions that a command selects. */
 export interface Selection {
   readonly query: TransactionQuery
-  /** What the kernel cannot ask for. */
+  /** The filters that the kernel's query does not have. */
   isWanted(tx: Transaction): boolean
-  /** How many come at once; {@link BATCH} if left out. */
+  /** The size of a batch; {@link BATCH} if left out. */
   readonly batchSize?: number
-  /** How many come first; as `batchSize` if left out. */
+  /** The size of the first batch; `batchSize` if left out. */
   readonly firstBatchSize?: number
 }
 
@@ -36,7 +36,7 @@ export const selectionOf = (session: Session, searchString?: string): Selection 
   }
 }
 
-/** The assets that a command is about: those of `--token`, or all of each wallet. @throws CliError NOT_FOUND */
+/** Returns the assets that a command selects: those of `--token`, or all of each wallet. @throws CliError NOT_FOUND */
 export const chosenAssets = async (
   session: Session,
   wallets: readonly CurrencyWallet[]
@@ -54,7 +54,7 @@ export const chosenAssets = async (
   return chosen
 }
 
-/** The selected transactions of one asset, newest first, in batches; stops with the command. */
+/** Yields the selected transactions of one asset in batches, newest first, until the command is stopped. */
 export async function* historyOf(
   session: Session,
   { wallet, asset }: Omit<Effect, 'tx'>,

@@ -3,13 +3,13 @@ import { CliError } from '../errors/cli-error.ts'
 import { secretFlagsOf } from '../secrets/secret-sources.ts'
 import type { Session } from './session.ts'
 
-/** The largest file that is read as a whole, in bytes. */
+/** The size limit of files that are read as a whole, in bytes. */
 const MAX_BYTES = 64_000_000
 
 /**
- * The text of `--value-stdin`, without its last line break, or of `--file`, exactly.
+ * Reads the text of `--value-stdin`, without its last line break, or of `--file`, exactly.
  *
- * @throws CliError USAGE if neither or both are given, or standard input is to bring a secret too; NOT_FOUND
+ * @throws CliError USAGE if neither or both are given, or if standard input also carries a secret; NOT_FOUND
  */
 export const readValue = async (session: Session): Promise<string> => {
   const path = session.text('file')
@@ -34,11 +34,11 @@ export const readValue = async (session: Session): Promise<string> => {
   return decoded(Buffer.concat(chunks), 'Standard input').replace(/\r?\n$/, '')
 }
 
-/** The text of a file, exactly. @throws CliError NOT_FOUND, USAGE if it is too large or no UTF-8 */
+/** Reads the text of a file exactly. @throws CliError NOT_FOUND, USAGE if it is too large or no UTF-8 */
 export const readTextFile = async (path: string): Promise<string> =>
   decoded(await readBytes(path), `The file ${path}`)
 
-/** The bytes of a file. @throws CliError NOT_FOUND, USAGE if it is too large */
+/** Reads the bytes of a file. @throws CliError NOT_FOUND, USAGE if it is too large */
 export const readBytes = async (path: string): Promise<Uint8Array<ArrayBuffer>> => {
   const unreadable = (cause: unknown): CliError =>
     new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause })

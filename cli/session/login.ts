@@ -17,7 +17,7 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { StatusLine } from '../terminal/status-line.ts'
 
 /**
- * Logs the account of `--account`, or the current one, in.
+ * Logs in to the account of `--account`, or to the current one.
  *
  * @throws CliError NOT_LOGGED_IN, PROMPT_IMPOSSIBLE; PASSWORD and the other errors of a login
  */
@@ -36,14 +36,14 @@ export const logIn = async (
   return logInBy(wanted ?? (await chooseMethod(session, target)), { session, context, target })
 }
 
-/** Logs one account in, with the secret that a flag brings, or the one that a person types. */
+/** Logs in to an account with the secret of a flag, or with a typed one. */
 export const logInAs = async (
   session: LoginSession,
   context: Context,
   target: LoginTarget
 ): Promise<Account> => logInBy(await chooseMethod(session, target), { session, context, target })
 
-/** Logs one account in by one method, asking for what no flag brings. */
+/** Logs in to an account by one method, prompting for missing secrets. */
 export const logInBy = async (method: SecretMethod, attempt: LoginAttempt): Promise<Account> =>
   loginWithSecondFactor(attempt.session, await prepareLogin(method, attempt))
 
@@ -55,7 +55,7 @@ const notLoggedIn = (): CliError =>
     ]
   })
 
-/** What a login needs of the session it is part of. */
+/** The parts of a session that a login needs. */
 interface LoginSession {
   readonly globals: GlobalOptions
   readonly paths: ProfilePaths
@@ -65,15 +65,15 @@ interface LoginSession {
   withTimeout<T>(what: string, call: () => Promise<T>): Promise<T>
 }
 
-/** Who is to log in, as far as this device knows them. */
+/** The user of a login, as far as this device knows it. */
 export interface LoginTarget {
   readonly user: UserName
   readonly local: LocalUser | undefined
-  /** For people. */
+  /** The name for display. */
   readonly name: string
 }
 
-/** Finds the user on this device; one that it does not know can still log in by name. */
+/** Finds the user on this device; an unknown user can still log in by name. */
 export const targetOf = (context: Context, user: UserName, name: string | undefined): LoginTarget => {
   const local = context.localUsers.find(known =>
     'loginId' in user
@@ -84,18 +84,18 @@ export const targetOf = (context: Context, user: UserName, name: string | undefi
   return { user: { loginId: local.loginId }, local, name: local.username ?? name ?? local.loginId }
 }
 
-/** The name that the server knows a user by. */
+/** Returns the username on the server. */
 export const usernameOf = ({ user, local, name }: LoginTarget): string =>
   local?.username ?? ('username' in user ? user.username : name)
 
-/** A way to log in that a secret opens; an edge login is one of its own. */
+/** A login method that needs a secret; an edge login needs none. */
 export type SecretMethod = 'key' | 'password' | 'pin' | 'recovery'
 
 /**
- * Chooses how to log in: as `--with` says, else by the secret that a flag brings, else by the PIN where this device
- * has one, else by the password, or by the login key of an account that has no name.
+ * Chooses the login method: that of `--with`, else the one of the secret that a flag brings, else the PIN if this device
+ * has one, else the password, or the login key for an account without a name.
  *
- * @throws CliError PROMPT_IMPOSSIBLE if no secret came and nobody can be asked
+ * @throws CliError PROMPT_IMPOSSIBLE without a secret or a prompt
  */
 export const chooseMethod = async (session: LoginSession, target: LoginTarget): Promise<SecretMethod> => {
   const asked = session.text('with')
@@ -116,7 +116,7 @@ export const chooseMethod = async (session: LoginSession, target: LoginTarget): 
   return isLight ? 'key' : 'password'
 }
 
-/** The method of the first secret that a flag brings. */
+/** Returns the method of the first secret that a flag brings. */
 export const methodBySecret = async (secrets: Secrets): Promise<SecretMethod | undefined> => {
   for (const [name, method] of BY_SECRET) if ((await secrets.given(name)) !== undefined) return method
   return undefined
@@ -130,17 +130,21 @@ const BY_SECRET: readonly (readonly [SecretName, SecretMethod])[] = [
   ['answers', 'recovery']
 ]
 
-/** A login with its secrets at hand; it can be tried again with another code. */
+/** A login with its secrets; it can be retried with another code. */
 type PreparedLogin = (help: LoginHelp) => Promise<Account>
 
-/** What a login is about. */
+/** The session, context and user of one login. */
 interface LoginAttempt {
   readonly session: LoginSession
   readonly context: Context
   readonly target: LoginTarget
 }
 
-/** Gathers the secrets of one method, asking for what no flag brings. @throws CliError PROMPT_IMPOSSIBLE, INTERRUPTED */
+/**
+ * Collects the secrets of one method, prompting for those that no flag brings.
+ *
+ * @throws CliError PROMPT_IMPOSSIBLE, INTERRUPTED
+ */
 export const prepareLogin = (method: SecretMethod, attempt: LoginAttempt): Promise<PreparedLogin> =>
   methods[method](attempt)
 
@@ -152,7 +156,7 @@ const byPassword = async (attempt: LoginAttempt): Promise<PreparedLogin> => {
 
 const byPin = async (attempt: LoginAttempt): Promise<PreparedLogin> => {
   const { session, context, target } = attempt
-  // Only where the method was not asked for may the person turn to another one.
+  // Only if no method was chosen may the user switch to the password.
   const mayTurn = session.text('with') === undefined && target.local?.username !== undefined
   const note = mayTurn ? ' (empty: use the password)' : ''
   const pin = await secretOf(attempt, 'pin', `PIN of ${target.name}${note}:`)
@@ -187,7 +191,7 @@ const methods: { readonly [M in SecretMethod]: (attempt: LoginAttempt) => Promis
 const secretOf = async ({ session }: LoginAttempt, name: SecretName, message: string): Promise<string> =>
   (await session.secrets.given(name)) ?? session.secrets.ask(name, { message })
 
-/** The answers to the account's own questions, which the server gives to whoever has the recovery key. */
+/** Returns the answers to the account's questions, which the server gives to an owner of the recovery key. */
 const answersOf = async (
   { session, context, target }: LoginAttempt,
   key: string
@@ -208,8 +212,8 @@ const answersOf = async (
 }
 
 /**
- * Tries a login with the code, key and challenge that flags bring; where a code is wanted and somebody can be asked,
- * asks until it is right or left empty.
+ * Logs in with the code, key and challenge of the flags; if a code is required, prompts for it until it is right or left
+ * empty.
  *
  * @throws OTP with the ways forward, CHALLENGE, and the errors of a login
  */

@@ -22,13 +22,13 @@ import type { StatusLine } from '../terminal/status-line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { SecretMethod } from './login.ts'
 
-/** What a session is made of. */
+/** Options of {@link Session}. */
 export interface SessionOptions {
   readonly terminal: Terminal
   readonly globals: GlobalOptions
   /** The command's own flags, by commander's names. */
   readonly flags: Readonly<Record<string, unknown>>
-  /** Such as `tx list`. */
+  /** The name of the command, such as `tx list`. */
   readonly commandName: string
   /** The command as it was typed, for advice. */
   readonly commandLine: string
@@ -37,9 +37,9 @@ export interface SessionOptions {
   readonly statusLine: StatusLine
   /** Aborted by the first Ctrl-C. */
   readonly signal: AbortSignal
-  /** How dear a new password is to check. */
+  /** The scrypt parameters of new passwords. */
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
-  /** How long a stop waits for a payment. */
+  /** The time that a stop waits for a payment, in milliseconds. */
   readonly payingGraceMs?: number
   /** Plugins besides those that ship. */
   readonly plugins?: readonly Plugin[]
@@ -48,8 +48,8 @@ export interface SessionOptions {
 }
 
 /**
- * One run of one command: opens the profile, the kernel and the account when they are first needed, and closes
- * them at the end. There is no agent: nothing of it outlives the command.
+ * One run of one command: opens the profile, the kernel and the account when they are first needed, and closes them at
+ * the end. There is no agent: no part of it outlives the command.
  */
 export class Session {
   readonly terminal: Terminal
@@ -91,12 +91,12 @@ export class Session {
     this.#print = (result, accountName) => options.print(result, accountName)
   }
 
-  /** Writes the result before the end; for commands that go on afterwards. */
+  /** Prints a result before the end; for commands that continue. */
   print(result: CommandResult): Promise<void> {
     return this.#print(result, this.#accountName)
   }
 
-  /** From here on money may leave: a stop waits for what becomes of it, and does not say that nothing has. */
+  /** Marks the start of a payment: from now on a stop waits for its result, and does not claim that nothing was sent. */
   paying(step = 'signing and sending…'): void {
     this.#isPaying = true
     this.statusLine.step(step)
@@ -122,7 +122,7 @@ export class Session {
     return this.flags[flag] === true
   }
 
-  /** What another process is told that waits for us. */
+  /** The name of this process in messages to waiting processes. */
   get holder(): string {
     return `holdfast ${this.commandName}`
   }
@@ -138,24 +138,24 @@ export class Session {
     return this.#world
   }
 
-  /** The currencies that there are plugins for. */
+  /** Returns the currencies of all plugins. */
   async currencies(): Promise<readonly CurrencyInfo[]> {
     return (await this.#allPlugins()).flatMap(plugin => (plugin.kind === 'currency' ? [plugin.info] : []))
   }
 
-  /** The providers of swaps that there are plugins for. */
+  /** Returns the plugins of all swap providers. */
   async swapPlugins(): Promise<readonly SwapPlugin[]> {
     return (await this.#allPlugins()).flatMap(plugin => (plugin.kind === 'swap' ? [plugin] : []))
   }
 
-  /** The users of this device. @throws STORAGE_LOCKED */
+  /** Opens the kernel of this device. @throws STORAGE_LOCKED */
   async context(): Promise<Context> {
     this.#kernel ??= this.#openKernel()
     return (await this.#kernel).context
   }
 
   /**
-   * The account that this command is about, logged in; by one certain method where only that will do.
+   * Logs in to the account of this command; by a certain method if only that is sufficient.
    *
    * @throws CliError NOT_LOGGED_IN, and the errors of a login
    */
@@ -171,30 +171,30 @@ export class Session {
     return account
   }
 
-  /** Hears what the kernel tells on its hooks; before anything of it is opened. */
+  /** Taps hooks of the kernel; to be called before the kernel is opened. */
   observe(tap: ObserverPlugin['apply']): void {
     this.addObserver({ kind: 'observer', id: `command-line-${this.#observers.length + 1}`, apply: tap })
   }
 
-  /** As {@link observe}, for an observer with a name of its own, which may need more of the log than is printed. */
+  /** Adds an observer with a name of its own, which may need a lower log level than is printed. */
   addObserver(plugin: ObserverPlugin, logLevel?: LogThreshold): void {
     this.#observers.push(plugin)
     this.#logLevel = logLevel ?? this.#logLevel
   }
 
-  /** The platform, chosen when it is first needed. */
+  /** Loads the platform when it is first needed. */
   io(): Promise<Io> {
     this.#io ??= import('../../platform/node/index.ts').then(({ makeNodeIo }) => makeNodeIo())
     return this.#io
   }
 
-  /** Waits for something, but not longer than `--timeout`. @throws DEADLINE */
+  /** Waits for a call, but no longer than `--timeout`. @throws DEADLINE */
   async withTimeout<T>(what: string, call: () => Promise<T>): Promise<T> {
     const [{ withDeadline }, { clock }] = await Promise.all([import('../../kernel/index.ts'), this.io()])
     return withDeadline({ clock, milliseconds: this.globals.timeoutMs, what }, call)
   }
 
-  /** Says what goes on while it waits for it, as {@link withTimeout} does. @throws DEADLINE */
+  /** Shows a step while it waits, as {@link withTimeout} does. @throws DEADLINE */
   async withProgress<T>(what: string, call: () => Promise<T>): Promise<T> {
     this.statusLine.step(`${what.charAt(0).toLowerCase()}${what.slice(1)}…`)
     try {
@@ -205,7 +205,7 @@ export class Session {
   }
 
   /**
-   * Waits until a wallet has seen the chain; one that is paused, and every one offline, shows what it knew.
+   * Waits until a wallet has seen its chain; a paused wallet, and any wallet offline, keeps its known state.
    *
    * @throws DEADLINE, ENGINE_FAILED, CliError WALLET_BEHIND as soon as every server has failed
    */
@@ -222,7 +222,7 @@ export class Session {
     return wallet
   }
 
-  /** Closes everything that was opened, the last first. @throws the first failure, after all was closed */
+  /** Closes all that was opened in reverse order. @throws the first failure, after the rest is closed */
   async close(): Promise<void> {
     this.statusLine.clear()
     const failures: unknown[] = []
@@ -274,7 +274,7 @@ export class Session {
 
 const SAVING_MS = 60_000
 
-/** What is done to a world in this process is answered when it is saved, which a silent disk never says. */
+/** Limits the calls of a world in this process: they resolve when the world is saved, and a silent disk never answers. */
 const savedInTime = (
   control: WorldControl,
   inTime: <T>(call: () => Promise<T>) => Promise<T>

@@ -13,7 +13,7 @@ export const untilSynced = (wallet: CurrencyWallet, signal?: AbortSignal): Promi
     wallet,
     () => {
       const { syncRatio, failure, errorCode } = wallet.engine.getSnapshot()
-      // A connection that was lost has other servers yet.
+      // NETWORK means that every server has failed; after a lost connection another one is tried.
       if (errorCode === 'NETWORK')
         throw new CliError('WALLET_BEHIND', behindText(wallet), {
           hint: 'Nothing was lost. Check the connection and try again.',
@@ -24,7 +24,7 @@ export const untilSynced = (wallet: CurrencyWallet, signal?: AbortSignal): Promi
     signal
   )
 
-/** Why a wallet does not show what its chain says now, in one line: the server, the reason, and since when. */
+/** Explains in one line why a wallet is outdated: the server, the reason, and since when. */
 export const behindText = (wallet: CurrencyWallet): string => {
   const { failure, status, syncRatio, since } = wallet.engine.getSnapshot()
   const seen = `it has seen ${Math.floor(syncRatio * 100)} % of its chain`
@@ -33,13 +33,17 @@ export const behindText = (wallet: CurrencyWallet): string => {
   return `${name} is behind since ${localTime(new Date(since * 1000))}: ${why}`
 }
 
-/** The failure of a wait: one that took too long says what each wallet waits for. */
+/** Adds to a DEADLINE what each wallet is waiting for. */
 export const explainedWait = (error: unknown, wallets: readonly CurrencyWallet[]): unknown =>
   isWalletError(error, 'DEADLINE')
     ? new AdvisedError(error, { hint: `${wallets.map(behindText).join('. ')}.` })
     : error
 
-/** Resolves when a wallet or its engine is as it should be. @throws ENGINE_FAILED, what `isReached` throws, or the signal's reason */
+/**
+ * Resolves when a condition on a wallet or its engine holds.
+ *
+ * @throws ENGINE_FAILED, the errors of `isReached`, or the signal's reason
+ */
 export const untilReached = (
   wallet: CurrencyWallet,
   isReached: () => boolean,

@@ -7,11 +7,11 @@ import { behindText } from './until-synced.ts'
 
 const MIN_PREFIX = 4
 
-/** The wallets in use, or also those that are archived, deleted or of no known currency. */
+/** The active wallets only, or also those that are archived, deleted or of an unknown currency. */
 export type WalletScope = 'any' | 'in use'
 
 /**
- * Opens the wallet that a person means: its full id, a unique beginning of it of at least 4 letters, or its name.
+ * Opens a wallet by its id, a unique prefix of it of at least 4 characters, or its name.
  *
  * @throws CliError NOT_FOUND, USAGE if several match
  */
@@ -21,7 +21,7 @@ export const findWallet = async (
   scope: WalletScope = 'in use'
 ): Promise<CurrencyWallet> => openWallet(session, (await findListing(session, text, scope)).walletId)
 
-/** Finds the wallet that a person means; names are read only where no id fits. @throws as {@link findWallet} */
+/** Finds a wallet; names are read only if no id matches. @throws as {@link findWallet} */
 export const findListing = async (
   session: Session,
   text: string,
@@ -29,14 +29,14 @@ export const findListing = async (
 ): Promise<WalletListing> => {
   const account = await session.account()
   const active = usableWallets(account)
-  // Who names a wallet whose plugin failed is to hear why, and not that there is none.
+  // A named wallet whose plugin failed is found, so that the error gives the reason.
   const isMeant = (listing: WalletListing): boolean => scope === 'any' || listing.failure !== undefined
   const others = account
     .listWallets()
     .filter(listing => listing.isWallet && !active.includes(listing) && isMeant(listing))
   const byId = idMatches([...active, ...others], text)
   if (byId.length === 1) return byId[0] as WalletListing
-  // A name that is in use counts before one that was put away, which then need not be opened.
+  // The name of an active wallet wins over one of an archived or deleted wallet, which then need not be opened.
   for (const listings of [active, others]) {
     const named = await nameMatches(session, listings, text)
     if (named.length === 1) return named[0] as WalletListing
@@ -45,7 +45,7 @@ export const findListing = async (
   throw byId.length > 1 ? severalMatch(text) : notFound(text, scope, failureWarnings(others))
 }
 
-/** One sentence for each plugin that failed and that some of these wallets need. */
+/** Returns a warning for each failed plugin that some of these wallets need. */
 export const failureWarnings = (listings: readonly WalletListing[]): readonly string[] => {
   const sentences = listings.flatMap(({ failure, deleted }) =>
     failure === undefined || deleted
@@ -55,7 +55,7 @@ export const failureWarnings = (listings: readonly WalletListing[]): readonly st
   return [...new Set(sentences)]
 }
 
-/** One sentence for each plugin whose wallets a command leaves out because it failed; none where wallets are named. */
+/** Returns a warning for each failed plugin whose wallets a command leaves out; none if wallets are named. */
 export const leftOutWarnings = async (
   session: Session,
   texts: readonly (string | undefined)[]
@@ -90,7 +90,7 @@ export const findWallets = async (
 }
 
 /**
- * The wallets that a command is about: those that are named, every one in use, or, with `--all`, the archived ones too.
+ * Returns the wallets that a command selects: the named ones, all active ones, or with `--all` the archived ones too.
  *
  * @throws CliError NOT_FOUND, USAGE
  */
@@ -110,7 +110,7 @@ export const chooseWallets = async (
   )
 }
 
-/** The wallets that are in use and whose currency there is a plugin for. */
+/** Returns the active wallets of known currencies. */
 const usableWallets = (account: Account): readonly WalletListing[] =>
   account
     .listWallets()
@@ -129,7 +129,7 @@ const idMatches = (listings: readonly WalletListing[], text: string): readonly W
   return listings.filter(({ walletId }) => walletId.startsWith(text))
 }
 
-/** Names are in the wallets' own files. Only the wallet that is meant will be woken. */
+/** Names are in the wallets' own files, so the wallets are opened with paused engines. */
 const nameMatches = async (
   session: Session,
   listings: readonly WalletListing[],
@@ -165,11 +165,11 @@ const notFound = (text: string, scope: WalletScope, failures: readonly string[])
 
 const sentenceOf = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-/** Opens a wallet to be used; its engine rests only where somebody paused the wallet on this device. */
+/** Opens a wallet to use it; its engine is paused only if the user has paused it on this device. */
 export const openWallet = (session: Session, walletId: string): Promise<CurrencyWallet> =>
   openWith(session, walletId, readPausedWallets(session.paths.session).has(walletId))
 
-/** Opens a wallet for what its files say, such as its name: its engine rests, and its chain is left alone. */
+/** Opens a wallet with a paused engine, for facts of its files such as its name. */
 export const openPaused = (session: Session, walletId: string): Promise<CurrencyWallet> =>
   openWith(session, walletId, true)
 
@@ -194,13 +194,13 @@ const AT_ONCE = 8
 
 const openWith = async (session: Session, walletId: string, isPaused: boolean): Promise<CurrencyWallet> => {
   const wallet = await (await session.account()).openWallet(walletId, { isPaused })
-  // It may rest so far, because somebody asked for its name. Nobody waits for the engine, and its failure shows in the
-  // wallet. One that is in use is not put to rest by a second look at its name.
+  // It may be paused because only its name was needed so far. Its engine is not waited for, and its failure shows in
+  // the wallet. A running wallet is not paused by another lookup of its name.
   if (!isPaused && wallet.getSnapshot().isPaused) wallet.changePaused(false).catch(() => {})
   return wallet
 }
 
-/** Lets wallets see their chains; gives one sentence for each that could not, and is shown as it was. */
+/** Syncs wallets with their chains, and returns a warning for each that could not be synced. */
 export const syncWallets = async (
   session: Session,
   wallets: readonly CurrencyWallet[]
@@ -224,14 +224,14 @@ const warningOf = (wallet: CurrencyWallet, error: unknown): string => {
   return `${wallet.name ?? wallet.id}: ${message}`
 }
 
-/** What a sync is about. */
+/** The targets of a sync. */
 export interface SyncTargets {
   readonly wallets: readonly CurrencyWallet[]
-  /** Whether the account's own files are meant, as by its name or by no name at all. */
+  /** True if the account's own files are included: by the word `account`, or without any name. */
   readonly hasAccount: boolean
 }
 
-/** Reads names of wallets and the word `account`; none means everything. @throws as `findWallets` */
+/** Reads names of wallets and the word `account`; none means all. @throws as `findWallets` */
 export const syncTargetsOf = async (
   session: Session,
   texts: readonly (string | undefined)[]
@@ -245,5 +245,5 @@ export const syncTargetsOf = async (
   }
 }
 
-/** A wallet of this name is found by its id. */
+/** A wallet with this name can be selected by its id only. */
 const ACCOUNT = 'account'

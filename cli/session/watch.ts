@@ -4,9 +4,10 @@ import { openEventQueue, openEventStream, sleep } from './event-stream.ts'
 import type { Session } from './session.ts'
 
 /**
- * Shows a result anew whenever wallets or rates change, until the command is stopped; with `--json`, as one event each time.
+ * Shows a result again whenever wallets or rates change, until the command is stopped; with `--json` as one event each
+ * time.
  *
- * To be called before the account is opened: the hooks are listened to from then on.
+ * To be called before the account is opened, since it taps hooks of the kernel.
  */
 export const watchResult = async (
   session: Session,
@@ -47,5 +48,5 @@ export const watchResult = async (
   return undefined
 }
 
-/** Many changes come together, and nobody reads faster. */
+/** Many changes come together; they are shown at once. */
 const PAUSE_SECONDS = 0.2

@@ -30,15 +30,15 @@ export interface SpendToDraft extends ReadSpend {
   readonly limit: NativeAmount | undefined
 }
 
-/** A payment that is drafted, and what a person reads of it. */
+/** A drafted payment with its summary. */
 export interface DraftedSpend {
   readonly draft: Transaction
   readonly summary: SpendSummary
-  /** Asks as {@link approveSpend}, then whether an unusual fee is meant; gives what it may be signed with. */
+  /** Asks as {@link approveSpend}, then for an unusual fee; returns the options to sign with. */
   approve(question: string): Promise<SignOptions>
 }
 
-/** The most that the network may take, as `--max-fee` says. @throws AMOUNT_INVALID */
+/** Returns the highest network fee, as set by `--max-fee`. @throws AMOUNT_INVALID */
 export const maxFeeOf = (session: Session, { currencyInfo }: CurrencyWallet): NativeAmount | undefined => {
   const maxFee = session.text('maxFee')
   return maxFee === undefined ? undefined : parseAmount(maxFee, currencyInfo)
@@ -69,14 +69,14 @@ export const draftSpend = async (
   }
 }
 
-/** Shows how far a long signature has come, and lets Ctrl-C stop it; what is signed goes out all the same. */
+/** Shows the progress of a long signature, and lets Ctrl-C stop it; a signed payment is sent all the same. */
 const signingFollowed = ({ signal, statusLine }: Session): Pick<SignOptions, 'onProgress' | 'signal'> => ({
   signal,
   onProgress: ratio => statusLine.step(`signing… ${Math.floor(ratio * 100)} %`)
 })
 
 /**
- * Shows what is to be approved and asks, with no as the default. `question`: what a yes does.
+ * Shows the review and asks for approval, no by default. `question`: the effect of a yes.
  *
  * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED
  */
@@ -97,7 +97,7 @@ export const approveSpend = async (
   await allowSecondPayment(session, summary)
 }
 
-/** What a review says of network fees that are not usual. */
+/** Returns the warnings of a review about unusual network fees. */
 export const unusualFeeWarnings = (
   { currencyInfo }: CurrencyWallet,
   fees: readonly UnusualFee[]
@@ -108,10 +108,10 @@ export const unusualFeeWarnings = (
   )
 
 /**
- * Has an unusual network fee allowed by a typed yes, and returns what the network may take then; undefined if every fee
- * is usual. `--yes` does not answer this, only `--max-fee` does.
+ * Asks for a typed approval of an unusual network fee, and returns the approved fee; undefined if all fees are usual.
+ * `--yes` does not approve it, only `--max-fee` does.
  *
- * @throws FEE_UNUSUAL where nobody can be asked; CliError DECLINED, INTERRUPTED
+ * @throws FEE_UNUSUAL if no prompt is possible; CliError DECLINED, INTERRUPTED
  */
 export const allowUnusualFees = async (
   { globals, terminal }: Session,
@@ -132,7 +132,7 @@ export const allowUnusualFees = async (
   throw new CliError('DECLINED', 'The network fee was not allowed; nothing was signed')
 }
 
-/** The payment is out and safe here; if its record cannot be uploaded now, that is a warning. */
+/** Syncs a wallet after a payment; a failure is a warning, since the payment is sent and stored here. */
 export const syncAfterPayment = async (
   session: Session,
   wallet: CurrencyWallet
@@ -146,7 +146,7 @@ export const syncAfterPayment = async (
   }
 }
 
-/** What would be approved, for `--dry-run`. */
+/** The result of `--dry-run`: the summary of the payment. */
 export const dryResult = (summary: SpendSummary): CommandResult => ({
   data: { dryRun: true, summary: summary.json },
   view: {
@@ -158,7 +158,7 @@ export const dryResult = (summary: SpendSummary): CommandResult => ({
   }
 })
 
-/** A payment that has left, in units of its asset. */
+/** The result of a sent payment, in units of its asset. */
 export const sentResult = (
   wallet: CurrencyWallet,
   tx: Transaction,

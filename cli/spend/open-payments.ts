@@ -18,7 +18,7 @@ import type { Session } from '../session/session.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { canAsk } from '../terminal/terminal.ts'
 
-/** A payment that may still be mined, for scripts. */
+/** An open payment as JSON. */
 export const openPaymentJson = (wallet: CurrencyWallet, payment: OpenPaymentSnapshot): JsonObject => {
   const { txid, state, at, tokenId, targets } = payment
   const asset = assetIn(wallet, payment)
@@ -38,13 +38,13 @@ export const openPaymentJson = (wallet: CurrencyWallet, payment: OpenPaymentSnap
   }
 }
 
-/** What has become of a payment, in words. */
+/** Describes the state of a payment. */
 export const sentStateText = (
   state: OpenPaymentSnapshot['state'],
   facts: Pick<OpenPaymentSnapshot, 'reason' | 'replacedBy'> = {}
 ): string => safeText(stateText(state, facts))
 
-/** What is open beside a payment that is about to be approved, as lines of its review. */
+/** Lists the other open payments as lines of a review. */
 export const openLines = (
   wallet: CurrencyWallet,
   own: { readonly txid: string; readonly replaces?: string } = { txid: '' }
@@ -64,10 +64,10 @@ export const openLines = (
 }
 
 /**
- * Has a second payment of the same amount to the same payee allowed by a typed yes. `--yes` does not answer this, only
+ * Asks for a typed approval of a second payment of the same amount to the same payee. `--yes` does not approve it, only
  * `--again` does: an open payment may be mined long after it seemed lost, and then both are paid.
  *
- * @throws CliError CONFIRMATION_REQUIRED where nobody can be asked; DECLINED, INTERRUPTED
+ * @throws CliError CONFIRMATION_REQUIRED if no prompt is possible; DECLINED, INTERRUPTED
  */
 export const allowSecondPayment = async (
   session: Session,

@@ -5,7 +5,9 @@ import { readTextFile } from '../session/input.ts'
 const FORMAT = 'holdfast-signed-payment'
 const VERSION = 1
 
-/** What is kept of a signed payment: enough to review, send and record it, and nothing that could sign another. */
+/**
+ * The fields of a signed payment in a file: enough to review, send and record it, and nothing that could sign another.
+ */
 const FIELDS = [
   'walletId',
   'tokenId',
@@ -27,7 +29,7 @@ const FIELDS = [
   'deviceDescription'
 ] as const satisfies readonly (keyof Transaction)[]
 
-/** The text of the file of a signed payment: JSON with the name and version of its format. */
+/** Serializes a signed payment: JSON with the name and version of its format. */
 export const paymentFileText = ({ currencyInfo }: CurrencyWallet, tx: Transaction): string => {
   const kept = FIELDS.map(field => [field, tx[field]] as const)
   const { pluginId } = currencyInfo

@@ -20,26 +20,26 @@ export interface SendFlags {
   readonly fee: string | undefined
   readonly customFee: readonly string[]
   readonly noUnconfirmed?: boolean | undefined
-  /** The txid of the open payment in whose place this is sent. */
+  /** The txid of the open payment that this one replaces. */
   readonly replaces?: string
-  /** What is paid in. */
+  /** The asset to pay in. */
   readonly asset: Asset
   readonly memos: readonly string[]
   readonly metadata: Metadata
 }
 
-/** What is to be sent, and what a person should think of before it is. */
+/** The spend request, and its warnings. */
 export interface ReadSpend {
   readonly spend: SpendInfo
   readonly warnings: readonly string[]
 }
 
 /**
- * Reads what is to be sent, to whom and at which fee.
+ * Reads the amounts, recipients and fee of a payment.
  *
  * A payment link may bring its amount; `--amount` wins. `max` sends everything to the one recipient.
  *
- * @throws CliError USAGE; ADDRESS_INVALID, AMOUNT_INVALID, and the spend errors when the maximum is looked for
+ * @throws CliError USAGE; ADDRESS_INVALID, AMOUNT_INVALID, and the spend errors when the maximum is computed
  */
 export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promise<ReadSpend> => {
   const { to, amounts, metadata, asset } = flags

@@ -18,14 +18,14 @@ import { coinOf } from '../session/assets.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { openLines, openPaymentJson } from './open-payments.ts'
 
-/** What a person approves, and what a script is told instead. Amounts are exact. */
+/** The summary of a payment for its approval, as text and as JSON. Amounts are exact. */
 export interface SpendSummary extends ReviewFacts {
   /** The txids of open payments that pay one of the payees the same amount. */
   readonly similar: readonly string[]
   readonly json: JsonObject
 }
 
-/** Sums up the draft of a spend: what goes where, what it costs, what stays. */
+/** Sums up a draft: recipients, costs and the remaining balance. */
 export const summaryOf = (
   wallet: CurrencyWallet,
   draft: Transaction,
@@ -36,7 +36,7 @@ export const summaryOf = (
   const amount = sum(targets.map(target => nativeAmount(target.nativeAmount)))
   const total = negate(draft.nativeAmount)
   const remaining = add(wallet.balanceOf(asset.tokenId), draft.nativeAmount)
-  // The chain takes its fee in its own coin, also for a token.
+  // The fee is paid in the chain's coin, also for a token.
   const networkFee = draft.parentNetworkFee ?? draft.networkFee
   const fee = amountText(networkFee, info)
   const rate = rateOf(draft)
@@ -84,7 +84,7 @@ export const summaryOf = (
   }
 }
 
-/** Puts what a person should think of where it is read. */
+/** Adds warnings to a summary. */
 export const withWarnings = (
   { lines, json, ...rest }: SpendSummary,
   warnings: readonly string[]
@@ -94,7 +94,7 @@ export const withWarnings = (
   json: { ...json, warnings }
 })
 
-/** Stops a spend whose fee, which the chain takes in its own coin, is above what the user allows. @throws MAX_FEE */
+/** Checks the network fee, which is paid in the chain's coin, against the limit. @throws MAX_FEE */
 export const checkMaxFee = (
   { currencyInfo: { currencyCode } }: CurrencyWallet,
   draft: Pick<Transaction, 'networkFee' | 'parentNetworkFee'>,
@@ -105,7 +105,7 @@ export const checkMaxFee = (
   throw new WalletError('MAX_FEE', { networkFee, maxFee, currencyCode })
 }
 
-/** A summary as lines of text, for where no screen is drawn. */
+/** Formats a summary as lines of text. */
 export const summaryLines = ({ lines, recipients }: SpendSummary): readonly string[] => [
   ...lines.map(([label, value]) => `${label.padEnd(LABEL)}${value}`),
   ...recipients.map(({ groups, amount }) => `${'to'.padEnd(LABEL)}${groups.join(' ')}  ${amount}`)
@@ -119,7 +119,7 @@ const memoLine = ({ type, value }: Memo, at: number): readonly [string, string] 
 const LABEL = 13
 const GROUP = 4
 
-/** An address in groups of four; the network's own beginning is one of them. */
+/** Splits an address into groups of four, its prefix included. */
 const groupsOf = (address: string): readonly string[] => address.match(new RegExp(`.{1,${GROUP}}`, 'g')) ?? []
 
 const rateOf = ({ feeRateUsed }: Transaction): string | undefined => {

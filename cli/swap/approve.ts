@@ -25,7 +25,7 @@ import { keptResult, requestQuotes } from './ask-quotes.ts'
 import { quoteLines } from './quotes.ts'
 import { type SwapLimits, type SwapQuery, type SwapSides, sideName } from './request.ts'
 
-/** Shows quotes as they come until a person chooses one, which is then reviewed and approved, or none. */
+/** Shows quotes as they arrive until the user chooses one, which is then reviewed and approved, or none. */
 export const chooseAndApprove = async (session: Session, query: SwapQuery): Promise<CommandResult> => {
   for (;;) {
     const result = await oneRound(session, query)
@@ -33,7 +33,7 @@ export const chooseAndApprove = async (session: Session, query: SwapQuery): Prom
   }
 }
 
-/** Undefined if another round is wanted. */
+/** Runs one round; undefined if the user requests another. */
 const oneRound = async (session: Session, query: SwapQuery): Promise<CommandResult | undefined> => {
   const [{ chooseQuote }, { io }] = await Promise.all([import('../screens/quotes.tsx'), session.world()])
   const { clock } = io
@@ -65,7 +65,7 @@ const oneRound = async (session: Session, query: SwapQuery): Promise<CommandResu
   }
 }
 
-/** What is asked for, in a line. */
+/** Describes the requested swap in a line. */
 const titleOf = ({ sides, request }: SwapQuery): string => {
   const { quoteFor, nativeAmount } = request
   if (quoteFor === 'max') return `All ${sides.from.asset.currencyCode} ${wayOf(sides)}`
@@ -97,21 +97,21 @@ const isWithin = (
   (maxPay === undefined || compare(fromNativeAmount, maxPay) <= 0) &&
   (maxNetworkFee === undefined || compare(networkFee.nativeAmount, maxNetworkFee) <= 0)
 
-/** What is different for a quote that an earlier command showed. */
+/** The further steps of approving a kept quote. */
 export interface KeptApproval {
-  /** Before anybody is asked. @throws SWAP_CHANGED if the order is worse than what was shown */
+  /** Called before the review. @throws SWAP_CHANGED if the order is worse than the kept terms */
   checkOrder(review: SwapReview): void
-  /** At the last moment before it is signed. @throws QUOTE_ENDED if another process has approved or closed it */
+  /** Called at the last moment before signing. @throws QUOTE_ENDED if another process has approved or closed it */
   claim(): void
-  /** Told why it was not paid, or may not have been. */
+  /** Called with the error if it was not paid, or may not have been. */
   failed(error: unknown): void
 }
 
 /**
- * Orders, reviews, signs and sends. Until the review is approved nothing has left, and Ctrl-C ends it; what is sent is
- * in the journal before.
+ * Orders, reviews, signs and sends a swap. Until the review is approved nothing is sent, and Ctrl-C ends it; afterwards
+ * the payment is in the journal before it is sent.
  *
- * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED; QUOTE_ENDED, SWAP_CHANGED and what a spend can meet
+ * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED; QUOTE_ENDED, SWAP_CHANGED and the errors of a spend
  */
 export const approveQuote = async (
   session: Session,
@@ -147,7 +147,7 @@ export const approveQuote = async (
   return sentResult(sides, quote, { result, warnings })
 }
 
-/** Before anything is ordered: where nobody can be asked, a script is told what it would have to say yes to. */
+/** Checks before anything is ordered that the swap can be confirmed; a script gets the command that confirms it. */
 const checkCanConfirm = (
   session: Session,
   sides: SwapSides,
@@ -180,7 +180,7 @@ const confirmReview = async (session: Session, sides: SwapSides, review: SwapRev
   await approveSpend(session, summary, 'Sign and send it?')
 }
 
-/** The quote that would be approved, for `--dry-run`. Nothing was ordered. */
+/** The result of `--dry-run`: the quote that would be approved. Nothing was ordered. */
 export const quoteResult = (sides: SwapSides, quote: SwapQuote): CommandResult => ({
   data: { dryRun: true, quote: quoteFacts(sides, quote) },
   view: {
@@ -244,7 +244,7 @@ const sentResult = (sides: SwapSides, quote: SwapQuote, { result, warnings }: Se
   }
 }
 
-/** Sums up a swap that is about to be signed: as `send` does, and what arrives for it, from whom and where. */
+/** Sums up a swap before it is signed: the payment as of `send`, and the payout with its provider and address. */
 export const reviewSummary = (sides: SwapSides, review: SwapReview): SpendSummary => {
   const { from, to } = sides
   const { drafts, spends, swapInfo, isEstimate, toNativeAmount, minReceiveAmount, expirationDate } = review
@@ -300,7 +300,7 @@ export const reviewSummary = (sides: SwapSides, review: SwapReview): SpendSummar
   }
 }
 
-/** Whom an approval calls and what it says there: nothing else tells what it allows. */
+/** Describes the call of a token approval: only its data shows what it allows. */
 const approvalText = (spend: SpendInfo): string => {
   const { spendTargets, memos = [] } = spend
   const calls = spendTargets.map(({ publicAddress = '' }) => publicAddress).join(', ')
@@ -308,7 +308,7 @@ const approvalText = (spend: SpendInfo): string => {
   return ['calls', calls, ...said, paramsText(spend)].filter(text => text !== '').join(' ')
 }
 
-/** What a spend says to the chain in its own words; cut where it would push the rest off the screen. */
+/** Formats the parameters of a spend; cut if they would push the rest off the screen. */
 const paramsText = (spend: SpendInfo | undefined): string => {
   const parts = [spend?.otherParams, ...(spend?.spendTargets ?? []).map(({ otherParams }) => otherParams)]
   const text = parts.flatMap(part => (part === undefined ? [] : safeText(JSON.stringify(part)))).join(' ')

@@ -17,7 +17,7 @@ import {
 } from './quotes.ts'
 import type { SwapQuery } from './request.ts'
 
-/** Asks for quotes and gives them ranked, with the reasons, to be approved by a later command. */
+/** Requests quotes and returns them ranked, with the reasons, to be approved by a later command. */
 export const rankedQuotes = async (session: Session, query: SwapQuery): Promise<CommandResult> => {
   const running = await requestQuotes(session, query)
   try {
@@ -28,7 +28,7 @@ export const rankedQuotes = async (session: Session, query: SwapQuery): Promise<
   }
 }
 
-/** The same, and tells of every answer as it comes; Ctrl-C waits for no more of them. */
+/** Requests quotes and reports each answer as it comes; Ctrl-C stops waiting for more. */
 export const watchQuotes = async (session: Session, query: SwapQuery): Promise<CommandResult | undefined> => {
   const running = await requestQuotes(session, query, 'wait no longer')
   const stream = openEventStream(session)
@@ -37,7 +37,7 @@ export const watchQuotes = async (session: Session, query: SwapQuery): Promise<C
       await stream.emit(...eventOf(quote, query))
       if (!session.globals.json) await session.print(lineOf(quote, query))
     }).catch((error: unknown) => {
-      // Whoever stops before the first quote has seen what there was.
+      // A stop before the first quote is no failure.
       if (!session.signal.aborted) throw error
     })
     const result = await rankedResult(session, query, running.round.getSnapshot().providers)
@@ -50,7 +50,7 @@ export const watchQuotes = async (session: Session, query: SwapQuery): Promise<C
   }
 }
 
-/** Tells of each answer once, in the order in which they come; ends with the round, as the round ends. */
+/** Reports each answer once, in the order of arrival; ends with the round. */
 const reportAnswers = async (
   { round }: OpenRound,
   report: (quote: QuoteSnapshot) => Promise<void>
@@ -59,7 +59,7 @@ const reportAnswers = async (
   let reporting = Promise.resolve()
   const reportNew = (): void => {
     for (const quote of round.getSnapshot().providers) {
-      // A better offer of the same provider is another answer.
+      // A better offer of the same provider is a new answer.
       const key = `${quote.pluginId} ${quote.state} ${quote.quoteId ?? ''}`
       if (quote.state === 'pending' || reported.has(key)) continue
       reported.add(key)
@@ -102,16 +102,16 @@ const rankedResult = async (
 /** A round of quotes that ends with the command. */
 interface OpenRound {
   readonly round: QuoteRound
-  /** Forgets the round, and remembers how its providers did. */
+  /** Closes the round, and records the results of its providers. */
   close(): void
 }
 
 /**
- * Asks the providers for quotes.
+ * Requests quotes of the providers.
  *
- * @param stop - what Ctrl-C does: it closes the round, so that nothing of it can be approved afterwards, or has it wait
- *   for no more answers
- * @throws NO_SWAP_PROVIDERS, SAME_CURRENCY and what else a wish can meet
+ * @param stop - the effect of Ctrl-C: it closes the round, so that no quote of it can be approved afterwards, or stops
+ *   waiting for answers
+ * @throws NO_SWAP_PROVIDERS, SAME_CURRENCY and the other errors of a request
  */
 export const requestQuotes = async (
   session: Session,
@@ -137,7 +137,9 @@ export const requestQuotes = async (
   }
 }
 
-/** Waits for the end of a round, and says how many have answered. @throws the best error if there is no quote */
+/**
+ * Waits for the end of a round, and shows how many providers have answered. @throws the best error if there is no quote
+ */
 export const settledQuotes = async (
   session: Session,
   { round }: OpenRound,
@@ -161,7 +163,7 @@ export const settledQuotes = async (
   }
 }
 
-/** The error tells of one provider; a person is told of all of them. */
+/** The error is that of one provider; the failures of the others are warnings. */
 const warnOfFailures = (
   session: Session,
   providers: readonly QuoteSnapshot[],
@@ -177,7 +179,7 @@ const warnOfFailures = (
   }
 }
 
-/** The end of a round from which nothing was approved: its quotes, kept for `swap approve`. */
+/** The result of a round without an approval: its quotes, kept for `swap approve`. */
 export const keptResult = async (
   session: Session,
   query: SwapQuery,

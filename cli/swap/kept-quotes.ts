@@ -15,24 +15,24 @@ import type { SwapQuery } from './request.ts'
 
 const MIN_PREFIX = 4
 
-/** The quotes of earlier commands on this device. */
+/** The kept quotes of earlier commands on this device. */
 export interface QuoteCache {
   /** Adds the quotes of a round that can be approved, and gives their ids, the best first. */
   keep(loginId: string, query: SwapQuery, round: readonly QuoteSnapshot[]): readonly string[]
-  /** The quote that a person means: its full id, or a unique beginning of it. @throws CliError USAGE if several match */
+  /** Finds a quote by its id, or by a unique prefix of it. @throws CliError USAGE if several match */
   find(text: string): KeptQuote | undefined
   /** The same, if it can be approved. @throws CliError NOT_FOUND; QUOTE_ENDED */
   findOpen(text: string): KeptQuote
-  /** Takes it for a payment; nobody else can from here on. @throws QUOTE_ENDED */
+  /** Reserves it for a payment; no other process can approve it then. @throws QUOTE_ENDED */
   claim(kept: KeptQuote): void
-  /** Gives up a claim: nothing was paid. */
+  /** Ends a reservation: nothing was paid. */
   release(kept: KeptQuote): void
   forget(kept: KeptQuote): void
 }
 
 /**
- * Opens the quotes that this device keeps, by the time of the world. It holds the disk of the device until the session is
- * closed: whatever is read here, nobody else changes.
+ * Opens the kept quotes of this device, with the clock of the world. The storage of the device is locked until the
+ * session is closed, so that no other process changes them.
  *
  * @throws STORAGE_LOCKED
  */
@@ -54,7 +54,7 @@ export const openQuoteCache = async (session: Session): Promise<QuoteCache> => {
       const now = clock.now()
       const open = round.filter(quote => isOpen(quote, now))
       const fresh = open.map(quote => keptOf(loginId, query, quote, now))
-      // Of a round that does not fit, the worst go first.
+      // If a round does not fit, its worst quotes are dropped first.
       write([...read(), ...fresh.toReversed()])
       return fresh.map(({ quoteId }) => quoteId)
     },
@@ -123,14 +123,14 @@ const keptOf = (
 }
 
 const FILE = 'swap-quotes.json'
-/** What names no end is offered no longer than this, in milliseconds. */
+/** The lifetime of a quote without an expiration date, in milliseconds. */
 const UNDATED_MS = 30 * 60_000
 const MAX_QUOTES = 200
 
 /** The terms of a quote that was shown, to be approved by a later command. Amounts are native; no secret is among them. */
 export interface KeptQuote {
   readonly quoteId: string
-  /** Whose it is: the id of the account. */
+  /** The id of its account. */
   readonly loginId: string
   readonly pluginId: string
   readonly fromWalletId: string
@@ -138,7 +138,7 @@ export interface KeptQuote {
   readonly toWalletId: string
   readonly toTokenId: string | null
   readonly quoteFor: SwapRequest['quoteFor']
-  /** What was asked, of the side that `quoteFor` names; nothing for `max`. */
+  /** The requested amount of the side that `quoteFor` names; unused for `max`. */
   readonly nativeAmount: NativeAmount
   readonly fromNativeAmount: NativeAmount
   readonly toNativeAmount: NativeAmount
@@ -146,28 +146,28 @@ export interface KeptQuote {
   readonly isEstimate: boolean
   /** Unix milliseconds, as are all times here. */
   readonly expiresAt?: number
-  /** What its provider was told. */
+  /** The promotion code of the request. */
   readonly promoCode?: string
   readonly askedAt: number
-  /** It was paid for, or may have been. */
+  /** True if it was paid, or may have been. */
   readonly isApproved: boolean
 }
 
-/** Whether a quote counts no longer at some time. */
+/** Returns true if a quote has expired at a time. */
 const hasEnded = ({ expiresAt, askedAt }: KeptQuote, now: number): boolean =>
   (expiresAt ?? askedAt + UNDATED_MS) <= now
 
 /**
- * The quotes that this device keeps, the oldest first. A file that is damaged is kept beside.
+ * Reads the kept quotes of this device, the oldest first. A damaged file is moved aside.
  *
- * @param tell - told where a damaged file was put
+ * @param onDamaged - called with the new path of a damaged file
  */
 const readKeptQuotes = (stateFolder: string, onDamaged: (path: string) => void): readonly KeptQuote[] =>
   readOrQuarantine(stateFolder, FILE, { parse: parseQuotes, onDamaged }) ?? []
 
 /**
- * Keeps these quotes and no others, without those that have ended, and of too many the newest. Only who holds the disk of
- * the device may call it, so that no two processes change the file at once.
+ * Writes these quotes and no others, without expired ones, and the newest if there are too many. The caller holds the
+ * lock of the device, so that no two processes change the file at once.
  */
 const writeKeptQuotes = (stateFolder: string, quotes: readonly KeptQuote[], now: number): void =>
   writeState(stateFolder, FILE, {

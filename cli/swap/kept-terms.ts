@@ -16,19 +16,19 @@ import type { Session } from '../session/session.ts'
 import type { KeptQuote } from './kept-quotes.ts'
 import type { SwapLimits, SwapSides } from './request.ts'
 
-/** What an approval goes by: what was shown, and what the user allows besides. */
+/** The terms of an approval: the kept quote, and the limits of the user. */
 export interface KeptTerms {
   readonly kept: KeptQuote
   readonly sides: SwapSides
   readonly limits: SwapLimits
 }
 
-/** What is paid and what arrives: of a kept quote, a fresh one, or an order. */
+/** The amounts of a kept quote, a new one, or an order. */
 type Figures = Pick<SwapQuote, 'fromNativeAmount' | 'isEstimate' | 'minReceiveAmount' | 'toNativeAmount'>
 
 /**
- * Holds a fresh quote, or its order, against what was shown. It may cost no more. It gives what `--min-receive` says, or
- * else what was quoted and promised; of an estimate one percent less of each.
+ * Compares a new quote, or its order, with the kept one. It may not cost more. It has to give `--min-receive`, or else
+ * the quoted and promised amounts; of an estimate one percent less of each.
  *
  * @throws AdvisedError SWAP_CHANGED with the figures of both, and the command that accepts it
  */
@@ -50,7 +50,7 @@ export const checkTerms = (session: Session, terms: KeptTerms, fresh: Figures): 
   throw changed(terms, fresh, rule)
 }
 
-/** Before anything is ordered. @throws MAX_FEE */
+/** Checks the network fee before anything is ordered. @throws MAX_FEE */
 export const checkFee = ({ limits, sides }: KeptTerms, { networkFee }: SwapQuote): void => {
   const { maxNetworkFee: maxFee } = limits
   if (maxFee === undefined || compare(networkFee.nativeAmount, maxFee) <= 0) return
@@ -64,7 +64,7 @@ const isLess = (kept: Figures, fresh: Figures): boolean => {
   return isShort(kept.toNativeAmount, fresh.toNativeAmount) || isShort(sureOf(kept), sureOf(fresh))
 }
 
-/** What arrives for sure: all of a firm quote, and of an estimate what its provider promises, if anything. */
+/** Returns the guaranteed payout: the amount of a firm quote; of an estimate the promised minimum, if any. */
 const sureOf = ({ isEstimate, toNativeAmount, minReceiveAmount }: Figures): NativeAmount | undefined =>
   isEstimate ? minReceiveAmount : toNativeAmount
 

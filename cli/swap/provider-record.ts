@@ -2,18 +2,18 @@ import type { QuoteSnapshot } from '../../kernel/index.ts'
 import { readState, writeState } from '../profile/state-files.ts'
 
 const FILE = 'swap-providers.json'
-/** Older answers say little about today. */
+/** The number of answers to remember. */
 const MAX_ANSWERS = 20
 
-/** How one provider of swaps did on this device. */
+/** The record of one swap provider on this device. */
 export interface ProviderRecord {
-  /** How long its last answers took, in milliseconds; the newest last. */
+  /** The durations of its last answers in milliseconds; the newest last. */
   readonly durations: readonly number[]
-  /** Why it had no quote when it was asked last. */
+  /** The reason why its last answer was no quote. */
   readonly lastError?: string
 }
 
-/** What this device remembers of the providers, by plugin id. */
+/** Reads the records of the providers, by plugin id. */
 export const readProviderRecords = (stateFolder: string): ReadonlyMap<string, ProviderRecord> =>
   new Map(
     Object.entries(readState(stateFolder, FILE) ?? {}).flatMap(([pluginId, value]) => {
@@ -22,7 +22,7 @@ export const readProviderRecords = (stateFolder: string): ReadonlyMap<string, Pr
     })
   )
 
-/** Remembers how the providers of a round did; those that have not answered yet stay as they were. */
+/** Records the results of a round; providers that have not answered yet stay as they were. */
 export const writeProviderRecords = (stateFolder: string, round: readonly QuoteSnapshot[]): void => {
   const records = new Map(readProviderRecords(stateFolder))
   for (const quote of round) {
@@ -31,7 +31,7 @@ export const writeProviderRecords = (stateFolder: string, round: readonly QuoteS
   writeState(stateFolder, FILE, Object.fromEntries(records))
 }
 
-/** The middle of the last answers, in milliseconds; undefined of none. */
+/** Returns the median of the last durations in milliseconds; undefined without any. */
 export const medianOf = ({ durations }: ProviderRecord): number | undefined =>
   [...durations].sort((a, b) => a - b)[Math.floor(durations.length / 2)]
 

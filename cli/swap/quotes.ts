@@ -6,7 +6,7 @@ import { coinOf } from '../session/assets.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import type { SwapSides } from './request.ts'
 
-/** One provider for people, at some time in Unix milliseconds. */
+/** Formats one provider of a round, at a time in Unix milliseconds. */
 export const quoteLines = (quote: QuoteSnapshot, sides: SwapSides, now: number): QuoteLines => {
   const common = {
     pluginId: quote.pluginId,
@@ -29,7 +29,7 @@ export const quoteLines = (quote: QuoteSnapshot, sides: SwapSides, now: number):
   }
 }
 
-/** What is given for what: `~7.12 LTC for 0.01 BTC`. */
+/** Formats an offer: `~7.12 LTC for 0.01 BTC`. */
 export const offerText = (quote: QuoteSnapshot, { from, to }: SwapSides): string => {
   const { isEstimate = true, toNativeAmount = '0', fromNativeAmount = '0' } = quote
   const [receive, pay] = [
@@ -39,7 +39,7 @@ export const offerText = (quote: QuoteSnapshot, { from, to }: SwapSides): string
   return `${isEstimate ? '~' : ''}${receive} for ${pay}`
 }
 
-/** Why a provider has no quote, with its limit. */
+/** Formats the reason why a provider has no quote, with its limit. */
 export const failureText = (quote: QuoteSnapshot, sides: SwapSides): string => {
   if (quote.state === 'timed out') return 'no answer in time'
   const limit = limitText(quote, sides)
@@ -68,7 +68,7 @@ const leftText = ({ expiresAt }: QuoteSnapshot, now: number): string => {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-/** The end of a round for people: two lines for each quote, the best first, then who had none. */
+/** Formats the end of a round: two lines for each quote, the best first, then the providers without one. */
 export const quotesText = (providers: readonly QuoteSnapshot[], sides: SwapSides, now: number): TextView => ({
   kind: 'text',
   lines: providers.flatMap((quote, index) => textOf(quoteLines(quote, sides, now), index + 1))
@@ -86,7 +86,7 @@ const textOf = (
   ]
 }
 
-/** The same as rows, for the other end of a pipe. */
+/** The end of a round as a table, for a pipe. */
 export const quotesTable = (
   providers: readonly QuoteSnapshot[],
   sides: SwapSides,
@@ -102,11 +102,11 @@ export const quotesTable = (
   empty: 'No provider was asked.'
 })
 
-/** Whether a quote can be approved at some time, in Unix milliseconds. */
+/** Returns true if a quote can be approved at a time, in Unix milliseconds. */
 export const isOpen = ({ state, fate, expiresAt }: QuoteSnapshot, now: number): boolean =>
   state === 'resolved' && fate === undefined && (expiresAt === undefined || expiresAt > now)
 
-/** A round of quotes for scripts: `quotes` that were given, the best first, and `rejected` for whoever gave none. */
+/** A round as JSON: `quotes`, the best first, and `rejected` for the providers without one. */
 export const quotesJson = (providers: readonly QuoteSnapshot[], sides: SwapSides): JsonObject => ({
   quotes: providers
     .filter(({ state }) => state === 'resolved')
@@ -114,7 +114,7 @@ export const quotesJson = (providers: readonly QuoteSnapshot[], sides: SwapSides
   rejected: providers.filter(({ state }) => state !== 'resolved').map(quote => rejectedJson(quote, sides))
 })
 
-/** One quote for scripts (ecosystem 1.8). */
+/** One quote as JSON (ecosystem 1.8). */
 export const quoteJson = (quote: QuoteSnapshot, { from, to }: SwapSides): JsonObject => ({
   id: quote.quoteId ?? null,
   plugin: pluginJson(quote),
@@ -147,7 +147,7 @@ export const rejectedJson = (quote: QuoteSnapshot, sides: SwapSides): JsonObject
   durationMs: quote.durationMs === undefined ? null : Math.round(quote.durationMs)
 })
 
-/** The limit of a provider for people: `at least 0.002 BTC`. */
+/** Formats the limit of a provider: `at least 0.002 BTC`. */
 const limitText = (quote: QuoteSnapshot, sides: SwapSides): string | undefined => {
   if (quote.limit === undefined) return undefined
   const word = quote.errorCode === 'SWAP_ABOVE_LIMIT' ? 'at most' : 'at least'

@@ -14,7 +14,7 @@ import { coinOf, findAsset } from '../session/assets.ts'
 import type { Session } from '../session/session.ts'
 import { findWallet } from '../session/wallets.ts'
 
-/** What a command asks quotes for. */
+/** The request of a swap command, with its sides, options and limits. */
 export interface SwapQuery {
   readonly sides: SwapSides
   readonly request: SwapRequest
@@ -22,17 +22,17 @@ export interface SwapQuery {
   readonly limits: SwapLimits
 }
 
-/** What a person allows at the worst. */
+/** The limits that the user sets. */
 export interface SwapLimits {
   readonly minReceive?: NativeAmount
-  /** What is paid, without the network's fee. */
+  /** The highest payment, without the network fee. */
   readonly maxPay?: NativeAmount
   /** In native units of the paying chain's own coin. */
   readonly maxNetworkFee?: NativeAmount
 }
 
 /**
- * Reads the flags of `swap quote` and `swap run`, and lets both wallets see their chains.
+ * Reads the flags of `swap quote` and `swap run`, and syncs both wallets.
  *
  * @throws CliError USAGE, NOT_FOUND; AMOUNT_INVALID, DEADLINE
  */
@@ -79,7 +79,7 @@ const readQuoteFor = (session: Session): QuoteFor => {
 const amountOf = (session: Session, side: QuoteFor, { from, to }: SwapSides): NativeAmount =>
   side === 'max' ? ZERO : parseAmount(session.text('amount') ?? '', side === 'to' ? to.asset : from.asset)
 
-/** Reads the flags that say what a person allows at the worst. @throws CliError USAGE; AMOUNT_INVALID */
+/** Reads the flags of the limits. @throws CliError USAGE; AMOUNT_INVALID */
 export const limitsOf = (session: Session, { from, to }: SwapSides): SwapLimits => {
   const [least, most, fee] = ['minReceive', 'maxPay', 'maxFee'].map(flag => session.text(flag))
   return {
@@ -89,7 +89,7 @@ export const limitsOf = (session: Session, { from, to }: SwapSides): SwapLimits 
   }
 }
 
-/** A provider that is misspelled is none: it would be asked although it was excluded. */
+/** Reads the options; an unknown provider is an error, since a misspelled exclusion would not exclude it. */
 const readOptions = async (session: Session): Promise<SwapQuery['options']> => {
   const idOf = async (text: string): Promise<string> => (await findProvider(session, text)).id
   const [prefer, preferType] = [session.text('prefer'), session.text('preferType')]
@@ -105,7 +105,7 @@ const readOptions = async (session: Session): Promise<SwapQuery['options']> => {
   }
 }
 
-/** For how long quotes are waited for, in milliseconds: as `--timeout` says, else no longer than people have patience. */
+/** Returns how long to wait for quotes, in milliseconds: `--timeout`, else at most 20 seconds; a minute with `--all`. */
 export const waitOf = (session: Session): number => {
   if (session.isOn('all')) return LONGEST_MS
   const { timeoutMs } = session.globals
@@ -113,7 +113,7 @@ export const waitOf = (session: Session): number => {
 }
 
 const USUAL_MS = 20_000
-// No provider may take longer.
+// The limit of each provider.
 const LONGEST_MS = 60_000
 
 /** One side of a swap: an asset, and the wallet that holds it. */
@@ -122,15 +122,15 @@ export interface SwapSide {
   readonly asset: Asset
 }
 
-/** Both sides. */
+/** Both sides of a swap. */
 export interface SwapSides {
   readonly from: SwapSide
   readonly to: SwapSide
 }
 
 /**
- * Finds what a person means by `wallet` or `wallet:token`. The name of a wallet may have a colon in it, so that the
- * whole text is tried first.
+ * Finds the wallet and asset of `wallet` or `wallet:token`. The name of a wallet may contain a colon, so the whole text
+ * is tried first.
  *
  * @throws CliError NOT_FOUND, USAGE
  */
@@ -146,10 +146,10 @@ const findSide = async (session: Session, text: string): Promise<SwapSide> => {
   return { wallet, asset: await findAsset(session, wallet, text.slice(colon + 1)) }
 }
 
-/** The name of a place for people: `Savings`, or its wallet's id. */
+/** Names a side: `Savings`, or the id of its wallet. */
 export const sideName = ({ wallet }: SwapSide): string => wallet.name ?? wallet.id
 
-/** The provider of swaps with that id. @throws CliError NOT_FOUND with the ids there are */
+/** Finds a swap provider by its id. @throws CliError NOT_FOUND with the known ids */
 export const findProvider = async (session: Session, text: string): Promise<SwapPlugin> => {
   const plugins = await session.swapPlugins()
   const found = plugins.find(({ id }) => id.toLowerCase() === text.toLowerCase())

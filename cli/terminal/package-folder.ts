@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where this package is, with what its `package.json` says. */
+/** The folder of this package, and its version. */
 export interface PackageFolder {
   readonly path: string
   readonly version: string

@@ -10,25 +10,25 @@ import {
   wrapText
 } from './terminal.ts'
 
-/** Everything that is said to a person beside the result; it goes to standard error. */
+/** Messages beside the result, on standard error: a line of progress, and lines that stay. */
 export interface StatusLine {
-  /** Paints what is said; without colours where they are not wanted. */
+  /** Colours text, if colours are enabled. */
   readonly paint: Paint
-  /** What goes on, in one line; replaced by the next one, and only where a person waits. */
+  /** Shows the current step in one line, which the next one replaces; on a terminal only. */
   step(text: string): void
-  /** A line that stays, unless `--quiet`. */
+  /** Prints a line, unless `--quiet`. */
   info(text: string): void
   warn(text: string): void
-  /** A line of the kernel's log, as far as `-v` asks for it. */
+  /** Prints a line of the kernel's log, if `-v` includes its level. */
   log(line: LogLine): void
   /** Removes the line of `step`. */
   clear(): void
 }
 
-/** How many `-v` each level of the log takes. */
+/** The number of `-v` that each log level needs. */
 const NEEDED: Readonly<Record<LogLine['level'], number>> = { error: 0, warn: 1, info: 1, debug: 2 }
 
-/** The global options that decide what is said, and how. */
+/** The global options that decide which messages are printed, and how. */
 export interface StatusLineOptions {
   readonly color: ColorChoice
   readonly quiet: boolean
@@ -36,7 +36,7 @@ export interface StatusLineOptions {
   readonly json: boolean
 }
 
-/** Makes the talk of a command. */
+/** Makes the status line of a command. */
 export const makeStatusLine = (
   { stderr, environment }: Terminal,
   { color, quiet, verbosity, json }: StatusLineOptions

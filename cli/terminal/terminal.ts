@@ -17,7 +17,7 @@ export const processTerminal = (): Terminal => ({
   environment: process.env
 })
 
-/** True if somebody can be asked: keys come from a terminal that can hide them, and questions reach one. */
+/** Returns true if prompts are possible: keys come from a terminal that can hide them, and questions are shown on one. */
 export const canAsk = ({ stdin, stderr }: Terminal): boolean =>
   stdin.isTTY === true && stderr.isTTY === true && typeof (stdin as ReadStream).setRawMode === 'function'
 
@@ -25,10 +25,10 @@ export const canAsk = ({ stdin, stderr }: Terminal): boolean =>
 export const widthOf = (stream: Pick<WriteStream, 'columns'>): number =>
   Number.isSafeInteger(stream.columns) && stream.columns > 0 ? stream.columns : 80
 
-/** How a word is meant; each kind has a colour where colours are on, and never only a colour. */
+/** The tone of a word; each has a colour if colours are enabled, and is never expressed by colour alone. */
 export type Tone = 'plain' | 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'accent'
 
-/** Colours text, or gives it back as it is. */
+/** Colours text, or returns it unchanged. */
 export type Paint = (text: string, tone: Tone) => string
 
 const CODES: Readonly<Record<Tone, readonly [number, number] | undefined>> = {
@@ -41,7 +41,7 @@ const CODES: Readonly<Record<Tone, readonly [number, number] | undefined>> = {
   accent: [36, 39]
 }
 
-/** A painter with SGR colours, or one that paints nothing. */
+/** Makes a painter with SGR colours, or one without colours. */
 export const makePaint = (hasColor: boolean): Paint =>
   hasColor
     ? (text, tone) => {
@@ -50,11 +50,11 @@ export const makePaint = (hasColor: boolean): Paint =>
       }
     : text => text
 
-/** When to use colours. */
+/** The choice of `--color`. */
 export type ColorChoice = 'auto' | 'always' | 'never'
 
 /**
- * Decides about colours: the flag wins, then `NO_COLOR`, then `FORCE_COLOR`, then whether a person looks.
+ * Decides about colours: the flag wins, then `NO_COLOR`, then `FORCE_COLOR`, then whether the output is a terminal.
  *
  * @see https://no-color.org
  */
@@ -70,7 +70,7 @@ export const wantsColor = (
   return isTerminal && environment.TERM !== 'dumb'
 }
 
-/** Writes text and waits until it has left the process; a reader that has gone is no failure. */
+/** Writes text and waits until it has left the process; a closed reader is no failure. */
 export const writeText = (stream: NodeJS.WritableStream, text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     if (text === '') return resolve()
@@ -80,7 +80,7 @@ export const writeText = (stream: NodeJS.WritableStream, text: string): Promise<
     })
   })
 
-/** True for the failure of writing to a pipe whose reader has closed it. */
+/** Returns true for the error of writing to a pipe whose reader has closed it. */
 export const isClosedPipe = (error: Error): boolean => 'code' in error && error.code === 'EPIPE'
 
 /** Breaks a line between words where it is wider than the terminal; colours count for nothing. */

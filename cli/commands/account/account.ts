@@ -68,7 +68,7 @@ const lightAccount = async (session: Session): Promise<NewAccount> => {
 
 const PIN_QUESTION = 'PIN, four digits or more'
 
-/** A PIN from a flag, or one that a person types; empty where nobody can be asked. */
+/** Returns the PIN of a flag, or prompts for one; '' without a terminal. */
 const pinOf = async ({ secrets }: Session, question: SecretQuestion): Promise<string> => {
   const given = await secrets.given('pin')
   if (given !== undefined) return given
@@ -169,7 +169,7 @@ export const accountShow: CommandRun = async session => {
   }
 }
 
-/** Tells whether a username is free, and how it would be written. */
+/** Checks if a username is available, and prints its normalized spelling. */
 export const accountAvailable: CommandRun = async (session, user = '') => {
   const username = normalizeUsername(user)
   const context = await session.context()

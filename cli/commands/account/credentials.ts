@@ -5,10 +5,10 @@ import { lastMethodText, makeChange, nameOf } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 
-/** Gives the account a new password. */
+/** Changes the password of the account. */
 export const passwordSet: CommandRun = async session => {
   const account = await session.account()
-  // Found out before a password is asked for.
+  // Fails before the prompt for a password.
   if (account.username === undefined) throw new WalletError('USERNAME_REQUIRED', {})
   const password = await newPassword(session, await session.context())
   return makeChange(session, {
@@ -19,7 +19,7 @@ export const passwordSet: CommandRun = async session => {
   })
 }
 
-/** Tells by the exit code whether a password is the account's. */
+/** Checks a password of the account; the exit code is the answer. */
 export const passwordVerify: CommandRun = async session => {
   const account = await session.account()
   const password =
@@ -32,7 +32,7 @@ export const passwordVerify: CommandRun = async session => {
   return { data: { correct: true }, view: { kind: 'text', lines: ['The password is right'] } }
 }
 
-/** Takes the password away. */
+/** Removes the password. */
 export const passwordRemove: CommandRun = async session => {
   const account = await session.account()
   const summary = { account: account.id, pinLogin: account.credentials.isPinLoginEnabled }
@@ -52,7 +52,7 @@ export const passwordRemove: CommandRun = async session => {
   })
 }
 
-/** Judges a password by the rules, without any account. */
+/** Checks a password against the rules, without an account. */
 export const passwordCheck: CommandRun = async session => {
   const context = await session.context()
   const password =
@@ -72,7 +72,7 @@ export const passwordCheck: CommandRun = async session => {
   }
 }
 
-/** Gives the account a new PIN. */
+/** Changes the PIN of the account. */
 export const pinSet: CommandRun = async session => {
   const account = await session.account()
   const pin = await newPin(session)
@@ -84,7 +84,7 @@ export const pinSet: CommandRun = async session => {
   })
 }
 
-/** Tells by the exit code whether a PIN is the account's. */
+/** Checks a PIN of the account; the exit code is the answer. */
 export const pinVerify: CommandRun = async session => {
   const account = await session.account()
   const pin =
@@ -95,7 +95,7 @@ export const pinVerify: CommandRun = async session => {
   return { data: { correct: true }, view: { kind: 'text', lines: ['The PIN is right'] } }
 }
 
-/** Takes the PIN away. */
+/** Removes the PIN. */
 export const pinRemove: CommandRun = async session => {
   const account = await session.account()
   if (!session.globals.dryRun) {
@@ -112,7 +112,7 @@ export const pinRemove: CommandRun = async session => {
   })
 }
 
-/** Lets the PIN log in again. */
+/** Enables login by PIN. */
 export const pinEnable: CommandRun = async session => {
   const account = await session.account()
   return makeChange(session, {
@@ -123,7 +123,7 @@ export const pinEnable: CommandRun = async session => {
   })
 }
 
-/** Keeps the PIN, but lets it log in no more. */
+/** Keeps the PIN, but disables login by PIN. */
 export const pinDisable: CommandRun = async session => {
   const account = await session.account()
   const lastWay = lastMethodText(account, 'pin')

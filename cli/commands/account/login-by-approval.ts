@@ -14,15 +14,15 @@ import { untrustedText } from '../../terminal/safe-text.ts'
 import { writeText } from '../../terminal/terminal.ts'
 
 const DEFAULT_TIMEOUT_MS = 600_000
-/** As many free modules as a code of this size needs; more would not fit into 24 lines. */
+/** The quiet zone that a code of this size needs; with more it would not fit into 24 lines. */
 const QR_BORDER = 2
 /** The link, the command, the state, and the prompt of the shell. */
 const LINES_BELOW = 5
 
 /**
- * Logs in without any secret: shows a request, and waits until a device that has the account approves it.
+ * Logs in without a secret: shows a request, and waits until a device that has the account approves it.
  *
- * What stays here is the stash of the account, so that its PIN, password or login key opens it from then on.
+ * The stash of the account stays on this device, so that its PIN, password or login key opens it from then on.
  *
  * @throws CliError WORLD_NOT_SHARED, INTERRUPTED after the request is cancelled; the errors of an edge login
  */
@@ -60,7 +60,7 @@ interface Following {
   readonly endsAt: number
 }
 
-/** Shows the request and what becomes of it, until there is an account. */
+/** Shows the request and its state until the account is open. */
 const follow = async (session: Session, { request, stream, endsAt }: Following): Promise<Account> => {
   const link = lobbyLinkOf(request.lobbyId)
   const expiresAt = new Date(endsAt).toISOString()
@@ -90,14 +90,14 @@ const follow = async (session: Session, { request, stream, endsAt }: Following):
   }
 }
 
-/** Where a person looks: the code, the link and the command that approve it. */
+/** Prints the QR code, the link and the command that approve the request; nothing with `--json`. */
 const present = async (session: Session, lobbyId: string, link: string): Promise<void> => {
   const { statusLine, globals, terminal } = session
   if (globals.json) return
   if (session.isOn('link')) return writeText(terminal.stdout, `${link}\n`)
   if (session.flags.qr !== false && terminal.stderr.isTTY === true) {
     const lines = await qrLines(link, globals.ascii, QR_BORDER)
-    // Half a code above the edge of the screen cannot be scanned.
+    // A QR code that is cut off cannot be scanned.
     if (lines.length + LINES_BELOW > terminal.stderr.rows)
       statusLine.info('This window is too low for a QR code.')
     else for (const line of lines) statusLine.info(line)
@@ -115,7 +115,7 @@ const openScreen = async (
   return openEdgeLoginScreen(terminal, getProps)
 }
 
-/** Sees to it that something opens the account on this device from now on. */
+/** Sets a PIN where needed, so that the account can be opened on this device again. */
 const settle = async (session: Session, account: Account): Promise<CommandResult> => {
   const { credentials, username } = account
   const pin = await pinFor(session, account)
@@ -153,7 +153,7 @@ const settle = async (session: Session, account: Account): Promise<CommandResult
   }
 }
 
-/** A PIN from a flag, or, where PIN login is off, one that a person types; empty for none. */
+/** Returns the PIN of a flag, or prompts for one where login by PIN is off; '' for none. */
 const pinFor = async ({ secrets }: Session, { credentials, isLight }: Account): Promise<string> => {
   const given = await secrets.given('new-pin')
   if (given !== undefined) return given

@@ -15,7 +15,7 @@ import {
 } from '../../session/login.ts'
 import type { Session } from '../../session/session.ts'
 
-/** Verifies a secret of an account, or has another device approve this one, and makes the account the current one. */
+/** Logs in with a secret of the account, or by the approval of another device, and makes it the current account. */
 export const login: CommandRun = async (session, user) => {
   const wanted = session.text('with')
   if (wanted === 'edge' && user !== undefined) {
@@ -70,7 +70,7 @@ const loggedIn = (session: Session, account: Account): CommandResult => {
   }
 }
 
-/** Has a person choose among the accounts of this device, or name another one. @throws CliError INTERRUPTED */
+/** Prompts for one of the accounts of this device, or for another name. @throws CliError INTERRUPTED */
 const chooseUser = async ({ terminal }: Session, context: Context): Promise<string> => {
   const users = context.localUsers.map(({ loginId, username }) => ({
     text: username ?? `${loginId} (light)`,
@@ -87,7 +87,7 @@ const chooseUser = async ({ terminal }: Session, context: Context): Promise<stri
 }
 
 /**
- * Has a person choose among the ways to log in that are open to an account here; the first is the handiest.
+ * Prompts for one of the login methods that this device has for an account; the quickest comes first.
  *
  * @throws CliError INTERRUPTED
  */
@@ -111,7 +111,7 @@ const methodChoices = ({ local }: LoginTarget): readonly Choice[] => {
   ]
 }
 
-/** Forgets which account is the current one; its data stays on this device. */
+/** Logs the current account out; its data stays on this device. */
 export const logout: CommandRun = async (session, user) => {
   const { session: state } = session.paths
   const current = readCurrentAccount(state)
@@ -127,7 +127,7 @@ export const logout: CommandRun = async (session, user) => {
   const { localUsers } = await session.context()
   const local = localUsers.find(({ loginId }) => loginId === current.loginId)
   const hasPin = local?.isPinLoginEnabled === true
-  // A light account is on no other device, and nobody can type its name.
+  // A light account exists on this device only, and has no name to log in with elsewhere.
   const isLost = current.username === undefined && current.isEdgeLogin !== true && !hasPin
   forgetCurrentAccount(state)
   return {
@@ -143,7 +143,7 @@ export const logout: CommandRun = async (session, user) => {
   }
 }
 
-/** Tells which account is the current one and how it logged in; asks for no secret. */
+/** Shows the current account and how it logged in; needs no secret. */
 export const whoami: CommandRun = async session => {
   const current = readCurrentAccount(session.paths.session)
   if (current === undefined) {

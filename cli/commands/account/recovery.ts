@@ -9,7 +9,7 @@ import { confirm } from '../../session/confirm.ts'
 import { targetOf, usernameOf } from '../../session/login.ts'
 import type { Session } from '../../session/session.ts'
 
-/** Lists questions that the server proposes. */
+/** Lists the questions that the server suggests. */
 export const recoveryChoices: CommandRun = async session => {
   const context = await session.context()
   const choices = await session.withProgress('Fetching the choices', () =>
@@ -30,7 +30,7 @@ export const recoveryChoices: CommandRun = async session => {
   }
 }
 
-/** Shows the questions of an account to whoever has its recovery key. */
+/** Shows the recovery questions of an account, given its recovery key. */
 export const recoveryQuestions: CommandRun = async (session, user = '') => {
   const context = await session.context()
   const target = targetOf(context, { username: user }, user)
@@ -47,7 +47,7 @@ export const recoveryQuestions: CommandRun = async (session, user = '') => {
   }
 }
 
-/** Sets the questions and answers that open the account together with the recovery key. */
+/** Sets up recovery: the answers open the account together with the recovery key. */
 export const recoverySetup: CommandRun = async session => {
   const account = await session.account()
   const asked = await questionsOf(session)
@@ -76,7 +76,7 @@ export const recoverySetup: CommandRun = async session => {
   }
 }
 
-/** Lets answers open the account no more. */
+/** Removes recovery. */
 export const recoveryRemove: CommandRun = async session => {
   const account = await session.account()
   if (!session.globals.dryRun) {
@@ -103,7 +103,7 @@ export const recoveryKey: CommandRun = async session => {
   }
 }
 
-/** The deployed applications ask two questions; so does a person here who chooses from the list. */
+/** The number of questions, as in the deployed applications. */
 const QUESTIONS_ASKED = 2
 
 /** A question, and the fewest letters that its answer may have. */

@@ -84,7 +84,7 @@ export const dataRemove: CommandRun = async (session, store = '', item = undefin
   const items = await dataStore.listItemIds(store)
   if (item === undefined ? !(await dataStore.listStoreIds()).includes(store) : items.length === 0)
     throw noStore(store)
-  // An item that is not there is told as such, and not deleted in silence.
+  // A missing item is an error here: reading it throws ITEM_NOT_FOUND.
   if (item !== undefined && !items.includes(item)) await dataStore.getItem(store, item)
   const what = item === undefined ? `the store ${store} with ${items.length} items` : `${item} of ${store}`
   const summary = { store, ...(item === undefined ? { items: items.length } : { item }) }
@@ -116,13 +116,13 @@ const changeData = async (session: Session, { data, done, call }: DataChange): P
   return { data, warnings: await upload(session), view: { kind: 'text', lines: [done] } }
 }
 
-/** There is no store of this name. */
+/** The error for a store that does not exist. */
 export const noStore = (store: string): CliError =>
   new CliError('NOT_FOUND', `There is no store "${store}" in this account`, {
     next: [{ command: 'holdfast data stores', why: 'see the stores' }]
   })
 
-/** Writes stores with all their items, item by item, as one JSON object. */
+/** Exports stores with all their items as one JSON object, item by item. */
 export const dataExport: CommandRun = async (session, ...texts) => {
   const sink = await openExportSink(session)
   try {
@@ -152,7 +152,7 @@ export const dataExport: CommandRun = async (session, ...texts) => {
   }
 }
 
-/** Takes an export in; nothing that is there is replaced unasked. */
+/** Imports an export; existing items are replaced with `--overwrite` only. */
 export const dataImport: CommandRun = async (session, path = '') => {
   const items = parseExport(await readTextFile(path), path)
   const { account, warnings } = await refreshedAccount(session)

@@ -7,7 +7,7 @@ import { confirm } from '../../session/confirm.ts'
 import type { Session } from '../../session/session.ts'
 import { findWallets } from '../../session/wallets.ts'
 
-/** Lists what was deleted, replaced or damaged in the last 30 days, or brings some of it back. */
+/** Lists the versions of files that were deleted, replaced or damaged in the last 30 days, or restores some of them. */
 export const dataRecover: CommandRun = async (session, ...texts) => {
   const ids = texts.filter(text => text !== undefined)
   const isAll = session.isOn('all')
@@ -46,7 +46,10 @@ export const dataRecover: CommandRun = async (session, ...texts) => {
   }
 }
 
-/** The newest version of each deleted file, for `--all`: what was replaced has a newer text, which is to stay. */
+/**
+ * Returns the named versions; with `--all` the newest version of each deleted file, since a replaced one has a newer
+ * text.
+ */
 const choose = (
   kept: readonly KeptFileListing[],
   ids: readonly string[],

@@ -15,7 +15,7 @@ import { openEventQueue, openEventStream, sleep } from '../../session/event-stre
 import type { Session } from '../../session/session.ts'
 import { findWallets, syncTargetsOf, syncWallets } from '../../session/wallets.ts'
 
-/** Exchanges the files of the account and its wallets with the sync server, and looks at the chain. */
+/** Syncs the files of the account and its wallets, and waits until the wallets have seen their chains. */
 export const sync: CommandRun = async (session, ...texts) => {
   const account = await session.account()
   const { wallets } = await syncTargetsOf(session, texts)
@@ -82,7 +82,7 @@ const resultOf = (account: Account, wallets: readonly CurrencyWallet[]): Command
   }
 }
 
-/** Says of each wallet how far it has seen its chain, and what it waits for. */
+/** Shows the sync progress of each wallet, and what it waits for. */
 export const syncStatus: CommandRun = async (session, ...texts) => {
   const wallets = await findWallets(
     session,
@@ -129,7 +129,7 @@ export const syncStatus: CommandRun = async (session, ...texts) => {
 const SETTLE_SECONDS = 3
 const SETTLE_PAUSE_SECONDS = 0.05
 
-/** Gives wallets that have just been opened a moment: how they begin says nothing. */
+/** Waits a moment until the engines of newly opened wallets have started: their first state means nothing. */
 const untilSettled = async (session: Session, wallets: readonly CurrencyWallet[]): Promise<void> => {
   const isBusy = ({ syncStatus: { stage } }: CurrencyWallet): boolean =>
     stage === 'starting' || stage === 'looking'
@@ -170,7 +170,7 @@ export const syncRepos: CommandRun = async session => {
   }
 }
 
-/** Tells of each sync and each file that waits for one, until it is stopped. */
+/** Reports each sync and each pending upload until the command is stopped. */
 export const syncWatch: CommandRun = async (session, ...texts) => {
   const events = openEventQueue<RepoSnapshot>(session.signal)
   session.observe(({ hooks }) => hooks.repoChanged.tap('watch', events.push))
@@ -187,7 +187,7 @@ export const syncWatch: CommandRun = async (session, ...texts) => {
     if (repo === undefined || !isWanted(repo)) continue
     const facts = repoJson(repo)
     const text = JSON.stringify(facts)
-    // What was told meanwhile has come to the same.
+    // The state has not changed since it was reported.
     if (emitted.get(repoId) === text) continue
     emitted.set(repoId, text)
     await stream.emit('sync.repo', facts)

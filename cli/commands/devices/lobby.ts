@@ -8,16 +8,16 @@ import { sleep } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'
 import { untrustedText } from '../../terminal/safe-text.ts'
 
-/** The second sync comes 20 s after the first has ended, and that one 10 s after the approval (specification §4). */
+/** The first sync comes 10 s after the approval, the second 20 s after the end of the first (specification §4). */
 const FOLLOW_UP_SECONDS = 33
 
-/** Shows who asks to log in. */
+/** Shows a login request. */
 export const lobbyShow: CommandRun = async (session, text = '') => {
   const { request } = await openRequest(session, text)
   return { data: requestJson(request), view: { kind: 'record', fields: requestFields(request) } }
 }
 
-/** Lets the device or app that asks log in, after its name was seen. */
+/** Approves the login request of a device or app, after its name was shown. */
 export const lobbyApprove: CommandRun = async (session, text = '') => {
   const { account, request } = await openRequest(session, text)
   const { appId, isWholeAccount } = request
@@ -49,7 +49,7 @@ export const lobbyApprove: CommandRun = async (session, text = '') => {
   return result
 }
 
-/** Lets the request be: nothing is sent, and it ends by itself. */
+/** Declines the request: nothing is sent, and it expires. */
 export const lobbyClose: CommandRun = async (session, text = '') => {
   const { request } = await openRequest(session, text)
   request.close()

@@ -10,7 +10,7 @@ import { confirmTyped } from '../../session/confirm.ts'
 import { chooseMethod, type LoginTarget, prepareLogin, targetOf, usernameOf } from '../../session/login.ts'
 import type { Session } from '../../session/session.ts'
 
-/** Shows whether two-factor is on, and what waits. */
+/** Shows if two-factor is on, and the resets and vouchers that are pending. */
 export const twoFactorStatus: CommandRun = async session => {
   const { account, warnings } = await refreshedAccount(session)
   const { isEnabled, otpTimeout, otpResetDate, pendingVouchers } = account.twoFactor.status
@@ -40,7 +40,7 @@ const resetCell = (date: Date) =>
     tone: 'bad'
   }) as const
 
-/** Asks new devices for a code or an approval. */
+/** Enables two-factor: new devices need a code or an approval. */
 export const twoFactorEnable: CommandRun = async session => {
   const after = session.text('resetAfter')
   const seconds = after === undefined ? undefined : parseSpan(after)
@@ -58,7 +58,7 @@ export const twoFactorEnable: CommandRun = async session => {
   return { ...result, data: { ...result.data, resetAfterSeconds: otpTimeout ?? seconds ?? null } }
 }
 
-/** Switches two-factor off, for every device. */
+/** Disables two-factor, for every device. */
 export const twoFactorDisable: CommandRun = async (session): Promise<CommandResult> => {
   const account = await session.account()
   const name = nameOf(account)
@@ -77,14 +77,14 @@ export const twoFactorDisable: CommandRun = async (session): Promise<CommandResu
   })
 }
 
-/** Shows the six digits of now. They are worth nothing within minutes, so no `--reveal` is asked for. */
+/** Shows the current six-digit code. It expires within minutes, so `--reveal` is not needed. */
 export const twoFactorCode: CommandRun = async session => {
   const digits = (await session.account()).twoFactor.getCode()
   if (digits === undefined) throw withoutKey()
   return { data: { code: digits }, view: { kind: 'text', lines: [digits] } }
 }
 
-/** Gives this device the key of another one, if the server takes it. */
+/** Stores the two-factor key of another device here, if the server accepts it. */
 export const twoFactorRepair: CommandRun = async session => {
   const account = await session.account('password')
   const otpKey =
@@ -98,7 +98,7 @@ export const twoFactorRepair: CommandRun = async session => {
   })
 }
 
-/** Shows the key that makes the codes, with `--reveal`; with `--qr` as authenticators scan it. */
+/** Shows the two-factor key, with `--reveal`; with `--qr` as a code for authenticators. */
 export const twoFactorKey: CommandRun = async session => {
   const account = await session.account()
   const otpKey = account.twoFactor.getOtpKey()
@@ -116,7 +116,7 @@ export const twoFactorKey: CommandRun = async session => {
   }
 }
 
-/** The link that authenticators read (https://github.com/google/google-authenticator/wiki/Key-Uri-Format). */
+/** The URI that authenticators read (https://github.com/google/google-authenticator/wiki/Key-Uri-Format). */
 const otpauthUri = (name: string, otpKey: string): string => {
   const secret = otpKey.replace(/=+$/, '')
   return `otpauth://totp/${encodeURIComponent(`Holdfast:${name}`)}?secret=${secret}&issuer=Holdfast`
@@ -131,9 +131,10 @@ const withoutKey = (): CliError =>
   })
 
 /**
- * Asks to have two-factor switched off, for an owner who lost its key.
+ * Requests a two-factor reset, for an owner who lost the key.
  *
- * The token for it is what a login gets that fails for want of a code alone; without one, such a login is tried.
+ * The reset token comes with the error of a login that fails only because of the missing code; without a token, such a
+ * login is tried.
  */
 export const otpResetRequest: CommandRun = async (session, user) => {
   const context = await session.context()
@@ -160,7 +161,7 @@ export const otpResetRequest: CommandRun = async (session, user) => {
   }
 }
 
-/** Keeps two-factor on although somebody asked for a reset. */
+/** Cancels a requested two-factor reset. */
 export const otpResetCancel: CommandRun = async session => {
   const account = await session.account()
   return makeChange(session, {

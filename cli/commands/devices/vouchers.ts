@@ -11,7 +11,7 @@ import { abortable, type EventStream, openEventStream, sleep } from '../../sessi
 import type { Session } from '../../session/session.ts'
 import { untrustedText } from '../../terminal/safe-text.ts'
 
-/** Lists the devices that wait to be let in. */
+/** Lists the pending vouchers. */
 export const voucherList: CommandRun = async session => {
   const { account, warnings } = await refreshedAccount(session)
   const { pendingVouchers } = account.twoFactor.status
@@ -22,7 +22,7 @@ export const voucherList: CommandRun = async session => {
   }
 }
 
-/** Lets devices in. */
+/** Approves vouchers. */
 export const voucherApprove: CommandRun = (session, ...ids) =>
   decide(session, ids, {
     question: 'Let them in? They need no code from then on.',
@@ -31,7 +31,7 @@ export const voucherApprove: CommandRun = (session, ...ids) =>
     call: (twoFactor, voucherId) => twoFactor.approveVoucher(voucherId)
   })
 
-/** Keeps devices out. */
+/** Rejects vouchers. */
 export const voucherReject: CommandRun = (session, ...ids) =>
   decide(session, ids, {
     question: 'Keep them out?',
@@ -40,7 +40,7 @@ export const voucherReject: CommandRun = (session, ...ids) =>
     call: (twoFactor, voucherId) => twoFactor.rejectVoucher(voucherId)
   })
 
-/** A device that waits, for scripts. */
+/** A pending voucher as JSON. */
 export const voucherJson = ({
   voucherId,
   created,
@@ -57,7 +57,7 @@ export const voucherJson = ({
   deviceDescription: deviceDescription ?? null
 })
 
-/** Devices that wait, for people. */
+/** Pending vouchers as a table. */
 export const voucherTable = (vouchers: readonly PendingVoucher[]): TableView => ({
   kind: 'table',
   columns: [
@@ -103,7 +103,7 @@ const decide = async (
       }
     )
   }
-  // What waits now, not what waited when this device last looked.
+  // The vouchers as the server has them now.
   const { account } = await refreshedAccount(session)
   const pending = account.twoFactor.status.pendingVouchers
   const chosen = isAll ? pending : wanted.map(id => findVoucher(pending, id))
@@ -136,7 +136,10 @@ const findVoucher = (pending: readonly PendingVoucher[], id: string): PendingVou
 
 const WATCH_SECONDS = 30
 
-/** Shows what waits for the users of this device, once or until it is stopped. Needs no secret. */
+/**
+ * Shows the pending vouchers, resets and damaged recovery of all users of this device, once or until it is stopped.
+ * Needs no secret.
+ */
 export const messages: CommandRun = async session => {
   if (!session.isOn('watch')) return resultOf(await fetchMessages(session))
   const stream = openEventStream(session)
@@ -149,7 +152,7 @@ export const messages: CommandRun = async session => {
   return undefined
 }
 
-/** Looks once, and tells what differs from the last time; a server that is away for a while ends nothing. */
+/** Fetches the messages once and reports them if they have changed; a temporary failure is reported as well. */
 const reportMessages = async (session: Session, stream: EventStream, last: string): Promise<string> => {
   try {
     const result = resultOf(await fetchMessages(session))

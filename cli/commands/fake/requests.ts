@@ -8,7 +8,7 @@ import type { CommandRun } from '../../session/command.ts'
 import { openEventStream, sleep } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'
 
-/** Shows what the servers of the fake world were asked, once or as it happens. */
+/** Shows the requests that the servers of the fake world received, once or as they arrive. */
 export const fakeRequests: CommandRun = async session => {
   const isWanted = filterOf(session)
   const { control, isShared } = await session.world()

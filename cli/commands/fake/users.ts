@@ -7,7 +7,7 @@ import type { CommandRun } from '../../session/command.ts'
 import { confirmTyped } from '../../session/confirm.ts'
 import { logInAs, targetOf } from '../../session/login.ts'
 
-/** Lists the users of the fake world; its servers do not know their names. */
+/** Lists the users of the fake world; the servers do not know their names. */
 export const fakeUserList: CommandRun = async session => {
   const { control } = await session.world()
   const users = await control.users()
@@ -34,7 +34,7 @@ export const fakeUserList: CommandRun = async session => {
   }
 }
 
-/** Takes a user in the deployed format into the fake world. */
+/** Loads a user in the deployed format into the fake world. */
 export const fakeUserLoad: CommandRun = async (session, path = '') => {
   const user = await readUser(path)
   const { control } = await session.world()
@@ -57,7 +57,7 @@ export const fakeUserLoad: CommandRun = async (session, path = '') => {
   }
 }
 
-/** Writes a user of the fake world into a file, with every key and every secret of it. */
+/** Writes a user of the fake world into a file, with all its keys and secrets. */
 export const fakeUserDump: CommandRun = async (session, name = '') => {
   const path = session.text('output')
   if (path === undefined) throw new CliError('USAGE', 'The user goes into a file: add -o <file>')
@@ -93,7 +93,7 @@ export const fakeUserDump: CommandRun = async (session, name = '') => {
 }
 
 const MAX_FILE = 300_000_000
-/** A user may have a million files of four values. */
+/** A user may have a million files of four values each. */
 const USER_LIMITS = { maxValues: 8_000_000 }
 
 const readUser = async (path: string): Promise<Record<string, unknown>> => {

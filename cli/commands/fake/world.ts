@@ -37,7 +37,7 @@ export const fakeChainFund: CommandRun = async (session, target = '', amount = '
   }
 }
 
-// Wallets are named by people or have ids with other letters and lengths; no address is shorter.
+// Ids of wallets are of another length or alphabet, and no address is shorter.
 const ADDRESS = /^[A-Za-z0-9]{26,90}$/
 
 const payeeOf = async (
@@ -61,7 +61,7 @@ const currencyOf = async (session: Session, chain: ChainId): Promise<CurrencyInf
   return info
 }
 
-/** Mines blocks on a fake chain, or on all; the first takes in what waits. */
+/** Mines blocks on one fake chain, or on all; the first block confirms the mempool. */
 export const fakeChainMine: CommandRun = async (session, text = '1') => {
   const count = parseCount(text, 'number of blocks', [1, 10_000])
   const all = session.text('currency')?.toLowerCase() === 'all'
@@ -81,7 +81,11 @@ export const fakeChainMine: CommandRun = async (session, text = '1') => {
   }
 }
 
-/** The chain that `--currency` names; undefined without the flag. @throws CliError USAGE for one that is not there */
+/**
+ * Returns the chain of `--currency`; undefined without the flag.
+ *
+ * @throws CliError USAGE for a chain that does not exist
+ */
 const namedChain = (session: Session): ChainId | undefined => {
   const text = session.text('currency')
   if (text === undefined) return undefined
@@ -93,8 +97,8 @@ const namedChain = (session: Session): ChainId | undefined => {
 }
 
 /**
- * The chain that an address is of. Some old kinds of address are the same on several: then the chain that is
- * preferred, else Bitcoin's. An address of none is left to Bitcoin's to refuse.
+ * Returns the chain of an address. Some old kinds of address are valid on several: then `preferred` wins, else Bitcoin.
+ * An address of no chain is left to Bitcoin to refuse.
  */
 const chainOfAddress = async (
   control: WorldControl,
@@ -164,11 +168,11 @@ export const fakeNetOffline: CommandRun = session => change(session, { isOnline:
 /** Restores the network of the fake world; how slow and how lossy it is stays. */
 export const fakeNetOnline: CommandRun = session => change(session, { isOnline: true })
 
-/** Makes answers of the fake servers late. */
+/** Delays the replies of the fake servers. */
 export const fakeNetLatency: CommandRun = (session, range = '') =>
   change(session, { latency: parseRange(range) })
 
-/** Has a share of the requests lost on their way to the fake servers. */
+/** Drops a share of the requests to the fake servers. */
 export const fakeNetFail: CommandRun = (session, rate = '') => change(session, { failRate: parseRate(rate) })
 
 /** Reads `200ms`, `50-200ms`, `1s-2s`, or `0` for none, as milliseconds. @throws CliError USAGE */

@@ -15,7 +15,7 @@ import { makeChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 
-/** Lists the rates that this device knows; nobody is asked. */
+/** Lists the rates that this device knows, without a request to the providers. */
 export const ratesPairs: CommandRun = async (session, ...texts) => {
   const { rates } = await session.context()
   const now = (await session.io()).clock.now() / 1000
@@ -88,7 +88,7 @@ const pairJson = (pair: AgedPair): JsonObject => ({
   stale: pair.isStale
 })
 
-/** Asks the providers of rates, and lists how each of them did. */
+/** Refreshes the rates, and lists the state of each provider. */
 export const ratesProviders: CommandRun = async session => {
   await refreshRates(session, [])
   const { providers } = (await session.context()).rates.getSnapshot()
@@ -111,7 +111,7 @@ export const ratesProviders: CommandRun = async session => {
   }
 }
 
-/** Asks for fresh rates, and says how many there are. */
+/** Refreshes the rates, and shows their number. */
 export const ratesRefresh: CommandRun = async session => {
   await refreshRates(session, [])
   const { providers, pairCount, updatedAt } = (await session.context()).rates.getSnapshot()
@@ -164,7 +164,7 @@ const stateCell = ({ state }: RateProviderSnapshot): Cell => {
   return { text: state, tone: state === 'silent' ? 'warn' : 'dim' }
 }
 
-/** Lists the pairs that providers are asked for. */
+/** Lists the rate hints: the pairs that providers are asked for. */
 export const ratesHintsList: CommandRun = async session => {
   const { rates } = await session.context()
   const pairs = [...rates.hints.list()]
@@ -179,7 +179,7 @@ export const ratesHintsList: CommandRun = async session => {
   }
 }
 
-/** Has providers asked for a pair from now on. */
+/** Adds a rate hint. */
 export const ratesHintsAdd: CommandRun = async (session, from = '', to = '') => {
   const { rates } = await session.context()
   const pair = pairOf(rates, { from, to })
@@ -191,7 +191,7 @@ export const ratesHintsAdd: CommandRun = async (session, from = '', to = '') => 
   })
 }
 
-/** Goes back to the pairs that every wallet starts with. */
+/** Clears the rate hints; the default pairs stay. */
 export const ratesHintsClear: CommandRun = async session => {
   const { rates } = await session.context()
   return makeChange(session, {

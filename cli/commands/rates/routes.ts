@@ -20,7 +20,7 @@ import type { CommandRun } from '../../session/command.ts'
 import { openEventStream, sleep } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'
 
-/** Says what an amount of one currency is worth in another. */
+/** Converts an amount of one currency into another. */
 export const ratesGet: CommandRun = async (session, from = '', to = '', amount = '1') => {
   if (!AMOUNT.test(amount))
     throw new CliError('USAGE', 'The amount must be a plain decimal number, such as 0.5')
@@ -61,7 +61,7 @@ const worth = (amount: string, route: FoundRoutes): CommandResult => {
   }
 }
 
-/** What is watched. */
+/** The rate that {@link watchRates} shows. */
 export interface RateWatch {
   /** The name of its events with `--json`. */
   readonly event: string
@@ -70,7 +70,7 @@ export interface RateWatch {
   find(): CommandResult | undefined
 }
 
-/** Shows a value as rates come and grow old, until the command is stopped; providers are asked every 30 seconds. */
+/** Shows a rate and its age until the command is stopped; providers are asked every 30 seconds. */
 const watchRates = async (session: Session, { event, pair, find }: RateWatch): Promise<undefined> => {
   const { rates } = await session.context()
   const stop = rates.want([pair])
@@ -81,7 +81,7 @@ const watchRates = async (session: Session, { event, pair, find }: RateWatch): P
   try {
     while (!session.signal.aborted) {
       const result = find()
-      // A script is told what changed; that time passes is no change until the rate is stale.
+      // Scripts get changes only; a growing age is none until the rate is stale.
       const facts = result === undefined ? '' : withoutAges(result)
       if (result !== undefined && !session.globals.json && isDrawn(session, facts !== emitted)) {
         await screen.draw(result.view)
@@ -99,7 +99,7 @@ const watchRates = async (session: Session, { event, pair, find }: RateWatch): P
 
 const LOOK_SECONDS = 1
 
-/** A person sees the age grow; at the other end of a pipe only news are written. */
+/** On a terminal the age is redrawn; into a pipe only changes are written. */
 const isDrawn = ({ terminal }: Session, isNew: boolean): boolean => isNew || terminal.stdout.isTTY === true
 
 const withoutAges = ({ data }: CommandResult): string =>
@@ -107,7 +107,7 @@ const withoutAges = ({ data }: CommandResult): string =>
 
 const AGES: ReadonlySet<string> = new Set(['ageSeconds', 'cost', 'totalCost'])
 
-/** Draws the routes between two currencies: as a chain, or as a graph for another program. */
+/** Shows the routes between two currencies: as a chain, or as a graph for another program. */
 export const ratesRoute: CommandRun = async (session, from = '', to = '') => {
   const format = session.text('graph') as GraphFormat | undefined
   const hasOthers = session.isOn('explain') || format !== undefined
@@ -128,7 +128,7 @@ export const ratesRoute: CommandRun = async (session, from = '', to = '') => {
 
 const ALTERNATIVES = 3
 
-/** A picture for a person, and the hops as rows at the other end of a pipe. */
+/** A drawing on a terminal, one row a hop into a pipe. */
 const viewOf = (session: Session, found: FoundRoutes): View => {
   if (session.terminal.stdout.isTTY !== true) {
     return { kind: 'table', columns: hopColumns, rows: found.hops.map(hopCells), empty: '' }

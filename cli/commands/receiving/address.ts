@@ -10,13 +10,13 @@ import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 import { findWallet } from '../../session/wallets.ts'
 
-/** Shows an address to receive on: the same one until it is used or locked. */
+/** Shows a receive address: the same one until it is used or locked. */
 export const address: CommandRun = async (session, text = '') => {
   const wallet = await session.synced(await findWallet(session, text))
   return addressResult(session, wallet, await receiveAddress(session, wallet))
 }
 
-/** Gives an address that nobody was given: the one that was fresh is locked first, so that the next is another. */
+/** Locks the current receive address and shows the next one. */
 export const addressNew: CommandRun = async (session, text = '') => {
   const wallet = await session.synced(await findWallet(session, text))
   const { publicAddress } = await receiveAddress(session, wallet)
@@ -28,14 +28,14 @@ export const addressNew: CommandRun = async (session, text = '') => {
   return { ...result, warnings: [...warnings, `${wallet.currencyInfo.displayName} has one address only`] }
 }
 
-/** Counts an address as used, so that it is never offered again; the present one unless another is named. */
+/** Marks an address as used, so that it is never offered again; the current one by default. */
 export const addressLock: CommandRun = (session, text = '', named = undefined) =>
   changeAddress(session, [text, named], {
     done: 'locked',
     call: (wallet, publicAddress) => wallet.lockReceiveAddress(publicAddress, notesOf(session))
   })
 
-/** Notes something on an address, which stays fresh. */
+/** Saves a name and notes of an address, which stays fresh. */
 export const addressSave: CommandRun = (session, text = '', named = undefined) =>
   changeAddress(session, [text, named], {
     done: 'saved',
@@ -93,7 +93,7 @@ const notesOf = (session: Session): { readonly name?: string; readonly notes?: s
   return { ...(name === undefined ? {} : { name }), ...(notes === undefined ? {} : { notes }) }
 }
 
-/** What becomes of an address. */
+/** A change of an address's record. */
 interface AddressChange {
   readonly done: string
   call(wallet: CurrencyWallet, publicAddress: string): Promise<void>
@@ -133,7 +133,7 @@ const changeAddress = async (
   }
 }
 
-/** Reads an address or link, and says of which kind it is. */
+/** Parses an address or link, and shows its kind. */
 export const uriParse: CommandRun = async (session, text = '', uri = '') => {
   const kind = uriKindOf(uri)
   if (kind === 'key sweep') {
@@ -176,7 +176,7 @@ export const uriParse: CommandRun = async (session, text = '', uri = '') => {
   }
 }
 
-/** Writes a payment link. */
+/** Encodes a payment link. */
 export const uriEncode: CommandRun = async (session, text = '', address = '') => {
   const wallet = await findWallet(session, text, 'any')
   const asset = await chosenAsset(session, wallet)
@@ -200,10 +200,10 @@ const OTHERS: Readonly<
   WalletConnect: ['An app wants to be connected; this version does not do that.']
 }
 
-/** What somebody may hold out to a wallet. */
+/** The kinds of text that a user may scan or paste. */
 export type UriKind = 'key sweep' | 'login' | 'payment protocol' | 'payment' | 'WalletConnect'
 
-/** Names the kind of a link by its form alone; whether it is valid is for the currency to say. */
+/** Detects the kind of a link by its form alone; the currency validates it. */
 export const uriKindOf = (uri: string): UriKind => {
   const text = uri.trim()
   if (/^wc:/i.test(text)) return 'WalletConnect'

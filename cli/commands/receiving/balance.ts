@@ -47,7 +47,7 @@ export const balance: CommandRun = async (session, ...texts) => {
   }
 }
 
-/** Takes what ends the wish for rates, in the place of the last; given while the balances are watched. */
+/** Replaces the function that stops refreshing the rates; given while the balances are watched. */
 type KeepFresh = (stop: () => void) => void
 
 const OFFLINE = 'offline, no chain is asked: what is shown is what this device knew before'
@@ -56,7 +56,7 @@ interface Holding {
   readonly wallet: CurrencyWallet
   readonly asset: Asset
   readonly amount: NativeAmount
-  /** Undefined where no rate leads to the currency of `--fiat`, or none was asked for. */
+  /** Undefined without a rate to the currency of `--fiat`, or without the flag. */
   readonly worth: Worth | undefined
 }
 
@@ -90,7 +90,7 @@ const balanceResult = async (
   }
 }
 
-/** The coin of a wallet is always shown; of its tokens those that it holds, unless somebody asks. */
+/** The coin is always shown; a token if its balance is not zero, or if a flag selects it. */
 const isShown = (session: Session, { asset, amount }: Pick<Holding, 'amount' | 'asset'>): boolean =>
   asset.tokenId === null || amount !== '0' || session.isOn('zero') || session.text('token') !== undefined
 
@@ -122,7 +122,7 @@ const tableOf = (
   fiat: FiatTotal | undefined
 ): TableView => {
   const heldBack = holdings.map(({ wallet, asset }) => heldBackText(wallet, asset))
-  // Most wallets can spend all that they have.
+  // Most wallets can spend their whole balance, so this column is often left out.
   const cellOf = (text: string): readonly CellLike[] => (heldBack.some(held => held !== '') ? [text] : [])
   return tableWith({ holdings, totals, fiat, heldBack, cellOf })
 }
@@ -132,7 +132,7 @@ interface TableParts {
   readonly totals: readonly Holding[]
   readonly fiat: FiatTotal | undefined
   readonly heldBack: readonly string[]
-  /** A cell of the column of what cannot be spent yet; none if nothing is in it. */
+  /** A cell of the column NOT SPENDABLE YET; none if no wallet has anything to show there. */
   cellOf(text: string): readonly CellLike[]
 }
 
@@ -163,7 +163,7 @@ const tableWith = ({ holdings, totals, fiat, heldBack, cellOf }: TableParts): Ta
   empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
 })
 
-/** What it is worth and how old the rate is; nothing where nobody asked for it. */
+/** Returns the cells of the value and the age of its rate; none without `--fiat`. */
 const valueCells = (worth: Worth | undefined, fiat: FiatTotal | undefined): readonly CellLike[] => {
   if (fiat === undefined) return []
   return [worthText(worth), worth === undefined ? { text: 'no rate', tone: 'warn' } : worthAgeCell(worth)]
@@ -214,11 +214,11 @@ const totalJson = ({ wallet, asset, amount, worth }: Holding, hasFiat: boolean):
   ...(hasFiat ? { fiat: worthJson(worth) } : {})
 })
 
-/** What everything is worth together, as far as there are rates. */
+/** The value of all holdings that have a rate. */
 interface FiatTotal {
-  /** Undefined where there is no rate for anything. */
+  /** Undefined if no holding has a rate. */
   readonly worth: Worth | undefined
-  /** Codes of what is held and has no rate. */
+  /** Codes of the holdings without a rate. */
   readonly missing: readonly string[]
 }
 
@@ -240,7 +240,7 @@ const fiatJson = ({ worth, missing }: FiatTotal): JsonObject => ({
 
 const missingSentence = (code: string): string => `no rate is known for ${code}, which the sum leaves out`
 
-/** Converts an amount between the units of a wallet's asset, exactly, or into money. */
+/** Converts an amount between the units of a wallet's asset, exactly, or into fiat money. */
 export const amount: CommandRun = async (session, text = '', typed = '') => {
   const to = session.text('to')
   if (isMax(typed)) throw new CliError('USAGE', 'Convert an amount, not max')

@@ -17,7 +17,7 @@ import { historyOf, selectionOf } from '../../session/history.ts'
 import type { Session } from '../../session/session.ts'
 import { findWallets, syncWallets } from '../../session/wallets.ts'
 
-/** Lists what was swapped, newest first, as the paying transactions say. */
+/** Lists past swaps, newest first, as recorded with their payments. */
 export const swapHistory: CommandRun = async session => {
   const one = session.text('wallet')
   const wallets = await findWallets(session, one === undefined ? [] : [one])
@@ -34,13 +34,13 @@ export const swapHistory: CommandRun = async session => {
 
 interface PastSwap extends Effect {
   readonly swap: SwapData
-  /** What the payout's amount is written in. */
+  /** The units of the payout's amount. */
   readonly payout: AmountUnits
 }
 
 const EMPTY = 'Nothing was swapped yet.'
 
-/** A terminal is too narrow for a row with links: several lines for each swap. */
+/** A terminal is too narrow for a table with links: each swap gets several lines. */
 const textOf = (swaps: readonly PastSwap[]): TextView => ({
   kind: 'text',
   lines: swaps.length === 0 ? [{ text: EMPTY, tone: 'dim' }] : swaps.flatMap(linesOf)
@@ -87,7 +87,7 @@ const swapsOf = async (session: Session, wallet: CurrencyWallet): Promise<readon
     for await (const batch of historyOf(session, { wallet, asset }, selectionOf(session))) {
       for (const tx of batch) {
         const swap = tx.swapData
-        // The transaction of a token also took a fee from the coin, which comes first and was not swapped.
+        // Of a token swap, the coin's transaction is the fee alone; it comes first.
         if (swap === undefined || (byTxid.has(tx.txid) && !tx.isSend)) continue
         byTxid.set(tx.txid, { wallet, asset, tx, swap, payout: await unitsOf(session, swap) })
       }
@@ -96,7 +96,7 @@ const swapsOf = async (session: Session, wallet: CurrencyWallet): Promise<readon
   return [...byTxid.values()]
 }
 
-/** The units of what was paid out; native ones where the receiving wallet is not in this account any more. */
+/** Returns the units of the payout; native units if the receiving wallet is no longer in this account. */
 const unitsOf = async (session: Session, swap: SwapData): Promise<AmountUnits> => {
   const { payoutWalletId, payoutCurrencyCode } = swap
   const account = await session.account()
@@ -116,7 +116,7 @@ const assetsHere = async (session: Session, walletId: string): Promise<readonly 
   return assetsOf(session, await account.openWallet(walletId, { isPaused: true }))
 }
 
-/** What left the wallet, with the network's fee. */
+/** The amount that left the wallet, network fee included. */
 const paidOf = ({ nativeAmount: amount }: Transaction) => nativeAmount(amount.replace(/^-/, ''))
 
 const swapJson = ({ wallet, asset, tx, swap, payout }: PastSwap): JsonObject => ({

@@ -11,7 +11,7 @@ import type { Session } from '../../session/session.ts'
 import { medianOf, type ProviderRecord, readProviderRecords } from '../../swap/provider-record.ts'
 import { findProvider } from '../../swap/request.ts'
 
-/** Lists the providers of swaps: whether they are asked for quotes, and how they did on this device. */
+/** Lists the swap providers: their state, and their record on this device. */
 export const swapProviders: CommandRun = async session => {
   const account = await session.account()
   const records = readProviderRecords(session.paths.session)
@@ -38,10 +38,10 @@ export const swapProviders: CommandRun = async session => {
   }
 }
 
-/** Has a provider asked for quotes, on all devices. */
+/** Enables a swap provider, on all devices. */
 export const swapEnable: CommandRun = (session, text = '') => changeEnabled(session, text, true)
 
-/** Keeps a provider from being asked, on all devices. */
+/** Disables a swap provider, on all devices. */
 export const swapDisable: CommandRun = (session, text = '') => changeEnabled(session, text, false)
 
 const changeEnabled = async (session: Session, text: string, isEnabled: boolean): Promise<CommandResult> => {
@@ -113,7 +113,7 @@ interface SettingsChange {
   readonly unset: readonly string[]
 }
 
-/** Undefined if nothing is to be changed. @throws CliError SECRET_SOURCE, PROMPT_IMPOSSIBLE, INTERRUPTED, USAGE */
+/** Returns undefined without a change. @throws CliError SECRET_SOURCE, PROMPT_IMPOSSIBLE, INTERRUPTED, USAGE */
 const changeOf = async (session: Session, providerName: string): Promise<SettingsChange | undefined> => {
   const set = parsePairs(session.texts('set'), 'setting')
   const open = Object.keys(set).find(isSecret)
@@ -134,12 +134,12 @@ const changeOf = async (session: Session, providerName: string): Promise<Setting
   return unset.length === 0 && Object.keys(all).length === 0 ? undefined : { set: all, unset }
 }
 
-/** The settings of `--ask`: from the object of `--secrets-stdin`, where each is a field of its name, or typed hidden. */
+/** Returns the settings of `--ask`: fields of `--secrets-stdin`, or typed hidden. */
 const askAll = async (session: Session, providerName: string): Promise<Record<string, string>> => {
   const { secrets, commandLine } = session
   const found: Record<string, string> = Object.create(null)
   for (const name of session.texts('ask')) {
-    // A setting is named by the plugin; its secret comes the way that the secrets of the grammar come.
+    // The plugin names its settings; their secrets come from the same sources as those of the grammar.
     const secret = name as SecretName
     const given = await secrets.given(secret)
     if (given === undefined && !secrets.canAsk) {
@@ -190,5 +190,5 @@ const settingsJson = (session: Session, settings: JsonObject): JsonObject =>
 const plainText = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null)
 
-/** Plugins do not say which of their settings are secrets; what is called like one is treated as one. */
+/** Plugins do not mark their secret settings, so the name decides. */
 const isSecret = (name: string): boolean => /key|secret|token|password|passphrase|credential|auth/i.test(name)

@@ -12,14 +12,14 @@ import { checkFee, checkTerms, type KeptTerms } from '../../swap/kept-terms.ts'
 import { limitsOf, readSwap, type SwapQuery, type SwapSide, waitOf } from '../../swap/request.ts'
 import { canAsk } from '../../terminal/terminal.ts'
 
-/** Asks for quotes: in a terminal to choose one, elsewhere to see them ranked. */
+/** Requests quotes: interactively on a terminal, else as a ranked list. */
 export const swapQuote: CommandRun = async session => {
   const query = await readSwap(session)
   if (session.isOn('watch')) return watchQuotes(session, query)
   return isWatchedByPerson(session) ? chooseAndApprove(session, query) : rankedQuotes(session, query)
 }
 
-/** Somebody sees the quotes and can choose one. */
+/** Returns true if a user can watch the quotes and choose one. */
 const isWatchedByPerson = ({ terminal, globals }: Session): boolean =>
   !globals.json &&
   !globals.dryRun &&
@@ -28,7 +28,7 @@ const isWatchedByPerson = ({ terminal, globals }: Session): boolean =>
   terminal.environment.TERM !== 'dumb' &&
   canAsk(terminal)
 
-/** Asks for quotes and approves the best one that is within `--min-receive` and `--max-fee`, after a review. */
+/** Requests quotes and approves the best one within `--min-receive` and `--max-fee`, after a review. */
 export const swapRun: CommandRun = async session => {
   if (session.globals.yes && session.text('minReceive') === undefined) {
     throw new CliError('USAGE', 'Say what must arrive at least: --min-receive <amount>', {
@@ -53,8 +53,10 @@ export const swapRun: CommandRun = async session => {
 }
 
 /**
- * Approves a quote that an earlier command showed: its provider is asked again, what it says now is held against what was
- * shown, and then it is ordered, reviewed and paid as by `swap run`.
+ * Approves a quote that an earlier command showed.
+ *
+ * Its provider is asked for a new quote, which is compared with the kept terms, and is then ordered, reviewed and paid
+ * as by `swap run`.
  */
 export const swapApprove: CommandRun = async (session, text = '') => {
   const cache = await openQuoteCache(session)
@@ -81,7 +83,7 @@ export const swapApprove: CommandRun = async (session, text = '') => {
   }
 }
 
-/** @throws CliError NOT_FOUND if the provider is gone; NO_SWAP_PROVIDERS if it may not be asked */
+/** @throws CliError NOT_FOUND if the provider is not installed; NO_SWAP_PROVIDERS if it is disabled or needs settings */
 const checkProvider = async (session: Session, { pluginId }: KeptQuote): Promise<void> => {
   const plugins = await session.swapPlugins()
   if (plugins.every(({ id }) => id !== pluginId))
@@ -101,7 +103,10 @@ const checkProvider = async (session: Session, { pluginId }: KeptQuote): Promise
   })
 }
 
-/** The same question as before, to its provider alone; all there is stays what it was, so that no more is paid. */
+/**
+ * Builds the query of the kept quote, for its provider alone. Of `max` the kept amount is used, so that no more is paid
+ * than was shown.
+ */
 const sameQuery = async (session: Session, kept: KeptQuote): Promise<SwapQuery> => {
   const { pluginId, quoteFor, promoCode } = kept
   const sides = {
@@ -152,7 +157,7 @@ const pay = (session: Session, { cache, terms, query, fresh }: Payment) => {
       isClaimed = true
     },
     failed(error) {
-      // Whoever stopped it may have stopped it too late, and bytes that may have left are approved.
+      // A stop may come too late, and a payment that may have left counts as approved.
       const isSent = isWalletError(error, 'BROADCAST_UNKNOWN') || isWalletError(error, 'BROADCAST_REFUSED')
       const hasLeft = session.signal.aborted || isSent
       if (isClaimed && !hasLeft) cache.release(terms.kept)
@@ -160,7 +165,7 @@ const pay = (session: Session, { cache, terms, query, fresh }: Payment) => {
   })
 }
 
-/** Forgets a quote that an earlier command showed; one that is not there is forgotten already. */
+/** Closes a kept quote; without effect if there is none. */
 export const swapClose: CommandRun = async (session, text = '') => {
   const cache = await openQuoteCache(session)
   const kept = cache.find(text)

@@ -48,7 +48,7 @@ interface TokenRow {
   readonly token: Token
   readonly isCustom: boolean
   readonly isAlways: boolean
-  /** In the wallet; or, for a currency, in every one. */
+  /** Enabled in the wallet; of a currency, in every wallet. */
   readonly isEnabled: boolean
   readonly isDetected: boolean
 }
@@ -100,7 +100,7 @@ const cellsOf = ({ tokenId, token, ...is }: TokenRow): readonly CellLike[] => [
   tokenId
 ]
 
-/** As its amounts are shown: of a unit that is no power of ten, in native units. */
+/** The decimals of its shown amounts: 0 for a unit that is no power of ten. */
 const decimalsOf = (token: Token): number => mainDenomination(token).multiplier.length - 1
 
 const emptySentence = ({ currencyInfo, getSnapshot }: CurrencyConfig): string => {
@@ -112,15 +112,15 @@ const emptySentence = ({ currencyInfo, getSnapshot }: CurrencyConfig): string =>
     : 'No token is like that.'
 }
 
-/** Switches tokens of a wallet on, on all devices. */
+/** Enables tokens of a wallet, on all devices. */
 export const tokensEnable: CommandRun = (session, text = '', ...tokens) =>
   changeEnabled(session, [text, tokens], true)
 
-/** Switches tokens of a wallet off, on all devices. */
+/** Disables tokens of a wallet, on all devices. */
 export const tokensDisable: CommandRun = (session, text = '', ...tokens) =>
   changeEnabled(session, [text, tokens], false)
 
-/** Lists the tokens that are on in every wallet of a currency, or changes which those are. */
+/** Lists or changes the tokens that are enabled in every wallet of a currency. */
 export const tokensAlways: CommandRun = async (session, text = '', action = undefined, ...tokens) => {
   const config = await currencyConfig(session, text)
   const { alwaysEnabledTokenIds: before, allTokens } = config.getSnapshot()
@@ -178,7 +178,7 @@ const changeEnabled = async (
   return session.globals.dryRun ? result : { ...result, warnings: await upload(session, wallet) }
 }
 
-/** Adds a token that the currency's plugin does not bring. */
+/** Adds a custom token. */
 export const tokensAdd: CommandRun = async (session, text = '') => {
   const config = await currencyConfig(session, text)
   const [code, name, contract] = [session.text('code'), session.text('name'), session.text('contract')]
@@ -202,7 +202,7 @@ export const tokensAdd: CommandRun = async (session, text = '') => {
   return finish(session, { ...result, data: { ...data, tokenId: tokenId ?? null } })
 }
 
-/** Changes a token that somebody added; what no flag names stays. */
+/** Changes a custom token; fields without a flag stay. */
 export const tokensEdit: CommandRun = async (session, text = '', named = '') => {
   const config = await currencyConfig(session, text)
   const tokenId = customIdOf(config, named)
@@ -231,7 +231,7 @@ export const tokensEdit: CommandRun = async (session, text = '', named = '') => 
   return finish(session, result)
 }
 
-/** Removes a token that somebody added. What wallets hold of it stays on the chain. */
+/** Removes a custom token. The balances that wallets hold of it stay on the chain. */
 export const tokensRemove: CommandRun = async (session, text = '', named = '') => {
   const config = await currencyConfig(session, text)
   const tokenId = customIdOf(config, named)

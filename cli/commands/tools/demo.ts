@@ -9,11 +9,11 @@ import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 
 const USERNAME = 'tourist'
-// The tour's account lives on play money for a moment; it must be typed again only after --keep.
+// The account holds play money, and must be opened again only after --keep.
 const PASSWORD = 'only for the tour'
 const SLOW_MS = 1200
 
-/** The one-minute tour on a fresh fake world; asks nothing and uses no network. */
+/** Runs the one-minute tour on a fresh fake world, without prompts or network. */
 export const demo: CommandRun = async session => {
   const io = await session.io()
   const tourWorld = await openTourWorld({
@@ -60,7 +60,7 @@ interface Progress {
   close(): Promise<void>
 }
 
-/** Drawn where a person looks, plain lines beside a result, nothing beside JSON. */
+/** Opens the display of the steps: drawn on a terminal, plain lines in a pipe, nothing with JSON. */
 const openProgress = async ({ terminal, globals }: Session): Promise<Progress> => {
   const { stdout, stderr } = terminal
   const close = async (): Promise<void> => {}

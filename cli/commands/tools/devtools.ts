@@ -30,7 +30,7 @@ export const devtools: CommandRun = async (session, path) => {
   return undefined
 }
 
-/** A recording needs no login and no kernel. */
+/** Reads a recording, which needs neither login nor kernel. @throws CliError USAGE for flags of the kernel */
 const recordingFor = async (session: Session, path: string): Promise<Uint8Array> => {
   for (const [name, flag] of kernelFlags) {
     if (session.flags[name] === undefined) continue
@@ -56,11 +56,11 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
       ? undefined
       : recordFile(recordPath, { devtools: kept, now: () => io.clock.now(), statusLine: session.statusLine })
   try {
-    // The panel shows the log; the terminal prints what it always does.
+    // The panel shows the whole log; the terminal prints the usual part.
     session.addObserver(kept.plugin, 'debug')
     const context = await session.context()
     if (await wantsLogin(session)) {
-      // How each of them does is told by its engine.
+      // The engines report their own progress.
       void openEach((await session.account()).getSnapshot().activeWalletIds, id => openWallet(session, id))
     }
     session.signal.throwIfAborted()
@@ -74,9 +74,9 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
     await servePanel(session, port, {
       may: isReadOnly ? 'sees the wallet' : 'drives the wallet',
       attach(channel) {
-        // Of its own: what a panel drafted, that panel alone approves, and it is declined when the panel has gone.
+        // One handler a panel: a draft can be approved by its own panel only, and is declined when that disconnects.
         const actor = makeActor({ context, io, world, pausedWallets, isReadOnly })
-        // Other commands may have changed it since the last panel came.
+        // Other commands may have changed the world since the last panel connected.
         kept.watchWorld(world)
         const detach = kept.attach(channel, {
           act: approvals.track(actor),
@@ -96,7 +96,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
   }
 }
 
-/** Somebody was named, or a secret was given; otherwise the login is left to the panel. */
+/** Returns true if an account or a secret was given; otherwise the panel logs in. */
 const wantsLogin = async (session: Session): Promise<boolean> =>
   session.globals.account !== undefined ||
   session.text('with') !== undefined ||

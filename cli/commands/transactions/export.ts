@@ -10,7 +10,7 @@ import { chosenAssets, historyOf, type Selection, selectionOf } from '../../sess
 import type { Session } from '../../session/session.ts'
 import { chooseWallets, leftOutWarnings, syncWallets } from '../../session/wallets.ts'
 
-/** Writes the history of wallets for other programs, piece by piece: none of it is in memory whole. */
+/** Exports the history of wallets in pieces: it is never in memory as a whole. */
 export const txExport: CommandRun = async (session, ...texts) => {
   const format = formatOf(session)
   const fiat = fiatOf(session)
@@ -46,9 +46,9 @@ interface WalletExport {
   readonly format: ExportFormat
   readonly fiatCode: string
   readonly selection: Selection
-  /** Undefined unless values are to be worked out. */
+  /** Undefined without `--fiat`. */
   readonly pastRates: PastRates | undefined
-  /** `rows`: how many of this wallet there are so far. */
+  /** `rows`: the number of rows of this wallet so far. */
   write(text: string, rows: number): Promise<void>
 }
 

@@ -18,7 +18,7 @@ import type { Session } from '../../session/session.ts'
 import { chooseWallets, findWallet, syncWallets } from '../../session/wallets.ts'
 import type { Tone } from '../../terminal/terminal.ts'
 
-/** Writes what is noted on a transaction, on all devices. */
+/** Changes the metadata of a transaction, on all devices. */
 export const txLabel: CommandRun = async (session, text = '', txid = '') => {
   const makeChange = readChange(session)
   const wallet = await session.synced(await findWallet(session, text))
@@ -93,7 +93,7 @@ const parseFiat = (text: string): { readonly value: number; readonly code: strin
   return { value: Number(number), code: code === undefined ? undefined : `iso:${code}` }
 }
 
-/** Takes labels in that another wallet wrote (BIP-329), and tells of each what became of it. */
+/** Imports the labels of another wallet (BIP-329), with one result a line. */
 export const txImportLabels: CommandRun = async (session, path = '', ...texts) => {
   const file = await openLabels(path)
   try {

@@ -31,7 +31,7 @@ import { openPaymentJson, sentStateText } from '../../spend/open-payments.ts'
 /** Lists the transactions of one wallet, or of several, newest first. */
 export const txList: CommandRun = (session, text) => listOf(session, text, session.text('search'))
 
-/** Finds transactions by what they say: names, notes, amounts, addresses and txids. */
+/** Searches transactions by names, notes, amounts, addresses and txids. */
 export const txSearch: CommandRun = (session, search = '', text = undefined) => listOf(session, text, search)
 
 const DEFAULT_LIMIT = '100'
@@ -81,13 +81,16 @@ const listOf = async (
   }
 }
 
-/** The order of the list: newest first, and of one date by txid, so that a place in it is the same in every asset. */
+/** The order of the list: newest first, then by txid, so that a position is the same in every asset. */
 const inOrder = (a: TxPosition, b: TxPosition): number =>
   b.date - a.date || Number(a.txid > b.txid) - Number(a.txid < b.txid)
 
 type TxPosition = Pick<Transaction, 'date' | 'txid'>
 
-/** What follows `--before` in the list; the kernel is asked by whole milliseconds, which dates need not be. */
+/**
+ * Narrows a selection to the transactions after `--before`; the kernel filters by whole milliseconds, and dates may have
+ * fractions.
+ */
 const followingOf = async (
   places: readonly Omit<Effect, 'tx'>[],
   selection: Selection
@@ -114,7 +117,10 @@ const dateIn = async ({ wallet, asset }: Omit<Effect, 'tx'>, txid: string): Prom
   }
 }
 
-/** The first of them. A page of one wallet ends with the last effect of a transaction, so that the next can go on behind it. */
+/**
+ * Returns the first page. A page of one wallet ends with the last effect of a transaction, so that `--before` can
+ * continue behind it.
+ */
 const pageOf = (
   effects: readonly Effect[],
   { limit, isOfOne }: { readonly limit: number; readonly isOfOne: boolean }
@@ -131,7 +137,7 @@ const moreSentence = (effects: readonly Effect[], walletCount: number): string =
     : `There are more; raise --limit, up to ${MAX_LIMIT}, or list one wallet at a time`
 }
 
-/** At least `count` of one asset, as far as there are so many, and with the last all of its date. */
+/** Returns at least `count` effects of one asset, if it has so many, and all effects of the last date. */
 const newest = async (
   session: Session,
   place: Omit<Effect, 'tx'>,
@@ -158,7 +164,7 @@ const emptySentence = (session: Session, search: string | undefined): string =>
 
 type Fields = readonly (readonly [string, CellLike])[]
 
-/** Shows everything about one transaction. */
+/** Shows all facts of one transaction. */
 export const txShow: CommandRun = async (session, text = '', txid = '') => {
   const wallet = await session.synced(await findWallet(session, text))
   const asset = await chosenAsset(session, wallet)
@@ -223,7 +229,7 @@ const noteFields = ({ tx: { metadata, deviceDescription = '' } }: Effect): Field
 const pairsOf = (label: string, values: object): Fields =>
   Object.entries(values).map(([key, value]) => [label, `${String(value)} ${key}`] as const)
 
-/** Tells of each transaction that comes, changes or is dropped, until it is stopped. */
+/** Reports each transaction that is new, changed or dropped, until the command is stopped. */
 export const txWatch: CommandRun = async (session, ...texts) => {
   const events = openEventQueue<TransactionsSnapshot>(session.signal)
   session.observe(({ hooks }) => hooks.transactionsChanged.tap('watch', events.push))
@@ -253,7 +259,7 @@ export const txWatch: CommandRun = async (session, ...texts) => {
 const eventOf = ({ confirmations }: Transaction, isNew: boolean): string =>
   confirmations === 'dropped' ? 'dropped' : isNew ? 'new' : 'changed'
 
-/** What a transaction did to each asset of the wallet; one that is gone again did nothing. */
+/** Returns the effects of a transaction on the assets of the wallet; none of one that is gone. */
 const effectsOf = async (
   session: Session,
   wallet: CurrencyWallet,
@@ -270,7 +276,7 @@ const effectsOf = async (
   return effects
 }
 
-/** Tells the history of a wallet batch by batch, newest first. */
+/** Streams the history of a wallet in batches, newest first. */
 export const txStream: CommandRun = async (session, text = '') => {
   const batchSize = parseCount(session.text('batch') ?? '10', 'batch', [1, MAX_BATCH])
   const first = session.text('firstBatch')

@@ -27,7 +27,7 @@ import { openPaymentJson, sentStateText } from '../../spend/open-payments.ts'
 import { type ReadSpend, readSpend } from '../../spend/request.ts'
 import { summaryOf, withWarnings } from '../../spend/summary.ts'
 
-/** Lists the signed payments that may still be mined; what they spend is reserved. */
+/** Lists the open payments: signed ones that may still be mined, and whose coins are reserved. */
 export const txOpen: CommandRun = async (session, text) => {
   const wallets = await chooseWallets(session, text === undefined ? [] : [text])
   const warnings = [...(await leftOutWarnings(session, [text])), ...(await syncWallets(session, wallets))]
@@ -64,14 +64,14 @@ export const txOpen: CommandRun = async (session, text) => {
   }
 }
 
-/** Sends the same bytes again. */
+/** Broadcasts the same bytes again. */
 export const txResend: CommandRun = async (session, text = '', txid = '') => {
   if (session.globals.offline) throw new CliError('USAGE', 'Nothing can be sent with --offline')
   const { wallet, payment, tx } = await findOpen(session, text, txid)
   const asset = await assetOf(session, wallet, tx)
   const summary = withWarnings(summaryOf(wallet, tx, asset), [])
   if (session.globals.dryRun) return dryResult(summary)
-  // One that was never sent is a payment more.
+  // A payment that was never broadcast would be an additional one.
   const similar = payment.state === 'signed' ? summary.similar : []
   await approveSpend(session, { ...summary, similar }, 'Send the same bytes again?')
   session.paying('sending…')
@@ -79,7 +79,7 @@ export const txResend: CommandRun = async (session, text = '', txid = '') => {
   return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
 
-/** Makes another payment in the place of an open one: the network can take only one of the two. */
+/** Replaces an open payment by another one: the network can take only one of the two. */
 export const txReplace: CommandRun = async (session, text = '', txid = '') => {
   const { wallet, tx } = await findOpen(session, text, txid)
   const limit = maxFeeOf(session, wallet)
@@ -93,7 +93,7 @@ export const txReplace: CommandRun = async (session, text = '', txid = '') => {
   return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
 
-/** Forgets an open payment and frees its coins, after what can happen was read and typed. */
+/** Forgets an open payment and frees its coins, after a typed confirmation. */
 export const txForget: CommandRun = async (session, text = '', txid = '') => {
   const { wallet, payment } = await findOpen(session, text, txid)
   const { dryRun } = session.globals
@@ -134,7 +134,7 @@ const findOpen = async (session: Session, text: string, txid: string): Promise<O
 const assetOf = async (session: Session, wallet: CurrencyWallet, { tokenId }: Transaction) =>
   tokenId === null ? coinOf(wallet) : findAsset(session, wallet, tokenId)
 
-/** The same payees, amounts, memos and notes, unless others are named. */
+/** Reads the replacement: the same payees, amounts, memos and notes unless flags name others. */
 const replacementOf = async (
   session: Session,
   wallet: CurrencyWallet,

@@ -28,7 +28,7 @@ import { paymentFileText, readPaymentFile } from '../../spend/payment-file.ts'
 import { readSpend } from '../../spend/request.ts'
 import { summaryOf, withWarnings } from '../../spend/summary.ts'
 
-/** Pays: makes the draft, has it approved, signs, sends and saves it; or, with `--sign-only`, signs it into a file. */
+/** Makes a payment: drafts, reviews, signs, broadcasts and saves it; with `--sign-only` it is signed into a file. */
 export const send: CommandRun = async (session, text = '') => {
   const path = signingPath(session)
   const wallet = await findWallet(session, text)
@@ -56,7 +56,7 @@ export const send: CommandRun = async (session, text = '') => {
   return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
 
-/** The file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */
+/** Returns the file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */
 const signingPath = (session: Session): string | undefined => {
   const path = session.text('output')
   if (session.isOn('signOnly') === (path !== undefined)) return path
@@ -72,7 +72,9 @@ const metadataOf = (session: Session): Metadata => {
   }
 }
 
-/** Signs into a new file. If that cannot be written, the bytes are forgotten: nobody has them. */
+/**
+ * Signs into a new file. If it cannot be written, the signed payment is discarded, since its bytes exist nowhere else.
+ */
 const signInto = async (
   path: string,
   {
@@ -94,7 +96,7 @@ const signInto = async (
       await file.write(paymentFileText(wallet, tx))
       await file.commit()
     } catch (error) {
-      // If this fails too, `wallets show` tells of it; the first failure is the one to hear of.
+      // If this fails as well, `wallets show` lists the payment; the first failure is reported.
       await wallet.discardTx(tx.txid).catch(() => {})
       throw error
     }
@@ -126,7 +128,7 @@ const signedResult = (
   }
 }
 
-/** Sends what `send --sign-only` wrote, after the same review, and saves it with its notes. */
+/** Broadcasts the payment of a file after the same review, and saves it with its notes. */
 export const txBroadcast: CommandRun = async (session, text = '', path = '') => {
   if (session.globals.offline) throw new CliError('USAGE', 'Nothing can be sent with --offline')
   const { wallet, tx, asset } = await readPayment(session, text, path)
@@ -143,7 +145,7 @@ export const txBroadcast: CommandRun = async (session, text = '', path = '') => 
   })
 }
 
-/** Records a payment that was sent elsewhere, with its payees and notes. */
+/** Saves a payment that was broadcast elsewhere, with its payees and notes. */
 export const txSave: CommandRun = async (session, text = '', path = '') => {
   const { wallet, tx, asset } = await readPayment(session, text, path)
   const { dryRun, offline } = session.globals
@@ -176,7 +178,7 @@ const readPayment = async (session: Session, text: string, path: string): Promis
   return { wallet, tx, asset }
 }
 
-/** One that the network has dropped may be sent again. @throws CliError NOT_NEEDED if it is in the history */
+/** A payment that the network has dropped may be sent again. @throws CliError NOT_NEEDED if it is in the history */
 const checkIsNew = async (wallet: CurrencyWallet, { txid, tokenId }: Transaction): Promise<void> => {
   const known = await wallet.getTransaction(txid, tokenId).catch((error: unknown) => {
     if (isWalletError(error, 'TX_NOT_FOUND')) return undefined
@@ -189,7 +191,7 @@ const checkIsNew = async (wallet: CurrencyWallet, { txid, tokenId }: Transaction
   })
 }
 
-/** What was sent counts as sent: its record is written after the next look at the network. */
+/** Saves a sent payment; a failure is a warning, since the record is written after the next scan of the chain. */
 const save = async (wallet: CurrencyWallet, tx: Transaction): Promise<readonly string[]> => {
   try {
     await wallet.saveTx(tx)

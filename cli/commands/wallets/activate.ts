@@ -12,7 +12,7 @@ import { maxFeeOf } from '../../spend/approve.ts'
 import { allowSecondPayment, openLines } from '../../spend/open-payments.ts'
 import { checkMaxFee } from '../../spend/summary.ts'
 
-/** Has the chain let a wallet, or tokens of it, be used: lists what can pay for that, or pays, after a question. */
+/** Activates a wallet or its tokens on the chain: lists the assets that can pay, or pays after a confirmation. */
 export const walletsActivate: CommandRun = async (session, text = '') => {
   const wallet = await session.synced(await findWallet(session, text))
   const { config } = await walletTokens(session, wallet)
@@ -103,7 +103,7 @@ const activate = async (
   }
 }
 
-/** What `--pay-with <wallet>[:token]` says, or the wallet itself. */
+/** Returns the wallet and asset of `--pay-with <wallet>[:token]`, by default the coin of the wallet itself. */
 const payerOf = async (
   session: Session,
   wallet: CurrencyWallet

@@ -21,7 +21,7 @@ export const walletsRename: CommandRun = async (session, text = '', name = '') =
   return uploaded(session, result, () => upload(session, wallet))
 }
 
-/** Sets the fiat currency that a wallet is shown in, on all devices. */
+/** Sets the fiat currency of a wallet, on all devices. */
 export const walletsFiat: CommandRun = async (session, text = '', code = '') => {
   const wallet = await openPaused(session, (await findListing(session, text)).walletId)
   const before = wallet.getSnapshot().fiatCurrencyCode
@@ -34,7 +34,7 @@ export const walletsFiat: CommandRun = async (session, text = '', code = '') => 
   return uploaded(session, result, () => upload(session, wallet))
 }
 
-/** Puts a wallet at a place in the account's order. */
+/** Changes the sort index of a wallet. */
 export const walletsSort: CommandRun = async (session, text = '', place = '') => {
   const sortIndex = /^-?\d{1,9}$/.test(place) ? Number(place) : undefined
   if (sortIndex === undefined) throw new CliError('USAGE', 'The place must be a whole number, such as 3')
@@ -42,11 +42,11 @@ export const walletsSort: CommandRun = async (session, text = '', place = '') =>
   return changeStates(session, [listing], { change: { sortIndex }, done: `at place ${sortIndex}` })
 }
 
-/** Puts wallets away: they are kept, and left alone until they are taken back. */
+/** Archives wallets: they are kept, but not synced. */
 export const walletsArchive: CommandRun = (session, ...texts) =>
   changeAll(session, texts, { change: { archived: true }, done: 'archived' })
 
-/** Takes wallets back that were archived. */
+/** Takes wallets out of the archive. */
 export const walletsUnarchive: CommandRun = (session, ...texts) =>
   changeAll(session, texts, { change: { archived: false }, done: 'in use again' })
 
@@ -54,7 +54,7 @@ export const walletsUnarchive: CommandRun = (session, ...texts) =>
 export const walletsHide: CommandRun = (session, ...texts) =>
   changeAll(session, texts, { change: { hidden: true }, done: 'hidden' })
 
-/** Shows wallets again that were hidden. */
+/** Shows hidden wallets again. */
 export const walletsUnhide: CommandRun = (session, ...texts) =>
   changeAll(session, texts, { change: { hidden: false }, done: 'shown again' })
 
@@ -72,11 +72,11 @@ export const walletsDelete: CommandRun = async (session, ...texts) => {
   return changeStates(session, listings, { change: { deleted: true }, done: 'deleted' })
 }
 
-/** Brings deleted wallets back. */
+/** Restores deleted wallets. */
 export const walletsUndelete: CommandRun = (session, ...texts) =>
   changeAll(session, texts, { change: { deleted: false }, done: 'there again' })
 
-/** What becomes of wallets, and the words for it. */
+/** A change of wallet states, and its description. */
 interface StatesChange {
   readonly change: WalletStatesChange
   readonly done: string

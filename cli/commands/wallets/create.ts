@@ -24,7 +24,7 @@ import { readTextFile } from '../../session/input.ts'
 import type { Session } from '../../session/session.ts'
 import { findListing, openWallet } from '../../session/wallets.ts'
 
-/** Makes a wallet with new keys or a copy of given ones, or a wallet for each row of a file. */
+/** Creates a wallet with new keys or a copy of given ones, or one for each row of a file. */
 export const walletsCreate: CommandRun = async (session, type = undefined) => {
   const batch = session.text('batch')
   if (batch !== undefined) return walletsBatch(session, batch, type)
@@ -40,7 +40,7 @@ export const walletsCreate: CommandRun = async (session, type = undefined) => {
   return make(session, type, path === undefined ? {} : { keys: await readKeys(path) })
 }
 
-/** Makes a wallet from words or a key that a person has. */
+/** Imports a wallet from words or a private key. */
 export const walletsImport: CommandRun = async (session, type = '') => {
   const given = await session.secrets.given('private-key')
   const account = await session.account()
@@ -117,7 +117,7 @@ const readKeys = async (path: string): Promise<WalletKeys> => {
   return (await parseSecretObject(await readSecretFile('keys', path), refuse)) as WalletKeys
 }
 
-/** Makes a wallet for each row of a file, with one request; one result each, and the failure of one harms no other. */
+/** Creates a wallet for each row of a file in one request; each row has a result of its own. */
 const walletsBatch = async (
   session: Session,
   path: string,
@@ -184,7 +184,7 @@ const dryResult = (rows: readonly NewWalletOfType[]): CommandResult => ({
   view: { kind: 'text', lines: [`Nothing was made; without --dry-run: ${rows.length} wallets`] }
 })
 
-/** Says how far it is: wallets tell of themselves as they open. */
+/** Shows the progress by the wallets that have opened. */
 const countWallets = (session: Session, count: number): void => {
   const seen = new Set<string>()
   session.observe(({ hooks }) =>
@@ -195,15 +195,15 @@ const countWallets = (session: Session, count: number): void => {
   )
 }
 
-/** A type as people write it: with or without `wallet:`. */
+/** Adds the prefix `wallet:` to a type where it is missing. */
 const walletTypeOf = (text: string): string => (text.startsWith('wallet:') ? text : `wallet:${text}`)
 
 /**
- * Reads a file with one wallet to make per row: a JSON list of objects, or one object a line, each with `type`, `name`,
- * `fiat`, `keyOptions` and `tokens`, all but the type optional.
+ * Reads a file with one new wallet a row: a JSON list of objects, or one object a line, each with `type`, `name`,
+ * `fiat`, `keyOptions` and `tokens`. All but the type are optional.
  *
- * @param type - for rows that name none
- * @throws CliError NOT_FOUND, USAGE naming the row; nothing is made then
+ * @param type - the type of rows without one
+ * @throws CliError NOT_FOUND, USAGE naming the row; nothing is created then
  */
 const readBatch = async (path: string, type: string | undefined): Promise<readonly NewWalletOfType[]> => {
   const rows = rowsOf(await readTextFile(path), path)
@@ -259,7 +259,7 @@ const isMaybeText = (value: unknown): value is string | undefined =>
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(item => typeof item === 'string')
 
-/** Uses the keys of a wallet on another chain that shares the first one's past, after a question. */
+/** Splits a wallet: its keys are used on another chain that shares the history of the first, after a confirmation. */
 export const walletsSplit: CommandRun = async (session, text = '') => {
   const to = session.text('to')
   if (session.isOn('list') === (to !== undefined)) {
@@ -272,7 +272,7 @@ export const walletsSplit: CommandRun = async (session, text = '') => {
   return split(session, await findListing(session, text), type)
 }
 
-/** Refuses what no plugin is for before anything is asked. @throws PLUGIN_FOR_TYPE */
+/** Checks that a plugin supports the type, before any confirmation. @throws PLUGIN_FOR_TYPE */
 const knownType = async (session: Session, text: string): Promise<string> => {
   const type = walletTypeOf(text)
   const types = (await session.currencies()).map(({ walletType }) => walletType)
@@ -328,7 +328,7 @@ const split = async (session: Session, listing: WalletListing, type: string): Pr
   }
 }
 
-/** Splits before which the kernel makes payments: a payment on one chain could be repeated on the other. */
+/** Splits before which the kernel makes payments: a payment on one chain could be replayed on the other. */
 const REPLAYABLE: ReadonlySet<string> = new Set(['wallet:bitcoincash wallet:bitcoinsv'])
 
 const checkReplay = (session: Session): void => {

@@ -55,7 +55,10 @@ const listOf = async (session: Session, options: { readonly wantsSync: boolean }
   }
 }
 
-/** Each flag adds the wallets of its state; without any, those that an app shows: neither put away nor hidden. */
+/**
+ * Each flag adds the wallets of its state; without a flag only active ones are listed, neither archived, deleted nor
+ * hidden.
+ */
 const choiceOf = (session: Session): ((listing: WalletListing) => boolean) => {
   if (session.isOn('all')) return () => true
   const flags = (['archived', 'deleted', 'hidden'] as const).filter(flag => session.isOn(flag))
@@ -125,19 +128,19 @@ const stateOf = (
 /** A wallet as a list shows it. */
 interface ListedWallet {
   readonly listing: WalletListing
-  /** Undefined where no plugin knows its type, or it cannot be opened. */
+  /** Undefined if no plugin supports its type, or it cannot be opened. */
   readonly wallet: CurrencyWallet | undefined
-  /** What has a balance to show; none of a wallet whose chain is left alone. */
+  /** The assets whose balance is shown; none of a paused wallet. */
   readonly assets: readonly Asset[]
 }
 
-/** Wallets as a list shows them, and one sentence for each that could not be brought up to date. */
+/** Wallets as a list shows them, and one warning for each that could not be synced. */
 export interface ListedWallets {
   readonly shown: readonly ListedWallet[]
   readonly warnings: readonly string[]
 }
 
-/** Opens wallets to list them: those in use are brought up to date, those that were put away only tell their names. */
+/** Opens wallets to list them: active ones are synced, archived and deleted ones are opened for their names only. */
 const openListedWallets = async (
   session: Session,
   listings: readonly WalletListing[],
@@ -178,7 +181,7 @@ const openListed = async (
   )
 }
 
-/** Lists the types of wallets that can be made, or those that a wallet can be split into. */
+/** Lists the types of wallets that can be created, or that a wallet can be split into. */
 export const walletsTypes: CommandRun = async session => {
   const all = await session.currencies()
   const source = session.text('splittableFrom')

@@ -20,13 +20,13 @@ import type { Session } from '../../session/session.ts'
 import { findListing, findWallet, openPaused, syncWallets } from '../../session/wallets.ts'
 import { openPaymentJson } from '../../spend/open-payments.ts'
 
-/** Shows everything public about one wallet. */
+/** Shows all public facts of one wallet. */
 export const walletsShow: CommandRun = async (session, text = '') => {
   const listing = await findListing(session, text)
   const { walletId, archived, deleted } = listing
   const isPutAway = archived || deleted
   const wallet = await (isPutAway ? openPaused(session, walletId) : findWallet(session, walletId))
-  // What is wrong with its sync is one of the things to show.
+  // A failed sync is one of the facts to show.
   const warnings = isPutAway ? [] : await syncWallets(session, [wallet])
   const assets = await assetsUnlessPaused(session, wallet)
   const addresses = await addressesOf(wallet)
@@ -76,7 +76,7 @@ const LABELS: Readonly<Record<string, string>> = {
   legacyAddress: 'legacy address'
 }
 
-/** An engine that cannot start has none to give; its state says why. */
+/** Returns the addresses; none if the engine cannot start, since its state explains that. */
 const addressesOf = async (wallet: CurrencyWallet): Promise<Readonly<Record<string, string>>> => {
   try {
     const { publicAddress, segwitAddress, legacyAddress } = await wallet.getReceiveAddress()
@@ -105,7 +105,7 @@ const flagsOf = (listing: WalletListing, wallet: CurrencyWallet): string => {
     .join(', ')
 }
 
-/** Lists what a wallet has staked, and until when it is locked. */
+/** Lists the staked amounts of a wallet and their unlock dates. */
 export const walletsStaking: CommandRun = async (session, text = '') => {
   const wallet = await session.synced(await findWallet(session, text))
   const coin = coinOf(wallet)
@@ -133,8 +133,9 @@ export const walletsStaking: CommandRun = async (session, text = '') => {
 }
 
 /**
- * Shows the keys of a wallet: public ones, or, with `--reveal`, private ones. Each run logs in anew, which is the fresh
- * authentication; a file of private keys has to be confirmed by typing (ecosystem 1.4).
+ * Shows the public keys of a wallet, or with `--reveal` the private ones.
+ *
+ * Each command logs in, which is the authentication; a file of private keys needs a typed confirmation (ecosystem 1.4).
  */
 export const walletsKeys: CommandRun = async (session, text = '') => {
   const isRaw = session.isOn('raw')
@@ -175,7 +176,7 @@ export const walletsKeys: CommandRun = async (session, text = '') => {
   }
 }
 
-/** How much of the wallet's id has to be typed. */
+/** The number of characters of the wallet id to type. */
 const TYPED = 8
 
 interface KeysView {
@@ -204,8 +205,10 @@ const viewOf = async (session: Session, keys: Json | undefined): Promise<Command
 }
 
 /**
- * Tells what support needs to know of a wallet and its engine. Private keys are never in it; without `--reveal`, neither
- * is what says whose wallet it is: its name, amounts, addresses and ids.
+ * Dumps the state of a wallet and its engine for support.
+ *
+ * Private keys are never in it. Without `--reveal` neither are the facts that identify the owner: name, amounts,
+ * addresses and ids.
  */
 export const walletsDump: CommandRun = async (session, text = '') => {
   const wallet = await findWallet(session, text)

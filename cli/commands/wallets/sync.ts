@@ -12,10 +12,10 @@ import type { Session } from '../../session/session.ts'
 import { explainedWait, untilReached } from '../../session/until-synced.ts'
 import { findListings, findWallet, findWallets, syncWallets } from '../../session/wallets.ts'
 
-/** Leaves the chains of wallets alone on this device, until they are resumed; what is known of them is shown. */
+/** Pauses wallets on this device: their chains are not scanned until they are resumed. */
 export const walletsPause: CommandRun = (session, ...texts) => changePaused(session, texts, true)
 
-/** Looks at the chains of paused wallets again. */
+/** Resumes paused wallets. */
 export const walletsResume: CommandRun = (session, ...texts) => changePaused(session, texts, false)
 
 const changePaused = async (
@@ -34,7 +34,7 @@ const changePaused = async (
   })
 }
 
-/** Forgets what is known of the chains of wallets and looks again, after a question; notes and keys stay. */
+/** Discards the cached chain data of wallets and scans again, after a confirmation; notes and keys stay. */
 export const walletsResync: CommandRun = async (session, ...texts) => {
   const found = await Promise.all(texts.map(text => findWallet(session, text ?? '')))
   const wallets = [...new Set(found)]
@@ -74,7 +74,7 @@ export const walletsResync: CommandRun = async (session, ...texts) => {
   }
 }
 
-/** Waits until wallets are as `--for` says, at most for `--timeout`; for scripts. */
+/** Waits until wallets reach the goal of `--for`, at most for `--timeout`; for scripts. */
 export const walletsWait: CommandRun = async (session, ...texts) => {
   const goal = session.text('for') ?? 'synced'
   checkGoal(goal)
