@@ -9,7 +9,8 @@ import { Context } from './context.ts'
 import type { SnrpOptions } from './crypto/key-derivation.ts'
 import type { Disk } from './io/disk.ts'
 import type { Io } from './io/io.ts'
-import { type KernelHooks, makeKernelHooks } from './plugins/hooks.ts'
+import type { KernelHooks } from './plugins/hook-table.ts'
+import { makeKernelHooks } from './plugins/hooks.ts'
 import {
   currencyHost,
   type HostParts,

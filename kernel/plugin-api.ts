@@ -49,26 +49,22 @@ export type {
   Io,
   TcpAddress
 } from './io/io.ts'
-export type { DiskRequest } from './plugins/hooks.ts'
+export type { DiskRequest, LifeHooks, PromiseTap, SyncTap, TapOrder } from './plugins/hook-table.ts'
 export type {
   CurrencyHost,
   CurrencyPlugin,
   Host,
-  LifeHooks,
   ObserverHost,
   ObserverPlugin,
   Plugin,
   PolicyHost,
   PolicyPlugin,
-  PromiseTap,
   RateHost,
   RatePlugin,
   StorageHost,
   StoragePlugin,
   SwapHost,
-  SwapPlugin,
-  SyncTap,
-  TapOrder
+  SwapPlugin
 } from './plugins/plugin.ts'
 export type { HashPort, RateIo, SwapIo } from './plugins/plugin-io.ts'
 export type * from './types/currency.ts'

@@ -1,4 +1,4 @@
-import { type HookRow, hookTable } from '../kernel/plugins/hooks.ts'
+import { type HookRow, hookTable } from '../kernel/plugins/hook-table.ts'
 
 const kinds: ReadonlyMap<string, string> = new Map([
   ['asked', 'in order; the first answer wins. A failing tap fails the question, with the id of the plugin.'],
@@ -14,7 +14,7 @@ export const hookPage = (): string => {
   return `${[
     '# Hooks',
     '',
-    'Generated from `kernel/plugins/hooks.ts` by `npm run docs`. Do not edit.',
+    'Generated from `kernel/plugins/hook-table.ts` by `npm run docs`. Do not edit.',
     '',
     'Only the kernel calls hooks; plugins tap them, each kind the ones that its host shows. Hooks are windows,',
     'not corridors: no part of the kernel talks to another through one.',

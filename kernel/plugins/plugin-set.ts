@@ -4,7 +4,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 import type { CurrencySnapshot, PluginKind, PluginSnapshot } from '../types/snapshots.ts'
-import type { KernelHooks } from './hooks.ts'
+import type { KernelHooks } from './hook-table.ts'
 import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts'
 
 /** A source of rates, and why it is not asked, if it is not. */

@@ -1,42 +1,12 @@
-import type {
-  AsyncParallelHook,
-  AsyncSeriesBailHook,
-  AsyncSeriesHook,
-  SyncHook,
-  SyncWaterfallHook
-} from 'tapable'
 import type { JsonObject } from '../base/json.ts'
 import type { Disk } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
-import type { CurrencyInfo, TokenMap } from '../types/currency.ts'
-import type { CurrencyEngine, CurrencyTools, EngineLog, EngineRequest } from '../types/engine.ts'
-import type { HistoricRateContext, RateContext } from '../types/rates.ts'
-import type { PluginKind, QuoteSnapshot, SpendSnapshot, SwapRequestSnapshot } from '../types/snapshots.ts'
-import type { QuoteContext } from '../types/swap.ts'
-import type { DiskRequest, KernelHooks, TellingHooks } from './hooks.ts'
+import type { CurrencyInfo } from '../types/currency.ts'
+import type { EngineLog } from '../types/engine.ts'
+import type { PluginKind } from '../types/snapshots.ts'
+import type { HostHooks, KernelHooks } from './hook-table.ts'
+import { hostHooks } from './hooks.ts'
 import { currencyIo, type OnFault, type RateIo, rateIo, type SwapIo, swapIo } from './plugin-io.ts'
-
-/** Where a tap stands among others; the name is always the plugin's id. */
-export interface TapOrder {
-  readonly stage?: number
-  readonly before?: string
-}
-
-/** A hook as a plugin sees it: it can be tapped, and nothing else. */
-export interface PromiseTap<Args extends readonly unknown[], Answer> {
-  tapPromise(name: string, fn: (...args: Args) => Promise<Answer>, order?: TapOrder): void
-}
-
-/** A synchronous hook as a plugin sees it. */
-export interface SyncTap<Args extends readonly unknown[], Answer> {
-  tap(name: string, fn: (...args: Args) => Answer, order?: TapOrder): void
-}
-
-/** Hooks that every plugin may tap. */
-export interface LifeHooks {
-  readonly ready: PromiseTap<[], void>
-  readonly closing: PromiseTap<[], void>
-}
 
 /** What every host has. `options` is what the application gave this plugin. */
 export interface Host {
@@ -46,53 +16,38 @@ export interface Host {
 
 /** What a currency plugin may reach: the makers of its own currency, and a disk of its own. */
 export interface CurrencyHost extends Host {
-  readonly hooks: LifeHooks & {
-    readonly makeTools: PromiseTap<[], CurrencyTools>
-    readonly makeEngine: PromiseTap<[EngineRequest], CurrencyEngine>
-    readonly builtinTokens: PromiseTap<[], TokenMap>
-  }
+  readonly hooks: HostHooks<'currency'>
   readonly io: Io
   readonly disk: Disk
 }
 
 /** What a rate plugin may reach: no wallet, no key. */
 export interface RateHost extends Host {
-  readonly hooks: LifeHooks & {
-    readonly fetchRates: PromiseTap<[RateContext], void>
-    readonly fetchHistoricRates: PromiseTap<[HistoricRateContext], void>
-  }
+  readonly hooks: HostHooks<'rates'>
   readonly io: RateIo
   readonly disk: Disk
 }
 
 /** What a swap plugin may reach: it describes a spend and cannot make, sign or send one. */
 export interface SwapHost extends Host {
-  readonly hooks: LifeHooks & { readonly fetchQuotes: PromiseTap<[QuoteContext], void> }
+  readonly hooks: HostHooks<'swap'>
   readonly io: SwapIo
   readonly disk: Disk
 }
 
 /** What a storage plugin may reach; repo contents come to it already encrypted. */
 export interface StorageHost extends Host {
-  readonly hooks: LifeHooks & { readonly openDisk: PromiseTap<[DiskRequest], Disk> }
+  readonly hooks: HostHooks<'storage'>
 }
 
 /** What a policy plugin may reach: it can object to a spend and re-order quotes. */
 export interface PolicyHost extends Host {
-  readonly hooks: LifeHooks & {
-    readonly beforeSign: PromiseTap<[SpendSnapshot], void>
-    readonly rankQuotes: SyncTap<
-      [readonly QuoteSnapshot[], SwapRequestSnapshot],
-      readonly QuoteSnapshot[] | undefined
-    >
-  }
+  readonly hooks: HostHooks<'policy'>
 }
 
 /** What an observer may reach: it hears everything that is told and can do nothing. */
 export interface ObserverHost {
-  readonly hooks: LifeHooks & {
-    readonly [Name in keyof TellingHooks]: SyncTap<Parameters<TellingHooks[Name]['call']>, void>
-  }
+  readonly hooks: HostHooks<'observer'>
 }
 
 export interface PluginOf<Kind extends PluginKind, H> {
@@ -154,12 +109,7 @@ export interface HostParts {
 export const currencyHost = (pluginId: string, parts: HostParts): CurrencyHost => {
   const { hooks, io, disk, log, options, onFault } = parts
   return Object.freeze({
-    hooks: Object.freeze({
-      ...lifeHooks(pluginId, hooks),
-      makeTools: promiseTap(pluginId, hooks.makeTools.for(pluginId)),
-      makeEngine: promiseTap(pluginId, hooks.makeEngine.for(pluginId)),
-      builtinTokens: promiseTap(pluginId, hooks.builtinTokens.for(pluginId))
-    }),
+    hooks: hostHooks('currency', pluginId, hooks),
     io: currencyIo(io, onFault),
     disk,
     log,
@@ -170,10 +120,8 @@ export const currencyHost = (pluginId: string, parts: HostParts): CurrencyHost =
 /** The host of a rate plugin. */
 export const rateHost = (pluginId: string, parts: HostParts): RateHost => {
   const { hooks, io, disk, log, options, onFault } = parts
-  const fetchRates = promiseTap(pluginId, hooks.fetchRates)
-  const fetchHistoricRates = promiseTap(pluginId, hooks.fetchHistoricRates)
   return Object.freeze({
-    hooks: Object.freeze({ ...lifeHooks(pluginId, hooks), fetchRates, fetchHistoricRates }),
+    hooks: hostHooks('rates', pluginId, hooks),
     io: rateIo(io, onFault),
     disk,
     log,
@@ -184,9 +132,8 @@ export const rateHost = (pluginId: string, parts: HostParts): RateHost => {
 /** The host of a swap plugin. */
 export const swapHost = (pluginId: string, parts: HostParts): SwapHost => {
   const { hooks, io, disk, log, options, onFault } = parts
-  const fetchQuotes = promiseTap(pluginId, hooks.fetchQuotes)
   return Object.freeze({
-    hooks: Object.freeze({ ...lifeHooks(pluginId, hooks), fetchQuotes }),
+    hooks: hostHooks('swap', pluginId, hooks),
     io: swapIo(io, onFault),
     disk,
     log,
@@ -197,82 +144,13 @@ export const swapHost = (pluginId: string, parts: HostParts): SwapHost => {
 /** The host of a storage plugin. */
 export const storageHost = (
   pluginId: string,
-  parts: Omit<HostParts, 'disk' | 'io' | 'onFault'>
-): StorageHost => {
-  const { hooks, log, options } = parts
-  const openDisk = promiseTap(pluginId, hooks.openDisk)
-  return Object.freeze({ hooks: Object.freeze({ ...lifeHooks(pluginId, hooks), openDisk }), log, options })
-}
+  { hooks, log, options }: Omit<HostParts, 'disk' | 'io' | 'onFault'>
+): StorageHost => Object.freeze({ hooks: hostHooks('storage', pluginId, hooks), log, options })
 
 /** The host of a policy plugin. */
-export const policyHost = (pluginId: string, parts: HostParts): PolicyHost => {
-  const { hooks, log, options } = parts
-  return Object.freeze({
-    hooks: Object.freeze({
-      ...lifeHooks(pluginId, hooks),
-      beforeSign: promiseTap(pluginId, hooks.beforeSign),
-      rankQuotes: syncTap(pluginId, hooks.rankQuotes)
-    }),
-    log,
-    options
-  })
-}
+export const policyHost = (pluginId: string, { hooks, log, options }: HostParts): PolicyHost =>
+  Object.freeze({ hooks: hostHooks('policy', pluginId, hooks), log, options })
 
-const TELLING: { readonly [Name in keyof TellingHooks]: true } = {
-  pluginChanged: true,
-  usersChanged: true,
-  loginChanged: true,
-  accountChanged: true,
-  lobbyChanged: true,
-  repoChanged: true,
-  filesExchanged: true,
-  walletChanged: true,
-  engineChanged: true,
-  transactionsChanged: true,
-  addressChanged: true,
-  tokensDetected: true,
-  spendChanged: true,
-  ratesChanged: true,
-  routeFound: true,
-  quoteChanged: true,
-  pluginFault: true,
-  logged: true,
-  tapRan: true
-}
-
-/** The host of an observer: every telling hook, and nothing else at all. */
-export const observerHost = (pluginId: string, hooks: KernelHooks): ObserverHost => {
-  const names = Object.keys(TELLING) as (keyof TellingHooks)[]
-  const taps = Object.fromEntries(names.map(name => [name, syncTap(pluginId, hooks[name])]))
-  return Object.freeze({
-    hooks: Object.freeze({ ...lifeHooks(pluginId, hooks), ...taps }) as ObserverHost['hooks']
-  })
-}
-
-const lifeHooks = (pluginId: string, hooks: KernelHooks): LifeHooks => ({
-  ready: promiseTap(pluginId, hooks.ready),
-  closing: promiseTap(pluginId, hooks.closing)
-})
-
-// biome-ignore lint/suspicious/noExplicitAny: the facade's own type says what may be tapped.
-type Asynchronous = AsyncSeriesBailHook<any, any> | AsyncParallelHook<any> | AsyncSeriesHook<any>
-// biome-ignore lint/suspicious/noExplicitAny: as above.
-type Synchronous = SyncHook<any> | SyncWaterfallHook<any>
-
-// The name a plugin gives is ignored: a tap always carries the plugin's own id, so that a plugin can
-// neither answer nor be blamed under another's name.
-// biome-ignore lint/suspicious/noExplicitAny: as above.
-const promiseTap = (pluginId: string, hook: Asynchronous): PromiseTap<any, any> =>
-  Object.freeze({
-    tapPromise(_name: string, fn: (...args: never[]) => Promise<unknown>, order: TapOrder = {}): void {
-      hook.tapPromise({ ...order, name: pluginId }, fn as never)
-    }
-  })
-
-// biome-ignore lint/suspicious/noExplicitAny: as above.
-const syncTap = (pluginId: string, hook: Synchronous): SyncTap<any, any> =>
-  Object.freeze({
-    tap(_name: string, fn: (...args: never[]) => unknown, order: TapOrder = {}): void {
-      hook.tap({ ...order, name: pluginId }, fn as never)
-    }
-  })
+/** The host of an observer: every hook that notifies, and nothing else at all. */
+export const observerHost = (pluginId: string, hooks: KernelHooks): ObserverHost =>
+  Object.freeze({ hooks: hostHooks('observer', pluginId, hooks) })

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import test from 'ava'
 import { commandSpecs } from '../../cli/commands/commands.ts'
-import { hookTable } from '../../kernel/plugins/hooks.ts'
+import { hookTable } from '../../kernel/plugins/hook-table.ts'
 import { layers, topFolders } from '../../scripts/layer-table.ts'
 import { blocksOf, readPages, spansOf } from '../helpers/pages.ts'
 

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import type { Disk } from '../../../kernel/io/disk.ts'
-import { hookTable, type KernelHooks, makeKernelHooks } from '../../../kernel/plugins/hooks.ts'
+import { hookTable, type KernelHooks } from '../../../kernel/plugins/hook-table.ts'
+import { makeKernelHooks } from '../../../kernel/plugins/hooks.ts'
 import {
   currencyHost,
   observerHost,
