@@ -1,5 +1,6 @@
 import type { JsonObject } from '../kernel/base/json.ts'
-import { CHAIN_SERVERS, type ChainServers, forEachChain } from './world-chains.ts'
+import { forEachChain } from './chain/chains.ts'
+import { CHAIN_SERVERS, type ChainServers } from './world/chains.ts'
 
 /**
  * What the plugins that ship are given to live in a fake world, as `pluginOptions`: the networks and servers of its

@@ -2,32 +2,30 @@ import { WalletError } from '../kernel/base/errors.ts'
 import { isRecord, type Json, type JsonObject } from '../kernel/base/json.ts'
 import type { Disk } from '../kernel/index.ts'
 import type { Io } from '../kernel/io/io.ts'
-import type { FakeChain } from './chain/fake-chain.ts'
-import { FAKE_SERVER_LISTS, FakeServer } from './fake-server.ts'
+import { makeRandom } from './base/faults.ts'
 import {
+  applyConditions,
   GOOD_NETWORK,
   makeWorldConditions,
-  meetConditions,
   type NetworkConditions,
   type WorldConditions
-} from './network-conditions.ts'
-import type { FakeProviders } from './providers/fake-providers.ts'
-import { type OpenedProviders, openFakeProviders } from './providers/open-fake-providers.ts'
+} from './base/network.ts'
+import type { FakeChains } from './chain/chains.ts'
+import type { FakeChain } from './chain/fake-chain.ts'
+import { type FakeProviders, type OpenedProviders, openFakeProviders } from './providers/fake-providers.ts'
 import type { FakeSwaps } from './providers/swap/fake-swaps.ts'
-import { makeChance } from './trouble.ts'
+import { FAKE_SERVER_LISTS, FakeServer } from './routes/fake-server.ts'
 import {
   CHAIN_SERVERS,
   type ChainServers,
   entriesOfChains,
-  type FakeChains,
-  noteChains,
+  journalChains,
   openChains,
   serveChains
-} from './world-chains.ts'
-import { makeWorldClock, type WorldClock } from './world-clock.ts'
-import { makeWorldIo, type WorldIoOptions } from './world-io.ts'
-import { type JournalLimits, readJournal, WorldJournal } from './world-journal.ts'
-import { blaming, type EntrySource, replay, type WorldState } from './world-state.ts'
+} from './world/chains.ts'
+import { makeWorldClock, makeWorldIo, type WorldClock, type WorldIoOptions } from './world/io.ts'
+import { type JournalLimits, readJournal, WorldJournal } from './world/journal.ts'
+import { type EntrySource, namingCorruptFile, replay, type WorldState } from './world/state.ts'
 
 /** The addresses that a kernel is configured with to live in a fake world inside its process. */
 export const FAKE_ADDRESSES: {
@@ -158,7 +156,7 @@ const restore = (source: EntrySource, { io }: Pick<FakeWorldOptions, 'io'>): Res
   const random = (count: number): Uint8Array => io.random(count)
   const openedChains = openChains(source, state.chains, { clock, random })
   const durable = { wait: async (): Promise<void> => {} }
-  const openedProviders = blaming(source, { kind: 'provider' }, () =>
+  const openedProviders = namingCorruptFile(source, { kind: 'provider' }, () =>
     openFakeProviders({
       clock,
       random,
@@ -190,8 +188,8 @@ const buildWorld = (
   const journal = makeJournal(entries)
   const saved = async (): Promise<void> => journal?.saved()
   if (journal !== undefined) {
-    noteChanges(journal, { db, providers, network, onSkip })
-    noteChains(journal, chains, restored.chains)
+    journalChanges(journal, { db, providers, network, onSkip })
+    journalChains(journal, chains, restored.chains)
   }
   restored.durable.wait = saved
   const server = new FakeServer(
@@ -208,7 +206,7 @@ const buildWorld = (
   const follow = ({ isOnline }: NetworkConditions): void => devices.setOnline(isOnline)
   follow(network.current)
   network.onChange(follow)
-  const conditions = meetConditions({ clock, chance: makeChance(seedOf(io.random(4))) }, network)
+  const conditions = applyConditions({ clock, chance: makeRandom(seedOf(io.random(4))) }, network)
   server.use(conditions)
   providers.use(conditions)
   return {
@@ -230,13 +228,13 @@ const buildWorld = (
   }
 }
 
-interface Noted extends Pick<Restored, 'db' | 'onSkip'> {
+interface JournaledParts extends Pick<Restored, 'db' | 'onSkip'> {
   readonly providers: FakeProviders
   readonly network: WorldConditions
 }
 
 /** Tells a journal everything that changes from now on, besides the chains. */
-const noteChanges = (journal: WorldJournal, { db, providers, network, onSkip }: Noted): void => {
+const journalChanges = (journal: WorldJournal, { db, providers, network, onSkip }: JournaledParts): void => {
   db.onChange(entry => journal.add(entry as unknown as JsonObject))
   onSkip.listener = offset => journal.add(clockEntry(offset))
   network.onChange(conditions => journal.add(networkEntry(conditions)))

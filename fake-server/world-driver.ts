@@ -1,8 +1,8 @@
 import { WalletError } from '../kernel/base/errors.ts'
 import { Observable, type Readable } from '../kernel/index.ts'
+import type { NetworkConditions } from './base/network.ts'
+import { type ChainId, chainIds } from './chain/chains.ts'
 import type { FakeWorld } from './fake-world.ts'
-import type { NetworkConditions } from './network-conditions.ts'
-import { type ChainId, chainIds } from './world-chain.ts'
 
 /** How a world is driven, in this process or by requests to another one; what was done is saved when it answers. */
 export interface WorldSteering {

@@ -146,16 +146,13 @@ export const barrels: readonly string[] = [
   'kernel/index.ts',
   'kernel/plugin-api.ts',
   'platform/node/index.ts',
-  'platform/browser/index.ts'
+  'platform/browser/index.ts',
+  // A public entry whose names differ from those within the fake server.
+  'fake-server/trouble.ts'
 ]
 
 /** Pairs of folders that still import each other; the list may only get shorter. */
 export const mutualFolders: readonly (readonly [string, string])[] = [
-  ['fake-server', 'fake-server/providers'],
-  ['fake-server', 'fake-server/providers/swap'],
-  ['fake-server', 'fake-server/routes'],
-  ['fake-server/providers', 'fake-server/providers/rates'],
-  ['fake-server/providers', 'fake-server/providers/swap'],
   ['plugins/currency/utxo/chain', 'plugins/currency/utxo/keys'],
   ['plugins/currency/utxo/electrum', 'plugins/currency/utxo/wallet']
 ]

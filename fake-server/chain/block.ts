@@ -1,9 +1,8 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
-import { sha256x2 } from '@scure/btc-signer/utils.js'
-import type { Coin } from './coins.ts'
-import { merkleRootOf } from './merkle.ts'
+import { RawTx, ScriptNum } from '@scure/btc-signer'
+import { concatBytes, sha256x2 } from '@scure/btc-signer/utils.js'
 import { type ChainNetwork, REGTEST_BITS } from './network.ts'
-import { type ChainTransaction, decodeTransaction } from './transaction.ts'
+import { type ChainTransaction, type Coin, decodeTransaction, NO_TXID } from './transaction.ts'
 
 /** The fields of a block header; hashes in display order, time in unix seconds. */
 export interface BlockHeader {
@@ -103,3 +102,116 @@ const decodeHeader = (bytes: Uint8Array): BlockHeader => {
 const hashOfHeader = (bytes: Uint8Array): string => bytesToHex(sha256x2(bytes).reverse())
 
 const meetsTarget = (hash: string): boolean => hash <= `7fffff${'0'.repeat(58)}`
+
+/** Hashes from the leaf's sibling up to the one below the root, in display order; `position` tells the sides. */
+export interface MerkleBranch {
+  readonly branch: readonly string[]
+  readonly root: string
+}
+
+/** The merkle root of hashes in display order (Bitcoin: an odd last hash is paired with itself). */
+export const merkleRootOf = (hashes: readonly string[]): string => merkleBranchOf(hashes, 0).root
+
+/**
+ * The proof that the hash at `position` belongs to the root.
+ *
+ * @throws RangeError if there is no hash at this position
+ */
+export const merkleBranchOf = (hashes: readonly string[], position: number): MerkleBranch => {
+  if (!(position in hashes)) throw new RangeError('There is no hash at this position')
+  const branch: string[] = []
+  let level = hashes.map(bytesOf)
+  let at = position
+  while (level.length > 1) {
+    branch.push(displayOf(level[at ^ 1] ?? (level[at] as Uint8Array)))
+    level = parentsOf(level)
+    at >>= 1
+  }
+  return { branch, root: displayOf(level[0] as Uint8Array) }
+}
+
+const parentsOf = (level: readonly Uint8Array[]): Uint8Array[] => {
+  const parents: Uint8Array[] = []
+  for (let i = 0; i < level.length; i += 2) {
+    const left = level[i] as Uint8Array
+    parents.push(sha256x2(left, level[i + 1] ?? left))
+  }
+  return parents
+}
+
+const bytesOf = (hash: string): Uint8Array => hexToBytes(hash).reverse()
+
+const displayOf = (hash: Uint8Array): string => bytesToHex(hash.slice().reverse())
+
+/** What the first transaction of a block is made from. */
+export interface CoinbaseOptions {
+  readonly height: number
+  /** Who earns the subsidy and the fees. */
+  readonly script: Uint8Array
+  readonly amount: bigint
+  /** Makes the coinbase of two blocks at the same height differ. */
+  readonly extraNonce: Uint8Array
+  /** The other transactions of the block, which the witness commitment covers. */
+  readonly transactions: readonly ChainTransaction[]
+}
+
+/** Makes the transaction that creates new coins, with the height (BIP34) and the witness commitment (BIP141). */
+export const makeCoinbase = ({
+  height,
+  script,
+  amount,
+  extraNonce,
+  transactions
+}: CoinbaseOptions): ChainTransaction =>
+  decodeTransaction(
+    bytesToHex(
+      RawTx.encode({
+        version: 2,
+        segwitFlag: true,
+        inputs: [
+          {
+            txid: hexToBytes(NO_TXID),
+            index: 0xffffffff,
+            finalScriptSig: concatBytes(heightPush(height), Uint8Array.of(extraNonce.length), extraNonce),
+            sequence: 0xffffffff
+          }
+        ],
+        outputs: [
+          { amount, script },
+          { amount: 0n, script: commitmentScript(transactions, RESERVED) }
+        ],
+        witnesses: [[RESERVED]],
+        lockTime: 0
+      })
+    )
+  )
+
+/** Why a transaction cannot be the coinbase of a block with these others; undefined if it can. */
+export const faultOfCoinbase = (
+  coinbase: ChainTransaction,
+  height: number,
+  transactions: readonly ChainTransaction[]
+): string | undefined => {
+  const push = bytesToHex(heightPush(height))
+  const input = coinbase.inputs[0]
+  if (input === undefined || !bytesToHex(input.script).startsWith(push)) return 'bad-cb-height'
+  const [reserved, ...rest] = input.witness
+  if (reserved?.length !== 32 || rest.length > 0) return 'bad-witness-nonce-size'
+  const expected = bytesToHex(commitmentScript(transactions, reserved))
+  const found = coinbase.outputs.findLast(output => bytesToHex(output.script).startsWith(COMMITMENT_PREFIX))
+  return found !== undefined && bytesToHex(found.script) === expected ? undefined : 'bad-witness-merkle-match'
+}
+
+const RESERVED = new Uint8Array(32)
+const COMMITMENT_PREFIX = '6a24aa21a9ed'
+
+const heightPush = (height: number): Uint8Array => {
+  if (height <= 16) return Uint8Array.of(0x50 + height)
+  const number = ScriptNum().encode(BigInt(height))
+  return concatBytes(Uint8Array.of(number.length), number)
+}
+
+const commitmentScript = (transactions: readonly ChainTransaction[], reserved: Uint8Array): Uint8Array => {
+  const root = hexToBytes(merkleRootOf([NO_TXID, ...transactions.map(tx => tx.wtxid)])).reverse()
+  return concatBytes(hexToBytes(COMMITMENT_PREFIX), sha256x2(root, reserved))
+}

@@ -1,11 +1,8 @@
-import { type Block, type ChainBlock, genesisBlock } from './block.ts'
-import { faultOfCoinbase } from './coinbase.ts'
-import { type Coin, CoinTable, coinsOf } from './coins.ts'
+import { type Block, type ChainBlock, faultOfCoinbase, genesisBlock } from './block.ts'
 import { Mempool } from './mempool.ts'
 import { type ChainNetwork, COINBASE_MATURITY, subsidyAt } from './network.ts'
 import { ScriptIndex } from './script-index.ts'
-import type { ChainTimes } from './time-lock.ts'
-import type { ChainTransaction } from './transaction.ts'
+import { type ChainTimes, type ChainTransaction, type Coin, CoinTable, coinsOf } from './transaction.ts'
 
 /** Where a transaction is: in the block at `height`, at `position`; both are undefined while it waits. */
 export interface FoundTransaction {

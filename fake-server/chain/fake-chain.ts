@@ -3,17 +3,21 @@ import { WalletError } from '../../kernel/base/errors.ts'
 import type { Json } from '../../kernel/base/json.ts'
 import type { Clock } from '../../kernel/io/io.ts'
 import { admit, readmit } from './admission.ts'
-import { workBlock } from './block.ts'
+import { makeCoinbase, workBlock } from './block.ts'
 import type { ChainState, ChainView } from './chain-state.ts'
-import { makeCoinbase } from './coinbase.ts'
-import type { Coin } from './coins.ts'
-import type { Faucet, Payment } from './faucet.ts'
-import { DEFAULT_FEE_RATES, type FeeRates, feeRateFor, parseFeeRates } from './fee-rates.ts'
+import { refuse } from './check.ts'
+import {
+  DEFAULT_FEE_RATES,
+  type Faucet,
+  type FeeRates,
+  feeRateFor,
+  type Payment,
+  parseFeeRates
+} from './faucet.ts'
 import { type ChainNetwork, COINBASE_MATURITY, MAX_BLOCK_WEIGHT, POLICY, subsidyAt } from './network.ts'
-import { refuse } from './refusal.ts'
 import { saveChain } from './saved-chain.ts'
 import { scriptHashOf, scriptOf } from './script.ts'
-import { type ChainTransaction, decodeTransaction } from './transaction.ts'
+import { type ChainTransaction, type Coin, decodeTransaction } from './transaction.ts'
 
 /** What one call changed. */
 export interface ChainChange {

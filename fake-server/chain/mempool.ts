@@ -1,5 +1,4 @@
-import type { Coin } from './coins.ts'
-import { type ChainTransaction, outpointOf } from './transaction.ts'
+import { type ChainTransaction, type Coin, outpointOf } from './transaction.ts'
 
 /** A transaction that waits for a block. */
 export interface MempoolEntry {

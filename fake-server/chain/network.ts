@@ -55,3 +55,58 @@ export const subsidyAt = ({ halvingInterval }: ChainNetwork, height: number): bi
   const halvings = Math.floor(height / halvingInterval)
   return halvings >= 64 ? 0n : 5_000_000_000n >> BigInt(halvings)
 }
+
+/** Bitcoin's regression test network (Bitcoin Core, chainparams.cpp). */
+export const BITCOIN_REGTEST: ChainNetwork = {
+  pluginId: 'bitcoin',
+  currencyCode: 'BTC',
+  prefixes: { bech32: 'bcrt', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef },
+  oldScriptHashes: [],
+  genesis: {
+    header:
+      '0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e' +
+      '67768f617fc81bc3888a51323a9fb8aa4b1e5e4adae5494dffff7f2002000000',
+    transaction:
+      '01000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d01' +
+      '04455468652054696d65732030332f4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f6620736563' +
+      '6f6e64206261696c6f757420666f722062616e6b73ffffffff0100f2052a01000000434104678afdb0fe5548271967f1a671' +
+      '30b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d' +
+      '5fac00000000',
+    hash: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'
+  },
+  blockSeconds: 600,
+  halvingInterval: 150,
+  maxMoney: 2_100_000_000_000_000n,
+  dustRelayPerKvB: 3000n,
+  isReplaceable: true
+}
+
+/**
+ * Litecoin's regression test network (Litecoin Core 0.21, chainparams.cpp), without the extension blocks of MWEB.
+ *
+ * The work of its blocks is counted by SHA-256 as on Bitcoin, not by scrypt: wallets do not check it on a network
+ * where it costs nothing, and scrypt would make every start of a world slow.
+ */
+export const LITECOIN_REGTEST: ChainNetwork = {
+  pluginId: 'litecoin',
+  currencyCode: 'LTC',
+  prefixes: { bech32: 'rltc', pubKeyHash: 0x6f, scriptHash: 0x3a, wif: 0xef },
+  oldScriptHashes: [0xc4],
+  genesis: {
+    header:
+      '010000000000000000000000000000000000000000000000000000000000000000000000d9ced4ed1130f7b7faad9be2' +
+      '5323ffafa33232a17c3edf6cfd97bee6bafbdd97dae5494dffff7f2000000000',
+    transaction:
+      '01000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4804ffff001d01' +
+      '04404e592054696d65732030352f4f63742f32303131205374657665204a6f62732c204170706c65e28099732056697369' +
+      '6f6e6172792c2044696573206174203536ffffffff0100f2052a010000004341040184710fa689ad5023690c80f3a49c8f' +
+      '13f8d45b8c857fbcbc8bc4a8e4d3eb4b10f4d4604fa08dce601aaf0f470216fe1b51850b4acf21b179c45070ac7b03a9ac' +
+      '00000000',
+    hash: '530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9'
+  },
+  blockSeconds: 150,
+  halvingInterval: 150,
+  maxMoney: 8_400_000_000_000_000n,
+  dustRelayPerKvB: 30_000n,
+  isReplaceable: false
+}

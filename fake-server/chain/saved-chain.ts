@@ -6,10 +6,9 @@ import type { Json, JsonObject } from '../../kernel/base/json.ts'
 import { readmit } from './admission.ts'
 import { decodeBlock } from './block.ts'
 import { ChainState } from './chain-state.ts'
-import { type FeeRates, parseFeeRates } from './fee-rates.ts'
+import { checkSpends, refuse } from './check.ts'
+import { type FeeRates, parseFeeRates } from './faucet.ts'
 import type { ChainNetwork } from './network.ts'
-import { refuse } from './refusal.ts'
-import { checkSpends } from './spend-check.ts'
 import { decodeTransaction } from './transaction.ts'
 
 /** What a fake chain consists of. */

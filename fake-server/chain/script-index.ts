@@ -1,9 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { utf8 } from '@scure/base'
 import { sha256 } from '@scure/btc-signer/utils.js'
-import type { Coin } from './coins.ts'
 import type { Mempool, MempoolEntry } from './mempool.ts'
-import { type ChainTransaction, outpointOf } from './transaction.ts'
+import { type ChainTransaction, type Coin, outpointOf } from './transaction.ts'
 
 /** One transaction in the history of a script. */
 export interface HistoryItem {

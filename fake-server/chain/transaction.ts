@@ -106,3 +106,69 @@ const sizeOfItem = ({ length }: Uint8Array): number => varintSize(length) + leng
 const varintSize = (count: number): number => (count < 0xfd ? 1 : count <= 0xffff ? 3 : 5)
 
 const idOf = (bytes: Uint8Array): string => bytesToHex(sha256x2(bytes).reverse())
+
+/** An output that exists: its origin, amount and script. */
+export interface Coin {
+  readonly txid: string
+  readonly index: number
+  readonly amount: bigint
+  readonly script: Uint8Array
+  readonly scriptHash: string
+  /** The block it was created in; 0 while its transaction is unconfirmed. */
+  readonly height: number
+  readonly isCoinbase: boolean
+}
+
+/** The outputs of a transaction as coins; those that can never be spent are left out. */
+export const coinsOf = (tx: ChainTransaction, height: number): readonly Coin[] => {
+  const coinbase = isCoinbase(tx)
+  return tx.outputs.flatMap(({ amount, script, scriptHash }, index) =>
+    script[0] === 0x6a
+      ? []
+      : [{ txid: tx.txid, index, amount, script, scriptHash, height, isCoinbase: coinbase }]
+  )
+}
+
+/** The confirmed outputs that no block has spent. The mempool does not change it. */
+export class CoinTable {
+  readonly #coins = new Map<string, Coin>()
+
+  get(txid: string, index: number): Coin | undefined {
+    return this.#coins.get(outpointOf(txid, index))
+  }
+
+  add(coin: Coin): void {
+    this.#coins.set(outpointOf(coin.txid, coin.index), coin)
+  }
+
+  remove(coin: Coin): void {
+    this.#coins.delete(outpointOf(coin.txid, coin.index))
+  }
+}
+
+/** The part of a chain that time locks look at. */
+export interface ChainTimes {
+  readonly height: number
+  /** The median of the eleven block times that end at `height` (BIP113), in unix seconds. */
+  medianTimeAt(height: number): number
+}
+
+/** True if the next block may hold this transaction by its `lockTime` (BIP65, BIP113). */
+export const isFinal = (tx: ChainTransaction, chain: ChainTimes): boolean => {
+  if (tx.lockTime === 0 || tx.inputs.every(input => input.sequence === 0xffffffff)) return true
+  const reached = tx.lockTime < 500_000_000 ? chain.height + 1 : chain.medianTimeAt(chain.height)
+  return tx.lockTime < reached
+}
+
+/** True if the next block may hold this transaction by the relative locks of its inputs (BIP68). */
+export const isSequenceFinal = (tx: ChainTransaction, coins: readonly Coin[], chain: ChainTimes): boolean => {
+  if (tx.version < 2) return true
+  return tx.inputs.every(({ sequence }, index) => {
+    if ((sequence & 0x80000000) !== 0) return true
+    const count = sequence & 0xffff
+    const coinHeight = coins[index]?.height || chain.height + 1
+    if ((sequence & 0x400000) === 0) return coinHeight + count <= chain.height + 1
+    const since = chain.medianTimeAt(Math.max(0, coinHeight - 1))
+    return since + count * 512 <= chain.medianTimeAt(chain.height)
+  })
+}

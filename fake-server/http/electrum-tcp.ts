@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { StringDecoder } from 'node:string_decoder'
-import { makeLineReader } from '../chain/electrum-connect.ts'
-import { DEFAULT_LIMITS, type ElectrumLimits, makeElectrumSession } from '../chain/electrum-session.ts'
 import type { FakeChain } from '../chain/fake-chain.ts'
+import { makeLineReader } from '../electrum/connect.ts'
+import { DEFAULT_LIMITS, type ElectrumLimits, makeElectrumSession } from '../electrum/session.ts'
 
 /** Where to listen, and what to allow. */
 export interface ElectrumServerOptions {

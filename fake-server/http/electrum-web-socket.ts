@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { DEFAULT_LIMITS, makeElectrumSession } from '../chain/electrum-session.ts'
 import type { FakeChain } from '../chain/fake-chain.ts'
+import { DEFAULT_LIMITS, makeElectrumSession } from '../electrum/session.ts'
 import {
   type ConnectionOptions,
   type ElectrumServer,

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type FakeServer, MAX_BODY } from '../fake-server.ts'
+import { type FakeReply, type FakeRequest, invalidRequest } from '../base/replies.ts'
 import type { FakeProviders } from '../providers/fake-providers.ts'
-import { type FakeReply, type FakeRequest, invalidRequest } from '../replies.ts'
-import { answerOrigin } from './cross-origin.ts'
+import { type FakeServer, MAX_BODY } from '../routes/fake-server.ts'
 
 /** Where to listen. */
 export interface HttpServerOptions {
@@ -124,3 +123,33 @@ const headersOf = ({ headers }: IncomingMessage): Record<string, string> => {
     if (typeof value === 'string') texts.push([name, value])
   return Object.fromEntries(texts)
 }
+
+/**
+ * Lets the pages of this machine read the replies of a fake server (Fetch standard, CORS), so that a web wallet can be tried
+ * against it from its own development server. Pages from anywhere else cannot.
+ *
+ * @returns true for the question of a browser whether it may ask, which is answered
+ */
+const answerOrigin = ({ method, headers }: IncomingMessage, response: ServerResponse): boolean => {
+  const { origin } = headers
+  response.setHeader('vary', 'origin')
+  if (origin === undefined || !isOfThisMachine(origin)) return false
+  response.setHeader('access-control-allow-origin', origin)
+  const asked = headers['access-control-request-method']
+  if (method !== 'OPTIONS' || asked === undefined) return false
+  response
+    .writeHead(204, {
+      'access-control-allow-methods': asked,
+      'access-control-allow-headers': headers['access-control-request-headers'] ?? '',
+      'access-control-max-age': '600'
+    })
+    .end()
+  return true
+}
+
+const isOfThisMachine = (origin: string): boolean => {
+  const hostname = URL.canParse(origin) ? new URL(origin).hostname : ''
+  return LOOPBACK.includes(hostname) || hostname.endsWith('.localhost')
+}
+
+const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']

@@ -1,14 +1,24 @@
 import { WalletError } from '../../kernel/base/errors.ts'
 import { isRecord, type Json, type JsonObject } from '../../kernel/base/json.ts'
 import type { Clock } from '../../kernel/io/io.ts'
-import type { Middleware } from '../fake-server.ts'
-import type { FakeReply, FakeRequest } from '../replies.ts'
-import { makeTrafficLog, type TrafficLog } from '../traffic.ts'
-import { FakeMarket } from './fake-market.ts'
-import type { FakeProvider, ProviderMemory, ProviderRequest } from './fake-provider.ts'
+import type { FakeReply, FakeRequest, Middleware } from '../base/replies.ts'
+import { makeTrafficLog, type TrafficLog } from '../base/traffic.ts'
+import type { FakeChains } from '../chain/chains.ts'
+import { FakeMarket } from './market/market.ts'
+import type { FakeProvider, ProviderMemory, ProviderRequest } from './market/provider.ts'
+import { fakeBinance } from './rates/fake-binance.ts'
+import { fakeCoinbase } from './rates/fake-coinbase.ts'
+import { fakeCoincap } from './rates/fake-coincap.ts'
+import { fakeCoingecko } from './rates/fake-coingecko.ts'
+import { fakeEcb } from './rates/fake-ecb.ts'
+import { fakeEdgeRates } from './rates/fake-edge-rates.ts'
+import { fakeKraken } from './rates/fake-kraken.ts'
+import { fakeMempool } from './rates/fake-mempool.ts'
+import type { ExchangePorts } from './swap/fake-exchange.ts'
+import { type FakeSwaps, makeFakeSwaps } from './swap/fake-swaps.ts'
 
 /** What the providers of a world share. */
-export interface FakeProvidersOptions {
+interface FakeProvidersOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'now'>
   /** Waits until all changes so far are durable; each answer waits for it. */
   readonly saved?: () => Promise<void>
@@ -147,3 +157,48 @@ const partsOf = (host: string, request: FakeRequest): ProviderRequest => {
 const withoutKeys = (path: string): string => path.replace(KEY_VALUE, '$1…')
 
 const KEY_VALUE = /([?&][^=&]*(?:key|secret|token|auth|sign|pass)[^=&]*=)[^&]*/gi
+
+/** What the providers of a world are opened with. */
+export interface OpenProvidersOptions extends FakeProvidersOptions {
+  /** Where swaps are paid and paid out. */
+  readonly chains: FakeChains
+  readonly clock: FakeProvidersOptions['clock'] & ExchangePorts['clock']
+  readonly random: (count: number) => Uint8Array
+  /** The entries of a saved world. */
+  readonly remembered?: Iterable<Json>
+}
+
+/** The providers of a world, and what is behind those that swap. */
+export interface OpenedProviders {
+  readonly providers: FakeProviders
+  readonly swaps: FakeSwaps
+}
+
+/** Opens all providers that a fake world has. @throws BAD_REPLY if what is remembered is damaged */
+export const openFakeProviders = ({
+  chains,
+  random,
+  remembered = [],
+  ...options
+}: OpenProvidersOptions): OpenedProviders => {
+  const providers = new FakeProviders(options)
+  const { market } = providers
+  for (const provider of makeRateProviders(market, options.clock)) providers.add(provider)
+  const opened = makeFakeSwaps({ market, chains, random, clock: options.clock })
+  for (const provider of opened.providers) providers.add(provider)
+  providers.load(remembered)
+  opened.resume()
+  return { providers, swaps: opened.swaps }
+}
+
+/** The rate providers of a fake world. */
+const makeRateProviders = (market: FakeMarket, clock: Pick<Clock, 'now'>): readonly FakeProvider[] => [
+  fakeCoinbase(market),
+  fakeCoingecko(market),
+  fakeKraken(market),
+  fakeBinance(market),
+  fakeCoincap(market, clock),
+  fakeEcb(market, clock),
+  fakeMempool(market, clock),
+  fakeEdgeRates(market, clock)
+]

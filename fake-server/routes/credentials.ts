@@ -1,9 +1,10 @@
-import { loginPayloadOf } from '../login-payload.ts'
-import type { LoginRecord, Voucher } from '../login-record.ts'
-import { envelope, type FakeReply } from '../replies.ts'
-import { groups, vouchersShape } from '../request-shapes.ts'
-import { done, type KnownCall, payloadOf, type Route, withLogin } from '../route.ts'
+import { objectOf, optional } from '../../kernel/schema/shape.ts'
+import { loginPayloadOf } from '../accounts/login-payload.ts'
+import type { LoginRecord, Voucher } from '../accounts/login-record.ts'
+import { groups, isIds, type Shape } from '../accounts/shapes.ts'
+import { envelope, type FakeReply } from '../base/replies.ts'
 import { isIdTaken } from './login.ts'
+import { done, type KnownCall, payloadOf, type Route, withLogin } from './route.ts'
 
 /** Setting and clearing the ways to log in, one group of fields at a time (protocol §2.10). */
 export const credentialRoutes = (): readonly Route[] => [
@@ -93,3 +94,12 @@ const judgeVouchers: KnownHandler = call => {
   db.saveLogin(saved)
   return envelope('success', { results: loginPayloadOf(saved, call) })
 }
+
+/** `data` of POST /v2/login/vouchers. */
+const vouchersShape: Shape<{
+  approvedVouchers: string[] | undefined
+  rejectedVouchers: string[] | undefined
+}> = objectOf<{ approvedVouchers: string[] | undefined; rejectedVouchers: string[] | undefined }>({
+  approvedVouchers: optional('list of text', isIds),
+  rejectedVouchers: optional('list of text', isIds)
+})

@@ -1,9 +1,9 @@
-import { parse } from '../../kernel/schema/shape.ts'
-import { DB_LIMITS } from '../fake-db.ts'
-import { type Lobby, lobbyReplyShape, lobbyRequestShape } from '../login-record.ts'
-import { envelope, type FakeReply, invalidRequest } from '../replies.ts'
-import { loginRequestShape } from '../request-shapes.ts'
-import { done, type Handler, type Route, type RouteCall } from '../route.ts'
+import { objectOf, optional, parse } from '../../kernel/schema/shape.ts'
+import { DB_LIMITS } from '../accounts/fake-db.ts'
+import { type Lobby, lobbyReplyShape } from '../accounts/login-record.ts'
+import { credential, loginRequestShape, type Shape } from '../accounts/shapes.ts'
+import { envelope, type FakeReply, invalidRequest } from '../base/replies.ts'
+import { done, type Handler, type Route, type RouteCall } from './route.ts'
 
 /** The meeting place of edge logins: one request, and the replies to it (protocol §2.10). */
 export const lobbyRoutes = (): readonly Route[] => [
@@ -62,3 +62,15 @@ const withLobby = (
   if (lobby !== undefined && lobby.expires > clock.now()) return use(lobby, id)
   return envelope('noLobby', { message: `Cannot find lobby ${id.slice(0, MAX_ID)}` })
 }
+
+/** The fields of a lobby request that the server itself reads; the rest is kept as it came. */
+const lobbyRequestShape: Shape<{ publicKey: string; timeout: number | undefined }> = objectOf<{
+  publicKey: string
+  timeout: number | undefined
+}>({
+  publicKey: credential(),
+  timeout: optional(
+    'timeout',
+    (value): value is number => typeof value === 'number' && value >= 0 && value < 1e9
+  )
+})

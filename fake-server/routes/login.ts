@@ -1,9 +1,19 @@
 import { isoOf } from '../../kernel/base/time.ts'
-import { DB_LIMITS, type FakeDb } from '../fake-db.ts'
-import { loginPayloadOf } from '../login-payload.ts'
-import type { LoginRecord } from '../login-record.ts'
-import { envelope, type FakeReply, invalidRequest } from '../replies.ts'
-import { createShape, groups, type KeysGroup, tryGroup } from '../request-shapes.ts'
+import { leaf, objectOf } from '../../kernel/schema/shape.ts'
+import type { Box } from '../../kernel/types/keys.ts'
+import { DB_LIMITS, type FakeDb } from '../accounts/fake-db.ts'
+import { loginPayloadOf } from '../accounts/login-payload.ts'
+import type { LoginRecord } from '../accounts/login-record.ts'
+import {
+  credential,
+  groups,
+  isShortText,
+  type KeysGroup,
+  optionalWireBox,
+  type Shape,
+  tryGroup
+} from '../accounts/shapes.ts'
+import { envelope, type FakeReply, invalidRequest } from '../base/replies.ts'
 import {
   done,
   type KnownCall,
@@ -12,7 +22,7 @@ import {
   type Route,
   withChallenge,
   withLogin
-} from '../route.ts'
+} from './route.ts'
 
 /** Logging in, making logins, giving them keys and deleting them (protocol §2.10). */
 export const loginRoutes = (): readonly Route[] => {
@@ -147,3 +157,10 @@ const deleteLogin = ({ db, record }: KnownCall): FakeReply => {
   db.deleteLogin(record.loginId)
   return done()
 }
+
+/** `data` of POST /v2/login/create that every login has. */
+const createShape: Shape<{ appId: string; loginId: string; parentBox: Box | undefined }> = objectOf<{
+  appId: string
+  loginId: string
+  parentBox: Box | undefined
+}>({ appId: leaf('text', isShortText), loginId: credential(), parentBox: optionalWireBox() })

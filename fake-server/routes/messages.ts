@@ -1,9 +1,9 @@
 import { parse } from '../../kernel/schema/shape.ts'
-import { loginPayloadOf, pendingVouchersOf } from '../login-payload.ts'
-import { loginAt } from '../passing-time.ts'
-import { envelope } from '../replies.ts'
-import { loginRequestShape } from '../request-shapes.ts'
-import type { Handler, Route } from '../route.ts'
+import { loginAt } from '../accounts/auth.ts'
+import { loginPayloadOf, pendingVouchersOf } from '../accounts/login-payload.ts'
+import { loginRequestShape } from '../accounts/shapes.ts'
+import { envelope } from '../base/replies.ts'
+import type { Handler, Route } from './route.ts'
 
 /** What a device may ask without a secret: news of the logins it knows (protocol §2.4). */
 export const messageRoutes = (): readonly Route[] => [

@@ -1,8 +1,9 @@
 import { isoOf } from '../../kernel/base/time.ts'
-import { loginAt, NO_OTP } from '../passing-time.ts'
-import { envelope, type FakeReply } from '../replies.ts'
-import { otpShape } from '../request-shapes.ts'
-import { done, type KnownCall, type LoginCall, payloadOf, type Route, withLogin } from '../route.ts'
+import { objectOf, optional } from '../../kernel/schema/shape.ts'
+import { loginAt, NO_OTP } from '../accounts/auth.ts'
+import { isTimeout, otpKey, type Shape } from '../accounts/shapes.ts'
+import { envelope, type FakeReply } from '../base/replies.ts'
+import { done, type KnownCall, type LoginCall, payloadOf, type Route, withLogin } from './route.ts'
 
 /** Two-factor: switched on, off, or reset after a delay (protocol §2.10, specification §4). */
 export const otpRoutes = (): readonly Route[] => {
@@ -46,3 +47,9 @@ const requestReset = ({ request, db, clock }: LoginCall): FakeReply => {
   if (record.otpResetDate === undefined) db.saveLogin({ ...record, otpResetDate })
   return envelope('success', { results: { otpResetDate } })
 }
+
+/** `data` of POST /v2/login/otp. */
+const otpShape: Shape<{ otpKey: string; otpTimeout: number | undefined }> = objectOf<{
+  otpKey: string
+  otpTimeout: number | undefined
+}>({ otpKey: otpKey(), otpTimeout: optional('seconds', isTimeout) })

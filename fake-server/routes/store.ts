@@ -1,8 +1,7 @@
 import { objectOf, parse } from '../../kernel/schema/shape.ts'
-import { plainBox, type RepoChanges, repoChanges } from '../fields.ts'
-import type { Shape } from '../login-record.ts'
-import { type FakeReply, jsonReply } from '../replies.ts'
-import type { Handler, Route, RouteCall } from '../route.ts'
+import { plainBox, type RepoChanges, repoChanges, type Shape } from '../accounts/shapes.ts'
+import { type FakeReply, jsonReply } from '../base/replies.ts'
+import type { Handler, Route, RouteCall } from './route.ts'
 
 /** The sync server, which does not use the login envelope (protocol §2.9). */
 export const storeRoutes = (): readonly Route[] => [

@@ -1,8 +1,9 @@
-import { loginPayloadOf } from '../login-payload.ts'
-import type { LoginRecord } from '../login-record.ts'
-import { envelope, type FakeReply, invalidRequest } from '../replies.ts'
-import { groups, newIdsShape, tryGroup } from '../request-shapes.ts'
-import { type KnownCall, payloadOf, type Route, withLogin } from '../route.ts'
+import { objectOf } from '../../kernel/schema/shape.ts'
+import { loginPayloadOf } from '../accounts/login-payload.ts'
+import type { LoginRecord } from '../accounts/login-record.ts'
+import { groups, optionalCredential, type Shape, tryGroup } from '../accounts/shapes.ts'
+import { envelope, type FakeReply, invalidRequest } from '../base/replies.ts'
+import { type KnownCall, payloadOf, type Route, withLogin } from './route.ts'
 
 /**
  * Changing the username, which changes every id and secret that is derived from it (protocol §2.10).
@@ -72,3 +73,9 @@ const refuseExtra = (record: LoginRecord, { userId, pin2Id, recovery2Id }: Wante
   }
   return undefined
 }
+
+/** `data` of POST /v2/login/username besides the username and password groups. */
+const newIdsShape: Shape<{ pin2Id: string | undefined; recovery2Id: string | undefined }> = objectOf<{
+  pin2Id: string | undefined
+  recovery2Id: string | undefined
+}>({ pin2Id: optionalCredential(), recovery2Id: optionalCredential() })

@@ -2,9 +2,8 @@ import { base64 } from '@scure/base'
 import type { Clock, Io } from '../../kernel/io/io.ts'
 import { repoFolderOf, stashPathOf } from '../../kernel/keys/ids.ts'
 import { stashTextOf } from '../../kernel/login/stash.ts'
-import { FakeDb } from '../fake-db.ts'
-import { loadFakeUser } from './load-user.ts'
-import { userStashOf } from './user-stash.ts'
+import { FakeDb } from '../accounts/fake-db.ts'
+import { loadFakeUser, userStashOf } from './load-user.ts'
 
 /**
  * The files of a device on which these users have logged in before, in the deployed layout: a stash each, and

@@ -8,10 +8,10 @@ import { allWalletInfos, openLoginTree } from '../../kernel/login/tree.ts'
 import { parseLegacyWalletFile } from '../../kernel/schema/account-files.ts'
 import type { Box } from '../../kernel/types/keys.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
-import type { FakeDb } from '../fake-db.ts'
-import type { LoginRecord } from '../login-record.ts'
+import type { FakeDb } from '../accounts/fake-db.ts'
+import type { LoginRecord } from '../accounts/login-record.ts'
 import { dumpLogin, type FakeUser, type UserRepo } from './fake-user.ts'
-import { type StashSource, userStashOf } from './user-stash.ts'
+import { type StashSource, userStashOf } from './load-user.ts'
 
 /** Which user, and what opens it. */
 export interface UserKey {

@@ -3,8 +3,8 @@ import { isRecord } from '../../kernel/base/json.ts'
 import { isoOf } from '../../kernel/base/time.ts'
 import { leaf, objectOf, optionalIsoDate, optionalText, parse } from '../../kernel/schema/shape.ts'
 import type { Box } from '../../kernel/types/keys.ts'
-import { credential, isRepoPath, isSyncKey, isWireBox, plainBox } from '../fields.ts'
-import { type LoginRecord, loginRecordShape, type Shape, type Voucher } from '../login-record.ts'
+import { type LoginRecord, loginRecordShape, type Voucher } from '../accounts/login-record.ts'
+import { credential, isRepoPath, isSyncKey, isWireBox, plainBox, type Shape } from '../accounts/shapes.ts'
 
 /** The files of a repo by path. */
 export type UserRepo = Readonly<Record<string, Box>>
@@ -32,7 +32,7 @@ export interface LoginDump extends Omit<LoginRecord, 'lastLogin' | 'parentId' | 
 }
 
 /** A checked user, ready for a world. */
-export interface UserParts extends Omit<FakeUser, 'server'> {
+export interface ParsedUser extends Omit<FakeUser, 'server'> {
   /** The root login first, each login before those below it. */
   readonly logins: readonly [LoginRecord, ...LoginRecord[]]
 }
@@ -43,7 +43,7 @@ export interface UserParts extends Omit<FakeUser, 'server'> {
  * @param now - milliseconds; the date of logins that tell none
  * @throws BAD_REPLY naming the field, also for logins deeper than 8 levels or more than 1000 in all
  */
-export const parseFakeUser = (value: unknown, now: number): UserParts => {
+export const parseFakeUser = (value: unknown, now: number): ParsedUser => {
   const { server, ...user } = parse(userShape, value, SOURCE)
   const logins = recordsOf(server, { created: isoOf(now), parentId: undefined, depth: 1 })
   const [{ appId, loginId }] = logins

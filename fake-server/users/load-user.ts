@@ -1,9 +1,14 @@
 import { WalletError } from '../../kernel/base/errors.ts'
-import type { Clock, CryptoPort } from '../../kernel/io/io.ts'
+import type { Clock, CryptoPort, Io } from '../../kernel/io/io.ts'
+import { applyLoginPayload } from '../../kernel/login/payload.ts'
+import { makeEmptyStash } from '../../kernel/login/stash.ts'
+import { parseLoginPayload } from '../../kernel/schema/login.ts'
 import type { Box } from '../../kernel/types/keys.ts'
-import { DB_LIMITS, FakeDb } from '../fake-db.ts'
-import type { LoginRecord } from '../login-record.ts'
-import { parseFakeUser, type UserParts, type UserRepo } from './fake-user.ts'
+import type { LoginStash } from '../../kernel/types/login.ts'
+import { DB_LIMITS, FakeDb } from '../accounts/fake-db.ts'
+import { loginPayloadOf } from '../accounts/login-payload.ts'
+import type { LoginRecord } from '../accounts/login-record.ts'
+import { type ParsedUser, parseFakeUser, type UserRepo } from './fake-user.ts'
 
 /** The part of a world that users live in. */
 export interface UserWorld {
@@ -20,7 +25,7 @@ export interface UserWorld {
  * @throws BAD_REPLY if it is no such user, or does not fit into this world
  * @throws ACCOUNT_EXISTS if a login, name, PIN or recovery id of it is there already
  */
-export const loadFakeUser = (world: UserWorld, value: unknown): UserParts => {
+export const loadFakeUser = (world: UserWorld, value: unknown): ParsedUser => {
   const { db, clock } = world
   const user = parseFakeUser(value, clock.now())
   checkConsistency(world, user)
@@ -36,7 +41,7 @@ export const loadFakeUser = (world: UserWorld, value: unknown): UserParts => {
 }
 
 /** A user that contradicts itself does not even fit into an empty world. */
-const checkConsistency = ({ crypto }: UserWorld, { logins }: UserParts): void => {
+const checkConsistency = ({ crypto }: UserWorld, { logins }: ParsedUser): void => {
   const empty = new FakeDb(crypto)
   for (const login of logins) empty.saveLogin(login)
   if (empty.counts.logins !== logins.length) throw misfit('has one login twice')
@@ -53,7 +58,7 @@ const isTaken = (db: FakeDb, { loginId, userId, pin2Id, recovery2Id }: LoginReco
   (pin2Id !== undefined && db.findLogin('pin2Id', pin2Id) !== undefined) ||
   (recovery2Id !== undefined && db.findLogin('recovery2Id', recovery2Id) !== undefined)
 
-const checkRoom = (db: FakeDb, { logins, repos }: UserParts): void => {
+const checkRoom = (db: FakeDb, { logins, repos }: ParsedUser): void => {
   const hasRoom =
     db.counts.logins + logins.length <= DB_LIMITS.logins &&
     db.counts.repos + Object.keys(repos).length <= DB_LIMITS.repos &&
@@ -74,3 +79,31 @@ const fillRepo = (db: FakeDb, key: string, files: UserRepo): void => {
 
 const misfit = (rule: string): WalletError =>
   new WalletError('BAD_REPLY', { source: 'fake user', path: 'server', rule })
+
+/** What opens a login that a server keeps. */
+export interface StashSource {
+  readonly io: Pick<Io, 'crypto'>
+  readonly db: FakeDb
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** A root login on a server, its key, and the name that goes into the stash. */
+export interface OpenRecord {
+  readonly record: LoginRecord
+  readonly loginKey: Uint8Array
+  readonly username: string | undefined
+}
+
+/**
+ * The stash of a device that has just logged in (protocol §4.1).
+ *
+ * @throws INVALID_CHECKSUM and the other failures of boxes for another key; BAD_REPLY, KEY_INTEGRITY
+ */
+export const userStashOf = ({ io, db, clock }: StashSource, open: OpenRecord): LoginStash => {
+  const { record, loginKey, username } = open
+  const reply = loginPayloadOf(record, { db, clock, crypto: io.crypto })
+  const payload = parseLoginPayload(JSON.parse(JSON.stringify(reply)))
+  const empty = { ...makeEmptyStash(username), loginId: record.loginId }
+  const stash = applyLoginPayload(io, empty, { loginKey, payload })
+  return { ...stash, ...(record.lastLogin === undefined ? {} : { lastLogin: record.lastLogin }) }
+}

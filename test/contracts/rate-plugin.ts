@@ -1,14 +1,14 @@
 import type { ExecutionContext, TestFn } from 'ava'
 import fc from 'fast-check'
 import {
+  answerInstead,
   cutReplies,
   dripReplies,
   htmlPage,
-  refusal,
+  refusalReply,
   spoilFigures,
   swellReplies
-} from '../../fake-server/providers/provider-trouble.ts'
-import { answerInstead } from '../../fake-server/trouble.ts'
+} from '../../fake-server/base/faults.ts'
 import type { RatePlugin } from '../../kernel/plugin-api.ts'
 import type { RatePair } from '../../kernel/types/rates.ts'
 import { openRateLab, type RateLab, type RateLabOptions } from '../helpers/rate-lab.ts'
@@ -56,7 +56,7 @@ export const testRatePlugin = (test: TestFn, about: RatePluginCase): void => {
     const lab = open()
     await lab.ask(about.wanted)
     t.true(lab.requests.every(({ headers }) => Object.values(headers).some(text => text.includes(apiKey))))
-    lab.trouble(answerInstead(lab.port, refusal(401)))
+    lab.trouble(answerInstead(lab.port, refusalReply(401)))
     const { error } = await lab.ask(about.wanted)
     t.is(lab.codeOf(error), 'SERVER')
     const { traffic } = lab.world.providers
@@ -144,7 +144,7 @@ const testRefusals = (
       [undefined, 240_000],
       ['999999', 3_600_000]
     ] as const) {
-      const reply = refusal(429, retryAfter === undefined ? {} : { retryAfter })
+      const reply = refusalReply(429, retryAfter === undefined ? {} : { retryAfter })
       const recover = lab.trouble(answerInstead(lab.port, reply))
       t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
       await refusedFor(t, lab, milliseconds)
@@ -155,7 +155,7 @@ const testRefusals = (
 
   test(`${plugin.id}: a refusal for the country is taken to other addresses, then it rests for an hour`, async t => {
     const lab = open()
-    const recover = lab.trouble(answerInstead(lab.port, refusal(451)))
+    const recover = lab.trouble(answerInstead(lab.port, refusalReply(451)))
     for (let i = 0; i < originCount; i += 1) {
       t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
       t.is(lab.requests.length, i + 1)
@@ -169,7 +169,7 @@ const testRefusals = (
   test(`${plugin.id}: an error of the server or the network ends one round only`, async t => {
     const lab = open()
     for (const status of [500, 503, 404, 302, 204]) {
-      const recover = lab.trouble(answerInstead(lab.port, refusal(status)))
+      const recover = lab.trouble(answerInstead(lab.port, refusalReply(status)))
       const { error, pairs } = await lab.ask(wanted)
       t.is(lab.codeOf(error), 'SERVER')
       t.deepEqual(pairs, [])

@@ -1,8 +1,14 @@
 import type { ExecutionContext, TestFn } from 'ava'
+import {
+  answerInstead,
+  cutReplies,
+  htmlPage,
+  refusalReply,
+  slowDown,
+  spoilFigures
+} from '../../fake-server/base/faults.ts'
+import type { ChainId } from '../../fake-server/chain/chains.ts'
 import { scriptOf } from '../../fake-server/chain/script.ts'
-import { cutReplies, htmlPage, refusal, spoilFigures } from '../../fake-server/providers/provider-trouble.ts'
-import { answerInstead, slowDown } from '../../fake-server/trouble.ts'
-import type { ChainId } from '../../fake-server/world-chain.ts'
 import { nativeAmount } from '../../kernel/base/amount.ts'
 import { isWalletError, WalletError } from '../../kernel/base/errors.ts'
 import type { JsonObject } from '../../kernel/base/json.ts'
@@ -101,9 +107,9 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
 
   test(`${id}: an amount that no float holds comes through digit by digit`, async t => {
     const home = open(contract)
-    home.world.swaps.changenow.manners.maxUsd = '1000000000000000'
-    home.world.swaps.sideshift.manners.maxUsd = '1000000000000000'
-    home.world.swaps.letsexchange.manners.maxUsd = '1000000000000000'
+    home.world.swaps.changenow.behaviour.maxUsd = '1000000000000000'
+    home.world.swaps.sideshift.behaviour.maxUsd = '1000000000000000'
+    home.world.swaps.letsexchange.behaviour.maxUsd = '1000000000000000'
     const amount = nativeAmount('90071992547409931')
     const offer = await offerOf(ask(home, contract, { amount }))
     t.is(offer.fromNativeAmount, amount)
@@ -211,10 +217,10 @@ const testRefusals = (test: TestFn, contract: SwapContract): void => {
   test(`${id}: a country that it does not serve is a restriction, and so is status 451`, async t => {
     const blocked = open(contract)
     contract.block?.(blocked)
-    if (contract.block === undefined) put(blocked, contract, refusal(451))
+    if (contract.block === undefined) put(blocked, contract, refusalReply(451))
     const asked = [ask(blocked, contract, {})]
     const other = open(contract)
-    put(other, contract, refusal(451))
+    put(other, contract, refusalReply(451))
     asked.push(ask(other, contract, {}))
     for (const each of asked) {
       const error = await failure(t, each)
@@ -325,7 +331,7 @@ const testTrouble = (test: TestFn, contract: SwapContract): void => {
   test(`${id}: a server in trouble is said to be, and a garbled order is no order`, async t => {
     const home = open(contract)
     const offer = await offerOf(ask(home, contract, {}))
-    const stop = put(home, contract, refusal(503))
+    const stop = put(home, contract, refusalReply(503))
     t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SERVER'))
     t.true(isWalletError(await t.throwsAsync(orderOf(offer)), 'SERVER'))
     stop()
@@ -339,7 +345,7 @@ const testManners = (test: TestFn, contract: SwapContract): void => {
 
   test(`${id}: after too many requests it asks nothing until the time is over that the server named`, async t => {
     const home = open(contract)
-    const stop = put(home, contract, refusal(429, { retryAfter: '60' }))
+    const stop = put(home, contract, refusalReply(429, { retryAfter: '60' }))
     t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SERVER'))
     stop()
     const before = home.sent.length
@@ -379,7 +385,7 @@ const testManners = (test: TestFn, contract: SwapContract): void => {
     await offerOf(ask(home, contract, {}))
     const errors: unknown[] = []
     for (const status of [400, 401, 403, 451, 500]) {
-      const stop = put(home, contract, refusal(status))
+      const stop = put(home, contract, refusalReply(status))
       errors.push(await failure(t, ask(home, contract, {})))
       stop()
     }
@@ -399,7 +405,11 @@ const open = ({ plugin, options }: SwapContract): SwapHome => openSwapHome(plugi
 const ask = (home: SwapHome, { from, to }: SwapContract, wish: Parameters<SwapHome['ask']>[0]): Asked =>
   home.ask({ from: ASSETS[from], to: ASSETS[to], amount: AMOUNTS[from], ...wish })
 
-const put = (home: SwapHome, { plugin }: SwapContract, reply: ReturnType<typeof refusal>): (() => void) =>
+const put = (
+  home: SwapHome,
+  { plugin }: SwapContract,
+  reply: ReturnType<typeof refusalReply>
+): (() => void) =>
   home.world.providers.use(answerInstead({ clock: home.clock, chance: () => 0 }, reply), plugin.id)
 
 /** How a request failed; an offer fails the test. */

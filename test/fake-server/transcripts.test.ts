@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { FakeServer } from '../../fake-server/fake-server.ts'
+import { FakeServer } from '../../fake-server/routes/fake-server.ts'
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
 
 interface Exchange {

@@ -1,6 +1,5 @@
 import test from 'ava'
-import type { Middleware } from '../../fake-server/fake-server.ts'
-import { envelope } from '../../fake-server/replies.ts'
+import { envelope, type Middleware } from '../../fake-server/base/replies.ts'
 import {
   answerInstead,
   loseReplies,
@@ -15,13 +14,13 @@ import { boxOf, makeServerBench, ROOT, rootData, type ServerBench } from '../hel
 
 const KEY = 'ab'.repeat(20)
 
-interface TroubledBench extends ServerBench {
+interface FaultyBench extends ServerBench {
   readonly port: TroublePort
   keysOf(): number
   addKey(count: number): ReturnType<ServerBench['ask']>
 }
 
-const makeTroubled = async (seed = 1): Promise<TroubledBench> => {
+const makeTroubled = async (seed = 1): Promise<FaultyBench> => {
   const bench = makeServerBench()
   await bench.ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
   return {
@@ -56,7 +55,7 @@ test('a repeated request acts twice, and the first reply comes back', async t =>
   t.is((await ask('PUT', '/lobby/abc', { data: { publicKey: 'AA==' } })).code, 0)
 })
 
-test('trouble meets only the method, the path and the number of requests it is meant for', async t => {
+test('a fault affects only the method, the path and the number of requests it is meant for', async t => {
   const { server, port, ask, addKey } = await makeTroubled()
   server.use(loseRequests(port, { method: 'POST', path: /\/login\/keys$/g, count: 2 }))
   await t.throwsAsync(addKey(1), LOST)
@@ -139,14 +138,14 @@ test('somebody else can answer, with any status and code', async t => {
   t.is((await addKey(1)).code, 0)
 })
 
-test('troubles add up: the newest is met first', async t => {
+test('faults add up: the newest comes first', async t => {
   const { server, port, clock, addKey, keysOf } = await makeTroubled()
-  const troubles: readonly Middleware[] = [
+  const faults: readonly Middleware[] = [
     repeatRequests(port),
     loseReplies(port, { count: 1 }),
     slowDown(port, { from: 50, to: 50 })
   ]
-  for (const trouble of troubles) server.use(trouble)
+  for (const fault of faults) server.use(fault)
   await t.throwsAsync(addKey(1), LOST)
   t.is(keysOf(), 2)
   const slow = addKey(2)

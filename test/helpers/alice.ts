@@ -1,4 +1,4 @@
-import type { LoginRecord } from '../../fake-server/login-record.ts'
+import type { LoginRecord } from '../../fake-server/accounts/login-record.ts'
 import { TwoFactor } from '../../kernel/account/two-factor.ts'
 import type { Login } from '../../kernel/login/login.ts'
 import { createLogin } from '../../kernel/login/methods/create.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
+import { makeRandom } from '../../fake-server/base/faults.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
-import { makeChance } from '../../fake-server/trouble.ts'
 import type { Json } from '../../kernel/base/json.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
@@ -19,7 +19,7 @@ export interface CredentialWorld {
 export const makeCredentialWorld = (seed: number, saved?: Json): CredentialWorld => {
   const clock = makeFakeClock()
   const crypto = quickCrypto
-  const chance = makeChance(seed)
+  const chance = makeRandom(seed)
   const random = (count: number): Uint8Array =>
     Uint8Array.from({ length: count }, () => Math.floor(chance() * 256))
   const world = makeFakeWorld({ io: { clock, crypto, random }, ...(saved === undefined ? {} : { saved }) })

@@ -1,6 +1,6 @@
-import { FakeDb } from '../../fake-server/fake-db.ts'
-import { FakeServer } from '../../fake-server/fake-server.ts'
-import { makeChance } from '../../fake-server/trouble.ts'
+import { FakeDb } from '../../fake-server/accounts/fake-db.ts'
+import { makeRandom } from '../../fake-server/base/faults.ts'
+import { FakeServer } from '../../fake-server/routes/fake-server.ts'
 import { Secret } from '../../kernel/base/secret.ts'
 import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
 import { openRepo } from '../../kernel/sync/open-repo.ts'
@@ -116,8 +116,8 @@ class Stage {
 
   constructor(kind: ScheduleKind, seed: number) {
     this.#kind = kind
-    this.#chance = makeChance(seed)
-    this.#dice = makeChance(seed + 1_000_003)
+    this.#chance = makeRandom(seed)
+    this.#dice = makeRandom(seed + 1_000_003)
     const { crypto } = makeNodeIo()
     const db = new FakeDb(crypto)
     db.createRepos([Buffer.from(syncKey).toString('hex')])

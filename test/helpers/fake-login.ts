@@ -1,5 +1,5 @@
 import { base64 } from '@scure/base'
-import { FakeServer, type FakeServerOptions } from '../../fake-server/fake-server.ts'
+import { FakeServer, type FakeServerOptions } from '../../fake-server/routes/fake-server.ts'
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
 import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 

@@ -1,4 +1,4 @@
-import type { LoginRecord } from '../../fake-server/login-record.ts'
+import type { LoginRecord } from '../../fake-server/accounts/login-record.ts'
 import { pin2IdOf, recovery2IdOf, userIdOf } from '../../kernel/login/derive.ts'
 import type { LoginStash } from '../../kernel/types/login.ts'
 import type { LoginWorld } from './login-device.ts'

@@ -1,7 +1,6 @@
-import type { Middleware } from '../../fake-server/fake-server.ts'
+import type { FaultPort } from '../../fake-server/base/faults.ts'
+import type { FakeReply, Middleware } from '../../fake-server/base/replies.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
-import type { FakeReply } from '../../fake-server/replies.ts'
-import type { TroublePort } from '../../fake-server/trouble.ts'
 import { makeAbort } from '../../kernel/base/deadline.ts'
 import { isWalletError } from '../../kernel/base/errors.ts'
 import type { JsonObject } from '../../kernel/base/json.ts'
@@ -39,7 +38,7 @@ export interface SentRequest {
 export interface RateLab {
   readonly world: FakeWorld
   readonly clock: FakeClock
-  readonly port: TroublePort
+  readonly port: FaultPort
   /** What the plugin has sent. */
   readonly requests: readonly SentRequest[]
   /** How providers answered. */

@@ -1,5 +1,5 @@
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
-import { FAKE_COINS } from '../../fake-server/providers/swap/fake-coin.ts'
+import { FAKE_COINS } from '../../fake-server/providers/swap/exchange-api.ts'
 import type { FakeExchange } from '../../fake-server/providers/swap/fake-exchange.ts'
 import { nativeAmount } from '../../kernel/base/amount.ts'
 import type { JsonObject } from '../../kernel/base/json.ts'

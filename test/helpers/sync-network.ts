@@ -1,5 +1,5 @@
-import { FakeDb } from '../../fake-server/fake-db.ts'
-import { FakeServer } from '../../fake-server/fake-server.ts'
+import { FakeDb } from '../../fake-server/accounts/fake-db.ts'
+import { FakeServer } from '../../fake-server/routes/fake-server.ts'
 import { openText } from '../../kernel/crypto/box.ts'
 import type { FetchOptions } from '../../kernel/io/io.ts'
 import type { Box } from '../../kernel/types/keys.ts'

@@ -1,4 +1,4 @@
-import type { FakeDb } from '../../fake-server/fake-db.ts'
+import type { FakeDb } from '../../fake-server/accounts/fake-db.ts'
 import type { FakeUser } from '../../fake-server/users/fake-user.ts'
 import { openText, sealBox, sealJson, sealText } from '../../kernel/crypto/box.ts'
 import { fileHashOf } from '../../kernel/keys/ids.ts'

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ChainState } from '../../fake-server/chain/chain-state.ts'
 import { FakeChain } from '../../fake-server/chain/fake-chain.ts'
 import { Faucet } from '../../fake-server/chain/faucet.ts'
-import { LITECOIN_REGTEST } from '../../fake-server/chain/networks.ts'
+import { LITECOIN_REGTEST } from '../../fake-server/chain/network.ts'
 import { decodeTransaction } from '../../fake-server/chain/transaction.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 

@@ -1,6 +1,6 @@
-import test, { type ExecutionContext } from 'ava'
-import { refusal } from '../../fake-server/providers/provider-trouble.ts'
-import { answerInstead, slowDown } from '../../fake-server/trouble.ts'
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import { answerInstead, refusalReply, slowDown } from '../../fake-server/base/faults.ts'
 import { nativeAmount, type SwapPlugin, type SwapRequest, type WalletError } from '../../kernel/index.ts'
 import { changenow } from '../../plugins/swap/changenow.ts'
 import { letsexchange } from '../../plugins/swap/letsexchange.ts'
@@ -59,7 +59,7 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
       await smallest.close()
 
       if (hasMaximum) {
-        world.swaps[id as 'sideshift'].manners.maxUsd = '1000'
+        world.swaps[id as 'sideshift'].behaviour.maxUsd = '1000'
         const high = await refused<'SWAP_ABOVE_LIMIT'>(t, trader, trader.wish('4000000'), 'SWAP_ABOVE_LIMIT')
         const largest = await account.fetchSwapQuote(trader.wish(high.details.nativeMax))
         t.is(largest.fromNativeAmount, nativeAmount(high.details.nativeMax))
@@ -70,7 +70,7 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
       const pair = await refused<'SWAP_CURRENCY'>(t, trader, { ...trader.wish(), toWallet }, 'SWAP_CURRENCY')
       t.is(pair.details.pluginId, id)
 
-      world.providers.use(answerInstead({ clock: world.clock, chance: () => 0 }, refusal(451)), id)
+      world.providers.use(answerInstead({ clock: world.clock, chance: () => 0 }, refusalReply(451)), id)
       const country = await refused<'SWAP_PERMISSION'>(t, trader, trader.wish(), 'SWAP_PERMISSION')
       t.deepEqual(country.details, { pluginId: id, reason: 'geoRestriction' })
       await assertUnspent(t, btc)
@@ -132,7 +132,7 @@ test.serial(
   async t => {
     const trader = await openTrader([thorchain])
     const { world, account, btc } = trader
-    const { manners } = world.swaps.thorchain
+    const { behaviour: manners } = world.swaps.thorchain
     const misled = await account.fetchSwapQuote(trader.wish())
     manners.isPayInWrong = true
     await t.throwsAsync(misled.approve(), { code: 'SERVER', message: /names two vaults/ })

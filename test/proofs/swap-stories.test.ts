@@ -1,5 +1,5 @@
 import test from 'ava'
-import { cutReplies } from '../../fake-server/providers/provider-trouble.ts'
+import { cutReplies } from '../../fake-server/base/faults.ts'
 import { nativeAmount, type SwapPlugin, type SwapReview } from '../../kernel/index.ts'
 import { changenow } from '../../plugins/swap/changenow.ts'
 import { letsexchange } from '../../plugins/swap/letsexchange.ts'
@@ -98,7 +98,7 @@ for (const { plugin, id, pageOf, words } of EXCHANGES) {
   test(`${id}: another chain, a moved price, time and a second approval are refused before anything is signed`, async t => {
     const trader = await openTrader([plugin])
     const { world, account, btc } = trader
-    const { manners } = world.swaps[id]
+    const { behaviour: manners } = world.swaps[id]
     const misled = await account.fetchSwapQuote(trader.wish())
     manners.isPayInWrong = true
     await t.throwsAsync(misled.approve(), { code: 'SWAP_CHANGED', message: /none of Bitcoin/ })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
+import type { FakeReply, FakeRequest } from '../../fake-server/base/replies.ts'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
-import type { FakeReply, FakeRequest } from '../../fake-server/replies.ts'
 import {
   type Account,
   isWalletError,

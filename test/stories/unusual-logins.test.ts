@@ -1,6 +1,6 @@
 import test from 'ava'
+import { envelope, type StatusName } from '../../fake-server/base/replies.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
-import { envelope, type StatusName } from '../../fake-server/replies.ts'
 import type { Kernel } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'

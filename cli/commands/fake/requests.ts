@@ -1,4 +1,4 @@
-import type { TrafficLine } from '../../../fake-server/traffic.ts'
+import type { TrafficLine } from '../../../fake-server/base/traffic.ts'
 import type { JsonObject } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount } from '../../grammar/options.ts'

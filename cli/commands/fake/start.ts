@@ -1,5 +1,5 @@
+import { chainIds } from '../../../fake-server/chain/chains.ts'
 import { serveFakeWorld } from '../../../fake-server/http/serve-fake-world.ts'
-import { chainIds } from '../../../fake-server/world-chain.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount } from '../../grammar/options.ts'
 import {

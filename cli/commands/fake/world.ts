@@ -1,5 +1,5 @@
-import type { NetworkConditions } from '../../../fake-server/network-conditions.ts'
-import { type ChainId, chainIds } from '../../../fake-server/world-chain.ts'
+import type { NetworkConditions } from '../../../fake-server/base/network.ts'
+import { type ChainId, chainIds } from '../../../fake-server/chain/chains.ts'
 import { amountText, type CurrencyInfo, parseAmount } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount, parseDate, parseSpan } from '../../grammar/options.ts'

@@ -1,7 +1,7 @@
 import { parseJsonText } from '../../../kernel/base/json.ts'
-import { jsonReply } from '../../replies.ts'
-import type { FakeMarket } from '../fake-market.ts'
-import type { FakeProvider } from '../fake-provider.ts'
+import { jsonReply } from '../../base/replies.ts'
+import type { FakeMarket } from '../market/market.ts'
+import type { FakeProvider } from '../market/provider.ts'
 
 /** `GET /api/v3/ticker/price?symbols=["BTCUSDT"]`: figures as text; one unknown symbol refuses them all. */
 export const fakeBinance = (market: FakeMarket): FakeProvider => ({

@@ -1,7 +1,6 @@
-import { jsonReply } from '../../replies.ts'
-import { conditional } from '../conditional.ts'
-import type { FakeMarket } from '../fake-market.ts'
-import type { FakeProvider } from '../fake-provider.ts'
+import { jsonReply } from '../../base/replies.ts'
+import type { FakeMarket } from '../market/market.ts'
+import { conditional, type FakeProvider } from '../market/provider.ts'
 
 /** `GET /v2/exchange-rates?currency=USD`: how many of each code one of the base costs, as text. */
 export const fakeCoinbase = (market: FakeMarket): FakeProvider => ({

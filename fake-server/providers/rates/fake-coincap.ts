@@ -1,8 +1,7 @@
 import type { Clock } from '../../../kernel/io/io.ts'
-import { jsonReply } from '../../replies.ts'
-import type { FakeMarket } from '../fake-market.ts'
-import type { FakeProvider } from '../fake-provider.ts'
-import { COINCAP_IDS } from './coin-ids.ts'
+import { jsonReply } from '../../base/replies.ts'
+import type { FakeMarket } from '../market/market.ts'
+import type { FakeProvider } from '../market/provider.ts'
 
 /** `GET /v3/assets?ids=bitcoin` with `authorization: Bearer …`; any key is let in, none is not. */
 export const fakeCoincap = (market: FakeMarket, clock: Pick<Clock, 'now'>): FakeProvider => ({
@@ -36,3 +35,14 @@ export const fakeCoincap = (market: FakeMarket, clock: Pick<Clock, 'now'>): Fake
     return jsonReply(200, { timestamp, data })
   }
 })
+
+/** As {@link COINGECKO_IDS}, of CoinCap. */
+const COINCAP_IDS: ReadonlyMap<string, string> = new Map(
+  `bitcoin BTC, ethereum ETH, bitcoin-cash BCH, litecoin LTC, dogecoin DOGE, dash DASH, qtum QTUM, zcoin FIRO,
+  tether USDT, usd-coin USDC, multi-collateral-dai DAI, wrapped-bitcoin WBTC, binance-coin BNB, solana SOL, xrp XRP,
+  cardano ADA, tron TRX, polkadot DOT, chainlink LINK, avalanche AVAX, cosmos ATOM, uniswap UNI, aave AAVE, maker MKR,
+  stellar XLM, monero XMR, ethereum-classic ETC, zcash ZEC, tezos XTZ, algorand ALGO, filecoin FIL, ravencoin RVN,
+  digibyte DGB, thorchain RUNE, shiba-inu SHIB, basic-attention-token BAT, compound COMP, near-protocol NEAR`
+    .split(/,\s+/)
+    .map(row => row.split(' ') as [string, string])
+)

@@ -1,8 +1,7 @@
 import type { Clock } from '../../../kernel/io/io.ts'
-import { emptyReply } from '../../replies.ts'
-import { conditional } from '../conditional.ts'
-import type { FakeMarket } from '../fake-market.ts'
-import type { FakeProvider } from '../fake-provider.ts'
+import { emptyReply } from '../../base/replies.ts'
+import type { FakeMarket } from '../market/market.ts'
+import { conditional, type FakeProvider } from '../market/provider.ts'
 
 /** `GET /stats/eurofxref/eurofxref-daily.xml`: what a euro costs in thirty moneys, of the day that it is in the world. */
 export const fakeEcb = (market: FakeMarket, clock: Pick<Clock, 'now'>): FakeProvider => ({

@@ -1,8 +1,8 @@
 import { isRecord, parseJsonText } from '../../../kernel/base/json.ts'
 import type { Clock } from '../../../kernel/io/io.ts'
-import { jsonReply } from '../../replies.ts'
-import type { FakeMarket } from '../fake-market.ts'
-import type { FakeProvider } from '../fake-provider.ts'
+import { jsonReply } from '../../base/replies.ts'
+import type { FakeMarket } from '../market/market.ts'
+import type { FakeProvider } from '../market/provider.ts'
 
 /**
  * `POST /v3/rates { targetFiat, crypto, fiat }`: the same object with every rate that it knows.

@@ -1,6 +1,6 @@
-import { jsonReply } from '../../replies.ts'
-import type { FakeMarket } from '../fake-market.ts'
-import type { FakeProvider } from '../fake-provider.ts'
+import { jsonReply } from '../../base/replies.ts'
+import type { FakeMarket } from '../market/market.ts'
+import type { FakeProvider } from '../market/provider.ts'
 
 /**
  * `GET /0/public/Ticker?pair=XBTUSD,ETHEUR`: always status 200; one unknown pair refuses them all. Answers name a pair

@@ -1,8 +1,7 @@
 import type { Clock } from '../../../kernel/io/io.ts'
-import { jsonReply } from '../../replies.ts'
-import { conditional } from '../conditional.ts'
-import type { FakeMarket } from '../fake-market.ts'
-import type { FakeProvider } from '../fake-provider.ts'
+import { jsonReply } from '../../base/replies.ts'
+import type { FakeMarket } from '../market/market.ts'
+import { conditional, type FakeProvider } from '../market/provider.ts'
 
 /** `GET /api/v1/prices`: what a bitcoin costs in seven moneys, in whole units, of the last five minutes. */
 export const fakeMempool = (market: FakeMarket, clock: Pick<Clock, 'now'>): FakeProvider => ({

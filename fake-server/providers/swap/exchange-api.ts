@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from '../../../kernel/base/json.ts'
-import { type FakeReply, jsonReply } from '../../replies.ts'
-import type { ProviderRequest } from '../fake-provider.ts'
-import { FAKE_COINS, type FakeCoin } from './fake-coin.ts'
+import { type FakeReply, jsonReply } from '../../base/replies.ts'
+import type { ChainId } from '../../chain/chains.ts'
+import type { ProviderRequest } from '../market/provider.ts'
 
 /** How one exchange calls a coin. */
 export interface CoinNames {
@@ -45,3 +45,51 @@ export const numberReply = (status: number, body: unknown): FakeReply => {
 // A control character that JSON must escape cannot stand in a text by chance.
 const NUMBER_MARK = '\u0001'
 const MARKED = /"\\u0001(\d+(?:\.\d+)?)"/g
+
+/** A coin or token that fake exchanges swap. */
+export interface FakeCoin {
+  readonly code: string
+  /** The currency plugin of its chain. */
+  readonly chain: string
+  /** Native units in one are 10 to this power. */
+  readonly decimals: number
+  /** Of a token. */
+  readonly contract?: string
+}
+
+/** What fake exchanges list. Only what lives on a chain of the world can be ordered; the rest is quoted. */
+export const FAKE_COINS: readonly FakeCoin[] = [
+  { code: 'BTC', chain: 'bitcoin', decimals: 8 },
+  { code: 'LTC', chain: 'litecoin', decimals: 8 },
+  { code: 'BCH', chain: 'bitcoincash', decimals: 8 },
+  { code: 'DOGE', chain: 'dogecoin', decimals: 8 },
+  { code: 'ETH', chain: 'ethereum', decimals: 18 },
+  {
+    code: 'USDC',
+    chain: 'ethereum',
+    decimals: 6,
+    contract: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48'
+  }
+]
+
+/** The chain of a coin, if the world has it. */
+export const worldChainOf = ({ chain, contract }: FakeCoin): ChainId | undefined =>
+  contract === undefined && (chain === 'bitcoin' || chain === 'litecoin') ? chain : undefined
+
+/** Native units as decimal text of whole coins: `0.015`. */
+export const toCoins = (amount: bigint, { decimals }: Pick<FakeCoin, 'decimals'>): string => {
+  const digits = String(amount).padStart(decimals + 1, '0')
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  const whole = digits.slice(0, digits.length - decimals)
+  return fraction === '' ? whole : `${whole}.${fraction}`
+}
+
+/** Native units of decimal text or of a JSON number; undefined if it is none, or finer than a native unit. */
+export const fromCoins = (value: unknown, { decimals }: Pick<FakeCoin, 'decimals'>): bigint | undefined => {
+  const found = /^(\d{1,30})(?:\.(\d{1,30}))?$/.exec(String(value))
+  if (found === null) return undefined
+  const [, whole = '', fraction = ''] = found
+  const rest = fraction.slice(decimals)
+  if (/[1-9]/.test(rest)) return undefined
+  return BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
+}

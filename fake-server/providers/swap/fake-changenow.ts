@@ -1,8 +1,16 @@
-import type { FakeReply } from '../../replies.ts'
-import type { FakeProvider, ProviderRequest } from '../fake-provider.ts'
-import { asNumber, bodyOf, type CoinTable, coinNamed, numberReply } from './exchange-api.ts'
-import { FAKE_COINS, fromCoins, toCoins } from './fake-coin.ts'
-import type { Deal, DealWish, FakeExchange } from './fake-exchange.ts'
+import type { FakeReply } from '../../base/replies.ts'
+import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
+import {
+  asNumber,
+  bodyOf,
+  type CoinTable,
+  coinNamed,
+  FAKE_COINS,
+  fromCoins,
+  numberReply,
+  toCoins
+} from './exchange-api.ts'
+import type { Deal, DealRequest, FakeExchange } from './fake-exchange.ts'
 
 const COINS: CoinTable = {
   BTC: { coin: 'btc', network: 'btc' },
@@ -14,20 +22,20 @@ const COINS: CoinTable = {
 }
 
 /** ChangeNOW, API version 2, as its documentation shows it. */
-export const fakeChangenow = (exchange: FakeExchange, look: () => void): FakeProvider => ({
+export const fakeChangenow = (exchange: FakeExchange, checkPayments: () => void): FakeProvider => ({
   id: 'changenow',
   hosts: ['api.changenow.io'],
   memory: exchange.memory,
   answer(request) {
     const path = `${request.method} ${request.pathname}`
     if (path === 'GET /v2/exchange/currencies') return numberReply(200, currencies(exchange))
-    if (exchange.manners.isBlocked) return numberReply(451, { error: 'forbidden_country' })
+    if (exchange.behaviour.isBlocked) return numberReply(451, { error: 'forbidden_country' })
     if ((request.headers['x-changenow-api-key'] ?? '') === '') {
       return numberReply(401, { error: 'unauthorized', message: 'Unauthorized' })
     }
     if (path === 'GET /v2/exchange/range') return range(exchange, request)
     if (path === 'GET /v2/exchange/estimated-amount') return estimate(exchange, request)
-    if (path === 'GET /v2/exchange/by-id') return status(exchange, request, look)
+    if (path === 'GET /v2/exchange/by-id') return status(exchange, request, checkPayments)
     if (path === 'POST /v2/exchange') return order(exchange, request)
     return numberReply(404, { error: 'not_found', message: 'Not found' })
   }
@@ -43,7 +51,7 @@ const STATUSES = {
   failed: 'failed'
 } as const
 
-const currencies = ({ manners }: FakeExchange): unknown =>
+const currencies = ({ behaviour: manners }: FakeExchange): unknown =>
   FAKE_COINS.filter(({ code }) => !manners.closed.has(code)).map(({ code, contract }) => ({
     ticker: COINS[code]?.coin,
     network: COINS[code]?.network,
@@ -56,13 +64,13 @@ const currencies = ({ manners }: FakeExchange): unknown =>
 
 type Fields = Readonly<Record<string, unknown>>
 
-const pairOf = (exchange: FakeExchange, fields: Fields): Pick<DealWish, 'from' | 'to'> | undefined => {
+const pairOf = (exchange: FakeExchange, fields: Fields): Pick<DealRequest, 'from' | 'to'> | undefined => {
   const from = coinNamed(COINS, fields.fromCurrency, fields.fromNetwork)
   const to = coinNamed(COINS, fields.toCurrency, fields.toNetwork)
   return from !== undefined && to !== undefined && exchange.swaps(from, to) ? { from, to } : undefined
 }
 
-const wishOf = (exchange: FakeExchange, fields: Fields): DealWish | undefined => {
+const dealRequestOf = (exchange: FakeExchange, fields: Fields): DealRequest | undefined => {
   const pair = pairOf(exchange, fields)
   if (pair === undefined) return undefined
   const direction = fields.type === 'reverse' ? 'to' : 'from'
@@ -73,9 +81,9 @@ const wishOf = (exchange: FakeExchange, fields: Fields): DealWish | undefined =>
 const inactive = (): FakeReply =>
   numberReply(400, { error: 'pair_is_inactive', message: 'Pair is inactive', payload: null })
 
-const limitsOf = (exchange: FakeExchange, { from }: Pick<DealWish, 'from'>) => ({
-  min: exchange.worthOf(exchange.manners.minUsd, from),
-  max: exchange.worthOf(exchange.manners.maxUsd, from)
+const limitsOf = (exchange: FakeExchange, { from }: Pick<DealRequest, 'from'>) => ({
+  min: exchange.worthOf(exchange.behaviour.minUsd, from),
+  max: exchange.worthOf(exchange.behaviour.maxUsd, from)
 })
 
 const range = (exchange: FakeExchange, { query }: ProviderRequest): FakeReply => {
@@ -97,15 +105,15 @@ const range = (exchange: FakeExchange, { query }: ProviderRequest): FakeReply =>
 
 const estimate = (exchange: FakeExchange, { query }: ProviderRequest): FakeReply => {
   const fields = Object.fromEntries(query)
-  const wish = wishOf(exchange, fields)
-  const deal = wish === undefined ? undefined : exchange.deal(wish)
-  if (wish === undefined || deal === undefined) return inactive()
+  const dealRequest = dealRequestOf(exchange, fields)
+  const deal = dealRequest === undefined ? undefined : exchange.deal(dealRequest)
+  if (dealRequest === undefined || deal === undefined) return inactive()
   const isFixed = fields.flow === 'fixed-rate'
-  const { min } = limitsOf(exchange, wish)
-  if (wish.direction === 'from' && deal.fromAmount < min) {
+  const { min } = limitsOf(exchange, dealRequest)
+  if (dealRequest.direction === 'from' && deal.fromAmount < min) {
     return numberReply(400, { error: 'deposit_too_small', message: 'Out of min amount' })
   }
-  const rateId = isFixed && fields.useRateId === 'true' ? exchange.hold(wish, deal) : null
+  const rateId = isFixed && fields.useRateId === 'true' ? exchange.hold(dealRequest, deal) : null
   return numberReply(200, {
     ...amountsOf(deal),
     type: fields.type,
@@ -126,15 +134,15 @@ const amountsOf = (deal: Deal): Fields => ({
 
 const order = (exchange: FakeExchange, request: ProviderRequest): FakeReply => {
   const fields = bodyOf(request)
-  const wish = wishOf(exchange, fields)
-  if (wish === undefined) return inactive()
+  const dealRequest = dealRequestOf(exchange, fields)
+  if (dealRequest === undefined) return inactive()
   const held = fields.flow === 'fixed-rate' ? exchange.held(String(fields.rateId)) : undefined
-  if (fields.flow === 'fixed-rate' && (held === undefined || !isSame(wish, held))) {
+  if (fields.flow === 'fixed-rate' && (held === undefined || !isSame(dealRequest, held))) {
     return numberReply(400, { error: 'rate_id_not_found_or_expired', message: 'Rate id is not valid' })
   }
-  const deal = held?.deal ?? exchange.deal(wish)
+  const deal = held?.deal ?? exchange.deal(dealRequest)
   if (deal === undefined) return inactive()
-  const taken = exchange.takeOrder(exchange.drifted(deal, wish.direction), {
+  const taken = exchange.takeOrder(exchange.drifted(deal, dealRequest.direction), {
     payoutAddress: String(fields.address),
     refundAddress: String(fields.refundAddress)
   })
@@ -159,11 +167,11 @@ const order = (exchange: FakeExchange, request: ProviderRequest): FakeReply => {
   })
 }
 
-const isSame = (a: DealWish, b: DealWish): boolean =>
+const isSame = (a: DealRequest, b: DealRequest): boolean =>
   a.from === b.from && a.to === b.to && a.direction === b.direction && a.amount === b.amount
 
-const status = (exchange: FakeExchange, { query }: ProviderRequest, look: () => void): FakeReply => {
-  look()
+const status = (exchange: FakeExchange, { query }: ProviderRequest, checkPayments: () => void): FakeReply => {
+  checkPayments()
   const found = exchange.order(query.get('id') ?? '')
   if (found === undefined) return numberReply(404, { error: 'not_found', message: 'Not found' })
   const isPaidOut = found.status === 'finished'

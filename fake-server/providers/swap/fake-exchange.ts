@@ -1,17 +1,18 @@
 import { hex } from '@scure/base'
-import type { Json } from '../../../kernel/base/json.ts'
+import { Address } from '@scure/btc-signer'
+import { sha256 } from '@scure/btc-signer/utils.js'
+import { WalletError } from '../../../kernel/base/errors.ts'
+import { isRecord, type Json, type JsonObject } from '../../../kernel/base/json.ts'
 import type { Clock } from '../../../kernel/io/io.ts'
+import type { ChainId, FakeChains } from '../../chain/chains.ts'
+import type { ChainNetwork } from '../../chain/network.ts'
 import { scriptOf } from '../../chain/script.ts'
-import type { ChainId } from '../../world-chain.ts'
-import type { FakeChains } from '../../world-chains.ts'
-import type { FakeMarket } from '../fake-market.ts'
-import type { ProviderMemory } from '../fake-provider.ts'
-import { type FakeCoin, worldChainOf } from './fake-coin.ts'
-import { type FakeOrder, parseOrder, saveOrder } from './fake-order.ts'
-import { playAddress } from './play-address.ts'
+import type { FakeMarket } from '../market/market.ts'
+import type { ProviderMemory } from '../market/provider.ts'
+import { type FakeCoin, worldChainOf } from './exchange-api.ts'
 
 /** How a fake exchange behaves. A test may change any of it at any time. */
-export interface ExchangeManners {
+export interface ExchangeBehaviour {
   /** Its share, in hundredths of a percent. */
   feeBasisPoints: number
   /** The smallest swap, by the price of what is paid, in USD as decimal text. */
@@ -49,7 +50,7 @@ export interface Deal {
 }
 
 /** What is wanted: so much is paid, or so much arrives. */
-export interface DealWish {
+export interface DealRequest {
   readonly from: FakeCoin
   readonly to: FakeCoin
   readonly direction: 'from' | 'to'
@@ -57,14 +58,14 @@ export interface DealWish {
 }
 
 /** A deal whose rate is promised for a while. */
-export interface HeldDeal extends DealWish {
+export interface HeldDeal extends DealRequest {
   readonly deal: Deal
   readonly expiresAt: number
 }
 
 /** The business of one fake exchange: prices, promised rates and orders. Its provider dresses it in its API. */
 export class FakeExchange {
-  readonly manners: ExchangeManners
+  readonly behaviour: ExchangeBehaviour
   readonly ports: ExchangePorts
   readonly #orders = new Map<string, FakeOrder>()
   readonly #held = new Map<string, HeldDeal>()
@@ -72,7 +73,7 @@ export class FakeExchange {
 
   constructor(ports: ExchangePorts, feeBasisPoints: number) {
     this.ports = ports
-    this.manners = {
+    this.behaviour = {
       feeBasisPoints,
       minUsd: '20',
       maxUsd: '50000',
@@ -102,7 +103,7 @@ export class FakeExchange {
 
   /** True if it swaps these two at all. */
   swaps(from: FakeCoin, to: FakeCoin): boolean {
-    const { closed } = this.manners
+    const { closed } = this.behaviour
     return from !== to && !closed.has(from.code) && !closed.has(to.code)
   }
 
@@ -116,8 +117,8 @@ export class FakeExchange {
   }
 
   /** What it would swap now; undefined without a price. */
-  deal({ from, to, direction, amount }: DealWish): Deal | undefined {
-    const { feeBasisPoints } = this.manners
+  deal({ from, to, direction, amount }: DealRequest): Deal | undefined {
+    const { feeBasisPoints } = this.behaviour
     const price = this.ports.market.ratioOf(from.code, to.code)
     if (price === undefined) return undefined
     const above = price.numerator * 10n ** BigInt(to.decimals) * BigInt(10_000 - feeBasisPoints)
@@ -128,10 +129,14 @@ export class FakeExchange {
   }
 
   /** Promises a deal. @returns the name of the promise */
-  hold(wish: DealWish, deal: Deal): string {
+  hold(dealRequest: DealRequest, deal: Deal): string {
     const id = hex.encode(this.ports.random(10))
     for (const known of this.#held.keys()) if (this.held(known) === undefined) this.#held.delete(known)
-    this.#held.set(id, { ...wish, deal, expiresAt: this.ports.clock.now() + this.manners.rateSeconds * 1000 })
+    this.#held.set(id, {
+      ...dealRequest,
+      deal,
+      expiresAt: this.ports.clock.now() + this.behaviour.rateSeconds * 1000
+    })
     return id
   }
 
@@ -143,7 +148,7 @@ export class FakeExchange {
 
   /** A deal as it is when it is ordered: worse, if the price has drifted. */
   drifted(deal: Deal, direction: 'from' | 'to'): Deal {
-    const drift = BigInt(this.manners.driftBasisPoints)
+    const drift = BigInt(this.behaviour.driftBasisPoints)
     return direction === 'from'
       ? { ...deal, toAmount: (deal.toAmount * (10_000n - drift)) / 10_000n }
       : { ...deal, fromAmount: (deal.fromAmount * (10_000n + drift)) / 10_000n }
@@ -158,7 +163,7 @@ export class FakeExchange {
     if (payIn === undefined || payout === undefined) return undefined
     if (!this.#isAddress(payout, payoutAddress) || !this.#isAddress(payIn, refundAddress)) return undefined
     const { clock, random, chains } = this.ports
-    const payInChain = this.manners.isPayInWrong ? OTHER[payIn] : payIn
+    const payInChain = this.behaviour.isPayInWrong ? OTHER[payIn] : payIn
     const createdAt = clock.now()
     const order: FakeOrder = {
       id: hex.encode(random(7)),
@@ -167,12 +172,12 @@ export class FakeExchange {
       fromAmount: String(deal.fromAmount),
       toAmount: String(deal.toAmount),
       payInChain,
-      payInAddress: playAddress(random(32), chains[payInChain].network),
+      payInAddress: sinkAddress(random(32), chains[payInChain].network),
       payoutChain: payout,
       payoutAddress,
       refundAddress,
       createdAt,
-      expiresAt: createdAt + this.manners.rateSeconds * 1000,
+      expiresAt: createdAt + this.behaviour.rateSeconds * 1000,
       status: 'waiting',
       isLate: false
     }
@@ -205,3 +210,89 @@ export class FakeExchange {
 }
 
 const OTHER: Readonly<Record<ChainId, ChainId>> = { bitcoin: 'litecoin', litecoin: 'bitcoin' }
+
+/** Where an order stands. `exchanging`: it is paid, and the payout is on its way. */
+export type OrderStatus =
+  | 'waiting'
+  | 'confirming'
+  | 'exchanging'
+  | 'finished'
+  | 'refunded'
+  | 'expired'
+  | 'failed'
+
+/** An order of a fake exchange. Amounts are native units. */
+export interface FakeOrder {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly fromAmount: string
+  readonly toAmount: string
+  /** The chain that the exchange looks for the payment on. */
+  readonly payInChain: ChainId
+  readonly payInAddress: string
+  readonly payoutChain: ChainId
+  readonly payoutAddress: string
+  readonly refundAddress: string
+  /** Unix milliseconds. */
+  readonly createdAt: number
+  /** Who pays later gets the money back. */
+  readonly expiresAt: number
+  readonly status: OrderStatus
+  readonly isLate: boolean
+  readonly payInTxid?: string
+  /** Of the payout, or of what went back. */
+  readonly payoutTxid?: string
+}
+
+/** Reads an order of a saved world. @throws BAD_REPLY */
+const parseOrder = (saved: Json): FakeOrder => {
+  if (!isRecord(saved)) return odd('is no order')
+  for (const name of TEXTS) if (typeof saved[name] !== 'string') return odd(`has no ${name}`)
+  for (const name of ['payInTxid', 'payoutTxid']) {
+    if (saved[name] !== undefined && typeof saved[name] !== 'string') return odd(`has a bad ${name}`)
+  }
+  if (![saved.createdAt, saved.expiresAt].every(Number.isSafeInteger)) return odd('has no dates')
+  if (typeof saved.isLate !== 'boolean') return odd('has no isLate')
+  if (!STATUSES.has(String(saved.status))) return odd('has no status')
+  if (![saved.payInChain, saved.payoutChain].every(chain => chain === 'bitcoin' || chain === 'litecoin')) {
+    return odd('is of no chain')
+  }
+  return saved as unknown as FakeOrder
+}
+
+/** An order for a saved world. */
+const saveOrder = (order: FakeOrder): JsonObject => ({ ...order })
+
+const TEXTS = [
+  'id',
+  'from',
+  'to',
+  'fromAmount',
+  'toAmount',
+  'payInAddress',
+  'payoutAddress',
+  'refundAddress'
+] as const
+
+const STATUSES: ReadonlySet<string> = new Set<OrderStatus>([
+  'waiting',
+  'confirming',
+  'exchanging',
+  'finished',
+  'refunded',
+  'expired',
+  'failed'
+])
+
+const odd = (rule: string): never => {
+  throw new WalletError('BAD_REPLY', { source: 'saved order', path: '', rule })
+}
+
+/**
+ * An address of the fake world that is paid to and never spent from: payouts come from the faucet, so nobody needs a key.
+ *
+ * @param seed - any bytes; the same ones give the same address on each network
+ */
+export const sinkAddress = (seed: Uint8Array, { prefixes }: ChainNetwork): string =>
+  Address(prefixes).encode({ type: 'wpkh', hash: sha256(seed).subarray(0, 20) })

@@ -1,9 +1,7 @@
-import { type FakeReply, jsonReply } from '../../replies.ts'
-import type { FakeProvider, ProviderRequest } from '../fake-provider.ts'
-import { bodyOf, type CoinTable, coinNamed } from './exchange-api.ts'
-import { FAKE_COINS, fromCoins, toCoins } from './fake-coin.ts'
-import type { DealWish, FakeExchange } from './fake-exchange.ts'
-import type { OrderStatus } from './fake-order.ts'
+import { type FakeReply, jsonReply } from '../../base/replies.ts'
+import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
+import { bodyOf, type CoinTable, coinNamed, FAKE_COINS, fromCoins, toCoins } from './exchange-api.ts'
+import type { DealRequest, FakeExchange, OrderStatus } from './fake-exchange.ts'
 
 const COINS: CoinTable = {
   BTC: { coin: 'BTC', network: 'BTC' },
@@ -15,13 +13,13 @@ const COINS: CoinTable = {
 }
 
 /** LetsExchange, as its documentation shows it. */
-export const fakeLetsexchange = (exchange: FakeExchange, look: () => void): FakeProvider => ({
+export const fakeLetsexchange = (exchange: FakeExchange, checkPayments: () => void): FakeProvider => ({
   id: 'letsexchange',
   hosts: ['api.letsexchange.io'],
   memory: exchange.memory,
   answer(request) {
     if (request.pathname === '/api/v2/coins') return jsonReply(200, coins(exchange))
-    if (exchange.manners.isBlocked) return jsonReply(451, { error: 'Unavailable for legal reasons' })
+    if (exchange.behaviour.isBlocked) return jsonReply(451, { error: 'Unavailable for legal reasons' })
     if (!/^Bearer \S+$/.test(request.headers.authorization ?? '')) {
       return jsonReply(401, { error: 'Unauthenticated.' })
     }
@@ -30,7 +28,7 @@ export const fakeLetsexchange = (exchange: FakeExchange, look: () => void): Fake
     if (path === 'POST info-revert') return info(exchange, request, 'to')
     if (path === 'POST transaction') return transaction(exchange, request, 'from')
     if (path === 'POST transaction-revert') return transaction(exchange, request, 'to')
-    if (path.startsWith('GET transaction/')) return status(exchange, request, look)
+    if (path.startsWith('GET transaction/')) return status(exchange, request, checkPayments)
     return jsonReply(404, { error: 'Not found' })
   }
 })
@@ -46,7 +44,7 @@ const STATUSES: Readonly<Record<OrderStatus, string>> = {
   failed: 'error'
 }
 
-const coins = ({ manners }: FakeExchange): unknown =>
+const coins = ({ behaviour: manners }: FakeExchange): unknown =>
   FAKE_COINS.filter(({ code }) => !manners.closed.has(code)).map(({ code, contract }) => ({
     code: COINS[code]?.coin,
     name: code,
@@ -74,7 +72,11 @@ interface Names {
   readonly amount: unknown
 }
 
-const wishOf = (exchange: FakeExchange, names: Names, direction: 'from' | 'to'): DealWish | undefined => {
+const dealRequestOf = (
+  exchange: FakeExchange,
+  names: Names,
+  direction: 'from' | 'to'
+): DealRequest | undefined => {
   const from = coinNamed(COINS, names.from, names.networkFrom)
   const to = coinNamed(COINS, names.to, names.networkTo)
   if (from === undefined || to === undefined || !exchange.swaps(from, to)) return undefined
@@ -85,15 +87,15 @@ const wishOf = (exchange: FakeExchange, names: Names, direction: 'from' | 'to'):
 const info = (exchange: FakeExchange, request: ProviderRequest, direction: 'from' | 'to'): FakeReply => {
   const { from, to, network_from, network_to, amount } = bodyOf(request)
   const names = { from, to, networkFrom: network_from, networkTo: network_to, amount }
-  const wish = wishOf(exchange, names, direction)
-  const deal = wish === undefined ? undefined : exchange.deal(wish)
-  if (wish === undefined || deal === undefined) return unprocessable()
-  const side = wish[direction]
-  const [min, max] = [exchange.manners.minUsd, exchange.manners.maxUsd].map(usd =>
+  const dealRequest = dealRequestOf(exchange, names, direction)
+  const deal = dealRequest === undefined ? undefined : exchange.deal(dealRequest)
+  if (dealRequest === undefined || deal === undefined) return unprocessable()
+  const side = dealRequest[direction]
+  const [min, max] = [exchange.behaviour.minUsd, exchange.behaviour.maxUsd].map(usd =>
     exchange.worthOf(usd, side)
   )
-  const isWithin = wish.amount >= (min ?? 0n) && wish.amount <= (max ?? 0n)
-  const id = isWithin ? exchange.hold(wish, deal) : ''
+  const isWithin = dealRequest.amount >= (min ?? 0n) && dealRequest.amount <= (max ?? 0n)
+  const id = isWithin ? exchange.hold(dealRequest, deal) : ''
   const other = direction === 'from' ? toCoins(deal.toAmount, deal.to) : toCoins(deal.fromAmount, deal.from)
   return jsonReply(200, {
     min_amount: toCoins(min ?? 0n, side),
@@ -114,7 +116,7 @@ const transaction = (
   direction: 'from' | 'to'
 ): FakeReply => {
   const fields = bodyOf(request)
-  const wish = wishOf(
+  const dealRequest = dealRequestOf(
     exchange,
     {
       from: fields.coin_from,
@@ -126,7 +128,8 @@ const transaction = (
     direction
   )
   const held = exchange.held(String(fields.rate_id))
-  if (wish === undefined || held === undefined || held.amount !== wish.amount) return unprocessable()
+  if (dealRequest === undefined || held === undefined || held.amount !== dealRequest.amount)
+    return unprocessable()
   const taken = exchange.takeOrder(exchange.drifted(held.deal, direction), {
     payoutAddress: String(fields.withdrawal),
     refundAddress: String(fields.return)
@@ -137,11 +140,11 @@ const transaction = (
     status: STATUSES[taken.status],
     coin_from: fields.coin_from,
     coin_to: fields.coin_to,
-    deposit_amount: toCoins(BigInt(taken.fromAmount), wish.from),
+    deposit_amount: toCoins(BigInt(taken.fromAmount), dealRequest.from),
     deposit: taken.payInAddress,
     deposit_extra_id: null,
     withdrawal: taken.payoutAddress,
-    withdrawal_amount: toCoins(BigInt(taken.toAmount), wish.to),
+    withdrawal_amount: toCoins(BigInt(taken.toAmount), dealRequest.to),
     withdrawal_extra_id: null,
     return: taken.refundAddress,
     return_extra_id: null,
@@ -150,8 +153,12 @@ const transaction = (
   })
 }
 
-const status = (exchange: FakeExchange, { pathname }: ProviderRequest, look: () => void): FakeReply => {
-  look()
+const status = (
+  exchange: FakeExchange,
+  { pathname }: ProviderRequest,
+  checkPayments: () => void
+): FakeReply => {
+  checkPayments()
   const order = exchange.order(pathname.split('/').at(-1) ?? '')
   if (order === undefined) return jsonReply(404, { error: 'Not found' })
   return jsonReply(200, {

@@ -1,9 +1,15 @@
-import { type FakeReply, jsonReply } from '../../replies.ts'
-import type { FakeProvider, ProviderRequest } from '../fake-provider.ts'
-import { bodyOf, type CoinTable, coinNamed } from './exchange-api.ts'
-import { FAKE_COINS, type FakeCoin, fromCoins, toCoins } from './fake-coin.ts'
-import type { DealWish, FakeExchange } from './fake-exchange.ts'
-import type { FakeOrder, OrderStatus } from './fake-order.ts'
+import { type FakeReply, jsonReply } from '../../base/replies.ts'
+import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
+import {
+  bodyOf,
+  type CoinTable,
+  coinNamed,
+  FAKE_COINS,
+  type FakeCoin,
+  fromCoins,
+  toCoins
+} from './exchange-api.ts'
+import type { DealRequest, FakeExchange, FakeOrder, OrderStatus } from './fake-exchange.ts'
 
 const COINS: CoinTable = {
   BTC: { coin: 'BTC', network: 'bitcoin' },
@@ -15,7 +21,7 @@ const COINS: CoinTable = {
 }
 
 /** SideShift, API version 2, as its documentation shows it. */
-export const fakeSideshift = (exchange: FakeExchange, look: () => void): FakeProvider => ({
+export const fakeSideshift = (exchange: FakeExchange, checkPayments: () => void): FakeProvider => ({
   id: 'sideshift',
   hosts: ['sideshift.ai'],
   memory: exchange.memory,
@@ -23,11 +29,11 @@ export const fakeSideshift = (exchange: FakeExchange, look: () => void): FakePro
     const [first = '', second = '', third = ''] = request.pathname.split('/').slice(3)
     const path = `${request.method} ${first}`
     if (path === 'GET coins') return jsonReply(200, coins(exchange))
-    if (path === 'GET permissions') return jsonReply(200, { createShift: !exchange.manners.isBlocked })
+    if (path === 'GET permissions') return jsonReply(200, { createShift: !exchange.behaviour.isBlocked })
     if (path === 'GET pair') return pair(exchange, second, third)
     if (path === 'POST quotes') return quote(exchange, request)
     if (path === 'POST shifts' && second === 'fixed') return shift(exchange, request)
-    if (path === 'GET shifts') return status(exchange, second, look)
+    if (path === 'GET shifts') return status(exchange, second, checkPayments)
     return refuse(404, 'Endpoint not found')
   }
 })
@@ -45,7 +51,7 @@ const STATUSES: Readonly<Record<OrderStatus, string>> = {
 
 const refuse = (status: number, message: string): FakeReply => jsonReply(status, { error: { message } })
 
-const coins = ({ manners }: FakeExchange): unknown =>
+const coins = ({ behaviour: manners }: FakeExchange): unknown =>
   FAKE_COINS.filter(({ code }) => !manners.closed.has(code)).map(({ code, contract, decimals }) => {
     const { coin = code, network = '' } = COINS[code] ?? {}
     return {
@@ -70,7 +76,7 @@ const pair = (exchange: FakeExchange, first: string, second: string): FakeReply 
   const [from, to] = [methodNamed(first), methodNamed(second)]
   if (from === undefined || to === undefined) return refuse(400, 'Invalid coin or network')
   if (!exchange.swaps(from, to)) return refuse(400, 'Deposit method is disabled')
-  const { minUsd, maxUsd } = exchange.manners
+  const { minUsd, maxUsd } = exchange.behaviour
   const one = exchange.deal({ from, to, direction: 'from', amount: 10n ** BigInt(from.decimals) })
   return jsonReply(200, {
     min: toCoins(exchange.worthOf(minUsd, from), from),
@@ -86,7 +92,7 @@ const pair = (exchange: FakeExchange, first: string, second: string): FakeReply 
 const quote = (exchange: FakeExchange, request: ProviderRequest): FakeReply => {
   const fields = bodyOf(request)
   if (typeof fields.affiliateId !== 'string') return refuse(400, 'Affiliate not found')
-  if (exchange.manners.isBlocked) return refuse(403, 'country-blocked')
+  if (exchange.behaviour.isBlocked) return refuse(403, 'country-blocked')
   const from = coinNamed(COINS, fields.depositCoin, fields.depositNetwork)
   const to = coinNamed(COINS, fields.settleCoin, fields.settleNetwork)
   if (from === undefined || to === undefined || !exchange.swaps(from, to)) {
@@ -96,13 +102,13 @@ const quote = (exchange: FakeExchange, request: ProviderRequest): FakeReply => {
   const amount =
     direction === 'from' ? fromCoins(fields.depositAmount, from) : fromCoins(fields.settleAmount, to)
   if (amount === undefined) return refuse(400, 'Invalid amount')
-  const wish: DealWish = { from, to, direction, amount }
-  const deal = exchange.deal(wish)
+  const dealRequest: DealRequest = { from, to, direction, amount }
+  const deal = exchange.deal(dealRequest)
   if (deal === undefined) return refuse(500, 'Internal error')
-  const { minUsd, maxUsd } = exchange.manners
+  const { minUsd, maxUsd } = exchange.behaviour
   if (deal.fromAmount < exchange.worthOf(minUsd, from)) return refuse(400, 'Amount too low')
   if (deal.fromAmount > exchange.worthOf(maxUsd, from)) return refuse(400, 'Amount too high')
-  const id = exchange.hold(wish, deal)
+  const id = exchange.hold(dealRequest, deal)
   return jsonReply(201, {
     id,
     createdAt: new Date(exchange.ports.clock.now()).toISOString(),
@@ -129,7 +135,7 @@ const shift = (exchange: FakeExchange, request: ProviderRequest): FakeReply => {
   return jsonReply(201, { ...shownShift(taken, held), quoteId: fields.quoteId, type: 'fixed' })
 }
 
-const shownShift = (order: FakeOrder, { from, to }: Pick<DealWish, 'from' | 'to'>): object => ({
+const shownShift = (order: FakeOrder, { from, to }: Pick<DealRequest, 'from' | 'to'>): object => ({
   id: order.id,
   createdAt: new Date(order.createdAt).toISOString(),
   expiresAt: new Date(order.expiresAt).toISOString(),
@@ -143,8 +149,8 @@ const shownShift = (order: FakeOrder, { from, to }: Pick<DealWish, 'from' | 'to'
   status: STATUSES[order.status]
 })
 
-const status = (exchange: FakeExchange, id: string, look: () => void): FakeReply => {
-  look()
+const status = (exchange: FakeExchange, id: string, checkPayments: () => void): FakeReply => {
+  checkPayments()
   const order = exchange.order(id)
   const [from, to] = [order?.from, order?.to].map(code => FAKE_COINS.find(coin => coin.code === code))
   if (order === undefined || from === undefined || to === undefined) return refuse(404, 'Order not found')

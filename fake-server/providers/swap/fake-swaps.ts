@@ -1,12 +1,12 @@
-import { chainIds } from '../../world-chain.ts'
-import type { FakeProvider } from '../fake-provider.ts'
+import { chainIds } from '../../chain/chains.ts'
+import type { FakeProvider } from '../market/provider.ts'
 import { fakeChangenow } from './fake-changenow.ts'
 import { type ExchangePorts, FakeExchange } from './fake-exchange.ts'
 import { fakeLetsexchange } from './fake-letsexchange.ts'
 import { fakeSideshift } from './fake-sideshift.ts'
 import { FakeVault } from './fake-vault.ts'
 import { fakeVaultNetwork, MAYA_ASSETS, THORCHAIN_ASSETS } from './fake-vault-network.ts'
-import { startSettlement } from './settlement-bot.ts'
+import { startSettlement } from './settlement-worker.ts'
 
 /** The businesses behind the fake swap providers, by plugin id: their manners, orders and payouts. */
 export interface FakeSwaps {
@@ -25,7 +25,7 @@ export interface OpenedSwaps {
   resume(): void
 }
 
-/** Opens the swap providers of a world, with a bot that settles their orders on its chains. */
+/** Opens the swap providers of a world, with a worker that settles their orders on its chains. */
 export const makeFakeSwaps = (ports: ExchangePorts): OpenedSwaps => {
   const swaps: FakeSwaps = {
     changenow: new FakeExchange(ports, 100),
@@ -35,17 +35,17 @@ export const makeFakeSwaps = (ports: ExchangePorts): OpenedSwaps => {
     mayaprotocol: new FakeVault('mayaprotocol', ports, MAYA_ASSETS)
   }
   const { changenow, sideshift, letsexchange, thorchain, mayaprotocol } = swaps
-  const bot = startSettlement(ports, [changenow, sideshift, letsexchange])
+  const worker = startSettlement(ports, [changenow, sideshift, letsexchange])
   return {
     swaps,
     resume() {
-      for (const exchange of [changenow, sideshift, letsexchange]) bot.look(exchange)
-      for (const id of chainIds) for (const vault of [thorchain, mayaprotocol]) vault.look(id)
+      for (const exchange of [changenow, sideshift, letsexchange]) worker.checkPayments(exchange)
+      for (const id of chainIds) for (const vault of [thorchain, mayaprotocol]) vault.checkPayments(id)
     },
     providers: [
-      fakeChangenow(changenow, () => bot.look(changenow)),
-      fakeSideshift(sideshift, () => bot.look(sideshift)),
-      fakeLetsexchange(letsexchange, () => bot.look(letsexchange)),
+      fakeChangenow(changenow, () => worker.checkPayments(changenow)),
+      fakeSideshift(sideshift, () => worker.checkPayments(sideshift)),
+      fakeLetsexchange(letsexchange, () => worker.checkPayments(letsexchange)),
       fakeVaultNetwork(thorchain, {
         id: 'thorchain',
         nodeHost: 'thornode.ninerealms.com',

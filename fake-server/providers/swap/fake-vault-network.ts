@@ -1,6 +1,6 @@
-import { type FakeReply, jsonReply } from '../../replies.ts'
-import { chainIds } from '../../world-chain.ts'
-import type { FakeProvider, ProviderRequest } from '../fake-provider.ts'
+import { type FakeReply, jsonReply } from '../../base/replies.ts'
+import { chainIds } from '../../chain/chains.ts'
+import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
 import { type FakeVault, VAULT_CHAINS, VAULT_DUST, type VaultAssets } from './fake-vault.ts'
 
 /** Which network a fake one is: its hosts, and the part of the node's path that names it. */
@@ -89,7 +89,7 @@ const pools = ({ assets, ports }: FakeVault): unknown => {
 }
 
 const inbound = (vault: FakeVault): unknown => {
-  const { assets, manners } = vault
+  const { assets, behaviour: manners } = vault
   const chains = new Set([...assets.codes.keys()].map(asset => asset.split('.')[0] ?? ''))
   chains.delete(assets.native.split('.')[0] ?? '')
   return [...chains].map(chain => {
@@ -117,7 +117,7 @@ const refuse = (message: string): FakeReply =>
   jsonReply(400, { code: 3, message: `failed to simulate swap: ${message}: invalid request`, details: [] })
 
 const quote = (vault: FakeVault, { query }: ProviderRequest): FakeReply => {
-  const { manners, ports } = vault
+  const { behaviour: manners, ports } = vault
   const [from, to] = [query.get('from_asset') ?? '', query.get('to_asset') ?? '']
   const text = query.get('amount') ?? ''
   if (!/^[1-9]\d{0,30}$/.test(text)) return refuse('bad amount')

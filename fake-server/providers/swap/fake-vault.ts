@@ -1,16 +1,14 @@
 import { utf8 } from '@scure/base'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import { isRecord, type Json } from '../../../kernel/base/json.ts'
-import type { Coin } from '../../chain/coins.ts'
+import { type ChainId, chainIds } from '../../chain/chains.ts'
 import { pushesOf, scriptHashOf, scriptOf } from '../../chain/script.ts'
-import { outpointOf } from '../../chain/transaction.ts'
-import { type ChainId, chainIds } from '../../world-chain.ts'
-import type { ProviderMemory } from '../fake-provider.ts'
-import type { ExchangePorts } from './fake-exchange.ts'
-import { playAddress } from './play-address.ts'
+import { type Coin, outpointOf } from '../../chain/transaction.ts'
+import type { ProviderMemory } from '../market/provider.ts'
+import { type ExchangePorts, sinkAddress } from './fake-exchange.ts'
 
 /** How a fake vault network behaves. A test may change any of it at any time. */
-export interface VaultManners {
+export interface VaultBehaviour {
   /** What a swap loses to the pools, in hundredths of a percent. */
   slipBasisPoints: number
   /** Chains that are halted, by the network's name: `BTC`. */
@@ -52,7 +50,7 @@ export const VAULT_DUST = 10_000n
 
 /** Vaults on the chains of the world, which swap what is paid to them by its memo. */
 export class FakeVault {
-  readonly manners: VaultManners = {
+  readonly behaviour: VaultBehaviour = {
     slipBasisPoints: 30,
     halted: new Set(),
     driftBasisPoints: 0,
@@ -73,7 +71,7 @@ export class FakeVault {
     this.ports = ports
     this.assets = assets
     this.#seed = utf8.decode(`vault of ${name}`)
-    for (const id of chainIds) ports.chains[id].onChange(() => this.look(id))
+    for (const id of chainIds) ports.chains[id].onChange(() => this.checkPayments(id))
   }
 
   /** What has been paid out and back, by the coins that were paid. */
@@ -83,7 +81,7 @@ export class FakeVault {
 
   /** Where a chain is paid now. */
   addressOn(chain: ChainId): string {
-    return playAddress(this.#seed, this.ports.chains[chain].network)
+    return sinkAddress(this.#seed, this.ports.chains[chain].network)
   }
 
   /** The price of one unit of an asset in another's, less what is lost; amounts in units of the network. */
@@ -91,7 +89,7 @@ export class FakeVault {
     const [a, b] = [this.assets.codes.get(from), this.assets.codes.get(to)]
     const price = a === undefined || b === undefined ? undefined : this.ports.market.ratioOf(a, b)
     if (price === undefined) return undefined
-    const share = BigInt(10_000 - this.manners.slipBasisPoints - this.manners.driftBasisPoints)
+    const share = BigInt(10_000 - this.behaviour.slipBasisPoints - this.behaviour.driftBasisPoints)
     const above = amount * price.numerator * share * 10n ** BigInt(this.decimalsOf(to))
     const out = above / (price.denominator * 10_000n * 10n ** BigInt(this.decimalsOf(from)))
     const fee = this.outboundFee(to)
@@ -102,7 +100,7 @@ export class FakeVault {
   outboundFee(asset: string): bigint {
     const price = this.ports.market.ratioOf('iso:USD', this.assets.codes.get(asset) ?? '')
     if (price === undefined) return 0n
-    const cents = BigInt(Math.round(Number(this.manners.outboundUsd) * 100))
+    const cents = BigInt(Math.round(Number(this.behaviour.outboundUsd) * 100))
     return (cents * price.numerator * 10n ** BigInt(this.decimalsOf(asset))) / (price.denominator * 100n)
   }
 
@@ -111,11 +109,11 @@ export class FakeVault {
   }
 
   /** Looks for payments to the vault of a chain that have a block and were not seen yet. */
-  look(chain: ChainId): void {
+  checkPayments(chain: ChainId): void {
     for (const [id] of this.#paidOn(chain)) {
       if (this.#actions.has(id) || this.#pending.has(id)) continue
       this.#pending.add(id)
-      this.ports.clock.after(this.manners.exchangeMs, () => {
+      this.ports.clock.after(this.behaviour.exchangeMs, () => {
         // A block that was undone meanwhile may have taken it away; it is seen again when it comes back.
         const coin = this.#paidOn(chain).get(id)
         // Paying back on the same chain looks again at once: the payment is still one that is being settled.
@@ -173,7 +171,7 @@ export class FakeVault {
     const target = chainIds.find(id => `${VAULT_CHAINS[id]}.${VAULT_CHAINS[id]}` === asset)
     const from = `${VAULT_CHAINS[chain]}.${VAULT_CHAINS[chain]}`
     const out = this.swap(amount, from, asset)
-    const isHalted = [from, asset].some(end => this.manners.halted.has(end.split('.')[0] ?? ''))
+    const isHalted = [from, asset].some(end => this.behaviour.halted.has(end.split('.')[0] ?? ''))
     if (target === undefined || isHalted || out === undefined || out < BigInt(limit)) return undefined
     try {
       return this.ports.chains[target].fund(address, String(out))

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { FakeMarket } from '../../../fake-server/providers/fake-market.ts'
+import { FakeMarket } from '../../../fake-server/providers/market/market.ts'
 
 test('a market has prices of many coins and of every fiat code of the default hints', t => {
   const market = new FakeMarket()

@@ -1,16 +1,16 @@
 import test from 'ava'
-import { makeFakeWorld, openPersistentWorld } from '../../../fake-server/fake-world.ts'
-import { serveFakeWorld } from '../../../fake-server/http/serve-fake-world.ts'
-import { fetchThroughWorld } from '../../../fake-server/providers/provider-fetch.ts'
 import {
+  answerInstead,
   cutReplies,
   dripReplies,
   htmlPage,
-  refusal,
+  refusalReply,
   spoilFigures,
   swellReplies
-} from '../../../fake-server/providers/provider-trouble.ts'
-import { answerInstead } from '../../../fake-server/trouble.ts'
+} from '../../../fake-server/base/faults.ts'
+import { makeFakeWorld, openPersistentWorld } from '../../../fake-server/fake-world.ts'
+import { serveFakeWorld } from '../../../fake-server/http/serve-fake-world.ts'
+import { fetchThroughWorld } from '../../../fake-server/world/io.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Io } from '../../../kernel/io/io.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
@@ -72,7 +72,7 @@ test('a provider in trouble refuses, shows a page, breaks off or spoils its figu
   const port = { clock, chance: () => 0 }
   const sound = await fetch(RATES)
 
-  let recover = providers.use(answerInstead(port, refusal(429, { retryAfter: '7' })), 'coinbase')
+  let recover = providers.use(answerInstead(port, refusalReply(429, { retryAfter: '7' })), 'coinbase')
   const refused = await fetch(RATES)
   t.is(refused.status, 429)
   t.is(refused.headers['retry-after'], '7')

@@ -1,8 +1,7 @@
 import test from 'ava'
 import { makeFakeWorld, openPersistentWorld } from '../../../fake-server/fake-world.ts'
-import { FAKE_COINS } from '../../../fake-server/providers/swap/fake-coin.ts'
-import type { Deal, FakeExchange } from '../../../fake-server/providers/swap/fake-exchange.ts'
-import type { FakeOrder } from '../../../fake-server/providers/swap/fake-order.ts'
+import { FAKE_COINS } from '../../../fake-server/providers/swap/exchange-api.ts'
+import type { Deal, FakeExchange, FakeOrder } from '../../../fake-server/providers/swap/fake-exchange.ts'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Json } from '../../../kernel/base/json.ts'
@@ -37,7 +36,7 @@ const openHome = () => {
 
 test('a deposit is seen when it is sent, exchanged when it has a block, and paid out on the other chain once', async t => {
   const { clock, world, exchange, order, status, paidOut } = openHome()
-  exchange.manners.exchangeMs = 5000
+  exchange.behaviour.exchangeMs = 5000
   t.is(status(), 'waiting')
   world.chain.mine(1)
   t.is(status(), 'waiting')
@@ -102,7 +101,7 @@ test('a deposit that the network forgets is waited for again', t => {
 for (const keepTransactions of [true, false]) {
   test(`a deposit whose block is undone before the payout is waited for again, and paid out once (${keepTransactions ? 'it waits for a block' : 'it is gone'})`, async t => {
     const { clock, world, exchange, order, status, paidOut, paidBack } = openHome()
-    exchange.manners.exchangeMs = 5000
+    exchange.behaviour.exchangeMs = 5000
     world.chain.fund(order.payInAddress, '1000000')
     world.chain.mine(1)
     t.is(status(), 'exchanging')
@@ -141,7 +140,7 @@ test('a deposit that went away does not make one in time of one that comes too l
 test('a payment to a vault whose block is undone before the payout is settled when it has a block again, once', async t => {
   const { clock, world } = openHome()
   const vault = world.swaps.thorchain
-  vault.manners.exchangeMs = 5000
+  vault.behaviour.exchangeMs = 5000
   world.chain.fund(vault.addressOn('bitcoin'), '50000')
   world.chain.mine(1)
   world.chain.reorg(1)
@@ -191,7 +190,7 @@ test('a payment to a vault that no memo explains goes back to where it came from
 
 test('a saved world knows its orders and vault payments, and goes on with a payout that was on its way', async t => {
   const { clock, world, exchange, order } = openHome()
-  exchange.manners.exchangeMs = 5000
+  exchange.behaviour.exchangeMs = 5000
   world.chain.fund(order.payInAddress, '1000000')
   world.chain.mine(1)
   t.is(exchange.order(order.id)?.status, 'exchanging')

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { FakeDb } from '../../../fake-server/fake-db.ts'
+import { FakeDb } from '../../../fake-server/accounts/fake-db.ts'
 import { openPersistentWorld } from '../../../fake-server/fake-world.ts'
 import { deviceFilesOf } from '../../../fake-server/users/device-files.ts'
 import { dumpFakeUser } from '../../../fake-server/users/dump-user.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { LoginRecord } from '../../../fake-server/login-record.ts'
+import type { LoginRecord } from '../../../fake-server/accounts/login-record.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { sealBox, sealText } from '../../../kernel/crypto/box.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeChance } from '../../../fake-server/trouble.ts'
+import { makeRandom } from '../../../fake-server/base/faults.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import { openMarkedText } from '../../../kernel/crypto/box.ts'
 import { decodeProvenance } from '../../../kernel/sync/lineage.ts'
@@ -40,7 +40,7 @@ test('of two devices that edit one file and sync at once neither loses its edit,
 })
 
 test('no acknowledged edit is lost in any kind of schedule of two or three devices', async t => {
-  const draw = makeChance(drawSeed(t))
+  const draw = makeRandom(drawSeed(t))
   for (const kind of SCHEDULE_KINDS) {
     for (let run = 0; run < 4; run += 1) {
       const runSeed = Math.floor(draw() * 1e9)

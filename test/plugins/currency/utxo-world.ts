@@ -1,7 +1,7 @@
-import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/chain/electrum-connect.ts'
+import { openFakeChain } from '../../../fake-server/chain/chains.ts'
 import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
-import { BITCOIN_REGTEST, LITECOIN_REGTEST } from '../../../fake-server/chain/networks.ts'
-import { openFakeChain } from '../../../fake-server/chain/open-fake-chain.ts'
+import { BITCOIN_REGTEST, LITECOIN_REGTEST } from '../../../fake-server/chain/network.ts'
+import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
 import type {
   BalanceDetails,
   CurrencyEngine,

@@ -1,8 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
+import { answerInstead, refusalReply, spoilFigures } from '../../../fake-server/base/faults.ts'
 import { FAKE_ADDRESSES, type FakeWorld, makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import { refusal, spoilFigures } from '../../../fake-server/providers/provider-trouble.ts'
-import { answerInstead } from '../../../fake-server/trouble.ts'
 import type { JsonObject } from '../../../kernel/base/json.ts'
 import { createKernel, type Kernel } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
@@ -99,8 +98,8 @@ test('sources in trouble are told of, and the others give the rates', async t =>
   const { world, kernel } = await open(t)
   const { providers, clock } = world
   const port = { clock, chance: () => 0 }
-  providers.use(answerInstead(port, refusal(429)), 'coingecko')
-  providers.use(answerInstead(port, refusal(451)), 'binance')
+  providers.use(answerInstead(port, refusalReply(429)), 'coingecko')
+  providers.use(answerInstead(port, refusalReply(451)), 'binance')
   providers.use(spoilFigures('-1'), 'kraken')
   const { rates } = kernel.context
   const stop = rates.want(PAIRS)

@@ -22,14 +22,14 @@ const contract: SwapContract = {
   limits: { from: ['below'], to: ['below', 'above'] },
   expected: ({ world }, fromAmount) => dealOf(world.swaps.changenow, 'BTC', fromAmount),
   block: ({ world }) => {
-    world.swaps.changenow.manners.isBlocked = true
+    world.swaps.changenow.behaviour.isBlocked = true
   },
-  close: ({ world }) => void world.swaps.changenow.manners.closed.add('BTC'),
+  close: ({ world }) => void world.swaps.changenow.behaviour.closed.add('BTC'),
   mislead: ({ world }) => {
-    world.swaps.changenow.manners.isPayInWrong = true
+    world.swaps.changenow.behaviour.isPayInWrong = true
   },
   drift: ({ world }) => {
-    world.swaps.changenow.manners.driftBasisPoints = 500
+    world.swaps.changenow.behaviour.driftBasisPoints = 500
   }
 }
 

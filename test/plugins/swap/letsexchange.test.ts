@@ -1,6 +1,5 @@
 import test from 'ava'
-import { refusal } from '../../../fake-server/providers/provider-trouble.ts'
-import { answerInstead } from '../../../fake-server/trouble.ts'
+import { answerInstead, refusalReply } from '../../../fake-server/base/faults.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { letsexchange } from '../../../plugins/swap/letsexchange.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
@@ -15,14 +14,14 @@ const contract: SwapContract = {
   limits: { from: ['below', 'above'], to: ['below', 'above'] },
   expected: ({ world }, fromAmount) => dealOf(world.swaps.letsexchange, 'BTC', fromAmount),
   block: ({ world }) => {
-    world.swaps.letsexchange.manners.isBlocked = true
+    world.swaps.letsexchange.behaviour.isBlocked = true
   },
-  close: ({ world }) => void world.swaps.letsexchange.manners.closed.add('BTC'),
+  close: ({ world }) => void world.swaps.letsexchange.behaviour.closed.add('BTC'),
   mislead: ({ world }) => {
-    world.swaps.letsexchange.manners.isPayInWrong = true
+    world.swaps.letsexchange.behaviour.isPayInWrong = true
   },
   drift: ({ world }) => {
-    world.swaps.letsexchange.manners.driftBasisPoints = 500
+    world.swaps.letsexchange.behaviour.driftBasisPoints = 500
   }
 }
 
@@ -79,14 +78,14 @@ test('letsexchange: a pair that is listed and not swapped is one that it does no
   ] as const) {
     const home = openSwapHome(letsexchange, { apiKey: 'app-key' })
     const port = { clock: home.clock, chance: () => 0 }
-    home.world.providers.use(answerInstead(port, refusal(status), { path: /info$/ }), 'letsexchange')
+    home.world.providers.use(answerInstead(port, refusalReply(status), { path: /info$/ }), 'letsexchange')
     await t.throwsAsync(home.ask({}).done, { code })
   }
 })
 
 test('letsexchange: the largest amount is named as the largest, not as the smallest', async t => {
   const home = openSwapHome(letsexchange, { apiKey: 'app-key' })
-  home.world.swaps.letsexchange.manners.maxUsd = '6500'
+  home.world.swaps.letsexchange.behaviour.maxUsd = '6500'
   const error = await t.throwsAsync(home.ask({ amount: '50000000' }).done, { code: 'SWAP_ABOVE_LIMIT' })
   t.deepEqual((error as WalletError<'SWAP_ABOVE_LIMIT'>).details, {
     pluginId: 'letsexchange',

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { answerInstead } from '../../../fake-server/trouble.ts'
+import { answerInstead } from '../../../fake-server/base/faults.ts'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { sideshift } from '../../../plugins/swap/sideshift.ts'
@@ -15,14 +15,14 @@ const contract: SwapContract = {
   limits: { from: ['below', 'above'], to: ['below', 'above'] },
   expected: ({ world }, fromAmount) => dealOf(world.swaps.sideshift, 'BTC', fromAmount),
   block: ({ world }) => {
-    world.swaps.sideshift.manners.isBlocked = true
+    world.swaps.sideshift.behaviour.isBlocked = true
   },
-  close: ({ world }) => void world.swaps.sideshift.manners.closed.add('BTC'),
+  close: ({ world }) => void world.swaps.sideshift.behaviour.closed.add('BTC'),
   mislead: ({ world }) => {
-    world.swaps.sideshift.manners.isPayInWrong = true
+    world.swaps.sideshift.behaviour.isPayInWrong = true
   },
   drift: ({ world }) => {
-    world.swaps.sideshift.manners.driftBasisPoints = 500
+    world.swaps.sideshift.behaviour.driftBasisPoints = 500
   }
 }
 

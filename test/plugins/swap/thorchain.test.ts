@@ -15,12 +15,12 @@ const contract: SwapContract = {
   isFixed: false,
   limits: { from: ['below'], to: ['below'] },
   expected: ({ world }, amount) => world.swaps.thorchain.swap(amount, 'BTC.BTC', 'LTC.LTC'),
-  close: ({ world }) => void world.swaps.thorchain.manners.halted.add('BTC'),
+  close: ({ world }) => void world.swaps.thorchain.behaviour.halted.add('BTC'),
   mislead: ({ world }) => {
-    world.swaps.thorchain.manners.isPayInWrong = true
+    world.swaps.thorchain.behaviour.isPayInWrong = true
   },
   drift: ({ world }) => {
-    world.swaps.thorchain.manners.driftBasisPoints = 500
+    world.swaps.thorchain.behaviour.driftBasisPoints = 500
   }
 }
 
@@ -98,7 +98,7 @@ test('thorchain: a quote that names no end is none, and the limit of the memo is
 
 test('thorchain: the least that the network recommends is the limit, and of a refusal without any figure the amount itself', async t => {
   const home = openSwapHome(thorchain)
-  home.world.swaps.thorchain.manners.outboundUsd = '0'
+  home.world.swaps.thorchain.behaviour.outboundUsd = '0'
   for (const [status, change, least] of [
     [200, { recommended_min_amount_in: '1000001' }, '1000001'],
     [200, { recommended_min_amount_in: '1234567' }, '1234567'],
@@ -142,7 +142,7 @@ test('thorchain: a chain that is halted, on either side, before the quote or bef
   for (const chain of ['BTC', 'LTC']) {
     const home = openSwapHome(thorchain)
     const offer = await offerOf(home.ask({}))
-    home.world.swaps.thorchain.manners.halted.add(chain)
+    home.world.swaps.thorchain.behaviour.halted.add(chain)
     await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
     await t.throwsAsync(orderOf(offer), { code: 'SWAP_CURRENCY' })
   }
@@ -174,11 +174,11 @@ test('thorchain: the wallet is asked for its most with the longest memo', async 
 
 test('thorchain: dust names more than dust, and a refusal without a figure names one', async t => {
   const home = openSwapHome(thorchain)
-  home.world.swaps.thorchain.manners.outboundUsd = '0'
+  home.world.swaps.thorchain.behaviour.outboundUsd = '0'
   const dust = await t.throwsAsync(home.ask({ amount: '10000' }).done, { code: 'SWAP_BELOW_LIMIT' })
   t.is((dust as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, '10001')
   t.false(home.sent.some(({ url }) => url.includes('/quote/')))
-  home.world.swaps.thorchain.manners.outboundUsd = '100'
+  home.world.swaps.thorchain.behaviour.outboundUsd = '100'
   const small = await t.throwsAsync(home.ask({ amount: '20000' }).done, { code: 'SWAP_BELOW_LIMIT' })
   // Four payouts of 100 USD, by the prices of the pools.
   const { nativeMin, direction } = (small as WalletError<'SWAP_BELOW_LIMIT'>).details
@@ -196,7 +196,7 @@ test('thorchain: a price that falls below the limit of the memo is refused when 
 test('thorchain: a quote for another vault than the network lists is not paid', async t => {
   const home = openSwapHome(thorchain)
   const offer = await offerOf(home.ask({}))
-  home.world.swaps.thorchain.manners.isPayInWrong = true
+  home.world.swaps.thorchain.behaviour.isPayInWrong = true
   await t.throwsAsync(orderOf(offer), { message: /names two vaults/ })
 })
 

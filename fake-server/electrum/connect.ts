@@ -1,0 +1,152 @@
+import type { Channel, ChannelHandlers, Clock, Io } from '../../kernel/io/io.ts'
+import type { FakeChain } from '../chain/fake-chain.ts'
+import { errorReply, RPC } from './json-rpc.ts'
+import { DEFAULT_LIMITS, type ElectrumLimits, type ElectrumSession, makeElectrumSession } from './session.ts'
+
+/** How the in-process server behaves. */
+export interface ElectrumConnectOptions {
+  readonly limits?: Partial<ElectrumLimits>
+  /** Longest piece of the stream that `onText` of a TCP connection gets at once; whole messages if left out. */
+  readonly sliceLength?: number
+}
+
+/** The two ways to reach the chain without a network, shaped as the kernel's `Io` has them. */
+export interface ElectrumConnect {
+  /** TCP: messages end with a newline. Takes any address. */
+  readonly connect: NonNullable<Io['connect']>
+  /** WebSocket: one message a frame. Takes any URL. */
+  readonly webSocket: NonNullable<Io['webSocket']>
+  /** Ends all connections, as if the server had stopped; later ones are refused. */
+  close(): void
+}
+
+/**
+ * Serves a chain to engines in the same process. As with a socket, nothing arrives before the caller has returned
+ * to the event loop (`clock.turn`), and everything arrives in order.
+ */
+export const makeElectrumConnect = (
+  chain: FakeChain,
+  options: ElectrumConnectOptions = {}
+): ElectrumConnect => {
+  const open = new Set<() => void>()
+  let isClosed = false
+  const start = async (handlers: ChannelHandlers, isStream: boolean): Promise<Channel> => {
+    await chain.clock.turn()
+    if (isClosed) throw new Error('connect ECONNREFUSED')
+    const line = openLine({ chain, handlers, isStream, options, onEnd: end => open.delete(end) })
+    open.add(line.end)
+    return line.channel
+  }
+  return {
+    connect: (_address, handlers) => start(handlers, true),
+    webSocket: (_url, handlers) => start(handlers, false),
+    close: () => {
+      isClosed = true
+      for (const end of [...open]) end()
+    }
+  }
+}
+
+/**
+ * Cuts a stream into messages at newlines, keeping an unfinished one for the next piece.
+ *
+ * @returns false once a message is longer than the limit; the connection should then be ended
+ */
+export const makeLineReader = (
+  session: ElectrumSession,
+  send: (message: string) => void,
+  maxMessage: number = DEFAULT_LIMITS.maxMessage
+): ((text: string) => boolean) => {
+  let rest = ''
+  return text => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line.trim() !== '') session.receive(line)
+    if (rest.length <= maxMessage) return true
+    rest = ''
+    send(errorReply(null, { code: RPC.request, message: `message too large (limit ${maxMessage})` }))
+    return false
+  }
+}
+
+interface LineParts {
+  readonly chain: FakeChain
+  readonly handlers: ChannelHandlers
+  readonly isStream: boolean
+  readonly options: ElectrumConnectOptions
+  readonly onEnd: (end: () => void) => void
+}
+
+const openLine = ({
+  chain,
+  handlers,
+  isStream,
+  options,
+  onEnd
+}: LineParts): { channel: Channel; end: () => void } => {
+  let isOpen = true
+  const toServer = makeQueue(chain.clock)
+  const toClient = makeQueue(chain.clock)
+  const deliver = (text: string): void =>
+    toClient(() => {
+      for (const piece of isStream ? slicesOf(`${text}\n`, options.sliceLength) : [text]) {
+        if (isOpen) handlers.onText(piece)
+      }
+    })
+  const session = makeElectrumSession(chain, deliver, options.limits)
+  const read = makeLineReader(session, deliver, options.limits?.maxMessage)
+  const end = (): void => {
+    session.close()
+    onEnd(end)
+    toClient(() => {
+      if (!isOpen) return
+      isOpen = false
+      handlers.onClose()
+    })
+  }
+  const channel: Channel = {
+    send: text => {
+      if (!isOpen) return
+      toServer(() => {
+        if (!isOpen) return
+        if (!isStream) session.receive(text)
+        else if (!read(text)) end()
+      })
+    },
+    close: () => {
+      if (!isOpen) return
+      isOpen = false
+      session.close()
+      onEnd(end)
+      toClient(() => handlers.onClose())
+    }
+  }
+  return { channel, end }
+}
+
+/** Runs tasks in order, each batch after the event loop has turned. */
+const makeQueue = (clock: Clock): ((task: () => void) => void) => {
+  let waiting: (() => void)[] = []
+  let isRunning = false
+  const run = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await clock.turn()
+      const batch = waiting
+      waiting = []
+      for (const task of batch) task()
+    }
+    isRunning = false
+  }
+  return task => {
+    waiting.push(task)
+    if (isRunning) return
+    isRunning = true
+    void run()
+  }
+}
+
+const slicesOf = (text: string, length = text.length): readonly string[] => {
+  const slices: string[] = []
+  for (let at = 0; at < text.length; at += length) slices.push(text.slice(at, at + length))
+  return slices
+}

@@ -1,0 +1,350 @@
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { isWalletError } from '../../kernel/base/errors.ts'
+import type { Json, JsonObject } from '../../kernel/base/json.ts'
+import { type ChainBlock, merkleBranchOf } from '../chain/block.ts'
+import type { ChainView, FoundTransaction } from '../chain/chain-state.ts'
+import type { FakeChain } from '../chain/fake-chain.ts'
+import type { HistoryItem } from '../chain/script-index.ts'
+import { isCoinbase } from '../chain/transaction.ts'
+import { type ElectrumParams, RPC, RpcFault } from './json-rpc.ts'
+
+/** What a method may do with the session that called it. */
+export interface ElectrumSessionState {
+  readonly chain: FakeChain
+  /** From now on the client is told of new tips. */
+  watchTip(): void
+  /** From now on the client is told of changes of a script. @throws RpcFault 1 beyond the limit */
+  watchScript(scriptHash: string): string | null
+  /** The inverse; false if it was not watched. */
+  unwatchScript(scriptHash: string): boolean
+  /** @throws RpcFault 1 if a history is longer than the server sends */
+  checkHistoryLength(length: number): void
+}
+
+/** One method of the protocol: the names of its parameters (`?` marks optional ones) and what it does. */
+interface ElectrumMethod {
+  readonly params: readonly string[]
+  /** @throws RpcFault, or BROADCAST_REFUSED for a refused transaction */
+  call(session: ElectrumSessionState, params: ElectrumParams): Json
+}
+
+/** The tip as `blockchain.headers.subscribe` tells it. */
+export const headerResult = (block: ChainBlock): JsonObject => ({
+  hex: block.headerHex,
+  height: block.height
+})
+
+/** Most headers in one reply, as Electrum servers have it. */
+const MAX_HEADERS = 2016
+
+/** The methods of Electrum protocol 1.4 that are about blocks and transactions. */
+const chainMethods: readonly (readonly [string, ElectrumMethod])[] = [
+  [
+    'blockchain.headers.subscribe',
+    {
+      params: [],
+      call: session => {
+        session.watchTip()
+        return headerResult(session.chain.view.tip)
+      }
+    }
+  ],
+  [
+    'blockchain.block.header',
+    {
+      params: ['height', 'cp_height?'],
+      call: ({ chain: { view } }, params) => {
+        const height = params.count32(0)
+        const checkpoint = params.count32(1, 0)
+        const { headerHex } = blockAt(view, height)
+        return checkpoint === 0 ? headerHex : { header: headerHex, ...headerProof(view, height, checkpoint) }
+      }
+    }
+  ],
+  [
+    'blockchain.block.headers',
+    {
+      params: ['start_height', 'count', 'cp_height?'],
+      call: ({ chain: { view } }, params) => {
+        const start = params.count32(0)
+        const wanted = Math.min(params.count32(1), MAX_HEADERS, Math.max(0, view.height + 1 - start))
+        const checkpoint = params.count32(2, 0)
+        const headers = Array.from({ length: wanted }, (_, i) => blockAt(view, start + i).headerHex)
+        const proof =
+          checkpoint === 0 || wanted === 0 ? {} : headerProof(view, start + wanted - 1, checkpoint)
+        return { hex: headers.join(''), count: wanted, max: MAX_HEADERS, ...proof }
+      }
+    }
+  ],
+  [
+    'blockchain.transaction.get',
+    {
+      params: ['tx_hash', 'verbose?'],
+      call: ({ chain: { view } }, params) => {
+        const found = view.find(params.txid(0))
+        if (found === undefined) throw new RpcFault(RPC.node, UNKNOWN_TRANSACTION)
+        return params.flag(1) ? verboseTransaction(view, found) : found.tx.hex
+      }
+    }
+  ],
+  [
+    'blockchain.transaction.broadcast',
+    {
+      params: ['raw_tx'],
+      call: ({ chain }, params) => {
+        try {
+          return chain.broadcast(params.text(0))
+        } catch (error) {
+          if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
+          throw new RpcFault(
+            RPC.refused,
+            `the transaction was rejected by network rules.\n\n${error.details.reason}\n`
+          )
+        }
+      }
+    }
+  ],
+  [
+    'blockchain.transaction.get_merkle',
+    {
+      params: ['tx_hash', 'height'],
+      call: ({ chain: { view } }, params) => {
+        const txid = params.txid(0)
+        const txids = blockAt(view, params.count32(1)).transactions.map(tx => tx.txid)
+        const pos = txids.indexOf(txid)
+        if (pos < 0) throw new RpcFault(RPC.refused, `tx ${txid} not in block at height ${params.count32(1)}`)
+        return { block_height: params.count32(1), merkle: merkleBranchOf(txids, pos).branch, pos }
+      }
+    }
+  ],
+  [
+    'blockchain.transaction.id_from_pos',
+    {
+      params: ['height', 'tx_pos', 'merkle?'],
+      call: ({ chain: { view } }, params) => {
+        const txids = blockAt(view, params.count32(0)).transactions.map(tx => tx.txid)
+        const position = params.count32(1)
+        const txid = txids[position]
+        if (txid === undefined) throw new RpcFault(RPC.refused, `no tx at position ${position} in the block`)
+        return params.flag(2) ? { tx_hash: txid, merkle: merkleBranchOf(txids, position).branch } : txid
+      }
+    }
+  ]
+]
+
+const UNKNOWN_TRANSACTION =
+  'daemon error: No such mempool or blockchain transaction. Use gettransaction for wallet transactions.'
+
+const blockAt = (view: ChainView, height: number): ChainBlock => {
+  const block = view.blockAt(height)
+  if (block === undefined) throw new RpcFault(RPC.refused, `height ${height} out of range`)
+  return block
+}
+
+const headerProof = (view: ChainView, height: number, checkpoint: number): JsonObject => {
+  if (height > checkpoint || checkpoint > view.height) {
+    throw new RpcFault(
+      RPC.refused,
+      `require header height ${height} <= cp_height ${checkpoint} <= chain height ${view.height}`
+    )
+  }
+  const hashes = Array.from({ length: checkpoint + 1 }, (_, at) => blockAt(view, at).hash)
+  const { branch, root } = merkleBranchOf(hashes, height)
+  return { branch, root }
+}
+
+/** The fields of Bitcoin Core's `getrawtransaction` that wallets read. */
+const verboseTransaction = (view: ChainView, { tx, height }: FoundTransaction): Json => {
+  const block = height === undefined ? undefined : blockAt(view, height)
+  return {
+    txid: tx.txid,
+    hash: tx.wtxid,
+    version: tx.version,
+    size: tx.size,
+    vsize: tx.vsize,
+    weight: tx.weight,
+    locktime: tx.lockTime,
+    vin: tx.inputs.map(({ txid, index, script, sequence, witness }) => ({
+      ...(isCoinbase(tx)
+        ? { coinbase: bytesToHex(script) }
+        : { txid, vout: index, scriptSig: { hex: bytesToHex(script) } }),
+      ...(witness.length > 0 ? { txinwitness: witness.map(item => bytesToHex(item)) } : {}),
+      sequence
+    })),
+    vout: tx.outputs.map(({ amount, script }, n) => ({
+      value: Number(amount) / 1e8,
+      n,
+      scriptPubKey: { hex: bytesToHex(script) }
+    })),
+    hex: tx.hex,
+    ...(block === undefined
+      ? {}
+      : {
+          blockhash: block.hash,
+          confirmations: view.height - block.height + 1,
+          time: block.header.time,
+          blocktime: block.header.time
+        })
+  }
+}
+
+/** The methods of Electrum protocol 1.4.2 that are about one script. */
+const scriptMethods: readonly (readonly [string, ElectrumMethod])[] = [
+  [
+    'blockchain.scripthash.subscribe',
+    { params: ['scripthash'], call: (session, params) => session.watchScript(params.scriptHash(0)) }
+  ],
+  [
+    'blockchain.scripthash.unsubscribe',
+    { params: ['scripthash'], call: (session, params) => session.unwatchScript(params.scriptHash(0)) }
+  ],
+  [
+    'blockchain.scripthash.get_history',
+    {
+      params: ['scripthash'],
+      call: (session, params) => {
+        const history = session.chain.view.scripts.historyOf(params.scriptHash(0))
+        session.checkHistoryLength(history.length)
+        return history.map(historyResult)
+      }
+    }
+  ],
+  [
+    'blockchain.scripthash.get_mempool',
+    {
+      params: ['scripthash'],
+      call: ({ chain }, params) => chain.view.scripts.waitingOf(params.scriptHash(0)).map(historyResult)
+    }
+  ],
+  [
+    'blockchain.scripthash.get_balance',
+    {
+      params: ['scripthash'],
+      call: ({ chain }, params) => {
+        const { confirmed, unconfirmed } = chain.view.scripts.balanceOf(params.scriptHash(0))
+        return { confirmed: Number(confirmed), unconfirmed: Number(unconfirmed) }
+      }
+    }
+  ],
+  [
+    'blockchain.scripthash.listunspent',
+    {
+      params: ['scripthash'],
+      call: (session, params) => {
+        const coins = session.chain.view.scripts.utxosOf(params.scriptHash(0))
+        session.checkHistoryLength(coins.length)
+        return coins.map(({ txid, index, height, amount }) => ({
+          tx_hash: txid,
+          tx_pos: index,
+          height,
+          value: Number(amount)
+        }))
+      }
+    }
+  ]
+]
+
+const historyResult = ({ txid, height, fee }: HistoryItem): Json => ({
+  tx_hash: txid,
+  height,
+  ...(fee === undefined ? {} : { fee: Number(fee) })
+})
+
+/** What the server calls itself. */
+export const SERVER_SOFTWARE = 'Holdfast fake chain 1.0'
+
+/** The methods of Electrum protocol 1.4 that are about the server and its network. */
+const serverMethods: readonly (readonly [string, ElectrumMethod])[] = [
+  ['server.banner', { params: [], call: () => 'This is a fake network. Its coins are worth nothing.' }],
+  ['server.donation_address', { params: [], call: () => '' }],
+  ['server.peers.subscribe', { params: [], call: () => [] }],
+  ['server.ping', { params: [], call: () => null }],
+  [
+    'server.features',
+    {
+      params: [],
+      call: ({ chain }) => ({
+        hosts: {},
+        pruning: null,
+        server_version: SERVER_SOFTWARE,
+        protocol_min: LOWEST.join('.'),
+        protocol_max: HIGHEST.join('.'),
+        genesis_hash: chain.network.genesis.hash,
+        hash_function: 'sha256'
+      })
+    }
+  ],
+  [
+    'blockchain.estimatefee',
+    {
+      params: ['number', 'mode?'],
+      call: ({ chain }, params) => {
+        const rate = chain.feeRate(Math.max(1, params.count32(0)))
+        return rate === undefined ? -1 : Math.round(rate * 1000) / 1e8
+      }
+    }
+  ],
+  ['blockchain.relayfee', { params: [], call: ({ chain }) => chain.relayFee / 1e8 }],
+  [
+    'mempool.get_fee_histogram',
+    {
+      params: [],
+      call: ({ chain }) => {
+        const sizes = new Map<number, number>()
+        for (const { tx, fee } of chain.view.mempool.entries()) {
+          const rate = Math.floor(Number(fee) / tx.vsize)
+          sizes.set(rate, (sizes.get(rate) ?? 0) + tx.vsize)
+        }
+        return [...sizes].sort(([a], [b]) => b - a)
+      }
+    }
+  ]
+]
+
+/**
+ * Agrees on a version of the protocol.
+ *
+ * @param wanted - one version, or the lowest and the highest that the client knows
+ * @throws RpcFault 1 if there is none that both know
+ */
+export const negotiateVersion = (wanted: Json | undefined): string => {
+  const range = Array.isArray(wanted) ? (wanted as readonly Json[]) : [wanted ?? '1.4', wanted ?? '1.4']
+  const [low, high] = range.map(parseVersion)
+  if (range.length !== 2 || low === undefined || high === undefined) {
+    throw new RpcFault(
+      RPC.refused,
+      `unsupported protocol version: ${JSON.stringify(wanted ?? null).slice(0, 80)}`
+    )
+  }
+  const agreed = compare(high, HIGHEST) < 0 ? high : HIGHEST
+  if (compare(agreed, LOWEST) < 0 || compare(agreed, low) < 0) {
+    throw new RpcFault(
+      RPC.refused,
+      `unsupported protocol version: ${JSON.stringify(wanted ?? null).slice(0, 80)}`
+    )
+  }
+  return agreed.join('.')
+}
+
+const LOWEST: readonly number[] = [1, 4]
+const HIGHEST: readonly number[] = [1, 4, 2]
+
+const parseVersion = (value: Json | undefined): readonly number[] | undefined =>
+  typeof value === 'string' && /^\d{1,4}(\.\d{1,4}){0,3}$/.test(value)
+    ? value.split('.').map(Number)
+    : undefined
+
+const compare = (a: readonly number[], b: readonly number[]): number => {
+  for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** Every method of Electrum protocol 1.4.2 but `server.version`, which the session answers itself. */
+export const electrumMethods: ReadonlyMap<string, ElectrumMethod> = new Map([
+  ...serverMethods,
+  ...chainMethods,
+  ...scriptMethods
+])

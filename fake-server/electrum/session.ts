@@ -1,0 +1,211 @@
+import { type Json, parseJsonText } from '../../kernel/base/json.ts'
+import type { ChainChange, FakeChain } from '../chain/fake-chain.ts'
+import {
+  errorReply,
+  idOf,
+  notification,
+  parseParams,
+  parseRequest,
+  RPC,
+  RpcFault,
+  type RpcRequest,
+  resultReply
+} from './json-rpc.ts'
+import {
+  type ElectrumSessionState,
+  electrumMethods,
+  headerResult,
+  negotiateVersion,
+  SERVER_SOFTWARE
+} from './methods.ts'
+
+/** What one client may ask of the server. Lengths are in characters. */
+export interface ElectrumLimits {
+  readonly maxMessage: number
+  readonly maxReply: number
+  readonly maxBatch: number
+  readonly maxSubscriptions: number
+  readonly maxHistory: number
+}
+
+/** What a fake server allows if it is not told otherwise; like a public one, but generous with batches. */
+export const DEFAULT_LIMITS: ElectrumLimits = {
+  maxMessage: 1_000_000,
+  maxReply: 8_000_000,
+  maxBatch: 5000,
+  maxSubscriptions: 50_000,
+  maxHistory: 50_000
+}
+
+/** One client's conversation, whatever carries it. */
+export interface ElectrumSession {
+  /** Takes one whole message: a request or a batch. Replies before it returns; never throws. */
+  receive(message: string): void
+  /** Ends it; nothing is sent afterwards. */
+  close(): void
+}
+
+/**
+ * Answers one client by Electrum protocol 1.4 (1.4.2 at most).
+ *
+ * `send` gets one whole message at a time, without a newline. A notification never comes between a request and
+ * its reply.
+ */
+export const makeElectrumSession = (
+  chain: FakeChain,
+  send: (message: string) => void,
+  limits: Partial<ElectrumLimits> = {}
+): ElectrumSession => {
+  const session = new Session(chain, send, { ...DEFAULT_LIMITS, ...limits })
+  return { receive: message => session.receive(message), close: () => session.close() }
+}
+
+class Session implements ElectrumSessionState {
+  readonly chain: FakeChain
+  readonly #send: (message: string) => void
+  readonly #limits: ElectrumLimits
+  readonly #scripts = new Map<string, string | null>()
+  readonly #stopListening: () => void
+  #isTipWatched = false
+  #isVersionAgreed = false
+  #isClosed = false
+  /** Notifications that wait until the request at hand has its reply; undefined between requests. */
+  #held: string[] | undefined
+
+  constructor(chain: FakeChain, send: (message: string) => void, limits: ElectrumLimits) {
+    this.chain = chain
+    this.#send = send
+    this.#limits = limits
+    this.#stopListening = chain.onChange(change => this.#onChange(change))
+  }
+
+  receive(message: string): void {
+    if (this.#isClosed) return
+    this.#held = []
+    const reply = this.#replyTo(message)
+    if (reply !== undefined) this.#tell(reply)
+    const held = this.#held
+    this.#held = undefined
+    for (const text of held) this.#tell(text)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stopListening()
+    this.#scripts.clear()
+  }
+
+  watchTip(): void {
+    this.#isTipWatched = true
+  }
+
+  watchScript(scriptHash: string): string | null {
+    if (!this.#scripts.has(scriptHash) && this.#scripts.size >= this.#limits.maxSubscriptions) {
+      throw new RpcFault(RPC.refused, `too many subscriptions (limit ${this.#limits.maxSubscriptions})`)
+    }
+    const status = this.chain.view.scripts.statusOf(scriptHash)
+    this.#scripts.set(scriptHash, status)
+    return status
+  }
+
+  unwatchScript(scriptHash: string): boolean {
+    return this.#scripts.delete(scriptHash)
+  }
+
+  checkHistoryLength(length: number): void {
+    if (length > this.#limits.maxHistory) throw new RpcFault(RPC.refused, 'history too large')
+  }
+
+  #replyTo(message: string): string | undefined {
+    if (message.length > this.#limits.maxMessage) {
+      return errorReply(null, {
+        code: RPC.request,
+        message: `message too large (limit ${this.#limits.maxMessage})`
+      })
+    }
+    let value: Json
+    try {
+      value = parseJsonText(message) as Json
+    } catch {
+      return errorReply(null, { code: RPC.parse, message: 'invalid JSON' })
+    }
+    if (!Array.isArray(value)) return this.#answer(value, this.#limits.maxReply)
+    return this.#answerBatch(value)
+  }
+
+  #answerBatch(requests: readonly Json[]): string | undefined {
+    if (requests.length === 0) return errorReply(null, { code: RPC.request, message: 'empty batch' })
+    if (requests.length > this.#limits.maxBatch) {
+      return errorReply(null, {
+        code: RPC.request,
+        message: `batch too large (limit ${this.#limits.maxBatch})`
+      })
+    }
+    const replies: string[] = []
+    let room = this.#limits.maxReply
+    for (const request of requests) {
+      const reply = this.#answer(request, room)
+      if (reply === undefined) continue
+      replies.push(reply)
+      room -= reply.length
+    }
+    return replies.length === 0 ? undefined : `[${replies.join(',')}]`
+  }
+
+  #answer(value: Json, room: number): string | undefined {
+    try {
+      const request = parseRequest(value)
+      const result = this.#call(request)
+      if (request.id === undefined) return undefined
+      const reply = resultReply(request.id, result)
+      if (reply.length <= room) return reply
+      throw new RpcFault(RPC.refused, `response too large (limit ${this.#limits.maxReply})`)
+    } catch (error) {
+      const fault = error instanceof RpcFault ? error : new RpcFault(RPC.internal, 'internal error')
+      return isNotification(value) ? undefined : errorReply(idOf(value), fault)
+    }
+  }
+
+  #call({ method, params }: RpcRequest): Json {
+    if (method === 'server.version') return this.#agreeVersion(params)
+    const known = electrumMethods.get(method)
+    if (known === undefined) throw new RpcFault(RPC.method, `unknown method "${method.slice(0, 80)}"`)
+    if (!this.#isVersionAgreed) throw new RpcFault(RPC.refused, 'use server.version to identify client')
+    return known.call(this, parseParams(params, known.params))
+  }
+
+  #agreeVersion(given: RpcRequest['params']): Json {
+    if (this.#isVersionAgreed) throw new RpcFault(RPC.refused, 'server.version already sent')
+    const params = parseParams(given, ['client_name?', 'protocol_version?'])
+    const agreed = negotiateVersion(params.raw(1))
+    this.#isVersionAgreed = true
+    return [SERVER_SOFTWARE, agreed]
+  }
+
+  #onChange({ isTipNew, scriptHashes }: ChainChange): void {
+    if (isTipNew && this.#isTipWatched) {
+      this.#tell(notification('blockchain.headers.subscribe', [headerResult(this.chain.view.tip)]), true)
+    }
+    for (const scriptHash of scriptHashes) {
+      const told = this.#scripts.get(scriptHash)
+      if (told === undefined) continue
+      const status = this.chain.view.scripts.statusOf(scriptHash)
+      if (status === told) continue
+      this.#scripts.set(scriptHash, status)
+      this.#tell(notification('blockchain.scripthash.subscribe', [scriptHash, status]), true)
+    }
+  }
+
+  #tell(text: string, isNotice = false): void {
+    if (this.#isClosed) return
+    if (isNotice && this.#held !== undefined) this.#held.push(text)
+    else this.#send(text)
+  }
+}
+
+const isNotification = (value: Json): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !Object.hasOwn(value, 'id') &&
+  Object.hasOwn(value, 'method')

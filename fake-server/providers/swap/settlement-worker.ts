@@ -1,0 +1,94 @@
+import type { Clock } from '../../../kernel/io/io.ts'
+import { chainIds, type FakeChains } from '../../chain/chains.ts'
+import { scriptHashOf, scriptOf } from '../../chain/script.ts'
+import type { FakeExchange, FakeOrder } from './fake-exchange.ts'
+
+/** What the worker watches and pays from. */
+export interface SettlementPorts {
+  readonly chains: FakeChains
+  readonly clock: Pick<Clock, 'now' | 'after'>
+}
+
+/** Looks after the orders of fake exchanges. */
+export interface SettlementWorker {
+  /** Brings the orders of an exchange up to date, such as before it is asked about one. */
+  checkPayments(exchange: FakeExchange): void
+}
+
+/**
+ * Starts what makes swaps real: it sees the deposit of each order on its chain, waits for a block, and pays out on the
+ * other chain from the faucet there. What came too late, or is too little, goes back; what is too much is kept.
+ */
+export const startSettlement = (
+  { chains, clock }: SettlementPorts,
+  exchanges: readonly FakeExchange[]
+): SettlementWorker => {
+  const settling = new Set<string>()
+  const settle = (exchange: FakeExchange, id: string): void => {
+    settling.delete(id)
+    const order = exchange.order(id)
+    if (order?.status === 'exchanging') exchange.put(settled(chains, order))
+  }
+  const checkPayments = (exchange: FakeExchange): void => {
+    for (const order of exchange.orders) {
+      const next = seen(chains, order, clock.now())
+      if (next !== order) exchange.put(next)
+      if (next.status !== 'exchanging' || settling.has(next.id)) continue
+      settling.add(next.id)
+      clock.after(exchange.behaviour.exchangeMs, () => settle(exchange, next.id))
+    }
+  }
+  for (const id of chainIds) chains[id].onChange(() => exchanges.forEach(checkPayments))
+  return { checkPayments }
+}
+
+const ENDED: ReadonlySet<string> = new Set(['finished', 'refunded', 'failed'])
+
+/** The order as its deposit shows it; the same one if nothing has changed (pure). */
+const seen = (chains: FakeChains, order: FakeOrder, now: number): FakeOrder => {
+  if (ENDED.has(order.status)) return order
+  const coins = depositsOf(chains, order)
+  const [first] = coins
+  if (first === undefined) {
+    // A deposit that a reorganisation or a replacement took away is waited for again, as if there had been none.
+    const status = now > order.expiresAt ? 'expired' : 'waiting'
+    const { payInTxid, ...rest } = order
+    return order.status === status && payInTxid === undefined ? order : { ...rest, status }
+  }
+  const status = coins.every(({ height }) => height > 0) ? 'exchanging' : 'confirming'
+  if (order.status === status && order.payInTxid === first.txid) return order
+  const isLate = order.isLate || (order.payInTxid === undefined && now > order.expiresAt)
+  return { ...order, status, payInTxid: first.txid, isLate }
+}
+
+const depositsOf = (chains: FakeChains, { payInChain, payInAddress }: FakeOrder) => {
+  const { view, network } = chains[payInChain]
+  return view.scripts.utxosOf(scriptHashOf(scriptOf(network, payInAddress)))
+}
+
+/** Pays an order out, or back. */
+const settled = (chains: FakeChains, order: FakeOrder): FakeOrder => {
+  const paid = depositsOf(chains, order).reduce((sum, { amount }) => sum + amount, 0n)
+  const isGood = !order.isLate && paid >= BigInt(order.fromAmount)
+  const payoutTxid = isGood
+    ? tryFund(chains, order.payoutChain, order.payoutAddress, order.toAmount)
+    : undefined
+  if (payoutTxid !== undefined) return { ...order, status: 'finished', payoutTxid }
+  const refundTxid = tryFund(chains, order.payInChain, order.refundAddress, String(paid))
+  return refundTxid === undefined
+    ? { ...order, status: 'failed' }
+    : { ...order, status: 'refunded', payoutTxid: refundTxid }
+}
+
+const tryFund = (
+  chains: FakeChains,
+  chain: keyof FakeChains,
+  address: string,
+  amount: string
+): string | undefined => {
+  try {
+    return chains[chain].fund(address, amount)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,83 @@
+import type { Json } from '../../kernel/base/json.ts'
+import { type ChainId, chainIds, type FakeChains, forEachChain, openFakeChain } from '../chain/chains.ts'
+import type { ChainPorts } from '../chain/fake-chain.ts'
+import { BITCOIN_REGTEST, type ChainNetwork, LITECOIN_REGTEST } from '../chain/network.ts'
+import { type ElectrumConnect, makeElectrumConnect } from '../electrum/connect.ts'
+import type { WorldJournal } from './journal.ts'
+import { chainIdOf, type EntrySource, makeChainDiff, namingCorruptFile } from './state.ts'
+
+/** A chain as devices in its process reach it: its ports on localhost. */
+export interface ChainServer {
+  readonly tcpPort: number
+  readonly webSocketPort: number
+  readonly electrum: ElectrumConnect
+}
+
+/** The Electrum servers of each chain, for kernels that live in the process of their world. */
+export type ChainServers = Readonly<Record<ChainId, readonly string[]>>
+
+const NETWORKS: Readonly<Record<ChainId, ChainNetwork>> = {
+  bitcoin: BITCOIN_REGTEST,
+  litecoin: LITECOIN_REGTEST
+}
+
+const PORTS: Readonly<Record<ChainId, { readonly tcpPort: number; readonly webSocketPort: number }>> = {
+  bitcoin: { tcpPort: 50001, webSocketPort: 50003 },
+  litecoin: { tcpPort: 51001, webSocketPort: 51003 }
+}
+
+/** Where a world's chains are inside its process. */
+export const CHAIN_SERVERS: ChainServers = forEachChain(id => [
+  `tcp://localhost:${PORTS[id].tcpPort}`,
+  `ws://localhost:${PORTS[id].webSocketPort}`
+])
+
+/**
+ * Opens the chains that were saved and begins those that were not, such as a chain that an older world had not.
+ *
+ * @throws CORRUPT_FILE naming the file that a damaged chain was last in
+ */
+export const openChains = (
+  source: EntrySource,
+  saved: ReadonlyMap<ChainId, Json>,
+  ports: ChainPorts
+): FakeChains =>
+  forEachChain(id => {
+    const json = saved.get(id)
+    const network = NETWORKS[id]
+    const options = json === undefined ? { ...ports, network } : { ...ports, network, saved: json }
+    return namingCorruptFile(source, { kind: 'chain', isOwn: entry => chainIdOf(entry) === id }, () =>
+      openFakeChain(options)
+    )
+  })
+
+/** Serves chains to devices in this process. */
+export const serveChains = (chains: FakeChains): readonly ChainServer[] =>
+  chainIds.map(id => ({ ...PORTS[id], electrum: makeElectrumConnect(chains[id]) }))
+
+/** Everything there is of the chains, as entries. */
+export const entriesOfChains = (chains: FakeChains): readonly Json[] =>
+  chainIds.map(id => makeChainDiff(id).entryOf(chains[id].toJson()))
+
+/** Tells a journal everything that changes in the chains from now on. */
+export const journalChains = (
+  journal: WorldJournal,
+  chains: FakeChains,
+  saved: ReadonlyMap<ChainId, Json>
+): void => {
+  for (const id of chainIds) {
+    const diff = makeChainDiff(id, saved.get(id))
+    let isNoted = false
+    const note = (): void => {
+      if (isNoted) return
+      isNoted = true
+      journal.add(() => {
+        isNoted = false
+        return diff.entryOf(chains[id].toJson())
+      })
+    }
+    chains[id].onChange(note)
+    // The key of a new faucet must survive, too.
+    if (!saved.has(id)) note()
+  }
+}
