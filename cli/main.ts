@@ -4,7 +4,7 @@ import { CliError } from './errors/cli-error.ts'
 import { runCli } from './run.ts'
 import { isClosedPipe, processTerminal } from './terminal/terminal.ts'
 
-/** How long a system call may take at the end, in milliseconds. */
+/** The time that system calls have at the end, in milliseconds. */
 const STUCK_MS = 1000
 
 const terminal = { ...processTerminal() }

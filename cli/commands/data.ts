@@ -1,10 +1,5 @@
-import type { CommandFlag, CommandSpec } from '../session/command.ts'
-import { ANY_LOGIN } from './flags.ts'
-
-const OUTPUT: readonly CommandFlag[] = [
-  { flags: '-o, --output <file>', summary: 'a new file that only its owner can read' },
-  { flags: '--force', summary: 'replace the file' }
-]
+import type { CommandSpec } from '../session/command.ts'
+import { ANY_LOGIN, OUTPUT } from './flags.ts'
 
 const STORE = '<store>'
 const WALLETS = '[wallet...]'

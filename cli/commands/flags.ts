@@ -28,3 +28,12 @@ export const AGAIN: CommandFlag = {
   flags: '--again',
   summary: 'a second payment of the same amount to the payee of an open one is meant'
 }
+
+/** Selects a token of a wallet. */
+export const TOKEN: CommandFlag = { flags: '--token <token>', summary: 'a token, by its id or code' }
+
+/** Writes a private file. */
+export const OUTPUT: readonly CommandFlag[] = [
+  { flags: '-o, --output <file>', summary: 'a new file that only its owner can read' },
+  { flags: '--force', summary: 'replace the file' }
+]

@@ -1,8 +1,7 @@
 import type { CommandFlag, CommandSpec } from '../session/command.ts'
-import { ANY_LOGIN } from './flags.ts'
+import { ANY_LOGIN, TOKEN } from './flags.ts'
 
 const WALLET = '<wallet>'
-const TOKEN: CommandFlag = { flags: '--token <token>', summary: 'a token, by its id or code' }
 const QR: CommandFlag = { flags: '--qr', summary: 'draw a QR code' }
 
 const LINK: readonly CommandFlag[] = [

@@ -1,5 +1,5 @@
 import type { CommandFlag, CommandSpec } from '../session/command.ts'
-import { AGAIN, ANY_LOGIN } from './flags.ts'
+import { AGAIN, ANY_LOGIN, OUTPUT, TOKEN } from './flags.ts'
 
 const NOTES: readonly CommandFlag[] = [
   { flags: '--name <text>', summary: 'who it is with' },
@@ -12,7 +12,6 @@ const PERIOD: readonly CommandFlag[] = [
   { flags: '--until <date>', summary: 'before this date' }
 ]
 
-const TOKEN: CommandFlag = { flags: '--token <token>', summary: 'a token, by its id or code' }
 const ALL: CommandFlag = { flags: '--all', summary: 'every wallet, the archived ones too' }
 
 const STATES: readonly CommandFlag[] = [
@@ -193,8 +192,7 @@ export const transactionCommands: readonly CommandSpec[] = [
       { flags: '--columns <names>', summary: 'columns of the CSV, in this order: date,amount' },
       { flags: '--tz <zone>', summary: 'time zone of the dates, such as Europe/Berlin (UTC)' },
       { flags: '--bom', summary: 'a mark at the start, for Excel' },
-      { flags: '-o, --output <file>', summary: 'a new file that only its owner can read' },
-      { flags: '--force', summary: 'replace the file' },
+      ...OUTPUT,
       ALL
     ],
     secrets: ANY_LOGIN,

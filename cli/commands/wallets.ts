@@ -1,5 +1,5 @@
 import type { CommandFlag, CommandSpec } from '../session/command.ts'
-import { AGAIN, ANY_LOGIN, CONFIRM, REVEAL } from './flags.ts'
+import { AGAIN, ANY_LOGIN, CONFIRM, OUTPUT, REVEAL } from './flags.ts'
 
 const WALLET = '<wallet>'
 
@@ -13,10 +13,6 @@ const KEY_OPTION: CommandFlag = {
   summary: 'such as format=bip86',
   isRepeatable: true
 }
-const OUTPUT: readonly CommandFlag[] = [
-  { flags: '-o, --output <file>', summary: 'a new file that only its owner can read' },
-  { flags: '--force', summary: 'replace the file' }
-]
 const WATCH: CommandFlag = { flags: '--watch', summary: 'show it again whenever it changes' }
 
 const making: readonly CommandSpec[] = [

@@ -45,8 +45,8 @@ export class AdvisedError extends Error {
 }
 
 /**
- * How long a stopped command waits for a payment, in milliseconds: the usual time of a server. A second stop ends it at
- * once.
+ * The time that a stopped command waits for a payment, in milliseconds: as long as a server usually takes. A second stop
+ * ends it at once.
  */
 export const PAYING_GRACE_MS = 3000
 

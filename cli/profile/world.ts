@@ -10,7 +10,7 @@ import { makePrivateFolder, type ProfilePaths } from './paths.ts'
 import { isRecord, readState, removeState, writeState } from './state-files.ts'
 import { type ControlAddress, localControl, remoteControl, type WorldControl } from './world-control.ts'
 
-/** How long a second process waits for the lock of a folder, in milliseconds. */
+/** The time that a second process waits for the lock of a folder, in milliseconds. */
 export const LOCK_WAIT_MS = 5000
 
 /** Options of opening the storage of a profile. */

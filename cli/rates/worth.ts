@@ -1,10 +1,9 @@
 import type { AmountUnits, JsonObject, NativeAmount, RatePair, RouteSnapshot } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { roundedValue, sumText, valueText } from '../output/amounts.ts'
-import type { Cell } from '../output/view.ts'
 import type { Session } from '../session/session.ts'
 import { refreshRates } from './find-rate.ts'
-import { ageCell, originJson } from './route-text.ts'
+import { originJson } from './route-text.ts'
 
 /** A value in fiat money. */
 export interface Worth {
@@ -81,6 +80,3 @@ export const totalWorth = (worths: readonly Worth[]): Worth | undefined => {
     route: { ...first.route, hops, isStale: worths.some(({ route }) => route.isStale) }
   }
 }
-
-/** The age of a value's rate as a cell. */
-export const worthAgeCell = ({ route }: Worth): Cell => ageCell(route)

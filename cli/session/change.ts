@@ -29,6 +29,16 @@ export const makeChange = async (session: Session, change: Change): Promise<Comm
   return { data, view: { kind: 'text', lines: [done] }, ...(advice === undefined ? {} : { advice }) }
 }
 
+/** Makes a change as {@link makeChange}, then uploads it: that of a wallet, or of the account. */
+export const makeUploadedChange = async (
+  session: Session,
+  change: Change,
+  wallet?: CurrencyWallet
+): Promise<CommandResult> => {
+  const result = await makeChange(session, change)
+  return session.globals.dryRun ? result : { ...result, warnings: await upload(session, wallet) }
+}
+
 /** Returns an account's name for display. */
 export const nameOf = ({
   username,

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import type { JsonObject } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { secretFlagsOf } from '../secrets/secret-sources.ts'
 import type { Session } from './session.ts'
@@ -50,6 +51,10 @@ export const readBytes = async (path: string): Promise<Uint8Array<ArrayBuffer>> 
     throw unreadable(error)
   })
 }
+
+/** Returns true for a JSON object, which is neither a list nor null. */
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const decoded = (bytes: Uint8Array, what: string): string => {
   try {

@@ -1,6 +1,6 @@
 import { type CurrencyWallet, type JsonObject, parseJsonText, type Transaction } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { readTextFile } from '../session/input.ts'
+import { isJsonObject, readTextFile } from '../session/input.ts'
 
 const FORMAT = 'holdfast-signed-payment'
 const VERSION = 1
@@ -70,6 +70,6 @@ const parseFile = (text: string, path: string): JsonObject => {
   } catch (error) {
     throw noPayment(path, error)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw noPayment(path)
-  return value as JsonObject
+  if (!isJsonObject(value)) throw noPayment(path)
+  return value
 }

@@ -1,4 +1,4 @@
-import { type Account, isWalletError, type JsonObject, parseJsonText } from '../../../kernel/index.ts'
+import { type Account, isWalletError, parseJsonText } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { PARTIAL } from '../../errors/failure.ts'
 import { openExportSink } from '../../export/sink.ts'
@@ -7,7 +7,7 @@ import type { CommandResult } from '../../output/view.ts'
 import { refreshedAccount, upload } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
-import { readTextFile, readValue } from '../../session/input.ts'
+import { isJsonObject, readTextFile, readValue } from '../../session/input.ts'
 import type { Session } from '../../session/session.ts'
 import type { Tone } from '../../terminal/terminal.ts'
 
@@ -227,15 +227,12 @@ const parseExport = (text: string, path: string): readonly Item[] => {
   } catch (error) {
     throw refuse(error)
   }
-  if (!isObject(value) || value.schema !== SCHEMA || !isObject(value.stores)) throw refuse()
+  if (!isJsonObject(value) || value.schema !== SCHEMA || !isJsonObject(value.stores)) throw refuse()
   return Object.entries(value.stores).flatMap(([store, items]) => {
-    if (!isObject(items)) throw refuse()
+    if (!isJsonObject(items)) throw refuse()
     return Object.entries(items).map(([id, data]) => {
       if (typeof data !== 'string') throw refuse()
       return { store, id, value: data }
     })
   })
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

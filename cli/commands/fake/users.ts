@@ -5,6 +5,7 @@ import { writeOutputFile } from '../../output/output-file.ts'
 import { localTime } from '../../output/texts.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirmTyped } from '../../session/confirm.ts'
+import { isJsonObject } from '../../session/input.ts'
 import { logInAs, targetOf } from '../../session/login.ts'
 
 /** Lists the users of the fake world; the servers do not know their names. */
@@ -102,7 +103,7 @@ const readUser = async (path: string): Promise<Record<string, unknown>> => {
   const text = await readText(path)
   try {
     const value = parseJsonText(text, USER_LIMITS)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+    if (isJsonObject(value)) return { ...value }
   } catch (error) {
     throw unreadable('it is no JSON', error)
   }

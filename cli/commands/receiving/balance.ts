@@ -20,7 +20,6 @@ import {
   totalWorth,
   valuationOf,
   type Worth,
-  worthAgeCell,
   worthJson,
   worthText
 } from '../../rates/worth.ts'
@@ -123,50 +122,42 @@ const tableOf = (
 ): TableView => {
   const heldBack = holdings.map(({ wallet, asset }) => heldBackText(wallet, asset))
   // Most wallets can spend their whole balance, so this column is often left out.
-  const cellOf = (text: string): readonly CellLike[] => (heldBack.some(held => held !== '') ? [text] : [])
-  return tableWith({ holdings, totals, fiat, heldBack, cellOf })
+  const heldBackCells = (text: string): readonly CellLike[] =>
+    heldBack.some(held => held !== '') ? [text] : []
+  return {
+    kind: 'table',
+    columns: [
+      { title: 'NAME', canShrink: true },
+      { title: 'BALANCE', align: 'right' },
+      ...heldBackCells('').map(() => ({ title: 'NOT SPENDABLE YET' })),
+      ...(fiat === undefined ? [] : [{ title: 'VALUE', align: 'right' } as const, { title: 'RATE' }]),
+      { title: 'STATE' },
+      { title: 'ID', canShrink: true }
+    ],
+    rows: [
+      ...holdings.map(({ wallet, asset, amount, worth }, at) => [
+        wallet.name ?? '',
+        amountText(amount, asset),
+        ...heldBackCells(heldBack[at] ?? ''),
+        ...valueCells(worth, fiat),
+        syncCell(wallet.engine.getSnapshot()),
+        wallet.id
+      ]),
+      ...totals.map(({ asset, amount, worth }) =>
+        totalRow(amountText(amount, asset), { worth, fiat, held: heldBackCells('') })
+      ),
+      ...(fiat?.worth === undefined
+        ? []
+        : [totalRow('', { worth: fiat.worth, fiat, held: heldBackCells('') })])
+    ],
+    empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
+  }
 }
-
-interface TableParts {
-  readonly holdings: readonly Holding[]
-  readonly totals: readonly Holding[]
-  readonly fiat: FiatTotal | undefined
-  readonly heldBack: readonly string[]
-  /** A cell of the column NOT SPENDABLE YET; none if no wallet has anything to show there. */
-  cellOf(text: string): readonly CellLike[]
-}
-
-const tableWith = ({ holdings, totals, fiat, heldBack, cellOf }: TableParts): TableView => ({
-  kind: 'table',
-  columns: [
-    { title: 'NAME', canShrink: true },
-    { title: 'BALANCE', align: 'right' },
-    ...cellOf('').map(() => ({ title: 'NOT SPENDABLE YET' })),
-    ...(fiat === undefined ? [] : [{ title: 'VALUE', align: 'right' } as const, { title: 'RATE' }]),
-    { title: 'STATE' },
-    { title: 'ID', canShrink: true }
-  ],
-  rows: [
-    ...holdings.map(({ wallet, asset, amount, worth }, at) => [
-      wallet.name ?? '',
-      amountText(amount, asset),
-      ...cellOf(heldBack[at] ?? ''),
-      ...valueCells(worth, fiat),
-      syncCell(wallet.engine.getSnapshot()),
-      wallet.id
-    ]),
-    ...totals.map(({ asset, amount, worth }) =>
-      totalRow(amountText(amount, asset), { worth, fiat, held: cellOf('') })
-    ),
-    ...(fiat?.worth === undefined ? [] : [totalRow('', { worth: fiat.worth, fiat, held: cellOf('') })])
-  ],
-  empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
-})
 
 /** Returns the cells of the value and the age of its rate; none without `--fiat`. */
 const valueCells = (worth: Worth | undefined, fiat: FiatTotal | undefined): readonly CellLike[] => {
   if (fiat === undefined) return []
-  return [worthText(worth), worth === undefined ? { text: 'no rate', tone: 'warn' } : worthAgeCell(worth)]
+  return [worthText(worth), worth === undefined ? { text: 'no rate', tone: 'warn' } : ageCell(worth.route)]
 }
 
 const totalRow = (

@@ -5,7 +5,7 @@ import { parsePairs } from '../../grammar/options.ts'
 import { durationText, secretJson, secretText } from '../../output/texts.ts'
 import type { Cell, CellLike, CommandResult } from '../../output/view.ts'
 import type { SecretName } from '../../secrets/secret-sources.ts'
-import { makeChange, upload } from '../../session/change.ts'
+import { makeUploadedChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 import { medianOf, type ProviderRecord, readProviderRecords } from '../../swap/provider-record.ts'
@@ -47,13 +47,12 @@ export const swapDisable: CommandRun = (session, text = '') => changeEnabled(ses
 const changeEnabled = async (session: Session, text: string, isEnabled: boolean): Promise<CommandResult> => {
   const { id, displayName } = await findProvider(session, text)
   const config = (await session.account()).swapConfig(id)
-  const result = await makeChange(session, {
+  return makeUploadedChange(session, {
     doing: 'Changing the provider',
     done: `${displayName} ${isEnabled ? 'is asked for quotes' : 'is not asked for quotes any more'}`,
     data: { id, enabled: isEnabled },
     call: () => config.changeEnabled(isEnabled)
   })
-  return session.globals.dryRun ? result : { ...result, warnings: await upload(session) }
 }
 
 interface ProviderRow {
@@ -99,13 +98,12 @@ export const swapSettings: CommandRun = async (session, text = '') => {
   if (change === undefined) return shown(session, plugin.id, before)
   const after = changed(before, change)
   const needsActivation = plugin.checkSettings?.(after).needsActivation === true
-  const result = await makeChange(session, {
+  return makeUploadedChange(session, {
     doing: 'Changing the settings',
     done: `${plugin.displayName}: ${needsActivation ? 'saved, and it still needs more settings' : 'saved'}`,
     data: { id: plugin.id, needsActivation, settings: settingsJson(session, after) },
     call: () => config.changeUserSettings(after)
   })
-  return session.globals.dryRun ? result : { ...result, warnings: await upload(session) }
 }
 
 interface SettingsChange {

@@ -10,7 +10,7 @@ import { CliError } from '../../errors/cli-error.ts'
 import { parseCount, parsePair } from '../../grammar/options.ts'
 import type { CellLike, CommandResult } from '../../output/view.ts'
 import { contractOf, currencyConfig, findTokenTarget, tokenIdOf, walletTokens } from '../../session/assets.ts'
-import { makeChange, upload } from '../../session/change.ts'
+import { makeUploadedChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 import { findListing, openPaused } from '../../session/wallets.ts'
@@ -140,13 +140,12 @@ export const tokensAlways: CommandRun = async (session, text = '', action = unde
   const ids = tokens.filter(token => token !== undefined).map(token => tokenIdOf(config, token))
   if (ids.length === 0) throw new CliError('USAGE', `Say which tokens to ${action}`)
   const after = isAdding ? [...new Set([...before, ...ids])] : before.filter(id => !ids.includes(id))
-  const result = await makeChange(session, {
+  return makeUploadedChange(session, {
     doing: 'Changing the tokens',
     done: `${ids.join(', ')}: ${isAdding ? 'on in every wallet' : 'no longer on in every wallet'}`,
     data: { pluginId: config.currencyInfo.pluginId, always: after },
     call: () => config.changeAlwaysEnabledTokenIds(after)
   })
-  return session.globals.dryRun ? result : { ...result, warnings: await upload(session) }
 }
 
 const changeEnabled = async (
@@ -169,13 +168,13 @@ const changeEnabled = async (
   }
   const { enabledTokenIds: before } = wallet.getSnapshot()
   const after = isEnabling ? [...new Set([...before, ...ids])] : before.filter(id => !ids.includes(id))
-  const result = await makeChange(session, {
+  const change = {
     doing: 'Changing the tokens',
     done: `${ids.join(', ')}: ${isEnabling ? 'on' : 'off'} in ${wallet.name ?? wallet.id}`,
     data: { walletId, enabled: after },
     call: () => wallet.changeEnabledTokenIds(after)
-  })
-  return session.globals.dryRun ? result : { ...result, warnings: await upload(session, wallet) }
+  }
+  return makeUploadedChange(session, change, wallet)
 }
 
 /** Adds a custom token. */
@@ -190,7 +189,7 @@ export const tokensAdd: CommandRun = async (session, text = '') => {
     ...(contract === undefined ? {} : { networkLocation: { contractAddress: contract } })
   }
   let tokenId: string | undefined
-  const result = await makeChange(session, {
+  const result = await makeUploadedChange(session, {
     doing: 'Adding the token',
     done: `${code} is a token of ${config.currencyInfo.displayName} now`,
     data: { pluginId: config.currencyInfo.pluginId, code },
@@ -199,7 +198,7 @@ export const tokensAdd: CommandRun = async (session, text = '') => {
     }
   })
   const { data } = result
-  return finish(session, { ...result, data: { ...data, tokenId: tokenId ?? null } })
+  return { ...result, data: { ...data, tokenId: tokenId ?? null } }
 }
 
 /** Changes a custom token; fields without a flag stay. */
@@ -217,7 +216,7 @@ export const tokensEdit: CommandRun = async (session, text = '', named = '') => 
       ? {}
       : { networkLocation: { ...before.networkLocation, contractAddress: contract } })
   }
-  const result = await makeChange(session, {
+  return makeUploadedChange(session, {
     doing: 'Changing the token',
     done: `${token.currencyCode} is changed`,
     data: {
@@ -228,20 +227,18 @@ export const tokensEdit: CommandRun = async (session, text = '', named = '') => 
     },
     call: () => config.changeCustomToken(tokenId, token)
   })
-  return finish(session, result)
 }
 
 /** Removes a custom token. The balances that wallets hold of it stay on the chain. */
 export const tokensRemove: CommandRun = async (session, text = '', named = '') => {
   const config = await currencyConfig(session, text)
   const tokenId = customIdOf(config, named)
-  const result = await makeChange(session, {
+  return makeUploadedChange(session, {
     doing: 'Removing the token',
     done: `${named} is no token of ${config.currencyInfo.displayName} any more`,
     data: { pluginId: config.currencyInfo.pluginId, tokenId },
     call: () => config.removeCustomToken(tokenId)
   })
-  return finish(session, result)
 }
 
 const MAX_DECIMALS = 99
@@ -272,6 +269,3 @@ const customIdOf = (config: CurrencyConfig, text: string): string => {
     next: [{ command: `holdfast tokens list ${config.currencyInfo.pluginId} --custom`, why: 'see your own' }]
   })
 }
-
-const finish = async (session: Session, result: CommandResult): Promise<CommandResult> =>
-  session.globals.dryRun ? result : { ...result, warnings: await upload(session) }

@@ -1,7 +1,7 @@
 import type { JsonObject, WalletListing, WalletStatesChange } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult } from '../../output/view.ts'
-import { makeChange, upload } from '../../session/change.ts'
+import { makeUploadedChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import type { Session } from '../../session/session.ts'
@@ -12,26 +12,32 @@ export const walletsRename: CommandRun = async (session, text = '', name = '') =
   if (name.trim() === '') throw new CliError('USAGE', 'A wallet cannot be called nothing')
   const wallet = await openPaused(session, (await findListing(session, text)).walletId)
   const before = wallet.name
-  const result = await makeChange(session, {
-    doing: 'Renaming the wallet',
-    done: `${before ?? wallet.id} is called ${name} now`,
-    data: { walletId: wallet.id, name, before },
-    call: () => wallet.rename(name)
-  })
-  return uploaded(session, result, () => upload(session, wallet))
+  return makeUploadedChange(
+    session,
+    {
+      doing: 'Renaming the wallet',
+      done: `${before ?? wallet.id} is called ${name} now`,
+      data: { walletId: wallet.id, name, before },
+      call: () => wallet.rename(name)
+    },
+    wallet
+  )
 }
 
 /** Sets the fiat currency of a wallet, on all devices. */
 export const walletsFiat: CommandRun = async (session, text = '', code = '') => {
   const wallet = await openPaused(session, (await findListing(session, text)).walletId)
   const before = wallet.getSnapshot().fiatCurrencyCode
-  const result = await makeChange(session, {
-    doing: 'Changing the currency',
-    done: `${wallet.name ?? wallet.id} is shown in ${code} now`,
-    data: { walletId: wallet.id, fiatCode: code, before },
-    call: () => wallet.setFiatCurrencyCode(code)
-  })
-  return uploaded(session, result, () => upload(session, wallet))
+  return makeUploadedChange(
+    session,
+    {
+      doing: 'Changing the currency',
+      done: `${wallet.name ?? wallet.id} is shown in ${code} now`,
+      data: { walletId: wallet.id, fiatCode: code, before },
+      call: () => wallet.setFiatCurrencyCode(code)
+    },
+    wallet
+  )
 }
 
 /** Changes the sort index of a wallet. */
@@ -95,17 +101,10 @@ const changeStates = async (
 ): Promise<CommandResult> => {
   const account = await session.account()
   const ids = listings.map(({ walletId }) => walletId)
-  const result = await makeChange(session, {
+  return makeUploadedChange(session, {
     doing: 'Changing the account',
     done: ids.length === 1 ? `The wallet is ${done}: ${ids[0]}` : `${ids.length} wallets are ${done}`,
     data: { walletIds: ids, ...(change as JsonObject) },
     call: () => account.changeWalletStates(Object.fromEntries(ids.map(id => [id, change])))
   })
-  return uploaded(session, result, () => upload(session))
 }
-
-const uploaded = async (
-  { globals }: Session,
-  result: CommandResult,
-  call: () => Promise<readonly string[]>
-): Promise<CommandResult> => (globals.dryRun ? result : { ...result, warnings: await call() })

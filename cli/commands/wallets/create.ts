@@ -20,7 +20,7 @@ import { assetsOf } from '../../session/assets.ts'
 import { upload } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
-import { readTextFile } from '../../session/input.ts'
+import { isJsonObject, readTextFile } from '../../session/input.ts'
 import type { Session } from '../../session/session.ts'
 import { findListing, openWallet } from '../../session/wallets.ts'
 
@@ -233,13 +233,13 @@ const newWalletOf = (
   { place, type: usual }: { readonly place: string; readonly type: string | undefined }
 ): NewWalletOfType => {
   const refuse = (rule: string): CliError => new CliError('USAGE', `${place} ${rule}`)
-  if (!isObject(row)) throw refuse('is no object')
+  if (!isJsonObject(row)) throw refuse('is no object')
   const { type = usual, name, fiat, keyOptions, tokens, ...others } = row
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw refuse(`has a field "${unknown}" that means nothing`)
   if (typeof type !== 'string') throw refuse('says no type, and neither does the command')
   if (!isMaybeText(name) || !isMaybeText(fiat)) throw refuse('has a name or fiat that is no text')
-  if (keyOptions !== undefined && !isObject(keyOptions)) throw refuse('has keyOptions that are no object')
+  if (keyOptions !== undefined && !isJsonObject(keyOptions)) throw refuse('has keyOptions that are no object')
   if (tokens !== undefined && !isTexts(tokens)) throw refuse('has tokens that are no list of ids')
   return {
     type: walletTypeOf(type),
@@ -249,9 +249,6 @@ const newWalletOf = (
     ...(tokens === undefined ? {} : { enabledTokenIds: tokens })
   }
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isMaybeText = (value: unknown): value is string | undefined =>
   value === undefined || typeof value === 'string'
