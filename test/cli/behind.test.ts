@@ -31,7 +31,7 @@ test.before(async () => {
 
 let t0: Envelope['data']
 
-test.serial('a balance that is up to date says so, and up to which block', t => {
+test.serial('an up-to-date balance shows that, and its block', t => {
   t.like(t0, { native: '50000000', sync: { state: 'synced', behind: null } })
   t.true(t0.sync.height > 0)
 })
@@ -70,7 +70,7 @@ for (const [command, schema] of [
   })
 }
 
-test.serial('a payment is refused at once with the same line, and sync status tells it', async t => {
+test.serial('a payment is refused at once with the same line, and sync status shows it', async t => {
   const to = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
   const { error } = failed(
     t,
@@ -84,7 +84,7 @@ test.serial('a payment is refused at once with the same line, and sync status te
   t.regex(status.sentence, /^Waits for the network: what is shown may be old\. Could not reach /)
 })
 
-test.serial('a wait that takes too long says what the wallet waits for', async t => {
+test.serial('a timed-out wait reports what the wallet is waiting for', async t => {
   const { error } = failed(
     t,
     await run('wallets', 'wait', 'Savings', '--timeout', '2s', '--json'),
@@ -94,7 +94,7 @@ test.serial('a wait that takes too long says what the wallet waits for', async t
   t.regex(error.hint, /^Savings is behind since .*: Could not reach .*\.$/)
 })
 
-test.serial('balance --offline says that no chain was asked', async t => {
+test.serial('balance --offline warns that no chain was asked', async t => {
   const { warnings } = succeeded(t, await run('balance', '--offline', '--json'), 'balance/1')
   t.deepEqual(warnings, ['offline, no chain is asked: what is shown is what this device knew before'])
 })

@@ -23,7 +23,7 @@ const checkEnvelope = (t: ExecutionContext, ran: Ran, schema: string): Envelope 
   return succeeded(t, ran, schema)
 }
 
-test.serial('before anything: an empty device, nobody logged in, and the commands that help', async t => {
+test.serial('first: an empty device, no login, and the commands that help', async t => {
   const list = checkEnvelope(t, await run('account', 'list', '--json'), 'account.list/1')
   t.deepEqual(list.data, { accounts: [] })
   const refused = failed(t, await run('wallets', 'list', '--json'), 'NOT_LOGGED_IN', 3)
@@ -86,7 +86,7 @@ test.serial('fake chain fund pays a wallet or an address; fake chain mine buries
 const send = (...args: readonly string[]): Promise<Ran> =>
   runAs('send', 'Savings', '--to', PAYEE, ...args, '--json')
 
-test.serial('send without --yes and without a terminal sends nothing and says how', async t => {
+test.serial('send without --yes and without a terminal sends nothing and names the command', async t => {
   const refused = failed(t, await send('--amount', '0.01 BTC'), 'CONFIRMATION_REQUIRED', 5)
   const { summary } = refused.error.details
   t.is(summary.recipients[0].publicAddress, PAYEE)

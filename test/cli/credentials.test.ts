@@ -28,7 +28,7 @@ const refused = async (
   { secrets = {}, code, exitCode }: { secrets?: object; code: string; exitCode: number }
 ): Promise<Envelope['error']> => failed(t, await run(words, secrets), code, exitCode).error
 
-test.serial('account create refuses a weak password and says what is missing', async t => {
+test.serial('account create refuses a weak password with its problems', async t => {
   const { message } = await refused(t, 'account create alice', {
     secrets: { password: 'hunter', pin: PIN },
     code: 'PASSWORD_TOO_WEAK',
@@ -40,7 +40,7 @@ test.serial('account create refuses a weak password and says what is missing', a
   t.regex(made.stderr, /Guessing this password would take more than a trillion years/)
 })
 
-test.serial('whoami tells who is logged in and how, without a secret', async t => {
+test.serial('whoami shows the current account and its login method, without a secret', async t => {
   const { data } = succeeded(t, await plain('whoami'), 'whoami/1')
   t.like(data, { username: 'alice', method: 'create', light: false, edgeLogin: false, pinEnabled: true })
   await done(t, 'login alice', { pin: first.pin })
@@ -206,7 +206,7 @@ test.serial(
   }
 )
 
-test.serial('account show tells what is set up, and hides what opens the account', async t => {
+test.serial('account show lists what is set up, and hides the secrets', async t => {
   const shown = await done(t, 'account show', { pin: first.pin })
   t.like(shown, { username: 'alice', method: 'pin', twoFactor: false, recovery: false, otpKey: null })
   t.deepEqual(shown.rootLoginId, { redacted: true, hint: '--reveal' })

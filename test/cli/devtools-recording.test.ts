@@ -129,7 +129,7 @@ test('a file that is no recording is refused before anything is served', async t
     failed(t, await runInProcess(['devtools', file, '--json', ...flag], { home }), 'USAGE', 2)
 })
 
-test('a recording that is full ends with a warning, can be opened, and disturbs nobody', async t => {
+test('a full recording ends with a warning, can be opened, and does not stop the command', async t => {
   const stage = makeStage()
   const file = join(homeFor(t), 'full.ndjson')
   const warnings: string[] = []

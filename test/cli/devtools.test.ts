@@ -166,7 +166,7 @@ test('what is paused on the command line rests after a login from the panel, and
   ])
 })
 
-test('without a name or a secret nobody is logged in, also where an account is current', async t => {
+test('without a name or a secret there is no login, even with a current account', async t => {
   const home = homeFor(t)
   const made = await runInProcess(['account', 'create', 'bob', '--json', '--secrets-stdin'], {
     home,
@@ -263,7 +263,7 @@ const approveSlowly = async (t: ExecutionContext, options: Pick<InProcessOptions
   return { served, approved, goOn: () => goOn() }
 }
 
-test('a payment that was approved is waited for when the command is stopped, and the panel hears of it', async t => {
+test('a stopped command waits for an approved payment, and the panel gets its result', async t => {
   const { served, approved, goOn } = await approveSlowly(t)
   const ran = served.interrupt()
   goOn()
@@ -281,7 +281,7 @@ test('a payment that is not over in time may have left, and that is said', async
   t.regex(stderr, /holdfast tx open/)
 })
 
-test('the panel shows more of the log than the terminal, where nobody asked for it', async t => {
+test('the panel shows more of the log than the terminal', async t => {
   const talker: Plugin = {
     kind: 'rates',
     id: 'talker',

@@ -112,7 +112,7 @@ test.serial(
   }
 )
 
-test.serial('a request that nobody approves in time ends with its own code', async t => {
+test.serial('a request without an approval in time ends with its own code', async t => {
   const late = start(['login', '--with', 'edge', '--device', 'late', '--lobby-timeout', '1s', '--json'])
   const { code } = await late.ended
   const failure = late.lines().at(-1)
@@ -137,7 +137,7 @@ test.serial('a PIN that comes with an edge login opens the account from then on'
   succeeded(t, await as('login alice --device fresh', { pin: '1357' }), 'login/1')
 })
 
-test.serial('where the world is in the command itself, nobody could approve, and it says so', async t => {
+test.serial('a request in a world of the command itself fails, since no device could approve it', async t => {
   const { home: alone, remove: tidy } = makeHome()
   t.teardown(tidy)
   const ran = await runInProcess(['login', '--with', 'edge', '--json'], { home: alone })

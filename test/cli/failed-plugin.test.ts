@@ -18,7 +18,7 @@ const broken: Plugin = {
 const run = (plugin: Plugin, ...args: readonly string[]): Promise<Ran> =>
   runInProcess([...args, '--secrets-stdin'], { home, input, plugins: [plugin] })
 
-test('an account opens although a plugin failed to load, and each command says of the wallets of that plugin why', async t => {
+test('an account opens although a plugin failed to load, and each command gives the reason for the wallets of that plugin', async t => {
   const { plugin } = makeToy()
   await run(plugin, 'account', 'create', 'alice')
   for (const [currency, name] of [

@@ -220,7 +220,7 @@ test('secrets come from one line, one object or a private file', async t => {
   }
 })
 
-test('where nobody can be asked, the error names the commands that work', async t => {
+test('without a prompt, the error names the commands that work', async t => {
   const stream = new PassThrough() as unknown as NodeJS.ReadStream & NodeJS.WriteStream
   const secrets = makeSecrets({
     terminal: { stdin: stream, stdout: stream, stderr: stream, environment: {} },

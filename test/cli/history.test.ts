@@ -97,7 +97,7 @@ test.serial('tx label writes a fiat value and a business, and clears them', asyn
     failed(t, await run('tx', 'label', 'Savings', paid, ...wrong, '--json'), 'USAGE', 2)
 })
 
-test.serial('tx show tells everything, and the signed bytes only when asked', async t => {
+test.serial('tx show lists all facts, and the signed bytes with --raw only', async t => {
   const { tx } = await dataOf('tx', 'show', 'Savings', paid)
   t.like(tx, { txid: paid, direction: 'out', state: 'unconfirmed', swap: null })
   t.deepEqual(tx.memos, [])
@@ -105,7 +105,7 @@ test.serial('tx show tells everything, and the signed bytes only when asked', as
   t.regex((await dataOf('tx', 'show', 'Savings', paid, '--raw')).tx.signedTx, /^[0-9a-f]{200,}$/)
 })
 
-test.serial('tx stream tells batches, newest first, and ends', async t => {
+test.serial('tx stream emits batches, newest first, and ends', async t => {
   const ran = await done('tx', 'stream', 'Savings', '--first-batch', '1', '--batch', '5', '--json')
   const lines = ran.stdout
     .trimEnd()
@@ -221,7 +221,7 @@ test.serial('labels go out, and come in on another device without replacing what
     failed(t, await run('tx', 'import-labels', wrong, '--json'), 'NOT_FOUND', 6)
 })
 
-test.serial('tx watch tells of a payment as it comes, and ends with Ctrl-C', async t => {
+test.serial('tx watch reports a payment as it arrives, and ends with Ctrl-C', async t => {
   const { address } = await dataOf('address', 'Daily')
   const world = startInProcess(['fake', 'start', '--json'], { home })
   await world.hears(/authServer/)

@@ -49,7 +49,7 @@ test.serial(
   }
 )
 
-test.serial('tx show, tx list and wallets show say what the network does with a payment', async t => {
+test.serial('tx show, tx list and wallets show report the state of a payment on the network', async t => {
   const { tx } = await dataOf('tx', 'show', 'Savings', first)
   t.deepEqual([tx.sentState, tx.replacedBy, tx.confirmations], ['seen', null, 'unconfirmed'])
   const listed = await dataOf('tx', 'list', 'Savings')
@@ -90,15 +90,12 @@ test.serial(
   }
 )
 
-test.serial(
-  'a second payment of the same amount to the same payee is made where --again says that it is meant',
-  async t => {
-    const one = (await dataOf(...PAY)).txid
-    const two = (await dataOf(...PAY, '--again')).txid
-    t.not(one, two)
-    t.deepEqual((await openTxids()).sort(), [one, two].sort())
-  }
-)
+test.serial('a second payment of the same amount to the same payee is made with --again', async t => {
+  const one = (await dataOf(...PAY)).txid
+  const two = (await dataOf(...PAY, '--again')).txid
+  t.not(one, two)
+  t.deepEqual((await openTxids()).sort(), [one, two].sort())
+})
 
 test.serial('tx replace and send that are stopped before they sign send nothing', async t => {
   const before = await openTxids()

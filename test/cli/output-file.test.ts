@@ -49,7 +49,7 @@ test('a file that is there is replaced only if that was asked for, also where it
   t.deepEqual(readdirSync(folder), ['out'])
 })
 
-test('a file that cannot be made is told as such', async t => {
+test('a file that cannot be made is an error of its own', async t => {
   const folder = folderFor(t)
   await t.throwsAsync(writeOutputFile(join(folder, 'none', 'out'), 'x'), { code: 'USAGE' })
   mkdirSync(join(folder, 'out'))

@@ -100,7 +100,7 @@ test.before(async () => {
 })
 
 test.serial(
-  'send --sign-only writes a private file without keys, sends nothing and says what to do next',
+  'send --sign-only writes a private file without keys, sends nothing and names the next commands',
   async t => {
     const before = await balance()
     const [name, notes] = ['Joe', 'A bicycle']

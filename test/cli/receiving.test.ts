@@ -45,7 +45,7 @@ test.serial('address new and lock give out addresses for good; save only notes s
   failed(t, await run('address', 'Savings', '--token', 'USDX', '--json'), 'NOT_FOUND', 6)
 })
 
-test.serial('amount converts exactly between units, and says what it cannot do', async t => {
+test.serial('amount converts exactly between units, and explains what it cannot do', async t => {
   const { amounts, native } = await dataOf('amount', 'Savings', '0.01 BTC')
   t.is(native, '1000000')
   t.deepEqual(
@@ -77,7 +77,7 @@ test.serial(
   }
 )
 
-test('links are told apart by their form', t => {
+test('links are distinguished by their form', t => {
   const cases = {
     [`bitcoin:${PAYEE}?amount=1`]: 'payment',
     [PAYEE]: 'payment',

@@ -53,7 +53,7 @@ test('the review shows every line and every recipient in groups', t => {
   screen.unmount()
 })
 
-test('a review that would not fit says how many recipients stand above it', t => {
+test('a review that does not fit shows the number of recipients printed above it', t => {
   const screen = render(
     <SendReview summary={summary} question="Sign and send it?" maxRecipients={1} onAnswer={() => {}} />
   )

@@ -15,7 +15,7 @@ const secrets = {
   answers: ['canary blue', 'canary Rex']
 }
 
-test('no command prints a secret of a login without --reveal, however much it is asked to say', async t => {
+test('no command prints a secret of a login without --reveal, at any verbosity', async t => {
   const home = homeFor(t)
   const said: string[] = []
   const run = async (words: string, given: object = { pin: secrets.pin }) => {

@@ -36,7 +36,7 @@ const silence = (t: ExecutionContext, folder: 'device' | 'fake-world'): void => 
   Object.assign(globalThis, { setTimeout: quick })
 }
 
-test.serial('a command whose change the disk does not answer ends with 50 and says what to do', async t => {
+test.serial('a command whose change the disk does not answer ends with 50 and advice', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'alice')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
@@ -56,7 +56,7 @@ test.serial('a command whose change the disk does not answer ends with 50 and sa
   )
 })
 
-test.serial('what a command has found is told although the disk does not answer its end', async t => {
+test.serial('the result of a command is printed although the disk does not answer at its end', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'bob')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
@@ -89,7 +89,7 @@ test.serial('a command is done although the disk of the fake world does not answ
   t.is(json.warnings.at(-1), 'Saving the fake world took longer than 60 seconds')
 })
 
-test.serial('a change of the fake world that its disk does not save ends, and says so', async t => {
+test.serial('a change of the fake world that its disk does not save ends with an error', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'dora')
   silence(t, 'fake-world')

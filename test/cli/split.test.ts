@@ -39,7 +39,7 @@ test.before(async () => {
   await dataOf('wallets', 'create', 'bitcoincash', '--name', 'Cash')
 })
 
-test('a split that needs payments makes none until somebody agrees to them by name', async t => {
+test('a split that needs payments makes none without --replay-protect', async t => {
   const [{ id }] = (await dataOf('wallets', 'list')).wallets
   const refused = await run('wallets', 'split', id, '--to', 'bitcoinsv', '--yes')
   failed(t, refused, 'USAGE', 2)
@@ -50,7 +50,7 @@ test('a split that needs payments makes none until somebody agrees to them by na
   t.is(payments, 2)
 })
 
-test('a type that nobody knows is refused before anything is asked', async t => {
+test('an unknown type is refused before any confirmation', async t => {
   for (const rest of [[], ['--dry-run'], ['--yes']]) {
     const args = ['wallets', 'split', 'Cash', '--to', 'unheard-of', ...rest, '--json']
     failed(t, await runInProcess(args, { home, plugins }), 'PLUGIN_FOR_TYPE', 4)

@@ -31,7 +31,7 @@ test.before(async () => {
   })
 })
 
-test.serial('sync tells the hash before and after, and how many files went each way', async t => {
+test.serial('sync shows the hash before and after, and the number of files sent and received', async t => {
   await run('sync', '--wait')
   const quiet = repoOf(await dataOf('sync'), walletId)
   t.like(quiet, { type: 'wallet:bitcoin', sent: 0, received: 0, pending: 0, error: null })
@@ -63,7 +63,7 @@ test.serial('the account can be synced without its wallets, or beside one', asyn
   t.is(refused.code, 6)
 })
 
-test.serial('sync status says it in words, and sync repos what waits for the server', async t => {
+test.serial('sync status explains the state, and sync repos lists pending uploads', async t => {
   const [wallet] = (await dataOf('sync', 'status', '--wait')).wallets
   t.like(wallet, { id: walletId, name: 'Savings', ratio: 1, stage: 'synced', error: null })
   t.regex(wallet.sentence, /^Up to date\./)
@@ -80,7 +80,7 @@ test.serial('sync status says it in words, and sync repos what waits for the ser
   t.like(synced, { pending: 0, sent: account.pending })
 })
 
-test.serial('sync watch tells of syncs until it is stopped', async t => {
+test.serial('sync watch reports syncs until it is stopped', async t => {
   const watch = startInProcess(['sync', 'watch', '--json', '--secrets-stdin'], { home, input })
   await watch.hears(/"sync\.repo".*"lastSync":"/)
   const ran = await watch.stop()
@@ -94,7 +94,7 @@ test.serial('sync watch tells of syncs until it is stopped', async t => {
   t.false(/syncKey|dataKey/.test(ran.stdout))
 })
 
-test.serial('sync watch tells of the account alone if that is asked for', async t => {
+test.serial('sync watch reports the account alone if it is named', async t => {
   const watch = startInProcess(['sync', 'watch', 'account', '--json', '--secrets-stdin'], { home, input })
   await watch.hears(/"sync\.repo".*"lastSync":"/)
   const ran = await watch.stop()

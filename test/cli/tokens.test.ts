@@ -110,7 +110,7 @@ test.serial('tokens add, edit and remove keep tokens of one’s own', async t =>
   failed(t, await run('tokens', 'rm', 'tokenchain', 'MINE', '--json'), 'NOT_FOUND', 6)
 })
 
-test.serial('a currency without tokens says so', async t => {
+test.serial('the list of a currency without tokens explains that', async t => {
   t.deepEqual(await codesOf('bitcoin'), [])
   const added = await run('tokens', 'add', 'bitcoin', '--code', 'X', '--decimals', '2', '--json')
   t.is(failed(t, added, 'NOT_SUPPORTED', 7).error.message, 'This wallet does not support tokens')
@@ -118,7 +118,7 @@ test.serial('a currency without tokens says so', async t => {
 })
 
 test.serial(
-  'wallets staking and activate tell what a chain asks for, and activate pays after a question',
+  'wallets staking and activate list stakes and costs, and activate pays after a confirmation',
   async t => {
     const { staked } = await dataOf('wallets', 'staking', 'Toys')
     t.like(staked[0], { native: '250', display: '2.5', unlockDate: '2027-01-01T00:00:00.000Z' })

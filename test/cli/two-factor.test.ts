@@ -34,7 +34,7 @@ test.serial('before two-factor is on, there is nothing to cancel, to show or to 
 })
 
 test.serial(
-  'with two-factor on, a new device is told why, until when, and the three ways forward',
+  'with two-factor on, a new device gets the reason, the date, and the three ways forward',
   async t => {
     t.deepEqual(await done(t, '2fa enable --reset-after 3d'), { enabled: true, resetAfterSeconds: 259_200 })
     const { hint, next, details } = await lockedOut(t, 'phone')
@@ -91,7 +91,7 @@ test.serial('an approved device gets in without a code; a rejected one stays out
 })
 
 test.serial(
-  'a reset is asked for by whoever has the password alone, is seen everywhere, and can be cancelled',
+  'a reset can be requested with the password alone, is seen everywhere, and can be cancelled',
   async t => {
     const asked = await done(t, '2fa reset request alice --device stranger', { password })
     const days = (Date.parse(asked.otpResetDate) - Date.now()) / 86_400_000
@@ -113,7 +113,7 @@ test.serial(
   }
 )
 
-test.serial('messages --watch tells what waits, and Ctrl-C is its ordinary end', async t => {
+test.serial('messages --watch reports what is pending, and Ctrl-C is its regular end', async t => {
   await lockedOut(t, 'another')
   const stop = new AbortController()
   const onOutput = (): void => stop.abort(new CliError('INTERRUPTED', 'Stopped'))

@@ -102,7 +102,7 @@ test.serial('nor can the name of an app that asks to be let in', async t => {
   }
 })
 
-test('what a server says of a refused code can be printed, and pasted into a shell', t => {
+test('the details of a refused code can be printed, and pasted into a shell', t => {
   const voucherId = "v'; rm -rf ~ #"
   const remark = '2030-01-01 (\u001b[2J)'
   t.false(Number.isNaN(Date.parse(remark)), 'a date may carry a remark')

@@ -128,7 +128,7 @@ test.serial('wallets resync forgets the chain after a question, and finds everyt
   t.is((await dataOf('tx', 'list', 'Savings')).transactions.length, 1)
 })
 
-test.serial('balance adds up what is of one kind, and watching tells of what comes', async t => {
+test.serial('balance adds up holdings of one kind, and --watch reports changes', async t => {
   const { totals, balances } = await dataOf('balance', '--total')
   t.is(balances.length, 3)
   for (const { sync } of balances) t.like(sync, { ratio: 1, state: 'synced' })
@@ -192,7 +192,7 @@ test.serial(
 )
 
 test.serial(
-  'wallets import takes words from a flag that leads to them, and says if the account had them',
+  'wallets import reads the words that a flag names, and reports if the account had them',
   async t => {
     const imported = (name: string, key: string): Promise<Ran> =>
       runInProcess(['wallets', 'import', 'bitcoin', '--name', name, '--json', '--secrets-stdin'], {
@@ -209,19 +209,16 @@ test.serial(
   }
 )
 
-test.serial(
-  'wallets dump says nothing of the owner without --reveal, and no private key with it',
-  async t => {
-    const words = (await dataOf('wallets', 'keys', 'Savings', '--private', '--reveal')).keys
-    const { dump } = await dataOf('wallets', 'dump', 'Savings')
-    t.like(dump, { pluginId: 'bitcoin', walletId: { redacted: true }, wallet: { name: { redacted: true } } })
-    t.is(dump.engine.state, 'started')
-    await dataOf('wallets', 'dump', 'Savings', '--reveal', '-o', file('dump'))
-    const text = readFileSync(file('dump'), 'utf8')
-    t.is(JSON.parse(text).wallet.name, 'Savings')
-    t.false(text.includes(words))
-  }
-)
+test.serial('wallets dump hides the owner without --reveal, and the private keys always', async t => {
+  const words = (await dataOf('wallets', 'keys', 'Savings', '--private', '--reveal')).keys
+  const { dump } = await dataOf('wallets', 'dump', 'Savings')
+  t.like(dump, { pluginId: 'bitcoin', walletId: { redacted: true }, wallet: { name: { redacted: true } } })
+  t.is(dump.engine.state, 'started')
+  await dataOf('wallets', 'dump', 'Savings', '--reveal', '-o', file('dump'))
+  const text = readFileSync(file('dump'), 'utf8')
+  t.is(JSON.parse(text).wallet.name, 'Savings')
+  t.false(text.includes(words))
+})
 
 test.serial('wallets types lists what can be made', async t => {
   const { types } = await dataOf('wallets', 'types')

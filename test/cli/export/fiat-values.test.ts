@@ -82,18 +82,21 @@ test.before(async () => {
   await done('sync')
 })
 
-test.serial('tx export --fiat tells what a payment was worth, by whose rate and of when', async t => {
-  // A bitcoin is 65,000 dollars in the fake world.
-  const csv = await done('tx', 'export', 'Savings', '--fiat', 'iso:usd', '--columns', `${VALUES},date`)
-  const [line = ''] = linesOf(csv)
-  const [, time] = /^in,USD,6500,edgeRates,(.+),\1$/.exec(line) ?? []
-  t.regex(time ?? line, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
-  t.deepEqual(warningsOf(csv), [])
-  const json = await done('tx', 'export', 'Savings', '--fiat', 'iso:USD', '--format', 'json')
-  const { fiat } = JSON.parse(json.stdout).transactions[0]
-  t.deepEqual(fiat, { code: 'iso:USD', value: '6500', source: 'edgeRates', rateAt: fiat.rateAt })
-  t.is(fiat.rateAt.replace('.000Z', 'Z'), time)
-})
+test.serial(
+  'tx export --fiat writes the value of a payment with the source and time of its rate',
+  async t => {
+    // A bitcoin is 65,000 dollars in the fake world.
+    const csv = await done('tx', 'export', 'Savings', '--fiat', 'iso:usd', '--columns', `${VALUES},date`)
+    const [line = ''] = linesOf(csv)
+    const [, time] = /^in,USD,6500,edgeRates,(.+),\1$/.exec(line) ?? []
+    t.regex(time ?? line, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    t.deepEqual(warningsOf(csv), [])
+    const json = await done('tx', 'export', 'Savings', '--fiat', 'iso:USD', '--format', 'json')
+    const { fiat } = JSON.parse(json.stdout).transactions[0]
+    t.deepEqual(fiat, { code: 'iso:USD', value: '6500', source: 'edgeRates', rateAt: fiat.rateAt })
+    t.is(fiat.rateAt.replace('.000Z', 'Z'), time)
+  }
+)
 
 test.serial('what is noted wins over the rate, and only in its own currency', async t => {
   const { transactions } = (await done('tx', 'list', 'Savings', '--json')).json.data
@@ -136,7 +139,7 @@ test.serial(
   }
 )
 
-test.serial('what nobody knows stays empty, with one warning that counts it', async t => {
+test.serial('unknown values stay empty, with one warning that counts them', async t => {
   const path = join(home, 'history.ndjson')
   const args = ['tx', 'export', '--fiat', 'iso:XTS', '--format', 'ndjson', '-o', path, '--json']
   const { data, warnings } = succeeded(t, await run(args, [historian(() => {})]), 'tx.export/1')
@@ -152,7 +155,7 @@ test.serial('what nobody knows stays empty, with one warning that counts it', as
   )
 })
 
-test.serial('without --fiat, and offline, nobody is asked', async t => {
+test.serial('without --fiat, and offline, no provider is asked', async t => {
   const source = historian()
   const plain = await run(['tx', 'export', 'Toys'], [source])
   t.is(

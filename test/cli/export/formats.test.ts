@@ -94,7 +94,7 @@ test('no cell begins a formula for a program that separates at semicolons, tabs 
   t.is(cell, `"paid;'=HYPERLINK(""http://x"");'- 5"`)
 })
 
-test('a fiat value is told in the currency that was asked for, without an exponent', t => {
+test('a fiat value is written in the requested currency, without an exponent', t => {
   const columns = csvColumns.filter(({ name }) => name.startsWith('fiat'))
   const format = csvFormat({ ...plainCsv, columns })
   t.is(format.rows([rowOf(payment, 'iso:EUR')]), 'EUR,0.0000001\r\n')
@@ -138,7 +138,7 @@ test('a line break of any kind stays inside its cell', t => {
     t.is(format.rows([rowOf({ ...payment, metadata: { notes } })]), `"${notes.replace('"', '""')}"\r\n`)
 })
 
-test('JSON and NDJSON say the same, in one object or one a line', t => {
+test('JSON and NDJSON carry the same, in one object or one a line', t => {
   const lines = textOf(ndjsonFormat()).split('\n')
   t.is(lines.pop(), '')
   const json = JSON.parse(textOf(jsonFormat()))
@@ -185,7 +185,7 @@ test('labels are one JSON object a line, of what is noted alone', t => {
   )
 })
 
-test('a token is told in its own units, and one that nobody knows in native ones', t => {
+test('a token is written in its own units, and an unknown one in native units', t => {
   const tokens = {
     a0b8: {
       currencyCode: 'USDC',

@@ -27,7 +27,7 @@ const dataOf = async (...args: readonly string[]): Promise<Envelope['data']> => 
   return ran.json.data
 }
 
-test.serial('rates get says a value with rate, age, source and route, and nobody has to log in', async t => {
+test.serial('rates get shows a value with rate, age, source and route, without a login', async t => {
   const { data } = succeeded(t, await run('rates', 'get', 'aaa', 'iso:xts', '0.5', '--json'), 'rates.get/1')
   t.like(data, { from: 'AAA', to: 'iso:XTS', amount: '0.5', value: '100', rate: '200' })
   t.like(data, { source: 'quick', stale: false })
@@ -73,7 +73,7 @@ test.serial('a currency in itself is one, and no rate of any time or source', as
   t.deepEqual({ rate, rateAt, ageSeconds, source }, { rate: '1', rateAt: null, ageSeconds: 0, source: '' })
 })
 
-test.serial('where no route leads, it ends with 47 and says what to do', async t => {
+test.serial('without a route it ends with 47 and advice', async t => {
   const { error } = failed(t, await run('rates', 'get', 'AAA', 'EUR', '--json'), 'NO_RATE', 47)
   t.deepEqual(error.details, { from: 'AAA', to: 'EUR' })
   t.deepEqual(
@@ -96,7 +96,7 @@ test.serial('offline, what this device knew is shown with its age', async t => {
   t.like(failed(t, refused, 'RATE_TOO_OLD', 47).error, { retryable: true })
 })
 
-test.serial('--max-age asks nobody while a young enough rate is known', async t => {
+test.serial('--max-age sends no request while a young enough rate is known', async t => {
   const source = toySource('quick', [['AAA', 'iso:XTS', 300]])
   const get = (age: string): Promise<Ran> =>
     runInProcess(['rates', 'get', 'AAA', 'iso:XTS', '--max-age', age, '--json'], { home, plugins: [source] })
@@ -126,7 +126,7 @@ test.serial('rates route draws the hops; piped they are rows, and graphs are for
 })
 
 test.serial(
-  'rates pairs lists what is known with age and mark; providers and refresh tell how each did',
+  'rates pairs lists known rates with age and state; providers and refresh list the state of each provider',
   async t => {
     const { pairs } = await dataOf('rates', 'pairs', 'XTS')
     t.deepEqual(
@@ -167,7 +167,7 @@ test.serial('rates hints are listed, added and cleared', async t => {
   t.deepEqual((await dataOf('rates', 'hints', 'list')).hints, [])
 })
 
-test.serial('rates get --watch tells of a rate as one event, and ends in order', async t => {
+test.serial('rates get --watch emits a rate as one event, and ends normally', async t => {
   const watch = startInProcess(['rates', 'get', 'AAA', 'iso:XTS', '--watch', '--json'], { home })
   await watch.hears(/rates\.get/)
   const { code, stdout } = await watch.stop()

@@ -68,7 +68,7 @@ const textOf = (digits: bigint, decimals: number): string => {
 
 const shortest = (text: string): string => text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')
 
-test('money is rounded to cents, and what is less than a cent keeps digits that say something', t => {
+test('money is rounded to cents, and less than a cent keeps significant digits', t => {
   t.is(valueText('812.4', 'iso:EUR'), '812.40 EUR')
   t.is(valueText('0.995', 'iso:EUR'), '1.00 EUR')
   t.is(valueText('0.0012345', 'iso:EUR'), '0.0012 EUR')
@@ -78,7 +78,7 @@ test('money is rounded to cents, and what is less than a cent keeps digits that 
   t.is(roundedText('-9.999', { least: 2, most: 2, digits: 2 }), '-10.00')
 })
 
-test('ages are told in the largest unit that fits', t => {
+test('ages are formatted in the largest unit that fits', t => {
   t.deepEqual([0, 59, 60, 3599, 7200, 86_400, 200_000].map(ageText), [
     ...['0 s', '59 s', '1 min', '59 min', '2 h', '1 day', '2 days']
   ])

@@ -216,7 +216,7 @@ test.serial('the beginning of an id is enough if only one quote begins so', asyn
 })
 
 test.serial(
-  '--dry-run shows what is offered now and orders nothing; so does a run that nobody can confirm',
+  '--dry-run shows the current offer and orders nothing; so does a run without a prompt',
   async t => {
     const id = await quoteOf()
     const before = [orders, await txCount()]
@@ -349,7 +349,7 @@ test.serial('a provider that is switched off or gone is named', async t => {
   t.regex(gone.error.message, /firm, which gave this quote, is not installed/)
 })
 
-test.serial('of two approvals at once one pays, and the other hears that it is approved', async t => {
+test.serial('of two approvals at once one pays, and the other fails as approved already', async t => {
   const id = await quoteOf()
   const before = await txCount()
   const both = await Promise.all([1, 2].map(() => run('swap', 'approve', id, '--yes', '--again')))
@@ -426,7 +426,7 @@ test.serial('a payment that may have left has used the quote up', async t => {
   succeeded(t, await run('tx', 'resend', 'Savings', txid, '--yes'), 'tx.resend/1')
 })
 
-test.serial('a damaged file is kept beside and told of, and does not stop new quotes', async t => {
+test.serial('a damaged file is moved aside with a warning, and does not stop new quotes', async t => {
   for (const text of ['{"quotes": [', '{"quotes": [{"quoteId": "ffffffff-1"}]}']) {
     writeFileSync(FILE, text)
     const ran = await run('swap', 'approve', 'ffffffff-1', '--yes', '--again')

@@ -94,7 +94,7 @@ test('in a narrow terminal the countdown, and the limit of who refused, stay in 
   t.regex(lines[3] ?? '', /^ {2}x A Long Exchange.*… ?.*0\.05 BTC$/)
 })
 
-test('after the wait it says that the first quote is waited for', t => {
+test('after the time limit it shows that the first quote is awaited', t => {
   const lines = linesOf({ rows: [row('third', { state: 'pending' })], selected: undefined, waitSeconds: -1 })
   t.is(lines.at(-2), 'waiting for 1 of 1 providers, until the first one answers')
 })

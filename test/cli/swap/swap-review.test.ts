@@ -116,7 +116,7 @@ test('the review promises of an estimate what the provider does, and nothing els
   t.is(receiveOf({ isEstimate: false }), 'receive      9 BET')
 })
 
-test('what a provider calls itself and says cannot redraw the board', t => {
+test('the name and texts of a provider cannot redraw the quote list', t => {
   const said = {
     roundId: 'r',
     request: {} as never,
