@@ -39,7 +39,7 @@ export const steerWorld = ({
   }
 })
 
-/** Drives a world by the plugins of its chains, and tells how it is, as the devtools want it (`WorldDriver`). */
+/** Drives a world by the plugins of its chains, and tells how it is, as the devtools want it (`FakeWorldControl`). */
 export const driveWorld = (steering: WorldSteering): DrivenWorld => {
   const state = new Observable<WorldState | undefined>(undefined)
   const tell = ({ isOnline }: NetworkConditions): void => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ActionError } from '../../devtools/core/model/action-error.ts'
-import type { Act, ActionName } from '../../devtools/core/model/actions.ts'
+import type { ActionHandler, ActionName } from '../../devtools/core/model/actions.ts'
 import { type PanelFiles, readPanelFiles } from '../../devtools/server/panel-files.ts'
 import {
   type DevtoolsServer,
@@ -180,7 +180,7 @@ export class Approvals {
   }
 
   /** Wraps an action handler to track its payments. */
-  track(act: Act): Act {
+  track(act: ActionHandler): ActionHandler {
     return (name, input) => {
       const isPaying = paying.has(name)
       if (isPaying && this.#isOver) {

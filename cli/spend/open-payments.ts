@@ -1,4 +1,4 @@
-import { openBeside } from '../../devtools/core/actions/review.ts'
+import { otherOpenPayments } from '../../devtools/core/actions/review.ts'
 import { secondPaymentText, sentStateText as stateText } from '../../devtools/core/text/payment-texts.ts'
 import { shellWord } from '../../devtools/core/text/shell-text.ts'
 import {
@@ -49,7 +49,7 @@ export const openLines = (
   wallet: CurrencyWallet,
   own: { readonly txid: string; readonly replaces?: string } = { txid: '' }
 ): readonly (readonly [label: string, value: string])[] => {
-  const others = openBeside(wallet, own)
+  const others = otherOpenPayments(wallet, own)
   const lines = others.slice(0, MAX_LINES).map((payment, at): readonly [string, string] => {
     const paid = payment.targets.map(
       ({ publicAddress, nativeAmount: part }) =>

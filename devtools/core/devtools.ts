@@ -1,10 +1,17 @@
 import type { Clock, ObserverPlugin, Plugin } from '../../kernel/index.ts'
 import { ActionCorrelation } from './host/correlation.ts'
 import { Journal } from './host/journal.ts'
-import { type PanelHost, Session } from './host/session.ts'
-import { foldInto, type TableLimits, Tables, tableLimits } from './host/tables.ts'
-import { type FactName, type Facts, factOf, type HookName, hookNames, type Told } from './model/facts.ts'
-import type { WorldDriver } from './model/world-control.ts'
+import { type PanelHost, PanelSession } from './host/session.ts'
+import { foldSnapshot, type TableLimits, Tables, tableLimits } from './host/tables.ts'
+import {
+  type FactName,
+  type Facts,
+  factOf,
+  type HookName,
+  type HookSnapshot,
+  hookNames
+} from './model/facts.ts'
+import type { FakeWorldControl } from './model/world-control.ts'
 
 /** What an application says to make the devtools of a kernel. */
 export interface DevtoolsOptions {
@@ -29,11 +36,11 @@ export interface Devtools extends PanelHost {
   /** Names this kernel; another one after a restart. */
   readonly kernelId: string
   /** Looks how a fake world is, and tells all panels, now and whenever it changes. Once a world, however often it is called. */
-  watchWorld(world: WatchedWorld): void
+  watchWorld(world: ObservedWorld): void
 }
 
 /** The part of a fake world's driver that tells. */
-export type WatchedWorld = Pick<WorldDriver, 'look' | 'state'>
+export type ObservedWorld = Pick<FakeWorldControl, 'look' | 'state'>
 
 const PLUGIN_ID = 'devtools'
 
@@ -47,23 +54,23 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
   const kernelId = `${clock.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`
   // No panel is told the salt: with it, a mark could be compared with those of all known addresses.
   const redaction = { hideAddresses: options.hideAddresses === true, salt: String(Math.random()) }
-  const sessions = new Set<Session>()
+  const sessions = new Set<PanelSession>()
   const journal = new Journal(ringSize)
   const tables = new Tables({ ...tableLimits, ...maxPerSlice }, (slice, id, what) => {
-    for (const session of sessions) session.mark(slice, id, what)
+    for (const session of sessions) session.markRow(slice, id, what)
   })
   const correlation = new ActionCorrelation(clock, quoteId => {
     for (const quote of tables.rows('quotes').values()) if (quote.quoteId === quoteId) return quote.roundId
     return undefined
   })
-  const note = <F extends FactName>(hook: F, fact: Facts[F], known?: string): void => {
+  const addEvent = <F extends FactName>(hook: F, fact: Facts[F], known?: string): void => {
     const correlationId = known ?? correlation.idOf(hook, fact)
-    journal.note(clock.now(), { hook, fact, ...(correlationId === undefined ? {} : { correlationId }) })
-    for (const session of sessions) session.wake()
+    journal.add(clock.now(), { hook, fact, ...(correlationId === undefined ? {} : { correlationId }) })
+    for (const session of sessions) session.scheduleFlush()
   }
-  const hear = <H extends HookName>(hook: H, told: Told<H>): void => {
-    foldInto(tables, hook, told)
-    note(hook, factOf(hook, told))
+  const onHook = <H extends HookName>(hook: H, snapshot: HookSnapshot<H>): void => {
+    foldSnapshot(tables, hook, snapshot)
+    addEvent(hook, factOf(hook, snapshot))
   }
 
   const plugin: ObserverPlugin = {
@@ -72,33 +79,33 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
     apply({ hooks }) {
       for (const name of hookNames) {
         if (name === 'tapRan') continue
-        hooks[name].tap(PLUGIN_ID, ((told: Told<typeof name>) => hear(name, told)) as never)
+        hooks[name].tap(PLUGIN_ID, ((snapshot: HookSnapshot<typeof name>) => onHook(name, snapshot)) as never)
       }
       if (!isWatching) return
       // Its own taps would tell of every event a second time.
       hooks.tapRan.tap(PLUGIN_ID, ran => {
-        if (sessions.size > 0 && ran.pluginId !== PLUGIN_ID) note('tapRan', ran)
+        if (sessions.size > 0 && ran.pluginId !== PLUGIN_ID) addEvent('tapRan', ran)
       })
     }
   }
 
-  const worlds = new WeakSet<WatchedWorld>()
-  const tellWorld = ({ state }: WatchedWorld): void => {
+  const worlds = new WeakSet<ObservedWorld>()
+  const onWorld = ({ state }: ObservedWorld): void => {
     const world = state.getSnapshot()
     if (world === undefined) return
     tables.put('world', 'world', world)
-    note('worldChanged', world)
+    addEvent('worldChanged', world)
   }
 
   const devtools: Devtools = {
     plugin,
     kernelId,
     attach(channel, attached) {
-      const session = new Session(
+      const session = new PanelSession(
         {
           ...{ clock, kernelId, batchMs, tables, journal, redaction, correlation },
-          acted: (fact, correlationId) => note('action', fact, correlationId),
-          ended: ended => void sessions.delete(ended)
+          onAction: (fact, correlationId) => addEvent('action', fact, correlationId),
+          onEnded: ended => void sessions.delete(ended)
         },
         channel,
         attached
@@ -110,8 +117,8 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
     watchWorld(world) {
       if (!worlds.has(world)) {
         worlds.add(world)
-        world.state.subscribe(() => tellWorld(world))
-        tellWorld(world)
+        world.state.subscribe(() => onWorld(world))
+        onWorld(world)
       }
       // One that does not answer is not known; what is done to it fails by itself.
       world.look().catch(() => {})

@@ -1,8 +1,8 @@
 import type { Kernel } from '../../kernel/index.ts'
-import { makeActor } from './actions/action-handler.ts'
+import { makeActionHandler } from './actions/action-handler.ts'
 import { type DevtoolsClient, makeClient } from './client/client.ts'
 import { devtoolsAmong } from './devtools.ts'
-import type { WorldDriver } from './model/world-control.ts'
+import type { FakeWorldControl } from './model/world-control.ts'
 import { makeChannelPair } from './protocol/channel-pair.ts'
 
 /** What a client of a kernel in the same page may do. */
@@ -10,7 +10,7 @@ export interface KernelClientOptions {
   /** It only looks. */
   readonly isReadOnly?: boolean | undefined
   /** Drives the fake world that the kernel lives in, if it lives in one. */
-  readonly world?: WorldDriver | undefined
+  readonly world?: FakeWorldControl | undefined
 }
 
 /**
@@ -28,7 +28,7 @@ export const makeKernelClient = (
     throw new TypeError(
       'This kernel was made without devtools: put makeDevtools({ clock: io.clock }).plugin among its plugins.'
     )
-  const act = makeActor({ context, io, world, isReadOnly })
+  const act = makeActionHandler({ context, io, world, isReadOnly })
   if (world !== undefined) devtools.watchWorld(world)
   const channels = makeChannelPair()
   devtools.attach(channels.host, { isReadOnly, act, hasWorld: world !== undefined })

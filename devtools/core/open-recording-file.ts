@@ -1,5 +1,5 @@
 import { MAX_RECORDING_BYTES, RecordingError, RecordingReader } from './recording/format.ts'
-import { type RecordedClient, showRecording } from './recording/timeline.ts'
+import { makeRecordedClient, type RecordedClient } from './recording/timeline.ts'
 
 /**
  * Opens the file of a recording, also one that is compressed with gzip, and shows its end. It is read bit by bit, and the
@@ -25,7 +25,7 @@ export const openRecordingFile = async (
     lines.take(decoder.decode(chunk, { stream: true }))
   }
   lines.end(decoder.decode())
-  return showRecording(reader.end())
+  return makeRecordedClient(reader.end())
 }
 
 const tooLarge = (maxBytes: number): RecordingError =>

@@ -1,7 +1,7 @@
 import { createElement } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Panel, type PanelProps } from './frame/panel.tsx'
-import { dress } from './frame/styles.ts'
+import { applyStyles } from './frame/styles.ts'
 
 /** A panel that stands in a page. */
 export interface MountedPanel {
@@ -18,7 +18,7 @@ export interface MountedPanel {
  */
 export const mountPanel = (element: HTMLElement, props: PanelProps): MountedPanel => {
   const root = rootIn(element)
-  dress(root)
+  applyStyles(root)
   const react = createRoot(root)
   let drawn = props
   let isMounted = true

@@ -3,9 +3,9 @@ import { createPortal } from 'react-dom'
 import type { Kernel } from '../../kernel/index.ts'
 import type { DevtoolsClient } from '../core/client/client.ts'
 import { makeKernelClient } from '../core/kernel-client.ts'
-import type { WorldDriver } from '../core/model/world-control.ts'
+import type { FakeWorldControl } from '../core/model/world-control.ts'
 import { Panel } from './frame/panel.tsx'
-import { dress } from './frame/styles.ts'
+import { applyStyles } from './frame/styles.ts'
 import type { DevtoolsProps } from './mount-devtools.tsx'
 
 /**
@@ -26,7 +26,7 @@ export const WalletDevtools = ({
   const attach = useCallback((host: HTMLDivElement | null) => {
     if (host === null) return
     const made = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
-    dress(made)
+    applyStyles(made)
     setRoot(made)
   }, [])
   return (
@@ -43,7 +43,7 @@ export const WalletDevtools = ({
 const useKernelClient = (
   kernel: Kernel,
   isReadOnly: boolean | undefined,
-  world: WorldDriver | undefined
+  world: FakeWorldControl | undefined
 ): DevtoolsClient | undefined => {
   const [client, setClient] = useState<DevtoolsClient | undefined>()
   useEffect(() => {

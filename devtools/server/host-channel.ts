@@ -1,9 +1,9 @@
 import type { WebSocket } from 'ws'
 import { tryJsonText } from '../../kernel/index.ts'
-import type { Channel, ClientMessage, HostMessage } from '../core/protocol/protocol.ts'
+import type { ClientMessage, HostMessage, PanelChannel } from '../core/protocol/protocol.ts'
 
 /** The kernel's end of a socket. */
-export interface HostChannel extends Channel<HostMessage, ClientMessage> {
+export interface HostChannel extends PanelChannel<HostMessage, ClientMessage> {
   /** The panel reads slower than we write: events are to be sampled until it has caught up. */
   isSlow(): boolean
 }

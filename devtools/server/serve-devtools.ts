@@ -61,7 +61,7 @@ export const serveDevtools = async ({
   recording,
   files,
   port: wanted = 0,
-  every = byTimer
+  every = everyInterval
 }: DevtoolsServerOptions): Promise<DevtoolsServer> => {
   const token = randomBytes(32).toString('base64url')
   const sockets = new WebSocketServer({
@@ -90,7 +90,7 @@ export const serveDevtools = async ({
     sockets.handleUpgrade(request, socket, head, client => admit(client, sockets, attach))
   })
   port = await listen(http, wanted)
-  const stopBeating = every(PING_MS, () => beat(sockets.clients))
+  const stopBeating = every(PING_MS, () => pingClients(sockets.clients))
   return {
     port,
     token,
@@ -170,24 +170,24 @@ const admit = (
     client.close(closeCodes.tryLater, 'too many panels')
     return
   }
-  living.add(client)
-  client.on('pong', () => living.add(client))
+  responsive.add(client)
+  client.on('pong', () => responsive.add(client))
   const detach = attach(makeHostChannel(client))
   client.once('close', detach)
 }
 
 /** Those that have answered since the last beat. */
-const living = new WeakSet<WebSocket>()
+const responsive = new WeakSet<WebSocket>()
 
 /** Cuts off who did not answer the last ping: a laptop that sleeps, a page that hangs. */
-const beat = (clients: ReadonlySet<WebSocket>): void => {
+const pingClients = (clients: ReadonlySet<WebSocket>): void => {
   for (const client of clients) {
-    if (!living.delete(client)) client.terminate()
+    if (!responsive.delete(client)) client.terminate()
     else client.ping()
   }
 }
 
-const byTimer = (milliseconds: number, call: () => void): (() => void) => {
+const everyInterval = (milliseconds: number, call: () => void): (() => void) => {
   const timer = setInterval(call, milliseconds)
   timer.unref()
   return () => clearInterval(timer)

@@ -4,7 +4,7 @@
 import { isWalletError } from '../../kernel/index.ts'
 import { makeBrowserIo } from '../../platform/browser/index.ts'
 import { mountDevtools } from '../react/mount-devtools.tsx'
-import { keepForGood, openStandalone } from './open-standalone.ts'
+import { openStandalone, persistStorage } from './open-standalone.ts'
 
 const place = document.querySelector<HTMLElement>('#devtools') ?? document.body
 
@@ -61,7 +61,7 @@ const start = async (): Promise<void> => {
   tell('Starting a wallet and its world…')
   const io = makeBrowserIo({ scryptWorker: startScryptWorker })
   const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools' })
-  keepForGood(kernel.context, navigator.storage)
+  persistStorage(kernel.context, navigator.storage)
   place.replaceChildren()
   mountDevtools(place, kernel, { world, ownsPage: true })
 }

@@ -14,7 +14,7 @@ import {
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { browserStorage, openBrowserDisk } from '../../plugins/storage/browser/browser-storage.ts'
 import { makeDevtools } from '../core/devtools.ts'
-import type { WorldDriver } from '../core/model/world-control.ts'
+import type { FakeWorldControl } from '../core/model/world-control.ts'
 
 /** What {@link openStandalone} is given. */
 export interface StandaloneOptions {
@@ -30,7 +30,7 @@ export interface StandaloneOptions {
 export interface Standalone {
   /** With devtools among its plugins. */
   readonly kernel: Kernel
-  readonly world: WorldDriver
+  readonly world: FakeWorldControl
   /** Ends everything; what was done is kept. */
   close(): Promise<void>
 }
@@ -84,7 +84,7 @@ const startKernel = (
  * @param users - the kernel's context
  * @param storage - none in a page that came over plain HTTP
  */
-export const keepForGood = (
+export const persistStorage = (
   users: Readable<readonly unknown[]>,
   storage: Partial<Pick<StorageManager, 'persist'>> | undefined
 ): void => {

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import type { Browser, Page } from 'playwright-core'
-import { makeActor } from '../../devtools/core/actions/action-handler.ts'
+import { makeActionHandler } from '../../devtools/core/actions/action-handler.ts'
 import { makeDevtools } from '../../devtools/core/devtools.ts'
 import { record } from '../../devtools/core/recording/record.ts'
 import { readPanelFiles, recordingPage } from '../../devtools/server/panel-files.ts'
@@ -33,7 +33,7 @@ const serveKernel = async (t: ExecutionContext): Promise<DevtoolsServer & { read
   const kernel = await openDevice(world, { plugins: [devtools.plugin] })
   const driver = driveWorld(steerWorld(world))
   devtools.watchWorld(driver)
-  const act = makeActor({ context: kernel.context, io, world: driver })
+  const act = makeActionHandler({ context: kernel.context, io, world: driver })
   const server = await serveDevtools({
     files: readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url))),
     attach: channel => devtools.attach(channel, { act, hasWorld: true, isReadOnly: false })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Approvals } from '../../cli/devtools/serve-panel.ts'
-import type { Act } from '../../devtools/core/model/actions.ts'
+import type { ActionHandler } from '../../devtools/core/model/actions.ts'
 
 test('once the command is stopped no payment is approved any more, and the rest is done as before', async t => {
   const asked: string[] = []
@@ -8,7 +8,7 @@ test('once the command is stopped no payment is approved any more, and the rest 
   const act = approvals.track((async (name: string) => {
     asked.push(name)
     return {}
-  }) as unknown as Act)
+  }) as unknown as ActionHandler)
   await act('spend.approve', { draftId: 'one' })
   await approvals.settled(undefined)
   await t.throwsAsync(act('spend.approve', { draftId: 'two' }), { code: 'GONE' })

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { type Actor, makeActor } from '../../devtools/core/actions/action-handler.ts'
+import { type KernelActionHandler, makeActionHandler } from '../../devtools/core/actions/action-handler.ts'
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
@@ -17,7 +17,7 @@ export const PASSWORD = 'correct horse battery'
 export interface ActorStage {
   readonly world: FakeWorld
   readonly kernel: Kernel
-  readonly act: Actor
+  readonly act: KernelActionHandler
   /** The time of the drafts alone. */
   readonly clock: FakeClock
   /** The newest of what observers heard of each provider, by round and provider. */
@@ -25,7 +25,7 @@ export interface ActorStage {
   /** A wallet of the account that is logged in. */
   wallet(walletId: string): CurrencyWallet
   /** Another actor for the same kernel. */
-  anotherActor(): Actor
+  anotherActor(): KernelActionHandler
 }
 
 /** Opens a device with Bitcoin, Litecoin, one source of rates and these plugins. */
@@ -49,8 +49,8 @@ export const openStage = async (
     pluginOptions: fakePluginOptions()
   })
   const clock = makeFakeClock()
-  const makeOne = (): Actor => {
-    const act = makeActor({
+  const makeOne = (): KernelActionHandler => {
+    const act = makeActionHandler({
       context: kernel.context,
       io: { ...makeNodeIo(), clock },
       world: driveWorld(steerWorld(world))

@@ -1,5 +1,5 @@
 import { type Devtools, type DevtoolsOptions, makeDevtools } from '../../devtools/core/devtools.ts'
-import { type HookName, hookNames, type Told } from '../../devtools/core/model/facts.ts'
+import { type HookName, type HookSnapshot, hookNames } from '../../devtools/core/model/facts.ts'
 import type {
   AccountSnapshot,
   EngineSnapshot,
@@ -14,7 +14,7 @@ import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 export interface Stage {
   readonly devtools: Devtools
   readonly clock: FakeClock
-  tell<H extends HookName>(hook: H, told: Told<H>): void
+  tell<H extends HookName>(hook: H, told: HookSnapshot<H>): void
   /** Lets messages arrive; no time passes. */
   settle(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import { makeActor } from '../../../devtools/core/actions/action-handler.ts'
+import { makeActionHandler } from '../../../devtools/core/actions/action-handler.ts'
 import type { PausedWallets } from '../../../devtools/core/actions/context.ts'
 import { makeDevtools } from '../../../devtools/core/devtools.ts'
 import { driveWorld } from '../../../fake-server/world-driver.ts'
@@ -75,18 +75,18 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
       may: isReadOnly ? 'sees the wallet' : 'drives the wallet',
       attach(channel) {
         // One handler a panel: a draft can be approved by its own panel only, and is declined when that disconnects.
-        const actor = makeActor({ context, io, world, pausedWallets, isReadOnly })
+        const handler = makeActionHandler({ context, io, world, pausedWallets, isReadOnly })
         // Other commands may have changed the world since the last panel connected.
         kept.watchWorld(world)
         const detach = kept.attach(channel, {
-          act: approvals.track(actor),
+          act: approvals.track(handler),
           hasWorld: true,
           isReadOnly,
           isSlow: () => channel.isSlow()
         })
         return () => {
           detach()
-          actor.close()
+          handler.close()
         }
       },
       onStop: () => approvals.settled(session.signal.reason)

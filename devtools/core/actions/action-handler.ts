@@ -1,38 +1,38 @@
 import { type Account, typedPair } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
-import type { Act, ActionName, Actions } from '../model/actions.ts'
-import type { WorldDriver } from '../model/world-control.ts'
-import { type ActorPlace, type ActsOf, accountOf, openIn, walletOf } from './context.ts'
-import { DraftShelf } from './drafts.ts'
-import { readInput, refused } from './input.ts'
-import { type SpendDraft, spendActs } from './spend.ts'
-import { OpenRounds, type SwapDraft, swapActs } from './swap.ts'
+import type { ActionHandler, ActionName, Actions } from '../model/actions.ts'
+import type { FakeWorldControl } from '../model/world-control.ts'
+import { type ActionContext, accountOf, type HandlersOf, openWalletIn, walletOf } from './context.ts'
+import { DraftStore } from './drafts.ts'
+import { inputError, readInput } from './input.ts'
+import { type SpendDraft, spendHandlers } from './spend.ts'
+import { OpenRounds, type SwapDraft, swapHandlers } from './swap.ts'
 
 /** Does actions until it is closed; then every draft is declined, and every round of quotes closed. */
-export type Actor = Act & { close(): void }
+export type KernelActionHandler = ActionHandler & { close(): void }
 
 /**
  * Does the actions of a panel on a kernel.
  *
- * Inputs are checked here, whoever sends them. An actor approves only its own drafts; accounts are found wherever they
+ * Inputs are checked here, whoever sends them. A handler approves only its own drafts; accounts are found wherever they
  * were opened. It refuses with an `ActionError` or with what the kernel throws; neither repeats a password or PIN.
  */
-export const makeActor = (place: ActorPlace): Actor => {
-  const spends = new DraftShelf<SpendDraft>({ io: place.io, drop() {} })
-  const swaps = new DraftShelf<SwapDraft>({ io: place.io, drop: ({ answer }) => answer(false) })
-  const rounds = new OpenRounds(roundId => swaps.discardThose(draft => draft.roundId === roundId))
+export const makeActionHandler = (place: ActionContext): KernelActionHandler => {
+  const spends = new DraftStore<SpendDraft>({ io: place.io, drop() {} })
+  const swaps = new DraftStore<SwapDraft>({ io: place.io, drop: ({ answer }) => answer(false) })
+  const rounds = new OpenRounds(roundId => swaps.discardWhere(draft => draft.roundId === roundId))
   let isClosed = false
-  const acts: Acts = {
-    ...accountActs(place, ({ id }) => {
-      spends.discardThose(({ account }) => account.id === id)
-      swaps.discardThose(({ accountId }) => accountId === id)
-      rounds.closeOf(id)
+  const handlers: Handlers = {
+    ...accountHandlers(place, ({ id }) => {
+      spends.discardWhere(({ account }) => account.id === id)
+      swaps.discardWhere(({ accountId }) => accountId === id)
+      rounds.closeOfAccount(id)
     }),
-    ...walletActs(place),
-    ...spendActs(place, spends),
-    ...swapActs(place, { rounds, drafts: swaps }),
-    ...rateActs(place),
-    ...worldActs(place)
+    ...walletHandlers(place),
+    ...spendHandlers(place, spends),
+    ...swapHandlers(place, { rounds, drafts: swaps }),
+    ...rateHandlers(place),
+    ...worldHandlers(place)
   }
   const act = async <K extends ActionName>(name: K, input: Actions[K]['in']): Promise<Actions[K]['out']> => {
     const read = readInput(name, input)
@@ -42,7 +42,7 @@ export const makeActor = (place: ActorPlace): Actor => {
         message: 'The devtools have been closed',
         details: { what: 'devtools' }
       })
-    return acts[name](read)
+    return handlers[name](read)
   }
   return Object.assign(act, {
     close(): void {
@@ -54,43 +54,49 @@ export const makeActor = (place: ActorPlace): Actor => {
   })
 }
 
-type Acts = {
+type Handlers = {
   readonly [K in ActionName]: (input: Actions[K]['in']) => Promise<Actions[K]['out']>
 }
 
 /** Comes in and goes out. `leaving` hears of an account before it logs out. */
-const accountActs = (place: ActorPlace, leaving: (account: Account) => void): ActsOf<'account'> => ({
-  'account.create': async account => opened(place, await place.context.createAccount(account)),
-  'account.login': async input => opened(place, await logIn(place, input)),
+const accountHandlers = (
+  place: ActionContext,
+  onLogout: (account: Account) => void
+): HandlersOf<'account'> => ({
+  'account.create': async account => openWallets(place, await place.context.createAccount(account)),
+  'account.login': async input => openWallets(place, await logIn(place, input)),
   async 'account.logout'({ accountId }) {
     const account = accountOf(place, accountId)
-    leaving(account)
+    onLogout(account)
     await account.logout()
     return {}
   }
 })
 
 const logIn = (
-  { context }: ActorPlace,
+  { context }: ActionContext,
   { username, loginId, password, pin }: Actions['account.login']['in']
 ): Promise<Account> => {
   if (username === undefined && (loginId === undefined || pin === undefined))
-    throw refused('username', 'A login takes a username, or the id of an account of this device with its PIN')
+    throw inputError(
+      'username',
+      'A login takes a username, or the id of an account of this device with its PIN'
+    )
   if (username !== undefined && password !== undefined && pin === undefined)
     return context.loginWithPassword(username, password)
   if (pin !== undefined && password === undefined)
     return context.loginWithPIN(username === undefined ? { loginId: loginId ?? '' } : { username }, pin)
-  throw refused('password', 'A login takes either the password or the PIN')
+  throw inputError('password', 'A login takes either the password or the PIN')
 }
 
 /** Wallets open when somebody looks for them; here that is now. How each one does is told by its engine. */
-const opened = ({ pausedWallets }: ActorPlace, account: Account): { accountId: string } => {
+const openWallets = ({ pausedWallets }: ActionContext, account: Account): { accountId: string } => {
   void account.openAllWallets(walletId => pausedWallets?.has(walletId) === true).catch(() => {})
   return { accountId: account.id }
 }
 
 /** Wallets, their engines and their files. */
-const walletActs = (place: ActorPlace): ActsOf<'wallet' | 'engine' | 'repo'> => ({
+const walletHandlers = (place: ActionContext): HandlersOf<'wallet' | 'engine' | 'repo'> => ({
   async 'wallet.create'({ accountId, walletType, name }) {
     const account = accountOf(place, accountId)
     const wallet = await account.createCurrencyWallet(walletType, name === undefined ? {} : { name })
@@ -115,7 +121,7 @@ const walletActs = (place: ActorPlace): ActsOf<'wallet' | 'engine' | 'repo'> => 
 })
 
 const changePaused = async (
-  place: ActorPlace,
+  place: ActionContext,
   walletId: string,
   isPaused: boolean
 ): Promise<Record<string, never>> => {
@@ -127,19 +133,19 @@ const changePaused = async (
 }
 
 /** A wallet is synced alone; the files of an account go with all that belongs to it. */
-const syncRepo = async (place: ActorPlace, repoId: string): Promise<void> => {
+const syncRepo = async (place: ActionContext, repoId: string): Promise<void> => {
   for (const account of place.context.accounts) {
     const repo = account.listRepos().find(each => each.repoId === repoId)
     if (repo === undefined) continue
     const isWallet = account.listWallets().some(one => one.isWallet && one.walletId === repo.ownerId)
     if (!isWallet) return account.sync()
-    return (await openIn(place, account, repo.ownerId)).sync()
+    return (await openWalletIn(place, account, repo.ownerId)).sync()
   }
   throw new ActionError({ code: 'GONE', message: 'This repo is not open', details: { what: 'repo' } })
 }
 
 /** Exchange rates and the routes through them. */
-const rateActs = ({ context, isReadOnly = false }: ActorPlace): ActsOf<'rates'> => ({
+const rateHandlers = ({ context, isReadOnly = false }: ActionContext): HandlersOf<'rates'> => ({
   async 'rates.route'({ from, to, biases, alternatives }) {
     const { fromCurrency, toCurrency } = typedPair(context.rates.pairs(), from, to)
     const found = context.rates.findRoute(fromCurrency, toCurrency, {
@@ -158,7 +164,7 @@ const rateActs = ({ context, isReadOnly = false }: ActorPlace): ActsOf<'rates'> 
 })
 
 /** Drives the fake world. Each refuses with NO_WORLD where there is none. */
-const worldActs = (place: ActorPlace): ActsOf<'world'> => ({
+const worldHandlers = (place: ActionContext): HandlersOf<'world'> => ({
   async 'world.fund'({ walletId, nativeAmount }) {
     const world = worldOf(place)
     const { wallet } = await walletOf(place, walletId)
@@ -174,7 +180,7 @@ const worldActs = (place: ActorPlace): ActsOf<'world'> => ({
   }
 })
 
-const worldOf = ({ world }: ActorPlace): WorldDriver => {
+const worldOf = ({ world }: ActionContext): FakeWorldControl => {
   if (world === undefined)
     throw new ActionError({ code: 'NO_WORLD', message: 'This kernel does not live in a fake world' })
   return world

@@ -1,10 +1,17 @@
-import type { Action, ActionName, Actions, ApprovedDraft, ReplaceWish, SpendWish } from '../model/actions.ts'
+import type {
+  Action,
+  ActionName,
+  Actions,
+  ApprovedDraft,
+  ReplaceRequest,
+  SpendRequest
+} from '../model/actions.ts'
 import { amountIn, readAmount, unitsOf } from '../model/amounts.ts'
 import type { View } from '../model/slices.ts'
-import { safeText, shellWord, UNSAFE } from '../text/shell-text.ts'
+import { safeText, shellWord, UNSAFE_CHARACTERS } from '../text/shell-text.ts'
 
 /** How a wallet is called on a command line. */
-export interface WalletWords {
+export interface WalletArgument {
   /** Its name if only it is meant by that, else its id. */
   readonly word: string
   /** The account to name, if there are several. */
@@ -12,12 +19,12 @@ export interface WalletWords {
 }
 
 /** What is known of the ids in actions; `actionNamesOf` takes it from a view. */
-export interface ActionNames {
+export interface CommandNames {
   /** The username of an account, or its id. */
   userOf(accountId: string): string
   /** The account to name in a command about it, if there are several. */
   accountFlagOf(accountId: string): string | undefined
-  walletOf(walletId: string): WalletWords
+  walletOf(walletId: string): WalletArgument
   /** An amount of a wallet as commands take it; `tokenId` left out: of its coin. */
   amountOf(native: string, walletId: string, tokenId?: string): string
   /** Whose a repo is; undefined of one that nobody told of. */
@@ -40,21 +47,24 @@ export type DraftInput = Actions['spend.draft' | 'spend.replace' | 'swap.review'
  * are not in it: the command asks for them. What leads to a review is the command that shows the same review and asks before
  * it signs; only what signs nothing at the end, as giving a draft up, is a dry run.
  */
-export const commandLineOf = (action: Action, names: ActionNames): string | undefined => {
-  const said = (wordsOf[action.name] as WordsOf<ActionName>)(action.input as never, names)
-  if (said === undefined) return undefined
-  const { words, flags } = said
+export const commandLineOf = (action: Action, names: CommandNames): string | undefined => {
+  const command = (commands[action.name] as CommandOf<ActionName>)(action.input as never, names)
+  if (command === undefined) return undefined
+  const { words, flags } = command
   const typed = Object.entries(flags ?? {}).flatMap(([name, value]) => flagWords(name, value))
   return ['holdfast', ...words.map(safeText), ...typed].map(shellWord).join(' ')
 }
 
-interface Words {
+interface CommandWords {
   readonly words: readonly string[]
   /** By name; a flag that is undefined or false is left out. */
   readonly flags?: Readonly<Record<string, string | readonly string[] | boolean | undefined>>
 }
 
-type WordsOf<K extends ActionName> = (input: Actions[K]['in'], names: ActionNames) => Words | undefined
+type CommandOf<K extends ActionName> = (
+  input: Actions[K]['in'],
+  names: CommandNames
+) => CommandWords | undefined
 
 const flagWords = (
   name: string,
@@ -72,37 +82,46 @@ const trimmed = (text: string): string => (text.startsWith('-') ? ` ${text}` : t
 
 const aboutWallet =
   (...words: readonly string[]) =>
-  ({ walletId }: { readonly walletId: string }, names: ActionNames): Words => {
+  ({ walletId }: { readonly walletId: string }, names: CommandNames): CommandWords => {
     const { word, account } = names.walletOf(walletId)
     return { words: [...words, word], flags: { account } }
   }
 
 const aboutPayment =
   (command: string) =>
-  ({ walletId, txid }: { readonly walletId: string; readonly txid: string }, names: ActionNames): Words => {
+  (
+    { walletId, txid }: { readonly walletId: string; readonly txid: string },
+    names: CommandNames
+  ): CommandWords => {
     const { word, account } = names.walletOf(walletId)
     return { words: ['tx', command, word, txid], flags: { account } }
   }
 
-const send = (wish: SpendWish & { readonly nativeAmount?: string }, names: ActionNames): Words => {
-  const { walletId, tokenId, publicAddress, nativeAmount, fee } = wish
+const send = (
+  request: SpendRequest & { readonly nativeAmount?: string },
+  names: CommandNames
+): CommandWords => {
+  const { walletId, tokenId, publicAddress, nativeAmount, fee } = request
   const { word, account } = names.walletOf(walletId)
   const amount = nativeAmount === undefined ? 'max' : names.amountOf(nativeAmount, walletId, tokenId)
   return { words: ['send', word], flags: { token: tokenId, to: publicAddress, amount, fee, account } }
 }
 
-const replace = ({ walletId, txid, fee }: ReplaceWish, names: ActionNames): Words => {
+const replace = ({ walletId, txid, fee }: ReplaceRequest, names: CommandNames): CommandWords => {
   const { word, account } = names.walletOf(walletId)
   return { words: ['tx', 'replace', word, txid], flags: { fee, account } }
 }
 
-const dry = ({ words, flags }: Words): Words => ({ words, flags: { ...flags, 'dry-run': true } })
+const dry = ({ words, flags }: CommandWords): CommandWords => ({
+  words,
+  flags: { ...flags, 'dry-run': true }
+})
 
 /** The flags that ask for quotes. */
 const swapFlags = (
   { fromWalletId, toWalletId, nativeAmount, quoteFor }: Actions['swap.ask']['in'],
-  names: ActionNames
-): Required<Words>['flags'] => {
+  names: CommandNames
+): Required<CommandWords>['flags'] => {
   const [from, to] = [names.walletOf(fromWalletId), names.walletOf(toWalletId)]
   return {
     from: from.word,
@@ -116,7 +135,7 @@ const swapFlags = (
   }
 }
 
-const takeQuote = (quoteId: string, names: ActionNames): Words => {
+const takeQuote = (quoteId: string, names: CommandNames): CommandWords => {
   const known = names.quoteOf(quoteId)
   if (known === undefined) return { words: ['swap', 'approve', quoteId] }
   return { words: ['swap', 'run'], flags: { ...swapFlags(known.asked, names), prefer: known.pluginId } }
@@ -125,8 +144,8 @@ const takeQuote = (quoteId: string, names: ActionNames): Words => {
 /** Undefined for a draft that nobody knows, as after a reload: it cannot be approved either. */
 const approve = (
   { draftId, maxNetworkFee, again = [] }: ApprovedDraft,
-  names: ActionNames
-): Words | undefined => {
+  names: CommandNames
+): CommandWords | undefined => {
   const draft = names.draftOf(draftId)
   if (draft === undefined) return undefined
   const { words, flags } = draftWords(draft, names)
@@ -134,18 +153,18 @@ const approve = (
   return { words, flags: { ...flags, 'max-fee': most, again: again.length > 0 } }
 }
 
-const draftWords = (draft: DraftInput, names: ActionNames): Words => {
+const draftWords = (draft: DraftInput, names: CommandNames): CommandWords => {
   if ('quoteId' in draft) return takeQuote(draft.quoteId, names)
   return 'txid' in draft ? replace(draft, names) : send(draft, names)
 }
 
-const giveUp = (input: { readonly draftId: string }, names: ActionNames): Words | undefined => {
+const giveUp = (input: { readonly draftId: string }, names: CommandNames): CommandWords | undefined => {
   const words = approve(input, names)
   return words && dry(words)
 }
 
 /** One exchange more does no harm, so for a repo that nobody knows everything is synced. */
-const sync = ({ repoId }: { readonly repoId: string }, names: ActionNames): Words => {
+const sync = ({ repoId }: { readonly repoId: string }, names: CommandNames): CommandWords => {
   const repo = names.repoOf(repoId)
   if (repo === undefined) return { words: ['sync'] }
   const { accountId, walletId } = repo
@@ -158,7 +177,7 @@ const sync = ({ repoId }: { readonly repoId: string }, names: ActionNames): Word
 /** What `sync` calls the account's own files. */
 const ACCOUNT = 'account'
 
-const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
+const commands: { readonly [K in ActionName]: CommandOf<K> } = {
   'account.create': ({ username }) =>
     username === undefined
       ? { words: ['account', 'create'], flags: { light: true } }
@@ -220,7 +239,7 @@ const wordsOf: { readonly [K in ActionName]: WordsOf<K> } = {
 const biasText = (bias: number): string => String(Number(Math.max(bias, -0.999999).toFixed(6)))
 
 /** What a panel remembers of its own actions, since no table tells it. */
-export interface ActMemory {
+export interface ActionMemory {
   /** Of what each draft was made. */
   readonly drafts: ReadonlyMap<string, DraftInput>
   /** What each round of quotes was asked for. */
@@ -228,7 +247,7 @@ export interface ActMemory {
 }
 
 /** What commands call the things that actions are about: names where only one thing is meant by them, else ids (pure). */
-export const actionNamesOf = (view: View, memory: ActMemory): ActionNames => {
+export const commandNamesOf = (view: View, memory: ActionMemory): CommandNames => {
   const accounts = [...view.accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
   const quotes = [...view.quotes.values()]
   const userOf = (accountId: string): string => view.accounts.get(accountId)?.username ?? accountId
@@ -267,7 +286,7 @@ export const actionNamesOf = (view: View, memory: ActMemory): ActionNames => {
 
 /** Whether a command finds by a name the one wallet that is called so. */
 const isPlain = (view: View, name: string): boolean => {
-  if (name.trim() === '' || name.startsWith('-') || name.search(UNSAFE) >= 0 || ADDRESS.test(name))
+  if (name.trim() === '' || name.startsWith('-') || name.search(UNSAFE_CHARACTERS) >= 0 || ADDRESS.test(name))
     return false
   const wallets = [...view.wallets.values()]
   const same = wallets.filter(one => one.name?.toLowerCase() === name.toLowerCase())

@@ -6,15 +6,15 @@ import {
   WalletError
 } from '../../../kernel/index.ts'
 import type { ActionName, Actions } from '../model/actions.ts'
-import type { WorldDriver } from '../model/world-control.ts'
+import type { FakeWorldControl } from '../model/world-control.ts'
 
 /** What the actions work on. */
-export interface ActorPlace {
+export interface ActionContext {
   readonly context: Context
   /** The kernel's own. */
   readonly io: Pick<Io, 'clock' | 'random' | 'crypto'>
   /** Absent where the chains are real. */
-  readonly world?: WorldDriver | undefined
+  readonly world?: FakeWorldControl | undefined
   /** Left out where a pause lasts no longer than the wallet is open. */
   readonly pausedWallets?: PausedWallets | undefined
   /** For a panel that may only look: what it asks leaves nothing behind. That it does no more is for the session to see to. */
@@ -22,7 +22,7 @@ export interface ActorPlace {
 }
 
 /** The actions whose names begin so, such as `account`. */
-export type ActsOf<Group extends string> = {
+export type HandlersOf<Group extends string> = {
   readonly [K in ActionName as K extends `${Group}.${string}` ? K : never]: (
     input: Actions[K]['in']
   ) => Promise<Actions[K]['out']>
@@ -35,24 +35,24 @@ export interface OwnedWallet {
 }
 
 /** The account with that id, however it was opened. @throws LOGGED_OUT unless it is open */
-export const accountOf = ({ context }: ActorPlace, accountId: string): Account => {
+export const accountOf = ({ context }: ActionContext, accountId: string): Account => {
   const found = context.accounts.find(({ id }) => id === accountId)
   if (found === undefined) throw new WalletError('LOGGED_OUT', {})
   return found
 }
 
 /** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
-export const walletOf = async (place: ActorPlace, walletId: string): Promise<OwnedWallet> => {
+export const walletOf = async (place: ActionContext, walletId: string): Promise<OwnedWallet> => {
   const account = place.context.accounts.find(one =>
     one.listWallets().some(listing => listing.isWallet && listing.walletId === walletId && !listing.deleted)
   )
   if (account === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
-  return { account, wallet: await openIn(place, account, walletId) }
+  return { account, wallet: await openWalletIn(place, account, walletId) }
 }
 
 /** Opens a wallet of an account; one that was paused stays at rest. @throws what opening one can meet */
-export const openIn = (
-  { pausedWallets }: ActorPlace,
+export const openWalletIn = (
+  { pausedWallets }: ActionContext,
   account: Account,
   walletId: string
 ): Promise<CurrencyWallet> =>

@@ -1,6 +1,6 @@
 import { isNativeAmount } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
-import type { ActionName, Actions, SpendWish } from '../model/actions.ts'
+import type { ActionName, Actions, SpendRequest } from '../model/actions.ts'
 
 /** What a field of an input takes. */
 interface Field<T> {
@@ -13,7 +13,7 @@ interface MaybeField<T> extends Field<T> {
   readonly isOptional: true
 }
 
-type FieldsOf<Input> = {
+type InputFields<Input> = {
   readonly [F in keyof Input]-?: undefined extends Input[F]
     ? MaybeField<Exclude<Input[F], undefined>>
     : Field<Input[F]>
@@ -28,21 +28,21 @@ type FieldsOf<Input> = {
 export const readInput = <K extends ActionName>(name: K, input: unknown): Actions[K]['in'] => {
   // From JavaScript or a socket it may be no text at all.
   if (typeof name !== 'string' || !Object.hasOwn(actionFields, name))
-    throw refused('name', 'There is no such action')
+    throw inputError('name', 'There is no such action')
   if (typeof input !== 'object' || input === null || Array.isArray(input))
-    throw refused('input', `The input of ${name} must be an object`)
+    throw inputError('input', `The input of ${name} must be an object`)
   const read: Record<string, unknown> = {}
   for (const [field, { rule, accepts, isOptional }] of fieldsOf(name)) {
     const value = Object.hasOwn(input, field) ? (input as Record<string, unknown>)[field] : undefined
     if (value === undefined && isOptional === true) continue
-    if (!accepts(value)) throw refused(field, `The field ${field} of ${name} ${rule}`)
+    if (!accepts(value)) throw inputError(field, `The field ${field} of ${name} ${rule}`)
     read[field] = value
   }
   return read as Actions[K]['in']
 }
 
 /** The refusal of an input, with nothing of it in it. */
-export const refused = (field: string, message: string): ActionError =>
+export const inputError = (field: string, message: string): ActionError =>
   new ActionError({ code: 'BAD_MESSAGE', message, details: { field } })
 
 const fieldsOf = (name: ActionName): [string, Field<unknown> & Partial<MaybeField<unknown>>][] =>
@@ -127,14 +127,14 @@ const wallet = { walletId: id }
 const openPayment = { walletId: id, txid: id }
 const fee = optional(oneOf('low', 'standard', 'high'))
 
-const spendWish: FieldsOf<SpendWish> = {
+const spendRequest: InputFields<SpendRequest> = {
   walletId: id,
   tokenId: optional(text(200)),
   publicAddress: text(1000),
   fee
 }
 
-const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } = {
+const actionFields: { readonly [K in ActionName]: InputFields<Actions[K]['in']> } = {
   'account.create': { username: optional(text(100)), password: optional(secret), pin: optional(secret) },
   'account.login': {
     username: optional(text(100)),
@@ -149,8 +149,8 @@ const actionFields: { readonly [K in ActionName]: FieldsOf<Actions[K]['in']> } =
   'engine.resume': wallet,
   'engine.resync': wallet,
   'repo.sync': { repoId: id },
-  'spend.draft': { ...spendWish, nativeAmount: positive },
-  'spend.max': spendWish,
+  'spend.draft': { ...spendRequest, nativeAmount: positive },
+  'spend.max': spendRequest,
   'spend.approve': approved,
   'spend.discard': draft,
   'spend.resend': openPayment,

@@ -25,7 +25,7 @@ export const findOpenPayment = async (
  * Lists what is open beside a payment that is about to be approved, except what another of these has replaced. That a
  * payment of which this device does not have the bytes has replaced it is only what a server says.
  */
-export const openBeside = (
+export const otherOpenPayments = (
   wallet: CurrencyWallet,
   own: Pick<Transaction, 'txid'>
 ): readonly OpenPaymentSnapshot[] => {
@@ -38,11 +38,11 @@ export const openBeside = (
 }
 
 /** Returns what a review says of open payments: those that pay the same come first. What there is not is left out. */
-export const openPaymentsIn = (
+export const openPaymentsOfReview = (
   wallet: CurrencyWallet,
   draft: Transaction
 ): Pick<SpendReview, 'openCount' | 'openPayments' | 'replaces' | 'similar'> => {
-  const others = openBeside(wallet, draft)
+  const others = otherOpenPayments(wallet, draft)
   const similar = wallet.similarPayments(draft)
   const txids = new Set(similar.map(({ txid }) => txid))
   const shown = [...similar, ...others.filter(({ txid }) => !txids.has(txid))].slice(0, MAX_SHOWN)
@@ -91,7 +91,7 @@ export const approveInTurn = async <T>(wallet: CurrencyWallet, approve: () => Pr
 const approvals = new WeakMap<CurrencyWallet, Promise<unknown>>()
 
 /** Refuses to forget a payment unless the start of its txid was typed. @throws ActionError CONFIRMATION_REQUIRED */
-export const checkForgotten = ({
+export const checkForgetConfirmation = ({
   txid,
   confirm
 }: {

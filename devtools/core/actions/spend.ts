@@ -8,16 +8,16 @@ import {
   unusualFeeOf,
   WalletError
 } from '../../../kernel/index.ts'
-import type { SpendReview, SpendWish } from '../model/actions.ts'
-import { type ActorPlace, type ActsOf, type OwnedWallet, walletOf } from './context.ts'
-import type { DraftShelf } from './drafts.ts'
+import type { SpendRequest, SpendReview } from '../model/actions.ts'
+import { type ActionContext, type HandlersOf, type OwnedWallet, walletOf } from './context.ts'
+import type { DraftStore } from './drafts.ts'
 import {
   approveInTurn,
   chainNotesOf,
-  checkForgotten,
+  checkForgetConfirmation,
   checkSecondPayment,
   findOpenPayment,
-  openPaymentsIn
+  openPaymentsOfReview
 } from './review.ts'
 
 /** A payment that was made, and not signed. */
@@ -26,7 +26,7 @@ export interface SpendDraft extends OwnedWallet {
 }
 
 /** Payments: exactly the draft that was reviewed is signed, once. */
-export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): ActsOf<'spend'> => ({
+export const spendHandlers = (place: ActionContext, drafts: DraftStore<SpendDraft>): HandlersOf<'spend'> => ({
   async 'spend.draft'({ nativeAmount: amount, ...wish }) {
     const { owned, request, legacyAddress } = await requestOf(place, wish, nativeAmount(amount))
     await owned.wallet.lookAtOpenPayments()
@@ -80,7 +80,7 @@ export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): Ac
     return { draftId: drafts.put({ ...owned, draft }), review: reviewOf(owned.wallet, draft) }
   },
   async 'spend.forget'({ walletId, txid, confirm }) {
-    checkForgotten({ txid, confirm })
+    checkForgetConfirmation({ txid, confirm })
     const { wallet } = await walletOf(place, walletId)
     await wallet.forgetTx(txid)
     return {}
@@ -89,7 +89,7 @@ export const spendActs = (place: ActorPlace, drafts: DraftShelf<SpendDraft>): Ac
 
 const replacementOf = (
   { txid, tokenId, spendTargets = [], memos, metadata }: Transaction,
-  fee: SpendWish['fee']
+  fee: SpendRequest['fee']
 ): SpendInfo => ({
   tokenId,
   spendTargets: spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({
@@ -104,8 +104,8 @@ const replacementOf = (
 
 /** A payment link may be given, too; its amount is not asked. */
 const requestOf = async (
-  place: ActorPlace,
-  { walletId, tokenId, publicAddress: text, fee }: SpendWish,
+  place: ActionContext,
+  { walletId, tokenId, publicAddress: text, fee }: SpendRequest,
   amount?: NativeAmount
 ): Promise<{ readonly owned: OwnedWallet; readonly request: SpendInfo; readonly legacyAddress?: string }> => {
   const owned = await walletOf(place, walletId)
@@ -138,6 +138,6 @@ const reviewOf = (wallet: CurrencyWallet, draft: Transaction): SpendReview => {
     ...(unusual === undefined ? {} : { usualNetworkFee: unusual.usualNetworkFee }),
     targets,
     ...chainNotesOf([draft]),
-    ...openPaymentsIn(wallet, draft)
+    ...openPaymentsOfReview(wallet, draft)
   }
 }

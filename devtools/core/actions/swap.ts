@@ -11,9 +11,9 @@ import {
 } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
 import type { SpendReview } from '../model/actions.ts'
-import { type ActorPlace, type ActsOf, accountOf, openIn, walletOf } from './context.ts'
-import type { DraftShelf } from './drafts.ts'
-import { approveInTurn, chainNotesOf, checkSecondPayment, openPaymentsIn } from './review.ts'
+import { type ActionContext, accountOf, type HandlersOf, openWalletIn, walletOf } from './context.ts'
+import type { DraftStore } from './drafts.ts'
+import { approveInTurn, chainNotesOf, checkSecondPayment, openPaymentsOfReview } from './review.ts'
 
 /** A quote that is being approved, and waits for a person to say yes. */
 export interface SwapDraft {
@@ -30,16 +30,16 @@ export interface SwapDraft {
 }
 
 /** Swaps: exactly the order that was reviewed is signed, once. */
-export const swapActs = (
-  place: ActorPlace,
-  { rounds, drafts }: { readonly rounds: OpenRounds; readonly drafts: DraftShelf<SwapDraft> }
-): ActsOf<'swap'> => ({
+export const swapHandlers = (
+  place: ActionContext,
+  { rounds, drafts }: { readonly rounds: OpenRounds; readonly drafts: DraftStore<SwapDraft> }
+): HandlersOf<'swap'> => ({
   async 'swap.ask'({ fromWalletId, toWalletId, nativeAmount: amount, quoteFor }) {
     const { account, wallet: fromWallet } = await walletOf(place, fromWalletId)
-    const toWallet = await openIn(place, account, toWalletId)
+    const toWallet = await openWalletIn(place, account, toWalletId)
     const wish = { fromWallet, toWallet, nativeAmount: nativeAmount(amount), quoteFor }
     const round = account.askForQuotes(wish)
-    rounds.keep(account.id, round)
+    rounds.add(account.id, round)
     return { roundId: round.id }
   },
   async 'swap.close'({ roundId }) {
@@ -49,14 +49,14 @@ export const swapActs = (
   async 'swap.review'({ quoteId }) {
     const { accountId, round, quote } = rounds.find(quoteId)
     const { wallet } = await walletOf(place, quote.request.fromWalletId)
-    const { review, answer, result } = await reviewed(quote)
+    const { review, answer, result } = await beginApproval(quote)
     // What pays is the last: others allow it to.
     const payment = review.drafts.at(-1)
     const similar = (): readonly OpenPaymentSnapshot[] =>
       payment === undefined ? [] : wallet.similarPayments(payment)
-    return declinedUnless({ answer, result }, async () => {
+    return orDecline({ answer, result }, async () => {
       await wallet.lookAtOpenPayments()
-      const open = payment === undefined ? {} : openPaymentsIn(wallet, payment)
+      const open = payment === undefined ? {} : openPaymentsOfReview(wallet, payment)
       const shown = { ...reviewOf(quote, review), ...open }
       const draft = { accountId, roundId: round.id, wallet, answer, similar, result }
       return { draftId: drafts.put(draft), review: shown }
@@ -65,7 +65,7 @@ export const swapActs = (
   async 'swap.approve'({ draftId, maxNetworkFee: most, again }) {
     const { wallet, answer, similar, result } = drafts.take(draftId)
     return approveInTurn(wallet, async () => {
-      await declinedUnless({ answer, result }, async () =>
+      await orDecline({ answer, result }, async () =>
         checkSecondPayment(similar(), again === undefined ? {} : { again })
       )
       answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
@@ -86,7 +86,7 @@ export const swapActs = (
 })
 
 /** Declines an approval if what has to come before it fails. @throws what that throws */
-const declinedUnless = async <T>(
+const orDecline = async <T>(
   { answer, result }: Pick<SwapDraft, 'answer' | 'result'>,
   check: () => Promise<T>
 ): Promise<T> => {
@@ -100,7 +100,7 @@ const declinedUnless = async <T>(
 }
 
 /** Begins to approve a quote, up to the question whether to. @throws what the order and its drafts can meet */
-const reviewed = (
+const beginApproval = (
   quote: SwapQuote
 ): Promise<{ readonly review: SwapReview } & Pick<SwapDraft, 'answer' | 'result'>> =>
   new Promise((resolve, reject) => {
@@ -156,19 +156,19 @@ interface OpenRound {
 /** The rounds of quotes that were asked for here and are not closed. */
 export class OpenRounds {
   readonly #rounds = new Map<string, OpenRound>()
-  readonly #closing: (roundId: string) => void
+  readonly #onClose: (roundId: string) => void
   #isClosed = false
 
   /** `closing` hears of each round before it closes. */
   constructor(closing: (roundId: string) => void) {
-    this.#closing = closing
+    this.#onClose = closing
   }
 
   /** Keeps a round; the oldest one makes room. @throws ActionError GONE if all are closed, and then so is this one */
-  keep(accountId: string, round: QuoteRound): void {
+  add(accountId: string, round: QuoteRound): void {
     this.#rounds.set(round.id, { accountId, round })
     const [oldest] = this.#rounds.keys()
-    if (this.#rounds.size > MOST && oldest !== undefined) this.close(oldest)
+    if (this.#rounds.size > MAX_ROUNDS && oldest !== undefined) this.close(oldest)
     if (!this.#isClosed) return
     this.close(round.id)
     throw gone('round')
@@ -188,12 +188,12 @@ export class OpenRounds {
     const open = this.#rounds.get(roundId)
     if (open === undefined) throw gone('round')
     this.#rounds.delete(roundId)
-    this.#closing(roundId)
+    this.#onClose(roundId)
     open.round.close()
   }
 
   /** Closes the rounds of an account. */
-  closeOf(accountId: string): void {
+  closeOfAccount(accountId: string): void {
     for (const [roundId, open] of [...this.#rounds]) if (open.accountId === accountId) this.close(roundId)
   }
 
@@ -213,4 +213,4 @@ const gone = (what: 'quote' | 'round'): ActionError =>
   })
 
 /** Each keeps quotes alive. */
-const MOST = 20
+const MAX_ROUNDS = 20

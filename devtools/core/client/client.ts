@@ -1,10 +1,22 @@
 import { type JsonObject, Observable, type Readable } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
-import { type Act, type ActionName, type Actions, readingActions } from '../model/actions.ts'
+import { type ActionHandler, type ActionName, type Actions, readingActions } from '../model/actions.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import { emptyView, type View } from '../model/slices.ts'
-import { type Channel, type ClientMessage, type HostMessage, PROTOCOL_VERSION } from '../protocol/protocol.ts'
-import { foldMessage, type Known, nothingKnown, snapshotOf, type TableMessage, withNews } from './view.ts'
+import {
+  type ClientMessage,
+  type HostMessage,
+  type PanelChannel,
+  PROTOCOL_VERSION
+} from '../protocol/protocol.ts'
+import {
+  foldMessage,
+  initialState,
+  type KnownState,
+  snapshotMessageOf,
+  type TableMessage,
+  withoutKnownEvents
+} from './view.ts'
 
 /** How a client stands to its kernel. */
 export interface ClientStatus {
@@ -36,7 +48,7 @@ export interface DevtoolsClient {
   readonly events: Readable<readonly JournalEvent[]>
   readonly status: Readable<ClientStatus>
   /** @throws an error with code READ_ONLY, DISCONNECTED, and what the kernel throws */
-  readonly act: Act
+  readonly act: ActionHandler
   /**
    * Tells all that is known, if anything is, and then each change of it, until the returned function is called. Absent of
    * a client that shows the past.
@@ -52,12 +64,12 @@ export interface DevtoolsClient {
  * @param whenLost - what its status then says, for who can do something about it
  */
 export const makeClient = (
-  channel: Channel<ClientMessage, HostMessage>,
+  channel: PanelChannel<ClientMessage, HostMessage>,
   whenLost = 'The kernel is gone, or the connection to it.'
-): DevtoolsClient => new Client(channel, whenLost).face
+): DevtoolsClient => new ChannelClient(channel, whenLost).asDevtoolsClient
 
-class Client {
-  readonly #channel: Channel<ClientMessage, HostMessage>
+class ChannelClient {
+  readonly #channel: PanelChannel<ClientMessage, HostMessage>
   readonly #view = new Observable<View>(emptyView)
   readonly #events = new Observable<readonly JournalEvent[]>([])
   readonly #status = new Observable<ClientStatus>({
@@ -68,20 +80,20 @@ class Client {
   })
   readonly #calls = new Map<number, PendingCall>()
   readonly #followers = new Set<Follower>()
-  #known: Known = nothingKnown
+  #known: KnownState = initialState
   #kernelId: string | undefined
   #isAwaitingSnapshot = true
   #callCount = 0
   #isClosed = false
 
-  constructor(channel: Channel<ClientMessage, HostMessage>, whenLost: string) {
+  constructor(channel: PanelChannel<ClientMessage, HostMessage>, whenLost: string) {
     this.#channel = channel
-    channel.onMessage(message => this.#hear(message))
-    channel.onClose(() => this.#lost(whenLost))
+    channel.onMessage(message => this.#onMessage(message))
+    channel.onClose(() => this.#onLost(whenLost))
   }
 
-  get face(): DevtoolsClient {
-    const act: Act = (name, input) => this.#act(name, input)
+  get asDevtoolsClient(): DevtoolsClient {
+    const act: ActionHandler = (name, input) => this.#act(name, input)
     return {
       view: readable(this.#view),
       events: readable(this.#events),
@@ -92,11 +104,11 @@ class Client {
     }
   }
 
-  #hear(message: HostMessage): void {
+  #onMessage(message: HostMessage): void {
     if (this.#isClosed) return
     switch (message.type) {
       case 'hello':
-        this.#greet(message)
+        this.#onHello(message)
         break
       case 'snapshot':
         this.#isAwaitingSnapshot = false
@@ -106,22 +118,24 @@ class Client {
         if (!this.#isAwaitingSnapshot) this.#fold(message)
         break
       case 'result':
-        this.#take(message.id)?.resolve(message.output)
+        this.#takeCall(message.id)?.resolve(message.output)
         break
       case 'refused':
-        this.#take(message.id)?.reject(new ActionError(message.error))
+        this.#takeCall(message.id)?.reject(new ActionError(message.error))
         break
     }
   }
 
-  #greet(hello: Extract<HostMessage, { readonly type: 'hello' }>): void {
+  #onHello(hello: Extract<HostMessage, { readonly type: 'hello' }>): void {
     const { version, kernelId, isReadOnly, hasWorld } = hello
     if (version !== PROTOCOL_VERSION) {
-      this.#lost(`The kernel speaks version ${version} of the protocol, and this panel ${PROTOCOL_VERSION}.`)
+      this.#onLost(
+        `The kernel speaks version ${version} of the protocol, and this panel ${PROTOCOL_VERSION}.`
+      )
       return
     }
     // After a restart of the kernel the numbers begin anew: what was known is of no use.
-    if (this.#kernelId !== kernelId) this.#known = nothingKnown
+    if (this.#kernelId !== kernelId) this.#known = initialState
     this.#kernelId = kernelId
     this.#status.set({ connection: 'connecting', isReadOnly, hasWorld, missed: this.#known.missed })
     this.#subscribe()
@@ -143,7 +157,7 @@ class Client {
       this.#subscribe()
       return
     }
-    const news = withNews(this.#known, message)
+    const news = withoutKnownEvents(this.#known, message)
     this.#known = next
     for (const follower of this.#followers) follower(news, this.#kernelId ?? '')
     this.#view.set(next.view)
@@ -154,7 +168,7 @@ class Client {
   }
 
   #follow(follower: Follower): () => void {
-    const known = snapshotOf(this.#known)
+    const known = snapshotMessageOf(this.#known)
     if (known !== undefined) follower(known, this.#kernelId ?? '')
     // Of its own, so that one who follows twice may stop once.
     const own: Follower = (message, kernelId) => follower(message, kernelId)
@@ -177,13 +191,13 @@ class Client {
     })
   }
 
-  #take(id: number): PendingCall | undefined {
+  #takeCall(id: number): PendingCall | undefined {
     const call = this.#calls.get(id)
     this.#calls.delete(id)
     return call
   }
 
-  #lost(message: string): void {
+  #onLost(message: string): void {
     this.#isAwaitingSnapshot = true
     this.#status.update({ connection: 'lost', message })
     const calls = [...this.#calls.values()]
@@ -194,7 +208,7 @@ class Client {
 
   #close(): void {
     if (this.#isClosed) return
-    this.#lost('The panel was closed.')
+    this.#onLost('The panel was closed.')
     this.#isClosed = true
     this.#channel.close()
   }

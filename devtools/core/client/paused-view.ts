@@ -8,12 +8,12 @@ import type { ClientStatus, DevtoolsClient } from './client.ts'
  * Nothing can be done meanwhile: nobody shall act upon what may be otherwise by now. A loss of the kernel is told all the
  * same. The client itself goes on and stays open.
  */
-export const holdStill = (client: DevtoolsClient): DevtoolsClient => ({
-  view: still(client.view.getSnapshot()),
-  events: still(client.events.getSnapshot()),
+export const pauseView = (client: DevtoolsClient): DevtoolsClient => ({
+  view: frozen(client.view.getSnapshot()),
+  events: frozen(client.events.getSnapshot()),
   status: {
     subscribe: listener => client.status.subscribe(listener),
-    getSnapshot: heldStatus(client.status)
+    getSnapshot: pausedStatus(client.status)
   },
   act: () =>
     Promise.reject(
@@ -26,25 +26,25 @@ export const holdStill = (client: DevtoolsClient): DevtoolsClient => ({
   close() {}
 })
 
-const still = <S>(snapshot: S): Readable<S> => ({ subscribe: () => () => {}, getSnapshot: () => snapshot })
+const frozen = <S>(snapshot: S): Readable<S> => ({ subscribe: () => () => {}, getSnapshot: () => snapshot })
 
 /** Gives the same object for the same status, as a readable must. */
-const heldStatus = (live: Readable<ClientStatus>): (() => ClientStatus) => {
-  let told = live.getSnapshot()
-  let shown = pastOf(told)
+const pausedStatus = (live: Readable<ClientStatus>): (() => ClientStatus) => {
+  let latest = live.getSnapshot()
+  let shown = withPastConnection(latest)
   return () => {
     const status = live.getSnapshot()
-    if (status !== told) shown = pastOf(status)
-    told = status
+    if (status !== latest) shown = withPastConnection(status)
+    latest = status
     return shown
   }
 }
 
-const pastOf = (status: ClientStatus): ClientStatus =>
+const withPastConnection = (status: ClientStatus): ClientStatus =>
   status.connection === 'live' ? { ...status, connection: 'past' } : status
 
-/** How many events have come since a client was held still. */
-export const eventsSince = (held: DevtoolsClient, client: DevtoolsClient): number => {
+/** How many events have come since a client was paused. */
+export const eventsSince = (paused: DevtoolsClient, client: DevtoolsClient): number => {
   const newest = client.events.getSnapshot().at(-1)?.seq ?? 0
-  return Math.max(0, newest - (held.events.getSnapshot().at(-1)?.seq ?? 0))
+  return Math.max(0, newest - (paused.events.getSnapshot().at(-1)?.seq ?? 0))
 }

@@ -1,5 +1,5 @@
 import { tryJsonText } from '../../../kernel/index.ts'
-import type { Channel, ClientMessage, HostMessage } from '../protocol/protocol.ts'
+import type { ClientMessage, HostMessage, PanelChannel } from '../protocol/protocol.ts'
 import { SOCKET_PROTOCOL, tokenProtocolOf } from '../protocol/server-paths.ts'
 
 /** What is needed of a WebSocket: that of a browser has it, and that of the package `ws`. */
@@ -35,8 +35,8 @@ export const MAX_PAUSE_MS = 10_000
  * Nothing is kept for later: what is sent without a socket is dropped, since what a person approved is to happen now or
  * not at all.
  */
-export const connectSocket = (options: SocketOptions): Channel<ClientMessage, HostMessage> => {
-  const link = new SocketLink(options)
+export const connectSocket = (options: SocketOptions): PanelChannel<ClientMessage, HostMessage> => {
+  const link = new ReconnectingSocket(options)
   link.open()
   return link
 }
@@ -45,7 +45,7 @@ export const connectSocket = (options: SocketOptions): Channel<ClientMessage, Ho
 const MESSAGE_LIMITS = { maxValues: 8_000_000 }
 const FIRST_PAUSE_MS = 250
 
-class SocketLink implements Channel<ClientMessage, HostMessage> {
+class ReconnectingSocket implements PanelChannel<ClientMessage, HostMessage> {
   readonly #options: SocketOptions
   readonly #onMessage: ((message: HostMessage) => void)[] = []
   readonly #onClose: (() => void)[] = []
@@ -89,14 +89,14 @@ class SocketLink implements Channel<ClientMessage, HostMessage> {
     })
     socket.addEventListener('message', ({ data }) => {
       const message = tryJsonText(String(data), MESSAGE_LIMITS)
-      if (message !== undefined) this.#heard(message as HostMessage)
+      if (message !== undefined) this.#handle(message as HostMessage)
     })
     // What went wrong is told by `close`, which follows; browsers give no reason.
     socket.addEventListener('error', () => {})
-    socket.addEventListener('close', () => this.#lost())
+    socket.addEventListener('close', () => this.#reconnect())
   }
 
-  #heard(message: HostMessage): void {
+  #handle(message: HostMessage): void {
     if (this.#isOver) return
     // Not when it opens or greets: a server that is full, or cannot tell its tables, lets us in and sends us away.
     if (message.type !== 'hello') this.#pause = FIRST_PAUSE_MS
@@ -113,7 +113,7 @@ class SocketLink implements Channel<ClientMessage, HostMessage> {
     for (const listener of this.#onClose) listener()
   }
 
-  #lost(): void {
+  #reconnect(): void {
     if (this.#isOver) return
     this.#socket = undefined
     const { later = afterTime } = this.#options

@@ -13,7 +13,7 @@ import type { HostMessage } from '../protocol/protocol.ts'
 export type TableMessage = Extract<HostMessage, { readonly type: 'snapshot' | 'batch' }>
 
 /** What is known of a kernel after some messages. Never changed: each message makes another one. */
-export interface Known {
+export interface KnownState {
   readonly view: View
   /** Oldest first. */
   readonly events: readonly JournalEvent[]
@@ -24,7 +24,7 @@ export interface Known {
 }
 
 /** Of a kernel that nobody has told of yet. */
-export const nothingKnown: Known = { view: emptyView, events: [], seq: undefined, missed: 0 }
+export const initialState: KnownState = { view: emptyView, events: [], seq: undefined, missed: 0 }
 
 /** How many events a client keeps. */
 export const MAX_EVENTS = 10_000
@@ -33,22 +33,22 @@ export const MAX_EVENTS = 10_000
  * What is known after one more message; undefined if something is lost between them, so that one has to subscribe anew
  * (pure).
  */
-export const foldMessage = (known: Known, message: TableMessage): Known | undefined => {
+export const foldMessage = (known: KnownState, message: TableMessage): KnownState | undefined => {
   const { seq, missed } = known
   const before = seq ?? 0
   if (message.type === 'batch') {
     if (message.fromSeq !== seq) return undefined
     return {
       view: patchView(known.view, message.patches),
-      events: append(known.events, message.events),
+      events: appendEvents(known.events, message.events),
       seq: message.seq,
       missed: missed + message.missed
     }
   }
-  const { events } = withNews(known, message)
+  const { events } = withoutKnownEvents(known, message)
   return {
     view: viewOf(message.slices),
-    events: append(known.events, events),
+    events: appendEvents(known.events, events),
     seq: message.seq,
     // What the ring of the kernel had lost already before the panel first came is no loss of the panel's.
     missed: seq === undefined ? missed : missed + message.seq - before - events.length
@@ -56,11 +56,11 @@ export const foldMessage = (known: Known, message: TableMessage): Known | undefi
 }
 
 /** A message without the events that are known already: tables that come after a gap repeat some (pure). */
-export const withNews = <M extends TableMessage>({ seq = 0 }: Known, message: M): M =>
+export const withoutKnownEvents = <M extends TableMessage>({ seq = 0 }: KnownState, message: M): M =>
   message.type === 'batch' ? message : { ...message, events: message.events.filter(event => event.seq > seq) }
 
 /** The message that tells all that is known; undefined if nothing is (pure). */
-export const snapshotOf = ({ view, events, seq }: Known): TableMessage | undefined => {
+export const snapshotMessageOf = ({ view, events, seq }: KnownState): TableMessage | undefined => {
   if (seq === undefined) return undefined
   const slices = Object.fromEntries(sliceNames.map(name => [name, [...view[name]]]))
   return { type: 'snapshot', seq, slices, events } as unknown as TableMessage
@@ -81,7 +81,10 @@ const patchView = (view: View, patches: readonly SlicePatch[]): View => {
 }
 
 // One copy of ten thousand references a batch, at most ten times a second.
-const append = (events: readonly JournalEvent[], more: readonly JournalEvent[]): readonly JournalEvent[] => {
+const appendEvents = (
+  events: readonly JournalEvent[],
+  more: readonly JournalEvent[]
+): readonly JournalEvent[] => {
   if (more.length === 0) return events
   const room = Math.max(0, MAX_EVENTS - more.length)
   return [...events.slice(Math.max(0, events.length - room)), ...more.slice(-MAX_EVENTS)]

@@ -24,7 +24,7 @@ export class ActionCorrelation {
   readonly #drafts = new Map<string, ReadonlySet<string>>()
   readonly #seen = new Set<string>()
   #count = 0
-  #told: { readonly hook: FactName; readonly id: string | undefined } | undefined
+  #lastEvent: { readonly hook: FactName; readonly id: string | undefined } | undefined
 
   /** @param roundOf - the round that a quote is of */
   constructor(clock: Pick<Clock, 'now'>, roundOf: (quoteId: string) => string | undefined) {
@@ -58,7 +58,7 @@ export class ActionCorrelation {
   /** The correlation id of an event; undefined of one that belongs to no action. */
   idOf<F extends FactName>(hook: F, fact: Facts[F]): string | undefined {
     const id = this.#ownIdOf(hook, fact) ?? this.#actionOf(hook, fact)?.id
-    if (hook !== 'tapRan') this.#told = { hook, id }
+    if (hook !== 'tapRan') this.#lastEvent = { hook, id }
     return id
   }
 
@@ -66,16 +66,16 @@ export class ActionCorrelation {
   #ownIdOf(hook: FactName, fact: object): string | undefined {
     const { correlationId, roundId } = fact as Fields
     if (hook === 'spendChanged' && typeof correlationId === 'string')
-      this.#paying(correlationId, fact as Fields)
+      this.#onPayment(correlationId, fact as Fields)
     if (typeof correlationId === 'string') return correlationId
     if (hook === 'quoteChanged' && typeof roundId === 'string') return roundId
     // Taps of a hook that tells run right after, or before, the devtools' own.
     const { hook: tapped } = fact as Fields
-    return hook === 'tapRan' && this.#told?.hook === tapped ? this.#told?.id : undefined
+    return hook === 'tapRan' && this.#lastEvent?.hook === tapped ? this.#lastEvent?.id : undefined
   }
 
   /** A payment is an action of its own, whoever makes it, and the one that approved it is known by its id. */
-  #paying(id: string, { walletId, stage }: Fields): void {
+  #onPayment(id: string, { walletId, stage }: Fields): void {
     const isOver = stage === 'saved' || stage === 'refused'
     const known = this.#actions.findLast(action => action.id === id)
     if (known !== undefined) {

@@ -20,10 +20,7 @@ export class Journal {
   }
 
   /** Notes an event, in the place of the oldest one if the ring is full. */
-  note<F extends FactName>(
-    at: number,
-    event: Pick<JournalEntry<F>, 'correlationId' | 'fact' | 'hook'>
-  ): void {
+  add<F extends FactName>(at: number, event: Pick<JournalEntry<F>, 'correlationId' | 'fact' | 'hook'>): void {
     this.#seq += 1
     this.#ring[(this.#seq - 1) % this.#size] = { seq: this.#seq, at, ...event } as JournalEntry
   }

@@ -1,14 +1,14 @@
 import type { Clock, JsonObject } from '../../../kernel/index.ts'
 import { ActionError, failureOf } from '../model/action-error.ts'
-import { type Act, type ActionName, addressActions, readingActions } from '../model/actions.ts'
+import { type ActionHandler, type ActionName, addressActions, readingActions } from '../model/actions.ts'
 import type { ActionFact, JournalEvent } from '../model/facts.ts'
 import { type RedactOptions, redactEntry, redactFailure, redactOutput, redactRow } from '../model/redact.ts'
 import { type SliceName, type SlicePatch, type Slices, sliceNames } from '../model/slices.ts'
 import {
   type BadMessage,
-  type Channel,
   type ClientMessage,
   type HostMessage,
+  type PanelChannel,
   PROTOCOL_VERSION,
   readMessage
 } from '../protocol/protocol.ts'
@@ -21,7 +21,7 @@ export interface AttachOptions {
   /** Only the actions that change nothing are done. */
   readonly isReadOnly: boolean
   /** Does the actions; without it there is nothing to do but look. */
-  readonly act?: Act
+  readonly act?: ActionHandler
   /** There is a fake world that can be driven. */
   readonly hasWorld: boolean
   /** The panel does not keep up: it is told of tables once a second, and events are left out and counted. */
@@ -31,7 +31,7 @@ export interface AttachOptions {
 /** Serves panels: the side of the kernel. */
 export interface PanelHost {
   /** Serves one panel until the returned function is called or the channel closes. */
-  attach(channel: Channel<HostMessage, ClientMessage>, options: AttachOptions): () => void
+  attach(channel: PanelChannel<HostMessage, ClientMessage>, options: AttachOptions): () => void
 }
 
 /** What has changed in one table since the panel was told, in the order of it. */
@@ -41,7 +41,7 @@ interface DirtyRows {
 }
 
 /** What a session shares with the host. */
-export interface SessionParts {
+export interface SessionContext {
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly kernelId: string
   readonly batchMs: number
@@ -50,8 +50,8 @@ export interface SessionParts {
   readonly redaction: RedactOptions
   readonly correlation: ActionCorrelation
   /** Notes what the panel did. */
-  acted(fact: ActionFact, correlationId: string): void
-  ended(session: Session): void
+  onAction(fact: ActionFact, correlationId: string): void
+  onEnded(session: PanelSession): void
 }
 
 /** How much longer a slow panel is left in peace. */
@@ -60,9 +60,9 @@ const SLOW_MS = 1000
 const MAX_CALLS = 50
 
 /** One panel that is attached: what it has seen, what has changed since, and what it calls for. */
-export class Session {
-  readonly #parts: SessionParts
-  readonly #channel: Channel<HostMessage, ClientMessage>
+export class PanelSession {
+  readonly #context: SessionContext
+  readonly #channel: PanelChannel<HostMessage, ClientMessage>
   readonly #options: AttachOptions
   readonly #dirty = new Map<SliceName, DirtyRows>()
   #isSubscribed = false
@@ -72,23 +72,27 @@ export class Session {
   #calls = 0
   #cancel: (() => void) | undefined
 
-  constructor(parts: SessionParts, channel: Channel<HostMessage, ClientMessage>, options: AttachOptions) {
-    this.#parts = parts
+  constructor(
+    context: SessionContext,
+    channel: PanelChannel<HostMessage, ClientMessage>,
+    options: AttachOptions
+  ) {
+    this.#context = context
     this.#channel = channel
     this.#options = options
     channel.onClose(() => this.#end())
-    channel.onMessage(message => this.#hear(readMessage(message)))
+    channel.onMessage(message => this.#onMessage(readMessage(message)))
   }
 
   /** Says who is here; the panel subscribes next. */
   greet(): void {
-    const { kernelId } = this.#parts
+    const { kernelId } = this.#context
     const { isReadOnly, hasWorld } = this.#options
     this.#send({ type: 'hello', version: PROTOCOL_VERSION, kernelId, isReadOnly, hasWorld })
   }
 
   /** A row has changed or left. */
-  mark(slice: SliceName, id: string, what: 'changed' | 'removed'): void {
+  markRow(slice: SliceName, id: string, what: 'changed' | 'removed'): void {
     if (!this.#isSubscribed) return
     let rows = this.#dirty.get(slice)
     if (rows === undefined) {
@@ -101,9 +105,9 @@ export class Session {
   }
 
   /** Something was noted: it is told with all else of the next tenth of a second. */
-  wake(): void {
+  scheduleFlush(): void {
     if (!this.#isSubscribed || this.#cancel !== undefined) return
-    this.#cancel = this.#parts.clock.after(this.#parts.batchMs, () => this.#flush())
+    this.#cancel = this.#context.clock.after(this.#context.batchMs, () => this.#flush())
   }
 
   /** Tells what is left, and hangs up. */
@@ -121,10 +125,10 @@ export class Session {
     this.#isSubscribed = false
     this.#cancel?.()
     this.#dirty.clear()
-    this.#parts.ended(this)
+    this.#context.onEnded(this)
   }
 
-  #hear(message: ClientMessage | BadMessage): void {
+  #onMessage(message: ClientMessage | BadMessage): void {
     if (this.#isEnded) return
     if (message.type === 'subscribe') this.#subscribe(message)
     else if (message.type === 'call') void this.#call(message)
@@ -137,7 +141,7 @@ export class Session {
       this.#refuse(0, new ActionError({ code: 'BAD_MESSAGE', message }))
       return
     }
-    const { journal, tables, redaction } = this.#parts
+    const { journal, tables, redaction } = this.#context
     const rowsOf = <K extends SliceName>(slice: K): (readonly [string, Slices[K]])[] =>
       [...tables.rows(slice)].map(([id, row]) => [id, redactRow(slice, row, redaction)])
     const slices = Object.fromEntries(sliceNames.map(slice => [slice, rowsOf(slice)])) as unknown as Extract<
@@ -153,7 +157,7 @@ export class Session {
 
   #flush(): void {
     this.#cancel = undefined
-    const { clock, batchMs } = this.#parts
+    const { clock, batchMs } = this.#context
     const isSlow = this.#options.isSlow?.() === true
     const rest = SLOW_MS - (clock.now() - this.#sentAt)
     if (isSlow && rest > 0) {
@@ -164,7 +168,7 @@ export class Session {
   }
 
   #sendBatch(isSlow: boolean): void {
-    const { journal } = this.#parts
+    const { journal } = this.#context
     const fromSeq = this.#seq
     const patches = this.#takePatches()
     if (journal.seq === fromSeq && patches.length === 0) return
@@ -175,12 +179,12 @@ export class Session {
   }
 
   #eventsSince(seq: number): readonly JournalEvent[] {
-    const { journal, redaction } = this.#parts
+    const { journal, redaction } = this.#context
     return journal.since(seq).map(entry => redactEntry(entry, redaction))
   }
 
   #takePatches(): SlicePatch[] {
-    const { tables, redaction } = this.#parts
+    const { tables, redaction } = this.#context
     const patches = [...this.#dirty].map(([slice, ids]): SlicePatch => {
       const rows = tables.rows(slice)
       const changed = [...ids.changed].flatMap((id): [string, Slices[SliceName]][] => {
@@ -194,21 +198,21 @@ export class Session {
   }
 
   async #call({ id, action, input }: Extract<ClientMessage, { readonly type: 'call' }>): Promise<void> {
-    const { clock, acted, correlation, redaction } = this.#parts
+    const { clock, onAction: acted, correlation, redaction } = this.#context
     const started = clock.now()
     const running = correlation.begin(action, input)
-    const told = (outcome: Pick<ActionFact, 'outcome' | 'errorCode' | 'subject'>): void =>
+    const report = (outcome: Pick<ActionFact, 'outcome' | 'errorCode' | 'subject'>): void =>
       acted({ action, durationMs: clock.now() - started, ...outcome }, running.id)
     this.#calls += 1
     try {
       // Of an application's own act nothing at all may come, and what was done is not to be told as failed.
       const output = ((await this.#allowed(action)(action, input as never)) ?? {}) as JsonObject
       correlation.end(running, output)
-      told({ outcome: 'done', ...subjectOf(input, output) })
+      report({ outcome: 'done', ...actionSubjectOf(input, output) })
       this.#send({ type: 'result', id, output: redactOutput(action, output, redaction) })
     } catch (error) {
       correlation.end(running)
-      told({ outcome: 'failed', ...subjectOf(input), errorCode: failureOf(error).code })
+      report({ outcome: 'failed', ...actionSubjectOf(input), errorCode: failureOf(error).code })
       this.#refuse(id, error)
     } finally {
       this.#calls -= 1
@@ -216,7 +220,7 @@ export class Session {
   }
 
   /** The read-only switch is enforced here, whatever a panel believes. */
-  #allowed(action: ActionName): Act {
+  #allowed(action: ActionName): ActionHandler {
     const { act, isReadOnly } = this.#options
     if (isReadOnly && !readingActions.has(action))
       throw new ActionError({
@@ -229,7 +233,7 @@ export class Session {
     if (this.#calls > MAX_CALLS)
       throw new ActionError({ code: 'BAD_MESSAGE', message: 'Too many actions are under way.' })
     // A mark is no address: it would make a code that cannot be paid, and names no payment.
-    if (addressActions.has(action) && this.#parts.redaction.hideAddresses === true)
+    if (addressActions.has(action) && this.#context.redaction.hideAddresses === true)
       throw new ActionError({
         code: 'HIDDEN',
         message: 'Addresses and transaction ids are hidden here.',
@@ -239,12 +243,12 @@ export class Session {
   }
 
   #refuse(id: number, error: unknown): void {
-    this.#send({ type: 'refused', id, error: redactFailure(failureOf(error), this.#parts.redaction) })
+    this.#send({ type: 'refused', id, error: redactFailure(failureOf(error), this.#context.redaction) })
   }
 
   #send(message: HostMessage): void {
     if (this.#isEnded) return
-    this.#sentAt = this.#parts.clock.now()
+    this.#sentAt = this.#context.clock.now()
     try {
       this.#channel.send(message)
     } catch {
@@ -256,7 +260,7 @@ export class Session {
 }
 
 /** What an action was about, by its ids alone: the rest of an input is nobody's business. */
-const subjectOf = (...sources: readonly JsonObject[]): { readonly subject?: string } => {
+const actionSubjectOf = (...sources: readonly JsonObject[]): { readonly subject?: string } => {
   for (const name of ['walletId', 'fromWalletId', 'accountId', 'repoId', 'roundId', 'draftId', 'quoteId']) {
     for (const source of sources) {
       const id = Object.hasOwn(source, name) ? source[name] : undefined

@@ -1,5 +1,5 @@
 import type { AccountSnapshot } from '../../../kernel/index.ts'
-import type { HookName, Told } from '../model/facts.ts'
+import type { HookName, HookSnapshot } from '../model/facts.ts'
 import { type SliceName, type Slices, sliceNames } from '../model/slices.ts'
 
 /** How many rows each table keeps. */
@@ -37,11 +37,11 @@ export class Tables {
   }
   readonly #rounds = new Map<string, string[]>()
   readonly #limits: TableLimits
-  readonly #tell: RowListener
+  readonly #onRow: RowListener
 
-  constructor(limits: TableLimits, tell: RowListener) {
+  constructor(limits: TableLimits, onRow: RowListener) {
     this.#limits = limits
-    this.#tell = tell
+    this.#onRow = onRow
   }
 
   /** The rows of a table, in the order in which their ids were first seen. */
@@ -54,23 +54,23 @@ export class Tables {
     const map = this.#maps[slice]
     const isNew = !map.has(id)
     map.set(id, row)
-    this.#tell(slice, id, 'changed')
+    this.#onRow(slice, id, 'changed')
     if (isNew && slice !== 'quotes' && map.size > this.#limits[slice]) this.#removeFirst(slice)
   }
 
-  /** Puts a lane of a round of quotes. */
+  /** Puts a quote of a round. */
   putQuote(quote: Slices['quotes']): void {
     const { roundId, pluginId, state } = quote
     const id = `${roundId} ${pluginId}`
-    // Every lane begins as pending: a later word of a round that is not there would bring back a part of it as the newest.
+    // Every quote begins as pending: a later word of a round that is not there would bring back a part of it as the newest.
     if (state !== 'pending' && !this.#rounds.has(roundId)) return
-    if (!this.#maps.quotes.has(id)) this.#noteLane(roundId, id)
+    if (!this.#maps.quotes.has(id)) this.#addToRound(roundId, id)
     this.put('quotes', id, quote)
   }
 
   /** Takes a row away, if it is there. */
   remove(slice: SliceName, id: string): void {
-    if (this.#maps[slice].delete(id)) this.#tell(slice, id, 'removed')
+    if (this.#maps[slice].delete(id)) this.#onRow(slice, id, 'removed')
   }
 
   #removeFirst(slice: SliceName): void {
@@ -78,10 +78,10 @@ export class Tables {
     if (first !== undefined) this.remove(slice, first)
   }
 
-  #noteLane(roundId: string, id: string): void {
-    const lanes = this.#rounds.get(roundId)
-    if (lanes !== undefined) {
-      lanes.push(id)
+  #addToRound(roundId: string, id: string): void {
+    const quoteIds = this.#rounds.get(roundId)
+    if (quoteIds !== undefined) {
+      quoteIds.push(id)
       return
     }
     this.#rounds.set(roundId, [id])
@@ -89,7 +89,7 @@ export class Tables {
     const [oldest] = this.#rounds
     if (oldest === undefined) return
     this.#rounds.delete(oldest[0])
-    for (const lane of oldest[1]) this.remove('quotes', lane)
+    for (const quoteId of oldest[1]) this.remove('quotes', quoteId)
   }
 }
 
@@ -99,13 +99,17 @@ export class Tables {
  * A closed account stays listed as logged out, so that one sees that it was here; its wallets, their engines and its
  * repos leave with their names and balances, and so do those that an open account no longer lists.
  */
-export const foldInto = <H extends HookName>(tables: Tables, hook: H, told: Told<H>): void => {
-  const fold = folds[hook] as ((tables: Tables, told: Told<H>) => void) | undefined
-  fold?.(tables, told)
+export const foldSnapshot = <H extends HookName>(
+  tables: Tables,
+  hook: H,
+  snapshot: HookSnapshot<H>
+): void => {
+  const fold = folds[hook] as ((tables: Tables, snapshot: HookSnapshot<H>) => void) | undefined
+  fold?.(tables, snapshot)
 }
 
 /** Hooks that are not here are plain events. */
-const folds: { readonly [H in HookName]?: (tables: Tables, told: Told<H>) => void } = {
+const folds: { readonly [H in HookName]?: (tables: Tables, snapshot: HookSnapshot<H>) => void } = {
   pluginChanged: (tables, plugin) => tables.put('plugins', plugin.pluginId, plugin),
   usersChanged(tables, users) {
     const present = new Set(users.map(({ loginId }) => loginId))

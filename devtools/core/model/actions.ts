@@ -26,16 +26,16 @@ export interface Actions {
 
   // Sending: a draft is reviewed, then approved once
   'spend.draft': {
-    in: SpendWish & { nativeAmount: string }
+    in: SpendRequest & { nativeAmount: string }
     out: { draftId: string; review: SpendReview }
   }
-  'spend.max': { in: SpendWish; out: { nativeAmount: string } }
+  'spend.max': { in: SpendRequest; out: { nativeAmount: string } }
   'spend.approve': { in: ApprovedDraft; out: { txid: string } }
   'spend.discard': { in: { draftId: string }; out: JsonObject }
 
   // Open payments: what may have left and is not confirmed. `confirm`: the first eight characters of the txid
   'spend.resend': { in: { walletId: string; txid: string }; out: { txid: string } }
-  'spend.replace': { in: ReplaceWish; out: { draftId: string; review: SpendReview } }
+  'spend.replace': { in: ReplaceRequest; out: { draftId: string; review: SpendReview } }
   'spend.forget': { in: { walletId: string; txid: string; confirm: string }; out: JsonObject }
 
   // Swapping: a quote is ordered and reviewed, then approved once
@@ -109,7 +109,7 @@ export type Action = {
 }[ActionName]
 
 /** Who is to be paid, in what, and how fast. */
-export interface SpendWish {
+export interface SpendRequest {
   readonly walletId: string
   /** Left out: the coin of the chain. */
   readonly tokenId?: string
@@ -119,7 +119,7 @@ export interface SpendWish {
 }
 
 /** The open payment whose place another one takes: to the same payees, with the same amounts, memos and notes. */
-export interface ReplaceWish extends Pick<SpendWish, 'fee'> {
+export interface ReplaceRequest extends Pick<SpendRequest, 'fee'> {
   readonly walletId: string
   readonly txid: string
 }
@@ -190,4 +190,7 @@ export const addressActions: ReadonlySet<ActionName> = new Set<ActionName>([
 ])
 
 /** Does actions; rejects with an error that has `code`, `message` and maybe a `hint`. */
-export type Act = <K extends ActionName>(name: K, input: Actions[K]['in']) => Promise<Actions[K]['out']>
+export type ActionHandler = <K extends ActionName>(
+  name: K,
+  input: Actions[K]['in']
+) => Promise<Actions[K]['out']>

@@ -7,18 +7,18 @@ import {
   parseAmount,
   type TokenSnapshot
 } from '../../../kernel/index.ts'
-import { cached } from './derive.ts'
+import { memoize } from './derive.ts'
 import type { View } from './slices.ts'
 
 /** What is left where no table tells of an asset: whole native units. */
-export const NATIVE: AmountUnits = {
+export const NATIVE_UNITS: AmountUnits = {
   currencyCode: 'native',
   displayName: 'native units',
   denominations: []
 }
 
 /** What an amount is of: the coin of a wallet's chain, or a token of it. */
-export interface AssetPlace {
+export interface AssetRef {
   readonly walletId: string
   /** null, or left out: the coin. */
   readonly tokenId?: string | null | undefined
@@ -27,14 +27,14 @@ export interface AssetPlace {
 }
 
 /** What the amounts of an asset are written in, as the tables tell; native units where they do not (pure). */
-export const unitsOf = (view: View, { walletId, tokenId = null, pluginId }: AssetPlace): AmountUnits => {
+export const unitsOf = (view: View, { walletId, tokenId = null, pluginId }: AssetRef): AmountUnits => {
   const wallet = view.wallets.get(walletId)
-  if (tokenId === null) return view.plugins.get(wallet?.pluginId ?? pluginId ?? '')?.currency ?? NATIVE
-  return (wallet && tokensById(wallet.tokens).get(tokenId)) ?? NATIVE
+  if (tokenId === null) return view.plugins.get(wallet?.pluginId ?? pluginId ?? '')?.currency ?? NATIVE_UNITS
+  return (wallet && tokensById(wallet.tokens).get(tokenId)) ?? NATIVE_UNITS
 }
 
 /** A wallet may have thousands. */
-const tokensById = cached(
+const tokensById = memoize(
   (tokens: readonly TokenSnapshot[]): ReadonlyMap<string, AmountUnits> =>
     new Map(tokens.map(token => [token.tokenId, token]))
 )

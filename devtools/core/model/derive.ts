@@ -2,7 +2,7 @@
  * Remembers what was derived of each object for as long as that is kept: a list of ten thousand events is drawn ten times
  * a second.
  */
-export const cached = <Source extends object, Row>(
+export const memoize = <Source extends object, Row>(
   rowOf: (source: Source) => Row
 ): ((source: Source) => Row) => {
   const rows = new WeakMap<Source, { readonly row: Row }>()
@@ -16,7 +16,7 @@ export const cached = <Source extends object, Row>(
 }
 
 /** Tells whether one of some texts holds a part, in any case; an empty part is in all of them (pure). */
-export const holdsText = (part: string, texts: readonly (string | undefined)[]): boolean => {
+export const matchesText = (part: string, texts: readonly (string | undefined)[]): boolean => {
   if (part === '') return true
   const wanted = part.toLowerCase()
   return texts.some(text => text?.toLowerCase().includes(wanted) === true)

@@ -13,7 +13,7 @@ import type { WorldSnapshot } from './world-control.ts'
 export type HookName = keyof TellingHooks
 
 /** What a telling hook tells. */
-export type Told<H extends HookName> = Parameters<TellingHooks[H]['call']>[0]
+export type HookSnapshot<H extends HookName> = Parameters<TellingHooks[H]['call']>[0]
 
 /** What an observer's action amounted to; never what was typed. */
 export interface ActionFact {
@@ -30,7 +30,7 @@ export type Facts = {
   readonly [H in Exclude<
     HookName,
     'accountChanged' | 'usersChanged' | 'ratesChanged' | 'transactionsChanged' | 'filesExchanged'
-  >]: Told<H>
+  >]: HookSnapshot<H>
 } & {
   /** The ids of its wallets are in its table; each new wallet would keep all those before it once more. */
   readonly accountChanged: Omit<AccountSnapshot, `${string}Ids`> & {
@@ -61,12 +61,12 @@ const MAX_TXIDS = 20
 const MAX_PATHS = 20
 
 /** What the journal keeps of something told (pure). */
-export const factOf = <H extends HookName>(hook: H, told: Told<H>): Facts[H] => {
-  const make = makers[hook] as ((told: Told<H>) => Facts[H]) | undefined
-  return make === undefined ? (told as Facts[H]) : make(told)
+export const factOf = <H extends HookName>(hook: H, snapshot: HookSnapshot<H>): Facts[H] => {
+  const make = makers[hook] as ((snapshot: HookSnapshot<H>) => Facts[H]) | undefined
+  return make === undefined ? (snapshot as Facts[H]) : make(snapshot)
 }
 
-const makers: { readonly [H in HookName]?: (told: Told<H>) => Facts[H] } = {
+const makers: { readonly [H in HookName]?: (snapshot: HookSnapshot<H>) => Facts[H] } = {
   accountChanged: ({ walletIds, activeWalletIds, archivedWalletIds, hiddenWalletIds, ...account }) => ({
     ...account,
     walletCount: walletIds.length,

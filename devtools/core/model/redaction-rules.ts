@@ -27,9 +27,9 @@ export type FieldRule =
   | { readonly values: Readonly<Record<string, FieldRule>> }
 
 /** One rule for each field: a new field of a snapshot is a compile error until somebody decides. */
-type FieldsOf<T> = { readonly [F in keyof Required<T>]: FieldRule }
+type FieldRules<T> = { readonly [F in keyof Required<T>]: FieldRule }
 
-const user: FieldsOf<UserSnapshot> = {
+const user: FieldRules<UserSnapshot> = {
   loginId: 'plain',
   username: 'plain',
   lastLogin: 'plain',
@@ -37,14 +37,14 @@ const user: FieldsOf<UserSnapshot> = {
   isLoggedIn: 'plain'
 }
 
-const balanceParts: FieldsOf<BalanceDetails> = {
+const balanceParts: FieldRules<BalanceDetails> = {
   spendable: 'plain',
   incoming: 'plain',
   immature: 'plain',
   reserved: 'plain'
 }
 
-const rateProvider: FieldsOf<RateProviderSnapshot> = {
+const rateProvider: FieldRules<RateProviderSnapshot> = {
   pluginId: 'plain',
   displayName: 'plain',
   bias: 'plain',
@@ -56,7 +56,7 @@ const rateProvider: FieldsOf<RateProviderSnapshot> = {
   message: 'text'
 }
 
-const hop: FieldsOf<Slices['routes']['hops'][number]> = {
+const hop: FieldRules<Slices['routes']['hops'][number]> = {
   fromCurrency: 'plain',
   toCurrency: 'plain',
   rate: 'plain',
@@ -68,14 +68,14 @@ const hop: FieldsOf<Slices['routes']['hops'][number]> = {
   cost: 'plain'
 }
 
-const staked: FieldsOf<Slices['wallets']['stakingStatus']['stakedAmounts'][number]> = {
+const staked: FieldRules<Slices['wallets']['stakingStatus']['stakedAmounts'][number]> = {
   nativeAmount: 'plain',
   unlockDate: 'plain',
   // Whatever an engine likes to put there.
   otherParams: 'hidden'
 }
 
-const openPayment: FieldsOf<OpenPaymentSnapshot> = {
+const openPayment: FieldRules<OpenPaymentSnapshot> = {
   txid: 'chain',
   tokenId: 'plain',
   currencyCode: 'plain',
@@ -90,7 +90,7 @@ const openPayment: FieldsOf<OpenPaymentSnapshot> = {
   replacedBy: 'chain'
 }
 
-const request: FieldsOf<Slices['quotes']['request']> = {
+const request: FieldRules<Slices['quotes']['request']> = {
   fromWalletId: 'plain',
   fromPluginId: 'plain',
   fromTokenId: 'plain',
@@ -103,20 +103,20 @@ const request: FieldsOf<Slices['quotes']['request']> = {
   quoteFor: 'plain'
 }
 
-const units: FieldsOf<AmountUnits> = {
+const units: FieldRules<AmountUnits> = {
   currencyCode: 'plain',
   displayName: 'plain',
   denominations: {
-    each: { name: 'plain', multiplier: 'plain', symbol: 'plain' } satisfies FieldsOf<Denomination>
+    each: { name: 'plain', multiplier: 'plain', symbol: 'plain' } satisfies FieldRules<Denomination>
   }
 }
 
-const currency: FieldsOf<CurrencySnapshot> = { ...units, walletType: 'plain' }
+const currency: FieldRules<CurrencySnapshot> = { ...units, walletType: 'plain' }
 
-const token: FieldsOf<TokenSnapshot> = { ...units, tokenId: 'plain' }
+const token: FieldRules<TokenSnapshot> = { ...units, tokenId: 'plain' }
 
 /** What may be shown of the rows of each table. */
-export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
+export const rowRules: { readonly [K in SliceName]: FieldRules<Slices[K]> } = {
   plugins: {
     pluginId: 'plain',
     kind: 'plain',
@@ -238,7 +238,7 @@ export const rowRules: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
 }
 
 /** What may be shown of each event. */
-export const factRules: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
+export const factRules: { readonly [F in FactName]: FieldRules<Facts[F]> } = {
   pluginChanged: rowRules.plugins,
   usersChanged: { users: { each: user } },
   loginChanged: rowRules.logins,
@@ -293,7 +293,7 @@ export const factRules: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
   action: { action: 'plain', outcome: 'plain', durationMs: 'plain', subject: 'plain', errorCode: 'plain' }
 }
 
-const reviewedPayment: FieldsOf<OpenPaymentSnapshot> = {
+const reviewedPayment: FieldRules<OpenPaymentSnapshot> = {
   txid: 'plain',
   tokenId: 'plain',
   currencyCode: 'plain',
@@ -309,7 +309,7 @@ const reviewedPayment: FieldsOf<OpenPaymentSnapshot> = {
 }
 
 /** Nobody can approve what they cannot read: its addresses are shown even where addresses are hidden. */
-const review: FieldsOf<SpendReview> = {
+const review: FieldRules<SpendReview> = {
   provider: 'plain',
   walletId: 'plain',
   tokenId: 'plain',
@@ -338,11 +338,11 @@ const review: FieldsOf<SpendReview> = {
   orderId: 'plain'
 }
 
-const drafted: FieldsOf<Actions['spend.draft']['out']> = { draftId: 'plain', review: { object: review } }
-const paid: FieldsOf<Actions['swap.approve']['out']> = { txid: 'chain', orderId: 'plain' }
+const drafted: FieldRules<Actions['spend.draft']['out']> = { draftId: 'plain', review: { object: review } }
+const paid: FieldRules<Actions['swap.approve']['out']> = { txid: 'chain', orderId: 'plain' }
 
 /** What may be shown of the result of each action. */
-export const outputRules: { readonly [K in ActionName]: FieldsOf<Actions[K]['out']> } = {
+export const outputRules: { readonly [K in ActionName]: FieldRules<Actions[K]['out']> } = {
   'account.create': { accountId: 'plain' },
   'account.login': { accountId: 'plain' },
   'account.logout': {},

@@ -7,7 +7,7 @@ export interface WorldSnapshot {
 }
 
 /** Drives the fake world that a kernel lives in; there is none where its chains are real. Amounts are native. */
-export interface WorldDriver {
+export interface FakeWorldControl {
   /** What is known of the world; undefined before somebody has looked. */
   readonly state: Readable<WorldSnapshot | undefined>
   /** Asks how it is: others may drive it, too. */

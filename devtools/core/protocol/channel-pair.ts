@@ -1,11 +1,11 @@
-import type { Channel, ClientMessage, HostMessage } from './protocol.ts'
+import type { ClientMessage, HostMessage, PanelChannel } from './protocol.ts'
 
 /** The two ends of a channel within one page. */
 export interface ChannelPair {
   /** For `attach` of the devtools. */
-  readonly host: Channel<HostMessage, ClientMessage>
+  readonly host: PanelChannel<HostMessage, ClientMessage>
   /** For `makeClient`. */
-  readonly client: Channel<ClientMessage, HostMessage>
+  readonly client: PanelChannel<ClientMessage, HostMessage>
 }
 
 /**
@@ -13,8 +13,8 @@ export interface ChannelPair {
  * microtask; those that come before somebody listens are kept for the first listener.
  */
 export const makeChannelPair = (): ChannelPair => {
-  const toClient = makeWay<HostMessage>()
-  const toHost = makeWay<ClientMessage>()
+  const toClient = makeOneWayChannel<HostMessage>()
+  const toHost = makeOneWayChannel<ClientMessage>()
   const close = (): void => {
     toClient.close()
     toHost.close()
@@ -25,9 +25,9 @@ export const makeChannelPair = (): ChannelPair => {
   }
 }
 
-interface Way<M> extends Channel<M, M> {}
+interface OneWayChannel<M> extends PanelChannel<M, M> {}
 
-const makeWay = <M>(): Way<M> => {
+const makeOneWayChannel = <M>(): OneWayChannel<M> => {
   const listeners: ((message: M) => void)[] = []
   const closeListeners: (() => void)[] = []
   let waiting: M[] = []

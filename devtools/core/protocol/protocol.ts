@@ -44,7 +44,7 @@ export type HostMessage =
   | { readonly type: 'refused'; readonly id: number; readonly error: ActionFailure }
 
 /** Carries messages between a panel and a kernel: two arrays of listeners in one page, or a socket. */
-export interface Channel<Out, In> {
+export interface PanelChannel<Out, In> {
   send(message: Out): void
   onMessage(listener: (message: In) => void): void
   /** Heard at each loss: after that of a socket that connects again by itself, the host greets with another `hello`. */

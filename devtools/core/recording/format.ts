@@ -142,7 +142,7 @@ export class RecordingError extends Error {
   }
 }
 
-const wrongLine = (line: number, rule: string, hint?: string): RecordingError =>
+const lineError = (line: number, rule: string, hint?: string): RecordingError =>
   new RecordingError(`Line ${line} of the recording ${rule}.`, {
     line,
     ...(hint === undefined ? {} : { hint })
@@ -173,12 +173,12 @@ export class RecordingReader {
   take(line: string): void {
     this.#count += 1
     if (line.trim() === '') return
-    if (this.#cutAt !== undefined) throw wrongLine(this.#cutAt, 'is damaged')
+    if (this.#cutAt !== undefined) throw lineError(this.#cutAt, 'is damaged')
     const value = tryJsonText(line)
     if (this.#header === undefined) {
       this.#header = readHeader(value)
       if (this.#header === undefined)
-        throw wrongLine(this.#count, 'is not the header of this format and version', HINT)
+        throw lineError(this.#count, 'is not the header of this format and version', HINT)
     } else if (value === undefined) this.#cutAt = this.#count
     else this.#add(readRecordedMessage(value))
   }
@@ -189,18 +189,18 @@ export class RecordingReader {
    * @throws RecordingError if the file has no tables
    */
   end(): ReadRecording {
-    if (this.#header === undefined) throw wrongLine(1, 'is missing', HINT)
-    if (this.#messages.length === 0) throw wrongLine(2, 'is missing or cut: it has no tables')
+    if (this.#header === undefined) throw lineError(1, 'is missing', HINT)
+    if (this.#messages.length === 0) throw lineError(2, 'is missing or cut: it has no tables')
     return { header: this.#header, messages: this.#messages, isCut: this.#cutAt !== undefined }
   }
 
   #add(message: RecordedMessage | undefined): void {
-    if (message === undefined) throw wrongLine(this.#count, 'is damaged')
+    if (message === undefined) throw lineError(this.#count, 'is damaged')
     const before = this.#messages.at(-1)?.seq
     // Tables in the middle of a recording: the panel had lost its kernel for a while.
     const follows = message.type === 'snapshot' || message.fromSeq === before
     if (!follows || !areBetween(message.events, before ?? 0, message.seq))
-      throw wrongLine(this.#count, 'does not follow on the one before')
+      throw lineError(this.#count, 'does not follow on the one before')
     this.#messages.push(message)
   }
 }

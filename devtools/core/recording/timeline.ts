@@ -1,6 +1,6 @@
 import { Observable, type Readable } from '../../../kernel/index.ts'
 import type { ClientStatus, DevtoolsClient } from '../client/client.ts'
-import { foldMessage, type Known, MAX_EVENTS, nothingKnown } from '../client/view.ts'
+import { foldMessage, initialState, type KnownState, MAX_EVENTS } from '../client/view.ts'
 import { ActionError } from '../model/action-error.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import type { View } from '../model/slices.ts'
@@ -39,24 +39,24 @@ export const isRecorded = (client: DevtoolsClient): client is RecordedClient => 
 export const openRecording = (lines: Iterable<string>): RecordedClient => {
   const reader = new RecordingReader()
   for (const line of lines) reader.take(line)
-  return showRecording(reader.end())
+  return makeRecordedClient(reader.end())
 }
 
 /** Shows the end of a recording that was read. */
-export const showRecording = ({ header, messages, isCut }: ReadRecording): RecordedClient => {
-  const film = new Film(messages)
-  const last = film.length - 1
-  const shown = film.at(last)
+export const makeRecordedClient = ({ header, messages, isCut }: ReadRecording): RecordedClient => {
+  const timeline = new RecordingTimeline(messages)
+  const last = timeline.length - 1
+  const shown = timeline.at(last)
   const view = new Observable(shown.view)
   const events = new Observable(shown.events)
   const status = new Observable<ClientStatus>(pastStatus(shown.missed))
   const moment = new Observable<Moment>({ index: last, at: shown.at })
   return {
     ...{ header, isCut, view, events, status, moment },
-    momentCount: film.length,
+    momentCount: timeline.length,
     seek(wanted) {
       const index = Math.max(0, Math.min(last, Math.round(wanted)))
-      const { at, missed, ...known } = film.at(index)
+      const { at, missed, ...known } = timeline.at(index)
       view.set(known.view)
       events.set(known.events)
       status.set(pastStatus(missed))
@@ -81,7 +81,7 @@ const pastStatus = (missed: number): ClientStatus => ({
 })
 
 /** What was known right after one message of a recording. */
-export interface Frame {
+export interface TimelineFrame {
   readonly view: View
   /** Oldest first. */
   readonly events: readonly JournalEvent[]
@@ -98,17 +98,17 @@ const KEPT_EVERY = 100
  * The messages of a recording, with the tables of some moments, so that going back costs at most a hundred messages and
  * going on the one that is next.
  */
-class Film {
+class RecordingTimeline {
   /** How many moments there are: one after each message. */
   readonly length: number
   readonly #messages: readonly RecordedMessage[]
-  readonly #kept: Known[] = []
+  readonly #kept: KnownState[] = []
   readonly #events: readonly JournalEvent[]
   /** Of each message: how many of the events had been told by then, and how many left out. */
   readonly #eventEnds: readonly number[]
   readonly #missed: readonly number[]
   /** Where it was looked at last. */
-  #cursor: { readonly index: number; readonly known: Known } = { index: -1, known: nothingKnown }
+  #cursor: { readonly index: number; readonly known: KnownState } = { index: -1, known: initialState }
 
   constructor(messages: readonly RecordedMessage[]) {
     this.length = messages.length
@@ -121,7 +121,7 @@ class Film {
       return end
     })
     this.#missed = missedUpTo(messages)
-    let known = nothingKnown
+    let known = initialState
     for (const [index, message] of this.#messages.entries()) {
       known = foldMessage(known, message) ?? known
       if (index % KEPT_EVERY === 0) this.#kept.push(known)
@@ -129,7 +129,7 @@ class Film {
   }
 
   /** What was known after a message. @param index - from 0 to below the length */
-  at(index: number): Frame {
+  at(index: number): TimelineFrame {
     const { view } = this.#knownAt(index)
     const end = this.#eventEnds[index] ?? 0
     return {
@@ -140,12 +140,12 @@ class Film {
     }
   }
 
-  #knownAt(index: number): Known {
+  #knownAt(index: number): KnownState {
     const kept = Math.floor(index / KEPT_EVERY)
     let { index: at, known } = this.#cursor
     if (at < kept * KEPT_EVERY || at > index) {
       at = kept * KEPT_EVERY
-      known = this.#kept[kept] ?? nothingKnown
+      known = this.#kept[kept] ?? initialState
     }
     for (const message of this.#messages.slice(at + 1, index + 1))
       known = foldMessage(known, message) ?? known

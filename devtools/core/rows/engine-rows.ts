@@ -7,11 +7,11 @@ import {
   syncStageOf,
   type WalletSnapshot
 } from '../../../kernel/index.ts'
-import { amountIn, NATIVE, unitsOf } from '../model/amounts.ts'
+import { amountIn, NATIVE_UNITS, unitsOf } from '../model/amounts.ts'
 import type { View } from '../model/slices.ts'
 
 /** One step of an engine's life. */
-export interface LifeStep {
+export interface LifecycleStep {
   readonly name: EngineSnapshot['state']
   /** `ahead`: it may come yet; `skipped`: the other end came. */
   readonly mark: 'passed' | 'present' | 'ahead' | 'skipped'
@@ -39,7 +39,7 @@ export interface EngineRow extends EngineSnapshot {
   readonly username?: string
   readonly stage: SyncStage
   /** Created, started, then stopped or failed. */
-  readonly steps: readonly LifeStep[]
+  readonly steps: readonly LifecycleStep[]
   /** The coin first, then the tokens of which there are some. */
   readonly balances: readonly BalanceRow[]
 }
@@ -107,7 +107,7 @@ const makeRow = (
   }
 }
 
-const stepsOf = (state: EngineSnapshot['state']): readonly LifeStep[] => {
+const stepsOf = (state: EngineSnapshot['state']): readonly LifecycleStep[] => {
   const at = ORDER.indexOf(state)
   const hasEnded = state === 'stopped' || state === 'failed'
   return ORDER.map((name, index) => {
@@ -141,7 +141,7 @@ const balancesOf = (view: View, wallet: WalletSnapshot): readonly BalanceRow[] =
     const tokenId = key === '' ? null : key
     if (tokenId !== null && nativeAmount === '0') continue
     const units = unitsOf(view, { walletId, tokenId })
-    const name = units === NATIVE ? (tokenId ?? pluginId) : units.displayName
+    const name = units === NATIVE_UNITS ? (tokenId ?? pluginId) : units.displayName
     const heldBack = heldBackOf(wallet, key, units)
     const row = {
       ...{ tokenId, nativeAmount, text: amountIn(nativeAmount, units), name },

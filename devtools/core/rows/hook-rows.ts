@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../kernel/index.ts'
-import { cached, holdsText } from '../model/derive.ts'
+import { matchesText, memoize } from '../model/derive.ts'
 import type { JournalEvent } from '../model/facts.ts'
 
 /** One line of the timeline. */
@@ -38,14 +38,17 @@ export const hookRows = (events: readonly JournalEvent[], filter: HookFilter = {
   for (const event of events) {
     const row = rowOf(event)
     if (!wanted.every(([name, value]) => row[name as keyof HookRow] === value)) continue
-    if (holdsText(text, [row.hook, row.pluginId, row.subject, row.outcome]) || holdsText(text, idsOf(event)))
+    if (
+      matchesText(text, [row.hook, row.pluginId, row.subject, row.outcome]) ||
+      matchesText(text, idsOf(event))
+    )
       rows.push(row)
   }
   return rows
 }
 
 /** All ids in an event, so that what is about a wallet, a payment or a round is found by its id. */
-const idsOf = cached(({ correlationId, data }: JournalEvent): readonly string[] => [
+const idsOf = memoize(({ correlationId, data }: JournalEvent): readonly string[] => [
   ...(correlationId === undefined ? [] : [correlationId]),
   ...idsWithin(data)
 ])
@@ -59,7 +62,7 @@ const idsWithin = (fields: JsonObject): readonly string[] =>
 /** The fields that hold ids of things. */
 const ID_NAMES = /(?:Ids?|txid|^created|^changed)$/
 
-const rowOf = cached(({ seq, at, hook, subject, correlationId, data }: JournalEvent): HookRow => {
+const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalEvent): HookRow => {
   const about = {
     ...(subject === undefined || hook === 'tapRan' ? {} : { subject }),
     ...(correlationId === undefined ? {} : { correlationId })

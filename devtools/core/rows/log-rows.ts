@@ -1,5 +1,5 @@
 import type { JsonObject, LogLevel } from '../../../kernel/index.ts'
-import { cached, holdsText } from '../model/derive.ts'
+import { matchesText, memoize } from '../model/derive.ts'
 import type { JournalEvent } from '../model/facts.ts'
 
 /** One line of the log. */
@@ -30,11 +30,11 @@ export const logRows = (events: readonly JournalEvent[], filter: LogFilter = {})
     const row = rowOf(event)
     if (row === undefined || LEVELS.indexOf(row.level) < least) return []
     if (source !== undefined && row.source !== source) return []
-    return holdsText(text, [row.text, row.source]) ? row : []
+    return matchesText(text, [row.text, row.source]) ? row : []
   })
 }
 
-const rowOf = cached(({ hook, seq, at, data }: JournalEvent): LogRow | undefined => {
+const rowOf = memoize(({ hook, seq, at, data }: JournalEvent): LogRow | undefined => {
   if (hook === 'logged')
     return { seq, at, level: levelOf(data.level), source: String(data.source), text: String(data.text) }
   const line = Object.hasOwn(lines, hook) ? lines[hook]?.(data) : undefined

@@ -15,7 +15,7 @@ export interface RoundRow {
   /** Every provider has answered, failed or run out of time. */
   readonly isOver: boolean
   /** Those with a quote by rank, then those that are awaited, then those that have failed. */
-  readonly lanes: readonly QuoteSnapshot[]
+  readonly quotes: readonly QuoteSnapshot[]
   /** What the amounts on both sides are written in, and the fee of the paying chain. */
   readonly units: { readonly from: AmountUnits; readonly to: AmountUnits; readonly fee: AmountUnits }
   /** When all have failed: the one failure that an application is told, chosen as the kernel chooses it. */
@@ -23,14 +23,14 @@ export interface RoundRow {
 }
 
 /** The rounds of quotes, newest first (pure). */
-export const quoteBoard = (view: View): readonly RoundRow[] => {
+export const roundRows = (view: View): readonly RoundRow[] => {
   const rounds = new Map<string, [QuoteSnapshot, ...QuoteSnapshot[]]>()
   for (const quote of view.quotes.values()) {
-    const lanes = rounds.get(quote.roundId)
-    if (lanes === undefined) rounds.set(quote.roundId, [quote])
-    else lanes.push(quote)
+    const quotes = rounds.get(quote.roundId)
+    if (quotes === undefined) rounds.set(quote.roundId, [quote])
+    else quotes.push(quote)
   }
-  return [...rounds].map(([roundId, lanes]) => roundOf(view, roundId, lanes)).reverse()
+  return [...rounds].map(([roundId, quotes]) => roundOf(view, roundId, quotes)).reverse()
 }
 
 /** How long a quote can still be approved, in milliseconds; undefined if it does not expire or has ended (pure). */
@@ -44,13 +44,13 @@ const roundOf = (
 ): RoundRow => {
   const { request } = quotes[0]
   // The platform's sort is stable: equals stay in the order in which they were asked.
-  const lanes = [...quotes].sort((one, other) => placeOf(one) - placeOf(other))
-  const isOver = lanes.every(({ state }) => state !== 'pending')
-  const hasQuote = lanes.some(({ state }) => state === 'resolved')
-  const failed = lanes.filter(({ errorCode }) => errorCode !== undefined)
+  const ranked = [...quotes].sort((one, other) => placeOf(one) - placeOf(other))
+  const isOver = ranked.every(({ state }) => state !== 'pending')
+  const hasQuote = ranked.some(({ state }) => state === 'resolved')
+  const failed = ranked.filter(({ errorCode }) => errorCode !== undefined)
   const chosen = isOver && !hasQuote ? bestFailureOf(failed) : undefined
   const units = unitsOfRound(view, request)
-  return { roundId, request, units, isOver, lanes, ...(chosen === undefined ? {} : { chosen }) }
+  return { roundId, request, units, isOver, quotes: ranked, ...(chosen === undefined ? {} : { chosen }) }
 }
 
 const unitsOfRound = (view: View, request: SwapRequestSnapshot): RoundRow['units'] => {

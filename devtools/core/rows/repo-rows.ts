@@ -26,7 +26,7 @@ export const repoRows = (view: View, now: number): readonly RepoRow[] =>
   }))
 
 /** What a sync of a repo came to. */
-export interface RepoMoment {
+export interface RepoSync {
   readonly seq: number
   /** Unix milliseconds. */
   readonly at: number
@@ -40,8 +40,8 @@ export interface RepoMoment {
 }
 
 /** What the syncs of a repo came to, the newest first: those that moved files, and those that failed (pure). */
-export const repoHistory = (events: readonly JournalEvent[], repoId: string): readonly RepoMoment[] => {
-  const moments: RepoMoment[] = []
+export const repoHistory = (events: readonly JournalEvent[], repoId: string): readonly RepoSync[] => {
+  const moments: RepoSync[] = []
   let wasSyncing = true
   for (const { hook, subject, seq, at, data } of events) {
     if (subject !== repoId) continue
@@ -58,7 +58,7 @@ export const repoHistory = (events: readonly JournalEvent[], repoId: string): re
 
 const filesOf = (
   data: JournalEvent['data']
-): Pick<RepoMoment, 'received' | 'receivedCount' | 'sent' | 'sentCount'> => ({
+): Pick<RepoSync, 'received' | 'receivedCount' | 'sent' | 'sentCount'> => ({
   sent: pathsOf(data.sent),
   sentCount: Number(data.sentCount ?? 0),
   received: pathsOf(data.received),

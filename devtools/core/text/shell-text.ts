@@ -5,7 +5,7 @@ export const shellWord = (text: string): string =>
 const PLAIN = /^[A-Za-z0-9_./:=@%+,-]+$/
 
 /** Characters that no command shows as they are. */
-export const UNSAFE: RegExp = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+export const UNSAFE_CHARACTERS: RegExp = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /** Terminals act on control characters; others cannot be seen, or turn the direction of what follows. */
-export const safeText = (text: string): string => text.replace(UNSAFE, '\ufffd')
+export const safeText = (text: string): string => text.replace(UNSAFE_CHARACTERS, '\ufffd')

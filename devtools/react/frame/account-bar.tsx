@@ -1,16 +1,16 @@
 import { type ReactElement, useEffect, useState } from 'react'
 import type { AccountSnapshot } from '../../../kernel/index.ts'
-import { ActButton, ActForm, useCanDo } from '../parts/action-forms.tsx'
+import { ActionButton, ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ChoiceField, TextField } from '../parts/fields.tsx'
 import { visibleText } from '../parts/texts.ts'
 import { usePanel, useStatus, useView } from '../state/panel-state.ts'
 
 /** Who is here, and what one starts with: an account, a wallet, blocks and the network of the fake world. */
-export const StartStrip = (): ReactElement | null => {
+export const AccountBar = (): ReactElement | null => {
   const accounts = [...useView().accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
   const [open, setOpen] = useState<'create' | 'login' | 'wallet' | undefined>()
-  const canAct = useCanDo('account.create')
+  const canAct = useCanRun('account.create')
   const close = (): void => setOpen(undefined)
   // A dialog that a lost connection closed does not come back by itself.
   if (!canAct && open !== undefined) close()
@@ -18,7 +18,7 @@ export const StartStrip = (): ReactElement | null => {
   return (
     <section className="strip" aria-label="Start">
       {accounts.map(account => (
-        <Who key={account.accountId} account={account} />
+        <LoggedInAccount key={account.accountId} account={account} />
       ))}
       <button
         type="button"
@@ -39,7 +39,7 @@ export const StartStrip = (): ReactElement | null => {
           Create a wallet…
         </button>
       )}
-      <WorldActs />
+      <WorldActions />
       {open === 'create' ? (
         <AccountDialog title="Create an account" name="account.create" onClose={close} />
       ) : null}
@@ -50,10 +50,10 @@ export const StartStrip = (): ReactElement | null => {
 }
 
 /** An account, and how it comes back: one that nothing opens again is left only after a second question. */
-const Who = ({ account }: { readonly account: AccountSnapshot }): ReactElement => {
+const LoggedInAccount = ({ account }: { readonly account: AccountSnapshot }): ReactElement => {
   const { accountId, username, loginMethods } = account
   const [isAsking, setAsking] = useState(false)
-  const canAct = useCanDo('account.logout')
+  const canAct = useCanRun('account.logout')
   const isLost = loginMethods?.length === 0
   useEffect(() => {
     if (!isLost || !canAct) return
@@ -62,14 +62,14 @@ const Who = ({ account }: { readonly account: AccountSnapshot }): ReactElement =
     return () => window.removeEventListener('beforeunload', ask)
   }, [isLost, canAct])
   const leave = (
-    <ActButton name="account.logout" input={{ accountId }} onDone={() => setAsking(false)}>
+    <ActionButton name="account.logout" input={{ accountId }} onDone={() => setAsking(false)}>
       {isAsking ? 'Leave it for good' : 'Log out'}
-    </ActButton>
+    </ActionButton>
   )
   return (
     <span className="acts who">
       <strong>{visibleText(username ?? 'Light account')}</strong>
-      {username === undefined ? <span className="soft">{waysBack(loginMethods)}</span> : null}
+      {username === undefined ? <span className="soft">{loginMethodsText(loginMethods)}</span> : null}
       {isLost && !isAsking ? (
         <button type="button" className="button" onClick={() => setAsking(true)}>
           Log out…
@@ -94,13 +94,13 @@ const Who = ({ account }: { readonly account: AccountSnapshot }): ReactElement =
   )
 }
 
-const waysBack = (methods: AccountSnapshot['loginMethods']): string => {
+const loginMethodsText = (methods: AccountSnapshot['loginMethods']): string => {
   if (methods === undefined) return ''
-  const ways = methods.map(method => WAYS[method])
+  const ways = methods.map(method => METHOD_TEXTS[method])
   return ways.length === 0 ? 'nothing opens it again' : `comes back by ${ways.join(' or ')}`
 }
 
-const WAYS: Readonly<Record<NonNullable<AccountSnapshot['loginMethods']>[number], string>> = {
+const METHOD_TEXTS: Readonly<Record<NonNullable<AccountSnapshot['loginMethods']>[number], string>> = {
   password: 'password',
   pin: 'PIN on this device',
   recovery: 'recovery',
@@ -140,7 +140,7 @@ const AccountDialog = (props: {
           name later.
         </p>
       ) : null}
-      <ActForm
+      <ActionForm
         name={name}
         input={isCreate && username === '' ? secrets : named}
         label={title}
@@ -171,7 +171,7 @@ const AccountDialog = (props: {
           </>
         ) : null}
         <TextField label="PIN" type="password" value={pin} onChange={setPin} inputMode="numeric" />
-      </ActForm>
+      </ActionForm>
       <CloseLine onClose={onClose} />
     </Dialog>
   )
@@ -191,7 +191,7 @@ const WalletDialog = (props: {
   const [name, setName] = useState('')
   return (
     <Dialog title="Create a wallet" onClose={onClose}>
-      <ActForm
+      <ActionForm
         name="wallet.create"
         input={name.trim() === '' ? { accountId, walletType } : { accountId, walletType, name: name.trim() }}
         label="Create it"
@@ -213,7 +213,7 @@ const WalletDialog = (props: {
         )}
         <ChoiceField label="Currency" value={walletType} onChange={setType} choices={types} />
         <TextField label="Name" value={name} onChange={setName} placeholder="Savings" />
-      </ActForm>
+      </ActionForm>
       <CloseLine onClose={onClose} />
     </Dialog>
   )
@@ -227,7 +227,7 @@ const CloseLine = ({ onClose }: { readonly onClose: () => void }): ReactElement 
   </div>
 )
 
-const WorldActs = (): ReactElement | null => {
+const WorldActions = (): ReactElement | null => {
   const { hasWorld } = useStatus()
   const { wallets, world } = useView()
   const chains = new Set([...wallets.values()].map(({ pluginId }) => pluginId))
@@ -242,14 +242,14 @@ const WorldActs = (): ReactElement | null => {
         </span>
       )}
       {[...chains].map(pluginId => (
-        <ActButton key={pluginId} name="world.mine" input={{ pluginId, count: 1 }}>
+        <ActionButton key={pluginId} name="world.mine" input={{ pluginId, count: 1 }}>
           <span className="hidden-text">Mine </span>
           {pluginId}
-        </ActButton>
+        </ActionButton>
       ))}
-      <ActButton name="world.network" input={{ isOnline: !isOnline }}>
+      <ActionButton name="world.network" input={{ isOnline: !isOnline }}>
         {isOnline ? 'Go offline' : 'Go online'}
-      </ActButton>
+      </ActionButton>
     </fieldset>
   )
 }

@@ -2,7 +2,13 @@ import { type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useSta
 import { Dialog } from '../parts/dialog.tsx'
 import { visibleText } from '../parts/texts.ts'
 import { usePanel } from '../state/panel-state.ts'
-import { bestEntries, type PaletteEntry, panelEntries, placeEntries, searchEntry } from './palette-entries.ts'
+import {
+  bestEntries,
+  locationEntries,
+  type PaletteEntry,
+  panelEntries,
+  searchEntry
+} from './palette-entries.ts'
 
 /** Everything that can be gone to or done, found by a few letters. */
 export const PaletteDialog = (props: {
@@ -20,7 +26,7 @@ export const PaletteDialog = (props: {
     // Panels first: who opens it and presses Enter does no harm.
     ...panelEntries(),
     ...props.here,
-    ...placeEntries(client.view.getSnapshot(), client.events.getSnapshot())
+    ...locationEntries(client.view.getSnapshot(), client.events.getSnapshot())
   ])
   const found = bestEntries(all, query, MOST)
   const wanted = query.trim()
@@ -31,7 +37,7 @@ export const PaletteDialog = (props: {
     props.onClose()
     props.onChoose(entry)
   }
-  const hear = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return
     const next = placeAfterKey(event, chosen, entries.length)
     if (next !== undefined) setAt(next)
@@ -54,7 +60,7 @@ export const PaletteDialog = (props: {
         value={query}
         spellCheck={false}
         autoComplete="off"
-        onKeyDown={hear}
+        onKeyDown={onKeyDown}
         onChange={event => {
           setQuery(event.target.value)
           setAt(0)

@@ -1,8 +1,8 @@
 import type { JournalEvent } from '../../core/model/facts.ts'
 import type { View } from '../../core/model/slices.ts'
-import { quoteBoard } from '../../core/rows/quote-rows.ts'
+import { roundRows } from '../../core/rows/quote-rows.ts'
 import { repoRows } from '../../core/rows/repo-rows.ts'
-import { everythingAbout } from '../parts/details.tsx'
+import { correlationLocation } from '../parts/details.tsx'
 import { shortId } from '../parts/texts.ts'
 import { walletName } from '../parts/wallet.tsx'
 import { jumpLetters, type KeyCommand } from '../state/keyboard.ts'
@@ -36,7 +36,7 @@ export const panelEntries = (): readonly PaletteEntry[] => [
 ]
 
 /** All that a view has a place for: wallets, accounts, rounds, routes, repos, plugins, payments and actions (pure). */
-export const placeEntries = (view: View, events: readonly JournalEvent[]): readonly PaletteEntry[] => [
+export const locationEntries = (view: View, events: readonly JournalEvent[]): readonly PaletteEntry[] => [
   ...[...view.wallets.values()].map(wallet =>
     goEntry('Wallet', walletName(wallet), `${wallet.pluginId} ${wallet.walletId}`, {
       ...{ panel: 'engines', id: wallet.walletId }
@@ -47,10 +47,10 @@ export const placeEntries = (view: View, events: readonly JournalEvent[]): reado
       ...{ panel: 'engines', filter: username ?? '' }
     })
   ),
-  ...quoteBoard(view).map(({ roundId, request, lanes }) =>
+  ...roundRows(view).map(({ roundId, request, quotes }) =>
     goEntry(
       'Round of quotes',
-      `${request.fromCurrencyCode} → ${request.toCurrencyCode}, ${lanes.length} asked`,
+      `${request.fromCurrencyCode} → ${request.toCurrencyCode}, ${quotes.length} asked`,
       roundId,
       { panel: 'quotes', id: roundId }
     )
@@ -100,7 +100,7 @@ const idEntries = (view: View, events: readonly JournalEvent[]): readonly Palett
       'Payment',
       `Everything for ${shortId(txid ?? correlationId, 25)}`,
       `${stage} ${correlationId} ${txid ?? ''}`,
-      everythingAbout(view, correlationId)
+      correlationLocation(view, correlationId)
     )
   )
   const ids = new Set(events.flatMap(({ correlationId }) => correlationId ?? []))
@@ -108,13 +108,13 @@ const idEntries = (view: View, events: readonly JournalEvent[]): readonly Palett
     .filter(id => !view.spends.has(id))
     .slice(-NEWEST_ACTIONS)
     .reverse()
-    .map(id => goEntry('Action', `Everything for ${shortId(id, 25)}`, id, everythingAbout(view, id)))
+    .map(id => goEntry('Action', `Everything for ${shortId(id, 25)}`, id, correlationLocation(view, id)))
   return [...payments.reverse(), ...actions]
 }
 
 /** The entry that looks for what was typed in all hooks (pure). */
 export const searchEntry = (view: View, query: string): PaletteEntry =>
-  goEntry('Hooks', `Everything with “${query}”`, '', everythingAbout(view, query))
+  goEntry('Hooks', `Everything with “${query}”`, '', correlationLocation(view, query))
 
 /**
  * How well an entry answers to what was typed; 0 for not at all. Each word must be found: best at the start of a title,

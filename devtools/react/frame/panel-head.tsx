@@ -6,7 +6,7 @@ import { tabAfter } from '../state/keyboard.ts'
 import { type PanelName, panelNames, panelTitles } from '../state/location.ts'
 import { usePanel, useStatus, useView } from '../state/panel-state.ts'
 import { type Theme, themes } from '../state/preferences.ts'
-import { PastTools } from './recording-tools.tsx'
+import { RecordingTools } from './recording-tools.tsx'
 
 /** The name, the tabs, how the panel stands to its kernel, theme and help. */
 export const PanelHead = (props: {
@@ -29,7 +29,7 @@ export const PanelHead = (props: {
     <Tabs />
     <div className="head-side">
       <Connection />
-      <PastTools />
+      <RecordingTools />
       <button
         type="button"
         className="button plain"

@@ -12,18 +12,18 @@ import { ReviewDialog } from '../parts/review-dialog.tsx'
 import { type KeyCommand, useKeys } from '../state/keyboard.ts'
 import { type PanelLocation, type PanelName, panelTitles, usePanelLocation } from '../state/location.ts'
 import { openedJson } from '../state/opened-json.ts'
-import { usePanelActs } from '../state/panel-actions.ts'
+import { usePanelActions } from '../state/panel-actions.ts'
 import { clientNumber, PanelContext, usePanel } from '../state/panel-state.ts'
 import { type Theme, usePreferences } from '../state/preferences.ts'
 import { type Draft, discard } from '../state/review.ts'
-import { usePast } from '../state/time-travel.ts'
-import { StartStrip } from './account-bar.tsx'
+import { useTimeTravel } from '../state/time-travel.ts'
+import { AccountBar } from './account-bar.tsx'
 import { HelpDialog } from './help-dialog.tsx'
 import { buttonEntries, PaletteDialog, pressButton } from './palette-dialog.tsx'
 import type { PaletteEntry } from './palette-entries.ts'
 import { PanelFoot, PanelHead, themeAfter } from './panel-head.tsx'
 import { useFileDrop } from './recording-tools.tsx'
-import { PastBar } from './time-travel-bar.tsx'
+import { TimeTravelBar } from './time-travel-bar.tsx'
 
 /** What a panel is drawn from. */
 export interface PanelProps {
@@ -44,13 +44,13 @@ export interface PanelProps {
 export const Panel = (props: PanelProps): ReactElement => {
   const { client: live, isLinked = true, ownsPage = false } = props
   const panel = useRef<HTMLDivElement>(null)
-  const [location, leadTo] = usePanelLocation(isLinked, props.start)
+  const [location, navigate] = usePanelLocation(isLinked, props.start)
   const [preferences, change] = usePreferences(props.theme)
   const [isHelpOpen, setHelp] = useState(false)
   const [palette, setPalette] = useState<readonly PaletteEntry[] | undefined>()
   const closePalette = (): void => setPalette(undefined)
-  const { said, review, attempt, ...acts } = usePanelActs(live)
-  const past = usePast(live, attempt, props.now)
+  const { said, review, attempt, ...acts } = usePanelActions(live)
+  const { state: timeTravel, handle: handleTimeTravel } = useTimeTravel(live, attempt, props.now)
   const { run, failure, dismiss, copy, say, memory } = acts
   const [commandLine, showCommand] = useState('')
   const [dialogs, setDialogs] = useState(0)
@@ -63,33 +63,33 @@ export const Panel = (props: PanelProps): ReactElement => {
     (place: Partial<PanelLocation>) => {
       // What another panel's button would have done is of no use here.
       if (place.panel !== undefined) showCommand('')
-      leadTo(place)
+      navigate(place)
     },
-    [leadTo]
+    [navigate]
   )
   const state = useMemo(
     () => ({
-      ...past.state,
+      ...timeTravel,
       ...{ location, go, run, failure, dismiss, copy, say, memory, showCommand, hasDialog, enterDialog }
     }),
-    [past.state, location, go, run, failure, dismiss, copy, say, memory, hasDialog, enterDialog]
+    [timeTravel, location, go, run, failure, dismiss, copy, say, memory, hasDialog, enterDialog]
   )
-  const obey = (command: KeyCommand): boolean => {
+  const handle = (command: KeyCommand): boolean => {
     if (command.type === 'help') setHelp(true)
     else if (command.type === 'theme') change({ theme: themeAfter(preferences.theme) })
     else if (command.type === 'jump') go({ panel: command.panel })
     else if (command.type === 'copy') copy(commandLine)
     else if (command.type === 'palette') setPalette(buttonEntries(panel.current))
-    else if (command.type === 'copyJson') copy(openedJson(past.state.client, location))
+    else if (command.type === 'copyJson') copy(openedJson(timeTravel.client, location))
     else if (command.type === 'escape')
       return leave(location, go, failure === undefined ? undefined : dismiss) || leaveFilter(panel)
     else if (command.type === 'filter' || command.type === 'next' || command.type === 'previous')
       return moveFocus(panel, command.type)
-    else return past.obey(command.type)
+    else return handleTimeTravel(command.type)
     return true
   }
-  useFileDrop(panel, past.state.opening.read)
-  useKeys(panel, { isOn: preferences.hasShortcuts && !isHelpOpen, ofPage: ownsPage }, obey)
+  useFileDrop(panel, timeTravel.opener.read)
+  useKeys(panel, { isOn: preferences.hasShortcuts && !isHelpOpen, ofPage: ownsPage }, handle)
   // A page has one main part, which is the application's where the panel is a guest.
   const Main = ownsPage ? 'main' : 'div'
   return (
@@ -101,16 +101,16 @@ export const Panel = (props: PanelProps): ReactElement => {
           onTheme={theme => change({ theme })}
           onHelp={() => setHelp(true)}
         />
-        <Strips />
+        <Bars />
         <Main className="tab-body">
           <PanelBody />
         </Main>
-        <PanelFoot {...{ commandLine, said }} onCopy={copy} onPalette={() => obey({ type: 'palette' })} />
+        <PanelFoot {...{ commandLine, said }} onCopy={copy} onPalette={() => handle({ type: 'palette' })} />
         {palette === undefined ? null : (
           <SafePart what="The palette" onClose={closePalette}>
             <PaletteDialog
               here={palette}
-              onChoose={entry => follow(entry, go, obey)}
+              onChoose={entry => follow(entry, go, handle)}
               onClose={closePalette}
             />
           </SafePart>
@@ -129,22 +129,22 @@ export const Panel = (props: PanelProps): ReactElement => {
 const follow = (
   entry: PaletteEntry,
   go: (place: Partial<PanelLocation>) => void,
-  obey: (command: KeyCommand) => boolean
+  handle: (command: KeyCommand) => boolean
 ): void => {
   const { target } = entry
   if (target.type === 'go') go(target.place)
-  else if (target.type === 'key') obey(target.command)
+  else if (target.type === 'key') handle(target.command)
   else pressButton(target.button, entry)
 }
 
 /** What stands between the tabs and what they show. */
-const Strips = (): ReactElement => (
+const Bars = (): ReactElement => (
   <>
     <SafePart what="The bar of the past">
-      <PastBar />
+      <TimeTravelBar />
     </SafePart>
     <SafePart what="The strip with the accounts">
-      <StartStrip key={clientNumber(usePanel().live)} />
+      <AccountBar key={clientNumber(usePanel().live)} />
     </SafePart>
   </>
 )
@@ -187,10 +187,10 @@ const moveFocus = (panel: RefObject<HTMLElement | null>, way: 'filter' | 'next' 
 
 /** What the chosen tab shows; if that breaks, why, and the ways on. */
 const PanelBody = (): ReactElement => {
-  const { go, live, location, shown } = usePanel()
+  const { go, live, location, displayed } = usePanel()
   const { panel, id = '' } = location
   const Body = bodies[panel]
-  const source = clientNumber(shown.film ?? live)
+  const source = clientNumber(displayed.recorded ?? live)
   return (
     <div id="tab-body" className="tab-body" role="tabpanel" aria-labelledby={`tab-${panel}`}>
       <ErrorBoundary

@@ -2,7 +2,7 @@ import { type ReactElement, type RefObject, useEffect, useRef, useState } from '
 import { MAX_RECORDING_BYTES } from '../../core/recording/format.ts'
 import type { ClientRecording, RecordingProgress } from '../../core/recording/record.ts'
 import { useStore } from '../../use-store.ts'
-import { Fact, Facts } from '../parts/details.tsx'
+import { Detail, DetailList } from '../parts/details.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { StateMark } from '../parts/marks.tsx'
 import { countdownText, dateText, fileTimeText, sizeText, spanText } from '../parts/texts.ts'
@@ -10,11 +10,11 @@ import { saveFile } from '../state/dom.ts'
 import { usePanel } from '../state/panel-state.ts'
 
 /** Records what the panel is told, saves a snapshot of it, and opens what was saved. */
-export const PastTools = (): ReactElement => {
-  const { opening, recorder, shown } = usePanel()
+export const RecordingTools = (): ReactElement => {
+  const { opener, recorder, displayed } = usePanel()
   const { recording, canRecord, isAsking } = recorder
   const isOver = useStore(recording?.progress ?? NEVER, progress => progress?.end !== undefined)
-  const canBegin = canRecord && shown.film === undefined
+  const canBegin = canRecord && displayed.recorded === undefined
   return (
     <span className="acts past-tools">
       {recording === undefined ? null : <RecordingMark recording={recording} />}
@@ -38,11 +38,11 @@ export const PastTools = (): ReactElement => {
           Snapshot…
         </button>
       ) : null}
-      <button type="button" className="button plain" aria-label="Open a recording…" onClick={opening.ask}>
+      <button type="button" className="button plain" aria-label="Open a recording…" onClick={opener.ask}>
         Open…
       </button>
       {isAsking && recording !== undefined ? <SaveDialog recording={recording} /> : null}
-      {opening.isAsking ? <OpenDialog /> : null}
+      {opener.isAsking ? <OpenDialog /> : null}
     </span>
   )
 }
@@ -119,16 +119,16 @@ const Contents = (props: {
   const { startedAt, at, eventCount, bytes, end } = props.progress
   return (
     <>
-      <Facts>
-        <Fact name="Of">{dateText(startedAt)}</Fact>
-        {props.isSnapshot ? null : <Fact name="Lasts">{spanText((at - startedAt) / 1000)}</Fact>}
-        <Fact name="Ended">{endings[end ?? 'stopped']}</Fact>
-        <Fact name="Events">{eventCount}</Fact>
-        <Fact name="Size">{sizeText(bytes)}</Fact>
-        <Fact name="File" look="mono">
+      <DetailList>
+        <Detail name="Of">{dateText(startedAt)}</Detail>
+        {props.isSnapshot ? null : <Detail name="Lasts">{spanText((at - startedAt) / 1000)}</Detail>}
+        <Detail name="Ended">{endings[end ?? 'stopped']}</Detail>
+        <Detail name="Events">{eventCount}</Detail>
+        <Detail name="Size">{sizeText(bytes)}</Detail>
+        <Detail name="File" look="mono">
           {props.name}
-        </Fact>
-      </Facts>
+        </Detail>
+      </DetailList>
       <p>
         Who gets this file can read the names of accounts and wallets, balances, quotes, rates, and what was
         done, called and logged. Keys, passwords, PINs, recovery answers and notes are not in it: a panel is
@@ -151,7 +151,7 @@ const emptyTexts = ({ end }: RecordingProgress): string =>
 
 /** Chooses the file of a recording. One that cannot be opened leaves it open, and says why. */
 const OpenDialog = (): ReactElement => {
-  const { isReading, read, cancel } = usePanel().opening
+  const { isReading, read, cancel } = usePanel().opener
   return (
     <Dialog title="Open a recording" onClose={cancel}>
       <p>

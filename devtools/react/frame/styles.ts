@@ -3,7 +3,7 @@
  *
  * No `<style>` is written, so a strict content security policy holds.
  */
-export const dress = (root: ShadowRoot): void => {
+export const applyStyles = (root: ShadowRoot): void => {
   sheet ??= constructed()
   root.adoptedStyleSheets = [sheet]
 }

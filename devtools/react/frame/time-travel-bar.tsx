@@ -6,21 +6,21 @@ import { StateMark } from '../parts/marks.tsx'
 import { clockText, dateText } from '../parts/texts.ts'
 import { usePanel } from '../state/panel-state.ts'
 
-/** Says that what is drawn does not go on: a recording, or a panel that is held still. Nothing is drawn while it does. */
-export const PastBar = (): ReactElement | null => {
-  const { film, heldAt } = usePanel().shown
-  if (film !== undefined) return <FilmBar film={film} />
-  return heldAt === undefined ? null : <HeldBar heldAt={heldAt} />
+/** Says that what is drawn does not go on: a recording, or a paused panel. Nothing is drawn while it does. */
+export const TimeTravelBar = (): ReactElement | null => {
+  const { recorded, pausedAt } = usePanel().displayed
+  if (recorded !== undefined) return <RecordingBar recorded={recorded} />
+  return pausedAt === undefined ? null : <PausedBar pausedAt={pausedAt} />
 }
 
-const HeldBar = ({ heldAt }: { readonly heldAt: number }): ReactElement => {
-  const { live, shown } = usePanel()
-  const waiting = useStore(live.events, () => eventsSince(shown.client, live))
+const PausedBar = ({ pausedAt }: { readonly pausedAt: number }): ReactElement => {
+  const { live, displayed } = usePanel()
+  const waiting = useStore(live.events, () => eventsSince(displayed.client, live))
   return (
     <section className="strip past" aria-label="Held still">
       <StateMark tone="warn">Held still</StateMark>
       <span>
-        at <span className="mono">{clockText(heldAt)}</span>. Nothing can be done until it goes on.
+        at <span className="mono">{clockText(pausedAt)}</span>. Nothing can be done until it goes on.
       </span>
       <span className="soft">{waiting === 1 ? '1 event waits' : `${waiting} events wait`}</span>
       <button
@@ -28,7 +28,7 @@ const HeldBar = ({ heldAt }: { readonly heldAt: number }): ReactElement => {
         className="button"
         onClick={event => {
           focusTab(event.currentTarget)
-          shown.toggleHold()
+          displayed.togglePause()
         }}
       >
         Go on
@@ -41,18 +41,18 @@ const HeldBar = ({ heldAt }: { readonly heldAt: number }): ReactElement => {
 const focusTab = (button: HTMLElement): void =>
   button.closest('.panel')?.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus()
 
-const FilmBar = ({ film }: { readonly film: RecordedClient }): ReactElement => {
-  const { live, shown } = usePanel()
-  const { leave } = shown
-  const isSnapshot = film.momentCount === 1
+const RecordingBar = ({ recorded }: { readonly recorded: RecordedClient }): ReactElement => {
+  const { live, displayed } = usePanel()
+  const { leave } = displayed
+  const isSnapshot = recorded.momentCount === 1
   return (
     <section className="strip past" aria-label="Recording">
       <StateMark tone="warn">{isSnapshot ? 'Viewing a snapshot' : 'Viewing a recording'}</StateMark>
       <span>
-        of {dateText(film.header.at)}. Nothing can be done here.
-        {film.isCut ? ' Its file ends within a line, as after a crash.' : ''}
+        of {dateText(recorded.header.at)}. Nothing can be done here.
+        {recorded.isCut ? ' Its file ends within a line, as after a crash.' : ''}
       </span>
-      {isSnapshot ? null : <Scrubber film={film} />}
+      {isSnapshot ? null : <Scrubber recorded={recorded} />}
       {leave === undefined ? null : (
         <button
           type="button"
@@ -69,16 +69,16 @@ const FilmBar = ({ film }: { readonly film: RecordedClient }): ReactElement => {
   )
 }
 
-const Scrubber = ({ film }: { readonly film: RecordedClient }): ReactElement => {
-  const { index, at } = useStore(film.moment)
-  const text = `${clockText(at)}, ${index + 1} of ${film.momentCount}`
+const Scrubber = ({ recorded }: { readonly recorded: RecordedClient }): ReactElement => {
+  const { index, at } = useStore(recorded.moment)
+  const text = `${clockText(at)}, ${index + 1} of ${recorded.momentCount}`
   return (
     <fieldset className="scrub bare" aria-label="Moment">
       <button
         type="button"
         className="button plain"
         aria-label="The moment before"
-        onClick={() => film.seek(index - 1)}
+        onClick={() => recorded.seek(index - 1)}
       >
         <kbd>[</kbd>
       </button>
@@ -87,15 +87,15 @@ const Scrubber = ({ film }: { readonly film: RecordedClient }): ReactElement => 
         aria-label="Moment"
         aria-valuetext={text}
         min={0}
-        max={film.momentCount - 1}
+        max={recorded.momentCount - 1}
         value={index}
-        onChange={event => film.seek(event.target.valueAsNumber)}
+        onChange={event => recorded.seek(event.target.valueAsNumber)}
       />
       <button
         type="button"
         className="button plain"
         aria-label="The moment after"
-        onClick={() => film.seek(index + 1)}
+        onClick={() => recorded.seek(index + 1)}
       >
         <kbd>]</kbd>
       </button>

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react'
-import { holdsText } from '../../core/model/derive.ts'
+import { matchesText } from '../../core/model/derive.ts'
 import type { View } from '../../core/model/slices.ts'
 import { type EngineRow, engineRows } from '../../core/rows/engine-rows.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
@@ -8,7 +8,7 @@ import { EmptyState, NoMatch } from '../parts/marks.tsx'
 import { countText } from '../parts/texts.ts'
 import { Balance, balanceHint, EngineState, LastError, SyncBar } from '../parts/wallet.tsx'
 import { useCanAct, usePanel, useView } from '../state/panel-state.ts'
-import { WalletSide } from './wallet-details.tsx'
+import { WalletDetails } from './wallet-details.tsx'
 
 /** One row for each wallet's engine: how far it is, what it holds, what went wrong. */
 export const EnginesPanel = (): ReactElement => {
@@ -16,7 +16,7 @@ export const EnginesPanel = (): ReactElement => {
   const { go, location } = usePanel()
   const all = engineRows(view)
   const rows = all.filter(row =>
-    holdsText(location.filter.trim(), [
+    matchesText(location.filter.trim(), [
       row.title,
       row.walletId,
       row.pluginId,
@@ -49,7 +49,7 @@ export const EnginesPanel = (): ReactElement => {
             />
           )}
         </div>
-        {chosen === undefined ? null : <WalletSide key={chosen.walletId} row={chosen} />}
+        {chosen === undefined ? null : <WalletDetails key={chosen.walletId} row={chosen} />}
       </div>
     </>
   )

@@ -3,7 +3,7 @@ import type { JournalEvent } from '../../core/model/facts.ts'
 import { type HookRow, hookRows } from '../../core/rows/hook-rows.ts'
 import { useStore } from '../../use-store.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { Everything, Fact, Facts, Section, Side } from '../parts/details.tsx'
+import { CorrelationLink, Detail, DetailList, DetailsPane, Section } from '../parts/details.tsx'
 import { FilterField } from '../parts/fields.tsx'
 import { EmptyState, NoMatch } from '../parts/marks.tsx'
 import { clockText, dateText, durationText } from '../parts/texts.ts'
@@ -25,7 +25,7 @@ export interface EventListProps<R extends EventRow> {
   readonly tools?: ReactNode
 }
 
-/** Events, the newest first; the panel can be held still to read them. */
+/** Events, the newest first; the panel can be paused to read them. */
 export const EventList = <R extends EventRow>(props: EventListProps<R>): ReactElement => {
   const { client, go, location } = usePanel()
   const events = useStore(client.events)
@@ -70,10 +70,10 @@ export const EventList = <R extends EventRow>(props: EventListProps<R>): ReactEl
 }
 
 const HoldButton = (): ReactElement | null => {
-  const { film, heldAt, toggleHold } = usePanel().shown
-  if (film !== undefined) return null
+  const { recorded, pausedAt, togglePause } = usePanel().displayed
+  if (recorded !== undefined) return null
   return (
-    <button type="button" className="button" aria-pressed={heldAt !== undefined} onClick={toggleHold}>
+    <button type="button" className="button" aria-pressed={pausedAt !== undefined} onClick={togglePause}>
       Hold still
     </button>
   )
@@ -88,20 +88,20 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
     [all, correlationId]
   )
   return (
-    <Side title={`${event.hook === 'tapRan' ? String(event.data.hook) : event.hook} ${event.seq}`}>
-      <Facts>
-        <Fact name="At">
+    <DetailsPane title={`${event.hook === 'tapRan' ? String(event.data.hook) : event.hook} ${event.seq}`}>
+      <DetailList>
+        <Detail name="At">
           <span className="mono">{clockText(event.at)}</span>{' '}
           <span className="soft">{dateText(event.at)}</span>
-        </Fact>
-        <Fact name="About" look="mono">
+        </Detail>
+        <Detail name="About" look="mono">
           {event.subject}
-        </Fact>
-        <Fact name="Action" look="mono">
+        </Detail>
+        <Detail name="Action" look="mono">
           {correlationId}
-        </Fact>
-      </Facts>
-      <Everything id={correlationId ?? event.subject} />
+        </Detail>
+      </DetailList>
+      <CorrelationLink id={correlationId ?? event.subject} />
       {kin.length < 2 ? null : (
         <Section title="All of this action">
           <ActionTimeline rows={kin} />
@@ -115,7 +115,7 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
           </button>
         </div>
       </Section>
-    </Side>
+    </DetailsPane>
   )
 }
 

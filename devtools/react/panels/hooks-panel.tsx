@@ -4,7 +4,7 @@ import type { View } from '../../core/model/slices.ts'
 import { type HookRow, hookRows } from '../../core/rows/hook-rows.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { ChoiceField } from '../parts/fields.tsx'
-import { StateMark, type Tone, Took } from '../parts/marks.tsx'
+import { DurationBar, StateMark, type Tone } from '../parts/marks.tsx'
 import { clockText, dateText, shortId } from '../parts/texts.ts'
 import { nameOfId } from '../parts/wallet.tsx'
 import { useView } from '../state/panel-state.ts'
@@ -76,7 +76,7 @@ const columnsOf = (view: View): readonly Column<HookRow>[] => [
     title: 'Took',
     width: '146px',
     isNumber: true,
-    cell: ({ durationMs }) => <Took durationMs={durationMs} share={shareOf(durationMs ?? 0)} />
+    cell: ({ durationMs }) => <DurationBar durationMs={durationMs} share={shareOf(durationMs ?? 0)} />
   },
   {
     title: 'About',

@@ -2,9 +2,9 @@ import { type ReactElement, useState } from 'react'
 import type { OpenPaymentSnapshot } from '../../../kernel/index.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
 import { forgetText, forgetWord, sentStateText } from '../../core/text/payment-texts.ts'
-import { ActButton } from '../parts/action-forms.tsx'
-import { Amount, Paid } from '../parts/amount.tsx'
-import { everythingAbout, Fact, Facts, Section } from '../parts/details.tsx'
+import { ActionButton } from '../parts/action-forms.tsx'
+import { Amount, PaidAmount } from '../parts/amount.tsx'
+import { correlationLocation, Detail, DetailList, Section } from '../parts/details.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FeeField, type FeeLevel, TextField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
@@ -14,7 +14,7 @@ import { useCanAct, useNow, usePanel, useView } from '../state/panel-state.ts'
 /** The payments of a wallet that may still be mined, with what can be done about each; what they spend is reserved. */
 export const OpenPayments = ({ walletId }: { readonly walletId: string }): ReactElement => {
   const payments = useView().wallets.get(walletId)?.openPayments ?? []
-  const [asked, setAsked] = useState<Asked | undefined>()
+  const [chosen, setChosen] = useState<ChosenAction | undefined>()
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? payments : payments.slice(0, MOST)
   return (
@@ -27,7 +27,7 @@ export const OpenPayments = ({ walletId }: { readonly walletId: string }): React
                 key={payment.txid}
                 walletId={walletId}
                 payment={payment}
-                onAsk={act => setAsked({ act, payment })}
+                onChoose={act => setChosen({ act, payment })}
               />
             ))}
           </ul>
@@ -40,17 +40,17 @@ export const OpenPayments = ({ walletId }: { readonly walletId: string }): React
           )}
         </Section>
       )}
-      {asked === undefined ? null : (
-        <PaymentDialog walletId={walletId} asked={asked} onClose={() => setAsked(undefined)} />
+      {chosen === undefined ? null : (
+        <PaymentDialog walletId={walletId} chosen={chosen} onClose={() => setChosen(undefined)} />
       )}
     </>
   )
 }
 
-type PaymentAct = 'forget' | 'replace' | 'resend'
+type PaymentAction = 'forget' | 'replace' | 'resend'
 
-interface Asked {
-  readonly act: PaymentAct
+interface ChosenAction {
+  readonly act: PaymentAction
   readonly payment: OpenPaymentSnapshot
 }
 
@@ -60,9 +60,9 @@ const MOST = 5
 const OpenPayment = (props: {
   readonly walletId: string
   readonly payment: OpenPaymentSnapshot
-  readonly onAsk: (act: PaymentAct) => void
+  readonly onChoose: (act: PaymentAction) => void
 }): ReactElement => {
-  const { walletId, payment, onAsk } = props
+  const { walletId, payment, onChoose } = props
   const { txid, state, at } = payment
   const view = useView()
   const { go } = usePanel()
@@ -71,7 +71,7 @@ const OpenPayment = (props: {
   return (
     <li>
       <div>
-        <Paid walletId={walletId} payment={payment} />
+        <PaidAmount walletId={walletId} payment={payment} />
       </div>
       <StateMark tone={tones[state]}>{visibleText(sentStateText(state, payment))}</StateMark>
       <div>
@@ -80,7 +80,7 @@ const OpenPayment = (props: {
           type="button"
           className="link mono"
           title={txid}
-          onClick={() => go(everythingAbout(view, txid))}
+          onClick={() => go(correlationLocation(view, txid))}
         >
           <span className="hidden-text">Show everything for </span>
           {visibleText(shortId(txid, 25))}
@@ -88,8 +88,8 @@ const OpenPayment = (props: {
       </div>
       {canAct ? (
         <div className="acts">
-          {acts.map(([act, words]) => (
-            <button key={act} type="button" className="button" onClick={() => onAsk(act)}>
+          {paymentActions.map(([act, words]) => (
+            <button key={act} type="button" className="button" onClick={() => onChoose(act)}>
               {words}
             </button>
           ))}
@@ -99,7 +99,7 @@ const OpenPayment = (props: {
   )
 }
 
-const acts: readonly (readonly [PaymentAct, string])[] = [
+const paymentActions: readonly (readonly [PaymentAction, string])[] = [
   ['resend', 'Send again…'],
   ['replace', 'Replace…'],
   ['forget', 'Forget…']
@@ -119,14 +119,14 @@ const tones: Readonly<Record<OpenPaymentSnapshot['state'], Tone>> = {
 /** What is about to be done with an open payment, before it is done. */
 const PaymentDialog = (props: {
   readonly walletId: string
-  readonly asked: Asked
+  readonly chosen: ChosenAction
   readonly onClose: () => void
 }): ReactElement => {
-  const { walletId, asked, onClose } = props
-  const { act, payment } = asked
+  const { walletId, chosen, onClose } = props
+  const { act, payment } = chosen
   return (
     <Dialog title={titles[act]} onClose={onClose}>
-      <PaymentFacts walletId={walletId} payment={payment} />
+      <PaymentDetails walletId={walletId} payment={payment} />
       {act === 'resend' ? <Resend {...{ walletId, payment, onClose }} /> : null}
       {act === 'replace' ? <Replace {...{ walletId, payment, onClose }} /> : null}
       {act === 'forget' ? <Forget {...{ walletId, payment, onClose }} /> : null}
@@ -134,47 +134,47 @@ const PaymentDialog = (props: {
   )
 }
 
-const titles: Readonly<Record<PaymentAct, string>> = {
+const titles: Readonly<Record<PaymentAction, string>> = {
   resend: 'Send this payment again',
   replace: 'Pay in the place of this payment',
   forget: 'Forget this payment'
 }
 
-const PaymentFacts = (props: {
+const PaymentDetails = (props: {
   readonly walletId: string
   readonly payment: OpenPaymentSnapshot
 }): ReactElement => {
   const { walletId, payment } = props
   return (
-    <Facts>
-      <Fact name="Pays">
-        <Paid walletId={walletId} payment={payment} />
-      </Fact>
-      <Fact name="Network fee">
+    <DetailList>
+      <Detail name="Pays">
+        <PaidAmount walletId={walletId} payment={payment} />
+      </Detail>
+      <Detail name="Network fee">
         <Amount native={payment.networkFee} units={unitsOf(useView(), { walletId })} isFull />
-      </Fact>
-      <Fact name="State">{sentStateText(payment.state, payment)}</Fact>
-      <Fact name="Transaction" look="mono">
+      </Detail>
+      <Detail name="State">{sentStateText(payment.state, payment)}</Detail>
+      <Detail name="Transaction" look="mono">
         {payment.txid}
-      </Fact>
-    </Facts>
+      </Detail>
+    </DetailList>
   )
 }
 
-interface ActProps {
+interface PaymentActionProps {
   readonly walletId: string
   readonly payment: OpenPaymentSnapshot
   readonly onClose: () => void
 }
 
-const Resend = ({ walletId, payment: { txid }, onClose }: ActProps): ReactElement => {
+const Resend = ({ walletId, payment: { txid }, onClose }: PaymentActionProps): ReactElement => {
   const { say } = usePanel()
   return (
     <>
       <p className="soft">The same bytes are sent once more. They can be mined only once.</p>
       <div className="dialog-acts">
         <Cancel onClose={onClose} />
-        <ActButton
+        <ActionButton
           name="spend.resend"
           input={{ walletId, txid }}
           isMain
@@ -184,13 +184,13 @@ const Resend = ({ walletId, payment: { txid }, onClose }: ActProps): ReactElemen
           }}
         >
           Send the same bytes again
-        </ActButton>
+        </ActionButton>
       </div>
     </>
   )
 }
 
-const Replace = ({ walletId, payment: { txid }, onClose }: ActProps): ReactElement => {
+const Replace = ({ walletId, payment: { txid }, onClose }: PaymentActionProps): ReactElement => {
   const [fee, setFee] = useState<FeeLevel>('standard')
   return (
     <>
@@ -200,15 +200,15 @@ const Replace = ({ walletId, payment: { txid }, onClose }: ActProps): ReactEleme
       <FeeField value={fee} onChange={setFee} />
       <div className="dialog-acts">
         <Cancel onClose={onClose} />
-        <ActButton name="spend.replace" input={{ walletId, txid, fee }} isMain onDone={onClose}>
+        <ActionButton name="spend.replace" input={{ walletId, txid, fee }} isMain onDone={onClose}>
           Review…
-        </ActButton>
+        </ActionButton>
       </div>
     </>
   )
 }
 
-const Forget = ({ walletId, payment: { txid }, onClose }: ActProps): ReactElement => {
+const Forget = ({ walletId, payment: { txid }, onClose }: PaymentActionProps): ReactElement => {
   const { say } = usePanel()
   const [confirm, setConfirm] = useState('')
   const word = forgetWord(txid)
@@ -220,7 +220,7 @@ const Forget = ({ walletId, payment: { txid }, onClose }: ActProps): ReactElemen
       <TextField label={`Type “${visibleText(word)}” to forget it`} value={confirm} onChange={setConfirm} />
       <div className="dialog-acts">
         <Cancel onClose={onClose} />
-        <ActButton
+        <ActionButton
           name="spend.forget"
           input={{ walletId, txid, confirm: confirm.trim() }}
           isMain
@@ -231,13 +231,13 @@ const Forget = ({ walletId, payment: { txid }, onClose }: ActProps): ReactElemen
           }}
         >
           Forget it
-        </ActButton>
+        </ActionButton>
       </div>
     </>
   )
 }
 
-const Cancel = ({ onClose }: Pick<ActProps, 'onClose'>): ReactElement => (
+const Cancel = ({ onClose }: Pick<PaymentActionProps, 'onClose'>): ReactElement => (
   <button type="button" className="button" onClick={onClose}>
     Cancel
   </button>

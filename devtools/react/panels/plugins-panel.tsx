@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react'
-import { holdsText } from '../../core/model/derive.ts'
+import { matchesText } from '../../core/model/derive.ts'
 import type { JournalEvent } from '../../core/model/facts.ts'
 import { type PluginRow, pluginRows } from '../../core/rows/plugin-rows.ts'
 import { useStore } from '../../use-store.ts'
-import { ActButton } from '../parts/action-forms.tsx'
+import { ActionButton } from '../parts/action-forms.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { Everything, Fact, Facts, Section, Side } from '../parts/details.tsx'
+import { CorrelationLink, Detail, DetailList, DetailsPane, Section } from '../parts/details.tsx'
 import { FilterField } from '../parts/fields.tsx'
 import { EmptyState, NoMatch, StateMark, type Tone } from '../parts/marks.tsx'
 import { clockText, visibleText } from '../parts/texts.ts'
@@ -18,7 +18,7 @@ export const PluginsPanel = (): ReactElement => {
   const events = useStore(client.events)
   const all = pluginRows(view, events)
   const rows = all.filter(plugin =>
-    holdsText(location.filter, [
+    matchesText(location.filter, [
       ...[plugin.pluginId, plugin.kind, plugin.state, plugin.errorCode, plugin.message]
     ])
   )
@@ -54,7 +54,9 @@ export const PluginsPanel = (): ReactElement => {
             />
           )}
         </div>
-        {chosen === undefined ? null : <PluginSide key={chosen.pluginId} plugin={chosen} events={events} />}
+        {chosen === undefined ? null : (
+          <PluginDetails key={chosen.pluginId} plugin={chosen} events={events} />
+        )}
       </div>
     </>
   )
@@ -85,15 +87,15 @@ const columns: readonly Column<PluginRow>[] = [
     rank: 'spare',
     cell: plugin => (
       <span className={plugin.lastFault === undefined && plugin.state === 'applied' ? 'soft' : 'bad'}>
-        {troubleOf(plugin)}
+        {problemOf(plugin)}
       </span>
     ),
-    hint: plugin => troubleOf(plugin)
+    hint: plugin => problemOf(plugin)
   }
 ]
 
 /** The newest fault, why it could not be applied, or what its source of rates says. */
-const troubleOf = ({ message, errorCode, lastFault, rates }: PluginRow): string =>
+const problemOf = ({ message, errorCode, lastFault, rates }: PluginRow): string =>
   visibleText(lastFault?.message ?? message ?? errorCode ?? rates?.message ?? '')
 
 const tones: Readonly<Record<PluginRow['state'], Tone>> = {
@@ -106,7 +108,7 @@ const PluginState = ({ plugin }: { readonly plugin: PluginRow }): ReactElement =
   <StateMark tone={tones[plugin.state]}>{plugin.state}</StateMark>
 )
 
-const PluginSide = (props: {
+const PluginDetails = (props: {
   readonly plugin: PluginRow
   readonly events: readonly JournalEvent[]
 }): ReactElement => {
@@ -116,43 +118,46 @@ const PluginSide = (props: {
   )
   const accounts = [...useView().accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
   return (
-    <Side title={plugin.pluginId}>
+    <DetailsPane title={plugin.pluginId}>
       <PluginState plugin={plugin} />
       {plugin.kind !== 'swap'
         ? null
         : accounts.map(({ accountId, username }) => (
             <div className="acts" key={accountId}>
               <span className="soft">For {username ?? 'the light account'}:</span>
-              <ActButton name="swap.enable" input={{ accountId, pluginId: plugin.pluginId, isEnabled: true }}>
+              <ActionButton
+                name="swap.enable"
+                input={{ accountId, pluginId: plugin.pluginId, isEnabled: true }}
+              >
                 Ask it
-              </ActButton>
-              <ActButton
+              </ActionButton>
+              <ActionButton
                 name="swap.enable"
                 input={{ accountId, pluginId: plugin.pluginId, isEnabled: false }}
               >
                 Leave it out
-              </ActButton>
+              </ActionButton>
             </div>
           ))}
       <Section title="Plugin">
-        <Facts>
-          <Fact name="Kind">{plugin.kind ?? 'unknown'}</Fact>
-          <Fact name="May">
+        <DetailList>
+          <Detail name="Kind">{plugin.kind ?? 'unknown'}</Detail>
+          <Detail name="May">
             <ul>
               {plugin.permissions.map(permission => (
                 <li key={permission}>{permission}</li>
               ))}
             </ul>
-          </Fact>
-          <Fact name="Rates">
+          </Detail>
+          <Detail name="Rates">
             {plugin.rates === undefined ? '' : `${plugin.rates.state}, ${plugin.rates.pairCount} pairs`}
-          </Fact>
-          <Fact name="It says">{plugin.message ?? plugin.rates?.message}</Fact>
-          <Fact name="Code" look="mono">
+          </Detail>
+          <Detail name="It says">{plugin.message ?? plugin.rates?.message}</Detail>
+          <Detail name="Code" look="mono">
             {plugin.errorCode}
-          </Fact>
-        </Facts>
-        <Everything id={plugin.pluginId} />
+          </Detail>
+        </DetailList>
+        <CorrelationLink id={plugin.pluginId} />
       </Section>
       <Section title="Faults">
         {faults.length === 0 ? <p className="soft">None seen.</p> : null}
@@ -167,6 +172,6 @@ const PluginSide = (props: {
             ))}
         </ul>
       </Section>
-    </Side>
+    </DetailsPane>
   )
 }

@@ -1,9 +1,16 @@
 import type { ReactElement } from 'react'
 import type { AmountUnits, QuoteSnapshot } from '../../../kernel/index.ts'
 import { quoteTimeLeft, type RoundRow } from '../../core/rows/quote-rows.ts'
-import { ActButton } from '../parts/action-forms.tsx'
+import { ActionButton } from '../parts/action-forms.tsx'
 import { Amount } from '../parts/amount.tsx'
-import { Everything, Fact, Facts, Section, SentLine, Side } from '../parts/details.tsx'
+import {
+  CorrelationLink,
+  Detail,
+  DetailList,
+  DetailsPane,
+  Section,
+  SentTransaction
+} from '../parts/details.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
 import { countdownText, durationText, spanText } from '../parts/texts.ts'
 import { useNow } from '../state/panel-state.ts'
@@ -14,59 +21,59 @@ interface QuoteProps {
 }
 
 /** One quote, and the way to approve it. */
-export const QuoteSide = ({ quote, units }: QuoteProps): ReactElement => {
+export const QuoteDetails = ({ quote, units }: QuoteProps): ReactElement => {
   const now = useNow()
   const { quoteId } = quote
   return (
-    <Side title={quote.displayName}>
+    <DetailsPane title={quote.displayName}>
       <QuoteState quote={quote} now={now} />
       {quoteId === undefined || quote.state !== 'resolved' || quote.fate !== undefined ? null : (
         <div className="acts">
-          <ActButton name="swap.review" input={{ quoteId }} isMain>
+          <ActionButton name="swap.review" input={{ quoteId }} isMain>
             Review and approve…
-          </ActButton>
+          </ActionButton>
         </div>
       )}
-      <SentLine of={quoteId} words="Paid in with" />
+      <SentTransaction of={quoteId} words="Paid in with" />
       <Section title="Quote">
-        <QuoteFacts quote={quote} units={units} now={now} />
-        <Everything id={quote.roundId} />
+        <QuoteDetailList quote={quote} units={units} now={now} />
+        <CorrelationLink id={quote.roundId} />
       </Section>
-    </Side>
+    </DetailsPane>
   )
 }
 
-const QuoteFacts = ({ quote, units, now }: QuoteProps & { readonly now: number }): ReactElement => (
-  <Facts>
-    <Fact name="Plugin" look="mono">
+const QuoteDetailList = ({ quote, units, now }: QuoteProps & { readonly now: number }): ReactElement => (
+  <DetailList>
+    <Detail name="Plugin" look="mono">
       {quote.pluginId}
-    </Fact>
-    <Fact name="Kind">{quote.isDex ? 'decentralised exchange' : 'exchange'}</Fact>
-    <Fact name="You send">{maybeAmount(quote.fromNativeAmount, units.from)}</Fact>
-    <Fact name="You receive">{maybeAmount(quote.toNativeAmount, units.to)}</Fact>
-    <Fact name="At least">{maybeAmount(quote.minReceiveAmount, units.to)}</Fact>
-    <Fact name="Network fee">{maybeAmount(quote.networkFee, units.fee)}</Fact>
-    <Fact name="Terms">
+    </Detail>
+    <Detail name="Kind">{quote.isDex ? 'decentralised exchange' : 'exchange'}</Detail>
+    <Detail name="You send">{maybeAmount(quote.fromNativeAmount, units.from)}</Detail>
+    <Detail name="You receive">{maybeAmount(quote.toNativeAmount, units.to)}</Detail>
+    <Detail name="At least">{maybeAmount(quote.minReceiveAmount, units.to)}</Detail>
+    <Detail name="Network fee">{maybeAmount(quote.networkFee, units.fee)}</Detail>
+    <Detail name="Terms">
       {quote.isEstimate === undefined ? '' : quote.isEstimate ? 'an estimate' : 'fixed'}
-    </Fact>
-    <Fact name="In parts">{quote.canBePartial === true ? 'may be filled in part' : ''}</Fact>
-    <Fact name="Promo code">{quote.hasPromoCode === true ? 'taken into account' : ''}</Fact>
-    <Fact name="Holds for">{countdownOf(quote, now)}</Fact>
-    <Fact name="Done within">
+    </Detail>
+    <Detail name="In parts">{quote.canBePartial === true ? 'may be filled in part' : ''}</Detail>
+    <Detail name="Promo code">{quote.hasPromoCode === true ? 'taken into account' : ''}</Detail>
+    <Detail name="Holds for">{countdownOf(quote, now)}</Detail>
+    <Detail name="Done within">
       {quote.maxFulfillmentSeconds === undefined ? '' : spanText(quote.maxFulfillmentSeconds)}
-    </Fact>
-    <Fact name="Ranks here">{quote.rankReason}</Fact>
-    <Fact name="Answered in">{quote.durationMs === undefined ? '' : durationText(quote.durationMs)}</Fact>
-    <Fact name="Error" look="mono">
+    </Detail>
+    <Detail name="Ranks here">{quote.rankReason}</Detail>
+    <Detail name="Answered in">{quote.durationMs === undefined ? '' : durationText(quote.durationMs)}</Detail>
+    <Detail name="Error" look="mono">
       {quote.errorCode}
-    </Fact>
-    <Fact name="It says" look="bad">
+    </Detail>
+    <Detail name="It says" look="bad">
       {quote.message}
-    </Fact>
-    <Fact name={quote.direction === 'to' ? 'Limit to receive' : 'Limit to send'}>
+    </Detail>
+    <Detail name={quote.direction === 'to' ? 'Limit to receive' : 'Limit to send'}>
       {maybeAmount(quote.limit, quote.direction === 'to' ? units.to : units.from)}
-    </Fact>
-  </Facts>
+    </Detail>
+  </DetailList>
 )
 
 /** A quote that was approved, closed or refused holds no longer, so that nothing counts down. */

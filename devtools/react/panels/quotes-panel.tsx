@@ -1,28 +1,28 @@
 import { type ReactElement, useState } from 'react'
 import type { QuoteSnapshot } from '../../../kernel/index.ts'
 import { amountIn, readAmount, unitsOf } from '../../core/model/amounts.ts'
-import { holdsText } from '../../core/model/derive.ts'
+import { matchesText } from '../../core/model/derive.ts'
 import type { View } from '../../core/model/slices.ts'
-import { quoteBoard, quoteTimeLeft, type RoundRow } from '../../core/rows/quote-rows.ts'
-import { ActButton, ActForm, useCanDo } from '../parts/action-forms.tsx'
+import { quoteTimeLeft, type RoundRow, roundRows } from '../../core/rows/quote-rows.ts'
+import { ActionButton, ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { AmountField, ChoiceField, FilterField } from '../parts/fields.tsx'
-import { EmptyState, StateMark, Took } from '../parts/marks.tsx'
+import { DurationBar, EmptyState, StateMark } from '../parts/marks.tsx'
 import { countdownText, countText, visibleText } from '../parts/texts.ts'
 import { walletName } from '../parts/wallet.tsx'
 import { useNow, usePanel, useView } from '../state/panel-state.ts'
-import { QuoteSide, QuoteState } from './quote-details.tsx'
+import { QuoteDetails, QuoteState } from './quote-details.tsx'
 
-/** Rounds of quotes: a lane for each provider, ranked, with what each says and how long it holds. */
+/** Rounds of quotes: a quote for each provider, ranked, with what each says and how long it holds. */
 export const QuotesPanel = (): ReactElement => {
   const view = useView()
   const { go, location } = usePanel()
   const now = useNow()
-  const rounds = quoteBoard(view)
+  const rounds = roundRows(view)
   const [roundId, pluginId] = (location.id ?? '').split(' ')
   const round = roundId === '' ? rounds[0] : rounds.find(row => row.roundId === roundId)
-  const lanes = (round?.lanes ?? []).filter(quote =>
-    holdsText(location.filter, [
+  const quotes = (round?.quotes ?? []).filter(quote =>
+    matchesText(location.filter, [
       quote.displayName,
       quote.pluginId,
       quote.state,
@@ -30,10 +30,10 @@ export const QuotesPanel = (): ReactElement => {
       quote.message
     ])
   )
-  const chosen = round?.lanes.find(quote => quote.pluginId === pluginId)
+  const chosen = round?.quotes.find(quote => quote.pluginId === pluginId)
   return (
     <>
-      <AskQuotes />
+      <QuoteForm />
       {round === undefined ? (
         <NoQuotes
           view={view}
@@ -48,9 +48,9 @@ export const QuotesPanel = (): ReactElement => {
               roundId={round.roundId}
               onChoose={id => go({ id })}
             />
-            <ActButton key={round.roundId} name="swap.close" input={{ roundId: round.roundId }}>
+            <ActionButton key={round.roundId} name="swap.close" input={{ roundId: round.roundId }}>
               Close the round
-            </ActButton>
+            </ActionButton>
             <Outcome round={round} />
           </div>
           {round.chosen === undefined ? null : <AllFailed quote={round.chosen} units={round.units} />}
@@ -59,14 +59,14 @@ export const QuotesPanel = (): ReactElement => {
               <DataTable
                 label="Quotes"
                 columns={columnsAt(now, round)}
-                rows={lanes}
+                rows={quotes}
                 keyOf={quote => quote.pluginId}
                 chosen={pluginId}
                 onOpen={quote => go({ id: `${quote.roundId} ${quote.pluginId}` })}
               />
             </div>
             {chosen === undefined ? null : (
-              <QuoteSide key={`${chosen.roundId} ${chosen.pluginId}`} quote={chosen} units={round.units} />
+              <QuoteDetails key={`${chosen.roundId} ${chosen.pluginId}`} quote={chosen} units={round.units} />
             )}
           </div>
         </>
@@ -75,7 +75,7 @@ export const QuotesPanel = (): ReactElement => {
   )
 }
 
-const columnsAt = (now: number, { units, lanes }: RoundRow): readonly Column<QuoteSnapshot>[] => [
+const columnsAt = (now: number, { units, quotes }: RoundRow): readonly Column<QuoteSnapshot>[] => [
   {
     title: 'Provider',
     isProse: true,
@@ -107,7 +107,7 @@ const columnsAt = (now: number, { units, lanes }: RoundRow): readonly Column<Quo
     width: '140px',
     isNumber: true,
     rank: 'minor',
-    cell: quote => <Lane quote={quote} lanes={lanes} />
+    cell: quote => <QuoteDuration quote={quote} quotes={quotes} />
   },
   {
     title: 'Holds for',
@@ -138,23 +138,23 @@ const reasonOf = ({ state, rankReason = '' }: QuoteSnapshot): string =>
   state === 'timed out' ? 'gave no answer in time' : rankReason
 
 /** How long a provider took among the others. By the root, so that a slow one leaves something of the quick ones. */
-const Lane = (props: {
+const QuoteDuration = (props: {
   readonly quote: QuoteSnapshot
-  readonly lanes: readonly QuoteSnapshot[]
+  readonly quotes: readonly QuoteSnapshot[]
 }): ReactElement => {
   const { durationMs, state } = props.quote
-  const slowest = Math.max(1, ...props.lanes.map(lane => lane.durationMs ?? 0))
+  const slowest = Math.max(1, ...props.quotes.map(quote => quote.durationMs ?? 0))
   return (
-    <Took
+    <DurationBar
       durationMs={durationMs}
       share={Math.sqrt((durationMs ?? 0) / slowest)}
       isGoing={state === 'pending'}
-      tone={laneTones[state]}
+      tone={durationTones[state]}
     />
   )
 }
 
-const laneTones = { pending: 'good', resolved: 'good', failed: 'bad', 'timed out': 'warn' } as const
+const durationTones = { pending: 'good', resolved: 'good', failed: 'bad', 'timed out': 'warn' } as const
 
 const nativeHint = (native: string | undefined): string =>
   native === undefined ? '' : `${countText(native)} native`
@@ -174,18 +174,18 @@ const RoundChoice = (props: {
   )
 
 const Outcome = ({ round }: { readonly round: RoundRow }): ReactElement => {
-  const given = round.lanes.filter(({ state }) => state === 'resolved').length
-  const pending = round.lanes.filter(({ state }) => state === 'pending').length
+  const given = round.quotes.filter(({ state }) => state === 'resolved').length
+  const pending = round.quotes.filter(({ state }) => state === 'pending').length
   return (
     <span className="soft">
-      {askedText(round)}: {given} of {round.lanes.length} gave a quote
+      {requestText(round)}: {given} of {round.quotes.length} gave a quote
       {pending === 0 ? '' : `, ${pending} still asked`}
     </span>
   )
 }
 
 /** What a round asks for, such as `0.01 BTC → LTC`; the amount stands where it is fixed. */
-const askedText = ({ request, units }: RoundRow): string => {
+const requestText = ({ request, units }: RoundRow): string => {
   const { fromCurrencyCode, toCurrencyCode, nativeAmount, quoteFor } = request
   const from = quoteFor === 'from' ? amountIn(nativeAmount, units.from) : fromCurrencyCode
   const to = quoteFor === 'to' ? amountIn(nativeAmount, units.to) : toCurrencyCode
@@ -255,7 +255,7 @@ const directions: readonly (readonly [Direction, string])[] = [
 ]
 
 /** Asks for quotes from one wallet to another. */
-const AskQuotes = (): ReactElement | null => {
+const QuoteForm = (): ReactElement | null => {
   const { go } = usePanel()
   const view = useView()
   const wallets = [...view.wallets.values()]
@@ -263,7 +263,7 @@ const AskQuotes = (): ReactElement | null => {
   const [to, setTo] = useState('')
   const [quoteFor, setQuoteFor] = useState<Direction>('from')
   const [amount, setAmount] = useState('')
-  if (!useCanDo('swap.ask') || wallets.length < 2) return null
+  if (!useCanRun('swap.ask') || wallets.length < 2) return null
   const choices = wallets.map(
     wallet => [wallet.walletId, `${walletName(wallet)} · ${wallet.pluginId}`] as const
   )
@@ -275,7 +275,7 @@ const AskQuotes = (): ReactElement | null => {
   const native = quoteFor === 'max' ? '0' : readAmount(amount, units).native
   return (
     <div className="tools">
-      <ActForm
+      <ActionForm
         name="swap.ask"
         input={{ fromWalletId, toWalletId, nativeAmount: native ?? '0', quoteFor }}
         label="Ask for quotes"
@@ -293,7 +293,7 @@ const AskQuotes = (): ReactElement | null => {
         {quoteFor === 'max' ? null : (
           <AmountField label="Amount" units={units} value={amount} onChange={setAmount} />
         )}
-      </ActForm>
+      </ActionForm>
     </div>
   )
 }

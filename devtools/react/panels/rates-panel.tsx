@@ -1,12 +1,12 @@
 import { type ReactElement, useMemo, useState } from 'react'
 import type { RouteSnapshot } from '../../../kernel/index.ts'
-import { holdsText } from '../../core/model/derive.ts'
+import { matchesText } from '../../core/model/derive.ts'
 import { type RouteEdge, routeAt, routeGraph, routeList, routeTable } from '../../core/rows/route-rows.ts'
 import { ChoiceField, FilterField } from '../parts/fields.tsx'
 import { EmptyState, StateMark } from '../parts/marks.tsx'
 import { rateText } from '../parts/texts.ts'
-import { type AskedRoute, useNow, usePanel, useView } from '../state/panel-state.ts'
-import { AskRoute, NoRoute, placeOf, placeOfAsked } from './route-form.tsx'
+import { type RequestedRoute, useNow, usePanel, useView } from '../state/panel-state.ts'
+import { NoRoute, RouteForm, requestedRouteIdOf, routeIdOf } from './route-form.tsx'
 import { drawnEdges, RouteDrawing, RouteLegend } from './route-graph.tsx'
 import { EdgeTable, HopTable, RateProviders } from './route-tables.tsx'
 
@@ -14,19 +14,19 @@ import { EdgeTable, HopTable, RateProviders } from './route-tables.tsx'
 export const RatesPanel = (): ReactElement => {
   const view = useView()
   const { go, location, memory } = usePanel()
-  const { asked } = memory
+  const { requested } = memory
   const known = routeList(view)
   // Who comes back finds the answer that was shown last.
-  const place = location.id ?? (asked === undefined ? undefined : placeOfAsked(asked))
-  const shown = useMemo(() => shownRoutes(routeList(view), asked, place), [view, asked, place])
+  const place = location.id ?? (requested === undefined ? undefined : requestedRouteIdOf(requested))
+  const shown = useMemo(() => shownRoutes(routeList(view), requested, place), [view, requested, place])
   const providers = [...view.rateProviders.values()]
   return (
     <>
       <div className="tools">
-        <AskRoute
+        <RouteForm
           sources={providers}
-          place={place ?? placeOf(known[0])}
-          onAnswer={given => go({ id: placeOfAsked(given) })}
+          place={place ?? routeIdOf(known[0])}
+          onAnswer={given => go({ id: requestedRouteIdOf(given) })}
         />
       </div>
       <div className="body">
@@ -40,8 +40,8 @@ export const RatesPanel = (): ReactElement => {
           ) : (
             <Routes
               routes={shown}
-              others={known.length < 2 ? [] : known.map(placeOf)}
-              place={place ?? placeOf(shown[0])}
+              others={known.length < 2 ? [] : known.map(routeIdOf)}
+              place={place ?? routeIdOf(shown[0])}
             />
           )}
           <RateProviders providers={providers} />
@@ -60,13 +60,13 @@ const MARKET = 14
 /** The route that was asked for with its alternatives, or the newest one of a place. */
 const shownRoutes = (
   known: readonly RouteSnapshot[],
-  asked: AskedRoute | undefined,
+  requested: RequestedRoute | undefined,
   id: string | undefined
 ): readonly RouteSnapshot[] => {
-  if (asked !== undefined && asked.answer.route !== null && id === placeOfAsked(asked)) {
-    return [asked.answer.route, ...asked.answer.alternatives]
+  if (requested !== undefined && requested.answer.route !== null && id === requestedRouteIdOf(requested)) {
+    return [requested.answer.route, ...requested.answer.alternatives]
   }
-  const found = id === undefined ? known[0] : known.find(route => placeOf(route) === id)
+  const found = id === undefined ? known[0] : known.find(route => routeIdOf(route) === id)
   return found === undefined ? [] : [found]
 }
 
@@ -97,7 +97,7 @@ const Routes = (props: {
   const sources = [...new Set([...view.rateProviders.keys(), ...graph.edges.map(({ source }) => source)])]
   const edges = graph.edges
     .filter(({ fromCurrency, toCurrency, source }) =>
-      holdsText(location.filter.trim(), [fromCurrency, toCurrency, source])
+      matchesText(location.filter.trim(), [fromCurrency, toCurrency, source])
     )
     .sort((one, other) => placeInTable(one) - placeInTable(other))
   return (

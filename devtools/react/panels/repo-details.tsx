@@ -1,15 +1,17 @@
 import { type ReactElement, useMemo } from 'react'
-import { type RepoMoment, type RepoRow, repoHistory } from '../../core/rows/repo-rows.ts'
+import { type RepoRow, type RepoSync, repoHistory } from '../../core/rows/repo-rows.ts'
 import { useStore } from '../../use-store.ts'
-import { ActButton } from '../parts/action-forms.tsx'
-import { Everything, Fact, Facts, Section, Side } from '../parts/details.tsx'
+import { ActionButton } from '../parts/action-forms.tsx'
+import { CorrelationLink, Detail, DetailList, DetailsPane, Section } from '../parts/details.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
 import { clockText, spanText } from '../parts/texts.ts'
 import { usePanel, useView } from '../state/panel-state.ts'
 
 /** One repo: whose it is, how it stands, and which files its syncs have exchanged. */
-export const RepoSide = ({ repo }: { readonly repo: RepoRow }): ReactElement => (
-  <Side title={repo.kind === 'account' ? `Files of the account ${repo.title}` : `Files of ${repo.title}`}>
+export const RepoDetails = ({ repo }: { readonly repo: RepoRow }): ReactElement => (
+  <DetailsPane
+    title={repo.kind === 'account' ? `Files of the account ${repo.title}` : `Files of ${repo.title}`}
+  >
     <RepoState repo={repo} />
     {repo.help === undefined ? null : (
       <p role="status">
@@ -30,40 +32,40 @@ export const RepoSide = ({ repo }: { readonly repo: RepoRow }): ReactElement => 
       </p>
     )}
     <div className="acts">
-      <ActButton name="repo.sync" input={{ repoId: repo.repoId }}>
+      <ActionButton name="repo.sync" input={{ repoId: repo.repoId }}>
         Sync now
-      </ActButton>
+      </ActionButton>
     </div>
     <Section title="Repo">
-      <Facts>
-        <Fact name={repo.kind === 'account' ? 'Account' : 'Wallet'}>
+      <DetailList>
+        <Detail name={repo.kind === 'account' ? 'Account' : 'Wallet'}>
           <OwnerLink repo={repo} />
-        </Fact>
-        <Fact name="Pending">
+        </Detail>
+        <Detail name="Pending">
           {repo.pendingCount} {repo.pendingCount === 1 ? 'write' : 'writes'}
-        </Fact>
+        </Detail>
         {repo.mergedCount === undefined ? null : (
-          <Fact name="Merged">{repo.mergedCount} changed on two devices at once</Fact>
+          <Detail name="Merged">{repo.mergedCount} changed on two devices at once</Detail>
         )}
         {repo.doubtfulCount === undefined ? null : (
-          <Fact name="Doubtful">
+          <Detail name="Doubtful">
             <span className="bad">{repo.doubtfulCount}</span> changed in two places; the log names them
-          </Fact>
+          </Detail>
         )}
-        <Fact name="Last exchange">{lastExchange(repo)}</Fact>
-        <Fact name="Hash" look="mono">
+        <Detail name="Last exchange">{lastExchange(repo)}</Detail>
+        <Detail name="Hash" look="mono">
           {repo.lastHash ?? 'none yet'}
-        </Fact>
-        <Fact name="Repo id" look="mono">
+        </Detail>
+        <Detail name="Repo id" look="mono">
           {repo.repoId}
-        </Fact>
-      </Facts>
-      <Everything id={repo.repoId} />
+        </Detail>
+      </DetailList>
+      <CorrelationLink id={repo.repoId} />
     </Section>
     <Section title="Files exchanged">
       <History repoId={repo.repoId} />
     </Section>
-  </Side>
+  </DetailsPane>
 )
 
 const OwnerLink = ({ repo }: { readonly repo: RepoRow }): ReactElement => {
@@ -95,14 +97,14 @@ const History = ({ repoId }: { readonly repoId: string }): ReactElement => {
     <ul>
       {moments.map(moment => (
         <li key={moment.seq}>
-          <Moment moment={moment} />
+          <SyncLine moment={moment} />
         </li>
       ))}
     </ul>
   )
 }
 
-const Moment = ({ moment }: { readonly moment: RepoMoment }): ReactElement => {
+const SyncLine = ({ moment }: { readonly moment: RepoSync }): ReactElement => {
   const { at, errorCode, sent, sentCount, received, receivedCount } = moment
   const when = <span className="mono soft">{clockText(at)}</span>
   if (errorCode !== undefined) {

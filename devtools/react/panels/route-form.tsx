@@ -1,10 +1,10 @@
 import { type ReactElement, useState } from 'react'
 import type { RateProviderSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/model/actions.ts'
-import { ActButton, ActForm, useCanDo } from '../parts/action-forms.tsx'
+import { ActionButton, ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { EmptyState } from '../parts/marks.tsx'
-import { type AskedRoute, usePanel } from '../state/panel-state.ts'
+import { type RequestedRoute, usePanel } from '../state/panel-state.ts'
 
 type Answer = Actions['rates.route']['out']
 
@@ -12,26 +12,26 @@ type Answer = Actions['rates.route']['out']
 const ALTERNATIVES = 4
 
 /** Where a route is shown: `from to`; empty without a route. */
-export const placeOf = (route: RouteSnapshot | undefined): string =>
+export const routeIdOf = (route: RouteSnapshot | undefined): string =>
   route === undefined ? '' : `${route.fromCurrency} ${route.toCurrency}`
 
 /** Where an answer is shown: at its route, or at what was asked for where there is none. */
-export const placeOfAsked = ({ input, answer }: AskedRoute): string =>
-  answer.route === null ? `${input.from} ${input.to}` : placeOf(answer.route)
+export const requestedRouteIdOf = ({ input, answer }: RequestedRoute): string =>
+  answer.route === null ? `${input.from} ${input.to}` : routeIdOf(answer.route)
 
 /** Asks how one currency turns into another, maybe with other biases than the kernel's. */
-export const AskRoute = (props: {
+export const RouteForm = (props: {
   readonly sources: readonly RateProviderSnapshot[]
   /** What the fields say at first: `from to`. */
   readonly place: string
-  readonly onAnswer: (asked: AskedRoute) => void
+  readonly onAnswer: (requested: RequestedRoute) => void
 }): ReactElement | null => {
   const { memory, run } = usePanel()
-  const canAsk = useCanDo('rates.refresh')
+  const canAsk = useCanRun('rates.refresh')
   const [fromBefore = '', toBefore = ''] = props.place.split(' ')
   const [from, setFrom] = useState(fromBefore)
   const [to, setTo] = useState(toBefore)
-  const [biases, setBiases] = useState(() => typedBiases(memory.asked, props.place))
+  const [biases, setBiases] = useState(() => typedBiases(memory.requested, props.place))
   const changed = Object.entries(biases)
     .filter(([, text]) => isBias(text))
     .map(([source, text]) => [source, Number(text)] as const)
@@ -51,7 +51,7 @@ export const AskRoute = (props: {
     if (isHere()) props.onAnswer({ input, answer })
   }
   return (
-    <ActForm
+    <ActionForm
       name="rates.route"
       input={input}
       label="Find the route"
@@ -81,16 +81,19 @@ export const AskRoute = (props: {
           </div>
         </details>
       )}
-    </ActForm>
+    </ActionForm>
   )
 }
 
 /** The biases that the last answer for a place was asked with, as they are typed. */
-const typedBiases = (asked: AskedRoute | undefined, place: string): Readonly<Record<string, string>> =>
-  asked === undefined || placeOfAsked(asked) !== place
+const typedBiases = (
+  requested: RequestedRoute | undefined,
+  place: string
+): Readonly<Record<string, string>> =>
+  requested === undefined || requestedRouteIdOf(requested) !== place
     ? {}
     : Object.fromEntries(
-        Object.entries(asked.input.biases ?? {}).map(([source, bias]) => [source, String(bias)])
+        Object.entries(requested.input.biases ?? {}).map(([source, bias]) => [source, String(bias)])
       )
 
 const isBias = (text: string): boolean => /^\d+(\.\d+)?$/.test(text)
@@ -106,9 +109,9 @@ export const NoRoute = (props: {
     if (place === undefined) return
     const [from = '', to = ''] = place.split(' ')
     // What was typed is asked again, biases and all. The answer stands in the panel's memory, which is what is drawn.
-    const { asked } = memory
-    const isSame = asked !== undefined && placeOfAsked(asked) === place
-    await run('rates.route', isSame ? asked.input : { from, to, alternatives: ALTERNATIVES })
+    const { requested } = memory
+    const isSame = requested !== undefined && requestedRouteIdOf(requested) === place
+    await run('rates.route', isSame ? requested.input : { from, to, alternatives: ALTERNATIVES })
   }
   return (
     <EmptyState title={place === undefined ? 'No route yet' : 'No route leads there'}>
@@ -125,9 +128,9 @@ export const NoRoute = (props: {
         </p>
       )}
       <div className="acts">
-        <ActButton name="rates.refresh" input={{}} onDone={findAgain}>
+        <ActionButton name="rates.refresh" input={{}} onDone={findAgain}>
           Ask the sources
-        </ActButton>
+        </ActionButton>
       </div>
       <p>
         In the terminal: <code>holdfast rates route BTC iso:EUR --explain</code>

@@ -7,13 +7,13 @@ import {
   type WalletSnapshot
 } from '../../../kernel/index.ts'
 import type { ActionFailure } from '../../core/model/action-error.ts'
-import type { SpendWish } from '../../core/model/actions.ts'
+import type { SpendRequest } from '../../core/model/actions.ts'
 import { amountIn, readAmount, unitsOf } from '../../core/model/amounts.ts'
 import type { View } from '../../core/model/slices.ts'
-import { ActButton, ActForm } from '../parts/action-forms.tsx'
+import { ActionButton, ActionForm } from '../parts/action-forms.tsx'
 import { Section } from '../parts/details.tsx'
 import { AmountField, ChoiceField, FeeField, type FeeLevel, TextField } from '../parts/fields.tsx'
-import { type TakesFailure, useView } from '../state/panel-state.ts'
+import { type FailureHandler, useView } from '../state/panel-state.ts'
 
 /** Pays from a wallet, after a review: in its coin or one of its tokens, an amount or all there is. */
 export const SendForm = ({ walletId }: { readonly walletId: string }): ReactElement => (
@@ -23,19 +23,19 @@ export const SendForm = ({ walletId }: { readonly walletId: string }): ReactElem
 )
 
 const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement => {
-  const { typed, change, changeOf, assets, units, native, wish, refuse, errorOf } = useSpendForm(walletId)
+  const { typed, change, changeOf, assets, units, native, request, refuse, errorOf } = useSpendForm(walletId)
   return (
-    <ActForm
+    <ActionForm
       name="spend.draft"
-      input={{ ...wish, nativeAmount: native ?? '0' }}
+      input={{ ...request, nativeAmount: native ?? '0' }}
       label="Review…"
-      isReady={wish.publicAddress !== '' && native !== undefined}
+      isReady={request.publicAddress !== '' && native !== undefined}
       onFailure={refuse}
     >
       {assets.length < 2 ? null : (
         <ChoiceField
           label="Pay in"
-          value={wish.tokenId ?? COIN}
+          value={request.tokenId ?? COIN}
           choices={assets}
           onChange={token => change({ token, amount: '' })}
         />
@@ -54,11 +54,11 @@ const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement =
         onChange={amount => change({ amount })}
         error={errorOf('amount')}
       />
-      <ActButton
+      <ActionButton
         name="spend.max"
-        input={wish}
+        input={request}
         // What can be sent hangs on the fee, and the fee on who is paid.
-        isDisabled={wish.publicAddress === ''}
+        isDisabled={request.publicAddress === ''}
         onFailure={refuse}
         onDone={({ nativeAmount: most }) =>
           changeOf(typed.token, {
@@ -67,9 +67,9 @@ const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement =
         }
       >
         Max
-      </ActButton>
+      </ActionButton>
       <FeeField value={typed.fee} onChange={fee => change({ fee })} />
-    </ActForm>
+    </ActionForm>
   )
 }
 
@@ -95,7 +95,7 @@ const useSpendForm = (walletId: string): SpendForm => {
       setTyped(before => (before.token === token ? { ...before, ...changes } : before))
     },
     native: readAmount(typed.amount, units).native,
-    wish: {
+    request: {
       walletId,
       ...(tokenId === undefined ? {} : { tokenId }),
       publicAddress: typed.address.trim(),
@@ -118,8 +118,8 @@ interface SpendForm {
   readonly assets: ReturnType<typeof assetsOf>
   readonly units: AmountUnits
   readonly native: string | undefined
-  readonly wish: SpendWish
-  readonly refuse: TakesFailure
+  readonly request: SpendRequest
+  readonly refuse: FailureHandler
   readonly errorOf: (field: SpendRefusal['field']) => string | undefined
 }
 

@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react'
-import { holdsText } from '../../core/model/derive.ts'
+import { matchesText } from '../../core/model/derive.ts'
 import { type RepoRow, repoRows } from '../../core/rows/repo-rows.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { FilterField } from '../parts/fields.tsx'
 import { EmptyState, NoMatch } from '../parts/marks.tsx'
 import { shortId } from '../parts/texts.ts'
 import { useNow, usePanel, useView } from '../state/panel-state.ts'
-import { lastExchange, RepoSide, RepoState } from './repo-details.tsx'
+import { lastExchange, RepoDetails, RepoState } from './repo-details.tsx'
 
 /** The synced repos: what still waits to be sent, and when they last met their servers. */
 export const SyncPanel = (): ReactElement => {
@@ -15,7 +15,7 @@ export const SyncPanel = (): ReactElement => {
   const now = useNow() / 1000
   const all = repoRows(view, now)
   const rows = all.filter(repo =>
-    holdsText(location.filter, [
+    matchesText(location.filter, [
       repo.title,
       repo.kind,
       repo.repoId,
@@ -47,7 +47,7 @@ export const SyncPanel = (): ReactElement => {
             />
           )}
         </div>
-        {chosen === undefined ? null : <RepoSide key={chosen.repoId} repo={chosen} />}
+        {chosen === undefined ? null : <RepoDetails key={chosen.repoId} repo={chosen} />}
       </div>
     </>
   )

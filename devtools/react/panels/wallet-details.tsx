@@ -9,9 +9,17 @@ import {
 import type { Actions } from '../../core/model/actions.ts'
 import { readAmount, unitsOf } from '../../core/model/amounts.ts'
 import type { EngineRow } from '../../core/rows/engine-rows.ts'
-import { ActButton, ActForm } from '../parts/action-forms.tsx'
+import { ActionButton, ActionForm } from '../parts/action-forms.tsx'
 import { Amount } from '../parts/amount.tsx'
-import { Everything, everythingAbout, Fact, Facts, Section, SentLine, Side } from '../parts/details.tsx'
+import {
+  CorrelationLink,
+  correlationLocation,
+  Detail,
+  DetailList,
+  DetailsPane,
+  Section,
+  SentTransaction
+} from '../parts/details.tsx'
 import { AmountField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
 import { agoText, countText, shortId } from '../parts/texts.ts'
@@ -21,79 +29,79 @@ import { OpenPayments } from './open-payments.tsx'
 import { SendForm } from './send-form.tsx'
 
 /** One wallet: its engine's life, and what can be done with it. */
-export const WalletSide = ({ row }: { readonly row: EngineRow }): ReactElement => {
+export const WalletDetails = ({ row }: { readonly row: EngineRow }): ReactElement => {
   const { walletId } = row
   // Nothing can be done with a wallet whose plugin failed; its facts say why.
   const isUsable = row.errorCode !== 'PLUGIN_FOR_TYPE'
   return (
-    <Side title={row.title}>
-      <LifeChart row={row} />
-      {isUsable ? <EngineActs row={row} /> : null}
+    <DetailsPane title={row.title}>
+      <LifecycleChart row={row} />
+      {isUsable ? <EngineActions row={row} /> : null}
       <Section title="Engine">
-        <EngineFacts row={row} />
-        <Everything id={walletId} />
+        <EngineDetails row={row} />
+        <CorrelationLink id={walletId} />
       </Section>
       <OpenPayments key={walletId} walletId={walletId} />
       <Payments walletId={walletId} />
-      {isUsable ? <WalletActs walletId={walletId} /> : null}
-    </Side>
+      {isUsable ? <WalletActions walletId={walletId} /> : null}
+    </DetailsPane>
   )
 }
 
-const EngineActs = ({ row: { walletId, isPaused } }: { readonly row: EngineRow }): ReactElement => (
+const EngineActions = ({ row: { walletId, isPaused } }: { readonly row: EngineRow }): ReactElement => (
   <div className="acts">
     {isPaused ? (
-      <ActButton name="engine.resume" input={{ walletId }}>
+      <ActionButton name="engine.resume" input={{ walletId }}>
         Resume
-      </ActButton>
+      </ActionButton>
     ) : (
-      <ActButton name="engine.pause" input={{ walletId }}>
+      <ActionButton name="engine.pause" input={{ walletId }}>
         Pause
-      </ActButton>
+      </ActionButton>
     )}
-    <ActButton name="engine.resync" input={{ walletId }}>
+    <ActionButton name="engine.resync" input={{ walletId }}>
       Resync
-    </ActButton>
+    </ActionButton>
   </div>
 )
 
-const EngineFacts = ({ row }: { readonly row: EngineRow }): ReactElement => {
+const EngineDetails = ({ row }: { readonly row: EngineRow }): ReactElement => {
   const view = useView()
   const now = useNow() / 1000
   return (
-    <Facts>
-      <Fact name="Account">{row.username}</Fact>
-      <Fact name="Currency">{row.pluginId}</Fact>
+    <DetailList>
+      <Detail name="Account">{row.username}</Detail>
+      <Detail name="Currency">{row.pluginId}</Detail>
       {row.balances.map(({ tokenId, nativeAmount, name, heldBack = [] }) => (
-        <Fact key={tokenId} name={tokenId === null ? 'Balance' : shortId(name, 24)}>
+        <Detail key={tokenId} name={tokenId === null ? 'Balance' : shortId(name, 24)}>
           <Amount native={nativeAmount} units={unitsOf(view, { walletId: row.walletId, tokenId })} isFull />
           {heldBack.length === 0 ? null : <span className="soft"> of it {heldBack.join(', ')}</span>}
-        </Fact>
+        </Detail>
       ))}
-      <Fact name="Synced">
+      <Detail name="Synced">
         <SyncBar ratio={row.syncRatio} />
-      </Fact>
-      <Fact name="Height">
+      </Detail>
+      <Detail name="Height">
         {row.blockHeight === 0 && row.stage !== 'synced' ? undefined : countText(String(row.blockHeight))}
-      </Fact>
-      <Fact name="Since">{agoText(row.since, now)}</Fact>
-      <Fact name="Doing">{row.status}</Fact>
-      <Fact name="Paused">{row.isPaused ? 'yes' : 'no'}</Fact>
-      <Fact name="Last error">
+      </Detail>
+      <Detail name="Since">{agoText(row.since, now)}</Detail>
+      <Detail name="Doing">{row.status}</Detail>
+      <Detail name="Paused">{row.isPaused ? 'yes' : 'no'}</Detail>
+      <Detail name="Last error">
         <LastError row={row} />
-      </Fact>
-      <Fact name="Code" look="mono">
+      </Detail>
+      <Detail name="Code" look="mono">
         {row.errorCode}
-      </Fact>
-      <Fact name="Wallet id" look="mono">
+      </Detail>
+      <Detail name="Wallet id" look="mono">
         {row.walletId}
-      </Fact>
-    </Facts>
+      </Detail>
+    </DetailList>
   )
 }
 
 /** Out of sight while nothing can be done, and not gone: what was typed is there again when a hold or a loss is over. */
-const WalletActs = ({ walletId }: { readonly walletId: string }): ReactElement => {
+const WalletActions = ({ walletId }: { readonly walletId: string }): ReactElement => {
   const canAct = useCanAct()
   return (
     <>
@@ -102,7 +110,7 @@ const WalletActs = ({ walletId }: { readonly walletId: string }): ReactElement =
         <Fund walletId={walletId} />
         <SendForm walletId={walletId} />
       </div>
-      <SentLine of={walletId} words="Sent as" />
+      <SentTransaction of={walletId} words="Sent as" />
     </>
   )
 }
@@ -120,9 +128,9 @@ const Receive = ({ walletId }: { readonly walletId: string }): ReactElement => {
         </>
       )}
       <div className="acts">
-        <ActButton name="wallet.receive" input={{ walletId }} onDone={setShown}>
+        <ActionButton name="wallet.receive" input={{ walletId }} onDone={setShown}>
           {shown === undefined ? 'Show an address' : 'Show it anew'}
-        </ActButton>
+        </ActionButton>
       </div>
     </Section>
   )
@@ -133,14 +141,14 @@ const Fund = ({ walletId }: { readonly walletId: string }): ReactElement => {
   const [amount, setAmount] = useState(() => toDenomination(FAUCET, mainDenomination(units).multiplier))
   const { native } = readAmount(amount, units)
   return (
-    <ActForm
+    <ActionForm
       name="world.fund"
       input={{ walletId, nativeAmount: native ?? '0' }}
       label="Fund"
       isReady={native !== undefined}
     >
       <AmountField label="Fake money" units={units} value={amount} onChange={setAmount} />
-    </ActForm>
+    </ActionForm>
   )
 }
 
@@ -163,7 +171,7 @@ const Payments = ({ walletId }: { readonly walletId: string }): ReactElement | n
               type="button"
               className="link mono"
               title={txid ?? correlationId}
-              onClick={() => go(everythingAbout(view, correlationId))}
+              onClick={() => go(correlationLocation(view, correlationId))}
             >
               <span className="hidden-text">Show everything for </span>
               {shortId(txid ?? correlationId, 25)}
@@ -187,7 +195,7 @@ const tones: Readonly<Record<SpendProgressSnapshot['stage'], Tone>> = {
 }
 
 /** The life of an engine as a picture: where it has been, where it is and where it may go. The same is told as a list. */
-const LifeChart = ({ row }: { readonly row: EngineRow }): ReactElement => {
+const LifecycleChart = ({ row }: { readonly row: EngineRow }): ReactElement => {
   const marks = marksOf(row)
   return (
     <div className="life">

@@ -1,23 +1,23 @@
 import { type ReactElement, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
-import { actionNamesOf, commandLineOf } from '../../core/actions/command-line.ts'
+import { commandLineOf, commandNamesOf } from '../../core/actions/command-line.ts'
 import { type Action, type ActionName, type Actions, readingActions } from '../../core/model/actions.ts'
-import { type TakesFailure, usePanel, useStatus, useView } from '../state/panel-state.ts'
+import { type FailureHandler, usePanel, useStatus, useView } from '../state/panel-state.ts'
 
 /** Fields and a button that does one action with them; the command that does the same stands below. */
-export const ActForm = <K extends ActionName>(props: {
+export const ActionForm = <K extends ActionName>(props: {
   readonly name: K
   readonly input: Actions[K]['in']
   readonly label: string
   readonly isReady: boolean
   /** The button stays busy until what it gives is over. */
   readonly onDone?: (output: Actions[K]['out'], isHere: () => boolean) => Promise<void> | void
-  readonly onFailure?: TakesFailure
+  readonly onFailure?: FailureHandler
   readonly children?: ReactNode
 }): ReactElement | null => {
   const { name, input, label, isReady, onDone, onFailure } = props
   const { run } = usePanel()
-  const [isBusy, start] = useOneAtATime()
-  const canAct = useCanDo(name)
+  const [isBusy, start] = useSingleTask()
+  const canAct = useCanRun(name)
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canAct) return null
   const act = async (isHere: () => boolean): Promise<void> => {
@@ -56,20 +56,20 @@ export const ActForm = <K extends ActionName>(props: {
 }
 
 /** A button that does one action. Nothing is drawn where it could not be done. */
-export const ActButton = <K extends ActionName>(props: {
+export const ActionButton = <K extends ActionName>(props: {
   readonly name: K
   readonly input: Actions[K]['in']
   readonly isMain?: boolean
   readonly isDisabled?: boolean
   /** The button stays busy until what it gives is over. */
   readonly onDone?: (output: Actions[K]['out']) => Promise<void> | void
-  readonly onFailure?: TakesFailure
+  readonly onFailure?: FailureHandler
   readonly children: ReactNode
 }): ReactElement | null => {
   const { name, input, onDone, onFailure, isMain = false, isDisabled = false } = props
   const { run, showCommand } = usePanel()
-  const [isBusy, start] = useOneAtATime()
-  const canAct = useCanDo(name)
+  const [isBusy, start] = useSingleTask()
+  const canAct = useCanRun(name)
   const commandLine = useCommandLine({ name, input } as Action)
   if (!canAct) return null
   const act = async (isHere: () => boolean): Promise<void> => {
@@ -94,7 +94,7 @@ export const ActButton = <K extends ActionName>(props: {
 }
 
 /** Whether an action may be done now: the panel is live, and not read-only unless it changes nothing. */
-export const useCanDo = (name: ActionName): boolean => {
+export const useCanRun = (name: ActionName): boolean => {
   const { connection, isReadOnly, hasWorld } = useStatus()
   if (connection !== 'live') return false
   if (name.startsWith('world.') && !hasWorld) return false
@@ -122,7 +122,7 @@ export const CommandLine = ({ text }: { readonly text: string }): ReactElement |
 export const useCommandLine = (action: Action): string => {
   const view = useView()
   const { memory } = usePanel()
-  return commandLineOf(action, actionNamesOf(view, memory)) ?? ''
+  return commandLineOf(action, commandNamesOf(view, memory)) ?? ''
 }
 
 /** Starts a task. `isHere` tells it, once it has waited, whether its control is still in the page. */
@@ -134,7 +134,7 @@ export type StartTask = (task: (isHere: () => boolean) => Promise<void>) => void
  * A control that is busy is not disabled, since it would lose the focus; so this is what keeps a second press from being heard,
  * even in the same turn as the first.
  */
-export const useOneAtATime = (): readonly [isBusy: boolean, start: StartTask] => {
+export const useSingleTask = (): readonly [isBusy: boolean, start: StartTask] => {
   const [isBusy, setBusy] = useState(false)
   const isGoingOn = useRef(false)
   const isInPage = useRef(true)

@@ -23,7 +23,7 @@ export const Amount = (props: {
 }
 
 /** What an open payment pays to whom, such as `0.01 BTC to bcrt1q…`. */
-export const Paid = (props: {
+export const PaidAmount = (props: {
   readonly walletId: string
   readonly payment: OpenPaymentSnapshot
 }): ReactElement => {

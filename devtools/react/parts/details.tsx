@@ -5,7 +5,10 @@ import { usePanel, useView } from '../state/panel-state.ts'
 import { visibleText } from './texts.ts'
 
 /** What is told of the chosen row, beside or below the table. */
-export const Side = (props: { readonly title: string; readonly children: ReactNode }): ReactElement => {
+export const DetailsPane = (props: {
+  readonly title: string
+  readonly children: ReactNode
+}): ReactElement => {
   const { go, location } = usePanel()
   return (
     <aside className="side" aria-label={props.title}>
@@ -38,12 +41,12 @@ export const Section = (props: { readonly title?: string; readonly children: Rea
 )
 
 /** Names and values, one a line. */
-export const Facts = ({ children }: { readonly children: ReactNode }): ReactElement => (
+export const DetailList = ({ children }: { readonly children: ReactNode }): ReactElement => (
   <dl className="facts">{children}</dl>
 )
 
 /** One line; left out without a value. `look` tells ids, codes and errors from words. */
-export const Fact = (props: {
+export const Detail = (props: {
   readonly name: string
   readonly look?: 'bad' | 'mono'
   readonly children?: ReactNode
@@ -59,25 +62,25 @@ export const Fact = (props: {
 }
 
 /** Leads to all that hooks and plugins did about an id: of an action, wallet, payment, round, repo or plugin. */
-export const Everything = ({ id }: { readonly id: string | undefined }): ReactElement | null => {
+export const CorrelationLink = ({ id }: { readonly id: string | undefined }): ReactElement | null => {
   const { go } = usePanel()
   const view = useView()
   if (id === undefined) return null
   return (
-    <button type="button" className="link" onClick={() => go(everythingAbout(view, id))}>
+    <button type="button" className="link" onClick={() => go(correlationLocation(view, id))}>
       Show everything for this id
     </button>
   )
 }
 
 /** Where everything about an id is listed. A payment is followed by its correlation id, which it has before its txid (pure). */
-export const everythingAbout = (view: View, id: string): PanelLocation => {
+export const correlationLocation = (view: View, id: string): PanelLocation => {
   const spend = [...view.spends.values()].find(({ txid }) => txid === id)
   return { panel: 'hooks', filter: spend?.correlationId ?? id }
 }
 
 /** What became of the newest payment that was approved here for a wallet, or for a quote; nothing before the first. */
-export const SentLine = (props: {
+export const SentTransaction = (props: {
   /** The id of the wallet, or of the quote. */
   readonly of: string | undefined
   /** What the id of the transaction ends, such as `Sent as`. */
@@ -99,7 +102,7 @@ export const SentLine = (props: {
           {txid}
         </span>
       </p>
-      <Everything id={txid} />
+      <CorrelationLink id={txid} />
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { type HTMLInputTypeAttribute, type ReactElement, type ReactNode, useId } from 'react'
 import { type AmountUnits, mainDenomination } from '../../../kernel/index.ts'
-import type { SpendWish } from '../../core/model/actions.ts'
+import type { SpendRequest } from '../../core/model/actions.ts'
 import { readAmount } from '../../core/model/amounts.ts'
 import { usePanel } from '../state/panel-state.ts'
 import { visibleText } from './texts.ts'
@@ -70,7 +70,7 @@ export const ChoiceField = (props: {
 )
 
 /** How fast a payment is to be mined. */
-export type FeeLevel = NonNullable<SpendWish['fee']>
+export type FeeLevel = NonNullable<SpendRequest['fee']>
 
 /** A list to choose the level of a network fee from. */
 export const FeeField = (props: {

@@ -28,7 +28,7 @@ const shapes: Readonly<Record<Tone, ReactElement>> = {
 }
 
 /** How long something took, as a bar and in words. `share`: how much of the bar is filled, from 0 to 1. */
-export const Took = (props: {
+export const DurationBar = (props: {
   readonly durationMs: number | undefined
   readonly share: number
   /** It still goes on: the bar moves. */

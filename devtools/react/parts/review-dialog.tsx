@@ -5,9 +5,9 @@ import { unitsOf } from '../../core/model/amounts.ts'
 import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../core/text/payment-texts.ts'
 import { useCanAct, useNow, usePanel, useView } from '../state/panel-state.ts'
 import { type Draft, discard } from '../state/review.ts'
-import { CommandLine, useCommandLine, useOneAtATime } from './action-forms.tsx'
-import { Amount, Paid } from './amount.tsx'
-import { Fact, Facts } from './details.tsx'
+import { CommandLine, useCommandLine, useSingleTask } from './action-forms.tsx'
+import { Amount, PaidAmount } from './amount.tsx'
+import { Detail, DetailList } from './details.tsx'
 import { Dialog } from './dialog.tsx'
 import { TextField } from './fields.tsx'
 import { countdownText, visibleText } from './texts.ts'
@@ -18,8 +18,8 @@ export const ReviewDialog = (props: {
   readonly draft: Draft
   readonly onClose: () => void
 }): ReactElement => {
-  const { draftId, review, made } = props.draft
-  const isSpend = made.name !== 'swap.review'
+  const { draftId, review, action } = props.draft
+  const isSpend = action.name !== 'swap.review'
   const { usualNetworkFee, similar = [] } = review
   const [typed, setTyped] = useState({ fee: '', again: '' })
   const isAllowed =
@@ -27,7 +27,7 @@ export const ReviewDialog = (props: {
   const { client, run } = usePanel()
   const view = useView()
   const canAct = useCanAct()
-  const [isBusy, start] = useOneAtATime()
+  const [isBusy, start] = useSingleTask()
   const now = useNow()
   const isOver = !isBusy && review.expiresAt !== undefined && review.expiresAt <= now
   const close = (): void => {
@@ -48,8 +48,8 @@ export const ReviewDialog = (props: {
       <p className="big">
         <Amount native={review.nativeAmount} units={unitsOf(view, review)} isFull />
       </p>
-      <ReviewFacts review={review} now={now} isApproved={isBusy} />
-      <CommandLine text={useCommandLine(made)} />
+      <ReviewDetails review={review} now={now} isApproved={isBusy} />
+      <CommandLine text={useCommandLine(action)} />
       {usualNetworkFee === undefined ? null : (
         <UnusualFee
           review={review}
@@ -129,7 +129,7 @@ const UnusualFee = (props: {
   )
 }
 
-const ReviewFacts = ({
+const ReviewDetails = ({
   review,
   now,
   isApproved
@@ -144,43 +144,43 @@ const ReviewFacts = ({
   const [units, coin] = [unitsOf(view, review), unitsOf(view, { walletId })]
   const toUnits = unitsOf(view, { walletId: toWalletId, tokenId: toTokenId })
   return (
-    <Facts>
-      <Fact name="From">
-        <WalletWords walletId={walletId} />
-      </Fact>
-      <Fact name="Through">{review.provider}</Fact>
+    <DetailList>
+      <Detail name="From">
+        <WalletReference walletId={walletId} />
+      </Detail>
+      <Detail name="Through">{review.provider}</Detail>
       {review.targets.map(({ publicAddress, nativeAmount: paid }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two targets may be the same, and none ever moves
-        <Fact key={at} name={review.targets.length === 1 ? 'To' : `To ${at + 1}`}>
+        <Detail key={at} name={review.targets.length === 1 ? 'To' : `To ${at + 1}`}>
           <span className="mono">{visibleText(publicAddress)}</span>
           {review.targets.length === 1 ? null : (
             <>
               , <Amount native={paid} units={units} />
             </>
           )}
-        </Fact>
+        </Detail>
       ))}
-      <Fact name="Careful">
+      <Detail name="Careful">
         {review.legacyAddress === undefined
           ? ''
           : `${review.legacyAddress} is an old spelling that another currency has, too: make sure that it is one of ${review.currencyCode}`}
-      </Fact>
-      <Fact name="Takes the place of" look="mono">
+      </Detail>
+      <Detail name="Takes the place of" look="mono">
         {review.replaces}
-      </Fact>
-      <Fact name="Memo, for everyone to read" look="mono">
+      </Detail>
+      <Detail name="Memo, for everyone to read" look="mono">
         {review.memos?.join(' · ')}
-      </Fact>
-      <Fact name="Calls with" look="mono">
+      </Detail>
+      <Detail name="Calls with" look="mono">
         {review.params?.join(' ')}
-      </Fact>
-      <Fact name="Network fee">
+      </Detail>
+      <Detail name="Network fee">
         <Amount native={review.networkFee} units={coin} isFull />
-      </Fact>
-      <Fact name="Total">
+      </Detail>
+      <Detail name="Total">
         {tokenId === undefined ? <Amount native={totalOf(review)} units={coin} isFull /> : ''}
-      </Fact>
-      <Fact name="You receive">
+      </Detail>
+      <Detail name="You receive">
         {received === undefined ? (
           ''
         ) : (
@@ -189,8 +189,8 @@ const ReviewFacts = ({
             <Amount native={received} units={toUnits} isFull />
           </>
         )}
-      </Fact>
-      <Fact name="At least">
+      </Detail>
+      <Detail name="At least">
         {review.minReceive !== undefined ? (
           <Amount native={review.minReceive} units={toUnits} isFull />
         ) : review.isEstimate === true ? (
@@ -198,44 +198,46 @@ const ReviewFacts = ({
         ) : (
           ''
         )}
-      </Fact>
-      <Fact name="Into">{review.toWalletId === undefined ? '' : <WalletWords walletId={toWalletId} />}</Fact>
-      <Fact name="Paid out to" look="mono">
+      </Detail>
+      <Detail name="Into">
+        {review.toWalletId === undefined ? '' : <WalletReference walletId={toWalletId} />}
+      </Detail>
+      <Detail name="Paid out to" look="mono">
         {review.payoutAddress}
-      </Fact>
+      </Detail>
       {review.allowances?.map(({ spender, nativeAmount: most }) => (
-        <Fact key={spender} name="Allows">
+        <Detail key={spender} name="Allows">
           <span className="mono">{visibleText(spender)}</span> to take{' '}
           <Amount native={most} units={units} isFull />
-        </Fact>
+        </Detail>
       ))}
-      <Fact name="Careful">{review.isOwnCheckComplete === false ? OWN_CHECK_TEXT : ''}</Fact>
-      <Fact name="Order">{review.orderId}</Fact>
-      <Fact name="Holds for">
+      <Detail name="Careful">{review.isOwnCheckComplete === false ? OWN_CHECK_TEXT : ''}</Detail>
+      <Detail name="Order">{review.orderId}</Detail>
+      <Detail name="Holds for">
         {review.expiresAt === undefined || isApproved ? '' : countdownText(review.expiresAt - now)}
-      </Fact>
-      <OpenFacts review={review} />
-    </Facts>
+      </Detail>
+      <OpenPaymentDetails review={review} />
+    </DetailList>
   )
 }
 
 /** What may still be mined beside it, as the command line lists it. */
-const OpenFacts = ({ review }: { readonly review: SpendReview }): ReactElement => {
+const OpenPaymentDetails = ({ review }: { readonly review: SpendReview }): ReactElement => {
   const { openPayments = [], replaces, walletId } = review
   const shown = openPayments.slice(0, MAX_OPEN)
   const left = (review.openCount ?? openPayments.length) - shown.length
   return (
     <>
       {shown.map((payment, at) => (
-        <Fact key={payment.txid} name={at === 0 ? 'Open' : `Open ${at + 1}`}>
-          <Paid walletId={walletId} payment={payment} />
+        <Detail key={payment.txid} name={at === 0 ? 'Open' : `Open ${at + 1}`}>
+          <PaidAmount walletId={walletId} payment={payment} />
           {': '}
           {payment.txid === replaces
             ? 'this takes its place'
             : visibleText(sentStateText(payment.state, payment))}
-        </Fact>
+        </Detail>
       ))}
-      <Fact name="Open">{left > 0 ? `and ${left} more` : ''}</Fact>
+      <Detail name="Open">{left > 0 ? `and ${left} more` : ''}</Detail>
     </>
   )
 }
@@ -243,7 +245,7 @@ const OpenFacts = ({ review }: { readonly review: SpendReview }): ReactElement =
 const MAX_OPEN = 5
 
 /** A wallet by its name and its whole id: two may have one name, and half an id may be of two. */
-const WalletWords = ({ walletId }: { readonly walletId: string }): ReactElement => {
+const WalletReference = ({ walletId }: { readonly walletId: string }): ReactElement => {
   const wallet = useView().wallets.get(walletId)
   const id = <span className="mono">{visibleText(walletId)}</span>
   if (wallet === undefined || walletName(wallet) === walletId) return id

@@ -15,12 +15,12 @@ export interface KeyPress {
 /** What a key asks for. */
 export type KeyCommand =
   | { readonly type: 'jump'; readonly panel: PanelName }
-  | { readonly type: PastCommand }
+  | { readonly type: TimeTravelCommand }
   | { readonly type: 'copyJson' | 'palette' }
   | { readonly type: 'copy' | 'escape' | 'filter' | 'help' | 'next' | 'previous' | 'theme' }
 
 /** Holds the panel still, records, and leads through a recording. */
-export type PastCommand = 'earlier' | 'hold' | 'later' | 'record'
+export type TimeTravelCommand = 'earlier' | 'hold' | 'later' | 'record'
 
 /** What to do, and whether a `g` waits for the letter of a panel. */
 export interface KeyAnswer {

@@ -1,23 +1,23 @@
 import { useCallback, useState } from 'react'
 import type { JsonObject } from '../../../kernel/index.ts'
 import type { DevtoolsClient } from '../../core/client/client.ts'
-import type { Act, Action } from '../../core/model/actions.ts'
+import type { Action, ActionHandler } from '../../core/model/actions.ts'
 import { page } from './dom.ts'
-import type { AskedRoute, Failure, PanelMemory, PanelState, TakesFailure } from './panel-state.ts'
+import type { Failure, FailureHandler, PanelMemory, PanelState, RequestedRoute } from './panel-state.ts'
 import { type Draft, discard, type Review, useReview } from './review.ts'
 
 /** What the panel can do and say. */
-export interface PanelActs
+export interface PanelActions
   extends Pick<PanelState, 'copy' | 'dismiss' | 'failure' | 'memory' | 'run' | 'say'> {
   /** Does something; if it fails, gives undefined and keeps why, as {@link PanelState.run} does. */
-  readonly attempt: <T>(work: () => Promise<T>, onFailure?: TakesFailure) => Promise<T | undefined>
+  readonly attempt: <T>(work: () => Promise<T>, onFailure?: FailureHandler) => Promise<T | undefined>
   /** The newest short message, such as `Copied`. */
   readonly said: string
   readonly review: Review
 }
 
 /** Does actions, keeps the newest failure and opens the review of a draft. All of it is forgotten with the client. */
-export const usePanelActs = (client: DevtoolsClient): PanelActs => {
+export const usePanelActions = (client: DevtoolsClient): PanelActions => {
   const [done, setDone] = useState<Done>({ of: client, memory: NOTHING })
   const [said, say] = useState('')
   const review = useReview(client)
@@ -28,7 +28,7 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
       setDone(before => (before.of === client ? { ...before, failure } : before)),
     [client]
   )
-  const attempt: PanelActs['attempt'] = useCallback(
+  const attempt: PanelActions['attempt'] = useCallback(
     async (work, onFailure) => {
       fail(undefined)
       say('')
@@ -47,8 +47,8 @@ export const usePanelActs = (client: DevtoolsClient): PanelActs => {
       const action = { name, input } as Action
       const remember = (change: (memory: PanelMemory) => PanelMemory): void =>
         setDone(before => (before.of === client ? { ...before, memory: change(before.memory) } : before))
-      const work = async (): Promise<Awaited<ReturnType<Act>>> => {
-        const output = await (client.act as Act)(name, input)
+      const work = async (): Promise<Awaited<ReturnType<ActionHandler>>> => {
+        const output = await (client.act as ActionHandler)(name, input)
         remember(memory => remembered(memory, action, output))
         const draft = draftOf(action, output)
         if (draft !== undefined && !open(draft)) {
@@ -110,16 +110,16 @@ const NOTHING: PanelMemory = { drafts: new Map(), rounds: new Map(), sent: new M
 // As many drafts and rounds as a kernel keeps open, and more.
 const KEPT = 100
 
-const isDrafting = (action: Action): action is Draft['made'] =>
+const isDrafting = (action: Action): action is Draft['action'] =>
   action.name === 'spend.draft' || action.name === 'spend.replace' || action.name === 'swap.review'
 
-/** The draft that an action made; undefined if it made none. */
+/** The draft that an action action; undefined if it action none. */
 const draftOf = (action: Action, output: object): Draft | undefined =>
   isDrafting(action) && 'draftId' in output
-    ? { ...(output as Pick<Draft, 'draftId' | 'review'>), made: action }
+    ? { ...(output as Pick<Draft, 'draftId' | 'review'>), action: action }
     : undefined
 
-/** Takes in what an action made. */
+/** Takes in what an action action. */
 const remembered = (memory: PanelMemory, action: Action, output: object): PanelMemory => {
   if (action.name === 'swap.ask' && 'roundId' in output) {
     return { ...memory, rounds: withEntry(memory.rounds, String(output.roundId), action.input) }
@@ -128,7 +128,7 @@ const remembered = (memory: PanelMemory, action: Action, output: object): PanelM
     return { ...memory, drafts: withEntry(memory.drafts, String(output.draftId), action.input) }
   }
   if (action.name === 'rates.route' && 'alternatives' in output) {
-    return { ...memory, asked: { input: action.input, answer: output as AskedRoute['answer'] } }
+    return { ...memory, requested: { input: action.input, answer: output as RequestedRoute['answer'] } }
   }
   return 'txid' in output ? withSent(memory, action, String(output.txid)) : memory
 }

@@ -1,11 +1,11 @@
 import { type Context, createContext, useContext, useEffect, useState } from 'react'
-import type { ActMemory } from '../../core/actions/command-line.ts'
+import type { ActionMemory } from '../../core/actions/command-line.ts'
 import type { ClientStatus, DevtoolsClient } from '../../core/client/client.ts'
 import type { ActionFailure } from '../../core/model/action-error.ts'
 import type { ActionName, Actions } from '../../core/model/actions.ts'
 import type { View } from '../../core/model/slices.ts'
 import { useStore } from '../../use-store.ts'
-import type { Shown } from './displayed-client.ts'
+import type { DisplayedClient } from './displayed-client.ts'
 import type { PanelLocation } from './location.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -13,24 +13,24 @@ import type { Recorder } from './recorder.ts'
 export type Failure = ActionFailure
 
 /** Hears why an action failed; true if it tells so itself, where the fault is. */
-export type TakesFailure = (failure: Failure) => boolean
+export type FailureHandler = (failure: Failure) => boolean
 
 /** A route that was asked for, and what came. */
-export interface AskedRoute {
+export interface RequestedRoute {
   readonly input: Actions['rates.route']['in']
   readonly answer: Actions['rates.route']['out']
 }
 
 /** What was done here before. */
-export interface PanelMemory extends ActMemory {
+export interface PanelMemory extends ActionMemory {
   /** The newest route that was asked for. */
-  readonly asked?: AskedRoute
+  readonly requested?: RequestedRoute
   /** The transaction of the newest payment, by the id of its wallet, or of its quote; undefined if nobody knows whether it was sent. */
   readonly sent: ReadonlyMap<string, string | undefined>
 }
 
 /** The way from a file to the recording that is drawn. */
-export interface Opening {
+export interface RecordingOpener {
   /** The dialog that asks for a file is open. */
   readonly isAsking: boolean
   /** A file is being read. */
@@ -49,9 +49,9 @@ export interface PanelState {
   /** The one that the panel was given, which goes on whatever is drawn. */
   readonly live: DevtoolsClient
   /** How what is drawn stands to that one. */
-  readonly shown: Shown
+  readonly displayed: DisplayedClient
   readonly recorder: Recorder
-  readonly opening: Opening
+  readonly opener: RecordingOpener
   readonly location: PanelLocation
   /** Goes elsewhere; what is left out stays, save the choice, which goes with its panel. */
   readonly go: (place: Partial<PanelLocation>) => void
@@ -66,7 +66,7 @@ export interface PanelState {
   readonly run: <K extends ActionName>(
     name: K,
     input: Actions[K]['in'],
-    onFailure?: TakesFailure
+    onFailure?: FailureHandler
   ) => Promise<Actions[K]['out'] | undefined>
   /** Shows the command that does what the control with the focus, or under the pointer, does. */
   readonly showCommand: (commandLine: string) => void

@@ -13,13 +13,13 @@ export interface Review {
 
 /** One review at a time. A panel that is given another client leaves it. */
 export const useReview = (client: DevtoolsClient): Review => {
-  const [shown, setShown] = useState<Shown | undefined>()
-  const newest = useRef<Shown | undefined>(undefined)
+  const [shown, setShown] = useState<OpenReview | undefined>()
+  const newest = useRef<OpenReview | undefined>(undefined)
   const present = useRef(client)
   useLayoutEffect(() => {
     present.current = client
   }, [client])
-  const show = useCallback((next: Shown | undefined) => {
+  const show = useCallback((next: OpenReview | undefined) => {
     newest.current = next
     setShown(next)
   }, [])
@@ -40,7 +40,7 @@ export const useReview = (client: DevtoolsClient): Review => {
   return { draft: shown?.of === client ? shown.draft : undefined, open, close }
 }
 
-interface Shown {
+interface OpenReview {
   readonly of: DevtoolsClient
   readonly draft: Draft
 }
@@ -50,10 +50,10 @@ export interface Draft {
   readonly draftId: string
   readonly review: SpendReview
   /** The action that made it, for the command that does the same. */
-  readonly made: Extract<Action, { readonly name: 'spend.draft' | 'spend.replace' | 'swap.review' }>
+  readonly action: Extract<Action, { readonly name: 'spend.draft' | 'spend.replace' | 'swap.review' }>
 }
 
 /** Says no to a draft. One that is gone already, or out of reach, is never signed either, so a failure means nothing. */
-export const discard = ({ act }: DevtoolsClient, { made, draftId }: Draft): void => {
-  act(made.name === 'swap.review' ? 'swap.discard' : 'spend.discard', { draftId }).catch(() => {})
+export const discard = ({ act }: DevtoolsClient, { action, draftId }: Draft): void => {
+  act(action.name === 'swap.review' ? 'swap.discard' : 'spend.discard', { draftId }).catch(() => {})
 }

@@ -2,51 +2,54 @@ import { useCallback, useMemo, useRef, useState } from 'react'
 import type { DevtoolsClient } from '../../core/client/client.ts'
 import { openRecordingFile } from '../../core/open-recording-file.ts'
 import type { RecordedClient } from '../../core/recording/timeline.ts'
-import { useShown } from './displayed-client.ts'
-import type { PastCommand } from './keyboard.ts'
-import type { PanelActs } from './panel-actions.ts'
-import type { Opening, PanelState } from './panel-state.ts'
+import { useDisplayedClient } from './displayed-client.ts'
+import type { TimeTravelCommand } from './keyboard.ts'
+import type { PanelActions } from './panel-actions.ts'
+import type { PanelState, RecordingOpener } from './panel-state.ts'
 import { useRecorder } from './recorder.ts'
 
 /** What a panel draws in place of its client, and what it records of it. */
-export interface Past {
+export interface TimeTravel {
   /** Replaced when anything of it changes. */
-  readonly state: Pick<PanelState, 'client' | 'clock' | 'live' | 'now' | 'opening' | 'recorder' | 'shown'>
+  readonly state: Pick<PanelState, 'client' | 'clock' | 'live' | 'now' | 'opener' | 'recorder' | 'displayed'>
   /** Does what a key asks for. False if there is nothing to do. */
-  readonly obey: (command: PastCommand) => boolean
+  readonly handle: (command: TimeTravelCommand) => boolean
 }
 
-/** Records a client, holds it still, and shows recordings in its place. */
-export const usePast = (
+/** Records a client, pauses it, and shows recordings in its place. */
+export const useTimeTravel = (
   live: DevtoolsClient,
-  attempt: PanelActs['attempt'],
+  attempt: PanelActions['attempt'],
   clock: () => number = Date.now
-): Past => {
-  const shown = useShown(live, clock)
+): TimeTravel => {
+  const displayed = useDisplayedClient(live, clock)
   const recorder = useRecorder(live, clock)
-  const { client, film, now, open } = shown
-  const opening = useOpening(attempt, open)
+  const { client, recorded, now, open } = displayed
+  const opener = useRecordingOpener(attempt, open)
   const state = useMemo(
-    () => ({ live, shown, recorder, client, now, clock, opening }),
-    [live, shown, recorder, client, now, clock, opening]
+    () => ({ live, displayed, recorder, client, now, clock, opener }),
+    [live, displayed, recorder, client, now, clock, opener]
   )
-  const obey = (command: PastCommand): boolean => {
+  const handle = (command: TimeTravelCommand): boolean => {
     if (command === 'record') {
       // Nothing begins out of sight: in a recording one sees nothing of what would be recorded.
-      if (recorder.recording === undefined && (!recorder.canRecord || film !== undefined)) return false
+      if (recorder.recording === undefined && (!recorder.canRecord || recorded !== undefined)) return false
       recorder.toggle()
-    } else if (command === 'hold') shown.toggleHold()
+    } else if (command === 'hold') displayed.togglePause()
     else {
-      if (film === undefined) return false
-      film.seek(film.moment.getSnapshot().index + (command === 'later' ? 1 : -1))
+      if (recorded === undefined) return false
+      recorded.seek(recorded.moment.getSnapshot().index + (command === 'later' ? 1 : -1))
     }
     return true
   }
-  return { state, obey }
+  return { state, handle }
 }
 
 /** One file at a time: the newest counts, and none once it was cancelled, however far it was read. */
-const useOpening = (attempt: PanelActs['attempt'], draw: (film: RecordedClient) => void): Opening => {
+const useRecordingOpener = (
+  attempt: PanelActions['attempt'],
+  draw: (recorded: RecordedClient) => void
+): RecordingOpener => {
   const [isAsking, setAsking] = useState(false)
   const [isReading, setReading] = useState(false)
   const newest = useRef<AbortController | undefined>(undefined)

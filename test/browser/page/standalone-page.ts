@@ -3,7 +3,7 @@
 
 import type { DevtoolsClient } from '../../../devtools/core/client/client.ts'
 import { makeKernelClient } from '../../../devtools/core/kernel-client.ts'
-import type { Act } from '../../../devtools/core/model/actions.ts'
+import type { ActionHandler } from '../../../devtools/core/model/actions.ts'
 import type { SliceName } from '../../../devtools/core/model/slices.ts'
 import { openStandalone } from '../../../devtools/standalone/open-standalone.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
@@ -13,7 +13,7 @@ import { makeBrowserIo } from '../../../platform/browser/index.ts'
 export interface StandalonePage {
   /** Gives the code of the error, if it could not be opened. */
   open(): Promise<string | undefined>
-  readonly act: Act
+  readonly act: ActionHandler
   /** Waits until a row of a table is as it should be, and gives it; fails after 20 seconds. */
   find(slice: SliceName, wanted: Readonly<Record<string, unknown>>): Promise<unknown>
 }

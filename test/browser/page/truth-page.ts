@@ -2,7 +2,7 @@
 // Runs in a browser: the devtools over a kernel of the page, and what that kernel says itself.
 
 import { makeKernelClient } from '../../../devtools/core/kernel-client.ts'
-import type { Act } from '../../../devtools/core/model/actions.ts'
+import type { ActionHandler } from '../../../devtools/core/model/actions.ts'
 import { amountIn } from '../../../devtools/core/model/amounts.ts'
 import { mountDevtools } from '../../../devtools/react/mount-devtools.tsx'
 import { openStandalone } from '../../../devtools/standalone/open-standalone.ts'
@@ -11,7 +11,7 @@ import { makeBrowserIo } from '../../../platform/browser/index.ts'
 
 /** What the page offers, as `globalThis.truth`. */
 export interface TruthPage {
-  readonly act: Act
+  readonly act: ActionHandler
   /** What the rows of Engines are to say, by the ids of the wallets: asked of the kernel and not of the devtools. */
   engines(): Promise<Readonly<Record<string, readonly string[]>>>
   /** What the rows of Sync are to say, by the ids of the repos. */

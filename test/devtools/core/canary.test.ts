@@ -1,7 +1,7 @@
 import test from 'ava'
 import { makeClient } from '../../../devtools/core/client/client.ts'
 import { makeDevtools } from '../../../devtools/core/devtools.ts'
-import type { Act } from '../../../devtools/core/model/actions.ts'
+import type { ActionHandler } from '../../../devtools/core/model/actions.ts'
 import { makeChannelPair } from '../../../devtools/core/protocol/channel-pair.ts'
 import { record, recordClient } from '../../../devtools/core/recording/record.ts'
 import { openRecording } from '../../../devtools/core/recording/timeline.ts'
@@ -27,7 +27,7 @@ const tellStory = async (hideAddresses: boolean) => {
   const act = (async (name: string, input: { password?: string }) => {
     if (name === 'account.login') throw new Error(`wrong: ${input.password}`)
     return {}
-  }) as unknown as Act
+  }) as unknown as ActionHandler
   const sent: string[] = []
   const send: typeof host.send = message => {
     sent.push(JSON.stringify(message))

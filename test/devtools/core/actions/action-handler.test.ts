@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeActor } from '../../../../devtools/core/actions/action-handler.ts'
+import { makeActionHandler } from '../../../../devtools/core/actions/action-handler.ts'
 import { nativeAmount } from '../../../../kernel/index.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { makeRich, openStage, PASSWORD } from '../../../helpers/actor-stage.ts'
@@ -255,7 +255,7 @@ test('rates are asked for and routed, with biases and alternatives', async t => 
 test('a route that a panel asks for is remembered when there is none, unless the panel may only look', async t => {
   const { act, kernel } = await openStage(t)
   const { hints } = kernel.context.rates
-  const looking = makeActor({ context: kernel.context, io: makeNodeIo(), isReadOnly: true })
+  const looking = makeActionHandler({ context: kernel.context, io: makeNodeIo(), isReadOnly: true })
   t.deepEqual(await looking('rates.route', { from: 'DOGE', to: 'iso:EUR' }), {
     route: null,
     alternatives: []
@@ -275,7 +275,7 @@ test('the fake world is mined and cut, and says which chains it has; without one
   t.false(world.network.current.isOnline)
   t.deepEqual(await act('world.network', { isOnline: true }), { isOnline: true })
   t.true(world.network.current.isOnline)
-  const homeless = makeActor({ context: kernel.context, io: makeNodeIo() })
+  const homeless = makeActionHandler({ context: kernel.context, io: makeNodeIo() })
   await t.throwsAsync(homeless('world.network', { isOnline: false }), { code: 'NO_WORLD' })
   await t.throwsAsync(homeless('world.mine', { pluginId: 'bitcoin', count: 1 }), { code: 'NO_WORLD' })
   await t.throwsAsync(homeless('world.fund', { walletId: 'any', nativeAmount: '1' }), { code: 'NO_WORLD' })

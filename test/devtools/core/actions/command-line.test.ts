@@ -7,10 +7,10 @@ import { parseCount, parsePairs, readGlobalOptions } from '../../../../cli/gramm
 import { isMax } from '../../../../cli/output/amounts.ts'
 import { parseArguments } from '../../../../cli/parse-arguments.ts'
 import {
-  type ActionNames,
-  type ActMemory,
-  actionNamesOf,
+  type ActionMemory,
+  type CommandNames,
   commandLineOf,
+  commandNamesOf,
   type DraftInput
 } from '../../../../devtools/core/actions/command-line.ts'
 import { type Action, type Actions, actionNames } from '../../../../devtools/core/model/actions.ts'
@@ -80,10 +80,10 @@ const viewOf = ({ names = ['Savings', 'Daily'], users = ['alice'], quote, unit }
   return new Proxy({} as View, { get: (_, slice: SliceName) => tables[slice] ?? table() })
 }
 
-const NOTHING: ActMemory = { drafts: new Map(), rounds: new Map() }
+const NOTHING: ActionMemory = { drafts: new Map(), rounds: new Map() }
 
-const bookOf = (facts: ViewFacts = {}, memory: ActMemory = NOTHING): ActionNames =>
-  actionNamesOf(viewOf(facts), memory)
+const bookOf = (facts: ViewFacts = {}, memory: ActionMemory = NOTHING): CommandNames =>
+  commandNamesOf(viewOf(facts), memory)
 
 /** What a shell makes of command lines: the words of each. */
 const shellWords = (lines: readonly string[]): readonly (readonly string[])[] => {
@@ -116,7 +116,7 @@ const parseAll = (t: ExecutionContext, lines: readonly string[]): readonly Parse
     return { name: parsed.spec.name, args: parsed.args, flags: parsed.flags }
   })
 
-const lineOf = (action: Action, book: ActionNames = bookOf()): string => commandLineOf(action, book) ?? ''
+const lineOf = (action: Action, book: CommandNames = bookOf()): string => commandLineOf(action, book) ?? ''
 
 const DRAFT: Actions['spend.draft']['in'] = {
   walletId: SAVINGS,

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { DraftShelf } from '../../../../devtools/core/actions/drafts.ts'
+import { DraftStore } from '../../../../devtools/core/actions/drafts.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { makeFakeClock } from '../../../helpers/fake-clock.ts'
 
@@ -10,7 +10,7 @@ const makeShelf = () => {
   const clock = makeFakeClock()
   let asleepFor = 0
   const io = { ...makeNodeIo(), clock: { ...clock, now: () => clock.now() + asleepFor } }
-  const shelf = new DraftShelf<string>({ io, drop: draft => dropped.push(draft) })
+  const shelf = new DraftStore<string>({ io, drop: draft => dropped.push(draft) })
   const sleep = (milliseconds: number): void => {
     asleepFor += milliseconds
   }
@@ -40,7 +40,7 @@ test('a draft that a machine slept over is dropped when it is asked for, though 
   t.deepEqual(dropped, ['old'])
 })
 
-test('a closed shelf keeps nothing', t => {
+test('a closed draft store keeps nothing', t => {
   const { shelf, dropped, clock } = makeShelf()
   shelf.put('one')
   shelf.close()

@@ -1,6 +1,6 @@
 import test from 'ava'
-import type { Actor } from '../../../../devtools/core/actions/action-handler.ts'
-import { swapActs } from '../../../../devtools/core/actions/swap.ts'
+import type { KernelActionHandler } from '../../../../devtools/core/actions/action-handler.ts'
+import { swapHandlers } from '../../../../devtools/core/actions/swap.ts'
 import { nativeAmount } from '../../../../kernel/index.ts'
 import { changenow } from '../../../../plugins/swap/changenow.ts'
 import { thorchain } from '../../../../plugins/swap/thorchain.ts'
@@ -12,7 +12,7 @@ interface Trade {
   readonly walletId: string
   readonly toWalletId: string
   /** Asks for quotes, and waits for the one of ChangeNOW. */
-  ask(act?: Actor, pluginId?: string): Promise<{ roundId: string; quoteId: string }>
+  ask(act?: KernelActionHandler, pluginId?: string): Promise<{ roundId: string; quoteId: string }>
   /** What has become of the quote of a round. */
   fateOf(roundId: string): string | undefined
   /** How many payments have left the wallet. */
@@ -156,7 +156,7 @@ test('the review of a swap says who may take what afterwards, and whether all ow
       return confirm(reviewed)
     }
   }
-  const acts = swapActs({ context: { accounts: [account] } } as never, {
+  const acts = swapHandlers({ context: { accounts: [account] } } as never, {
     rounds: { find: () => ({ accountId: 'a', round: { id: 'r' }, quote }) } as never,
     drafts: { put: () => 'draft' } as never
   })
@@ -198,7 +198,7 @@ test('a review that is left for ten minutes, whose round is closed, or whose acc
   t.is(clock.timerCount, 0)
 })
 
-test('two actors of one kernel see each other neither in drafts nor in rounds, and one that closes leaves the other be', async t => {
+test('two action handlers of one kernel see each other neither in drafts nor in rounds, and one that closes leaves the other be', async t => {
   const stage = await openStage(t, [changenow])
   const { act: first } = stage
   const second = stage.anotherActor()
@@ -263,7 +263,7 @@ test('a review whose round is closed before it is ready signs nothing', async t 
   t.is(await sentCount(), 0)
 })
 
-test('a round that is asked for while its actor closes is closed, too', async t => {
+test('a round that is asked for while its action handler closes is closed, too', async t => {
   const stage = await openStage(t, [changenow])
   const { act, quotes } = stage
   const { ask } = await openTrade(stage)
@@ -276,7 +276,7 @@ test('a round that is asked for while its actor closes is closed, too', async t 
   t.true([...quotes.values()].every(({ state, fate }) => state !== 'resolved' || fate === 'closed'))
 })
 
-test('a review that is ready only after its actor has closed is declined', async t => {
+test('a review that is ready only after its action handler has closed is declined', async t => {
   const stage = await openStage(t, [changenow])
   const { act } = stage
   const { ask, fateOf, sentCount } = await openTrade(stage)

@@ -4,10 +4,10 @@ import { makeClient } from '../../../../devtools/core/client/client.ts'
 import { makeDevtools } from '../../../../devtools/core/devtools.ts'
 import type { AttachOptions } from '../../../../devtools/core/host/session.ts'
 import type { ActionError } from '../../../../devtools/core/model/action-error.ts'
-import type { Act } from '../../../../devtools/core/model/actions.ts'
+import type { ActionHandler } from '../../../../devtools/core/model/actions.ts'
 import { sliceNames, type View } from '../../../../devtools/core/model/slices.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
-import type { Channel, ClientMessage, HostMessage } from '../../../../devtools/core/protocol/protocol.ts'
+import type { ClientMessage, HostMessage, PanelChannel } from '../../../../devtools/core/protocol/protocol.ts'
 import { account, engine, makeStage, pair, type Stage } from '../../../helpers/devtools-stage.ts'
 import { makeRoughPanel, roughStep } from '../../../helpers/rough-panel.ts'
 
@@ -158,7 +158,7 @@ test('an action goes to the kernel and back, and a read-only host does none, wha
   const act = (async (name: string, input: unknown) => {
     calls.push([name, input])
     return name === 'rates.route' ? { route: null, alternatives: [] } : { walletId: 'w9' }
-  }) as Act
+  }) as ActionHandler
   const stage = makeStage()
   const { client } = attach(stage, { isReadOnly: false, hasWorld: true, act })
   await stage.settle()
@@ -197,7 +197,7 @@ test('what an action throws arrives as code and message, and of a foreign error 
     new Error('the password is swordfish'),
     Object.assign(new Error('x'), { code: 'NO_SUCH_CODE_5J8Q' })
   ]
-  const act = (() => Promise.reject(failures.shift())) as unknown as Act
+  const act = (() => Promise.reject(failures.shift())) as unknown as ActionHandler
   const stage = makeStage()
   const { client } = attach(stage, { isReadOnly: false, hasWorld: false, act })
   await stage.settle()
@@ -209,7 +209,7 @@ test('what an action throws arrives as code and message, and of a foreign error 
 })
 
 test('calls under way fail when the connection is lost, and a greeting makes the panel live again', async t => {
-  const act = (() => new Promise(() => {})) as Act
+  const act = (() => new Promise(() => {})) as ActionHandler
   const stage = makeStage()
   const listeners: ((message: HostMessage) => void)[] = []
   const closers: (() => void)[] = []
@@ -221,7 +221,7 @@ test('calls under way fail when the connection is lost, and a greeting makes the
     })
     stage.devtools.attach(link.host, { isReadOnly: false, hasWorld: false, act })
   }
-  const channel: Channel<ClientMessage, HostMessage> = {
+  const channel: PanelChannel<ClientMessage, HostMessage> = {
     send: message => link.client.send(message),
     onMessage: listener => void listeners.push(listener),
     onClose: listener => void closers.push(listener),
@@ -280,7 +280,7 @@ test('a restarted kernel begins anew, and what was known of the old one is forgo
 
 test('whatever a panel sends, the host refuses it and lives', async t => {
   const stage = makeStage()
-  const act = (async () => ({})) as Act
+  const act = (async () => ({})) as ActionHandler
   const call = fc.record(
     {
       type: fc.constantFrom('call', 'subscribe', 'x'),
@@ -406,7 +406,7 @@ test('a panel may have fifty calls under way, of at most a thousand values and t
   const act = (() => {
     begun += 1
     return new Promise(() => {})
-  }) as Act
+  }) as ActionHandler
   const { host, client } = makeChannelPair()
   const refused: (readonly [number, string])[] = []
   client.onMessage(message => {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { makeClient } from '../../../../devtools/core/client/client.ts'
-import { eventsSince, holdStill } from '../../../../devtools/core/client/paused-view.ts'
+import { eventsSince, pauseView } from '../../../../devtools/core/client/paused-view.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
 import { engine, makeStage } from '../../../helpers/devtools-stage.ts'
 
@@ -16,7 +16,7 @@ const makeLive = async () => {
 
 test('a client that is held still shows what it showed, and counts what waits', async t => {
   const { stage, client } = await makeLive()
-  const held = holdStill(client)
+  const held = pauseView(client)
   const [view, events] = [held.view.getSnapshot(), held.events.getSnapshot()]
   for (const blockHeight of [1, 2, 3]) stage.tell('engineChanged', engine('w1', { blockHeight }))
   await stage.clock.advance(100)
@@ -28,7 +28,7 @@ test('a client that is held still shows what it showed, and counts what waits', 
 
 test('nothing can be done in a client that is held still, and the loss of its kernel is told', async t => {
   const { stage, client, host } = await makeLive()
-  const held = holdStill(client)
+  const held = pauseView(client)
   t.is(held.status.getSnapshot().connection, 'past')
   t.is(held.status.getSnapshot(), held.status.getSnapshot())
   await t.throwsAsync(held.act('engine.pause', { walletId: 'w1' }), { code: 'READ_ONLY' } as never)

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { failureOf } from '../../../../devtools/core/model/action-error.ts'
-import type { Act, ActionName, Actions } from '../../../../devtools/core/model/actions.ts'
+import type { ActionHandler, ActionName, Actions } from '../../../../devtools/core/model/actions.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
 import type { ClientMessage, HostMessage } from '../../../../devtools/core/protocol/protocol.ts'
 import { type OpenPaymentSnapshot, WalletError } from '../../../../kernel/index.ts'
@@ -20,7 +20,7 @@ const answerTo = async (
   const { host, client } = makeChannelPair()
   const heard: HostMessage[] = []
   client.onMessage(message => heard.push(message))
-  const act = (async () => done()) as unknown as Act
+  const act = (async () => done()) as unknown as ActionHandler
   stage.devtools.attach(host, { isReadOnly: false, hasWorld: true, act })
   client.send({ type: 'call', id: 1, action, input: { walletId: 'w' } } as ClientMessage)
   await stage.settle()

@@ -2,7 +2,7 @@ import test from 'ava'
 import { makeClient } from '../../../../devtools/core/client/client.ts'
 import { makeDevtools } from '../../../../devtools/core/devtools.ts'
 import { makeKernelClient } from '../../../../devtools/core/kernel-client.ts'
-import type { Act } from '../../../../devtools/core/model/actions.ts'
+import type { ActionHandler } from '../../../../devtools/core/model/actions.ts'
 import type { JournalEvent } from '../../../../devtools/core/model/facts.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
 import { fakePluginOptions } from '../../../../fake-server/fake-plugin-options.ts'
@@ -18,7 +18,7 @@ const attachHeld = () => {
   const stage = makeStage()
   const { host, client: channel } = makeChannelPair()
   const ends: ((output: object) => void)[] = []
-  const act = (() => new Promise(resolve => ends.push(resolve as never))) as unknown as Act
+  const act = (() => new Promise(resolve => ends.push(resolve as never))) as unknown as ActionHandler
   stage.devtools.attach(host, { isReadOnly: false, act, hasWorld: true })
   const client = makeClient(channel)
   const tell = async (told: Promise<unknown>): Promise<void> => {

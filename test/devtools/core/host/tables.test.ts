@@ -1,5 +1,5 @@
 import test from 'ava'
-import { foldInto, type TableLimits, Tables, tableLimits } from '../../../../devtools/core/host/tables.ts'
+import { foldSnapshot, type TableLimits, Tables, tableLimits } from '../../../../devtools/core/host/tables.ts'
 import { account, engine, pair, quote, wallet } from '../../../helpers/devtools-stage.ts'
 
 const open = (limits: Partial<TableLimits> = {}): Tables =>
@@ -11,15 +11,15 @@ const ids = (tables: Tables, slice: Parameters<Tables['rows']>[0]): readonly str
 
 test('with a logged out account its wallets leave, engines that stop later stay away, and others stay', t => {
   const tables = open()
-  foldInto(tables, 'accountChanged', account('a', { walletIds: ['w1', 'w2'] }))
-  foldInto(tables, 'accountChanged', account('b', { walletIds: ['w2', 'w3'] }))
+  foldSnapshot(tables, 'accountChanged', account('a', { walletIds: ['w1', 'w2'] }))
+  foldSnapshot(tables, 'accountChanged', account('b', { walletIds: ['w2', 'w3'] }))
   for (const id of ['w1', 'w2', 'w3']) {
-    foldInto(tables, 'walletChanged', wallet(id))
-    foldInto(tables, 'engineChanged', engine(id))
+    foldSnapshot(tables, 'walletChanged', wallet(id))
+    foldSnapshot(tables, 'engineChanged', engine(id))
   }
-  foldInto(tables, 'accountChanged', account('a', { walletIds: ['w1', 'w2'], isLoggedIn: false }))
-  foldInto(tables, 'engineChanged', engine('w1', { state: 'stopped' }))
-  foldInto(tables, 'engineChanged', engine('w3', { state: 'stopped' }))
+  foldSnapshot(tables, 'accountChanged', account('a', { walletIds: ['w1', 'w2'], isLoggedIn: false }))
+  foldSnapshot(tables, 'engineChanged', engine('w1', { state: 'stopped' }))
+  foldSnapshot(tables, 'engineChanged', engine('w3', { state: 'stopped' }))
   t.deepEqual(ids(tables, 'wallets'), ['w2', 'w3'])
   t.deepEqual(ids(tables, 'engines'), ['w2', 'w3'])
   t.is(tables.rows('engines').get('w3')?.state, 'stopped')
@@ -28,42 +28,42 @@ test('with a logged out account its wallets leave, engines that stop later stay 
 
 test('a wallet that its account no longer lists leaves, and one that is new to it stays', t => {
   const tables = open()
-  foldInto(tables, 'walletChanged', wallet('w1'))
-  foldInto(tables, 'walletChanged', wallet('w2'))
-  foldInto(tables, 'accountChanged', account('a', { walletIds: ['w1'] }))
-  foldInto(tables, 'accountChanged', account('a', { walletIds: ['w1', 'w2'] }))
+  foldSnapshot(tables, 'walletChanged', wallet('w1'))
+  foldSnapshot(tables, 'walletChanged', wallet('w2'))
+  foldSnapshot(tables, 'accountChanged', account('a', { walletIds: ['w1'] }))
+  foldSnapshot(tables, 'accountChanged', account('a', { walletIds: ['w1', 'w2'] }))
   t.deepEqual(ids(tables, 'wallets'), ['w1', 'w2'])
-  foldInto(tables, 'accountChanged', account('a', { walletIds: ['w2'] }))
+  foldSnapshot(tables, 'accountChanged', account('a', { walletIds: ['w2'] }))
   t.deepEqual(ids(tables, 'wallets'), ['w2'])
 })
 
 test('a repo that has closed leaves, whatever was still to be sent', t => {
   const tables = open()
   const repo = { repoId: 'r', accountId: 'a', pendingCount: 1, lastSync: 5, isSyncing: false }
-  foldInto(tables, 'repoChanged', { ...repo, isOpen: true })
-  foldInto(tables, 'repoChanged', { ...repo, repoId: 's', isOpen: true })
-  foldInto(tables, 'repoChanged', { ...repo, isOpen: false })
+  foldSnapshot(tables, 'repoChanged', { ...repo, isOpen: true })
+  foldSnapshot(tables, 'repoChanged', { ...repo, repoId: 's', isOpen: true })
+  foldSnapshot(tables, 'repoChanged', { ...repo, isOpen: false })
   t.deepEqual(ids(tables, 'repos'), ['s'])
 })
 
 test('the list of users is taken whole', t => {
   const tables = open()
   const user = (loginId: string) => ({ loginId, isPinLoginEnabled: false, isLoggedIn: false })
-  foldInto(tables, 'usersChanged', [user('one'), user('two')])
-  foldInto(tables, 'usersChanged', [user('two'), user('three')])
+  foldSnapshot(tables, 'usersChanged', [user('one'), user('two')])
+  foldSnapshot(tables, 'usersChanged', [user('two'), user('three')])
   t.deepEqual(ids(tables, 'users'), ['two', 'three'])
 })
 
-test('full tables lose what was seen first, and quotes their oldest round with all its lanes', t => {
+test('full tables lose what was seen first, and quotes their oldest round with all its quotes', t => {
   const tables = open({ pairs: 2, quotes: 2 })
   const pairs = [pair('A', 'B', 1), pair('C', 'B', 1), pair('A', 'B', 2), pair('D', 'B', 1)]
-  foldInto(tables, 'ratesChanged', { pairs, providers: [] })
+  foldSnapshot(tables, 'ratesChanged', { pairs, providers: [] })
   t.deepEqual(ids(tables, 'pairs'), ['C B shop', 'D B shop'])
   for (const [round, plugin] of ['r1 p', 'r1 q', 'r2 p', 'r1 p', 'r3 p'].map(id => id.split(' ')))
-    foldInto(tables, 'quoteChanged', quote(round ?? '', plugin ?? ''))
+    foldSnapshot(tables, 'quoteChanged', quote(round ?? '', plugin ?? ''))
   t.deepEqual(ids(tables, 'quotes'), ['r2 p', 'r3 p'])
-  foldInto(tables, 'quoteChanged', quote('r1', 'q', { state: 'resolved', fate: 'closed' }))
-  foldInto(tables, 'quoteChanged', quote('r2', 'p', { state: 'failed' }))
+  foldSnapshot(tables, 'quoteChanged', quote('r1', 'q', { state: 'resolved', fate: 'closed' }))
+  foldSnapshot(tables, 'quoteChanged', quote('r2', 'p', { state: 'failed' }))
   t.deepEqual(ids(tables, 'quotes'), ['r2 p', 'r3 p'])
   t.is(tables.rows('quotes').get('r2 p')?.state, 'failed')
 })

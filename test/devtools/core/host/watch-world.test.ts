@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeActor } from '../../../../devtools/core/actions/action-handler.ts'
+import { makeActionHandler } from '../../../../devtools/core/actions/action-handler.ts'
 import { type DevtoolsClient, makeClient } from '../../../../devtools/core/client/client.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
 import { makeFakeWorld } from '../../../../fake-server/fake-world.ts'
@@ -14,7 +14,7 @@ const openWorld = () => {
   const world = driveWorld(steerWorld(fakeWorld))
   const panel = (): DevtoolsClient => {
     const { host, client } = makeChannelPair()
-    const act = makeActor({ context: {} as Context, io: makeNodeIo(), world })
+    const act = makeActionHandler({ context: {} as Context, io: makeNodeIo(), world })
     stage.devtools.attach(host, { isReadOnly: false, hasWorld: true, act })
     return makeClient(client)
   }

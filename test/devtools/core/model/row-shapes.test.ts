@@ -6,7 +6,7 @@ import { engineRows } from '../../../../devtools/core/rows/engine-rows.ts'
 import { hookRows } from '../../../../devtools/core/rows/hook-rows.ts'
 import { logRows } from '../../../../devtools/core/rows/log-rows.ts'
 import { pluginRows } from '../../../../devtools/core/rows/plugin-rows.ts'
-import { quoteBoard } from '../../../../devtools/core/rows/quote-rows.ts'
+import { roundRows } from '../../../../devtools/core/rows/quote-rows.ts'
 import { repoRows } from '../../../../devtools/core/rows/repo-rows.ts'
 import { routeGraph, routeList, routeTable } from '../../../../devtools/core/rows/route-rows.ts'
 import { account, engine, makeStage, pair, quote, wallet } from '../../../helpers/devtools-stage.ts'
@@ -76,7 +76,7 @@ const drawAll = (client: RecordedClient): void => {
   const [route] = routeList(view)
   engineRows(view)
   repoRows(view, 1)
-  quoteBoard(view)
+  roundRows(view)
   routeGraph(view, { now: 1, ...(route === undefined ? {} : { route }) })
   if (route !== undefined) routeTable(route, 1)
   hookRows(told, { text: 'a' })

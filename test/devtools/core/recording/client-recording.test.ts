@@ -4,7 +4,7 @@ import { makeClient } from '../../../../devtools/core/client/client.ts'
 import { redactRow } from '../../../../devtools/core/model/redact.ts'
 import { sliceNames, type View } from '../../../../devtools/core/model/slices.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
-import type { Channel, ClientMessage, HostMessage } from '../../../../devtools/core/protocol/protocol.ts'
+import type { ClientMessage, HostMessage, PanelChannel } from '../../../../devtools/core/protocol/protocol.ts'
 import { recordClient } from '../../../../devtools/core/recording/record.ts'
 import { openRecording } from '../../../../devtools/core/recording/timeline.ts'
 import { engine, makeStage } from '../../../helpers/devtools-stage.ts'
@@ -143,7 +143,7 @@ test('a recording that is stopped at once is a snapshot, and hears nothing more'
 test('a recording ends when another kernel answers, and begins when the first one does', async t => {
   const listeners: ((message: HostMessage) => void)[] = []
   let send = (_message: ClientMessage): void => {}
-  const channel: Channel<ClientMessage, HostMessage> = {
+  const channel: PanelChannel<ClientMessage, HostMessage> = {
     send: message => send(message),
     onMessage: listener => void listeners.push(listener),
     onClose() {},

@@ -2,11 +2,11 @@ import test from 'ava'
 import fc from 'fast-check'
 import { makeClient } from '../../../../devtools/core/client/client.ts'
 import { makeDevtools } from '../../../../devtools/core/devtools.ts'
-import { foldInto, Tables, tableLimits } from '../../../../devtools/core/host/tables.ts'
+import { foldSnapshot, Tables, tableLimits } from '../../../../devtools/core/host/tables.ts'
 import { emptyView } from '../../../../devtools/core/model/slices.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
 import { hookRows } from '../../../../devtools/core/rows/hook-rows.ts'
-import { quoteBoard } from '../../../../devtools/core/rows/quote-rows.ts'
+import { roundRows } from '../../../../devtools/core/rows/quote-rows.ts'
 import { routeGraph, routeList, routeTable } from '../../../../devtools/core/rows/route-rows.ts'
 import { nativeAmount, type QuoteContext, type SwapPlugin, WalletError } from '../../../../kernel/index.ts'
 import { makeFakeClock } from '../../../helpers/fake-clock.ts'
@@ -26,7 +26,7 @@ const answer: fc.Arbitrary<Answer> = fc.record({
   amount: fc.integer({ min: 1, max: 5 })
 })
 
-test('the board of a panel has the lanes of the round, in its order, at each moment, and the error that it ends with', async t => {
+test('the rows of a panel have the quotes of the round, in its order, at each moment, and the error that it ends with', async t => {
   await fc.assert(
     fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 5 }), async answers => {
       const waiting: { at: number; run: () => void }[] = []
@@ -53,15 +53,15 @@ test('the board of a panel has the lanes of the round, in its order, at each mom
       }
       const { ask, clock, hooks } = openSwapTable(answers.map(pluginOf))
       const tables = new Tables(tableLimits, () => {})
-      hooks.quoteChanged.tap('panel', told => foldInto(tables, 'quoteChanged', told))
+      hooks.quoteChanged.tap('panel', told => foldSnapshot(tables, 'quoteChanged', told))
       const round = ask()
       const ending = round.settled.then(
         () => undefined,
         (error: WalletError) => error
       )
       const compare = (): void => {
-        const [row] = quoteBoard({ ...emptyView, quotes: tables.rows('quotes') })
-        t.deepEqual(row?.lanes as unknown, round.getSnapshot().providers)
+        const [row] = roundRows({ ...emptyView, quotes: tables.rows('quotes') })
+        t.deepEqual(row?.quotes as unknown, round.getSnapshot().providers)
       }
       await clock.advance(0)
       compare()
@@ -75,7 +75,7 @@ test('the board of a panel has the lanes of the round, in its order, at each mom
       }
       await clock.advance(60_000)
       compare()
-      const [row] = quoteBoard({ ...emptyView, quotes: tables.rows('quotes') })
+      const [row] = roundRows({ ...emptyView, quotes: tables.rows('quotes') })
       const error = await ending
       t.true(row?.isOver)
       t.is(row?.chosen?.errorCode, error?.code)

@@ -6,7 +6,7 @@ import { engineRows } from '../../../../devtools/core/rows/engine-rows.ts'
 import { hookRows } from '../../../../devtools/core/rows/hook-rows.ts'
 import { logRows } from '../../../../devtools/core/rows/log-rows.ts'
 import { pluginRows } from '../../../../devtools/core/rows/plugin-rows.ts'
-import { quoteBoard, quoteTimeLeft } from '../../../../devtools/core/rows/quote-rows.ts'
+import { quoteTimeLeft, roundRows } from '../../../../devtools/core/rows/quote-rows.ts'
 import { repoHistory, repoRows } from '../../../../devtools/core/rows/repo-rows.ts'
 import { routeAt, routeGraph, routeList, routeTable } from '../../../../devtools/core/rows/route-rows.ts'
 import type { QuoteSnapshot, RateSnapshot, RepoSnapshot, RouteSnapshot } from '../../../../kernel/index.ts'
@@ -159,9 +159,9 @@ test('amounts are in the unit of their currency or token, to the last digit, and
   t.is(amountIn('a word', BTC), 'a word')
 })
 
-test('the board of a round says in what each side and the fee are', t => {
+test('the row of a round says in what each side and the fee are', t => {
   const view = viewOf({ ...withUnits, quotes: [['r p', quote('r', 'p')]] })
-  const { units } = quoteBoard(view)[0] ?? {}
+  const { units } = roundRows(view)[0] ?? {}
   t.deepEqual(
     [units?.from.currencyCode, units?.to.currencyCode, units?.fee.currencyCode],
     ['BTC', 'native', 'BTC']
@@ -206,7 +206,7 @@ for (const [state, marks] of [
   })
 }
 
-test('the lanes of a round stand by rank, then the awaited ones, then the failed ones; the newest round is first', t => {
+test('the quotes of a round stand by rank, then the awaited ones, then the failed ones; the newest round is first', t => {
   const view = lanes(
     quote('r1', 'late', { state: 'timed out' }),
     quote('r1', 'waits'),
@@ -214,7 +214,7 @@ test('the lanes of a round stand by rank, then the awaited ones, then the failed
     quote('r1', 'best', { state: 'resolved', rank: 1, rankReason: 'a better rate' }),
     quote('r2', 'x')
   )
-  const board = quoteBoard(view)
+  const board = roundRows(view)
   t.deepEqual(
     board.map(({ roundId, isOver }) => [roundId, isOver]),
     [
@@ -224,7 +224,7 @@ test('the lanes of a round stand by rank, then the awaited ones, then the failed
   )
   t.deepEqual([board[1]?.request.fromCurrencyCode, board[1]?.request.toCurrencyCode], ['BTC', 'LTC'])
   t.deepEqual(
-    board[1]?.lanes.map(({ pluginId }) => pluginId),
+    board[1]?.quotes.map(({ pluginId }) => pluginId),
     ['best', 'second', 'waits', 'late']
   )
 })
@@ -247,8 +247,8 @@ for (const [title, quotes, chosen] of [
   ['nothing while one is awaited', [below('a', '5'), quote('r', 'b')], undefined],
   ['nothing when there is a quote', [below('a', '5'), quote('r', 'b', { state: 'resolved' })], undefined]
 ] as const) {
-  test(`when providers fail, the board shows the error that the application gets: ${title}`, t => {
-    t.is(quoteBoard(lanes(...quotes))[0]?.chosen?.pluginId, chosen)
+  test(`when providers fail, the round shows the error that the application gets: ${title}`, t => {
+    t.is(roundRows(lanes(...quotes))[0]?.chosen?.pluginId, chosen)
   })
 }
 
@@ -392,7 +392,7 @@ test('of a big market the graph keeps the route and its closest neighbours, and 
 
 test('an empty view gives empty rows everywhere', t => {
   t.deepEqual(engineRows(emptyView), [])
-  t.deepEqual(quoteBoard(emptyView), [])
+  t.deepEqual(roundRows(emptyView), [])
   t.deepEqual(routeList(emptyView), [])
   t.deepEqual(repoRows(emptyView, NOW), [])
   t.deepEqual(pluginRows(emptyView), [])

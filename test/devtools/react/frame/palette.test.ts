@@ -1,15 +1,15 @@
 import test from 'ava'
 import {
   bestEntries,
+  locationEntries,
   type PaletteEntry,
   panelEntries,
-  placeEntries,
   scoreEntry,
   searchEntry
 } from '../../../../devtools/react/frame/palette-entries.ts'
 import { busyEvents, busyView, SAVINGS, TXID } from '../busy-sample.ts'
 
-const all = [...panelEntries(), ...placeEntries(busyView, busyEvents)]
+const all = [...panelEntries(), ...locationEntries(busyView, busyEvents)]
 const titlesOf = (query: string): readonly string[] => bestEntries(all, query, 5).map(({ title }) => title)
 const placeOf = (query: string) => {
   const [{ target } = searchEntry(busyView, query)] = bestEntries(all, query, 1)

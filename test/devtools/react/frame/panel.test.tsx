@@ -79,7 +79,7 @@ for (const panel of panelNames) {
   })
 }
 
-test('a read-only panel has no acts beside a wallet, a quote, a repo or a plugin either', t => {
+test('a read-only panel has no actions beside a wallet, a quote, a repo or a plugin either', t => {
   const places = [
     ['engines', SAVINGS],
     ['quotes', 'round-2 thornbridge'],

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { renderToString } from 'react-dom/server'
-import { snapshotOf } from '../../../../devtools/core/client/view.ts'
+import { snapshotMessageOf } from '../../../../devtools/core/client/view.ts'
 import { headerLine, messageLine } from '../../../../devtools/core/recording/format.ts'
 import { openRecording, type RecordedClient } from '../../../../devtools/core/recording/timeline.ts'
 import { Panel } from '../../../../devtools/react/frame/panel.tsx'
@@ -14,7 +14,7 @@ const film = (isSnapshot = false): RecordedClient => {
   // Those of a kernel begin with 1.
   const events = sampleEvents(300).map(event => ({ ...event, seq: event.seq + 1 }))
   const seq = events.at(-1)?.seq ?? 0
-  const tables = snapshotOf({ view: sampleView, events, seq, missed: 0 })
+  const tables = snapshotMessageOf({ view: sampleView, events, seq, missed: 0 })
   if (tables === undefined) throw new Error('The sample has no tables')
   const [first] = sampleView.engines
   const later = messageLine(

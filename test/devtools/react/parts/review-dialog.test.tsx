@@ -26,11 +26,11 @@ const draw = (changes: Partial<SpendReview> = {}): string => {
     dismiss: () => {},
     memory: { rounds: new Map(), drafts: new Map(), sent: new Map() }
   }
-  const made = {
+  const action = {
     name: 'spend.draft' as const,
     input: { walletId, publicAddress: 'a', nativeAmount: '1000000' }
   }
-  const draft = { draftId: 'draft', made, review: { ...review, ...changes } }
+  const draft = { draftId: 'draft', action, review: { ...review, ...changes } }
   return renderToString(
     <PanelContext value={state as PanelState}>
       <ReviewDialog draft={draft} onClose={() => {}} />

@@ -30,7 +30,7 @@ test('g and another letter does nothing, and forgets the g', t => {
   t.deepEqual(typed('gxe'), [undefined, undefined, undefined])
 })
 
-test('single keys filter, help, copy, move, hold still, record, step and change the theme', t => {
+test('single keys filter, help, copy, move, pause, record, step and change the theme', t => {
   t.deepEqual(
     typed('/?yjkpR[]Tc').map(command => command?.type),
     ['filter', 'help', 'copy', 'next', 'previous', 'hold', 'record', 'earlier', 'later', 'theme', 'copyJson']

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { keepForGood } from '../../../devtools/standalone/open-standalone.ts'
+import { persistStorage } from '../../../devtools/standalone/open-standalone.ts'
 import { Observable } from '../../../kernel/index.ts'
 
 test('a browser is asked to keep the data once, when there is a user, and not before', t => {
@@ -9,19 +9,19 @@ test('a browser is asked to keep the data once, when there is a user, and not be
     asked += 1
     return true
   }
-  keepForGood(users, { persist })
+  persistStorage(users, { persist })
   t.is(asked, 0)
   users.set(['ada'])
   users.set(['ada', 'bob'])
   t.is(asked, 1)
-  keepForGood(users, { persist })
+  persistStorage(users, { persist })
   t.is(asked, 2)
 })
 
 test('a browser that refuses, or that cannot be asked, keeps nothing from going on', async t => {
   const users = new Observable<readonly string[]>(['ada'])
-  t.notThrows(() => keepForGood(users, undefined))
-  t.notThrows(() => keepForGood(users, {}))
-  keepForGood(users, { persist: () => Promise.reject(new Error('no')) })
+  t.notThrows(() => persistStorage(users, undefined))
+  t.notThrows(() => persistStorage(users, {}))
+  persistStorage(users, { persist: () => Promise.reject(new Error('no')) })
   await new Promise(resolve => setImmediate(resolve))
 })
