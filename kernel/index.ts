@@ -1,5 +1,5 @@
 export type { Account } from './account/account.ts'
-export type { ActivationQuestion, ActivationQuote, ActivationWish } from './account/activation.ts'
+export type { ActivationQuestion, ActivationQuote, ActivationRequest } from './account/activation.ts'
 export type { NewWallet, NewWalletOfType } from './account/create-wallets.ts'
 export type { Credentials, PinOptions, UsernameOptions } from './account/credentials.ts'
 export type { CurrencyConfig } from './account/currency-config.ts'

@@ -23,7 +23,7 @@ import type { CurrencyWallet } from '../wallet/wallet.ts'
 import {
   type ActivationQuestion,
   type ActivationQuote,
-  type ActivationWish,
+  type ActivationRequest,
   activateWallet,
   getActivationAssets
 } from './activation.ts'
@@ -457,10 +457,10 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /** What it costs to activate a wallet or tokens of it, to approve or to close. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
-  async activateWallet(wish: ActivationWish): Promise<ActivationQuote> {
+  async activateWallet(request: ActivationRequest): Promise<ActivationQuote> {
     this.#check()
-    requireObject('request', wish)
-    return activateWallet({ book: this.#parts.book, wallets: this.#wallets }, wish)
+    requireObject('request', request)
+    return activateWallet({ book: this.#parts.book, wallets: this.#wallets }, request)
   }
 
   /**

@@ -15,7 +15,7 @@ export interface ActivationQuestion {
 }
 
 /** Asks what an activation costs. `payment`: what pays; absent: the wallet itself. */
-export interface ActivationWish extends ActivationQuestion {
+export interface ActivationRequest extends ActivationQuestion {
   readonly payment?: { readonly walletId: string; readonly tokenId: string | null }
 }
 
@@ -76,7 +76,7 @@ export const getActivationAssets = async (
  */
 export const activateWallet = async (
   parts: ActivationParts,
-  { walletId, tokenIds, payment }: ActivationWish
+  { walletId, tokenIds, payment }: ActivationRequest
 ): Promise<ActivationQuote> => {
   const { wallet, engine } = await openForActivation(parts, walletId)
   const payer = payment === undefined ? wallet : (await openForActivation(parts, payment.walletId)).wallet
@@ -174,8 +174,8 @@ const payerFacts = async (payer: OpenedWallet['wallet']): Promise<WalletRef & { 
   return { walletId: payer.id, type: payer.type, pluginId: payer.currencyInfo.pluginId, publicAddress }
 }
 
-const readAssets = (pluginId: string, said: unknown): readonly ActivationAsset[] => {
-  const assets = copyPluginData({ pluginId, what: 'activation' }, said, MAX_ASSETS_LENGTH)
+const readAssets = (pluginId: string, answer: unknown): readonly ActivationAsset[] => {
+  const assets = copyPluginData({ pluginId, what: 'activation' }, answer, MAX_ASSETS_LENGTH)
   if (!Array.isArray(assets) || assets.length > MAX_ASSETS || !assets.every(isAsset)) throw bogus(pluginId)
   return assets
 }
@@ -187,8 +187,8 @@ const isAsset = (value: unknown): value is ActivationAsset =>
   (value.walletId === undefined || typeof value.walletId === 'string')
 
 /** Checks an offer, and copies it: what is paid is what was shown, whatever the plugin makes of its own. @throws BOGUS_DATA */
-const copyOffer = (pluginId: string, said: unknown): ActivationOffer => {
-  const { fromNativeAmount, networkFee, spends } = copyOf(pluginId, said)
+const copyOffer = (pluginId: string, answer: unknown): ActivationOffer => {
+  const { fromNativeAmount, networkFee, spends } = copyOf(pluginId, answer)
   const isOffer =
     isBalance(fromNativeAmount) &&
     isRecord(networkFee) &&
@@ -208,9 +208,9 @@ const copyOffer = (pluginId: string, said: unknown): ActivationOffer => {
   }
 }
 
-const copyOf = (pluginId: string, said: unknown): Record<string, unknown> => {
+const copyOf = (pluginId: string, answer: unknown): Record<string, unknown> => {
   try {
-    const copy = copyJson(said, 'activation', MAX_OFFER)
+    const copy = copyJson(answer, 'activation', MAX_OFFER)
     if (isRecord(copy)) return copy
   } catch (error) {
     if (!isWalletError(error, 'BAD_REPLY')) throw error

@@ -52,10 +52,10 @@ export const createWallets = async (
   requests: readonly NewWalletOfType[]
 ): Promise<WalletResult[]> => {
   const planning: Promise<Plan>[] = []
-  const breathe = makeYielder(parts.services.io.clock)
+  const pause = makeYielder(parts.services.io.clock)
   for (const request of requests) {
     planning.push(planWallet(parts.services, request))
-    await breathe()
+    await pause()
   }
   const plans = await Promise.all(planning)
   findKnown(parts, plans)
@@ -253,8 +253,8 @@ const makeWalletKeys = async (services: Services, type: string, source: KeysSour
 }
 
 /** Keys as a plugin has made them; what is no data at all is left for the caller to refuse. */
-const readKeys = (pluginId: string, said: unknown): WalletKeys =>
-  copyPluginData({ pluginId, what: 'keys' }, said, MAX_KEYS) as WalletKeys
+const readKeys = (pluginId: string, answer: unknown): WalletKeys =>
+  copyPluginData({ pluginId, what: 'keys' }, answer, MAX_KEYS) as WalletKeys
 
 const MAX_KEYS = 1_000_000
 

@@ -186,9 +186,9 @@ export class Credentials {
     try {
       let key = ''
       await login.change(({ held }) => {
-        const kit = recoveryChange(services.io, held, recovery)
-        key = kit.stash.recovery2Key ?? ''
-        return [kit]
+        const change = recoveryChange(services.io, held, recovery)
+        key = change.stash.recovery2Key ?? ''
+        return [change]
       })
       // Another device may have switched recovery off since.
       return base58Of(services.io.crypto.fromBase64(key))

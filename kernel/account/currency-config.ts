@@ -243,7 +243,7 @@ const askBuiltinTokens = async (services: Services, pluginId: string): Promise<T
   if (answer === undefined) return undefined
   const entries = entriesOf(answer)
   if (entries === undefined) throw new WalletError('BOGUS_DATA', { pluginId, what: 'tokens', path: '' })
-  const breathe = makeYielder(io.clock)
+  const pause = makeYielder(io.clock)
   const tokens = new Map<string, Token>()
   let reports = 0
   for (const [tokenId, value] of entries) {
@@ -254,7 +254,7 @@ const askBuiltinTokens = async (services: Services, pluginId: string): Promise<T
       if (reports <= MAX_REPORTS)
         services.report(`currency ${pluginId}`, bogusToken(pluginId, tokenId, error))
     }
-    await breathe()
+    await pause()
   }
   return tokenMapOf(tokens)
 }

@@ -29,19 +29,19 @@ export class DataStore {
   readonly #mutex = new Mutex()
   /** The id behind each path that was seen, which never changes: a second listing opens nothing again. */
   readonly #itemIds = new Map<string, string>()
-  readonly #breathe: () => Promise<void> | undefined
+  readonly #pause: () => Promise<void> | undefined
   #isClosed = false
 
   constructor(place: DataStorePlace) {
     this.#place = place
-    this.#breathe = makeYielder(place.services.io.clock)
+    this.#pause = makeYielder(place.services.io.clock)
   }
 
   /** The ids of all stores. One whose folder does not carry its name is reported and left out. @throws LOGGED_OUT */
   async listStoreIds(): Promise<string[]> {
     this.#check()
     const { repo, services } = this.#place
-    const breathe = makeYielder(services.io.clock)
+    const pause = makeYielder(services.io.clock)
     const storeIds: string[] = []
     for (const path of await repo.list(FOLDER)) {
       const [, folder = '', file] = path.split('/')
@@ -49,7 +49,7 @@ export class DataStore {
         const storeId = await this.#orReport(() => this.#nameIn(folder))
         if (storeId !== undefined) storeIds.push(storeId)
       }
-      await breathe()
+      await pause()
     }
     return storeIds.sort()
   }
@@ -63,13 +63,13 @@ export class DataStore {
     const folder = this.#folderOf(storeId)
     await this.#isNamed(folder)
     const { repo, services } = this.#place
-    const breathe = makeYielder(services.io.clock)
+    const pause = makeYielder(services.io.clock)
     const itemIds: string[] = []
     for (const path of await repo.list(folder)) {
       if (path === `${folder}/${NAME_FILE}`) continue
       const itemId = this.#itemIds.get(path) ?? (await this.#orReport(() => this.#idIn(path)))
       if (itemId !== undefined) itemIds.push(itemId)
-      await breathe()
+      await pause()
     }
     return itemIds.sort()
   }
@@ -92,7 +92,7 @@ export class DataStore {
       throw new WalletError('OPTION_INVALID', { option: 'data', rule: 'is no text' })
     // Only what is decided goes in order: many items at once share one write of the disk.
     const { written } = await this.#mutex.run(async () => {
-      await this.#breathe()
+      await this.#pause()
       const texts = new Map([[path, JSON.stringify({ key: itemId, data })]])
       if (!(await this.#isNamed(folder)))
         texts.set(`${folder}/${NAME_FILE}`, JSON.stringify({ name: storeId }))

@@ -66,7 +66,7 @@ export class OpenRepos {
         this.#open.delete(repoId)
         destroyRepoKeys(keys)
       },
-      tellClosed: (repo, owner) => this.#tell(repo.state.getSnapshot(), owner, false)
+      notifyClosed: (repo, owner) => this.#notify(repo.state.getSnapshot(), owner, false)
     }
   }
 
@@ -128,21 +128,21 @@ export class OpenRepos {
         belongsAt: (path, texts) =>
           belongsAt(text => keys.dataKey.use(key => fileHashOf(io, key, text)), path, texts),
         report: error => report(`repo ${repoId.slice(0, 8)}`, error),
-        onState: state => this.#tell(state, owner, true)
+        onState: state => this.#notify(state, owner, true)
       })
-      this.#tell(repo.state.getSnapshot(), owner, true)
+      this.#notify(repo.state.getSnapshot(), owner, true)
       if (repo.state.getSnapshot().lastSync === 0) await this.#syncFirst(repo, firstSync)
       return new SyncedRepo(this.#home, { repo, keys, owner })
     } catch (error) {
       await runAll([() => repo?.close(), () => this.#home.closed(repoId, keys)]).catch(failure =>
         report('closing a repo', failure)
       )
-      if (repo !== undefined) this.#tell(repo.state.getSnapshot(), owner, false)
+      if (repo !== undefined) this.#notify(repo.state.getSnapshot(), owner, false)
       throw error
     }
   }
 
-  #tell(state: RepoState, owner: Owner, isOpen: boolean): void {
+  #notify(state: RepoState, owner: Owner, isOpen: boolean): void {
     this.#services.hooks.repoChanged.call(Object.freeze(this.#snapshotOf(state, owner, isOpen)))
   }
 
@@ -175,7 +175,7 @@ interface RepoHome {
   /** It has let go of its files. */
   closed(repoId: string, keys: RepoKeys): void
   /** Says so to observers. */
-  tellClosed(repo: Repo, owner: Owner): void
+  notifyClosed(repo: Repo, owner: Owner): void
 }
 
 /** Whose a repo is. */
@@ -222,7 +222,7 @@ class SyncedRepo implements OpenRepo {
       () => this.#home.closing(this.repo),
       () => this.repo.close(),
       () => this.#home.closed(this.repo.id, this.#keys),
-      () => this.#home.tellClosed(this.repo, this.#owner)
+      () => this.#home.notifyClosed(this.repo, this.#owner)
     ])
     return this.#ending
   }

@@ -43,8 +43,8 @@ export class WalletSplitter {
       pluginId,
       what: 'splitting keys',
       async call(tools) {
-        const said = copyList((await tools.getSplittableTypes?.(info)) ?? [], MAX_TYPES)
-        if (isTextList(said)) return said
+        const answer = copyList((await tools.getSplittableTypes?.(info)) ?? [], MAX_TYPES)
+        if (isTextList(answer)) return answer
         throw new WalletError('BOGUS_DATA', { pluginId, what: 'wallet types', path: '' })
       }
     })

@@ -144,9 +144,9 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
     return otpTimeout === undefined ? undefined : otpKey
   }
 
-  async #change(makeKit: (held: LoginTree) => LoginChange): Promise<void> {
+  async #change(makeChange: (held: LoginTree) => LoginChange): Promise<void> {
     this.#checkAllowed()
-    await this.#parts.login.change(({ held }) => [makeKit(held)])
+    await this.#parts.login.change(({ held }) => [makeChange(held)])
   }
 
   #checkAllowed(): void {

@@ -40,8 +40,8 @@ export class WalletKeyViews {
     const info = this.#info(walletId, exemptPass('derive public keys'))
     const { pluginId } = this.#parts.services.plugins.infoOf(info.type)
     return this.#ask(info.type, async tools => {
-      const said: unknown = await tools.derivePublicKey(info)
-      const keys = copyPluginData({ pluginId, what: 'public keys' }, said, MAX_KEYS)
+      const answer: unknown = await tools.derivePublicKey(info)
+      const keys = copyPluginData({ pluginId, what: 'public keys' }, answer, MAX_KEYS)
       if (isRecord(keys)) return keys as JsonObject
       throw new WalletError('ENGINE_NO_KEY', {})
     })

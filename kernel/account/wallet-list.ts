@@ -49,7 +49,7 @@ export interface WalletLists {
 export interface WalletBookParts {
   readonly services: Services
   readonly login: Login
-  /** The account's own repo first, then older ones; more may come, and are told by {@link WalletBook.addRepos}. */
+  /** The account's own repo first, then older ones; more may come with {@link WalletBook.addRepos}. */
   readonly accountRepos: readonly [OpenRepo, ...OpenRepo[]]
 }
 
@@ -70,7 +70,7 @@ export class WalletBook implements Readable<WalletLists> {
   #states = new Map<string, StoredWalletStates>()
   #infos: ReadonlyMap<string, SecretWalletInfo> = new Map()
   #listings: readonly WalletListing[] = []
-  /** Wallets of which it was told that their plugin failed. */
+  /** The failed engine that was reported for each wallet without a plugin. */
   readonly #failed = new Map<string, EngineSnapshot>()
 
   private constructor(parts: WalletBookParts) {
@@ -153,8 +153,8 @@ export class WalletBook implements Readable<WalletLists> {
     for (const unsubscribe of this.#unsubscribes) unsubscribe()
     await this.#mutex.run(async () => {})
     const { hooks } = this.#parts.services
-    for (const told of this.#failed.values())
-      hooks.engineChanged.call(Object.freeze({ ...told, state: 'stopped' }))
+    for (const snapshot of this.#failed.values())
+      hooks.engineChanged.call(Object.freeze({ ...snapshot, state: 'stopped' }))
     for (const secret of this.#secrets) secret.destroy()
   }
 
@@ -201,22 +201,22 @@ export class WalletBook implements Readable<WalletLists> {
 
   #show(): void {
     this.#listings = Object.freeze(this.#listingsNow())
-    for (const listing of this.#listings) this.#tellFailure(listing)
+    for (const listing of this.#listings) this.#notifyFailure(listing)
     const lists = listsOf(this.#listings)
     if (!isSameLists(lists, this.getSnapshot())) this.#state.set(lists)
   }
 
-  /** A wallet without its plugin has no engine that could say so: it is told once, as a failed one. */
-  #tellFailure({ walletId, failure, archived, deleted }: WalletListing): void {
+  /** Reports a wallet without its plugin once, as a failed engine. */
+  #notifyFailure({ walletId, failure, archived, deleted }: WalletListing): void {
     if (failure === undefined || archived || deleted || this.#failed.has(walletId)) return
     const { hooks, io } = this.#parts.services
-    const told: EngineSnapshot = Object.freeze({
+    const snapshot: EngineSnapshot = Object.freeze({
       ...{ walletId, pluginId: failure.pluginId, state: 'failed', isPaused: false, syncRatio: 0 },
       ...{ blockHeight: 0, since: secondsOf(io.clock.now()) },
       ...{ failure: failure.reason, errorCode: 'PLUGIN_FOR_TYPE' }
     } satisfies EngineSnapshot)
-    this.#failed.set(walletId, told)
-    hooks.engineChanged.call(told)
+    this.#failed.set(walletId, snapshot)
+    hooks.engineChanged.call(snapshot)
   }
 
   #listingsNow(): WalletListing[] {
@@ -290,7 +290,7 @@ const readWalletStates = async (
   { repo, hashOf }: OpenRepo
 ): Promise<Map<string, StoredWalletStates>> => {
   const states = new Map<string, StoredWalletStates>()
-  const breathe = makeYielder(io.clock)
+  const pause = makeYielder(io.clock)
   for (const path of await repo.list(STATES_FOLDER)) {
     try {
       const file = await readFile(repo, path)
@@ -301,7 +301,7 @@ const readWalletStates = async (
     } catch (error) {
       report('account', error)
     }
-    await breathe()
+    await pause()
   }
   return states
 }
@@ -438,7 +438,7 @@ const readLegacyWallets = async (
   repo: Repo
 ): Promise<LegacyWallet[]> => {
   const wallets: LegacyWallet[] = []
-  const breathe = makeYielder(io.clock)
+  const pause = makeYielder(io.clock)
   for (const path of await repo.list(LEGACY_FOLDER)) {
     try {
       const text = await repo.getText(path)
@@ -451,7 +451,7 @@ const readLegacyWallets = async (
     } catch (error) {
       report('account', error)
     }
-    await breathe()
+    await pause()
   }
   return wallets
 }

@@ -98,9 +98,9 @@ export const isWalletError = <C extends ErrorCode = ErrorCode>(
 ): error is WalletError<C> => {
   try {
     if (!(error instanceof Error) || !('code' in error)) return false
-    const { code: said } = error
-    if (typeof said !== 'string') return false
-    return code === undefined ? Object.hasOwn(catalogue, said) : said === code
+    const { code: found } = error
+    if (typeof found !== 'string') return false
+    return code === undefined ? Object.hasOwn(catalogue, found) : found === code
   } catch {
     return false
   }

@@ -57,7 +57,7 @@ export class Observable<S> implements Readable<S> {
   /**
    * Replaces the snapshot, then tells the subscribers, then the kernel's hook.
    *
-   * A listener that changes it again is heard out first: everyone is told of what is true then, and of nothing
+   * Re-entrant `set` calls are coalesced: listeners are notified once more with the latest snapshot, and of nothing
    * that no longer is.
    */
   set(next: S): void {
@@ -67,7 +67,7 @@ export class Observable<S> implements Readable<S> {
     this.#isTelling = true
     try {
       let rounds = 0
-      while (this.#tell()) {
+      while (this.#notify()) {
         rounds += 1
         if (rounds < MAX_ROUNDS) continue
         this.#onListenerError(new Error('Listeners change what they listen to, without end'))
@@ -84,8 +84,8 @@ export class Observable<S> implements Readable<S> {
   }
 
   /** Tells everyone once, and whether something changed meanwhile. */
-  #tell(): boolean {
-    const told = this.#snapshot
+  #notify(): boolean {
+    const notified = this.#snapshot
     for (const subscription of this.#subscriptions) {
       try {
         subscription.listener?.()
@@ -93,8 +93,8 @@ export class Observable<S> implements Readable<S> {
         this.#onListenerError(error)
       }
     }
-    if (Object.is(told, this.#snapshot)) this.#announce(told)
-    return !Object.is(told, this.#snapshot)
+    if (Object.is(notified, this.#snapshot)) this.#announce(notified)
+    return !Object.is(notified, this.#snapshot)
   }
 }
 

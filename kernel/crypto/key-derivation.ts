@@ -43,8 +43,8 @@ export const chooseSnrpCost = (benchMs: number, targetMs: number): ScryptCost =>
   if (benchMs <= 0) return { n: 131072, r: 8, p: 64 }
   const doublings = clamp(Math.floor((targetMs - benchMs) / benchMs), 3)
   const roundMs = benchMs + doublings * benchMs
-  const lanes = clamp(Math.floor((targetMs - roundMs) / roundMs), 64)
-  return { n: 2 ** (14 + doublings), r: 8, p: Math.max(1, lanes) }
+  const parallelism = clamp(Math.floor((targetMs - roundMs) / roundMs), 64)
+  return { n: 2 ** (14 + doublings), r: 8, p: Math.max(1, parallelism) }
 }
 
 /**
@@ -66,7 +66,7 @@ export const scryptText = async (io: Pick<Io, 'crypto'>, text: string, snrp: Snr
 /**
  * Checks scrypt parameters that came from outside, and gives the bytes of the salt.
  *
- * Bounds: `n` a power of two, at most 64 lanes and 256 MiB of memory (128·n·r), so that n·r·p is at most 2^27; a
+ * Bounds: `n` a power of two, `p` at most 64, and 256 MiB of memory (128·n·r), so that n·r·p is at most 2^27; a
  * salt of 8 to 64 bytes. The costliest parameters that any client makes, n 131072, r 8, p 64, are inside.
  *
  * @throws WalletError SNRP_REFUSED naming the bound

@@ -1,4 +1,4 @@
-/** Scrypt cost of RFC 7914: block count (a power of two), block size and lanes. */
+/** Scrypt cost of RFC 7914: block count (a power of two), block size and parallelism. */
 export interface ScryptCost {
   readonly n: number
   readonly r: number

@@ -223,14 +223,14 @@ export const importChildLogin = (
   if (next === undefined) return base
   const { children = [] } = base
   const place = children.find(child => child.loginId === next.loginId)
-  const grafted = importChildLogin(place, next, loginId)
+  const imported = importChildLogin(place, next, loginId)
   const isThere = place !== undefined
   if (!isThere && isComplete(base) && next.loginId !== loginId) {
     throw new WalletError('KEY_INTEGRITY', { rule: 'a login is below one that this account does not have' })
   }
   return {
     ...base,
-    children: isThere ? children.map(child => (child === place ? grafted : child)) : [...children, grafted]
+    children: isThere ? children.map(child => (child === place ? imported : child)) : [...children, imported]
   }
 }
 

@@ -39,13 +39,15 @@ export const asked = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
     return undefined
   })
 
-/** All at once, each on its own desk. One that fails is reported; the others count. */
+/** All at once, each on its own context. One that fails is reported; the others count. */
 export const gathered = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
   install(hook, async (taps, args) => {
-    const [desks] = args
+    const [contexts] = args
     await Promise.all(
       taps.map(tap =>
-        isScoped(desks) ? onDesk(hook, { tap, args, rule }, desks) : gather(hook, { tap, args, rule })
+        isScoped(contexts)
+          ? inContext(hook, { tap, args, rule }, contexts)
+          : gather(hook, { tap, args, rule })
       )
     )
   })
@@ -58,15 +60,15 @@ const gather = async (hook: AnyHook, call: TapCall): Promise<void> => {
   }
 }
 
-const onDesk = async (hook: AnyHook, call: TapCall, desks: Scoped<unknown>): Promise<void> => {
+const inContext = async (hook: AnyHook, call: TapCall, contexts: Scoped<unknown>): Promise<void> => {
   const pluginId = call.tap.name
-  const desk = desks.deskFor(pluginId)
-  if (desk === undefined) return
+  const context = contexts.contextFor(pluginId)
+  if (context === undefined) return
   try {
-    await callTap(hook, { ...call, args: [desk], correlationId: desks.correlationId })
-    desks.ended?.(pluginId)
+    await callTap(hook, { ...call, args: [context], correlationId: contexts.correlationId })
+    contexts.ended?.(pluginId)
   } catch (error) {
-    if (desks.ended?.(pluginId, error) === true) return
+    if (contexts.ended?.(pluginId, error) === true) return
     call.rule.port.onFault({ pluginId, hook: nameOf(hook), error })
   }
 }
@@ -95,12 +97,12 @@ export const observed = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
     return undefined
   })
 
-/** The argument of a gathered hook that gives each plugin a desk of its own. */
-export interface Scoped<Desk> {
+/** The argument of a gathered hook that gives each plugin a context of its own. */
+export interface Scoped<Context> {
   /** Threads what belongs together through the taps, such as the id of a round. */
   readonly correlationId?: string | undefined
   /** Undefined for a plugin that is not asked. */
-  deskFor(pluginId: string): Desk | undefined
+  contextFor(pluginId: string): Context | undefined
   /** Hears that a plugin has ended, and how; whoever answers true to an error keeps it from being told as a fault. */
   ended?(pluginId: string, error?: unknown): boolean
 }
@@ -120,7 +122,7 @@ interface TapCall {
   readonly tap: Tap
   readonly args: readonly unknown[]
   readonly rule: DispatchRule
-  /** Where the arguments do not tell. */
+  /** Where the arguments do not notify. */
   readonly correlationId?: string | undefined
 }
 
@@ -141,7 +143,7 @@ const callTap = async (hook: AnyHook, call: TapCall): Promise<unknown> => {
     outcome = answer === undefined ? 'done' : 'answered'
     return answer
   } finally {
-    tell(hook, call, { started, outcome })
+    notify(hook, call, { started, outcome })
   }
 }
 
@@ -149,10 +151,10 @@ const callNow = (hook: AnyHook, call: TapCall): unknown => {
   const started = call.rule.port.watcher() === undefined ? 0 : call.rule.port.clock.monotonic()
   try {
     const answer = settled(hook, call, call.tap.fn(...(call.args as never[])))
-    tell(hook, call, { started, outcome: answer === undefined ? 'done' : 'answered' })
+    notify(hook, call, { started, outcome: answer === undefined ? 'done' : 'answered' })
     return answer
   } catch (thrown) {
-    tell(hook, call, { started, outcome: 'failed' })
+    notify(hook, call, { started, outcome: 'failed' })
     call.rule.port.onFault({ pluginId: call.tap.name, hook: nameOf(hook), error: errorOf(thrown) })
     return undefined
   }
@@ -167,7 +169,7 @@ const settled = (hook: AnyHook, { tap, rule }: TapCall, answer: unknown): unknow
   return undefined
 }
 
-const tell = (
+const notify = (
   hook: AnyHook,
   { tap, args, rule, correlationId = correlationOf(args[0]) }: TapCall,
   { started, outcome }: { started: number; outcome: TapSnapshot['outcome'] }
@@ -199,6 +201,6 @@ const pluginFailed = (pluginId: string, hook: string, error: unknown): WalletErr
 }
 
 const isScoped = (argument: unknown): argument is Scoped<unknown> =>
-  typeof argument === 'object' && argument !== null && 'deskFor' in argument
+  typeof argument === 'object' && argument !== null && 'contextFor' in argument
 
 const nameOf = (hook: AnyHook): string => hook.name ?? 'hook'

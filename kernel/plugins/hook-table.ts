@@ -259,13 +259,13 @@ const facts: {
     fetchRates: {
       dispatch: 'gathered',
       fires: 'every 30 s while someone wants rates',
-      carries: 'a desk with the pairs that are wanted',
+      carries: 'a context with the pairs that are wanted',
       deadlineMs: CALL_MS
     },
     fetchHistoricRates: {
       dispatch: 'gathered',
       fires: 'when an application asks for a rate of the past',
-      carries: 'a desk with the pairs and their dates',
+      carries: 'a context with the pairs and their dates',
       deadlineMs: CALL_MS
     }
   },
@@ -273,7 +273,7 @@ const facts: {
     fetchQuotes: {
       dispatch: 'gathered',
       fires: 'when an account asks for swap quotes',
-      carries: 'a desk with the request, the settings and the promotion code',
+      carries: 'a context with the request, the settings and the promotion code',
       deadlineMs: 60_000
     }
   },

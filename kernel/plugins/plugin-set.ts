@@ -303,8 +303,8 @@ const readRates = (id: string, given: RatePlugin): Omit<RatePlugin, 'id' | 'kind
     ...(retired === undefined ? {} : { retired: sentenceOf(retired) }),
     ...(typeof checkOptions === 'function' && {
       checkOptions: (options: JsonObject) => {
-        const said: unknown = Reflect.apply(checkOptions, given, [options])
-        return said === undefined ? undefined : sentenceOf(said)
+        const answer: unknown = Reflect.apply(checkOptions, given, [options])
+        return answer === undefined ? undefined : sentenceOf(answer)
       }
     })
   }
@@ -318,8 +318,10 @@ const readSwap = (id: string, given: SwapPlugin): Omit<SwapPlugin, 'id' | 'kind'
     ...(isName(supportEmail) ? { supportEmail } : {}),
     ...(typeof checkSettings === 'function' && {
       checkSettings: (userSettings: JsonObject) => {
-        const said = fieldsOf(Reflect.apply(checkSettings, given, [userSettings]) ?? {}, ['needsActivation'])
-        return { needsActivation: said.needsActivation === true }
+        const answer = fieldsOf(Reflect.apply(checkSettings, given, [userSettings]) ?? {}, [
+          'needsActivation'
+        ])
+        return { needsActivation: answer.needsActivation === true }
       }
     })
   }

@@ -100,7 +100,7 @@ export class HistoricRates {
     const wanted = Object.freeze(queries.map(({ pair }) => pair))
     const asked = new Set<string>()
     return {
-      deskFor: pluginId => {
+      contextFor: pluginId => {
         const isBusy = this.#asked.has(pluginId) && !asked.has(pluginId)
         if (isBusy || !this.#options.providers.isActive(pluginId)) return undefined
         asked.add(pluginId)

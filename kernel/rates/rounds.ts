@@ -225,7 +225,7 @@ export class RateRounds {
 
   #contextsOf(round: Round): Scoped<RateContext> {
     return {
-      deskFor: pluginId => this.#contextFor(round, pluginId),
+      contextFor: pluginId => this.#contextFor(round, pluginId),
       ended: (pluginId, error) => this.#onEnded(round, pluginId, error)
     }
   }

@@ -197,10 +197,10 @@ const orderOf = async ({
     }
   const { pluginId, displayName } = swapInfo
   const call = { pluginId, kind: 'order', what: `The order of ${displayName}`, milliseconds: ORDER_MS }
-  const said: unknown = await calls.call(call, payment).catch((error: unknown) => {
+  const answer: unknown = await calls.call(call, payment).catch((error: unknown) => {
     throw swapErrorOf({ pluginId, displayName, request, hook: 'order' }, error)
   })
-  const order = readOrder({ pluginId, request }, said)
+  const order = readOrder({ pluginId, request }, answer)
   if (order.orderId !== undefined) await keepOrderId(pluginId, order.orderId)
   // No order stands longer than the quote that it was made of.
   const until = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, order.expiresAt ?? Number.POSITIVE_INFINITY)

@@ -121,10 +121,10 @@ export const applyPolicies = <Q extends Rankable & { readonly quoteId: string }>
   ask: (quotes: readonly QuoteSnapshot[]) => unknown
 ): readonly Ranked<Q>[] => {
   const places = new Map<unknown, RankedSnapshot<Q>>(ranked.map(shown => [shown.quote.quoteId, shown]))
-  const said = copyList(ask(Object.freeze(ranked.map(({ snapshot }) => snapshot))), ranked.length)
-  if (said?.length !== ranked.length) return ranked
+  const answer = copyList(ask(Object.freeze(ranked.map(({ snapshot }) => snapshot))), ranked.length)
+  if (answer?.length !== ranked.length) return ranked
   const ordered: RankedSnapshot<Q>[] = []
-  for (const item of said) {
+  for (const item of answer) {
     const quoteId = quoteIdOf(item)
     const shown = places.get(quoteId)
     if (shown === undefined) return ranked

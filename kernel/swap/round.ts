@@ -133,7 +133,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     const { hooks, inBackground } = this.#options.services
     const asking = hooks.fetchQuotes.promise({
       correlationId: this.id,
-      deskFor: pluginId => {
+      contextFor: pluginId => {
         const provider = this.#list.find(pluginId)
         if (provider !== undefined) provider.runningTaps += 1
         return provider?.context

@@ -257,17 +257,17 @@ const mergeOf = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
   const lineage = joinLineages(mine.lineage, ...known.map(version => version.lineage))
   // Another client's version, or one made of it, may have known ours without saying so.
   const isUnsure = theirs.isForeign || hasUnknownForeignEdit(theirs.lineage, lineage)
-  const doubtIn = (text: string): Conflict | undefined =>
+  const conflictIn = (text: string): Conflict | undefined =>
     isUnsure && versions.isRecent && hasReturned(text, mine, { known, isNew: versions.isNew })
       ? 'foreign'
       : undefined
   if (isLater) {
-    const isTold =
+    const isReported =
       versions.isRecent && hasReturned(theirs.text, mine, { known, isNew: versions.isNew, by: theirs })
-    return { ...takeTheirs, conflict: isTold ? 'foreign' : undefined }
+    return { ...takeTheirs, conflict: isReported ? 'foreign' : undefined }
   }
   const isUndone = isUnsure && (theirs.isForeign || !hasNone(theirs, { mine, before: known.at(-1) }))
-  if (isUndone && versions.begun === undefined) return { ...takeTheirs, conflict: doubtIn(theirs.text) }
+  if (isUndone && versions.begun === undefined) return { ...takeTheirs, conflict: conflictIn(theirs.text) }
   const found = isUndone ? begunOrigin(versions.begun, boxes) : originOf(known, { mine, theirs, lineage })
   const isLate = found === undefined
   if (isLate && mine.isForeign) return takeTheirs
@@ -276,7 +276,7 @@ const mergeOf = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
   const sides = { mine: withStamps(mine), theirs: withStamps(theirs), winner }
   const isStamped = !theirs.isForeign && !mine.isForeign
   const text = mergeTexts({ ...sides, origin, isStamped })
-  const conflict = isLate ? 'late' : (doubtIn(text) ?? (isWaiting ? undefined : 'merged'))
+  const conflict = isLate ? 'late' : (conflictIn(text) ?? (isWaiting ? undefined : 'merged'))
   // What says the same is sent all the same, so that others learn what is in it; a deployed client asks for nothing of that.
   if (text === theirs.text && theirs.isForeign) return { ...takeTheirs, conflict }
   const both = mergedProvenance(sides)

@@ -116,14 +116,14 @@ export const planReply = async (context: ReplyContext, paths: readonly string[])
     const [was, is] = [visibleOf(before), visibleOf(after)]
     const { conflict } = after
     if (conflict !== undefined) conflicts.push(conflict)
-    const isDoubt = conflict !== undefined && isDoubtful(conflict)
-    if (isDoubt && conflicts.length <= MAX_REPORTS)
+    const isUnsure = conflict !== undefined && isDoubtful(conflict)
+    if (isUnsure && conflicts.length <= MAX_REPORTS)
       context.report(new WalletError('SYNC_CONFLICT', { path, rule: RULES[conflict] }))
     if (was !== is) {
       files.put(writes, path, is ?? null)
       changed.push(path)
       if (was !== undefined && is === undefined) removed.push([path, was])
-      else if (was !== undefined && (isDoubt || is === reply.changes.get(path))) replaced.push([path, was])
+      else if (was !== undefined && (isUnsure || is === reply.changes.get(path))) replaced.push([path, was])
     }
     const entry = pendingEntry(after)
     if (before.isLost || pendingEntry(before) !== entry) writes.set(PREFIX.pending + path, entry)

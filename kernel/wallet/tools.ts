@@ -39,9 +39,9 @@ export const sampleAddress = async (
     pluginId,
     what: 'giving a sample address',
     async call(tools) {
-      const said = await tools.sampleAddress?.()
-      if (said === undefined) return undefined
-      return checkFreshAddress(pluginId, { publicAddress: said }).publicAddress
+      const answer = await tools.sampleAddress?.()
+      if (answer === undefined) return undefined
+      return checkFreshAddress(pluginId, { publicAddress: answer }).publicAddress
     }
   })
   return sample ?? (await own()).publicAddress

@@ -97,7 +97,7 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
     })
     let failure: unknown
     await hooks.fetchRates.promise({
-      deskFor: () => desk.context,
+      contextFor: () => desk.context,
       ended: (_pluginId, error) => {
         failure = error
         return true
@@ -131,7 +131,7 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
         signal: makeAbort().signal,
         offer: (pair, rate) => void offers.push({ pair, rate })
       }
-      await hooks.fetchHistoricRates.promise({ deskFor: () => desk })
+      await hooks.fetchHistoricRates.promise({ contextFor: () => desk })
       return offers
     },
     abort: () => abort.abort(),

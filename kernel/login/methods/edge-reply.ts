@@ -87,9 +87,9 @@ export const acceptLogin = (
     const rootId = received.sent.loginId
     secrets.add(loginKey)
     stage('asking')
-    const graft = (known: LoginStash | undefined): LoginStash =>
+    const importChild = (known: LoginStash | undefined): LoginStash =>
       withVoucher(importReceived(known, received), vouchers)
-    const payload = await fetchReceived(services, graft(stashes.get(rootId)), {
+    const payload = await fetchReceived(services, importChild(stashes.get(rootId)), {
       received,
       secrets,
       vouchers
@@ -98,7 +98,7 @@ export const acceptLogin = (
     checkWanted()
     stage('opening')
     const merge = (known: LoginStash | undefined): LoginStash =>
-      mergeReply(services.io, graft(known), { payload, loginKey, secrets })
+      mergeReply(services.io, importChild(known), { payload, loginKey, secrets })
     verified(merge(stashes.get(rootId)).username)
     await stashes.update(rootId, known => {
       checkWanted()

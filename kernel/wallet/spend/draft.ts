@@ -247,8 +247,8 @@ export const sweepPrivateKeys = async (
     ...spendQuestionOf('sweep', spend)
   })
   const signed = await engine.call('sweeping keys', async made => {
-    const said: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys])
-    return checkSignedTransaction(pluginId, readEngineTransaction(pluginId, said))
+    const answer: unknown = await made.sweepPrivateKeys?.(looseCopy(spend), [...privateKeys])
+    return checkSignedTransaction(pluginId, readEngineTransaction(pluginId, answer))
   })
   const swept = draftOf(context, spend, signed)
   // The engine signs at once; what is refused here is never sent.

@@ -64,15 +64,15 @@ const FACTS = [
 ] as const
 
 const firstDifference = (reviewed: Transaction, answer: EngineTransaction): string | undefined => {
-  const said: Partial<Transaction> = answer
+  const signed: Partial<Transaction> = answer
   return (
-    AMOUNTS.find(field => !isSameAmount(reviewed[field], said[field])) ??
-    FACTS.find(field => said[field] !== undefined && !isSameJson(reviewed[field], said[field]))
+    AMOUNTS.find(field => !isSameAmount(reviewed[field], signed[field])) ??
+    FACTS.find(field => signed[field] !== undefined && !isSameJson(reviewed[field], signed[field]))
   )
 }
 
-const isSameAmount = (reviewed: NativeAmount | undefined, said: NativeAmount | undefined): boolean =>
-  said === undefined || (reviewed !== undefined && compare(reviewed, said) === 0)
+const isSameAmount = (reviewed: NativeAmount | undefined, signed: NativeAmount | undefined): boolean =>
+  signed === undefined || (reviewed !== undefined && compare(reviewed, signed) === 0)
 
 const addedBy = ({
   date,

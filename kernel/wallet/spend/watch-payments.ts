@@ -213,8 +213,8 @@ const sightOf = async (
   row?: Transaction
 ): Promise<PaymentSight> => {
   const found = await engine.call('looking for a payment', async live => {
-    const said: unknown = await live.findPayment?.(engineCopyOf(tx))
-    return said === undefined ? undefined : checkPaymentSight(info.pluginId, said)
+    const answer: unknown = await live.findPayment?.(engineCopyOf(tx))
+    return answer === undefined ? undefined : checkPaymentSight(info.pluginId, answer)
   })
   if (found !== undefined) return found
   if (row === undefined) return { state: (await history.has(tx.txid)) ? 'seen' : 'notSeen' }

@@ -87,7 +87,7 @@ test('gathered: each plugin has a desk of its own, and one that fails does not s
   const { hooks, faults } = setUp()
   const offers: string[] = []
   const desks = {
-    deskFor: (pluginId: string): RateContext => ({
+    contextFor: (pluginId: string): RateContext => ({
       wanted: [],
       signal: new AbortController().signal,
       offer: pair => void offers.push(`${pluginId} ${pair.fromCurrency}`)
@@ -128,7 +128,7 @@ test('gathered: who has no desk is not asked, and whoever holds the desks hears 
     })
   }
   await hooks.fetchQuotes.promise({
-    deskFor: id => (id === 'busy' ? undefined : ({} as QuoteContext)),
+    contextFor: id => (id === 'busy' ? undefined : ({} as QuoteContext)),
     ended(id, error) {
       ended.push(error instanceof Error ? `${id}: ${error.message}` : id)
       return id === 'known'
