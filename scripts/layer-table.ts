@@ -46,6 +46,9 @@ const FORMATS = ['types', 'schema', 'crypto', 'io', 'base'].map(name => `kernel/
 const PORTS = ['kernel/index', 'kernel/io', 'kernel/crypto', 'kernel/base']
 const FACES = ['kernel/index', 'plugins', 'platform', 'devtools/core', 'devtools/use-store', 'fake-server']
 
+// The folders of the command line; the lines below give their order.
+const cli = (path: string): Room => ({ path, only: [...FACES, 'devtools/server', 'cli'] })
+
 /**
  * The layers of the tree, from the bottom up.
  *
@@ -122,8 +125,19 @@ export const layers: readonly (readonly Room[])[] = [
       only: ['kernel/index', 'devtools/core', 'devtools/react']
     },
     { path: 'devtools/standalone', only: [...FACES, 'devtools/react'] },
-    { path: 'cli', only: [...FACES, 'devtools/server'] }
+    cli('cli/terminal')
   ],
+  [cli('cli/errors')],
+  [cli('cli/profile')],
+  [cli('cli/grammar')],
+  [cli('cli/output'), cli('cli/secrets')],
+  [cli('cli/screens')],
+  [cli('cli/session')],
+  [cli('cli/rates'), cli('cli/spend')],
+  [cli('cli/swap')],
+  [cli('cli/export'), cli('cli/demo'), cli('cli/devtools')],
+  [cli('cli/commands')],
+  [cli('cli')],
   [free('test'), free('bench'), free('examples'), free('scripts')]
 ]
 
