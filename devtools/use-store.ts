@@ -2,7 +2,7 @@ import { useCallback, useSyncExternalStore } from 'react'
 import type { Readable } from '../kernel/index.ts'
 
 /**
- * What a readable holds now, or a part of it; draws anew when that changes.
+ * Returns the current value of a readable, or a part of it; draws again when that changes.
  *
  * `select` picks a part and makes nothing new: a fresh object each time would draw without end.
  */

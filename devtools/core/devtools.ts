@@ -13,15 +13,15 @@ import {
 } from './model/facts.ts'
 import type { FakeWorldControl } from './model/world-control.ts'
 
-/** What an application says to make the devtools of a kernel. */
+/** Options of the devtools of a kernel. */
 export interface DevtoolsOptions {
   /** Usually the clock of the kernel's io. */
   readonly clock: Pick<Clock, 'now' | 'after'>
-  /** How long changes are gathered; 100, so that a panel is told ten times a second at most. */
+  /** The time for which changes are gathered; 100, so that a panel gets at most ten batches a second. */
   readonly batchMs?: number
-  /** How many events are kept; 10,000. */
+  /** The number of events that are kept; 10,000. */
   readonly ringSize?: number
-  /** How many rows each table keeps, and how many rounds of quotes; see {@link tableLimits}. */
+  /** The number of rows that each table keeps, and of rounds of quotes; see {@link tableLimits}. */
   readonly maxPerSlice?: Partial<TableLimits>
   /** Watch every tap of every hook. It costs a little as long as the kernel lives, since no tap can be taken back. */
   readonly hooks?: boolean

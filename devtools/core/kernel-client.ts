@@ -5,7 +5,7 @@ import { devtoolsAmong } from './devtools.ts'
 import type { FakeWorldControl } from './model/world-control.ts'
 import { makeChannelPair } from './protocol/channel-pair.ts'
 
-/** What a client of a kernel in the same page may do. */
+/** Options of a client of a kernel in the same page. */
 export interface KernelClientOptions {
   /** It only looks. */
   readonly isReadOnly?: boolean | undefined

@@ -33,13 +33,13 @@ const tooLarge = (maxBytes: number): RecordingError =>
     hint: 'Record a shorter time.'
   })
 
-/** What the file says, whether it is compressed or not. */
+/** Returns the text of the file as a stream, decompressed if necessary. */
 const textOf = async (file: Blob): Promise<ReadableStream<Uint8Array>> => {
   const start = new Uint8Array(await orUnreadable(file.slice(0, 2).arrayBuffer()))
   return isGzip(start) ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()
 }
 
-/** Whether bytes begin as gzip does (RFC 1952 §2.3.1). */
+/** Returns true if the bytes begin like gzip (RFC 1952 §2.3.1). */
 export const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
 
 /** Not every browser can walk over a stream by itself. Leaving early ends the stream. */
@@ -64,7 +64,7 @@ const orUnreadable = <T>(reading: Promise<T>): Promise<T> =>
 /** Makes lines of pieces of text. */
 class LineSplitter {
   readonly #take: (line: string) => void
-  /** Of the line that has not ended yet. */
+  /** The parts of the line that has not ended yet. */
   #pieces: string[] = []
 
   constructor(take: (line: string) => void) {

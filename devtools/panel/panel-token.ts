@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 
-/** What is needed of a page: its address, its history, and what its tab keeps. */
+/** The part of a page that is used here: its address, its history and the storage of its tab. */
 export interface TokenPage {
   readonly location: Pick<Location, 'hash' | 'pathname'>
   readonly history: Pick<History, 'replaceState'>

@@ -3,7 +3,7 @@ import { type KernelClientOptions, makeKernelClient } from '../core/kernel-clien
 import type { PanelProps } from './frame/panel.tsx'
 import { mountPanel } from './mount-panel.tsx'
 
-/** What the devtools of a kernel in the same page may do, and how they are drawn. */
+/** Options of the devtools of a kernel in the same page, and their looks. */
 export type DevtoolsProps = KernelClientOptions & Omit<PanelProps, 'client'>
 
 /** Devtools that stand in a page. */

@@ -8,9 +8,9 @@ export interface HostChannel extends PanelChannel<HostMessage, ClientMessage> {
   isSlow(): boolean
 }
 
-/** From how many unread bytes on a panel counts as slow. */
+/** The number of unread bytes from which a panel counts as slow. */
 export const SLOW_BYTES = 1_000_000
-/** From how many unread bytes on a panel is told nothing more, and cut off. */
+/** The number of unread bytes from which a panel is cut off. */
 export const CUT_BYTES = 16_000_000
 
 /** Codes of the WebSocket standard (RFC 6455 §7.4.1). */

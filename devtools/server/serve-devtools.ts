@@ -19,7 +19,7 @@ import {
 import { closeCodes, type HostChannel, makeHostChannel } from './host-channel.ts'
 import { PAGE_PATH, type PanelFiles } from './panel-files.ts'
 
-/** What is served, and where. */
+/** Options of the server. */
 export interface DevtoolsServerOptions {
   /** Joins a panel to the kernel until the returned function is called. Without it no socket opens. */
   readonly attach?: (channel: HostChannel) => () => void
@@ -35,7 +35,7 @@ export interface DevtoolsServerOptions {
 /** A server of the panel that runs. */
 export interface DevtoolsServer {
   readonly port: number
-  /** Where the page is, with the token in the fragment, which browsers send nowhere. A secret. */
+  /** The address of the page, with the token in the fragment, which browsers send nowhere. A secret. */
   readonly url: string
   /** 32 random bytes in base64url: whoever has it drives the wallet, or reads the recording. */
   readonly token: string
@@ -43,7 +43,7 @@ export interface DevtoolsServer {
   close(): Promise<void>
 }
 
-/** How many panels may be open at a time. */
+/** The number of panels that may be open at a time. */
 export const MAX_CLIENTS = 8
 /** The longest message that a panel may send, in bytes. */
 export const MAX_MESSAGE = 64_000
@@ -106,9 +106,9 @@ export const serveDevtools = async ({
   }
 }
 
-/** How often a panel is asked whether it still lives. */
+/** The time between two pings of a panel, in milliseconds. */
 const PING_MS = 15_000
-/** How long a panel may take to agree to the end. */
+/** The time that a panel has to agree to the end, in milliseconds. */
 const FAREWELL_MS = 500
 const REFUSAL = 'HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 
@@ -221,7 +221,7 @@ const ownHostOf = ({ host }: IncomingHttpHeaders, port: number): string | undefi
   host === `127.0.0.1:${port}` || host === `localhost:${port}` ? host : undefined
 
 /**
- * Whether a WebSocket is asked for by our own page with our token: the `Host` is ours, the `Origin` is the page of that
+ * Returns true if our own page asks for the WebSocket with our token: the `Host` is ours, the `Origin` is the page of that
  * host, and the offered subprotocols hold the token (ecosystem 2.4).
  *
  * Every comparison is made each time, and that of the token takes the same time for every token of its length.
@@ -238,7 +238,10 @@ const isOwnUpgrade = (
   return isOurPage && protocol === SOCKET_PROTOCOL && hasToken && more.length === 0
 }
 
-/** Whether a request brings our token as its bearer's. The comparison takes the same time for every token of its length. */
+/**
+ * Returns true if a request has our token as its bearer. The comparison takes the same time for every token of its
+ * length.
+ */
 const isOwnReader = ({ authorization = '' }: IncomingHttpHeaders, token: string): boolean =>
   isSameText(authorization, bearerOf(token))
 

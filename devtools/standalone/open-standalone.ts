@@ -16,13 +16,13 @@ import { browserStorage, openBrowserDisk } from '../../plugins/storage/browser/b
 import { makeDevtools } from '../core/devtools.ts'
 import type { FakeWorldControl } from '../core/model/world-control.ts'
 
-/** What {@link openStandalone} is given. */
+/** Options of {@link openStandalone}. */
 export interface StandaloneOptions {
   /** The page's own. */
   readonly io: Io
   /** Begins the names of the two databases: `<name>-world` and `<name>-device`. */
   readonly name: string
-  /** How costly guessing a new password shall be; the kernel's default if left out. */
+  /** The cost of guessing a new password; the kernel's default if left out. */
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
 }
 

@@ -10,7 +10,7 @@ import { amountIn, readAmount, unitsOf } from '../model/amounts.ts'
 import type { View } from '../model/slices.ts'
 import { safeText, shellWord, UNSAFE_CHARACTERS } from '../text/shell-text.ts'
 
-/** How a wallet is called on a command line. */
+/** The name or id of a wallet on a command line. */
 export interface WalletArgument {
   /** Its name if only it is meant by that, else its id. */
   readonly word: string
@@ -18,7 +18,7 @@ export interface WalletArgument {
   readonly account?: string
 }
 
-/** What is known of the ids in actions; `actionNamesOf` takes it from a view. */
+/** Looks up the names that commands use for the ids in actions; `commandNamesOf` takes them from a view. */
 export interface CommandNames {
   /** The username of an account, or its id. */
   userOf(accountId: string): string
@@ -27,11 +27,11 @@ export interface CommandNames {
   walletOf(walletId: string): WalletArgument
   /** An amount of a wallet as commands take it; `tokenId` left out: of its coin. */
   amountOf(native: string, walletId: string, tokenId?: string): string
-  /** Whose a repo is; undefined of one that nobody told of. */
+  /** The owner of a repo; undefined for an unknown repo. */
   repoOf(repoId: string): { readonly accountId: string; readonly walletId?: string } | undefined
   /** The payment that a draft was made of, the one that it replaces, or the quote that it approves. */
   draftOf(draftId: string): DraftInput | undefined
-  /** Who made a quote, and for which question. */
+  /** The provider of a quote, and the request that the quote answers. */
   quoteOf(
     quoteId: string
   ): { readonly pluginId: string; readonly asked: Actions['swap.ask']['in'] } | undefined
@@ -39,7 +39,7 @@ export interface CommandNames {
   quoteIdOf(roundId: string): string
 }
 
-/** What a draft was made of. */
+/** The input that a draft was made from. */
 export type DraftInput = Actions['spend.draft' | 'spend.replace' | 'swap.review']['in']
 
 /**
@@ -174,7 +174,7 @@ const sync = ({ repoId }: { readonly repoId: string }, names: CommandNames): Com
   return { words: ['sync', word === ACCOUNT ? walletId : word], flags: { account } }
 }
 
-/** What `sync` calls the account's own files. */
+/** The name that `sync` has for the account's own files. */
 const ACCOUNT = 'account'
 
 const commands: { readonly [K in ActionName]: CommandOf<K> } = {
@@ -238,15 +238,15 @@ const commands: { readonly [K in ActionName]: CommandOf<K> } = {
 /** Six decimals, as many as the command takes; still above -1. */
 const biasText = (bias: number): string => String(Number(Math.max(bias, -0.999999).toFixed(6)))
 
-/** What a panel remembers of its own actions, since no table tells it. */
+/** The inputs of the panel's own actions, which no table has. */
 export interface ActionMemory {
-  /** Of what each draft was made. */
+  /** The input of each draft. */
   readonly drafts: ReadonlyMap<string, DraftInput>
-  /** What each round of quotes was asked for. */
+  /** The request of each round of quotes. */
   readonly rounds: ReadonlyMap<string, Actions['swap.ask']['in']>
 }
 
-/** What commands call the things that actions are about: names where only one thing is meant by them, else ids (pure). */
+/** Returns the words that commands use for the subjects of actions: a name if it is unique, else the id (pure). */
 export const commandNamesOf = (view: View, memory: ActionMemory): CommandNames => {
   const accounts = [...view.accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
   const quotes = [...view.quotes.values()]
@@ -284,7 +284,7 @@ export const commandNamesOf = (view: View, memory: ActionMemory): CommandNames =
   }
 }
 
-/** Whether a command finds by a name the one wallet that is called so. */
+/** Returns true if a command finds exactly one wallet by this name. */
 const isPlain = (view: View, name: string): boolean => {
   if (name.trim() === '' || name.startsWith('-') || name.search(UNSAFE_CHARACTERS) >= 0 || ADDRESS.test(name))
     return false
@@ -294,5 +294,5 @@ const isPlain = (view: View, name: string): boolean => {
   return same.length === 1 && !wallets.some(({ walletId }) => walletId.startsWith(name))
 }
 
-/** What would be taken for an address: the commands of the fake chain take both. */
+/** Matches text that looks like an address: the commands of the fake chain take both. */
 const ADDRESS = /^[A-Za-z0-9]{26,90}$/

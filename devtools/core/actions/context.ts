@@ -8,7 +8,7 @@ import {
 import type { ActionName, Actions } from '../model/actions.ts'
 import type { FakeWorldControl } from '../model/world-control.ts'
 
-/** What the actions work on. */
+/** The kernel and the device state that action handlers work on. */
 export interface ActionContext {
   readonly context: Context
   /** The kernel's own. */

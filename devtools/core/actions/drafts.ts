@@ -4,7 +4,7 @@ import { ActionError } from '../model/action-error.ts'
 /** The dependencies of a draft store. */
 export interface DraftStoreOptions<T> {
   readonly io: Pick<Io, 'clock' | 'random' | 'crypto'>
-  /** Whoever approved it has taken it; anyone else's draft is dropped: given up, too old, or one too many. */
+  /** Called with each draft that is not approved: discarded, expired, or one too many. */
   readonly drop: (draft: T) => void
 }
 

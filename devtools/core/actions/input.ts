@@ -2,7 +2,7 @@ import { isNativeAmount } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
 import type { ActionName, Actions, SpendRequest } from '../model/actions.ts'
 
-/** What a field of an input takes. */
+/** The rule for one field of an input. */
 interface Field<T> {
   /** Ends the sentence "The field … of … ". */
   readonly rule: string

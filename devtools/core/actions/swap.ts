@@ -25,7 +25,7 @@ export interface SwapDraft {
   readonly wallet: CurrencyWallet
   /** The open payments that pay the same at present. @throws LOGGED_OUT */
   similar(): readonly OpenPaymentSnapshot[]
-  /** How the approval ends. */
+  /** The result of the approval. */
   readonly result: Promise<SwapResult>
 }
 

@@ -18,7 +18,7 @@ import {
   withoutKnownEvents
 } from './view.ts'
 
-/** How a client stands to its kernel. */
+/** The state of a client's connection to its kernel. */
 export interface ClientStatus {
   /** `past`: a recording or a snapshot is shown, and nothing can be done. */
   readonly connection: 'connecting' | 'live' | 'lost' | 'past'
@@ -39,7 +39,7 @@ export interface ClientStatus {
 type Follower = (message: TableMessage, kernelId: string) => void
 
 /**
- * What a panel has of a kernel: tables, events and actions. In the page or over a socket, from a recording or live: the
+ * The panel's view of a kernel: tables, events and actions. In the page or over a socket, from a recording or live: the
  * panel cannot tell.
  */
 export interface DevtoolsClient {

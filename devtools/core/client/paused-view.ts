@@ -43,7 +43,7 @@ const pausedStatus = (live: Readable<ClientStatus>): (() => ClientStatus) => {
 const withPastConnection = (status: ClientStatus): ClientStatus =>
   status.connection === 'live' ? { ...status, connection: 'past' } : status
 
-/** How many events have come since a client was paused. */
+/** Counts the events since a client was paused. */
 export const eventsSince = (paused: DevtoolsClient, client: DevtoolsClient): number => {
   const newest = client.events.getSnapshot().at(-1)?.seq ?? 0
   return Math.max(0, newest - (paused.events.getSnapshot().at(-1)?.seq ?? 0))

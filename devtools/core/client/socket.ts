@@ -2,7 +2,7 @@ import { tryJsonText } from '../../../kernel/index.ts'
 import type { ClientMessage, HostMessage, PanelChannel } from '../protocol/protocol.ts'
 import { SOCKET_PROTOCOL, tokenProtocolOf } from '../protocol/server-paths.ts'
 
-/** What is needed of a WebSocket: that of a browser has it, and that of the package `ws`. */
+/** The part of a WebSocket that is used here; browsers and the package `ws` both have it. */
 export interface PanelSocket {
   send(text: string): void
   close(): void
@@ -10,7 +10,7 @@ export interface PanelSocket {
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
 }
 
-/** Where a kernel in another process listens. */
+/** The address of a kernel in another process. */
 export interface SocketOptions {
   /** `ws://127.0.0.1:4455/socket` */
   readonly url: string

@@ -12,25 +12,25 @@ import type { HostMessage } from '../protocol/protocol.ts'
 /** A message that carries tables or what changed in them. */
 export type TableMessage = Extract<HostMessage, { readonly type: 'snapshot' | 'batch' }>
 
-/** What is known of a kernel after some messages. Never changed: each message makes another one. */
+/** The tables and events of a kernel after some messages. Immutable: each message makes a new one. */
 export interface KnownState {
   readonly view: View
   /** Oldest first. */
   readonly events: readonly JournalEvent[]
-  /** Of the last event that the tables stand for; undefined before the first snapshot. */
+  /** The number of the last event that the tables include; undefined before the first snapshot. */
   readonly seq: number | undefined
   /** Events that were left out. */
   readonly missed: number
 }
 
-/** Of a kernel that nobody has told of yet. */
+/** The state before the first message. */
 export const initialState: KnownState = { view: emptyView, events: [], seq: undefined, missed: 0 }
 
-/** How many events a client keeps. */
+/** The number of events that a client keeps. */
 export const MAX_EVENTS = 10_000
 
 /**
- * What is known after one more message; undefined if something is lost between them, so that one has to subscribe anew
+ * Applies one message; returns undefined if something is lost between them, so that the client has to subscribe again
  * (pure).
  */
 export const foldMessage = (known: KnownState, message: TableMessage): KnownState | undefined => {
@@ -90,7 +90,7 @@ const appendEvents = (
   return [...events.slice(Math.max(0, events.length - room)), ...more.slice(-MAX_EVENTS)]
 }
 
-/** What changes in a map. `removed` goes first: an id that is in both comes back at the end. */
+/** The changes of a map. `removed` goes first: an id that is in both comes back at the end. */
 export interface MapPatch<V> {
   readonly changed: readonly (readonly [id: string, value: V])[]
   readonly removed: readonly string[]
@@ -104,9 +104,9 @@ export interface MapPatch<V> {
  */
 export class PatchedMap<V extends object> implements ReadonlyMap<string, V> {
   readonly #base: ReadonlyMap<string, V>
-  /** Of ids of the base: what stands in place of the value there; null if the id has left. */
+  /** Replaced values by id of the base; null if the id was removed. */
   readonly #over: ReadonlyMap<string, V | null>
-  /** What has come after the base. */
+  /** The entries that were added after the base. */
   readonly #tail: ReadonlyMap<string, V>
   readonly size: number
 

@@ -9,7 +9,7 @@ export interface RunningAction {
 }
 
 /**
- * Which action an event belongs to.
+ * Finds the action that an event belongs to.
  *
  * The kernel knows the payment, the round of quotes and the round of rates of an event. What else an action sets in motion
  * carries no id of its own: it counts as a part of the newest action that is about the same wallet, account, repo or round, while
@@ -20,7 +20,7 @@ export class ActionCorrelation {
   readonly #roundOf: (quoteId: string) => string | undefined
   /** The newest last. */
   #actions: Action[] = []
-  /** What each draft is about, for who approves it. */
+  /** The subjects of each draft, for the action that approves it. */
   readonly #drafts = new Map<string, ReadonlySet<string>>()
   readonly #seen = new Set<string>()
   #count = 0
@@ -62,7 +62,7 @@ export class ActionCorrelation {
     return id
   }
 
-  /** What the kernel says itself. */
+  /** Returns the id that the kernel gives the event itself. */
   #ownIdOf(hook: FactName, fact: object): string | undefined {
     const { correlationId, roundId } = fact as Fields
     if (hook === 'spendChanged' && typeof correlationId === 'string')
@@ -127,7 +127,7 @@ interface Action extends RunningAction {
   id: string
   /** Undefined of a payment that no panel approved. */
   readonly name: ActionName | undefined
-  /** Of wallets, accounts, repos, rounds and currencies that it is about. */
+  /** The ids of its wallets, accounts, repos, rounds and currencies. */
   readonly ids: Set<string>
   /** Unix milliseconds. */
   endedAt: number | undefined

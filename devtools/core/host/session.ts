@@ -16,7 +16,7 @@ import type { ActionCorrelation } from './correlation.ts'
 import type { Journal } from './journal.ts'
 import type { Tables } from './tables.ts'
 
-/** What one panel may do, and how it is doing. */
+/** The rights of one panel, and the state of its connection. */
 export interface AttachOptions {
   /** Only the actions that change nothing are done. */
   readonly isReadOnly: boolean
@@ -34,13 +34,13 @@ export interface PanelHost {
   attach(channel: PanelChannel<HostMessage, ClientMessage>, options: AttachOptions): () => void
 }
 
-/** What has changed in one table since the panel was told, in the order of it. */
+/** The changed rows of one table since the last batch, in the order of the changes. */
 interface DirtyRows {
   readonly changed: Set<string>
   readonly removed: Set<string>
 }
 
-/** What a session shares with the host. */
+/** The state that all sessions share with the host. */
 export interface SessionContext {
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly kernelId: string
@@ -54,9 +54,9 @@ export interface SessionContext {
   onEnded(session: PanelSession): void
 }
 
-/** How much longer a slow panel is left in peace. */
+/** The shortest time between two batches for a slow panel, in milliseconds. */
 const SLOW_MS = 1000
-/** How many calls of one panel may be under way. */
+/** The number of calls that one panel may have in flight. */
 const MAX_CALLS = 50
 
 /** One panel that is attached: what it has seen, what has changed since, and what it calls for. */
@@ -259,7 +259,7 @@ export class PanelSession {
   }
 }
 
-/** What an action was about, by its ids alone: the rest of an input is nobody's business. */
+/** Returns the subject of an action: an id in its input or output, and nothing else of them. */
 const actionSubjectOf = (...sources: readonly JsonObject[]): { readonly subject?: string } => {
   for (const name of ['walletId', 'fromWalletId', 'accountId', 'repoId', 'roundId', 'draftId', 'quoteId']) {
     for (const source of sources) {

@@ -2,7 +2,7 @@ import type { AccountSnapshot } from '../../../kernel/index.ts'
 import type { HookName, HookSnapshot } from '../model/facts.ts'
 import { type SliceName, type Slices, sliceNames } from '../model/slices.ts'
 
-/** How many rows each table keeps. */
+/** The number of rows that each table keeps. */
 export type TableLimits = { readonly [K in SliceName]: number }
 
 /** Generous for a person with thousands of wallets, and still bounded. Of quotes: rounds and not rows. */

@@ -2,7 +2,7 @@ import { isWalletError, type JsonObject, scrub, WalletError } from '../../../ker
 
 /** Why an action failed. */
 export interface ActionFailure {
-  /** Of the catalogue; besides, READ_ONLY, HIDDEN, BAD_MESSAGE, GONE for a draft or round, NO_WORLD and UNKNOWN. */
+  /** A code of the catalogue, or READ_ONLY, HIDDEN, BAD_MESSAGE, GONE for a draft or round, NO_WORLD or UNKNOWN. */
   readonly code: string
   readonly message: string
   readonly hint?: string

@@ -108,7 +108,7 @@ export type Action = {
   readonly [K in ActionName]: { readonly name: K; readonly input: Actions[K]['in'] }
 }[ActionName]
 
-/** Who is to be paid, in what, and how fast. */
+/** The payee of a payment, its asset and its fee level. */
 export interface SpendRequest {
   readonly walletId: string
   /** Left out: the coin of the chain. */
@@ -134,40 +134,43 @@ export interface ApprovedDraft {
   readonly again?: readonly string[]
 }
 
-/** What would be signed, for a person to read first. */
+/** The terms of a payment or a swap, for a person to read before signing. */
 export interface SpendReview {
   /** The plugin that is paid through, of a swap. */
   readonly provider?: string
   readonly walletId: string
-  /** What is paid in; left out: the coin of the chain. */
+  /** The asset that is paid; left out: the coin of the chain. */
   readonly tokenId?: string
   readonly currencyCode: string
-  /** What is paid, without the fee; positive. */
+  /** The amount that is paid, without the fee; positive. */
   readonly nativeAmount: string
   /** Comes on top, in the coin of the paying chain. */
   readonly networkFee: string
-  /** What it usually costs, if the network fee is so far above that it has to be allowed by itself. */
+  /** The usual network fee, if this one is so far above it that it needs its own confirmation. */
   readonly usualNetworkFee?: string
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
   /** The address as it was given, where it is spelled as another currency spells its own, too. */
   readonly legacyAddress?: string
-  /** What goes onto the chain for everyone to read; one that is no text begins with its type. */
+  /** The public data on the chain; a memo that is not text begins with its type. */
   readonly memos?: readonly string[]
   /** The parameters of what is called on the chain, as JSON. */
   readonly params?: readonly string[]
   /** Payments that may still be mined, up to 20; those of `similar` come first. */
   readonly openPayments?: readonly OpenPaymentSnapshot[]
-  /** How many of them there are, if that is more. */
+  /** The number of open payments, if there are more than listed. */
   readonly openCount?: number
   /** The txids of open payments to the same payee of the same amount: a second one has to be allowed by itself. */
   readonly similar?: readonly string[]
   /** The txid of the open payment whose place this takes. */
   readonly replaces?: string
-  /** Of a swap: who may take tokens of the wallet afterwards, and how many. */
+  /** For a swap: the contracts that may take tokens of the wallet afterwards, and how many. */
   readonly allowances?: readonly { readonly spender: string; readonly nativeAmount: string }[]
-  /** Of a swap: its payee was compared with the addresses of all wallets of the account; otherwise only with known ones. */
+  /**
+   * For a swap: true if the payee was compared with the addresses of all wallets of the account, false if only with
+   * known ones.
+   */
   readonly isOwnCheckComplete?: boolean
-  /** Of a swap: what arrives, and where. */
+  /** For a swap: the wallet and the amount that arrive. */
   readonly toWalletId?: string
   readonly toTokenId?: string
   readonly toCurrencyCode?: string

@@ -10,14 +10,14 @@ import {
 import { memoize } from './derive.ts'
 import type { View } from './slices.ts'
 
-/** What is left where no table tells of an asset: whole native units. */
+/** Whole native units, for an asset that no table lists. */
 export const NATIVE_UNITS: AmountUnits = {
   currencyCode: 'native',
   displayName: 'native units',
   denominations: []
 }
 
-/** What an amount is of: the coin of a wallet's chain, or a token of it. */
+/** The asset of an amount: the coin of a wallet's chain, or a token of it. */
 export interface AssetRef {
   readonly walletId: string
   /** null, or left out: the coin. */
@@ -26,7 +26,7 @@ export interface AssetRef {
   readonly pluginId?: string
 }
 
-/** What the amounts of an asset are written in, as the tables tell; native units where they do not (pure). */
+/** Returns the units of an asset from the tables; native units if they do not list it (pure). */
 export const unitsOf = (view: View, { walletId, tokenId = null, pluginId }: AssetRef): AmountUnits => {
   const wallet = view.wallets.get(walletId)
   if (tokenId === null) return view.plugins.get(wallet?.pluginId ?? pluginId ?? '')?.currency ?? NATIVE_UNITS

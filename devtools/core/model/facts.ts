@@ -12,20 +12,20 @@ import type { WorldSnapshot } from './world-control.ts'
 /** The name of a telling hook. */
 export type HookName = keyof TellingHooks
 
-/** What a telling hook tells. */
+/** The snapshot that an observer hook passes. */
 export type HookSnapshot<H extends HookName> = Parameters<TellingHooks[H]['call']>[0]
 
-/** What an observer's action amounted to; never what was typed. */
+/** The outcome of a panel's action, without its input. */
 export interface ActionFact {
   readonly action: string
   readonly outcome: 'done' | 'failed'
   readonly durationMs: number
-  /** What it was about. */
+  /** The id of its subject. */
   readonly subject?: string
   readonly errorCode?: string
 }
 
-/** What the journal keeps of each hook: mostly the snapshot itself, without a copy. */
+/** The data that the journal keeps for each hook: usually the snapshot itself, without a copy. */
 export type Facts = {
   readonly [H in Exclude<
     HookName,
@@ -50,7 +50,7 @@ export type Facts = {
   /** The first of the paths, and how many there were. */
   readonly filesExchanged: ExchangeSnapshot & { readonly sentCount: number; readonly receivedCount: number }
   readonly action: ActionFact
-  /** Of the fake world, which no hook tells of. */
+  /** The state of the fake world, which no hook reports. */
   readonly worldChanged: WorldSnapshot
 }
 
@@ -60,7 +60,7 @@ export type FactName = keyof Facts
 const MAX_TXIDS = 20
 const MAX_PATHS = 20
 
-/** What the journal keeps of something told (pure). */
+/** Reduces a snapshot to the data that the journal keeps (pure). */
 export const factOf = <H extends HookName>(hook: H, snapshot: HookSnapshot<H>): Facts[H] => {
   const make = makers[hook] as ((snapshot: HookSnapshot<H>) => Facts[H]) | undefined
   return make === undefined ? (snapshot as Facts[H]) : make(snapshot)
@@ -92,7 +92,7 @@ const makers: { readonly [H in HookName]?: (snapshot: HookSnapshot<H>) => Facts[
   })
 }
 
-/** What an event is about; undefined if it is about no one thing (pure). */
+/** Returns the id of an event's subject; undefined if it has no single subject (pure). */
 export const subjectOf = <F extends FactName>(name: F, fact: Facts[F]): string | undefined =>
   subjects[name](fact)
 
@@ -144,7 +144,7 @@ export interface JournalEvent {
   readonly at: number
   /** The telling hook, such as `engineChanged`, `tapRan` or `logged`; `action` for what the panel did. */
   readonly hook: string
-  /** What it is about: a wallet, repo, account, round or plugin id. */
+  /** The id of its subject: a wallet, repo, account, round or plugin. */
   readonly subject?: string
   /** Threads one action through hooks and events (architecture decision 6). */
   readonly correlationId?: string

@@ -5,7 +5,7 @@ import { type FactName, type JournalEntry, type JournalEvent, subjectOf } from '
 import { type FieldRule, factRules, outputRules, rowRules } from './redaction-rules.ts'
 import type { SliceName, Slices } from './slices.ts'
 
-/** How addresses and txids are shown. */
+/** Options for addresses and txids. */
 export interface RedactOptions {
   /** Show only how long an address or a txid is, and a short mark by which equal ones are known. */
   readonly hideAddresses?: boolean
@@ -41,7 +41,7 @@ export const redactEntry = (
   }
 }
 
-/** What may be shown of an event's data; undefined of a hook that nobody knows (pure). */
+/** Keeps the fields of an event's data that may be shown; undefined for an unknown hook (pure). */
 export const redactFact = (
   hook: string,
   data: object,
@@ -140,7 +140,7 @@ const hidden = (text: string, salt: string): string => {
   return `hidden (${text.length} letters, ${(hash >>> 0).toString(16).padStart(8, '0')})`
 }
 
-/** What {@link hidden} gives: nothing is hidden twice. */
+/** Matches the output of {@link hidden}, so that no text is hidden twice. */
 const HIDDEN = /^hidden \(\d+ letters, [0-9a-f]{8}\)$/
 
 const MAX_TEXT = 1000

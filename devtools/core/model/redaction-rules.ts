@@ -13,7 +13,7 @@ import type { FactName, Facts } from './facts.ts'
 import type { SliceName, Slices } from './slices.ts'
 
 /**
- * What may be shown of a field. `plain`: short text, numbers, flags, and lists and tables of them. `text`: words of
+ * The rule for a field. `plain`: short text, numbers, flags, and lists and tables of them. `text`: words of
  * people and plugins, with everything masked that could be a key. `chain`: addresses and txids, which can be hidden.
  * `hidden`: never. `each`: the objects of a list; `values`: those of a table, by names that are not judged.
  */
@@ -115,7 +115,7 @@ const currency: FieldRules<CurrencySnapshot> = { ...units, walletType: 'plain' }
 
 const token: FieldRules<TokenSnapshot> = { ...units, tokenId: 'plain' }
 
-/** What may be shown of the rows of each table. */
+/** The fields of each table's rows that may be shown. */
 export const rowRules: { readonly [K in SliceName]: FieldRules<Slices[K]> } = {
   plugins: {
     pluginId: 'plain',
@@ -237,7 +237,7 @@ export const rowRules: { readonly [K in SliceName]: FieldRules<Slices[K]> } = {
   world: { isOnline: 'plain' }
 }
 
-/** What may be shown of each event. */
+/** The fields of each event that may be shown. */
 export const factRules: { readonly [F in FactName]: FieldRules<Facts[F]> } = {
   pluginChanged: rowRules.plugins,
   usersChanged: { users: { each: user } },
@@ -308,7 +308,7 @@ const reviewedPayment: FieldRules<OpenPaymentSnapshot> = {
   replacedBy: 'plain'
 }
 
-/** Nobody can approve what they cannot read: its addresses are shown even where addresses are hidden. */
+/** A review must be readable to be approved: its addresses are shown even where addresses are hidden. */
 const review: FieldRules<SpendReview> = {
   provider: 'plain',
   walletId: 'plain',
@@ -341,7 +341,7 @@ const review: FieldRules<SpendReview> = {
 const drafted: FieldRules<Actions['spend.draft']['out']> = { draftId: 'plain', review: { object: review } }
 const paid: FieldRules<Actions['swap.approve']['out']> = { txid: 'chain', orderId: 'plain' }
 
-/** What may be shown of the result of each action. */
+/** The fields of each action's result that may be shown. */
 export const outputRules: { readonly [K in ActionName]: FieldRules<Actions[K]['out']> } = {
   'account.create': { accountId: 'plain' },
   'account.login': { accountId: 'plain' },

@@ -9,7 +9,7 @@ import type {
 } from '../../../kernel/index.ts'
 import type { SliceName, Slices } from './slices.ts'
 
-/** Whether a row is one that a kernel could have told: it may come from a file, and what draws it takes it at its word (pure). */
+/** Returns true if a kernel could have sent this row: rows of a file are drawn without further checks (pure). */
 export const isRowOf = (slice: SliceName, row: unknown): boolean => fits({ object: shapes[slice] }, row)
 
 /** `table`: texts by name. */
@@ -48,7 +48,7 @@ type ShapeOf<T> = [T] extends [string]
             ? { readonly each: ShapesOf<Item> }
             : Shape
 
-/** Of a few words, all are to be written down. */
+/** Lists every word of a union type. */
 type TextShapeOf<T extends string> = [string] extends [T]
   ? 'text'
   : [T] extends [NativeAmount]
@@ -293,6 +293,6 @@ const shapes: { readonly [K in SliceName]: ShapesOf<Slices[K]> } = {
   world: { isOnline: 'flag' }
 }
 
-/** Whether a value from outside is an object with fields, and no list (pure). */
+/** Returns true for an object with fields that is not a list (pure). */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

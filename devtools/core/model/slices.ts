@@ -16,7 +16,7 @@ import type {
 import type { WorldSnapshot } from './world-control.ts'
 
 /**
- * What the panel sees of a kernel: the newest snapshot of each thing, in tables by id. Everything is JSON without
+ * The tables of a kernel that the panel sees: the newest snapshot of each thing by id. Everything is JSON without
  * secrets.
  *
  * Ids are those of the snapshots; of a quote `roundId pluginId`, of a pair `from to source`, of a route `from to`. The one row of the fake world is `world`.
@@ -70,7 +70,7 @@ export type Slice<K extends SliceName = SliceName> = ReadonlyMap<string, Slices[
 /** All tables. Each flush replaces the tables that changed, at most ten times a second; the others stay the same object. */
 export type View = { readonly [K in SliceName]: Slice<K> }
 
-/** What one flush changed in one table. */
+/** The changes of one table in one flush. */
 export interface SlicePatch {
   readonly slice: SliceName
   readonly changed: readonly (readonly [id: string, snapshot: Slices[SliceName]])[]

@@ -1,6 +1,6 @@
 import type { Readable } from '../../../kernel/index.ts'
 
-/** How a fake world is. */
+/** The state of a fake world. */
 export interface WorldSnapshot {
   /** False while the network of all devices there is cut. */
   readonly isOnline: boolean
@@ -8,7 +8,7 @@ export interface WorldSnapshot {
 
 /** Drives the fake world that a kernel lives in; there is none where its chains are real. Amounts are native. */
 export interface FakeWorldControl {
-  /** What is known of the world; undefined before somebody has looked. */
+  /** The last known state; undefined before the first look. */
   readonly state: Readable<WorldSnapshot | undefined>
   /** Asks how it is: others may drive it, too. */
   look(): Promise<void>

@@ -8,13 +8,13 @@ import type { SliceName, SlicePatch, Slices } from '../model/slices.ts'
 /** Raised when a message changes its meaning. */
 export const PROTOCOL_VERSION = 1
 
-/** What a panel says. */
+/** A message from a panel. */
 export type ClientMessage =
   /** First message, and after a gap: give all that is newer than `sinceSeq`, or everything. */
   | { readonly type: 'subscribe'; readonly version: number; readonly sinceSeq?: number }
   | { readonly type: 'call'; readonly id: number; readonly action: ActionName; readonly input: JsonObject }
 
-/** What the side of the kernel says. `seq` of a batch: of the last event that it stands for. */
+/** A message from the host. `seq` of a batch: the number of the last event that it includes. */
 export type HostMessage =
   | {
       readonly type: 'hello'
@@ -59,7 +59,7 @@ export interface BadMessage {
   readonly rule: string
 }
 
-/** What a panel said, checked: from outside comes anything. Never throws (pure). */
+/** Checks a message from a panel, which may be anything. Never throws (pure). */
 export const readMessage = (message: unknown): ClientMessage | BadMessage => {
   if (!isRecord(message)) return bad(0, 'A message is an object')
   switch (message.type) {

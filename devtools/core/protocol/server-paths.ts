@@ -5,7 +5,7 @@ export const SOCKET_PATH = '/socket'
 export const SOCKET_PROTOCOL = 'holdfast-devtools-1'
 
 /**
- * How the token is offered beside {@link SOCKET_PROTOCOL}: as a second subprotocol, since browsers let a page set no
+ * The subprotocol that carries the token beside {@link SOCKET_PROTOCOL}, since browsers let a page set no
  * header of a WebSocket, and since a query would end in logs.
  *
  * @param token - base64url
@@ -18,7 +18,7 @@ export const RECORDING_PAGE_PATH = '/recording'
 /** The path of the recording itself; its request brings the token as a bearer's. */
 export const RECORDING_FILE_PATH = '/recording.ndjson'
 
-/** What stands in the `authorization` of its request. @param token - base64url */
+/** The `authorization` header of its request. @param token - base64url */
 export const bearerOf = (token: string): string => `Bearer ${token}`
 
 /** The id of the element that holds the text of a recording, in a page that has one inside. */

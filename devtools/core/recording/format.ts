@@ -5,7 +5,7 @@ import { redactFact, redactRow } from '../model/redact.ts'
 import { isRecord, isRowOf } from '../model/row-shapes.ts'
 import { type SliceName, type SlicePatch, type Slices, sliceNames } from '../model/slices.ts'
 
-/** How a recording says what it is. Another version is refused: nobody guesses at what it means. */
+/** The format and version of a recording. Other versions are refused. */
 export const RECORDING_FORMAT = { format: 'holdfast-devtools-recording', version: 1 } as const
 
 /** The first line of a recording. */
@@ -20,7 +20,7 @@ export interface RecordingHeader {
 /** Any other line: what changed, and when it was told, in Unix milliseconds. */
 export type RecordedMessage = TableMessage & { readonly at: number }
 
-/** How large a recording may become, and may be to be opened, in bytes of its text. */
+/** The largest recording that can be made or opened, in bytes of its text. */
 export const MAX_RECORDING_BYTES = 64_000_000
 
 /** The first line of a recording that begins now (pure). */
@@ -126,9 +126,9 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 /** A file that is no recording, or a damaged one, or too large a one. */
 export class RecordingError extends Error {
   readonly code = 'BAD_RECORDING'
-  /** Which line is wrong, from 1 on; undefined if it is the file as a whole. */
+  /** The number of the wrong line, from 1 on; undefined for the file as a whole. */
   readonly line: number | undefined
-  /** What helps. */
+  /** The next step for a person. */
   readonly hint: string | undefined
 
   constructor(
@@ -148,7 +148,7 @@ const lineError = (line: number, rule: string, hint?: string): RecordingError =>
     ...(hint === undefined ? {} : { hint })
   })
 
-/** What the lines of a recording say. */
+/** The content of a recording. */
 export interface ReadRecording {
   readonly header: RecordingHeader
   /** The first one has tables. */
@@ -207,7 +207,7 @@ export class RecordingReader {
 
 const HINT = 'Choose a file that this version of the devtools has saved.'
 
-/** Whether events ascend after one number and up to another, as those of a kernel do. */
+/** Returns true if events ascend after one number and up to another, as those of a kernel do. */
 const areBetween = (events: readonly JournalEvent[], after: number, upTo: number): boolean => {
   let last = after
   for (const { seq } of events) {

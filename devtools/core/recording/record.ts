@@ -7,7 +7,7 @@ import { type SliceName, type SlicePatch, type Slices, sliceNames } from '../mod
 import { type ClientMessage, PROTOCOL_VERSION } from '../protocol/protocol.ts'
 import { headerLine, MAX_RECORDING_BYTES, messageLine } from './format.ts'
 
-/** Where a recording goes. */
+/** The target of a recording. */
 export interface RecordOptions {
   /** Unix milliseconds. */
   readonly now: () => number
@@ -41,14 +41,14 @@ export const record = (devtools: PanelHost, { now, write }: RecordOptions): (() 
   )
 }
 
-/** How a recording is getting on. */
+/** The progress of a recording. */
 export interface RecordingProgress {
   /** Unix milliseconds. */
   readonly startedAt: number
   /** When the newest message was told, in Unix milliseconds. */
   readonly at: number
   readonly eventCount: number
-  /** Of its text. */
+  /** The size of its text. */
   readonly bytes: number
   /** There are addresses or transaction ids in it that nobody has hidden. */
   readonly hasAddresses: boolean
@@ -56,7 +56,7 @@ export interface RecordingProgress {
   readonly end?: 'full' | 'kernel restarted' | 'stopped'
 }
 
-/** What a panel was told, as the lines of a file. */
+/** The messages that a panel received, as the lines of a file. */
 export interface ClientRecording {
   readonly progress: Readable<RecordingProgress>
   /** The lines without their line breaks; none if nothing was known. @param hides - addresses and transaction ids */
@@ -65,7 +65,7 @@ export interface ClientRecording {
   stop(): void
 }
 
-/** What is recorded of whom. */
+/** Options of a recording. */
 export interface ClientRecordOptions {
   /** Unix milliseconds. */
   readonly now: () => number

@@ -8,7 +8,7 @@ import { type ReadRecording, type RecordedMessage, type RecordingHeader, Recordi
 
 /** A moment of a recording. */
 export interface Moment {
-  /** From 0, where the recording begins. */
+  /** The place in the recording, from 0 on. */
   readonly index: number
   /** Unix milliseconds. */
   readonly at: number
@@ -19,7 +19,7 @@ export interface RecordedClient extends DevtoolsClient {
   readonly header: RecordingHeader
   /** The file ends within a line, as after a crash: that line is left out. */
   readonly isCut: boolean
-  /** How many moments there are: the tables as they were at the start, and then one for each batch. */
+  /** The number of moments: the tables at the start, and one for each batch. */
   readonly momentCount: number
   /** The one that is shown; the end at first. */
   readonly moment: Readable<Moment>
@@ -27,7 +27,7 @@ export interface RecordedClient extends DevtoolsClient {
   seek(index: number): void
 }
 
-/** Whether a client shows a recording. */
+/** Returns true if a client shows a recording. */
 export const isRecorded = (client: DevtoolsClient): client is RecordedClient => 'seek' in client
 
 /**
@@ -80,7 +80,7 @@ const pastStatus = (missed: number): ClientStatus => ({
   missed
 })
 
-/** What was known right after one message of a recording. */
+/** The tables and events right after one message of a recording. */
 export interface TimelineFrame {
   readonly view: View
   /** Oldest first. */
@@ -91,7 +91,7 @@ export interface TimelineFrame {
   readonly at: number
 }
 
-/** How many messages there are from one kept moment to the next. */
+/** The number of messages between two kept moments. */
 const KEPT_EVERY = 100
 
 /**
@@ -99,15 +99,15 @@ const KEPT_EVERY = 100
  * going on the one that is next.
  */
 class RecordingTimeline {
-  /** How many moments there are: one after each message. */
+  /** The number of moments: one after each message. */
   readonly length: number
   readonly #messages: readonly RecordedMessage[]
   readonly #kept: KnownState[] = []
   readonly #events: readonly JournalEvent[]
-  /** Of each message: how many of the events had been told by then, and how many left out. */
+  /** For each message: the number of events up to it, and of those left out. */
   readonly #eventEnds: readonly number[]
   readonly #missed: readonly number[]
-  /** Where it was looked at last. */
+  /** The moment that was read last. */
   #cursor: { readonly index: number; readonly known: KnownState } = { index: -1, known: initialState }
 
   constructor(messages: readonly RecordedMessage[]) {
@@ -128,7 +128,7 @@ class RecordingTimeline {
     }
   }
 
-  /** What was known after a message. @param index - from 0 to below the length */
+  /** Returns the state after a message. @param index - from 0 to below the length */
   at(index: number): TimelineFrame {
     const { view } = this.#knownAt(index)
     const end = this.#eventEnds[index] ?? 0

@@ -17,16 +17,16 @@ export interface LifecycleStep {
   readonly mark: 'passed' | 'present' | 'ahead' | 'skipped'
 }
 
-/** What a wallet holds of one asset. */
+/** A wallet's balance of one asset. */
 export interface BalanceRow {
   /** null: the chain's own coin. */
   readonly tokenId: string | null
   readonly nativeAmount: string
   /** As people write it, such as `0.5 BTC`. */
   readonly text: string
-  /** What the asset is called; its id if no table tells. */
+  /** The name of the asset; its id if no table lists it. */
   readonly name: string
-  /** What of it cannot be spent yet, and why, such as `0.1 BTC incoming`. */
+  /** The parts that cannot be spent yet, and why, such as `0.1 BTC incoming`. */
   readonly heldBack?: readonly string[]
 }
 
@@ -121,7 +121,7 @@ const stepsOf = (state: EngineSnapshot['state']): readonly LifecycleStep[] => {
 
 const ORDER: readonly EngineSnapshot['state'][] = ['created', 'started', 'stopped', 'failed']
 
-/** What of a balance cannot be spent yet, and why; nothing of a recording that does not say. */
+/** Lists the parts of a balance that cannot be spent yet, and why; empty for a recording without these details. */
 const heldBackOf = (
   { balanceDetails = {} }: Pick<WalletSnapshot, 'balanceDetails'>,
   key: string,

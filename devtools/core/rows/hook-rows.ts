@@ -15,11 +15,11 @@ export interface HookRow {
   readonly subject?: string
   readonly correlationId?: string
   readonly durationMs?: number
-  /** How it ended; of what is told, the state that was reached, if it has one. */
+  /** The outcome of a tap or an action; for an observer hook, the state that was reached, if any. */
   readonly outcome?: string
 }
 
-/** Which lines are shown; what is left out holds for all. */
+/** The filter of the rows; a field that is left out matches all. */
 export interface HookFilter {
   /** Part of a name or of any id, in any case. */
   readonly text?: string

@@ -13,7 +13,7 @@ export interface LogRow {
   readonly text: string
 }
 
-/** Which lines are shown; what is left out holds for all. */
+/** The filter of the rows; a field that is left out matches all. */
 export interface LogFilter {
   /** Part of a text or a source, in any case. */
   readonly text?: string

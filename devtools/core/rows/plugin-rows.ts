@@ -4,12 +4,12 @@ import type { View } from '../model/slices.ts'
 
 /** One plugin. */
 export interface PluginRow extends PluginSnapshot {
-  /** What its host lets it do, in words. */
+  /** The permissions that its host grants, in words. */
   readonly permissions: readonly string[]
-  /** How often it failed, as far as the events go back. */
+  /** The number of its faults among the kept events. */
   readonly faultCount: number
   readonly lastFault?: PluginFault
-  /** Of a source of rates: how it stands. */
+  /** The state of a rate source. */
   readonly rates?: { readonly state: string; readonly pairCount: number; readonly message?: string }
 }
 
@@ -58,7 +58,7 @@ const permissionsOf = ({ kind, needsKeysTo }: PluginSnapshot): readonly string[]
   return needsKeysTo.length === 0 ? own : [...own, `gets private keys to ${needsKeysTo.join(', ')}, too`]
 }
 
-/** What the host of each kind has (architecture 4.6). */
+/** The permissions of each kind of plugin (architecture 4.6). */
 const PERMISSIONS: { readonly [K in PluginKind]: readonly string[] } = {
   currency: [
     'makes keys and engines of its own currency',

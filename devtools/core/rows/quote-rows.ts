@@ -10,13 +10,13 @@ import type { View } from '../model/slices.ts'
 /** One round of quotes. */
 export interface RoundRow {
   readonly roundId: string
-  /** What was asked. */
+  /** The swap that quotes were requested for. */
   readonly request: SwapRequestSnapshot
   /** Every provider has answered, failed or run out of time. */
   readonly isOver: boolean
   /** Those with a quote by rank, then those that are awaited, then those that have failed. */
   readonly quotes: readonly QuoteSnapshot[]
-  /** What the amounts on both sides are written in, and the fee of the paying chain. */
+  /** The units of the amounts on both sides, and of the paying chain's fee. */
   readonly units: { readonly from: AmountUnits; readonly to: AmountUnits; readonly fee: AmountUnits }
   /** When all have failed: the one failure that an application is told, chosen as the kernel chooses it. */
   readonly chosen?: QuoteSnapshot
@@ -33,7 +33,10 @@ export const roundRows = (view: View): readonly RoundRow[] => {
   return [...rounds].map(([roundId, quotes]) => roundOf(view, roundId, quotes)).reverse()
 }
 
-/** How long a quote can still be approved, in milliseconds; undefined if it does not expire or has ended (pure). */
+/**
+ * Returns the time for which a quote can still be approved, in milliseconds; undefined if it does not expire or has
+ * ended (pure).
+ */
 export const quoteTimeLeft = ({ expiresAt, fate }: QuoteSnapshot, now: number): number | undefined =>
   expiresAt === undefined || fate !== undefined ? undefined : Math.max(0, expiresAt - now)
 

@@ -4,14 +4,14 @@ import type { View } from '../model/slices.ts'
 
 /** One synced repo. */
 export interface RepoRow extends RepoSnapshot {
-  /** What its owner is called: the wallet's name, or the account's. */
+  /** The name of its owner: of the wallet or the account. */
   readonly title: string
   readonly kind: 'account' | 'wallet'
   /** `new`: never exchanged; `pending`: something of this device is not on the server yet. */
   readonly state: 'failed' | 'syncing' | 'new' | 'pending' | 'synced'
   /** Since the last exchange, in seconds; undefined before the first. */
   readonly secondsAgo?: number
-  /** What to do about the error, if there is one. */
+  /** The next step after the error, if there is one. */
   readonly help?: string
 }
 
@@ -25,7 +25,7 @@ export const repoRows = (view: View, now: number): readonly RepoRow[] =>
     ...(repo.errorCode === undefined ? {} : { help: helps[repo.errorCode] ?? HELP })
   }))
 
-/** What a sync of a repo came to. */
+/** The result of one sync of a repo. */
 export interface RepoSync {
   readonly seq: number
   /** Unix milliseconds. */
@@ -39,7 +39,7 @@ export interface RepoSync {
   readonly receivedCount: number
 }
 
-/** What the syncs of a repo came to, the newest first: those that moved files, and those that failed (pure). */
+/** Lists the syncs of a repo that moved files or failed, the newest first (pure). */
 export const repoHistory = (events: readonly JournalEvent[], repoId: string): readonly RepoSync[] => {
   const moments: RepoSync[] = []
   let wasSyncing = true

@@ -12,14 +12,14 @@ import type { Slice, View } from '../model/slices.ts'
 
 /** One hop of a route with the terms of its cost. */
 export interface RouteRow extends RouteHopSnapshot {
-  /** From 1 on. */
+  /** The position in the route, from 1 on. */
   readonly step: number
-  /** How old the rate is at the time of the table, in seconds. */
+  /** The age of the rate at the time of the table, in seconds. */
   readonly ageNow: number
   readonly isStale: boolean
-  /** What the age costs: 0 to 1. */
+  /** The cost of the age: 0 to 1. */
   readonly ageCost: number
-  /** What the step itself costs: 1, or 1.1 against the direction of its pair. */
+  /** The cost of the step itself: 1, or 1.1 against the direction of its pair. */
   readonly hopCost: number
 }
 
@@ -66,11 +66,14 @@ const newestOf = (pairs: Slice<'pairs'>, hop: RouteHopSnapshot): RouteHopSnapsho
 
 const hopCostOf = ({ isInverted }: RouteHopSnapshot): number => (isInverted ? INVERTED_HOP_COST : HOP_COST)
 
-/** What a hop costs at a time, in Unix seconds: its age, the bias of its source, and the step (specification §9; pure). */
+/**
+ * Returns the cost of a hop at a time in Unix seconds: its age, the bias of its source, and the step (specification
+ * §9; pure).
+ */
 const costOf = (hop: RouteHopSnapshot, now: number): number =>
   ageCostOf(rateAge(hop.at, now)) + hop.bias + hopCostOf(hop)
 
-/** What the age of a rate adds to the cost of a hop: 0 when it is new, a half at 30 seconds (specification §9; pure). */
+/** Returns the cost that a rate's age adds to a hop: 0 for a new rate, a half at 30 seconds (specification §9; pure). */
 const ageCostOf = (ageSeconds: number): number => ageSeconds / (HALF_AGE_SECONDS + ageSeconds)
 
 /** The routes of the newest conversions, newest first as they were first asked for (pure). */
@@ -101,20 +104,20 @@ export interface RouteEdge {
   readonly isChosen: boolean
   /** Part of an alternative. */
   readonly isAlternative: boolean
-  /** How many other sources of the same pair are not drawn. */
+  /** The number of other sources of the same pair that are not drawn. */
   readonly otherSources: number
 }
 
-/** What can be drawn of a market. */
+/** The part of a market that is drawn. */
 export interface RouteGraph {
   readonly nodes: readonly RouteNode[]
   readonly edges: readonly RouteEdge[]
-  /** How many currencies and pairs are left out. */
+  /** The number of currencies and pairs that are left out. */
   readonly hiddenNodes: number
   readonly hiddenEdges: number
 }
 
-/** What is asked of {@link routeGraph}. */
+/** Options of {@link routeGraph}. */
 export interface RouteGraphOptions {
   readonly route?: RouteSnapshot
   readonly alternatives?: readonly RouteSnapshot[]

@@ -6,7 +6,7 @@ import { ChoiceField, TextField } from '../parts/fields.tsx'
 import { visibleText } from '../parts/texts.ts'
 import { usePanel, useStatus, useView } from '../state/panel-state.ts'
 
-/** Who is here, and what one starts with: an account, a wallet, blocks and the network of the fake world. */
+/** Shows the open accounts, and the first steps: an account, a wallet, blocks and the network of the fake world. */
 export const AccountBar = (): ReactElement | null => {
   const accounts = [...useView().accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
   const [open, setOpen] = useState<'create' | 'login' | 'wallet' | undefined>()

@@ -12,7 +12,7 @@ import {
 
 /** Everything that can be gone to or done, found by a few letters. */
 export const PaletteDialog = (props: {
-  /** What can be done at the present place. */
+  /** The actions of the current panel. */
   readonly here: readonly PaletteEntry[]
   readonly onChoose: (entry: PaletteEntry) => void
   readonly onClose: () => void
@@ -123,7 +123,7 @@ const Entry = (props: {
 }
 
 /**
- * What can be done at the present place: the buttons in sight, each with the command that does the same.
+ * Lists the actions of the current panel: the visible buttons, each with the command that does the same.
  *
  * They are read from the page, so the palette never offers what the panel does not.
  */
@@ -146,7 +146,7 @@ export const pressButton = (button: HTMLButtonElement, { title, detail }: Palett
   if (said.title === title && said.detail === detail) button.click()
 }
 
-/** What a button says, and the command that does the same. */
+/** Returns the label of a button, and the command that does the same. */
 const saidBy = (button: HTMLButtonElement): Pick<PaletteEntry, 'detail' | 'title'> => ({
   title: (button.getAttribute('aria-label') ?? button.textContent ?? '').trim(),
   detail: button.dataset.command ?? ''

@@ -10,7 +10,7 @@ import { type PanelLocation, panelNames, panelTitles } from '../state/location.t
 
 /** One line of the palette. */
 export interface PaletteEntry {
-  /** Of what kind it is, such as `Wallet`. */
+  /** Its kind, such as `Wallet`. */
   readonly kind: string
   readonly title: string
   /** The rest of what it is found by: an id, or the command that does the same. */
@@ -20,7 +20,7 @@ export interface PaletteEntry {
   readonly target: PaletteTarget
 }
 
-/** What an entry does: leads to a place, obeys like a key, or presses a button. */
+/** The effect of an entry: it goes to a place, acts like a key, or presses a button. */
 export type PaletteTarget =
   | { readonly type: 'go'; readonly place: Partial<PanelLocation> }
   | { readonly type: 'key'; readonly command: KeyCommand }
@@ -117,7 +117,7 @@ export const searchEntry = (view: View, query: string): PaletteEntry =>
   goEntry('Hooks', `Everything with “${query}”`, '', correlationLocation(view, query))
 
 /**
- * How well an entry answers to what was typed; 0 for not at all. Each word must be found: best at the start of a title,
+ * Scores an entry for a query; 0 if it does not match. Each word must be found: best at the start of a title,
  * then at the start of one of its words, then anywhere in it, then in the rest, then letter by letter (pure).
  */
 export const scoreEntry = ({ kind, title, detail }: PaletteEntry, query: string): number => {
@@ -152,7 +152,7 @@ const scoreWord = (word: string, title: string, rest: string): number => {
   return holdsLetters(word, title) ? 2 : 0
 }
 
-/** Whether the letters stand in a text in their order, with others between. */
+/** Returns true if the letters occur in a text in their order, with others between. */
 const holdsLetters = (word: string, text: string): boolean => {
   let from = 0
   for (const letter of word) {

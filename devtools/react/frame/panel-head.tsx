@@ -134,7 +134,7 @@ const connections: Readonly<Record<'connecting' | 'live' | 'lost' | 'past', read
   past: ['idle', 'viewing past']
 }
 
-/** What went wrong, and the command of the control under the hand. */
+/** Shows the last failure, and the command of the control that has the focus or the pointer. */
 export const PanelFoot = (props: {
   readonly commandLine: string
   readonly onCopy: (text: string) => void

@@ -25,7 +25,7 @@ import { PanelFoot, PanelHead, themeAfter } from './panel-head.tsx'
 import { useFileDrop } from './recording-tools.tsx'
 import { TimeTravelBar } from './time-travel-bar.tsx'
 
-/** What a panel is drawn from. */
+/** Properties of the panel. */
 export interface PanelProps {
   readonly client: DevtoolsClient
   /** Given by the host, or chosen in the panel when absent. */
@@ -34,7 +34,7 @@ export interface PanelProps {
   readonly isLinked?: boolean
   /** The panel has the page to itself, so that it hears all keys. */
   readonly ownsPage?: boolean
-  /** Where it opens when the address says nothing. */
+  /** The start location, if the address has none. */
   readonly start?: PanelLocation
   /** Unix milliseconds; the system's clock by default. */
   readonly now?: () => number
@@ -137,7 +137,7 @@ const follow = (
   else pressButton(target.button, entry)
 }
 
-/** What stands between the tabs and what they show. */
+/** The bars between the tabs and the panel. */
 const Bars = (): ReactElement => (
   <>
     <SafePart what="The bar of the past">
@@ -185,7 +185,7 @@ const moveFocus = (panel: RefObject<HTMLElement | null>, way: 'filter' | 'next' 
   return next !== undefined
 }
 
-/** What the chosen tab shows; if that breaks, why, and the ways on. */
+/** Draws the chosen panel; if that fails, shows why, with buttons to go on. */
 const PanelBody = (): ReactElement => {
   const { go, live, location, displayed } = usePanel()
   const { panel, id = '' } = location

@@ -49,7 +49,7 @@ export const RecordingTools = (): ReactElement => {
 
 const NEVER = { subscribe: () => () => {}, getSnapshot: (): RecordingProgress | undefined => undefined }
 
-/** How long and how large a recording is, or why it is over. */
+/** Shows the length and size of a recording, or why it has ended. */
 const RecordingMark = ({ recording }: { readonly recording: ClientRecording }): ReactElement => {
   const { clock } = usePanel()
   const { startedAt, bytes, end } = useStore(recording.progress)
@@ -72,7 +72,7 @@ const endTexts = {
   stopped: 'Not saved yet'
 } as const
 
-/** What is in a recording that is over and what is not, before it becomes a file. */
+/** Describes a finished recording before it is saved as a file. */
 const SaveDialog = ({ recording }: { readonly recording: ClientRecording }): ReactElement => {
   const { recorder, say } = usePanel()
   const progress = useStore(recording.progress)

@@ -307,7 +307,7 @@ const routeStyles = `
 .source-4 { color: var(--source-4) } .source-5 { color: var(--source-5) } .source-6 { color: var(--source-6) } .source-7 { color: var(--source-7) }
 `
 
-/** What keeps its meaning where the visitor's own colours replace ours; stands last, to win. */
+/** The styles for forced colours, where the visitor's own colours replace ours; stands last, to win. */
 const forcedStyles = `
 @media (forced-colors: active) {
   .bar, .track { border: 1px solid CanvasText }

@@ -14,7 +14,7 @@ export interface EventRow {
   readonly seq: number
 }
 
-/** What a list of events is drawn from. */
+/** Properties of a list of events. */
 export interface EventListProps<R extends EventRow> {
   readonly what: string
   readonly columns: readonly Column<R>[]

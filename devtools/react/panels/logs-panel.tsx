@@ -15,7 +15,7 @@ const levels: readonly (readonly [LogLevel, string])[] = [
   ['error', 'errors']
 ]
 
-/** What the kernel and its plugins log, what went wrong in plugins, and what was done. */
+/** Lists the log lines of the kernel and its plugins, the faults of plugins, and the actions. */
 export const LogsPanel = (): ReactElement => {
   const [level, setLevel] = useState<LogLevel>('debug')
   const rowsOf = useCallback(

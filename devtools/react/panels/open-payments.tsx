@@ -116,7 +116,7 @@ const tones: Readonly<Record<OpenPaymentSnapshot['state'], Tone>> = {
   dropped: 'bad'
 }
 
-/** What is about to be done with an open payment, before it is done. */
+/** Asks for confirmation of an action on an open payment. */
 const PaymentDialog = (props: {
   readonly walletId: string
   readonly chosen: ChosenAction

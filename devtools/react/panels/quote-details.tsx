@@ -85,7 +85,7 @@ const countdownOf = (quote: QuoteSnapshot, now: number): string => {
 const maybeAmount = (native: string | undefined, units: AmountUnits): ReactElement | undefined =>
   native === undefined ? undefined : <Amount native={native} units={units} isFull />
 
-/** Where a quote stands: asked, given, refused, late, or what became of it. */
+/** Shows the state of a quote: requested, resolved, refused, late, or its fate. */
 export const QuoteState = ({
   quote,
   now

@@ -137,7 +137,10 @@ const columnsAt = (now: number, { units, quotes }: RoundRow): readonly Column<Qu
 const reasonOf = ({ state, rankReason = '' }: QuoteSnapshot): string =>
   state === 'timed out' ? 'gave no answer in time' : rankReason
 
-/** How long a provider took among the others. By the root, so that a slow one leaves something of the quick ones. */
+/**
+ * Shows a provider's response time beside the others', on a square-root scale, so that a slow one leaves room for the
+ * quick ones.
+ */
 const QuoteDuration = (props: {
   readonly quote: QuoteSnapshot
   readonly quotes: readonly QuoteSnapshot[]
@@ -184,7 +187,7 @@ const Outcome = ({ round }: { readonly round: RoundRow }): ReactElement => {
   )
 }
 
-/** What a round asks for, such as `0.01 BTC → LTC`; the amount stands where it is fixed. */
+/** Describes the request of a round, such as `0.01 BTC → LTC`; the amount stands where it is fixed. */
 const requestText = ({ request, units }: RoundRow): string => {
   const { fromCurrencyCode, toCurrencyCode, nativeAmount, quoteFor } = request
   const from = quoteFor === 'from' ? amountIn(nativeAmount, units.from) : fromCurrencyCode

@@ -10,7 +10,7 @@ import { NoRoute, RouteForm, requestedRouteIdOf, routeIdOf } from './route-form.
 import { drawnEdges, RouteDrawing, RouteLegend } from './route-graph.tsx'
 import { EdgeTable, HopTable, RateProviders } from './route-tables.tsx'
 
-/** Which rates one currency turns into another by: a graph, the same as tables, and who gave the rates. */
+/** Shows the route of rates from one currency to another: as a graph, as tables, and with its sources. */
 export const RatesPanel = (): ReactElement => {
   const view = useView()
   const { go, location, memory } = usePanel()

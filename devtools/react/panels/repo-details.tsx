@@ -152,7 +152,7 @@ const Paths = (props: {
   )
 }
 
-/** How a repo stands; its error, if it failed. */
+/** Shows the state of a repo, or its error. */
 export const RepoState = ({ repo }: { readonly repo: RepoRow }): ReactElement => (
   <StateMark tone={repoTones[repo.state]}>{repo.state === 'failed' ? repo.errorCode : repo.state}</StateMark>
 )

@@ -8,21 +8,21 @@ import { type RequestedRoute, usePanel } from '../state/panel-state.ts'
 
 type Answer = Actions['rates.route']['out']
 
-/** How many routes are shown beside the cheapest one. */
+/** The number of alternatives beside the cheapest route. */
 const ALTERNATIVES = 4
 
-/** Where a route is shown: `from to`; empty without a route. */
+/** Returns the id of a route: `from to`; empty without a route. */
 export const routeIdOf = (route: RouteSnapshot | undefined): string =>
   route === undefined ? '' : `${route.fromCurrency} ${route.toCurrency}`
 
-/** Where an answer is shown: at its route, or at what was asked for where there is none. */
+/** Returns the id of an answer: of its route, or of the request if there is no route. */
 export const requestedRouteIdOf = ({ input, answer }: RequestedRoute): string =>
   answer.route === null ? `${input.from} ${input.to}` : routeIdOf(answer.route)
 
 /** Asks how one currency turns into another, maybe with other biases than the kernel's. */
 export const RouteForm = (props: {
   readonly sources: readonly RateProviderSnapshot[]
-  /** What the fields say at first: `from to`. */
+  /** The initial values of the fields: `from to`. */
   readonly place: string
   readonly onAnswer: (requested: RequestedRoute) => void
 }): ReactElement | null => {
@@ -98,7 +98,7 @@ const typedBiases = (
 
 const isBias = (text: string): boolean => /^\d+(\.\d+)?$/.test(text)
 
-/** What stands where no route is: how to get one. `place`: the pair to which none was found. */
+/** Explains how to get a route where there is none. `place`: the pair without a route. */
 export const NoRoute = (props: {
   readonly pairCount: number
   readonly place: string | undefined

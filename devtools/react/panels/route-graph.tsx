@@ -132,7 +132,7 @@ const Label = (props: { readonly edge: DrawnEdge; readonly at: Laid['label'] }):
   )
 }
 
-/** What the colours and lines of the picture mean, and how much it leaves out. */
+/** Explains the colours and lines of the graph, and counts the parts that are left out. */
 export const RouteLegend = (props: {
   readonly graph: RouteGraph
   /** All sources, in the order of their colours. */
@@ -198,7 +198,7 @@ export interface Point {
   readonly y: number
 }
 
-/** Where everything of a graph goes. */
+/** The positions of nodes and edges. */
 interface GraphLayout {
   readonly width: number
   readonly height: number

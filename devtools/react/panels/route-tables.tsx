@@ -93,7 +93,7 @@ const Role = ({ edge }: { readonly edge: RouteEdge }): ReactElement => {
 const Age = (props: { readonly seconds: number; readonly isStale: boolean }): ReactNode =>
   props.isStale ? <StateMark tone="warn">{spanText(props.seconds)}</StateMark> : spanText(props.seconds)
 
-/** Who gives rates, and how they did last. */
+/** Lists the rate sources and their last results. */
 export const RateProviders = (props: {
   readonly providers: readonly RateProviderSnapshot[]
 }): ReactElement | null => {

@@ -73,7 +73,7 @@ const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement =
   )
 }
 
-/** What was typed, what it comes to, and which field the wallet refused last. */
+/** The typed values, the amount they give, and the field that the wallet refused last. */
 const useSpendForm = (walletId: string): SpendForm => {
   const view = useView()
   const [typed, setTyped] = useState(EMPTY)
@@ -133,7 +133,7 @@ interface Typed {
 const COIN = ''
 const EMPTY: Typed = { token: COIN, address: '', amount: '', fee: 'standard' }
 
-/** What a wallet can pay in: its coin, then the tokens that are on, each with what there is of it. */
+/** Lists the assets that a wallet can pay with: its coin, then the enabled tokens, each with its balance. */
 const assetsOf = (view: View, walletId: string): readonly (readonly [tokenId: string, label: string])[] => {
   const wallet = view.wallets.get(walletId)
   return wallet === undefined
@@ -147,14 +147,14 @@ const assetLabel = (view: View, { walletId, balances }: WalletSnapshot, id: stri
   return `${name} · ${amountIn(balances[id] ?? '0', units)}`
 }
 
-/** Which field of a payment a failure is about, and what to do there, in words. */
+/** The field that caused a failure, and the text to show there. */
 interface SpendRefusal {
   readonly field: 'address' | 'amount'
   readonly text: string
 }
 
 /**
- * What a failed payment says of the fields that it was made of; undefined of a failure that no field can mend (pure).
+ * Finds the field that caused a failed payment; undefined for a failure that no field can mend (pure).
  *
  * @param assets - what is paid in, then the coin of the chain, which pays the fee
  */

@@ -152,7 +152,7 @@ const Fund = ({ walletId }: { readonly walletId: string }): ReactElement => {
   )
 }
 
-/** What is offered at first: enough to try everything, such as 0.01 BTC. */
+/** The initial amount: enough to try everything, such as 0.01 BTC. */
 const FAUCET = nativeAmount('1000000')
 
 /** The payments of a wallet since the kernel started, the newest first; each leads to all that was done for it. */

@@ -93,7 +93,7 @@ export const ActionButton = <K extends ActionName>(props: {
   )
 }
 
-/** Whether an action may be done now: the panel is live, and not read-only unless it changes nothing. */
+/** Returns true if an action is allowed now: the panel is live, and not read-only unless the action changes nothing. */
 export const useCanRun = (name: ActionName): boolean => {
   const { connection, isReadOnly, hasWorld } = useStatus()
   if (connection !== 'live') return false

@@ -22,7 +22,7 @@ export const Amount = (props: {
   )
 }
 
-/** What an open payment pays to whom, such as `0.01 BTC to bcrt1q…`. */
+/** Shows the amount and the payee of an open payment, such as `0.01 BTC to bcrt1q…`. */
 export const PaidAmount = (props: {
   readonly walletId: string
   readonly payment: OpenPaymentSnapshot

@@ -13,13 +13,13 @@ export interface Column<R> {
   readonly cell: (row: R) => ReactNode
   /** Words of somebody else's, of any length: cut where there is no room, and told in full beside the table. */
   readonly isProse?: boolean
-  /** What a cut cell tells in full. */
+  /** The full text of a cell that may be cut. */
   readonly hint?: (row: R) => string
 }
 
-/** What a table is drawn from. */
+/** Properties of a table. */
 export interface DataTableProps<R> {
-  /** What the rows are, for who hears the page. */
+  /** The name of the table for screen readers. */
   readonly label: string
   readonly columns: readonly Column<R>[]
   readonly rows: readonly R[]

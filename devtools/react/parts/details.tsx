@@ -4,7 +4,7 @@ import type { PanelLocation } from '../state/location.ts'
 import { usePanel, useView } from '../state/panel-state.ts'
 import { visibleText } from './texts.ts'
 
-/** What is told of the chosen row, beside or below the table. */
+/** The pane with the details of the chosen row, beside or below the table. */
 export const DetailsPane = (props: {
   readonly title: string
   readonly children: ReactNode
@@ -73,17 +73,23 @@ export const CorrelationLink = ({ id }: { readonly id: string | undefined }): Re
   )
 }
 
-/** Where everything about an id is listed. A payment is followed by its correlation id, which it has before its txid (pure). */
+/**
+ * Returns the location of all events of an id. A payment is followed by its correlation id, which it has before its
+ * txid (pure).
+ */
 export const correlationLocation = (view: View, id: string): PanelLocation => {
   const spend = [...view.spends.values()].find(({ txid }) => txid === id)
   return { panel: 'hooks', filter: spend?.correlationId ?? id }
 }
 
-/** What became of the newest payment that was approved here for a wallet, or for a quote; nothing before the first. */
+/**
+ * Shows the transaction of the newest payment that was approved here for a wallet or a quote; nothing before the
+ * first.
+ */
 export const SentTransaction = (props: {
   /** The id of the wallet, or of the quote. */
   readonly of: string | undefined
-  /** What the id of the transaction ends, such as `Sent as`. */
+  /** The words before the transaction id, such as `Sent as`. */
   readonly words: string
 }): ReactElement | null => {
   const { sent } = usePanel().memory

@@ -1,7 +1,7 @@
 import { Component, type ReactElement, type ReactNode } from 'react'
 import { clientNumber, usePanel } from '../state/panel-state.ts'
 
-/** What an {@link ErrorBoundary} keeps together. */
+/** Properties of an {@link ErrorBoundary}. */
 export interface ErrorBoundaryProps {
   /** When it becomes another one, what broke is tried anew. */
   readonly place: string

@@ -13,9 +13,9 @@ export const TextField = (props: {
   readonly type?: HTMLInputTypeAttribute
   readonly placeholder?: string
   readonly autoComplete?: string
-  /** Which keys a phone shows. */
+  /** The keyboard that a phone shows. */
   readonly inputMode?: 'decimal' | 'numeric' | 'text'
-  /** What the text is in, beside it. */
+  /** The unit of the value, beside it. */
   readonly unit?: string
   readonly error?: string | undefined
   /** It has a line of its own. */
@@ -69,7 +69,7 @@ export const ChoiceField = (props: {
   </label>
 )
 
-/** How fast a payment is to be mined. */
+/** The speed at which a payment should be mined. */
 export type FeeLevel = NonNullable<SpendRequest['fee']>
 
 /** A list to choose the level of a network fee from. */

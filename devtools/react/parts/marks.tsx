@@ -1,7 +1,7 @@
 import type { ReactElement, ReactNode } from 'react'
 import { durationText } from './texts.ts'
 
-/** How something stands, in kind: each has a shape, a colour and a word of its own. */
+/** The tone of a state: each has its own shape, colour and word. */
 export type Tone = 'bad' | 'busy' | 'good' | 'idle' | 'warn'
 
 /** A state as shape, colour and word, so that none of them has to be told apart alone. */
@@ -27,13 +27,13 @@ const shapes: Readonly<Record<Tone, ReactElement>> = {
   bad: <path d="m2 2 8 8m0-8-8 8" stroke="currentColor" strokeWidth="2.2" />
 }
 
-/** How long something took, as a bar and in words. `share`: how much of the bar is filled, from 0 to 1. */
+/** Shows a duration as a bar and in words. `share`: the filled part of the bar, from 0 to 1. */
 export const DurationBar = (props: {
   readonly durationMs: number | undefined
   readonly share: number
   /** It still goes on: the bar moves. */
   readonly isGoing?: boolean
-  /** How it ended, as a colour; grey by default. */
+  /** The outcome, as a colour; grey by default. */
   readonly tone?: 'bad' | 'good' | 'warn'
 }): ReactElement => {
   const { durationMs, isGoing = false, share, tone } = props
@@ -49,7 +49,7 @@ export const DurationBar = (props: {
   )
 }
 
-/** What stands where nothing is yet: why, and what to do. */
+/** Explains an empty list, and the next step. */
 export const EmptyState = (props: { readonly title: string; readonly children: ReactNode }): ReactElement => (
   <div className="empty">
     <h2>{props.title}</h2>
@@ -57,7 +57,7 @@ export const EmptyState = (props: { readonly title: string; readonly children: R
   </div>
 )
 
-/** What stands where the filter leaves nothing. */
+/** Says that no row matches the filter. */
 export const NoMatch = (props: { readonly filter: string; readonly onClear: () => void }): ReactElement => (
   <EmptyState title="Nothing matches">
     <p>

@@ -13,7 +13,7 @@ import { TextField } from './fields.tsx'
 import { countdownText, visibleText } from './texts.ts'
 import { walletName } from './wallet.tsx'
 
-/** What would be signed, before it is signed. Closing it says no. */
+/** Shows a payment or a swap before it is signed. Closing the dialog discards the draft. */
 export const ReviewDialog = (props: {
   readonly draft: Draft
   readonly onClose: () => void
@@ -221,7 +221,7 @@ const ReviewDetails = ({
   )
 }
 
-/** What may still be mined beside it, as the command line lists it. */
+/** Lists the payments that may still be mined, as the command line does. */
 const OpenPaymentDetails = ({ review }: { readonly review: SpendReview }): ReactElement => {
   const { openPayments = [], replaces, walletId } = review
   const shown = openPayments.slice(0, MAX_OPEN)

@@ -27,7 +27,7 @@ export const spanText = (seconds: number): string => {
   return `${Math.floor(whole / 86_400)} d`
 }
 
-/** How long ago something was; `at` and `now` in Unix seconds, `at` 0 for never. */
+/** Returns the time since an event; `at` and `now` in Unix seconds, `at` 0 for never. */
 export const agoText = (at: number, now: number): string => {
   if (at === 0) return 'never'
   return now - at < 1 ? 'now' : `${spanText(now - at)} ago`

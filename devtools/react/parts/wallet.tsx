@@ -5,18 +5,18 @@ import type { BalanceRow, EngineRow } from '../../core/rows/engine-rows.ts'
 import { StateMark, type Tone } from './marks.tsx'
 import { countText, percentText, visibleText } from './texts.ts'
 
-/** What a wallet is called: its name, or its whole id: half of one may be another wallet's, too. */
+/** Returns the name of a wallet, or its whole id: half an id may be another wallet's, too. */
 export const walletName = ({ name, walletId }: WalletSnapshot): string =>
   name === null || name === '' ? walletId : name
 
-/** What people call a wallet or an account; other ids stand for themselves. */
+/** Returns the name of a wallet or an account; other ids stay as they are. */
 export const nameOfId = (view: View, id: string): string => {
   const wallet = view.wallets.get(id)
   if (wallet !== undefined) return visibleText(walletName(wallet))
   return visibleText(view.accounts.get(id)?.username ?? id)
 }
 
-/** What an engine is busy with. */
+/** Shows the sync stage of an engine. */
 export const EngineState = ({ stage }: Pick<EngineRow, 'stage'>): ReactElement => (
   <StateMark tone={stageTones[stage]}>{stage}</StateMark>
 )
@@ -31,7 +31,7 @@ const stageTones: Readonly<Record<EngineRow['stage'], Tone>> = {
   closed: 'idle'
 }
 
-/** How much an engine has seen of its chain. */
+/** Shows the share of the chain that an engine has seen. */
 export const SyncBar = ({ ratio }: { readonly ratio: number }): ReactElement => (
   <span>
     <span className="bar" aria-hidden="true">
@@ -57,6 +57,6 @@ export const Balance = ({ balances }: { readonly balances: readonly BalanceRow[]
 export const balanceHint = ({ name, text, nativeAmount }: BalanceRow): string =>
   `${name}: ${text}, ${countText(nativeAmount)} native`
 
-/** What an engine saw last that went wrong. */
+/** Shows the last error of an engine. */
 export const LastError = ({ row }: { readonly row: EngineRow }): ReactElement =>
   row.failure === undefined ? <span className="soft">none</span> : <span className="bad">{row.failure}</span>

@@ -4,7 +4,7 @@ import { pauseView } from '../../core/client/paused-view.ts'
 import { isRecorded, type Moment, type RecordedClient } from '../../core/recording/timeline.ts'
 import { useStore } from '../../use-store.ts'
 
-/** What the panel draws: its client as it goes on, as it stood at a moment, or a recording. */
+/** The client that the panel displays: the live one, a paused view of it, or a recording. */
 export interface DisplayedClient {
   /** The one that is drawn. */
   readonly client: DevtoolsClient
@@ -22,7 +22,7 @@ export interface DisplayedClient {
   readonly leave: (() => void) | undefined
 }
 
-/** What is drawn of a client, and the ways to change that. A panel that is given another client draws that one. */
+/** Chooses the displayed client. A panel that is given another client displays that one. */
 export const useDisplayedClient = (live: DevtoolsClient, clock: () => number): DisplayedClient => {
   const [replacement, setReplacement] = useState<Replacement | undefined>()
   const { client = live, pausedAt } = replacement?.of === live ? replacement : NOTHING
@@ -44,7 +44,7 @@ export const useDisplayedClient = (live: DevtoolsClient, clock: () => number): D
   )
 }
 
-/** What is drawn in place of a client. */
+/** The client that is displayed in place of the live one. */
 interface Replacement {
   readonly of: DevtoolsClient
   readonly client: DevtoolsClient

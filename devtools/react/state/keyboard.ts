@@ -8,11 +8,11 @@ export interface KeyPress {
   readonly hasModifier: boolean
   /** Control or ⌘ alone is held down. */
   readonly hasCommandKey?: boolean
-  /** Somebody types text, or chooses from a list: every key is theirs, save Escape. */
+  /** A field or a list has the focus: it gets every key except Escape. */
   readonly isInField: boolean
 }
 
-/** What a key asks for. */
+/** The command of a key. */
 export type KeyCommand =
   | { readonly type: 'jump'; readonly panel: PanelName }
   | { readonly type: TimeTravelCommand }
@@ -22,7 +22,7 @@ export type KeyCommand =
 /** Holds the panel still, records, and leads through a recording. */
 export type TimeTravelCommand = 'earlier' | 'hold' | 'later' | 'record'
 
-/** What to do, and whether a `g` waits for the letter of a panel. */
+/** The command, and whether a `g` waits for the letter of a panel. */
 export interface KeyAnswer {
   readonly command?: KeyCommand
   readonly isJumping: boolean
@@ -39,7 +39,7 @@ export const jumpLetters: Readonly<Record<string, PanelName>> = {
   l: 'logs'
 }
 
-/** What the help lists: keys and what they do. */
+/** The keys and their meanings, for the help. */
 export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['Ctrl K', 'Go anywhere or do anything: ⌘ K on a Mac, also in a field'],
   ['/', 'Filter what is shown'],
@@ -139,7 +139,7 @@ export const useKeys = (
 const hasModifier = (event: KeyboardEvent): boolean =>
   event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph'))
 
-/** Whether a key goes to a text field or a list; seen through the edge of the shadow root. */
+/** Returns true if a key goes to a text field or a list, also within the shadow root. */
 const isField = (event: KeyboardEvent): boolean => {
   const [target] = event.composedPath()
   if (!(target instanceof HTMLElement)) return false

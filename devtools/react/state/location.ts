@@ -7,7 +7,7 @@ export const panelNames = ['engines', 'quotes', 'rates', 'sync', 'hooks', 'plugi
 /** The name of a panel, as links spell it. */
 export type PanelName = (typeof panelNames)[number]
 
-/** What a panel is called on its tab. */
+/** The titles of the tabs. */
 export const panelTitles: Readonly<Record<PanelName, string>> = {
   engines: 'Engines',
   quotes: 'Quotes',
@@ -18,7 +18,7 @@ export const panelTitles: Readonly<Record<PanelName, string>> = {
   logs: 'Logs'
 }
 
-/** Where the panel is. All of it is in the address, so that a link leads there and a reload stays. */
+/** The location of the panel. All of it is in the address, so that links and reloads keep it. */
 export interface PanelLocation {
   readonly panel: PanelName
   /** The chosen wallet, round, route, repo, plugin or event. */
@@ -26,7 +26,7 @@ export interface PanelLocation {
   readonly filter: string
 }
 
-/** Where a panel opens that was told nothing. */
+/** The default start location. */
 export const startLocation: PanelLocation = { panel: 'engines', filter: '' }
 
 /** Reads `#/engines/<id>?filter=…`; {@link startLocation} for a fragment that is none of ours. */
@@ -57,7 +57,7 @@ const decoded = (text: string): string => {
   }
 }
 
-/** Where the panel is, and the way elsewhere. `isLinked`: kept in the address of the page. */
+/** The location of the panel, and a function that changes it. `isLinked`: kept in the address of the page. */
 export const usePanelLocation = (
   isLinked: boolean,
   start: PanelLocation = startLocation
@@ -87,13 +87,16 @@ export const usePanelLocation = (
   return [location, go]
 }
 
-/** Where the address leads, or where the panel starts when that says nothing. */
+/** Returns the location in the address, or the start location. */
 const linkedPlace = (start: PanelLocation): PanelLocation => {
   const fragment = page?.location.hash ?? ''
   return fragment.startsWith('#/') ? parseLocation(fragment) : start
 }
 
-/** Where `place` leads from `location`: another panel starts without choice and filter, and so does a panel named anew. */
+/**
+ * Returns the location after a change: another panel starts without choice and filter, and so does a panel that is
+ * named again.
+ */
 export const placeAfter = (location: PanelLocation, place: Partial<PanelLocation>): PanelLocation => {
   const panel = place.panel ?? location.panel
   const isSame = panel === location.panel

@@ -3,7 +3,7 @@ import type { JournalEvent } from '../../core/model/facts.ts'
 import type { View } from '../../core/model/slices.ts'
 import type { PanelLocation, PanelName } from './location.ts'
 
-/** What is open at a place, as JSON to be pasted elsewhere; empty if nothing is. */
+/** Returns the open row as JSON for the clipboard; empty if no row is open. */
 export const openedJson = (
   { view, events }: Pick<DevtoolsClient, 'events' | 'view'>,
   { panel, id }: PanelLocation

@@ -6,7 +6,7 @@ import { page } from './dom.ts'
 import type { Failure, FailureHandler, PanelMemory, PanelState, RequestedRoute } from './panel-state.ts'
 import { type Draft, discard, type Review, useReview } from './review.ts'
 
-/** What the panel can do and say. */
+/** The actions of the panel, and its messages. */
 export interface PanelActions
   extends Pick<PanelState, 'copy' | 'dismiss' | 'failure' | 'memory' | 'run' | 'say'> {
   /** Does something; if it fails, gives undefined and keeps why, as {@link PanelState.run} does. */
@@ -71,7 +71,7 @@ export const usePanelActions = (client: DevtoolsClient): PanelActions => {
 }
 
 interface Done {
-  /** What was done with another client is of no use. */
+  /** The client of these results; those of another client are dropped. */
   readonly of: DevtoolsClient
   readonly failure?: Failure | undefined
   readonly memory: PanelMemory
@@ -93,7 +93,7 @@ const copyText = (text: string, say: (words: string) => void): void => {
   else clipboard.writeText(text).then(() => say('Copied'), refused)
 }
 
-/** What an error says to a person. */
+/** Turns an error into a failure for a person. */
 const failureOf = (error: unknown): Failure => {
   const { code, message, hint, details } = (
     typeof error === 'object' && error !== null ? error : {}

@@ -9,7 +9,7 @@ import type { DisplayedClient } from './displayed-client.ts'
 import type { PanelLocation } from './location.ts'
 import type { Recorder } from './recorder.ts'
 
-/** What went wrong, for a person. `details`: the figures of it. */
+/** A failure for a person. `details`: its figures. */
 export type Failure = ActionFailure
 
 /** Hears why an action failed; true if it tells so itself, where the fault is. */
@@ -21,7 +21,7 @@ export interface RequestedRoute {
   readonly answer: Actions['rates.route']['out']
 }
 
-/** What was done here before. */
+/** The results of earlier actions in this panel. */
 export interface PanelMemory extends ActionMemory {
   /** The newest route that was asked for. */
   readonly requested?: RequestedRoute
@@ -42,13 +42,13 @@ export interface RecordingOpener {
   readonly cancel: () => void
 }
 
-/** What all parts of one panel share. */
+/** The state that all parts of one panel share. */
 export interface PanelState {
-  /** What is drawn: {@link PanelState.live}, or what was known at a moment. */
+  /** The displayed client: {@link PanelState.live}, or its state at a moment. */
   readonly client: DevtoolsClient
   /** The one that the panel was given, which goes on whatever is drawn. */
   readonly live: DevtoolsClient
-  /** How what is drawn stands to that one. */
+  /** The displayed client, and the ways to change it. */
   readonly displayed: DisplayedClient
   readonly recorder: Recorder
   readonly opener: RecordingOpener
@@ -73,7 +73,7 @@ export interface PanelState {
   readonly copy: (text: string) => void
   /** Tells of something that was done, at the bottom of the panel. */
   readonly say: (words: string) => void
-  /** What was done here before, for the commands that do it again, and to tell what became of it. */
+  /** The results of earlier actions, for commands that repeat them and for the outcome of payments. */
   readonly memory: PanelMemory
   /** The time of what is drawn, by which ages and countdowns are told, in Unix milliseconds. */
   readonly now: () => number
@@ -81,11 +81,11 @@ export interface PanelState {
   readonly clock: () => number
 }
 
-/** Where the parts find it. */
+/** The context that holds the state of the panel. */
 export const PanelContext: Context<PanelState | undefined> = createContext<PanelState | undefined>(undefined)
 
 /**
- * What all parts of the panel share.
+ * Returns the state that all parts of the panel share.
  *
  * @throws Error outside of a panel
  */
@@ -98,10 +98,10 @@ export const usePanel = (): PanelState => {
 /** All tables of the kernel. */
 export const useView = (): View => useStore(usePanel().client.view)
 
-/** How the panel stands to its kernel. */
+/** Returns the state of the connection to the kernel. */
 export const useStatus = (): ClientStatus => useStore(usePanel().client.status)
 
-/** Whether anything may be changed: live, and not read-only. */
+/** Returns true if changes are possible: live, and not read-only. */
 export const useCanAct = (): boolean => {
   const { connection, isReadOnly } = useStatus()
   return connection === 'live' && !isReadOnly

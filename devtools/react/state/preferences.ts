@@ -7,7 +7,7 @@ export const themes = ['system', 'light', 'dark'] as const
 /** The theme of a panel. `system`: as the page's visitor set up. */
 export type Theme = (typeof themes)[number]
 
-/** What a person chose for the panel, in all pages of this origin. */
+/** The preferences of a person, in all pages of this origin. */
 export interface Preferences {
   readonly theme: Theme
   readonly hasShortcuts: boolean

@@ -4,7 +4,7 @@ import { type ClientRecording, recordClient } from '../../core/recording/record.
 import { useStore } from '../../use-store.ts'
 import { page } from './dom.ts'
 
-/** What is recorded of the panel's client, and the ways to begin, end and save it. */
+/** The recording of the panel's client, and the ways to begin, end and save it. */
 export interface Recorder {
   /** Under way, or over and not saved yet. */
   readonly recording: ClientRecording | undefined

@@ -8,7 +8,7 @@ import type { PanelActions } from './panel-actions.ts'
 import type { PanelState, RecordingOpener } from './panel-state.ts'
 import { useRecorder } from './recorder.ts'
 
-/** What a panel draws in place of its client, and what it records of it. */
+/** The displayed client, the recorder and their keys. */
 export interface TimeTravel {
   /** Replaced when anything of it changes. */
   readonly state: Pick<PanelState, 'client' | 'clock' | 'live' | 'now' | 'opener' | 'recorder' | 'displayed'>
