@@ -1,5 +1,5 @@
 import { makeActionHandler } from '../../../devtools/core/actions/action-handler.ts'
-import type { PausedWallets } from '../../../devtools/core/actions/context.ts'
+import type { PausedWallets } from '../../../devtools/core/actions/services.ts'
 import { makeDevtools } from '../../../devtools/core/devtools.ts'
 import { driveWorld } from '../../../fake-server/world-driver.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'

@@ -2,9 +2,9 @@ import { type Account, typedPair } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
 import type { ActionHandler, ActionName, Actions } from '../model/actions.ts'
 import type { FakeWorldControl } from '../model/world-control.ts'
-import { type ActionContext, accountOf, type HandlersOf, openWalletIn, walletOf } from './context.ts'
 import { DraftStore } from './drafts.ts'
 import { inputError, readInput } from './input.ts'
+import { type ActionServices, accountOf, type HandlersOf, openWalletIn, walletOf } from './services.ts'
 import { type SpendDraft, spendHandlers } from './spend.ts'
 import { OpenRounds, type SwapDraft, swapHandlers } from './swap.ts'
 
@@ -17,22 +17,22 @@ export type KernelActionHandler = ActionHandler & { close(): void }
  * Inputs are checked here, whoever sends them. A handler approves only its own drafts; accounts are found wherever they
  * were opened. It refuses with an `ActionError` or with what the kernel throws; neither repeats a password or PIN.
  */
-export const makeActionHandler = (place: ActionContext): KernelActionHandler => {
-  const spends = new DraftStore<SpendDraft>({ io: place.io, drop() {} })
-  const swaps = new DraftStore<SwapDraft>({ io: place.io, drop: ({ answer }) => answer(false) })
+export const makeActionHandler = (services: ActionServices): KernelActionHandler => {
+  const spends = new DraftStore<SpendDraft>({ io: services.io, drop() {} })
+  const swaps = new DraftStore<SwapDraft>({ io: services.io, drop: ({ answer }) => answer(false) })
   const rounds = new OpenRounds(roundId => swaps.discardWhere(draft => draft.roundId === roundId))
   let isClosed = false
   const handlers: Handlers = {
-    ...accountHandlers(place, ({ id }) => {
+    ...accountHandlers(services, ({ id }) => {
       spends.discardWhere(({ account }) => account.id === id)
       swaps.discardWhere(({ accountId }) => accountId === id)
       rounds.closeOfAccount(id)
     }),
-    ...walletHandlers(place),
-    ...spendHandlers(place, spends),
-    ...swapHandlers(place, { rounds, drafts: swaps }),
-    ...rateHandlers(place),
-    ...worldHandlers(place)
+    ...walletHandlers(services),
+    ...spendHandlers(services, spends),
+    ...swapHandlers(services, { rounds, drafts: swaps }),
+    ...rateHandlers(services),
+    ...worldHandlers(services)
   }
   const act = async <K extends ActionName>(name: K, input: Actions[K]['in']): Promise<Actions[K]['out']> => {
     const read = readInput(name, input)
@@ -60,13 +60,13 @@ type Handlers = {
 
 /** Comes in and goes out. `leaving` hears of an account before it logs out. */
 const accountHandlers = (
-  place: ActionContext,
+  services: ActionServices,
   onLogout: (account: Account) => void
 ): HandlersOf<'account'> => ({
-  'account.create': async account => openWallets(place, await place.context.createAccount(account)),
-  'account.login': async input => openWallets(place, await logIn(place, input)),
+  'account.create': async account => openWallets(services, await services.context.createAccount(account)),
+  'account.login': async input => openWallets(services, await logIn(services, input)),
   async 'account.logout'({ accountId }) {
-    const account = accountOf(place, accountId)
+    const account = accountOf(services, accountId)
     onLogout(account)
     await account.logout()
     return {}
@@ -74,7 +74,7 @@ const accountHandlers = (
 })
 
 const logIn = (
-  { context }: ActionContext,
+  { context }: ActionServices,
   { username, loginId, password, pin }: Actions['account.login']['in']
 ): Promise<Account> => {
   if (username === undefined && (loginId === undefined || pin === undefined))
@@ -90,62 +90,62 @@ const logIn = (
 }
 
 /** Wallets open when somebody looks for them; here that is now. How each one does is told by its engine. */
-const openWallets = ({ pausedWallets }: ActionContext, account: Account): { accountId: string } => {
+const openWallets = ({ pausedWallets }: ActionServices, account: Account): { accountId: string } => {
   void account.openAllWallets(walletId => pausedWallets?.has(walletId) === true).catch(() => {})
   return { accountId: account.id }
 }
 
 /** Wallets, their engines and their files. */
-const walletHandlers = (place: ActionContext): HandlersOf<'wallet' | 'engine' | 'repo'> => ({
+const walletHandlers = (services: ActionServices): HandlersOf<'wallet' | 'engine' | 'repo'> => ({
   async 'wallet.create'({ accountId, walletType, name }) {
-    const account = accountOf(place, accountId)
+    const account = accountOf(services, accountId)
     const wallet = await account.createCurrencyWallet(walletType, name === undefined ? {} : { name })
     return { walletId: wallet.id }
   },
   async 'wallet.receive'({ walletId }) {
-    const { wallet } = await walletOf(place, walletId)
+    const { wallet } = await walletOf(services, walletId)
     const { publicAddress } = await wallet.getReceiveAddress()
     return { publicAddress, uri: await wallet.encodeUri({ publicAddress }) }
   },
-  'engine.pause': ({ walletId }) => changePaused(place, walletId, true),
-  'engine.resume': ({ walletId }) => changePaused(place, walletId, false),
+  'engine.pause': ({ walletId }) => changePaused(services, walletId, true),
+  'engine.resume': ({ walletId }) => changePaused(services, walletId, false),
   async 'engine.resync'({ walletId }) {
-    const { wallet } = await walletOf(place, walletId)
+    const { wallet } = await walletOf(services, walletId)
     await wallet.resyncBlockchain()
     return {}
   },
   async 'repo.sync'({ repoId }) {
-    await syncRepo(place, repoId)
+    await syncRepo(services, repoId)
     return {}
   }
 })
 
 const changePaused = async (
-  place: ActionContext,
+  services: ActionServices,
   walletId: string,
   isPaused: boolean
 ): Promise<Record<string, never>> => {
-  const { wallet } = await walletOf(place, walletId)
+  const { wallet } = await walletOf(services, walletId)
   // First, since a disk can refuse it: what failed has changed nothing.
-  place.pausedWallets?.change(walletId, isPaused)
+  services.pausedWallets?.change(walletId, isPaused)
   await wallet.changePaused(isPaused)
   return {}
 }
 
 /** A wallet is synced alone; the files of an account go with all that belongs to it. */
-const syncRepo = async (place: ActionContext, repoId: string): Promise<void> => {
-  for (const account of place.context.accounts) {
+const syncRepo = async (services: ActionServices, repoId: string): Promise<void> => {
+  for (const account of services.context.accounts) {
     const repo = account.listRepos().find(each => each.repoId === repoId)
     if (repo === undefined) continue
     const isWallet = account.listWallets().some(one => one.isWallet && one.walletId === repo.ownerId)
     if (!isWallet) return account.sync()
-    return (await openWalletIn(place, account, repo.ownerId)).sync()
+    return (await openWalletIn(services, account, repo.ownerId)).sync()
   }
   throw new ActionError({ code: 'GONE', message: 'This repo is not open', details: { what: 'repo' } })
 }
 
 /** Exchange rates and the routes through them. */
-const rateHandlers = ({ context, isReadOnly = false }: ActionContext): HandlersOf<'rates'> => ({
+const rateHandlers = ({ context, isReadOnly = false }: ActionServices): HandlersOf<'rates'> => ({
   async 'rates.route'({ from, to, biases, alternatives }) {
     const { fromCurrency, toCurrency } = typedPair(context.rates.pairs(), from, to)
     const found = context.rates.findRoute(fromCurrency, toCurrency, {
@@ -164,23 +164,23 @@ const rateHandlers = ({ context, isReadOnly = false }: ActionContext): HandlersO
 })
 
 /** Drives the fake world. Each refuses with NO_WORLD where there is none. */
-const worldHandlers = (place: ActionContext): HandlersOf<'world'> => ({
+const worldHandlers = (services: ActionServices): HandlersOf<'world'> => ({
   async 'world.fund'({ walletId, nativeAmount }) {
-    const world = worldOf(place)
-    const { wallet } = await walletOf(place, walletId)
+    const world = worldOf(services)
+    const { wallet } = await walletOf(services, walletId)
     const { publicAddress } = await wallet.getReceiveAddress()
     return { txid: await world.fund(wallet.currencyInfo.pluginId, publicAddress, nativeAmount) }
   },
   async 'world.mine'({ pluginId, count }) {
-    return { height: await worldOf(place).mine(pluginId, count) }
+    return { height: await worldOf(services).mine(pluginId, count) }
   },
   async 'world.network'({ isOnline }) {
-    await worldOf(place).setOnline(isOnline)
+    await worldOf(services).setOnline(isOnline)
     return { isOnline }
   }
 })
 
-const worldOf = ({ world }: ActionContext): FakeWorldControl => {
+const worldOf = ({ world }: ActionServices): FakeWorldControl => {
   if (world === undefined)
     throw new ActionError({ code: 'NO_WORLD', message: 'This kernel does not live in a fake world' })
   return world

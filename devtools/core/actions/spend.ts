@@ -9,7 +9,6 @@ import {
   WalletError
 } from '../../../kernel/index.ts'
 import type { SpendRequest, SpendReview } from '../model/actions.ts'
-import { type ActionContext, type HandlersOf, type OwnedWallet, walletOf } from './context.ts'
 import type { DraftStore } from './drafts.ts'
 import {
   approveInTurn,
@@ -19,6 +18,7 @@ import {
   findOpenPayment,
   openPaymentsOfReview
 } from './review.ts'
+import { type ActionServices, type HandlersOf, type OwnedWallet, walletOf } from './services.ts'
 
 /** A payment that was made, and not signed. */
 export interface SpendDraft extends OwnedWallet {
@@ -26,9 +26,12 @@ export interface SpendDraft extends OwnedWallet {
 }
 
 /** Payments: exactly the draft that was reviewed is signed, once. */
-export const spendHandlers = (place: ActionContext, drafts: DraftStore<SpendDraft>): HandlersOf<'spend'> => ({
-  async 'spend.draft'({ nativeAmount: amount, ...wish }) {
-    const { owned, request, legacyAddress } = await requestOf(place, wish, nativeAmount(amount))
+export const spendHandlers = (
+  services: ActionServices,
+  drafts: DraftStore<SpendDraft>
+): HandlersOf<'spend'> => ({
+  async 'spend.draft'({ nativeAmount: amount, ...input }) {
+    const { owned, request, legacyAddress } = await requestOf(services, input, nativeAmount(amount))
     await owned.wallet.lookAtOpenPayments()
     const draft = await owned.wallet.makeSpend(request)
     const review = {
@@ -37,8 +40,8 @@ export const spendHandlers = (place: ActionContext, drafts: DraftStore<SpendDraf
     }
     return { draftId: drafts.put({ ...owned, draft }), review }
   },
-  async 'spend.max'(wish) {
-    const { owned, request } = await requestOf(place, wish)
+  async 'spend.max'(input) {
+    const { owned, request } = await requestOf(services, input)
     return { nativeAmount: await owned.wallet.getMaxSpendable(request) }
   },
   async 'spend.approve'({ draftId, maxNetworkFee: most, again }) {
@@ -59,7 +62,7 @@ export const spendHandlers = (place: ActionContext, drafts: DraftStore<SpendDraf
     return {}
   },
   async 'spend.resend'({ walletId, txid }) {
-    const { wallet } = await walletOf(place, walletId)
+    const { wallet } = await walletOf(services, walletId)
     return approveInTurn(wallet, async () => {
       const { openPayments } = wallet.getSnapshot()
       // One that was never sent is a payment more, which nobody has reviewed beside the others.
@@ -74,14 +77,14 @@ export const spendHandlers = (place: ActionContext, drafts: DraftStore<SpendDraf
     })
   },
   async 'spend.replace'({ walletId, txid, fee }) {
-    const owned = await walletOf(place, walletId)
+    const owned = await walletOf(services, walletId)
     const { tx } = await findOpenPayment(owned.wallet, txid)
     const draft = await owned.wallet.makeSpend(replacementOf(tx, fee))
     return { draftId: drafts.put({ ...owned, draft }), review: reviewOf(owned.wallet, draft) }
   },
   async 'spend.forget'({ walletId, txid, confirm }) {
     checkForgetConfirmation({ txid, confirm })
-    const { wallet } = await walletOf(place, walletId)
+    const { wallet } = await walletOf(services, walletId)
     await wallet.forgetTx(txid)
     return {}
   }
@@ -104,11 +107,11 @@ const replacementOf = (
 
 /** A payment link may be given, too; its amount is not asked. */
 const requestOf = async (
-  place: ActionContext,
+  services: ActionServices,
   { walletId, tokenId, publicAddress: text, fee }: SpendRequest,
   amount?: NativeAmount
 ): Promise<{ readonly owned: OwnedWallet; readonly request: SpendInfo; readonly legacyAddress?: string }> => {
-  const owned = await walletOf(place, walletId)
+  const owned = await walletOf(services, walletId)
   const { publicAddress = text, legacyAddress } = await owned.wallet.parseUri(text)
   const target = { publicAddress, ...(amount === undefined ? {} : { nativeAmount: amount }) }
   return {

@@ -11,9 +11,9 @@ import {
 } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
 import type { SpendReview } from '../model/actions.ts'
-import { type ActionContext, accountOf, type HandlersOf, openWalletIn, walletOf } from './context.ts'
 import type { DraftStore } from './drafts.ts'
 import { approveInTurn, chainNotesOf, checkSecondPayment, openPaymentsOfReview } from './review.ts'
+import { type ActionServices, accountOf, type HandlersOf, openWalletIn, walletOf } from './services.ts'
 
 /** A quote that is being approved, and waits for a person to say yes. */
 export interface SwapDraft {
@@ -31,14 +31,14 @@ export interface SwapDraft {
 
 /** Swaps: exactly the order that was reviewed is signed, once. */
 export const swapHandlers = (
-  place: ActionContext,
+  services: ActionServices,
   { rounds, drafts }: { readonly rounds: OpenRounds; readonly drafts: DraftStore<SwapDraft> }
 ): HandlersOf<'swap'> => ({
   async 'swap.ask'({ fromWalletId, toWalletId, nativeAmount: amount, quoteFor }) {
-    const { account, wallet: fromWallet } = await walletOf(place, fromWalletId)
-    const toWallet = await openWalletIn(place, account, toWalletId)
-    const wish = { fromWallet, toWallet, nativeAmount: nativeAmount(amount), quoteFor }
-    const round = account.askForQuotes(wish)
+    const { account, wallet: fromWallet } = await walletOf(services, fromWalletId)
+    const toWallet = await openWalletIn(services, account, toWalletId)
+    const request = { fromWallet, toWallet, nativeAmount: nativeAmount(amount), quoteFor }
+    const round = account.askForQuotes(request)
     rounds.add(account.id, round)
     return { roundId: round.id }
   },
@@ -48,7 +48,7 @@ export const swapHandlers = (
   },
   async 'swap.review'({ quoteId }) {
     const { accountId, round, quote } = rounds.find(quoteId)
-    const { wallet } = await walletOf(place, quote.request.fromWalletId)
+    const { wallet } = await walletOf(services, quote.request.fromWalletId)
     const { review, answer, result } = await beginApproval(quote)
     // What pays is the last: others allow it to.
     const payment = review.drafts.at(-1)
@@ -80,7 +80,7 @@ export const swapHandlers = (
     return {}
   },
   async 'swap.enable'({ accountId, pluginId, isEnabled }) {
-    await accountOf(place, accountId).swapConfig(pluginId).changeEnabled(isEnabled)
+    await accountOf(services, accountId).swapConfig(pluginId).changeEnabled(isEnabled)
     return {}
   }
 })

@@ -49,9 +49,9 @@ export const Panel = (props: PanelProps): ReactElement => {
   const [isHelpOpen, setHelp] = useState(false)
   const [palette, setPalette] = useState<readonly PaletteEntry[] | undefined>()
   const closePalette = (): void => setPalette(undefined)
-  const { said, review, attempt, ...acts } = usePanelActions(live)
+  const { said, review, attempt, ...actions } = usePanelActions(live)
   const { state: timeTravel, handle: handleTimeTravel } = useTimeTravel(live, attempt, props.now)
-  const { run, failure, dismiss, copy, say, memory } = acts
+  const { run, failure, dismiss, copy, say, memory } = actions
   const [commandLine, showCommand] = useState('')
   const [dialogs, setDialogs] = useState(0)
   const hasDialog = dialogs > 0

@@ -9,7 +9,7 @@ import type { ActionName, Actions } from '../model/actions.ts'
 import type { FakeWorldControl } from '../model/world-control.ts'
 
 /** The kernel and the device state that action handlers work on. */
-export interface ActionContext {
+export interface ActionServices {
   readonly context: Context
   /** The kernel's own. */
   readonly io: Pick<Io, 'clock' | 'random' | 'crypto'>
@@ -35,24 +35,24 @@ export interface OwnedWallet {
 }
 
 /** The account with that id, however it was opened. @throws LOGGED_OUT unless it is open */
-export const accountOf = ({ context }: ActionContext, accountId: string): Account => {
+export const accountOf = ({ context }: ActionServices, accountId: string): Account => {
   const found = context.accounts.find(({ id }) => id === accountId)
   if (found === undefined) throw new WalletError('LOGGED_OUT', {})
   return found
 }
 
 /** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
-export const walletOf = async (place: ActionContext, walletId: string): Promise<OwnedWallet> => {
-  const account = place.context.accounts.find(one =>
+export const walletOf = async (services: ActionServices, walletId: string): Promise<OwnedWallet> => {
+  const account = services.context.accounts.find(one =>
     one.listWallets().some(listing => listing.isWallet && listing.walletId === walletId && !listing.deleted)
   )
   if (account === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
-  return { account, wallet: await openWalletIn(place, account, walletId) }
+  return { account, wallet: await openWalletIn(services, account, walletId) }
 }
 
 /** Opens a wallet of an account; one that was paused stays at rest. @throws what opening one can meet */
 export const openWalletIn = (
-  { pausedWallets }: ActionContext,
+  { pausedWallets }: ActionServices,
   account: Account,
   walletId: string
 ): Promise<CurrencyWallet> =>
