@@ -7,7 +7,8 @@ import { ended, homeFor, MAIN, type Ran } from '../helpers/command-line.ts'
 import { blocksOf, spansOf } from '../helpers/pages.ts'
 
 const readme = readFileSync('README.md', 'utf8')
-const blocks = blocksOf('README.md', readme)
+const pages = ['README.md', 'docs/command-line.md', 'docs/fake-world.md']
+const blocks = pages.flatMap(page => blocksOf(page, readFileSync(page, 'utf8')))
 const scripts = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text)
 
 /** npm as the README calls it, with everything installed and built already. */
@@ -73,7 +74,7 @@ test('npm start ends as the README says', async t => {
   t.regex(ran.stdout, new RegExp(`(?:^|\\n)${pattern}`))
 })
 
-test('each block of commands in the README runs in a new home and ends with 0', async t => {
+test('each block of commands in the README and in what it names first runs in a new home and ends with 0', async t => {
   if (skipOnWindows(t)) return
   const place = makePlace(t)
   for (const script of scripts) {

@@ -54,9 +54,9 @@ test('demo --json --keep prints one envelope, and what it kept can be used', asy
   t.is(`${balances[0].display} LTC`, received)
 })
 
-/** The block of the README between its marks, without fences and the command itself. */
+/** The block of docs/command-line.md between its marks, without fences and the command itself. */
 const transcript = (): readonly string[] => {
-  const readme = readFileSync('README.md', 'utf8')
+  const readme = readFileSync('docs/command-line.md', 'utf8')
   const block = /<!-- transcript:begin -->\n([\s\S]*?)<!-- transcript:end -->/.exec(readme)?.[1] ?? ''
   const lines = block.trim().split('\n')
   return lines.slice(1, -1)
@@ -73,7 +73,7 @@ const normalized = (lines: readonly string[]): readonly string[] =>
       .replace(/\(\d+(\.\d)? m?s\)/g, '(TIME)')
   )
 
-test('the transcript of the README is what the tour prints, and it leaves nothing behind', async t => {
+test('the transcript of the docs is what the tour prints, and it leaves nothing behind', async t => {
   const home = homeFor(t)
   const env = { TMPDIR: home }
   const { code, stdout, stderr } = await runHoldfast(['demo'], { home, env })
