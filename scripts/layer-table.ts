@@ -165,8 +165,5 @@ export const barrels: readonly string[] = [
   'fake-server/trouble.ts'
 ]
 
-/** Pairs of folders that still import each other; the list may only get shorter. */
-export const mutualFolders: readonly (readonly [string, string])[] = [
-  ['plugins/currency/utxo/chain', 'plugins/currency/utxo/keys'],
-  ['plugins/currency/utxo/electrum', 'plugins/currency/utxo/wallet']
-]
+/** Pairs of folders that import each other: there is none, and none may come. */
+export const mutualFolders: readonly (readonly [string, string])[] = []

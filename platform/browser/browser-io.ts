@@ -1,19 +1,17 @@
 /// <reference lib="dom" />
-import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
-import type { CryptoPort, Io } from '../../kernel/io/io.ts'
-import { browserClock } from './browser-clock.ts'
-import { makeBrowserFetch } from './browser-fetch.ts'
-import { browserRandom } from './browser-random.ts'
-import { makeCrossOriginFetch } from './cross-origin-fetch.ts'
-import { makeWebCrypto } from './web-crypto.ts'
-import { openWebSocket } from './web-socket.ts'
-import { makeWorkerScrypt } from './worker-scrypt.ts'
 
-/** What may differ from the defaults of {@link makeBrowserIo}. */
+import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
+import type { Clock, CryptoPort, Io } from '../../kernel/io/io.ts'
+import { makeWebCrypto, makeWorkerScrypt } from './browser-crypto.ts'
+import { makeBrowserFetch } from './browser-fetch.ts'
+import { makeCrossOriginFetch } from './cross-origin-fetch.ts'
+import { openWebSocket } from './web-socket.ts'
+
+/** Options of {@link makeBrowserIo}. */
 export interface BrowserIoOptions {
   /** The largest body or message that is held, in bytes. Default 16 MB (architecture decision 18). */
   readonly maxReplyBytes?: number
-  /** Where cross-origin requests go that the browser does not allow. Default: the four of protocol §2.12. */
+  /** Proxies for cross-origin requests that the browser does not allow. Default: the four of protocol §2.12. */
   readonly proxies?: readonly string[]
   /**
    * Starts a Web Worker of the file `holdfast/browser/scrypt-worker`, which derives keys of passwords beside the page. Without
@@ -58,3 +56,48 @@ const cryptoOf = ({ scryptWorker }: BrowserIoOptions): CryptoPort => {
 }
 
 const PROXIES = [1, 2, 3, 4].map(count => `https://cors${count}.edge.app`)
+
+/** The clock of a web page. */
+const browserClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after: (delayMs, task) => {
+    let timer: ReturnType<typeof setTimeout>
+    const wait = (restMs: number): void => {
+      const stepMs = Math.min(Math.max(restMs, 0), MAX_TIMER_MS)
+      timer = setTimeout(() => (restMs <= MAX_TIMER_MS ? task() : wait(restMs - stepMs)), stepMs)
+    }
+    wait(delayMs)
+    return () => clearTimeout(timer)
+  },
+  turn: () =>
+    // Timers of a page wait at least 4 ms when they follow each other; messages do not.
+    new Promise(resolve => {
+      const { port1, port2 } = new MessageChannel() as unknown as Channel
+      port1.onmessage = () => {
+        port1.close()
+        resolve()
+      }
+      port2.postMessage(undefined)
+    })
+}
+
+/** As the standard has it; Node's types lack the handler. */
+interface Channel {
+  readonly port1: { onmessage: () => void; close(): void }
+  readonly port2: { postMessage(value: unknown): void }
+}
+
+/** Browsers fire at once when asked to wait longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** Random bytes of the browser's generator, which gives 65,536 at a time. */
+const browserRandom = (count: number): Uint8Array => {
+  const bytes = new Uint8Array(count)
+  for (let start = 0; start < count; start += MAX_DRAW) {
+    globalThis.crypto.getRandomValues(bytes.subarray(start, start + MAX_DRAW))
+  }
+  return bytes
+}
+
+const MAX_DRAW = 65_536

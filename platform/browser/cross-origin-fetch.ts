@@ -1,9 +1,8 @@
 import { isWalletError } from '../../kernel/base/errors.ts'
 import { shuffled } from '../../kernel/base/random.ts'
-import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
-import { raceInTurn } from './race-in-turn.ts'
+import type { Clock, FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
 
-/** What a cross-origin fetch is made of. */
+/** Options of {@link makeCrossOriginFetch}. */
 export interface CrossOriginOptions extends Pick<Io, 'fetch' | 'clock' | 'random'> {
   /** Addresses of proxies, which send a request on to the address in its `x-proxy-url` header. */
   readonly proxies: readonly string[]
@@ -59,6 +58,56 @@ const askProxies = (io: CrossOriginOptions, url: string, options: FetchOptions):
   return raceInTurn(attempts, { clock: io.clock, staggerMs: STAGGER_MS, signal: options.signal })
 }
 
-/** The caller gave up, or the server has answered: nobody else need be asked. */
+/** The caller gave up, or the server has answered: no other address is tried. */
 const isFinal = (error: unknown, { signal }: FetchOptions): boolean =>
   signal?.aborted === true || isWalletError(error, 'REPLY_TOO_LARGE')
+
+/** Options of {@link raceInTurn}. */
+export interface RaceOptions {
+  readonly clock: Clock
+  /** The time that an attempt runs alone. */
+  readonly staggerMs: number
+  readonly signal?: FetchOptions['signal'] | undefined
+}
+
+/**
+ * Starts attempts one after another, each when the one before has failed or had its time, until one succeeds.
+ *
+ * Earlier attempts go on beside later ones. The first success ends all others, and so does the signal.
+ *
+ * @throws the first failure, when all have failed; what an attempt says of the signal; a `TypeError` if there are none
+ */
+const raceInTurn = <T>(
+  attempts: readonly ((signal: AbortSignal) => Promise<T>)[],
+  { clock, staggerMs, signal }: RaceOptions
+): Promise<T> => {
+  const aborter = new AbortController()
+  const abort = (): void => aborter.abort()
+  if (signal?.aborted) abort()
+  signal?.addEventListener('abort', abort)
+  let cancel = (): void => {}
+  return new Promise<T>((resolve, reject) => {
+    const failures: unknown[] = []
+    let started = 0
+    const startNext = (): void => {
+      cancel()
+      const attempt = attempts[started]
+      if (attempt === undefined) return
+      started += 1
+      const number = started
+      if (started < attempts.length) cancel = clock.after(staggerMs, startNext)
+      attempt(aborter.signal).then(resolve, error => {
+        failures.push(error)
+        if (aborter.signal.aborted) reject(error)
+        else if (failures.length === attempts.length) reject(failures[0])
+        else if (number === started) startNext()
+      })
+    }
+    if (attempts.length === 0) reject(new TypeError('There is nobody to ask'))
+    startNext()
+  }).finally(() => {
+    cancel()
+    signal?.removeEventListener('abort', abort)
+    abort()
+  })
+}

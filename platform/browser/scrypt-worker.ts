@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // The file of a Web Worker that does scrypt beside the page; `makeBrowserIo({ scryptWorker })` speaks to it.
 import { scrypt } from '@noble/hashes/scrypt.js'
-import type { ScryptAnswer, ScryptJob } from './worker-scrypt.ts'
+import type { ScryptAnswer, ScryptJob } from './browser-crypto.ts'
 
 globalThis.addEventListener('message', ({ data: job }: MessageEvent<ScryptJob>) => {
   const { id, data, salt, cost, length } = job

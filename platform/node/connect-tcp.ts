@@ -65,5 +65,5 @@ const channelOf = (socket: Socket, handlers: ChannelHandlers, maxBacklog: number
   }
 }
 
-/** How long a peer may take to agree to the end. */
+/** The time that a peer has to confirm the end. */
 const CLOSE_LIMIT_MS = 1000

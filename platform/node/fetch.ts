@@ -1,7 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { WalletError } from '../../kernel/base/errors.ts'
 import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
-import { textOfReply } from './reply-text.ts'
 
 /**
  * Makes `Io.fetch` over Node's HTTP client, whose connections are kept for the next request.
@@ -158,3 +157,9 @@ const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> 
 }
 
 const abortError = (): Error => Object.assign(new Error('The request was aborted'), { name: 'AbortError' })
+
+/** The text of a UTF-8 reply as the fetch standard reads it: no byte order mark, bad bytes replaced. */
+const textOfReply = (chunks: readonly Buffer[]): string => {
+  const text = Buffer.concat(chunks).toString('utf8')
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}

@@ -107,7 +107,7 @@ const parseShortHex = (text: string): Uint8Array => {
 }
 
 /**
- * Whether a text is the base64 of the bytes that were read from it.
+ * Returns true if a text is the base64 of the bytes that were read from it.
  *
  * The decoder also takes `-` and `_`, cuts characters to their low byte, and skips what is none of its own, which then
  * misses. To spell the bytes again and compare would take three times as long as the reading.

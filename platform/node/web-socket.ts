@@ -63,7 +63,7 @@ const channelOf = (socket: WebSocket, handlers: ChannelHandlers, maxBytes: numbe
   }
 }
 
-/** How long a peer may take to agree to the end. */
+/** The time that a peer has to confirm the end. */
 const CLOSE_LIMIT_MS = 1000
 
 /** The owner hears of it by `onClose`. */

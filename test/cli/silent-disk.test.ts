@@ -1,6 +1,7 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
 import type { Plugin } from '../../kernel/index.ts'
-import { fileCalls } from '../../plugins/storage/file/file-calls.ts'
+import { fileCalls } from '../../plugins/storage/file/file-store.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 

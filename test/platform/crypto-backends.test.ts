@@ -4,8 +4,8 @@ import test from 'ava'
 import fc from 'fast-check'
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
 import type { CryptoPort } from '../../kernel/io/io.ts'
-import { makeWebCrypto } from '../../platform/browser/web-crypto.ts'
-import { passesSelfTest } from '../../platform/node/crypto-self-test.ts'
+import { makeWebCrypto } from '../../platform/browser/browser-crypto.ts'
+import { passesSelfTest } from '../../platform/node/choose-crypto.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 
 const io = makeNodeIo()

@@ -1,13 +1,13 @@
-import { chmod, rename, rm, unlink } from 'node:fs/promises'
+import * as fs from 'node:fs'
+import { chmod, mkdir, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import type { KeyvStoreAdapter } from 'keyv'
 import { WalletError } from '../../../kernel/plugin-api.ts'
 import type { ListingStore } from '../keyv-disk.ts'
-import { DirectorySync } from './directory-sync.ts'
-import { fileCalls, withFile } from './file-calls.ts'
 import { LOCK_NAME } from './file-lock.ts'
 
-/** How many files are open at one time; the rest wait in order. */
+/** The number of files that are open at one time; the others wait in order. */
 const MAX_OPEN = 64
 /** No key can end in this: `~` is outside the path grammar. */
 const DRAFT = '.~tmp'
@@ -88,7 +88,7 @@ export class FileStore implements ListingStore {
     for (const key of await this.list('')) yield [key, undefined]
   }
 
-  /** Whether a write or a deletion has not ended yet. */
+  /** True while a write or a deletion has not ended. */
   get isWriting(): boolean {
     return this.#writing.size > 0
   }
@@ -243,4 +243,144 @@ const walk = async (root: string, folder: string, keep: (name: string) => boolea
 const isMissing = (error: unknown): boolean => {
   const code = (error as NodeJS.ErrnoException).code
   return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
+/**
+ * Makes names durable: one fsync of a directory serves every rename that was done before it began.
+ *
+ * Callers that arrive while an fsync runs share the next one (group commit).
+ */
+class DirectorySync {
+  readonly #root: string
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #next = new Map<string, Promise<void>>()
+  readonly #made = new Map<string, Promise<void>>()
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  /** Resolves when every name in the directory, as of now, is durable. */
+  sync(directory: string): Promise<void> {
+    const running = this.#running.get(directory)
+    if (running === undefined) return this.#start(directory)
+    const queued = this.#next.get(directory)
+    if (queued !== undefined) return queued
+    const next = running
+      .catch(() => {})
+      .then(() => {
+        this.#next.delete(directory)
+        return this.#start(directory)
+      })
+    this.#next.set(directory, next)
+    return next
+  }
+
+  /** Creates a directory and its parents up to the root, private and durable. */
+  make(directory: string): Promise<void> {
+    const made = this.#made.get(directory)
+    if (made !== undefined) return made
+    const making = this.#make(directory)
+    this.#made.set(directory, making)
+    making.catch(() => this.#made.delete(directory))
+    return making
+  }
+
+  /** Forgets which directories exist, after one was found missing. */
+  forget(): void {
+    this.#made.clear()
+  }
+
+  async #make(directory: string): Promise<void> {
+    if (directory === this.#root) {
+      await mkdir(directory, { recursive: true, mode: 0o700 })
+      return
+    }
+    const parent = dirname(directory)
+    await this.make(parent)
+    try {
+      await mkdir(directory, { mode: 0o700 })
+    } catch (error) {
+      // Whoever made it may have ended before its name was durable.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    await this.sync(parent)
+  }
+
+  #start(directory: string): Promise<void> {
+    const running = syncDirectory(directory).finally(() => {
+      if (this.#running.get(directory) === running) this.#running.delete(directory)
+    })
+    this.#running.set(directory, running)
+    return running
+  }
+}
+
+const syncDirectory = async (directory: string): Promise<void> => {
+  // Windows has no handle of a directory; a rename there is journaled by the file system.
+  if (process.platform === 'win32') return
+  await withFile(directory, { flags: 'r' }, file => fileCalls.fsync(file))
+}
+
+/** The calls of the system by the number of an open file. */
+export interface FileCalls {
+  open(path: string, flags: string, mode?: number): Promise<number>
+  close(file: number): Promise<void>
+  fsync(file: number): Promise<void>
+  /** Writes all of a text. */
+  write(file: number, text: string): Promise<void>
+  /** The content of a folder, in any order. */
+  list(path: string): Promise<fs.Dirent[]>
+  /** All bytes of a file. */
+  readAll(path: string): Promise<Uint8Array>
+  /** Reads up to `length` bytes from `start` on, as letters of one byte each. */
+  read(file: number, start: number, length: number): Promise<string>
+}
+
+/** Those of Node with a callback. Its promises and file handles cost twice as much, and a store makes thousands of calls. */
+export const fileCalls: FileCalls = {
+  open: promisify(fs.open),
+  close: promisify(fs.close),
+  fsync: promisify(fs.fsync),
+  list: path =>
+    new Promise((resolve, reject) => {
+      fs.readdir(path, { withFileTypes: true }, (error, entries) => {
+        if (error === null) resolve(entries)
+        else reject(error)
+      })
+    }),
+  readAll: promisify<string, Uint8Array>(fs.readFile),
+  async write(file, text) {
+    const bytes = Buffer.from(text, 'utf8')
+    for (let at = 0; at < bytes.length; ) at += await writeSome(file, bytes, at)
+  },
+  read: (file, start, length) =>
+    new Promise((resolve, reject) => {
+      fs.read(file, Buffer.allocUnsafe(length), 0, length, start, (error, count, bytes) => {
+        if (error === null) resolve(bytes.toString('latin1', 0, count))
+        else reject(error)
+      })
+    })
+}
+
+const writeSome = (file: number, bytes: Buffer, at: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    fs.write(file, bytes, at, bytes.length - at, null, (error, count) => {
+      if (error === null) resolve(count)
+      else reject(error)
+    })
+  })
+
+/** Opens a file, runs a task with its number, and closes it. */
+const withFile = async <T>(
+  path: string,
+  { flags, mode }: { readonly flags: string; readonly mode?: number },
+  task: (file: number) => Promise<T>
+): Promise<T> => {
+  const file = await fileCalls.open(path, flags, mode)
+  try {
+    return await task(file)
+  } finally {
+    await fileCalls.close(file)
+  }
 }

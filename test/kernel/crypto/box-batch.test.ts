@@ -12,7 +12,7 @@ import {
   sealTexts
 } from '../../../kernel/crypto/box.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
-import { makeWebCrypto } from '../../../platform/browser/web-crypto.ts'
+import { makeWebCrypto } from '../../../platform/browser/browser-crypto.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 
 const key = new Uint8Array(32).fill(9)

@@ -6,8 +6,9 @@ import {
   type JsonObject,
   nativeAmount
 } from '../../../kernel/plugin-api.ts'
-import type { Branch, Purpose } from '../../../plugins/currency/utxo/keys/keys.ts'
+import type { Branch } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import type { Purpose } from '../../../plugins/currency/utxo/params/coin.ts'
 import { feeRateOf, rateText } from '../../../plugins/currency/utxo/spend/fees.ts'
 import {
   maxAmountOf,

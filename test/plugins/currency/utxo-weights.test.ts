@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Purpose } from '../../../plugins/currency/utxo/keys/keys.ts'
+import type { Purpose } from '../../../plugins/currency/utxo/params/coin.ts'
 import { feeOf, outputWeightOf, txWeightOf } from '../../../plugins/currency/utxo/spend/fees.ts'
 import {
   branchAndBound,

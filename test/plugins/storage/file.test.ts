@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { isWalletError } from '../../../kernel/base/errors.ts'
-import { fileCalls } from '../../../plugins/storage/file/file-calls.ts'
 import { lockFolder } from '../../../plugins/storage/file/file-lock.ts'
 import { openFileDisk } from '../../../plugins/storage/file/file-storage.ts'
+import { fileCalls } from '../../../plugins/storage/file/file-store.ts'
 import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
 
 const roots: string[] = []
@@ -247,7 +247,7 @@ test('a process that exits in the middle of a write leaves its lock, which the n
   const module = (path: string): string =>
     new URL(`../../../plugins/storage/file/${path}`, import.meta.url).href
   const code = `
-    import { fileCalls } from '${module('file-calls.js')}'
+    import { fileCalls } from '${module('file-store.js')}'
     import { openFileDisk } from '${module('file-storage.js')}'
     const disk = await openFileDisk(process.argv[1])
     fileCalls.fsync = async () => process.exit()

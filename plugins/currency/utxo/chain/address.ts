@@ -12,8 +12,7 @@ import {
   type UriRequest,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
-import type { Purpose } from '../keys/keys.ts'
-import type { CoinRow, NetworkRow, ScriptType } from '../params/coin.ts'
+import type { CoinRow, NetworkRow, Purpose, ScriptType } from '../params/coin.ts'
 import { hash160 } from './transaction.ts'
 
 /** An address that can be paid. */

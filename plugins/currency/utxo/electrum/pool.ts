@@ -7,6 +7,7 @@ import {
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { type BlockHeader, parseHeader } from '../chain/header.ts'
+import { isHash } from '../chain/transaction.ts'
 import type { BlockWork, FeeEstimates, NetworkRow } from '../params/coin.ts'
 import {
   type ElectrumCall,
@@ -15,7 +16,7 @@ import {
   ElectrumRefusal,
   type ElectrumServer
 } from './connection.ts'
-import { isHash, readFeeRate, readHeaderHex, readStatus, readTip } from './replies.ts'
+import { readFeeRate, readHeaderHex, readStatus, readTip } from './replies.ts'
 
 /** What a wallet hears from the pool. */
 export interface PoolClient {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../../kernel/plugin-api.ts'
+import { isHash } from '../chain/transaction.ts'
 import { ElectrumFault } from './connection.ts'
 
 /** A transaction in the history of a script. `height`: 0 or less while unconfirmed. */
@@ -13,13 +14,9 @@ export interface MerkleProof {
   readonly position: number
 }
 
-const HASH = /^[0-9a-f]{64}$/
 const HEX = /^(?:[0-9a-f]{2})+$/
 const MAX_HISTORY = 100_000
 const MAX_TX_HEX = 8_000_000
-
-/** Tells whether text is a lower-case 32-byte hash. */
-export const isHash = (value: unknown): value is string => typeof value === 'string' && HASH.test(value)
 
 /** The status of a script: a hash, or null while unused. @throws ElectrumFault */
 export const readStatus = (reply: Json | undefined): string | null => {

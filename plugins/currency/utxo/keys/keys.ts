@@ -8,7 +8,7 @@ import {
   WalletError,
   type WalletKeys
 } from '../../../../kernel/plugin-api.ts'
-import type { CoinRow, KeyFormat, NetworkRow } from '../params/coin.ts'
+import type { CoinRow, KeyFormat, NetworkRow, Purpose } from '../params/coin.ts'
 
 /** The public face of a wallet: one account-level key for each purpose. */
 export interface AccountKeys {
@@ -245,9 +245,6 @@ const rawSeedOf = (text: string, crypto: CryptoPort): Uint8Array => {
   }
   return seed
 }
-
-/** The path family of a script; BIP number, and 32 for the old m/0/0/i wallets. */
-export type Purpose = 32 | 44 | 49 | 84 | 86
 
 /** A run of scripts that the wallet watches: one purpose, receive (0) or change (1). */
 export interface Branch {

@@ -114,3 +114,6 @@ export interface FeeEstimates {
   readonly standard?: bigint
   readonly low?: bigint
 }
+
+/** The path family of a script; BIP number, and 32 for the old m/0/0/i wallets. */
+export type Purpose = 32 | 44 | 49 | 84 | 86

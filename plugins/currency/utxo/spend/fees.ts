@@ -1,6 +1,5 @@
 import { type JsonObject, type NetworkFeeOption, WalletError } from '../../../../kernel/plugin-api.ts'
-import type { Purpose } from '../keys/keys.ts'
-import type { FeeEstimates, FeeFigures, ScriptType } from '../params/coin.ts'
+import type { FeeEstimates, FeeFigures, Purpose, ScriptType } from '../params/coin.ts'
 
 /** What decides a fee rate: the user's choice, what the server told, and the network's own figures. */
 export interface FeeChoice {

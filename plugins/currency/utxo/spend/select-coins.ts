@@ -1,5 +1,4 @@
-import type { Purpose } from '../keys/keys.ts'
-import type { ScriptType } from '../params/coin.ts'
+import type { Purpose, ScriptType } from '../params/coin.ts'
 import type { Coin } from '../wallet/ledger.ts'
 import { feeOf, inputWeightOf, outputWeightOf, scriptLengthOf, txWeightOf } from './fees.ts'
 

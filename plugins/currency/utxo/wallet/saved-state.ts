@@ -1,6 +1,5 @@
 import type { CryptoPort, EngineStore, Io, Yielder } from '../../../../kernel/plugin-api.ts'
-import { parseRawTx } from '../chain/transaction.ts'
-import { isHash } from '../electrum/replies.ts'
+import { isHash, parseRawTx } from '../chain/transaction.ts'
 import type { Ledger, LedgerTx } from './ledger.ts'
 import type { BranchScripts, ScriptRecord, ScriptTable } from './scripts.ts'
 

@@ -4,7 +4,8 @@ import type { Clock } from '../../../../kernel/plugin-api.ts'
 import { type Program, programOf, scriptTypeOf, writeScript } from '../chain/address.ts'
 import { hexOf, hexOfReversed } from '../chain/transaction.ts'
 import { branchNodeOf, childKeys, type PublicNode } from '../keys/child-keys.ts'
-import { type AccountKeys, type Branch, branchesOf, mainPurposeOf, type Purpose } from '../keys/keys.ts'
+import { type AccountKeys, type Branch, branchesOf, mainPurposeOf } from '../keys/keys.ts'
+import type { Purpose } from '../params/coin.ts'
 
 /** The scripts of one branch, from index 0 without holes. */
 export class BranchScripts {
