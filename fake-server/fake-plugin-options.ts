@@ -3,7 +3,7 @@ import { forEachChain } from './chain/chains.ts'
 import { CHAIN_SERVERS, type ChainServers } from './world/chains.ts'
 
 /**
- * What the plugins that ship are given to live in a fake world, as `pluginOptions`: the networks and servers of its
+ * Makes the `pluginOptions` that the plugins that ship need in a fake world: the networks and servers of its
  * chains, and keys, of which its providers take any.
  *
  * @param chainServers - where the chains are; inside the process of their world if left out

@@ -43,16 +43,16 @@ export const FAKE_ADDRESSES: {
   chainServers: CHAIN_SERVERS
 }
 
-/** What a fake world takes from its host. */
+/** Options of {@link makeFakeWorld}. */
 export interface FakeWorldOptions {
   readonly io: Pick<Io, 'clock' | 'crypto' | 'random'>
-  /** What `toJson` gave earlier; a new world when left out. */
+  /** The result of an earlier `toJson`; a new world when left out. */
   readonly saved?: Json
   /** The only API keys that the login server lets in; any when left out. */
   readonly apiKeys?: readonly string[]
 }
 
-/** A world that keeps itself on a disk. */
+/** Options of {@link openPersistentWorld}. */
 export interface PersistentWorldOptions extends Omit<FakeWorldOptions, 'saved'> {
   /** A disk of the world's own. */
   readonly disk: Disk
@@ -63,8 +63,8 @@ export interface PersistentWorldOptions extends Omit<FakeWorldOptions, 'saved'> 
  * Login, info and sync servers, rate and swap providers, a Bitcoin chain, a Litecoin chain and a clock: everything
  * outside that a wallet needs.
  *
- * Several kernels with the io of one world are several devices. What a device was told is durable before it is
- * told; who changes `chains`, `clock` or the market of `providers` directly waits for `saved`.
+ * Several kernels with the io of one world are several devices. Every reply is durable before a device gets
+ * it; after a direct change of `chains`, `clock` or the market of `providers`, wait for `saved`.
  */
 export interface FakeWorld {
   readonly server: FakeServer
@@ -72,14 +72,14 @@ export interface FakeWorld {
   readonly chain: FakeChain
   /** Every chain by plugin id, Bitcoin's among them. */
   readonly chains: FakeChains
-  /** Rate and swap providers, the prices they go by, and how to get them into trouble. */
+  /** Rate and swap providers, with their prices and faults. */
   readonly providers: FakeProviders
-  /** What is behind the swap providers: how they behave, their orders, and what they have paid out. */
+  /** The exchanges and vaults behind the swap providers: their behaviour, orders and payouts. */
   readonly swaps: FakeSwaps
   readonly clock: WorldClock
-  /** An io for one device: the host's crypto and chance, this world's time and network, and nothing else. */
+  /** Makes the io of one device: the host's crypto and random bytes, this world's time and network, and nothing else. */
   ioFor(base: Io, options?: WorldIoOptions): Io
-  /** How good the network of all devices is, and what makes it worse; offline, open connections are lost. */
+  /** The quality of the network of all devices; open connections are lost when it goes offline. */
   readonly network: WorldConditions
   /** Cuts or restores the network of all devices. */
   setOnline(isOnline: boolean): void
@@ -106,7 +106,7 @@ export const makeFakeWorld = ({ saved, ...options }: FakeWorldOptions): FakeWorl
 }
 
 /**
- * Opens the world that a disk holds, or begins one there.
+ * Opens the world on a disk, or makes a new one there.
  *
  * @throws CORRUPT_FILE naming what is damaged or missing, and then changes nothing; STORAGE_FULL, STORAGE_FAILED
  */
@@ -203,9 +203,9 @@ const buildWorld = (
   )
   const chainServers = serveChains(chains)
   const devices = makeWorldIo({ server, providers, chains: chainServers, clock, saved })
-  const follow = ({ isOnline }: NetworkConditions): void => devices.setOnline(isOnline)
-  follow(network.current)
-  network.onChange(follow)
+  const applyOnline = ({ isOnline }: NetworkConditions): void => devices.setOnline(isOnline)
+  applyOnline(network.current)
+  network.onChange(applyOnline)
   const conditions = applyConditions({ clock, chance: makeRandom(seedOf(io.random(4))) }, network)
   server.use(conditions)
   providers.use(conditions)
@@ -233,7 +233,7 @@ interface JournaledParts extends Pick<Restored, 'db' | 'onSkip'> {
   readonly network: WorldConditions
 }
 
-/** Tells a journal everything that changes from now on, besides the chains. */
+/** Adds every later change to a journal, besides those of the chains. */
 const journalChanges = (journal: WorldJournal, { db, providers, network, onSkip }: JournaledParts): void => {
   db.onChange(entry => journal.add(entry as unknown as JsonObject))
   onSkip.listener = offset => journal.add(clockEntry(offset))

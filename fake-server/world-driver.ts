@@ -4,7 +4,7 @@ import type { NetworkConditions } from './base/network.ts'
 import { type ChainId, chainIds } from './chain/chains.ts'
 import type { FakeWorld } from './fake-world.ts'
 
-/** How a world is driven, in this process or by requests to another one; what was done is saved when it answers. */
+/** Controls a world, in this process or by requests to another one; each call resolves once its change is saved. */
 export interface WorldSteering {
   /** Pays from the faucet of a chain; gives the txid. @throws ADDRESS_INVALID, AMOUNT_INVALID, BROADCAST_REFUSED */
   fund(chain: ChainId, address: string, native: string): Promise<string>
@@ -15,7 +15,7 @@ export interface WorldSteering {
   changeNetwork(change: Partial<NetworkConditions>): Promise<NetworkConditions>
 }
 
-/** The steering of a world in this process. */
+/** Makes the control of a world in this process. */
 export const steerWorld = ({
   chains,
   network,
@@ -39,22 +39,22 @@ export const steerWorld = ({
   }
 })
 
-/** Drives a world by the plugins of its chains, and tells how it is, as the devtools want it (`FakeWorldControl`). */
+/** Controls a world by the plugin ids of its chains, with its state as the devtools want it (`FakeWorldControl`). */
 export const driveWorld = (steering: WorldSteering): DrivenWorld => {
   const state = new Observable<WorldState | undefined>(undefined)
-  const tell = ({ isOnline }: NetworkConditions): void => {
+  const showConditions = ({ isOnline }: NetworkConditions): void => {
     if (state.getSnapshot()?.isOnline !== isOnline) state.set({ isOnline })
   }
   return {
     state,
-    look: async () => tell(await steering.network()),
+    look: async () => showConditions(await steering.network()),
     fund: async (pluginId, address, native) => steering.fund(chainOf(pluginId), address, native),
     mine: async (pluginId, count) => steering.mine(chainOf(pluginId), count),
-    setOnline: async isOnline => tell(await steering.changeNetwork({ isOnline }))
+    setOnline: async isOnline => showConditions(await steering.changeNetwork({ isOnline }))
   }
 }
 
-/** How a world is. */
+/** The state of a world. */
 interface WorldState {
   readonly isOnline: boolean
 }

@@ -8,14 +8,14 @@ import type { FakeDb } from './fake-db.ts'
 import type { LoginRecord, Voucher } from './login-record.ts'
 import type { LoginRequest } from './shapes.ts'
 
-/** What the server's memory and the moment say about a request. */
-interface Witness {
+/** The server's database and clock, which a request is checked with. */
+interface AuthContext {
   readonly db: FakeDb
   readonly crypto: CryptoPort
   readonly clock: Clock
 }
 
-/** Who a request is, or why it is turned away. */
+/** The login of a request, or the refusal. */
 export type Access = { readonly record: LoginRecord } | { readonly refusal: FakeReply }
 
 /**
@@ -24,17 +24,17 @@ export type Access = { readonly record: LoginRecord } | { readonly refusal: Fake
  *
  * Undefined if the request carries no complete pair.
  */
-export const authenticate = (request: LoginRequest, witness: Witness): Access | undefined => {
-  const claim = claimOf(request, witness.db)
+export const authenticate = (request: LoginRequest, context: AuthContext): Access | undefined => {
+  const claim = claimOf(request, context.db)
   if (claim === undefined) return undefined
   if (claim.record === undefined) return { refusal: envelope('noAccount') }
   if (!claim.isProven(claim.record)) {
     return { refusal: envelope('invalidPassword', { results: { wait_seconds: 0 } }) }
   }
-  const record = loginAt(claim.record, witness.clock.now())
-  if (record !== claim.record) witness.db.saveLogin(record)
-  if (passesSecondFactor(record, request, witness)) return { record }
-  return { refusal: refuseSecondFactor(record, request, witness) }
+  const record = loginAt(claim.record, context.clock.now())
+  if (record !== claim.record) context.db.saveLogin(record)
+  if (passesSecondFactor(record, request, context)) return { record }
+  return { refusal: refuseSecondFactor(record, request, context) }
 }
 
 interface Claim {
@@ -78,7 +78,7 @@ const hasAnswers = ({ recovery2Auth: known }: LoginRecord, given: readonly strin
 const passesSecondFactor = (
   { otpKey, vouchers }: LoginRecord,
   { otp, voucherId, voucherAuth }: LoginRequest,
-  { crypto, clock }: Witness
+  { crypto, clock }: AuthContext
 ): boolean => {
   if (otpKey === undefined) return true
   const time = secondsOf(clock.now())
@@ -103,7 +103,7 @@ const MAX_VOUCHERS = 100
 const refuseSecondFactor = (
   record: LoginRecord,
   request: LoginRequest,
-  { db, clock }: Witness
+  { db, clock }: AuthContext
 ): FakeReply => {
   const { deviceDescription = UNKNOWN_DEVICE } = request
   // A device that asks again and again waits for one approval, not for the newest of many.

@@ -22,7 +22,7 @@ import {
   syncKey
 } from './shapes.ts'
 
-/** How much a fake database may hold; beyond it, requests are refused and nothing is lost. */
+/** The limits of a fake database; beyond them, requests are refused and nothing is lost. */
 export const DB_LIMITS = {
   logins: 10_000,
   repos: 20_000,
@@ -37,7 +37,7 @@ export type LoginIndex = 'userId' | 'pin2Id' | 'recovery2Id'
 /**
  * Everything the fake servers remember: logins, repos, lobbies and apps.
  *
- * Each change is told to the listener as an entry, in order, so that it can be saved; `apply` takes entries back.
+ * The listener gets each change as an entry, in order, so that it can be saved; `apply` restores entries.
  * Records are never changed in place.
  */
 export class FakeDb {
@@ -58,12 +58,12 @@ export class FakeDb {
     this.#crypto = crypto
   }
 
-  /** Tells every later change to one listener. */
+  /** Calls one listener after every later change. */
   onChange(listener: (entry: DbEntry) => void): void {
     this.#listener = listener
   }
 
-  /** How many there are of each. */
+  /** The number of records of each kind. */
   get counts(): { readonly logins: number; readonly repos: number; readonly lobbies: number } {
     return { logins: this.#logins.size, repos: this.#repos.size, lobbies: this.#lobbies.size }
   }
@@ -98,7 +98,7 @@ export class FakeDb {
     return [...this.#logins.values()].filter(({ parentId }) => parentId === undefined)
   }
 
-  /** Removes a login and all below it. Its repos stay: nothing here tells whose they are. */
+  /** Removes a login and all below it. Its repos stay: the database does not know whose they are. */
   deleteLogin(loginId: string): void {
     this.#removeLogin(loginId)
     this.#listener({ kind: 'deletion', loginId })
@@ -144,7 +144,7 @@ export class FakeDb {
   }
 
   /**
-   * Tells the info server about an app or, with null, lets it forget one.
+   * Registers an app with the info server or, with null, removes one.
    *
    * @throws RangeError if there are {@link DB_LIMITS}.apps already
    */
@@ -173,7 +173,7 @@ export class FakeDb {
   }
 
   /**
-   * Takes a checked entry back, without telling the listener.
+   * Restores a checked entry, without a call of the listener.
    *
    * @throws BAD_REPLY if it does not fit what came before
    */

@@ -4,7 +4,7 @@ import { loginAt } from './auth.ts'
 import type { FakeDb } from './fake-db.ts'
 import type { LoginRecord, Voucher } from './login-record.ts'
 
-/** What a reply is made from. */
+/** The database, crypto and clock that a reply is made from. */
 export interface PayloadSource {
   readonly db: FakeDb
   readonly crypto: Pick<CryptoPort, 'sha256'>

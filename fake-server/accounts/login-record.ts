@@ -156,7 +156,7 @@ export const lobbyShape: Shape<Lobby> = objectOf<Lobby>({
   expires: finite()
 })
 
-/** What an info server knows about an app (protocol §2.8). Addresses of images are whatever the test gave. */
+/** An app on an info server (protocol §2.8). A test chooses the addresses of its images. */
 export interface AppInfo {
   readonly appName: string
   readonly imageUrl?: string | undefined

@@ -10,19 +10,19 @@ export interface RepoFile {
   readonly revision: number
 }
 
-/** What a repo answers to a reader. `hash` is absent while nothing was ever written. */
+/** The reply of a repo to a reader. `hash` is absent while nothing was ever written. */
 export interface RepoAnswer {
   readonly changes: RepoChanges
   readonly hash?: string
 }
 
-/** How much one repo may hold. */
+/** The limits of one repo. */
 export interface RepoLimits {
   /** Files and remembered deletions. */
   readonly files: number
   /** Letters of base64, over all files. */
   readonly letters: number
-  /** How many old hashes are still understood. */
+  /** The number of old hashes that are still understood. */
   readonly hashes: number
 }
 
@@ -34,7 +34,7 @@ const REPO_LIMITS: RepoLimits = { files: 120_000, letters: 256_000_000, hashes: 
  *
  * A hash names the content of the whole history, so that a hash of another life of the same repo is unknown here.
  * Readers with a known hash get what changed since; readers with an unknown one get everything, deletions
- * included, because nobody can tell what they hold (protocol §2.9).
+ * included, because their content is unknown (protocol §2.9).
  */
 export class RepoHistory {
   readonly #crypto: Pick<CryptoPort, 'sha256'>
@@ -117,7 +117,7 @@ export class RepoHistory {
     this.#place(path, file.content, file.revision)
   }
 
-  /** What a reader is told who was last given `hash`; undefined or '' for a reader that knows nothing. */
+  /** The reply to a reader that last got `hash`; undefined or '' for a new reader. */
   since(hash: string | undefined): RepoAnswer {
     const known = hash === undefined || hash === '' ? undefined : this.#revisionOf.get(hash)
     const isLost = known === undefined && hash !== undefined && hash !== ''

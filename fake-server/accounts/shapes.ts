@@ -60,7 +60,7 @@ export const plainBox = ({ encryptionType, data_base64, iv_hex }: Box): Box => (
 export const isSyncKey = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 2 * MAX_SYNC_KEY && isHex(value)
 
-/** Tells whether a text may name a file of a repo: relative, no way up, nothing that a disk could stumble on. */
+/** Tells whether a text may name a file of a repo: relative, no way up, no character that a disk cannot hold. */
 export const isRepoPath = (path: string): boolean => {
   if (path.length === 0 || path.length > MAX_PATH || !PRINTABLE.test(path)) return false
   const segments = path.split('/')

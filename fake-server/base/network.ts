@@ -38,7 +38,7 @@ export interface WorldConditions {
   readonly current: NetworkConditions
   /** Holds until the next change, also in a world that is saved. @throws BAD_REPLY, and then nothing changed */
   change(change: Partial<NetworkConditions>): void
-  /** Tells each later change, until the returned function is called. */
+  /** Calls the listener after each later change, until the returned function is called. */
   onChange(listener: (conditions: NetworkConditions) => void): () => void
 }
 

@@ -4,7 +4,7 @@ import type { Mempool, MempoolEntry } from './mempool.ts'
 import { COINBASE_MATURITY, POLICY } from './network.ts'
 import { type ChainTransaction, type Coin, isFinal, isSequenceFinal } from './transaction.ts'
 
-/** What a transaction brings into the mempool, once it is admitted. */
+/** The entry of an admitted transaction in the mempool, with those that it replaces. */
 export interface Admission {
   readonly fee: bigint
   /** The coin of each input. */
@@ -88,7 +88,7 @@ const checkChainLimits = ({ mempool }: ChainState, tx: ChainTransaction): void =
   }
 }
 
-/** What a replacement pays, and the waiting transactions that spend the same coins. */
+/** The fee of a replacement, and the unconfirmed transactions that spend the same coins. */
 export interface ReplacementOffer {
   readonly fee: bigint
   readonly conflicts: ReadonlySet<string>

@@ -30,7 +30,7 @@ export interface ChainBlock extends Block {
   readonly spent: readonly (readonly Coin[])[]
 }
 
-/** What is needed to work on a block; the nonce is what is worked out. */
+/** The fields of a block before its proof of work, which finds the nonce. */
 export interface BlockTemplate {
   readonly previous: string
   readonly time: number
@@ -103,7 +103,7 @@ const hashOfHeader = (bytes: Uint8Array): string => bytesToHex(sha256x2(bytes).r
 
 const meetsTarget = (hash: string): boolean => hash <= `7fffff${'0'.repeat(58)}`
 
-/** Hashes from the leaf's sibling up to the one below the root, in display order; `position` tells the sides. */
+/** Hashes from the leaf's sibling up to the one below the root, in display order; `position` gives the sides. */
 export interface MerkleBranch {
   readonly branch: readonly string[]
   readonly root: string
@@ -143,10 +143,10 @@ const bytesOf = (hash: string): Uint8Array => hexToBytes(hash).reverse()
 
 const displayOf = (hash: Uint8Array): string => bytesToHex(hash.slice().reverse())
 
-/** What the first transaction of a block is made from. */
+/** Options of {@link makeCoinbase}. */
 export interface CoinbaseOptions {
   readonly height: number
-  /** Who earns the subsidy and the fees. */
+  /** The script that earns the subsidy and the fees. */
   readonly script: Uint8Array
   readonly amount: bigint
   /** Makes the coinbase of two blocks at the same height differ. */

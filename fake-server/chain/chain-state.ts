@@ -4,14 +4,14 @@ import { type ChainNetwork, COINBASE_MATURITY, subsidyAt } from './network.ts'
 import { ScriptIndex } from './script-index.ts'
 import { type ChainTimes, type ChainTransaction, type Coin, CoinTable, coinsOf } from './transaction.ts'
 
-/** Where a transaction is: in the block at `height`, at `position`; both are undefined while it waits. */
+/** A transaction in the block at `height`, at `position`; both are undefined while it is in the mempool. */
 export interface FoundTransaction {
   readonly tx: ChainTransaction
   readonly height?: number
   readonly position?: number
 }
 
-/** What others may ask of the chain. */
+/** The read-only view of a chain. */
 export interface ChainView extends ChainTimes {
   readonly network: ChainNetwork
   readonly tip: ChainBlock

@@ -239,7 +239,7 @@ const NOT_EQUAL = 'Script failed an OP_EQUALVERIFY operation'
 const UNCOMPRESSED = 'Using non-compressed keys in segwit'
 const UNSUPPORTED = 'This kind of spend is not supported here'
 
-/** What a node says of a signature; `ok` or the words of `ScriptErrorString`. */
+/** A node's verdict on a signature: `ok` or a text of `ScriptErrorString`. */
 type SignatureVerdict =
   | { readonly kind: 'ok' }
   /** The signature itself is fine, but of other bytes or by another key. */

@@ -19,20 +19,20 @@ import { saveChain } from './saved-chain.ts'
 import { scriptHashOf, scriptOf } from './script.ts'
 import { type ChainTransaction, type Coin, decodeTransaction } from './transaction.ts'
 
-/** What one call changed. */
+/** The changes of one call. */
 export interface ChainChange {
   readonly isTipNew: boolean
   /** Electrum names of the scripts whose history may be another now. */
   readonly scriptHashes: ReadonlySet<string>
 }
 
-/** What the chain holds for a script. `unconfirmed` is what the mempool adds, negative if it takes away. */
+/** The balance of a script. `unconfirmed` is the change by the mempool, negative if it spends. */
 export interface ChainBalance {
   readonly confirmed: NativeAmount
   readonly unconfirmed: NativeAmount
 }
 
-/** Where the chain takes time and chance from, and where it tells of a listener that threw. */
+/** The clock and random numbers of a chain, and the report of a listener that threw. */
 export interface ChainPorts {
   readonly clock: Clock
   readonly random: (count: number) => Uint8Array
@@ -159,7 +159,7 @@ export class FakeChain {
     return this.#changing(() => this.#accept(tx))
   }
 
-  /** Whether an address is one of this network's. Some old kinds are the same on several. */
+  /** Returns true for an address of this network. Some old kinds are the same on several. */
   takes(address: string): boolean {
     try {
       return scriptOf(this.network, address).length > 0
@@ -168,7 +168,7 @@ export class FakeChain {
     }
   }
 
-  /** What an address or a script holds. @throws ADDRESS_INVALID */
+  /** The balance of an address or a script. @throws ADDRESS_INVALID */
   balance(target: string | Uint8Array): ChainBalance {
     const { confirmed, unconfirmed } = this.#state.scripts.balanceOf(
       scriptHashOf(scriptOf(this.network, target))
@@ -258,7 +258,7 @@ export class FakeChain {
     let amount = subsidyAt(this.network, height)
     for (const tx of transactions) amount += this.#state.mempool.get(tx.txid)?.fee ?? 0n
     this.#mined += 1
-    // The count makes blocks differ even where chance repeats itself, as a test's may.
+    // The count makes blocks differ even if random bytes repeat, as a test's may.
     const extraNonce = Uint8Array.of(
       ...this.#ports.random(8),
       this.#mined >> 16,
@@ -282,7 +282,7 @@ export class FakeChain {
       const signed = this.#faucet.pay(this.#faucetCoins(), payments)
       if (signed !== undefined) return signed
       const count = this.height < COINBASE_MATURITY ? COINBASE_MATURITY + SPARE_COINBASES - this.height : 1
-      // Many blocks of one second would run ahead of the clock, and what is paid from them would look older.
+      // Many blocks of one second would run ahead of the clock, and payments from them would look older.
       for (let left = count - 1; left >= 0; left -= 1) {
         this.#mineOne(this.#faucet.script, this.#selectWaiting(), left * this.network.blockSeconds)
       }

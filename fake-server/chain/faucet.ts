@@ -86,7 +86,7 @@ const sizeOf = (scripts: readonly Uint8Array[]): bigint =>
 /** Native units for each virtual byte, by the number of blocks that a transaction may wait. */
 export type FeeRates = Readonly<Record<string, number>>
 
-/** What the fake network asks for until a test says otherwise. */
+/** The fee rates of the fake network until a test sets others. */
 export const DEFAULT_FEE_RATES: FeeRates = { 1: 20, 3: 12, 6: 8, 12: 5, 25: 2 }
 
 /**

@@ -39,7 +39,7 @@ export const COINBASE_MATURITY = 100
 /** Most weight units of a block, less what nodes keep free for the coinbase. */
 export const MAX_BLOCK_WEIGHT = 3_996_000
 
-/** What the default policy of nodes asks of a transaction they relay (Bitcoin Core and its heirs, policy.h). */
+/** The default policy of nodes for transactions they relay (Bitcoin Core and its heirs, policy.h). */
 export const POLICY = {
   maxWeight: 400_000,
   minBaseSize: 65,

@@ -11,7 +11,7 @@ import { type FeeRates, parseFeeRates } from './faucet.ts'
 import type { ChainNetwork } from './network.ts'
 import { decodeTransaction } from './transaction.ts'
 
-/** What a fake chain consists of. */
+/** The content of a fake chain. */
 export interface ChainParts {
   readonly state: ChainState
   /** 32 bytes in hex. */
@@ -19,7 +19,7 @@ export interface ChainParts {
   readonly feeRates: ReadonlyMap<number, number>
 }
 
-/** What was read back. */
+/** The content of a saved chain. */
 export interface SavedChain {
   readonly state: ChainState
   readonly faucetKey: string

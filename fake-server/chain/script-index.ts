@@ -13,7 +13,7 @@ export interface HistoryItem {
   readonly fee?: bigint
 }
 
-/** What a script holds, in native units; `unconfirmed` is what the mempool adds or takes away. */
+/** The balance of a script in native units; `unconfirmed` is the change by the mempool. */
 export interface ScriptBalance {
   readonly confirmed: bigint
   readonly unconfirmed: bigint
@@ -27,7 +27,7 @@ export interface Confirmation {
   readonly created: readonly Coin[]
 }
 
-/** What the chain knows of each script, kept up to date block by block, and which scripts changed. */
+/** Histories and coins of each script, updated block by block, with the scripts that changed. */
 export class ScriptIndex {
   readonly #scripts = new Map<string, ScriptRow>()
   readonly #mempool: Mempool

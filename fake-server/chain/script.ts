@@ -4,7 +4,7 @@ import { concatBytes, sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/base/errors.ts'
 import type { ChainNetwork } from './network.ts'
 
-/** What a node recognises in an output script; `unknown` is not relayed. */
+/** The kinds of output script that a node recognises; `unknown` is not relayed. */
 export type ScriptKind =
   | 'p2pk'
   | 'p2pkh'
@@ -112,7 +112,7 @@ export const scriptOf = (network: ChainNetwork, target: string | Uint8Array): Ui
       try {
         return OutScript.encode(Address({ ...prefixes, scriptHash }).decode(target))
       } catch {
-        // The first failure is the one to tell.
+        // The first failure is the one to report.
       }
     }
     throw new WalletError('ADDRESS_INVALID', { rule: 'is no regtest address or script' }, error)

@@ -146,7 +146,7 @@ export class CoinTable {
   }
 }
 
-/** The part of a chain that time locks look at. */
+/** The fields of a chain that time locks depend on. */
 export interface ChainTimes {
   readonly height: number
   /** The median of the eleven block times that end at `height` (BIP113), in unix seconds. */

@@ -3,7 +3,7 @@ import type { FakeChain } from '../chain/fake-chain.ts'
 import { errorReply, RPC } from './json-rpc.ts'
 import { DEFAULT_LIMITS, type ElectrumLimits, type ElectrumSession, makeElectrumSession } from './session.ts'
 
-/** How the in-process server behaves. */
+/** Options of the in-process server. */
 export interface ElectrumConnectOptions {
   readonly limits?: Partial<ElectrumLimits>
   /** Longest piece of the stream that `onText` of a TCP connection gets at once; whole messages if left out. */

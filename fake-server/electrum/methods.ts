@@ -8,12 +8,12 @@ import type { HistoryItem } from '../chain/script-index.ts'
 import { isCoinbase } from '../chain/transaction.ts'
 import { type ElectrumParams, RPC, RpcFault } from './json-rpc.ts'
 
-/** What a method may do with the session that called it. */
+/** The session that calls a method. */
 export interface ElectrumSessionState {
   readonly chain: FakeChain
-  /** From now on the client is told of new tips. */
+  /** Notifies the client of new tips from now on. */
   watchTip(): void
-  /** From now on the client is told of changes of a script. @throws RpcFault 1 beyond the limit */
+  /** Notifies the client of changes of a script from now on. @throws RpcFault 1 beyond the limit */
   watchScript(scriptHash: string): string | null
   /** The inverse; false if it was not watched. */
   unwatchScript(scriptHash: string): boolean
@@ -28,7 +28,7 @@ interface ElectrumMethod {
   call(session: ElectrumSessionState, params: ElectrumParams): Json
 }
 
-/** The tip as `blockchain.headers.subscribe` tells it. */
+/** The tip as `blockchain.headers.subscribe` reports it. */
 export const headerResult = (block: ChainBlock): JsonObject => ({
   hex: block.headerHex,
   height: block.height
@@ -250,7 +250,7 @@ const historyResult = ({ txid, height, fee }: HistoryItem): Json => ({
   ...(fee === undefined ? {} : { fee: Number(fee) })
 })
 
-/** What the server calls itself. */
+/** The name and version of the server. */
 export const SERVER_SOFTWARE = 'Holdfast fake chain 1.0'
 
 /** The methods of Electrum protocol 1.4 that are about the server and its network. */

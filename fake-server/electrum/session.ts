@@ -19,7 +19,7 @@ import {
   SERVER_SOFTWARE
 } from './methods.ts'
 
-/** What one client may ask of the server. Lengths are in characters. */
+/** The limits of one client. Lengths are in characters. */
 export interface ElectrumLimits {
   readonly maxMessage: number
   readonly maxReply: number
@@ -28,7 +28,7 @@ export interface ElectrumLimits {
   readonly maxHistory: number
 }
 
-/** What a fake server allows if it is not told otherwise; like a public one, but generous with batches. */
+/** The default limits of a fake server: those of a public one, but generous with batches. */
 export const DEFAULT_LIMITS: ElectrumLimits = {
   maxMessage: 1_000_000,
   maxReply: 8_000_000,
@@ -83,10 +83,10 @@ class Session implements ElectrumSessionState {
     if (this.#isClosed) return
     this.#held = []
     const reply = this.#replyTo(message)
-    if (reply !== undefined) this.#tell(reply)
+    if (reply !== undefined) this.#sendOrHold(reply)
     const held = this.#held
     this.#held = undefined
-    for (const text of held) this.#tell(text)
+    for (const text of held) this.#sendOrHold(text)
   }
 
   close(): void {
@@ -184,19 +184,22 @@ class Session implements ElectrumSessionState {
 
   #onChange({ isTipNew, scriptHashes }: ChainChange): void {
     if (isTipNew && this.#isTipWatched) {
-      this.#tell(notification('blockchain.headers.subscribe', [headerResult(this.chain.view.tip)]), true)
+      this.#sendOrHold(
+        notification('blockchain.headers.subscribe', [headerResult(this.chain.view.tip)]),
+        true
+      )
     }
     for (const scriptHash of scriptHashes) {
-      const told = this.#scripts.get(scriptHash)
-      if (told === undefined) continue
+      const last = this.#scripts.get(scriptHash)
+      if (last === undefined) continue
       const status = this.chain.view.scripts.statusOf(scriptHash)
-      if (status === told) continue
+      if (status === last) continue
       this.#scripts.set(scriptHash, status)
-      this.#tell(notification('blockchain.scripthash.subscribe', [scriptHash, status]), true)
+      this.#sendOrHold(notification('blockchain.scripthash.subscribe', [scriptHash, status]), true)
     }
   }
 
-  #tell(text: string, isNotice = false): void {
+  #sendOrHold(text: string, isNotice = false): void {
     if (this.#isClosed) return
     if (isNotice && this.#held !== undefined) this.#held.push(text)
     else this.#send(text)

@@ -4,14 +4,14 @@ import type { FakeChain } from '../chain/fake-chain.ts'
 import { makeLineReader } from '../electrum/connect.ts'
 import { DEFAULT_LIMITS, type ElectrumLimits, makeElectrumSession } from '../electrum/session.ts'
 
-/** Where to listen, and what to allow. */
+/** Address and limits of an Electrum server. */
 export interface ElectrumServerOptions {
   /** Loopback if left out. */
   readonly host?: string
   /** Any free port if left out or 0. */
   readonly port?: number
   readonly limits?: Partial<ElectrumLimits>
-  /** Waits until all changes so far are durable; clients are told nothing before, and cut off if it rejects. */
+  /** Waits until all changes so far are durable; no reply is sent before, and clients are cut off if it rejects. */
   readonly saved?: () => Promise<void>
 }
 
@@ -63,7 +63,7 @@ export const serveElectrumTcp = async (
   }
 }
 
-/** What all connections of a server share. */
+/** The options that all connections of a server share. */
 export interface ConnectionOptions {
   readonly limits: Partial<ElectrumLimits>
   readonly saved: (() => Promise<void>) | undefined

@@ -3,7 +3,7 @@ import { type FakeReply, type FakeRequest, invalidRequest } from '../base/replie
 import type { FakeProviders } from '../providers/fake-providers.ts'
 import { type FakeServer, MAX_BODY } from '../routes/fake-server.ts'
 
-/** Where to listen. */
+/** Address and limits of an HTTP server. */
 export interface HttpServerOptions {
   /** Loopback if left out. */
   readonly host?: string

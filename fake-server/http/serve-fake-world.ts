@@ -6,7 +6,7 @@ import { type ElectrumServer, serveElectrumTcp } from './electrum-tcp.ts'
 import { serveElectrumWebSocket } from './electrum-web-socket.ts'
 import { serveFakeServer } from './http-server.ts'
 
-/** Where a world listens; any free port for each that is left out or 0, loopback if `host` is left out. */
+/** The ports of a world: any free one for each that is left out or 0; loopback if `host` is left out. */
 export interface ServeWorldOptions {
   readonly host?: string
   readonly httpPort?: number

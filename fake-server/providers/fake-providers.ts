@@ -17,7 +17,7 @@ import { fakeMempool } from './rates/fake-mempool.ts'
 import type { ExchangePorts } from './swap/fake-exchange.ts'
 import { type FakeSwaps, makeFakeSwaps } from './swap/fake-swaps.ts'
 
-/** What the providers of a world share. */
+/** The clock and the durability that the providers of a world share. */
 interface FakeProvidersOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'now'>
   /** Waits until all changes so far are durable; each answer waits for it. */
@@ -46,7 +46,7 @@ export class FakeProviders {
     this.#options = options
   }
 
-  /** Opens the doors of a provider. @throws TypeError if its id or a host is taken */
+  /** Adds a provider. @throws TypeError if its id or a host is taken */
   add(provider: FakeProvider): void {
     const { id, hosts } = provider
     if (id === MARKET || this.#byId.has(id) || hosts.some(host => this.#byHost.has(host))) {
@@ -68,7 +68,7 @@ export class FakeProviders {
 
   /**
    * Puts a middleware before one provider, or before all, until the returned function is called: any of
-   * `trouble.ts` and `provider-trouble.ts`, or one's own. It goes outside those already there.
+   * `base/faults.ts`, or one's own. It goes outside those already there.
    */
   use(middleware: Middleware, providerId?: string): () => void {
     if (providerId !== undefined && !this.#byId.has(providerId)) {
@@ -118,7 +118,7 @@ export class FakeProviders {
     }
   }
 
-  /** What a saved world keeps: one entry for each provider that remembers something, and one for the market. */
+  /** Yields the entries of a saved world: one for each provider with a state, and one for the market. */
   *entries(): Generator<JsonObject> {
     for (const [id, memory] of this.#memories()) {
       const saved = memory.save()
@@ -158,9 +158,9 @@ const withoutKeys = (path: string): string => path.replace(KEY_VALUE, '$1…')
 
 const KEY_VALUE = /([?&][^=&]*(?:key|secret|token|auth|sign|pass)[^=&]*=)[^&]*/gi
 
-/** What the providers of a world are opened with. */
+/** Options of {@link openFakeProviders}. */
 export interface OpenProvidersOptions extends FakeProvidersOptions {
-  /** Where swaps are paid and paid out. */
+  /** The chains on which swaps are paid and paid out. */
   readonly chains: FakeChains
   readonly clock: FakeProvidersOptions['clock'] & ExchangePorts['clock']
   readonly random: (count: number) => Uint8Array
@@ -168,13 +168,13 @@ export interface OpenProvidersOptions extends FakeProvidersOptions {
   readonly remembered?: Iterable<Json>
 }
 
-/** The providers of a world, and what is behind those that swap. */
+/** The providers of a world, with the exchanges and vaults behind those that swap. */
 export interface OpenedProviders {
   readonly providers: FakeProviders
   readonly swaps: FakeSwaps
 }
 
-/** Opens all providers that a fake world has. @throws BAD_REPLY if what is remembered is damaged */
+/** Opens all providers of a fake world. @throws BAD_REPLY if a saved entry is damaged */
 export const openFakeProviders = ({
   chains,
   random,

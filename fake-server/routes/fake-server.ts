@@ -15,17 +15,17 @@ import { makeTrafficLog, type TrafficLog } from '../base/traffic.ts'
 import type { Challenge, Handler, ServerLists } from './route.ts'
 import { findRoute } from './table.ts'
 
-/** What a fake server needs, and how it behaves. */
+/** Options of {@link FakeServer}. */
 export interface FakeServerOptions {
   readonly crypto: CryptoPort
   readonly clock: Clock
   /** The only API keys that are let in; any, or none at all, when left out. */
   readonly apiKeys?: readonly string[]
-  /** What `/v1/edgeServers` lists; {@link FAKE_SERVER_LISTS} when left out. */
+  /** The lists of `/v1/edgeServers`; {@link FAKE_SERVER_LISTS} when left out. */
   readonly servers?: ServerLists
   /** Waits until all changes so far are durable; each answer waits for it. */
   readonly saved?: () => Promise<void>
-  /** How many requests the traffic log keeps; 1000 when left out. */
+  /** The number of requests that the traffic log keeps; 1000 when left out. */
   readonly trafficLimit?: number
 }
 
@@ -50,7 +50,7 @@ export class FakeServer {
   readonly traffic: TrafficLog
   /** False: every request fails as if the network were gone. */
   isOnline = true
-  /** What `/v1/edgeServers` lists. */
+  /** The lists of `/v1/edgeServers`. */
   servers: ServerLists
   /** While set, a login needs the id of this solved CAPTCHA (protocol §2.2). */
   challenge: Challenge | undefined

@@ -9,7 +9,7 @@ export const infoRoutes = (): readonly Route[] => [
 
 const listServers: Handler = ({ servers }) => jsonReply(200, servers)
 
-// An app that nobody registered is answered as the deployed test server answers for every app.
+// An unregistered app is answered as the deployed test server answers for every app.
 const describeApp: Handler = ({ db, parts: [name = ''] }) => {
   const app = db.app(decoded(name))
   return app === undefined ? unknownEndpoint(`/v1/appIdInfo/${name}`) : jsonReply(200, app)

@@ -52,7 +52,7 @@ const remove: Handler = call =>
     return done()
   })
 
-// A lobby ends with its timeout; the deployed test server keeps the date and forgets to look at it.
+// A lobby ends with its timeout; the deployed test server keeps the date and never checks it.
 const withLobby = (
   { db, clock, parts }: RouteCall,
   use: (lobby: Lobby, id: string) => FakeReply

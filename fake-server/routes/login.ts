@@ -45,7 +45,7 @@ const logIn = (call: KnownCall): FakeReply => {
   return envelope('success', { results: loginPayloadOf(record, call) })
 }
 
-/** The server's own answer to the userId or recovery id alone; tells nothing that needs a secret. */
+/** The reply to the userId or recovery id alone; it holds nothing that needs a secret. */
 const lookUp = ({ request, db }: LoginCall): FakeReply => {
   const { userId, recovery2Id } = request
   if (userId !== undefined) {
@@ -114,7 +114,7 @@ interface NewLogin {
 
 const refuseCreate = (db: FakeDb, { appId, loginId, userId, parent }: NewLogin): FakeReply | undefined => {
   if (db.login(loginId) !== undefined) return envelope('accountExists')
-  // The deployed test server forgets to look for a used name (protocol §8, 16).
+  // The deployed test server does not check for a used name (protocol §8, 16).
   if (userId !== undefined && db.findLogin('userId', userId) !== undefined) return envelope('accountExists')
   if (parent === undefined && appId !== '') return invalidRequest('only a login below another has an appId')
   if (parent !== undefined && userId !== undefined)

@@ -5,7 +5,7 @@ import { loginRequestShape } from '../accounts/shapes.ts'
 import { envelope } from '../base/replies.ts'
 import type { Handler, Route } from './route.ts'
 
-/** What a device may ask without a secret: news of the logins it knows (protocol §2.4). */
+/** The routes without a secret: messages for the logins that a device knows (protocol §2.4). */
 export const messageRoutes = (): readonly Route[] => [
   { path: '/api/v2/messages', methods: { POST: listMessages } },
   { path: '/api/v2/sync', methods: { POST: compareToken } }

@@ -6,7 +6,7 @@ import type { LoginRecord } from '../accounts/login-record.ts'
 import { type LoginRequest, loginRequestShape, type Shape } from '../accounts/shapes.ts'
 import { envelope, type FakeReply } from '../base/replies.ts'
 
-/** What every handler may use. */
+/** The database, crypto and clock of every handler. */
 export interface RouteTools {
   readonly db: FakeDb
   readonly crypto: CryptoPort

@@ -41,7 +41,7 @@ const changesOf = ({ body }: RouteCall): RepoChanges => {
   )
 }
 
-/** What was sent is always part of the answer: the client takes the answer as the merged result. */
+/** The reply always includes the sent files: the client takes it as the merged result. */
 const echoOf = (
   changes: RepoChanges,
   files: ReadonlyMap<string, { readonly content: RepoChanges[string] }>

@@ -11,7 +11,7 @@ import { usernameRoutes } from './username.ts'
 /** A route that fits a path. */
 export interface FoundRoute {
   readonly methods: Route['methods']
-  /** What stands in the place of each `*`. */
+  /** The part of the path at each `*`. */
   readonly parts: readonly string[]
   /** False for the sync and info servers, which know no API key. */
   readonly needsApiKey: boolean

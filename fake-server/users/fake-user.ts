@@ -40,7 +40,7 @@ export interface ParsedUser extends Omit<FakeUser, 'server'> {
 /**
  * Checks a user in the deployed format. The obsolete fields of the first PIN logins are left out.
  *
- * @param now - milliseconds; the date of logins that tell none
+ * @param now - milliseconds; the date of logins without one
  * @throws BAD_REPLY naming the field, also for logins deeper than 8 levels or more than 1000 in all
  */
 export const parseFakeUser = (value: unknown, now: number): ParsedUser => {

@@ -80,7 +80,7 @@ const fillRepo = (db: FakeDb, key: string, files: UserRepo): void => {
 const misfit = (rule: string): WalletError =>
   new WalletError('BAD_REPLY', { source: 'fake user', path: 'server', rule })
 
-/** What opens a login that a server keeps. */
+/** The key that opens a login of the server. */
 export interface StashSource {
   readonly io: Pick<Io, 'crypto'>
   readonly db: FakeDb

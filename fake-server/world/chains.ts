@@ -26,14 +26,14 @@ const PORTS: Readonly<Record<ChainId, { readonly tcpPort: number; readonly webSo
   litecoin: { tcpPort: 51001, webSocketPort: 51003 }
 }
 
-/** Where a world's chains are inside its process. */
+/** The addresses of a world's chains inside its process. */
 export const CHAIN_SERVERS: ChainServers = forEachChain(id => [
   `tcp://localhost:${PORTS[id].tcpPort}`,
   `ws://localhost:${PORTS[id].webSocketPort}`
 ])
 
 /**
- * Opens the chains that were saved and begins those that were not, such as a chain that an older world had not.
+ * Opens the saved chains, and makes those that an older world did not have.
  *
  * @throws CORRUPT_FILE naming the file that a damaged chain was last in
  */
@@ -55,11 +55,11 @@ export const openChains = (
 export const serveChains = (chains: FakeChains): readonly ChainServer[] =>
   chainIds.map(id => ({ ...PORTS[id], electrum: makeElectrumConnect(chains[id]) }))
 
-/** Everything there is of the chains, as entries. */
+/** The whole content of the chains as entries. */
 export const entriesOfChains = (chains: FakeChains): readonly Json[] =>
   chainIds.map(id => makeChainDiff(id).entryOf(chains[id].toJson()))
 
-/** Tells a journal everything that changes in the chains from now on. */
+/** Adds every later change of the chains to a journal. */
 export const journalChains = (
   journal: WorldJournal,
   chains: FakeChains,
@@ -67,17 +67,17 @@ export const journalChains = (
 ): void => {
   for (const id of chainIds) {
     const diff = makeChainDiff(id, saved.get(id))
-    let isNoted = false
-    const note = (): void => {
-      if (isNoted) return
-      isNoted = true
+    let isQueued = false
+    const queueEntry = (): void => {
+      if (isQueued) return
+      isQueued = true
       journal.add(() => {
-        isNoted = false
+        isQueued = false
         return diff.entryOf(chains[id].toJson())
       })
     }
-    chains[id].onChange(note)
+    chains[id].onChange(queueEntry)
     // The key of a new faucet must survive, too.
-    if (!saved.has(id)) note()
+    if (!saved.has(id)) queueEntry()
   }
 }

@@ -5,9 +5,9 @@ import type { FakeProviders } from '../providers/fake-providers.ts'
 import type { FakeServer } from '../routes/fake-server.ts'
 import type { ChainServer } from './chains.ts'
 
-/** How one device sees the world. */
+/** Options of the io of one device. */
 export interface WorldIoOptions {
-  /** Asked at each request and connection; a device that says no has no network, the others have theirs. */
+  /** Called at each request and connection; false leaves this device without a network, and no other one. */
   readonly isOnline?: () => boolean
 }
 
@@ -137,9 +137,9 @@ const makeGate = (handlers: ChannelHandlers, saved: () => Promise<void>, onEnd: 
   }
 }
 
-/** Where requests go that are not for the fake server. */
+/** Options of {@link fakeFetch}. */
 export interface FakeFetchOptions {
-  /** Asked for all other hosts; without it they are out of reach, which is what tests and demonstrations want. */
+  /** Fetches from all other hosts; without it they are out of reach, as tests and demonstrations want. */
   readonly elsewhere?: Io['fetch']
 }
 
@@ -265,7 +265,7 @@ export interface WorldClock extends Clock {
   skip(milliseconds: number): void
 }
 
-/** Makes the clock of a world. `onSkip` is told the new offset. */
+/** Makes the clock of a world. `onSkip` gets the new offset. */
 export const makeWorldClock = (
   base: Clock,
   { offset = 0, onSkip }: { readonly offset?: number; readonly onSkip?: (offset: number) => void } = {}

@@ -7,22 +7,22 @@ import type { CryptoPort } from '../../kernel/io/io.ts'
 /** One saved step; what it means is the world's business. */
 export type JournalEntry = Json
 
-/** What is on disk: the entries of each file, oldest first. */
+/** The journal on the disk: the entries of each file, oldest first. */
 export interface SavedJournal {
   /** 0 if there was nothing. */
   readonly generation: number
   readonly files: readonly { readonly path: string; readonly entries: readonly JournalEntry[] }[]
-  /** Files of other generations, which nobody needs. */
+  /** Obsolete files of other generations. */
   readonly leftovers: readonly string[]
 }
 
-/** What a journal works with. */
+/** The disk and the crypto of a journal. */
 export interface JournalPorts {
   readonly disk: Disk
   readonly crypto: Pick<CryptoPort, 'sha256'>
 }
 
-/** When a journal is written anew. */
+/** The limits at which a journal is compacted. */
 export interface JournalLimits {
   /** Files since the last time. */
   readonly files: number
@@ -34,7 +34,7 @@ const DEFAULT_LIMITS: JournalLimits = { files: 200, minLength: 1_000_000 }
 
 /**
  * Keeps entries durable on any disk: each commit is one new file, several changes share one, and when there are
- * many files everything is written anew as the next generation. Nothing is ever overwritten; `world.json` says
+ * many files everything is written again as the next generation. Nothing is ever overwritten; `world.json` says
  * which generation counts, and changes only when that generation is complete.
  */
 export class WorldJournal {
@@ -120,7 +120,7 @@ export class WorldJournal {
     return this.#length > Math.max(minLength, 4 * this.#baseLength)
   }
 
-  /** Writes everything anew. False if that failed where appending may still work. */
+  /** Writes everything as a new generation. False if that failed where appending may still work. */
   async #renew(): Promise<boolean> {
     this.#newestGeneration += 1
     const generation = this.#newestGeneration
@@ -159,7 +159,7 @@ export class WorldJournal {
     return body.length
   }
 
-  /** Deletes what nobody needs; what cannot be deleted now is tried again with the next generation. */
+  /** Deletes obsolete files; a failed deletion is tried again with the next generation. */
   async #clear(): Promise<void> {
     for (const path of this.#old.splice(0)) {
       try {

@@ -5,15 +5,15 @@ import { FakeDb, parseDbEntry } from '../accounts/fake-db.ts'
 import { GOOD_NETWORK, type NetworkConditions, parseConditions } from '../base/network.ts'
 import { type ChainId, chainIds } from '../chain/chains.ts'
 
-/** What a world is made from. */
+/** The content of a world. */
 export interface WorldState {
   readonly db: FakeDb
-  /** What each chain's `toJson` gave; a new chain has none. */
+  /** The saved JSON of each chain; a new chain has none. */
   readonly chains: ReadonlyMap<ChainId, Json>
   /** Milliseconds ahead of the host. */
   readonly clockOffset: number
   readonly network: NetworkConditions
-  /** What rate and swap providers remember, by id. */
+  /** The entries of rate and swap providers, by id. */
   readonly providers: ReadonlyMap<string, JsonObject>
 }
 
@@ -92,7 +92,7 @@ const idOf = (value: unknown): string => {
 }
 
 /**
- * What changed in a saved chain: how many blocks stayed, the blocks after them, and all the rest.
+ * The change of a saved chain: the number of blocks that stay, the blocks after them, and all other fields.
  *
  * Blocks are most of a chain and almost never change, so a save carries the new ones only.
  */
@@ -105,7 +105,7 @@ export interface ChainEntry extends JsonObject {
   readonly rest: JsonObject
 }
 
-/** Tells saves of one chain apart from each other. */
+/** Makes the entries of one chain, each with the changes since the one before. */
 export interface ChainDiff {
   /** The entry from the last save that this was asked for to `saved`. */
   entryOf(saved: Json): ChainEntry

@@ -21,7 +21,7 @@ import {
   openSwapHome,
   orderOf,
   type SwapHome
-} from '../helpers/swap-desk.ts'
+} from '../helpers/swap-context.ts'
 
 /** What the contract suite needs to know of a provider with a server. */
 export interface SwapContract {

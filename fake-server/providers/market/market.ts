@@ -9,8 +9,8 @@ export interface PriceRatio {
 }
 
 /**
- * What everything costs in a fake world: one price in USD for each currency code, the same for all providers, so
- * that rates and swaps agree. Prices stand still until somebody sets one.
+ * The prices of a fake world: one in USD for each currency code, the same for all providers, so
+ * that rates and swaps agree. Prices stay until a test sets one.
  */
 export class FakeMarket {
   readonly #prices = new Map<string, string>([
@@ -39,7 +39,7 @@ export class FakeMarket {
     for (const listener of [...this.#listeners]) listener()
   }
 
-  /** What one `from` costs in `to`, exactly; undefined if one of them has no price. */
+  /** The exact price of one `from` in `to`; undefined if one of them has no price. */
   ratioOf(from: string, to: string): PriceRatio | undefined {
     const [above, below] = [this.#prices.get(from), this.#prices.get(to)]
     if (above === undefined || below === undefined) return undefined
@@ -47,7 +47,7 @@ export class FakeMarket {
     return { numerator: a.numerator * b.denominator, denominator: a.denominator * b.numerator }
   }
 
-  /** What one `from` costs in `to`, as decimal text cut to so many digits from the first that counts. */
+  /** The price of one `from` in `to`, as decimal text with so many significant digits. */
   rateOf(from: string, to: string, digits = 12): string | undefined {
     const ratio = this.ratioOf(from, to)
     return ratio === undefined ? undefined : decimalOf(ratio, digits)
@@ -99,7 +99,7 @@ const pricesOf = (saved: Json): readonly [string, string][] => {
   })
 }
 
-/** Where coins start in a fake market: code and price of one in USD. The figures are of the right size, no more. */
+/** The first prices of coins in USD, by code. The figures are of the right size, no more. */
 const COIN_PRICES: readonly (readonly [code: string, usd: string])[] = [
   ['BTC', '65000'],
   ['ETH', '3400'],
@@ -150,7 +150,7 @@ const COIN_PRICES: readonly (readonly [code: string, usd: string])[] = [
   ['OP', '1.79']
 ]
 
-/** Where fiat money starts in a fake market: ISO 4217 code and price of one in USD, of the right size, no more. */
+/** The first prices of fiat money in USD, by ISO 4217 code; of the right size, no more. */
 const FIAT_PRICES: readonly (readonly [code: string, usd: string])[] = `
   AED 0.2723, AFN 0.0141, ALL 0.0108, AMD 0.00258, ANG 0.555, AOA 0.00114, ARS 0.00103, AUD 0.661,
   AWG 0.5556, AZN 0.5882, BAM 0.554, BBD 0.5, BDT 0.00837, BGN 0.554, BIF 0.000347, BMD 1, BND 0.742,

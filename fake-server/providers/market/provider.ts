@@ -22,13 +22,13 @@ export interface FakeProvider {
   readonly memory?: ProviderMemory
 }
 
-/** What a provider remembers beyond the life of its process. */
+/** The state of a provider that a saved world keeps. */
 export interface ProviderMemory {
   /** Everything there is to remember; undefined for nothing. */
   save(): Json | undefined
   /** Takes back what `save` gave, before the first request. @throws BAD_REPLY for anything else */
   load(saved: Json): void
-  /** Calls the listener after each change; the answer that told of it waits until it is durable. */
+  /** Calls the listener after each change; the reply that reports the change waits until it is durable. */
   onChange(listener: () => void): void
 }
 

@@ -3,17 +3,17 @@ import { type FakeReply, jsonReply } from '../../base/replies.ts'
 import type { ChainId } from '../../chain/chains.ts'
 import type { ProviderRequest } from '../market/provider.ts'
 
-/** How one exchange calls a coin. */
-export interface CoinNames {
+/** One exchange's names of a coin. */
+export interface ExchangeCoinNames {
   readonly coin: string
   readonly network: string
 }
 
 /** The names of all coins at one exchange, by code. */
-export type CoinTable = Readonly<Record<string, CoinNames>>
+export type ExchangeCoins = Readonly<Record<string, ExchangeCoinNames>>
 
 /** The coin that an exchange calls so; letters of either case. */
-export const coinNamed = (table: CoinTable, coin: unknown, network: unknown): FakeCoin | undefined =>
+export const coinNamed = (table: ExchangeCoins, coin: unknown, network: unknown): FakeCoin | undefined =>
   FAKE_COINS.find(({ code }) => {
     const names = table[code]
     return (
@@ -42,7 +42,7 @@ export const numberReply = (status: number, body: unknown): FakeReply => {
   return { ...reply, body: reply.body.replace(MARKED, '$1') }
 }
 
-// A control character that JSON must escape cannot stand in a text by chance.
+// A control character that JSON must escape does not occur in other texts.
 const NUMBER_MARK = '\u0001'
 const MARKED = /"\\u0001(\d+(?:\.\d+)?)"/g
 
@@ -57,7 +57,7 @@ export interface FakeCoin {
   readonly contract?: string
 }
 
-/** What fake exchanges list. Only what lives on a chain of the world can be ordered; the rest is quoted. */
+/** The coins that fake exchanges list. Only those on a chain of the world can be ordered; the others are quoted. */
 export const FAKE_COINS: readonly FakeCoin[] = [
   { code: 'BTC', chain: 'bitcoin', decimals: 8 },
   { code: 'LTC', chain: 'litecoin', decimals: 8 },

@@ -3,8 +3,8 @@ import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
 import {
   asNumber,
   bodyOf,
-  type CoinTable,
   coinNamed,
+  type ExchangeCoins,
   FAKE_COINS,
   fromCoins,
   numberReply,
@@ -12,7 +12,7 @@ import {
 } from './exchange-api.ts'
 import type { Deal, DealRequest, FakeExchange } from './fake-exchange.ts'
 
-const COINS: CoinTable = {
+const COINS: ExchangeCoins = {
   BTC: { coin: 'btc', network: 'btc' },
   LTC: { coin: 'ltc', network: 'ltc' },
   BCH: { coin: 'bch', network: 'bch' },
@@ -51,8 +51,8 @@ const STATUSES = {
   failed: 'failed'
 } as const
 
-const currencies = ({ behaviour: manners }: FakeExchange): unknown =>
-  FAKE_COINS.filter(({ code }) => !manners.closed.has(code)).map(({ code, contract }) => ({
+const currencies = ({ behaviour }: FakeExchange): unknown =>
+  FAKE_COINS.filter(({ code }) => !behaviour.closed.has(code)).map(({ code, contract }) => ({
     ticker: COINS[code]?.coin,
     network: COINS[code]?.network,
     name: code,

@@ -11,7 +11,7 @@ import type { FakeMarket } from '../market/market.ts'
 import type { ProviderMemory } from '../market/provider.ts'
 import { type FakeCoin, worldChainOf } from './exchange-api.ts'
 
-/** How a fake exchange behaves. A test may change any of it at any time. */
+/** The behaviour of a fake exchange; a test may change it at any time. */
 export interface ExchangeBehaviour {
   /** Its share, in hundredths of a percent. */
   feeBasisPoints: number
@@ -23,17 +23,17 @@ export interface ExchangeBehaviour {
   isBlocked: boolean
   /** Codes of coins that it lists and does not swap. */
   readonly closed: Set<string>
-  /** How much worse an order is than its quote: a price that has moved, in hundredths of a percent. */
+  /** The loss of an order against its quote, as after a move of the price, in hundredths of a percent. */
   driftBasisPoints: number
   /** It asks to be paid at an address of another chain. */
   isPayInWrong: boolean
-  /** How long a promised rate and an order are good for. */
+  /** The validity of a promised rate and of an order. */
   rateSeconds: number
-  /** How long it takes between a payment's block and the payout, in milliseconds. */
+  /** The time between a payment's block and the payout, in milliseconds. */
   exchangeMs: number
 }
 
-/** What every fake exchange shares. */
+/** The market, chains and clock that all fake exchanges share. */
 export interface ExchangePorts {
   readonly market: FakeMarket
   readonly chains: FakeChains
@@ -49,7 +49,7 @@ export interface Deal {
   readonly toAmount: bigint
 }
 
-/** What is wanted: so much is paid, or so much arrives. */
+/** A request for a deal: an amount to pay, or one to receive. */
 export interface DealRequest {
   readonly from: FakeCoin
   readonly to: FakeCoin
@@ -107,7 +107,7 @@ export class FakeExchange {
     return from !== to && !closed.has(from.code) && !closed.has(to.code)
   }
 
-  /** What something costs in native units of a coin, rounded up; 0 without a price. */
+  /** Converts an amount of USD to native units of a coin, rounded up; 0 without a price. */
   worthOf(usd: string, coin: FakeCoin): bigint {
     const price = this.ports.market.ratioOf('iso:USD', coin.code)
     if (price === undefined) return 0n
@@ -116,7 +116,7 @@ export class FakeExchange {
     return (cents * price.numerator * 10n ** BigInt(coin.decimals) + divisor - 1n) / divisor
   }
 
-  /** What it would swap now; undefined without a price. */
+  /** Quotes a deal at present prices; undefined without a price. */
   deal({ from, to, direction, amount }: DealRequest): Deal | undefined {
     const { feeBasisPoints } = this.behaviour
     const price = this.ports.market.ratioOf(from.code, to.code)
@@ -211,7 +211,7 @@ export class FakeExchange {
 
 const OTHER: Readonly<Record<ChainId, ChainId>> = { bitcoin: 'litecoin', litecoin: 'bitcoin' }
 
-/** Where an order stands. `exchanging`: it is paid, and the payout is on its way. */
+/** The status of an order. `exchanging`: it is paid, and the payout is due. */
 export type OrderStatus =
   | 'waiting'
   | 'confirming'
@@ -236,7 +236,7 @@ export interface FakeOrder {
   readonly refundAddress: string
   /** Unix milliseconds. */
   readonly createdAt: number
-  /** Who pays later gets the money back. */
+  /** A later payment is refunded. */
   readonly expiresAt: number
   readonly status: OrderStatus
   readonly isLate: boolean
@@ -290,7 +290,7 @@ const odd = (rule: string): never => {
 }
 
 /**
- * An address of the fake world that is paid to and never spent from: payouts come from the faucet, so nobody needs a key.
+ * Makes an address that is paid to and never spent from: payouts come from the faucet, so it needs no key.
  *
  * @param seed - any bytes; the same ones give the same address on each network
  */

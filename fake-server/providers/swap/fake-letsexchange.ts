@@ -1,9 +1,9 @@
 import { type FakeReply, jsonReply } from '../../base/replies.ts'
 import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
-import { bodyOf, type CoinTable, coinNamed, FAKE_COINS, fromCoins, toCoins } from './exchange-api.ts'
+import { bodyOf, coinNamed, type ExchangeCoins, FAKE_COINS, fromCoins, toCoins } from './exchange-api.ts'
 import type { DealRequest, FakeExchange, OrderStatus } from './fake-exchange.ts'
 
-const COINS: CoinTable = {
+const COINS: ExchangeCoins = {
   BTC: { coin: 'BTC', network: 'BTC' },
   LTC: { coin: 'LTC', network: 'LTC' },
   BCH: { coin: 'BCH', network: 'BCH' },
@@ -44,8 +44,8 @@ const STATUSES: Readonly<Record<OrderStatus, string>> = {
   failed: 'error'
 }
 
-const coins = ({ behaviour: manners }: FakeExchange): unknown =>
-  FAKE_COINS.filter(({ code }) => !manners.closed.has(code)).map(({ code, contract }) => ({
+const coins = ({ behaviour }: FakeExchange): unknown =>
+  FAKE_COINS.filter(({ code }) => !behaviour.closed.has(code)).map(({ code, contract }) => ({
     code: COINS[code]?.coin,
     name: code,
     is_active: 1,

@@ -2,8 +2,8 @@ import { type FakeReply, jsonReply } from '../../base/replies.ts'
 import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
 import {
   bodyOf,
-  type CoinTable,
   coinNamed,
+  type ExchangeCoins,
   FAKE_COINS,
   type FakeCoin,
   fromCoins,
@@ -11,7 +11,7 @@ import {
 } from './exchange-api.ts'
 import type { DealRequest, FakeExchange, FakeOrder, OrderStatus } from './fake-exchange.ts'
 
-const COINS: CoinTable = {
+const COINS: ExchangeCoins = {
   BTC: { coin: 'BTC', network: 'bitcoin' },
   LTC: { coin: 'LTC', network: 'litecoin' },
   BCH: { coin: 'BCH', network: 'bitcoincash' },
@@ -51,8 +51,8 @@ const STATUSES: Readonly<Record<OrderStatus, string>> = {
 
 const refuse = (status: number, message: string): FakeReply => jsonReply(status, { error: { message } })
 
-const coins = ({ behaviour: manners }: FakeExchange): unknown =>
-  FAKE_COINS.filter(({ code }) => !manners.closed.has(code)).map(({ code, contract, decimals }) => {
+const coins = ({ behaviour }: FakeExchange): unknown =>
+  FAKE_COINS.filter(({ code }) => !behaviour.closed.has(code)).map(({ code, contract, decimals }) => {
     const { coin = code, network = '' } = COINS[code] ?? {}
     return {
       coin,

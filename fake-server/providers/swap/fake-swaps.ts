@@ -8,7 +8,7 @@ import { FakeVault } from './fake-vault.ts'
 import { fakeVaultNetwork, MAYA_ASSETS, THORCHAIN_ASSETS } from './fake-vault-network.ts'
 import { startSettlement } from './settlement-worker.ts'
 
-/** The businesses behind the fake swap providers, by plugin id: their manners, orders and payouts. */
+/** The exchanges and vaults behind the fake swap providers, by plugin id: their behaviour, orders and payouts. */
 export interface FakeSwaps {
   readonly changenow: FakeExchange
   readonly sideshift: FakeExchange
@@ -17,11 +17,11 @@ export interface FakeSwaps {
   readonly mayaprotocol: FakeVault
 }
 
-/** Swap providers, and what is behind them. */
+/** Swap providers, with the exchanges and vaults behind them. */
 export interface OpenedSwaps {
   readonly swaps: FakeSwaps
   readonly providers: readonly FakeProvider[]
-  /** Goes on with what was saved: deposits that came, and payouts that were on their way. */
+  /** Resumes saved orders: deposits that have arrived, and payouts that were due. */
   resume(): void
 }
 

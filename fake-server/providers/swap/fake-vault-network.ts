@@ -89,7 +89,7 @@ const pools = ({ assets, ports }: FakeVault): unknown => {
 }
 
 const inbound = (vault: FakeVault): unknown => {
-  const { assets, behaviour: manners } = vault
+  const { assets, behaviour } = vault
   const chains = new Set([...assets.codes.keys()].map(asset => asset.split('.')[0] ?? ''))
   chains.delete(assets.native.split('.')[0] ?? '')
   return [...chains].map(chain => {
@@ -100,7 +100,7 @@ const inbound = (vault: FakeVault): unknown => {
       pub_key: 'fakepub',
       address: id === undefined ? ELSEWHERE : vault.addressOn(id),
       ...(chain === 'ETH' ? { router: ELSEWHERE } : {}),
-      halted: manners.halted.has(chain),
+      halted: behaviour.halted.has(chain),
       global_trading_paused: false,
       chain_trading_paused: false,
       chain_lp_actions_paused: false,
@@ -117,14 +117,14 @@ const refuse = (message: string): FakeReply =>
   jsonReply(400, { code: 3, message: `failed to simulate swap: ${message}: invalid request`, details: [] })
 
 const quote = (vault: FakeVault, { query }: ProviderRequest): FakeReply => {
-  const { behaviour: manners, ports } = vault
+  const { behaviour, ports } = vault
   const [from, to] = [query.get('from_asset') ?? '', query.get('to_asset') ?? '']
   const text = query.get('amount') ?? ''
   if (!/^[1-9]\d{0,30}$/.test(text)) return refuse('bad amount')
   const amount = BigInt(text)
   const out = vault.swap(amount, from, to)
   if (out === undefined) return refuse('pool does not exist')
-  if ([from, to].some(asset => manners.halted.has(asset.split('.')[0] ?? '')))
+  if ([from, to].some(asset => behaviour.halted.has(asset.split('.')[0] ?? '')))
     return refuse('trading is halted')
   if (amount <= VAULT_DUST) return refuse('amount less than dust threshold')
   if (out === 0n) return refuse('not enough asset to pay for fees')
@@ -133,7 +133,8 @@ const quote = (vault: FakeVault, { query }: ProviderRequest): FakeReply => {
   const chain = chainIds.find(id => from === `${VAULT_CHAINS[id]}.${VAULT_CHAINS[id]}`)
   const wrong = chain === 'bitcoin' ? 'litecoin' : 'bitcoin'
   return jsonReply(200, {
-    inbound_address: chain === undefined ? ELSEWHERE : vault.addressOn(manners.isPayInWrong ? wrong : chain),
+    inbound_address:
+      chain === undefined ? ELSEWHERE : vault.addressOn(behaviour.isPayInWrong ? wrong : chain),
     inbound_confirmation_blocks: 1,
     inbound_confirmation_seconds: 600,
     outbound_delay_blocks: 0,
@@ -146,7 +147,7 @@ const quote = (vault: FakeVault, { query }: ProviderRequest): FakeReply => {
       total: String(fee),
       slippage_bps: 30
     },
-    expiry: Math.floor(ports.clock.now() / 1000) + manners.quoteSeconds,
+    expiry: Math.floor(ports.clock.now() / 1000) + behaviour.quoteSeconds,
     warning: 'Do not cache this response. Do not send funds after the expiry.',
     notes:
       'First output should be to inbound_address, second output should be change back to self, OP_RETURN limited to 80 bytes.',

@@ -7,25 +7,25 @@ import { type Coin, outpointOf } from '../../chain/transaction.ts'
 import type { ProviderMemory } from '../market/provider.ts'
 import { type ExchangePorts, sinkAddress } from './fake-exchange.ts'
 
-/** How a fake vault network behaves. A test may change any of it at any time. */
+/** The behaviour of a fake vault network; a test may change it at any time. */
 export interface VaultBehaviour {
-  /** What a swap loses to the pools, in hundredths of a percent. */
+  /** The loss of a swap to the pools, in hundredths of a percent. */
   slipBasisPoints: number
   /** Chains that are halted, by the network's name: `BTC`. */
   readonly halted: Set<string>
-  /** How much worse quotes are than prices: a market that has moved, in hundredths of a percent. */
+  /** The loss of quotes against prices, as after a move of the market, in hundredths of a percent. */
   driftBasisPoints: number
   /** Quotes name a vault on another chain. */
   isPayInWrong: boolean
-  /** How long a quote is good for. */
+  /** The validity of a quote. */
   quoteSeconds: number
   /** Payouts cost so much, in USD as decimal text. */
   outboundUsd: string
-  /** How long it takes between a payment's block and the payout, in milliseconds. */
+  /** The time between a payment's block and the payout, in milliseconds. */
   exchangeMs: number
 }
 
-/** What became of a payment to a vault. */
+/** The outcome of a payment to a vault. */
 export interface VaultAction {
   readonly inTxid: string
   readonly outTxid: string
@@ -33,7 +33,7 @@ export interface VaultAction {
   readonly memo: string
 }
 
-/** How a network calls its assets, and the coin of the market behind each: `BTC.BTC` is `BTC`. */
+/** A network's names of its assets, each with its coin on the market: `BTC.BTC` is `BTC`. */
 export interface VaultAssets {
   /** The one that pools are priced in. */
   readonly native: string
@@ -74,12 +74,12 @@ export class FakeVault {
     for (const id of chainIds) ports.chains[id].onChange(() => this.checkPayments(id))
   }
 
-  /** What has been paid out and back, by the coins that were paid. */
+  /** Payouts and refunds, by the coins that were paid. */
   get actions(): readonly VaultAction[] {
     return [...this.#actions.values()]
   }
 
-  /** Where a chain is paid now. */
+  /** The present address of the vault on a chain. */
   addressOn(chain: ChainId): string {
     return sinkAddress(this.#seed, this.ports.chains[chain].network)
   }
@@ -96,7 +96,7 @@ export class FakeVault {
     return out > fee ? out - fee : 0n
   }
 
-  /** What a payout costs, in units of its asset. */
+  /** The fee of a payout, in units of its asset. */
   outboundFee(asset: string): bigint {
     const price = this.ports.market.ratioOf('iso:USD', this.assets.codes.get(asset) ?? '')
     if (price === undefined) return 0n

@@ -3,21 +3,21 @@ import { chainIds, type FakeChains } from '../../chain/chains.ts'
 import { scriptHashOf, scriptOf } from '../../chain/script.ts'
 import type { FakeExchange, FakeOrder } from './fake-exchange.ts'
 
-/** What the worker watches and pays from. */
+/** The chains that the worker watches and pays from, and its clock. */
 export interface SettlementPorts {
   readonly chains: FakeChains
   readonly clock: Pick<Clock, 'now' | 'after'>
 }
 
-/** Looks after the orders of fake exchanges. */
+/** Settles the orders of fake exchanges. */
 export interface SettlementWorker {
-  /** Brings the orders of an exchange up to date, such as before it is asked about one. */
+  /** Updates the orders of an exchange from the chains, such as before a request for the status of one. */
   checkPayments(exchange: FakeExchange): void
 }
 
 /**
- * Starts what makes swaps real: it sees the deposit of each order on its chain, waits for a block, and pays out on the
- * other chain from the faucet there. What came too late, or is too little, goes back; what is too much is kept.
+ * Starts the settlement of orders: it sees the deposit of each order on its chain, waits for a block, and pays out on the
+ * other chain from the faucet there. A late or small deposit is refunded; the surplus of a large one is kept.
  */
 export const startSettlement = (
   { chains, clock }: SettlementPorts,

@@ -7,7 +7,7 @@ import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Json } from '../../../kernel/base/json.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
-import { DEPOSIT_TO } from '../../helpers/swap-desk.ts'
+import { DEPOSIT_TO } from '../../helpers/swap-context.ts'
 
 const [BTC, LTC] = FAKE_COINS
 

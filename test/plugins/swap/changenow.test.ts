@@ -11,7 +11,7 @@ import {
   openSwapHome,
   orderOf,
   type SwapHome
-} from '../../helpers/swap-desk.ts'
+} from '../../helpers/swap-context.ts'
 
 const contract: SwapContract = {
   plugin: changenow,

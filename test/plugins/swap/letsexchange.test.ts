@@ -3,7 +3,7 @@ import { answerInstead, refusalReply } from '../../../fake-server/base/faults.ts
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { letsexchange } from '../../../plugins/swap/letsexchange.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
-import { DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
+import { DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-context.ts'
 
 const contract: SwapContract = {
   plugin: letsexchange,

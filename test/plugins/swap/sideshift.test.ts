@@ -4,7 +4,7 @@ import { nativeAmount } from '../../../kernel/base/amount.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { sideshift } from '../../../plugins/swap/sideshift.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
-import { DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
+import { DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-context.ts'
 
 const contract: SwapContract = {
   plugin: sideshift,

@@ -5,7 +5,7 @@ import type { SpendInfo } from '../../../kernel/types/transaction.ts'
 import { writeMemo } from '../../../plugins/swap/thorchain/memo.ts'
 import { mayaprotocol, thorchain } from '../../../plugins/swap/thorchain.ts'
 import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
-import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-desk.ts'
+import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-context.ts'
 
 const contract: SwapContract = {
   plugin: thorchain,

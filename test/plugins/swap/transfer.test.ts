@@ -1,7 +1,7 @@
 import test from 'ava'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { transfer } from '../../../plugins/swap/transfer.ts'
-import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome } from '../../helpers/swap-desk.ts'
+import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome } from '../../helpers/swap-context.ts'
 
 test('transfer: a payment to the other wallet, unit for unit, in each direction of the wish', async t => {
   const home = openSwapHome(transfer)
