@@ -7,10 +7,10 @@ export const onePrice: RatePlugin = {
   displayName: 'One Price',
   bias: -0.2,
   apply({ hooks }) {
-    hooks.fetchRates.tapPromise('oneprice', async desk => {
-      // A price that nobody asked for is welcome, too: routes go through it.
-      const isWanted = desk.wanted.some(({ fromCurrency }) => fromCurrency === 'BTC')
-      if (isWanted) desk.offer({ fromCurrency: 'BTC', toCurrency: 'iso:USD' }, 64_000)
+    hooks.fetchRates.tapPromise('oneprice', async context => {
+      // Prices that are not wanted are welcome, too: routes go through them.
+      const isWanted = context.wanted.some(({ fromCurrency }) => fromCurrency === 'BTC')
+      if (isWanted) context.offer({ fromCurrency: 'BTC', toCurrency: 'iso:USD' }, 64_000)
     })
   }
 }
@@ -29,8 +29,8 @@ export const cornerShop = (takeOrder: TakeOrder): SwapPlugin => ({
   id: SHOP.pluginId,
   displayName: SHOP.displayName,
   apply({ hooks }) {
-    hooks.fetchQuotes.tapPromise(SHOP.pluginId, async desk => {
-      const { from, to, nativeAmount: amount, quoteFor } = desk.request
+    hooks.fetchQuotes.tapPromise(SHOP.pluginId, async context => {
+      const { from, to, nativeAmount: amount, quoteFor } = context.request
       if (from.pluginId !== 'bitcoin' || to.pluginId !== 'litecoin' || quoteFor !== 'from') {
         throw new WalletError('SWAP_CURRENCY', { ...SHOP, from: from.currencyCode, to: to.currencyCode })
       }
@@ -39,16 +39,16 @@ export const cornerShop = (takeOrder: TakeOrder): SwapPlugin => ({
         throw new WalletError('SWAP_BELOW_LIMIT', { pluginId, nativeMin: SMALLEST, direction: 'from' })
       }
       const toNativeAmount = nativeAmount(String(BigInt(amount) * RATE))
-      desk.offer({
+      context.offer({
         fromNativeAmount: amount,
         toNativeAmount,
         isEstimate: false,
         // A target without an address stands for one that is not known yet.
-        networkFee: await desk.feeFor([{ tokenId: null, spendTargets: [{ nativeAmount: amount }] }]),
+        networkFee: await context.feeFor([{ tokenId: null, spendTargets: [{ nativeAmount: amount }] }]),
         payment: {
           // Asked when the user has said yes, and not before: until then the shop learns no address.
           async order() {
-            const { orderId, deposit } = await takeOrder(await desk.depositTo())
+            const { orderId, deposit } = await takeOrder(await context.depositTo())
             const spendTargets = [{ publicAddress: deposit, nativeAmount: amount }]
             return {
               orderId,

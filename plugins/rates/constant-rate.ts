@@ -3,7 +3,7 @@ import type { PricedPair } from './kit/rate-source.ts'
 
 /**
  * Rates that stand still by law or by construction: wrapped coins, coins of test networks, and moneys that are tied to
- * another one at a figure in force. It asks nobody.
+ * another one at a figure in force. It sends no request.
  *
  * Promises of a price that a market can break, such as stable coins, are none of it: its bias would hide the day on
  * which they break.

@@ -36,7 +36,7 @@ export const parseKraken = (text: string): readonly PricedPair[] => {
 
 const SOURCE = 'reply of Kraken'
 
-/** A pair, as it is asked for and as it is answered. */
+/** A pair with its name in requests. */
 interface Market {
   readonly pair: string
   readonly from: string
@@ -74,7 +74,7 @@ const moneyMarkets: readonly Market[] = ['EURUSD', 'GBPUSD', 'AUDUSD', 'USDCAD',
 
 const MARKETS: readonly Market[] = [...coinMarkets, ...moneyMarkets]
 
-/** What an answer calls a pair. */
+/** The name of a pair in replies. */
 const answeredName = ({ pair }: Market): string => {
   const [base, money] = [pair.slice(0, -3), pair.slice(-3)]
   if (pair === 'USDTUSD') return 'USDTZUSD'

@@ -11,7 +11,7 @@ export interface WebStorage {
   removeItem(key: string): void
 }
 
-/** What may differ from the page's own. */
+/** Replacements of the page's own objects. */
 export interface LocalStorageOptions {
   readonly storage?: WebStorage
   /**

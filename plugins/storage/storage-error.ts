@@ -1,7 +1,7 @@
 import { isWalletError, WalletError } from '../../kernel/plugin-api.ts'
 
 /**
- * What a failure of a store is called in the catalogue; a catalogue error stays what it is.
+ * Turns a failure of a store into an error of the catalogue; a catalogue error stays as it is.
  *
  * The text of the cause is not repeated: it may name folders of this machine.
  */

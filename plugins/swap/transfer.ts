@@ -3,7 +3,7 @@ import { type Provider, spendWithoutAddress, unsupported, wantedAmountOf } from 
 
 const PROVIDER: Provider = { pluginId: 'transfer', displayName: 'Transfer' }
 
-/** Moves an asset between two wallets of the user that hold the same one: a payment, and nobody in between. */
+/** Moves an asset between two wallets of the user that hold the same one: a payment without a provider in between. */
 export const transfer: SwapPlugin = {
   kind: 'swap',
   id: PROVIDER.pluginId,

@@ -1,4 +1,4 @@
-/** How one coin is called at the sources that have names of their own; null where it has none. */
+/** The names of one coin at the sources that have their own; null where it has none. */
 export interface CoinNames {
   readonly code: string
   readonly coingecko: string | null

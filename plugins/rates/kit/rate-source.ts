@@ -16,7 +16,7 @@ export interface RateSource {
   readonly displayName: string
   readonly bias: number
   /**
-   * Where the API is, without a final slash; the next one is tried after a refusal for the country. The option `url`
+   * The addresses of the API, without a final slash; the next one is tried after a refusal for the country. The option `url`
    * puts one's own server in their place.
    */
   readonly origins: readonly string[]

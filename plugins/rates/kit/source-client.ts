@@ -10,12 +10,12 @@ export interface SourceRequest {
   readonly body?: string
 }
 
-/** Where a source is, and how often it may be asked. */
+/** The addresses of a source, and the time between requests. */
 export interface SourceClientOptions {
   /** For errors. */
   readonly displayName: string
   readonly origins: readonly string[]
-  /** For how long an answer is new enough. */
+  /** The time for which a reply is new enough. */
   readonly gapMs: number
 }
 

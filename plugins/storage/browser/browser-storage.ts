@@ -62,7 +62,7 @@ const openDatabase = async (name: string): Promise<IDBPDatabase> => {
 const diskOf = (database: IDBPDatabase, release: () => void): Disk => {
   const writes = new Set<Promise<void>>()
   let ended: string | undefined
-  // As when somebody clears the data of the site: another page may begin anew, this one writes into nothing.
+  // As when the user clears the data of the site: another page may begin a new database, and writes of this one are lost.
   database.addEventListener('close', () => {
     ended = 'the browser has closed it'
     release()
@@ -96,7 +96,7 @@ const diskOf = (database: IDBPDatabase, release: () => void): Disk => {
   }
 }
 
-/** What a transaction does to the files. */
+/** The work of a transaction on the files. */
 type Changes = (store: Files) => readonly Promise<unknown>[]
 
 interface Files {

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseJsonText, WalletError } from '../../../kernel/plugin-api.ts'
 import { isAlive } from './is-alive.ts'
 
-/** How long to wait for a folder that another process holds, and what to call ourselves. */
+/** The time to wait for a folder that another process holds, and the name of this one. */
 export interface LockOptions {
   /** Milliseconds to wait for the present holder; 0 fails at once. */
   readonly waitMs?: number
-  /** What a waiting process is told, such as the command line's name: `holdfast send`. Never a secret. */
+  /** The name that a waiting process is shown, such as the command line's: `holdfast send`. Never a secret. */
   readonly holder?: string
 }
 
@@ -175,7 +175,7 @@ const parseHolder = (text: string): Holder | undefined => {
 
 const isGone = (text: string): boolean => {
   const holder = parseHolder(text)
-  // A lock that nobody could have written whole is no lock.
+  // A lock that was not written whole is no lock.
   if (holder === undefined) return true
   // Whether a process of another machine lives cannot be known from here.
   if (holder.host !== hostname()) return false

@@ -1,6 +1,6 @@
 import { WalletError } from '../../../kernel/plugin-api.ts'
 
-/** What a vault must know to swap a payment. */
+/** The fields that a vault needs to swap a payment. */
 export interface SwapMemo {
   /** Full name of what is paid out: `LTC.LTC`. */
   readonly asset: string
