@@ -56,7 +56,7 @@ export const testRatePlugin = (test: TestFn, about: RatePluginCase): void => {
     const lab = open()
     await lab.ask(about.wanted)
     t.true(lab.requests.every(({ headers }) => Object.values(headers).some(text => text.includes(apiKey))))
-    lab.trouble(answerInstead(lab.port, refusalReply(401)))
+    lab.fault(answerInstead(lab.port, refusalReply(401)))
     const { error } = await lab.ask(about.wanted)
     t.is(lab.codeOf(error), 'SERVER')
     const { traffic } = lab.world.providers
@@ -145,7 +145,7 @@ const testRefusals = (
       ['999999', 3_600_000]
     ] as const) {
       const reply = refusalReply(429, retryAfter === undefined ? {} : { retryAfter })
-      const recover = lab.trouble(answerInstead(lab.port, reply))
+      const recover = lab.fault(answerInstead(lab.port, reply))
       t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
       await refusedFor(t, lab, milliseconds)
       recover()
@@ -155,7 +155,7 @@ const testRefusals = (
 
   test(`${plugin.id}: a refusal for the country is taken to other addresses, then it rests for an hour`, async t => {
     const lab = open()
-    const recover = lab.trouble(answerInstead(lab.port, refusalReply(451)))
+    const recover = lab.fault(answerInstead(lab.port, refusalReply(451)))
     for (let i = 0; i < originCount; i += 1) {
       t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
       t.is(lab.requests.length, i + 1)
@@ -169,7 +169,7 @@ const testRefusals = (
   test(`${plugin.id}: an error of the server or the network ends one round only`, async t => {
     const lab = open()
     for (const status of [500, 503, 404, 302, 204]) {
-      const recover = lab.trouble(answerInstead(lab.port, refusalReply(status)))
+      const recover = lab.fault(answerInstead(lab.port, refusalReply(status)))
       const { error, pairs } = await lab.ask(wanted)
       t.is(lab.codeOf(error), 'SERVER')
       t.deepEqual(pairs, [])
@@ -209,13 +209,13 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
     ]
     const replies = [...bodies, ...odd].map(body => ({ status: 200, headers: {}, body }))
     for (const reply of [htmlPage(), ...replies]) {
-      const recover = lab.trouble(answerInstead(lab.port, reply))
+      const recover = lab.fault(answerInstead(lab.port, reply))
       const { error, pairs } = await lab.ask(wanted)
       if (error !== undefined) t.is(lab.codeOf(error), 'BAD_REPLY', reply.body)
       t.deepEqual(pairs, [], reply.body)
       recover()
     }
-    const stop = lab.trouble(cutReplies)
+    const stop = lab.fault(cutReplies)
     const { error, pairs } = await lab.ask(wanted)
     t.is(lab.codeOf(error), 'BAD_REPLY')
     t.deepEqual(pairs, [])
@@ -244,7 +244,7 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
     await fc.assert(
       fc.asyncProperty(at, fc.nat(40), piece, async (start, length, text) => {
         const body = sound.body.slice(0, start) + text + sound.body.slice(start + length)
-        const recover = lab.trouble(answerInstead(lab.port, { ...sound, body }))
+        const recover = lab.fault(answerInstead(lab.port, { ...sound, body }))
         const { error, pairs } = await lab.ask(wanted)
         recover()
         if (error !== undefined) t.is(lab.codeOf(error), 'BAD_REPLY')
@@ -257,7 +257,7 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
   test(`${plugin.id}: no figure that is negative, zero, endless or no number is ever taken [5.38]`, async t => {
     const lab = open()
     for (const figure of ['-1', '0', 'NaN', '1e999', 'null', '0x10']) {
-      const recover = lab.trouble(spoilFigures(figure))
+      const recover = lab.fault(spoilFigures(figure))
       const { error, pairs } = await lab.ask(wanted)
       if (error !== undefined) t.is(lab.codeOf(error), 'BAD_REPLY', figure)
       t.deepEqual(pairs, [], figure)
@@ -268,7 +268,7 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
 
   test(`${plugin.id}: a reply of more than two million bytes is not read`, async t => {
     const lab = open()
-    const recover = lab.trouble(swellReplies(2_000_001))
+    const recover = lab.fault(swellReplies(2_000_001))
     t.is(lab.codeOf((await lab.ask(wanted)).error), 'REPLY_TOO_LARGE')
     recover()
     t.is((await lab.ask(wanted)).error, undefined)
@@ -278,7 +278,7 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
 const testTime = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, open: Open): void => {
   test(`${plugin.id}: an answer that drips is given up after ten seconds, and the request aborted`, async t => {
     const lab = open()
-    const recover = lab.trouble(dripReplies(lab.port, { charactersPerSecond: 1 }))
+    const recover = lab.fault(dripReplies(lab.port, { charactersPerSecond: 1 }))
     const asked = lab.ask(wanted)
     await lab.clock.advance(9999)
     t.false(lab.requests[0]?.signal?.aborted)
@@ -291,9 +291,9 @@ const testTime = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, ope
     t.true((await lab.ask(wanted)).pairs.length >= offered.length)
   })
 
-  test(`${plugin.id}: nothing is waited for once nobody waits for the desk`, async t => {
+  test(`${plugin.id}: nothing is waited for once the context is aborted`, async t => {
     const lab = open()
-    const recover = lab.trouble(dripReplies(lab.port, { charactersPerSecond: 1 }))
+    const recover = lab.fault(dripReplies(lab.port, { charactersPerSecond: 1 }))
     const asked = lab.ask(wanted)
     await lab.clock.advance(1000)
     lab.abort()

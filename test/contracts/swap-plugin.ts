@@ -126,14 +126,14 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
       // Of 18 decimals and of 6.
       const fairTo = (from: string): bigint =>
         (BigInt(from) * price.numerator) / (price.denominator * 10n ** 12n)
-      for (const wish of [
+      for (const options of [
         { amount: '1000000000000000000' },
         { amount: '2000000000', quoteFor: 'to' }
       ] as const) {
-        const { fromNativeAmount, toNativeAmount } = await offerOf(home.ask({ ...pair, ...wish }))
+        const { fromNativeAmount, toNativeAmount } = await offerOf(home.ask({ ...pair, ...options }))
         const [fair, got] = [fairTo(fromNativeAmount), BigInt(toNativeAmount)]
         t.true(got <= fair && got * 100n >= fair * 97n, `${got} of ${fair}`)
-        t.is('quoteFor' in wish ? toNativeAmount : fromNativeAmount, nativeAmount(wish.amount))
+        t.is('quoteFor' in options ? toNativeAmount : fromNativeAmount, nativeAmount(options.amount))
       }
       for (const quoteFor of ['from', 'to'] as const) {
         const error = await failure(t, home.ask({ ...pair, quoteFor, amount: TINY }))
@@ -328,7 +328,7 @@ const testTrouble = (test: TestFn, contract: SwapContract): void => {
     })
   }
 
-  test(`${id}: a server in trouble is said to be, and a garbled order is no order`, async t => {
+  test(`${id}: a failing server is reported as such, and a garbled order is no order`, async t => {
     const home = open(contract)
     const offer = await offerOf(ask(home, contract, {}))
     const stop = put(home, contract, refusalReply(503))
@@ -402,8 +402,8 @@ const testManners = (test: TestFn, contract: SwapContract): void => {
 
 const open = ({ plugin, options }: SwapContract): SwapHome => openSwapHome(plugin, options)
 
-const ask = (home: SwapHome, { from, to }: SwapContract, wish: Parameters<SwapHome['ask']>[0]): Asked =>
-  home.ask({ from: ASSETS[from], to: ASSETS[to], amount: AMOUNTS[from], ...wish })
+const ask = (home: SwapHome, { from, to }: SwapContract, options: Parameters<SwapHome['ask']>[0]): Asked =>
+  home.ask({ from: ASSETS[from], to: ASSETS[to], amount: AMOUNTS[from], ...options })
 
 const put = (
   home: SwapHome,

@@ -17,7 +17,7 @@ import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 /** What one round of one plugin brought. */
 export interface RateAnswer {
   readonly pairs: readonly RateSnapshot[]
-  /** Why the desk refused some. */
+  /** The reasons of refused offers. */
   readonly refusals: readonly string[]
   readonly error: unknown
 }
@@ -51,8 +51,8 @@ export interface RateLab {
   reply(wanted: readonly RatePair[]): Promise<FakeReply>
   /** Gives up the round that is under way. */
   abort(): void
-  /** Gets its provider into trouble. */
-  trouble(middleware: Middleware): () => void
+  /** Adds a fault to its provider. */
+  fault(middleware: Middleware): () => void
   codeOf(error: unknown): string | undefined
 }
 
@@ -88,7 +88,7 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
     abort = makeAbort()
     if (isAborted) abort.abort()
     const refusals: string[] = []
-    const desk = new OpenContext({
+    const opened = new OpenContext({
       pluginId: plugin.id,
       wanted,
       signal: abort.signal,
@@ -97,13 +97,13 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
     })
     let failure: unknown
     await hooks.fetchRates.promise({
-      contextFor: () => desk.context,
+      contextFor: () => opened.context,
       ended: (_pluginId, error) => {
         failure = error
         return true
       }
     })
-    return { pairs: desk.take(), refusals, error: failure }
+    return { pairs: opened.take(), refusals, error: failure }
   }
   return {
     world,
@@ -126,16 +126,16 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
     },
     async askHistory(wanted) {
       const offers: { pair: DatedPair; rate: number }[] = []
-      const desk: HistoricRateContext = {
+      const context: HistoricRateContext = {
         wanted,
         signal: makeAbort().signal,
         offer: (pair, rate) => void offers.push({ pair, rate })
       }
-      await hooks.fetchHistoricRates.promise({ contextFor: () => desk })
+      await hooks.fetchHistoricRates.promise({ contextFor: () => context })
       return offers
     },
     abort: () => abort.abort(),
-    trouble: middleware => providers.use(middleware, plugin.id),
+    fault: middleware => providers.use(middleware, plugin.id),
     codeOf: error => (isWalletError(error) ? error.code : error === undefined ? undefined : `${error}`)
   }
 }

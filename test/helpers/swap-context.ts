@@ -34,12 +34,12 @@ export interface SwapHome {
   readonly sent: readonly { readonly url: string; readonly options: FetchOptions }[]
   /** What the plugin logged. */
   readonly logged: readonly string[]
-  /** Asks the plugin; `asked` is what its desk saw. */
-  ask(wish: DeskWish): Asked
+  /** Asks the plugin; `asked` is what its context saw. */
+  ask(options: QuoteRequestOptions): Asked
 }
 
 /** What a test asks for; the rest is a swap of 0.01 BTC for LTC. */
-export interface DeskWish extends Partial<Omit<QuoteRequest, 'nativeAmount'>> {
+export interface QuoteRequestOptions extends Partial<Omit<QuoteRequest, 'nativeAmount'>> {
   readonly amount?: string
   readonly userSettings?: JsonObject
   readonly promoCode?: string
@@ -75,7 +75,7 @@ export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): Swap
   const sent: { url: string; options: FetchOptions }[] = []
   const logged: string[] = []
   const note = (text: string): void => void logged.push(text)
-  const taps: ((desk: QuoteContext) => Promise<void>)[] = []
+  const taps: ((context: QuoteContext) => Promise<void>)[] = []
   const never = { tapPromise: () => {} }
   const noted: Io = {
     ...io,
@@ -102,11 +102,11 @@ export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): Swap
   })
   const [tap] = taps
   if (tap === undefined) throw new Error('The plugin taps nothing')
-  return { world, clock, sent, logged, ask: wish => askTap(tap, wish) }
+  return { world, clock, sent, logged, ask: options => askTap(tap, options) }
 }
 
-const askTap = (tap: (desk: QuoteContext) => Promise<void>, wish: DeskWish): Asked => {
-  const { from = ASSETS.btc, to = ASSETS.ltc, quoteFor = 'from', amount = '1000000' } = wish
+const askTap = (tap: (context: QuoteContext) => Promise<void>, options: QuoteRequestOptions): Asked => {
+  const { from = ASSETS.btc, to = ASSETS.ltc, quoteFor = 'from', amount = '1000000' } = options
   const offers: SwapOffer[] = []
   const fees: (readonly SpendInfo[])[] = []
   const maxima: SpendInfo[] = []
@@ -115,25 +115,25 @@ const askTap = (tap: (desk: QuoteContext) => Promise<void>, wish: DeskWish): Ask
     pluginId === 'bitcoin' || pluginId === 'litecoin'
       ? DEPOSIT_TO[pluginId]
       : '0x52908400098527886E0F7030069857D2E4169EE7'
-  const desk: QuoteContext = {
+  const context: QuoteContext = {
     request: { from, to, quoteFor, nativeAmount: nativeAmount(amount) },
-    userSettings: wish.userSettings ?? {},
-    ...(wish.promoCode === undefined ? {} : { promoCode: wish.promoCode }),
+    userSettings: options.userSettings ?? {},
+    ...(options.promoCode === undefined ? {} : { promoCode: options.promoCode }),
     signal: aborter.signal,
     depositTo: () => addressOf(to),
     refundTo: () => addressOf(from),
     feeFor: async spends => {
       fees.push(spends)
-      if (wish.feeError !== undefined) throw wish.feeError
+      if (options.feeError !== undefined) throw options.feeError
       return nativeAmount('321')
     },
     maxFrom: async spend => {
       maxima.push(spend)
-      return nativeAmount(wish.most ?? '700000')
+      return nativeAmount(options.most ?? '700000')
     },
     offer: offer => void offers.push(offer)
   }
-  return { offers, fees, maxima, done: tap(desk), abort: () => aborter.abort() }
+  return { offers, fees, maxima, done: tap(context), abort: () => aborter.abort() }
 }
 
 /** The one offer of a request that went well. */

@@ -2,8 +2,8 @@ import { nativeAmount, type QuoteContext, type SwapOffer, type SwapPlugin } from
 
 /** How a shop differs from a good one. */
 export interface ShopOptions extends Partial<Omit<SwapPlugin, 'kind' | 'apply'>> {
-  /** What it does at its desk; a good one offers 90 for 100 at once. */
-  readonly answer?: (desk: QuoteContext) => unknown
+  /** What it does at its context; a good one offers 90 for 100 at once. */
+  readonly answer?: (context: QuoteContext) => unknown
 }
 
 /** A swap plugin for tests. */
@@ -15,7 +15,7 @@ export const makeShop = ({ answer, ...plugin }: ShopOptions = {}): SwapPlugin =>
   apply({ hooks }) {
     hooks.fetchQuotes.tapPromise(
       '',
-      desk => (answer ?? (asked => asked.offer(offerOf(asked))))(desk) as Promise<void>
+      context => (answer ?? (asked => asked.offer(offerOf(asked))))(context) as Promise<void>
     )
   }
 })

@@ -132,16 +132,16 @@ test.serial(
   async t => {
     const trader = await openTrader([thorchain])
     const { world, account, btc } = trader
-    const { behaviour: manners } = world.swaps.thorchain
+    const { behaviour } = world.swaps.thorchain
     const misled = await account.fetchSwapQuote(trader.wish())
-    manners.isPayInWrong = true
+    behaviour.isPayInWrong = true
     await t.throwsAsync(misled.approve(), { code: 'SERVER', message: /names two vaults/ })
-    manners.isPayInWrong = false
+    behaviour.isPayInWrong = false
 
     const moved = await account.fetchSwapQuote(trader.wish())
-    manners.driftBasisPoints = 500
+    behaviour.driftBasisPoints = 500
     await t.throwsAsync(moved.approve(), { code: 'SWAP_CHANGED' })
-    manners.driftBasisPoints = 0
+    behaviour.driftBasisPoints = 0
 
     const late = await account.fetchSwapQuote(trader.wish())
     world.clock.skip(901_000)

@@ -98,18 +98,18 @@ for (const { plugin, id, pageOf, words } of EXCHANGES) {
   test(`${id}: another chain, a moved price, time and a second approval are refused before anything is signed`, async t => {
     const trader = await openTrader([plugin])
     const { world, account, btc } = trader
-    const { behaviour: manners } = world.swaps[id]
+    const { behaviour } = world.swaps[id]
     const misled = await account.fetchSwapQuote(trader.wish())
-    manners.isPayInWrong = true
+    behaviour.isPayInWrong = true
     await t.throwsAsync(misled.approve(), { code: 'SWAP_CHANGED', message: /none of Bitcoin/ })
-    manners.isPayInWrong = false
+    behaviour.isPayInWrong = false
 
     const moved = await account.fetchSwapQuote(trader.wish())
     const dearer = await account.fetchSwapQuote({ ...trader.wish('100000000'), quoteFor: 'to' })
-    manners.driftBasisPoints = 200
+    behaviour.driftBasisPoints = 200
     await t.throwsAsync(moved.approve(), { code: 'SWAP_CHANGED', message: /gives \d+ native units, less/ })
     await t.throwsAsync(dearer.approve(), { code: 'SWAP_CHANGED', message: /costs \d+ native units/ })
-    manners.driftBasisPoints = 0
+    behaviour.driftBasisPoints = 0
 
     const late = await account.fetchSwapQuote(trader.wish())
     const ordered = world.swaps[id].orders.length
@@ -123,7 +123,7 @@ for (const { plugin, id, pageOf, words } of EXCHANGES) {
 
     const quote = await account.fetchSwapQuote(trader.wish())
     // Who says that less is enough gets it.
-    manners.driftBasisPoints = 200
+    behaviour.driftBasisPoints = 200
     const least = (BigInt(quote.toNativeAmount) * 97n) / 100n
     await quote.approve({ minReceive: nativeAmount(String(least)) })
     await t.throwsAsync(quote.approve(), { code: 'QUOTE_ENDED' })

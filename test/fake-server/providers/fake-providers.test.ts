@@ -65,7 +65,7 @@ test('the log of requests has the host and no key', async t => {
   t.deepEqual(lines, [{ method: 'GET', path, status: 404 }])
 })
 
-test('a provider in trouble refuses, shows a page, breaks off or spoils its figures, and recovers', async t => {
+test('a provider with faults refuses, shows a page, breaks off or spoils its figures, and recovers', async t => {
   const world = makeFakeWorld({ io })
   const { providers, clock } = world
   const { fetch } = world.ioFor(io)

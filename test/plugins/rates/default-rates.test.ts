@@ -94,7 +94,7 @@ test('a source that is not asked again yet shows how many pairs it gave last', a
   stop()
 })
 
-test('sources in trouble are told of, and the others give the rates', async t => {
+test('failing sources are reported, and the others give the rates', async t => {
   const { world, kernel } = await open(t)
   const { providers, clock } = world
   const port = { clock, chance: () => 0 }

@@ -71,7 +71,7 @@ test('letsexchange: an order that wants a memo bitcoin does not have is refused'
   await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED', message: /wants a memo/ })
 })
 
-test('letsexchange: a pair that is listed and not swapped is one that it does not support; other refusals are troubles of its own', async t => {
+test('letsexchange: a pair that is listed and not swapped is one that it does not support; other refusals are failures of its own', async t => {
   for (const [status, code] of [
     [422, 'SWAP_CURRENCY'],
     [400, 'SERVER']

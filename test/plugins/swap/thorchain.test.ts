@@ -65,11 +65,11 @@ test('thorchain: the slippage is a setting, and no more than half', async t => {
 test('thorchain: an amount to receive costs about as much as it must, also after the prices of the pools have moved', async t => {
   for (const slippageBasisPoints of ['0', '5', '200']) {
     const home = openSwapHome(thorchain, { slippageBasisPoints })
-    const wish = { quoteFor: 'to', amount: '700000000' } as const
-    const before = await offerOf(home.ask(wish))
+    const options = { quoteFor: 'to', amount: '700000000' } as const
+    const before = await offerOf(home.ask(options))
     for (const price of ['60', '75', '95']) {
       home.world.providers.market.setPrice('LTC', price)
-      const offer = await offerOf(home.ask(wish))
+      const offer = await offerOf(home.ask(options))
       t.is(offer.toNativeAmount, nativeAmount('700000000'))
       const arrives =
         home.world.swaps.thorchain.swap(BigInt(offer.fromNativeAmount), 'BTC.BTC', 'LTC.LTC') ?? 0n

@@ -3,7 +3,7 @@ import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { transfer } from '../../../plugins/swap/transfer.ts'
 import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome } from '../../helpers/swap-context.ts'
 
-test('transfer: a payment to the other wallet, unit for unit, in each direction of the wish', async t => {
+test('transfer: a payment to the other wallet, unit for unit, in each direction', async t => {
   const home = openSwapHome(transfer)
   const amount = nativeAmount('123456')
   for (const quoteFor of ['from', 'to', 'max'] as const) {
