@@ -40,7 +40,7 @@ export interface NewAccount {
 /** Names a user of this device. */
 export type UserName = { readonly username: string } | { readonly loginId: string }
 
-/** What helps a login past two-factor or a CAPTCHA. */
+/** The options that take a login past two-factor or a CAPTCHA. */
 export interface LoginHelp {
   /** Six digits. */
   readonly otp?: string
@@ -104,7 +104,7 @@ export class Context implements Readable<readonly LocalUser[]> {
     return [...this.#accounts.values()].flatMap(({ shared }) => shared?.accounts ?? [])
   }
 
-  /** Whether everything is paused. */
+  /** True if everything is paused. */
   get isPaused(): boolean {
     return this.#pause.getSnapshot().isPaused
   }
@@ -129,7 +129,7 @@ export class Context implements Readable<readonly LocalUser[]> {
     return usernameAvailable(this.#services, name)
   }
 
-  /** Judges a password that somebody is about to choose; asks nobody (specification §5). */
+  /** Checks a new password against the rules, without a request (specification §5). */
   checkPasswordRules(password: string): PasswordRules {
     requireTexts({ password })
     return checkPasswordRules(password)

@@ -36,7 +36,7 @@ import {
 import type { EngineLog } from './types/engine.ts'
 import type { FaultSnapshot, PluginKind } from './types/snapshots.ts'
 
-/** What an application says to make a kernel. Defaults are those of specification §9 and protocol §2.1. */
+/** The options of a kernel. Defaults are those of specification §9 and protocol §2.1. */
 export interface KernelOptions {
   readonly io: Io
   /** Exactly one of them is a storage plugin. */
@@ -51,7 +51,7 @@ export interface KernelOptions {
   readonly hideKeys?: boolean
   readonly logLevel?: LogThreshold
   readonly skipBlockHeight?: boolean
-  /** How costly guessing a new password shall be; by default about two seconds on this device. */
+  /** The cost of guessing a new password; by default about two seconds on this device. */
   readonly passwordSnrp?: SnrpOptions
   /** Given to each plugin by id. */
   readonly pluginOptions?: Readonly<Record<string, JsonObject>>
@@ -62,7 +62,7 @@ export interface KernelOptions {
    * PLUGINS_MISSING. Without it an account opens all the same, and only the wallets of that plugin cannot be used.
    */
   readonly required?: readonly string[]
-  /** Hears failures that belong to no call. */
+  /** Called with each failure that belongs to no call. */
   readonly onError?: (source: string, error: unknown) => void
 }
 
@@ -124,7 +124,7 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
 type KernelParts = ReturnType<typeof makeParts> & {
   readonly config: KernelConfig
   readonly disk: Disk
-  /** What the kernel uses of the application's io, captured at the start. */
+  /** The functions of the application's io, captured at the start. */
   readonly io: Io
 }
 
@@ -227,7 +227,7 @@ const makeParts = (
   const useDisk = (disk: Disk): void => {
     root = disk
   }
-  /** Everybody is told that nothing is saved any more, also who writes nothing. */
+  /** Reports to every observer, not only to failed writes, that nothing is saved any more. */
   const diskClosed = (error: WalletError): void => {
     const pluginId = plugins.snapshots.find(({ kind }) => kind === 'storage')?.pluginId ?? 'storage'
     report(pluginId, error)
@@ -265,7 +265,7 @@ const storageMissing = (plugins: PluginSet): WalletError => {
   return new WalletError('PLUGINS_MISSING', { pluginIds: [failed?.pluginId ?? 'storage'], ...reasons })
 }
 
-/** What the application gave a plugin, in a frozen copy: nobody changes it for others. @throws OPTION_INVALID */
+/** Returns a frozen copy of the application's options for a plugin, so that it cannot be changed. @throws OPTION_INVALID */
 const optionsFor = (id: string, given: JsonObject = {}): JsonObject => {
   const refuse = (rule: string): WalletError =>
     new WalletError('OPTION_INVALID', { option: `pluginOptions of ${id}`, rule })

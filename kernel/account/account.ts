@@ -48,7 +48,7 @@ import { TwoFactor } from './two-factor.ts'
 import { WalletKeyViews } from './wallet-keys.ts'
 import type { WalletBook, WalletListing } from './wallet-list.ts'
 
-/** What an account is made of; `openAccount` puts it together. */
+/** The parts of an account; `openAccount` puts them together. */
 export interface AccountParts {
   readonly services: Services
   readonly login: Login
@@ -59,16 +59,16 @@ export interface AccountParts {
   /** Makes the data store of one login. */
   makeDataStore(): DataStore
   readonly pause: PauseSwitch
-  /** What splits leave behind on this device that did not come to their end. */
+  /** The splits on this device that were not finished. */
   readonly unfinishedSplits: EngineStore
   readonly orderIds: OrderIds
   readonly repos: KeptFilesParts['repos']
-  /** What wallets were to begin with whose making was cut off on this device. */
+  /** The initial settings of wallets whose creation was interrupted on this device. */
   readonly unfinishedWallets: UnfinishedWallets
-  /** Where the account says which rates its wallets need. */
+  /** Takes the rates that the wallets of the account need. */
   readonly rates: Pick<RateService, 'addHintSource'>
   readonly openWallet: OpenWalletsParts['open']
-  /** How far each open repo is from its server. */
+  /** Lists each open repo with its sync state. */
   listRepos(): RepoStatus[]
   /** Exchanges the files of the account itself. */
   syncRepos(): Promise<void>
@@ -77,8 +77,8 @@ export interface AccountParts {
 }
 
 /**
- * An open account, whoever is logged in to it: its keys, files and wallets, which all logins of this device share, for
- * two of each would overwrite each other. It closes with the last of them.
+ * An open account: its keys, files and wallets. All logins of this device to the account share it, as two copies
+ * would overwrite each other. It closes with the last login.
  */
 export class SharedAccount {
   readonly parts: AccountParts
@@ -198,9 +198,9 @@ export class Account implements Readable<AccountSnapshot> {
   readonly walletKeys: WalletKeyViews
   /** The application's own synced texts. */
   readonly dataStore: DataStore
-  /** What was deleted, replaced or damaged in the last 30 days, and the way to bring it back. */
+  /** The files that were deleted, replaced or damaged in the last 30 days, and the way to restore them. */
   readonly keptFiles: KeptFiles
-  /** Which way led in. */
+  /** The method by which this login was made. */
   readonly loginMethod: LoginSnapshot['method']
   readonly #shared: SharedAccount
   readonly #parts: AccountParts
@@ -262,12 +262,12 @@ export class Account implements Readable<AccountSnapshot> {
     return this.getSnapshot().isLoggedIn
   }
 
-  /** Whether this device holds the login of its app alone, and not the root's key (specification §6). */
+  /** True if this device holds only the login of its app, and not the root's key (specification §6). */
   get isEdgeLogin(): boolean {
     return this.#parts.login.isEdgeLogin
   }
 
-  /** Whether the account has no username yet. */
+  /** True if the account has no username yet. */
   get isLight(): boolean {
     return this.#parts.login.username === undefined
   }
@@ -419,13 +419,13 @@ export class Account implements Readable<AccountSnapshot> {
     return fetchLobby(services, { login, scheduler }, lobbyId)
   }
 
-  /** How far the account and each open wallet are from the sync server, and what was exchanged since they opened. */
+  /** Lists the sync state of the account and of each open wallet, and the traffic since they opened. */
   listRepos(): RepoStatus[] {
     this.#check()
     return this.#parts.listRepos()
   }
 
-  /** Fetches the login anew and syncs the account and every open wallet. @throws the first failure, after all were tried */
+  /** Refreshes the login and syncs the account and every open wallet. @throws the first failure, after all were tried */
   async sync(): Promise<void> {
     this.#check()
     const { login, syncRepos } = this.#parts
@@ -438,8 +438,8 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Stops or starts every wallet and the refresh of the login, now or after a while; a wallet that was paused by itself
-   * stays so.
+   * Stops or starts every wallet and the refresh of the login, now or after a while; a wallet that was paused on its own
+   * stays paused.
    *
    * @throws ENGINE_FAILED after all were tried; OPTION_INVALID
    */
@@ -456,7 +456,7 @@ export class Account implements Readable<AccountSnapshot> {
     return getActivationAssets({ book: this.#parts.book, wallets: this.#wallets }, question)
   }
 
-  /** What it costs to activate a wallet or tokens of it, to approve or to close. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
+  /** Returns the cost of activating a wallet or its tokens, to approve or to close. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
   async activateWallet(request: ActivationRequest): Promise<ActivationQuote> {
     this.#check()
     requireObject('request', request)
@@ -516,6 +516,6 @@ const loginMethodsOf = (
     ...(isEdgeLogin ? (['edge'] as const) : [])
   ])
 
-/** The id of a login's account; where keys are hidden, one that leads nobody to the login. */
+/** The id of a login's account; where keys are hidden, an id that does not reveal the login. */
 export const accountIdOf = ({ config, io }: Services, { rootLoginId }: Pick<Login, 'rootLoginId'>): string =>
   config.hideKeys ? base58Of(io.crypto.sha256(utf8Of(rootLoginId)).subarray(0, 16)) : rootLoginId

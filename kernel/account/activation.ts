@@ -19,7 +19,7 @@ export interface ActivationRequest extends ActivationQuestion {
   readonly payment?: { readonly walletId: string; readonly tokenId: string | null }
 }
 
-/** How an activation is approved. */
+/** The options of an approval. */
 export interface ApproveActivation {
   readonly metadata?: Metadata | undefined
   /** Of each payment; a fee that is not usual needs it. */
@@ -28,7 +28,7 @@ export interface ApproveActivation {
   readonly confirm?: ((drafts: readonly Transaction[]) => Promise<void>) | undefined
 }
 
-/** What an activation costs, for a person to approve; nothing is spent before. */
+/** The cost of an activation, for a person to approve; nothing is spent before. */
 export interface ActivationQuote {
   readonly walletId: string
   readonly paymentWalletId: string
@@ -45,7 +45,7 @@ export interface ActivationQuote {
   close(): void
 }
 
-/** What activations need of the account. */
+/** The parts of the account that activations need. */
 export interface ActivationParts {
   readonly book: WalletBook
   readonly wallets: OpenWallets
@@ -70,7 +70,7 @@ export const getActivationAssets = async (
 }
 
 /**
- * What it costs to activate a wallet or tokens of it.
+ * Returns the cost of activating a wallet or tokens of it.
  *
  * @throws WALLET_NOT_FOUND, NOT_SUPPORTED, BOGUS_DATA, ENGINE_FAILED, or what the engine objects
  */

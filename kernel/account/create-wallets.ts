@@ -15,7 +15,7 @@ import type { NewWalletSettings, UnfinishedWallets } from './new-wallet-files.ts
 import type { OpenWallets, WalletResult } from './open-wallets.ts'
 import { checkStatesChange, type WalletBook } from './wallet-list.ts'
 
-/** How a new wallet is to be. */
+/** The options of a new wallet. */
 export interface NewWallet extends KeysSource {
   readonly name?: string
   /** Such as `iso:USD`, the default. */
@@ -31,7 +31,7 @@ export interface NewWalletOfType extends NewWallet {
   readonly type: string
 }
 
-/** What making wallets works on. */
+/** The parts of the account that creating wallets needs. */
 export interface WalletMakers {
   readonly services: Services
   readonly login: Login
@@ -198,7 +198,7 @@ const settingsOf = ({ name, fiatCurrencyCode, enabledTokenIds }: NewWallet): New
   enabledTokenIds
 })
 
-/** Opens a wallet that was made or asked for again. Whoever opened it first, it gets its settings. */
+/** Opens a wallet that was created or requested again. It gets its settings even if another caller opened it first. */
 export const openNew = async (
   { services, wallets }: WalletMakers,
   { walletId, request, isKnown }: MadeWallet
@@ -222,11 +222,11 @@ const throwIt = (error: unknown): never => {
   throw error
 }
 
-/** Where the keys of a new wallet come from: its plugin makes them, reads them from a text, or they are given. */
+/** The source of a new wallet's keys: its plugin makes them, reads them from a text, or they are given. */
 interface KeysSource {
   /** For the plugin, such as `{ format: 'bip86' }`. */
   readonly keyOptions?: JsonObject
-  /** What a person wrote down, such as a mnemonic. A secret. */
+  /** The keys as a person wrote them down, such as a mnemonic. A secret. */
   readonly importText?: string
   /** Raw keys, as `walletKeys.getRawPrivateKey` gives them. Secrets. */
   readonly keys?: WalletKeys
@@ -279,7 +279,7 @@ const makeOrImportKeys = async (
       return readKeys(pluginId, await tools.importPrivateKey(importText, options))
     }
   }).catch(error => {
-    // Nobody's keys are damaged yet: a person mistyped.
+    // No stored key is damaged: the text was mistyped.
     if (importText === undefined || !isWalletError(error, 'KEY_INTEGRITY')) throw error
     throw new WalletError('IMPORT_INVALID', { rule: error.details.rule }, error)
   })

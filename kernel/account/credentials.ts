@@ -38,11 +38,11 @@ export interface UsernameOptions {
   readonly password?: string
 }
 
-/** What the credentials of an account work on. */
+/** The parts that the credentials of an account need. */
 export interface CredentialsParts {
   readonly services: Services
   readonly login: Login
-  /** Refuses whoever has logged out while others are logged in. @throws LOGGED_OUT */
+  /** Refuses calls after this login has logged out, even if others are still logged in. @throws LOGGED_OUT */
   check?(): void
   /** Closes the account, for everyone who is logged in to it. */
   logout(): Promise<void>
@@ -107,17 +107,17 @@ export class Credentials {
     })
   }
 
-  /** Whether a password opens the account, as far as this device knows. */
+  /** True if a password opens the account, as far as this device knows. */
   get hasPassword(): boolean {
     return this.#parts.login.getSnapshot().held.passwordAuth !== undefined
   }
 
-  /** Whether this device knows the text of a PIN. */
+  /** True if this device knows the text of a PIN. */
   get hasPin(): boolean {
     return this.#parts.login.getSnapshot().held.pin !== undefined
   }
 
-  /** Whether the PIN logs in: to the root, or else to the app's login. */
+  /** True if the PIN logs in: to the root, or else to the app's login. */
   get isPinLoginEnabled(): boolean {
     const { login } = this.#parts
     const { held } = login.getSnapshot()
@@ -203,7 +203,7 @@ export class Credentials {
     await this.#parts.login.change(({ held }) => [recoveryRemoval(held)])
   }
 
-  /** Whether recovery answers open the account, as far as this device knows. */
+  /** True if recovery answers open the account, as far as this device knows. */
   get hasRecovery(): boolean {
     return this.#parts.login.getSnapshot().held.recovery2Key !== undefined
   }
@@ -223,7 +223,7 @@ export class Credentials {
    *
    * @throws HIDDEN_KEYS, CHILD_USERNAME where the root's key is not held, BAD_USERNAME, USERNAME_INVALID
    * @throws USERNAME_WITHOUT_PASSWORD if the account has a password and none is given; PASSWORD if it is another
-   * @throws ACCOUNT_EXISTS if somebody has that name; NETWORK, …
+   * @throws ACCOUNT_EXISTS if the name is taken; NETWORK, …
    */
   async changeUsername(options: UsernameOptions): Promise<void> {
     this.#checkAllowed()

@@ -22,20 +22,20 @@ import {
   userSettingsOf
 } from './settings-files.ts'
 
-/** What a currency's settings are made of. */
+/** The parts of a currency's settings. */
 export interface CurrencyConfigParts {
   readonly services: Services
   readonly files: SettingsFiles
   readonly scheduler: Scheduler
   readonly info: CurrencyInfo
-  /** Whether the account has a wallet of a type. */
+  /** Returns true if the account has a wallet of this type. */
   hasWallet(walletType: string): boolean
 }
 
 const RETRY_MS = 300_000
 
 /**
- * What an account knows of one currency: its tokens and settings (specification §3 "Account settings per plugin").
+ * The tokens and settings of one currency in an account (specification §3 "Account settings per plugin").
  *
  * The plugin's own tokens arrive after the account has opened; a plugin that fails is asked again every five minutes.
  */
@@ -46,7 +46,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   readonly #firstAnswer: Promise<void>
   /** Undefined until the plugin has answered, null if it has no tokens. */
   #builtinTokens: TokenMap | null | undefined
-  /** What the custom tokens were read from: a bad one is reported once. */
+  /** The fields from which the custom tokens were read last, so that a bad one is reported once. */
   #customFields: JsonObject | undefined
 
   constructor(parts: CurrencyConfigParts) {

@@ -6,7 +6,7 @@ import { isWellFormed } from '../crypto/encoding.ts'
 import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../sync/repo.ts'
 
-/** What the data store of an account is kept in. */
+/** The parts that a data store needs. */
 export interface DataStorePlace {
   readonly services: Services
   readonly repo: Repo
@@ -145,7 +145,7 @@ export class DataStore {
     return `${folder}/${this.#place.hashOf(checkName(itemId, 'item id'))}.json`
   }
 
-  /** Whether a store has its name file; one that cannot be read counts as none. @throws FOLDER_NAME */
+  /** Returns true if a store has its name file; one that cannot be read counts as missing. @throws FOLDER_NAME */
   async #isNamed(path: string): Promise<boolean> {
     const name = await this.#nameIn(path.slice(FOLDER.length + 1)).catch(error => {
       if (isWalletError(error, 'FOLDER_NAME')) throw error

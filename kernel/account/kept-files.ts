@@ -14,9 +14,9 @@ export interface KeptFileListing {
   readonly walletId?: string
   readonly repoId: string
   readonly path: string
-  /** What it is: `data item`, `transaction`, `wallet name`, … */
+  /** The kind of the file: `data item`, `transaction`, `wallet name`, … */
   readonly kind: string
-  /** What it is about, as far as it says: the id of an item, a name, a txid. */
+  /** The subject of the file, if its text names one: the id of an item, a name, a txid. */
   readonly title?: string
   /** `damaged`: it could not be read, and was put aside before something else took its place. */
   readonly reason: 'deleted' | 'replaced' | 'damaged'
@@ -26,7 +26,7 @@ export interface KeptFileListing {
   readonly canRestore: boolean
 }
 
-/** What {@link KeptFiles} reads. */
+/** The parts that {@link KeptFiles} needs. */
 export interface KeptFilesParts {
   readonly services: Services
   readonly repos: Pick<OpenRepos, 'entries'>

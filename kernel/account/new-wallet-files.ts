@@ -3,7 +3,7 @@ import type { EngineStore } from '../types/engine.ts'
 import { DEFAULT_FIAT, FIAT_PATH, NAME_PATH } from '../wallet/settings.ts'
 import { TOKENS_PATH, tokenIdList } from '../wallet/tokens.ts'
 
-/** What a new wallet begins with. */
+/** The initial settings of a new wallet. */
 export interface NewWalletSettings {
   readonly name?: string | undefined
   /** Such as `iso:USD`. */
@@ -50,7 +50,7 @@ export class UnfinishedWallets {
     if (writes.size > 0) await this.#store.write(writes)
   }
 
-  /** What a wallet was to begin with, if that was never written. */
+  /** Returns the initial settings of a wallet if they were never written. */
   find(walletId: string): NewWalletSettings | undefined {
     const left = tryParseJson(this.#store.get(walletId))
     if (!isRecord(left)) return undefined

@@ -8,12 +8,12 @@ import type { OpenedWallet } from '../wallet/open-wallet.ts'
 import type { CurrencyWallet } from '../wallet/wallet.ts'
 import type { NewWalletSettings } from './new-wallet-files.ts'
 
-/** What became of one of many wallets; an error belongs to that wallet alone. */
+/** The result for one of many wallets; an error concerns that wallet alone. */
 export type WalletResult =
   | { readonly ok: true; readonly walletId: string; readonly wallet: CurrencyWallet }
   | { readonly ok: false; readonly walletId?: string; readonly error: unknown }
 
-/** What opening wallets needs of the account. */
+/** The parts of the account that opening wallets needs. */
 export interface OpenWalletsParts {
   readonly services: Services
   /** @throws WALLET_ID_UNKNOWN */
@@ -21,7 +21,7 @@ export interface OpenWalletsParts {
   open(info: SecretWalletInfo, options: OpenWalletOptions): Promise<OpenedWallet>
 }
 
-/** How a wallet is opened. */
+/** The options of opening a wallet. */
 export interface OpenWalletOptions {
   /** Of a wallet whose keys were made here and now: there is nothing to fetch first. */
   readonly settings?: NewWalletSettings
@@ -170,11 +170,11 @@ const resultOf = async (walletId: string, work: Promise<CurrencyWallet>): Promis
   }
 }
 
-/** How many wallets open at one time. */
+/** The number of wallets that open at the same time. */
 const AT_ONCE = 4
-/** How long a wallet that does not open keeps its place among them. */
+/** The time for which a wallet that does not open keeps its place among them. */
 const PLACE_MS = 2000
-/** How long it may take to open before it counts as failed; it may open later. */
+/** The time after which a wallet that has not opened counts as failed; it may open later. */
 const RESULT_MS = 60_000
-/** How long a logout waits for a wallet that is still opening. */
+/** The time for which a logout waits for a wallet that is still opening. */
 const CLOSE_MS = 10_000

@@ -23,7 +23,7 @@ import { WalletBook, type WalletBookParts } from './wallet-list.ts'
 
 const REFRESH_MS = 30_000
 
-/** What the context gives an account. */
+/** The parts that the context gives to an account. */
 export interface AccountPlace {
   readonly services: Services
   readonly login: Login
@@ -212,7 +212,7 @@ const finishNewWallet = async (
   }
 }
 
-// A login is fetched anew every 30 s; only a refused one-time code is worth the user's attention (specification §9).
+// A login is refreshed every 30 s; only a refused one-time code is worth the user's attention (specification §9).
 const makeRefresh = ({ io, logOf, report }: Services, login: Login): Poller =>
   new Poller({
     clock: io.clock,

@@ -12,7 +12,7 @@ export interface OwnWallets {
   readonly open: readonly CurrencyWallet[]
   /** The ids of all of them: paused, archived, deleted and without an engine, too. */
   readonly all: readonly string[]
-  /** What may be derived from. @throws ENGINE_NO_KEY, … */
+  /** Returns the public keys of a wallet, from which addresses can be derived. @throws ENGINE_NO_KEY, … */
   publicKeysOf(walletId: string): Promise<JsonObject>
 }
 

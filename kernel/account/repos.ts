@@ -10,7 +10,7 @@ import type { RepoTraffic, SyncLoop } from '../sync/sync-loop.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { RepoSnapshot } from '../types/snapshots.ts'
 
-/** How a repo that this device has never synced comes to its first files. */
+/** The first sync of a repo that this device has never synced. */
 export type FirstSync =
   /** It is fetched, and cannot be opened if that fails. */
   | 'needed'
@@ -29,7 +29,7 @@ export interface OpenRepo {
   close(): Promise<void>
 }
 
-/** How far a repo of an account is from its server. */
+/** The sync state and the traffic of a repo of an account. */
 export interface RepoStatus extends RepoSnapshot, RepoTraffic {
   /** The wallet that it belongs to; or the account, under its own wallet info's id. */
   readonly ownerId: string
@@ -37,7 +37,7 @@ export interface RepoStatus extends RepoSnapshot, RepoTraffic {
   readonly type: string
 }
 
-/** What {@link OpenRepos} belongs to. */
+/** The parts that {@link OpenRepos} needs. */
 export interface OpenReposParts {
   readonly syncLoop: SyncLoop
   readonly accountId: string
@@ -100,7 +100,7 @@ export class OpenRepos {
     return this.#owners.entries()
   }
 
-  /** How far each open repo is from its server. */
+  /** Lists each open repo with its sync state and traffic. */
   list(): RepoStatus[] {
     return [...this.#owners].map(([repo, owner]) => ({
       ownerId: owner.id,
@@ -110,7 +110,7 @@ export class OpenRepos {
     }))
   }
 
-  /** Closes what is open; what is about to open closes by itself. */
+  /** Closes the open repos; one that is still opening is closed as soon as it is open. */
   async close(): Promise<void> {
     this.#isClosed = true
     const closing = [...this.#open.values()].map(async opening => (await opening).close())
@@ -166,7 +166,7 @@ export class OpenRepos {
   }
 }
 
-/** What the repos of one account share. */
+/** The parts that the repos of one account share. */
 interface RepoHome {
   readonly io: Services['io']
   readonly syncLoop: SyncLoop
@@ -241,7 +241,7 @@ const runAll = async (tasks: readonly (() => void | Promise<void> | undefined)[]
   if (failures.length > 0) throw failures[0]
 }
 
-/** What a file of a repo says of itself, and how that is checked. */
+/** The identity and the shape of one kind of repo file, with their checks. */
 interface FileKind {
   readonly path: RegExp
   /** Returns true for a value that a file of this kind can hold. */

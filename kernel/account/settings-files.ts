@@ -8,7 +8,7 @@ import { editFields, type FieldEdit, JsonFile, objectAt } from '../sync/json-fil
 import type { Repo } from '../sync/repo.ts'
 import type { Token, TokenMap } from '../types/currency.ts'
 
-/** What the files hold; {} for one that is missing or cannot be read. What says the same is the same object as before. */
+/** The content of the files; {} for one that is missing or cannot be read. Unchanged content stays the same object. */
 export interface SettingsState {
   readonly pluginSettings: JsonObject
   /** In the form of `CustomTokens.json`, also where the tokens still stand in the deployed app's old settings. */
@@ -29,9 +29,9 @@ export class SettingsFiles implements Readable<SettingsState> {
   readonly #state: Observable<SettingsState>
   readonly #mutex = new Mutex()
   readonly #unsubscribe: () => void
-  /** What the deployed app's old settings come to, while there is no file of custom tokens. */
+  /** The custom tokens of the deployed app's old settings, while there is no file of custom tokens. */
   #legacyTokens: readonly FieldEdit[] = []
-  /** What the settings of plugins will be once the edits that are on their way are done. */
+  /** The settings of plugins as they will be once the pending edits are done. */
   #expected: JsonObject | undefined
   #isClosed = false
 
@@ -147,7 +147,7 @@ export const userSettingsOf = (fields: JsonObject, pluginId: string): JsonObject
   objectAt(fields, ['userSettings', pluginId]) ?? {}
 
 /**
- * The edits that make the settings what somebody wants them to be.
+ * Returns the edits that turn the shown settings into the wanted ones.
  *
  * Only what differs from what was shown: a field that a sync brings meanwhile was not meant.
  *
@@ -170,7 +170,7 @@ export const userSettingsEdits = (
     .map(name => ({ path: ['userSettings', pluginId, name], value: fieldOf(wanted, name) }))
 }
 
-/** Whether a swap plugin may be asked; true if nothing says otherwise. */
+/** Returns true if a swap plugin may be asked for quotes, which is the default. */
 export const isSwapEnabled = (fields: JsonObject, pluginId: string): boolean =>
   objectAt(fields, ['swapSettings', pluginId])?.enabled !== false
 
@@ -285,7 +285,7 @@ export const customTokenRemoval = (pluginId: string, tokenId: string): FieldEdit
 const MAX_LENGTH = 100_000
 
 /**
- * Checks the settings that somebody gives to a plugin, and gives a copy that nobody else holds.
+ * Checks settings for a plugin, and returns a private copy of them.
  *
  * @throws OPTION_INVALID unless it is a JSON object of at most 100,000 characters
  */

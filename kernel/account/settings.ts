@@ -16,12 +16,12 @@ import {
   userSettingsOf
 } from './settings-files.ts'
 
-/** What the settings of an account need of it. */
+/** The parts of the account that its settings need. */
 export interface SettingsPlace {
   readonly services: Services
   readonly repo: Repo
   readonly scheduler: Scheduler
-  /** Whether the account has a wallet of a type. */
+  /** Returns true if the account has a wallet of this type. */
   hasWallet(walletType: string): boolean
 }
 
@@ -35,7 +35,7 @@ export interface AccountSettings {
   close(): Promise<void>
 }
 
-/** Reads the settings of an account; every currency is asked for its tokens, and nobody waits for the answers. */
+/** Reads the settings of an account; asks every currency for its tokens without waiting for the answers. */
 export const openAccountSettings = async (place: SettingsPlace): Promise<AccountSettings> => {
   const { services, repo, ...rest } = place
   const files = await SettingsFiles.open(services, repo)
@@ -58,7 +58,7 @@ const found = <T>(config: T | undefined, pluginId: string): T => {
 
 /** The settings of one swap plugin (specification §3 "Account settings per plugin"). */
 export interface SwapConfigSnapshot {
-  /** Whether it is asked for quotes; true unless the user forbade it. */
+  /** True if it is asked for quotes, which is the default; the user can forbid it. */
   readonly isEnabled: boolean
   /** The plugin's own settings. */
   readonly userSettings: JsonObject
@@ -66,7 +66,7 @@ export interface SwapConfigSnapshot {
   readonly needsActivation: boolean
 }
 
-/** What an account knows of one swap plugin. */
+/** The settings of one swap plugin in an account. */
 export class SwapConfig implements Readable<SwapConfigSnapshot> {
   readonly #files: SettingsFiles
   readonly #plugin: SwapPlugin

@@ -118,7 +118,7 @@ export class WalletSplitter {
   }
 }
 
-/** What a wallet is that somebody splits into again; the wallet that had taken its place is forgotten. */
+/** The states of a wallet that is split into again; the wallet that had taken its place is forgotten. */
 const RESTORED = { archived: false, deleted: false, migratedFromWalletId: null }
 
 const MAX_TYPES = 1000

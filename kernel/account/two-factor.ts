@@ -19,22 +19,22 @@ import type { ServerServices } from '../login/server.ts'
 import type { Services } from '../plugins/services.ts'
 import type { LoginTree, PendingVoucher } from '../types/login.ts'
 
-/** How an account is guarded, as this device last heard; no secrets. */
+/** The two-factor state of an account, as last fetched by this device; no secrets. */
 export interface TwoFactorStatus {
   readonly isEnabled: boolean
   /** Seconds between the request of a reset and its effect. */
   readonly otpTimeout?: number
-  /** When two-factor will be off, because somebody asked for a reset. */
+  /** The date on which two-factor will be off, after a reset was requested. */
   readonly otpResetDate?: Date
   /** Devices that wait to be let in. */
   readonly pendingVouchers: readonly PendingVoucher[]
 }
 
-/** What two-factor works on. */
+/** The parts that two-factor needs. */
 export interface TwoFactorParts {
   readonly services: Services
   readonly login: Login
-  /** Refuses whoever has logged out while others are logged in. @throws LOGGED_OUT */
+  /** Refuses calls after this login has logged out, even if others are still logged in. @throws LOGGED_OUT */
   check?(): void
 }
 
@@ -104,7 +104,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
     return this.#change(otpRemoval)
   }
 
-  /** Keeps two-factor on although somebody asked for a reset. @throws HIDDEN_KEYS, OTP_RESET_WITHOUT_OTP, NETWORK, … */
+  /** Cancels a reset that was requested, so that two-factor stays on. @throws HIDDEN_KEYS, OTP_RESET_WITHOUT_OTP, NETWORK, … */
   cancelOtpReset(): Promise<void> {
     return this.#change(otpResetCancellation)
   }

@@ -10,7 +10,7 @@ import { copyPluginData } from '../wallet/engine/validate.ts'
 import { callTools } from '../wallet/tools.ts'
 import type { WalletBook } from './wallet-list.ts'
 
-/** What the views of keys work on. */
+/** The parts that the views of keys need. */
 export interface WalletKeysParts {
   readonly services: Services
   readonly book: WalletBook
@@ -21,7 +21,7 @@ export interface WalletKeysParts {
 /**
  * The keys of the account's wallets, as data and as people write them down; none needs an open wallet.
  *
- * Where keys are hidden, private ones are refused with HIDDEN_KEYS, and public ones stay (specification §6).
+ * If keys are hidden, private ones are refused with HIDDEN_KEYS; public ones stay available (specification §6).
  */
 export class WalletKeyViews {
   readonly #parts: WalletKeysParts
@@ -35,7 +35,7 @@ export class WalletKeyViews {
     return (await this.#privateInfo(walletId)).keys
   }
 
-  /** What an engine may see; nothing in it can spend. @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, ENGINE_NO_KEY, … */
+  /** Returns the keys for an engine; none of them can spend. @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, ENGINE_NO_KEY, … */
   async getRawPublicKey(walletId: string): Promise<JsonObject> {
     const info = this.#info(walletId, exemptPass('derive public keys'))
     const { pluginId } = this.#parts.services.plugins.infoOf(info.type)
@@ -48,7 +48,7 @@ export class WalletKeyViews {
   }
 
   /**
-   * What a person writes down, such as a mnemonic. A secret.
+   * Returns the private keys as a person writes them down, such as a mnemonic. A secret.
    *
    * @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, ENGINE_NO_KEY, what a policy objects, …
    */
@@ -57,7 +57,7 @@ export class WalletKeyViews {
     return this.#ask(info.type, async tools => textOf(await tools.getDisplayPrivateKey?.(info)))
   }
 
-  /** What a watcher may have, such as an extended public key. @throws WALLET_ID_UNKNOWN, ENGINE_NO_KEY, … */
+  /** Returns the keys for a watch-only wallet, such as an extended public key. @throws WALLET_ID_UNKNOWN, ENGINE_NO_KEY, … */
   async getDisplayPublicKey(walletId: string): Promise<string> {
     const keys = await this.getRawPublicKey(walletId)
     const { id, type } = this.#parts.book.get(walletId)

@@ -45,7 +45,7 @@ export interface WalletLists {
   readonly hiddenWalletIds: readonly string[]
 }
 
-/** What a book of wallets is read from. */
+/** The parts from which the wallets of an account are read. */
 export interface WalletBookParts {
   readonly services: Services
   readonly login: Login
@@ -54,8 +54,8 @@ export interface WalletBookParts {
 }
 
 /**
- * Which wallets an account has, and what it remembers of them: from key boxes, from files of old clients, and from
- * the account's repo; read anew whenever a login or a sync changes them (protocol §3.4, §4.3).
+ * The wallets of an account with their states: from key boxes, from files of old clients, and from the account's
+ * repo; read again whenever a login or a sync changes them (protocol §3.4, §4.3).
  */
 export class WalletBook implements Readable<WalletLists> {
   readonly #parts: WalletBookParts
@@ -121,7 +121,7 @@ export class WalletBook implements Readable<WalletLists> {
     return this.#infos.get(walletId)
   }
 
-  /** Whether a wallet is there and neither archived nor deleted. */
+  /** Returns true if a wallet exists and is neither archived nor deleted. */
   isActive(walletId: string): boolean {
     const { archived, deleted } = { ...DEFAULT_STATES, ...this.#statesOf(walletId) }
     return this.#infos.has(walletId) && !archived && !deleted
@@ -266,10 +266,10 @@ const isSameLists = (left: WalletLists, right: WalletLists): boolean =>
     name => left[name].length === right[name].length && left[name].every((id, at) => id === right[name][at])
   )
 
-/** What an account's repo says of one wallet; absent fields have their defaults elsewhere. */
+/** The states of one wallet in an account's repo; absent fields have their defaults elsewhere. */
 type StoredWalletStates = Partial<WalletStates>
 
-/** What a wallet is until somebody says otherwise. */
+/** The default states of a wallet. */
 const DEFAULT_STATES: Pick<WalletStates, 'archived' | 'deleted' | 'hidden'> = {
   archived: false,
   deleted: false,
@@ -343,7 +343,7 @@ const writeWalletStates = async (
   return states
 }
 
-/** Edits files in one go; those that cannot be read, which was reported when the account opened, are made anew. */
+/** Edits files in one write; those that cannot be read, which was reported when the account opened, are replaced. */
 const editReadable = async (
   repo: OpenRepo['repo'],
   paths: readonly string[],
@@ -400,7 +400,7 @@ const knownFieldsOf = (file: Record<string, unknown>): StoredWalletStates =>
     FIELDS.filter(([name, isValid]) => isValid(file[name])).map(([name]) => [name, file[name]])
   )
 
-/** Checks what somebody wants of a wallet. @throws OPTION_INVALID */
+/** Checks a change of a wallet's states. @throws OPTION_INVALID */
 export const checkStatesChange = (change: WalletStatesChange): void => {
   for (const [name, isValid, rule] of FIELDS) {
     const value = change[name]

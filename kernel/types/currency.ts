@@ -10,14 +10,14 @@ export interface Token extends AmountUnits {
 export type TokenMap = Readonly<Record<string, Token>>
 
 /**
- * What an account knows of one currency besides its wallets (specification §3 "Account settings per plugin").
+ * The tokens and settings of one currency in an account, without its wallets (specification §3 "Account settings per plugin").
  *
  * The maps have no prototype: token ids are text from outside.
  */
 export interface CurrencyConfigSnapshot {
   /** Tokens that the plugin brings. Empty until it has answered. */
   readonly builtinTokens: TokenMap
-  /** Whether it has answered; before, an id that is not here may be a token all the same. */
+  /** True once the plugin has answered; until then an id that is missing here may still be a token. */
   readonly areBuiltinTokensKnown: boolean
   /** Tokens that the user added. */
   readonly customTokens: TokenMap
@@ -32,10 +32,10 @@ export interface CurrencyConfigSnapshot {
 /** The kind of a memo. */
 export type MemoType = 'hex' | 'number' | 'text'
 
-/** What a currency accepts as memo. */
+/** A kind of memo that a currency accepts. */
 export interface MemoOption {
   readonly type: MemoType
-  /** What the chain calls it, such as `OP_RETURN` or `destination tag`. */
+  /** The chain's name for it, such as `OP_RETURN` or `destination tag`. */
   readonly memoName?: string
   /** Text: characters. Hex: bytes. */
   readonly maxLength?: number
@@ -43,7 +43,7 @@ export interface MemoOption {
   readonly maxValue?: string
 }
 
-/** What the kernel and its interfaces know of a currency; data only (specification §3, §7.2 of the peer). */
+/** The description of a currency for the kernel and its interfaces; data only (specification §3, §7.2 of the peer). */
 export interface CurrencyInfo extends AmountUnits {
   readonly pluginId: string
   /** Such as `wallet:bitcoin`. */

@@ -5,7 +5,7 @@ import type { Token, TokenMap } from './currency.ts'
 import type { PublicWalletInfo, WalletInfo, WalletKeys } from './keys.ts'
 import type { EngineTransaction, SentState, SpendInfo, SpentTarget } from './transaction.ts'
 
-/** What a URI or address says (BIP-21 and its relatives). */
+/** The content of a URI or address (BIP-21 and its relatives). */
 export interface ParsedUri {
   readonly publicAddress?: string
   /** The address as it was written, where that is an old spelling that addresses of another currency have, too. */
@@ -24,7 +24,7 @@ export interface UriRequest {
   readonly message?: string
 }
 
-/** What a currency can do without a wallet: keys and URIs. Made once per plugin. */
+/** The functions of a currency that need no wallet: keys and URIs. Made once per plugin. */
 export interface CurrencyTools {
   createPrivateKey(walletType: string, options?: JsonObject): Promise<WalletKeys>
   /** The keys an engine may see; nothing in the result can spend. */
@@ -33,23 +33,23 @@ export interface CurrencyTools {
   parseUri(uri: string): Promise<ParsedUri>
   encodeUri(request: UriRequest): Promise<string>
   /**
-   * An address that nobody holds, of the largest kind that can be paid: with it fees are found out before the
-   * recipient is known, so that what was quoted also pays the real one. Absent: an address of the wallet serves.
+   * An address without an owner, of the largest kind that can be paid. It serves to estimate fees before the recipient
+   * is known, so that the quoted fee also covers the real one. Absent: an address of the wallet serves.
    */
   sampleAddress?(): Promise<string>
   /** False if cached public keys are of an older form and must be derived again. */
   checkPublicKey?(keys: JsonObject): Promise<boolean>
   /** Only where the currency says `canImportKeys`. */
   importPrivateKey?(text: string, options?: JsonObject): Promise<WalletKeys>
-  /** What a person writes down, such as a mnemonic; a secret. Absent: the keys have no such form. */
+  /** The keys as a person writes them down, such as a mnemonic; a secret. Absent: the keys have no such form. */
   getDisplayPrivateKey?(walletInfo: WalletInfo): Promise<string>
-  /** What a watcher may have, such as an extended public key. Absent: the keys have no such form. */
+  /** The public keys for a watch-only wallet, such as an extended public key. Absent: the keys have no such form. */
   getDisplayPublicKey?(walletInfo: PublicWalletInfo): Promise<string>
   /** The wallet types that the keys of a wallet can be split into; none if absent. */
   getSplittableTypes?(walletInfo: WalletInfo): Promise<readonly string[]>
   /**
-   * Which of some addresses belong to a wallet, told from its public keys alone, within a span that the currency
-   * chooses. The kernel refuses swaps that pay one; absent: it compares those that it has seen.
+   * Returns those of some addresses that belong to a wallet, derived from its public keys alone, within a span that the
+   * currency chooses. The kernel refuses swaps that pay one; absent: it compares those that it has seen.
    */
   findOwnAddresses?(publicKeys: JsonObject, addresses: readonly string[]): Promise<readonly string[]>
   /**
@@ -60,7 +60,7 @@ export interface CurrencyTools {
   getTokenId?(token: Token): Promise<string>
 }
 
-/** How a receive address is asked for. */
+/** A request for a receive address. */
 export interface AddressRequest {
   readonly tokenId: string | null
   readonly forceIndex?: number
@@ -73,7 +73,7 @@ export interface FreshAddress {
   readonly legacyAddress?: string
 }
 
-/** Why an engine no longer hears of its chain. */
+/** The reason why an engine lost the connection to its chain. */
 export interface ConnectionLoss {
   /** The address of the server that was lost. */
   readonly server: string
@@ -85,7 +85,7 @@ export interface ConnectionLoss {
 export interface BalanceDetails {
   /** Confirmed, or change of own payments. */
   readonly spendable: NativeAmount
-  /** Unconfirmed and from somebody else, who can still take it back. */
+  /** Unconfirmed, from another wallet; its sender can still take it back. */
   readonly incoming: NativeAmount
   /** Earned by a block, and too young to be spent. */
   readonly immature: NativeAmount
@@ -93,14 +93,14 @@ export interface BalanceDetails {
   readonly reserved: NativeAmount
 }
 
-/** What an engine tells the kernel; the kernel checks, coalesces and never throws back. */
+/** The callbacks by which an engine reports to the kernel; the kernel checks, coalesces and never throws back. */
 export interface EngineCallbacks {
   /** The next fresh address is another one now. */
   onAddressChanged(): void
-  /** 0 to 1; told on once the transactions that were reported before are in the history. */
+  /** 0 to 1; passed on once the transactions that were reported before are in the history. */
   onAddressesChecked(ratio: number): void
   onTokenBalanceChanged(tokenId: string | null, nativeAmount: string): void
-  /** What the balance of an asset is made of, told beside the balance by engines that know. */
+  /** The parts of the balance of an asset, reported beside the balance by engines that know them. */
   onBalanceDetailsChanged(tokenId: string | null, details: BalanceDetails): void
   onBlockHeightChanged(height: number): void
   /** New and changed transactions. */
@@ -117,11 +117,11 @@ export interface EngineCallbacks {
   onStakingStatusChanged(status: StakingStatus): void
   /** Every enabled token that the chain does not let the wallet use yet. */
   onUnactivatedTokenIdsChanged(tokenIds: readonly string[]): void
-  /** How far the engine has reported its transactions; kept once all that was reported before is durable. */
+  /** The point up to which the engine has reported its transactions; kept once all that was reported before is durable. */
   onSeenTxCheckpoint(checkpoint: string): void
 }
 
-/** What a wallet has staked. */
+/** The stakes of a wallet. */
 export interface StakingStatus {
   readonly stakedAmounts: readonly {
     readonly nativeAmount: NativeAmount
@@ -144,7 +144,7 @@ export interface EngineStore {
   write(changes: ReadonlyMap<string, string | null>): Promise<void>
 }
 
-/** What a plugin gets to make the engine of one wallet. */
+/** The parts from which a plugin makes the engine of one wallet. */
 export interface EngineRequest {
   /** Identity and public keys; nothing that can spend. */
   readonly walletInfo: PublicWalletInfo
@@ -154,7 +154,7 @@ export interface EngineRequest {
   readonly enabledTokenIds: readonly string[]
   readonly customTokens: TokenMap
   readonly userSettings: JsonObject
-  /** What an earlier engine of this wallet said with `onSeenTxCheckpoint`; what it reported before is known. */
+  /** The last `onSeenTxCheckpoint` of an earlier engine of this wallet; all that it reported before is known. */
   readonly seenTxCheckpoint?: string
 }
 
@@ -198,15 +198,15 @@ export interface CurrencyEngine {
     options?: SigningOptions
   ): Promise<EngineTransaction>
   /**
-   * Compares what is said of a signed transaction with its bytes: they spend this wallet's unspent coins, pay these
-   * targets and nobody else, and leave this fee. Absent: the bytes are believed.
+   * Compares the fields of a signed transaction with its bytes: they spend this wallet's unspent coins, pay these
+   * targets and no others, and leave this fee. Absent: the bytes are trusted.
    *
    * @throws SIGNED_TX_INVALID naming the field
    */
   checkSignedTx?(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void>
   /**
-   * @throws BROADCAST_REFUSED if a server says no; any other failure means that nobody was reached. Neither tells that
-   *   the bytes are nowhere: the kernel keeps them and their coins in both cases
+   * @throws BROADCAST_REFUSED if a server refuses; any other failure means that no server was reached. Neither proves
+   *   that the bytes are nowhere: the kernel keeps them and their coins in both cases
    */
   broadcastTx(transaction: EngineTransaction, keys: KeysArgument): Promise<EngineTransaction>
   /** Takes a sent transaction into the engine's own view at once. */
@@ -220,7 +220,7 @@ export interface CurrencyEngine {
    * Absent: the currency can neither reserve nor replace.
    */
   reservePayments?(payments: readonly EngineTransaction[]): Promise<void>
-  /** What has become of a payment that was sent; the network may be asked. Absent: its history alone tells. */
+  /** Returns the state of a payment that was sent; may ask the network. Absent: only the history shows it. */
   findPayment?(payment: EngineTransaction): Promise<PaymentSight>
   /** Exact maximum. Where absent, the kernel searches with `makeSpend`. */
   getMaxSpendable?(spend: SpendInfo, keys: KeysArgument): Promise<string>
@@ -232,15 +232,15 @@ export interface CurrencyEngine {
   changeCustomTokens?(tokens: TokenMap): Promise<void>
   changeEnabledTokenIds?(tokenIds: readonly string[]): Promise<void>
   getStakingStatus?(): Promise<StakingStatus>
-  /** What could pay to activate this wallet, or tokens of it. */
+  /** The assets that can pay to activate this wallet, or tokens of it. */
   getActivationAssets?(request: EngineActivationAssetsRequest): Promise<readonly ActivationAsset[]>
-  /** What it costs to activate this wallet, or tokens of it; nothing is spent yet. */
+  /** Returns the cost of activating this wallet, or tokens of it; nothing is spent yet. */
   activateWallet?(request: EngineActivationRequest): Promise<ActivationOffer>
   /** Facts for support, without secrets. */
   dumpData?(): Promise<Json>
 }
 
-/** What an engine knows of a payment that was sent. */
+/** The state of a payment that was sent, as far as an engine knows. */
 export interface PaymentSight {
   readonly state: SentState
   /** The transaction that has taken one of its coins. */
@@ -249,15 +249,15 @@ export interface PaymentSight {
   readonly isFinal?: boolean
 }
 
-/** How a long signature is followed and stopped; an engine that signs at once needs neither. */
+/** The options to follow and stop a long signature; an engine that signs at once needs neither. */
 export interface SigningOptions {
-  /** Once aborted, nobody waits for the signature any more. */
+  /** Aborted once the signature is no longer needed. */
   readonly signal?: AbortSignalLike
   /** Takes how much is done, from 0 to 1. */
   onProgress?(ratio: number): void
 }
 
-/** How a message is signed. `otherParams`: what the currency needs besides, such as an address of the wallet. */
+/** The options of a message signature. `otherParams`: further input of the currency, such as an address of the wallet. */
 export interface MessageOptions {
   readonly otherParams?: JsonObject
 }
@@ -269,7 +269,7 @@ export interface WalletRef {
   readonly type: string
 }
 
-/** How an engine is asked what could pay for an activation. */
+/** A request to an engine for the assets that can pay for an activation. */
 export interface EngineActivationAssetsRequest {
   /** Tokens to activate; absent: the wallet itself. */
   readonly tokenIds?: readonly string[]
@@ -284,15 +284,15 @@ export interface ActivationAsset {
   readonly tokenId: string | null
 }
 
-/** How an engine is asked for an activation. */
+/** A request to an engine for an activation. */
 export interface EngineActivationRequest {
   /** Tokens to activate; absent: the wallet itself. */
   readonly tokenIds?: readonly string[]
-  /** What pays, and an address of it; absent: the wallet itself. */
+  /** The asset and wallet that pay, with an address of that wallet; absent: the wallet itself. */
   readonly payment?: WalletRef & { readonly tokenId: string | null; readonly publicAddress: string }
 }
 
-/** What an activation costs; data only, the kernel reviews and signs the spends of the paying wallet. */
+/** The cost of an activation; data only, the kernel reviews and signs the spends of the paying wallet. */
 export interface ActivationOffer {
   readonly fromNativeAmount: NativeAmount
   readonly networkFee: { readonly tokenId: string | null; readonly nativeAmount: NativeAmount }

@@ -30,7 +30,7 @@ export interface Snrp {
 /** The keys of a wallet as stored: `dataKey` and `syncKey` in base64, and what its plugin made. */
 export type WalletKeys = Readonly<Record<string, Json>>
 
-/** What a key box holds: the identity of a wallet or of an account repo, with all its keys. */
+/** The content of a key box: the identity of a wallet or of an account repo, with all its keys. */
 export interface WalletInfo {
   /** base64 of 32 bytes, derived from type and data key. */
   readonly id: string
@@ -54,7 +54,7 @@ export interface PublicWalletInfo {
   readonly keys: JsonObject
 }
 
-/** What an account remembers of a wallet besides its keys. */
+/** The states of a wallet that an account stores besides its keys. */
 export interface WalletStates {
   readonly archived: boolean
   readonly deleted: boolean

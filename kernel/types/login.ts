@@ -117,7 +117,7 @@ export interface LocalUser {
 /** A question that the server suggests for recovery (specification §3 "Recovery question choice"). */
 export interface RecoveryQuestionChoice {
   readonly category: 'address' | 'must' | 'numeric' | 'recovery2' | 'string'
-  /** How many characters the answer should have at least. */
+  /** The least number of characters that the answer should have. */
   readonly minLength: number
   readonly question: string
 }

@@ -3,10 +3,10 @@ import { WalletError } from '../base/errors.ts'
 import type { CurrencyInfo } from './currency.ts'
 import type { Transaction } from './transaction.ts'
 
-/** A network fee that nobody should pay without a second look; native units of the chain's own coin. */
+/** A network fee so high that the user should review it before paying; native units of the chain's own coin. */
 export interface UnusualFee {
   readonly networkFee: NativeAmount
-  /** What the same payment costs by the engine's other sources. */
+  /** The fee of the same payment by the engine's other sources. */
   readonly usualNetworkFee: NativeAmount
 }
 

@@ -11,17 +11,17 @@ export interface DatedPair extends RatePair {
   readonly date: Date
 }
 
-/** Where one rate plugin sees what is wanted and offers what it knows. */
+/** The context of a rate plugin: the pairs that are wanted, and the way to offer prices. */
 export interface RateContext {
   readonly wanted: readonly RatePair[]
-  /** Aborted when nobody waits any more. */
+  /** Aborted when no caller waits any more. */
   readonly signal: AbortSignalLike
   /**
-   * Offers the price of one `fromCurrency`; also of a pair that nobody asked for.
+   * Offers the price of one `fromCurrency`; pairs that are not in `wanted` are accepted, too.
    *
    * A pair whose codes are no text, or a rate that is not finite and above zero, is refused and reported as the plugin's
-   * fault 'Invalid data format'; what else it offers counts. A code has 1 to 64 characters, none of them a control
-   * character. Of one plugin 10,000 pairs are heard in a round, and its newest 10,000 are kept.
+   * fault 'Invalid data format'; its other offers count. A code has 1 to 64 characters, none of them a control
+   * character. The kernel takes 10,000 pairs of one plugin in a round, and keeps its newest 10,000.
    */
   offer(pair: RatePair, rate: number): void
 }

@@ -33,7 +33,7 @@ export interface PluginSnapshot {
   readonly message?: string
 }
 
-/** What a currency is called, and how its amounts are written. */
+/** The names of a currency and the units of its amounts. */
 export interface CurrencySnapshot extends AmountUnits {
   /** Such as `wallet:bitcoin`. */
   readonly walletType: string
@@ -48,7 +48,7 @@ export interface UserSnapshot {
   readonly isLoggedIn: boolean
 }
 
-/** Where one login attempt stands. */
+/** The progress of one login attempt. */
 export interface LoginSnapshot {
   readonly attemptId: string
   readonly method: 'create' | 'password' | 'pin' | 'key' | 'edge' | 'recovery'
@@ -63,8 +63,8 @@ export interface AccountSnapshot {
   readonly appId: string
   readonly isLoggedIn: boolean
   /**
-   * How the owner can come back after a log-out, as far as this device knows: by password or recovery on any device, by
-   * PIN on this one, by approval of another device. Where it is empty, nothing but the login key opens the account again.
+   * The login methods that the owner can use after a log-out, as far as this device knows: password or recovery on any
+   * device, PIN on this one, approval by another device. If it is empty, only the login key opens the account again.
    */
   readonly loginMethods?: readonly ('password' | 'pin' | 'recovery' | 'edge')[]
   /** The wallets of known currencies that are not deleted, in the account's order; the other lists are parts of it. */
@@ -83,7 +83,7 @@ export interface LobbySnapshot {
   readonly username?: string
   /** The last trouble, also of a request that goes on. */
   readonly errorCode?: string
-  /** How many replies came to nothing; absent for none. */
+  /** The number of replies that could not be used; absent for none. */
   readonly skippedReplies?: number
 }
 
@@ -94,7 +94,7 @@ export interface RepoSnapshot {
   readonly accountId: string
   /** The wallet whose files are in it; absent for those of the account itself. */
   readonly walletId?: string
-  /** False once its wallet or account has closed: nothing more is told of it then. */
+  /** False once its wallet or account has closed; it emits no further changes then. */
   readonly isOpen: boolean
   readonly pendingCount: number
   readonly lastHash?: string
@@ -102,11 +102,11 @@ export interface RepoSnapshot {
   readonly lastSync: number
   readonly isSyncing: boolean
   readonly errorCode?: string
-  /** How many texts are kept that a server has deleted or replaced, if any; they can be brought back for 30 days. */
+  /** The number of texts kept after a server deleted or replaced them, if any; they can be restored for 30 days. */
   readonly keptCount?: number
   /** When a sync server last had an older state, in Unix seconds; what this device had was newer, and was sent again. */
   readonly rolledBackAt?: number
-  /** How many files were older then. */
+  /** The number of files that were older then. */
   readonly rolledBackFiles?: number
   /** Files that two devices changed at once and that were merged, since the repo was opened; absent for none. */
   readonly mergedCount?: number
@@ -132,15 +132,15 @@ export interface WalletSnapshot {
   readonly fiatCurrencyCode: string
   /** Ascending; tokens that are on in every wallet of the currency are among them. */
   readonly enabledTokenIds: readonly string[]
-  /** Tokens that the engine found by itself, whether on or off. Ascending. */
+  /** Tokens that the engine detected, enabled or not. Ascending. */
   readonly detectedTokenIds: readonly string[]
   /** Tokens that the chain does not let the wallet use yet. */
   readonly unactivatedTokenIds: readonly string[]
-  /** What the currency knows of those that are on or detected; nothing of an id that it does not know. */
+  /** The tokens that are enabled or detected; ids that the currency does not know are left out. */
   readonly tokens: readonly TokenSnapshot[]
   readonly stakingStatus: StakingStatus
   readonly balances: Readonly<Record<string, string>>
-  /** What the balances are made of, by the same ids; absent where the engine tells no more than the sum. */
+  /** The parts of the balances, by the same ids; absent if the engine reports only the sum. */
   readonly balanceDetails?: Readonly<Record<string, BalanceDetails>>
   /** Signed and not confirmed, oldest first; what they spend is reserved. */
   readonly openPayments: readonly OpenPaymentSnapshot[]
@@ -157,7 +157,7 @@ export interface OpenPaymentSnapshot {
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
   /** Milliseconds since 1970. */
   readonly at: number
-  /** `signed`: nobody asked to send it from here. `refused`: a server said no, which does not mean that no other has it. */
+  /** `signed`: it was never sent from here. `refused`: a server refused it, but another server may still have it. */
   readonly state: SentState | 'refused' | 'signed'
   /** Of a refused one, in the words of the server. */
   readonly reason?: string
@@ -165,7 +165,7 @@ export interface OpenPaymentSnapshot {
   readonly replacedBy?: string
 }
 
-/** What a token is called, and how its amounts are written. */
+/** The names of a token and the units of its amounts. */
 export interface TokenSnapshot extends AmountUnits {
   readonly tokenId: string
 }
@@ -208,7 +208,7 @@ export interface DetectedTokensSnapshot {
 }
 
 /**
- * What private keys are wanted for. `spend`, `sweep` and `message` sign; `show` shows or exports the keys of a wallet,
+ * The purpose of a request for private keys. `spend`, `sweep` and `message` sign; `show` shows or exports the keys of a wallet,
  * `login key` the key of the account; `approve login` hands the keys of an app to another device; `sync`, `draft` and
  * `broadcast` hand the keys to a currency plugin that declares that it needs them there.
  */
@@ -224,8 +224,8 @@ export type KeyUse =
   | 'sync'
 
 /**
- * What private keys are about to be used for; amounts are native. Where no wallet is concerned, its fields are '';
- * what moves no money has no targets, and 0 as amount and fee.
+ * A use of private keys that is about to happen; amounts are native. If no wallet is concerned, its fields are '';
+ * a use that moves no money has no targets, and 0 as amount and fee.
  */
 export interface SpendSnapshot {
   readonly use: KeyUse
@@ -243,7 +243,7 @@ export interface SpendSnapshot {
   readonly appId?: string
 }
 
-/** Where a spend stands between its review and the saved file (architecture decision 14). */
+/** The progress of a spend between its review and the saved file (architecture decision 14). */
 export interface SpendProgressSnapshot {
   readonly correlationId: string
   readonly walletId: string
@@ -263,14 +263,14 @@ export interface RateSnapshot {
   readonly at: number
 }
 
-/** How a rate provider stands. */
+/** The state of a rate provider. */
 export interface RateProviderSnapshot {
   readonly pluginId: string
   readonly displayName: string
   readonly bias: number
   /** `silent`: the cut-off of the last round has passed, and it is still asked. */
   readonly state: 'idle' | 'asked' | 'answered' | 'silent' | 'failed' | 'retired'
-  /** How many pairs it gave last. */
+  /** The number of pairs in its last answer. */
   readonly pairCount: number
   /** When it answered last, in Unix seconds. */
   readonly answeredAt?: number
@@ -280,7 +280,7 @@ export interface RateProviderSnapshot {
   readonly message?: string
 }
 
-/** What a round of rates brought, or a late answer; a plain event. */
+/** The result of a round of rates, or a late answer; a plain event. */
 export interface RatesSnapshot {
   /** Only those that came. */
   readonly pairs: readonly RateSnapshot[]
@@ -315,7 +315,7 @@ export interface RouteSnapshot {
   readonly isStale: boolean
 }
 
-/** What a swap asks for. */
+/** The request of a swap. */
 export interface SwapRequestSnapshot {
   readonly fromWalletId: string
   readonly fromPluginId: string
@@ -332,7 +332,7 @@ export interface SwapRequestSnapshot {
 /** One provider in one round of quotes. */
 export interface QuoteSnapshot {
   readonly roundId: string
-  /** What the round asks for; the same object in each of its lanes. */
+  /** The request of the round; the same object for each of its providers. */
   readonly request: SwapRequestSnapshot
   readonly pluginId: string
   readonly displayName: string
@@ -350,11 +350,11 @@ export interface QuoteSnapshot {
   readonly expiresAt?: number
   readonly maxFulfillmentSeconds?: number
   readonly hasPromoCode?: boolean
-  /** What became of a quote that was resolved. */
+  /** The outcome of a quote that was resolved. */
   readonly fate?: 'approved' | 'closed' | 'expired'
   /** The place of its quote among those of the round, best first; from 1 on. */
   readonly rank?: number
-  /** What puts it before the one behind it. */
+  /** The reason why it ranks before the next quote. */
   readonly rankReason?: string
   readonly durationMs?: number
   readonly errorCode?: string
@@ -373,7 +373,7 @@ export interface FaultSnapshot {
   readonly message: string
 }
 
-/** One run of one tap; a plain event, made only while somebody listens. */
+/** One run of one tap; a plain event, made only while an observer listens. */
 export interface TapSnapshot {
   readonly hook: string
   readonly pluginId: string

@@ -12,7 +12,7 @@ export interface SwapAsset {
   readonly currencyCode: string
   /** Native units in one, such as `100000000`. */
   readonly multiplier: string
-  /** Where the token lives on its chain, such as `{ contractAddress }`; absent for a coin. */
+  /** The location of the token on its chain, such as `{ contractAddress }`; absent for a coin. */
   readonly networkLocation?: JsonObject
 }
 
@@ -25,7 +25,7 @@ export interface QuoteRequest {
   readonly quoteFor: 'from' | 'max' | 'to'
 }
 
-/** What a provider asks to be paid; the amounts are what it stands by now. */
+/** The payments that a provider asks for; the amounts are those that it commits to now. */
 export interface SwapOrder {
   /** Paid one after another; the last one is the swap, those before it are approvals of a token. */
   readonly spends: readonly SpendInfo[]
@@ -33,7 +33,7 @@ export interface SwapOrder {
   readonly toNativeAmount: NativeAmount
   readonly expirationDate?: Date
   readonly orderId?: string
-  /** Where the user can watch the order. */
+  /** The page on which the user can follow the order. */
   readonly orderUri?: string
 }
 
@@ -53,33 +53,33 @@ export interface SwapOffer {
   /** In native units of the paying chain's own coin, as {@link QuoteContext.feeFor} gave it. */
   readonly networkFee: NativeAmount
   /**
-   * What is paid on approval: known already, or ordered from the provider then, once and within 30 seconds. By then
-   * the desk's signal may have been aborted, for nobody waits for quotes any more; its addresses and fees still serve.
+   * The payment on approval: known already, or ordered from the provider then, once and within 30 seconds. By then the
+   * context's signal may have been aborted, as the round has ended; its addresses and fees can still be used.
    */
   readonly payment: { readonly spends: readonly SpendInfo[] } | { order(): Promise<SwapOrder> }
 }
 
-/** Where one swap plugin sees the request and puts its offers. */
+/** The context of a swap plugin: the request, and the way to make offers. */
 export interface QuoteContext {
   readonly request: QuoteRequest
   /** The settings that the user has given this plugin. */
   readonly userSettings: JsonObject
   readonly promoCode?: string
-  /** Aborted when nobody waits any more. */
+  /** Aborted when no caller waits any more. */
   readonly signal: AbortSignalLike
   /** An address of the receiving wallet, the same each time. */
   depositTo(): Promise<string>
   /** An address of the paying wallet, the same each time. */
   refundTo(): Promise<string>
   /**
-   * What the network takes for some spends, in native units of the chain's own coin. A target without an address
-   * stands for one of this chain that is not known yet.
+   * Returns the network fee of some spends, in native units of the chain's own coin. A target without an address
+   * stands for an address of this chain that is not known yet.
    *
    * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND and what else a spend can meet
    */
   feeFor(spends: readonly SpendInfo[]): Promise<NativeAmount>
   /** The most that the first target of a spend can get; a target without an address as in {@link feeFor}. */
   maxFrom(spend: SpendInfo): Promise<NativeAmount>
-  /** Puts an offer on the desk; the round shows it at once. A better one of the same plugin takes its place. */
+  /** Adds an offer; the round shows it at once. A better one of the same plugin takes its place. */
   offer(offer: SwapOffer): void
 }

@@ -10,10 +10,10 @@ export interface Memo {
   readonly isHidden?: boolean
 }
 
-/** How deep a transaction lies (specification §4). A number is a depth that is not yet enough. */
+/** The confirmation state of a transaction (specification §4). A number is a depth that is not yet enough. */
 export type Confirmations = 'confirmed' | 'dropped' | 'syncing' | 'unconfirmed' | number
 
-/** What the user notes on a transaction. */
+/** The user's notes on a transaction. */
 export interface Metadata {
   readonly name?: string
   readonly category?: string
@@ -58,7 +58,7 @@ export interface SpentTarget {
 /** A named fee level, or numbers of the user's own. */
 export type NetworkFeeOption = 'high' | 'standard' | 'low' | 'custom'
 
-/** What the user wants to pay. */
+/** A payment that the user requests. */
 export interface SpendInfo {
   /** null: the chain's own coin. */
   readonly tokenId: string | null
@@ -86,15 +86,15 @@ export interface SpendInfo {
 }
 
 /**
- * What has become of a payment that was sent, beside its confirmations.
+ * The state of a payment that was sent, besides its confirmations.
  *
- * `notSeen`: sent, and nobody could be asked yet. `seen`: the network shows it. `notInMempool`: a server was asked and
+ * `notSeen`: sent, and no server could be asked yet. `seen`: the network shows it. `notInMempool`: a server was asked and
  * has it neither waiting nor in a block; it can still be mined and is sent again. `replaced`: another transaction has
  * taken one of its coins. `expired`: by its own terms it can be mined no more. `dropped`: what it spends is gone.
  */
 export type SentState = 'notSeen' | 'seen' | 'notInMempool' | 'replaced' | 'expired' | 'dropped'
 
-/** What foreign keys hold and the user wants to have. `privateKeys`: each in the form that the currency writes them in; secret. */
+/** A request to move the funds of foreign keys. `privateKeys`: each in the form that the currency writes them in; secret. */
 export interface SweepInfo extends SpendInfo {
   readonly privateKeys: readonly string[]
 }
@@ -122,9 +122,9 @@ export interface EngineTransaction {
   readonly blockHeight: number
   readonly nativeAmount: NativeAmount
   readonly networkFee: NativeAmount
-  /** What the transaction of a token costs in the chain's own coin. */
+  /** The fee of a token's transaction, in the chain's own coin. */
   readonly parentNetworkFee?: NativeAmount
-  /** Of a draft: what it would cost, in the chain's own coin, by other sources than those that decided its fee. */
+  /** Of a draft: its fee in the chain's own coin by other sources than those that decided `networkFee`. */
   readonly usualNetworkFee?: NativeAmount
   readonly ourReceiveAddresses: readonly string[]
   /** Hex or base64 as the chain has it; empty before signing. */
@@ -135,15 +135,15 @@ export interface EngineTransaction {
   readonly currencyCode?: string
   /** Only an engine that knows that it is final says so; a depth is counted by the kernel. */
   readonly confirmations?: Confirmations
-  /** What it does beyond moving coins, such as a swap or a stake. */
+  /** The action of the transaction beyond moving coins, such as a swap or a stake. */
   readonly action?: JsonObject
-  /** What the engine knows to note on a new incoming transaction; never laid over what the user has noted. */
+  /** The engine's notes on a new incoming transaction; they never replace the user's notes. */
   readonly metadata?: Metadata
   readonly feeRateUsed?: JsonObject
   readonly txSecret?: string
   /**
-   * What a draft spends, each by a name that only one payment of the chain can spend, such as `txid:vout` of an output
-   * or the nonce of an account. With it the kernel itself keeps two payments from spending the same.
+   * The coins that a draft spends, each by a name that only one payment of the chain can spend, such as `txid:vout` of an
+   * output or the nonce of an account. The kernel uses them to keep two payments from spending the same coin.
    */
   readonly spentCoins?: readonly string[]
   /** Anything the engine needs again to sign or broadcast; JSON only, no keys. */
