@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FAKE_ADDRESSES, type FakeWorld } from '../../fake-server/fake-world.ts'
-import { type CurrencyWallet, createKernel, type Io, type Kernel } from '../../kernel/index.ts'
+import { type CurrencyWallet, compact, createKernel, type Io, type Kernel } from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { durationText } from '../output/texts.ts'
@@ -136,7 +136,7 @@ export const makeRunStep =
     try {
       const { value, detail, lines } = await work()
       const durationMs = performance.now() - started
-      onStep({ id, title, state: 'done', detail, durationMs, ...(lines === undefined ? {} : { lines }) })
+      onStep({ id, title, state: 'done', detail, durationMs, ...compact({ lines }) })
       if (pauseMs > 0) await new Promise(resolve => setTimeout(resolve, pauseMs))
       return value
     } catch (error) {

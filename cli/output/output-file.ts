@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, link, open, rename, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { WalletError } from '../../kernel/index.ts'
+import { compact, WalletError } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 
 /** A file that is written completely or not at all. Only its owner can read it. */
@@ -108,5 +108,5 @@ const isThere = async (path: string): Promise<boolean> => {
 const refused = (path: string, cause?: unknown): CliError =>
   new CliError('USAGE', `The file ${path} is there already, and is not overwritten unasked`, {
     hint: 'Choose another name, or add --force where the command takes it.',
-    ...(cause === undefined ? {} : { cause })
+    ...compact({ cause })
   })

@@ -1,5 +1,6 @@
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import {
+  compact,
   createKernel,
   type Io,
   type Kernel,
@@ -46,7 +47,7 @@ export const openProfileKernel = (
     ...kernelSettings(world.addresses),
     io: offline ? withoutNetwork(world.io) : world.io,
     deviceDescription: device === FIRST_DEVICE ? 'Holdfast' : `Holdfast, ${device}`,
-    ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
+    ...compact({ passwordSnrp }),
     logLevel,
     plugins: [
       logObserver(onLog),

@@ -1,6 +1,7 @@
 import {
   type Account,
   type Context,
+  compact,
   isWalletError,
   type LocalUser,
   type LoginHelp,
@@ -238,9 +239,7 @@ const readLoginHelp = async (session: LoginSession): Promise<LoginHelp> => {
   const [otp, otpKey] = [await session.secrets.given('otp'), await session.secrets.given('otp-key')]
   const challengeId = session.text('challengeId')
   return {
-    ...(otp === undefined ? {} : { otp }),
-    ...(otpKey === undefined ? {} : { otpKey }),
-    ...(challengeId === undefined ? {} : { challengeId })
+    ...compact({ otp, otpKey, challengeId })
   }
 }
 

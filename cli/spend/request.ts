@@ -1,5 +1,6 @@
 import {
   type CurrencyWallet,
+  compact,
   type Memo,
   type Metadata,
   type NativeAmount,
@@ -60,9 +61,9 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
     spendTargets,
     ...readFee(flags),
     ...(flags.memos.length === 0 ? {} : { memos: flags.memos.map(readMemo) }),
-    ...(flags.noUnconfirmed === undefined ? {} : { noUnconfirmed: flags.noUnconfirmed }),
+    ...compact({ noUnconfirmed: flags.noUnconfirmed }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-    ...(flags.replaces === undefined ? {} : { replaces: flags.replaces })
+    ...compact({ replaces: flags.replaces })
   }
   if (!isEverything) return { spend, warnings }
   const most = await wallet.getMaxSpendable(spend)
@@ -85,9 +86,7 @@ const readTarget = async (
   const linked = asset.tokenId === null ? nativeAmount : undefined
   const wanted: NativeAmount | undefined = amount === undefined ? linked : parseAmount(amount, asset)
   return {
-    ...(publicAddress === undefined ? {} : { publicAddress }),
-    ...(legacyAddress === undefined ? {} : { legacyAddress }),
-    ...(wanted === undefined ? {} : { nativeAmount: wanted })
+    ...compact({ publicAddress, legacyAddress, nativeAmount: wanted })
   }
 }
 

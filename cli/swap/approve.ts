@@ -2,6 +2,7 @@ import { OWN_CHECK_TEXT } from '../../devtools/core/text/payment-texts.ts'
 import { shellWord } from '../../devtools/core/text/shell-text.ts'
 import {
   amountText,
+  compact,
   compare,
   type JsonObject,
   type SpendInfo,
@@ -124,8 +125,7 @@ export const approveQuote = async (
   session.statusLine.step(`ordering from ${displayName}…`)
   const { minReceive, maxNetworkFee } = limits
   const approving = quote.approve({
-    ...(minReceive === undefined ? {} : { minReceive }),
-    ...(maxNetworkFee === undefined ? {} : { maxNetworkFee }),
+    ...compact({ minReceive, maxNetworkFee }),
     metadata: { name: displayName, category: `exchange:${quote.request.toCurrencyCode}` },
     confirm: async review => {
       kept?.checkOrder(review)

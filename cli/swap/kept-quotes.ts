@@ -1,4 +1,5 @@
 import {
+  compact,
   isNativeAmount,
   type NativeAmount,
   nativeAmount,
@@ -116,8 +117,7 @@ const keptOf = (
     fromNativeAmount: nativeAmount(quote.fromNativeAmount ?? '0'),
     toNativeAmount: nativeAmount(quote.toNativeAmount ?? '0'),
     ...(minReceiveAmount === undefined ? {} : { minReceiveAmount: nativeAmount(minReceiveAmount) }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(promoCode === undefined ? {} : { promoCode }),
+    ...compact({ expiresAt, promoCode }),
     isApproved: false
   }
 }

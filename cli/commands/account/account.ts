@@ -1,6 +1,7 @@
 import {
   type Account,
   type Context,
+  compact,
   type NewAccount,
   normalizeUsername,
   WalletError
@@ -252,8 +253,7 @@ export const usernameSet: CommandRun = async (session, typed = '') => {
     doing: 'Changing the username',
     done: `${before ?? 'The light account'} is now called ${username}`,
     data: { before, username },
-    call: () =>
-      account.credentials.changeUsername({ username, ...(password === undefined ? {} : { password }) })
+    call: () => account.credentials.changeUsername({ username, ...compact({ password }) })
   })
   session.adoptAccount(account)
   if (!session.globals.dryRun) rememberAccount(session.paths.session, account)

@@ -1,4 +1,10 @@
-import { amountText, type CurrencyWallet, type FreshAddress, parseAmount } from '../../../kernel/index.ts'
+import {
+  amountText,
+  type CurrencyWallet,
+  compact,
+  type FreshAddress,
+  parseAmount
+} from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount } from '../../grammar/options.ts'
 import { amountJson, isMax } from '../../output/amounts.ts'
@@ -64,8 +70,7 @@ const addressResult = async (
   const uri = await wallet.encodeUri({
     publicAddress,
     ...(amount === undefined ? {} : { nativeAmount: parseAmount(amount, asset) }),
-    ...(label === undefined ? {} : { label }),
-    ...(message === undefined ? {} : { message })
+    ...compact({ label, message })
   })
   const wantsUri = session.isOn('uri') || [amount, label, message].some(text => text !== undefined)
   const line = wantsUri ? uri : publicAddress
@@ -90,7 +95,7 @@ const textsOf = (session: Session) => ({
 
 const notesOf = (session: Session): { readonly name?: string; readonly notes?: string } => {
   const [name, notes] = [session.text('name'), session.text('notes')]
-  return { ...(name === undefined ? {} : { name }), ...(notes === undefined ? {} : { notes }) }
+  return { ...compact({ name, notes }) }
 }
 
 /** A change of an address's record. */
@@ -185,8 +190,7 @@ export const uriEncode: CommandRun = async (session, text = '', address = '') =>
   const uri = await wallet.encodeUri({
     publicAddress: address,
     ...(amount === undefined ? {} : { nativeAmount: parseAmount(amount, asset) }),
-    ...(label === undefined ? {} : { label }),
-    ...(message === undefined ? {} : { message })
+    ...compact({ label, message })
   })
   const code = session.isOn('qr') ? await qrLines(uri, session.globals.ascii) : []
   return { data: { uri }, view: { kind: 'text', lines: [...code, ...(code.length === 0 ? [] : ['']), uri] } }

@@ -1,6 +1,7 @@
 import {
   type CurrencyConfig,
   type CurrencyWallet,
+  compact,
   type Denomination,
   type JsonObject,
   mainDenomination,
@@ -209,8 +210,7 @@ export const tokensEdit: CommandRun = async (session, text = '', named = '') => 
   const [code, name, contract] = [session.text('code'), session.text('name'), session.text('contract')]
   const token: Token = {
     ...before,
-    ...(code === undefined ? {} : { currencyCode: code }),
-    ...(name === undefined ? {} : { displayName: name }),
+    ...compact({ currencyCode: code, displayName: name }),
     denominations: denominationsOf(session, code ?? before.currencyCode) ?? before.denominations,
     ...(contract === undefined
       ? {}

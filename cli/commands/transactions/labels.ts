@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import {
   type CurrencyWallet,
+  compact,
   importLabels,
   type JsonObject,
   type LabelResult,
@@ -202,8 +203,7 @@ const resultJson = ({ line, status, type, ref, walletId, fields, reason }: Label
   type,
   ref,
   walletId: walletId ?? null,
-  ...(fields === undefined ? {} : { fields }),
-  ...(reason === undefined ? {} : { reason })
+  ...compact({ fields, reason })
 })
 
 const whyOf = ({ status, fields = [], reason = '' }: LabelResult): string =>

@@ -1,6 +1,7 @@
 import { shellWord } from '../../../devtools/core/text/shell-text.ts'
 import {
   type CurrencyWallet,
+  compact,
   isWalletError,
   type Metadata,
   type SignOptions,
@@ -66,9 +67,7 @@ const signingPath = (session: Session): string | undefined => {
 const metadataOf = (session: Session): Metadata => {
   const [name, category, notes] = [session.text('name'), session.text('category'), session.text('notes')]
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(category === undefined ? {} : { category }),
-    ...(notes === undefined ? {} : { notes })
+    ...compact({ name, category, notes })
   }
 }
 

@@ -1,6 +1,7 @@
 import { shellWord } from '../../../devtools/core/text/shell-text.ts'
 import {
   type CurrencyWallet,
+  compact,
   type JsonObject,
   type NewWallet,
   type NewWalletOfType,
@@ -66,8 +67,7 @@ const make = async (session: Session, type: string, source: NewWallet): Promise<
   const wallet = await session.withProgress('Making the wallet', () =>
     account.createCurrencyWallet(walletTypeOf(type), {
       ...source,
-      ...(name === undefined ? {} : { name }),
-      ...(fiat === undefined ? {} : { fiatCurrencyCode: fiat }),
+      ...compact({ name, fiatCurrencyCode: fiat }),
       ...(Object.keys(keyOptions).length === 0 ? {} : { keyOptions })
     })
   )
@@ -243,10 +243,7 @@ const newWalletOf = (
   if (tokens !== undefined && !isTexts(tokens)) throw refuse('has tokens that are no list of ids')
   return {
     type: walletTypeOf(type),
-    ...(name === undefined ? {} : { name }),
-    ...(fiat === undefined ? {} : { fiatCurrencyCode: fiat }),
-    ...(keyOptions === undefined ? {} : { keyOptions }),
-    ...(tokens === undefined ? {} : { enabledTokenIds: tokens })
+    ...compact({ name, fiatCurrencyCode: fiat, keyOptions, enabledTokenIds: tokens })
   }
 }
 

@@ -2,6 +2,7 @@ import {
   type Account,
   amountText,
   type CurrencyWallet,
+  compact,
   type Json,
   type JsonObject,
   nativeAmount,
@@ -83,7 +84,7 @@ const addressesOf = async (wallet: CurrencyWallet): Promise<Readonly<Record<stri
     return {
       publicAddress,
       ...(segwitAddress === undefined || segwitAddress === publicAddress ? {} : { segwitAddress }),
-      ...(legacyAddress === undefined ? {} : { legacyAddress })
+      ...compact({ legacyAddress })
     }
   } catch {
     return {}
