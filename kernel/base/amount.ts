@@ -104,7 +104,7 @@ export const toDenomination = (amount: NativeAmount, multiplier: string): string
   return amount.startsWith('-') && text !== '0' ? `-${text}` : text
 }
 
-/** How many decimals a denomination has. @throws AMOUNT_INVALID if the multiplier is no power of ten */
+/** Returns the number of decimals of a denomination. @throws AMOUNT_INVALID if the multiplier is no power of ten */
 export const decimalsOf = (multiplier: string): number => {
   if (isPowerOfTen(multiplier)) return multiplier.length - 1
   throw new WalletError('AMOUNT_INVALID', { rule: 'is in a denomination that is no power of ten' })
@@ -184,7 +184,7 @@ export interface Denomination {
   readonly symbol?: string
 }
 
-/** What amounts are written in. A currency is one of its own coin, and a token is one too. */
+/** The units of amounts. A currency gives those of its own coin, and a token gives its own. */
 export interface AmountUnits {
   readonly currencyCode: string
   readonly displayName: string

@@ -1,4 +1,4 @@
-/** How much data a copy may hold, and what is thrown when it cannot be made. */
+/** The limits of a copy, and the error when it cannot be made. */
 export interface CopyLimits {
   /** Characters of all texts and names together, with one or more for each item; about the length of its JSON. */
   readonly maxLength: number

@@ -61,7 +61,7 @@ export const makeAbort = (): Abort => {
         try {
           listener()
         } catch {
-          // It answers for itself; the signal has nobody to tell.
+          // A failing listener must not stop the others, and the signal has no error handler.
         }
       }
     }

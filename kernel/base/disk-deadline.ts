@@ -2,7 +2,7 @@ import type { Disk } from '../io/disk.ts'
 import type { Clock } from '../io/io.ts'
 import { WalletError } from './errors.ts'
 
-/** What a disk with a deadline needs. */
+/** The options of a disk with a deadline. */
 export interface DiskDeadline {
   readonly clock: Clock
   /** Called once, when a write was not answered and the disk takes no more. */
@@ -13,9 +13,9 @@ export interface DiskDeadline {
  * A disk that is not waited for without an end. A call ends with STORAGE_TIMEOUT after 60 to 90 seconds in which no call of
  * its kind was answered; while others of its kind are, as on a slow disk with a long queue, it has 5 minutes.
  *
- * Whether a write that was not answered is made is unknown, and it may still be made late. So that it never lands on
- * something newer, the disk then refuses every further write; reads go on. Only when the late write has ended is a disk that
- * was closed meanwhile told so and lets go of its files: until then nobody else can open them.
+ * A write that was not answered may still be made late. So that it never overwrites something newer, the disk then refuses
+ * every further write; reads go on. A disk that is closed meanwhile is closed only when the late write has ended, and
+ * releases its files then: until then no other process can open them.
  */
 export const diskWithDeadline = (disk: Disk, { clock, onClosed }: DiskDeadline): Disk => {
   const calls = new DiskCalls(clock)

@@ -30,7 +30,7 @@ export class WalletError<C extends ErrorCode = ErrorCode> extends Error {
     }
   }
 
-  /** What to do next, in one sentence, if the catalogue knows. */
+  /** The next step for the user, in one sentence, if the catalogue knows one. */
   get hint(): string | undefined {
     return entryOf(this.code).hint?.(this.details)
   }
@@ -64,7 +64,7 @@ export class WalletError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-// Plugins import this class: nobody changes it for others.
+// Plugins import this class, so it is frozen.
 Object.freeze(WalletError.prototype)
 Object.freeze(WalletError)
 
@@ -106,7 +106,7 @@ export const isWalletError = <C extends ErrorCode = ErrorCode>(
   }
 }
 
-/** Turns fields into getters that whoever prints, lists or copies the object does not see. */
+/** Turns fields into getters that are left out when the object is printed, listed or copied. */
 const withHidden = <T extends object>(fields: T, names: readonly (keyof T)[]): T => {
   for (const name of names) {
     const value = fields[name]
@@ -119,8 +119,8 @@ const withHidden = <T extends object>(fields: T, names: readonly (keyof T)[]): T
  * An error in place of whatever foreign code has thrown: undefined, a text, a `Proxy`, an object whose getters throw.
  *
  * A {@link WalletError} of this module stays the same object. Anything else is read once and copied: name, message,
- * stack, cause and plain fields, and details where the code is one of the catalogue. Looking at the result runs nobody's
- * code. Never throws.
+ * stack, cause and plain fields, and details where the code is one of the catalogue. Reading the result runs no
+ * foreign code. Never throws.
  */
 export const errorOf = (thrown: unknown): Error => copyError(thrown, 0)
 
@@ -221,5 +221,5 @@ const KEY_LIKE = /[A-Za-z0-9+/_-]{20,}={0,2}/g
 /** One line about a failure for the log. */
 export const failureLine = (what: string, error: unknown): string => `${what}: ${describeError(error)}`
 
-/** Where a fault goes that was survived: the log and the fault hook, never the caller. */
+/** Reports a fault that was survived: to the log and the fault hook, never to the caller. */
 export type ReportError = (error: unknown) => void

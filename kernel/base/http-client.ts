@@ -21,7 +21,7 @@ export interface HttpReply extends FetchReply {
   readonly isOk: boolean
 }
 
-/** How a server limits its requests, and how long the client backs off after a refusal. */
+/** The rate limit of a server, and the back-off of the client after a refusal. */
 export interface RateLimit {
   /** Statuses that refuse a request because there were too many. */
   readonly statuses: readonly number[]
@@ -38,7 +38,7 @@ export interface RateLimit {
   readonly message?: string
 }
 
-/** What an {@link HttpClient} must know about its server. */
+/** The options of an {@link HttpClient}. */
 export interface HttpClientOptions {
   /** The server's name, for errors. */
   readonly name: string
@@ -189,7 +189,7 @@ const urlOf = (origin: string, { path, query = {} }: HttpRequest): string => {
 }
 
 interface Refusal extends Pick<FetchReply, 'status' | 'headers'> {
-  /** How many came before it without a success in between. */
+  /** The number of refusals before it without a success in between. */
   readonly refusals: number
   readonly now: number
 }

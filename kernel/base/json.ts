@@ -42,7 +42,7 @@ export const compact = <T extends object>(fields: T): { [K in keyof T]?: Exclude
   return known
 }
 
-/** How much JSON text may hold. */
+/** The limits of JSON text. */
 export interface JsonLimits {
   /** The deepest nesting of lists and objects; 64 if left out. */
   readonly maxDepth?: number
@@ -81,7 +81,7 @@ export const tryJsonText = (text: string, limits?: JsonLimits): unknown => {
   }
 }
 
-/** What {@link JsonScan} reports of a comma or colon, or of a bracket with the depth inside of it. */
+/** The report of {@link JsonScan} for a comma or colon, or for a bracket with the depth inside of it. */
 export type OnMark = (code: number, depth: number, at: number) => void
 
 /**
@@ -154,7 +154,7 @@ const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** Where the string that begins at `start` ends: its closing quotation mark, or the end of a text that has none. */
+/** Returns the end of the string that begins at `start`: its closing quotation mark, or the end of a text without one. */
 const stringEnd = (text: string, start: number): number => {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at)
@@ -188,7 +188,7 @@ export const tryParseJson = (text: string | undefined): unknown =>
   text === undefined ? undefined : tryJsonText(text)
 
 /**
- * A copy of JSON data that a plugin or a caller gave, which nobody else holds; each property is read once.
+ * Returns a private copy of JSON data that a plugin or a caller gave; each property is read once.
  *
  * @throws BAD_REPLY if it cannot be copied as {@link copyData} does
  */

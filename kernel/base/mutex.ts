@@ -23,7 +23,7 @@ export class Mutex {
 const DONE = Promise.resolve()
 const nothing = (): void => {}
 
-/** Writes that are on their way to the disk: nobody sends, builds upon or acknowledges what may still fail. */
+/** Writes that are not durable yet. As they may still fail, none of them is sent, built upon or acknowledged. */
 export class InFlightWrites {
   /** Undefined while there are none, as nearly always: a set of its own takes memory, and there are thousands. */
   #writes: Set<Promise<unknown>> | undefined

@@ -25,7 +25,7 @@ export const bindReadable = <S>(readable: Readable<S>): Readable<S> => ({
  */
 export class Observable<S> implements Readable<S> {
   #snapshot: S
-  /** Replaced and never changed; the same for all that nobody listens to: there are thousands. */
+  /** Replaced and never changed; all observables without a listener share one list, as there are thousands. */
   #subscriptions: readonly Subscription[] = NONE
   readonly #announce: (snapshot: S) => void
   readonly #onListenerError: (error: unknown) => void

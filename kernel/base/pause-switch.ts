@@ -3,11 +3,11 @@ import { WalletError } from './errors.ts'
 import { Observable, type Readable } from './observable.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** Whether something is paused, by itself or by what it belongs to. */
+/** The pause state of something: its own, and that of its parent. */
 export interface PauseSnapshot {
-  /** Somebody paused this very thing. */
+  /** True if this very thing was paused. */
   readonly isSet: boolean
-  /** This, or something that it belongs to. */
+  /** True if this or its parent is paused. */
   readonly isPaused: boolean
 }
 
@@ -16,14 +16,14 @@ export interface PauseOptions {
   readonly afterSeconds?: number
 }
 
-/** What a pause switch is made of. */
+/** The parts of a pause switch. */
 export interface PauseSwitchParts {
   readonly scheduler: Scheduler
   /** Names its delayed change among the tasks of the scheduler. */
   readonly key: string
-  /** What this belongs to. */
+  /** The pause that also applies to this: that of its account, or of everything. */
   readonly parent?: Readable<PauseSnapshot> | undefined
-  /** Whether it begins paused. */
+  /** True if it begins paused. */
   readonly isSet?: boolean
 }
 
@@ -68,7 +68,7 @@ export class PauseSwitch implements Readable<PauseSnapshot> {
     else scheduler.schedule(key, afterSeconds * 1000, () => this.#set(isPaused))
   }
 
-  /** Ends what waits, and hears of nothing more. */
+  /** Cancels the delayed change, and stops following the parent. */
   close(): void {
     this.#parts.scheduler.cancel(this.#parts.key)
     this.#unsubscribe?.()

@@ -1,6 +1,6 @@
 import type { Clock } from '../io/io.ts'
 
-/** What a poller repeats. */
+/** The options of a poller. */
 export interface PollerOptions {
   readonly clock: Clock
   /** A rejection goes to `onError` and the polling goes on. */

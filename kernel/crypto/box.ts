@@ -4,10 +4,10 @@ import type { AsyncCrypto, CryptoPort, Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
 import { equalBytes, textOf, utf8Of } from './encoding.ts'
 
-/** What sealing needs of the platform. */
+/** The part of the platform that sealing needs. */
 type SealIo = Pick<Io, 'crypto' | 'random'>
 
-/** What opening needs of the platform. */
+/** The part of the platform that opening needs. */
 type OpenIo = Pick<Io, 'crypto'>
 
 /**
@@ -60,7 +60,7 @@ export const sealJson = (io: SealIo, key: Uint8Array, value: Json): Box =>
  * Decrypts a box and checks it.
  *
  * A wrong key, nonsense lengths, a damaged encoding and a ciphertext that is no whole number of blocks are all
- * INVALID_CHECKSUM; only padding that is wrong behind a good checksum is told apart (protocol §1.3).
+ * INVALID_CHECKSUM; only wrong padding behind a good checksum has an error of its own (protocol §1.3).
  *
  * @throws WalletError UNKNOWN_ENCRYPTION, INVALID_CHECKSUM or INVALID_PADDING
  */
@@ -155,7 +155,7 @@ const checkedPayload = (crypto: CryptoPort, plain: Uint8Array): Uint8Array => {
   return payloadOf(plain, frame, crypto.sha256(plain.subarray(0, frame.checksumStart)))
 }
 
-/** What stands before and behind the payload of a box, where readers look for nothing. */
+/** The bytes before and behind the payload of a box, which readers ignore. */
 export interface BoxMark {
   readonly header: Uint8Array
   readonly footer: Uint8Array
@@ -390,7 +390,7 @@ const orUndefined = <T>(read: () => T): T | undefined => {
   }
 }
 
-/** What a box has besides its payload and its mark: vector, lengths, noise, checksum and padding. */
+/** The most bytes of a box besides its payload and its mark: vector, lengths, noise, checksum and padding. */
 export const MOST_AROUND: number = BLOCK + 6 + 2 * 31 + 32 + BLOCK
 
 /** The most bytes of a mark: headers and footers may have up to 255 bytes (protocol §1.3), 31 of noise among them. */
@@ -399,10 +399,10 @@ export const MAX_MARK: number = 2 * (255 - 31)
 /** Writes a payload from `start` on and gives where it ends. */
 type WritePayload = (plain: Uint8Array, start: number) => number
 
-/** What stands before and behind a payload, so that its length does not show. */
+/** The noise before and behind a payload, so that its length does not show. */
 export type Noise = 'random' | 'aligned'
 
-/** Where a box is written, and what stands in it besides the payload. */
+/** The buffer of a box, and its content besides the payload. */
 export interface BoxLayout {
   readonly io: SealIo
   readonly plain: Uint8Array

@@ -11,11 +11,11 @@ export const FIXED_SNRP: Snrp = {
   p: 1
 }
 
-/** How {@link makeSnrp} finds the cost. */
+/** The options by which {@link makeSnrp} finds the cost. */
 export interface SnrpOptions {
   /** Takes this cost and measures nothing. */
   readonly cost?: ScryptCost
-  /** How long one derivation should take on this device by the measure of protocol §1.4. Default 2000 ms. */
+  /** The time of one derivation on this device by the measure of protocol §1.4. Default 2000 ms. */
   readonly targetMs?: number
 }
 

@@ -7,7 +7,7 @@ type CryptoIo = Pick<Io, 'crypto'>
 
 /** The key pair of one side of a lobby, made for one request or one reply. */
 export interface LobbyKeys {
-  /** 32 bytes; overwritten by whoever made it. */
+  /** 32 bytes; overwritten by the code that made it. */
   readonly privateKey: Uint8Array
   /** 33 bytes, a compressed point. */
   readonly publicKey: Uint8Array
@@ -61,7 +61,7 @@ const ID_BYTES = 10
 const idBytesOf = ({ crypto }: CryptoIo, publicKey: Uint8Array): Uint8Array =>
   crypto.sha256(crypto.sha256(publicKey)).slice(0, ID_BYTES)
 
-/** What is no base58 is no id; its empty bytes equal none. */
+/** Returns the bytes of a lobby id; for text that is no base58 none, which equal no id. */
 const bytesOf = (lobbyId: string): Uint8Array => {
   try {
     return parseBase58(lobbyId)

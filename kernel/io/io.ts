@@ -47,19 +47,19 @@ export interface AsyncCrypto {
   aesCbcDecrypt(key: Uint8Array, iv: Uint8Array, data: Uint8Array): Promise<Uint8Array>
 }
 
-/** Where time comes from. Everything that waits takes this, so that a test can move it. */
+/** The source of time. Everything that waits takes it, so that a test can move it. */
 export interface Clock {
   /** Milliseconds since 1970, of the calendar. */
   now(): number
   /** Milliseconds that only ever grow, for measuring. */
   monotonic(): number
-  /** Runs `task` once after `delayMs`; the returned function cancels it. Never keeps a process alive by itself. */
+  /** Runs `task` once after `delayMs`; the returned function cancels it. Never keeps a process alive. */
   after(delayMs: number, task: () => void): () => void
   /** Resolves after the event loop has run other work, so that long loops can yield. */
   turn(): Promise<void>
 }
 
-/** What a request may say; a small part of the fetch standard. */
+/** The options of a request; a small part of the fetch standard. */
 export interface FetchOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -78,7 +78,7 @@ export interface FetchReply {
   readonly text: string
 }
 
-/** What a text connection tells its owner. After `onClose` nothing more is told. */
+/** The callbacks of a text connection. None is called after `onClose`. */
 export interface ChannelHandlers {
   /** TCP: any slice of the stream, in order. WebSocket: one whole message. */
   onText(text: string): void
@@ -91,7 +91,7 @@ export interface Channel {
   close(): void
 }
 
-/** Where to connect over TCP. */
+/** The server of a TCP connection. */
 export interface TcpAddress {
   readonly host: string
   readonly port: number

@@ -8,7 +8,7 @@ export interface KeyPass {
   readonly [passed]: true
 }
 
-/** What policies are told of a use; what is left out does not belong to it. */
+/** The facts of a use that policies receive; fields that do not apply are left out. */
 export type KeyRequest = { readonly use: KeyUse } & Partial<Omit<SpendSnapshot, 'use'>>
 
 /** The uses that no policy is asked about: they sign, show and hand out nothing. */

@@ -33,7 +33,7 @@ export const accountRepoTypeOf = (appId: string): string =>
  * (protocol §4.3). Equal keys are compared deeply (protocol §8, 21). An info that gains nothing keeps its secret.
  *
  * @param onViolation - gets KEY_INTEGRITY for an id that is not 32 bytes, and for infos of one id that differ in type
- * or in a key; if it does not throw, the later one is left out: one bad wallet locks nobody out of the others
+ * or in a key; if it does not throw, the later one is left out: one bad wallet never blocks the others
  */
 export const mergeWalletInfos = (
   io: Pick<Io, 'crypto'>,
@@ -53,7 +53,7 @@ export const mergeWalletInfos = (
   return [...merged.values()]
 }
 
-// Ids are checked by the hundred, whenever the list is made anew.
+// Ids are checked by the hundred, whenever the list is rebuilt.
 const isWalletId = (io: Pick<Io, 'crypto'>, id: string): boolean =>
   BASE64_OF_32.test(id) || keyBytesOf(io, id)?.length === 32
 

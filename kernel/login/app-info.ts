@@ -6,7 +6,7 @@ import type { Services } from '../plugins/services.ts'
 import { type AppInfo, parseAppInfo } from '../schema/lobby.ts'
 import { causeOfFetch } from './server.ts'
 
-/** How an app is shown to whoever is to approve its login. The addresses are those of images. */
+/** The display name and images of an app, for the person who approves its login. The addresses are those of images. */
 export interface AppDisplay {
   readonly displayName: string
   readonly displayImageDarkUrl?: string

@@ -33,7 +33,7 @@ export interface LoginChange {
   /** The `data` of the request; some routes take none. */
   readonly serverBody?: JsonObject
   readonly stash: StashPatch
-  /** What the stash gains before the server is asked, for a change whose lost answer would shut somebody out. */
+  /** The change of the stash before the request, for a change whose lost answer would lock the user out. */
   readonly intent?: StashPatch
   /** The refusal that says that the change was made before, perhaps by a request whose answer was lost. */
   readonly alreadyDoneCode?: 'CONFLICT'
@@ -85,12 +85,12 @@ const hexOf = ({ crypto }: KeysIo, syncKey: unknown): string => {
 export interface NewPassword {
   readonly username: string
   readonly password: Secret<string>
-  /** How costly guessing shall be; fit for this device when absent. */
+  /** The cost of guessing; fit for this device when absent. */
   readonly snrp?: SnrpOptions | undefined
 }
 
 /**
- * Checks a password that somebody chose.
+ * Checks a new password.
  *
  * @throws PASSWORD_TOO_WEAK for text that has no bytes
  */
@@ -152,20 +152,20 @@ export interface NewRecovery {
 }
 
 /**
- * Checks questions and answers that somebody gave.
+ * Checks recovery questions and answers.
  *
  * @throws OPTION_INVALID unless both are arrays of strings (specification §5), one answer to each question, at least one
  */
 export const checkRecovery = (questions: readonly string[], answers: readonly string[]): void => {
   checkTexts('questions', questions)
   checkTexts('answers', answers)
-  // No answers would let in whoever has the key, and the server would not let in anybody.
+  // Without answers the key alone would log in, and the server would refuse every login.
   if (questions.length === 0 || questions.length !== answers.length) {
     throw new WalletError('OPTION_INVALID', { option: 'answers', rule: 'must be one to each question' })
   }
 }
 
-/** Checks a list of texts that somebody gave. @throws OPTION_INVALID unless it is an array of strings */
+/** Checks a list of texts from a caller. @throws OPTION_INVALID unless it is an array of strings */
 export const checkTexts = (option: string, texts: readonly string[]): void => {
   if (Array.isArray(texts) && texts.every(text => typeof text === 'string' && isWellFormed(text))) return
   throw new WalletError('OPTION_INVALID', { option, rule: 'must be an array of strings' })
@@ -215,7 +215,7 @@ export const recoveryRemoval = ({ loginId }: LoginTree): LoginChange => ({
 
 const RECOVERY_PATH = '/v2/login/recovery2'
 
-/** Seven days, in seconds: how long the owner has to notice that somebody asked for a reset (specification §9). */
+/** Seven days, in seconds: the time that the owner has to notice a reset request (specification §9). */
 const DEFAULT_OTP_TIMEOUT = 604_800
 
 /**
@@ -248,7 +248,7 @@ export const otpRemoval = ({ loginId }: LoginTree): LoginChange => ({
 })
 
 /**
- * Cancels a reset that somebody asked for: two-factor is switched on again as it is (protocol §2.4).
+ * Cancels a reset that was requested: two-factor is switched on again as it is (protocol §2.4).
  *
  * @throws OTP_RESET_WITHOUT_OTP if it is off, or its key is not known here
  */
@@ -269,7 +269,7 @@ const otpChangeOf = (loginId: string, otp: { otpKey: string; otpTimeout: number 
   stash: { ...otp, otpResetDate: undefined }
 })
 
-/** What becomes of devices that wait. */
+/** The decision about devices that wait. */
 export type VoucherDecision = 'approved' | 'rejected'
 
 /** Lets devices that wait log in without a code, or shuts them out; the server answers with what still waits (protocol §2.4). */
@@ -349,7 +349,7 @@ export const staleIdChanges = (io: Pick<Io, 'crypto'>, held: LoginTree): LoginCh
 const ROUTE = { serverMethod: 'POST', serverPath: '/v2/login/username' } as const
 
 /**
- * Ids are made from a random key, so that nobody but this login can have them already.
+ * Ids are made from a random key, so that no other login can have them already.
  *
  * The deployed client gives logins below a password, which nothing can use without a username, and for which the
  * server wants another one with each change; so it goes (protocol §8, 20).

@@ -33,7 +33,7 @@ export const normalizeUsername = (raw: string): string => {
 export const userIdOf = (io: CryptoIo, username: string): Promise<Uint8Array> =>
   scryptText(io, username, FIXED_SNRP)
 
-/** What proves a password to the server (protocol §1.5). */
+/** Derives the proof of a password for the server (protocol §1.5). */
 export const passwordAuthOf = (io: CryptoIo, login: PasswordLogin): Promise<Uint8Array> =>
   scryptText(io, login.username + login.password, FIXED_SNRP)
 
@@ -41,19 +41,19 @@ export const passwordAuthOf = (io: CryptoIo, login: PasswordLogin): Promise<Uint
 export const passwordKeyOf = (io: CryptoIo, login: PasswordLogin, snrp: Snrp): Promise<Uint8Array> =>
   scryptText(io, login.username + login.password, snrp)
 
-/** What names a PIN login to the server. `username`: of the root login, normalised; `undefined` if it has none. */
+/** Derives the id of a PIN login on the server. `username`: of the root login, normalised; `undefined` if it has none. */
 export const pin2IdOf = (io: CryptoIo, pin2Key: Uint8Array, username: string | undefined): Uint8Array =>
   io.crypto.hmacSha256(pin2Key, username === undefined ? NO_USERNAME : utf8Of(username))
 
-/** What proves a PIN to the server (protocol §1.5). */
+/** Derives the proof of a PIN for the server (protocol §1.5). */
 export const pin2AuthOf = (io: CryptoIo, pin2Key: Uint8Array, pin: string): Uint8Array =>
   io.crypto.hmacSha256(pin2Key, utf8Of(pin))
 
-/** What names a recovery login to the server. `username`: normalised (protocol §1.5). */
+/** Derives the id of a recovery login on the server. `username`: normalised (protocol §1.5). */
 export const recovery2IdOf = (io: CryptoIo, recovery2Key: Uint8Array, username: string): Uint8Array =>
   io.crypto.hmacSha256(recovery2Key, utf8Of(username))
 
-/** What proves recovery answers to the server: byte for byte as typed, in the order of the questions (protocol §1.5). */
+/** Derives the proofs of recovery answers: byte for byte as typed, in the order of the questions (protocol §1.5). */
 export const recovery2AuthOf = (
   io: CryptoIo,
   recovery2Key: Uint8Array,

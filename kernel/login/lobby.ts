@@ -21,7 +21,7 @@ import { loginFetch, type ServerServices } from './server.ts'
 import { exportedStash, stashTextOf } from './stash.ts'
 import { findTree } from './tree.ts'
 
-/** What another device asks for. */
+/** The request of another device. */
 export interface Lobby {
   /** Base58. */
   readonly lobbyId: string
@@ -39,18 +39,18 @@ export interface LobbyLoginRequest extends AppDisplay {
   /**
    * Hands the login over, which is made first if the account has none for the app yet.
    *
-   * The account is fetched anew 10 seconds later, and again 20 seconds after that (specification §4).
+   * The account is refreshed 10 seconds later, and again 20 seconds after that (specification §4).
    *
    * @throws EDGE_LOGIN_CLOSED after `close`, also while it was about to hand the login over
    * @throws APP_ID_NOT_FOUND if this device does not hold the key that is asked for
    * @throws LOBBY_NOT_FOUND, LOGGED_OUT, NETWORK, …
    */
   approve(): Promise<void>
-  /** Turns the request down on this device; the other one is not told. */
+  /** Declines the request on this device; the other device is not notified. */
   close(): void
 }
 
-/** Who approves. The scheduler ends with the account. */
+/** The login that approves. The scheduler ends with the account. */
 export interface Approver {
   readonly login: Login
   readonly scheduler: Scheduler
@@ -240,7 +240,7 @@ const callLobby = async <T>(lobbyId: string, ask: () => Promise<T>): Promise<T> 
   }
 }
 
-/** A text that somebody typed must not become a path of its own. */
+/** A typed text must not become a path of its own. */
 const isLobbyId = (text: string): boolean => {
   try {
     return text !== '' && text.length <= MAX_ID && parseBase58(text).length > 0

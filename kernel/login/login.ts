@@ -23,7 +23,7 @@ import { findStashByApp, findStashById, patchStash } from './stash.ts'
 import type { Stashes } from './stashes.ts'
 import { allWalletInfos, credentialsOf, findTree, openLoginTree } from './tree.ts'
 
-/** What a login is at one moment. Keys are secrets. */
+/** The state of a login at one moment. Keys are secrets. */
 export interface LoginState {
   /** The whole stash, from the root down. */
   readonly stash: LoginStash
@@ -36,7 +36,7 @@ export interface LoginState {
 /** Makes changes of a login from what it is. */
 export type BuildChanges = (state: LoginState) => readonly LoginChange[] | Promise<readonly LoginChange[]>
 
-/** What proves a refresh to the server instead of the login's own secret and code. */
+/** The credentials of a refresh, in place of the login's own secret and code. */
 export type RefreshProof = Required<Pick<OnlineLoginOptions, 'credentials' | 'otpKey'>>
 
 /**
@@ -52,8 +52,8 @@ export class Login implements Readable<LoginState> {
   readonly #mutex = new Mutex()
   readonly #markClosed: () => void
   /**
-   * How long the stash counts as what the server has; 0 while a change may be half made. By the calendar, for the other
-   * clock stands still while a device sleeps.
+   * The time until which the stash counts as current; 0 while a change may be half made. By the calendar, as the
+   * monotonic clock stands still while a device sleeps.
    */
   #currentUntil: number
   #isClosed = false
@@ -78,7 +78,7 @@ export class Login implements Readable<LoginState> {
 
   readonly getSnapshot = (): LoginState => this.#state.getSnapshot()
 
-  /** What the login is now, its secrets alive. @throws LOGGED_OUT */
+  /** The present state of the login, its secrets alive. @throws LOGGED_OUT */
   get openState(): LoginState {
     this.#checkOpen()
     return this.getSnapshot()
@@ -120,7 +120,7 @@ export class Login implements Readable<LoginState> {
     return this.tree.loginKey.use(base58Of)
   }
 
-  /** Whether this device holds the login of the app alone, without the root's key (specification §6). */
+  /** True if this device holds only the login of the app, without the root's key (specification §6). */
   get isEdgeLogin(): boolean {
     return this.#login.loginId !== this.#login.rootId
   }
@@ -129,7 +129,7 @@ export class Login implements Readable<LoginState> {
    * Makes changes one after another, each on the server, then on the disk, then in memory; stops at the first failure.
    *
    * Another device may have changed the username meanwhile, and a password, PIN or recovery that is made from an
-   * earlier name would let nobody in. Such a change asks the server afterwards, and has succeeded only then. If the name is
+   * earlier name would never log in. Such a change asks the server afterwards, and has succeeded only then. If the name is
    * another one, it is made once more.
    *
    * @param refreshesFirst - also if this device asked just now
@@ -244,7 +244,7 @@ export class Login implements Readable<LoginState> {
     await this.#stashes.remove(this.rootLoginId)
   }
 
-  /** Whether another device, or another login on this one, may know more of the account. */
+  /** True if another device, or another login on this one, may have a newer state of the account. */
   get #isStale(): boolean {
     const restMs = this.#currentUntil - this.#services.io.clock.now()
     // A calendar that was put back says nothing.
@@ -393,7 +393,7 @@ const isMadeFromName = ({ serverPath, serverBody = {} }: LoginChange): boolean =
 
 const MADE_FROM_NAME = ['passwordAuth', 'pin2Id', 'recovery2Id']
 
-/** How often a change is made that another device's changes of the username spoil, and a refresh that is overtaken. */
+/** The most attempts at a change that another device's change of the username spoils, and at a refresh that is overtaken. */
 const MAX_TRIES = 5
 
 /** Two refreshes that did not come (specification §9). */

@@ -13,7 +13,7 @@ import { pinChange } from './pin-changes.ts'
 import { patchLogin } from './stash.ts'
 import { findTree } from './tree.ts'
 
-/** What a new login shall have. */
+/** The options of a new login. */
 export interface NewLoginOptions {
   readonly appId: string
   /** Of the root login, normalised; its id goes with a new root only. */
@@ -26,7 +26,7 @@ export interface NewLoginOptions {
   readonly snrp?: SnrpOptions | undefined
 }
 
-/** A login that the server has not heard of yet. */
+/** A login that was not sent to the server yet. */
 export interface NewLogin {
   /** The `data` of POST /v2/login/create. */
   readonly serverBody: JsonObject

@@ -34,10 +34,10 @@ import { type Stashes, saveVoucher } from './stashes.ts'
 import { openLoginTree } from './tree.ts'
 import { recordVerifiedKeys } from './verified-keys.ts'
 
-/** What logging in needs of the kernel. */
+/** The services that logging in needs. */
 export type LoginServices = Pick<Services, 'io' | 'config' | 'hooks' | 'logOf' | 'report' | 'inBackground'>
 
-/** What a person may give besides the credential. */
+/** The options that a person may give besides the credential. */
 export interface LoginOptions {
   /** A six-digit code. */
   readonly otp?: string | undefined
@@ -65,7 +65,7 @@ export interface OnlineLoginOptions extends LoginOptions {
   readonly isRefresh?: boolean
   /** The code alone must do: the voucher of this device is neither sent nor replaced. */
   readonly isWithoutVoucher?: boolean
-  /** What opens the two-factor keys that this device has kept, for a server that asks for a code. */
+  /** Opens the two-factor keys that this device has kept, for a server that asks for a code. */
   readonly openers?: OtpKeyOpeners
 }
 
@@ -77,7 +77,7 @@ export interface OpenedLogin {
   readonly loginId: string
   readonly loginKey: Secret<Uint8Array>
   readonly secrets: SecretCache
-  /** Whether the stash is as the server has it now. */
+  /** True if the stash is as the server has it now. */
   readonly isCurrent: boolean
 }
 
@@ -139,7 +139,7 @@ export const saveLogin = async (
   return { rootId, loginId: payload.loginId, loginKey, secrets: login.secrets, isCurrent }
 }
 
-/** What a request says of the device: its code and its voucher (protocol §1.6, §2.5). */
+/** Returns the fields of a request that describe the device: its code and its voucher (protocol §1.6, §2.5). */
 export const deviceFields = (io: Io, node: LoginStash, options: LoginOptions = {}): LoginRequest => ({
   otp: options.otp ?? otpCodeOf(io, options.otpKey) ?? otpCodeOf(io, node.otpKey),
   voucherId: node.voucherId,
@@ -249,7 +249,7 @@ const retryWithSavedOtpKeys = async (
   throw error
 }
 
-/** Who asks for a name gets the account of that name. */
+/** Checks that a request by name was answered with the account of that name. */
 const checkUserId = (io: Io, credentials: LoginCredentials, { userId }: LoginPayload): void => {
   if (credentials.userId === undefined || userId === undefined) return
   if (io.crypto.toBase64(credentials.userId) === userId) return

@@ -78,7 +78,7 @@ const rebuild = (io: CryptoIo, stash: LoginStash, options: PayloadOptions): Logi
     pendingVouchers: payload.pendingVouchers,
     voucherId: stash.voucherId,
     voucherAuth: stash.voucherAuth,
-    // Hazard: a server could put another box here and be told what is in it. A loginAuth never changes.
+    // Hazard: a server could put another box here and be sent its content. A loginAuth never changes.
     loginAuthBox: stash.loginAuthBox ?? payload.loginAuthBox,
     parentBox: stash.parentBox ?? parentBoxOf(payload),
     ...passwordOf(stash, options),
@@ -172,8 +172,8 @@ const namesOf = ({ appId, created, loginId, parentBox }: LoginPayload): LoginSta
 })
 
 /**
- * Tells whether a child of the stash is one: a device that has no key of the parent believes whoever lets it in that
- * the parent is this one. What is no child, or names a login and holds nothing of it, is not missed.
+ * Returns true for a real child of the login: a device without the parent's key trusts the device that lets it in about
+ * the parent. What is no child, or names a login and holds nothing of it, is not missed.
  */
 const isOwnChild = (io: CryptoIo, loginKey: Uint8Array, child: LoginStash): boolean => {
   const { parentBox, keyBoxes = [], children = [] } = child
@@ -248,7 +248,7 @@ const checkPinText = (io: CryptoIo, loginKey: Uint8Array, box: Box | undefined):
   }
 }
 
-/** A key that the server was told of and does not have, it may have yet: the request may still be on its way. */
+/** Keeps a key that was sent to the server and is not there yet: the request may still arrive. */
 const otpKeyOf = (stash: LoginStash, { otpKey, otpTimeout }: LoginPayload): string | undefined => {
   const isAwaited = otpKey === undefined && otpTimeout === undefined && stash.otpTimeout === undefined
   return otpKey === true || isAwaited ? stash.otpKey : checkOtpKey(otpKey)
@@ -311,7 +311,7 @@ const anotherLogin = (path: string): WalletError =>
 
 type Loose<T> = { readonly [K in keyof T]: T[K] | undefined }
 
-/** Absent and undefined are told apart by the types, and both mean absent in the formats. */
+/** The types distinguish absent and undefined; both mean absent in the formats. */
 const withoutUndefined = (stash: Loose<Required<LoginStash>>): LoginStash =>
   Object.fromEntries(
     Object.entries(stash).filter(([, value]) => value !== undefined)
@@ -323,7 +323,7 @@ export type LegacyBoxes = Pick<LoginStash, 'mnemonicBox' | 'rootKeyBox' | 'syncK
 /**
  * The first of each that opens, for a what an old account is made of never changes.
  *
- * What no version can open is left out, so that a lie of a server does not outlast it.
+ * A box that opens in no version is left out, so that a false box of a server is not kept for ever.
  *
  * @param versions - of one login, the known one before the one that a server sent
  */
@@ -363,7 +363,7 @@ export interface ReplyWithKey {
  * The name that a root login keeps of itself; undefined where it has none or it cannot be believed.
  *
  * Hazard: a server could put another text of the login, such as the PIN, in the name's place and be shown it.
- * So a name other than the known one must be that of the user id, which nobody can make without the name.
+ * So a name other than the known one must be that of the user id, which cannot be made without the name.
  *
  * @param known - the name that this device has, normalised
  */

@@ -12,7 +12,7 @@ import { keepOrMakeKey } from './verified-keys.ts'
 export interface PinChangeOptions {
   /** The new PIN; the one that is known when absent. */
   readonly pin?: Secret<string> | undefined
-  /** Whether the PIN shall log in. When absent: if it did so far, or if it is the account's first. */
+  /** True if the PIN shall log in. When absent: if it did so far, or if it is the account's first. */
   readonly enableLogin?: boolean | undefined
 }
 
@@ -67,7 +67,7 @@ export interface NewPin {
 }
 
 /**
- * Checks a PIN that somebody chose.
+ * Checks a new PIN.
  *
  * @throws PIN_INVALID unless it is text of 4 to 100 digits
  */

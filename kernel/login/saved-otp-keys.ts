@@ -15,7 +15,7 @@ export interface LoginIds {
   readonly loginId: string
 }
 
-/** What a way to log in has in hand before it is let in; each opens what was sealed with it. */
+/** The keys that a login method has before the server accepts it; each opens the texts that were sealed with it. */
 export interface OtpKeyOpeners {
   readonly loginKey?: Uint8Array | undefined
   readonly pin2Key?: Uint8Array | undefined

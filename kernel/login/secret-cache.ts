@@ -7,13 +7,13 @@ import type { Box, SecretWalletInfo, WalletKeys } from '../types/keys.ts'
 /**
  * The secrets of one logged-in account, by the box or the text that each came from.
  *
- * A box is opened once: when the tree is built again, whoever holds a secret keeps it, and nothing is decrypted
+ * A box is opened once: when the tree is built again, secrets that are in use stay valid, and nothing is decrypted
  * twice. All die together at logout.
  */
 export class SecretCache {
   readonly #io: Pick<Io, 'crypto'>
   readonly #known = new Map<string, unknown>()
-  /** What the last look at a box object gave: a tree that is built again has most of the same ones. */
+  /** The last result for each box object, as a tree that is built again has mostly the same ones. */
   #lastOf = new WeakMap<
     Box,
     { readonly kind: string; readonly key: Secret<Uint8Array>; readonly made: unknown }
@@ -39,10 +39,11 @@ export class SecretCache {
   }
 
   /**
-   * What `make` gives for a box and the key that opens it; asked only the first time, and again after a failure.
+   * Returns the result of `make` for a box and the key that opens it; it is called only the first time, and again after a
+   * failure.
    *
-   * `kind`: one word for each type of result. Neither that nor the key may be left out of the name: a box that a server
-   * put in two places, or gave to another login, is another box.
+   * `kind`: one word for each type of result. The cache key includes the kind and the key, so that a box which a server
+   * put in two places, or gave to another login, never hits another entry.
    */
   get<T>(
     kind: 'bytes' | 'text' | 'wallet' | 'bitid' | 'legacy repo',

@@ -7,7 +7,7 @@ import { isComplete } from './stash.ts'
 
 type CryptoIo = Pick<Io, 'crypto'>
 
-/** Where a merged tree is looked at. */
+/** The context of the check of a merged tree. */
 export interface SecretCheck {
   readonly io: CryptoIo
   /** The whole stash as this device knows it: an id stays at its place. */
@@ -33,7 +33,7 @@ export interface LoginVersions {
  * Hazard: a box does not say what it is for. A server could pass off the box of a secret that it knows, such as the
  * loginAuth, as that of a key, or have a key sent to it as a loginAuth.
  *
- * What cannot be opened has no use; whoever opens the login finds it out.
+ * A box that cannot be opened has no use; it fails when the login is opened.
  *
  * @throws KEY_INTEGRITY if the login itself is such a one, or has a secret of a wrong length
  */
@@ -49,7 +49,7 @@ export const withoutInvalidChildren = (check: SecretCheck, versions: LoginVersio
 interface UseRecords extends SecretCheck {
   /** The parent of each known login. */
   readonly parents: ReadonlyMap<string, string>
-  /** What each secret is for, and whose it is, by its digest. */
+  /** The use and the owner of each secret, by its digest. */
   readonly uses: Map<string, { readonly use: string; readonly owner: string }>
   /** The logins that were taken. */
   readonly seen: Set<string>
@@ -128,7 +128,7 @@ class ReusedSecretError extends WalletError<'KEY_INTEGRITY'> {
 }
 
 /**
- * Checks the length of a secret that somebody else made: 32 bytes, or about as many, as old clients made some.
+ * Checks the length of a secret from another client: 32 bytes, or about as many, as old clients made some.
  *
  * Hazard: whatever is in the place of the loginAuth or the passwordAuth is sent to the server. A PIN, a sync key or
  * the keys of a wallet are shorter or longer, a long name or PIN is not: those of a root must be exact.
@@ -161,10 +161,10 @@ export const checkBoxUses = (stash: LoginStash, payload: LoginPayload): void => 
   }
 }
 
-/** What tells a box from all others, however its base16 is spelt (pure). */
+/** Returns a name that is unique to a box, however its base16 is spelt (pure). */
 export const boxNameOf = (box: Box): string => `${box.iv_hex.toLowerCase()} ${box.data_base64}`
 
-/** What this device has already counts before what a server sends; it is not judged again. */
+/** Records the secrets that this device has already; they take precedence over a server's and are not checked again. */
 const recordKnown = (records: UseRecords, stash: LoginStash, loginKey: Uint8Array): void => {
   for (const [use, digest] of secretsOf(records.io, stash, loginKey)) {
     if (!records.uses.has(digest)) records.uses.set(digest, { use, owner: stash.loginId })
@@ -185,7 +185,7 @@ const recordSecrets = ({ io, uses }: UseRecords, stash: LoginStash, loginKey: Ui
   }
 }
 
-/** The secrets of one login: what each is for, and its digest. `check`: of those that the server is told. */
+/** The secrets of one login: the use of each, and its digest. `check`: of those that are sent to the server. */
 const secretsOf = (
   io: CryptoIo,
   { loginId, loginAuthBox, passwordAuthBox, pin2Key, recovery2Key }: LoginStash,

@@ -19,7 +19,7 @@ import { parse } from '../schema/shape.ts'
 import type { LoginMessage, LoginPayload, LoginStash } from '../types/login.ts'
 import { normalizeUsername, userIdOf } from './derive.ts'
 
-/** What the login server needs of the kernel. */
+/** The services that requests to the login server need. */
 export type ServerServices = Pick<Services, 'io' | 'config'>
 
 /** The methods that the login server's routes take. */
@@ -96,7 +96,7 @@ export const isUnchanged = async (
   }
 }
 
-/** Tells whether nobody has a username yet. `username`: normalised (specification §7). */
+/** Returns true if a username is free. `username`: normalised (specification §7). */
 export const usernameAvailable = async (services: ServerServices, username: string): Promise<boolean> => {
   const userId = await userIdOf(services.io, username)
   try {
@@ -153,7 +153,7 @@ interface Timeout {
   readonly cancel: () => void
 }
 
-/** An abort signal that fires by itself: the kernel has no `AbortController`. */
+/** Makes an abort signal that fires after the time limit: the kernel has no `AbortController`. */
 const makeTimeout = (clock: Clock, onTimeout: () => void): Timeout => {
   const listeners = new Set<() => void>([onTimeout])
   let aborted = false
@@ -205,7 +205,7 @@ const readMessage = ({ logOf }: Pick<Services, 'logOf'>, entry: unknown): LoginM
   }
 }
 
-/** Who asks for a reset, and the token that a refused code came with. */
+/** The username for a reset, and the token that came with a refused code. */
 export interface ResetRequest {
   /** As typed. */
   readonly username: string
@@ -228,7 +228,7 @@ export const requestOtpReset = async (
   return dateOf(parseResetDate(await loginFetch(services, 'DELETE', '/v2/login/otp', body)))
 }
 
-/** What proves to the login server who asks; exactly one pair of protocol §2.3, or none. Raw bytes. */
+/** The credentials of a request to the login server: exactly one pair of protocol §2.3, or none. Raw bytes. */
 export interface LoginCredentials {
   readonly loginId?: Uint8Array
   readonly loginAuth?: Uint8Array

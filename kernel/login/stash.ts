@@ -14,7 +14,7 @@ export const makeEmptyStash = (username: string | undefined): LoginStash => ({
   ...compact({ username })
 })
 
-/** Whether a stash has a login itself, and not only its name and what is below it (pure). */
+/** Returns true if a stash has a login itself, and not only its name and the logins below it (pure). */
 export const isComplete = ({ loginAuthBox, passwordAuthBox }: LoginStash): boolean =>
   loginAuthBox !== undefined || passwordAuthBox !== undefined
 
@@ -142,7 +142,7 @@ export const renameStash = (stash: LoginStash, username: string): LoginStash => 
 export const idNameOf = (root: LoginStash, node: LoginStash): string | undefined =>
   node.username === NAMELESS ? undefined : (node.username ?? root.username)
 
-/** What a login below remembers of a root that had no username yet; no name is the empty text. */
+/** The name that a login below stores for a root without a username; no name is the empty text. */
 const NAMELESS = ''
 
 interface Names {
@@ -204,8 +204,8 @@ export const patchLogin = (stash: LoginStash, changes: StashPatch): LoginStash =
 /**
  * Puts a login that another device handed over into what this device knows of the account (protocol §4.7; pure).
  *
- * What this device can open stays; the rest of what was sent is of no use here, and nothing of it is believed but
- * the names on the way down to the login.
+ * Logins that this device can open stay. The rest of the sent tree is of no use here: only the names on the way down to
+ * the login are trusted.
  *
  * @param known - this device's stash of the account, if it has one
  * @param sent - the whole tree as it was sent
@@ -235,7 +235,8 @@ export const importChildLogin = (
 }
 
 /**
- * What other devices may see of a login that is not handed over: who it is, and where (protocol §4.7; pure).
+ * Returns the part of the stash that another device may see: a login that is not handed over shows only its identity
+ * and place (protocol §4.7; pure).
  *
  * @param shown - the base64 id of the login that is handed over, whole, with everything below it
  */
@@ -253,7 +254,7 @@ const nameOf = ({ appId, loginId, username }: LoginStash): LoginStash => ({
   children: []
 })
 
-/** Who holds no key of a login learns of its new name by being told. */
+/** A device without the key of a login takes its new name from the device that lets it in. */
 const renamed = (known: LoginStash, { username }: LoginStash): LoginStash =>
   isComplete(known) || username === undefined ? known : { ...known, username }
 

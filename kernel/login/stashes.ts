@@ -21,7 +21,7 @@ import {
   stashTextOf
 } from './stash.ts'
 
-/** What keeps the stashes. */
+/** The services that the stashes need. */
 export type StashServices = Pick<Services, 'io' | 'hooks' | 'disk' | 'config' | 'report' | 'logOf'>
 
 /** A user by name, normalised, or by base58 id. */
@@ -247,7 +247,7 @@ const localUserOf = ({ io, config }: StashServices, stash: LoginStash): LocalUse
     ...compact({ voucherId })
   }
   if (recovery2Key === undefined || config.hideKeys) return user
-  // Whoever prints or copies the list of users does not mean to print a secret.
+  // Not enumerable, so that printing or copying the list of users never shows a secret.
   const get = (): string => base58Of(io.crypto.fromBase64(recovery2Key))
   return Object.defineProperty(user, 'recovery2Key', { get, enumerable: false })
 }
@@ -267,7 +267,7 @@ interface FoundStash {
   readonly paths: ReadonlySet<string>
 }
 
-/** What `logins/` holds: the logins, last used first, and the texts that are none, by path. */
+/** The content of `logins/`: the logins, last used first, and the texts that are none, by path. */
 interface StashFolder {
   readonly found: readonly FoundStash[]
   readonly unreadable: ReadonlyMap<string, string>

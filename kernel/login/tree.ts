@@ -12,12 +12,12 @@ import type { LoginStash, LoginTree } from '../types/login.ts'
 import type { SecretCache } from './secret-cache.ts'
 import type { LoginCredentials } from './server.ts'
 
-/** What opening a stash needs. */
+/** The parts that opening a stash needs. */
 export interface TreeContext {
   readonly io: Pick<Io, 'crypto'>
   /** Keeps the secrets of the tree. */
   readonly secrets: SecretCache
-  /** Hears of boxes and logins of apps that cannot be opened; they are skipped: one of them locks nobody out. */
+  /** Called for boxes and logins of apps that cannot be opened; they are skipped, so that none of them locks the owner out. */
   readonly report: (error: unknown) => void
 }
 
@@ -66,7 +66,7 @@ export const openLoginTree = (
 /**
  * The first login that passes the test, level by level from the top (pure).
  *
- * Hazard: whoever holds the login of an app can make one below it that names another app. It must not come before
+ * Hazard: a client that holds the login of an app can make one below it that names another app. It must not come before
  * the login that the other app has from further up.
  */
 export const findTree = (tree: LoginTree, test: (node: LoginTree) => boolean): LoginTree | undefined => {
@@ -81,7 +81,7 @@ export const findTree = (tree: LoginTree, test: (node: LoginTree) => boolean): L
 /** A login and all below it, each before its children: the order in which changes are made (protocol §4.8; pure). */
 export const listTrees = (tree: LoginTree): LoginTree[] => [tree, ...tree.children.flatMap(listTrees)]
 
-/** What a login proves itself with to the server (protocol §2.3). @throws NO_AUTH_METHODS */
+/** Returns the credentials of a login for the server (protocol §2.3). @throws NO_AUTH_METHODS */
 export const credentialsOf = (io: Pick<Io, 'crypto'>, tree: LoginTree): LoginCredentials => {
   const { loginId, loginAuth, userId, passwordAuth } = tree
   const { fromBase64 } = io.crypto
@@ -100,7 +100,7 @@ export const allWalletInfos = (
 /**
  * A login below another; undefined for one that cannot be opened, which must not shut the owner out.
  *
- * Old clients made odd ones. And a device without the key above believes whoever lets it in that a login is below it;
+ * Old clients made odd ones. And a device without the key above trusts the device that lets it in about the logins below;
  * the next reply of the server removes a stranger's.
  */
 const openChild = (
@@ -205,7 +205,7 @@ export const openBitidInfo = (
 /**
  * The repo of an old account: its data key is the login key (protocol §1.7).
  *
- * Hazard: sync servers are told the sync key. A login server could put the box of another secret of the login in its
+ * Hazard: sync servers receive the sync key. A login server could put the box of another secret of the login in its
  * place, but those have other lengths.
  *
  * @throws KEY_INTEGRITY, INVALID_CHECKSUM and the other failures of boxes

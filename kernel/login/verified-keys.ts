@@ -6,7 +6,7 @@ import type { Box } from '../types/keys.ts'
 import type { BoxOrTrue, LoginPayload } from '../types/login.ts'
 import type { SecretCache } from './secret-cache.ts'
 
-/** What a key is for; a key of one kind never passes for one of the other. */
+/** The use of a key; a key of one kind never passes for one of the other. */
 export type VerifiedKeyUse = 'pin2Key' | 'recovery2Key'
 
 /** A login, and the key that it is said to have. */

@@ -5,17 +5,17 @@ import type { Clock } from '../io/io.ts'
 import type { TapSnapshot } from '../types/snapshots.ts'
 import type { PluginCalls } from './plugin-calls.ts'
 
-/** What the dispatcher needs from the kernel: time, where faults go, and who watches single taps. */
+/** The parts that the dispatcher needs from the kernel: a clock, the fault handler and the watcher of single taps. */
 export interface DispatchPort {
   readonly clock: Clock
-  /** Where calls that answer later go through; it makes errors of what they throw. */
+  /** Runs the calls that answer later, and turns what they throw into errors. */
   readonly calls: PluginCalls
   onFault(fault: { pluginId: string; hook: string; error: unknown }): void
-  /** Undefined while nobody watches; then a tap costs nothing extra. */
+  /** Undefined without an observer; then a tap costs nothing extra. */
   watcher(): ((ran: TapSnapshot) => void) | undefined
 }
 
-/** How one hook behaves. `deadlineMs` bounds each tap that answers with a promise; `discard` takes what comes later. */
+/** The rules of one hook. `deadlineMs` bounds each tap that answers with a promise; `discard` takes what comes later. */
 export interface DispatchRule {
   readonly port: DispatchPort
   readonly deadlineMs: number
@@ -103,7 +103,7 @@ export interface Scoped<Context> {
   readonly correlationId?: string | undefined
   /** Undefined for a plugin that is not asked. */
   contextFor(pluginId: string): Context | undefined
-  /** Hears that a plugin has ended, and how; whoever answers true to an error keeps it from being told as a fault. */
+  /** Called when a plugin has ended, with its error if it failed; returning true keeps it from being reported as a fault. */
   ended?(pluginId: string, error?: unknown): boolean
 }
 
@@ -122,7 +122,7 @@ interface TapCall {
   readonly tap: Tap
   readonly args: readonly unknown[]
   readonly rule: DispatchRule
-  /** Where the arguments do not notify. */
+  /** The correlation id, if the arguments do not carry one. */
   readonly correlationId?: string | undefined
 }
 
@@ -160,7 +160,7 @@ const callNow = (hook: AnyHook, call: TapCall): unknown => {
   }
 }
 
-// An async function fits a synchronous tap; nobody waits for it, but its failure must not end the process.
+// An async function fits a synchronous tap; it is not awaited, but its failure must not end the process.
 const settled = (hook: AnyHook, { tap, rule }: TapCall, answer: unknown): unknown => {
   if (!(answer instanceof Promise)) return answer
   const failed = (thrown: unknown): void =>

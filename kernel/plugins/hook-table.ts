@@ -88,7 +88,7 @@ interface Observed<Snapshot> {
   readonly tap: SyncTap<[Snapshot], void>
 }
 
-/** What each hook carries and answers, by the kind of plugin that taps it. Only the kernel calls hooks (ADR 3). */
+/** The arguments and answers of each hook, by the kind of plugin that taps it. Only the kernel calls hooks (ADR 3). */
 export interface HookTypes {
   readonly storage: {
     readonly openDisk: Asked<[DiskRequest], Disk>
@@ -136,7 +136,7 @@ export interface HookTypes {
   }
 }
 
-/** Who may tap a hook: one kind of plugin, or all. */
+/** The plugins that may tap a hook: those of one kind, or all. */
 export type Audience = keyof HookTypes
 
 /** Hooks as the kernel calls them. */
@@ -169,7 +169,7 @@ export type KernelHooks = HooksOf<
     HookTypes['observer']
 >
 
-/** Where a tap stands among others; the name is always the plugin's id. */
+/** The place of a tap among others; the name is always the plugin's id. */
 export interface TapOrder {
   readonly stage?: number
   readonly before?: string
@@ -185,12 +185,12 @@ export interface SyncTap<Args extends readonly unknown[], Answer> {
   tap(name: string, fn: (...args: Args) => Answer, order?: TapOrder): void
 }
 
-/** What a hook does and when, beside its types. */
+/** The documented behaviour of a hook, beside its types. */
 interface HookFacts {
   /** When the kernel calls it. */
   readonly fires: string
   readonly carries: string
-  /** How long one tap may take; none for hooks that do not wait. */
+  /** The time that one tap may take; none for hooks that do not wait. */
   readonly deadlineMs?: number
   /** Takes an answer that comes after the deadline. */
   readonly discard?: (answer: unknown) => void
@@ -203,7 +203,7 @@ type FactsOf<Hook> = HookFacts &
   (Hook extends { readonly dispatch: infer Dispatch } ? { readonly dispatch: Dispatch } : never) &
   (Hook extends { readonly key: infer Key } ? { readonly key: Key } : { readonly key?: undefined })
 
-/** What a disk is for. */
+/** The purpose of a disk. */
 export interface DiskRequest {
   readonly purpose: 'everything'
 }
@@ -414,7 +414,7 @@ const facts: {
   }
 }
 
-/** How a hook runs and what a failing tap does; see `dispatch.ts`. */
+/** The way a hook runs and treats a failing tap; see `dispatch.ts`. */
 export type DispatchKind = 'asked' | 'gathered' | 'gated' | 'piped' | 'observed'
 
 /** One row of the hook table, from which `docs/hooks.md` is made. */

@@ -4,7 +4,7 @@ import type { Clock } from '../io/io.ts'
 /** One call of a plugin's code that answers later. */
 export interface PluginCall {
   readonly pluginId: string
-  /** What kind of call it is: the name of a hook, or of what an engine is asked for. */
+  /** The kind of the call: the name of a hook, or of the request to an engine. */
   readonly kind: string
   /** Whose call it is, where calls of one kind stand apart: a wallet. */
   readonly owner?: string
@@ -15,7 +15,7 @@ export interface PluginCall {
   readonly discard?: ((answer: unknown) => void) | undefined
 }
 
-/** What calls of plugins need. */
+/** The parts that calls of plugins need. */
 export interface PluginCallsPort {
   readonly clock: Clock
   onFault(fault: { pluginId: string; hook: string; error: unknown }): void

@@ -6,13 +6,13 @@ export type HashPort = Pick<
   'sha256' | 'hmacSha256' | 'hmacSha1' | 'toBase64' | 'fromBase64' | 'toHex' | 'fromHex'
 >
 
-/** What a source of rates may use of the platform: time and requests. */
+/** The part of the platform that a source of rates may use: time and requests. */
 export type RateIo = Pick<Io, 'clock' | 'fetch'>
 
-/** What a swap provider may use of the platform: time, requests, and digests to sign its requests with. */
+/** The part of the platform that a swap provider may use: time, requests, and digests to sign its requests with. */
 export type SwapIo = Pick<Io, 'clock' | 'fetch'> & { readonly crypto: HashPort }
 
-/** Hears what a plugin throws where nobody called it: in a timer, or when a connection has news. */
+/** Called with what a plugin throws outside of a call: in a timer, or when a connection has news. */
 export type OnFault = (thrown: unknown) => void
 
 /**
@@ -89,7 +89,7 @@ export const swapIo = (io: Io, onFault: OnFault): SwapIo => {
   return Object.freeze({ ...rateIo(io, onFault), crypto })
 }
 
-/** A new function with the owner that it is meant to be called on; nobody else has it. */
+/** Returns a private copy of a function, bound to the object that it is meant to be called on. */
 const own = <F extends (...args: never[]) => unknown>(owner: object, fn: F): F =>
   Object.freeze(fn.bind(owner) as F)
 

@@ -233,7 +233,7 @@ const MAX_SENTENCE = 500
 const MAX_INFO = 100_000
 const MULTIPLIER = /^[1-9]\d{0,99}$/
 
-/** What the kernel knows of a plugin before it knows whether it can be used. */
+/** The id and kind of a plugin that may still turn out to be unusable. */
 interface PluginHead {
   readonly id: string
   readonly kind: PluginKind

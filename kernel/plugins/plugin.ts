@@ -8,44 +8,44 @@ import type { HostHooks, KernelHooks } from './hook-table.ts'
 import { hostHooks } from './hooks.ts'
 import { currencyIo, type OnFault, type RateIo, rateIo, type SwapIo, swapIo } from './plugin-io.ts'
 
-/** What every host has. `options` is what the application gave this plugin. */
+/** The members of every host. `options` are those that the application gave this plugin. */
 export interface Host {
   readonly log: EngineLog
   readonly options: JsonObject
 }
 
-/** What a currency plugin may reach: the makers of its own currency, and a disk of its own. */
+/** The host of a currency plugin: the hooks of its own currency, and a disk of its own. */
 export interface CurrencyHost extends Host {
   readonly hooks: HostHooks<'currency'>
   readonly io: Io
   readonly disk: Disk
 }
 
-/** What a rate plugin may reach: no wallet, no key. */
+/** The host of a rate plugin; it reaches no wallet and no key. */
 export interface RateHost extends Host {
   readonly hooks: HostHooks<'rates'>
   readonly io: RateIo
   readonly disk: Disk
 }
 
-/** What a swap plugin may reach: it describes a spend and cannot make, sign or send one. */
+/** The host of a swap plugin; it can describe a spend but not make, sign or send one. */
 export interface SwapHost extends Host {
   readonly hooks: HostHooks<'swap'>
   readonly io: SwapIo
   readonly disk: Disk
 }
 
-/** What a storage plugin may reach; repo contents come to it already encrypted. */
+/** The host of a storage plugin; it receives repo contents already encrypted. */
 export interface StorageHost extends Host {
   readonly hooks: HostHooks<'storage'>
 }
 
-/** What a policy plugin may reach: it can object to a spend and re-order quotes. */
+/** The host of a policy plugin; it can object to a spend and reorder quotes. */
 export interface PolicyHost extends Host {
   readonly hooks: HostHooks<'policy'>
 }
 
-/** What an observer may reach: it hears everything that is told and can do nothing. */
+/** The host of an observer; it receives every notification and can change nothing. */
 export interface ObserverHost {
   readonly hooks: HostHooks<'observer'>
 }
@@ -95,7 +95,7 @@ export type ObserverPlugin = PluginOf<'observer', ObserverHost>
 /** Any plugin. */
 export type Plugin = CurrencyPlugin | RatePlugin | SwapPlugin | StoragePlugin | PolicyPlugin | ObserverPlugin
 
-/** What the kernel puts into a plugin's host. `disk` is the plugin's own jail. */
+/** The parts from which a plugin's host is made. `disk` is the plugin's own jail. */
 export interface HostParts {
   readonly hooks: KernelHooks
   readonly io: Io

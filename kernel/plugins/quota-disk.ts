@@ -2,7 +2,7 @@ import { checkPath } from '../base/disk-path.ts'
 import { WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
 
-/** How much one plugin may keep. */
+/** The amount of data that one plugin may keep. */
 export interface DiskQuota {
   readonly pluginId: string
   /** Of all texts and paths together, in characters; 64 million if left out. */
@@ -16,7 +16,7 @@ export interface DiskQuota {
 /**
  * The disk of one plugin, which refuses writes beyond the plugin's quota; deleting and shrinking always work.
  *
- * What is there is measured before the first write, as disks do not tell sizes, and counted from then on.
+ * The existing texts are measured before the first write, as disks do not report sizes, and counted from then on.
  *
  * @throws QUOTA_EXCEEDED from `setText`; nothing is written then
  */
@@ -67,7 +67,7 @@ export const quotaDisk = (disk: Disk, quota: DiskQuota): Disk => {
       try {
         await disk.setText(path, text)
       } catch (error) {
-        // Unless a later write has counted it anew, the old text is still there.
+        // Unless a later write has counted the file again, the old text is still there.
         if (lengths.get(path) === length) count(path, before)
         throw error
       }

@@ -10,7 +10,7 @@ import type { KernelHooks } from './hook-table.ts'
 import type { PluginCalls } from './plugin-calls.ts'
 import type { PluginSet } from './plugin-set.ts'
 
-/** What the application says once, when it makes the kernel. */
+/** The settings that the application gives once, when it makes the kernel. */
 export interface KernelConfig {
   /** Sent as `authorization: Token <apiKey>`. */
   readonly apiKey: string
@@ -24,7 +24,7 @@ export interface KernelConfig {
   readonly deviceDescription?: string
   readonly hideKeys: boolean
   readonly logLevel: LogThreshold
-  /** How costly guessing a new password shall be. */
+  /** The cost of guessing a new password. */
   readonly passwordSnrp?: SnrpOptions
   /** Hides the block height from wallet snapshots. */
   readonly skipBlockHeight: boolean
@@ -43,7 +43,7 @@ export interface Services {
   logOf(source: string): EngineLog
   /** Lets a promise run on without an owner; a failure is logged under `name` and reported, never lost. */
   inBackground(name: string, promise: Promise<unknown>): void
-  /** Hands a failure that belongs to nobody to the application's error listener. */
+  /** Passes a failure that belongs to no call to the application's error listener. */
   report(source: string, error: unknown): void
 }
 
@@ -61,10 +61,10 @@ const RANK: Readonly<Record<LogLevel | 'silent', number>> = {
   silent: 4
 }
 
-/** From which level on log lines are told; the default is `warn` (specification §9). */
+/** The lowest level of log lines that are emitted; the default is `warn` (specification §9). */
 export type LogThreshold = LogLevel | 'silent'
 
-/** Where log lines go, and from which level on. */
+/** The receiver of log lines, and their lowest level. */
 export interface LogPort {
   readonly clock: Clock
   readonly logged: SyncHook<[LogLine]>

@@ -134,21 +134,21 @@ export const newestOf = <P extends { readonly at: number }>(
 const keyOf = (from: Currency, to: Currency): number => from.id * MAX_CURRENCIES + to.id
 const MAX_CURRENCIES = 2 ** 26
 
-/** How long after a round of rates the next one begins (specification §9). */
+/** The time from one round of rates to the next (specification §9). */
 export const REFRESH_MS = 30_000
 
-/** How long a round waits before it publishes what has come (specification §9). */
+/** The time after which a round publishes the answers that have come (specification §9). */
 export const CUT_OFF_MS = 5000
 
 /** The age at which a pair has cost half of what age can cost, in seconds (specification §9). */
 export const HALF_AGE_SECONDS = 30
 
-/** What a hop costs besides age and bias, and what it costs against the direction of its pair (specification §9). */
+/** The cost of a hop besides age and bias, and its cost against the direction of its pair (specification §9). */
 export const HOP_COST = 1
 export const INVERTED_HOP_COST = 1.1
 
 /**
- * How old a rate is, in seconds; never negative. A rate of the future, left behind by a clock that was
+ * Returns the age of a rate in seconds; never negative. A rate dated in the future, left behind by a clock that was
  * set back, counts as old as it is far away.
  */
 export const rateAge = (at: number, now: number): number => Math.abs(now - at)
@@ -158,7 +158,7 @@ export const isStale = (ageSeconds: number): boolean => ageSeconds >= STALE_SECO
 
 const STALE_SECONDS = 300
 
-/** The most pairs of one provider that are kept, and that are heard in one round. */
+/** The most pairs of one provider that are kept, and that are accepted in one round. */
 export const MAX_PAIRS = 10_000
 
 /** The most pairs that are asked for in one round. */

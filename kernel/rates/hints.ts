@@ -17,11 +17,11 @@ export type HintSource = () => Iterable<RatePair>
 export class RateHints {
   readonly #services: Services
   readonly #file: HintFile
-  /** What this run came to know. */
+  /** The pairs that this run has found. */
   readonly #remembered = new RatePairSet(MAX_WANTED)
-  /** What the file holds, or shall hold. */
+  /** The pairs in the file, those to be written included. */
   readonly #kept = new RatePairSet(MAX_WANTED)
-  /** What the file does not hold yet; undefined if it holds everything. */
+  /** The pairs that are not written yet; undefined if the file is up to date. */
   #unsaved: readonly RatePair[] | undefined
   readonly #sources = new Set<HintSource>()
 
@@ -73,7 +73,7 @@ export class RateHints {
     return () => void this.#sources.delete(source)
   }
 
-  /** What the next round asks for; what is new in it goes into the file. */
+  /** Returns the pairs for the next round; new ones are written to the file. */
   gather(wanted: Iterable<RatePair>): readonly RatePair[] {
     const all = new RatePairSet(MAX_WANTED)
     for (const pairs of [wanted, ...[...this.#sources].map(source => source()), this.#remembered]) {
@@ -100,7 +100,7 @@ const PATH = 'rateHintCache.json'
 class HintFile {
   readonly #services: Pick<Services, 'disk' | 'io' | 'report'>
   readonly #mutex = new Mutex()
-  /** What stands there cannot be read, and could not be put aside. */
+  /** True if the file cannot be read and could not be put aside. */
   #isLost = false
 
   constructor(services: Pick<Services, 'disk' | 'io' | 'report'>) {

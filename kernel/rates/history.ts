@@ -201,7 +201,7 @@ class HistoricQuery {
     return this.#best !== undefined
   }
 
-  /** Hears an offer for its currencies, of whatever date: within a day the lower bias wins, further away the nearer. */
+  /** Considers an offer for its currencies, of any date: within a day the lower bias wins, further away the nearer date. */
   consider(pair: RateSnapshot, bias: number): void {
     const distance = Math.abs(pair.at - secondsOf(this.pair.date.getTime()))
     if (distance > FAR_SECONDS) return

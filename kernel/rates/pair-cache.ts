@@ -8,7 +8,7 @@ import { isCurrencyCode, isRate, MAX_PAIRS, newestOf } from './graph.ts'
 const PATH = 'ratePairCache.json'
 const VERSION = 1
 const WRITE_MS = 300_000
-/** What is older says too little of the present to be kept. */
+/** Older rates say too little about the present to be kept. */
 const MAX_AGE_SECONDS = 30 * 86_400
 
 /** A pair as the file has it: source, from, to, rate, Unix seconds. */

@@ -73,7 +73,7 @@ export class RateProviders {
     return first
   }
 
-  /** What a failure said is gone with the next answer. */
+  /** Changes the state of a provider; its last failure is cleared by the next answer. */
   #change(pluginId: string, change: Partial<RateProviderSnapshot>): void {
     const applied = this.#find(pluginId)
     if (applied === undefined) return

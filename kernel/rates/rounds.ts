@@ -40,7 +40,7 @@ export class RateRefresh {
   readonly #options: RateRefreshOptions
   readonly #wanted = new Set<readonly RatePair[]>()
   #round: Promise<void> | undefined
-  /** What the last round asked for. */
+  /** The pairs that the last round asked for. */
   #asked = new RatePairSet(MAX_WANTED)
   /** Wanted pairs beyond those. */
   readonly #unasked = new Set<readonly RatePair[]>()
@@ -82,7 +82,7 @@ export class RateRefresh {
     if (running !== undefined && this.#unasked.size > 0) await this.#openUntil(this.#round ?? this.#run())
   }
 
-  /** While it is paused no round begins by itself. */
+  /** While it is paused, no round is scheduled. */
   set isPaused(isPaused: boolean) {
     this.#isPaused = isPaused
     this.#schedule()
@@ -184,14 +184,14 @@ interface ReportedProblems {
 interface Round {
   readonly wanted: readonly RatePair[]
   readonly asked: ProviderRequest[]
-  /** What comes from now on is published by itself. */
+  /** True once the round is published; later answers are published one by one. */
   isOver: boolean
 }
 
 /**
  * Asks the providers, one question at a time to each (specification §9).
  *
- * What has come when all have ended, or after 5 s, is published together; later answers come singly. A provider that
+ * The answers that have come when all have ended, or after 5 s, are published together; later ones singly. A provider that
  * still answers is left out of the next round. One that fails is only logged (specification §8), once until it fails in
  * other words or has answered in between; so is the fault of one whose offers are refused.
  */
@@ -306,7 +306,7 @@ export interface OpenContextOptions {
   readonly signal: AbortSignalLike
   /** Unix seconds. */
   now(): number
-  /** Hears of the first offer that cannot be taken. */
+  /** Called with the reason of the first offer that cannot be accepted. */
   refused(message: string): void
 }
 

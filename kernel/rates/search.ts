@@ -92,7 +92,7 @@ export class RouteFinder {
 
 /** For how long a search stands for the present. */
 const MAX_AGEING_SECONDS = 5
-/** How many currencies all kept searches together may hold; each takes some 25 bytes. */
+/** The number of currencies that all kept searches together may hold; each takes some 25 bytes. */
 const MAX_CELLS = 1_000_000
 
 const biasKey = (biases: RateQuery['biases']): string =>
@@ -160,7 +160,7 @@ class RouteSearch {
     this.#push(target, 0)
   }
 
-  /** What one unit is in the target's; undefined where no route leads. */
+  /** Returns the price of one unit in the target's currency; undefined without a route. */
   rateFrom(from: Currency): number | undefined {
     return this.#reach(from) ? this.#rates[from.id] : undefined
   }
@@ -246,7 +246,7 @@ class RouteSearch {
   }
 }
 
-// Of two that cost the same the one that was heard of first, so that the answer does not hang on the heap.
+// Of two currencies with the same cost, the one known first comes first, so that the result does not depend on the heap.
 const cheaperFirst =
   (reached: readonly Currency[], costs: readonly number[]) =>
   (left: number, right: number): number =>

@@ -32,7 +32,7 @@ export interface ConvertOptions {
 
 /** Options of a route search. */
 export interface RouteOptions extends ConvertOptions {
-  /** How many of the next cheapest routes to give, too; at most 20. */
+  /** The number of next cheapest routes to return as well; at most 20. */
   readonly alternatives?: number
   /** Only look: a pair that is missing is not remembered as a hint, and so no provider is asked for it. */
   readonly isLookOnly?: boolean
@@ -189,7 +189,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
     return this.#hints.addSource(source)
   }
 
-  /** While paused, no round begins by itself. */
+  /** While paused, no round is scheduled. */
   changePaused(isPaused: boolean): void {
     this.#refresh.isPaused = isPaused
   }
@@ -299,7 +299,7 @@ export class RateTable {
     for (const pair of this.#graph.pairs()) yield snapshotOf(pair)
   }
 
-  /** What one `from` is in `to` by the cheapest route; undefined if there is none. */
+  /** Returns the price of one `from` in `to` by the cheapest route; undefined if there is none. */
   rateOf(from: string, to: string, query: RateQuery): number | undefined {
     return this.#find(from, to, query)?.rate
   }

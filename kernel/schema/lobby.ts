@@ -19,7 +19,7 @@ const isShortText = (value: unknown): value is string => typeof value === 'strin
 const isImage = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= 2000 && /^https?:\/\//.test(value)
 
-/** What a device asks of whoever reads its lobby (specification §3 "Lobby request"). */
+/** The request of a device in its lobby (specification §3 "Lobby request"). */
 export interface LobbyRequest {
   readonly loginRequest?: { readonly appId: string }
   /** Base64 of a compressed point. */
@@ -41,7 +41,7 @@ export interface LobbyContent {
   readonly replies: readonly unknown[]
 }
 
-/** What the box of an edge-login reply holds (protocol §2.7). The stash is unchecked. */
+/** The content of the box of an edge-login reply (protocol §2.7). The stash is unchecked. */
 export interface EdgeLoginReply {
   readonly appId: string
   /** Base64, 32 bytes; of the login of that app. */
@@ -49,7 +49,7 @@ export interface EdgeLoginReply {
   readonly loginStash: Record<string, unknown>
 }
 
-/** What the info server says of an app (specification §3 "App info"). */
+/** The info server's description of an app (specification §3 "App info"). */
 export interface AppInfo {
   readonly appName: string
   readonly imageUrl?: string

@@ -71,13 +71,13 @@ export interface OtpResults {
   readonly voucher_id: string | undefined
 }
 
-/** Where a CAPTCHA waits. */
+/** The CAPTCHA that the server asks for. */
 export interface ChallengeResults {
   readonly challengeId: string
   readonly challengeUri: string
 }
 
-/** How long the server refuses further tries. */
+/** The time for which the server refuses further tries. */
 export interface PasswordResults {
   readonly wait_seconds: number | undefined
 }

@@ -20,7 +20,7 @@ export interface SwapInfo {
   readonly supportEmail?: string
 }
 
-/** What is about to be signed, for a person to confirm. Amounts are native. */
+/** The payment that is about to be signed, for a person to confirm. Amounts are native. */
 export interface SwapReview {
   readonly swapInfo: SwapInfo
   readonly fromNativeAmount: NativeAmount
@@ -39,22 +39,22 @@ export interface SwapReview {
   readonly unusualFees: readonly UnusualFee[]
   /** Exactly what is signed, in this order; the last one pays the swap. */
   readonly drafts: readonly Transaction[]
-  /** What the drafts were made of: whom each one pays or calls, and with what parameters. */
+  /** The spends from which the drafts were made: the payee or contract of each, and its parameters. */
   readonly spends: readonly SpendInfo[]
-  /** What the approvals let the payee take, as their calls on the chain say. */
+  /** The allowances that the approvals give to the payee, as read from their calls on the chain. */
   readonly allowances: readonly Allowance[]
   /** False if payees were compared only with own addresses that were shown, saved or paid. */
   readonly isOwnCheckComplete: boolean
   /** The address that the last draft pays. */
   readonly destinationAddress: string
-  /** Where the provider pays to. */
+  /** The address to which the provider pays. */
   readonly payoutAddress: string
   readonly orderId?: string
   readonly orderUri?: string
   readonly expirationDate?: Date
 }
 
-/** How a quote is approved. */
+/** The options of an approval. */
 export interface ApproveOptions {
   /** Noted on the transaction that pays. */
   readonly metadata?: Metadata
@@ -261,7 +261,7 @@ const draftsOf = async (
   return Object.freeze(drafts)
 }
 
-/** What leaves besides the fee is no more than the order says. @throws BOGUS_TX */
+/** Checks that the amount which leaves besides the fee is no more than the order says. @throws BOGUS_TX */
 const checkDraft = (
   { currencyInfo }: SwapWallet,
   draft: Transaction,
@@ -309,7 +309,7 @@ const reviewOf = (
   })
 }
 
-/** What the network may take of all drafts together; undefined without a limit. @throws QUOTE_ENDED, OPTION_INVALID */
+/** Returns the limit of the network fees of all drafts; undefined without one. @throws QUOTE_ENDED, OPTION_INVALID */
 const confirmedFee = async (
   { swapInfo: { pluginId } }: ApprovalContext,
   { confirm, maxNetworkFee }: ApproveOptions,
@@ -351,5 +351,5 @@ interface PayOptions {
 }
 
 const ORDER_MS = 30_000
-/** What an estimate may lose unless the caller says otherwise: one part in a hundred. */
+/** The share of an estimate that may be lost unless the caller says otherwise: one part in a hundred. */
 const ESTIMATE_SHARE = 100n

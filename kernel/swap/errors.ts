@@ -8,7 +8,7 @@ export interface ErrorSource {
   readonly pluginId: string
   readonly displayName: string
   readonly request: QuoteRequest
-  /** What the provider was asked for. */
+  /** The request that the provider failed to answer. */
   readonly hook: 'fetchQuotes' | 'order'
 }
 
@@ -144,7 +144,7 @@ const PASSED_ON: ReadonlySet<string> = new Set([
   'SWAP_CHANGED'
 ])
 
-/** What the choice among failures looks at. `limit`: the one that an error names, in native units. */
+/** The fields by which one of several failures is chosen. `limit`: the one that an error names, in native units. */
 export interface Failure {
   readonly errorCode?: string
   readonly limit?: string

@@ -15,7 +15,7 @@ export interface CheckedOffer {
   readonly expiresAt?: number
   readonly maxFulfillmentSeconds?: number
   readonly networkFee: NativeAmount
-  /** What is paid, or how it is ordered. */
+  /** The spends to pay, or the function that orders them. */
   readonly payment: readonly SpendInfo[] | (() => Promise<SwapOrder>)
 }
 

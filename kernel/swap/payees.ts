@@ -10,7 +10,7 @@ export interface PayeeCheck {
   /** The swap plugin. */
   readonly pluginId: string
   readonly fromWallet: SwapWallet
-  /** What {@link QuoteContext.depositTo} gives, if the receiving wallet is on the same chain: it may be paid. */
+  /** The address that {@link QuoteContext.depositTo} gives, if the receiving wallet is on the same chain: it may be paid. */
   readonly deposit: string | undefined
   /** Which of some addresses are in wallets of the user. */
   findOwn(addresses: ReadonlySet<string>): Promise<OwnAddresses>
@@ -96,7 +96,7 @@ export interface Allowance {
 export interface AllowanceRule {
   /** The swap plugin. */
   readonly pluginId: string
-  /** What the swap costs: no allowance may be larger. */
+  /** The cost of the swap: no allowance may be larger. */
   readonly fromNativeAmount: NativeAmount
 }
 

@@ -115,7 +115,7 @@ export class QuoteList {
     this.#ranked = Object.freeze(ranked.map(({ quote }) => quote))
   }
 
-  /** A quote in another place is shown anew. */
+  /** Replaces the ranks; a quote whose rank or reason changed gets a new snapshot. */
   #setRanks(ranked: readonly Ranked<SwapQuote>[]): void {
     const places = ranksOf(ranked)
     for (const [quote, { rank, reason }] of places) {

@@ -26,11 +26,11 @@ export interface SwapQuoteOptions extends Omit<ApprovalContext, 'checkOpen' | 'o
   paying(quote: SwapQuote): void
   /** It was paid for, or may have been; or nothing has left. */
   paid(quote: SwapQuote, hasLeft: boolean): void
-  /** Where it stands among the quotes of the round; undefined before it is shown. */
+  /** Returns its rank among the quotes of the round; undefined before it is shown. */
   rankOf(quote: SwapQuote): QuoteRank | undefined
 }
 
-/** What a provider offers, to be approved or closed (specification §3 "Swap quote"). Amounts are native. */
+/** The offer of a provider, to be approved or closed (specification §3 "Swap quote"). Amounts are native. */
 export class SwapQuote {
   readonly quoteId: string
   readonly pluginId: string
@@ -75,7 +75,7 @@ export class SwapQuote {
     return this.swapInfo.isDex
   }
 
-  /** How the quote ended; undefined while it can be approved. */
+  /** The outcome of the quote; undefined while it can be approved. */
   get fate(): QuoteSnapshot['fate'] {
     return this.#fate
   }

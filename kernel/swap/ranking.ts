@@ -2,7 +2,7 @@ import { copyList } from '../base/copy-data.ts'
 import type { QuoteSnapshot } from '../types/snapshots.ts'
 import type { SwapOptions } from './request.ts'
 
-/** What the order of quotes looks at. A missing `isEstimate` counts as an estimate. */
+/** The fields by which quotes are ordered. A missing `isEstimate` counts as an estimate. */
 export interface Rankable {
   readonly pluginId: string
   readonly isDex: boolean
@@ -112,7 +112,7 @@ export interface RankedSnapshot<Q extends Rankable> extends Ranked<Q> {
 }
 
 /**
- * Lets policies order quotes anew; only an answer with every quote once counts.
+ * Lets policies reorder quotes; only an answer with every quote once counts.
  *
  * @param ask - the hook; its answer may be anything
  */

@@ -28,7 +28,7 @@ export interface SwapOptions {
   readonly disabled?: readonly string[]
   /** By plugin id. */
   readonly promoCodes?: Readonly<Record<string, string>>
-  /** How long to wait while there is a quote; 20 seconds if left out (specification §9). */
+  /** The time to wait while there is a quote; 20 seconds if left out (specification §9). */
   readonly waitMs?: number
 }
 

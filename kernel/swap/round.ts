@@ -73,7 +73,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     this.settled = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject }
     })
-    // Whoever only watches the snapshots does not hear of it a second time.
+    // A caller that only watches the snapshots gets no unhandled rejection.
     this.settled.catch(() => {})
     this.#cancelWait = clock.after(waitMs, () => this.#onTimeout())
     this.#ask()

@@ -1,4 +1,4 @@
-/** One row of the error catalogue: everything a person or a script is told about a failure. */
+/** One row of the error catalogue: everything that a person or a script learns about a failure. */
 export interface ErrorEntry<Details> {
   /** The class name that interfaces of the deployed system recognise, such as `PasswordError`. */
   readonly name: string
@@ -6,7 +6,7 @@ export interface ErrorEntry<Details> {
   readonly exitCode: number
   /** One sentence; a quoted message of specification §8 stands here word for word. */
   readonly message: (details: Details) => string
-  /** What to do next, in one sentence. */
+  /** The next step for the user, in one sentence. */
   readonly hint?: (details: Details) => string | undefined
   /** A command that helps, and why. */
   readonly next?: (details: Details) => NextCommand

@@ -59,9 +59,9 @@ export interface LoginErrorDetails {
   HIDDEN_KEYS: NoDetails
   APP_ID_NOT_FOUND: { appId: string }
   LOBBY_NOT_FOUND: { lobbyId: string }
-  /** Nobody approved a login request before its time was over. */
+  /** A login request was not approved before its time was over. */
   EDGE_LOGIN_EXPIRED: NoDetails
-  /** A login request was closed, by whoever made it or at the end of the context. */
+  /** A login request was closed, by the caller that made it or at the end of the context. */
   EDGE_LOGIN_CLOSED: NoDetails
   CHILD_USERNAME: NoDetails
   /** A fake user is a whole account. */

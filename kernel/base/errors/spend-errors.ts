@@ -1,7 +1,7 @@
 import type { ErrorEntry, NoDetails } from './entry.ts'
 
 /**
- * What is wrong with an address. `typo`: a letter that no address has, or too few or too many; `checksum`: all letters are
+ * The fault of an address. `typo`: a letter that no address has, or too few or too many; `checksum`: all letters are
  * possible, and one is another; `network`: of another network of the same currency; `currency`: of another currency; `kind`: of
  * this currency, and nothing that this wallet pays; `form`: no address at all.
  */
@@ -40,7 +40,7 @@ export interface SpendErrorDetails {
   NO_SWAP_PROVIDERS: NoDetails
   /** A quote that cannot be approved any more, or was declined when it was to be confirmed. */
   QUOTE_ENDED: { pluginId: string; reason: 'expired' | 'approved' | 'closed' | 'declined' }
-  /** What a provider asks for at approval is worse than what it offered, or pays nowhere. Nothing was signed. */
+  /** The order at approval is worse than the offer, or has no valid payee. Nothing was signed. */
   SWAP_CHANGED: { pluginId: string; rule: string }
   /** No route of exchange rates leads from one currency to the other. */
   NO_RATE: { from: string; to: string }
@@ -66,7 +66,7 @@ export interface SpendErrorDetails {
   /** A signed transaction from outside that is of another wallet, damaged, or not what it says. */
   SIGNED_TX_INVALID: { field: string; rule: string }
   MAX_FEE: { networkFee: string; maxFee: string; currencyCode: string }
-  /** A network fee above a tenth of what is paid and above ten times the usual one, which nobody has allowed. */
+  /** A network fee above a tenth of what is paid and above ten times the usual one, which the user has not allowed. */
   FEE_UNUSUAL: { networkFee: string; usualNetworkFee: string; currencyCode: string }
   SPEND_WITH_KEYS: NoDetails
 }

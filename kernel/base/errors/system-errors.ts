@@ -56,7 +56,7 @@ export interface SystemErrorDetails {
   REPO_LIMIT: { count: number }
   QUOTA_EXCEEDED: { pluginId: string; limit: number; what: 'characters' | 'files' }
   KEPT_FILE_UNKNOWN: { keptId: string }
-  /** What a sync server gave in the place of a file may have been made without the latest edits of it. */
+  /** The sync server's version of a file may have been made without its latest edits. */
   SYNC_CONFLICT: { path: string; rule: string }
   REPLY_TOO_LARGE: { source: string; limit: number }
   DEADLINE: { what: string; milliseconds: number }

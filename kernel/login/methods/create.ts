@@ -16,7 +16,7 @@ export interface CreateLoginOptions {
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly pin?: string | undefined
-  /** How costly guessing the password shall be; fit for this device when absent. */
+  /** The cost of guessing the password; fit for this device when absent. */
   readonly snrp?: SnrpOptions
   /** The date that the login counts as its own; the present by default. */
   readonly now?: Date | undefined

@@ -49,7 +49,7 @@ export const openEdgeReply = (
   return { sent, loginId: node.loginId, loginKey: new Secret(io.crypto.fromBase64(loginKey)) }
 }
 
-/** What the server gave a device whose code it refused. `voucherAuth`: base64. */
+/** The voucher that the server gave a device whose code it refused. `voucherAuth`: base64. */
 interface Voucher {
   readonly voucherId: string
   readonly voucherAuth: string
@@ -62,7 +62,7 @@ export interface AcceptLoginOptions {
   readonly vouchers: Map<string, Voucher>
   /** Throws if the login is not wanted any more. */
   readonly checkWanted: () => void
-  /** Is told whose login it is when the server has confirmed it, before anything is kept. */
+  /** Called with the username when the server has confirmed the login, before anything is kept. */
   readonly verified: (username: string | undefined) => void
 }
 
@@ -70,7 +70,7 @@ export interface AcceptLoginOptions {
  * Logs in with what another device handed over, and keeps it on this device (protocol §4.7).
  *
  * The key must open the login and the server must know it; only then it joins what this device has of the account.
- * Whatever fails before leaves nothing on this device: whoever sees a lobby can reply.
+ * A failure before that leaves nothing on this device, as anyone who sees a lobby can reply.
  *
  * @throws KEY_INTEGRITY if this device knows another login of the app, the key is that of another login, or an account
  * that was handed over whole does not have the name that came with it
@@ -154,7 +154,7 @@ const checkName = async (
 }
 
 /**
- * Hazard: whoever replies says which account it is. A login beside the one that this device has for the app would
+ * Hazard: the device that replies names the account. A login beside the one that this device has for the app would
  * lock its owner out, since one app has one login.
  */
 const importReceived = (known: LoginStash | undefined, { sent, loginId }: ReceivedLogin): LoginStash => {

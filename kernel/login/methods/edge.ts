@@ -13,22 +13,22 @@ import type { LoginServices } from '../online.ts'
 import type { Stashes } from '../stashes.ts'
 import { type AcceptLoginOptions, acceptLogin, openEdgeReply } from './edge-reply.ts'
 
-/** How a login request shall be. */
+/** The options of a login request. */
 export interface EdgeLoginOptions {
-  /** How long it waits for an approval, from a second to a day; 600 when left out. */
+  /** The time that it waits for an approval, from a second to a day; 600 when left out. */
   readonly timeoutSeconds?: number
 }
 
-/** What becomes of a login that was handed over. */
+/** The options of a login request, and the way to open the account that is handed over. */
 export interface EdgeLoginRequestOptions<Account> extends EdgeLoginOptions {
-  /** Opens the account of the login. `isWanted`: whether the request was not cancelled meanwhile. */
+  /** Opens the account of the login. `isWanted`: false once the request was cancelled. */
   open(login: Login, isWanted: () => boolean): Promise<Account>
 }
 
 /**
  * Asks the devices of an account, whichever it may be, to let this one in (protocol §4.7).
  *
- * The request is on the server when this resolves; the other device is told its `lobbyId`, such as by a QR code.
+ * The request is on the server when this resolves; the user passes its `lobbyId` to the other device, such as by a QR code.
  *
  * @throws OPTION_INVALID for a time that is none; NETWORK and what the server answers
  */
@@ -57,12 +57,12 @@ export const requestEdgeLogin = async <Account>(
  * A login request that waits for another device (specification §4).
  *
  * It begins as pending and looks for replies every second. While the server cannot be reached, it goes on and shows the
- * trouble as `errorCode`. Whoever has seen the lobby's id can reply, so that a reply that fails in any way is skipped,
+ * trouble as `errorCode`. Anyone who has seen the lobby's id can reply, so a reply that fails in any way is skipped,
  * counted and shown, and leaves nothing on this device. The first one that the server confirms makes the request
  * started, with the username and before anything is kept; the open account makes it done. It ends as error when
  * its time is over, the server has lost the lobby or this device fails, and as closed by `cancel`.
  *
- * Hazard: whoever sees the lobby's id can hand over an account, also one of their own. People must see the username
+ * Hazard: anyone who sees the lobby's id can hand over an account, also one of their own. People must see the username
  * before they use the account.
  */
 export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
@@ -116,7 +116,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
 
   readonly getSnapshot = (): LobbySnapshot => this.#state.getSnapshot()
 
-  /** Base58; what the other device must be told. */
+  /** Base58; the other device needs it. */
   get lobbyId(): string {
     return this.#parts.lobbyId
   }
@@ -127,7 +127,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     this.#stop()
     this.#state.update({ state: 'closed' })
     this.#reject(new WalletError('EDGE_LOGIN_CLOSED', {}))
-    // So that the other device sees at once that nobody waits; the lobby would end by itself, too.
+    // So that the other device sees at once that the request has ended; the lobby would also expire.
     deleteLobby(this.#services, this.lobbyId).catch(() => {})
   }
 

@@ -64,7 +64,7 @@ interface PasswordAttempt extends Attempt {
   readonly derived: Derived
 }
 
-/** What follows from name and password. The key of a box is asked for by the box's parameters. */
+/** The values derived from name and password. The key of a box is asked for by the box's parameters. */
 interface Derived {
   userId(): Promise<Uint8Array>
   passwordAuth(): Promise<Uint8Array>
@@ -90,7 +90,7 @@ const checkOptions = (username: string, password: Secret<string>): string => {
 
 /**
  * On a new device everything starts at once: scrypt runs beside the thread, so the longest alone is waited for.
- * Where the stash has a password, what only the server asks for waits until the server is asked.
+ * If the stash has a password, the values that only the server needs are derived when the server is asked.
  */
 const startDeriving = (io: Io, { username, password, snrp }: DeriveInput): Derived => {
   const keys = new Map<string, Promise<Uint8Array>>()
@@ -214,7 +214,7 @@ export const isPassword = async (
   }
 }
 
-/** What a password lacks, and how long guessing it would take. */
+/** The rules that a password breaks, and the time that guessing it would take. */
 export interface PasswordRules {
   /** An estimate for a guesser who tries a million passwords a second. */
   readonly secondsToCrack: number

@@ -19,7 +19,7 @@ export interface EngineCaller {
  * Sends an engine its settings, its custom tokens and its enabled tokens when they change: in this order, one call at
  * a time, and only what changed (protocol §6.6).
  *
- * What an engine refuses is reported, and not sent again.
+ * A change that an engine refuses is reported, and not sent again.
  */
 export class EngineConfigSender {
   readonly #engine: EngineCaller

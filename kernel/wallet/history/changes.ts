@@ -392,10 +392,10 @@ interface EditedTransaction {
 export type FileChange = (file: TransactionFile | undefined) => TransactionFile
 
 /**
- * Changes what the files of a transaction say.
+ * Changes the files of a transaction.
  *
- * Where two devices have written one each, both get the change, so that it holds whichever counts. One of the oldest
- * form stays as it is, under a new one of the same date.
+ * If two devices have written one each, both get the change, so that it holds whichever counts. A legacy file stays as
+ * it is, beside a new one of the same date.
  *
  * @throws CORRUPT_FILE if there is one that cannot be read
  */

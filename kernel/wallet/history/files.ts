@@ -114,7 +114,7 @@ export interface FoundFile {
 }
 
 /**
- * What the files of one transaction say together; undefined without a file (pure).
+ * Merges the files of one transaction; undefined without a file (pure).
  *
  * Two devices that see a payment at once write a file each. The oldest wins, as in the deployed system; what it does
  * not say is taken from the next, so that a note in either of them is kept. A legacy file counts only

@@ -54,8 +54,8 @@ export const listTransactions = async (history: History, query: TransactionQuery
 /**
  * The same in batches, each read when it is asked for; no batch is empty.
  *
- * What arrives meanwhile above the place it has come to is not in it, nothing comes twice, and what vanishes before
- * its turn, as in a resync, does not come.
+ * A transaction that arrives meanwhile above the current place is left out, none comes twice, and one that vanishes
+ * before its turn, as in a resync, does not come.
  */
 export async function* streamTransactions(
   history: History,

@@ -15,7 +15,7 @@ import { mergeMetadata, shownMetadata } from './metadata.ts'
 import { type ChainHeight, confirmationsOf, type HistoryRow, rowDateOf } from './row.ts'
 import type { SearchableTransaction } from './search.ts'
 
-/** What the history of a wallet needs. */
+/** The options of a wallet's history. */
 export interface HistoryOptions {
   readonly walletId: string
   readonly info: CurrencyInfo

@@ -8,9 +8,9 @@ const UNFINISHED = 'spend/'
 const SENT = 'sent/'
 
 /**
- * How far a spend has come, durably (architecture decision 14).
+ * The durable stage of a spend (architecture decision 14).
  *
- * `intended`: written before signing; nothing has left. `signed`: the bytes exist, nobody asked to send them.
+ * `intended`: written before signing; nothing has left. `signed`: the bytes exist, sending was not requested.
  * `sending`: the bytes may have left; only these bytes are ever sent again. `broadcast`: the network has them.
  */
 export type SpendStage = 'intended' | 'signed' | 'sending' | 'broadcast'

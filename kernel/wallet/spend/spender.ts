@@ -95,7 +95,7 @@ export class Spender implements SpenderOptions {
    * Signs, sends and saves a draft that the user has approved, as one journalled action; one after another, so that
    * the engine knows which coins are gone.
    *
-   * What was sent counts as sent: a failure to save it is reported, and saved after the next look at the network.
+   * A sent payment counts as sent: if saving it fails, that is reported, and it is saved after the next look at the network.
    *
    * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, BROADCAST_REFUSED, BROADCAST_UNKNOWN, STORAGE_TIMEOUT or the error of a policy
    */
@@ -112,7 +112,7 @@ export class Spender implements SpenderOptions {
   }
 
   /**
-   * Forgets a signed transaction that nobody has asked to send. Once bytes may have left, only the network decides.
+   * Forgets a signed transaction whose sending was not requested. Once bytes may have left, only the network decides.
    *
    * @throws TX_NOT_FOUND, BROADCAST_UNKNOWN
    */
@@ -328,7 +328,7 @@ export class Spender implements SpenderOptions {
 
 type JoinNotes = (kept: Metadata, noted: Metadata, isSaved: boolean) => Metadata
 
-/** How long a payment is kept counts from when it was confirmed, however often it is sent or recorded again. */
+/** Keeps the first confirmation time, from which the retention of a payment counts, if it is sent or recorded again. */
 const confirmedIn = ({ confirmedAt }: Partial<SpendIntent> = {}): Pick<SpendIntent, 'confirmedAt'> =>
   confirmedAt === undefined ? {} : { confirmedAt }
 

@@ -10,8 +10,8 @@ import type { Spender } from './spender.ts'
 
 /**
  * Goes on with every payment that is not over: what a crash, a full disk or a dead network interrupted is sent again
- * and saved; an intent without a signature is dropped, for nothing has left; bytes that nobody asked to send, or that a
- * server refused, wait for a person, and are only looked for. What was sent is looked for until it is long confirmed,
+ * and saved; an intent without a signature is dropped, for nothing has left; bytes whose sending was not requested, or that
+ * a server refused, wait for a person, and are only looked for. What was sent is looked for until it is long confirmed,
  * and sent again while no server has it.
  *
  * Some are looked for at once. What follows from it is done for one after another, the oldest first, so that no payment
@@ -241,7 +241,8 @@ const MAX_WAIT_MS = 30 * 60_000
 const ROUND = 'round'
 const ROUND_MS = 60 * 60_000
 /**
- * How long the coins of a confirmed payment stay reserved: a server can show a block that never was, and the bytes are
- * still about when it is found out. As long as nodes keep what waits (Bitcoin Core, `-mempoolexpiry`).
+ * The time for which the coins of a confirmed payment stay reserved: a server can show a block that never was, and the
+ * bytes still exist when that is found out. It is the time for which nodes keep unconfirmed transactions (Bitcoin Core,
+ * `-mempoolexpiry`).
  */
 const KEPT_MS = 14 * 24 * 60 * 60_000
