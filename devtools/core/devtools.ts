@@ -36,11 +36,11 @@ export interface Devtools extends PanelHost {
   /** Names this kernel; another one after a restart. */
   readonly kernelId: string
   /** Looks how a fake world is, and tells all panels, now and whenever it changes. Once a world, however often it is called. */
-  watchWorld(world: ObservedWorld): void
+  watchWorld(world: WatchedWorld): void
 }
 
 /** The part of a fake world's driver that tells. */
-export type ObservedWorld = Pick<FakeWorldControl, 'look' | 'state'>
+export type WatchedWorld = Pick<FakeWorldControl, 'look' | 'state'>
 
 const PLUGIN_ID = 'devtools'
 
@@ -89,8 +89,8 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
     }
   }
 
-  const worlds = new WeakSet<ObservedWorld>()
-  const onWorld = ({ state }: ObservedWorld): void => {
+  const worlds = new WeakSet<WatchedWorld>()
+  const onWorld = ({ state }: WatchedWorld): void => {
     const world = state.getSnapshot()
     if (world === undefined) return
     tables.put('world', 'world', world)
