@@ -58,3 +58,17 @@ test('the id of a legacy type follows from that type, not from the one it is kno
   t.is(info.id, walletIdOf(io, 'wallet:bitcoin-bip49', io.crypto.fromBase64(dataKey)))
   t.is(info.keys.format, 'bip49')
 })
+
+test('old types whose name says nothing of a key path stand for the format that they were made with', t => {
+  for (const [name, format] of Object.entries({
+    bitcoin: 'bip32',
+    'bitcoin-testnet': 'bip32',
+    'bitcoincash-bip32': 'bip32',
+    'bitcoincash-testnet': 'bip32',
+    litecoin: 'bip32',
+    zcoin: 'bip32'
+  })) {
+    const { keys } = fixWalletType<{ type: string; keys: WalletKeys }>({ type: `wallet:${name}`, keys: {} })
+    t.is(keys.format, format, name)
+  }
+})

@@ -9,6 +9,7 @@ import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
 import { loginWithPin } from '../../../kernel/login/methods/pin.ts'
 import { loginWithRecovery } from '../../../kernel/login/methods/recovery.ts'
 import type { LoginOptions } from '../../../kernel/login/online.ts'
+import { SavedOtpKeys } from '../../../kernel/login/saved-otp-keys.ts'
 import { requestOtpReset } from '../../../kernel/login/server.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import {
@@ -684,4 +685,42 @@ test('a code that was typed shows nothing about the key that this device has, wh
   await loginWithPassword(services, stashes, { ...ALICE, otp: codeAt(scene, 0) })
   t.is(stashes.get(loginId)?.otpKey, wrong, 'nor is it taken away')
   t.deepEqual(await stashes.otpKeys.find({ rootId: loginId, loginId }, { loginKey }), [key])
+})
+
+test('a change that a server refuses for its code again and again is tried twice and given up', async t => {
+  const { world, owner } = await makeScene()
+  let tries = 0
+  world.garble = (route, reply) => {
+    if (route !== 'POST /api/v2/login/pin2') return reply
+    tries += 1
+    if (tries > 5) throw new Error('There is no end to it')
+    return { status_code: 8, message: 'Invalid OTP', results: { login_id: recordOf(world).loginId } }
+  }
+  await t.throwsAsync(owner.credentials.changePIN({ pin: '2580' }), { code: 'OTP' })
+  t.is(tries, 2)
+})
+
+test('the key that a person logs in with for long is kept, whatever keys a server passes off as newer ones', async t => {
+  const { disk, services: device } = await openDevice(makeLoginWorld())
+  const { io } = device
+  const reports: unknown[] = []
+  let days = 1
+  const clock = { ...io.clock, now: () => days * 86_400_000 }
+  const report = (_: string, error: unknown): void => void reports.push(error)
+  const keys = new SavedOtpKeys({ ...device, io: { ...io, clock }, report })
+  const login = { rootId: io.crypto.toBase64(io.random(32)), loginId: 'login' }
+  const openers = { loginKey: io.random(32) }
+  // The owner logs in on many days, the last time just before the server begins to lie.
+  for (const day of [1, 50, 100]) {
+    days = day
+    await keys.save(login, 'OWN', openers)
+  }
+  for (const day of [101, 103, 105, 107]) {
+    days = day
+    await keys.save(login, `LIE${day}`, openers)
+  }
+  t.deepEqual(await keys.find(login, openers), ['LIE107', 'LIE105', 'LIE103', 'OWN'])
+  disk.cutPower()
+  await keys.save(login, 'NEXT', openers)
+  t.is(reports.length, 1, 'who logs in is told that the key is not kept')
 })

@@ -4,7 +4,9 @@ import { WalletError } from '../../../kernel/base/errors.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { openBox, sealBox } from '../../../kernel/crypto/box.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
-import { keepOrMakeKey } from '../../../kernel/login/verified-keys.ts'
+import { SecretCache } from '../../../kernel/login/secret-cache.ts'
+import { keepOrMakeKey, recordVerifiedKeys } from '../../../kernel/login/verified-keys.ts'
+import type { LoginPayload } from '../../../kernel/types/login.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import { CHEAP, makeLoginWorld, openDevice } from '../../helpers/login-device.ts'
@@ -81,4 +83,26 @@ test('a server that passes off the proof of an old password as PIN and recovery 
   await other.credentials.changePIN({ pin: '9999', enableLogin: true })
   const { pin2Box } = lastBody(world, 'POST /api/v2/login/pin2').data
   t.throws(() => openBox(io, known, pin2Box), { instanceOf: WalletError, code: 'INVALID_CHECKSUM' })
+})
+
+test('the PIN and recovery keys that other clients made for an account and for a login below it are kept', t => {
+  for (const use of ['pin2Key', 'recovery2Key'] as const) {
+    const secrets = new SecretCache(io)
+    const childKey = io.random(32)
+    const made = [io.random(32), io.random(32)] as const
+    const boxesOf = (key: Uint8Array, owner: Uint8Array) => ({
+      [`${use}Box`]: sealBox(io, owner, key),
+      [use === 'pin2Key' ? 'pin2Box' : 'recovery2Box']: sealBox(io, key, owner)
+    })
+    const child = { ...boxesOf(made[1], childKey), parentBox: sealBox(io, loginKey, childKey) }
+    const payload = { ...boxesOf(made[0], loginKey), children: [child] } as unknown as LoginPayload
+    recordVerifiedKeys(io, secrets, { payload, loginKey: new Secret(loginKey.slice()) })
+    for (const [key, owner] of [
+      [made[0], loginKey],
+      [made[1], childKey]
+    ] as const) {
+      const known = secrets.fromText('key', io.crypto.toBase64(key), io.crypto.fromBase64)
+      t.deepEqual(keepOrMakeKey(io, { use, loginKey: owner, known }), key)
+    }
+  }
 })

@@ -1,7 +1,8 @@
 import { HDKey } from '@scure/bip32'
 import { p2wpkh, TEST_NETWORK } from '@scure/btc-signer'
 import test from 'ava'
-import type { SpendInfo } from '../../../kernel/index.ts'
+import { type SpendInfo, WalletError } from '../../../kernel/index.ts'
+import { checkPayees, type PayeeCheck } from '../../../kernel/swap/payees.ts'
 import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
 import { openTrader, type Trader } from '../../helpers/swap-trader.ts'
 
@@ -56,5 +57,34 @@ test('a swap that pays an address of any wallet of the account is refused, thoug
   t.deepEqual(
     (await btc.getTransactions()).filter(({ isSend }) => isSend),
     []
+  )
+})
+
+test('a payee that is no address refuses the swap, and a wallet that cannot tell says why', async t => {
+  const check = (parseUri: () => Promise<object>) => {
+    const fromWallet = { currencyInfo: { displayName: 'Toycoin' }, parseUri }
+    const findOwn = async () => ({ own: new Set<string>(), isComplete: true })
+    return checkPayees(
+      { pluginId: 'shop', fromWallet, deposit: undefined, findOwn } as unknown as PayeeCheck,
+      [{ tokenId: null, spendTargets: [{ publicAddress: 'there' }] }]
+    )
+  }
+  const refused = { code: 'SWAP_CHANGED', message: /none of Toycoin/ }
+  for (const publicAddress of [undefined, ''])
+    await t.throwsAsync(
+      check(async () => ({ publicAddress })),
+      refused
+    )
+  await t.throwsAsync(
+    check(async () => {
+      throw new WalletError('ADDRESS_INVALID', { rule: 'of another network' } as never)
+    }),
+    refused
+  )
+  await t.throwsAsync(
+    check(async () => {
+      throw new Error('The plugin did not load')
+    }),
+    { message: 'The plugin did not load' }
   )
 })

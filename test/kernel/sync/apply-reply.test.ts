@@ -319,3 +319,13 @@ test('a version that has our earlier edits and not the last one is merged, whate
     conflict: 'merged'
   })
 })
+
+test('of texts that are no JSON an edit that waits stands against another device’s, which stands alone', t => {
+  const pending = change('mine', 'base')
+  t.deepEqual(after({ data: 'base', pending }, { theirs: 'theirs' }), {
+    data: 'theirs',
+    pending: change('mine', 'theirs')
+  })
+  const waiting = change('base', 'base')
+  t.deepEqual(after({ data: 'base', pending: waiting }, { theirs: 'theirs' }), done('theirs'))
+})

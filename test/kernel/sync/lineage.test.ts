@@ -361,3 +361,17 @@ for (const { from, to, marks, deep = marks } of changes) {
     )
   })
 }
+
+test('of two edits of one count, of which neither knew the other, that of the greater session is the later one for every version', t => {
+  const by = (session: string) => ({
+    lineage: new Map([[session, 1]]),
+    stamps: new Map([[7, { session, count: 1 }]])
+  })
+  const sides = (mine: string, theirs: string) => ({
+    mine: by(mine),
+    theirs: by(theirs),
+    winner: 'mine' as const
+  })
+  t.is(laterSide(sides('b', 'a'), 7), 'mine')
+  t.is(laterSide(sides('a', 'b'), 7), 'theirs')
+})

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { mergeJson } from '../../../kernel/sync/merge.ts'
+import { changedFields, mergeJson, WHOLE_FILE } from '../../../kernel/sync/merge.ts'
 
 const merge = (
   base: unknown,
@@ -119,4 +119,11 @@ test('merging is symmetric but for the winner, and never invents or loses an edi
     })
   )
   t.pass()
+})
+
+test('a text that is no JSON object changes as one field, on whichever side it is', t => {
+  t.deepEqual(changedFields('a note', '{"a":1}'), [WHOLE_FILE])
+  t.deepEqual(changedFields('{"a":1}', 'a note'), [WHOLE_FILE])
+  t.deepEqual(changedFields('a note', 'another'), [WHOLE_FILE])
+  t.deepEqual(changedFields('a note', 'a note'), [])
 })

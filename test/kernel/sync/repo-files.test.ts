@@ -2,6 +2,7 @@ import test from 'ava'
 import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
 import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
 import { RepoFiles } from '../../../kernel/sync/repo-files.ts'
+import { LARGE_FOLDERS } from '../../../kernel/sync/repo-record.ts'
 
 type Writes = Map<string, string | BulkChange | null>
 
@@ -38,4 +39,16 @@ test('of deletions the newest hundred thousand are remembered, and they are coun
   const few: Writes = new Map()
   filesOver(goneOf(110_000)).pruneDeletions(few)
   t.is(few.size, 0)
+})
+
+test('the files below a folder within a large one are listed without the others of it', async t => {
+  const rows = ['1-a.json', '2-b.json', '10-c.json']
+  const store = {
+    *entries() {},
+    table: () => ({ keysWhere: async () => rows })
+  }
+  const files = new RepoFiles(store as unknown as PagedStore)
+  const folder = LARGE_FOLDERS[0] ?? ''
+  t.deepEqual(await files.list(`${folder}1`), [`${folder}1-a.json`, `${folder}10-c.json`])
+  t.deepEqual(await files.list(`${folder}3`), [])
 })

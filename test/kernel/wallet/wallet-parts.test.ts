@@ -403,6 +403,8 @@ test('a memo that is not of its own kind is refused with MEMO_INVALID [5.40]', t
   t.throws(() => upgradeMemos(spend('number', '256'), [{ type: 'number', maxValue: '255' }]), {
     code: 'MEMO_INVALID'
   })
+  const most = upgradeMemos(spend('number', '255'), [{ type: 'number', maxValue: '255' }])
+  t.deepEqual(most.memos, [{ type: 'number', value: '255' }])
   t.deepEqual(upgradeMemos(spend('hex', '0XaB')).memos, [{ type: 'hex', value: 'aB' }])
 })
 

@@ -1,0 +1,19 @@
+import test from 'ava'
+import { nativeAmount } from '../../../../kernel/index.ts'
+import { questionOf } from '../../../../kernel/wallet/spend/sign.ts'
+import { toyTransaction } from '../../../helpers/toy-currency.ts'
+
+test('a policy is told the size of an amount, whether it leaves the wallet or comes in', t => {
+  for (const [amount, told] of [
+    ['-7', '7'],
+    ['7', '7'],
+    ['0', '0']
+  ] as const) {
+    const tx = {
+      ...toyTransaction('txid', { nativeAmount: nativeAmount(amount) }),
+      currencyCode: 'TOY',
+      walletId: 'wallet'
+    }
+    t.is(questionOf('spend', { tx } as unknown as Parameters<typeof questionOf>[1]).nativeAmount, told)
+  }
+})

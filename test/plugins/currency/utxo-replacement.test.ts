@@ -1,0 +1,76 @@
+import test from 'ava'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import {
+  maxReplacementOf,
+  type Replaced,
+  replacedOf,
+  type SpendSource
+} from '../../../plugins/currency/utxo/spend/choose-coins.ts'
+import type { SelectionGoal } from '../../../plugins/currency/utxo/spend/select-coins.ts'
+import type { Coin } from '../../../plugins/currency/utxo/wallet/ledger.ts'
+
+interface Rival {
+  readonly txid: string
+  readonly height: number
+  readonly fee: bigint
+}
+
+/** A wallet with one signed payment of two coins of 5000 that pays 9000, and what else spends these coins. */
+const sourceWith = (rivals: readonly Rival[], { isReplaceable = true, isSeen = false } = {}): SpendSource => {
+  const payment = { txid: 'ours', spends: ['a:0', 'b:0'], outputTotal: 9000n, weight: 1000 }
+  const source = {
+    coin: { ...bitcoinRow, isReplaceable },
+    reserved: { find: (txid: string) => (txid === 'ours' ? payment : undefined) },
+    ledger: {
+      find: (txid: string) => (txid === 'ours' ? { height: 0, isSeen, ours: [] } : undefined),
+      coinAt: () => ({ value: 5000n }),
+      spendersOf: () => rivals,
+      effectOf: ({ fee }: Rival) => ({ fee }),
+      isSpent: () => false
+    }
+  }
+  return source as unknown as SpendSource
+}
+
+test('a payment that is not known is not replaced, and says so', t => {
+  t.throws(() => replacedOf(sourceWith([]), 'other'), { code: 'TX_NOT_FOUND' })
+})
+
+test('a replacement pays for each rival in force once, and not for dropped ones', t => {
+  const rivals = [
+    { txid: 'ours', height: 0, fee: 1000n },
+    { txid: 'rival', height: 0, fee: 300n },
+    { txid: 'dropped', height: -1, fee: 7000n }
+  ]
+  const { fee, txids } = replacedOf(sourceWith(rivals), 'ours')
+  t.is(fee, 1300n)
+  t.deepEqual([...txids], ['ours', 'rival'])
+})
+
+test('a payment that the network has is not replaced where the network keeps the first', t => {
+  const first = { isReplaceable: false }
+  t.throws(() => replacedOf(sourceWith([], { ...first, isSeen: true }), 'ours'), {
+    code: 'NOT_SUPPORTED',
+    message: /keeps the first/
+  })
+  t.is(replacedOf(sourceWith([], first), 'ours').fee, 1000n)
+  t.is(replacedOf(sourceWith([], { isSeen: true }), 'ours').fee, 1000n)
+})
+
+test('the most that a replacement can pay is not zero but refused where its rate is above the limit', t => {
+  const [network] = bitcoinRow.networks
+  const coin = { value: 1_000_000n, record: { branch: { purpose: 84 } } } as unknown as Coin
+  const source = {
+    coin: bitcoinRow,
+    network,
+    ledger: { coins: () => [] }
+  } as unknown as SpendSource
+  const goal: SelectionGoal = {
+    ...{ amount: 0n, outputs: [22], rate: 1000n, longTermRate: 1000n },
+    ...{ changePurpose: 84, changeType: 'p2wpkh', changeDust: 294n, random: () => 0 }
+  }
+  const replaced: Replaced = { coins: [coin], fee: 1000n, rate: 1000n, txids: new Set() }
+  t.true(maxReplacementOf(source, replaced, goal) > 900_000n)
+  const dear = { ...replaced, rate: network.defaultFees.cap }
+  t.throws(() => maxReplacementOf(source, dear, goal), { code: 'FEE_INVALID' })
+})
