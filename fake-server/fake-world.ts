@@ -1,6 +1,7 @@
 import { WalletError } from '../kernel/base/errors.ts'
 import { isRecord, type Json, type JsonObject } from '../kernel/base/json.ts'
 import type { Disk } from '../kernel/index.ts'
+import { compact } from '../kernel/index.ts'
 import type { Io } from '../kernel/io/io.ts'
 import { makeRandom } from './base/faults.ts'
 import {
@@ -118,7 +119,7 @@ export const openPersistentWorld = async ({
   const ports = { disk, crypto: options.io.crypto }
   const journal = await readJournal(ports)
   const world = buildWorld(options, restore(journal.files, options), snapshot => {
-    return new WorldJournal(ports, journal, { snapshot, ...(limits === undefined ? {} : { limits }) })
+    return new WorldJournal(ports, journal, { snapshot, ...compact({ limits }) })
   })
   await world.saved()
   return world
@@ -197,7 +198,7 @@ const buildWorld = (
       crypto: io.crypto,
       clock,
       saved,
-      ...(apiKeys === undefined ? {} : { apiKeys })
+      ...compact({ apiKeys })
     },
     db
   )

@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/index.ts'
 import type { Clock } from '../../kernel/io/io.ts'
 import type { FakeReply, FakeRequest, Middleware } from './replies.ts'
 
@@ -157,7 +158,7 @@ export const refusalReply = (
   status,
   headers: {
     'content-type': 'application/json',
-    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter })
+    ...compact({ 'retry-after': retryAfter })
   },
   body: JSON.stringify({ error: `refused with ${status}` })
 })

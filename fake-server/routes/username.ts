@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/index.ts'
 import { objectOf } from '../../kernel/schema/shape.ts'
 import { loginPayloadOf } from '../accounts/login-payload.ts'
 import type { LoginRecord } from '../accounts/login-record.ts'
@@ -26,8 +27,7 @@ const changeUsername = (call: KnownCall): FakeReply => {
     ...record,
     ...password,
     ...username,
-    ...(pin2Id === undefined ? {} : { pin2Id }),
-    ...(recovery2Id === undefined ? {} : { recovery2Id })
+    ...compact({ pin2Id, recovery2Id })
   }
   db.saveLogin(saved)
   return envelope('success', { results: loginPayloadOf(saved, call) })

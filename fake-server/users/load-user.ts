@@ -1,4 +1,5 @@
 import { WalletError } from '../../kernel/base/errors.ts'
+import { compact } from '../../kernel/index.ts'
 import type { Clock, CryptoPort, Io } from '../../kernel/io/io.ts'
 import { applyLoginPayload } from '../../kernel/login/payload.ts'
 import { makeEmptyStash } from '../../kernel/login/stash.ts'
@@ -105,5 +106,5 @@ export const userStashOf = ({ io, db, clock }: StashSource, open: OpenRecord): L
   const payload = parseLoginPayload(JSON.parse(JSON.stringify(reply)))
   const empty = { ...makeEmptyStash(username), loginId: record.loginId }
   const stash = applyLoginPayload(io, empty, { loginKey, payload })
-  return { ...stash, ...(record.lastLogin === undefined ? {} : { lastLogin: record.lastLogin }) }
+  return { ...stash, ...compact({ lastLogin: record.lastLogin }) }
 }

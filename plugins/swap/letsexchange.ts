@@ -1,4 +1,4 @@
-import { type Reply, type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
+import { compact, type Reply, type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
 import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/asset-list.ts'
 import {
   type ExchangeOrder,
@@ -126,7 +126,7 @@ const order = async (
     payInMemo: reply.field('deposit_extra_id').optionalText(),
     from: reply.field('deposit_amount').positive(request.from.multiplier, 'up'),
     to: reply.field('withdrawal_amount').positive(request.to.multiplier, 'down'),
-    ...(expirationDate === undefined ? {} : { expirationDate })
+    ...compact({ expirationDate })
   }
 }
 

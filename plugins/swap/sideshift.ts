@@ -1,4 +1,4 @@
-import { fromDecimal, type Reply, type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
+import { compact, fromDecimal, type Reply, type SwapPlugin, toDenomination } from '../../kernel/plugin-api.ts'
 import { type ChainTable, MAX_ASSETS, type ProviderAsset } from './kit/asset-list.ts'
 import {
   type ExchangeOrder,
@@ -135,7 +135,7 @@ const order = async (
     payInMemo: reply.field('depositMemo').optionalText(),
     from: reply.field('depositAmount').positive(request.from.multiplier, 'up'),
     to: reply.field('settleAmount').positive(request.to.multiplier, 'down'),
-    ...(expirationDate === undefined ? {} : { expirationDate })
+    ...compact({ expirationDate })
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  compact,
   divideRounded,
   type NativeAmount,
   type QuoteContext,
@@ -72,7 +73,7 @@ const quote = async (servers: VaultServers, context: QuoteContext): Promise<void
     canBePartial: true,
     minReceiveAmount: lesserOf(toNative(offered.limit, input.to, 'down'), amounts.toNativeAmount),
     expirationDate,
-    ...(seconds === undefined ? {} : { maxFulfillmentSeconds: seconds }),
+    ...compact({ maxFulfillmentSeconds: seconds }),
     networkFee: await context.feeFor([await spendOf(input, offered, undefined)]),
     payment: { order: () => order(input, offered) }
   })

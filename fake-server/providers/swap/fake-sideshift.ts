@@ -1,3 +1,4 @@
+import { compact } from '../../../kernel/index.ts'
 import { type FakeReply, jsonReply } from '../../base/replies.ts'
 import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
 import {
@@ -156,7 +157,6 @@ const status = (exchange: FakeExchange, id: string, checkPayments: () => void): 
   if (order === undefined || from === undefined || to === undefined) return refuse(404, 'Order not found')
   return jsonReply(200, {
     ...shownShift(order, { from, to }),
-    ...(order.payInTxid === undefined ? {} : { depositHash: order.payInTxid }),
-    ...(order.payoutTxid === undefined ? {} : { settleHash: order.payoutTxid })
+    ...compact({ depositHash: order.payInTxid, settleHash: order.payoutTxid })
   })
 }

@@ -1,4 +1,10 @@
-import { type AbortSignalLike, HttpClient, type Io, WalletError } from '../../../kernel/plugin-api.ts'
+import {
+  type AbortSignalLike,
+  compact,
+  HttpClient,
+  type Io,
+  WalletError
+} from '../../../kernel/plugin-api.ts'
 
 /** One request to a source. */
 export interface SourceRequest {
@@ -75,7 +81,7 @@ export class SourceClient {
       path,
       headers: { ...(kept === undefined ? {} : { 'if-none-match': kept.etag }), ...headers },
       signal,
-      ...(body === undefined ? {} : { body })
+      ...compact({ body })
     })
     const isSame = reply.status === 304 && kept !== undefined
     if (reply.status !== 200 && !isSame) {
