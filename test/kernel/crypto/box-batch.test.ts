@@ -3,6 +3,7 @@ import { webcrypto } from 'node:crypto'
 import test from 'ava'
 import fc from 'fast-check'
 import {
+  openMarkedText,
   openPacked,
   openText,
   openTexts,
@@ -23,7 +24,7 @@ const noble = makeNodeIo({ crypto: 'noble' })
 /** As a web page has it: its own cryptography answers later. */
 const web = {
   ...noble,
-  crypto: { ...noble.crypto, later: makeWebCrypto(webcrypto.subtle as SubtleCrypto, noble.crypto) }
+  crypto: { ...noble.crypto, async: makeWebCrypto(webcrypto.subtle as SubtleCrypto, noble.crypto) }
 }
 const ios = { native, noble, web }
 
@@ -33,6 +34,10 @@ test('the zero that older clients put behind a text is none of it, in many boxes
     t.deepEqual(await openTexts(io, key, boxes), ['text', 'text\0', '', ''])
     t.deepEqual(
       boxes.map(box => openText(io, key, box)),
+      ['text', 'text\0', '', '']
+    )
+    t.deepEqual(
+      boxes.map(box => openMarkedText(io, { key, box }, () => undefined).text),
       ['text', 'text\0', '', '']
     )
   }

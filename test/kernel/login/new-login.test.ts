@@ -1,7 +1,7 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { accountRepoTypeOf, makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
-import { otpChange, recoveryChange } from '../../../kernel/login/changes.ts'
+import { otpChange, recoveryChange, walletInfosChange } from '../../../kernel/login/changes.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
@@ -243,3 +243,30 @@ test('two devices that need the same new app make one login of it', async t => {
 
 const textOf = (bytes: Secret<Uint8Array> | undefined): string | undefined =>
   bytes?.use(key => Buffer.from(key).toString('base64'))
+
+test('a PIN login of an account that the server does not know ends after one request', async t => {
+  const world = makeLoginWorld()
+  const device = await deviceOf(world, '')
+  const login = await create(device)
+  login.close()
+  let tries = 0
+  world.garble = (route, reply) => {
+    if (route !== 'POST /api/v2/login') return reply
+    tries += 1
+    if (tries > 5) throw new Error('There is no end to it')
+    return { status_code: 3, message: 'No account', results: {} }
+  }
+  await t.throwsAsync(withPin(world, device), { code: 'ACCOUNT_NOT_FOUND' })
+  t.is(tries, 1)
+})
+
+test('a wallet whose sync key is no text of bytes is not attached to a login', async t => {
+  const { services } = await deviceOf(makeLoginWorld(), '')
+  const { io } = services
+  for (const syncKey of ['no base64!', 7]) {
+    const info = { id: 'wallet', type: 'wallet:bitcoin', keys: { syncKey } }
+    t.throws(() => walletInfosChange(io, { loginId: '', loginKey: io.random(32) }, [info]), {
+      code: 'KEY_INTEGRITY'
+    })
+  }
+})

@@ -1,6 +1,8 @@
 import test from 'ava'
+import { Secret } from '../../../kernel/base/secret.ts'
 import { sealBox, sealText } from '../../../kernel/crypto/box.ts'
-import { applyLoginPayload, type PayloadOptions } from '../../../kernel/login/payload.ts'
+import { userIdOf } from '../../../kernel/login/derive.ts'
+import { applyLoginPayload, type PayloadOptions, verifiedNameOf } from '../../../kernel/login/payload.ts'
 import type { LoginPayload, LoginStash } from '../../../kernel/types/login.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 
@@ -132,4 +134,16 @@ test('of a login that a reply names twice the first is taken, and that is told',
   t.is(children?.length, 1)
   t.regex(String(odd[0]), /one id/)
   t.is(odd.length, 1)
+})
+
+test('a text of the login that a server puts in the place of its name, such as the PIN, is not taken for one', async t => {
+  const nameIn = (text: string, known: string | undefined, userId?: string) => {
+    const changes = { userTextBox: sealText(io, rootKey, text), ...(userId === undefined ? {} : { userId }) }
+    const loginKey = new Secret(rootKey.slice())
+    return verifiedNameOf(io, { payload: replyOf(ROOT, changes), loginKey }, known)
+  }
+  t.is(await nameIn('4711', undefined), undefined)
+  t.is(await nameIn('4711', 'alice'), undefined)
+  t.is(await nameIn('alice', 'alice'), 'alice')
+  t.is(await nameIn('bob', 'alice', io.crypto.toBase64(await userIdOf(io, 'bob'))), 'bob')
 })

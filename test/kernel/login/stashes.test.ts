@@ -247,3 +247,18 @@ test('after a rename each login below with a PIN or a recovery remembers the nam
   const [child] = named.children ?? []
   t.is(child && idNameOf(named, child), undefined)
 })
+
+test('of several files of one login the one under its own name counts, else the one that logged in last', async t => {
+  const early = JSON.stringify(stashOf(1, { username: 'early' }))
+  const late = JSON.stringify(stashOf(1, { username: 'late', lastLogin: '2026-02-01T00:00:00.000Z' }))
+  const nameIn = async (files: Readonly<Record<string, string>>): Promise<string | undefined> => {
+    const { stashes } = await openDevice(makeLoginWorld(), new Map(Object.entries(files)))
+    t.is(stashes.list().length, 1)
+    return stashes.get(base64(1))?.username
+  }
+  // Before and behind the login's own file, in the order of names.
+  for (const other of ['logins/0.json', 'logins/zz.json'])
+    t.is(await nameIn({ [pathOf(1)]: early, [other]: late }), 'early')
+  t.is(await nameIn({ 'logins/0.json': late, 'logins/zz.json': early }), 'late')
+  t.is(await nameIn({ 'logins/0.json': early, 'logins/zz.json': late }), 'late')
+})

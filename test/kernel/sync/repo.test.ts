@@ -378,3 +378,22 @@ test('an edit of a text loses nothing of what a sync brings at the same moment',
   await a.repo.editText('f', () => undefined)
   t.is(a.repo.pendingCount, 0)
 })
+
+test('a repo that is closed waits for the sync and the write under way, and then refuses more', async t => {
+  const store = makeSyncStore()
+  const { repo } = await openDevice(store)
+  const turns = async (): Promise<void> => {
+    for (let n = 0; n < 20; n += 1) await new Promise(resolve => setImmediate(resolve))
+  }
+  const syncing = repo.runSync(async () => {
+    await turns()
+    await repo.setText('synced.json', '1')
+  })
+  const closed = repo.close()
+  await t.notThrowsAsync(syncing)
+  await closed
+  await t.throwsAsync(repo.setText('late.json', '1'))
+  const other = await openDevice(store)
+  const writing = other.repo.setTexts(new Map(Array.from({ length: 2000 }, (_, n) => [`f${n}.json`, '1'])))
+  await Promise.all([t.notThrowsAsync(writing), other.repo.close()])
+})

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import {
+  chooseReplacement,
   maxReplacementOf,
   type Replaced,
   replacedOf,
@@ -71,6 +72,8 @@ test('the most that a replacement can pay is not zero but refused where its rate
   }
   const replaced: Replaced = { coins: [coin], fee: 1000n, rate: 1000n, txids: new Set() }
   t.true(maxReplacementOf(source, replaced, goal) > 900_000n)
+  const error = t.throws(() => chooseReplacement(source, replaced, { ...goal, amount: 2_000_000n }))
+  t.like(error, { details: { needed: '2001000', available: '1000000', networkFee: '1000' } })
   const dear = { ...replaced, rate: network.defaultFees.cap }
   t.throws(() => maxReplacementOf(source, dear, goal), { code: 'FEE_INVALID' })
 })

@@ -1,8 +1,15 @@
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import { makeFakeWorld } from '../../../../fake-server/fake-world.ts'
-import { type CurrencyWallet, nativeAmount, type SpendInfo, WalletError } from '../../../../kernel/index.ts'
+import {
+  type CurrencyWallet,
+  nativeAmount,
+  type Plugin,
+  type SpendInfo,
+  WalletError
+} from '../../../../kernel/index.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
+import { memoryDisk } from '../../../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../../../helpers/device.ts'
 import { likeList } from '../../../helpers/like-list.ts'
 import { makeToy, type Toy, type ToyOptions, toyTransaction } from '../../../helpers/toy-currency.ts'
@@ -263,4 +270,41 @@ test('a payment that a node refuses because its network has it already counts as
     if (isThere) t.truthy((await sending).txid)
     else await t.throwsAsync(sending, { code: 'BROADCAST_REFUSED' })
   }
+})
+
+test('a payment that a full disk cannot note is not sent, and the disk is named as the reason', async t => {
+  const disk = memoryDisk()
+  let isFull = false
+  const storage: Plugin = {
+    kind: 'storage',
+    id: 'small',
+    apply: ({ hooks }) =>
+      hooks.openDisk.tapPromise('small', async () => ({
+        ...disk,
+        async setText(path, text) {
+          if (isFull) throw new WalletError('STORAGE_FULL', { path })
+          await disk.setText(path, text)
+        }
+      }))
+  }
+  const calls: string[] = []
+  const toy = makeToy({
+    onCall(method) {
+      calls.push(method)
+      if (method === 'signTx') isFull = true
+    }
+  })
+  const kernel = await openDevice(makeFakeWorld({ io: makeNodeIo() }), {
+    plugins: [toy.plugin],
+    storage,
+    onError: () => {}
+  })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.createAccount({})
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => wallet.balanceOf(null) === '1000')
+  const draft = await wallet.makeSpend(pay('5'))
+  await t.throwsAsync(wallet.spend(draft), { code: 'STORAGE_FULL' })
+  isFull = false
+  t.false(calls.includes('broadcastTx'))
 })
