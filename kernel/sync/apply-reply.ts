@@ -29,7 +29,7 @@ export interface AppliedReply {
 /** The content of a box. */
 export interface FileVersion extends Provenance {
   readonly text: string
-  /** Whether another client sealed it, who does not say what it was made of. */
+  /** True if it was sealed by another client, which does not record what it was made of. */
   readonly isForeign: boolean
 }
 
@@ -43,7 +43,7 @@ export interface FileBoxes {
 }
 
 /**
- * What a version that did not know all of ours was:
+ * The kind of a version that did not know all of ours:
  * `merged`, of another device that wrote at the same time; `foreign`, of a client that does not say what it knew, and which may
  * have undone an edit of a short while ago; `older`, one that ours was made of; `late`, made of one that is kept no more, so
  * that only the fields that changed last are merged. `deleted`: the file was deleted, shortly after an edit, and the deletion does
@@ -159,7 +159,7 @@ const deleted = (file: RepoFile, { deletions, isNamed, now }: Deletion, boxes: F
 interface ServerVersion {
   readonly deletions: readonly Lineage[]
   readonly theirs: BoxText
-  /** What the server was sent of this file in the request that it answers. */
+  /** The change of this file in the request that the server answers. */
   readonly sent: PendingChange | undefined
   readonly now: number
 }
@@ -202,7 +202,7 @@ export const isDeleted = (
 const hasGivenWay = (theirs: BoxText, base: BoxText | null | undefined, boxes: FileBoxes): boolean => {
   const [known, version] = [base ? boxes.open(base) : undefined, boxes.open(theirs)]
   if (known === undefined || version === undefined || known.text !== version.text) return false
-  // Whoever puts a value back has said so; another client says nothing, nor does the first version of a file.
+  // A client of ours that restores a value stamps it; another client stamps nothing, nor does the first version of a file.
   if (version.stamps.size === 0) return false
   return [...version.stamps.values()].every(
     ({ session, count }) => (known.lineage.get(session) ?? 0) >= count
@@ -215,9 +215,9 @@ const isCovered = (theirs: BoxText, known: readonly BoxText[], boxes: FileBoxes)
   return version !== undefined && covers(joinLineages(...lineages), version.lineage)
 }
 
-/** How long after an edit a client that does not look first may undo it unknowingly. */
+/** The time after an edit in which a client that does not read first may undo it unknowingly. */
 export const RECENT_MS = 120_000
-/** Of how many files of one exchange it is remembered when they were new. */
+/** The most files of one exchange whose creation time is remembered. */
 export const MAX_FEW = 25
 
 interface TwoVersions {
@@ -271,7 +271,7 @@ const mergeOf = (versions: TwoVersions, boxes: FileBoxes): AppliedFile => {
   const found = isUndone ? begunOrigin(versions.begun, boxes) : originOf(known, { mine, theirs, lineage })
   const isLate = found === undefined
   if (isLate && mine.isForeign) return takeTheirs
-  // What both were made of is not kept any more: only what is stamped can be told from what is old.
+  // The version that both were made of is not kept any more: only stamped fields can be distinguished from old ones.
   const origin = found ?? { base: mine.text }
   const sides = { mine: withStamps(mine), theirs: withStamps(theirs), winner }
   const isStamped = !theirs.isForeign && !mine.isForeign
@@ -337,7 +337,7 @@ interface Origin {
   readonly earlier?: readonly string[]
 }
 
-/** What our change began with, as the server had it then and may have again. */
+/** Returns the version that our change began with, as the server had it then and may have it again. */
 const begunOrigin = (begun: PendingChange | undefined, boxes: FileBoxes): Origin | undefined => {
   if (begun === undefined) return undefined
   const earlier = begun.sent.map(box => boxes.open(box)?.text).filter(text => text !== undefined)
@@ -393,7 +393,7 @@ const mergeTexts = (sides: {
   readonly mine: FileVersion
   readonly theirs: FileVersion
   readonly winner: Side
-  /** Whether both say of their fields which edit made them. */
+  /** True if both sides record the edits that made their fields. */
   readonly isStamped: boolean
 }): string => {
   const { origin, mine, theirs, winner, isStamped } = sides

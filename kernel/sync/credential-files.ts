@@ -9,7 +9,7 @@ import type { Io } from '../io/io.ts'
 export interface CredentialFilesOptions {
   readonly io: Pick<Io, 'crypto' | 'clock'>
   readonly disk: Disk
-  /** Hears of every damage, repaired or not. */
+  /** Called for every damage, repaired or not. */
   readonly report: ReportError
   /**
    * Tells whether a text that carries no checksum of ours, because a deployed client wrote it, is sound.

@@ -20,7 +20,7 @@ export interface JsonFileOptions {
   readonly path: string
   readonly disk: Disk
   readonly clock: Pick<Clock, 'now'>
-  /** Hears of a file that cannot be read. */
+  /** Called for a file that cannot be read. */
   readonly report: ReportError
 }
 

@@ -44,7 +44,7 @@ export interface EditId {
   readonly count: number
 }
 
-/** Where a version comes from: the edits in it, and for the fields that changed last which edit gave them their value. */
+/** The origin of a version: the edits in it, and for the fields that changed last the edit that gave each its value. */
 export interface Provenance {
   readonly lineage: Lineage
   /** By the tag of the field, the newest first; of very many those that changed last. */
@@ -64,7 +64,7 @@ export const laterSide = (
     if (ours.session === others.session && ours.count === others.count) return undefined
     const [theyKnow, weKnow] = [holds(theirs.lineage, ours), holds(mine.lineage, others)]
     if (theyKnow !== weKnow) return theyKnow ? 'theirs' : 'mine'
-    // An edit of ours stands against another client's, whoever merges the two.
+    // An edit of ours wins over another client's, on every device that merges the two.
     const [isOursForeign, isTheirsForeign] = [isForeignEdit(ours), isForeignEdit(others)]
     if (isOursForeign !== isTheirsForeign) return isOursForeign ? 'theirs' : 'mine'
     if (isOursForeign) return winner
@@ -201,7 +201,7 @@ const FOREIGN = 0xffff_ffff
 /** In seconds since 1970; a clock that says more is wrong. */
 const MAX_TIME = 0xf000_0000
 
-/** What no box of noise begins with: 56 bits. */
+/** The first bytes of a mark, 56 bits, with which noise does not begin. */
 const MAGIC: Uint8Array = Uint8Array.of(0x68, 0x66, 0x6c, 0x69, 0x6e, 0x65, 0x01)
 const SESSION = 6
 const ENTRY = SESSION + 4

@@ -4,7 +4,7 @@ import { isSameJson, type JsonLimits, tryJsonText } from '../base/json.ts'
 export interface ThreeTexts {
   /** Undefined if the file was new on both sides. */
   readonly base: string | undefined
-  /** What we made of it on the way to `mine`, and the other side may have begun with; none if left out. */
+  /** Our versions between `base` and `mine`, with which the other side may have begun; none if left out. */
   readonly earlier?: readonly string[]
   readonly mine: string
   readonly theirs: string

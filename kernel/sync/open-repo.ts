@@ -12,7 +12,7 @@ import { isTombstonePath, tombstoneKey } from './tombstones.ts'
 
 export interface OpenRepoOptions extends RepoOptions {
   readonly disk: Disk
-  /** Where a deployed client's folders begin on this disk: '' for files, `airbitz/` for a browser's storage. */
+  /** The prefix of a deployed client's folders on this disk: '' for files, `airbitz/` for a browser's storage. */
   readonly deployedPrefix?: string
 }
 
@@ -58,7 +58,7 @@ export interface DeployedRepo {
 /**
  * Imports a repo as a deployed client keeps it: `repos/<id>/{status.json,data/…,changes/…}` (protocol §3.3).
  *
- * What our store already has wins. Everything is durable in our store before the first old file moves to
+ * A file that our store already has wins. Everything is durable in our store before the first old file moves to
  * `imported/`; a crash in between goes on at the next opening. A file that is no box, or whose path is outside
  * the grammar, is reported and stays where it is.
  */

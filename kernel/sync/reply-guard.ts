@@ -105,7 +105,7 @@ export class ReplyGuard {
     const verdict = this.#judge(path, { theirs, present })
     if (verdict === undefined) return undefined
     const kept = apply({ ...reply, changes: new Map() })
-    // What answers an upload was just told our text: it is not told again at once, or a server could keep us uploading.
+    // A server that answers an upload has just received our text: sending it again at once would let it keep us uploading.
     if (!verdict.isSentAgain || reply.sent.has(path)) return kept
     const box = kept.pending === undefined ? kept.data : kept.pending.box
     return box === undefined || box === null
@@ -198,11 +198,11 @@ const keyOf = (path: string, box: BoxText): string => `${PREFIX.old}${vectorOf(b
 
 const SAMPLE = 16
 const LARGE = 64 * 1024
-/** How many boxes of a repo that do not open are kept, and how many characters of them. */
+/** The most boxes of a repo that do not open and are kept, and the most characters of them. */
 const MAX_UNOPENED = 200
 const MAX_UNOPENED_LENGTH = 4 * 1024 * 1024
-/** How many replaced boxes are remembered; each takes about a hundred bytes. */
+/** The number of replaced boxes that are remembered; each takes about a hundred bytes. */
 const MAX_OLD = 2000
-/** How many of them one reply, or a part of 4 MB of one, adds: to remember all of a large one would cost more than to take it. */
+/** The most of them that one reply, or one 4 MB part of it, adds: remembering all of a large one costs more than applying it. */
 const MAX_REMEMBERED = 500
 const MAX_REPORTS = 10

@@ -52,7 +52,7 @@ export interface ReplyPlan {
   readonly writes: Map<string, string | BulkChange | null>
   readonly changed: readonly string[]
   readonly findings: GuardFindings
-  /** What came together in the files that two sides changed without knowing of each other. */
+  /** The conflicts in files that two sides changed without knowing of each other. */
   readonly conflicts: readonly Conflict[]
 }
 
@@ -78,8 +78,8 @@ export const partsOf = ({ sent, changes }: AppliedReply): string[][] => {
 /**
  * Works out what a server's reply changes in some of its files, without changing anything.
  *
- * What does not open, belongs to another file or was replaced before does not replace what is here ({@link ReplyGuard}). What
- * the server deletes or replaces is kept for 30 days ({@link planKept}).
+ * A box that does not open, belongs to another file or was replaced before does not replace a file here
+ * ({@link ReplyGuard}). Texts that the server deletes or replaces are kept for 30 days ({@link planKept}).
  */
 export const planReply = async (context: ReplyContext, paths: readonly string[]): Promise<ReplyPlan> => {
   const { files, boxes, reply, store, now } = context
@@ -193,7 +193,7 @@ export const planHealing = async (
   for (const path of await files.list('')) {
     const isThere = files.pending.has(path) || reply.changes.has(path) || reply.sent.has(path)
     if (isThere) continue
-    // A damaged index is made anew with rows that were deleted.
+    // A damaged index is rebuilt with rows that were deleted.
     if (files.wasDeleted(path)) files.put(writes, path, null)
     else {
       writes.set(PREFIX.pending + path, AGAIN)
@@ -272,14 +272,14 @@ const heals = ({ reply, store }: ReplyContext): boolean => {
 
 /** The greatest age of the reply that an upload is built upon, in milliseconds. */
 export const FRESH_MS = 45_000
-/** How long the past of a file is needed: twice {@link FRESH_MS} and two requests, rounded up. */
+/** The time for which the past of a file is needed: twice {@link FRESH_MS} and two requests, rounded up. */
 const PAST_MS = 4 * 60_000
 const LATE_MS = 24 * 3600 * 1000
 const KEEP_PAST = 100
 /** The least time between two searches for versions to forget. */
 const FORGET_MS = 10_000
 
-/** What is said of a conflict that may have undone an edit. */
+/** The reported rule of each conflict that may have undone an edit. */
 const RULES: Readonly<Record<Exclude<Conflict, 'merged' | 'older'>, string>> = {
   late: 'a change came so late that not all of it could be merged; the text before it is kept for 30 days',
   foreign: 'another app wrote it without saying what it knew of; the text before it is kept for 30 days',

@@ -122,7 +122,7 @@ export interface SealedVersion {
   readonly provenance: Provenance
 }
 
-/** What has not even the shape of a box; it does not open. */
+/** Stands for text without the shape of a box; it does not open. */
 const NO_BOX: Box = { encryptionType: -1, iv_hex: '', data_base64: '' }
 
 /** About a millisecond of work, where cryptography is native. */

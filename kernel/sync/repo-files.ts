@@ -28,7 +28,7 @@ export interface ChangedFiles {
 
 /** The files of one repo as its local store holds them: most of them as entries, those of large folders as rows of tables. */
 export class RepoFiles {
-  /** When it was last looked for versions that nobody can build upon any more, in milliseconds since 1970. */
+  /** The time of the last search for versions that no device can build upon any more, in milliseconds since 1970. */
   forgotAt: number = Number.NEGATIVE_INFINITY
   /** When so many new files came at once that it was remembered of none, in milliseconds since 1970. */
   filledAt: number = Number.NEGATIVE_INFINITY
@@ -240,9 +240,9 @@ const dateIn = (path: string): number => {
 
 /** Characters of ciphertext in one request; one larger file goes alone. */
 const MAX_UPLOAD = 900_000
-/** How many files are read at once for a request. */
+/** The number of files read at once for a request. */
 const GROUP = 25
-/** How many texts are kept of a change that is edited again and again while no answer comes. */
+/** The number of texts kept of a change that is edited again and again while no answer comes. */
 const MAX_SENT = 3
 /** Stands for a change of an earlier process, which may have been sent. */
 const ANY = '*'
@@ -278,7 +278,7 @@ export class PendingChanges {
 
   /**
    * Our texts of a path that the server may hold, the present one included: a request that failed may have arrived.
-   * What replaces the present change keeps them, to tell them from another device's.
+   * The next change of the path keeps them, to distinguish them from another device's.
    */
   sentBefore(path: string, pending: PendingChange | undefined): readonly BoxText[] {
     if (pending === undefined) return []

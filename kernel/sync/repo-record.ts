@@ -8,9 +8,9 @@ export type BoxText = string
 /** A change that the server has not acknowledged; `box` null is a deletion. */
 export interface PendingChange {
   readonly box: BoxText | null
-  /** What the server had when the first of these edits was made; null if nothing. For the three-way merge. */
+  /** The server's version when the first of these edits was made; null if none. For the three-way merge. */
   readonly base: BoxText | null
-  /** Earlier texts of this change that may have reached the server although nobody said so; oldest first. */
+  /** Earlier texts of this change that may have reached the server without an acknowledgement; oldest first. */
   readonly sent: readonly BoxText[]
 }
 
@@ -18,7 +18,7 @@ export interface PendingChange {
 export interface RepoFile {
   readonly data: BoxText | undefined
   readonly pending: PendingChange | undefined
-  /** What the server had before, as long as a device may still send what it made of that; oldest first. */
+  /** Earlier versions of the server, as long as a device may still send a change made of one; oldest first. */
   readonly past?: PastVersions | undefined
 }
 
@@ -33,21 +33,21 @@ export interface PastVersions {
 
 /** The keys of a repo in its local store; what follows the prefix is the path. */
 export const PREFIX = {
-  /** What a file is now, whether the server has it or not. */
+  /** The present version of a file, whether the server has it or not. */
   file: 'f/',
-  /** What the server had, for a file whose change it has not acknowledged. */
+  /** The server's version of a file whose change it has not acknowledged. */
   pending: 'c/',
-  /** What the server had before, for a file that was changed a short while ago. */
+  /** The server's earlier versions of a file that was changed a short while ago. */
   past: 'v/',
-  /** What the server has deleted. */
+  /** Texts that the server has deleted. */
   removed: 'q/',
-  /** What the server has replaced. */
+  /** Texts that the server has replaced. */
   replaced: 'k/',
-  /** What the deletions knew that devices have sent. */
+  /** The edits known to the deletions that devices have sent. */
   tombstone: 't/',
   /** Which boxes were replaced; one that a server has again is an old state. */
   old: 'o/',
-  /** How many boxes are kept that do not open. */
+  /** The number of kept boxes that do not open. */
   unopened: 'u',
   /** The latest states of the server that were seen. */
   hashes: 'h',
@@ -106,8 +106,8 @@ export const parseBox = (text: string | undefined): Box | undefined => {
 }
 
 /**
- * What a store holds of a pending change beside the file itself; it says how `data` differs from the base, if it does, and
- * whether the change is a deletion.
+ * Returns the store's entry of a pending change, beside the file itself; it says how `data` differs from the base, if it
+ * does, and whether the change is a deletion.
  */
 export const pendingEntry = ({ data, pending }: RepoFile): string | null => {
   if (pending === undefined) return null
@@ -140,7 +140,7 @@ export const parseFile = (file: BoxText | undefined, entry: string | undefined):
   return { data: isLeft ? undefined : (baseText ?? undefined), pending }
 }
 
-/** What a store holds of the past of a file; null for a file without. */
+/** Returns the store's entry of the past of a file; null for a file without a past. */
 export const pastEntry = (past: PastVersions | undefined): string | null =>
   past === undefined ? null : `${past.at}[${[...(past.isNew ? ['null'] : []), ...past.boxes].join()}]`
 

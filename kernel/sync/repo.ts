@@ -46,11 +46,11 @@ export interface RepoOptions {
   readonly repoId: string
   readonly syncKey: Secret<Uint8Array>
   readonly dataKey: Secret<Uint8Array>
-  /** Hears of every fault that was survived. */
+  /** Called for every fault that was survived. */
   readonly report: ReportError
   /** Tells what belongs where; without it, any text that opens does. */
   readonly belongsAt?: BelongsAt
-  /** Hears of each new state. */
+  /** Called with each new state. */
   readonly onState?: (state: RepoState) => void
 }
 
@@ -426,7 +426,7 @@ export class Repo {
     this.#show({ lastSync: this.#io.clock.now() / 1000 })
   }
 
-  /** Has the next sync fetch everything anew, because something was lost on this device. */
+  /** Makes the next sync fetch everything again, because something was lost on this device. */
   async forgetServer(): Promise<void> {
     this.#show({ lastHash: undefined })
     await this.#store.write(damageNotes(this.#store.get(PREFIX.status), this.#io.clock.now()))
@@ -528,5 +528,5 @@ export class Repo {
 }
 
 const FINDINGS = ['old', 'misplaced', 'refused'] as const
-/** How many files are read at once. */
+/** The number of files read at once. */
 const GROUP = 1024

@@ -23,7 +23,7 @@ export interface ReplyOptions {
   /** True for the reply to an upload, which must have a hash. */
   readonly isUpload: boolean
   readonly clock: Pick<Clock, 'monotonic' | 'turn'>
-  /** Hears of each entry that cannot be used, up to ten. */
+  /** Called for each entry that cannot be used, up to ten. */
   readonly report: ReportError
 }
 
@@ -83,7 +83,7 @@ const readPlain = async (text: string, options: ReplyOptions): Promise<StoreRepl
 /**
  * A box whose three fields stand in their usual order or in another; undefined for anything that has to be read as JSON.
  *
- * What is in the fields shows when the box is opened.
+ * The fields themselves are checked when the box is opened.
  */
 const plainBox = (text: string): BoxText | undefined => {
   if (isPlainBox(text)) return text

@@ -11,7 +11,7 @@ import type { SyncServers } from './sync-servers.ts'
 export interface SyncLoopOptions {
   readonly io: Pick<Io, 'clock' | 'random'>
   readonly servers: Pick<SyncServers, 'exchange'>
-  /** Hears of each failed sync; the loop goes on. */
+  /** Called for each failed sync; the loop goes on. */
   readonly report: ReportError
   /** Receives the files that a sync has exchanged; not called for a sync that had nothing to do. */
   readonly onExchange?: (exchange: ExchangeSnapshot) => void
@@ -33,9 +33,9 @@ interface LoopEntry {
   dueAt: number
   failures: number
   pendingCount: number
-  /** Whether something was written since the last sync began. */
+  /** True if something was written since the last sync began. */
   hasWrite: boolean
-  /** How many syncs one after another have each left something to send. */
+  /** The number of syncs in a row that have each left something to send. */
   leftovers: number
   isRunning: boolean
 }
@@ -234,7 +234,7 @@ export class SyncLoop {
 
 const PERIOD_MS = 30_000
 const AFTER_WRITE_MS = 1000
-/** How many syncs in a row may each be followed by another a second later. */
+/** The number of syncs in a row that may each be followed by another a second later. */
 const FREE_LEFTOVERS = 5
 const FIRST_MS = 1000
 /** As long as chance spreads what was synced together. */
@@ -258,9 +258,9 @@ export type SyncPort = Pick<SyncServers, 'exchange'>
  *
  * It reads first: an upload replaces whole files, so another device's edit should be merged before. Uploads then go
  * back to back to the server that answered, at most 100 files each, and none that is built upon a reply older than
- * {@link FRESH_MS}: so it is known how late an upload may arrive that was made without another one. After one that failed it reads anew: the request may
- * have arrived all the same, and others have had time to write. An edit made during its own upload waits for the next
- * sync. Syncs of one repo run one after another.
+ * {@link FRESH_MS}: so it is known how late an upload may arrive that was made without another one. After a failed upload
+ * it reads again: the request may have arrived all the same, and others have had time to write. An edit made during its
+ * own upload waits for the next sync. Syncs of one repo run one after another.
  *
  * @throws SYNC_FAILED, STORAGE_FULL, STORAGE_FAILED; everything pending is still pending then
  */
@@ -320,9 +320,9 @@ export const syncRepo = (repo: Repo, servers: SyncPort): Promise<SyncResult> =>
   })
 
 const MAX_FILES = 100
-/** How often a sync reads again before an upload. */
+/** The number of times that a sync reads again before an upload. */
 const MAX_READS = 2
-/** How many replies may be on their way to the disk. */
+/** The number of replies that may be on their way to the disk. */
 const MAX_APPLYING = 4
 
 interface ReadOptions {
@@ -354,7 +354,7 @@ interface Upload {
   readonly server: string
   readonly hash: string | undefined
   readonly batch: ReadonlyMap<string, PendingChange>
-  /** What the deletions among them knew. */
+  /** The edits known to the deletions among them. */
   readonly tombstones: ReadonlyMap<string, BoxText | null>
 }
 

@@ -70,9 +70,10 @@ export class Tombstones {
   }
 
   /**
-   * What goes up beside deletions: a file that says what they knew, and null for each one that it takes the place of.
+   * Returns the files to upload beside deletions: one that records the edits they knew, and null for each one it replaces.
    *
-   * A deletion that is sent once more says it once more: who sent the file again has not heard of it, and the server may have lost it.
+   * A deletion that is sent again is recorded again: a device that sent the file again does not know of the deletion, and
+   * the server may have lost the record.
    */
   seal(deletions: readonly Tombstone[], now: number): Map<string, BoxText | null> {
     const files = new Map<string, BoxText | null>()

@@ -60,7 +60,7 @@ export const planWrite = async (
   return { writes, hasSkipped: skipped > 0 }
 }
 
-/** How many files are looked at without a pause. */
+/** The number of files checked without a pause. */
 const GROUP = 512
 
 const addChange = (
@@ -126,7 +126,7 @@ export const sealChanged = async (
   return changed.map(({ before, at }) => ({ before, box: at === undefined ? null : (sealed[at] ?? null) }))
 }
 
-/** Where what a person sees of a file comes from, as far as it is known. */
+/** Returns the origin of the visible version of a file, as far as it is known. */
 const provenanceOf = (
   boxes: RepoBoxes,
   { pending, past }: NamedFile,
