@@ -4,6 +4,7 @@ import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { FAKE_ADDRESSES, openPersistentWorld } from '../../fake-server/fake-world.ts'
 import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
 import {
+  compact,
   createKernel,
   type Io,
   type Kernel,
@@ -71,7 +72,7 @@ const startKernel = (
     // The fake server lets every key in.
     apiKey: 'holdfast-fake-world',
     ...{ authServer, infoServers, syncServers },
-    ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
+    ...compact({ passwordSnrp }),
     pluginOptions: fakePluginOptions(),
     plugins: [observer, browserStorage({ name: `${name}-device` }), ...defaultPlugins]
   })

@@ -1,4 +1,4 @@
-import { type Account, typedPair } from '../../../kernel/index.ts'
+import { type Account, compact, typedPair } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
 import type { ActionHandler, ActionName, Actions } from '../model/actions.ts'
 import type { FakeWorldControl } from '../model/world-control.ts'
@@ -150,8 +150,7 @@ const rateHandlers = ({ context, isReadOnly = false }: ActionServices): Handlers
     const { fromCurrency, toCurrency } = typedPair(context.rates.pairs(), from, to)
     const found = context.rates.findRoute(fromCurrency, toCurrency, {
       isLookOnly: isReadOnly,
-      ...(biases === undefined ? {} : { biases }),
-      ...(alternatives === undefined ? {} : { alternatives })
+      ...compact({ biases, alternatives })
     })
     if (found === undefined) return { route: null, alternatives: [] }
     const { alternatives: others, ...route } = found

@@ -1,5 +1,6 @@
 import {
   type CurrencyWallet,
+  compact,
   type OpenPaymentSnapshot,
   type SpendInfo,
   type Transaction,
@@ -50,7 +51,7 @@ export const openPaymentsOfReview = (
     ...(shown.length === 0 ? {} : { openPayments: shown }),
     ...(others.length <= shown.length ? {} : { openCount: others.length }),
     ...(similar.length === 0 ? {} : { similar: [...txids] }),
-    ...(draft.replaces === undefined ? {} : { replaces: draft.replaces })
+    ...compact({ replaces: draft.replaces })
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   type CurrencyWallet,
+  compact,
   type NativeAmount,
   nativeAmount,
   type SpendInfo,
@@ -36,7 +37,7 @@ export const spendHandlers = (
     const draft = await owned.wallet.makeSpend(request)
     const review = {
       ...reviewOf(owned.wallet, draft),
-      ...(legacyAddress === undefined ? {} : { legacyAddress })
+      ...compact({ legacyAddress })
     }
     return { draftId: drafts.put({ ...owned, draft }), review }
   },
@@ -100,7 +101,7 @@ const replacementOf = (
     nativeAmount: paid
   })),
   ...(memos.length === 0 ? {} : { memos }),
-  ...(fee === undefined ? {} : { networkFeeOption: fee }),
+  ...compact({ networkFeeOption: fee }),
   metadata,
   replaces: txid
 })
@@ -113,14 +114,14 @@ const requestOf = async (
 ): Promise<{ readonly owned: OwnedWallet; readonly request: SpendInfo; readonly legacyAddress?: string }> => {
   const owned = await walletOf(services, walletId)
   const { publicAddress = text, legacyAddress } = await owned.wallet.parseUri(text)
-  const target = { publicAddress, ...(amount === undefined ? {} : { nativeAmount: amount }) }
+  const target = { publicAddress, ...compact({ nativeAmount: amount }) }
   return {
     owned,
-    ...(legacyAddress === undefined ? {} : { legacyAddress }),
+    ...compact({ legacyAddress }),
     request: {
       tokenId: tokenId ?? null,
       spendTargets: [target],
-      ...(fee === undefined ? {} : { networkFeeOption: fee })
+      ...compact({ networkFeeOption: fee })
     }
   }
 }

@@ -1,5 +1,6 @@
 import {
   type CurrencyWallet,
+  compact,
   type NativeAmount,
   nativeAmount,
   type OpenPaymentSnapshot,
@@ -70,7 +71,7 @@ export const swapHandlers = (
       )
       answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
       const { transaction, orderId } = await result
-      return { txid: transaction.txid, ...(orderId === undefined ? {} : { orderId }) }
+      return { txid: transaction.txid, ...compact({ orderId }) }
     })
   },
   async 'swap.discard'({ draftId }) {
@@ -140,11 +141,11 @@ const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
     ...(request.toTokenId === null ? {} : { toTokenId: request.toTokenId }),
     toCurrencyCode: request.toCurrencyCode,
     toNativeAmount,
-    ...(minReceive === undefined ? {} : { minReceive }),
+    ...compact({ minReceive }),
     payoutAddress: review.payoutAddress,
     isEstimate,
     ...(review.expirationDate === undefined ? {} : { expiresAt: review.expirationDate.getTime() }),
-    ...(review.orderId === undefined ? {} : { orderId: review.orderId })
+    ...compact({ orderId: review.orderId })
   }
 }
 

@@ -1,4 +1,4 @@
-import { type JsonObject, Observable, type Readable } from '../../../kernel/index.ts'
+import { compact, type JsonObject, Observable, type Readable } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
 import { type ActionHandler, type ActionName, type Actions, readingActions } from '../model/actions.ts'
 import type { JournalEvent } from '../model/facts.ts'
@@ -147,7 +147,7 @@ class ChannelClient {
     this.#channel.send({
       type: 'subscribe',
       version: PROTOCOL_VERSION,
-      ...(seq === undefined ? {} : { sinceSeq: seq })
+      ...compact({ sinceSeq: seq })
     })
   }
 

@@ -1,4 +1,4 @@
-import { isWalletError, type JsonObject, scrub, WalletError } from '../../../kernel/index.ts'
+import { compact, isWalletError, type JsonObject, scrub, WalletError } from '../../../kernel/index.ts'
 
 /** Why an action failed. */
 export interface ActionFailure {
@@ -60,8 +60,7 @@ const failureFrom = (
 ): ActionFailure => ({
   code,
   message,
-  ...(hint === undefined ? {} : { hint }),
-  ...(details === undefined ? {} : { details })
+  ...compact({ hint, details })
 })
 
 const UNKNOWN: ActionFailure = {

@@ -1,4 +1,4 @@
-import { isNativeAmount, type Json, type JsonObject, scrub } from '../../../kernel/index.ts'
+import { compact, isNativeAmount, type Json, type JsonObject, scrub } from '../../../kernel/index.ts'
 import type { ActionFailure } from './action-error.ts'
 import type { ActionName, Actions } from './actions.ts'
 import { type FactName, type JournalEntry, type JournalEvent, subjectOf } from './facts.ts'
@@ -35,8 +35,7 @@ export const redactEntry = (
     seq,
     at,
     hook,
-    ...(subject === undefined ? {} : { subject }),
-    ...(correlationId === undefined ? {} : { correlationId }),
+    ...compact({ subject, correlationId }),
     data: redactObject(factRules[hook], fact, options)
   }
 }

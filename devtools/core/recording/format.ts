@@ -1,4 +1,4 @@
-import { tryJsonText } from '../../../kernel/index.ts'
+import { compact, tryJsonText } from '../../../kernel/index.ts'
 import type { TableMessage } from '../client/view.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import { redactFact, redactRow } from '../model/redact.ts'
@@ -145,7 +145,7 @@ export class RecordingError extends Error {
 const lineError = (line: number, rule: string, hint?: string): RecordingError =>
   new RecordingError(`Line ${line} of the recording ${rule}.`, {
     line,
-    ...(hint === undefined ? {} : { hint })
+    ...compact({ hint })
   })
 
 /** The content of a recording. */

@@ -1,6 +1,7 @@
 import {
   type AccountSnapshot,
   type AmountUnits,
+  compact,
   type EngineSnapshot,
   isNativeAmount,
   type SyncStage,
@@ -100,7 +101,7 @@ const makeRow = (
     title: name === '' ? (wallet?.type ?? engine.pluginId) : name,
     isNamed: name !== '',
     ...(account === undefined ? {} : { accountId: account.accountId }),
-    ...(account?.username === undefined ? {} : { username: account.username }),
+    ...compact({ username: account?.username }),
     stage: syncStageOf(engine),
     steps: stepsOf(engine.state),
     balances: wallet === undefined ? [] : balancesOf(view, wallet)

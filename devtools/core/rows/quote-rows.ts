@@ -1,6 +1,7 @@
 import {
   type AmountUnits,
   bestFailureOf,
+  compact,
   type QuoteSnapshot,
   type SwapRequestSnapshot
 } from '../../../kernel/index.ts'
@@ -53,7 +54,7 @@ const roundOf = (
   const failed = ranked.filter(({ errorCode }) => errorCode !== undefined)
   const chosen = isOver && !hasQuote ? bestFailureOf(failed) : undefined
   const units = unitsOfRound(view, request)
-  return { roundId, request, units, isOver, quotes: ranked, ...(chosen === undefined ? {} : { chosen }) }
+  return { roundId, request, units, isOver, quotes: ranked, ...compact({ chosen }) }
 }
 
 const unitsOfRound = (view: View, request: SwapRequestSnapshot): RoundRow['units'] => {

@@ -1,6 +1,7 @@
 import { type ReactElement, useState } from 'react'
 import {
   type AmountUnits,
+  compact,
   mainDenomination,
   nativeAmount,
   toDenomination,
@@ -97,7 +98,7 @@ const useSpendForm = (walletId: string): SpendForm => {
     native: readAmount(typed.amount, units).native,
     request: {
       walletId,
-      ...(tokenId === undefined ? {} : { tokenId }),
+      ...compact({ tokenId }),
       publicAddress: typed.address.trim(),
       fee: typed.fee
     },
