@@ -185,7 +185,7 @@ const urlOf = (origin: string, { path, query = {} }: HttpRequest): string => {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]
   )
-  return `${origin}${path}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`
+  return `${origin}${path}${pairs.length === 0 ? '' : `${path.includes('?') ? '&' : '?'}${pairs.join('&')}`}`
 }
 
 interface Refusal extends Pick<FetchReply, 'status' | 'headers'> {

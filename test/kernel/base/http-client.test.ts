@@ -130,3 +130,21 @@ test('an error names neither address nor key', async t => {
   t.is(error?.message, 'Server error: Shop cannot be reached')
   t.is(error?.cause, undefined)
 })
+
+test('a query joins the one that a path has already', async t => {
+  const addresses: string[] = []
+  const io = {
+    clock: makeFakeClock(),
+    fetch: async (address: string) => {
+      addresses.push(address)
+      return { status: 200, headers: {}, text: '{}' }
+    }
+  }
+  const client = new HttpClient(io, { name: 'Shop', origins: ['https://shop.example'] })
+  await client.request({ path: '/list?page=2', query: { coin: 'BTC', day: undefined } })
+  await client.request({ path: '/list', query: { coin: 'B C' } })
+  t.deepEqual(addresses, [
+    'https://shop.example/list?page=2&coin=BTC',
+    'https://shop.example/list?coin=B%20C'
+  ])
+})
