@@ -2,7 +2,7 @@ import { type HookRow, hookTable } from '../kernel/plugins/hook-table.ts'
 
 const kinds: ReadonlyMap<string, string> = new Map([
   ['asked', 'in order; the first answer wins. A failing tap fails the question, with the id of the plugin.'],
-  ['gathered', 'all at once, each on a desk of its own. A failing tap is reported; the others count.'],
+  ['gathered', 'all at once, each with a context of its own. A failing tap is reported; the others count.'],
   ['gated', 'in order; each may object. An objection is the verdict and reaches the caller unchanged.'],
   ['piped', 'a value passes through. A failing tap is reported and the value passes unchanged.'],
   ['observed', 'everyone is told. A failing tap is reported; the others hear.']

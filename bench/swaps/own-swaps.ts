@@ -40,9 +40,9 @@ export const openOwnSwaps = async (script: Script): Promise<OwnSwaps> => {
   const fromWallet = await account.createCurrencyWallet(COIN.walletType)
   const toWallet = await account.createCurrencyWallet(COIN.walletType)
   await until([fromWallet], () => fromWallet.balanceOf(null) === COIN.balance)
-  const wish: SwapRequest = { fromWallet, toWallet, nativeAmount: nativeAmount('1000'), quoteFor: 'from' }
+  const request: SwapRequest = { fromWallet, toWallet, nativeAmount: nativeAmount('1000'), quoteFor: 'from' }
   return {
-    ask: () => account.askForQuotes(wish),
+    ask: () => account.askForQuotes(request),
     async close() {
       await kernel.close()
       await world.close()
@@ -57,12 +57,12 @@ const makeProvider = (script: Script, i: number): SwapPlugin => {
     id,
     displayName: `Swap ${i}`,
     apply({ hooks }) {
-      hooks.fetchQuotes.tapPromise(id, desk =>
+      hooks.fetchQuotes.tapPromise(id, context =>
         follow(
           script,
           i,
           () =>
-            desk.offer({
+            context.offer({
               fromNativeAmount: nativeAmount('1000'),
               toNativeAmount: nativeAmount(amountOf(i)),
               isEstimate: i % 2 === 0,
