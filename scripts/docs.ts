@@ -4,11 +4,21 @@ import { checkRequirements, type Requirements, type SpecCoverage } from './check
 import { errorPage } from './error-page.ts'
 import { hookPage } from './hook-page.ts'
 import { readTree } from './project-files.ts'
+import { withStructure } from './structure.ts'
 import { testTitlesOf } from './test-titles.ts'
+
+const sourceFolders = ['kernel', 'plugins', 'platform', 'cli', 'devtools', 'fake-server']
 
 /** Every page that is made from sources, by path; `npm run docs` writes them and the checks compare them. */
 export const generatedPages = (root: string): ReadonlyMap<string, string> =>
   new Map([
+    [
+      'ARCHITECTURE.md',
+      withStructure(
+        readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'),
+        readTree(root, sourceFolders, /\.tsx?$/)
+      )
+    ],
     ['docs/errors.md', errorPage()],
     ['docs/hooks.md', hookPage()],
     ['docs/spec-coverage.md', specCoverage(root).page]

@@ -1,0 +1,79 @@
+import { posix } from 'node:path'
+import { importsOf } from './imports-of.ts'
+import type { FileTexts } from './project-files.ts'
+
+const BEGIN = '<!-- structure: written by npm run docs -->'
+const END = '<!-- end of structure -->'
+
+/**
+ * Puts the table of rooms between its two marks of a page (pure).
+ *
+ * @param files - the sources to count, tests excluded
+ * @throws Error if the page lacks a mark
+ */
+export const withStructure = (page: string, files: FileTexts): string => {
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (from < 0 || to < from) throw new Error('The page lacks the marks of the structure table')
+  return `${page.slice(0, from)}${BEGIN}\n\n${structureTable(files)}\n\n${page.slice(to)}`
+}
+
+/** Counts files, code lines, files with one user and repeated names for each room (pure). */
+export const structureTable = (files: FileTexts): string => {
+  const users = usersOf(files)
+  const rooms = new Map<string, string[]>()
+  for (const path of files.keys()) rooms.set(roomOf(path), [...(rooms.get(roomOf(path)) ?? []), path])
+  const rows = [...rooms]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([room, paths]) => {
+      const lines = paths.reduce((sum, path) => sum + codeLines(files.get(path) ?? ''), 0)
+      const single = paths.filter(path => users.get(path)?.size === 1).length
+      const cells = [
+        `\`${room}\``,
+        paths.length,
+        Math.round(lines / paths.length),
+        single,
+        repeated(paths.flatMap(path => exportedNames(files.get(path) ?? ''))),
+        repeated(paths.map(path => posix.basename(path)))
+      ]
+      return `| ${cells.join(' | ')} |`
+    })
+  return [
+    '| Room | Files | Mean code lines | Files with one user | Exported names in two files | File names in two folders |',
+    '|---|---|---|---|---|---|',
+    ...rows
+  ].join('\n')
+}
+
+/** `kernel` is counted by its folders, and the store of repos apart from `kernel/repo`. */
+const roomOf = (path: string): string => {
+  if (path.startsWith('kernel/repo/store/')) return 'kernel/repo/store'
+  const parts = path.split('/')
+  return parts[0] === 'kernel' && parts.length > 2 ? parts.slice(0, 2).join('/') : (parts[0] ?? '')
+}
+
+const usersOf = (files: FileTexts): ReadonlyMap<string, ReadonlySet<string>> => {
+  const users = new Map<string, Set<string>>()
+  for (const [path, text] of files)
+    for (const { specifier } of importsOf(text)) {
+      const target = posix.join(posix.dirname(path), specifier)
+      users.set(target, (users.get(target) ?? new Set()).add(path))
+    }
+  return users
+}
+
+const codeLines = (text: string): number =>
+  text
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .split('\n')
+    .filter(line => line.trim() !== '' && !line.trim().startsWith('//')).length
+
+const EXPORTED =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|class|function\*?|interface|type) (\w+)/gm
+
+/** A type beside a value of one name is one thing. */
+const exportedNames = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(EXPORTED)].map(([, name = '']) => name))
+]
+
+const repeated = (names: readonly string[]): number =>
+  new Set(names.filter((name, at) => names.indexOf(name) !== at)).size
