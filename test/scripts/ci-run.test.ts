@@ -46,10 +46,25 @@ test('CI sums the counts of its suites and ends with them', t => {
   t.is(status, 0)
 })
 
+/** As ava 6 prints it: a line for each test, what failed between two rules, then the summary. */
+const AVA_OUTPUT = `  ✔ one
+  ✘ [fail]: two
+  ─
+
+  two
+
+  Difference: 3
+
+  ─
+
+  1 test failed
+
+1 passed, 1 failed`
+
 test('CI shows again at its end what failed, and what the suite said of it', t => {
   const { output } = ciWith(t, {
-    test: ['  ✔ one\n  ✘ [fail]: two\n\n  1 test failed\n\n  two\n  Difference: 3\n\n1 passed, 1 failed', 1],
-    check: ['9 passed, 0 failed', 0],
+    test: [AVA_OUTPUT, 1],
+    check: ['✔ links\n✘ layers\n    a problem\n✔ types\n\n8 passed, 1 failed', 1],
     'test:node-versions': ['6 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
@@ -58,7 +73,7 @@ test('CI shows again at its end what failed, and what the suite said of it', t =
   const end = output.slice(output.indexOf('What failed:'))
   t.is(
     end.replace(/\n+/g, '\n'),
-    'What failed:\n== npm test: ended with 1\n  ✘ [fail]: two\n  1 test failed\n  two\n  Difference: 3\n25 passed, 1 failed\n'
+    'What failed:\n== npm test: ended with 1\n  ─\n  two\n  Difference: 3\n  ─\n  1 test failed\n  ✘ [fail]: two\n== npm run check: ended with 1\n✘ layers\n    a problem\n24 passed, 2 failed\n'
   )
 })
 
