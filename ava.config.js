@@ -18,7 +18,7 @@ export default {
   files: suite === undefined ? unit : [suite],
   workerThreads: false,
   concurrency: 3,
-  timeout: process.env.HOLDFAST_SUITE === 'proofs' ? '5m' : '2m',
+  timeout: ['proofs', 'browser'].includes(process.env.HOLDFAST_SUITE) ? '5m' : '2m',
   // A larger young generation: most of what a test makes is gone at once.
   nodeArguments: [
     '--max-semi-space-size=64',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
-import { withChromium } from './helpers/chromium.ts'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { createAccount } from './helpers/first-steps.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
@@ -32,7 +32,7 @@ const openApplication = async (
   t.teardown(() => profile.close())
   const page = await profile.newPage()
   watchConsole(t, page)
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(STEP_LIMIT)
   await page.goto((await site).url)
   await page.waitForFunction(() => 'application' in globalThis)
   return page

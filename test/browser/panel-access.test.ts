@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { bringAxe, faultsOf } from './helpers/axe.ts'
-import { withChromium } from './helpers/chromium.ts'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { createWallet } from './helpers/first-steps.ts'
 import { type Hand, mouseOn, openPanelPage } from './helpers/panel-page.ts'
 import { shoot } from './helpers/shoot.ts'
@@ -84,7 +84,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
         bypassCSP: true
       })
       await bringAxe(page)
-      page.setDefaultTimeout(60_000)
+      page.setDefaultTimeout(STEP_LIMIT)
       const hand = mouseOn(page)
       const faults = new Set<string>()
       const stop = async (state: string): Promise<void> => {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { withChromium } from './helpers/chromium.ts'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { serveTestPage } from './helpers/test-page.ts'
 import type { Flood } from './page/flood-page.ts'
 
@@ -30,7 +30,7 @@ browserTest(
     t.teardown(() => site.close())
     const page = await browser.newPage()
     t.teardown(() => page.close())
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(STEP_LIMIT)
     await page.goto(`${site.url}/#/hooks`)
     await page.getByText('No hook has fired yet').waitFor()
     const first = await page.evaluate(() => flood.pour(10))

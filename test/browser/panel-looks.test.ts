@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { bringAxe, faultsOf } from './helpers/axe.ts'
-import { withChromium } from './helpers/chromium.ts'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 import { type Scene, scenes } from './helpers/scenes.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
@@ -26,7 +26,7 @@ const openStage = async (
   t.teardown(() => profile.close())
   const page = await profile.newPage()
   watchConsole(t, page)
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(STEP_LIMIT)
   return async ({ state, place, acts }) => {
     await page.goto('about:blank')
     await page.goto(`${url}/?state=${state}#/${place}`)

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
-import { withChromium } from './helpers/chromium.ts'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { watchConsole } from './helpers/panel-page.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
 import { serveTestPage } from './helpers/test-page.ts'
@@ -15,7 +15,7 @@ const openSample = async (t: ExecutionContext, browser: Browser): Promise<Page> 
   const page = await browser.newPage()
   t.teardown(() => page.close())
   watchConsole(t, page)
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(STEP_LIMIT)
   await page.goto(`${(await site).url}/?state=full#/engines`)
   await page.getByRole('tablist').waitFor()
   return page

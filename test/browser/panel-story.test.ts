@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
-import { withChromium } from './helpers/chromium.ts'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { createAccount, createWallet } from './helpers/first-steps.ts'
 import { type Hand, keyboardOn, mouseOn, openPanelPage, watchConsole } from './helpers/panel-page.ts'
 
@@ -196,7 +196,7 @@ browserTest('the page works when its folder is opened without any server', async
   t.teardown(() => profile.close())
   const page = await profile.newPage()
   watchConsole(t, page)
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(STEP_LIMIT)
   await page.goto(new URL('../../devtools/page/index.html', import.meta.url).href)
   const hand = mouseOn(page)
   await createAccount(page, hand, { Username: 'alice', Password: 'correct horse battery' })

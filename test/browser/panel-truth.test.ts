@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { withChromium } from './helpers/chromium.ts'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 import { scenes } from './helpers/scenes.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
@@ -111,7 +111,7 @@ browserTest(
     t.teardown(() => profile.close())
     const page = await profile.newPage()
     watchConsole(t, page)
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(STEP_LIMIT)
     await page.goto(`${(await siteOf('truth-page')).url}/#/engines`)
     await page.waitForFunction(() => 'truth' in globalThis)
     await page.evaluate(async () => {
@@ -129,7 +129,7 @@ browserTest(
       done.push(await actOf(page, draw, FIXED.get(turn)))
       // Both are asked again and again, since a kernel goes on while it is read; soon they agree.
       let [said, known]: Readonly<Record<string, readonly string[]>>[] = []
-      const end = Date.now() + 10_000
+      const end = Date.now() + STEP_LIMIT
       do {
         known = await page.evaluate(() => truth.engines())
         said = await rowsOf(page, 'Engines')
@@ -174,7 +174,7 @@ for (const width of [320, 640, 960, 1280]) {
     const profile = await browser.newContext({ viewport: { width, height: 900 } })
     t.teardown(() => profile.close())
     const page = await profile.newPage()
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(STEP_LIMIT)
     const { url } = await siteOf('sample-page')
     const cut: string[] = []
     for (const { name, state, place, acts } of scenes) {

@@ -19,7 +19,7 @@ import { makeNodeIo } from '../../platform/node/index.ts'
 import { openDevice } from '../helpers/device.ts'
 import { engine, makeStage, wallet } from '../helpers/devtools-stage.ts'
 import { secretsOf } from '../helpers/wallet-secrets.ts'
-import { withChromium } from './helpers/chromium.ts'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { createAccount, createWallet } from './helpers/first-steps.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 
@@ -50,7 +50,7 @@ const openPage = async (t: ExecutionContext, browser: Browser, url: string): Pro
   const profile = await browser.newContext()
   t.teardown(() => profile.close())
   const page = await profile.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(STEP_LIMIT)
   watchConsole(t, page)
   await page.goto(url)
   return page

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
-import { withChromium } from './helpers/chromium.ts'
+import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { createAccount } from './helpers/first-steps.ts'
 import { mouseOn, watchConsole } from './helpers/panel-page.ts'
 import { serveFolder } from './helpers/serve-folder.ts'
@@ -19,7 +19,7 @@ browserTest(
     })
     const page = await profile.newPage()
     watchConsole(t, page)
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(STEP_LIMIT)
     const asked: string[] = []
     page.on('request', request => asked.push(new URL(request.url()).pathname))
     await page.addInitScript(() => {

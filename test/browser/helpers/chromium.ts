@@ -5,6 +5,9 @@ import { type Browser, chromium } from 'playwright-core'
 /** A test that has a browser. */
 export type BrowserTest = (t: ExecutionContext, browser: Browser) => Promise<void>
 
+/** How long a step in a page may take, in milliseconds: a bound for what hangs, far above what a busy machine needs. */
+export const STEP_LIMIT = 90_000
+
 /** Where a Chromium is: what `HOLDFAST_CHROMIUM` says, or where Debian puts its own. */
 const PROGRAM = process.env.HOLDFAST_CHROMIUM ?? '/usr/bin/chromium'
 

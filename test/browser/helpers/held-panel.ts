@@ -1,5 +1,6 @@
 import type { ExecutionContext, TestFn } from 'ava'
 import type { Browser, Locator, Page } from 'playwright-core'
+import { STEP_LIMIT } from './chromium.ts'
 import { watchConsole } from './panel-page.ts'
 import type { ServedFolder } from './serve-folder.ts'
 import { serveTestPage } from './test-page.ts'
@@ -20,7 +21,7 @@ export const heldPanelsFor = (test: TestFn): OpenHeldPanel => {
     site ??= serveTestPage('held-page')
     const page = await browser.newPage()
     t.teardown(() => page.close())
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(STEP_LIMIT)
     if (!mayComplain) watchConsole(t, page)
     await page.goto(`${(await site).url}/${fragment}`)
     return page

@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
+
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { STEP_LIMIT } from './chromium.ts'
 import { serveFolder } from './serve-folder.ts'
 
 /** Fails the test for what a page's console says: a breach of the page's policy is said there. */
@@ -32,7 +34,7 @@ export const openPanelPage = async (
   })
   const page = await profile.newPage()
   watchConsole(t, page)
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(STEP_LIMIT)
   await page.goto(`${site.url}/`)
   await page.getByText('live', { exact: true }).waitFor()
   return page
