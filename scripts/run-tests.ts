@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { writeTestGroups } from './test-groups.ts'
+import { shareOf, writeTestGroups } from './test-groups.ts'
 import { summaryOf, testReportOf } from './test-report.ts'
 
 /** Runs ava and shows what it prints; gives that text and its exit code. */
@@ -34,7 +34,7 @@ const args = given.filter(arg => arg !== '--full')
 const full = args.length < given.length ? { HOLDFAST_FULL: '1' } : {}
 // Who names files gets each in a process of its own, under its own name.
 const isWhole = suite === 'unit' && args.every(arg => arg.startsWith('-'))
-if (isWhole) writeTestGroups(process.cwd())
+if (isWhole) writeTestGroups(process.cwd(), shareOf(process.env.HOLDFAST_TEST_SHARE))
 const grouped = isWhole ? { HOLDFAST_TEST_GROUPS: '1' } : {}
 const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full, ...grouped })
 const { lines, failed } = summaryOf(testReportOf(output, code), process.env.HOLDFAST_CI === '1')

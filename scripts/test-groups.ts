@@ -54,14 +54,38 @@ Runner.prototype.start = function (...args) {
 }
 `
 
-/** Writes a file for each process of `npm test` into `dist/groups`; it imports the test files that share the process. */
-export const writeTestGroups = (root: string): void => {
+/** A part of the groups: every `of`th, from `from` on. */
+export interface TestShare {
+  readonly from: number
+  readonly of: number
+}
+
+/**
+ * Reads which part of the tests is to run.
+ *
+ * @param text - such as `1/2` for every second group from the second on; without it, all
+ * @throws Error for any other text
+ */
+export const shareOf = (text = '0/1'): TestShare => {
+  const [, from = '', of = ''] = /^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? []
+  if (from === '' || Number(from) >= Number(of))
+    throw new Error(`${text} is no share of the tests, such as 0/2`)
+  return { from: Number(from), of: Number(of) }
+}
+
+/**
+ * Writes a file for each process of `npm test` into `dist/groups`; it imports the test files that share the process.
+ *
+ * @param share - the groups to write; those of all shares together are all groups
+ */
+export const writeTestGroups = (root: string, share: TestShare): void => {
   const tests = join(root, 'dist/test')
   const folder = join(root, 'dist/groups')
   const files = unitTests(root).map(file => relative('dist/test', file))
   const groups = groupTests(new Map(files.map(file => [file, readFileSync(join(tests, file), 'utf8')])))
   rmSync(folder, { recursive: true, force: true })
-  for (const [name, members] of groups) {
+  const chosen = [...groups].filter((_, place) => place % share.of === share.from)
+  for (const [name, members] of chosen) {
     const path = join(folder, `${name}.test.js`)
     mkdirSync(dirname(path), { recursive: true })
     const imports = members.map(file => `import '${relative(dirname(path), join(tests, file))}'\n`)

@@ -5,9 +5,11 @@ import { delimiter, join } from 'node:path'
 /**
  * Runs the tests on the other versions of Node that people have, each installed from npm into `.build/node-versions` as
  * `scripts/node-versions/package-lock.json` pins it; on the newest also `npm run check`. The version at hand is tested
- * by `npm test` itself.
+ * by `npm test` itself. The newest runs all tests; those between share them by a draw, each group of test files on one of
+ * them, and run all with `--full`.
  *
  * @example npm run test:node-versions -- 26
+ * @example npm run test:node-versions -- --full
  */
 const manifest = join(process.cwd(), 'scripts/node-versions')
 const folder = join(process.cwd(), '.build/node-versions')
@@ -64,13 +66,24 @@ const countsOf = (output: string, code: number): { passed: number; failed: numbe
 }
 
 const versions = versionsOf(join(manifest, 'package.json'))
-const wanted = process.argv.slice(2)
+const wanted = process.argv.slice(2).filter(arg => arg !== '--full')
+const isFull = process.argv.includes('--full') || wanted.length > 0
 const unknown = wanted.filter(major => !versions.some(version => version.major === major))
 if (unknown.length > 0) {
   throw new Error(
     `No Node ${unknown.join(', ')} is pinned here, only ${versions.map(v => v.major).join(', ')}`
   )
 }
+const newest = versions.at(-1)
+const between = versions.filter(version => version !== newest)
+const drawn = Math.floor(Math.random() * between.length)
+
+/** The part of the tests that a version runs (`shareOf`). */
+const shareFor = (version: Version): string =>
+  isFull || version === newest
+    ? '0/1'
+    : `${(between.indexOf(version) + drawn) % between.length}/${between.length}`
+
 let passed = 0
 let failed = 0
 let skipped = ''
@@ -80,14 +93,20 @@ if (process.platform !== 'linux' || process.arch !== 'x64') {
   console.log('The pinned versions of Node are those of Linux on x64: nothing was tested here.')
 } else {
   if (!isInstalled(versions)) await install()
-  for (const { major, version } of versions) {
+  for (const one of versions) {
+    const { major, version } = one
     if (wanted.length > 0 && !wanted.includes(major)) continue
     const bin = join(folder, `node_modules/node-${major}/bin`)
-    const env: NodeJS.ProcessEnv = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` }
+    const share = shareFor(one)
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      HOLDFAST_TEST_SHARE: share,
+      PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`
+    }
     // npm passes the path of its own Node on, and with it every child would run on that one.
     for (const name of ['npm_node_execpath', 'NODE', 'npm_execpath']) delete env[name]
-    for (const suite of major === versions.at(-1)?.major ? ['test', 'check'] : ['test']) {
-      console.log(`== Node ${version}: ${suite}`)
+    for (const suite of one === newest ? ['test', 'check'] : ['test']) {
+      console.log(`== Node ${version}: ${suite}${share === '0/1' ? '' : `, share ${share}`}`)
       const { output, code } = await run(join(bin, 'node'), ['scripts/bootstrap.mjs', suite], env)
       const counts = countsOf(output, code)
       passed += counts.passed

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { groupTests } from '../../scripts/test-groups.ts'
+import { groupTests, shareOf } from '../../scripts/test-groups.ts'
 
 test('small test files of one folder share a process, not more than eight', t => {
   const files = Array.from({ length: 9 }, (_, at) => `kernel/a${at}.test.js`)
@@ -32,4 +32,11 @@ test('a test file with hooks, an order, or anything that a process has once has 
       ]
     )
   }
+})
+
+test('a share of the tests is written as its place and the number of shares', t => {
+  t.deepEqual(shareOf('1/2'), { from: 1, of: 2 })
+  t.deepEqual(shareOf(), { from: 0, of: 1 })
+  for (const text of ['', '2/2', '1', '0/0', '-1/2', 'a/b'])
+    t.throws(() => shareOf(text), { message: /no share/ }, text)
 })
