@@ -1,8 +1,11 @@
+/// <reference lib="dom" />
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { diskWithDeadline } from '../../kernel/base/disk-deadline.ts'
 import { isWalletError } from '../../kernel/base/errors.ts'
 import { testStoragePlugin } from '../contracts/storage-plugin.ts'
+import { makeFakeClock } from '../helpers/fake-clock.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { openPageDisk } from './helpers/page-disk.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
@@ -73,6 +76,48 @@ browserTest(
     t.is(await (await openPageDisk(second, 'a')).getText('x'), '1')
   }
 )
+
+browserTest(
+  'a write that another tab of the database holds up is given up, and nothing is written after it',
+  async (t, browser) => {
+    const profile = await openProfile(t, browser)
+    const pageDisk = await openPageDisk(await openTab(profile), 'a')
+    await pageDisk.setText('note', 'old')
+    const clock = makeFakeClock()
+    const disk = diskWithDeadline(pageDisk, { clock, onClosed: error => t.is(error.details.path, 'note') })
+
+    const stuck = await openTab(profile)
+    await holdTransaction(stuck, 'a')
+    const write = t.throwsAsync(disk.setText('note', 'new'))
+    const read = t.throwsAsync(disk.getText('note'))
+    await clock.advance(90_000)
+    t.true(isWalletError(await write, 'STORAGE_TIMEOUT'))
+    t.true(isWalletError(await read, 'STORAGE_TIMEOUT'))
+
+    await stuck.close()
+    t.true(isWalletError(await t.throwsAsync(disk.setText('note', 'newest')), 'STORAGE_TIMEOUT'))
+    t.is(await disk.getText('note'), 'new', 'the held write is made late, and no later one over it')
+  }
+)
+
+/** Keeps a transaction over the files of a database open for as long as the tab is. */
+const holdTransaction = (tab: Page, name: string): Promise<void> =>
+  tab.evaluate(
+    database =>
+      new Promise<void>((resolve, reject) => {
+        const opening = indexedDB.open(database)
+        opening.onerror = () => reject(opening.error)
+        opening.onsuccess = () => {
+          const files = opening.result.transaction('files', 'readwrite').objectStore('files')
+          const readAgain = (): void => {
+            files.get('note').onsuccess = readAgain
+            resolve()
+          }
+          readAgain()
+        }
+      }),
+    name
+  )
 
 browserTest('a closed disk refuses everything', async (t, browser) => {
   const disk = await openPageDisk(await openTab(await openProfile(t, browser)), 'a')
