@@ -275,3 +275,22 @@ test('when the disk fails while a wallet is added, the next refresh brings the w
     )
   }
 })
+
+test('a refusal for want of a code that names no voucher leaves a known stash as it is, and one with a voucher does not', async t => {
+  const { world, device } = await makeAlice()
+  const { stashes } = device
+  const before = JSON.stringify([...device.files])
+  const refuse = (results: Untyped): void => {
+    world.garble = () => ({ status_code: 8, message: 'Invalid OTP', results })
+  }
+  // The date of the last login alone is written once a day.
+  await world.clock.advance(25 * 3_600_000)
+  for (const results of [{}, { voucher_id: 'v' }, { voucher_auth: 'qrs=' }, { login_id: 'AAAA' }]) {
+    refuse(results)
+    await t.throwsAsync(open(device, { ...ALICE, password: 'wrong' }), { code: 'OTP' })
+    t.is(JSON.stringify([...device.files]), before)
+  }
+  refuse({ voucher_id: 'v', voucher_auth: 'qrs=' })
+  await t.throwsAsync(open(device, { ...ALICE, password: 'wrong' }), { code: 'OTP' })
+  t.is(stashes.localUsers()[0]?.voucherId, 'v')
+})

@@ -146,6 +146,17 @@ test('other devices follow a new username when they next hear of the account', a
   t.is(stashIn(other.files).username, 'bob')
 })
 
+test('a device that logs in with a new username knows it by that, also without the box of it', async t => {
+  const { world, alice } = await makeAlice()
+  const other = await openByPassword(world)
+  await alice.credentials.changeUsername({ username: 'bob', password })
+  world.garble = (_, reply) => ({ ...reply, results: { ...reply.results, userTextBox: undefined } })
+  const { files } = await openByPassword(world, other.files, { username: 'bob' })
+  t.is(stashIn(files).username, 'bob')
+  world.server.isOnline = false
+  await openByPassword(world, files, { username: 'bob' })
+})
+
 test('a new username shows wherever the old one did', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const kernel = await openDevice(world)

@@ -234,6 +234,8 @@ test('another client that undoes an edit of a short while ago stands, and that i
     conflict: undefined
   })
   t.is(shown({ data: ours.box, past }, foreign('{"x":2,"y":1}')).isSent, false, 'the same text')
+  // An edited value that becomes an object is gone like one that is removed.
+  t.is(shown({ data: ours.box, past }, foreign('{"x":{"a":1},"y":1}')).conflict, 'foreign')
 })
 
 test('a device that took another client’s version on top of ours is believed, and told of if an edit is gone by it', t => {

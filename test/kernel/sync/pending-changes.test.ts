@@ -1,5 +1,8 @@
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
+import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
+import { PendingChanges, RepoFiles } from '../../../kernel/sync/repo-files.ts'
+import { boxText } from '../../../kernel/sync/repo-record.ts'
 import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
 import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
@@ -95,3 +98,37 @@ test('an edit of a file that the server has deleted since is still one of the te
   await device.sync()
   t.deepEqual(await device.json('s.json'), { x: 3, y: 2 })
 })
+
+test('of the texts that were edited after a request, only those count as sent that one may have held', async t => {
+  const entries = new Map([
+    ['f/a', junkOf(0)],
+    ['c/a', 'new'],
+    ['f/b', junkOf(9)],
+    ['c/b', 'new']
+  ])
+  const files = new RepoFiles({
+    get: (key: string) => entries.get(key),
+    entries: (prefix: string) => [...entries].filter(([key]) => key.startsWith(prefix))
+  } as unknown as PagedStore)
+  const changes = new PendingChanges(files)
+  const sentBefore = (n: number, sent: readonly string[] = []): readonly string[] =>
+    changes.sentBefore('a', { box: junkOf(n), base: null, sent })
+  // An earlier process may have sent what is there, and nothing that comes later.
+  t.deepEqual(sentBefore(0), [junkOf(0)])
+  t.deepEqual(sentBefore(1, [junkOf(0)]), [junkOf(0)])
+  t.deepEqual(sentBefore(2, [junkOf(0)]), [junkOf(0)])
+  entries.set('f/a', junkOf(3))
+  const options = { limit: 9, skipped: new Set<string>(), takesDeletions: true }
+  t.deepEqual([...(await changes.takeBatch({ ...options, skipped: new Set(['b']) })).keys()], ['a'])
+  t.deepEqual(sentBefore(3, [junkOf(0)]), [junkOf(0), junkOf(3)])
+  t.deepEqual(sentBefore(4, [junkOf(0)]), [junkOf(0)])
+  t.deepEqual(sentBefore(3, [0, 1, 2].map(junkOf)), [1, 2, 3].map(junkOf), 'the last three are kept')
+  t.deepEqual(changes.sentBefore('a', { box: null, base: junkOf(3), sent: [] }), [], 'a deletion is no text')
+  t.deepEqual(changes.sentBefore('a', undefined), [])
+  t.deepEqual(changes.sentBefore('other', { box: junkOf(1), base: null, sent: [] }), [])
+  t.deepEqual([...(await changes.takeBatch({ ...options, limit: 1 })).keys()], ['a'])
+  t.deepEqual([...(await changes.takeBatch(options)).keys()], ['a', 'b'])
+})
+
+const junkOf = (n: number): string =>
+  boxText({ encryptionType: 0, iv_hex: `${n}`.repeat(32), data_base64: 'AAAA' })

@@ -300,6 +300,11 @@ test('the newest two thousand replaced boxes are remembered, and what a reply ad
   )
   t.is(writes.get('o/2'), 'again')
 
+  for (const count of [1, 1500, 2000]) {
+    const room = new Map<string, string | BulkChange | null>([['o/new', '1']])
+    guardOf(new Map(), { entries: new Map(numbered.slice(0, count)) }).guard.finish(room)
+    t.is(room.size, 1, `of ${count} none is forgotten`)
+  }
   const quiet = new Map<string, string | BulkChange | null>([['other', 'x']])
   guard.finish(quiet)
   t.is(quiet.size, 1, 'a reply that replaces nothing forgets nothing')
@@ -352,4 +357,33 @@ test('one reply adds at most five hundred boxes to those that are remembered', t
     guard.remember(before, { data: now, pending: undefined }, writes)
   }
   t.is(writes.size, 500)
+})
+
+test('a server that lacks files and shows an older version of another one is told of with the number of all of them', async t => {
+  const { store, device, first } = await rolledBack()
+  store.put({ gone: boxOf('1'), lost: boxOf('2'), file: boxOf('{"a":3}') })
+  await device.sync()
+  const old = { hash: '00', changes: { file: first, other: store.files.get('other') } }
+  store.fault = ({ method, url }) =>
+    method === 'GET' ? (url.endsWith('/') ? replyOf(200, old) : replyOf(404, {})) : undefined
+  await device.sync()
+  t.is(device.repo.state.getSnapshot().rolledBackFiles, 3)
+  t.is(store.files.size, 4)
+})
+
+test('one box that is refused, because too many that do not open are kept, is told of', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const junk = (n: number) => ({ ...boxOf('x'), data_base64: 'A'.repeat(1024 + n) })
+  const many = Array.from({ length: 230 }, (_, n) => [`junk/${n}`, junk(n)] as const)
+  store.put(Object.fromEntries(many))
+  await device.sync()
+  device.reports.length = 0
+  store.put({ 'junk/one': junk(500) })
+  await device.sync()
+  t.like(device.reports, [{ code: 'CORRUPT_FILE' }, { code: 'REPO_LIMIT', details: { count: 1 } }])
+  device.reports.length = 0
+  store.put({ real: boxOf('x') })
+  await device.sync()
+  t.deepEqual(device.reports, [])
 })

@@ -30,6 +30,16 @@ const entriesOf = async ({ io, files, repo }: Device, prefix: string): Promise<[
   return entries.map(([key, text]) => [key, text])
 }
 
+/** Writes entries into the store of a device that is closed. */
+const writeEntries = async ({ io, files }: Device, entries: ReadonlyMap<string, string>): Promise<void> => {
+  const folder = `repos/${repoId}/store`
+  const disk = makeFaultDisk(files)
+  const place = { io, disk, folder, key: new Secret(dataKey.slice()), report() {}, bulk: BULK }
+  const store = await openPagedStore(place, await disk.list(folder))
+  await store.write(entries)
+  await store.close()
+}
+
 /** The paths of the deleted files that a device keeps aside. */
 const keptAside = async (device: Device): Promise<string[]> =>
   (await entriesOf(device, 'q/')).map(([key]) => key.slice(16)).sort()
@@ -334,4 +344,41 @@ test('a state of the server that was left before is an old one, and unless it is
   const many = Array.from({ length: 16 }, (_, n) => `h${n}`)
   const { h } = writesOf({ hash: 'new' }, { seen: many.join(' '), status: {} }) as { h?: string }
   t.deepEqual(h?.split(' '), [...many.slice(1), 'new'])
+})
+
+test('versions that no device can build upon any more are forgotten with a later reply', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  for (const text of ['1', '2', '3']) {
+    await device.repo.setText('f', text)
+    await device.sync()
+  }
+  await device.clock.advance(DAY_MS + 1)
+  store.put({ other: boxOf('x') })
+  await device.sync()
+  const kept = await entriesOf(device, 'v/')
+  t.deepEqual(
+    kept.map(([path]) => path),
+    ['other']
+  )
+})
+
+test('a change whose text was lost here is over when the server has a text of the file', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  await device.repo.setText('other', '1')
+  await device.sync()
+  await device.repo.close()
+  await writeEntries(device, new Map([['c/lost', 'again']]))
+  const again = await openDevice(store, { files: device.files })
+  t.is(again.repo.pendingCount, 1)
+  store.put({ lost: boxOf('theirs') })
+  store.calls.length = 0
+  await again.sync()
+  t.is(again.repo.pendingCount, 0)
+  t.is(await again.repo.getText('lost'), 'theirs')
+  t.deepEqual(
+    store.calls.map(({ method }) => method),
+    ['GET']
+  )
 })

@@ -397,3 +397,30 @@ test('a repo that is closed waits for the sync and the write under way, and then
   const writing = other.repo.setTexts(new Map(Array.from({ length: 2000 }, (_, n) => [`f${n}.json`, '1'])))
   await Promise.all([t.notThrowsAsync(writing), other.repo.close()])
 })
+
+test('a loop listens to a repo once, however often it is added, and not when it is removed or the loop closed', async t => {
+  const device = await openDevice(makeSyncStore())
+  let listeners = 0
+  const state = {
+    getSnapshot: () => ({}),
+    subscribe() {
+      listeners += 1
+      return () => void (listeners -= 1)
+    }
+  }
+  const repo = { state, pendingCount: 0 } as unknown as typeof device.repo
+  const loop = new SyncLoop({ io: device.io, servers: device.servers, report: error => t.fail(`${error}`) })
+  for (let time = 0; time < 2; time += 1) {
+    loop.add(repo)
+    loop.add(repo)
+    t.is(listeners, 1)
+    loop.remove(repo)
+    t.is(listeners, 0)
+  }
+  loop.add(repo)
+  loop.close()
+  t.is(listeners, 0)
+  loop.add(repo)
+  t.is(listeners, 0)
+  t.is(device.clock.timerCount, 0)
+})

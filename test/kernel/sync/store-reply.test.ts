@@ -212,3 +212,36 @@ for (const [name, start] of [
     t.true(turns >= 4, `${turns} pauses in ${text.length} characters`)
   })
 }
+
+test('a box of twelve million bytes is taken, in either spelling of a reply', async t => {
+  const length = 12 * 1024 * 1024
+  const large = BOX.replace('AA==', 'A'.repeat(length - BOX.length + 4))
+  t.is(large.length, length)
+  for (const lead of ['', ' ']) {
+    const { reply, faults } = await parse(`${lead}{"changes":{"a":${large}},"hash":"h"}`)
+    t.is(reply.changes.get('a'), large)
+    t.deepEqual(faults, [])
+  }
+})
+
+test('a reply in the ordinary spelling is read with a pause at every 64 files, whatever the order of fields in a box', async t => {
+  const fields = [`"iv_hex":"${VECTOR}"`, '"data_base64":"AA=="', '"encryptionType":0']
+  const other = `{${fields.join()}}`
+  for (const box of [BOX, other]) {
+    let now = 0
+    let pauses = 0
+    const clock = {
+      monotonic: () => {
+        now += 1000
+        return now
+      },
+      turn: async () => void (pauses += 1)
+    }
+    const entries = Array.from({ length: 640 }, (_, n) => `"f${n}":${n % 3 === 0 ? 'null' : box}`)
+    const text = `{"changes":{${entries.join()}},"hash":"h"}`
+    const reply = await parseStoreReply(text, { isUpload: true, clock, report: error => t.fail(`${error}`) })
+    t.is(reply.changes.size, 640)
+    t.is(reply.changes.get('f1'), BOX)
+    t.true(pauses >= 9 && pauses <= 11, `${pauses} pauses`)
+  }
+})

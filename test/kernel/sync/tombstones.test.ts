@@ -429,3 +429,23 @@ test('what becomes one file keeps the newest thousand tombstones of the last 90 
   t.is(known.of('2/0').length, 0, 'beyond a thousand')
   t.is(known.seal([last], now * 1000).size, 1, 'it is said once more')
 })
+
+test('a file of tombstones holds those of its upload alone, until sixteen become one', t => {
+  const known = tombstones()
+  const lineage = new Map([['0123456789ab', 1]])
+  const namesIn = (sent: ReadonlyMap<string, string | null>): string[] =>
+    [...sent.values()].flatMap(box => {
+      const { deletions } = JSON.parse((box && boxes.open(box)?.text) ?? '{"deletions":[]}')
+      return (deletions as { path: string }[]).map(({ path }) => path)
+    })
+  t.is(known.seal([], 0).size, 0)
+  for (let n = 0; n < 17; n += 1) {
+    const sent = known.seal([{ path: `${n}`, at: n, lineage }], n * 1000)
+    const all = Array.from({ length: 17 }, (_, i) => `${16 - i}`)
+    t.deepEqual(namesIn(sent), n < 16 ? [`${n}`] : all)
+    t.is(sent.size, n < 16 ? 1 : 17)
+    known.ingest({ sent: new Map(), changes: sent })
+  }
+  const next = known.seal([{ path: 'next', at: 17, lineage }], 17_000)
+  t.deepEqual(namesIn(next), ['next'])
+})

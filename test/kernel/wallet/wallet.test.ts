@@ -595,3 +595,18 @@ test('a name or fiat code that another device wrote is shown after a sync; the d
   await waitFor(() => wallet.name === 'Renamed' && wallet.getSnapshot().fiatCurrencyCode === 'iso:EUR')
   t.pass()
 })
+
+test('observers are told of a transaction whose payment is forgotten', async t => {
+  const events: string[][] = []
+  const watch: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) =>
+      hooks.transactionsChanged.tap('watch', ({ changed }) => void events.push([...changed]))
+  }
+  const { wallet } = await makeHome(t, {}, [watch])
+  const { txid } = await wallet.signTx(await wallet.makeSpend(pay('5')))
+  await wallet.forgetTx(txid)
+  await waitFor(() => events.length > 0)
+  t.deepEqual(events, [[txid]])
+})

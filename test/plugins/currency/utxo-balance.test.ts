@@ -69,6 +69,17 @@ test('change of what others have not confirmed is as unsure as that, however lon
   t.true(isOwn('c'))
 })
 
+test('change is our own at the end of up to 25 of our payments that wait, not of more', t => {
+  const { ledger, txOf, isOwn } = makeLedger()
+  ledger.put(txOf('0', ['foreign']), { ...seen, height: 7 })
+  // The first builds on a coin that is confirmed, so that there are n - 1 below the n-th.
+  for (let n = 1; n <= 28; n += 1) {
+    ledger.put(txOf(`${n}`, [`${n - 1}`]), seen)
+    t.is(isOwn(`${n}`), n <= 26, `after ${n} payments`)
+    t.is(ledger.coinAt(`${n}:0`)?.isOwnChange, n <= 26)
+  }
+})
+
 test('forged payments that spend each other in ever more ways are judged once each', t => {
   const { ledger, txOf, isOwn } = makeLedger()
   const branching = (txid: string, source: string): RawTx => ({
