@@ -405,7 +405,9 @@ test('a loop listens to a repo once, however often it is added, and not when it 
     getSnapshot: () => ({}),
     subscribe() {
       listeners += 1
-      return () => void (listeners -= 1)
+      return () => {
+        listeners -= 1
+      }
     }
   }
   const repo = { state, pendingCount: 0 } as unknown as typeof device.repo

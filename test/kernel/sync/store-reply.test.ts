@@ -235,7 +235,9 @@ test('a reply in the ordinary spelling is read with a pause at every 64 files, w
         now += 1000
         return now
       },
-      turn: async () => void (pauses += 1)
+      turn: async () => {
+        pauses += 1
+      }
     }
     const entries = Array.from({ length: 640 }, (_, n) => `"f${n}":${n % 3 === 0 ? 'null' : box}`)
     const text = `{"changes":{${entries.join()}},"hash":"h"}`

@@ -956,3 +956,54 @@ test('rows alongside files are in the same write, or none of both is', async t =
   t.deepEqual(await table.getMany(['1', '2']), ['row 1', undefined])
   t.deepEqual(await repo.getTexts(['transaction/1-t.json', 'transaction/2-t.json']), ['1', undefined])
 })
+
+test('a sync that was held up for more than 45 seconds reads again before it uploads, twice at most', async t => {
+  for (const [heldUp, pauseMs, reads] of [
+    [1, 45_000, 1],
+    [1, 45_001, 2],
+    [2, 60_000, 3],
+    [9, 60_000, 3]
+  ] as const) {
+    const store = makeSyncStore()
+    let now = 1_700_000_000_000
+    const device = await openDevice(store, { now: () => now })
+    const methods = async (): Promise<string[]> => {
+      store.calls.length = 0
+      await device.sync()
+      return store.calls.map(({ method }) => method)
+    }
+    // As a device that sleeps while the answer comes.
+    store.fault = ({ method }) => {
+      if (method === 'GET' && store.calls.length <= heldUp) now += pauseMs
+      return undefined
+    }
+    t.deepEqual(await methods(), ['GET'], 'nothing is to be sent')
+    await device.repo.setText('f', '1')
+    t.deepEqual(await methods(), [...Array.from({ length: reads }, () => 'GET'), 'POST'])
+    t.is(device.repo.pendingCount, 0)
+  }
+})
+
+test('what another device wrote while a sync was held up is merged before the upload', async t => {
+  const store = makeSyncStore()
+  let now = 1_700_000_000_000
+  const [a, b] = [await openDevice(store, { now: () => now }), await openDevice(store)]
+  await a.repo.setText('s.json', '{"x":1,"y":1}')
+  await a.sync()
+  await b.sync()
+  await b.repo.setText('s.json', '{"x":1,"y":2}')
+  await a.repo.setText('s.json', '{"x":2,"y":1}')
+  let isHeldUp = false
+  store.fault = async ({ method }) => {
+    if (method !== 'GET' || isHeldUp) return undefined
+    isHeldUp = true
+    const before = replyOf(200, { changes: {}, hash: a.repo.state.getSnapshot().lastHash })
+    await b.sync()
+    now += 60_000
+    return before
+  }
+  await a.sync()
+  t.deepEqual(await a.json('s.json'), { x: 2, y: 2 })
+  const uploads = store.calls.filter(({ method }) => method === 'POST').length
+  t.is(uploads, 3, 'the file never stood on the server without the edit of the other device')
+})

@@ -633,3 +633,24 @@ test('a cancelled request keeps nothing of an account that asks for a code', asy
   t.deepEqual(device.stages, ['edge asking', 'edge failed OTP'])
   t.is(device.files.size, 0)
 })
+
+test('a request that is cancelled while its account opens is closed, and keeps nothing of the account', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const device = await openDevice(world, new Map(), { config: { appId: APP } })
+  const request = await requestEdgeLogin<Login>(device.services, device.stashes, {
+    async open(login, isWanted) {
+      t.true(isWanted())
+      request.cancel()
+      t.false(isWanted())
+      login.close()
+      return login
+    }
+  })
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_CLOSED' })
+  t.is(request.getSnapshot().state, 'closed')
+  await settle()
+  t.deepEqual([...device.files.keys()], [])
+  t.deepEqual(device.stashes.list(), [])
+})

@@ -118,6 +118,24 @@ test('small writes lie over what is on the disk, and move there when many have g
   await check((await open(files)).table)
 })
 
+test('small writes move to the disk each time that many have gathered', async t => {
+  const files = new Map<string, string>()
+  const { store, table } = await open(files)
+  let [gathered, most] = [0, 0]
+  let segments = filesOf(files, 's').join()
+  for (let i = 0; i < 150; i += 1) {
+    await store.write(rowsOf(1, i))
+    await store.settled()
+    const now = filesOf(files, 's').join()
+    gathered = now === segments ? gathered + 1 : 0
+    most = Math.max(most, gathered)
+    segments = now
+  }
+  t.true(most < 40, `${most} rows have gathered`)
+  t.is(await table.count(), 150)
+  await store.close()
+})
+
 test('a row that is written while its place is looked for stands where it was or where it will be', async t => {
   const { store, table } = await open(new Map())
   await store.write(rowsOf(20))
