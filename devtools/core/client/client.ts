@@ -2,7 +2,7 @@ import { compact, type JsonObject, Observable, type Readable } from '../../../ke
 import { ActionError } from '../model/action-error.ts'
 import { type ActionHandler, type ActionName, type Actions, readingActions } from '../model/actions.ts'
 import type { JournalEvent } from '../model/facts.ts'
-import { emptyView, type View } from '../model/slices.ts'
+import type { View } from '../model/slices.ts'
 import {
   type ClientMessage,
   type HostMessage,
@@ -10,6 +10,7 @@ import {
   PROTOCOL_VERSION
 } from '../protocol/protocol.ts'
 import {
+  emptyView,
   foldMessage,
   initialState,
   type KnownState,

@@ -1,13 +1,12 @@
 import type { JournalEvent } from '../model/facts.ts'
-import {
-  emptyView,
-  type Slice,
-  type SliceName,
-  type SlicePatch,
-  sliceNames,
-  type View
-} from '../model/slices.ts'
+import type { Slice, SliceName, SlicePatch, View } from '../model/slices.ts'
+import { sliceNames } from '../model/snapshot-fields.ts'
 import type { HostMessage } from '../protocol/protocol.ts'
+
+/** Tables without a row. */
+export const emptyView: View = Object.freeze(
+  Object.fromEntries(sliceNames.map(name => [name, new Map()])) as unknown as View
+)
 
 /** A message that carries tables or what changed in them. */
 export type TableMessage = Extract<HostMessage, { readonly type: 'snapshot' | 'batch' }>

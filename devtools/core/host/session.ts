@@ -3,7 +3,8 @@ import { ActionError, failureOf } from '../model/action-error.ts'
 import { type ActionHandler, type ActionName, addressActions, readingActions } from '../model/actions.ts'
 import type { ActionFact, JournalEvent } from '../model/facts.ts'
 import { type RedactOptions, redactEntry, redactFailure, redactOutput, redactRow } from '../model/redact.ts'
-import { type SliceName, type SlicePatch, type Slices, sliceNames } from '../model/slices.ts'
+import type { SliceName, SlicePatch, Slices } from '../model/slices.ts'
+import { sliceNames } from '../model/snapshot-fields.ts'
 import {
   type BadMessage,
   type ClientMessage,

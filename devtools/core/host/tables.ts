@@ -1,6 +1,7 @@
 import type { AccountSnapshot } from '../../../kernel/index.ts'
 import type { HookName, HookSnapshot } from '../model/facts.ts'
-import { type SliceName, type Slices, sliceNames } from '../model/slices.ts'
+import type { SliceName, Slices } from '../model/slices.ts'
+import { sliceNames } from '../model/snapshot-fields.ts'
 
 /** The number of rows that each table keeps. */
 export type TableLimits = { readonly [K in SliceName]: number }

@@ -70,39 +70,6 @@ export interface Actions {
 /** The name of an action. */
 export type ActionName = keyof Actions
 
-/** The names of all actions; a message may name any of them and nothing else. */
-export const actionNames: ReadonlySet<string> = new Set(
-  Object.keys({
-    'account.create': true,
-    'account.login': true,
-    'account.logout': true,
-    'wallet.create': true,
-    'wallet.receive': true,
-    'engine.pause': true,
-    'engine.resume': true,
-    'engine.resync': true,
-    'repo.sync': true,
-    'spend.draft': true,
-    'spend.max': true,
-    'spend.approve': true,
-    'spend.discard': true,
-    'spend.resend': true,
-    'spend.replace': true,
-    'spend.forget': true,
-    'swap.ask': true,
-    'swap.close': true,
-    'swap.review': true,
-    'swap.approve': true,
-    'swap.discard': true,
-    'swap.enable': true,
-    'rates.route': true,
-    'rates.refresh': true,
-    'world.fund': true,
-    'world.mine': true,
-    'world.network': true
-  } satisfies { readonly [K in ActionName]: true })
-)
-
 /** One action with what it needs. */
 export type Action = {
   readonly [K in ActionName]: { readonly name: K; readonly input: Actions[K]['in'] }

@@ -1,9 +1,11 @@
 import { compact, isNativeAmount, type Json, type JsonObject, scrub } from '../../../kernel/index.ts'
 import type { ActionFailure } from './action-error.ts'
+import { outputFields } from './action-fields.ts'
 import type { ActionName, Actions } from './actions.ts'
 import { type FactName, type JournalEntry, type JournalEvent, subjectOf } from './facts.ts'
-import { type FieldRule, factRules, outputRules, rowRules } from './redaction-rules.ts'
+import { type Field, type Fields, presentField } from './field.ts'
 import type { SliceName, Slices } from './slices.ts'
+import { factFields, rowFields } from './snapshot-fields.ts'
 
 /** Options for addresses and txids. */
 export interface RedactOptions {
@@ -13,16 +15,14 @@ export interface RedactOptions {
   readonly salt?: string
 }
 
-type Rules = Readonly<Record<string, FieldRule>>
-
 /** A row of a table with the fields that may be shown; whatever nobody has decided on is left out (pure). */
 export const redactRow = <K extends SliceName>(
   slice: K,
   row: Slices[K],
   options: RedactOptions = {}
 ): Slices[K] =>
-  // What is left has the fields of the row: the rules name each one, and none of a snapshot is hidden at its top.
-  redactObject(rowRules[slice], row, options) as unknown as Slices[K]
+  // What is left has the fields of the row: the entries name each one, and none of a snapshot is hidden at its top.
+  redactObject(rowFields[slice], row, options) as unknown as Slices[K]
 
 /** An event as a panel may see it (pure). */
 export const redactEntry = (
@@ -36,7 +36,7 @@ export const redactEntry = (
     at,
     hook,
     ...compact({ subject, correlationId }),
-    data: redactObject(factRules[hook], fact, options)
+    data: redactObject(factFields[hook], fact, options)
   }
 }
 
@@ -46,14 +46,14 @@ export const redactFact = (
   data: object,
   options: RedactOptions = {}
 ): JsonObject | undefined =>
-  Object.hasOwn(factRules, hook) ? redactObject(factRules[hook as FactName], data, options) : undefined
+  Object.hasOwn(factFields, hook) ? redactObject(factFields[hook as FactName], data, options) : undefined
 
 /** The result of an action as a panel may see it (pure). */
 export const redactOutput = (
   action: ActionName,
   output: Actions[ActionName]['out'],
   options: RedactOptions = {}
-): JsonObject => redactObject(outputRules[action], output, options)
+): JsonObject => redactObject(outputFields[action], output, options)
 
 /** A failure as a panel may see it: its words are safe, and may still name an address or a txid (pure). */
 export const redactFailure = (
@@ -75,37 +75,34 @@ export const redactFailure = (
   }
 }
 
-const redactObject = (rules: Rules, value: object, options: RedactOptions): JsonObject => {
+const redactObject = (fields: Fields, value: object, options: RedactOptions): JsonObject => {
   const shown: Record<string, Json> = {}
-  for (const name in rules) {
+  for (const [name, field] of Object.entries(fields)) {
     if (!Object.hasOwn(value, name)) continue
-    const field = redactField(rules[name], (value as Rules)[name], options)
-    if (field !== undefined) shown[name] = field
+    const item = redactField(field, (value as Readonly<Record<string, unknown>>)[name], options)
+    if (item !== undefined) shown[name] = item
   }
   return shown
 }
 
-const redactField = (
-  rule: FieldRule | undefined,
-  value: unknown,
-  options: RedactOptions
-): Json | undefined => {
-  if (rule === undefined || rule === 'hidden') return undefined
-  if (rule === 'plain') return plainOf(value, 0)
-  if (rule === 'text') return typeof value === 'string' ? scrub(value) : undefined
-  if (rule === 'chain') return chainOf(value, options)
+const redactField = (given: Field, value: unknown, options: RedactOptions): Json | undefined => {
+  const field = presentField(given)
+  if (field === 'hidden') return undefined
+  if (typeof field === 'string' || 'words' in field) return plainOf(value, 0)
+  if ('masked' in field) return typeof value === 'string' ? scrub(value) : undefined
+  if ('chain' in field) return chainOf(value, options)
   if (value === null) return null
-  if ('object' in rule) return isObject(value) ? redactObject(rule.object, value, options) : undefined
-  if ('values' in rule) return isObject(value) ? redactValues(rule.values, value, options) : undefined
+  if ('object' in field) return isObject(value) ? redactObject(field.object, value, options) : undefined
+  if ('values' in field) return isObject(value) ? redactValues(field.values, value, options) : undefined
   if (!Array.isArray(value)) return undefined
-  return value.filter(isObject).map(item => redactObject(rule.each, item, options))
+  return value.filter(isObject).map(item => redactObject(field.each, item, options))
 }
 
-const redactValues = (rules: Rules, table: object, options: RedactOptions): JsonObject =>
+const redactValues = (fields: Fields, table: object, options: RedactOptions): JsonObject =>
   Object.fromEntries(
     Object.entries(table)
       .filter(([, value]) => isObject(value))
-      .map(([name, value]) => [name, redactObject(rules, value as object, options)])
+      .map(([name, value]) => [name, redactObject(fields, value as object, options)])
   )
 
 const chainOf = (value: unknown, options: RedactOptions): Json | undefined => {

@@ -41,29 +41,6 @@ export interface Slices {
 /** The name of a table. */
 export type SliceName = keyof Slices
 
-/** Every table, in the order in which a message lists them. */
-export const sliceNames: readonly SliceName[] = Object.keys({
-  plugins: true,
-  users: true,
-  logins: true,
-  accounts: true,
-  lobbies: true,
-  repos: true,
-  wallets: true,
-  engines: true,
-  spends: true,
-  rateProviders: true,
-  pairs: true,
-  routes: true,
-  quotes: true,
-  world: true
-} satisfies { readonly [K in SliceName]: true }) as SliceName[]
-
-/** Tables without a row. */
-export const emptyView: View = Object.freeze(
-  Object.fromEntries(sliceNames.map(name => [name, new Map()])) as unknown as View
-)
-
 /** One table: snapshots by id, in the order in which the ids were first seen. */
 export type Slice<K extends SliceName = SliceName> = ReadonlyMap<string, Slices[K]>
 

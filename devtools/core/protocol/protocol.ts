@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../kernel/index.ts'
 import type { ActionFailure } from '../model/action-error.ts'
-import { type ActionName, actionNames } from '../model/actions.ts'
+import { actionNames } from '../model/action-fields.ts'
+import type { ActionName } from '../model/actions.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import { isRecord } from '../model/row-shapes.ts'
 import type { SliceName, SlicePatch, Slices } from '../model/slices.ts'

@@ -3,7 +3,8 @@ import type { TableMessage } from '../client/view.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import { redactFact, redactRow } from '../model/redact.ts'
 import { isRecord, isRowOf } from '../model/row-shapes.ts'
-import { type SliceName, type SlicePatch, type Slices, sliceNames } from '../model/slices.ts'
+import type { SliceName, SlicePatch, Slices } from '../model/slices.ts'
+import { sliceNames } from '../model/snapshot-fields.ts'
 
 /** The format and version of a recording. Other versions are refused. */
 export const RECORDING_FORMAT = { format: 'holdfast-devtools-recording', version: 1 } as const

@@ -3,7 +3,7 @@
 
 import { makeClient } from '../../../devtools/core/client/client.ts'
 import type { JournalEvent } from '../../../devtools/core/model/facts.ts'
-import { sliceNames } from '../../../devtools/core/model/slices.ts'
+import { sliceNames } from '../../../devtools/core/model/snapshot-fields.ts'
 import { makeChannelPair } from '../../../devtools/core/protocol/channel-pair.ts'
 import { PROTOCOL_VERSION } from '../../../devtools/core/protocol/protocol.ts'
 import { mountPanel } from '../../../devtools/react/mount-panel.tsx'

@@ -13,7 +13,8 @@ import {
   commandNamesOf,
   type DraftInput
 } from '../../../../devtools/core/actions/command-line.ts'
-import { type Action, type Actions, actionNames } from '../../../../devtools/core/model/actions.ts'
+import { actionNames } from '../../../../devtools/core/model/action-fields.ts'
+import type { Action, Actions } from '../../../../devtools/core/model/actions.ts'
 import type { SliceName, View } from '../../../../devtools/core/model/slices.ts'
 import { nativeAmount, parseAmount } from '../../../../kernel/index.ts'
 import { normalizeUsername } from '../../../../kernel/login/derive.ts'

@@ -16,6 +16,7 @@ const units = {
   displayName: 'Bitcoin',
   denominations: [{ name: 'BTC', multiplier: '1' }]
 }
+const parts = { spendable: '1', incoming: '2', immature: '1', reserved: '1' }
 const hop = {
   fromCurrency: 'BTC',
   toCurrency: 'iso:USD',
@@ -36,7 +37,11 @@ const recorded = async (): Promise<readonly [header: string, tables: string]> =>
   stage.tell('accountChanged', account('a', { username: 'alice', walletIds: ['w1'] }))
   stage.tell(
     'walletChanged',
-    wallet('w1', { balances: { '': '5', usdx: '7' }, tokens: [{ tokenId: 'usdx', ...units }] })
+    wallet('w1', {
+      balances: { '': '5', usdx: '7' },
+      balanceDetails: { '': parts as never },
+      tokens: [{ tokenId: 'usdx', ...units }]
+    })
   )
   stage.tell('engineChanged', engine('w1', { status: 'looking' }))
   stage.tell('repoChanged', {
@@ -118,4 +123,17 @@ test('a recording with something else in place of any value is refused or can be
     }
   }
   t.true(refused > 500 && drawn > 500, `${refused} refused, ${drawn} drawn`)
+})
+
+test('a recording whose parts of a balance are not those of a kernel is refused', async t => {
+  const [header, tables] = await recorded()
+  const [[, row] = []] = (JSON.parse(tables) as { slices: { wallets: [string, Node][] } }).slices.wallets
+  t.deepEqual(row?.balanceDetails, { '': parts })
+  const path = ['slices', 'wallets', '0', '1', 'balanceDetails', '']
+  for (const value of [{}, { ...parts, incoming: 5 }, { spendable: '1' }])
+    t.throws(
+      () => openRecording([header, withValue(tables, path, value)]),
+      { instanceOf: RecordingError },
+      JSON.stringify(value)
+    )
 })
