@@ -17,7 +17,7 @@ export type HintSource = () => Iterable<RatePair>
 export class RateHints {
   readonly #services: Services
   readonly #file: HintFile
-  /** The pairs that this run has found. */
+  /** The pairs that conversions missed in this run, and those that were added. */
   readonly #remembered = new RatePairSet(MAX_WANTED)
   /** The pairs in the file, those to be written included. */
   readonly #kept = new RatePairSet(MAX_WANTED)

@@ -389,7 +389,7 @@ const requireData = (option: string, value: object): void => {
   })
 }
 
-/** @throws OPTION_INVALID unless the context of a request that hold texts hold no other things */
+/** @throws OPTION_INVALID if a text of a request, or its list of targets, is something else */
 const checkSpendInfo = (request: SpendInfo): void => {
   requireData('request', request)
   requireObjects('spendTargets', request.spendTargets)

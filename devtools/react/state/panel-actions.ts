@@ -113,13 +113,13 @@ const KEPT = 100
 const isDrafting = (action: Action): action is Draft['action'] =>
   action.name === 'spend.draft' || action.name === 'spend.replace' || action.name === 'swap.review'
 
-/** The draft that an action action; undefined if it action none. */
+/** The draft that an action has made; undefined if it made none. */
 const draftOf = (action: Action, output: object): Draft | undefined =>
   isDrafting(action) && 'draftId' in output
-    ? { ...(output as Pick<Draft, 'draftId' | 'review'>), action: action }
+    ? { ...(output as Pick<Draft, 'draftId' | 'review'>), action }
     : undefined
 
-/** Takes in what an action action. */
+/** Remembers what an action has made. */
 const remembered = (memory: PanelMemory, action: Action, output: object): PanelMemory => {
   if (action.name === 'swap.ask' && 'roundId' in output) {
     return { ...memory, rounds: withEntry(memory.rounds, String(output.roundId), action.input) }

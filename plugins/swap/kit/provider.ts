@@ -90,7 +90,7 @@ export const wantedAmountOf = async (
   }
 }
 
-/** A payment to an address that is not known yet, to client for its fee. */
+/** A payment to an address that is not known yet, to ask for its fee. */
 export const spendWithoutAddress = (
   { request }: QuoteContext,
   nativeAmount: NativeAmount
