@@ -134,14 +134,14 @@ export class SpendJournal {
   /** Writes how far a spend has come. Resolves when durable. */
   async put(intent: SpendIntent): Promise<void> {
     this.#isEmpty = false
-    await this.#store.write(new Map([[UNFINISHED + intent.correlationId, JSON.stringify(intent)]]))
+    await this.#write(new Map([[UNFINISHED + intent.correlationId, JSON.stringify(intent)]]))
   }
 
   /** Watches a spend that is finished, in one step with the end of what was unfinished of it. Resolves when durable. */
   async watch(intent: SpendIntent): Promise<void> {
     const { correlationId } = intent
     const text = JSON.stringify(intent)
-    await this.#store.write(
+    await this.#write(
       new Map([
         [UNFINISHED + correlationId, null],
         [SENT + correlationId, text]
@@ -154,7 +154,7 @@ export class SpendJournal {
 
   /** Forgets a spend: nothing of it has left, it is long confirmed, or the user wants it. */
   async remove(correlationId: string): Promise<void> {
-    await this.#store.write(
+    await this.#write(
       new Map([
         [UNFINISHED + correlationId, null],
         [SENT + correlationId, null]
@@ -162,6 +162,16 @@ export class SpendJournal {
     )
     if (this.#sent?.has(correlationId) === true) this.#sent = without(this.#sent, correlationId)
     this.#sights = undefined
+  }
+
+  /** A look that came during a write saw it done; after a failure what it was to remove is there again. */
+  async #write(changes: ReadonlyMap<string, string | null>): Promise<void> {
+    try {
+      await this.#store.write(changes)
+    } catch (error) {
+      this.#isEmpty = false
+      throw error
+    }
   }
 
   #sentById(): ReadonlyMap<string, SpendIntent> {

@@ -1,0 +1,76 @@
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import { makeFakeWorld } from '../../../../fake-server/fake-world.ts'
+import { type CurrencyWallet, nativeAmount, type Plugin, WalletError } from '../../../../kernel/index.ts'
+import { makeNodeIo } from '../../../../platform/node/index.ts'
+import { memoryDisk } from '../../../../plugins/storage/memory.ts'
+import { openDevice, waitFor } from '../../../helpers/device.ts'
+import { makeToy, type ToyOptions } from '../../../helpers/toy-currency.ts'
+
+const pay = { tokenId: null, spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }] }
+
+/** A promise that a test settles when it wants. */
+const makeGate = () => {
+  let open: () => void = () => {}
+  const opened = new Promise<void>(resolve => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+interface Home {
+  readonly wallet: CurrencyWallet
+  /** Makes each write wait, and then fail. */
+  holdWrites(until: Promise<void>): void
+}
+
+const makeHome = async (t: ExecutionContext, options: ToyOptions = {}): Promise<Home> => {
+  const disk = memoryDisk()
+  let held: Promise<void> | undefined
+  const storage: Plugin = {
+    kind: 'storage',
+    id: 'held',
+    apply: ({ hooks }) =>
+      hooks.openDisk.tapPromise('held', async () => ({
+        ...disk,
+        async setText(path, text) {
+          if (held === undefined) return disk.setText(path, text)
+          await held
+          throw new WalletError('STORAGE_FULL', { path })
+        }
+      }))
+  }
+  const kernel = await openDevice(makeFakeWorld({ io: makeNodeIo() }), {
+    plugins: [makeToy(options).plugin],
+    storage,
+    onError: () => {}
+  })
+  t.teardown(() => {
+    held = undefined
+    return kernel.close()
+  })
+  const account = await kernel.context.createAccount({})
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => wallet.balanceOf(null) === '1000')
+  return {
+    wallet,
+    holdWrites(until) {
+      held = until
+    }
+  }
+}
+
+test('a payment that a full disk cannot forget is still known, whoever asked for it meanwhile', async t => {
+  const { wallet, holdWrites } = await makeHome(t)
+  const { txid } = await wallet.signTx(await wallet.makeSpend(pay))
+  const gate = makeGate()
+  holdWrites(gate.opened)
+  const discarding = wallet.discardTx(txid)
+  t.is(wallet.unfinishedSpends().length, 0)
+  gate.open()
+  await t.throwsAsync(discarding, { code: 'STORAGE_FULL' })
+  t.deepEqual(
+    wallet.unfinishedSpends().map(({ tx }) => tx.txid),
+    [txid]
+  )
+})
