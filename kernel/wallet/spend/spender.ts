@@ -34,8 +34,8 @@ export class Spender implements SpenderOptions {
   readonly balanceOf: SpenderOptions['balanceOf']
   readonly txChanged: SpenderOptions['txChanged']
   readonly openPaymentsChanged: SpenderOptions['openPaymentsChanged']
-  /** The ids of spends that a call works on; a round of `watchPayments` leaves them alone. */
-  readonly inProgress: Set<string> = new Set()
+  /** The number of calls that work on a spend, by its id; a round of `watchPayments` leaves it alone meanwhile. */
+  readonly inProgress: Map<string, number> = new Map()
   /** The attempts to send bytes again since the wallet was opened: their count, and the last by the monotonic clock. */
   readonly attempts: Map<string, { readonly count: number; readonly at: number }> = new Map()
   readonly #mutex = new Mutex()
@@ -151,11 +151,13 @@ export class Spender implements SpenderOptions {
   /** Runs a task of a spend; rounds of `watchPayments` leave the spend alone meanwhile. */
   async whileInProgress<T>(correlationId: string, task: () => Promise<T>): Promise<T> {
     const { inProgress } = this
-    inProgress.add(correlationId)
+    inProgress.set(correlationId, (inProgress.get(correlationId) ?? 0) + 1)
     try {
       return await task()
     } finally {
-      inProgress.delete(correlationId)
+      const others = (inProgress.get(correlationId) ?? 0) - 1
+      if (others > 0) inProgress.set(correlationId, others)
+      else inProgress.delete(correlationId)
     }
   }
 

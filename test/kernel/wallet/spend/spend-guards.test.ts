@@ -74,3 +74,25 @@ test('a payment that a full disk cannot forget is still known, whoever asked for
     [txid]
   )
 })
+
+test('a payment that is sent twice at once cannot be forgotten before the last of both is done', async t => {
+  const gate = makeGate()
+  let sends = 0
+  const { wallet } = await makeHome(t, {
+    engine: () => ({
+      async broadcastTx(tx) {
+        sends += 1
+        if (sends === 2) await gate.opened
+        return tx
+      }
+    })
+  })
+  const signed = await wallet.signTx(await wallet.makeSpend(pay))
+  const first = wallet.broadcastTx(signed)
+  const second = wallet.broadcastTx(signed)
+  await first
+  await waitFor(() => sends === 2)
+  await t.throwsAsync(wallet.forgetTx(signed.txid), { code: 'BROADCAST_UNKNOWN' })
+  gate.open()
+  await second
+})
