@@ -63,7 +63,7 @@ export class Spender implements SpenderOptions {
       const correlationId = newCorrelationId(this.services)
       return this.whileInProgress(
         correlationId,
-        async () => (await this.#sign(draft, { correlationId, stage: 'signed', ...options })).tx
+        async () => (await this.#sign(draft, { ...options, correlationId, stage: 'signed' })).tx
       )
     })
   }
@@ -103,7 +103,7 @@ export class Spender implements SpenderOptions {
     return this.#mutex.run(() => {
       const correlationId = newCorrelationId(this.services)
       return this.whileInProgress(correlationId, async () => {
-        const intent = await this.#sign(draft, { correlationId, stage: 'sending', ...options })
+        const intent = await this.#sign(draft, { ...options, correlationId, stage: 'sending' })
         const tx = await this.send(intent)
         await this.finish(tx).catch(error => this.services.report('saving a payment', error))
         return tx
@@ -277,7 +277,7 @@ export class Spender implements SpenderOptions {
     this.#emit(intended, 'intended')
     try {
       const privateKeys = await this.engine.privateKeys(questionOf('spend', intended))
-      const tx = await signDraft(this, draft, { privateKeys, ...following })
+      const tx = await signDraft(this, draft, { ...following, privateKeys })
       const intent: SpendIntent = { ...intended, stage, tx }
       await (stage === 'sending' ? this.#putSending(intent) : journal.put(intent))
       await paymentsChanged(this)

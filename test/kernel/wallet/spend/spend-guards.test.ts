@@ -96,3 +96,24 @@ test('a payment that is sent twice at once cannot be forgotten before the last o
   gate.open()
   await second
 })
+
+test('options of a signature name neither another spend, nor another stage, nor other keys', async t => {
+  const calls: string[] = []
+  const keys: unknown[] = []
+  const { wallet } = await makeHome(t, {
+    onCall: method => void calls.push(method),
+    engine: () => ({
+      async signTx(tx, privateKeys) {
+        keys.push(privateKeys)
+        return { ...tx, txid: 'txid', signedTx: 'bytes' }
+      }
+    })
+  })
+  const options = { stage: 'sending', correlationId: 'another', privateKeys: { toycoinKey: 'foreign' } }
+  await wallet.signTx(await wallet.makeSpend(pay), options as object)
+  const [spend] = wallet.unfinishedSpends()
+  t.is(spend?.stage, 'signed')
+  t.not(spend?.correlationId, 'another')
+  t.notDeepEqual(keys, [options.privateKeys])
+  t.false(calls.includes('broadcastTx'))
+})
