@@ -86,6 +86,15 @@ test('a reply of 30 MB is refused, and nothing is written', async t => {
   opened.close()
 })
 
+test('a login by its key asks nothing: it opens, and is ready', async t => {
+  const { world, device, login } = await makeAlice()
+  const loginKey = login.rootLoginKeyBase58()
+  const next = await openDevice(world, device.files)
+  const opened = await loginWithKey(next.services, next.stashes, { username: 'alice', loginKey })
+  t.deepEqual(next.stages, ['key opening', 'key ready'])
+  opened.close()
+})
+
 test('a reply that comes after logout, or after the account was forgotten, is not kept', async t => {
   const { world, device, login } = await makeAlice()
   const { services, stashes } = device

@@ -387,3 +387,19 @@ test('one box that is refused, because too many that do not open are kept, is to
   await device.sync()
   t.deepEqual(device.reports, [])
 })
+
+test('an older version that this device has never seen is told of as one file', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await b.repo.setText('file', '{"x":1}')
+  await b.sync()
+  const old = store.files.get('file') as Box
+  await b.repo.setText('file', '{"x":2}')
+  await b.sync()
+  await a.sync()
+  store.put({ file: old })
+  await a.sync()
+  t.is(await a.repo.getText('file'), '{"x":2}')
+  t.deepEqual(codesOf(a), ['SYNC_OLD_STATE'])
+  t.is(a.repo.state.getSnapshot().rolledBackFiles, 1)
+})

@@ -7,6 +7,7 @@ import {
   planForgetting,
   planHash,
   planHealing,
+  planReply,
   planStatus,
   type ReplyContext
 } from '../../../kernel/sync/reply-plan.ts'
@@ -384,4 +385,32 @@ test('a change whose text was lost here is over when the server has a text of th
     store.calls.map(({ method }) => method),
     ['GET']
   )
+})
+
+test('a reply is planned with pauses between its files', async t => {
+  let now = 0
+  let pauses = 0
+  const clock = {
+    monotonic: () => {
+      now += 1000
+      return now
+    },
+    turn: async () => {
+      pauses += 1
+    }
+  }
+  const paths = Array.from({ length: 100 }, (_, n) => `f${n}`)
+  const context = {
+    ...{ clock, now: 0, random: () => 0, report: (error: unknown) => t.fail(`${error}`) },
+    reply: { sent: new Map(), changes: new Map(paths.map(path => [path, path])) },
+    store: { get: () => undefined, *entries() {} },
+    boxes: { open: () => undefined, canOpen: () => true },
+    files: {
+      read: async () => paths.map(path => ({ path, data: undefined, pending: undefined, isLost: false })),
+      put: () => undefined
+    }
+  }
+  const plan = await planReply(context as unknown as ReplyContext, paths)
+  t.deepEqual(plan.changed, paths)
+  t.is(pauses, 100)
 })

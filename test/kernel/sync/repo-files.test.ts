@@ -52,3 +52,24 @@ test('the files below a folder within a large one are listed without the others 
   t.deepEqual(await files.list(`${folder}1`), [`${folder}1-a.json`, `${folder}10-c.json`])
   t.deepEqual(await files.list(`${folder}3`), [])
 })
+
+test('only the changes of pending entries and past versions are learned, and the store is asked when they failed', t => {
+  const entries = new Map([
+    ['c/kept', 'new'],
+    ['v/kept', '1[]']
+  ])
+  const files = filesOver(entries)
+  const known = (): readonly string[][] => [[...files.pending].sort(), [...files.past].sort()]
+  files.learn(new Map<string, string | null>(['f/a', 'x/b', 'o/d', 's'].map(key => [key, 'text'])), false)
+  t.deepEqual(known(), [['kept'], ['kept']])
+  const changes = new Map([
+    ['c/new', 'new'],
+    ['v/other', '1[]'],
+    ['c/kept', null],
+    ['v/kept', null]
+  ])
+  files.learn(changes, false)
+  t.deepEqual(known(), [['new'], ['other']])
+  files.learn(changes, true)
+  t.deepEqual(known(), [['kept'], ['kept']])
+})

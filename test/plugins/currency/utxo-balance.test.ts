@@ -326,3 +326,12 @@ test('what a payment can take is to the last unit what the balance calls spendab
 /** The fee of one spend for another. */
 const pick = ({ customNetworkFee }: SpendInfo): Pick<SpendInfo, 'customNetworkFee'> =>
   customNetworkFee === undefined ? {} : { customNetworkFee }
+
+test('what is in no block is counted, dropped or not', t => {
+  const { ledger, txOf } = makeLedger()
+  const counts = [7, 0, -1, 1, 0].map((height, n) => {
+    ledger.put(txOf(`${n}`, [`foreign ${n}`]), { ...seen, height })
+    return ledger.unconfirmedCount()
+  })
+  t.deepEqual(counts, [0, 1, 2, 2, 3])
+})

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { parseManifest } from '../../../../kernel/repo/store/table-manifest.ts'
+import { parseManifest, suspectManifest } from '../../../../kernel/repo/store/table-manifest.ts'
 
 const asPairs = fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 3 })
 
@@ -31,4 +31,16 @@ test('a manifest in which something is no list of pairs of whole numbers is none
   )
   for (const text of [undefined, '', '[]', 'null', '{"parts":[],"segments":[]'])
     t.is(parseManifest(text), undefined)
+})
+
+test('the rows of files that no sound manifest names are counted as none until they are looked at', t => {
+  t.is(suspectManifest(undefined), undefined)
+  t.is(suspectManifest({ parts: [1], segments: [] }), undefined)
+  t.deepEqual(suspectManifest({ parts: [4], segments: [2, 3] }), {
+    parts: [[4, 0]],
+    segments: [
+      [2, 0],
+      [3, 0]
+    ]
+  })
 })

@@ -113,3 +113,28 @@ test('what a currency cannot do is refused in words: tokens, and links of the pa
   const scheme = (await wallet.encodeUri({ publicAddress })).split(':')[0]
   t.like(await wallet.parseUri(`${scheme}:${publicAddress}?${request}`), { publicAddress })
 })
+
+test('the fee of a sweep is measured against what the keys hold, and against the limit of the call', async t => {
+  let held = '2000'
+  const wallet = await openToy(t, {
+    engine: () => ({
+      sweepPrivateKeys: async () => ({
+        ...toyTransaction('swept', { signedTx: 'bytes', nativeAmount: nativeAmount(held) }),
+        ...{ networkFee: nativeAmount('100'), usualNetworkFee: nativeAmount('5') }
+      })
+    })
+  })
+  const sweep = (maxNetworkFee?: string) =>
+    wallet.sweepPrivateKeys({
+      ...pay(),
+      privateKeys: ['k'],
+      ...(maxNetworkFee !== undefined && { maxNetworkFee: nativeAmount(maxNetworkFee) })
+    })
+  t.is((await sweep()).txid, 'swept')
+  t.is((await sweep('100')).txid, 'swept')
+  await t.throwsAsync(sweep('99'), { code: 'MAX_FEE' })
+  held = '1000'
+  t.is((await sweep()).txid, 'swept')
+  held = '999'
+  await t.throwsAsync(sweep(), { code: 'FEE_UNUSUAL' })
+})
