@@ -5,7 +5,7 @@ import { Secret } from '../../../kernel/base/secret.ts'
 import { sealBox } from '../../../kernel/crypto/box.ts'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
-import { passwordChange } from '../../../kernel/login/changes.ts'
+import { passwordChange, recoveryRemoval } from '../../../kernel/login/changes.ts'
 import type { Login } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
@@ -117,6 +117,32 @@ test('a reply that comes after logout, or after the account was forgotten, is no
   answer()
   await t.throwsAsync(refreshed, { code: 'LOGGED_OUT' })
   await settle()
+  t.deepEqual(
+    [...device.files.keys()].filter(path => path.startsWith('logins/')),
+    []
+  )
+  t.deepEqual(stashes.list(), [])
+})
+
+test('nothing is kept of a change whose reply comes after logout, when the account was forgotten', async t => {
+  const { world, device, login } = await makeAlice()
+  const { services, stashes } = device
+  const { loginId } = login.stash
+  let answer: () => void = () => {}
+  const answered = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  world.server.use(async (_, next) => {
+    const reply = await next()
+    await answered
+    return reply
+  })
+  const changed = login.change(({ held }) => [recoveryRemoval(held)])
+  await settle()
+  login.close()
+  await stashes.remove(base58Of(services.io.crypto.fromBase64(loginId)))
+  answer()
+  await t.throwsAsync(changed, { code: 'LOGGED_OUT' })
   t.deepEqual(
     [...device.files.keys()].filter(path => path.startsWith('logins/')),
     []

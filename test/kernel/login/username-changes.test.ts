@@ -1,10 +1,16 @@
 import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
-import { passwordChange, recoveryChange } from '../../../kernel/login/changes.ts'
+import {
+  type LoginChange,
+  passwordChange,
+  recoveryChange,
+  staleIdChanges
+} from '../../../kernel/login/changes.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { listTrees } from '../../../kernel/login/tree.ts'
+import type { LoginTree } from '../../../kernel/types/login.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { openDevice } from '../../helpers/device.ts'
 import { CHEAP, settle } from '../../helpers/login-device.ts'
@@ -192,4 +198,14 @@ test('a PIN logs in under the new name on a device that was stopped before it he
   const { login } = await openByPin(world, files)
   await login.refresh()
   t.is(login.username, 'bob')
+})
+
+test('only a root login with a username has ids below it to bring up to date', t => {
+  const child = { loginId: 'below', username: 'old', pin2Key: new Secret(new Uint8Array(32)), children: [] }
+  const changesOf = (root: { isRoot: boolean; username?: string }): readonly LoginChange[] =>
+    staleIdChanges(makeNodeIo(), { ...root, loginId: 'root', children: [child] } as unknown as LoginTree)
+  t.like(changesOf({ isRoot: true, username: 'new' }), { length: 1, 0: { loginId: 'below' } })
+  t.deepEqual(changesOf({ isRoot: true, username: 'old' }), [])
+  t.deepEqual(changesOf({ isRoot: true }), [])
+  t.deepEqual(changesOf({ isRoot: false, username: 'new' }), [])
 })

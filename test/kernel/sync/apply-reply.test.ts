@@ -322,6 +322,18 @@ test('a version that has our earlier edits and not the last one is merged, whate
   })
 })
 
+test('an edit that ended where it began gives way to the text of another client', t => {
+  const base = foreign('before').box
+  const box = edited('before', edited('meanwhile', { box: base })).box
+  t.deepEqual(shown({ data: base, pending: change(box, base) }, foreign('theirs')), {
+    text: 'theirs',
+    isSent: false,
+    conflict: undefined
+  })
+  const other = edited('mine', { box: base }).box
+  t.is(shown({ data: base, pending: change(other, base) }, foreign('theirs')).text, 'mine')
+})
+
 test('of texts that are no JSON an edit that waits stands against another device’s, which stands alone', t => {
   const pending = change('mine', 'base')
   t.deepEqual(after({ data: 'base', pending }, { theirs: 'theirs' }), {

@@ -5,7 +5,7 @@ import { changedFields } from '../../../kernel/sync/merge.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import type { NamedFile } from '../../../kernel/sync/repo-files.ts'
 import { boxText } from '../../../kernel/sync/repo-record.ts'
-import { sealChanged } from '../../../kernel/sync/write-plan.ts'
+import { planWrite, sealChanged, type WriteContext } from '../../../kernel/sync/write-plan.ts'
 import { boxOf, dataKey } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
@@ -68,4 +68,26 @@ test('the first version of a file comes from nothing, and texts that are there a
   t.deepEqual(await sealChanged(boxes, new Map([['f', 'same']]), [file]), [])
   t.deepEqual(await sealChanged(boxes, new Map([['f', null]]), [fileOf({})]), [])
   t.deepEqual(await sealChanged(boxes, new Map([['f', null]]), [file]), [{ before: file, box: null }])
+})
+
+test('the deletions that are remembered are pruned when files are deleted, and only then', async t => {
+  let pruned = 0
+  const files = {
+    read: async (paths: readonly string[]) =>
+      paths.map(path => fileOf({ path, data: ownBox('{"x":1}', other) })),
+    put: () => undefined,
+    pruneDeletions: () => {
+      pruned += 1
+    }
+  }
+  const context = {
+    ...{ clock: io.clock, files, boxes },
+    store: { get: () => undefined, *entries() {} },
+    pending: { sentBefore: () => [] }
+  } as unknown as WriteContext
+  const { writes } = await planWrite(context, { texts: new Map([['f', '{"x":2}']]) })
+  t.is(pruned, 0)
+  t.true(writes.has('c/f'))
+  await planWrite(context, { texts: new Map([['f', null]]) })
+  t.is(pruned, 1)
 })

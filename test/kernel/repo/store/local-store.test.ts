@@ -2,6 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
 import { Secret } from '../../../../kernel/base/secret.ts'
+import { decodeChunk, encodeChunk } from '../../../../kernel/repo/store/chunk.ts'
 import { type LocalStore, openLocalStore } from '../../../../kernel/repo/store/local-store.ts'
 import { mergeCountOf } from '../../../../kernel/repo/store/merge-policy.ts'
 import { FAULT_KINDS, type FaultDisk, makeFaultDisk } from '../../../helpers/fault-disk.ts'
@@ -439,4 +440,27 @@ test('a key that dies while a store is opened is no damage: nothing is reported,
   })
   t.deepEqual(reports, [])
   t.deepEqual(files, before)
+})
+
+test('a large chunk is sealed and opened with a pause after each of its slices', async t => {
+  let [now, pauses] = [0, 0]
+  const clock = {
+    ...io.clock,
+    monotonic: () => {
+      now += 1000
+      return now
+    },
+    turn: async () => {
+      pauses += 1
+    }
+  }
+  const crypto = { io: { ...io, clock }, key }
+  const range = { from: 1, to: 1 }
+  const changes = Array.from({ length: 10 }, (_, n) => [`k${n}`, `${n}`.repeat(100_000)] as const)
+  const text = await encodeChunk(crypto, range, changes)
+  const count = text.split('\n').length
+  t.true(count >= 5)
+  t.is(pauses, count)
+  t.deepEqual(await decodeChunk(crypto, range, text), { changes, isWhole: true })
+  t.is(pauses, 2 * count)
 })

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { aliveIn, deletionsOf, withoutDead } from '../../../../kernel/repo/store/index-columns.ts'
 import { type IndexColumns, makeColumns } from '../../../../kernel/repo/store/index-part.ts'
 import { hashKey } from '../../../../kernel/repo/store/key-hash.ts'
 import { RowIndex } from '../../../../kernel/repo/store/row-index.ts'
@@ -119,3 +120,37 @@ test('keys are found by the hashes that are on the disks already', t => {
   t.deepEqual(hashOf('transaction/1.json'), [0x7e92a155, 0xd0206fcf])
   t.deepEqual(hashOf('漢字 🎉'), [0x33612793, 0x89fe5b47])
 })
+
+test('the rows of a part are those at a place and those that delete others, in their order', t => {
+  for (const places of [[], [16], [0], [16, 17, 32], [0, 0], [16, 0, 33, 0, 17]]) {
+    const rows = places.map((place, n) => ({
+      low: n + 1,
+      high: n + 7,
+      order: n + 3,
+      mark: n,
+      slot: n + 2,
+      place
+    }))
+    const part = partOf(rows)
+    const rowsIn = (columns: IndexColumns): Row[] =>
+      Array.from({ length: columns.count }, (_, n) => rowIn(columns, n))
+    t.deepEqual(
+      rowsIn(withoutDead(part)),
+      rows.filter(({ place }) => place !== 0)
+    )
+    t.deepEqual(
+      rowsIn(deletionsOf(part)),
+      rows.filter(({ place }) => place === 0)
+    )
+  }
+  t.deepEqual(
+    [...aliveIn(partOf([16, 17, 33, 49, 50].map(place => ({ ...ANY_ROW, place }))))],
+    [
+      [1, 2],
+      [2, 1],
+      [3, 2]
+    ]
+  )
+})
+
+const ANY_ROW: Row = { low: 1, high: 1, order: 1, mark: 0, place: 16, slot: 0 }
