@@ -9,7 +9,7 @@ import { passwordAuthOf, passwordKeyOf, userIdOf } from '../../../kernel/login/d
 import type { Login } from '../../../kernel/login/login.ts'
 import { validLegacyBoxes } from '../../../kernel/login/payload.ts'
 import { SecretCache } from '../../../kernel/login/secret-cache.ts'
-import { infoKeyOf, openLoginTree } from '../../../kernel/login/tree.ts'
+import { credentialsOf, infoKeyOf, openLoginTree } from '../../../kernel/login/tree.ts'
 import { parseLoginStash } from '../../../kernel/schema/login.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
@@ -103,6 +103,25 @@ test('an account of the first days gets a secret of its own at the first login, 
   t.is(lastBody(world, 'POST /api/v2/login/password').loginId, loginId)
   t.true(await second.credentials.checkPassword('another horse'))
 })
+
+test('a login with a password and without a user id of its own proves itself under its login id', async t => {
+  const { world, loginKey } = await makeOldAccount()
+  const { userId: _, ...stash } = parseLoginStash(recordOf(world))
+  const open = (change: Partial<LoginStash>) =>
+    openLoginTree({ io, secrets: new SecretCache(io), report() {} }, { ...stash, ...change }, keyOf(loginKey))
+  const tree = open({})
+  t.is(tree.userId, stash.loginId)
+  t.deepEqual(Object.keys(credentialsOf(io, tree)), ['userId', 'passwordAuth'])
+  t.is(open({ userId: 'AAAA' }).userId, 'AAAA')
+  const { passwordAuthBox, ...rest } = stash
+  const secrets = new SecretCache(io)
+  const bare = { ...rest, ...(passwordAuthBox && { loginAuthBox: passwordAuthBox }) }
+  const other = openLoginTree({ io, secrets, report() {} }, bare, keyOf(loginKey))
+  t.is(other.userId, undefined)
+  t.deepEqual(Object.keys(credentialsOf(io, other)), ['loginId', 'loginAuth'])
+})
+
+const keyOf = (bytes: Uint8Array): Secret<Uint8Array> => new Secret(bytes.slice())
 
 test('a key of old times that cannot be read is reported and skipped; the others open', async t => {
   const wrong = sealBox(io, io.random(32), io.random(20))

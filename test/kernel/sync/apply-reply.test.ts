@@ -322,6 +322,14 @@ test('a version that has our earlier edits and not the last one is merged, whate
   })
 })
 
+test('of two edits of what another client wrote, the versions of which differ, each brings its own change', t => {
+  const [known, unknown] = [foreign('{"x":1,"y":1,"z":1}'), foreign('{"x":1,"y":1,"z":3}')]
+  const mine = edited('{"x":2,"y":1,"z":1}', known)
+  const theirs = edited('{"x":1,"y":2,"z":3}', unknown)
+  const { text = '' } = shown({ data: known.box, pending: change(mine.box, known.box) }, theirs)
+  t.deepEqual(JSON.parse(text), { x: 2, y: 2, z: 3 })
+})
+
 test('an edit that ended where it began gives way to the text of another client', t => {
   const base = foreign('before').box
   const box = edited('before', edited('meanwhile', { box: base })).box

@@ -32,6 +32,7 @@ test('of deletions the newest hundred thousand are remembered, and they are coun
   const revisions = forgotten.filter(([key]) => key !== 'x/f109999').map(([key]) => Number(key.slice(3)) ^ 1)
   t.is(Math.max(...revisions), 10_000)
   t.is(new Set(revisions).size, 10_001)
+  t.true(files.wasDeleted('f110000'))
   const again: Writes = new Map()
   files.pruneDeletions(again)
   t.is(again.size, 0, 'they were counted')
@@ -72,4 +73,38 @@ test('only the changes of pending entries and past versions are learned, and the
   t.deepEqual(known(), [['new'], ['other']])
   files.learn(changes, true)
   t.deepEqual(known(), [['kept'], ['kept']])
+})
+
+test('a file of a large folder is a row at the date of its name, with the revision of its write', t => {
+  const files = filesOver(
+    new Map([
+      ['r', '41'],
+      ['x/transaction/1700000001-b.json', '7']
+    ])
+  )
+  const names = ['1700000000-a.json', '1700000001-b.json', 'x-c.json', '1.5-d', '-e']
+  const writes: Writes = new Map()
+  for (const name of names) files.put(writes, `transaction/${name}`, 'text')
+  const dates = [1_700_000_000, 1_700_000_001, 0, 0, 0]
+  t.deepEqual(
+    names.map(name => writes.get(`f/transaction/${name}`)),
+    dates.map(order => ({ text: 'text', order, mark: 42 }))
+  )
+  t.deepEqual(
+    [...writes].filter(([key]) => !key.startsWith('f/')),
+    [
+      ['r', '42'],
+      ['x/transaction/1700000001-b.json', null]
+    ]
+  )
+  const next: Writes = new Map()
+  files.put(next, 'transaction/12-f.json', null)
+  t.deepEqual(
+    [...next],
+    [
+      ['r', '43'],
+      ['f/transaction/12-f.json', null],
+      ['x/transaction/12-f.json', '43']
+    ]
+  )
 })
