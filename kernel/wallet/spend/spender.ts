@@ -123,8 +123,7 @@ export class Spender implements SpenderOptions {
     if (intent.stage !== 'signed' || inProgress.has(intent.correlationId)) {
       throw new WalletError('BROADCAST_UNKNOWN', { txid })
     }
-    await journal.remove(intent.correlationId)
-    await paymentsChanged(this)
+    await this.#forget(intent)
   }
 
   /**
@@ -138,8 +137,7 @@ export class Spender implements SpenderOptions {
     const intent = journal.findSigned(txid)
     if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
     if (inProgress.has(intent.correlationId)) throw new WalletError('BROADCAST_UNKNOWN', { txid })
-    await journal.remove(intent.correlationId)
-    await paymentsChanged(this)
+    await this.#forget(intent)
     this.txChanged(txid)
   }
 
@@ -206,6 +204,14 @@ export class Spender implements SpenderOptions {
       if (await this.#isTaken(tx)) return tx
       throw error
     }
+  }
+
+  /** Removes a payment; no round looks for it meanwhile, which would keep it and could send it again. */
+  #forget({ correlationId }: SpendIntent): Promise<void> {
+    return this.whileInProgress(correlationId, async () => {
+      await this.journal.remove(correlationId)
+      await paymentsChanged(this)
+    })
   }
 
   /** Writes the file, the row and the engine's record of a payment, and watches it. */

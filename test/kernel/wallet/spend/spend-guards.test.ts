@@ -1,7 +1,13 @@
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import { makeFakeWorld } from '../../../../fake-server/fake-world.ts'
-import { type CurrencyWallet, nativeAmount, type Plugin, WalletError } from '../../../../kernel/index.ts'
+import {
+  type Account,
+  type CurrencyWallet,
+  nativeAmount,
+  type Plugin,
+  WalletError
+} from '../../../../kernel/index.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { memoryDisk } from '../../../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../../../helpers/device.ts'
@@ -19,14 +25,16 @@ const makeGate = () => {
 }
 
 interface Home {
+  readonly account: Account
   readonly wallet: CurrencyWallet
   /** Makes each write wait, and then fail. */
-  holdWrites(until: Promise<void>): void
+  holdWrites(until: Promise<void>, isFull?: boolean): void
 }
 
 const makeHome = async (t: ExecutionContext, options: ToyOptions = {}): Promise<Home> => {
   const disk = memoryDisk()
   let held: Promise<void> | undefined
+  let isFull = true
   const storage: Plugin = {
     kind: 'storage',
     id: 'held',
@@ -36,6 +44,7 @@ const makeHome = async (t: ExecutionContext, options: ToyOptions = {}): Promise<
         async setText(path, text) {
           if (held === undefined) return disk.setText(path, text)
           await held
+          if (!isFull) return disk.setText(path, text)
           throw new WalletError('STORAGE_FULL', { path })
         }
       }))
@@ -53,9 +62,11 @@ const makeHome = async (t: ExecutionContext, options: ToyOptions = {}): Promise<
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
   await waitFor(() => wallet.balanceOf(null) === '1000')
   return {
+    account,
     wallet,
-    holdWrites(until) {
+    holdWrites(until, fails = true) {
       held = until
+      isFull = fails
     }
   }
 }
@@ -116,4 +127,30 @@ test('options of a signature name neither another spend, nor another stage, nor 
   t.not(spend?.correlationId, 'another')
   t.notDeepEqual(keys, [options.privateKeys])
   t.false(calls.includes('broadcastTx'))
+})
+
+test('a payment that is looked for while it is being forgotten is neither kept nor sent again', async t => {
+  let state: 'notInMempool' | 'seen' = 'seen'
+  let sends = 0
+  const { wallet, holdWrites } = await makeHome(t, {
+    engine: () => ({
+      findPayment: async () => ({ state }),
+      async broadcastTx(tx) {
+        sends += 1
+        return tx
+      }
+    })
+  })
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay))
+  t.is((await wallet.lookAtOpenPayments())[0]?.state, 'seen')
+  state = 'notInMempool'
+  const gate = makeGate()
+  holdWrites(gate.opened, false)
+  const forgetting = wallet.forgetTx(txid)
+  const looking = wallet.lookAtOpenPayments()
+  for (let n = 0; n < 50; n += 1) await new Promise(resolve => setImmediate(resolve))
+  gate.open()
+  await Promise.all([forgetting, looking])
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
+  t.is(sends, 1)
 })
