@@ -184,7 +184,8 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /**
    * Signs, sends and saves an approved draft; a crash anywhere in between is finished at the next opening.
    *
-   * @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED, SIGNED_OTHERWISE, BROADCAST_REFUSED, BROADCAST_UNKNOWN
+   * @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED, SIGNED_OTHERWISE, BROADCAST_REFUSED, BROADCAST_UNKNOWN; OPTION_INVALID
+   *   for a draft of another wallet
    */
   async spend(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
     checkTransaction(draft)

@@ -56,7 +56,8 @@ export class Spender implements SpenderOptions {
    * Signs a draft. The intent is durable before a key is read, and the signed bytes before they are handed out. One waits
    * for the other, as in {@link Spender.spend}: two that are signed at once would not see each other's coins.
    *
-   * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED or the error of a policy; then nothing was signed
+   * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, OPTION_INVALID for another wallet's draft, or the error of a policy; then
+   *   nothing was signed
    */
   signTx(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
     return this.#mutex.run(() => {
@@ -72,9 +73,10 @@ export class Spender implements SpenderOptions {
    * Sends signed bytes. Whatever comes back, they may have left: they are kept, and what they spend stays reserved. After
    * any failure but a refusal they are sent again by themselves; after a refusal that is for a person to say.
    *
-   * @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN
+   * @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN; OPTION_INVALID for a draft
    */
   async broadcastTx(tx: Transaction): Promise<Transaction> {
+    checkSigned(tx)
     const known = this.journal.findSigned(tx.txid)
     const correlationId = known?.correlationId ?? newCorrelationId(this.services)
     const at = known?.at ?? this.services.io.clock.now()
@@ -86,8 +88,13 @@ export class Spender implements SpenderOptions {
     })
   }
 
-  /** Writes the transaction's file and takes it into the wallet; the spend is then finished. What `tx` notes wins. */
-  saveTx(tx: Transaction): Promise<void> {
+  /**
+   * Writes the transaction's file and takes it into the wallet; the spend is then finished. What `tx` notes wins.
+   *
+   * @throws OPTION_INVALID for a draft
+   */
+  async saveTx(tx: Transaction): Promise<void> {
+    checkSigned(tx)
     return this.#save(tx, (kept, noted) => mergeMetadata(kept, noted))
   }
 
@@ -97,7 +104,8 @@ export class Spender implements SpenderOptions {
    *
    * A sent payment counts as sent: if saving it fails, that is reported, and it is saved after the next look at the network.
    *
-   * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, BROADCAST_REFUSED, BROADCAST_UNKNOWN, STORAGE_TIMEOUT or the error of a policy
+   * @throws MAX_FEE, FEE_UNUSUAL, SIGN_REFUSED, OPTION_INVALID for another wallet's draft, BROADCAST_REFUSED,
+   *   BROADCAST_UNKNOWN, STORAGE_TIMEOUT or the error of a policy
    */
   spend(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
     return this.#mutex.run(() => {
@@ -268,6 +276,9 @@ export class Spender implements SpenderOptions {
   ): Promise<SpendIntent> {
     const { services, journal, info } = this
     const draft = frozenTransaction(reviewed)
+    // Its review has named another wallet as the one that pays.
+    if (draft.walletId !== this.walletId)
+      throw new WalletError('OPTION_INVALID', { option: 'draft', rule: 'is of another wallet' })
     checkMaxFee(maxNetworkFee)
     checkNetworkFee(info, draft, maxNetworkFee)
     const at = services.io.clock.now()
@@ -332,6 +343,10 @@ export class Spender implements SpenderOptions {
       })
     )
   }
+}
+
+const checkSigned = ({ txid }: Transaction): void => {
+  if (txid === '') throw new WalletError('OPTION_INVALID', { option: 'transaction', rule: 'is not signed' })
 }
 
 type JoinNotes = (kept: Metadata, noted: Metadata, isSaved: boolean) => Metadata

@@ -154,3 +154,25 @@ test('a payment that is looked for while it is being forgotten is neither kept n
   t.deepEqual(wallet.getSnapshot().openPayments, [])
   t.is(sends, 1)
 })
+
+test('a draft is neither signed nor sent by another wallet than the one that made it', async t => {
+  const calls: string[] = []
+  const { account, wallet } = await makeHome(t, { onCall: method => void calls.push(method) })
+  const other = await account.createCurrencyWallet('wallet:toycoin')
+  await waitFor(() => other.balanceOf(null) === '1000')
+  const draft = await other.makeSpend(pay)
+  const refused = { code: 'OPTION_INVALID', message: /another wallet/ }
+  await t.throwsAsync(wallet.spend(draft), refused)
+  await t.throwsAsync(wallet.signTx(draft), refused)
+  t.false(calls.includes('signTx'))
+  t.deepEqual(wallet.unfinishedSpends(), [])
+})
+
+test('a draft that is not signed is neither sent nor recorded as a payment', async t => {
+  const { wallet } = await makeHome(t)
+  const draft = await wallet.makeSpend(pay)
+  const refused = { code: 'OPTION_INVALID', message: /not signed/ }
+  await t.throwsAsync(wallet.broadcastTx(draft), refused)
+  await t.throwsAsync(wallet.saveTx(draft), refused)
+  t.deepEqual(wallet.unfinishedSpends(), [])
+})
