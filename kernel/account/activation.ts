@@ -41,7 +41,7 @@ export interface ActivationQuote {
    * @throws the spend errors; BOGUS_DATA, before anything is signed, if it would cost more than was said; OPTION_INVALID after `close`
    */
   approve(options?: ApproveActivation): Promise<{ readonly transactions: readonly Transaction[] }>
-  /** Nothing is paid any more. */
+  /** Nothing more is signed, also while an approval waits for its confirmation. */
   close(): void
 }
 
@@ -92,6 +92,9 @@ export const activateWallet = async (
   })
   if (offer.spends.some(spend => spend.tokenId !== tokenId)) throw bogus(pluginId)
   let isClosed = false
+  const checkOpen = (): void => {
+    if (isClosed) throw new WalletError('OPTION_INVALID', { option: 'quote', rule: 'was closed' })
+  }
   let paid: Promise<{ readonly transactions: readonly Transaction[] }> | undefined
   return {
     walletId,
@@ -99,10 +102,9 @@ export const activateWallet = async (
     paymentTokenId: tokenId,
     fromNativeAmount: offer.fromNativeAmount,
     networkFee: offer.networkFee,
-    approve(options = {}) {
-      if (isClosed)
-        return Promise.reject(new WalletError('OPTION_INVALID', { option: 'quote', rule: 'was closed' }))
-      paid ??= pay({ payer, offer, tokenId, pluginId }, options)
+    async approve(options = {}) {
+      checkOpen()
+      paid ??= pay({ payer, offer, tokenId, pluginId, checkOpen }, options)
       return paid
     },
     close() {
@@ -117,10 +119,12 @@ interface Payment {
   readonly tokenId: string | null
   /** Whose engine made the offer. */
   readonly pluginId: string
+  /** @throws OPTION_INVALID once the quote is closed */
+  checkOpen(): void
 }
 
 const pay = async (
-  { payer, offer, tokenId, pluginId }: Payment,
+  { payer, offer, tokenId, pluginId, checkOpen }: Payment,
   { metadata, maxNetworkFee, confirm }: ApproveActivation
 ): Promise<{ readonly transactions: readonly Transaction[] }> => {
   const { fromNativeAmount, networkFee, spends } = offer
@@ -147,6 +151,7 @@ const pay = async (
     const next = at === 0 ? drafts[at] : await draft(spend)
     if (next === undefined) break
     checkTotal([...transactions, next])
+    checkOpen()
     transactions.push(await payer.spend(next, { maxNetworkFee }))
   }
   return { transactions }

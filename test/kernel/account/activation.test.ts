@@ -104,6 +104,17 @@ test('an activation that is closed, or that would cost more than was said, pays 
   t.is((await wallet.getTransactions()).length, 0)
 })
 
+test('an activation that is closed while its confirmation is awaited pays nothing', async t => {
+  const { account, clock } = await openToyHome(t, offering(OFFER))
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  const quote = await account.activateWallet({ walletId: wallet.id })
+  const confirm = async (): Promise<void> => quote.close()
+  await t.throwsAsync(quote.approve({ confirm }), { code: 'OPTION_INVALID' })
+  t.deepEqual(wallet.unfinishedSpends(), [])
+  t.is((await wallet.getTransactions()).length, 0)
+})
+
 test('an activation of or with an unknown wallet, or by an engine that cannot or lies, is refused', async t => {
   const { account, clock } = await openToyHome(t, offering({ ...OFFER, fromNativeAmount: '-10' }))
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
