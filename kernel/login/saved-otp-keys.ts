@@ -239,10 +239,14 @@ const MAX_KEYS = 4
  */
 const shortened = (keys: readonly SavedOtpKey[]): readonly SavedOtpKey[] => {
   if (keys.length <= MAX_KEYS) return keys
-  const spans = keys.map(({ at }, i) => (keys[i - 1]?.at ?? Number.POSITIVE_INFINITY) - at)
+  const spans = keys.map(({ at }, i) => spanOf(at, keys[i - 1]?.at))
   const shortest = spans.lastIndexOf(Math.min(...spans))
   return keys.filter((_, i) => i !== shortest)
 }
+
+/** Seconds for which a key was the newest; without end if it is, or if the clock was set back: the time is not known then. */
+const spanOf = (at: number, end: number | undefined): number =>
+  end === undefined || end < at ? Number.POSITIVE_INFINITY : end - at
 
 const keysIn = (value: unknown): SavedOtpKey[] =>
   Array.isArray(value) ? value.filter(isSavedOtpKey).slice(0, MAX_KEYS) : []

@@ -724,3 +724,21 @@ test('the key that a person logs in with for long is kept, whatever keys a serve
   await keys.save(login, 'NEXT', openers)
   t.is(reports.length, 1, 'who logs in is told that the key is not kept')
 })
+
+test('a key that was kept while the clock of the device was fast outlives the keys of a server that lies', async t => {
+  const { services: device } = await openDevice(makeLoginWorld())
+  const { io } = device
+  let days = 900
+  const keys = new SavedOtpKeys({
+    ...device,
+    io: { ...io, clock: { ...io.clock, now: () => days * 86_400_000 } }
+  })
+  const login = { rootId: io.crypto.toBase64(io.random(32)), loginId: 'login' }
+  const openers = { loginKey: io.random(32) }
+  await keys.save(login, 'OWN', openers)
+  for (const day of [101, 103, 105, 107]) {
+    days = day
+    await keys.save(login, `LIE${day}`, openers)
+  }
+  t.deepEqual(await keys.find(login, openers), ['LIE107', 'LIE105', 'LIE103', 'OWN'])
+})
