@@ -125,13 +125,8 @@ export class Spender implements SpenderOptions {
    * @throws TX_NOT_FOUND, BROADCAST_UNKNOWN
    */
   async discardTx(txid: string): Promise<void> {
-    const { journal, inProgress } = this
-    const intent = journal.findByTxid(txid)
-    if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-    if (intent.stage !== 'signed' || inProgress.has(intent.correlationId)) {
-      throw new WalletError('BROADCAST_UNKNOWN', { txid })
-    }
-    await this.#forget(intent)
+    if (this.journal.findByTxid(txid) === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+    await this.#forget(txid, ({ stage }) => stage === 'signed')
   }
 
   /**
@@ -141,11 +136,8 @@ export class Spender implements SpenderOptions {
    * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while they are being sent
    */
   async forgetTx(txid: string): Promise<void> {
-    const { journal, inProgress } = this
-    const intent = journal.findSigned(txid)
-    if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-    if (inProgress.has(intent.correlationId)) throw new WalletError('BROADCAST_UNKNOWN', { txid })
-    await this.#forget(intent)
+    if (this.journal.findSigned(txid) === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
+    await this.#forget(txid, () => true)
     this.txChanged(txid)
   }
 
@@ -214,12 +206,20 @@ export class Spender implements SpenderOptions {
     }
   }
 
-  /** Removes a payment; no round looks for it meanwhile, which would keep it and could send it again. */
-  #forget({ correlationId }: SpendIntent): Promise<void> {
-    return this.whileInProgress(correlationId, async () => {
-      await this.journal.remove(correlationId)
-      await paymentsChanged(this)
-    })
+  /**
+   * Removes a payment: every entry of it, since one that was sent while its removal failed has two. No round looks for it
+   * meanwhile, which would keep it and could send it again.
+   */
+  async #forget(txid: string, mayForget: (intent: SpendIntent) => boolean): Promise<void> {
+    const intents = this.journal.signed().filter(({ tx }) => tx.txid === txid)
+    if (intents.some(intent => this.inProgress.has(intent.correlationId) || !mayForget(intent)))
+      throw new WalletError('BROADCAST_UNKNOWN', { txid })
+    await Promise.all(
+      intents.map(({ correlationId }) =>
+        this.whileInProgress(correlationId, () => this.journal.remove(correlationId))
+      )
+    )
+    await paymentsChanged(this)
   }
 
   /** Writes the file, the row and the engine's record of a payment, and watches it. */

@@ -42,9 +42,9 @@ const makeHome = async (t: ExecutionContext, options: ToyOptions = {}): Promise<
       hooks.openDisk.tapPromise('held', async () => ({
         ...disk,
         async setText(path, text) {
-          if (held === undefined) return disk.setText(path, text)
+          const fails = isFull
           await held
-          if (!isFull) return disk.setText(path, text)
+          if (held === undefined || !fails) return disk.setText(path, text)
           throw new WalletError('STORAGE_FULL', { path })
         }
       }))
@@ -175,4 +175,21 @@ test('a draft that is not signed is neither sent nor recorded as a payment', asy
   await t.throwsAsync(wallet.broadcastTx(draft), refused)
   await t.throwsAsync(wallet.saveTx(draft), refused)
   t.deepEqual(wallet.unfinishedSpends(), [])
+})
+
+test('a payment that is sent while its removal fails is forgotten as a whole', async t => {
+  const { wallet, holdWrites } = await makeHome(t)
+  const signed = await wallet.signTx(await wallet.makeSpend(pay))
+  const gate = makeGate()
+  holdWrites(gate.opened)
+  const discarding = wallet.discardTx(signed.txid)
+  for (let n = 0; n < 50; n += 1) await new Promise(resolve => setImmediate(resolve))
+  holdWrites(Promise.resolve(), false)
+  const sending = wallet.broadcastTx(signed)
+  gate.open()
+  await t.throwsAsync(discarding, { code: 'STORAGE_FULL' })
+  await sending
+  await t.throwsAsync(wallet.discardTx(signed.txid), { code: 'BROADCAST_UNKNOWN' })
+  await wallet.forgetTx(signed.txid)
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
 })
