@@ -38,6 +38,8 @@ export class Spender implements SpenderOptions {
   readonly inProgress: Map<string, number> = new Map()
   /** The attempts to send bytes again since the wallet was opened: their count, and the last by the monotonic clock. */
   readonly attempts: Map<string, { readonly count: number; readonly at: number }> = new Map()
+  /** Payments whose removal is on its way to the disk and may fail: one that is sent meanwhile keeps its entry. */
+  readonly #leaving = new Map<string, SpendIntent>()
   readonly #mutex = new Mutex()
 
   constructor(options: SpenderOptions) {
@@ -77,7 +79,7 @@ export class Spender implements SpenderOptions {
    */
   async broadcastTx(tx: Transaction): Promise<Transaction> {
     checkSigned(tx)
-    const known = this.journal.findSigned(tx.txid)
+    const known = this.#find(tx.txid)
     const correlationId = known?.correlationId ?? newCorrelationId(this.services)
     const at = known?.at ?? this.services.io.clock.now()
     const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...confirmedIn(known) }
@@ -214,12 +216,22 @@ export class Spender implements SpenderOptions {
     const intents = this.journal.signed().filter(({ tx }) => tx.txid === txid)
     if (intents.some(intent => this.inProgress.has(intent.correlationId) || !mayForget(intent)))
       throw new WalletError('BROADCAST_UNKNOWN', { txid })
-    await Promise.all(
-      intents.map(({ correlationId }) =>
-        this.whileInProgress(correlationId, () => this.journal.remove(correlationId))
+    const [first] = intents
+    if (first !== undefined) this.#leaving.set(txid, first)
+    try {
+      await Promise.all(
+        intents.map(({ correlationId }) =>
+          this.whileInProgress(correlationId, () => this.journal.remove(correlationId))
+        )
       )
-    )
+    } finally {
+      this.#leaving.delete(txid)
+    }
     await paymentsChanged(this)
+  }
+
+  #find(txid: string): SpendIntent | undefined {
+    return this.journal.findSigned(txid) ?? this.#leaving.get(txid)
   }
 
   /** Writes the file, the row and the engine's record of a payment, and watches it. */
@@ -247,7 +259,7 @@ export class Spender implements SpenderOptions {
   /** Watches a payment from now on, also one that was sent elsewhere and is recorded here. */
   async #watchSaved(tx: Transaction): Promise<void> {
     const { journal, services, history } = this
-    const known = journal.findSigned(tx.txid)
+    const known = this.#find(tx.txid)
     if (known === undefined) {
       const row = await history.find(tx.txid, tx.tokenId)
       const isOver = row?.confirmations === 'confirmed' || row?.confirmations === 'dropped'
