@@ -1,16 +1,11 @@
-import { type AbortSignalLike, WalletError } from '../../kernel/plugin-api.ts'
+import { WalletError } from '../../kernel/plugin-api.ts'
 
 /** The part of the Web Locks standard that a disk needs; `navigator.locks` has it. */
 export interface WebLocks {
-  /**
-   * Runs `hold` while the name is held.
-   *
-   * @param options - `signal`: rejects with its reason if it fires first; `ifAvailable`: `hold` gets null at once if the name is
-   *   taken
-   */
+  /** Runs `hold` while the name is held; with null, at once, if the name is taken. */
   request(
     name: string,
-    options: { readonly signal: AbortSignalLike } | { readonly ifAvailable: true },
+    options: { readonly ifAvailable: true },
     hold: (lock: unknown) => Promise<void>
   ): Promise<unknown>
 }
@@ -23,33 +18,43 @@ export const locksOfPage = (): WebLocks | undefined =>
  * Keeps every other page of this origin from a name until the returned function is called. The browser lets go by itself
  * when the page is closed or crashes. Without locks nothing is held.
  *
- * A reloaded page keeps its old locks for a moment, so a second passes before the name counts as taken. A slow browser may answer
- * later than that: the name counts as taken only when the browser says so.
+ * A reloaded page keeps its old locks for a moment, so the name is asked for until a second has passed since the first refusal. No
+ * request is given up: a slow browser may have granted it already, and would then refuse this page its own name.
  *
  * @throws STORAGE_LOCKED if another page holds the name; STORAGE_FAILED if the browser refuses locks to this page
  */
 export const holdPageLock = async (locks: WebLocks | undefined, name: string): Promise<() => void> => {
   if (locks === undefined) return () => {}
-  return new Promise((resolve, reject) => {
+  let end: number | undefined
+  for (;;) {
+    const release = await holdIfFree(locks, name)
+    if (release !== undefined) return release
+    end ??= page.performance.now() + WAIT_MS
+    if (page.performance.now() >= end) throw new WalletError('STORAGE_LOCKED', { holder: 'another page' })
+    await new Promise<void>(resolve => page.setTimeout(resolve, ASK_EVERY_MS))
+  }
+}
+
+/** Holds a name until the returned function is called; undefined if it is taken. */
+const holdIfFree = (locks: WebLocks, name: string): Promise<(() => void) | undefined> =>
+  new Promise((resolve, reject) => {
     const hold = (lock: unknown): Promise<void> => {
       if (lock !== null) return new Promise(release => resolve(release))
-      reject(new WalletError('STORAGE_LOCKED', { holder: 'another page' }))
+      resolve(undefined)
       return Promise.resolve()
     }
     locks
-      .request(name, { signal: page.AbortSignal.timeout(WAIT_MS) }, hold)
-      .catch(error => {
-        if (!isTimeout(error)) throw error
-        return locks.request(name, { ifAvailable: true }, hold)
-      })
+      .request(name, { ifAvailable: true }, hold)
       .catch(error =>
         reject(new WalletError('STORAGE_FAILED', { path: '', reason: 'this page may hold no locks' }, error))
       )
   })
-}
 
 const WAIT_MS = 1000
 
-const page = globalThis as unknown as { readonly AbortSignal: { timeout(ms: number): AbortSignalLike } }
+const ASK_EVERY_MS = 50
 
-const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
+const page = globalThis as unknown as {
+  readonly performance: { now(): number }
+  setTimeout(run: () => void, ms: number): unknown
+}

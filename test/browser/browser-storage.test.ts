@@ -12,6 +12,7 @@ import type { ServedFolder } from './helpers/serve-folder.ts'
 import { serveTestPage } from './helpers/test-page.ts'
 
 const browserTest = withChromium(test)
+const browserTestAlone = withChromium(test, true)
 let site: Promise<ServedFolder> | undefined
 test.after.always(async () => (await site)?.close())
 
@@ -77,7 +78,8 @@ browserTest(
   }
 )
 
-browserTest(
+// Alone, because a held transaction keeps the databases of the whole browser busy.
+browserTestAlone(
   'a write that another tab of the database holds up is given up, and nothing is written after it',
   async (t, browser) => {
     const profile = await openProfile(t, browser)
