@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { makeCountedIo } from '../../bench/counted-io.ts'
-import { median } from '../../bench/measure.ts'
+import { type Cost, median } from '../../bench/measure.ts'
 import { checkPeer } from '../../bench/peer-package.ts'
 import { shortNumber, textOfSection } from '../../bench/print.ts'
 import { race } from '../../bench/race.ts'
@@ -54,11 +54,25 @@ test('a race runs every contender in every round, in turning order, and times on
   t.throws(() => result.cost('nobody'), { message: /nobody/ })
 })
 
-test('short work is repeated until a sample is long enough', async t => {
+test('short work is repeated until a sample is long enough, and its cost is that of one run', async t => {
   let runs = 0
-  const result = await race([{ name: 'short', run: () => void runs++, sampleMs: 10 }], { rounds: 2 })
-  t.true(runs > 1000)
-  t.true(result.cost('short').wallMs < 0.01)
+  const each: { runs: number; wallMs: number }[] = []
+  const short = {
+    name: 'short',
+    sampleMs: 100,
+    before: () => {
+      runs = 0
+    },
+    run: () => void runs++,
+    after: (_: unknown, { wallMs }: Cost) => void each.push({ runs, wallMs })
+  }
+  const result = await race([short], { rounds: 3, warmUp: 0 })
+  t.true(runs > 100, `${runs} runs`)
+  t.deepEqual(new Set(each.map(sample => sample.runs)), new Set([runs]))
+  t.deepEqual(
+    result.samples('short').map(({ wallMs }) => wallMs),
+    each.map(({ wallMs }) => wallMs / runs)
+  )
 })
 
 test('a missed goal is printed as missed, and a wrong result ends a section', t => {
