@@ -137,18 +137,23 @@ export class SpendJournal {
     await this.#write(new Map([[UNFINISHED + intent.correlationId, JSON.stringify(intent)]]))
   }
 
-  /** Watches a spend that is finished, in one step with the end of what was unfinished of it. Resolves when durable. */
+  /**
+   * Watches a spend that is finished, in one step with the end of what was unfinished of it, and of every other entry with
+   * its txid. Resolves when durable.
+   */
   async watch(intent: SpendIntent): Promise<void> {
-    const { correlationId } = intent
+    const { correlationId, tx } = intent
     const text = JSON.stringify(intent)
-    await this.#write(
-      new Map([
-        [UNFINISHED + correlationId, null],
-        [SENT + correlationId, text]
-      ])
-    )
+    const changes = new Map<string, string | null>()
+    for (const other of this.signed()) {
+      if (other.tx.txid !== tx.txid) continue
+      changes.set(UNFINISHED + other.correlationId, null).set(SENT + other.correlationId, null)
+    }
+    await this.#write(changes.set(UNFINISHED + correlationId, null).set(SENT + correlationId, text))
     // Read after the write: another payment may have been watched or removed meanwhile.
-    this.#sent = new Map(this.#sentById()).set(correlationId, parseIntent(text))
+    const sent = new Map(this.#sentById())
+    for (const [key, after] of changes) if (after === null) sent.delete(key.slice(SENT.length))
+    this.#sent = sent.set(correlationId, parseIntent(text))
     this.#sights = undefined
   }
 

@@ -259,7 +259,10 @@ export class Spender implements SpenderOptions {
   /** Watches a payment from now on, also one that was sent elsewhere and is recorded here. */
   async #watchSaved(tx: Transaction): Promise<void> {
     const { journal, services, history } = this
-    const known = this.#find(tx.txid)
+    const leaving = this.#leaving.get(tx.txid)
+    const kept = journal.signed().filter(({ tx: { txid } }) => txid === tx.txid)
+    const entries = kept.length > 0 || leaving === undefined ? kept : [leaving]
+    const [known] = entries
     if (known === undefined) {
       const row = await history.find(tx.txid, tx.tokenId)
       const isOver = row?.confirmations === 'confirmed' || row?.confirmations === 'dropped'
@@ -270,7 +273,7 @@ export class Spender implements SpenderOptions {
     const isUnfinished = journal.findByTxid(tx.txid) !== undefined
     const { correlationId } = intent
     // Who records what was not sent from here has not asked for it to be sent.
-    const stage = known === undefined || known.stage === 'signed' ? 'signed' : 'broadcast'
+    const stage = entries.some(entry => entry.stage !== 'signed') ? 'broadcast' : 'signed'
     await journal.watch({ correlationId, stage, at, tx, ...confirmedIn(known) })
     if (isUnfinished) this.#emit({ ...intent, stage: 'broadcast', tx }, 'saved')
     await paymentsChanged(this)

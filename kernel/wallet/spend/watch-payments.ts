@@ -98,9 +98,12 @@ const applyFinding = async (spender: Spender, look: Finding, sends: Send[]): Pro
 export const resendTx = async (spender: Spender, txid: string): Promise<Transaction> => {
   const intent = spender.journal.findSigned(txid)
   if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-  const tx = await spender.broadcastTx(intent.tx)
-  await spender.finish(tx)
-  return tx
+  // Until it is saved: a payment that is forgotten in between would be watched again.
+  return spender.whileInProgress(intent.correlationId, async () => {
+    const tx = await spender.broadcastTx(intent.tx)
+    await spender.finish(tx)
+    return tx
+  })
 }
 
 /** After a resync: rows of payments that the network does not show are put back, with what they spend. */

@@ -56,6 +56,18 @@ test('a journal lists what is unfinished and what was sent, oldest first, also a
   }
 })
 
+test('a payment with several entries has one from when it is watched', async t => {
+  const { store, texts } = openStore()
+  const journal = new SpendJournal(store)
+  const { tx } = intentOf('b', 'sending', 2)
+  await journal.watch({ ...intentOf('a', 'signed', 1), tx })
+  await journal.put({ ...intentOf('b', 'sending', 2), tx })
+  await journal.put(intentOf('other', 'sending', 3))
+  await journal.watch({ ...intentOf('c', 'broadcast', 4), tx })
+  for (const one of [journal, new SpendJournal(store)]) t.deepEqual(idsOf(one.signed()), ['other', 'c'])
+  t.deepEqual([...texts.keys()].sort(), ['sent/c', 'spend/other'])
+})
+
 test('a payment that is watched is unfinished no more, and one that is removed is neither', async t => {
   const { store, texts } = openStore()
   const journal = new SpendJournal(store)

@@ -193,3 +193,27 @@ test('a payment that is sent while its removal fails is forgotten as a whole', a
   await wallet.forgetTx(signed.txid)
   t.deepEqual(wallet.getSnapshot().openPayments, [])
 })
+
+test('a payment that is sent again cannot be forgotten before it is saved, which would bring it back', async t => {
+  const gate = makeGate()
+  let isHeld = false
+  let isSaving = false
+  const { wallet } = await makeHome(t, {
+    engine: () => ({
+      async saveTx() {
+        if (!isHeld) return
+        isSaving = true
+        await gate.opened
+      }
+    })
+  })
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay))
+  isHeld = true
+  const resending = wallet.resendTx(txid)
+  await waitFor(() => isSaving)
+  await t.throwsAsync(wallet.forgetTx(txid), { code: 'BROADCAST_UNKNOWN' })
+  gate.open()
+  await resending
+  await wallet.forgetTx(txid)
+  t.deepEqual(wallet.getSnapshot().openPayments, [])
+})
