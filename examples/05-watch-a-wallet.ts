@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createKernel, nativeAmount } from 'holdfast'
 import { FAKE_ADDRESSES, makeFakeWorld } from 'holdfast/fake-server'
 import { makeNodeIo } from 'holdfast/node'
-import type { ObserverPlugin } from 'holdfast/plugin'
+import type { ObserverPlugin } from 'holdfast/observer'
 import { bitcoin } from 'holdfast/plugins/currency/utxo/plugin'
 import { memoryStorage } from 'holdfast/plugins/storage/memory'
 

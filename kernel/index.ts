@@ -23,7 +23,7 @@ export type { Lobby, LobbyLoginRequest } from './login/lobby.ts'
 export type { EdgeLoginOptions, EdgeLoginRequest } from './login/methods/edge.ts'
 export type { PasswordRules } from './login/methods/password.ts'
 export * from './plugin-api.ts'
-export type { TellingHooks } from './plugins/hook-table.ts'
+export type { ObserverHooks } from './plugins/hook-table.ts'
 export type { LogThreshold } from './plugins/services.ts'
 export { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST, isStale, rateAge, typedPair } from './rates/graph.ts'
 export type {

@@ -35,6 +35,7 @@ export {
 } from './base/http-client.ts'
 export type { Json, JsonObject } from './base/json.ts'
 export { checkJsonText, compact, type JsonLimits, parseJsonText, tryJsonText } from './base/json.ts'
+export { Mutex } from './base/mutex.ts'
 export { badReply, type ExactJson, parseExactJson, Reply } from './base/reply.ts'
 export { makeYielder, type Yielder } from './base/yielder.ts'
 export type { Disk } from './io/disk.ts'

@@ -75,7 +75,7 @@ export const layers: readonly (readonly Room[])[] = [
   ],
   [kernel('kernel/account')],
   [kernel('kernel/context'), kernel('kernel/config')],
-  [kernel('kernel/kernel'), kernel('kernel/plugin-api')],
+  [kernel('kernel/kernel'), kernel('kernel/observer-api'), kernel('kernel/plugin-api')],
   [kernel('kernel/index')],
   [plugin(STORAGE_ERROR), plugin(PAGE_LOCK), plugin(RATE_KIT), plugin(SWAP_KIT)],
   [{ path: KEYV_DISK, packages: PLUGIN, only: ['kernel/plugin-api', STORAGE_ERROR] }],
@@ -158,6 +158,7 @@ export const topFolders: readonly string[] = [
 /** The only files that pass on what other files export. */
 export const barrels: readonly string[] = [
   'kernel/index.ts',
+  'kernel/observer-api.ts',
   'kernel/plugin-api.ts',
   'platform/node/index.ts',
   'platform/browser/index.ts',

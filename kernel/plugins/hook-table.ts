@@ -156,7 +156,7 @@ export type LifeHooks = TapsOf<HookTypes['all']>
 export type HostHooks<Kind extends PluginKind> = LifeHooks & TapsOf<HookTypes[Kind]>
 
 /** The hooks that notify; observer plugins may tap these and no others. */
-export type TellingHooks = HooksOf<HookTypes['observer']>
+export type ObserverHooks = HooksOf<HookTypes['observer']>
 
 /** Every hook of the kernel. */
 export type KernelHooks = HooksOf<
@@ -431,5 +431,10 @@ export const hookTable: Readonly<Record<keyof KernelHooks, HookRow>> = Object.fr
     Object.entries(rows).map(([name, row]) => [name, { ...(row as FactsOf<AnyHookType>), tappedBy }])
   )
 ) as Record<keyof KernelHooks, HookRow>
+
+/** The hooks that an observer may tap, in the order of the page. */
+export const observerHookNames: readonly (keyof ObserverHooks)[] = Object.keys(
+  facts.observer
+) as (keyof ObserverHooks)[]
 
 type AnyHookType = { readonly dispatch: DispatchKind }

@@ -8,7 +8,7 @@ import type {
   StorageHost,
   SwapHost
 } from '../../kernel/plugin-api.ts'
-import type { KernelHooks, TellingHooks } from '../../kernel/plugins/hook-table.ts'
+import type { KernelHooks, ObserverHooks } from '../../kernel/plugins/hook-table.ts'
 import type { JsonSafe } from '../../kernel/types/snapshots.ts'
 
 /** Compiled by the type check, never run: what must not type-check is marked, and an unused mark is an error. */
@@ -61,7 +61,7 @@ type SnapshotsOf<Hooks> = {
 }
 
 /** Everything that a telling hook carries survives JSON. */
-export const toldAsJson = (told: SnapshotsOf<TellingHooks>): JsonSafe<SnapshotsOf<TellingHooks>> => told
+export const toldAsJson = (told: SnapshotsOf<ObserverHooks>): JsonSafe<SnapshotsOf<ObserverHooks>> => told
 
 /** A secret gives its value to a reader only. */
 export const secrets = (secret: Secret<string>, hooks: KernelHooks): void => {

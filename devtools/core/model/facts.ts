@@ -2,18 +2,18 @@ import type {
   AccountSnapshot,
   ExchangeSnapshot,
   JsonObject,
+  ObserverHooks,
   RateProviderSnapshot,
-  TellingHooks,
   TransactionsSnapshot,
   UserSnapshot
 } from '../../../kernel/index.ts'
 import type { WorldSnapshot } from './world-control.ts'
 
 /** The name of a telling hook. */
-export type HookName = keyof TellingHooks
+export type HookName = keyof ObserverHooks
 
 /** The snapshot that an observer hook passes. */
-export type HookSnapshot<H extends HookName> = Parameters<TellingHooks[H]['call']>[0]
+export type HookSnapshot<H extends HookName> = Parameters<ObserverHooks[H]['call']>[0]
 
 /** The outcome of a panel's action, without its input. */
 export interface ActionFact {
