@@ -40,6 +40,7 @@ export class RateGraph {
   readonly #currencies = new Map<string, Currency>()
   readonly #sources = new Map<string, Source>()
   #pairCount = 0
+  #updatedAt: number | undefined
 
   get currencyCount(): number {
     return this.#currencies.size
@@ -47,6 +48,11 @@ export class RateGraph {
 
   get pairCount(): number {
     return this.#pairCount
+  }
+
+  /** When the newest pair of the last {@link putAll} came, in Unix seconds. */
+  get updatedAt(): number | undefined {
+    return this.#updatedAt
   }
 
   /** In the order in which they came first. */
@@ -80,8 +86,19 @@ export class RateGraph {
     if (isFiat(toCurrency)) from.touchesFiat = true
   }
 
-  /** Leaves each source its newest pairs, as many as the limit says. */
-  keepNewest(limit: number): void {
+  /** Takes pairs, then leaves each source its newest 10,000. */
+  putAll(pairs: Iterable<RateSnapshot>): void {
+    let newest: number | undefined
+    for (const pair of pairs) {
+      this.put(pair)
+      newest = Math.max(newest ?? pair.at, pair.at)
+    }
+    // Of what came last: a clock that ran ahead and was set right leaves later times behind.
+    this.#updatedAt = newest ?? this.#updatedAt
+    this.#keepNewest(MAX_PAIRS)
+  }
+
+  #keepNewest(limit: number): void {
     if (this.sources.every(({ pairs }) => pairs.size <= limit)) return
     const kept = this.sources.flatMap(({ pairs }) => newestOf([...pairs.values()], limit).map(snapshotOf))
     this.#currencies.clear()
@@ -93,6 +110,11 @@ export class RateGraph {
   /** Every pair, source by source, in the order in which each came first. */
   *pairs(): Generator<Pair> {
     for (const { pairs } of this.#sources.values()) yield* pairs.values()
+  }
+
+  /** As {@link pairs}, as plain data. */
+  *snapshots(): Generator<RateSnapshot> {
+    for (const pair of this.pairs()) yield snapshotOf(pair)
   }
 
   #currencyOf(code: string): Currency {
@@ -112,8 +134,7 @@ export class RateGraph {
   }
 }
 
-/** Returns the snapshot of a pair, without the graph. */
-export const snapshotOf = ({ from, to, source, rate, at }: Pair): RateSnapshot =>
+const snapshotOf = ({ from, to, source, rate, at }: Pair): RateSnapshot =>
   Object.freeze({ fromCurrency: from.code, toCurrency: to.code, rate, source: source.id, at })
 
 /** The end of a pair that is not this one. */

@@ -46,7 +46,7 @@ export class RateHints {
   async add({ fromCurrency, toCurrency }: RatePair): Promise<void> {
     const isPair = isCurrencyCode(fromCurrency) && isCurrencyCode(toCurrency) && fromCurrency !== toCurrency
     if (!isPair) throw new WalletError('OPTION_INVALID', { option: 'pair', rule: 'is two currency codes' })
-    this.remember(fromCurrency, toCurrency)
+    this.remember({ fromCurrency, toCurrency })
     if (this.#kept.add({ fromCurrency, toCurrency }) || this.#unsaved !== undefined) await this.#save()
   }
 
@@ -58,8 +58,8 @@ export class RateHints {
   }
 
   /** Remembers what a conversion missed; the file has it from the next round on. */
-  remember(fromCurrency: string, toCurrency: string): void {
-    this.#remembered.add({ fromCurrency, toCurrency })
+  remember(pair: RatePair): void {
+    this.#remembered.add(pair)
   }
 
   /** Waits until what is being written is on the disk. */

@@ -10,17 +10,13 @@ import { CUT_OFF_MS, fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS } from './g
 import type { RateProviders } from './providers.ts'
 import { reportFault } from './rounds.ts'
 
-export interface HistoricRatesOptions {
-  readonly services: Services
-  readonly providers: RateProviders
-}
-
 /**
  * Prices of the past, from providers that have them. Questions of one moment go out together, a hundred at a time; the last
  * thousand answers are remembered.
  */
 export class HistoricRates {
-  readonly #options: HistoricRatesOptions
+  readonly #services: Services
+  readonly #providers: RateProviders
   readonly #mutex = new Mutex()
   readonly #answers = new Map<string, RateSnapshot>()
   readonly #open = new Map<string, HistoricQuery>()
@@ -29,8 +25,9 @@ export class HistoricRates {
   readonly #asked = new Map<string, Abort>()
   #isClosed = false
 
-  constructor(options: HistoricRatesOptions) {
-    this.#options = options
+  constructor(services: Services, providers: RateProviders) {
+    this.#services = services
+    this.#providers = providers
   }
 
   /** The price of a pair on a date, or the nearest within a week; undefined if no provider has it. @throws OPTION_INVALID, CONTEXT_CLOSED */
@@ -57,7 +54,7 @@ export class HistoricRates {
     this.#waiting.push(query)
     void query.answer.then(answer => this.#remember(key, answer))
     if (this.#waiting.length === 1) {
-      this.#options.services.inBackground(
+      this.#services.inBackground(
         'rates',
         this.#mutex.run(() => this.#askWaiting())
       )
@@ -74,7 +71,7 @@ export class HistoricRates {
   }
 
   async #askWaiting(): Promise<void> {
-    await this.#options.services.io.clock.turn()
+    await this.#services.io.clock.turn()
     const all = this.#waiting
     this.#waiting = []
     for (let start = 0; start < all.length; start += BATCH_SIZE) {
@@ -85,7 +82,7 @@ export class HistoricRates {
   /** Resolves when each query has its answer: what came in 5 s, or else whatever comes. */
   async #askBatch(queries: readonly HistoricQuery[]): Promise<void> {
     if (this.#isClosed) return
-    const { hooks, io } = this.#options.services
+    const { hooks, io } = this.#services
     const ended = hooks.fetchHistoricRates.promise(this.#contextsFor(queries))
     const cutOff = { clock: io.clock, milliseconds: CUT_OFF_MS, what: 'A question for rates of the past' }
     await withDeadline(cutOff, () => ended).catch(() => {})
@@ -102,7 +99,7 @@ export class HistoricRates {
     return {
       contextFor: pluginId => {
         const isBusy = this.#asked.has(pluginId) && !asked.has(pluginId)
-        if (isBusy || !this.#options.providers.isActive(pluginId)) return undefined
+        if (isBusy || !this.#providers.isActive(pluginId)) return undefined
         asked.add(pluginId)
         const abort = this.#asked.get(pluginId) ?? makeAbort()
         this.#asked.set(pluginId, abort)
@@ -110,7 +107,7 @@ export class HistoricRates {
       },
       ended: (pluginId, error) => {
         if (error !== undefined) {
-          this.#options.services.logOf(pluginId).warn(failureLine('It gave no rates of the past', error))
+          this.#services.logOf(pluginId).warn(failureLine('It gave no rates of the past', error))
           this.#asked.get(pluginId)?.abort()
         }
         this.#asked.delete(pluginId)
@@ -124,8 +121,7 @@ export class HistoricRates {
     { signal }: Abort,
     { queries, wanted }: { queries: readonly HistoricQuery[]; wanted: readonly DatedPair[] }
   ): HistoricRateContext {
-    const { providers, services } = this.#options
-    const bias = providers.biasOf(pluginId)
+    const bias = this.#providers.biasOf(pluginId)
     let count = 0
     let hasRefused = false
     const offer = (pair: unknown, rate: unknown): void => {
@@ -135,7 +131,7 @@ export class HistoricRates {
         for (const query of queries) if (isSamePair(query.pair, offered)) query.consider(offered, bias)
       } else if (!hasRefused) {
         hasRefused = true
-        reportFault(services, { pluginId, hook: 'fetchHistoricRates', message: 'Invalid data format' })
+        reportFault(this.#services, { pluginId, hook: 'fetchHistoricRates', message: 'Invalid data format' })
       }
     }
     // Dates are mutable.

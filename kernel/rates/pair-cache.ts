@@ -3,7 +3,7 @@ import { isRecord, tryParseJson } from '../base/json.ts'
 import { secondsOf } from '../base/time.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'
-import { isCurrencyCode, isRate, MAX_PAIRS, newestOf } from './graph.ts'
+import { isCurrencyCode, isRate, MAX_PAIRS, newestOf, type RateGraph } from './graph.ts'
 
 const PATH = 'ratePairCache.json'
 const VERSION = 1
@@ -22,15 +22,15 @@ type Row = readonly [source: string, from: string, to: string, rate: number, at:
  */
 export class PairCache {
   readonly #services: Services
-  readonly #pairs: () => Iterable<RateSnapshot>
+  readonly #graph: Pick<RateGraph, 'snapshots'>
   #writtenAt = Number.NEGATIVE_INFINITY
   #isNew = false
   #writing: Promise<void> = Promise.resolve()
 
-  /** @param pairs - what there is to be kept, whenever it is written */
-  constructor(services: Services, pairs: () => Iterable<RateSnapshot>) {
+  /** @param graph - holds the pairs to be kept, whenever they are written */
+  constructor(services: Services, graph: Pick<RateGraph, 'snapshots'>) {
     this.#services = services
-    this.#pairs = pairs
+    this.#graph = graph
   }
 
   /** The pairs in the file. */
@@ -61,7 +61,7 @@ export class PairCache {
     const { disk, io, logOf } = this.#services
     this.#isNew = false
     this.#writtenAt = io.clock.monotonic()
-    const pairs = newestOf([...this.#pairs()], MAX_PAIRS)
+    const pairs = newestOf([...this.#graph.snapshots()], MAX_PAIRS)
     const rows = pairs.map(
       ({ source, fromCurrency, toCurrency, rate, at }): Row => [source, fromCurrency, toCurrency, rate, at]
     )

@@ -1,7 +1,7 @@
 import { describeError, isWalletError } from '../base/errors.ts'
 import { compact } from '../base/json.ts'
 import type { RatePlugin } from '../plugins/plugin.ts'
-import type { AppliedRatePlugin } from '../plugins/plugin-set.ts'
+import type { AppliedRatePlugin, PluginSet } from '../plugins/plugin-set.ts'
 import type { RateProviderSnapshot } from '../types/snapshots.ts'
 import { isBias } from './graph.ts'
 
@@ -17,16 +17,16 @@ export interface ProviderAnswer {
 
 /** The state of each rate provider; plugins may still join while it is in use. */
 export class RateProviders {
-  readonly #plugins: () => readonly AppliedRatePlugin[]
+  readonly #plugins: Pick<PluginSet, 'ratePlugins'>
   readonly #states = new Map<string, RateProviderSnapshot>()
 
-  constructor(plugins: () => readonly AppliedRatePlugin[]) {
+  constructor(plugins: Pick<PluginSet, 'ratePlugins'>) {
     this.#plugins = plugins
   }
 
   /** In the order of the plugins. */
   snapshots(): readonly RateProviderSnapshot[] {
-    return Object.freeze(this.#plugins().map(applied => this.#stateOf(applied)))
+    return Object.freeze(this.#plugins.ratePlugins.map(applied => this.#stateOf(applied)))
   }
 
   /** The bias of a provider; 0 for one that is not here, or whose bias would make a hop cost nothing. */
@@ -61,7 +61,7 @@ export class RateProviders {
   }
 
   #find(pluginId: string): AppliedRatePlugin | undefined {
-    return this.#plugins().find(({ plugin }) => plugin.id === pluginId)
+    return this.#plugins.ratePlugins.find(({ plugin }) => plugin.id === pluginId)
   }
 
   #stateOf(applied: AppliedRatePlugin): RateProviderSnapshot {

@@ -1,11 +1,10 @@
 import { type Abort, makeAbort, withDeadline } from '../base/deadline.ts'
 import { failureLine, WalletError } from '../base/errors.ts'
 import { secondsOf } from '../base/time.ts'
-import type { AbortSignalLike } from '../io/io.ts'
-import type { Scoped } from '../plugins/dispatch.ts'
+import type { Clock } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateContext, RatePair } from '../types/rates.ts'
-import type { RateSnapshot } from '../types/snapshots.ts'
+import type { FaultSnapshot, RateSnapshot } from '../types/snapshots.ts'
 import {
   CUT_OFF_MS,
   fieldsOfPair,
@@ -17,29 +16,49 @@ import {
   RatePairSet,
   REFRESH_MS
 } from './graph.ts'
-import type { RateProviders } from './providers.ts'
+import type { RateHints } from './hints.ts'
+import { RateProviders } from './providers.ts'
 
-/** The steps of a refresh. */
-export interface RateRefreshOptions {
-  readonly services: Pick<Services, 'io' | 'inBackground'>
-  /** Resolves when it is known who can be asked. */
-  ready(): Promise<void>
-  /** Adds hints to the pairs that consumers want. */
-  gather(wanted: Iterable<RatePair>): readonly RatePair[]
-  /** One round; resolves when it was published. */
-  ask(wanted: readonly RatePair[]): Promise<void>
+/** Receives what rounds bring; late answers come after the round that asked for them. */
+export interface RateRoundsListener {
+  /** Pairs have come, or only the state of a provider is another one. */
+  onPairs(pairs: readonly RateSnapshot[]): void
   /** A round begins or has ended. */
-  changed(): void
+  onRunning(): void
+}
+
+/** The last problem of a provider that was reported: it may last for many rounds, and is reported once. */
+interface ReportedProblems {
+  readonly failure: string | undefined
+  readonly refusal: string | undefined
+}
+
+interface Round {
+  readonly wanted: readonly RatePair[]
+  readonly requests: ProviderRequest[]
+  /** True once the round is published; later answers are published one by one. */
+  isOver: boolean
 }
 
 /**
- * Decides when to fetch rates: at once when a consumer wants pairs that the last round did not fetch, then 30 s after each
- * round for as long as any consumer wants rates (specification §9). Without a consumer no timer runs.
+ * Decides when to ask the providers, and asks them (specification §9).
+ *
+ * A round begins at once when a consumer wants pairs that the last round did not ask for, then 30 s after each round for as
+ * long as any consumer wants rates. Without a consumer no timer runs.
+ *
+ * A round asks each provider one question at a time. The answers that have come when all have ended, or after 5 s, are
+ * published together; later ones singly. A provider that still answers is left out of the next round. One that fails is
+ * only logged (specification §8), once until it fails in other words or has answered in between; so is the fault of one
+ * whose offers are refused.
  */
-export class RateRefresh {
-  readonly #options: RateRefreshOptions
+export class RateRounds {
+  /** Changed by the rounds. */
+  readonly providers: RateProviders
+  readonly #services: Services
+  readonly #hints: Pick<RateHints, 'gather'>
+  readonly #listener: RateRoundsListener
   readonly #wanted = new Set<readonly RatePair[]>()
-  #round: Promise<void> | undefined
+  #running: Promise<void> | undefined
   /** The pairs that the last round asked for. */
   #asked = new RatePairSet(MAX_WANTED)
   /** Wanted pairs beyond those. */
@@ -49,15 +68,21 @@ export class RateRefresh {
   #cancelTimer: (() => void) | undefined
   /** Rejects the callers that wait for a round when the service closes. */
   readonly #waiting = new Set<(error: unknown) => void>()
+  /** By plugin id: the providers that are asked and have not ended. */
+  readonly #requests = new Map<string, ProviderRequest>()
+  readonly #reported = new Map<string, ReportedProblems>()
   #isPaused = false
   #isClosed = false
 
-  constructor(options: RateRefreshOptions) {
-    this.#options = options
+  constructor(services: Services, hints: Pick<RateHints, 'gather'>, listener: RateRoundsListener) {
+    this.providers = new RateProviders(services.plugins)
+    this.#services = services
+    this.#hints = hints
+    this.#listener = listener
   }
 
   get isRunning(): boolean {
-    return this.#round !== undefined
+    return this.#running !== undefined
   }
 
   /** Keeps pairs fresh until the returned function is called. @throws OPTION_INVALID, CONTEXT_CLOSED */
@@ -74,12 +99,12 @@ export class RateRefresh {
     }
   }
 
-  /** Runs a round now; joins a running one that fetches the same pairs. */
-  async now(): Promise<void> {
+  /** Runs a round now; joins a running one that asks for the same pairs. @throws CONTEXT_CLOSED */
+  async runNow(): Promise<void> {
     this.#checkOpen()
-    const running = this.#round
+    const running = this.#running
     await this.#openUntil(running ?? this.#run())
-    if (running !== undefined && this.#unasked.size > 0) await this.#openUntil(this.#round ?? this.#run())
+    if (running !== undefined && this.#unasked.size > 0) await this.#openUntil(this.#running ?? this.#run())
   }
 
   /** While it is paused, no round is scheduled. */
@@ -88,11 +113,16 @@ export class RateRefresh {
     this.#schedule()
   }
 
-  /** Begins nothing more. */
+  /** Begins nothing more, and takes no more offers. */
   close(): void {
     this.#isClosed = true
     this.#cancelTimer?.()
     for (const reject of this.#waiting) reject(new WalletError('CONTEXT_CLOSED', {}))
+    for (const request of this.#requests.values()) {
+      request.close()
+      request.abort.abort()
+    }
+    this.#requests.clear()
   }
 
   /** Waits for a round, but not beyond the end: what is asked may never answer. */
@@ -103,41 +133,117 @@ export class RateRefresh {
     })
   }
 
-  #run(): Promise<void> {
+  #schedule(): void {
     this.#cancelTimer?.()
-    this.#round = this.#ask()
-    this.#options.changed()
-    return this.#round
+    this.#cancelTimer = undefined
+    if (this.#wanted.size === 0 || this.#isPaused || this.#isClosed || this.#running !== undefined) return
+    const { io, inBackground } = this.#services
+    const dueMs = this.#unasked.size > 0 ? 0 : Math.max(0, this.#endedAt + REFRESH_MS - io.clock.monotonic())
+    this.#cancelTimer = io.clock.after(dueMs, () => {
+      if (this.#running === undefined) inBackground('rates', this.#run())
+    })
   }
 
-  async #ask(): Promise<void> {
-    const { services, ready, ask, changed, gather } = this.#options
+  #run(): Promise<void> {
+    this.#cancelTimer?.()
+    this.#running = this.#runRound()
+    this.#listener.onRunning()
+    return this.#running
+  }
+
+  async #runRound(): Promise<void> {
+    const { plugins, io } = this.#services
     try {
-      await ready()
+      // Rates do not depend on a plugin that is missing.
+      await plugins.ready().catch(() => {})
       if (this.#isClosed) return
       // Also if nothing can be gathered: the next try is in 30 s.
       this.#unasked.clear()
-      const wanted = gather([...this.#wanted].flat())
+      const wanted = this.#hints.gather([...this.#wanted].flat())
       this.#asked = new RatePairSet(MAX_WANTED)
       for (const pair of wanted) this.#asked.add(pair)
-      await ask(wanted)
+      await this.#ask(wanted)
     } finally {
-      this.#round = undefined
-      this.#endedAt = services.io.clock.monotonic()
-      if (!this.#isClosed) changed()
+      this.#running = undefined
+      this.#endedAt = io.clock.monotonic()
+      if (!this.#isClosed) this.#listener.onRunning()
       this.#schedule()
     }
   }
 
-  #schedule(): void {
-    this.#cancelTimer?.()
-    this.#cancelTimer = undefined
-    if (this.#wanted.size === 0 || this.#isPaused || this.#isClosed || this.#round !== undefined) return
-    const { clock } = this.#options.services.io
-    const dueMs = this.#unasked.size > 0 ? 0 : Math.max(0, this.#endedAt + REFRESH_MS - clock.monotonic())
-    this.#cancelTimer = clock.after(dueMs, () => {
-      if (this.#round === undefined) this.#options.services.inBackground('rates', this.#run())
+  /** Resolves when what came was published; it may be nothing. */
+  async #ask(wanted: readonly RatePair[]): Promise<void> {
+    const { hooks, io } = this.#services
+    const round: Round = { wanted, requests: [], isOver: false }
+    const answered = hooks.fetchRates.promise({
+      contextFor: pluginId => this.#contextFor(round, pluginId),
+      ended: (pluginId, error) => {
+        this.#onEnded(round, pluginId, error)
+        return true
+      }
     })
+    const cutOff = { clock: io.clock, milliseconds: CUT_OFF_MS, what: 'A round of rates' }
+    await withDeadline(cutOff, () => answered).catch(() => {})
+    round.isOver = true
+    for (const [pluginId, request] of this.#requests) {
+      if (round.requests.includes(request)) this.providers.markSilent(pluginId)
+    }
+    this.#listener.onPairs(round.requests.flatMap(request => request.take()))
+  }
+
+  #contextFor(round: Round, pluginId: string): RateContext | undefined {
+    const known = this.#requests.get(pluginId)
+    if (known !== undefined) {
+      if (!round.requests.includes(known)) return undefined
+      known.tapCount += 1
+      return known.context
+    }
+    if (!this.providers.isActive(pluginId)) return undefined
+    const request = new ProviderRequest({
+      pluginId,
+      wanted: round.wanted,
+      clock: this.#services.io.clock,
+      onRefused: message => this.#reportRefusal(pluginId, message)
+    })
+    this.#requests.set(pluginId, request)
+    round.requests.push(request)
+    this.providers.markAsked(pluginId)
+    return request.context
+  }
+
+  #onEnded(round: Round, pluginId: string, error: unknown): void {
+    const request = this.#requests.get(pluginId)
+    if (request === undefined || !round.requests.includes(request)) return
+    request.tapCount -= 1
+    if (error !== undefined) request.error = error
+    if (request.tapCount > 0) return
+    this.#reportFailure(pluginId, request)
+    this.#requests.delete(pluginId)
+    request.close()
+    // A plugin that is past its deadline may still be working.
+    if (error !== undefined) request.abort.abort()
+    const { clock } = this.#services.io
+    this.providers.markEnded(pluginId, {
+      pairCount: request.count,
+      durationMs: clock.monotonic() - request.startedAt,
+      at: secondsOf(clock.now()),
+      error: request.error
+    })
+    if (round.isOver) this.#listener.onPairs(request.take())
+  }
+
+  /** A failure that lasts since the round before was reported already. */
+  #reportFailure(pluginId: string, { error, refusal }: ProviderRequest): void {
+    const failure = error === undefined ? undefined : failureLine('It gave no rates', error)
+    if (failure !== undefined && failure !== this.#reported.get(pluginId)?.failure) {
+      this.#services.logOf(pluginId).warn(failure)
+    }
+    this.#reported.set(pluginId, { failure, refusal })
+  }
+
+  #reportRefusal(pluginId: string, message: string): void {
+    if (message === this.#reported.get(pluginId)?.refusal) return
+    reportFault(this.#services, { pluginId, hook: 'fetchRates', message })
   }
 
   #checkOpen(): void {
@@ -157,174 +263,36 @@ const wantedPairs = (pairs: Iterable<RatePair>): readonly RatePair[] => {
   return wanted.list()
 }
 
-export interface RateRoundsOptions {
-  readonly services: Services
-  readonly providers: RateProviders
-  /** Takes what a round brought, or a late answer; also when it is nothing but the state of providers. */
-  publish(pairs: readonly RateSnapshot[]): void
-}
-
-/** A provider that is asked and has not ended. */
-interface ProviderRequest {
-  readonly round: Round
-  readonly open: OpenContext
-  readonly abort: Abort
-  readonly startedAt: number
-  /** A plugin may tap more than once. */
-  tapCount: number
-  error?: unknown
-}
-
-/** The last problem of a provider that was reported: it may last for many rounds, and is reported once. */
-interface ReportedProblems {
-  readonly failure: string | undefined
-  readonly refusal: string | undefined
-}
-
-interface Round {
-  readonly wanted: readonly RatePair[]
-  readonly asked: ProviderRequest[]
-  /** True once the round is published; later answers are published one by one. */
-  isOver: boolean
-}
-
-/**
- * Asks the providers, one question at a time to each (specification §9).
- *
- * The answers that have come when all have ended, or after 5 s, are published together; later ones singly. A provider that
- * still answers is left out of the next round. One that fails is only logged (specification §8), once until it fails in
- * other words or has answered in between; so is the fault of one whose offers are refused.
- */
-export class RateRounds {
-  readonly #options: RateRoundsOptions
-  readonly #asked = new Map<string, ProviderRequest>()
-  readonly #reported = new Map<string, ReportedProblems>()
-
-  constructor(options: RateRoundsOptions) {
-    this.#options = options
-  }
-
-  /** Resolves when what came was published; it may be nothing. */
-  async ask(wanted: readonly RatePair[]): Promise<void> {
-    const { services } = this.#options
-    const round: Round = { wanted, asked: [], isOver: false }
-    const answered = services.hooks.fetchRates.promise(this.#contextsOf(round))
-    const cutOff = { clock: services.io.clock, milliseconds: CUT_OFF_MS, what: 'A round of rates' }
-    await withDeadline(cutOff, () => answered).catch(() => {})
-    this.#end(round)
-  }
-
-  /** Closes every open context. */
-  close(): void {
-    for (const { open, abort } of this.#asked.values()) {
-      open.close()
-      abort.abort()
-    }
-    this.#asked.clear()
-  }
-
-  #contextsOf(round: Round): Scoped<RateContext> {
-    return {
-      contextFor: pluginId => this.#contextFor(round, pluginId),
-      ended: (pluginId, error) => this.#onEnded(round, pluginId, error)
-    }
-  }
-
-  #contextFor(round: Round, pluginId: string): RateContext | undefined {
-    const { providers, services } = this.#options
-    const known = this.#asked.get(pluginId)
-    if (known !== undefined) {
-      if (known.round !== round) return undefined
-      known.tapCount += 1
-      return known.open.context
-    }
-    if (!providers.isActive(pluginId)) return undefined
-    const { clock } = services.io
-    const abort = makeAbort()
-    const open = new OpenContext({
-      pluginId,
-      wanted: round.wanted,
-      signal: abort.signal,
-      now: () => secondsOf(clock.now()),
-      refused: message => this.#reportRefusal(pluginId, message)
-    })
-    const asked: ProviderRequest = { round, open, abort, startedAt: clock.monotonic(), tapCount: 1 }
-    this.#asked.set(pluginId, asked)
-    round.asked.push(asked)
-    providers.markAsked(pluginId)
-    return open.context
-  }
-
-  #onEnded(round: Round, pluginId: string, error: unknown): boolean {
-    const asked = this.#asked.get(pluginId)
-    if (asked === undefined || asked.round !== round) return true
-    const { services, providers, publish } = this.#options
-    asked.tapCount -= 1
-    if (error !== undefined) asked.error = error
-    if (asked.tapCount > 0) return true
-    this.#reportFailure(pluginId, asked)
-    this.#asked.delete(pluginId)
-    asked.open.close()
-    // A plugin that is past its deadline may still be working.
-    if (error !== undefined) asked.abort.abort()
-    const { clock } = services.io
-    providers.markEnded(pluginId, {
-      pairCount: asked.open.count,
-      durationMs: clock.monotonic() - asked.startedAt,
-      at: secondsOf(clock.now()),
-      error: asked.error
-    })
-    if (round.isOver) publish(asked.open.take())
-    return true
-  }
-
-  /** A failure that lasts since the round before was reported already. */
-  #reportFailure(pluginId: string, { error, open }: ProviderRequest): void {
-    const failure = error === undefined ? undefined : failureLine('It gave no rates', error)
-    if (failure !== undefined && failure !== this.#reported.get(pluginId)?.failure) {
-      this.#options.services.logOf(pluginId).warn(failure)
-    }
-    this.#reported.set(pluginId, { failure, refusal: open.refusal })
-  }
-
-  #reportRefusal(pluginId: string, message: string): void {
-    if (message === this.#reported.get(pluginId)?.refusal) return
-    reportFault(this.#options.services, { pluginId, hook: 'fetchRates', message })
-  }
-
-  #end(round: Round): void {
-    const { providers, publish } = this.#options
-    round.isOver = true
-    for (const [pluginId, asked] of this.#asked) if (asked.round === round) providers.markSilent(pluginId)
-    publish(round.asked.flatMap(({ open }) => open.take()))
-  }
-}
-
-export interface OpenContextOptions {
+export interface ProviderRequestOptions {
   readonly pluginId: string
   readonly wanted: readonly RatePair[]
-  readonly signal: AbortSignalLike
-  /** Unix seconds. */
-  now(): number
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
   /** Called with the reason of the first offer that cannot be accepted. */
-  refused(message: string): void
+  onRefused(message: string): void
 }
 
-/** Collects the pairs of one provider in one round, until it is closed. */
-export class OpenContext {
+/** What one provider is asked in one round; takes what it offers until it is closed. */
+export class ProviderRequest {
   readonly context: RateContext
-  readonly #options: OpenContextOptions
+  readonly abort: Abort = makeAbort()
+  /** By the monotonic clock. */
+  readonly startedAt: number
+  /** The number of its taps that run; a plugin may have several. */
+  tapCount = 1
+  /** Thrown by its last tap that failed. */
+  error: unknown
+  readonly #options: ProviderRequestOptions
   #waiting: RateSnapshot[] = []
   #count = 0
   #refusal: string | undefined
   #isClosed = false
 
-  constructor(options: OpenContextOptions) {
+  constructor(options: ProviderRequestOptions) {
     this.#options = options
-    const { wanted, signal } = options
+    this.startedAt = options.clock.monotonic()
     this.context = Object.freeze({
-      wanted,
-      signal,
+      wanted: options.wanted,
+      signal: this.abort.signal,
       offer: (pair: RatePair, rate: number) => this.#offer(pair, rate)
     })
   }
@@ -362,28 +330,25 @@ export class OpenContext {
       this.#refuse(`More than ${MAX_PAIRS} pairs`)
       return
     }
-    const { pluginId, now } = this.#options
+    const { pluginId, clock } = this.#options
     this.#count += 1
-    this.#waiting.push(Object.freeze({ fromCurrency, toCurrency, rate, source: pluginId, at: now() }))
+    const at = secondsOf(clock.now())
+    this.#waiting.push(Object.freeze({ fromCurrency, toCurrency, rate, source: pluginId, at }))
   }
 
   // Thousands may be bad for one reason.
   #refuse(message: string): void {
     if (this.#refusal !== undefined) return
     this.#refusal = message
-    this.#options.refused(message)
+    this.#options.onRefused(message)
   }
 }
 
-/** A fault of a rate plugin in one of its hooks. */
-export interface RateFault {
-  readonly pluginId: string
-  readonly hook: 'fetchRates' | 'fetchHistoricRates'
-  readonly message: string
-}
-
 /** Reports a refused offer in the plugin's log and as its fault. */
-export const reportFault = ({ logOf, hooks }: Services, { pluginId, hook, message }: RateFault): void => {
+export const reportFault = (
+  { logOf, hooks }: Pick<Services, 'logOf' | 'hooks'>,
+  { pluginId, hook, message }: Pick<FaultSnapshot, 'pluginId' | 'hook' | 'message'>
+): void => {
   logOf(pluginId).error(message)
   hooks.pluginFault.call(Object.freeze({ pluginId, hook, errorName: 'Error', message }))
 }

@@ -1,5 +1,6 @@
 import TinyQueue from 'tinyqueue'
 import { compact } from '../base/json.ts'
+import type { RatePair } from '../types/rates.ts'
 import type { RouteHopSnapshot, RouteSnapshot } from '../types/snapshots.ts'
 import {
   type Currency,
@@ -7,12 +8,14 @@ import {
   HOP_COST,
   INVERTED_HOP_COST,
   isFactor,
+  isFiat,
   isStale,
   otherEnd,
   type Pair,
   type RateGraph,
   rateAge
 } from './graph.ts'
+import type { RateProviders } from './providers.ts'
 
 /** The inputs of a route besides the pairs. */
 export interface RateQuery {
@@ -27,6 +30,8 @@ export interface FoundRoute {
   readonly search: RouteSearch
   readonly from: Currency
   readonly rate: number
+  /** The rate was computed, and not just looked up. */
+  readonly isNew: boolean
 }
 
 /**
@@ -35,14 +40,14 @@ export interface FoundRoute {
  */
 export class RouteFinder {
   readonly #graph: RateGraph
-  readonly #defaultBias: (sourceId: string) => number
+  readonly #providers: Pick<RateProviders, 'biasOf'>
   /** By the biases, see {@link biasKey}, and the target. */
   readonly #kept = new Map<string, Map<Currency, RouteSearch>>()
   #keptCount = 0
 
-  constructor(graph: RateGraph, defaultBias: (sourceId: string) => number) {
+  constructor(graph: RateGraph, providers: Pick<RateProviders, 'biasOf'>) {
     this.#graph = graph
-    this.#defaultBias = defaultBias
+    this.#providers = providers
   }
 
   /** Forgets every search; to be called when pairs have changed. */
@@ -58,11 +63,24 @@ export class RouteFinder {
     if (start === undefined || target === undefined) return undefined
     const search = this.#searchFor(target, query)
     const rate = search.rateFrom(start)
-    return rate !== undefined && isFactor(rate) ? { search, from: start, rate } : undefined
+    if (rate === undefined || !isFactor(rate)) return undefined
+    return { search, from: start, rate, isNew: search.isFirst(start) }
   }
 
-  /** A search that is not kept. */
-  newSearch({ biases, ...options }: RateQuery & { target: Currency; blocked?: Blocked }): RouteSearch {
+  /** Explains a route that {@link find} found for this query, and as many of the next cheapest ones as `count` says. */
+  explain({ search, from }: FoundRoute, { biases }: RateQuery, count: number): readonly RouteSnapshot[] {
+    const best = search.routeFrom(from) ?? []
+    const { target, now } = search
+    const others = findAlternatives({
+      ...{ from, best, count },
+      newSearch: blocked => this.#newSearch({ target, now, blocked, ...compact({ biases }) })
+    })
+    return [best, ...others]
+      .map(pairs => describeRoute(search, from, pairs))
+      .filter(({ rate }) => isFactor(rate))
+  }
+
+  #newSearch({ biases, ...options }: RateQuery & { target: Currency; blocked?: Blocked }): RouteSearch {
     return new RouteSearch({ graph: this.#graph, ...options, biasOf: this.#biasOf(biases) })
   }
 
@@ -70,7 +88,7 @@ export class RouteFinder {
     const key = biasKey(biases)
     const known = this.#kept.get(key)?.get(target)
     if (known !== undefined && Math.abs(now - known.now) <= MAX_AGEING_SECONDS) return known
-    const made = this.newSearch({ target, now, ...compact({ biases }) })
+    const made = this.#newSearch({ target, now, ...compact({ biases }) })
     this.#keep(key, made)
     return made
   }
@@ -84,10 +102,31 @@ export class RouteFinder {
   }
 
   #biasOf(biases: RateQuery['biases']): (sourceId: string) => number {
-    if (biases === undefined) return this.#defaultBias
     return sourceId =>
-      (Object.hasOwn(biases, sourceId) ? biases[sourceId] : undefined) ?? this.#defaultBias(sourceId)
+      (biases !== undefined && Object.hasOwn(biases, sourceId) ? biases[sourceId] : undefined) ??
+      this.#providers.biasOf(sourceId)
   }
+}
+
+/**
+ * Returns the pair that would have helped a conversion, or would help the next one (pure): without a route the pair itself;
+ * for a coin that is far from every fiat currency, a price of the coin beside it (protocol §6.2).
+ *
+ * @param found - the route of the conversion, if there is one
+ */
+export const missingPairOf = (
+  fromCurrency: string,
+  toCurrency: string,
+  found: FoundRoute | undefined
+): RatePair | undefined => {
+  if (found === undefined) return { fromCurrency, toCurrency }
+  const { from, isNew } = found
+  if (!isNew || isFiat(from.code) || from.touchesFiat) return undefined
+  const neighbours = from.pairs.map(pair => otherEnd(pair, from))
+  const [nearest] = neighbours
+  return nearest === undefined || neighbours.some(next => next.touchesFiat)
+    ? undefined
+    : { fromCurrency: nearest.code, toCurrency: 'iso:USD' }
 }
 
 /** For how long a search stands for the present. */
@@ -260,7 +299,7 @@ interface Candidate {
 }
 
 /** The inputs of a search for alternative routes. */
-export interface AlternativesOptions {
+interface AlternativesOptions {
   readonly from: Currency
   /** The cheapest route. */
   readonly best: readonly Pair[]
@@ -273,7 +312,7 @@ export interface AlternativesOptions {
  * The next cheapest routes, without rings, cheapest first: another provider of a hop counts as another route (Yen's
  * algorithm).
  */
-export const findAlternatives = (options: AlternativesOptions): readonly (readonly Pair[])[] => {
+const findAlternatives = (options: AlternativesOptions): readonly (readonly Pair[])[] => {
   const found: (readonly Pair[])[] = [options.best]
   const waiting: Candidate[] = []
   while (found.length <= options.count) {

@@ -7,13 +7,12 @@ import { secondsOf } from '../base/time.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { RateProviderSnapshot, RateSnapshot, RouteSnapshot } from '../types/snapshots.ts'
-import { isBias, isFactor, isFiat, MAX_PAIRS, RateGraph, snapshotOf } from './graph.ts'
+import { isBias, RateGraph } from './graph.ts'
 import { type HintSource, RateHints } from './hints.ts'
 import { HistoricRates } from './history.ts'
 import { PairCache } from './pair-cache.ts'
-import { RateProviders } from './providers.ts'
-import { RateRefresh, RateRounds } from './rounds.ts'
-import { describeRoute, type FoundRoute, findAlternatives, type RateQuery, RouteFinder } from './search.ts'
+import { RateRounds } from './rounds.ts'
+import { describeRoute, type FoundRoute, missingPairOf, type RateQuery, RouteFinder } from './search.ts'
 
 /** The state of the rates. */
 export interface RateServiceSnapshot {
@@ -50,10 +49,9 @@ export class RateService implements Readable<RateServiceSnapshot> {
   readonly hints: RateHintList
   readonly #services: Services
   readonly #hints: RateHints
-  readonly #providers: RateProviders
   readonly #rounds: RateRounds
-  readonly #refresh: RateRefresh
-  readonly #table: RateTable
+  readonly #graph = new RateGraph()
+  readonly #finder: RouteFinder
   readonly #cache: PairCache
   readonly #historic: HistoricRates
   readonly #state: Observable<RateServiceSnapshot>
@@ -67,35 +65,18 @@ export class RateService implements Readable<RateServiceSnapshot> {
   }
 
   private constructor(services: Services) {
-    const hints = new RateHints(services)
     this.#services = services
-    this.#hints = hints
-    this.hints = Object.freeze({
-      list: () => hints.list(),
-      add: (pair: RatePair) => hints.add(pair),
-      clear: () => hints.clear()
+    this.#hints = new RateHints(services)
+    this.hints = this.#hints
+    this.#rounds = new RateRounds(services, this.#hints, {
+      onPairs: pairs => this.#onPairs(pairs),
+      onRunning: () => this.#publishState()
     })
-    this.#providers = new RateProviders(() => services.plugins.ratePlugins)
-    this.#table = new RateTable(pluginId => this.#providers.biasOf(pluginId), {
-      onFound: found => this.#notifyRoute(found),
-      onMissed: (from, to) => hints.remember(from, to)
-    })
-    this.#cache = new PairCache(services, () => this.#table.pairs())
-    this.#historic = new HistoricRates({ services, providers: this.#providers })
-    this.#rounds = new RateRounds({
-      services,
-      providers: this.#providers,
-      publish: pairs => this.#publish(pairs)
-    })
-    this.#refresh = new RateRefresh({
-      services,
-      // Rates do not depend on a plugin that is missing.
-      ready: () => services.plugins.ready().catch(() => {}),
-      gather: wanted => hints.gather(wanted),
-      ask: wanted => this.#rounds.ask(wanted),
-      changed: () => this.#publishState()
-    })
-    this.#state = new Observable<RateServiceSnapshot>(this.#snapshotNow(false), undefined, error =>
+    const { providers } = this.#rounds
+    this.#finder = new RouteFinder(this.#graph, providers)
+    this.#cache = new PairCache(services, this.#graph)
+    this.#historic = new HistoricRates(services, providers)
+    this.#state = new Observable<RateServiceSnapshot>(this.#snapshotNow(), undefined, error =>
       services.report('rates', error)
     )
   }
@@ -113,7 +94,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
     requireTexts({ from, to })
     if (typeof amount !== 'number')
       throw new WalletError('OPTION_INVALID', { option: 'amount', rule: 'must be a number' })
-    return amount * (this.#table.rateOf(from, to, this.#queryOf(biases)) ?? 0)
+    return amount * (this.#find(from, to, this.#queryOf(biases))?.rate ?? 0)
   }
 
   /**
@@ -128,8 +109,9 @@ export class RateService implements Readable<RateServiceSnapshot> {
     if (!Number.isInteger(count) || count < 0 || count > MAX_ALTERNATIVES) {
       throw new WalletError('OPTION_INVALID', { option: 'alternatives', rule: `is 0 to ${MAX_ALTERNATIVES}` })
     }
-    const routes = this.#table.routesOf(from, to, { ...this.#queryOf(biases), count, isLookOnly })
-    const [best, ...others] = routes ?? []
+    const query = this.#queryOf(biases)
+    const found = this.#find(from, to, query, { isLookOnly })
+    const [best, ...others] = found === undefined ? [] : this.#finder.explain(found, query, count)
     return best && Object.freeze({ ...best, alternatives: Object.freeze(others) })
   }
 
@@ -154,7 +136,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
 
   /** Every pair that is known, provider by provider; a provider that is silent keeps its pairs. */
   pairs(): Iterable<RateSnapshot> {
-    return this.#table.pairs()
+    return this.#graph.snapshots()
   }
 
   /**
@@ -164,12 +146,12 @@ export class RateService implements Readable<RateServiceSnapshot> {
    * @throws OPTION_INVALID for what is no list of pairs of codes, CONTEXT_CLOSED
    */
   want(pairs: Iterable<RatePair> = []): () => void {
-    return this.#refresh.want(pairs)
+    return this.#rounds.want(pairs)
   }
 
   /** Asks every provider now; resolves when all have answered, or after 5 s. @throws CONTEXT_CLOSED */
   refresh(): Promise<void> {
-    return this.#refresh.now()
+    return this.#rounds.runNow()
   }
 
   /**
@@ -191,20 +173,19 @@ export class RateService implements Readable<RateServiceSnapshot> {
 
   /** While paused, no round is scheduled. */
   changePaused(isPaused: boolean): void {
-    this.#refresh.isPaused = isPaused
+    this.#rounds.isPaused = isPaused
   }
 
   /** Ends everything, and writes what is new. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#refresh.close()
     this.#rounds.close()
     this.#historic.close()
     await Promise.all([this.#hints.close(), this.#cache.close()])
   }
 
   async #readPairs(): Promise<void> {
-    this.#table.put(await this.#cache.read())
+    this.#put(await this.#cache.read())
     this.#publishState()
   }
 
@@ -217,10 +198,24 @@ export class RateService implements Readable<RateServiceSnapshot> {
     return { now, biases }
   }
 
-  #publish(pairs: readonly RateSnapshot[]): void {
+  /** Also remembers what was missed, for the next round to ask for. */
+  #find(from: string, to: string, query: RateQuery, { isLookOnly = false } = {}): FoundRoute | undefined {
+    const found = this.#finder.find(from, to, query)
+    if (found?.isNew === true) this.#notifyRoute(found)
+    const missing = isLookOnly ? undefined : missingPairOf(from, to, found)
+    if (missing !== undefined) this.#hints.remember(missing)
+    return found
+  }
+
+  #put(pairs: readonly RateSnapshot[]): void {
+    this.#graph.putAll(pairs)
+    this.#finder.clear()
+  }
+
+  #onPairs(pairs: readonly RateSnapshot[]): void {
     if (this.#isClosed) return
     if (pairs.length > 0) {
-      this.#table.put(pairs)
+      this.#put(pairs)
       this.#cache.markChanged()
     }
     this.#publishState()
@@ -230,16 +225,17 @@ export class RateService implements Readable<RateServiceSnapshot> {
   }
 
   #publishState(): void {
-    this.#state.set(this.#snapshotNow(this.#refresh.isRunning))
+    this.#state.set(this.#snapshotNow())
   }
 
-  #snapshotNow(isRefreshing: boolean): RateServiceSnapshot {
-    const { pairCount, updatedAt } = this.#table
+  #snapshotNow(): RateServiceSnapshot {
+    const { pairCount, updatedAt } = this.#graph
+    const { providers, isRunning } = this.#rounds
     return {
-      providers: this.#providers.snapshots(),
+      providers: providers.snapshots(),
       pairCount,
       ...compact({ updatedAt }),
-      isRefreshing
+      isRefreshing: isRunning
     }
   }
 
@@ -251,110 +247,6 @@ export class RateService implements Readable<RateServiceSnapshot> {
 }
 
 const MAX_ALTERNATIVES = 20
-
-/** Receives what conversions find and miss. */
-export interface RateTableListener {
-  /** A conversion was computed, and not just looked up. */
-  onFound(found: FoundRoute): void
-  /** A pair would have helped, or would help next time. */
-  onMissed(fromCurrency: string, toCurrency: string): void
-}
-
-/** Every pair that is known, and the routes through them. */
-export class RateTable {
-  readonly #graph = new RateGraph()
-  readonly #finder: RouteFinder
-  readonly #listener: RateTableListener
-  #updatedAt: number | undefined
-
-  constructor(biasOf: (sourceId: string) => number, listener: RateTableListener) {
-    this.#finder = new RouteFinder(this.#graph, biasOf)
-    this.#listener = listener
-  }
-
-  get pairCount(): number {
-    return this.#graph.pairCount
-  }
-
-  /** When the newest pair came, in Unix seconds. */
-  get updatedAt(): number | undefined {
-    return this.#updatedAt
-  }
-
-  /** Takes pairs, each in the place of an earlier one of its source, from and to. */
-  put(pairs: Iterable<RateSnapshot>): void {
-    let newest: number | undefined
-    for (const pair of pairs) {
-      this.#graph.put(pair)
-      newest = Math.max(newest ?? pair.at, pair.at)
-    }
-    // Of what came last: a clock that ran ahead and was set right leaves later times behind.
-    this.#updatedAt = newest ?? this.#updatedAt
-    this.#graph.keepNewest(MAX_PAIRS)
-    this.#finder.clear()
-  }
-
-  /** Every pair, source by source. */
-  *pairs(): Generator<RateSnapshot> {
-    for (const pair of this.#graph.pairs()) yield snapshotOf(pair)
-  }
-
-  /** Returns the price of one `from` in `to` by the cheapest route; undefined if there is none. */
-  rateOf(from: string, to: string, query: RateQuery): number | undefined {
-    return this.#find(from, to, query)?.rate
-  }
-
-  /** The cheapest route and the next ones; undefined if there is none. `isLookOnly`: a missing pair is not reported. */
-  routesOf(
-    from: string,
-    to: string,
-    query: RateQuery & { readonly count: number; readonly isLookOnly?: boolean }
-  ): RouteSnapshot[] | undefined {
-    const found = this.#find(from, to, query)
-    if (found === undefined) return undefined
-    const { search, from: start } = found
-    const best = search.routeFrom(start) ?? []
-    const { biases } = query
-    const others = findAlternatives({
-      from: start,
-      best,
-      count: query.count,
-      newSearch: blocked =>
-        this.#finder.newSearch({
-          target: search.target,
-          now: search.now,
-          blocked,
-          ...compact({ biases })
-        })
-    })
-    return [best, ...others]
-      .map(pairs => describeRoute(search, start, pairs))
-      .filter(({ rate }) => isFactor(rate))
-  }
-
-  #find(
-    from: string,
-    to: string,
-    { isLookOnly = false, ...query }: RateQuery & { readonly isLookOnly?: boolean }
-  ): FoundRoute | undefined {
-    const found = this.#finder.find(from, to, query)
-    if (found === undefined) {
-      if (!isLookOnly) this.#listener.onMissed(from, to)
-      return undefined
-    }
-    if (!found.search.isFirst(found.from)) return found
-    this.#listener.onFound(found)
-    // A coin that is far from every fiat currency: a price of what stands next to it shortens the way (protocol §6.2).
-    const { code, pairs, touchesFiat } = found.from
-    if (isLookOnly || isFiat(code) || touchesFiat) return found
-    const neighbours = pairs.map(pair => (pair.from === found.from ? pair.to : pair.from))
-    const [nearest] = neighbours
-    if (nearest !== undefined && !neighbours.some(next => next.touchesFiat)) {
-      this.#listener.onMissed(nearest.code, 'iso:USD')
-    }
-    return found
-  }
-}
 
 /**
  * Returns the value of an amount at a rate, as decimal text: exact for the rate as it is written, however small the coin or the

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../kernel/base/json.ts'
 import type { AbortSignalLike } from '../../kernel/io/io.ts'
 import { makeKernelHooks } from '../../kernel/plugins/hooks.ts'
 import { type RatePlugin, rateHost } from '../../kernel/plugins/plugin.ts'
-import { OpenContext } from '../../kernel/rates/rounds.ts'
+import { ProviderRequest } from '../../kernel/rates/rounds.ts'
 import type { DatedPair, HistoricRateContext, RatePair } from '../../kernel/types/rates.ts'
 import type { RateSnapshot } from '../../kernel/types/snapshots.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
@@ -85,25 +85,24 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
   providers.traffic.onLine(({ status }) => void statuses.push(status))
   let abort = makeAbort()
   const ask: RateLab['ask'] = async (wanted, { isAborted = false } = {}) => {
-    abort = makeAbort()
-    if (isAborted) abort.abort()
     const refusals: string[] = []
-    const opened = new OpenContext({
+    const request = new ProviderRequest({
       pluginId: plugin.id,
       wanted,
-      signal: abort.signal,
-      now: () => 0,
-      refused: message => void refusals.push(message)
+      clock: { now: () => 0, monotonic: () => 0 },
+      onRefused: message => void refusals.push(message)
     })
+    abort = request.abort
+    if (isAborted) abort.abort()
     let failure: unknown
     await hooks.fetchRates.promise({
-      contextFor: () => opened.context,
+      contextFor: () => request.context,
       ended: (_pluginId, error) => {
         failure = error
         return true
       }
     })
-    return { pairs: opened.take(), refusals, error: failure }
+    return { pairs: request.take(), refusals, error: failure }
   }
   return {
     world,

@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { type Currency, otherEnd, type Pair, RateGraph } from '../../../kernel/rates/graph.ts'
-import { type FoundRoute, RouteFinder } from '../../../kernel/rates/search.ts'
-import { RateTable } from '../../../kernel/rates/service.ts'
+import { type FoundRoute, missingPairOf, type RateQuery, RouteFinder } from '../../../kernel/rates/search.ts'
+import type { RateSnapshot } from '../../../kernel/types/snapshots.ts'
 
 type Row = readonly [source: string, fromCurrency: string, toCurrency: string, rate: number, at: number]
 
@@ -22,13 +22,37 @@ const graphOf = (rows: readonly Row[]): RateGraph => {
   return graph
 }
 
+/** The pairs and their finder, with the routes that were computed and the pairs that were missed. */
 const tableOf = (rows: readonly Row[], biases: Readonly<Record<string, number>> = {}) => {
   const found: FoundRoute[] = []
   const missed: string[] = []
-  const table = new RateTable(source => biases[source] ?? 0, {
-    onFound: route => void found.push(route),
-    onMissed: (from, to) => void missed.push(`${from} ${to}`)
-  })
+  const graph = new RateGraph()
+  const finder = new RouteFinder(graph, { biasOf: source => biases[source] ?? 0 })
+  const find = (from: string, to: string, query: RateQuery): FoundRoute | undefined => {
+    const route = finder.find(from, to, query)
+    if (route?.isNew === true) found.push(route)
+    const missing = missingPairOf(from, to, route)
+    if (missing !== undefined) missed.push(`${missing.fromCurrency} ${missing.toCurrency}`)
+    return route
+  }
+  const table = {
+    get pairCount() {
+      return graph.pairCount
+    },
+    get updatedAt() {
+      return graph.updatedAt
+    },
+    pairs: () => graph.snapshots(),
+    put(pairs: readonly RateSnapshot[]) {
+      graph.putAll(pairs)
+      finder.clear()
+    },
+    rateOf: (from: string, to: string, query: RateQuery) => find(from, to, query)?.rate,
+    routesOf(from: string, to: string, { count, ...query }: RateQuery & { readonly count: number }) {
+      const route = find(from, to, query)
+      return route && finder.explain(route, query, count)
+    }
+  }
   table.put(rows.map(snapshotOf))
   return { table, found, missed }
 }
@@ -148,9 +172,9 @@ test('a search that goes on where it stopped finds what a new one finds', t => {
   fc.assert(
     fc.property(fc.array(asRow, { maxLength: 14 }), asQuestions, (rows, questions) => {
       const graph = graphOf(rows)
-      const one = new RouteFinder(graph, () => 0)
+      const one = new RouteFinder(graph, { biasOf: () => 0 })
       for (const [from, to] of questions) {
-        const fresh = new RouteFinder(graph, () => 0).find(from, to, { now: NOW })
+        const fresh = new RouteFinder(graph, { biasOf: () => 0 }).find(from, to, { now: NOW })
         t.is(one.find(from, to, { now: NOW })?.rate, fresh?.rate)
       }
     })

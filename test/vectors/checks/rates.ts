@@ -16,6 +16,6 @@ export const checkRateRoute: GroupCheck = eachVector((t, { id, inputs, outputs }
   for (const [fromCurrency, toCurrency, rate, source] of PAIRS) {
     graph.put({ fromCurrency, toCurrency, rate, source, at: 0 })
   }
-  const finder = new RouteFinder(graph, source => (source === 's1' ? 2 : 0))
+  const finder = new RouteFinder(graph, { biasOf: source => (source === 's1' ? 2 : 0) })
   t.is(finder.find(inputs.from, inputs.to, { now: 0 })?.rate ?? 0, outputs.rate, id)
 })
