@@ -2,19 +2,40 @@ import { posix } from 'node:path'
 import { importsOf } from './imports-of.ts'
 import type { FileTexts } from './project-files.ts'
 
-const BEGIN = '<!-- structure: written by npm run docs -->'
-const END = '<!-- end of structure -->'
-
 /**
- * Puts the table of rooms between its two marks of a page (pure).
+ * Puts the table of rooms and that of the paths between their marks of a page (pure).
  *
  * @param files - the sources to count, tests excluded
- * @throws Error if the page lacks a mark
+ * @throws Error if the page lacks a mark, or a path names a source that is not there
  */
-export const withStructure = (page: string, files: FileTexts): string => {
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (from < 0 || to < from) throw new Error('The page lacks the marks of the structure table')
-  return `${page.slice(0, from)}${BEGIN}\n\n${structureTable(files)}\n\n${page.slice(to)}`
+export const withStructure = (page: string, files: FileTexts): string =>
+  withBlock(withBlock(page, 'structure', structureTable(files)), 'paths', pathTable(page, files))
+
+const withBlock = (page: string, name: string, table: string): string => {
+  const begin = `<!-- ${name}: written by npm run docs -->`
+  const [from, to] = [page.indexOf(begin), page.indexOf(`<!-- end of ${name} -->`)]
+  if (from < 0 || to < from) throw new Error(`The page lacks the marks of the ${name} table`)
+  return `${page.slice(0, from)}${begin}\n\n${table}\n\n${page.slice(to)}`
+}
+
+/**
+ * Counts the files in the table of each section `The path of …` of a page; a file that it names twice counts once (pure).
+ *
+ * @throws Error if a section names a source that is not there
+ */
+export const pathTable = (page: string, files: FileTexts): string => {
+  const rows = page
+    .split(/^## /m)
+    .filter(section => section.startsWith('The path of '))
+    .map(section => {
+      const rows = section.split('\n').filter(line => line.startsWith('|'))
+      const named = [...rows.join('\n').matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, path = '']) => path)
+      const missing = named.find(path => !files.has(path))
+      const title = section.slice('The path of '.length, section.indexOf('\n'))
+      if (missing !== undefined) throw new Error(`The path of ${title} names ${missing}, which is not there`)
+      return `| ${title} | ${new Set(named).size} |`
+    })
+  return ['| The path of | Files |', '|---|---|', ...rows].join('\n')
 }
 
 /** Counts files, code lines, files with one user and repeated names for each room (pure). */
