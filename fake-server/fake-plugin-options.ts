@@ -1,6 +1,6 @@
 import type { JsonObject } from '../kernel/base/json.ts'
-import { forEachChain } from './chain/chains.ts'
-import { CHAIN_SERVERS, type ChainServers } from './world/chains.ts'
+import { forEachChain } from './chain/open-chain.ts'
+import { CHAIN_SERVERS, type ChainServers } from './world/world-chains.ts'
 
 /**
  * Makes the `pluginOptions` that the plugins that ship need in a fake world: the networks and servers of its

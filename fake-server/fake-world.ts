@@ -10,12 +10,15 @@ import {
   makeWorldConditions,
   type NetworkConditions,
   type WorldConditions
-} from './base/network.ts'
-import type { FakeChains } from './chain/chains.ts'
+} from './base/network-conditions.ts'
 import type { FakeChain } from './chain/fake-chain.ts'
+import type { FakeChains } from './chain/open-chain.ts'
 import { type FakeProviders, type OpenedProviders, openFakeProviders } from './providers/fake-providers.ts'
 import type { FakeSwaps } from './providers/swap/fake-swaps.ts'
 import { FAKE_SERVER_LISTS, FakeServer } from './routes/fake-server.ts'
+import { makeWorldClock, makeWorldIo, type WorldClock, type WorldIoOptions } from './world/io.ts'
+import { type JournalLimits, readJournal, WorldJournal } from './world/journal.ts'
+import { type EntrySource, namingCorruptFile, replay, type WorldState } from './world/state.ts'
 import {
   CHAIN_SERVERS,
   type ChainServers,
@@ -23,10 +26,7 @@ import {
   journalChains,
   openChains,
   serveChains
-} from './world/chains.ts'
-import { makeWorldClock, makeWorldIo, type WorldClock, type WorldIoOptions } from './world/io.ts'
-import { type JournalLimits, readJournal, WorldJournal } from './world/journal.ts'
-import { type EntrySource, namingCorruptFile, replay, type WorldState } from './world/state.ts'
+} from './world/world-chains.ts'
 
 /** The addresses that a kernel is configured with to live in a fake world inside its process. */
 export const FAKE_ADDRESSES: {

@@ -7,9 +7,9 @@ import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { durationText } from '../output/texts.ts'
 import { kernelSettings } from '../profile/open-profile.ts'
+import { openLocalWorld } from '../profile/open-world.ts'
 import { makePrivateFolder, type ProfilePaths, profilePaths } from '../profile/paths.ts'
-import { openLocalWorld } from '../profile/world.ts'
-import type { TourStep } from '../screens/tour.tsx'
+import type { TourStep } from '../screens/tour-screen.tsx'
 import { untilSynced } from '../session/until-synced.ts'
 
 /** The fake world of a tour, and its folder. */

@@ -10,8 +10,8 @@ import {
 import { valueText } from '../output/amounts.ts'
 import { pathText } from '../rates/route-text.ts'
 import { coinOf } from '../session/assets.ts'
-import { offerText } from '../swap/quotes.ts'
-import type { SwapSides } from '../swap/request.ts'
+import { offerText } from '../swap/quote-texts.ts'
+import type { SwapSides } from '../swap/read-swap.ts'
 import { type RunStep, untilTrue } from './tour-setup.ts'
 
 /** Options of {@link runTourSwap}. */

@@ -9,7 +9,7 @@ import {
   nativeAmount,
   type Transaction
 } from '../../kernel/index.ts'
-import { confirmationCell, txDetailsJson } from '../output/transactions.ts'
+import { confirmationCell, txDetailsJson } from '../output/transaction-texts.ts'
 import { summaryLines, summaryOf } from '../spend/summary.ts'
 import { makeRunStep, type OnTourStep, openTourDevice, type RunStep, untilTrue } from './tour-setup.ts'
 import { runTourSwap, type TourSwap } from './tour-swap.ts'

@@ -11,7 +11,7 @@ import {
   transactionLabel
 } from '../../kernel/index.ts'
 import { type Asset, amountJson, decimalText, productText } from '../output/amounts.ts'
-import { txDetailsJson } from '../output/transactions.ts'
+import { txDetailsJson } from '../output/transaction-texts.ts'
 import { isoTime } from '../rates/route-text.ts'
 
 /** A file format that rows are written in, piece by piece: a history is never in memory as a whole. */

@@ -11,8 +11,8 @@ import {
 } from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
+import { LOCK_WAIT_MS, type OpenOptions, type OpenWorld, type WorldAddresses } from './open-world.ts'
 import { FIRST_DEVICE, makePrivateFolder, type ProfilePaths } from './paths.ts'
-import { LOCK_WAIT_MS, type OpenOptions, type OpenWorld, type WorldAddresses } from './world.ts'
 
 /** Options of {@link openProfileKernel}. */
 export interface ProfileKernelOptions extends OpenOptions {

@@ -2,10 +2,10 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { base58 } from '@scure/base'
 import type { TrafficLine } from '../../fake-server/base/traffic.ts'
-import { type ChainId, chainIds } from '../../fake-server/chain/chains.ts'
+import { type ChainId, chainIds } from '../../fake-server/chain/open-chain.ts'
+import { type ChainControl, makeChainControl } from '../../fake-server/chain-control.ts'
 import type { FakeWorld } from '../../fake-server/fake-world.ts'
 import type { FakeUser } from '../../fake-server/users/fake-user.ts'
-import { steerWorld, type WorldSteering } from '../../fake-server/world-driver.ts'
 import { catalogue, type Io, parseJsonText, WalletError } from '../../kernel/index.ts'
 import { CliError, type CliErrorCode, cliErrors } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
@@ -30,7 +30,7 @@ export interface WorldUserKey {
 }
 
 /** The operations on a fake world; arguments and results are JSON. */
-export interface WorldControl extends WorldSteering {
+export interface WorldControl extends ChainControl {
   /** The chains on which an address is valid. */
   chainsOf(address: string): Promise<readonly ChainId[]>
   /** The time of the world, in milliseconds since 1970. */
@@ -51,7 +51,7 @@ export const localControl = (world: FakeWorld): WorldControl => {
   const { chains, clock, server, saved } = world
   return {
     chainsOf: async address => chainIds.filter(id => chains[id].takes(address)),
-    ...steerWorld(world),
+    ...makeChainControl(world),
     now: async () => clock.now(),
     async skip(milliseconds) {
       clock.skip(milliseconds)

@@ -1,8 +1,8 @@
 import type { CurrencyConfig, CurrencyInfo, CurrencyWallet, Token } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { type Asset, assetOf } from '../output/amounts.ts'
+import { findListing, openPaused } from './find-wallets.ts'
 import type { Session } from './session.ts'
-import { findListing, openPaused } from './wallets.ts'
 
 /** Returns the coin of a wallet's chain. */
 export const coinOf = (wallet: CurrencyWallet): Asset => assetOf(wallet.currencyInfo, {}, null)

@@ -14,13 +14,13 @@ import type {
 import { PAYING_GRACE_MS } from '../errors/cli-error.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
 import type { CommandResult } from '../output/view.ts'
+import type { OpenWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
-import type { OpenWorld } from '../profile/world.ts'
 import type { WorldControl } from '../profile/world-control.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { StatusLine } from '../terminal/status-line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import type { SecretMethod } from './login.ts'
+import type { SecretMethod } from './log-in.ts'
 
 /** Options of {@link Session}. */
 export interface SessionOptions {
@@ -237,7 +237,7 @@ export class Session {
   }
 
   async #openWorld(): Promise<OpenWorld> {
-    const { openWorld } = await import('../profile/world.ts')
+    const { openWorld } = await import('../profile/open-world.ts')
     const io = await this.io()
     const world = await openWorld(this.paths, { holder: this.holder, io })
     const { withDeadline } = await import('../../kernel/index.ts')
@@ -265,7 +265,7 @@ export class Session {
   }
 
   async #openAccount(method: SecretMethod | undefined): Promise<Account> {
-    const { logIn } = await import('./login.ts')
+    const { logIn } = await import('./log-in.ts')
     const account = await logIn(this, await this.context(), method)
     this.#accountName = account.username ?? account.id
     return account

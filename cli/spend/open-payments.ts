@@ -1,4 +1,4 @@
-import { otherOpenPayments } from '../../devtools/core/actions/review.ts'
+import { otherOpenPayments } from '../../devtools/core/actions/open-payment-checks.ts'
 import { secondPaymentText, sentStateText as stateText } from '../../devtools/core/text/payment-texts.ts'
 import { shellWord } from '../../devtools/core/text/shell-text.ts'
 import {

@@ -14,8 +14,8 @@ import {
   quotesTable,
   quotesText,
   rejectedJson
-} from './quotes.ts'
-import type { SwapQuery } from './request.ts'
+} from './quote-texts.ts'
+import type { SwapQuery } from './read-swap.ts'
 
 /** Requests quotes and returns them ranked, with the reasons, to be approved by a later command. */
 export const rankedQuotes = async (session: Session, query: SwapQuery): Promise<CommandResult> => {

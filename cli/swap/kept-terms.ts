@@ -14,7 +14,7 @@ import { amountJson } from '../output/amounts.ts'
 import { coinOf } from '../session/assets.ts'
 import type { Session } from '../session/session.ts'
 import type { KeptQuote } from './kept-quotes.ts'
-import type { SwapLimits, SwapSides } from './request.ts'
+import type { SwapLimits, SwapSides } from './read-swap.ts'
 
 /** The terms of an approval: the kept quote, and the limits of the user. */
 export interface KeptTerms {

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 
+import { makeChainControl, makeFakeWorldControl } from '../../fake-server/chain-control.ts'
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { FAKE_ADDRESSES, openPersistentWorld } from '../../fake-server/fake-world.ts'
-import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
 import {
   compact,
   createKernel,
@@ -55,7 +55,7 @@ export const openStandalone = async (options: StandaloneOptions): Promise<Standa
     const io = world.ioFor(options.io)
     const kernel = await startKernel({ ...options, io }, makeDevtools({ clock: io.clock }).plugin)
     opened.push(() => kernel.close())
-    return { kernel, world: driveWorld(steerWorld(world)), close }
+    return { kernel, world: makeFakeWorldControl(makeChainControl(world)), close }
   } catch (error) {
     await close()
     throw error

@@ -1,7 +1,7 @@
+import { COINBASE_MATURITY, POLICY } from './chain-params.ts'
 import type { ChainState } from './chain-state.ts'
 import { checkSpends, checkTransaction, refuse } from './check.ts'
 import type { Mempool, MempoolEntry } from './mempool.ts'
-import { COINBASE_MATURITY, POLICY } from './network.ts'
 import { type ChainTransaction, type Coin, isFinal, isSequenceFinal } from './transaction.ts'
 
 /** The entry of an admitted transaction in the mempool, with those that it replaces. */

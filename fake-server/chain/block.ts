@@ -1,7 +1,7 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { RawTx, ScriptNum } from '@scure/btc-signer'
 import { concatBytes, sha256x2 } from '@scure/btc-signer/utils.js'
-import { type ChainNetwork, REGTEST_BITS } from './network.ts'
+import { type ChainNetwork, REGTEST_BITS } from './chain-params.ts'
 import { type ChainTransaction, type Coin, decodeTransaction, NO_TXID } from './transaction.ts'
 
 /** The fields of a block header; hashes in display order, time in unix seconds. */

@@ -1,6 +1,6 @@
 import { type Block, type ChainBlock, faultOfCoinbase, genesisBlock } from './block.ts'
+import { type ChainNetwork, COINBASE_MATURITY, subsidyAt } from './chain-params.ts'
 import { Mempool } from './mempool.ts'
-import { type ChainNetwork, COINBASE_MATURITY, subsidyAt } from './network.ts'
 import { ScriptIndex } from './script-index.ts'
 import { type ChainTimes, type ChainTransaction, type Coin, CoinTable, coinsOf } from './transaction.ts'
 

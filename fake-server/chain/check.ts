@@ -3,7 +3,7 @@ import { hexToBytes } from '@noble/hashes/utils.js'
 import { Transaction } from '@scure/btc-signer'
 import { equalBytes, hash160, sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/base/errors.ts'
-import { type ChainNetwork, POLICY } from './network.ts'
+import { type ChainNetwork, POLICY } from './chain-params.ts'
 import { dustLimitOf, isPushOnly, kindOfScript, multisigOf, pubkeyHashScript, pushesOf } from './script.ts'
 import {
   type ChainInput,

@@ -4,6 +4,7 @@ import type { Json } from '../../kernel/base/json.ts'
 import type { Clock } from '../../kernel/io/io.ts'
 import { admit, readmit } from './admission.ts'
 import { makeCoinbase, workBlock } from './block.ts'
+import { type ChainNetwork, COINBASE_MATURITY, MAX_BLOCK_WEIGHT, POLICY, subsidyAt } from './chain-params.ts'
 import type { ChainState, ChainView } from './chain-state.ts'
 import { refuse } from './check.ts'
 import {
@@ -14,7 +15,6 @@ import {
   type Payment,
   parseFeeRates
 } from './faucet.ts'
-import { type ChainNetwork, COINBASE_MATURITY, MAX_BLOCK_WEIGHT, POLICY, subsidyAt } from './network.ts'
 import { saveChain } from './saved-chain.ts'
 import { scriptHashOf, scriptOf } from './script.ts'
 import { type ChainTransaction, type Coin, decodeTransaction } from './transaction.ts'

@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import { p2wpkh, Transaction } from '@scure/btc-signer'
 import { pubECDSA } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/base/errors.ts'
-import type { ChainNetwork } from './network.ts'
+import type { ChainNetwork } from './chain-params.ts'
 import { dustLimitOf, scriptHashOf } from './script.ts'
 import type { Coin } from './transaction.ts'
 

@@ -5,10 +5,10 @@ import { WalletError } from '../../kernel/base/errors.ts'
 import type { Json, JsonObject } from '../../kernel/base/json.ts'
 import { readmit } from './admission.ts'
 import { decodeBlock } from './block.ts'
+import type { ChainNetwork } from './chain-params.ts'
 import { ChainState } from './chain-state.ts'
 import { checkSpends, refuse } from './check.ts'
 import { type FeeRates, parseFeeRates } from './faucet.ts'
-import type { ChainNetwork } from './network.ts'
 import { decodeTransaction } from './transaction.ts'
 
 /** The content of a fake chain. */

@@ -2,7 +2,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { Address, OutScript } from '@scure/btc-signer'
 import { concatBytes, sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/base/errors.ts'
-import type { ChainNetwork } from './network.ts'
+import type { ChainNetwork } from './chain-params.ts'
 
 /** The kinds of output script that a node recognises; `unknown` is not relayed. */
 export type ScriptKind =

@@ -3,7 +3,7 @@ import { WalletError } from '../../kernel/base/errors.ts'
 import type { Channel, ChannelHandlers, Clock, FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
 import type { FakeProviders } from '../providers/fake-providers.ts'
 import type { FakeServer } from '../routes/fake-server.ts'
-import type { ChainServer } from './chains.ts'
+import type { ChainServer } from './world-chains.ts'
 
 /** Options of the io of one device. */
 export interface WorldIoOptions {

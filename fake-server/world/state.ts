@@ -2,8 +2,8 @@ import { isWalletError, WalletError } from '../../kernel/base/errors.ts'
 import { isRecord, type Json, type JsonObject } from '../../kernel/base/json.ts'
 import type { CryptoPort } from '../../kernel/io/io.ts'
 import { FakeDb, parseDbEntry } from '../accounts/fake-db.ts'
-import { GOOD_NETWORK, type NetworkConditions, parseConditions } from '../base/network.ts'
-import { type ChainId, chainIds } from '../chain/chains.ts'
+import { GOOD_NETWORK, type NetworkConditions, parseConditions } from '../base/network-conditions.ts'
+import { type ChainId, chainIds } from '../chain/open-chain.ts'
 
 /** The content of a world. */
 export interface WorldState {

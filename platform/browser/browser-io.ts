@@ -4,8 +4,8 @@ import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
 import type { Clock, CryptoPort, Io } from '../../kernel/io/io.ts'
 import { makeWebCrypto, makeWorkerScrypt } from './browser-crypto.ts'
 import { makeBrowserFetch } from './browser-fetch.ts'
+import { openBrowserWebSocket } from './browser-web-socket.ts'
 import { makeCrossOriginFetch } from './cross-origin-fetch.ts'
-import { openWebSocket } from './web-socket.ts'
 
 /** Options of {@link makeBrowserIo}. */
 export interface BrowserIoOptions {
@@ -40,7 +40,7 @@ export const makeBrowserIo = (options: BrowserIoOptions = {}): BrowserIo => {
     random: browserRandom,
     fetch,
     fetchCrossOrigin: makeCrossOriginFetch({ fetch, clock: browserClock, random: browserRandom, proxies }),
-    webSocket: (url, handlers) => openWebSocket(url, handlers, maxReplyBytes)
+    webSocket: (url, handlers) => openBrowserWebSocket(url, handlers, maxReplyBytes)
   }
 }
 

@@ -3,7 +3,7 @@ import type { Clock, Io } from '../../kernel/io/io.ts'
 import { chooseCrypto } from './choose-crypto.ts'
 import { connectTcp } from './connect-tcp.ts'
 import { makeNodeFetch } from './fetch.ts'
-import { openWebSocket } from './web-socket.ts'
+import { openNodeWebSocket } from './node-web-socket.ts'
 
 /** Options of {@link makeNodeIo}. */
 export interface NodeIoOptions {
@@ -22,7 +22,7 @@ export const makeNodeIo = (options: NodeIoOptions = {}): Io => {
     random: makeNodeRandom(),
     fetch: makeNodeFetch(maxReplyBytes),
     connect: (address, handlers) => connectTcp(address, handlers, maxReplyBytes),
-    webSocket: (url, handlers) => openWebSocket(url, handlers, maxReplyBytes)
+    webSocket: (url, handlers) => openNodeWebSocket(url, handlers, maxReplyBytes)
   }
 }
 

@@ -12,8 +12,8 @@ import { makeDevtools } from '../../devtools/core/devtools.ts'
 import { record } from '../../devtools/core/recording/record.ts'
 import { readPanelFiles, recordingPage } from '../../devtools/server/panel-files.ts'
 import { type DevtoolsServer, serveDevtools } from '../../devtools/server/serve-devtools.ts'
+import { makeChainControl, makeFakeWorldControl } from '../../fake-server/chain-control.ts'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
-import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
 import type { Kernel } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { openDevice } from '../helpers/device.ts'
@@ -31,9 +31,9 @@ const serveKernel = async (t: ExecutionContext): Promise<DevtoolsServer & { read
   const io = world.ioFor(makeNodeIo())
   const devtools = makeDevtools({ clock: io.clock })
   const kernel = await openDevice(world, { plugins: [devtools.plugin] })
-  const driver = driveWorld(steerWorld(world))
-  devtools.watchWorld(driver)
-  const act = makeActionHandler({ context: kernel.context, io, world: driver })
+  const control = makeFakeWorldControl(makeChainControl(world))
+  devtools.watchWorld(control)
+  const act = makeActionHandler({ context: kernel.context, io, world: control })
   const server = await serveDevtools({
     files: readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url))),
     attach: channel => devtools.attach(channel, { act, hasWorld: true, isReadOnly: false })

@@ -3,7 +3,7 @@ import { render } from 'ink-testing-library'
 import { type EdgeLoginProps, EdgeLoginStatus } from '../../cli/screens/edge-login.tsx'
 import { type Answer, Question } from '../../cli/screens/question.tsx'
 import { SendReview } from '../../cli/screens/review.tsx'
-import { TourProgress, type TourStep } from '../../cli/screens/tour.tsx'
+import { TourProgress, type TourStep } from '../../cli/screens/tour-screen.tsx'
 import type { SpendSummary } from '../../cli/spend/summary.ts'
 import { waitFor } from '../helpers/device.ts'
 

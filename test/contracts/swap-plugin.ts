@@ -7,7 +7,7 @@ import {
   slowDown,
   spoilFigures
 } from '../../fake-server/base/faults.ts'
-import type { ChainId } from '../../fake-server/chain/chains.ts'
+import type { ChainId } from '../../fake-server/chain/open-chain.ts'
 import { scriptOf } from '../../fake-server/chain/script.ts'
 import { nativeAmount } from '../../kernel/base/amount.ts'
 import { isWalletError, WalletError } from '../../kernel/base/errors.ts'

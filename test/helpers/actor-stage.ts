@@ -1,8 +1,8 @@
 import type { ExecutionContext } from 'ava'
 import { type KernelActionHandler, makeActionHandler } from '../../devtools/core/actions/action-handler.ts'
+import { makeChainControl, makeFakeWorldControl } from '../../fake-server/chain-control.ts'
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
-import { driveWorld, steerWorld } from '../../fake-server/world-driver.ts'
 import type { CurrencyWallet, Kernel, ObserverPlugin, Plugin, QuoteSnapshot } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { litecoin } from '../../plugins/currency/utxo/plugin.ts'
@@ -53,7 +53,7 @@ export const openStage = async (
     const act = makeActionHandler({
       context: kernel.context,
       io: { ...makeNodeIo(), clock },
-      world: driveWorld(steerWorld(world))
+      world: makeFakeWorldControl(makeChainControl(world))
     })
     t.teardown(() => act.close())
     return act

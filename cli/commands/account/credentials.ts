@@ -1,9 +1,9 @@
 import { WalletError } from '../../../kernel/index.ts'
 import { secretJson, secretText } from '../../output/texts.ts'
 import { checkRules, crackTimeText, newPassword, newPin } from '../../secrets/new-secrets.ts'
-import { lastMethodText, makeChange, nameOf } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
+import { lastMethodText, makeChange, nameOf } from '../../session/make-change.ts'
 
 /** Changes the password of the account. */
 export const passwordSet: CommandRun = async session => {

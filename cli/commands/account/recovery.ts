@@ -3,10 +3,10 @@ import { CliError } from '../../errors/cli-error.ts'
 import { secretJson, secretText } from '../../output/texts.ts'
 import { type Choice, promptChoice, promptText } from '../../secrets/prompt.ts'
 import { parseAnswers } from '../../secrets/secret-sources.ts'
-import { lastMethodText, makeChange, nameOf } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
-import { targetOf, usernameOf } from '../../session/login.ts'
+import { targetOf, usernameOf } from '../../session/log-in.ts'
+import { lastMethodText, makeChange, nameOf } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 
 /** Lists the questions that the server suggests. */

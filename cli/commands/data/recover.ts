@@ -1,11 +1,11 @@
 import type { Account, JsonObject, KeptFileListing } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { localTime } from '../../output/texts.ts'
-import { refreshedAccount, upload } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
+import { findWallets } from '../../session/find-wallets.ts'
+import { refreshedAccount, upload } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
-import { findWallets } from '../../session/wallets.ts'
 
 /** Lists the versions of files that were deleted, replaced or damaged in the last 30 days, or restores some of them. */
 export const dataRecover: CommandRun = async (session, ...texts) => {

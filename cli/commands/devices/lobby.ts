@@ -1,10 +1,10 @@
 import type { Account, Lobby } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { lobbyIdOf } from '../../output/texts.ts'
-import { makeChange, nameOf } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import { sleep } from '../../session/event-stream.ts'
+import { makeChange, nameOf } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 import { untrustedText } from '../../terminal/safe-text.ts'
 

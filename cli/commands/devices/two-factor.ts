@@ -4,10 +4,10 @@ import { parseSpan } from '../../grammar/options.ts'
 import { localTime, qrLines, secretJson, secretText, spanText } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { readCurrentAccount } from '../../profile/state-files.ts'
-import { makeChange, nameOf, refreshedAccount } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirmTyped } from '../../session/confirm.ts'
-import { chooseMethod, type LoginTarget, prepareLogin, targetOf, usernameOf } from '../../session/login.ts'
+import { chooseMethod, type LoginTarget, prepareLogin, targetOf, usernameOf } from '../../session/log-in.ts'
+import { makeChange, nameOf, refreshedAccount } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 
 /** Shows if two-factor is on, and the resets and vouchers that are pending. */

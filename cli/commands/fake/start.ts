@@ -1,4 +1,4 @@
-import { chainIds } from '../../../fake-server/chain/chains.ts'
+import { chainIds } from '../../../fake-server/chain/open-chain.ts'
 import { serveFakeWorld } from '../../../fake-server/http/serve-fake-world.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount } from '../../grammar/options.ts'
@@ -7,7 +7,7 @@ import {
   forgetRunningWorld,
   openLocalWorld,
   recordRunningWorld
-} from '../../profile/world.ts'
+} from '../../profile/open-world.ts'
 import { localControl, serveControl } from '../../profile/world-control.ts'
 import type { CommandRun } from '../../session/command.ts'
 

@@ -6,7 +6,7 @@ import { localTime } from '../../output/texts.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirmTyped } from '../../session/confirm.ts'
 import { isJsonObject } from '../../session/input.ts'
-import { logInAs, targetOf } from '../../session/login.ts'
+import { logInAs, targetOf } from '../../session/log-in.ts'
 
 /** Lists the users of the fake world; the servers do not know their names. */
 export const fakeUserList: CommandRun = async session => {

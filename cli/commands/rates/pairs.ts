@@ -11,8 +11,8 @@ import { ageText, durationText } from '../../output/texts.ts'
 import type { Cell, CellLike } from '../../output/view.ts'
 import { findSource, pairOf, refreshRates } from '../../rates/find-rate.ts'
 import { isoTime } from '../../rates/route-text.ts'
-import { makeChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
+import { makeChange } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 
 /** Lists the rates that this device knows, without a request to the providers. */

@@ -11,10 +11,10 @@ import { amountJson, isMax } from '../../output/amounts.ts'
 import { qrLines } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { chosenAsset, coinOf } from '../../session/assets.ts'
-import { upload } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
+import { findWallet } from '../../session/find-wallets.ts'
+import { upload } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
-import { findWallet } from '../../session/wallets.ts'
 
 /** Shows a receive address: the same one until it is used or locked. */
 export const address: CommandRun = async (session, text = '') => {

@@ -11,7 +11,7 @@ import {
 import { CliError } from '../../errors/cli-error.ts'
 import { type Asset, amountJson, isMax } from '../../output/amounts.ts'
 import type { CellLike, CommandResult, TableView } from '../../output/view.ts'
-import { balanceJson, heldBackText, syncCell, syncJson } from '../../output/wallets.ts'
+import { balanceJson, heldBackText, syncCell, syncJson } from '../../output/wallet-texts.ts'
 import { ageCell, pathText } from '../../rates/route-text.ts'
 import {
   fiatCodeOf,
@@ -25,9 +25,9 @@ import {
 } from '../../rates/worth.ts'
 import { chosenAsset } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { chosenAssets } from '../../session/history.ts'
+import { findWallet, findWallets, leftOutWarnings, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { findWallet, findWallets, leftOutWarnings, syncWallets } from '../../session/wallets.ts'
+import { chosenAssets } from '../../session/transaction-selection.ts'
 import { watchResult } from '../../session/watch.ts'
 
 /** Shows the balances of some wallets, or of all, and with `--fiat` what they are worth. */

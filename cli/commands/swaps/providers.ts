@@ -5,11 +5,11 @@ import { parsePairs } from '../../grammar/options.ts'
 import { durationText, secretJson, secretText } from '../../output/texts.ts'
 import type { Cell, CellLike, CommandResult } from '../../output/view.ts'
 import type { SecretName } from '../../secrets/secret-sources.ts'
-import { makeUploadedChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
+import { makeUploadedChange } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 import { medianOf, type ProviderRecord, readProviderRecords } from '../../swap/provider-record.ts'
-import { findProvider } from '../../swap/request.ts'
+import { findProvider } from '../../swap/read-swap.ts'
 
 /** Lists the swap providers: their state, and their record on this device. */
 export const swapProviders: CommandRun = async session => {

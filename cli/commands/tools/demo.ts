@@ -4,7 +4,7 @@ import { type OnTourStep, openTourWorld, plainProgress, type TourWorld } from '.
 import { CliError } from '../../errors/cli-error.ts'
 import type { CellLike } from '../../output/view.ts'
 import { writeCurrentAccount } from '../../profile/state-files.ts'
-import type { TourStep } from '../../screens/tour.tsx'
+import type { TourStep } from '../../screens/tour-screen.tsx'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
 
@@ -68,7 +68,7 @@ const openProgress = async ({ terminal, globals }: Session): Promise<Progress> =
   if (stderr.isTTY !== true || stdout.isTTY !== true || terminal.environment.TERM === 'dumb') {
     return { onStep: plainProgress(line => void stdout.write(`${line}\n`)), close }
   }
-  const { openTourScreen } = await import('../../screens/tour.tsx')
+  const { openTourScreen } = await import('../../screens/tour-screen.tsx')
   const screen = openTourScreen(terminal, globals.ascii)
   let isOpen = true
   return {

@@ -1,15 +1,15 @@
 import { makeActionHandler } from '../../../devtools/core/actions/action-handler.ts'
 import type { PausedWallets } from '../../../devtools/core/actions/services.ts'
 import { makeDevtools } from '../../../devtools/core/devtools.ts'
-import { driveWorld } from '../../../fake-server/world-driver.ts'
+import { makeFakeWorldControl } from '../../../fake-server/chain-control.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'
 import { Approvals, portOf, servePanel } from '../../devtools/serve-panel.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { changePausedWallets, readPausedWallets } from '../../profile/state-files.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { methodBySecret } from '../../session/login.ts'
+import { openEach, openWallet } from '../../session/find-wallets.ts'
+import { methodBySecret } from '../../session/log-in.ts'
 import type { Session } from '../../session/session.ts'
-import { openEach, openWallet } from '../../session/wallets.ts'
 
 /** Serves the panel of this profile's kernel, or of a recording, to a browser on this machine until it is stopped. */
 export const devtools: CommandRun = async (session, path) => {
@@ -65,7 +65,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
     }
     session.signal.throwIfAborted()
     const approvals = new Approvals(session.payingGraceMs)
-    const world = driveWorld(control)
+    const world = makeFakeWorldControl(control)
     const folder = session.paths.session
     const pausedWallets: PausedWallets = {
       has: walletId => readPausedWallets(folder).has(walletId),

@@ -6,9 +6,9 @@ import { PastRates } from '../../export/past-rates.ts'
 import { openExportSink } from '../../export/sink.ts'
 import { fiatCodeOf } from '../../rates/worth.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { chosenAssets, historyOf, type Selection, selectionOf } from '../../session/history.ts'
+import { chooseWallets, leftOutWarnings, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { chooseWallets, leftOutWarnings, syncWallets } from '../../session/wallets.ts'
+import { chosenAssets, historyOf, type Selection, selectionOf } from '../../session/transaction-selection.ts'
 
 /** Exports the history of wallets in pieces: it is never in memory as a whole. */
 export const txExport: CommandRun = async (session, ...texts) => {

@@ -1,4 +1,4 @@
-import { findOpenPayment } from '../../../devtools/core/actions/review.ts'
+import { findOpenPayment } from '../../../devtools/core/actions/open-payment-checks.ts'
 import { forgetText, forgetWord } from '../../../devtools/core/text/payment-texts.ts'
 import {
   amountText,
@@ -13,8 +13,8 @@ import { localTime } from '../../output/texts.ts'
 import { coinOf, findAsset } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirmTyped } from '../../session/confirm.ts'
+import { chooseWallets, findWallet, leftOutWarnings, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { chooseWallets, findWallet, leftOutWarnings, syncWallets } from '../../session/wallets.ts'
 import {
   approveSpend,
   draftSpend,
@@ -22,9 +22,9 @@ import {
   maxFeeOf,
   sentResult,
   syncAfterPayment
-} from '../../spend/approve.ts'
+} from '../../spend/approve-spend.ts'
 import { openPaymentJson, sentStateText } from '../../spend/open-payments.ts'
-import { type ReadSpend, readSpend } from '../../spend/request.ts'
+import { type ReadSpend, readSpend } from '../../spend/read-spend.ts'
 import { summaryOf, withWarnings } from '../../spend/summary.ts'
 
 /** Lists the open payments: signed ones that may still be mined, and whose coins are reserved. */

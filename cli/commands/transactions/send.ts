@@ -11,12 +11,12 @@ import { CliError } from '../../errors/cli-error.ts'
 import { failureOf } from '../../errors/failure.ts'
 import type { Asset } from '../../output/amounts.ts'
 import { openOutputFile } from '../../output/output-file.ts'
-import { txDetailsJson } from '../../output/transactions.ts'
+import { txDetailsJson } from '../../output/transaction-texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { chosenAsset, coinOf, findAsset } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
+import { findWallet } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { findWallet } from '../../session/wallets.ts'
 import {
   approveSpend,
   draftSpend,
@@ -24,9 +24,9 @@ import {
   maxFeeOf,
   sentResult,
   syncAfterPayment
-} from '../../spend/approve.ts'
+} from '../../spend/approve-spend.ts'
 import { paymentFileText, readPaymentFile } from '../../spend/payment-file.ts'
-import { readSpend } from '../../spend/request.ts'
+import { readSpend } from '../../spend/read-spend.ts'
 import { summaryOf, withWarnings } from '../../spend/summary.ts'
 
 /** Makes a payment: drafts, reviews, signs, broadcasts and saves it; with `--sign-only` it is signed into a file. */

@@ -15,15 +15,15 @@ import { CliError } from '../../errors/cli-error.ts'
 import { failureOf, PARTIAL } from '../../errors/failure.ts'
 import { parsePairs } from '../../grammar/options.ts'
 import type { CommandResult } from '../../output/view.ts'
-import { syncCell, walletJson } from '../../output/wallets.ts'
+import { syncCell, walletJson } from '../../output/wallet-texts.ts'
 import { parseSecretObject, readSecretFile } from '../../secrets/secret-sources.ts'
 import { assetsOf } from '../../session/assets.ts'
-import { upload } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
+import { findListing, openWallet } from '../../session/find-wallets.ts'
 import { isJsonObject, readTextFile } from '../../session/input.ts'
+import { upload } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
-import { findListing, openWallet } from '../../session/wallets.ts'
 
 /** Creates a wallet with new keys or a copy of given ones, or one for each row of a file. */
 export const walletsCreate: CommandRun = async (session, type = undefined) => {

@@ -18,7 +18,7 @@ import {
   checkSecondPayment,
   findOpenPayment,
   openPaymentsOfReview
-} from './review.ts'
+} from './open-payment-checks.ts'
 import { type ActionServices, type HandlersOf, type OwnedWallet, walletOf } from './services.ts'
 
 /** A payment that was made, and not signed. */

@@ -13,7 +13,12 @@ import {
 import { ActionError } from '../model/action-error.ts'
 import type { SpendReview } from '../model/actions.ts'
 import type { DraftStore } from './drafts.ts'
-import { approveInTurn, chainNotesOf, checkSecondPayment, openPaymentsOfReview } from './review.ts'
+import {
+  approveInTurn,
+  chainNotesOf,
+  checkSecondPayment,
+  openPaymentsOfReview
+} from './open-payment-checks.ts'
 import { type ActionServices, accountOf, type HandlersOf, openWalletIn, walletOf } from './services.ts'
 
 /** A quote that is being approved, and waits for a person to say yes. */

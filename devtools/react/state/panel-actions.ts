@@ -4,7 +4,7 @@ import type { DevtoolsClient } from '../../core/client/client.ts'
 import type { Action, ActionHandler } from '../../core/model/actions.ts'
 import { page } from './dom.ts'
 import type { Failure, FailureHandler, PanelMemory, PanelState, RequestedRoute } from './panel-state.ts'
-import { type Draft, discard, type Review, useReview } from './review.ts'
+import { type Draft, discard, type Review, useReview } from './review-state.ts'
 
 /** The actions of the panel, and its messages. */
 export interface PanelActions

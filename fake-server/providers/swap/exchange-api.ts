@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from '../../../kernel/base/json.ts'
 import { type FakeReply, jsonReply } from '../../base/replies.ts'
-import type { ChainId } from '../../chain/chains.ts'
+import type { ChainId } from '../../chain/open-chain.ts'
 import type { ProviderRequest } from '../market/provider.ts'
 
 /** One exchange's names of a coin. */

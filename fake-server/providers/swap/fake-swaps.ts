@@ -1,4 +1,4 @@
-import { chainIds } from '../../chain/chains.ts'
+import { chainIds } from '../../chain/open-chain.ts'
 import type { FakeProvider } from '../market/provider.ts'
 import { fakeChangenow } from './fake-changenow.ts'
 import { type ExchangePorts, FakeExchange } from './fake-exchange.ts'

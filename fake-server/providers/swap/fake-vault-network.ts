@@ -1,5 +1,5 @@
 import { type FakeReply, jsonReply } from '../../base/replies.ts'
-import { chainIds } from '../../chain/chains.ts'
+import { chainIds } from '../../chain/open-chain.ts'
 import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
 import { type FakeVault, VAULT_CHAINS, VAULT_DUST, type VaultAssets } from './fake-vault.ts'
 

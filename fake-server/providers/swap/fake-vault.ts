@@ -1,7 +1,7 @@
 import { utf8 } from '@scure/base'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import { isRecord, type Json } from '../../../kernel/base/json.ts'
-import { type ChainId, chainIds } from '../../chain/chains.ts'
+import { type ChainId, chainIds } from '../../chain/open-chain.ts'
 import { pushesOf, scriptHashOf, scriptOf } from '../../chain/script.ts'
 import { type Coin, outpointOf } from '../../chain/transaction.ts'
 import type { ProviderMemory } from '../market/provider.ts'

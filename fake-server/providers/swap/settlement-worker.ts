@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kernel/io/io.ts'
-import { chainIds, type FakeChains } from '../../chain/chains.ts'
+import { chainIds, type FakeChains } from '../../chain/open-chain.ts'
 import { scriptHashOf, scriptOf } from '../../chain/script.ts'
 import type { FakeExchange, FakeOrder } from './fake-exchange.ts'
 

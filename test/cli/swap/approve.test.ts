@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { openLocalWorld } from '../../../cli/profile/open-world.ts'
 import { profilePaths } from '../../../cli/profile/paths.ts'
-import { openLocalWorld } from '../../../cli/profile/world.ts'
 import {
   type NativeAmount,
   nativeAmount,

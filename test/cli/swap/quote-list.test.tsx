@@ -7,7 +7,7 @@ import {
   QuoteList,
   type QuoteListKey,
   type QuoteListProps
-} from '../../../cli/screens/quotes.tsx'
+} from '../../../cli/screens/quote-screen.tsx'
 import { waitFor } from '../../helpers/device.ts'
 
 const row = (pluginId: string, changes: Partial<QuoteLines> = {}): QuoteLines => ({

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { summaryLines } from '../../../cli/spend/summary.ts'
-import { reviewSummary } from '../../../cli/swap/approve.ts'
-import { quoteLines } from '../../../cli/swap/quotes.ts'
-import type { SwapSides } from '../../../cli/swap/request.ts'
+import { reviewSummary } from '../../../cli/swap/approve-quote.ts'
+import { quoteLines } from '../../../cli/swap/quote-texts.ts'
+import type { SwapSides } from '../../../cli/swap/read-swap.ts'
 import {
   type CurrencyWallet,
   nativeAmount,

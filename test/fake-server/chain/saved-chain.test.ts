@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { openFakeChain } from '../../../fake-server/chain/chains.ts'
+import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Json } from '../../../kernel/base/json.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'

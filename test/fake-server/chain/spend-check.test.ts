@@ -4,7 +4,7 @@ import { p2ms, p2sh, p2tr, p2wsh, Script } from '@scure/btc-signer'
 import { pubECDSA, pubSchnorr } from '@scure/btc-signer/utils.js'
 import test from 'ava'
 import fc from 'fast-check'
-import { BITCOIN_REGTEST } from '../../../fake-server/chain/network.ts'
+import { BITCOIN_REGTEST } from '../../../fake-server/chain/chain-params.ts'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import {
   alter,

@@ -1,6 +1,6 @@
-import { openFakeChain } from '../../../fake-server/chain/chains.ts'
+import { BITCOIN_REGTEST, LITECOIN_REGTEST } from '../../../fake-server/chain/chain-params.ts'
 import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
-import { BITCOIN_REGTEST, LITECOIN_REGTEST } from '../../../fake-server/chain/network.ts'
+import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
 import type {
   BalanceDetails,

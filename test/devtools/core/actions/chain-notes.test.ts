@@ -1,5 +1,5 @@
 import test from 'ava'
-import { chainNotesOf } from '../../../../devtools/core/actions/review.ts'
+import { chainNotesOf } from '../../../../devtools/core/actions/open-payment-checks.ts'
 import { nativeAmount, type SpendInfo, type Transaction } from '../../../../kernel/index.ts'
 
 const draft = (memos: Transaction['memos']): Transaction => ({ memos }) as Transaction

@@ -5,9 +5,9 @@ import { makeKernelClient } from '../../../../devtools/core/kernel-client.ts'
 import type { ActionHandler } from '../../../../devtools/core/model/actions.ts'
 import type { JournalEvent } from '../../../../devtools/core/model/facts.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
+import { makeChainControl, makeFakeWorldControl } from '../../../../fake-server/chain-control.ts'
 import { fakePluginOptions } from '../../../../fake-server/fake-plugin-options.ts'
 import { makeFakeWorld } from '../../../../fake-server/fake-world.ts'
-import { driveWorld, steerWorld } from '../../../../fake-server/world-driver.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { litecoin } from '../../../../plugins/currency/utxo/plugin.ts'
 import { openDevice, waitFor } from '../../../helpers/device.ts'
@@ -137,7 +137,7 @@ test('in a real kernel, every event of a payment, a login and a round of quotes 
     plugins: [litecoin, devtools.plugin],
     pluginOptions: fakePluginOptions()
   })
-  const client = makeKernelClient(kernel, { world: driveWorld(steerWorld(world)) })
+  const client = makeKernelClient(kernel, { world: makeFakeWorldControl(makeChainControl(world)) })
   t.teardown(async () => {
     client.close()
     await kernel.close()

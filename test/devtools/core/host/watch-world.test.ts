@@ -2,8 +2,8 @@ import test from 'ava'
 import { makeActionHandler } from '../../../../devtools/core/actions/action-handler.ts'
 import { type DevtoolsClient, makeClient } from '../../../../devtools/core/client/client.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
+import { makeChainControl, makeFakeWorldControl } from '../../../../fake-server/chain-control.ts'
 import { makeFakeWorld } from '../../../../fake-server/fake-world.ts'
-import { driveWorld, steerWorld } from '../../../../fake-server/world-driver.ts'
 import type { Context } from '../../../../kernel/index.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { makeStage } from '../../../helpers/devtools-stage.ts'
@@ -11,7 +11,7 @@ import { makeStage } from '../../../helpers/devtools-stage.ts'
 const openWorld = () => {
   const stage = makeStage()
   const fakeWorld = makeFakeWorld({ io: makeNodeIo() })
-  const world = driveWorld(steerWorld(fakeWorld))
+  const world = makeFakeWorldControl(makeChainControl(fakeWorld))
   const panel = (): DevtoolsClient => {
     const { host, client } = makeChannelPair()
     const act = makeActionHandler({ context: {} as Context, io: makeNodeIo(), world })

@@ -7,7 +7,7 @@ import type { Channel, ChannelHandlers } from '../../kernel/io/io.ts'
  * Rejects if it is not open within 30 seconds. A message larger than `maxBytes`, and a peer that leaves more than
  * `maxBytes` unread, close it with an error. Follows no redirect. Compression is off: it would defeat the limit.
  */
-export const openWebSocket = async (
+export const openNodeWebSocket = async (
   url: string,
   handlers: ChannelHandlers,
   maxBytes: number

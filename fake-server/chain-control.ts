@@ -1,11 +1,11 @@
 import { WalletError } from '../kernel/base/errors.ts'
 import { Observable, type Readable } from '../kernel/index.ts'
-import type { NetworkConditions } from './base/network.ts'
-import { type ChainId, chainIds } from './chain/chains.ts'
+import type { NetworkConditions } from './base/network-conditions.ts'
+import { type ChainId, chainIds } from './chain/open-chain.ts'
 import type { FakeWorld } from './fake-world.ts'
 
 /** Controls a world, in this process or by requests to another one; each call resolves once its change is saved. */
-export interface WorldSteering {
+export interface ChainControl {
   /** Pays from the faucet of a chain; gives the txid. @throws ADDRESS_INVALID, AMOUNT_INVALID, BROADCAST_REFUSED */
   fund(chain: ChainId, address: string, native: string): Promise<string>
   /** Mines blocks; gives the new height. @throws OPTION_INVALID */
@@ -16,11 +16,11 @@ export interface WorldSteering {
 }
 
 /** Makes the control of a world in this process. */
-export const steerWorld = ({
+export const makeChainControl = ({
   chains,
   network,
   saved
-}: Pick<FakeWorld, 'chains' | 'network' | 'saved'>): WorldSteering => ({
+}: Pick<FakeWorld, 'chains' | 'network' | 'saved'>): ChainControl => ({
   async fund(chain, address, native) {
     const txid = chains[chain].fund(address, native)
     await saved()
@@ -40,17 +40,17 @@ export const steerWorld = ({
 })
 
 /** Controls a world by the plugin ids of its chains, with its state as the devtools want it (`FakeWorldControl`). */
-export const driveWorld = (steering: WorldSteering): DrivenWorld => {
+export const makeFakeWorldControl = (control: ChainControl): ControlledWorld => {
   const state = new Observable<WorldState | undefined>(undefined)
   const showConditions = ({ isOnline }: NetworkConditions): void => {
     if (state.getSnapshot()?.isOnline !== isOnline) state.set({ isOnline })
   }
   return {
     state,
-    look: async () => showConditions(await steering.network()),
-    fund: async (pluginId, address, native) => steering.fund(chainOf(pluginId), address, native),
-    mine: async (pluginId, count) => steering.mine(chainOf(pluginId), count),
-    setOnline: async isOnline => showConditions(await steering.changeNetwork({ isOnline }))
+    look: async () => showConditions(await control.network()),
+    fund: async (pluginId, address, native) => control.fund(chainOf(pluginId), address, native),
+    mine: async (pluginId, count) => control.mine(chainOf(pluginId), count),
+    setOnline: async isOnline => showConditions(await control.changeNetwork({ isOnline }))
   }
 }
 
@@ -59,7 +59,7 @@ interface WorldState {
   readonly isOnline: boolean
 }
 
-interface DrivenWorld {
+interface ControlledWorld {
   readonly state: Readable<WorldState | undefined>
   look(): Promise<void>
   fund(pluginId: string, publicAddress: string, nativeAmount: string): Promise<string>

@@ -88,7 +88,7 @@ export const swapCommands: readonly CommandSpec[] = [
     example: 'swap quote --from Savings --to Litecoin --amount "0.01 BTC"',
     flags: [...QUOTE, WATCH, ...APPROVAL],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./swaps/quotes.ts')).swapQuote
+    load: async () => (await import('./swaps/run-swaps.ts')).swapQuote
   },
   {
     name: 'swap approve',
@@ -104,14 +104,14 @@ export const swapCommands: readonly CommandSpec[] = [
       AGAIN
     ],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./swaps/quotes.ts')).swapApprove
+    load: async () => (await import('./swaps/run-swaps.ts')).swapApprove
   },
   {
     name: 'swap close',
     arguments: '<quoteId>',
     summary: 'forget a quote that was shown',
     example: 'swap close 1f0c9a3b-1',
-    load: async () => (await import('./swaps/quotes.ts')).swapClose
+    load: async () => (await import('./swaps/run-swaps.ts')).swapClose
   },
   {
     name: 'swap run',
@@ -119,7 +119,7 @@ export const swapCommands: readonly CommandSpec[] = [
     example: 'swap run --from Savings --to Litecoin --amount "0.01 BTC"',
     flags: [...QUOTE, ...APPROVAL],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./swaps/quotes.ts')).swapRun
+    load: async () => (await import('./swaps/run-swaps.ts')).swapRun
   },
   {
     name: 'swap history',
@@ -130,6 +130,6 @@ export const swapCommands: readonly CommandSpec[] = [
       { flags: '--since <date>', summary: 'from this date on' }
     ],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./swaps/history.ts')).swapHistory
+    load: async () => (await import('./swaps/swap-history.ts')).swapHistory
   }
 ]

@@ -15,18 +15,18 @@ export const loginCommands: readonly CommandSpec[] = [
       { flags: '--link', summary: 'print the link for the device that approves, and wait without a screen' }
     ],
     secrets: [...LOGIN_OR_RECOVERY, 'new-pin'],
-    load: async () => (await import('./account/login.ts')).login
+    load: async () => (await import('./account/log-in-and-out.ts')).login
   },
   {
     name: 'logout',
     arguments: '[user]',
     summary: 'forget which account is the current one',
-    load: async () => (await import('./account/login.ts')).logout
+    load: async () => (await import('./account/log-in-and-out.ts')).logout
   },
   {
     name: 'whoami',
     summary: 'show which account is the current one, and how it logged in',
-    load: async () => (await import('./account/login.ts')).whoami
+    load: async () => (await import('./account/log-in-and-out.ts')).whoami
   },
   {
     name: 'messages',
@@ -46,47 +46,47 @@ export const accountCommands: readonly CommandSpec[] = [
     flags: [{ flags: '--light', summary: 'without username and password' }],
     secrets: ['password', 'pin'],
     aliases: ['new'],
-    load: async () => (await import('./account/account.ts')).accountCreate
+    load: async () => (await import('./account/manage-account.ts')).accountCreate
   },
   {
     name: 'account list',
     summary: 'list the accounts of this device',
     aliases: ['ls'],
-    load: async () => (await import('./account/account.ts')).accountList
+    load: async () => (await import('./account/manage-account.ts')).accountList
   },
   {
     name: 'account show',
     summary: 'show the account and what is set up',
     flags: [REVEAL],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./account/account.ts')).accountShow
+    load: async () => (await import('./account/manage-account.ts')).accountShow
   },
   {
     name: 'account available',
     arguments: '<user>',
     summary: 'tell whether a username is free',
-    load: async () => (await import('./account/account.ts')).accountAvailable
+    load: async () => (await import('./account/manage-account.ts')).accountAvailable
   },
   {
     name: 'account forget',
     arguments: '<user>',
     summary: 'remove an account from this device',
     aliases: ['rm'],
-    load: async () => (await import('./account/account.ts')).accountForget
+    load: async () => (await import('./account/manage-account.ts')).accountForget
   },
   {
     name: 'account delete',
     summary: 'delete the account from the server, for good',
     flags: [CONFIRM],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./account/account.ts')).accountDelete
+    load: async () => (await import('./account/manage-account.ts')).accountDelete
   },
   {
     name: 'account key',
     summary: 'show the key that logs in on this device',
     flags: [REVEAL],
     secrets: LOGIN_OR_RECOVERY,
-    load: async () => (await import('./account/account.ts')).accountKey
+    load: async () => (await import('./account/manage-account.ts')).accountKey
   }
 ]
 
@@ -207,7 +207,7 @@ export const credentialCommands: readonly CommandSpec[] = [
     arguments: '<new>',
     summary: 'give the account another username, or a light account its first',
     secrets: [...ANY_LOGIN, 'new-password'],
-    load: async () => (await import('./account/account.ts')).usernameSet
+    load: async () => (await import('./account/manage-account.ts')).usernameSet
   },
   ...passwords,
   ...pins,

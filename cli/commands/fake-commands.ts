@@ -22,7 +22,7 @@ export const fakeCommands: readonly CommandSpec[] = [
       }
     ],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./fake/world.ts')).fakeChainFund
+    load: async () => (await import('./fake/control-world.ts')).fakeChainFund
   },
   {
     name: 'fake chain mine',
@@ -34,46 +34,46 @@ export const fakeCommands: readonly CommandSpec[] = [
         summary: 'on this chain: bitcoin (if left out), litecoin, or all'
       }
     ],
-    load: async () => (await import('./fake/world.ts')).fakeChainMine
+    load: async () => (await import('./fake/control-world.ts')).fakeChainMine
   },
   {
     name: 'fake net offline',
     summary: 'cut the network',
-    load: async () => (await import('./fake/world.ts')).fakeNetOffline
+    load: async () => (await import('./fake/control-world.ts')).fakeNetOffline
   },
   {
     name: 'fake net online',
     summary: 'restore the network',
-    load: async () => (await import('./fake/world.ts')).fakeNetOnline
+    load: async () => (await import('./fake/control-world.ts')).fakeNetOnline
   },
   {
     name: 'fake net latency',
     arguments: '<range>',
     summary: 'make answers late, such as 200ms or 50-200ms; 0 for none',
-    load: async () => (await import('./fake/world.ts')).fakeNetLatency
+    load: async () => (await import('./fake/control-world.ts')).fakeNetLatency
   },
   {
     name: 'fake net fail',
     arguments: '<rate>',
     summary: 'lose a share of the requests, such as 20%; 0 for none',
-    load: async () => (await import('./fake/world.ts')).fakeNetFail
+    load: async () => (await import('./fake/control-world.ts')).fakeNetFail
   },
   {
     name: 'fake clock show',
     summary: 'show the time there',
-    load: async () => (await import('./fake/world.ts')).fakeClockShow
+    load: async () => (await import('./fake/control-world.ts')).fakeClockShow
   },
   {
     name: 'fake clock advance',
     arguments: '<duration>',
     summary: 'skip time, such as 7d',
-    load: async () => (await import('./fake/world.ts')).fakeClockAdvance
+    load: async () => (await import('./fake/control-world.ts')).fakeClockAdvance
   },
   {
     name: 'fake clock set',
     arguments: '<date>',
     summary: 'move on to a date, such as 2030-01-05',
-    load: async () => (await import('./fake/world.ts')).fakeClockSet
+    load: async () => (await import('./fake/control-world.ts')).fakeClockSet
   },
   {
     name: 'fake user list',

@@ -1,11 +1,11 @@
 import type { JsonObject, WalletListing, WalletStatesChange } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult } from '../../output/view.ts'
-import { makeUploadedChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
+import { findListing, findListings, openPaused } from '../../session/find-wallets.ts'
+import { makeUploadedChange } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
-import { findListing, findListings, openPaused } from '../../session/wallets.ts'
 
 /** Renames a wallet, on all devices. */
 export const walletsRename: CommandRun = async (session, text = '', name = '') => {

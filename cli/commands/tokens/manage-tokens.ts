@@ -11,10 +11,10 @@ import { CliError } from '../../errors/cli-error.ts'
 import { parseCount, parsePair } from '../../grammar/options.ts'
 import type { CellLike, CommandResult } from '../../output/view.ts'
 import { contractOf, currencyConfig, findTokenTarget, tokenIdOf, walletTokens } from '../../session/assets.ts'
-import { makeUploadedChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
+import { findListing, openPaused } from '../../session/find-wallets.ts'
+import { makeUploadedChange } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
-import { findListing, openPaused } from '../../session/wallets.ts'
 
 /** Lists the tokens of a wallet, or of a currency for the whole account. */
 export const tokensList: CommandRun = async (session, text = '') => {

@@ -2,15 +2,15 @@ import { amountText, type CurrencyWallet, parseAmount } from '../../../kernel/in
 import { CliError } from '../../errors/cli-error.ts'
 import { isMax } from '../../output/amounts.ts'
 import type { CommandResult } from '../../output/view.ts'
-import { balanceJson, syncCell } from '../../output/wallets.ts'
+import { balanceJson, syncCell } from '../../output/wallet-texts.ts'
 import { changePausedWallets } from '../../profile/state-files.ts'
 import { coinOf } from '../../session/assets.ts'
-import { makeChange } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
+import { findListings, findWallet, findWallets, syncWallets } from '../../session/find-wallets.ts'
+import { makeChange } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 import { explainedWait, untilReached } from '../../session/until-synced.ts'
-import { findListings, findWallet, findWallets, syncWallets } from '../../session/wallets.ts'
 
 /** Pauses wallets on this device: their chains are not scanned until they are resumed. */
 export const walletsPause: CommandRun = (session, ...texts) => changePaused(session, texts, true)

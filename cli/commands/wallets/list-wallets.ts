@@ -7,10 +7,9 @@ import {
 } from '../../../kernel/index.ts'
 import type { Asset } from '../../output/amounts.ts'
 import type { CellLike, CommandResult } from '../../output/view.ts'
-import { syncCell, walletJson } from '../../output/wallets.ts'
+import { syncCell, walletJson } from '../../output/wallet-texts.ts'
 import { assetsUnlessPaused } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
-import type { Session } from '../../session/session.ts'
 import {
   failureWarnings,
   findListing,
@@ -18,7 +17,8 @@ import {
   openPaused,
   openWallet,
   syncWallets
-} from '../../session/wallets.ts'
+} from '../../session/find-wallets.ts'
+import type { Session } from '../../session/session.ts'
 import { watchResult } from '../../session/watch.ts'
 
 /** Lists the wallets of the account with their balances. */

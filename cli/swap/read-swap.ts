@@ -11,8 +11,8 @@ import { CliError } from '../errors/cli-error.ts'
 import { parsePairs } from '../grammar/options.ts'
 import { type Asset, isMax } from '../output/amounts.ts'
 import { coinOf, findAsset } from '../session/assets.ts'
+import { findWallet } from '../session/find-wallets.ts'
 import type { Session } from '../session/session.ts'
-import { findWallet } from '../session/wallets.ts'
 
 /** The request of a swap command, with its sides, options and limits. */
 export interface SwapQuery {

@@ -1,5 +1,5 @@
-import type { NetworkConditions } from '../../../fake-server/base/network.ts'
-import { type ChainId, chainIds } from '../../../fake-server/chain/chains.ts'
+import type { NetworkConditions } from '../../../fake-server/base/network-conditions.ts'
+import { type ChainId, chainIds } from '../../../fake-server/chain/open-chain.ts'
 import { amountText, type CurrencyInfo, parseAmount } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount, parseDate, parseSpan } from '../../grammar/options.ts'
@@ -8,8 +8,8 @@ import { durationText, localTime } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import type { WorldControl } from '../../profile/world-control.ts'
 import type { CommandRun } from '../../session/command.ts'
+import { findWallet } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { findWallet } from '../../session/wallets.ts'
 
 /** Pays from the faucet of a fake chain to a wallet or an address. */
 export const fakeChainFund: CommandRun = async (session, target = '', amount = '') => {

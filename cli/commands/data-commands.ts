@@ -11,7 +11,7 @@ export const dataCommands: readonly CommandSpec[] = [
     name: 'data stores',
     summary: 'list the stores of apps',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./data/data.ts')).dataStores
+    load: async () => (await import('./data/stored-data.ts')).dataStores
   },
   {
     name: 'data list',
@@ -19,7 +19,7 @@ export const dataCommands: readonly CommandSpec[] = [
     summary: 'list the items of a store',
     secrets: ANY_LOGIN,
     aliases: ['ls'],
-    load: async () => (await import('./data/data.ts')).dataList
+    load: async () => (await import('./data/stored-data.ts')).dataList
   },
   {
     name: 'data get',
@@ -27,7 +27,7 @@ export const dataCommands: readonly CommandSpec[] = [
     summary: 'print an item',
     flags: OUTPUT,
     secrets: ANY_LOGIN,
-    load: async () => (await import('./data/data.ts')).dataGet
+    load: async () => (await import('./data/stored-data.ts')).dataGet
   },
   {
     name: 'data set',
@@ -38,7 +38,7 @@ export const dataCommands: readonly CommandSpec[] = [
       { flags: '--file <file>', summary: 'the text comes from a file' }
     ],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./data/data.ts')).dataSet
+    load: async () => (await import('./data/stored-data.ts')).dataSet
   },
   {
     name: 'data remove',
@@ -46,7 +46,7 @@ export const dataCommands: readonly CommandSpec[] = [
     summary: 'delete an item, or a whole store',
     secrets: ANY_LOGIN,
     aliases: ['rm'],
-    load: async () => (await import('./data/data.ts')).dataRemove
+    load: async () => (await import('./data/stored-data.ts')).dataRemove
   },
   {
     name: 'data export',
@@ -54,7 +54,7 @@ export const dataCommands: readonly CommandSpec[] = [
     summary: 'write stores into a file',
     flags: OUTPUT,
     secrets: ANY_LOGIN,
-    load: async () => (await import('./data/data.ts')).dataExport
+    load: async () => (await import('./data/stored-data.ts')).dataExport
   },
   {
     name: 'data import',
@@ -62,7 +62,7 @@ export const dataCommands: readonly CommandSpec[] = [
     summary: 'take an export in',
     flags: [{ flags: '--overwrite', summary: 'let the file win where another text is kept' }],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./data/data.ts')).dataImport
+    load: async () => (await import('./data/stored-data.ts')).dataImport
   },
   {
     name: 'data recover',
@@ -78,7 +78,7 @@ export const dataCommands: readonly CommandSpec[] = [
     summary: 'exchange files with the sync server and look at the chain',
     flags: [{ flags: '--wait', summary: 'until nothing is left to upload' }],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./data/sync.ts')).sync
+    load: async () => (await import('./data/sync-repos.ts')).sync
   },
   {
     name: 'sync status',
@@ -86,13 +86,13 @@ export const dataCommands: readonly CommandSpec[] = [
     summary: 'say how far wallets have seen their chains',
     flags: [{ flags: '--wait', summary: 'until they have seen all of it' }],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./data/sync.ts')).syncStatus
+    load: async () => (await import('./data/sync-repos.ts')).syncStatus
   },
   {
     name: 'sync repos',
     summary: 'list the repos and what waits to be uploaded',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./data/sync.ts')).syncRepos
+    load: async () => (await import('./data/sync-repos.ts')).syncRepos
   },
   {
     name: 'sync watch',
@@ -100,6 +100,6 @@ export const dataCommands: readonly CommandSpec[] = [
     summary: 'tell of syncs as they happen',
     secrets: ANY_LOGIN,
     isServer: true,
-    load: async () => (await import('./data/sync.ts')).syncWatch
+    load: async () => (await import('./data/sync-repos.ts')).syncWatch
   }
 ]

@@ -9,11 +9,11 @@ import {
   repoJson,
   shortHash,
   syncCell
-} from '../../output/wallets.ts'
+} from '../../output/wallet-texts.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { openEventQueue, openEventStream, sleep } from '../../session/event-stream.ts'
+import { findWallets, syncTargetsOf, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { findWallets, syncTargetsOf, syncWallets } from '../../session/wallets.ts'
 
 /** Syncs the files of the account and its wallets, and waits until the wallets have seen their chains. */
 export const sync: CommandRun = async (session, ...texts) => {

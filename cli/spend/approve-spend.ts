@@ -13,7 +13,7 @@ import {
 import { CliError } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
 import type { Asset } from '../output/amounts.ts'
-import { txDetailsJson } from '../output/transactions.ts'
+import { txDetailsJson } from '../output/transaction-texts.ts'
 import type { CommandResult } from '../output/view.ts'
 import { promptText } from '../secrets/prompt.ts'
 import { coinOf } from '../session/assets.ts'
@@ -21,7 +21,7 @@ import { confirm } from '../session/confirm.ts'
 import type { Session } from '../session/session.ts'
 import { canAsk } from '../terminal/terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
-import type { ReadSpend } from './request.ts'
+import type { ReadSpend } from './read-spend.ts'
 import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
 
 /** A payment to draft. `limit`: of {@link maxFeeOf}. */

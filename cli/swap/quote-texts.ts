@@ -1,10 +1,10 @@
 import { amountText, type JsonObject, nativeAmount, type QuoteSnapshot } from '../../kernel/index.ts'
 import { type Asset, amountJson } from '../output/amounts.ts'
 import type { CellLike, TableView, TextView } from '../output/view.ts'
-import type { QuoteLines } from '../screens/quotes.tsx'
+import type { QuoteLines } from '../screens/quote-screen.tsx'
 import { coinOf } from '../session/assets.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import type { SwapSides } from './request.ts'
+import type { SwapSides } from './read-swap.ts'
 
 /** Formats one provider of a round, at a time in Unix milliseconds. */
 export const quoteLines = (quote: QuoteSnapshot, sides: SwapSides, now: number): QuoteLines => {

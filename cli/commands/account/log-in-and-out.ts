@@ -12,7 +12,7 @@ import {
   methodBySecret,
   type SecretMethod,
   targetOf
-} from '../../session/login.ts'
+} from '../../session/log-in.ts'
 import type { Session } from '../../session/session.ts'
 
 /** Logs in with a secret of the account, or by the approval of another device, and makes it the current account. */

@@ -22,7 +22,7 @@ const making: readonly CommandSpec[] = [
     example: 'wallets types --splittable-from Savings',
     flags: [{ flags: '--splittable-from <wallet>', summary: 'those that a wallet can be split into' }],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/list.ts')).walletsTypes
+    load: async () => (await import('./wallets/list-wallets.ts')).walletsTypes
   },
   {
     name: 'wallets create',
@@ -89,7 +89,7 @@ const looking: readonly CommandSpec[] = [
     ],
     secrets: ANY_LOGIN,
     aliases: ['ls'],
-    load: async () => (await import('./wallets/list.ts')).walletsList
+    load: async () => (await import('./wallets/list-wallets.ts')).walletsList
   },
   {
     name: 'wallets show',
@@ -148,7 +148,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'call a wallet something else',
     example: 'wallets rename Savings "Rainy days"',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/change.ts')).walletsRename
+    load: async () => (await import('./wallets/edit-wallets.ts')).walletsRename
   },
   {
     name: 'wallets fiat',
@@ -156,7 +156,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'choose the currency that a wallet is shown in',
     example: 'wallets fiat Savings iso:EUR',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/change.ts')).walletsFiat
+    load: async () => (await import('./wallets/edit-wallets.ts')).walletsFiat
   },
   {
     name: 'wallets sort',
@@ -164,7 +164,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'put a wallet at a place in the order of the account',
     example: 'wallets sort Savings 0',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/change.ts')).walletsSort
+    load: async () => (await import('./wallets/edit-wallets.ts')).walletsSort
   },
   {
     name: 'wallets archive',
@@ -172,7 +172,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'put wallets away',
     example: 'wallets archive Savings Daily',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/change.ts')).walletsArchive
+    load: async () => (await import('./wallets/edit-wallets.ts')).walletsArchive
   },
   {
     name: 'wallets unarchive',
@@ -180,7 +180,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'take wallets back',
     example: 'wallets unarchive Savings',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/change.ts')).walletsUnarchive
+    load: async () => (await import('./wallets/edit-wallets.ts')).walletsUnarchive
   },
   {
     name: 'wallets hide',
@@ -188,7 +188,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'hide wallets from lists',
     example: 'wallets hide Savings',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/change.ts')).walletsHide
+    load: async () => (await import('./wallets/edit-wallets.ts')).walletsHide
   },
   {
     name: 'wallets unhide',
@@ -196,7 +196,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'show wallets again',
     example: 'wallets unhide Savings',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/change.ts')).walletsUnhide
+    load: async () => (await import('./wallets/edit-wallets.ts')).walletsUnhide
   },
   {
     name: 'wallets delete',
@@ -205,7 +205,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     example: 'wallets delete Savings',
     secrets: ANY_LOGIN,
     aliases: ['rm'],
-    load: async () => (await import('./wallets/change.ts')).walletsDelete
+    load: async () => (await import('./wallets/edit-wallets.ts')).walletsDelete
   },
   {
     name: 'wallets undelete',
@@ -213,7 +213,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'bring deleted wallets back',
     example: 'wallets undelete Savings',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/change.ts')).walletsUndelete
+    load: async () => (await import('./wallets/edit-wallets.ts')).walletsUndelete
   },
   {
     name: 'wallets pause',
@@ -221,7 +221,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'leave the chains of wallets alone on this device',
     example: 'wallets pause Savings',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/sync.ts')).walletsPause
+    load: async () => (await import('./wallets/sync-wallets.ts')).walletsPause
   },
   {
     name: 'wallets resume',
@@ -229,7 +229,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'look at the chains of wallets again',
     example: 'wallets resume Savings',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/sync.ts')).walletsResume
+    load: async () => (await import('./wallets/sync-wallets.ts')).walletsResume
   },
   {
     name: 'wallets resync',
@@ -237,7 +237,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     summary: 'forget what is known of the chain, and look at all of it again',
     example: 'wallets resync Savings',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/sync.ts')).walletsResync
+    load: async () => (await import('./wallets/sync-wallets.ts')).walletsResync
   },
   {
     name: 'wallets wait',
@@ -251,7 +251,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
       }
     ],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/sync.ts')).walletsWait
+    load: async () => (await import('./wallets/sync-wallets.ts')).walletsWait
   },
   {
     name: 'wallets activate',

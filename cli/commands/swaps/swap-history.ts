@@ -9,13 +9,13 @@ import {
 } from '../../../kernel/index.ts'
 import { amountJson } from '../../output/amounts.ts'
 import { localTime } from '../../output/texts.ts'
-import { confirmationCell, type Effect, stateOf } from '../../output/transactions.ts'
+import { confirmationCell, type Effect, stateOf } from '../../output/transaction-texts.ts'
 import { type CellLike, cellOf, type TableView, type TextView } from '../../output/view.ts'
 import { assetsOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { historyOf, selectionOf } from '../../session/history.ts'
+import { findWallets, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { findWallets, syncWallets } from '../../session/wallets.ts'
+import { historyOf, selectionOf } from '../../session/transaction-selection.ts'
 
 /** Lists past swaps, newest first, as recorded with their payments. */
 export const swapHistory: CommandRun = async session => {

@@ -2,10 +2,10 @@ import { hexToBytes } from '@noble/hashes/utils.js'
 import { sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/base/errors.ts'
 import type { Json } from '../../kernel/base/json.ts'
+import { BITCOIN_REGTEST, type ChainNetwork } from './chain-params.ts'
 import { ChainState } from './chain-state.ts'
 import { type ChainPorts, FakeChain } from './fake-chain.ts'
 import { Faucet } from './faucet.ts'
-import { BITCOIN_REGTEST, type ChainNetwork } from './network.ts'
 import { parseSavedChain } from './saved-chain.ts'
 
 /** A chain of a world, by the plugin whose currency lives on it. */

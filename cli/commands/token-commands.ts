@@ -28,7 +28,7 @@ export const tokenCommands: readonly CommandSpec[] = [
     ],
     secrets: ANY_LOGIN,
     aliases: ['ls'],
-    load: async () => (await import('./tokens/tokens.ts')).tokensList
+    load: async () => (await import('./tokens/manage-tokens.ts')).tokensList
   },
   {
     name: 'tokens enable',
@@ -36,7 +36,7 @@ export const tokenCommands: readonly CommandSpec[] = [
     summary: 'switch tokens of a wallet on',
     example: 'tokens enable Savings USDX',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./tokens/tokens.ts')).tokensEnable
+    load: async () => (await import('./tokens/manage-tokens.ts')).tokensEnable
   },
   {
     name: 'tokens disable',
@@ -44,7 +44,7 @@ export const tokenCommands: readonly CommandSpec[] = [
     summary: 'switch tokens of a wallet off',
     example: 'tokens disable Savings USDX',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./tokens/tokens.ts')).tokensDisable
+    load: async () => (await import('./tokens/manage-tokens.ts')).tokensDisable
   },
   {
     name: 'tokens always',
@@ -52,7 +52,7 @@ export const tokenCommands: readonly CommandSpec[] = [
     summary: 'list the tokens that are on in every wallet, or add and remove some',
     example: 'tokens always bitcoin add USDX',
     secrets: ANY_LOGIN,
-    load: async () => (await import('./tokens/tokens.ts')).tokensAlways
+    load: async () => (await import('./tokens/manage-tokens.ts')).tokensAlways
   },
   {
     name: 'tokens add',
@@ -61,7 +61,7 @@ export const tokenCommands: readonly CommandSpec[] = [
     example: 'tokens add bitcoin --code USDX --decimals 6 --contract 0x1f98…',
     flags: DESCRIPTION,
     secrets: ANY_LOGIN,
-    load: async () => (await import('./tokens/tokens.ts')).tokensAdd
+    load: async () => (await import('./tokens/manage-tokens.ts')).tokensAdd
   },
   {
     name: 'tokens edit',
@@ -70,7 +70,7 @@ export const tokenCommands: readonly CommandSpec[] = [
     example: 'tokens edit bitcoin USDX --name "Dollar X"',
     flags: DESCRIPTION,
     secrets: ANY_LOGIN,
-    load: async () => (await import('./tokens/tokens.ts')).tokensEdit
+    load: async () => (await import('./tokens/manage-tokens.ts')).tokensEdit
   },
   {
     name: 'tokens remove',
@@ -79,6 +79,6 @@ export const tokenCommands: readonly CommandSpec[] = [
     example: 'tokens remove bitcoin USDX',
     secrets: ANY_LOGIN,
     aliases: ['rm'],
-    load: async () => (await import('./tokens/tokens.ts')).tokensRemove
+    load: async () => (await import('./tokens/manage-tokens.ts')).tokensRemove
   }
 ]

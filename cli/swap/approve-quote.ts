@@ -13,18 +13,23 @@ import {
 import { CliError } from '../errors/cli-error.ts'
 import { amountJson } from '../output/amounts.ts'
 import { localTime } from '../output/texts.ts'
-import { txDetailsJson } from '../output/transactions.ts'
+import { txDetailsJson } from '../output/transaction-texts.ts'
 import type { CommandResult } from '../output/view.ts'
-import type { QuoteChoice } from '../screens/quotes.tsx'
+import type { QuoteChoice } from '../screens/quote-screen.tsx'
 import { coinOf } from '../session/assets.ts'
 import type { Session } from '../session/session.ts'
-import { allowUnusualFees, approveSpend, syncAfterPayment, unusualFeeWarnings } from '../spend/approve.ts'
+import {
+  allowUnusualFees,
+  approveSpend,
+  syncAfterPayment,
+  unusualFeeWarnings
+} from '../spend/approve-spend.ts'
 import { type SpendSummary, summaryOf, withWarnings } from '../spend/summary.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { canAsk } from '../terminal/terminal.ts'
 import { keptResult, requestQuotes } from './ask-quotes.ts'
-import { quoteLines } from './quotes.ts'
-import { type SwapLimits, type SwapQuery, type SwapSides, sideName } from './request.ts'
+import { quoteLines } from './quote-texts.ts'
+import { type SwapLimits, type SwapQuery, type SwapSides, sideName } from './read-swap.ts'
 
 /** Shows quotes as they arrive until the user chooses one, which is then reviewed and approved, or none. */
 export const chooseAndApprove = async (session: Session, query: SwapQuery): Promise<CommandResult> => {
@@ -36,7 +41,10 @@ export const chooseAndApprove = async (session: Session, query: SwapQuery): Prom
 
 /** Runs one round; undefined if the user requests another. */
 const oneRound = async (session: Session, query: SwapQuery): Promise<CommandResult | undefined> => {
-  const [{ chooseQuote }, { io }] = await Promise.all([import('../screens/quotes.tsx'), session.world()])
+  const [{ chooseQuote }, { io }] = await Promise.all([
+    import('../screens/quote-screen.tsx'),
+    session.world()
+  ])
   const { clock } = io
   const running = await requestQuotes(session, query)
   const { round } = running

@@ -6,7 +6,11 @@ import type { Channel, ChannelHandlers } from '../../kernel/io/io.ts'
  * Rejects if it is not open within 30 seconds. A message of more than `maxBytes` characters, one that is no text, and
  * a peer that leaves more than `maxBytes` unread, close it with an error.
  */
-export const openWebSocket = (url: string, handlers: ChannelHandlers, maxBytes: number): Promise<Channel> =>
+export const openBrowserWebSocket = (
+  url: string,
+  handlers: ChannelHandlers,
+  maxBytes: number
+): Promise<Channel> =>
   new Promise((resolve, reject) => {
     const socket = new page.WebSocket(url)
     let isOpen = false

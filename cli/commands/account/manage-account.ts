@@ -12,10 +12,10 @@ import type { CellLike } from '../../output/view.ts'
 import { forgetCurrentAccount, readCurrentAccount, rememberAccount } from '../../profile/state-files.ts'
 import { newPassword, pinProblem } from '../../secrets/new-secrets.ts'
 import type { SecretQuestion } from '../../secrets/prompt.ts'
-import { makeChange, nameOf, refreshedAccount } from '../../session/change.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm, confirmTyped } from '../../session/confirm.ts'
-import { targetOf } from '../../session/login.ts'
+import { targetOf } from '../../session/log-in.ts'
+import { makeChange, nameOf, refreshedAccount } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 
 /** Makes an account, with a username and password or, with `--light`, with neither, and logs in to it. */

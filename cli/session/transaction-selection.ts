@@ -1,7 +1,7 @@
 import type { CurrencyWallet, Transaction, TransactionQuery } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parseDate } from '../grammar/options.ts'
-import { type Effect, stateOf } from '../output/transactions.ts'
+import { type Effect, stateOf } from '../output/transaction-texts.ts'
 import { assetsOf, findAsset, matchAsset } from './assets.ts'
 import type { Session } from './session.ts'
 

@@ -133,7 +133,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     ],
     secrets: ANY_LOGIN,
     aliases: ['ls'],
-    load: async () => (await import('./transactions/list.ts')).txList
+    load: async () => (await import('./transactions/list-transactions.ts')).txList
   },
   {
     name: 'tx search',
@@ -141,7 +141,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     summary: 'find transactions by names, notes, amounts, addresses or txids',
     flags: [...PERIOD, ...STATES, TOKEN, ...PAGE, ALL],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./transactions/list.ts')).txSearch
+    load: async () => (await import('./transactions/list-transactions.ts')).txSearch
   },
   {
     name: 'tx show',
@@ -149,7 +149,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     summary: 'show one transaction',
     flags: [TOKEN, { flags: '--raw', summary: 'with its signed bytes' }],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./transactions/list.ts')).txShow
+    load: async () => (await import('./transactions/list-transactions.ts')).txShow
   },
   {
     name: 'tx watch',
@@ -158,7 +158,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     flags: [ALL],
     secrets: ANY_LOGIN,
     isServer: true,
-    load: async () => (await import('./transactions/list.ts')).txWatch
+    load: async () => (await import('./transactions/list-transactions.ts')).txWatch
   },
   {
     name: 'tx stream',
@@ -173,7 +173,7 @@ export const transactionCommands: readonly CommandSpec[] = [
       TOKEN
     ],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./transactions/list.ts')).txStream
+    load: async () => (await import('./transactions/list-transactions.ts')).txStream
   },
   {
     name: 'tx export',

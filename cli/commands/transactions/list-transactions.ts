@@ -18,14 +18,14 @@ import {
   txJson,
   txLine,
   txTable
-} from '../../output/transactions.ts'
+} from '../../output/transaction-texts.ts'
 import type { CellLike, CommandResult } from '../../output/view.ts'
 import { assetsOf, chosenAsset, coinOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { openEventQueue, openEventStream } from '../../session/event-stream.ts'
-import { chosenAssets, historyOf, type Selection, selectionOf } from '../../session/history.ts'
+import { chooseWallets, findWallet, leftOutWarnings, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { chooseWallets, findWallet, leftOutWarnings, syncWallets } from '../../session/wallets.ts'
+import { chosenAssets, historyOf, type Selection, selectionOf } from '../../session/transaction-selection.ts'
 import { openPaymentJson, sentStateText } from '../../spend/open-payments.ts'
 
 /** Lists the transactions of one wallet, or of several, newest first. */
