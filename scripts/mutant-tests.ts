@@ -44,6 +44,37 @@ export const unitTests = (root: string): string[] => {
     .sort()
 }
 
+/** The proofs that run in one process, where a broken line is theirs too; the others start programs. */
+const PROOFS = [
+  'bad-plugins',
+  'credential-changes',
+  'devices',
+  'full-disk',
+  'history-oracle',
+  'hostile-edge-login',
+  'hostile-server',
+  'hostile-sync-server',
+  'interrupted-changes',
+  'paid-once-by-liars',
+  'payment-calls',
+  'power-cuts',
+  'repo-stories',
+  'store-stories',
+  'swap-plugins',
+  'swap-stories',
+  'three-devices',
+  'username-crash',
+  'utxo-hostile'
+]
+
+/** The proofs that a survivor of the unit tests is shown to, as paths below the root. Throws if one has another name. */
+export const proofTests = (root: string): string[] =>
+  PROOFS.map(name => {
+    const file = `dist/test/proofs/${name}.test.js`
+    if (!existsSync(join(root, file))) throw new Error(`There is no proof ${file} any more.`)
+    return file
+  })
+
 const stampOf = (root: string, files: readonly string[]): string => {
   const hash = createHash('sha256')
   for (const file of files) {
@@ -67,17 +98,24 @@ export const writeFacts = (path: string, facts: Iterable<TestFacts>): void => {
   writeFileSync(path, JSON.stringify([...facts]))
 }
 
-const LIMIT_MS = 300_000
+/** What `lookAtTest` needs beside the test. */
+export interface LookOptions {
+  readonly root: string
+  /** The files whose executed parts are noted. */
+  readonly isTarget: (file: string) => boolean
+  readonly limitMs: number
+  readonly env: NodeJS.ProcessEnv
+}
 
 /** Runs one test file in unbroken code, and notes what it executes of the files that `isTarget` names. */
 export const lookAtTest = async (
   tree: MutantTree,
   file: string,
-  { root, isTarget }: { root: string; isTarget: (file: string) => boolean }
+  { root, isTarget, limitMs, env }: LookOptions
 ): Promise<TestFacts> => {
   const folder = mkdtempSync(join(tree.folder, 'tmp', 'coverage-'))
   const start = performance.now()
-  const run = await tree.run([file], { limitMs: () => LIMIT_MS, env: { NODE_V8_COVERAGE: folder } })
+  const run = await tree.run([file], { limitMs: () => limitMs, env: { ...env, NODE_V8_COVERAGE: folder } })
   const ms = Math.round(performance.now() - start)
   const masks = new Map<string, Uint8Array>()
   const helpers = new Set([file])

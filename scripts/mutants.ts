@@ -34,7 +34,7 @@ interface Change {
 export const findMutants = (file: string, source: string): Mutant[] => {
   const changes: Change[] = []
   visit(parseAst(source) as unknown as Node, undefined, (node, parent) =>
-    changes.push(...changesOf(node, parent, source))
+    changes.push(...changesOf(node, parent, { file, source }))
   )
   const lines = source.split('\n')
   const times = new Map<string, number>()
@@ -103,15 +103,23 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '??=': ['=']
 }
 
+/** The module that is broken. */
+interface Module {
+  readonly file: string
+  readonly source: string
+}
+
 /** Replaces the operator that stands between two operands. */
-const swapped = (node: Node, source: string): Change[] => {
+const swapped = (node: Node, parent: Node | undefined, { file, source }: Module): Change[] => {
   const operator = String(node.operator)
   const left = node.left as Node
   const right = node.right as Node
   const at = source.indexOf(operator, left.end)
   if (at < 0 || at >= right.start) return []
+  const isEdge = isWorkBound(file, left, right) || isOrderOfTwo(parent, left, right)
+  const others = (OPERATORS[operator] ?? []).filter(by => !isEdge || !isOtherEdge(operator, by))
   // What stands right of `??` may never run, also in a test that sees the difference.
-  return (OPERATORS[operator] ?? []).map(by => ({
+  return others.map(by => ({
     start: at,
     end: at + operator.length,
     by,
@@ -119,16 +127,38 @@ const swapped = (node: Node, source: string): Change[] => {
   }))
 }
 
+/** Whether two comparisons differ for equal operands alone. */
+const isOtherEdge = (operator: string, by: string): boolean => operator === `${by}=` || by === `${operator}=`
+
+const isMoney = (file: string): boolean => /^dist\/(?:kernel\/wallet|kernel\/swap|plugins)\//.test(file)
+
+const BOUND = /^(?:MAX_\w+|\w+_MS)$/
+
+/** Tells whether a comparison is with a bound of sizes, counts or times, which may as well be one higher or lower. */
+const isWorkBound = (file: string, ...operands: readonly Node[]): boolean =>
+  !isMoney(file) && operands.some(({ type, name }) => type === 'Identifier' && BOUND.test(String(name)))
+
+/** Tells whether it is the test of `a < b ? -1 : 1`, an order that is never asked about two equal things. */
+const isOrderOfTwo = (parent: Node | undefined, ...operands: readonly Node[]): boolean =>
+  parent?.type === 'ConditionalExpression' &&
+  isSign(parent.consequent as Node) &&
+  isSign(parent.alternate as Node) &&
+  operands.every(({ type }) => type !== 'Literal')
+
+const isSign = ({ type, value, operator, argument }: Node): boolean =>
+  (type === 'Literal' && value === 1) ||
+  (type === 'UnaryExpression' && operator === '-' && isSign(argument as Node))
+
 const replaced = (node: Node, ...by: readonly string[]): Change[] =>
   by.map(text => ({ start: node.start, end: node.end, by: text }))
 
-const changesOf = (node: Node, parent: Node | undefined, source: string): Change[] => {
+const changesOf = (node: Node, parent: Node | undefined, module: Module): Change[] => {
+  const { source } = module
   switch (node.type) {
     case 'BinaryExpression':
     case 'AssignmentExpression':
-      return swapped(node, source)
     case 'LogicalExpression':
-      return swapped(node, source)
+      return swapped(node, parent, module)
     case 'IfStatement':
       return replaced(node.test as Node, 'true', 'false')
     case 'ConditionalExpression':
@@ -147,7 +177,7 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
     case 'Literal':
       return parent?.type === 'CallExpression' && isWipe(parent, source)
         ? []
-        : literalChanges(node, parent, source)
+        : literalChanges(node, parent, module)
     case 'ReturnStatement':
       // Nearly all that asks takes undefined for false.
       return isNode(node.argument) && node.argument.value !== false ? replaced(node, 'return undefined;') : []
@@ -157,7 +187,8 @@ const changesOf = (node: Node, parent: Node | undefined, source: string): Change
       const expression = node.expression as Node
       const isCall = expression.type === 'CallExpression' || expression.type === 'AwaitExpression'
       const isSuper = isCall && isNode(expression.callee) && expression.callee.type === 'Super'
-      return isCall && !isSuper && !isWipe(expression, source) ? replaced(node, ';') : []
+      const isUnseen = isWipe(expression, source) || isPause(expression, source)
+      return isCall && !isSuper && !isUnseen ? replaced(node, ';') : []
     }
     case 'ArrayExpression':
       return (node.elements as unknown[]).length > 0 ? replaced(node, '[]') : []
@@ -176,20 +207,32 @@ const isFieldLeftOut = ({ test, consequent }: Node, source: string): boolean => 
 const isWipe = (expression: Node, source: string): boolean =>
   source.slice(expression.start, expression.end).endsWith('.fill(0)')
 
+/** Tells whether it only gives other work a turn of the event loop; what is done before and after is the same. */
+const isPause = ({ start, end }: Node, source: string): boolean =>
+  /^await (?:breathe|[\w.#]*clock\.turn)\(\)$/.test(source.slice(start, end))
+
 /** What stands before the value of a constant, on the line of one of its numbers. */
 const constantAt = (node: Node, source: string): string => {
   const line = source.slice(source.lastIndexOf('\n', node.start) + 1, node.start)
   return line.slice(0, line.indexOf('=') + 2)
 }
 
-const literalChanges = (node: Node, parent: Node | undefined, source: string): Change[] => {
+/** A constant in kibibytes, or named after a group or a batch: how much is read, kept or written at once. */
+const WORK_SIZE = /^(?:export )?const (?:\w+ = [\d* ]*\b1024\b[\d* ]*|(?:\w+_)?(?:GROUP|BATCH) = \d+);$/
+
+const lineOf = (node: Node, source: string): string =>
+  source.slice(source.lastIndexOf('\n', node.start) + 1).split('\n', 1)[0] ?? ''
+
+const literalChanges = (node: Node, parent: Node | undefined, { file, source }: Module): Change[] => {
   const isKey = parent?.type === 'Property' && parent.key === node
   // What stands behind `list[i] ??` is there for the compiler.
   const left =
     parent?.type === 'LogicalExpression' && parent.operator === '??' ? (parent.left as Node) : undefined
   if (left?.type === 'MemberExpression' && left.computed === true) return []
-  // A bound that is one higher is as good a bound.
-  if (/^(?:export )?const (?:MAX_\w+|\w+_MS) = $/.test(constantAt(node, source))) return []
+  // A bound that is one higher is as good a bound, where it bounds work and no money.
+  const isBound = /^(?:export )?const (?:MAX_\w+|\w+_MS) = $/.test(constantAt(node, source))
+  if (isBound && !isMoney(file)) return []
+  if (WORK_SIZE.test(lineOf(node, source))) return []
   // Of an order, only the sign counts.
   if (/\? -?1 : -?1\b/.test(source.slice(node.start - 8, node.end + 5))) return []
   // The words of an error or a log line are no behaviour.

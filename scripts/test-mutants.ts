@@ -1,9 +1,18 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { makeChance } from '../test/helpers/drawn-runs.ts'
-import { lookAtTest, readFacts, type TestFacts, testsOf, unitTests, writeFacts } from './mutant-tests.ts'
+import { findStale, type JudgedMutant, keyOf, readJudged } from './judged-mutants.ts'
+import {
+  lookAtTest,
+  proofTests,
+  readFacts,
+  type TestFacts,
+  testsOf,
+  unitTests,
+  writeFacts
+} from './mutant-tests.ts'
 import { type MutantTree, makeMutantTree } from './mutant-tree.ts'
 import { findMutants, type Mutant } from './mutants.ts'
 import { readTree } from './project-files.ts'
@@ -11,10 +20,25 @@ import { readTree } from './project-files.ts'
 /**
  * Breaks the code in one place at a time and looks whether a test sees it.
  *
- * Each mutant lives in a copy of the emitted code and runs only the test files that execute the broken place, until the
- * first failure. A mutant that no test sees is a survivor: it is printed, and fails the run unless
- * `test/mutants-judged.json` says why it does not matter. The seed is printed; with it the same mutants are drawn again
- * from the same code.
+ * Each mutant lives in a copy of the emitted code and runs only the test files of `npm test` that execute the broken
+ * place, until the first failure. One that none of them sees is shown to the proofs that execute the place, as they are
+ * drawn with one fixed seed, and if a proof fails it is listed apart: it may get a quick test, and needs none. A mutant
+ * that nothing sees is a survivor: it is printed, and fails the run unless `test/mutants-judged.json` says why it does not
+ * matter. The seed is printed; with it the same mutants are drawn again from the same code.
+ *
+ * A survivor matters if it changes
+ * - money: amounts, payees, fees, what is signed, sent, reserved, or taken for confirmed;
+ * - keys or secrets: how they are made, kept, compared, shown or destroyed;
+ * - whether an owner can log in, or somebody else;
+ * - what is durable, merged, quarantined or deleted;
+ * - an answer or an error that a user, a plugin or a server sees.
+ *
+ * It does not matter if it only changes
+ * - how much work is done, when, or in pieces of which size, while the result is the same;
+ * - the words of a log line or of an error;
+ * - a second line of defence whose first line has a test.
+ *
+ * One that matters gets a test in `npm test`, best one that covers what the function promises and not this line alone.
  *
  * @example npm run test:mutants -- --count 20 --seed 7 --only kernel/crypto
  */
@@ -23,24 +47,18 @@ interface Options {
   readonly count: number
   readonly seed: number
   readonly only: string
+  readonly proofs: boolean
   readonly minutes?: number
   readonly json?: true
-}
-
-/** A survivor that somebody has looked at. The place is found again by its text, whatever line it moves to. */
-interface Judged {
-  readonly file: string
-  readonly line: string
-  readonly change: string
-  readonly reason: string
 }
 
 interface Verdict {
   readonly mutant: Mutant
   /** `late`: a test ran out of time, as it does when a loop no longer ends. */
   readonly end: 'failed' | 'late' | 'passed'
-  /** The test that saw it. */
+  /** The test that saw it, and whether that is a proof and no test of `npm test`. */
   readonly by?: string
+  readonly isProof?: boolean
   /** How many test files ran, of how many that execute the place. */
   readonly ran: number
   readonly reach: number
@@ -82,6 +100,7 @@ const parseOptions = (): Options =>
     .option('--count <mutants>', 'how many are drawn', wholeNumber, 200)
     .option('--seed <number>', 'draws the same ones again', wholeNumber, Math.floor(Math.random() * 2 ** 30))
     .option('--only <path>', 'only files whose path begins so, such as kernel/crypto', '')
+    .option('--no-proofs', 'shows survivors to no proof')
     .option('--minutes <minutes>', 'begins no more after so many minutes', wholeNumber)
     .option('--json', 'prints what was found as JSON; progress goes to the error stream')
     .parse()
@@ -115,76 +134,121 @@ const makeProgress = (total: number): ((done: number, words: string) => void) =>
   }
 }
 
-/** What each test file executes; only those that have changed since are looked at again. */
-const factsOf = async (trees: readonly MutantTree[]): Promise<TestFacts[]> => {
-  const path = join(home, 'tests.json')
+/** A group of tests, and how it is run. */
+interface Suite {
+  readonly name: string
+  readonly files: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  /** How long one file may run in unbroken code. */
+  readonly fileLimitMs: number
+  /** No mutant runs more tests of the suite than take this long together. */
+  readonly mutantLimitMs: number
+}
+
+const unitSuite: Suite = {
+  name: 'tests',
+  files: unitTests(root),
+  env: {},
+  fileLimitMs: 300_000,
+  mutantLimitMs: 240_000
+}
+
+// The same runs are drawn when it is noted what they execute and when a mutant is shown to them.
+const proofSuite: Suite = {
+  name: 'proofs',
+  files: proofTests(root),
+  env: { HOLDFAST_SEED: '1' },
+  fileLimitMs: 600_000,
+  mutantLimitMs: 120_000
+}
+
+interface KnownSuite extends Suite {
+  readonly facts: readonly TestFacts[]
+}
+
+/** What each test file of a suite executes; only those that have changed since are looked at again. */
+const knowSuite = async (trees: readonly MutantTree[], suite: Suite): Promise<KnownSuite> => {
+  const { name, files, env, fileLimitMs: limitMs } = suite
+  const path = join(home, `${name}.json`)
   const facts = readFacts(root, path)
-  const all = unitTests(root)
-  const fresh = all.filter(file => !facts.has(file))
-  if (fresh.length > 0) console.error(`Looking which code each of ${fresh.length} test files executes…`)
+  const fresh = files.filter(file => !facts.has(file))
+  if (fresh.length > 0) console.error(`Looking which code each of ${fresh.length} files of ${name} executes…`)
   const progress = makeProgress(fresh.length)
   let done = 0
   await forEach(trees, fresh, async (tree, file) => {
-    facts.set(file, await lookAtTest(tree, file, { root, isTarget }))
+    facts.set(file, await lookAtTest(tree, file, { root, isTarget, limitMs, env }))
     done += 1
-    progress(done, ' test files')
+    progress(done, ` files of ${name}`)
     if (done % 20 === 0 || done === fresh.length) writeFacts(path, facts.values())
   })
-  const known = all.flatMap(file => facts.get(file) ?? [])
+  const known = files.flatMap(file => facts.get(file) ?? [])
   const failing = known.filter(test => !test.passes).map(({ file }) => file)
   if (failing.length > 0) console.error(`left out, because they fail in unbroken code: ${failing.join(', ')}`)
-  return known
+  return { ...suite, facts: known }
 }
 
-/** No mutant runs more tests than take this long together. */
-const LIMIT_MS = 240_000
-
-const withinLimit = (tests: readonly TestFacts[]): TestFacts[] => {
+const withinLimit = (tests: readonly TestFacts[], limitMs: number): TestFacts[] => {
   let sum = 0
   return tests.filter(({ ms }) => {
     sum += ms
-    return sum <= LIMIT_MS
+    return sum <= limitMs
   })
 }
 
-const judge = async (tree: MutantTree, mutant: Mutant, facts: readonly TestFacts[]): Promise<Verdict> => {
+/** Runs the tests of a suite that execute the broken place, in a tree where it is broken. */
+const show = async (tree: MutantTree, mutant: Mutant, suite: KnownSuite): Promise<Verdict> => {
+  const { facts, env, mutantLimitMs } = suite
   const reaching = testsOf(root, facts, mutant)
-  const tests = withinLimit(reaching)
+  const tests = withinLimit(reaching, mutantLimitMs)
   const times = new Map(tests.map(({ file, ms }) => [file, ms]))
   // Other work on the machine must not look like a loop without an end.
   const limitMs = (file: string): number => 20_000 + 8 * (times.get(file) ?? 0)
   const counts = { mutant, ran: tests.length, reach: reaching.length }
+  let left = tests.map(({ file }) => file)
+  while (left.length > 0) {
+    const run = await tree.run(left, { limitMs, env })
+    if (run.end === 'passed') break
+    const at = left.indexOf(run.file)
+    // What other files left in the process may have failed it, so it is asked again alone.
+    const alone = at === 0 ? run : await tree.run([run.file], { limitMs, env })
+    if (alone.end !== 'passed') return { ...counts, end: alone.end, by: `${run.file} ${run.title}`.trim() }
+    left = left.slice(at + 1)
+  }
+  return { ...counts, end: 'passed' }
+}
+
+const judge = async (tree: MutantTree, mutant: Mutant, [tests, proofs]: Suites): Promise<Verdict> => {
   const whole = tree.write(mutant.file, mutant.text)
   try {
-    let left = tests.map(({ file }) => file)
-    while (left.length > 0) {
-      const run = await tree.run(left, { limitMs })
-      if (run.end === 'passed') break
-      const at = left.indexOf(run.file)
-      // What other files left in the process may have failed it, so it is asked again alone.
-      const alone = at === 0 ? run : await tree.run([run.file], { limitMs })
-      if (alone.end !== 'passed') return { ...counts, end: alone.end, by: `${run.file} ${run.title}`.trim() }
-      left = left.slice(at + 1)
-    }
-    return { ...counts, end: 'passed' }
+    const verdict = await show(tree, mutant, tests)
+    if (verdict.end !== 'passed' || proofs === undefined) return verdict
+    const proof = await show(tree, mutant, proofs)
+    return proof.end === 'passed' ? verdict : { ...proof, isProof: true }
   } finally {
     tree.write(mutant.file, whole)
   }
 }
 
-const readJudged = (): readonly Judged[] =>
-  JSON.parse(readFileSync(join(root, 'test/mutants-judged.json'), 'utf8'))
+type Suites = readonly [tests: KnownSuite, proofs?: KnownSuite]
 
-const keyOf = ({ file, line, change }: Judged | Mutant): string => [file, line, change].join('\n')
-
-/** Draws from every mutant of the rooms; those that are judged are not run. */
-const draw = ({ count, seed, only }: Options): { drawn: Mutant[]; judged: number } => {
-  const reasons = new Set(readJudged().map(keyOf))
+/** Every mutant of the rooms, in an order that only the code decides. Throws if a room has another name. */
+const findPool = (only: string): Mutant[] => {
   const files = [...readTree(root, ['dist/kernel', 'dist/plugins'], /\.js$/)]
-  const pool = files
+  const empty = ROOMS.filter(room => !files.some(([file]) => file.startsWith(`dist/${room}`)))
+  if (empty.length > 0) throw new Error(`There is no code in ${empty.join(', ')} any more.`)
+  return files
     .filter(([file]) => isTarget(file) && file.startsWith(`dist/${only}`))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([file, text]) => findMutants(file, text))
+}
+
+/** Draws from every mutant of the rooms; those that are judged are not run. */
+const draw = (
+  { count, seed, only }: Options,
+  known: readonly JudgedMutant[]
+): { drawn: Mutant[]; judged: number } => {
+  const reasons = new Set(known.map(keyOf))
+  const pool = findPool(only)
   const chance = makeChance(seed)
   const drawn: Mutant[] = []
   while (drawn.length < count && pool.length > 0) drawn.push(...pool.splice(chance.below(pool.length), 1))
@@ -192,40 +256,55 @@ const draw = ({ count, seed, only }: Options): { drawn: Mutant[]; judged: number
   return { drawn: open, judged: drawn.length - open.length }
 }
 
-const describe = ({ mutant, end, by, ran, reach }: Verdict): string => {
+const isSurvivor = ({ end }: Verdict): boolean => end === 'passed'
+
+const describe = (verdict: Verdict): string => {
+  const { mutant, end, by, isProof, ran, reach } = verdict
   const { file, row, change, line } = mutant
   const tests = reach === 0 ? 'no test executes it' : `${ran} of ${reach} test files ran`
-  const fate = end === 'passed' ? `survived: ${tests}` : `${end}: ${by}`
+  const fate = isSurvivor(verdict) ? `survived: ${tests}` : `${isProof ? 'a proof only, ' : ''}${end}: ${by}`
   return `${file}:${row}: ${change}\n    ${line}\n    ${fate}`
 }
 
-const report = (options: Options, judged: number, verdicts: readonly Verdict[]): void => {
-  const survivors = verdicts.filter(({ end }) => end === 'passed')
-  const late = verdicts.filter(({ end }) => end === 'late')
-  const seen = verdicts.length - survivors.length
-  if (options.json === true) {
-    const rows = survivors.map(({ mutant: { text: _text, ...place }, ran, reach }) => ({
+interface Found {
+  readonly judged: number
+  readonly stale: readonly JudgedMutant[]
+  readonly verdicts: readonly Verdict[]
+}
+
+const report = ({ seed, json }: Options, { judged, stale, verdicts }: Found): void => {
+  const survivors = verdicts.filter(isSurvivor)
+  const byProofs = verdicts.filter(({ isProof }) => isProof)
+  const late = verdicts.filter(({ end, isProof }) => end === 'late' && !isProof)
+  const seen = verdicts.length - survivors.length - byProofs.length
+  if (json === true) {
+    const rowOf = ({ mutant: { text: _text, ...place }, ran, reach, by }: Verdict): object => ({
       ...place,
       ran,
-      reach
-    }))
-    console.log(
-      JSON.stringify({ seed: options.seed, seen, late: late.length, judged, survivors: rows }, null, 2)
-    )
+      reach,
+      by
+    })
+    const rows = { byProofs: byProofs.map(rowOf), survivors: survivors.map(rowOf) }
+    console.log(JSON.stringify({ seed, seen, late: late.length, judged, ...rows, stale }, null, 2))
   } else {
-    for (const verdict of [...late, ...survivors]) console.log(describe(verdict))
+    for (const verdict of [...late, ...byProofs, ...survivors]) console.log(describe(verdict))
+    for (const { file, line, change } of stale) {
+      console.log(`${file}: ${change}\n    ${line}\n    judged, but there is no such place any more`)
+    }
     console.log(
-      `\n${seen} seen by a test (${late.length} by a time limit), ${judged} judged before, ` +
-        `${survivors.length} survived; seed ${options.seed}`
+      `\n${seen} seen by a test (${late.length} by a time limit), ${byProofs.length} by a proof only, ` +
+        `${judged} judged before, ${survivors.length} survived; seed ${seed}`
     )
   }
-  if (survivors.length > 0) process.exitCode ??= 1
+  if (survivors.length > 0 || stale.length > 0) process.exitCode ??= 1
 }
 
 const main = async (): Promise<void> => {
   const options = parseOptions()
   console.error(`seed ${options.seed}`)
-  const { drawn, judged } = draw(options)
+  const known = readJudged(root)
+  const stale = findStale(root, known)
+  const { drawn, judged } = draw(options, known)
   const folder = join(home, 'trees')
   // Those of a run that was killed.
   rmSync(folder, { recursive: true, force: true })
@@ -236,17 +315,18 @@ const main = async (): Promise<void> => {
   process.once('exit', () => {
     for (const tree of trees) tree.stop()
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
-    report(options, judged, verdicts)
+    report(options, { judged, stale, verdicts })
   })
-  const facts = await factsOf(trees)
+  const tests = await knowSuite(trees, unitSuite)
+  const suites: Suites = options.proofs ? [tests, await knowSuite(trees, proofSuite)] : [tests]
   const progress = makeProgress(drawn.length)
   const endAt = Date.now() + (options.minutes ?? Number.POSITIVE_INFINITY) * 60_000
   await forEach(trees, drawn, async (tree, mutant) => {
     if (Date.now() > endAt) return
-    const verdict = await judge(tree, mutant, facts)
+    const verdict = await judge(tree, mutant, suites)
     verdicts.push(verdict)
-    if (verdict.end === 'passed') console.error(describe(verdict))
-    progress(verdicts.length, ` mutants, ${verdicts.filter(({ end }) => end === 'passed').length} survived`)
+    if (isSurvivor(verdict) || verdict.isProof) console.error(describe(verdict))
+    progress(verdicts.length, ` mutants, ${verdicts.filter(isSurvivor).length} survived`)
   })
 }
 

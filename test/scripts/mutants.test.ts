@@ -1,4 +1,8 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'ava'
+import { findStale } from '../../scripts/judged-mutants.ts'
 import { findMutants } from '../../scripts/mutants.ts'
 
 const changesIn = (source: string): readonly string[] =>
@@ -59,6 +63,41 @@ test('what is no behaviour is left alone', t => {
   t.true(changesIn('const VERSION = 4').includes('4 → 5'))
 })
 
+test('a bound or a size of work that differs by one is left alone, and one of money is not', t => {
+  t.false(changesIn('for (let i = 1; i < MAX_TRIES; i += 2) f()').includes('< → <='))
+  t.true(changesIn('for (let i = 1; i < MAX_TRIES; i += 2) f()').includes('< → >='))
+  t.true(changesIn('f(a <= WAIT_MS)').includes('<= → >'))
+  t.false(changesIn('f(a <= WAIT_MS)').includes('<= → <'))
+  t.true(changesIn('f(a <= limit)').includes('<= → <'))
+  for (const room of ['kernel/wallet/spend', 'plugins/currency/utxo/wallet']) {
+    const inMoney = findMutants(`dist/${room}/a.js`, 'const MAX_CHAIN = 25;\nf(a > MAX_CHAIN)')
+    t.deepEqual(
+      inMoney.map(({ change }) => change),
+      ['25 → 26', 'f(a > MAX_CHAIN) → ;', '> → >=', '> → <=']
+    )
+  }
+  t.deepEqual(changesIn('const SLICE = 128 * 1024;\nexport const GROUP = 64;\nconst DISK_GROUP = 8;'), [
+    '* → /'
+  ])
+  t.true(changesIn('const GROUPED = 64;').includes('64 → 65'))
+})
+
+test('the order of two things that are never equal is broken where they differ', t => {
+  t.deepEqual(changesIn('l.sort((a, b) => (a.key < b.key ? -1 : 1))').slice(1), [
+    'a.key < b.key → true',
+    'a.key < b.key → false',
+    '< → >=',
+    '-1 → (1)'
+  ])
+  t.true(changesIn('f(gain > 0n ? -1 : 1)').includes('> → >='))
+  t.true(changesIn('f(a < b ? -1 : 2)').includes('< → <='))
+})
+
+test('a turn of the event loop between two pieces of work is left alone', t => {
+  t.deepEqual(changesIn('await breathe();\nawait this.#place.clock.turn();'), [])
+  t.deepEqual(changesIn('await settle();'), ['await settle(); → ;'])
+})
+
 test('a mutant holds the whole file with one change, and finds its line again', t => {
   const source = 'const a = 1\n  export const b = a + 2\n'
   const [, plus] = findMutants('dist/kernel/a.js', source)
@@ -66,4 +105,16 @@ test('a mutant holds the whole file with one change, and finds its line again', 
   t.is(plus?.row, 2)
   t.is(plus?.line, 'export const b = a + 2')
   t.is(plus?.start, source.indexOf('a + 2'))
+})
+
+test('a judged place whose file, line or change is gone is stale', t => {
+  const root = mkdtempSync(join(tmpdir(), 'holdfast-mutants-'))
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'dist'))
+  writeFileSync(join(root, 'dist/a.js'), 'const a = 1\nf(a < 2)\n')
+  const judged = { file: 'dist/a.js', line: 'f(a < 2)', change: '< → <=', reason: '' }
+  const moved = { ...judged, file: 'dist/b.js' }
+  const rewritten = { ...judged, line: 'f(a < 3)' }
+  const unchanged = { ...judged, change: '< → <' }
+  t.deepEqual(findStale(root, [judged, moved, rewritten, unchanged]), [moved, rewritten, unchanged])
 })
