@@ -3,16 +3,28 @@ import { WalletError } from './errors.ts'
 
 declare const brand: unique symbol
 
-/** An integer count of a currency's smallest unit, as decimal text of at most 100 digits. */
+/**
+ * An integer count of a currency's smallest unit, such as satoshi: decimal text of at most 100 digits.
+ *
+ * `nativeAmount` makes one from text.
+ */
 export type NativeAmount = string & { readonly [brand]: 'NativeAmount' }
 
 const INTEGER = /^-?\d{1,100}$/
 const DECIMAL = /^\d{1,100}(\.\d{1,100})?$/
 
 /**
- * Takes decimal text for an amount, in its one normal form (no leading zeros, no `-0`).
+ * Checks decimal text and returns it as an amount in its one normal form: no leading zeros, no `-0`.
  *
  * @throws AMOUNT_INVALID for anything but an optional minus and 1 to 100 digits
+ *
+ * @example
+ * ```ts
+ * import { nativeAmount } from 'holdfast/plugin'
+ *
+ * nativeAmount('0150000') // '150000'
+ * nativeAmount('1.5') // throws AMOUNT_INVALID
+ * ```
  */
 export const nativeAmount = (text: string): NativeAmount => {
   if (!INTEGER.test(text))
@@ -20,41 +32,126 @@ export const nativeAmount = (text: string): NativeAmount => {
   return bigInt(text).toString() as NativeAmount
 }
 
-/** Tells whether text is a native amount already, without throwing. */
+/**
+ * Returns true for text that {@link nativeAmount} accepts.
+ *
+ * @example
+ * ```ts
+ * import { isNativeAmount } from 'holdfast/plugin'
+ *
+ * isNativeAmount('-150000') // true
+ * isNativeAmount('1.5') // false
+ * isNativeAmount(150000) // false
+ * ```
+ */
 export const isNativeAmount = (text: unknown): text is NativeAmount =>
   typeof text === 'string' && INTEGER.test(text)
 
-/** No amount at all. */
+/** The amount `0`. */
 export const ZERO: NativeAmount = '0' as NativeAmount
 
-/** The sum of two amounts. */
+/**
+ * Adds two amounts.
+ *
+ * @example
+ * ```ts
+ * import { add, nativeAmount } from 'holdfast/plugin'
+ *
+ * add(nativeAmount('150000'), nativeAmount('1128')) // '151128'
+ * ```
+ */
 export const add = (a: NativeAmount, b: NativeAmount): NativeAmount =>
   bigInt(a).add(bigInt(b)).toString() as NativeAmount
 
-/** The first amount less the second. */
+/**
+ * Subtracts the second amount from the first; the result may be negative.
+ *
+ * @example
+ * ```ts
+ * import { nativeAmount, subtract } from 'holdfast/plugin'
+ *
+ * subtract(nativeAmount('1000'), nativeAmount('1128')) // '-128'
+ * ```
+ */
 export const subtract = (a: NativeAmount, b: NativeAmount): NativeAmount =>
   bigInt(a).subtract(bigInt(b)).toString() as NativeAmount
 
-/** The product of two amounts. */
+/**
+ * Multiplies two amounts.
+ *
+ * @example
+ * ```ts
+ * import { multiply, nativeAmount } from 'holdfast/plugin'
+ *
+ * multiply(nativeAmount('1128'), nativeAmount('3')) // '3384'
+ * ```
+ */
 export const multiply = (a: NativeAmount, b: NativeAmount): NativeAmount =>
   bigInt(a).multiply(bigInt(b)).toString() as NativeAmount
 
-/** Integer division, towards zero. @throws AMOUNT_INVALID when dividing by zero */
+/**
+ * Divides the first amount by the second and drops the remainder (towards zero).
+ *
+ * @throws AMOUNT_INVALID for a division by zero
+ *
+ * @example
+ * ```ts
+ * import { divide, nativeAmount } from 'holdfast/plugin'
+ *
+ * divide(nativeAmount('-7'), nativeAmount('2')) // '-3'
+ * ```
+ */
 export const divide = (a: NativeAmount, b: NativeAmount): NativeAmount => {
   if (bigInt(b).isZero()) throw new WalletError('AMOUNT_INVALID', { rule: 'cannot be divided by zero' })
   return bigInt(a).divide(bigInt(b)).toString() as NativeAmount
 }
 
-/** Negative, zero or positive, like a sort comparator. */
+/**
+ * Compares two amounts as a sort function does: negative, zero or positive.
+ *
+ * @example
+ * ```ts
+ * import { compare, nativeAmount } from 'holdfast/plugin'
+ *
+ * compare(nativeAmount('9'), nativeAmount('10')) < 0 // true, although '9' > '10' as text
+ * ```
+ */
 export const compare = (a: NativeAmount, b: NativeAmount): number => bigInt(a).compare(bigInt(b))
 
-/** The amount with the other sign. */
+/**
+ * Changes the sign of an amount.
+ *
+ * @example
+ * ```ts
+ * import { nativeAmount, negate } from 'holdfast/plugin'
+ *
+ * negate(nativeAmount('1128')) // '-1128'
+ * ```
+ */
 export const negate = (a: NativeAmount): NativeAmount => bigInt(a).negate().toString() as NativeAmount
 
-/** The amount without its sign. */
+/**
+ * Drops the sign of an amount.
+ *
+ * @example
+ * ```ts
+ * import { abs, nativeAmount } from 'holdfast/plugin'
+ *
+ * abs(nativeAmount('-1128')) // '1128'
+ * ```
+ */
 export const abs = (a: NativeAmount): NativeAmount => bigInt(a).abs().toString() as NativeAmount
 
-/** The sum of all amounts; {@link ZERO} of none. */
+/**
+ * Adds any number of amounts; {@link ZERO} for none.
+ *
+ * @example
+ * ```ts
+ * import { nativeAmount, sum } from 'holdfast/plugin'
+ *
+ * sum(['150000', '1128'].map(nativeAmount)) // '151128'
+ * ```
+ */
 export const sum = (amounts: Iterable<NativeAmount>): NativeAmount => {
   let total = bigInt.zero
   for (const amount of amounts) total = total.add(bigInt(amount))
@@ -65,8 +162,16 @@ export const sum = (amounts: Iterable<NativeAmount>): NativeAmount => {
  * Reads an amount that a person typed in a denomination, exactly.
  *
  * @param multiplier - native units in one of the denomination, mostly a power of ten such as `100000000`
- * @throws AMOUNT_INVALID for signs, exponents and spaces, for what comes to a fraction of a native unit, and for a
- * multiplier that is no whole number above zero
+ * @throws AMOUNT_INVALID for signs, exponents and spaces, for a fraction of a native unit, and for a multiplier that is not a
+ * whole number above zero
+ *
+ * @example
+ * ```ts
+ * import { fromDenomination } from 'holdfast/plugin'
+ *
+ * fromDenomination('0.015', '100000000') // '1500000'
+ * fromDenomination('0.015', '10') // throws AMOUNT_INVALID
+ * ```
  */
 export const fromDenomination = (text: string, multiplier: string): NativeAmount => {
   if (!DECIMAL.test(text)) throw new WalletError('AMOUNT_INVALID', { rule: 'must be a plain decimal number' })
@@ -88,10 +193,17 @@ export const fromDenomination = (text: string, multiplier: string): NativeAmount
 /**
  * Writes an amount in a denomination without trailing zeros: `0.015`.
  *
- * It is exact wherever the quotient has an end, as with every power of ten. Other quotients are cut after as many
- * decimals as the multiplier has digits, so that less than one native unit is left out.
+ * The result is exact wherever the quotient ends, as with every power of ten. Other quotients are cut after as many
+ * decimals as the multiplier has digits, so that less than one native unit is lost.
  *
- * @throws AMOUNT_INVALID for a multiplier that is no whole number above zero
+ * @throws AMOUNT_INVALID for a multiplier that is not a whole number above zero
+ *
+ * @example
+ * ```ts
+ * import { nativeAmount, toDenomination } from 'holdfast/plugin'
+ *
+ * toDenomination(nativeAmount('1500000'), '100000000') // '0.015'
+ * ```
  */
 export const toDenomination = (amount: NativeAmount, multiplier: string): string => {
   const { scaled, decimals } = isPowerOfTen(multiplier)
@@ -104,7 +216,18 @@ export const toDenomination = (amount: NativeAmount, multiplier: string): string
   return amount.startsWith('-') && text !== '0' ? `-${text}` : text
 }
 
-/** Returns the number of decimals of a denomination. @throws AMOUNT_INVALID if the multiplier is no power of ten */
+/**
+ * Returns the number of decimals of a denomination.
+ *
+ * @throws AMOUNT_INVALID for a multiplier that is not a power of ten
+ *
+ * @example
+ * ```ts
+ * import { decimalsOf } from 'holdfast/plugin'
+ *
+ * decimalsOf('100000000') // 8
+ * ```
+ */
 export const decimalsOf = (multiplier: string): number => {
   if (isPowerOfTen(multiplier)) return multiplier.length - 1
   throw new WalletError('AMOUNT_INVALID', { rule: 'is in a denomination that is no power of ten' })
@@ -137,15 +260,32 @@ const quotientOf = (amount: string, multiplier: string): { scaled: string; decim
 }
 
 /**
- * The denomination that amounts are shown in, and that an amount is read in which names none: the first; the native unit
- * where there is none, or where it is no power of ten.
+ * Returns the denomination that amounts are shown in, and that typed amounts without a unit are read in: the first one. It
+ * is the native unit if a currency has none, or if the first one is not a power of ten.
+ *
+ * @example
+ * ```ts
+ * import { mainDenomination } from 'holdfast'
+ *
+ * mainDenomination(wallet.currencyInfo).name // 'BTC'
+ * ```
  */
 export const mainDenomination = ({
   denominations: [first]
 }: Pick<AmountUnits, 'denominations'>): Denomination =>
   first === undefined || !hasPowerOfTen(first) ? NATIVE : first
 
-/** An amount for people, exactly: `0.01 BTC`. */
+/**
+ * Writes an amount with its unit for people, exactly: `0.01 BTC`.
+ *
+ * @example
+ * ```ts
+ * import { amountText, nativeAmount } from 'holdfast'
+ *
+ * const btc = { denominations: [{ name: 'BTC', multiplier: '100000000' }] }
+ * amountText(nativeAmount('1000000'), btc) // '0.01 BTC'
+ * ```
+ */
 export const amountText = (amount: NativeAmount, units: Pick<AmountUnits, 'denominations'>): string => {
   const { name, multiplier } = mainDenomination(units)
   return `${toDenomination(amount, multiplier)} ${name}`
@@ -155,7 +295,17 @@ export const amountText = (amount: NativeAmount, units: Pick<AmountUnits, 'denom
  * Reads an amount that a person typed: `0.01 BTC`, `250 sats`, `1000000 native`, or `0.01` alone, which is in the
  * first denomination.
  *
- * @throws AMOUNT_INVALID for more decimals than there are, and for a unit that there is not
+ * @throws AMOUNT_INVALID for more decimals than the unit has, and for an unknown unit
+ *
+ * @example
+ * ```ts
+ * import { parseAmount } from 'holdfast'
+ *
+ * const denominations = [{ name: 'BTC', multiplier: '100000000' }]
+ * const bitcoin = { currencyCode: 'BTC', displayName: 'Bitcoin', denominations }
+ * parseAmount('0.01', bitcoin) // '1000000'
+ * parseAmount('1000 native', bitcoin) // '1000'
+ * ```
  */
 export const parseAmount = (text: string, units: AmountUnits): NativeAmount => {
   const match = /^\s*([^A-Za-z\s]+)\s*([A-Za-z]\S*)?\s*$/.exec(text)
@@ -177,7 +327,7 @@ const NATIVE: Denomination = { name: 'native', multiplier: '1' }
 
 const hasPowerOfTen = ({ multiplier }: Denomination): boolean => /^10*$/.test(multiplier)
 
-/** One way to write amounts of a currency. `multiplier`: native units in one of it, a decimal integer text. */
+/** One unit for the amounts of a currency. `multiplier`: native units in one of it, a decimal integer text. */
 export interface Denomination {
   readonly name: string
   readonly multiplier: string
@@ -195,19 +345,36 @@ export interface AmountUnits {
 /** The direction in which an amount finer than the smallest unit is rounded. */
 export type Rounding = 'down' | 'up'
 
-/** Tells whether text is a decimal number that is zero or more, of a length that an amount can have. */
+/**
+ * Returns true for decimal text of zero or more, with or without an exponent, of a length that an amount can have.
+ *
+ * @example
+ * ```ts
+ * import { isDecimal } from 'holdfast/plugin'
+ *
+ * isDecimal('2.5E+3') // true
+ * isDecimal('-1') // false
+ * ```
+ */
 export const isDecimal = (text: string): boolean => {
   const found = DECIMAL_TEXT.exec(text)
   return found !== null && Math.abs(Number(found[3] ?? 0)) <= MAX_EXPONENT
 }
 
 /**
- * Converts a decimal number of coins to native units, exactly; what is finer than a native unit is rounded.
+ * Converts a decimal number of coins to native units, exactly; a fraction of a native unit is rounded.
  *
- * @example `fromDecimal('2.5E+3', '100', 'down')` is `'250000'`
  * @param multiplier - native units in one coin, a power of ten
- * @param rate - a decimal number that the coins are multiplied by before
- * @throws TypeError for what {@link isDecimal} does not accept; AMOUNT_INVALID for more than 100 digits
+ * @param rate - a decimal number that the coins are multiplied by first
+ * @throws TypeError for text that {@link isDecimal} refuses; AMOUNT_INVALID for more than 100 digits
+ *
+ * @example
+ * ```ts
+ * import { fromDecimal } from 'holdfast/plugin'
+ *
+ * fromDecimal('2.5E+3', '100', 'down') // '250000'
+ * fromDecimal('0.005', '100', 'up') // '1'
+ * ```
  */
 export const fromDecimal = (
   coins: string,
@@ -220,11 +387,29 @@ export const fromDecimal = (
   return nativeAmount(String(shift(digits * factor.digits, places, rounding)))
 }
 
-/** Converts an amount from units of 10^-`from` to units of 10^-`to`. @example `rescale(15n, 1, 0, 'up')` is `2n` */
+/**
+ * Converts an amount from units of 10^-`from` to units of 10^-`to`, and rounds.
+ *
+ * @example
+ * ```ts
+ * import { rescale } from 'holdfast/plugin'
+ *
+ * rescale(15n, 1, 0, 'up') // 2n
+ * ```
+ */
 export const rescale = (amount: bigint, from: number, to: number, rounding: Rounding): bigint =>
   shift(amount, to - from, rounding)
 
-/** Divides whole numbers that are not negative, and rounds. @example `divideRounded(10n, 4n, 'up')` is `3n` */
+/**
+ * Divides whole numbers that are not negative, and rounds.
+ *
+ * @example
+ * ```ts
+ * import { divideRounded } from 'holdfast/plugin'
+ *
+ * divideRounded(10n, 4n, 'up') // 3n
+ * ```
+ */
 export const divideRounded = (dividend: bigint, divisor: bigint, rounding: Rounding): bigint =>
   rounding === 'down' ? dividend / divisor : (dividend + divisor - 1n) / divisor
 

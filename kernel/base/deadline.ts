@@ -1,7 +1,7 @@
 import type { AbortSignalLike, Clock } from '../io/io.ts'
 import { WalletError } from './errors.ts'
 
-/** A limit on waiting. `what` begins the sentence of the error: "the engine's answer". */
+/** A limit on waiting. `what` begins the sentence of the error: "The answer of Corner Shop". */
 export interface Deadline {
   readonly clock: Clock
   readonly milliseconds: number
@@ -9,11 +9,19 @@ export interface Deadline {
 }
 
 /**
- * Waits for a call, but never longer than the deadline; a synchronous throw is a rejection.
+ * Waits for a call, at most until the deadline; a synchronous throw is a rejection.
  *
- * The call itself goes on when the deadline passes; its late result is dropped.
+ * The call itself goes on after the deadline; its late result is dropped.
  *
  * @throws DEADLINE
+ *
+ * @example
+ * ```ts
+ * import { withDeadline } from 'holdfast/plugin'
+ *
+ * const deadline = { clock: io.clock, milliseconds: 5000, what: 'The price' }
+ * const { text } = await withDeadline(deadline, () => io.fetch('https://shop.example.org/price'))
+ * ```
  */
 export const withDeadline = <T>(deadline: Deadline, call: () => T | Promise<T>): Promise<T> =>
   new Promise<T>((resolve, reject) => {
@@ -34,14 +42,25 @@ export const withDeadline = <T>(deadline: Deadline, call: () => T | Promise<T>):
     }
   })
 
-/** A signal and the way to abort it; aborting it again does nothing. */
+/** A signal and the function that aborts it; a second call does nothing. {@link makeAbort} makes one. */
 export interface Abort {
   readonly signal: AbortSignalLike
-  /** Tells the listeners; one that throws, such as a plugin's, harms neither the others nor the caller. */
+  /** Notifies the listeners of the signal. A listener that throws affects neither the others nor the caller. */
   abort(): void
 }
 
-/** Makes a signal that works on every platform. */
+/**
+ * Makes a signal and the function that aborts it, on platforms with and without `AbortController`.
+ *
+ * @example
+ * ```ts
+ * import { makeAbort } from 'holdfast/plugin'
+ *
+ * const { signal, abort } = makeAbort()
+ * io.clock.after(5000, abort)
+ * const reply = await io.fetch('https://shop.example.org/price', { signal })
+ * ```
+ */
 export const makeAbort = (): Abort => {
   const listeners = new Set<() => void>()
   let aborted = false

@@ -3,11 +3,19 @@ import { copyList } from './copy-data.ts'
 import { errorOf, WalletError } from './errors.ts'
 
 /**
- * Checks a path against the grammar that keeps every path inside its root.
+ * Checks a path against the grammar that keeps every path inside its root, and returns it.
  *
  * Up to 16 segments of letters, digits and `._+=,@-`; no empty segment, `.` or `..`; 1024 characters.
  *
  * @throws PATH_REFUSED
+ *
+ * @example
+ * ```ts
+ * import { checkPath } from 'holdfast/plugin'
+ *
+ * checkPath('logins/alice.json') // 'logins/alice.json'
+ * checkPath('../secrets') // throws PATH_REFUSED
+ * ```
  */
 export const checkPath = (path: string): string => {
   if (path.length > 1024) throw refusal('is longer than 1024 characters')

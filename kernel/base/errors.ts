@@ -7,12 +7,21 @@ import { type SystemErrorDetails, systemErrors } from './errors/system-errors.ts
 /**
  * The one error class of the kernel: a code of the catalogue with its typed details.
  *
- * `name` and `message` are those of the deployed system, so interfaces that recognise errors by name
+ * `name` and `message` are those of the deployed system, so that interfaces which recognise errors by name
  * keep working. `cause` holds the original and is never shown or serialised.
+ *
+ * @example
+ * ```ts
+ * import { WalletError } from 'holdfast/plugin'
+ *
+ * const error = new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC' })
+ * error.name // 'InsufficientFundsError'
+ * error.retryable // false
+ * ```
  */
 export class WalletError<C extends ErrorCode = ErrorCode> extends Error {
   declare readonly code: C
-  /** Frozen all through. */
+  /** Frozen, nested objects included. */
   declare readonly details: ErrorDetails[C]
   /** Only what this constructor made has it, and no `Proxy` of that. */
   readonly #isOwn = true
@@ -50,7 +59,7 @@ export class WalletError<C extends ErrorCode = ErrorCode> extends Error {
     return entryOf(this.code).exitCode
   }
 
-  /** Tells whether a value was made by this constructor and is as it was made, so that it is safe to look at. */
+  /** Returns true for an unchanged value that this constructor made, which is safe to read. */
   static isSound(value: unknown): value is WalletError {
     // A private name is asked of the value itself: no trap of a proxy runs.
     if (typeof value !== 'object' || value === null || !(#isOwn in value)) return false
@@ -87,10 +96,22 @@ const wordsOf = (value: unknown): unknown => {
 const MAX_DETAILS = 100_000
 
 /**
- * Tells whether a value is a failure of the catalogue, and of which code.
+ * Returns true for an error of the catalogue, or of the given code.
  *
- * Compares the code, never the class: the answer survives bridges and second copies of this module. Whatever was
- * thrown may be asked about: a value that throws when it is looked at is none.
+ * It compares the code, never the class, so that it also works across bridges and second copies of this module. It accepts any
+ * thrown value and never throws itself.
+ *
+ * @example
+ * ```ts
+ * import { isWalletError } from 'holdfast'
+ *
+ * try {
+ *   await context.loginWithPassword('alice', 'a guess')
+ * } catch (error) {
+ *   if (!isWalletError(error, 'PASSWORD')) throw error
+ *   console.log(error.message, error.details.waitSeconds)
+ * }
+ * ```
  */
 export const isWalletError = <C extends ErrorCode = ErrorCode>(
   error: unknown,
@@ -191,14 +212,23 @@ export interface ErrorDetails extends LoginErrorDetails, SpendErrorDetails, Syst
 /** The stable, upper-case name of a failure. */
 export type ErrorCode = keyof ErrorDetails
 
-/** The whole error catalogue of specification §8: one entry per code. */
+/** The error catalogue of specification §8: one entry for each code. `docs/errors.md` is generated from it. */
 export const catalogue: { readonly [C in ErrorCode]: ErrorEntry<ErrorDetails[C]> } = {
   ...loginErrors,
   ...spendErrors,
   ...systemErrors
 }
 
-/** Text that is safe to show: without anything that could be a key, and then cut, lest a cut key be shown. */
+/**
+ * Returns text that is safe to show: whatever could be a key is replaced, then the text is cut to 500 characters.
+ *
+ * @example
+ * ```ts
+ * import { scrub } from 'holdfast'
+ *
+ * scrub('refused L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ') // 'refused […]'
+ * ```
+ */
 export const scrub = (text: string): string =>
   String(text).slice(0, MAX_READ).replace(KEY_LIKE, '[…]').slice(0, MAX_TEXT)
 

@@ -60,7 +60,9 @@ export interface HttpClientOptions {
  *
  * @example
  * ```ts
- * const client = new HttpClient(host.io, { name: 'Corner Shop', origins: ['https://shop.example.org'] })
+ * import { HttpClient } from 'holdfast/plugin'
+ *
+ * const client = new HttpClient(io, { name: 'Corner Shop', origins: ['https://shop.example.org'] })
  * const { text } = await client.request({ path: '/prices', query: { coin: 'BTC' } })
  * ```
  */
@@ -88,7 +90,7 @@ export class HttpClient {
    * Sends a request; a second one may be sent before the first is answered.
    *
    * @throws SERVER for no answer, a refusal, a status of 500 and above, and during a back-off; DEADLINE, and then the
-   * request is aborted; REPLY_TOO_LARGE. Every other status is the caller's to understand.
+   * request is aborted; REPLY_TOO_LARGE. Every other status is left to the caller.
    */
   async request(request: HttpRequest): Promise<HttpReply> {
     this.checkBackOff()
@@ -112,7 +114,7 @@ export class HttpClient {
     return { ...reply, isOk: status >= 200 && status < 300 }
   }
 
-  /** Does nothing unless the server has asked for a back-off that is not over. @throws SERVER */
+  /** Returns unless a back-off lasts. @throws SERVER during a back-off */
   checkBackOff(): void {
     if (this.#io.clock.monotonic() >= this.#backOffEnd) return
     throw this.#failed(

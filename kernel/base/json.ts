@@ -27,11 +27,16 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Drops the fields that are undefined, so that an object says only what is known: absent and undefined differ in copies,
+ * Drops the fields that are undefined, so that an object has known facts only: absent and undefined differ in copies,
  * comparisons and recordings.
  *
  * @example
- * const metadata = { name, ...compact({ notes, category }) }
+ * ```ts
+ * import { compact } from 'holdfast/plugin'
+ *
+ * const label: string | undefined = undefined
+ * const memo = { name: 'Rent', ...compact({ label, year: 2026 }) } // { name: 'Rent', year: 2026 }
+ * ```
  */
 export const compact = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } => {
   const known: { [K in keyof T]?: Exclude<T[K], undefined> } = {}
@@ -51,12 +56,19 @@ export interface JsonLimits {
 }
 
 /**
- * Parses JSON text from outside; the only place that calls `JSON.parse` on such text (`npm run check` sees to that).
+ * Parses JSON text from outside; the only caller of `JSON.parse` for such text (`npm run check` enforces it).
  *
- * Depth and number of values are counted before anything is made of the text: 190 MB of `[` are refused at the 65th letter,
+ * Depth and number of values are counted before anything is made of the text: 190 MB of `[` are refused at the 65th character,
  * where `JSON.parse` would take the process down.
  *
  * @throws SyntaxError whose message is a rule such as `is no JSON` and quotes nothing of the text
+ *
+ * @example
+ * ```ts
+ * import { parseJsonText } from 'holdfast/plugin'
+ *
+ * const settings = parseJsonText('{"gapSeconds": 60}', { maxDepth: 2 })
+ * ```
  */
 export const parseJsonText = (text: string, limits?: JsonLimits): unknown => {
   checkJsonText(text, limits)
@@ -67,12 +79,33 @@ export const parseJsonText = (text: string, limits?: JsonLimits): unknown => {
   }
 }
 
-/** The check of {@link parseJsonText} alone, for who does something else with the text before it is parsed. @throws SyntaxError */
+/**
+ * Checks JSON text as {@link parseJsonText} does, without parsing it.
+ *
+ * @throws SyntaxError as {@link parseJsonText}
+ *
+ * @example
+ * ```ts
+ * import { checkJsonText } from 'holdfast/plugin'
+ *
+ * checkJsonText('[[[]]]', { maxDepth: 2 }) // throws SyntaxError: nests deeper than 2
+ * ```
+ */
 export const checkJsonText = (text: string, limits: JsonLimits = {}): void => {
   new JsonScan(text, limits).advance(text.length)
 }
 
-/** {@link parseJsonText}, with undefined for text that is refused. */
+/**
+ * Parses JSON text as {@link parseJsonText} does; undefined for text that is refused.
+ *
+ * @example
+ * ```ts
+ * import { tryJsonText } from 'holdfast/plugin'
+ *
+ * tryJsonText('{"height": 7}') // { height: 7 }
+ * tryJsonText('<html>') // undefined
+ * ```
+ */
 export const tryJsonText = (text: string, limits?: JsonLimits): unknown => {
   try {
     return parseJsonText(text, limits)

@@ -1,9 +1,21 @@
-/** Runs jobs one after another: each begins when all earlier ones have ended, well or not. */
+/**
+ * Runs jobs one after another: each begins once all earlier ones have ended, in success or failure.
+ *
+ * @example
+ * ```ts
+ * import { Mutex } from 'holdfast/plugin'
+ *
+ * const mutex = new Mutex()
+ * const first = mutex.run(() => io.fetch('https://shop.example.org/orders/1'))
+ * const second = mutex.run(() => io.fetch('https://shop.example.org/orders/2')) // after the first
+ * await mutex.settled()
+ * ```
+ */
 export class Mutex {
   /** The end of the last job, well or not; none while nothing is under way, which is nearly always. */
   #last: Promise<void> | undefined
 
-  /** As {@link Mutex}. */
+  /** Runs a job after all earlier ones, and returns its result. @throws as the job */
   run<T>(job: () => Promise<T>): Promise<T> {
     const result = (this.#last ?? DONE).then(job)
     const ended = result.then(nothing, nothing)
@@ -14,7 +26,7 @@ export class Mutex {
     return result
   }
 
-  /** Resolves when the jobs taken before have ended; at once if there is none. */
+  /** Resolves once all jobs given so far have ended; at once if there is none. */
   async settled(): Promise<void> {
     await this.#last
   }

@@ -1,4 +1,14 @@
-/** Something with a current snapshot that tells when it is replaced; the shape React's external stores want. */
+/**
+ * A current snapshot and a subscription to its changes, in the shape of React's `useSyncExternalStore`.
+ *
+ * @example
+ * ```ts
+ * import type { Readable, WalletSnapshot } from 'holdfast'
+ *
+ * const state: Readable<WalletSnapshot> = wallet
+ * const unsubscribe = state.subscribe(() => console.log(state.getSnapshot().balances))
+ * ```
+ */
 export interface Readable<S> {
   /** Calls `listener` after every change until the returned function is called. */
   readonly subscribe: (listener: () => void) => () => void
@@ -19,9 +29,18 @@ export const bindReadable = <S>(readable: Readable<S>): Readable<S> => ({
 /**
  * One piece of state that a kernel object owns: a frozen snapshot, its subscribers and its hook.
  *
- * Its functions belong to it; {@link bindReadable} makes some that may be handed on.
- * `announce` is the matching hook's call. A listener that throws is handed to `onListenerError` and never
- * reaches the code that changed the state, so that a screen cannot break a spend.
+ * Its functions depend on the object; {@link bindReadable} makes some that can be passed on alone.
+ * `announce` is the call of the matching hook. An error of a listener goes to `onListenerError` and never
+ * to the code that changed the state, so that a screen cannot break a spend.
+ *
+ * @example
+ * ```ts
+ * import { Observable } from 'holdfast'
+ *
+ * const height = new Observable({ blockHeight: 0 })
+ * const unsubscribe = height.subscribe(() => console.log(height.getSnapshot().blockHeight))
+ * height.update({ blockHeight: 7 })
+ * ```
  */
 export class Observable<S> implements Readable<S> {
   #snapshot: S
@@ -55,10 +74,10 @@ export class Observable<S> implements Readable<S> {
   }
 
   /**
-   * Replaces the snapshot, then tells the subscribers, then the kernel's hook.
+   * Replaces the snapshot, then notifies the subscribers, then the kernel's hook.
    *
-   * Re-entrant `set` calls are coalesced: listeners are notified once more with the latest snapshot, and of nothing
-   * that no longer is.
+   * Re-entrant `set` calls are coalesced: listeners are notified once more with the latest snapshot, and never of one that has
+   * been replaced already.
    */
   set(next: S): void {
     if (Object.is(next, this.#snapshot)) return

@@ -9,6 +9,8 @@ import { checkJsonText, isRecord, parseJsonText } from './json.ts'
  *
  * @example
  * ```ts
+ * import { Reply } from 'holdfast/plugin'
+ *
  * const order = Reply.exact('{"id":"a1","amount":0.1}', 'reply of Corner Shop')
  * order.field('amount').positive('100000000', 'up') // '10000000'
  * order.field('id').decimal() // throws "Invalid reply of Corner Shop: id is no amount"
@@ -195,7 +197,16 @@ export class Reply {
   }
 }
 
-/** Makes the error of a reply that has another shape than its documentation; `path` names the field. */
+/**
+ * Makes the error for a reply that differs from its documented shape; `path` names the field.
+ *
+ * @example
+ * ```ts
+ * import { badReply } from 'holdfast/plugin'
+ *
+ * throw badReply('reply of Corner Shop', 'order.id', 'is no text')
+ * ```
+ */
 export const badReply = (source: string, path: string, rule: string): WalletError =>
   new WalletError('BAD_REPLY', { source, path, rule })
 
@@ -226,13 +237,17 @@ export type ExactJson =
   | { readonly [name: string]: ExactJson }
 
 /**
- * Reads JSON and keeps every number as its own text, since a float would change amounts.
+ * Parses JSON with every number kept as the text that was sent, since a float would change amounts.
  *
- * Each number outside of texts is put in quotes before it is parsed. A number that JSON does not allow, such as
- * `01`, `.5` or `NaN`, is no match or only half a match, and what is left over makes the whole text invalid.
+ * @param source - the sender, for the message
+ * @throws BAD_REPLY for text that is not JSON or nests deeper than 64
  *
- * @param source - who sent it, for the message
- * @throws BAD_REPLY if it is no JSON, or nests deeper than 64
+ * @example
+ * ```ts
+ * import { parseExactJson } from 'holdfast/plugin'
+ *
+ * parseExactJson('{"amount":0.10}', 'reply of Corner Shop') // { amount: '0.10' }
+ * ```
  */
 export const parseExactJson = (text: string, source: string): ExactJson =>
   parsed(source, () => {

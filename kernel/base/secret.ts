@@ -5,6 +5,15 @@ const HIDDEN = '[secret]'
  *
  * The value lives in a private field; text, JSON and inspection give `[secret]`, `structuredClone` an empty
  * object. `use` is the only reader. `destroy` overwrites bytes; JavaScript cannot promise more (SECURITY.md).
+ *
+ * @example
+ * ```ts
+ * import { Secret } from 'holdfast'
+ *
+ * const key = new Secret(io.random(32))
+ * const id = key.use(bytes => io.crypto.toHex(io.crypto.sha256(bytes)))
+ * key.destroy()
+ * ```
  */
 export class Secret<T> {
   #value: T | undefined
