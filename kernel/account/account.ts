@@ -11,10 +11,11 @@ import { fetchLobby, type Lobby } from '../login/lobby.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateService } from '../rates/service.ts'
+import type { OrderIds } from '../swap/approval.ts'
 import type { SwapQuote } from '../swap/quote.ts'
 import type { SwapOptions, SwapRequest } from '../swap/request.ts'
 import type { QuoteRound } from '../swap/round.ts'
-import { type OrderIds, SwapService } from '../swap/service.ts'
+import { SwapService } from '../swap/service.ts'
 import type { ActivationAsset, EngineStore } from '../types/engine.ts'
 import type { WalletKeys, WalletStatesChange } from '../types/keys.ts'
 import type { AccountSnapshot, LoginSnapshot } from '../types/snapshots.ts'
@@ -226,8 +227,7 @@ export class Account implements Readable<AccountSnapshot> {
     this.walletKeys = new WalletKeyViews({ services, book, check })
     this.#swaps = new SwapService({
       services,
-      settingsOf: ({ id }) => parts.settings.swapConfig(id).getSnapshot(),
-      tokensOf: pluginId => parts.settings.currencyConfig(pluginId).getSnapshot().allTokens,
+      settings: parts.settings,
       orderIds: parts.orderIds,
       findOwn: (pluginId, addresses) =>
         ownAddressesIn(

@@ -2,15 +2,15 @@ import { abs, compare, type NativeAmount, nativeAmount, subtract, sum, ZERO } fr
 import { WalletError } from '../base/errors.ts'
 import { compact } from '../base/json.ts'
 import type { Clock } from '../io/io.ts'
-import type { PluginCalls } from '../plugins/plugin-calls.ts'
+import type { Services } from '../plugins/services.ts'
+import type { EngineStore } from '../types/engine.ts'
 import { type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
-import type { QuoteRequest } from '../types/swap.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
 import { coinFeeOf, type RoundAddresses } from './context.ts'
 import { swapErrorOf } from './errors.ts'
 import { type CheckedOffer, type CheckedOrder, isAmount, readOrder } from './offer.ts'
-import { type Allowance, checkPayees, type OwnAddresses, readAllowances } from './payees.ts'
-import type { SwapWallet } from './request.ts'
+import { type Allowance, checkPayees, type PayeeCheck, readAllowances } from './payees.ts'
+import type { CheckedRequest, SwapWallet } from './request.ts'
 
 /** The provider of a quote. */
 export interface SwapInfo {
@@ -81,37 +81,69 @@ export interface SwapResult {
   readonly destinationAddress: string
 }
 
-/** The quote, the wallets and the round of an approval. */
+/** The ids of the newest orders that this device made for an account; a new order may repeat none of them. */
+export class OrderIds {
+  readonly #store: EngineStore
+  readonly #clock: Pick<Clock, 'now'>
+
+  /** @param store - holds nothing else */
+  constructor(store: EngineStore, clock: Pick<Clock, 'now'>) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /**
+   * Keeps the id of an order, durable when it resolves.
+   *
+   * @throws SWAP_CHANGED if an earlier order of the provider had it; STORAGE_FULL, STORAGE_FAILED
+   */
+  async keep(pluginId: string, orderId: string): Promise<void> {
+    const key = `${pluginId}/${orderId}`
+    if (this.#store.get(key) !== undefined)
+      throw new WalletError('SWAP_CHANGED', { pluginId, rule: 'repeats the id of an earlier order' })
+    const writes = new Map<string, string | null>([[key, String(this.#clock.now())]])
+    const known = [...this.#store.entries('')].sort(([, left], [, right]) => Number(right) - Number(left))
+    for (const [old] of known.slice(MAX_ORDERS - 1)) writes.set(old, null)
+    await this.#store.write(writes)
+  }
+}
+
+const MAX_ORDERS = 1000
+
+/** The parts of an account that approvals use. */
+export interface SwapAccount extends Pick<PayeeCheck, 'findOwn'> {
+  readonly orderIds: OrderIds
+}
+
+/** The quote, and the round and account that it belongs to. */
 export interface ApprovalContext {
-  readonly clock: Clock
-  readonly calls: Pick<PluginCalls, 'call'>
-  readonly request: QuoteRequest
+  readonly services: Pick<Services, 'io' | 'calls'>
+  readonly swap: CheckedRequest
   readonly swapInfo: SwapInfo
   readonly offer: CheckedOffer
-  readonly fromWallet: SwapWallet
-  readonly toWallet: SwapWallet
   readonly addresses: RoundAddresses
-  /** Which of some addresses of a currency are in wallets of the user. */
-  findOwn(currencyPluginId: string, addresses: ReadonlySet<string>): Promise<OwnAddresses>
-  /** Keeps the id of a new order. @throws SWAP_CHANGED if it repeats one that was made before */
-  keepOrderId(pluginId: string, orderId: string): Promise<void>
-  /** @throws QUOTE_ENDED once the quote is closed */
-  checkOpen(): void
-  /** Called right before the first signature. */
-  onSend(): void
+  readonly account: SwapAccount
+}
+
+/** A payment that is ordered, checked and drafted. */
+export interface PreparedPayment {
+  readonly review: SwapReview
+  readonly swapData: SwapData
+  /** Unix milliseconds; nothing is signed later. */
+  readonly expiresAt?: number
 }
 
 /**
- * Orders, checks, reviews and pays a swap. Up to the first signature everything can be refused and nothing has left.
+ * Orders a swap, checks the order and drafts its payment. Everything can be refused, and nothing is signed.
  *
- * @throws QUOTE_ENDED, SWAP_CHANGED, MAX_FEE, OPTION_INVALID, the swap errors of the provider, the spend errors of the
- *   wallet
+ * @throws SWAP_CHANGED, MAX_FEE, OPTION_INVALID, the swap errors of the provider, the spend errors of the wallet
  */
-export const approveQuote = async (
+export const preparePayment = async (
   context: ApprovalContext,
   options: ApproveOptions
-): Promise<SwapResult> => {
-  const { swapInfo, fromWallet } = context
+): Promise<PreparedPayment> => {
+  const { swapInfo, account } = context
+  const { fromWallet, request } = context.swap
   const minReceive = minReceiveOf(context, options)
   const order = await orderOf(context)
   checkOrder(context, order, minReceive)
@@ -120,44 +152,62 @@ export const approveQuote = async (
     {
       pluginId: swapInfo.pluginId,
       fromWallet,
-      deposit: context.request.from.pluginId === context.request.to.pluginId ? deposit : undefined,
-      findOwn: addresses => context.findOwn(context.request.from.pluginId, addresses)
+      deposit: request.from.pluginId === request.to.pluginId ? deposit : undefined,
+      findOwn: account.findOwn
     },
     order.spends
   )
-  const { fromNativeAmount } = order
+  const { fromNativeAmount, expiresAt } = order
   const allowances = readAllowances({ pluginId: swapInfo.pluginId, fromNativeAmount }, spends)
   const swapData = await swapDataOf(context, order, deposit)
-  const drafts = await draftsOf(context, { order, spends, metadata: options.metadata })
+  const drafts = await draftsOf(fromWallet, { order, spends, metadata: options.metadata })
   const review = reviewOf(context, { order, spends, drafts, minReceive, deposit, allowances, isComplete })
   checkFee(review, options.maxNetworkFee)
-  context.checkOpen()
-  const maxNetworkFee = await confirmedFee(context, options, review)
+  return { review, swapData, ...compact({ expiresAt }) }
+}
+
+/**
+ * Asks whether the payment may be made, if the caller wants to be asked.
+ *
+ * @returns the limit of the network fees of all drafts; undefined without one
+ * @throws QUOTE_ENDED without a yes; MAX_FEE, OPTION_INVALID
+ */
+export const confirmPayment = async (
+  { review }: PreparedPayment,
+  options: ApproveOptions
+): Promise<NativeAmount | undefined> => {
+  const maxNetworkFee = await confirmedFee(review, options)
   checkFee(review, maxNetworkFee)
-  context.checkOpen()
-  checkTime(context, order)
-  context.onSend()
-  const transaction = await pay(fromWallet, drafts, {
-    swapData,
-    maxNetworkFee,
-    checkTime: () => checkTime(context, order)
-  })
-  const { orderId, orderUri } = order
-  return {
-    transaction,
-    ...compact({ orderId, orderUri }),
-    destinationAddress: review.destinationAddress
+  return maxNetworkFee
+}
+
+/**
+ * Signs and sends what was prepared. The record of the swap goes with the payment into the journal, so that no crash after
+ * it loses it.
+ *
+ * @throws QUOTE_ENDED if the order expires before the payment itself; the spend errors of the wallet
+ */
+export const pay = async (
+  { services, swap: { fromWallet } }: Pick<ApprovalContext, 'services' | 'swap'>,
+  { review, swapData, expiresAt }: PreparedPayment,
+  maxNetworkFee: NativeAmount | undefined
+): Promise<SwapResult> => {
+  const { swapInfo, drafts, destinationAddress, orderId, orderUri } = review
+  for (const draft of drafts.slice(0, -1)) {
+    await fromWallet.spend(draft, { maxNetworkFee })
+    // An approval takes its time; it pays nothing.
+    if (hasPassed(expiresAt, services.io.clock))
+      throw new WalletError('QUOTE_ENDED', { pluginId: swapInfo.pluginId, reason: 'expired' })
   }
+  const last = drafts.at(-1)
+  if (last === undefined) throw new TypeError('A swap without a payment')
+  const transaction = await fromWallet.spend({ ...last, swapData }, { maxNetworkFee })
+  return { transaction, ...compact({ orderId, orderUri }), destinationAddress }
 }
 
 /** Returns true if a time, in Unix milliseconds, has passed. */
 export const hasPassed = (expiresAt: number | undefined, clock: Clock): boolean =>
   expiresAt !== undefined && expiresAt <= clock.now()
-
-/** @throws QUOTE_ENDED */
-const checkTime = ({ clock, swapInfo: { pluginId } }: ApprovalContext, { expiresAt }: CheckedOrder): void => {
-  if (hasPassed(expiresAt, clock)) throw new WalletError('QUOTE_ENDED', { pluginId, reason: 'expired' })
-}
 
 const minReceiveOf = (
   { swapInfo: { pluginId }, offer }: ApprovalContext,
@@ -181,11 +231,11 @@ export const minimumOf = (quoted: NativeAmount, isEstimate: boolean): NativeAmou
   isEstimate ? subtract(quoted, nativeAmount(String(BigInt(quoted) / ESTIMATE_SHARE))) : quoted
 
 const orderOf = async ({
-  calls,
-  request,
+  services,
+  swap: { request },
   swapInfo,
   offer,
-  keepOrderId
+  account
 }: ApprovalContext): Promise<CheckedOrder> => {
   const { payment, fromNativeAmount, toNativeAmount, expiresAt } = offer
   if (typeof payment !== 'function')
@@ -197,18 +247,18 @@ const orderOf = async ({
     }
   const { pluginId, displayName } = swapInfo
   const call = { pluginId, kind: 'order', what: `The order of ${displayName}`, milliseconds: ORDER_MS }
-  const answer: unknown = await calls.call(call, payment).catch((error: unknown) => {
+  const answer: unknown = await services.calls.call(call, payment).catch((error: unknown) => {
     throw swapErrorOf({ pluginId, displayName, request, hook: 'order' }, error)
   })
   const order = readOrder({ pluginId, request }, answer)
-  if (order.orderId !== undefined) await keepOrderId(pluginId, order.orderId)
+  if (order.orderId !== undefined) await account.orderIds.keep(pluginId, order.orderId)
   // No order stands longer than the quote that it was made of.
   const until = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, order.expiresAt ?? Number.POSITIVE_INFINITY)
   return Number.isFinite(until) ? { ...order, expiresAt: until } : order
 }
 
 const checkOrder = (
-  { clock, swapInfo, offer }: ApprovalContext,
+  { services, swapInfo, offer }: ApprovalContext,
   { fromNativeAmount, toNativeAmount, expiresAt }: CheckedOrder,
   minReceive: NativeAmount
 ): void => {
@@ -218,11 +268,11 @@ const checkOrder = (
     throw refuse(`costs ${fromNativeAmount} native units instead of ${offer.fromNativeAmount}`)
   if (compare(toNativeAmount, minReceive) < 0)
     throw refuse(`gives ${toNativeAmount} native units, less than the limit of ${minReceive}`)
-  if (hasPassed(expiresAt, clock)) throw refuse('has expired already')
+  if (hasPassed(expiresAt, services.io.clock)) throw refuse('has expired already')
 }
 
 const swapDataOf = async (
-  { request, swapInfo, offer, toWallet, addresses }: ApprovalContext,
+  { swap: { request, toWallet }, swapInfo, offer, addresses }: ApprovalContext,
   { orderId, orderUri, toNativeAmount }: CheckedOrder,
   payoutAddress: string
 ): Promise<SwapData> => {
@@ -246,7 +296,7 @@ interface Checked {
 }
 
 const draftsOf = async (
-  { fromWallet }: ApprovalContext,
+  fromWallet: SwapWallet,
   { order, spends, metadata }: Checked & { readonly metadata: Metadata | undefined }
 ): Promise<readonly Transaction[]> => {
   const drafts: Transaction[] = []
@@ -275,7 +325,7 @@ const checkDraft = (
 }
 
 const reviewOf = (
-  { swapInfo, offer, fromWallet }: ApprovalContext,
+  { swapInfo, offer, swap: { fromWallet } }: ApprovalContext,
   parts: Checked & {
     readonly drafts: readonly Transaction[]
     readonly minReceive: NativeAmount
@@ -309,15 +359,14 @@ const reviewOf = (
   })
 }
 
-/** Returns the limit of the network fees of all drafts; undefined without one. @throws QUOTE_ENDED, OPTION_INVALID */
 const confirmedFee = async (
-  { swapInfo: { pluginId } }: ApprovalContext,
-  { confirm, maxNetworkFee }: ApproveOptions,
-  review: SwapReview
+  review: SwapReview,
+  { confirm, maxNetworkFee }: ApproveOptions
 ): Promise<NativeAmount | undefined> => {
   const answer = confirm === undefined ? true : await confirm(review)
   if (answer === true) return maxNetworkFee
-  if (typeof answer !== 'object') throw new WalletError('QUOTE_ENDED', { pluginId, reason: 'declined' })
+  if (typeof answer !== 'object')
+    throw new WalletError('QUOTE_ENDED', { pluginId: review.swapInfo.pluginId, reason: 'declined' })
   if (isAmount(answer.maxNetworkFee)) return answer.maxNetworkFee
   throw new WalletError('OPTION_INVALID', { option: 'maxNetworkFee', rule: 'must be a native amount' })
 }
@@ -326,28 +375,6 @@ const checkFee = ({ networkFee }: SwapReview, maxFee: NativeAmount | undefined):
   const { currencyCode, nativeAmount: fee } = networkFee
   if (maxFee !== undefined && compare(fee, maxFee) > 0)
     throw new WalletError('MAX_FEE', { networkFee: fee, maxFee, currencyCode })
-}
-
-/** The record of the swap goes with the payment into the journal, so that no crash after it loses it. */
-const pay = async (
-  wallet: SwapWallet,
-  drafts: readonly Transaction[],
-  { swapData, maxNetworkFee, checkTime }: PayOptions
-): Promise<Transaction> => {
-  for (const draft of drafts.slice(0, -1)) {
-    await wallet.spend(draft, { maxNetworkFee })
-    // An approval takes its time; it pays nothing.
-    checkTime()
-  }
-  const last = drafts.at(-1)
-  if (last === undefined) throw new TypeError('A swap without a payment')
-  return wallet.spend({ ...last, swapData }, { maxNetworkFee })
-}
-
-interface PayOptions {
-  readonly swapData: SwapData
-  readonly maxNetworkFee: NativeAmount | undefined
-  checkTime(): void
 }
 
 const ORDER_MS = 30_000

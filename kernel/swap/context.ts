@@ -2,27 +2,31 @@ import { add, type NativeAmount, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { compact } from '../base/json.ts'
-import type { QuoteContext, QuoteRequest, SwapOffer } from '../types/swap.ts'
+import type { AbortSignalLike } from '../io/io.ts'
+import type { QuoteContext, SwapOffer } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
 import { readFeeQuestion } from './offer.ts'
-import type { SwapWallet } from './request.ts'
+import type { CheckedRequest, SwapWallet } from './request.ts'
 
 export interface QuoteContextOptions {
   readonly pluginId: string
-  readonly request: QuoteRequest
+  readonly swap: CheckedRequest
   readonly userSettings: JsonObject
   readonly promoCode: string | undefined
   readonly signal: QuoteContext['signal']
-  readonly fromWallet: SwapWallet
+  /** Aborted when the round is closed; then it answers nothing more. */
+  readonly closed: AbortSignalLike
   readonly addresses: RoundAddresses
-  /** @throws QUOTE_ENDED once the round is closed */
-  checkOpen(pluginId: string): void
-  offer(offer: SwapOffer): void
+  onOffer(offer: SwapOffer): void
 }
 
 /** Makes the context in which one provider sees the request; it passes plain data only. */
 export const makeQuoteContext = (options: QuoteContextOptions): QuoteContext => {
-  const { pluginId, request, userSettings, promoCode, signal, fromWallet, addresses } = options
+  const { pluginId, swap, userSettings, promoCode, signal, closed, addresses } = options
+  const { request, fromWallet } = swap
+  const checkOpen = (): void => {
+    if (closed.aborted) throw new WalletError('QUOTE_ENDED', { pluginId, reason: 'closed' })
+  }
   const refuse = (rule: string): WalletError =>
     new WalletError('BOGUS_DATA', { pluginId, what: 'swap question', path: rule })
   const { tokenId } = request.from
@@ -42,27 +46,27 @@ export const makeQuoteContext = (options: QuoteContextOptions): QuoteContext => 
     ...compact({ promoCode }),
     signal,
     async depositTo() {
-      options.checkOpen(pluginId)
+      checkOpen()
       return addresses.depositTo()
     },
     async refundTo() {
-      options.checkOpen(pluginId)
+      checkOpen()
       return addresses.refundTo(pluginId)
     },
     async feeFor(spends: readonly SpendInfo[]) {
-      options.checkOpen(pluginId)
+      checkOpen()
       let total = ZERO
       for (const spend of readFeeQuestion(spends, { refuse, tokenId }))
         total = add(total, coinFeeOf(await fromWallet.makeSpend(await complete(spend))))
       return total
     },
     async maxFrom(spend: SpendInfo) {
-      options.checkOpen(pluginId)
+      checkOpen()
       const [spendInfo] = readFeeQuestion([spend], { refuse, tokenId })
       if (spendInfo === undefined) throw refuse('is no spend')
       return fromWallet.getMaxSpendable(await complete(spendInfo))
     },
-    offer: (offer: SwapOffer) => options.offer(offer)
+    offer: (offer: SwapOffer) => options.onOffer(offer)
   })
 }
 
@@ -77,17 +81,11 @@ export class RoundAddresses {
   readonly #refundTo: Once
   readonly #sample: Once
 
-  constructor(request: {
-    readonly fromWallet: SwapWallet
-    readonly toWallet: SwapWallet
-    readonly fromTokenId: string | null
-    readonly toTokenId: string | null
-  }) {
-    const { fromWallet, toWallet, fromTokenId, toTokenId } = request
+  constructor({ fromWallet, toWallet, request: { from, to } }: CheckedRequest) {
     const addressOf = async (wallet: SwapWallet, tokenId: string | null): Promise<string> =>
       (await wallet.getReceiveAddress({ tokenId })).publicAddress
-    this.#depositTo = once(() => addressOf(toWallet, toTokenId))
-    this.#refundTo = once(() => addressOf(fromWallet, fromTokenId))
+    this.#depositTo = once(() => addressOf(toWallet, to.tokenId))
+    this.#refundTo = once(() => addressOf(fromWallet, from.tokenId))
     this.#sample = once(() => fromWallet.sampleAddress())
   }
 

@@ -12,8 +12,8 @@ export interface PayeeCheck {
   readonly fromWallet: SwapWallet
   /** The address that {@link QuoteContext.depositTo} gives, if the receiving wallet is on the same chain: it may be paid. */
   readonly deposit: string | undefined
-  /** Which of some addresses are in wallets of the user. */
-  findOwn(addresses: ReadonlySet<string>): Promise<OwnAddresses>
+  /** Which of some addresses of a currency are in wallets of the user. */
+  readonly findOwn: (currencyPluginId: string, addresses: ReadonlySet<string>) => Promise<OwnAddresses>
 }
 
 /** Which of some addresses belong to the user. */
@@ -48,10 +48,12 @@ export const checkPayees = async (
   const payees = new Set(
     read.flatMap(({ spendTargets }) => spendTargets.map(({ publicAddress }) => publicAddress))
   )
-  const { deposit } = check
+  const { deposit, fromWallet } = check
   if (deposit !== undefined) payees.delete((await readAddress(check, deposit)).publicAddress)
   const { own, isComplete } =
-    payees.size === 0 ? { own: payees, isComplete: true } : await check.findOwn(payees)
+    payees.size === 0
+      ? { own: payees, isComplete: true }
+      : await check.findOwn(fromWallet.currencyInfo.pluginId, payees)
   if (own.size > 0) throw refuse(check, 'pays an address of your own')
   return { spends: read, isComplete }
 }

@@ -32,8 +32,8 @@ export class QuoteList {
   readonly #options: QuoteListOptions
   readonly #providers: ReadonlyMap<string, ProviderState>
   readonly #state: Observable<QuoteRoundSnapshot>
+  readonly #ranks = new Map<SwapQuote, QuoteRank>()
   #ranked: readonly SwapQuote[] = []
-  #ranks: ReadonlyMap<SwapQuote, QuoteRank> = new Map()
   #isOver = false
   /** As they were shown last. */
   readonly #snapshots = new Map<ProviderState, QuoteSnapshot>()
@@ -65,9 +65,9 @@ export class QuoteList {
     return this.#ranked
   }
 
-  /** Returns the rank of a quote; undefined before the quote is published. */
-  rankOf(quote: SwapQuote): QuoteRank | undefined {
-    return this.#ranks.get(quote)
+  /** The ranks of the quotes that are shown. */
+  get ranks(): ReadonlyMap<SwapQuote, QuoteRank> {
+    return this.#ranks
   }
 
   get isOver(): boolean {
@@ -117,16 +117,18 @@ export class QuoteList {
 
   /** Replaces the ranks; a quote whose rank or reason changed gets a new snapshot. */
   #setRanks(ranked: readonly Ranked<SwapQuote>[]): void {
-    const places = ranksOf(ranked)
-    for (const [quote, { rank, reason }] of places) {
-      const before = this.#ranks.get(quote)
-      if (before?.rank === rank && before.reason === reason) continue
+    const before = new Map(this.#ranks)
+    this.#ranks.clear()
+    for (const [at, { quote, reason }] of ranked.entries()) {
+      const rank = at + 1
+      this.#ranks.set(quote, { rank, reason })
+      const known = before.get(quote)
+      if (known?.rank === rank && known.reason === reason) continue
       const provider = this.#providers.get(quote.pluginId)
       if (provider === undefined) continue
       this.#snapshots.delete(provider)
       this.#moved.add(provider)
     }
-    this.#ranks = places
   }
 
   #snapshotNow(): QuoteRoundSnapshot {
@@ -154,9 +156,6 @@ export class QuoteList {
     this.#options.services.hooks.quoteChanged.call(this.#snapshotOf(provider))
   }
 }
-
-const ranksOf = (ranked: readonly Ranked<SwapQuote>[]): ReadonlyMap<SwapQuote, QuoteRank> =>
-  new Map(ranked.map(({ quote, reason }, at) => [quote, { rank: at + 1, reason }]))
 
 /** A provider that is asked in a round. */
 export interface AskedProvider {

@@ -4,8 +4,10 @@ import type { QuoteSnapshot, SwapRequestSnapshot } from '../types/snapshots.ts'
 import {
   type ApprovalContext,
   type ApproveOptions,
-  approveQuote,
+  confirmPayment,
   hasPassed,
+  pay,
+  preparePayment,
   type SwapInfo,
   type SwapResult
 } from './approval.ts'
@@ -17,17 +19,54 @@ export interface QuoteRank {
   readonly reason: string | undefined
 }
 
-export interface SwapQuoteOptions extends Omit<ApprovalContext, 'checkOpen' | 'onSend'> {
+/** A quote, as far as the gate knows it. */
+type Payable = Pick<SwapQuote, 'pluginId'>
+
+/**
+ * The payments of a round: it pays for one swap. One quote at a time may be signed and sent, and none once a payment has
+ * left, or may have.
+ */
+export class PaymentGate {
+  /** Resolves when a payment has left, or may have. */
+  readonly paid: Promise<void>
+  #paying: Payable | undefined
+  #isPaid = false
+  #resolve: () => void = () => {}
+
+  constructor() {
+    this.paid = new Promise(resolve => {
+      this.#resolve = resolve
+    })
+  }
+
+  /** Lets a quote be paid. @throws QUOTE_ENDED while another one is, and once one was */
+  begin(quote: Payable): void {
+    if (this.#isPaid || this.#paying !== undefined)
+      throw new WalletError('QUOTE_ENDED', { pluginId: quote.pluginId, reason: 'closed' })
+    this.#paying = quote
+  }
+
+  /**
+   * Lets the next quote be paid if nothing of this one has left; else the gate stays shut. Does nothing for a quote that it
+   * has not let through.
+   */
+  end(quote: Payable, hasLeft: boolean): void {
+    if (this.#paying !== quote) return
+    this.#paying = undefined
+    if (!hasLeft) return
+    this.#isPaid = true
+    this.#resolve()
+  }
+}
+
+export interface SwapQuoteOptions extends ApprovalContext {
   readonly quoteId: string
-  readonly snapshot: SwapRequestSnapshot
+  /** Shared by the quotes of a round. */
+  readonly gate: PaymentGate
+  /** Of the quotes of the round that are shown. */
+  readonly ranks: ReadonlyMap<SwapQuote, QuoteRank>
   /** Its fate is another one. */
   onChange(quote: SwapQuote): void
-  /** It is about to be signed. @throws QUOTE_ENDED while another one of the round is */
-  paying(quote: SwapQuote): void
-  /** It was paid for, or may have been; or nothing has left. */
-  paid(quote: SwapQuote, hasLeft: boolean): void
-  /** Returns its rank among the quotes of the round; undefined before it is shown. */
-  rankOf(quote: SwapQuote): QuoteRank | undefined
 }
 
 /** The offer of a provider, to be approved or closed (specification §3 "Swap quote"). Amounts are native. */
@@ -51,18 +90,18 @@ export class SwapQuote {
   #isApproving = false
 
   constructor(options: SwapQuoteOptions) {
-    const { offer, swapInfo, fromWallet } = options
+    const { offer, swapInfo, swap } = options
     const { minReceiveAmount, expiresAt, maxFulfillmentSeconds } = offer
     this.#options = options
     this.quoteId = options.quoteId
     this.pluginId = swapInfo.pluginId
-    this.request = options.snapshot
+    this.request = swap.snapshot
     this.swapInfo = swapInfo
     this.fromNativeAmount = offer.fromNativeAmount
     this.toNativeAmount = offer.toNativeAmount
     if (minReceiveAmount !== undefined) this.minReceiveAmount = minReceiveAmount
     this.networkFee = Object.freeze({
-      currencyCode: fromWallet.currencyInfo.currencyCode,
+      currencyCode: swap.fromWallet.currencyInfo.currencyCode,
       nativeAmount: offer.networkFee
     })
     this.isEstimate = offer.isEstimate
@@ -82,12 +121,12 @@ export class SwapQuote {
 
   /** The reason, in words, that puts it before the next quote; the last quote has none. */
   get rankReason(): string | undefined {
-    return this.#options.rankOf(this)?.reason
+    return this.#options.ranks.get(this)?.reason
   }
 
   /** Its place among the quotes of the round, from 1 on; undefined before it is shown. */
   get rank(): number | undefined {
-    return this.#options.rankOf(this)?.rank
+    return this.#options.ranks.get(this)?.rank
   }
 
   /**
@@ -98,7 +137,8 @@ export class SwapQuote {
    */
   async approve(options: ApproveOptions = {}): Promise<SwapResult> {
     this.#checkOpen()
-    const { clock, offer } = this.#options
+    const { services, offer, gate } = this.#options
+    const { clock } = services.io
     if (this.#isApproving) throw this.#endedError('approved')
     if (hasPassed(offer.expiresAt, clock)) {
       this.#end('expired')
@@ -106,11 +146,15 @@ export class SwapQuote {
     }
     this.#isApproving = true
     try {
-      const result = await approveQuote(
-        { ...this.#options, checkOpen: () => this.#checkOpen(), onSend: () => this.#onSend() },
-        options
-      )
-      this.#options.paid(this, true)
+      const payment = await preparePayment(this.#options, options)
+      this.#checkOpen()
+      const maxNetworkFee = await confirmPayment(payment, options)
+      this.#checkOpen()
+      if (hasPassed(payment.expiresAt, clock)) throw this.#endedError('expired')
+      gate.begin(this)
+      this.#end('approved')
+      const result = await pay(this.#options, payment, maxNetworkFee)
+      gate.end(this, true)
       return result
     } catch (error) {
       this.#onFailure(error)
@@ -128,9 +172,9 @@ export class SwapQuote {
    * ended. Never while the quote is being approved, or after.
    */
   isReplacedBy(other: SwapQuote, preferences: RankPreferences): boolean {
-    const { offer, clock } = this.#options
+    const { offer, services } = this.#options
     if (this.#fate === 'approved' || (this.#fate === undefined && this.#isApproving)) return false
-    const hasEnded = this.#fate !== undefined || hasPassed(offer.expiresAt, clock)
+    const hasEnded = this.#fate !== undefined || hasPassed(offer.expiresAt, services.io.clock)
     return hasEnded || compareQuotes(other, this, preferences) <= 0
   }
 
@@ -138,16 +182,11 @@ export class SwapQuote {
     if (this.#fate !== undefined) throw this.#endedError(this.#fate)
   }
 
-  #onSend(): void {
-    this.#options.paying(this)
-    this.#end('approved')
-  }
-
   #onFailure(error: unknown): void {
     // Bytes that may have left have been approved, also those that a server refused; any other failure means that nothing was paid.
     const isSent = isWalletError(error, 'BROADCAST_UNKNOWN') || isWalletError(error, 'BROADCAST_REFUSED')
     const hasLeft = this.#fate === 'approved' && isSent
-    this.#options.paid(this, hasLeft)
+    this.#options.gate.end(this, hasLeft)
     if (hasLeft) return
     const isLate = isWalletError(error, 'QUOTE_ENDED') && error.details.reason === 'expired'
     this.#end(isLate ? 'expired' : 'closed')

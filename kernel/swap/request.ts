@@ -32,8 +32,10 @@ export interface SwapOptions {
   readonly waitMs?: number
 }
 
-/** A request that was checked, as providers and as observers see it. */
+/** A request that was checked: its wallets, and as providers and as observers see it. */
 export interface CheckedRequest {
+  readonly fromWallet: SwapWallet
+  readonly toWallet: SwapWallet
   readonly request: QuoteRequest
   readonly snapshot: SwapRequestSnapshot
 }
@@ -57,6 +59,8 @@ export const readRequest = (
   const from = assetOf(fromWallet, fromTokenId, tokensOf)
   const to = assetOf(toWallet, toTokenId, tokensOf)
   return {
+    fromWallet,
+    toWallet,
     request: Object.freeze({ from, to, nativeAmount: amount, quoteFor }),
     snapshot: Object.freeze({
       fromWalletId: fromWallet.id,

@@ -5,26 +5,24 @@ import type { Readable } from '../base/observable.ts'
 import type { Services } from '../plugins/services.ts'
 import type { QuoteSnapshot } from '../types/snapshots.ts'
 import type { SwapOffer } from '../types/swap.ts'
-import type { ApprovalContext } from './approval.ts'
+import type { SwapAccount } from './approval.ts'
 import { makeQuoteContext, RoundAddresses } from './context.ts'
 import { bestErrorOf, isExpected, swapErrorOf } from './errors.ts'
-import { readOffer } from './offer.ts'
-import { SwapQuote } from './quote.ts'
+import { type CheckedOffer, readOffer } from './offer.ts'
+import { PaymentGate, SwapQuote } from './quote.ts'
 import { type AskedProvider, type ProviderState, QuoteList, type QuoteRoundSnapshot } from './quote-list.ts'
 import type { RankPreferences } from './ranking.ts'
-import type { CheckedRequest, SwapWallet } from './request.ts'
+import type { CheckedRequest } from './request.ts'
 
-export interface QuoteRoundOptions extends CheckedRequest {
+export interface QuoteRoundOptions {
   readonly services: Services
+  readonly account: SwapAccount
   readonly roundId: string
-  readonly fromWallet: SwapWallet
-  readonly toWallet: SwapWallet
+  readonly swap: CheckedRequest
   /** At least one. */
   readonly asked: readonly AskedProvider[]
   readonly preferences: RankPreferences
   readonly waitMs: number
-  readonly findOwn: ApprovalContext['findOwn']
-  readonly keepOrderId: ApprovalContext['keepOrderId']
   /** All its quotes have ended. */
   onClosed(round: QuoteRound): void
 }
@@ -40,33 +38,28 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   /** The quotes, best first, once the round is over. Rejects with the one error worth showing if there are none. */
   readonly settled: Promise<readonly SwapQuote[]>
   readonly #options: QuoteRoundOptions
-  readonly #abort: Abort = makeAbort()
+  /** Aborted when no more offers are taken. */
+  readonly #over: Abort = makeAbort()
+  /** Aborted when every quote has ended. */
+  readonly #closed: Abort = makeAbort()
+  readonly #gate = new PaymentGate()
   readonly #addresses: RoundAddresses
   readonly #startedAt: number
   readonly #list: QuoteList
   #quoteCount = 0
-  /** One round pays for one swap: the quote that is signed and sent right now. */
-  #paying: SwapQuote | undefined
   #isWaitOver = false
-  #isClosed = false
   #cancelWait: () => void
   #settle: { resolve(quotes: readonly SwapQuote[]): void; reject(error: unknown): void }
 
   constructor(options: QuoteRoundOptions) {
-    const { services, roundId, asked, request, waitMs } = options
+    const { services, roundId, swap, asked, preferences, waitMs } = options
     const { clock } = services.io
     this.#options = options
     this.id = roundId
     this.#startedAt = clock.monotonic()
-    this.#addresses = new RoundAddresses({
-      fromWallet: options.fromWallet,
-      toWallet: options.toWallet,
-      fromTokenId: request.from.tokenId,
-      toTokenId: request.to.tokenId
-    })
-    const { snapshot, preferences } = options
+    this.#addresses = new RoundAddresses(swap)
     this.#list = new QuoteList(
-      { services, roundId, snapshot, preferences: preferences },
+      { services, roundId, snapshot: swap.snapshot, preferences },
       asked.map(provider => this.#makeProvider(provider))
     )
     this.#settle = { resolve() {}, reject() {} }
@@ -75,6 +68,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     })
     // A caller that only watches the snapshots gets no unhandled rejection.
     this.settled.catch(() => {})
+    void this.#gate.paid.then(() => this.close())
     this.#cancelWait = clock.after(waitMs, () => this.#onTimeout())
     this.#ask()
   }
@@ -96,15 +90,14 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   /** Stops, and closes every quote; a second call does nothing. */
   close(): void {
     this.#finish()
-    if (this.#isClosed) return
-    this.#isClosed = true
+    if (this.#closed.signal.aborted) return
+    this.#closed.abort()
     for (const quote of this.#list.quotes) void quote.close()
     this.#options.onClosed(this)
   }
 
   #makeProvider(asked: AskedProvider): ProviderState {
     const { plugin, userSettings, promoCode } = asked
-    const { request, fromWallet } = this.#options
     const provider: ProviderState = {
       ...asked,
       state: 'pending',
@@ -114,16 +107,13 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
       durationMs: undefined,
       context: makeQuoteContext({
         pluginId: plugin.id,
-        request,
+        swap: this.#options.swap,
         userSettings,
         promoCode,
-        signal: this.#abort.signal,
-        fromWallet,
+        signal: this.#over.signal,
+        closed: this.#closed.signal,
         addresses: this.#addresses,
-        checkOpen: pluginId => {
-          if (this.#isClosed) throw new WalletError('QUOTE_ENDED', { pluginId, reason: 'closed' })
-        },
-        offer: offer => this.#onOffer(provider, offer)
+        onOffer: offer => this.#onOffer(provider, offer)
       })
     }
     return provider
@@ -153,48 +143,39 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
 
   #onOffer(provider: ProviderState, offer: SwapOffer): void {
     if (this.#list.isOver || provider.runningTaps === 0) return
-    const { services, request, fromWallet } = this.#options
-    const place = {
+    const { services, swap } = this.#options
+    const { request, fromWallet } = swap
+    const check = {
       pluginId: provider.plugin.id,
       request,
       balance: fromWallet.balanceOf(request.from.tokenId),
       now: services.io.clock.now()
     }
     try {
-      this.#take(provider, this.#makeQuote(provider, readOffer(place, offer)))
+      this.#take(provider, this.#makeQuote(provider, readOffer(check, offer)))
     } catch (error) {
       provider.error = swapErrorOf(this.#errorSourceOf(provider), error)
       throw error
     }
   }
 
-  #makeQuote({ plugin }: ProviderState, offer: ApprovalContext['offer']): SwapQuote {
-    const { request, snapshot, fromWallet, toWallet, findOwn, keepOrderId, services } = this.#options
+  #makeQuote({ plugin }: ProviderState, offer: CheckedOffer): SwapQuote {
+    const { services, account, swap } = this.#options
     const { id, displayName, isDex = false, supportEmail } = plugin
     this.#quoteCount += 1
     return new SwapQuote({
       quoteId: `${this.id}-${this.#quoteCount}`,
-      clock: services.io.clock,
-      calls: services.calls,
-      ...{ request, snapshot, offer, fromWallet, toWallet, findOwn, keepOrderId },
+      ...{ services, account, swap, offer },
       addresses: this.#addresses,
+      gate: this.#gate,
+      ranks: this.#list.ranks,
       swapInfo: Object.freeze({
         pluginId: id,
         displayName,
         isDex,
         ...compact({ supportEmail })
       }),
-      rankOf: quote => this.#list.rankOf(quote),
-      onChange: quote => this.#quoteChanged(quote),
-      paying: quote => {
-        if (this.#paying !== undefined)
-          throw new WalletError('QUOTE_ENDED', { pluginId: quote.pluginId, reason: 'closed' })
-        this.#paying = quote
-      },
-      paid: (quote, hasLeft) => {
-        if (this.#paying === quote) this.#paying = undefined
-        if (hasLeft) this.close()
-      }
+      onChange: quote => this.#quoteChanged(quote)
     })
   }
 
@@ -263,7 +244,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
       provider.error = new WalletError('DEADLINE', { what: provider.plugin.displayName, milliseconds })
     }
     this.#list.end(late)
-    this.#abort.abort()
+    this.#over.abort()
     if (this.#list.quotes.length > 0) {
       this.#settle.resolve(this.#list.quotes)
       return
@@ -273,6 +254,6 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   }
 
   #errorSourceOf({ plugin: { id, displayName } }: ProviderState): Parameters<typeof swapErrorOf>[0] {
-    return { pluginId: id, displayName, request: this.#options.request, hook: 'fetchQuotes' }
+    return { pluginId: id, displayName, request: this.#options.swap.request, hook: 'fetchQuotes' }
   }
 }

@@ -19,8 +19,9 @@ import { swapHost } from '../../kernel/plugins/plugin.ts'
 import { PluginCalls } from '../../kernel/plugins/plugin-calls.ts'
 import { PluginSet } from '../../kernel/plugins/plugin-set.ts'
 import type { Services } from '../../kernel/plugins/services.ts'
+import { OrderIds } from '../../kernel/swap/approval.ts'
 import type { QuoteRound } from '../../kernel/swap/round.ts'
-import { OrderIds, type ProviderSettings, SwapService } from '../../kernel/swap/service.ts'
+import { type ProviderSettings, SwapService } from '../../kernel/swap/service.ts'
 import type { EngineStore } from '../../kernel/types/engine.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
@@ -83,14 +84,20 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
   const own = new Set<string>()
   const service = new SwapService({
     services,
-    settingsOf: ({ id }) => ({
-      isEnabled: true,
-      needsActivation: false,
-      userSettings: {},
-      ...settings.get(id)
-    }),
+    settings: {
+      swapConfig: id => ({
+        getSnapshot: () => ({
+          isEnabled: true,
+          needsActivation: false,
+          userSettings: {},
+          ...settings.get(id)
+        })
+      }),
+      currencyConfig: pluginId => ({
+        getSnapshot: () => ({ allTokens: pluginId === 'alphacoin' ? tokens : {} })
+      })
+    },
     orderIds: new OrderIds(mapStore(), clock),
-    tokensOf: pluginId => (pluginId === 'alphacoin' ? tokens : {}),
     findOwn: async (_pluginId, addresses) => ({
       own: new Set([...addresses].filter(address => own.has(address))),
       isComplete: true
