@@ -96,7 +96,7 @@ export class DataStore {
       const texts = new Map([[path, JSON.stringify({ key: itemId, data })]])
       if (!(await this.#isNamed(folder)))
         texts.set(`${folder}/${NAME_FILE}`, JSON.stringify({ name: storeId }))
-      return { written: this.#place.repo.setTexts(texts) }
+      return { written: this.#place.repo.write({ texts }) }
     })
     await written
     this.#itemIds.set(path, itemId)
@@ -107,7 +107,9 @@ export class DataStore {
     const folder = this.#folderOf(storeId)
     const path = this.#pathOf(folder, itemId)
     await this.#isNamed(folder)
-    const { deleted } = await this.#mutex.run(async () => ({ deleted: this.#place.repo.delete(path) }))
+    const { deleted } = await this.#mutex.run(async () => ({
+      deleted: this.#place.repo.write({ texts: new Map([[path, null]]) })
+    }))
     await deleted
     this.#itemIds.delete(path)
   }
@@ -121,10 +123,12 @@ export class DataStore {
       const items = (await repo.list(folder)).filter(path => path !== nameFile)
       // The name goes last: a store that is half deleted is still listed.
       for (let at = 0; at < items.length; at += DELETE_AT_ONCE) {
-        await Promise.all(items.slice(at, at + DELETE_AT_ONCE).map(path => repo.delete(path)))
+        await Promise.all(
+          items.slice(at, at + DELETE_AT_ONCE).map(path => repo.write({ texts: new Map([[path, null]]) }))
+        )
         await services.io.clock.turn()
       }
-      await repo.delete(nameFile)
+      await repo.write({ texts: new Map([[nameFile, null]]) })
       for (const path of items) this.#itemIds.delete(path)
     })
   }

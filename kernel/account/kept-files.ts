@@ -116,7 +116,8 @@ export class KeptFiles {
     const text = textOrNothing(() => repo.openText(path, box))
     const about = { path, reason: 'damaged' as const, keptAt: Number(match[2]), ...describe(path, text) }
     const listing = { id: '', repoId: repo.id, ...about, canRestore: text !== undefined }
-    return { listing, repo, restore: async () => repo.setText(path, repo.openText(path, box)) }
+    const restore = async () => repo.write({ texts: new Map([[path, repo.openText(path, box)]]) })
+    return { listing, repo, restore }
   }
 
   #idOf(repo: Repo, keptId: string): string {

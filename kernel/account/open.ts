@@ -205,7 +205,7 @@ const finishNewWallet = async (
     if (wanted === undefined) return
     const missing = new Map<string, string>()
     for (const [path, text] of newWalletFiles(wanted)) if (!(await repo.has(path))) missing.set(path, text)
-    if (missing.size > 0) await repo.setTexts(missing)
+    if (missing.size > 0) await repo.write({ texts: missing })
     await unfinished.end(walletId)
   } catch (error) {
     report('account', error)

@@ -12,7 +12,6 @@ import type { CurrencyFailure, PluginSet } from '../plugins/plugin-set.ts'
 import type { Services } from '../plugins/services.ts'
 import { parseLegacyWalletFile } from '../schema/account-files.ts'
 import type { Repo } from '../sync/repo.ts'
-import type { RepoChanges } from '../sync/write-plan.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { SecretWalletInfo, WalletKeys, WalletStates, WalletStatesChange } from '../types/keys.ts'
 import type { EngineSnapshot } from '../types/snapshots.ts'
@@ -327,38 +326,40 @@ const writeWalletStates = async (
     .map(({ walletId, known, change }) => ({ walletId, known, news: newsOf(known, change) }))
     .filter(({ news }) => news.length > 0)
     .map(each => ({ ...each, path: pathOf(hashOf, each.walletId) }))
-  const states = new Map<string, StoredWalletStates>()
-  if (wanted.length === 0) return states
-  const paths = wanted.map(({ path }) => path)
-  await editReadable(repo, paths, present => {
-    const texts = wanted.map(({ walletId, known, news, path }): [string, string] => {
+  if (wanted.length === 0) return new Map()
+  for (;;) {
+    const states = new Map<string, StoredWalletStates>()
+    const texts = new Map<string, string>()
+    const present = await readableTexts(
+      repo,
+      wanted.map(({ path }) => path)
+    )
+    for (const { walletId, known, news, path } of wanted) {
       // The file may be newer than what is known: a sync has just brought it.
-      const fields = { ...(present.get(path) ?? known), ...Object.fromEntries(news), id: walletId }
+      const fields = { ...(fileIn(present.get(path)) ?? known), ...Object.fromEntries(news), id: walletId }
       const file = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
       states.set(walletId, knownFieldsOf(file))
-      return [path, JSON.stringify(file)]
-    })
-    return { texts: new Map(texts) }
-  })
-  return states
+      texts.set(path, JSON.stringify(file))
+    }
+    const { isStale } = await repo.write({ texts, expect: present })
+    if (!isStale) return states
+  }
 }
 
-/** Edits files in one write; those that cannot be read, which was reported when the account opened, are replaced. */
-const editReadable = async (
-  repo: OpenRepo['repo'],
-  paths: readonly string[],
-  edit: (present: ReadonlyMap<string, StatesFile | undefined>) => RepoChanges
-): Promise<void> => {
-  const readable = new Set(paths)
-  for (;;) {
-    const list = [...readable]
+/** The texts of files by path. Those whose boxes do not open, which was reported when the account opened, are left out. */
+const readableTexts = async (
+  repo: Repo,
+  paths: readonly string[]
+): Promise<ReadonlyMap<string, string | undefined>> => {
+  const texts = new Map<string, string | undefined>()
+  for (const path of paths) {
     try {
-      await repo.editTexts(list, texts => edit(new Map(list.map((path, at) => [path, fileIn(texts[at])]))))
-      return
+      texts.set(path, await repo.getText(path))
     } catch (error) {
-      if (!isWalletError(error, 'CORRUPT_FILE') || !readable.delete(error.details.path)) throw error
+      if (!isWalletError(error, 'CORRUPT_FILE')) throw error
     }
   }
+  return texts
 }
 
 const pathOf = (hashOf: OpenRepo['hashOf'], walletId: string): string =>

@@ -54,37 +54,34 @@ export class JsonFile {
   /**
    * Edits fields, durable when it resolves. Edits that change nothing write nothing.
    *
+   * Edits that may run at once are put in order by their caller.
+   *
    * @throws STORAGE_FULL, STORAGE_FAILED; then nothing has changed
    */
   async edit(makeEdits: MakeEdits): Promise<void> {
-    const damage = await this.#tryEdit(makeEdits, { mayDisplace: false })
-    if (damage === undefined) return
-    await this.#quarantine(damage)
-    await this.#tryEdit(makeEdits, { mayDisplace: true })
+    const { repo, path } = this.#options
+    for (;;) {
+      const { fields: present, rule, expect } = await this.#readToEdit()
+      const start = present ?? {}
+      const { fields, isDisplacing } = editFields(start, makeEdits(present))
+      const damage = rule ?? (isDisplacing ? 'a field in it is no object' : undefined)
+      const isChanged = fields !== start
+      if (isChanged && damage !== undefined) await this.#quarantine(damage)
+      const texts = new Map(isChanged ? [[path, JSON.stringify(fields)]] : [])
+      const { isStale } = await repo.write({ texts, expect })
+      if (!isStale) return
+    }
   }
 
-  /** Gives what is damaged, if something is; only if it may be displaced, something was written then. */
-  async #tryEdit(
-    makeEdits: MakeEdits,
-    { mayDisplace }: { readonly mayDisplace: boolean }
-  ): Promise<string | undefined> {
+  async #readToEdit(): Promise<ReadFile> {
     const { repo, path } = this.#options
-    let damage: string | undefined
-    const edited = (present: Present): string | undefined => {
-      const start = present.fields ?? {}
-      const { fields, isDisplacing } = editFields(start, makeEdits(present.fields))
-      if (fields === start) return undefined
-      damage = present.rule ?? (isDisplacing ? 'a field in it is no object' : undefined)
-      return damage === undefined || mayDisplace ? JSON.stringify(fields) : undefined
-    }
     try {
-      await repo.editText(path, text => edited(presentOf(text, path)))
+      const text = await repo.getText(path)
+      return { ...presentOf(text, path), expect: new Map([[path, text]]) }
     } catch (error) {
       if (!isWalletError(error, 'CORRUPT_FILE')) throw error
-      const text = edited({ fields: {}, rule: error.details.rule })
-      if (text !== undefined) await repo.setText(path, text)
+      return { fields: {}, rule: error.details.rule, expect: new Map() }
     }
-    return damage
   }
 
   async #quarantine(rule: string): Promise<void> {
@@ -139,6 +136,11 @@ const withField = (fields: JsonObject, name: string, value: Json | undefined): J
 interface Present {
   readonly fields: JsonObject | undefined
   readonly rule?: string
+}
+
+interface ReadFile extends Present {
+  /** What the file must still be when it is written: its text, or anything if that cannot be opened. */
+  readonly expect: ReadonlyMap<string, string | undefined>
 }
 
 const presentOf = (text: string | undefined, path: string): Present => {

@@ -200,59 +200,35 @@ export class Repo {
     return this.#files.changedSince(revision, except)
   }
 
-  /** Writes one file; a text that is already there writes nothing. @throws as {@link setTexts} */
-  async setText(path: string, text: string): Promise<void> {
-    await this.setTexts(new Map([[path, text]]))
-  }
-
   /**
-   * Writes several files, all or nothing, durable when it resolves.
+   * Writes texts and deletes files, all or nothing, durable when it resolves. A text that is already there writes nothing, and
+   * is durable too by then.
    *
-   * @param alongside - changes of {@link local} that are in the same write, under its keys
-   * @returns the revision that has them; undefined if every text was there already
+   * A file that is deleted here is deleted on the server with the next sync; no error if there is none.
+   *
+   * To edit a file, pass its text as it was read in `expect`: if it has changed meanwhile nothing is written, and the caller reads
+   * again. Who edits a file with several calls at once puts them in order with a mutex, since a call may have to read again.
+   *
    * @throws PATH_REFUSED; STORAGE_FULL; STORAGE_FAILED, also for a text beyond 8 MB or with half a character
    */
-  async setTexts(texts: ReadonlyMap<string, string>, alongside?: StoreChanges): Promise<number | undefined> {
-    for (const [path, text] of texts) checkFile(path, text)
-    return this.#write(async () => ({ texts, ...(alongside && { alongside }) }))
-  }
-
-  /**
-   * Replaces a text by what `edit` makes of it; no sync comes between the reading and the writing.
-   *
-   * @param edit - gets undefined if there is no such file; answers undefined to leave everything as it is
-   * @throws what `edit` throws, and as {@link getText} and {@link setTexts}
-   */
-  async editText(path: string, edit: (text: string | undefined) => string | undefined): Promise<void> {
-    await this.editTexts([path], ([present]) => {
-      const text = edit(present)
-      return { texts: new Map(text === undefined ? [] : [[path, text]]) }
+  async write(changes: RepoChanges): Promise<WriteResult> {
+    const { texts = NO_TEXTS, expect = NO_TEXTS } = changes
+    for (const path of expect.keys()) checkPath(path)
+    for (const [path, text] of texts) checkFile(path, text ?? '')
+    const { done, result } = await this.#mutex.run(async () => {
+      if (await this.#isStale(expect)) return { done: undefined, result: STALE }
+      const { writes, hasSkipped } = await planWrite(this.#writeContext, changes)
+      // An equal text is acknowledged only when durable: what is new beside it is not written if it fails, and without writes
+      // the store waits for what was written before.
+      if (hasSkipped && writes.size > 0) await this.#store.write(new Map())
+      const done = this.#inFlight.add(this.#commit(writes))
+      return {
+        done,
+        result: { isStale: false, revision: writes.has(PREFIX.revision) ? this.revision : undefined }
+      }
     })
-  }
-
-  /**
-   * The same of several texts, and of what is written alongside, all or nothing.
-   *
-   * @param edit - gets one text for each path, undefined where there is no such file
-   * @returns as {@link setTexts}
-   */
-  async editTexts(
-    paths: readonly string[],
-    edit: (texts: readonly (string | undefined)[]) => RepoChanges
-  ): Promise<number | undefined> {
-    for (const path of paths) checkPath(path)
-    return this.#write(async () => {
-      const boxes = await this.#files.boxes(paths)
-      const prepared = edit(boxes.map((box, i) => box && this.#boxes.read(paths[i] ?? '', box)))
-      for (const [path, text] of prepared.texts) checkFile(path, text ?? '')
-      return prepared
-    })
-  }
-
-  /** Deletes a file here and, with the next sync, on the server; no error if there is none. */
-  async delete(path: string): Promise<void> {
-    checkPath(path)
-    await this.#write(async () => ({ texts: new Map([[path, null]]) }))
+    await done
+    return result
   }
 
   /** Tells the paths whose content a sync has changed, until the returned function is called. */
@@ -465,18 +441,15 @@ export class Repo {
     if (changed.length > 0) this.#notify(changed)
   }
 
-  /** Writes texts, null for a deletion, when they are known. It is over when they are durable. */
-  async #write(prepare: () => Promise<RepoChanges>): Promise<number | undefined> {
-    const { done, revision } = await this.#mutex.run(async () => {
-      const { writes, hasSkipped } = await planWrite(this.#writeContext, await prepare())
-      // An equal text is acknowledged only when durable: what is new beside it is not written if it fails, and without writes
-      // the store waits for what was written before.
-      if (hasSkipped && writes.size > 0) await this.#store.write(new Map())
-      const done = this.#inFlight.add(this.#commit(writes))
-      return { done, revision: writes.has(PREFIX.revision) ? this.revision : undefined }
-    })
-    await done
-    return revision
+  /** Returns true unless every file has the text that is expected of it; undefined expects no file. */
+  async #isStale(expect: ReadonlyMap<string, string | undefined>): Promise<boolean> {
+    if (expect.size === 0) return false
+    const boxes = await this.#files.boxes([...expect.keys()])
+    const texts = await this.#boxes.openMany(boxes)
+    // A box that does not open is no absent file.
+    return [...expect.values()].some(
+      (text, i) => text !== texts[i] || (text === undefined && boxes[i] !== undefined)
+    )
   }
 
   async #commit(writes: Map<string, string | BulkChange | null>): Promise<void> {
@@ -526,6 +499,17 @@ export class Repo {
     }
   }
 }
+
+/** The outcome of a write. */
+export interface WriteResult {
+  /** True if a file no longer had the text that was expected of it; nothing was written then. */
+  readonly isStale: boolean
+  /** The revision that has the texts; undefined if each of them was there already. */
+  readonly revision: number | undefined
+}
+
+const STALE: WriteResult = { isStale: true, revision: undefined }
+const NO_TEXTS = new Map<string, never>()
 
 const FINDINGS = ['old', 'misplaced', 'refused'] as const
 /** The number of files read at once. */

@@ -37,7 +37,7 @@ export interface WritePlan {
  */
 export const planWrite = async (
   context: WriteContext,
-  { texts, alongside = new Map() }: RepoChanges
+  { texts = new Map(), alongside = new Map() }: RepoChanges
 ): Promise<WritePlan> => {
   const { clock, files, boxes } = context
   const pause = makeYielder(clock)
@@ -79,11 +79,13 @@ const addChange = (
   if (box === null) files.pruneDeletions(writes)
 }
 
-/** Texts to write, all or nothing. */
+/** What to write, all or nothing. */
 export interface RepoChanges {
   /** By path; null deletes. */
-  readonly texts: ReadonlyMap<string, string | null>
-  /** Changes of the part that never syncs, in the same write. */
+  readonly texts?: ReadonlyMap<string, string | null>
+  /** The texts that files must still have, by path; undefined where there must be no file. */
+  readonly expect?: ReadonlyMap<string, string | undefined>
+  /** Changes of the part that never syncs, under its keys, in the same write. */
   readonly alongside?: StoreChanges
 }
 

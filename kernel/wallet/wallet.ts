@@ -95,7 +95,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   async rename(name: string | null): Promise<void> {
     this.#checkOpen()
     if (name !== null) requireTexts({ name })
-    await writeWalletName(this.#context, name)
+    await this.#context.mutex.run(() => writeWalletName(this.#context, name))
     await this.#runtime.readSettings()
   }
 
@@ -103,7 +103,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   async setFiatCurrencyCode(fiatCurrencyCode: string): Promise<void> {
     this.#checkOpen()
     requireTexts({ fiatCurrencyCode })
-    await writeFiatCode(this.#context, fiatCurrencyCode)
+    await this.#context.mutex.run(() => writeFiatCode(this.#context, fiatCurrencyCode))
     await this.#runtime.readSettings()
   }
 

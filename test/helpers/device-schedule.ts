@@ -13,6 +13,7 @@ import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 import { type FaultDisk, makeFaultDisk } from './fault-disk.ts'
 import { dataKey, repoId, syncKey } from './repo-device.ts'
 import { makeRepoIo } from './repo-io.ts'
+import { deleteFile, editText } from './repo-texts.ts'
 
 /** A kind of schedule: how the devices of one account go about their files. */
 export interface ScheduleKind {
@@ -227,7 +228,7 @@ class Stage {
   async #edit({ name, repo }: StagedDevice, path: string, field: string): Promise<void> {
     if (this.#putBack.has(`${path} ${field}`)) return
     const id = field.startsWith('ids/') ? field.slice(4) : `${name}${++this.#values}`
-    await repo.editText(path, text => {
+    await editText(repo, path, text => {
       const seen = fieldValuesOf(text).get(field)
       const value = seen !== undefined && this.#may('remove', 0.2) ? undefined : id
       this.#ledger.edit(path, field, { seen, ...(value !== undefined && { value }) })
@@ -242,7 +243,7 @@ class Stage {
     const older = this.#ledger.valueBefore(path, field, seen)
     if (seen === undefined || older === undefined || this.#putBack.has(`${path} ${field}`)) return false
     this.#putBack.set(`${path} ${field}`, older)
-    await repo.editText(path, text => {
+    await editText(repo, path, text => {
       this.#ledger.edit(path, field, { seen, value: older })
       return withValue(text, field, older)
     })
@@ -253,7 +254,7 @@ class Stage {
     const text = await repo.getText(path)
     if (text === undefined) return false
     this.#ledger.remove(path, fieldValuesOf(text))
-    await repo.delete(path)
+    await deleteFile(repo, path)
     return true
   }
 

@@ -5,6 +5,7 @@ import { type Edit, type EditHistory, WHOLE } from './edit-history.ts'
 import { type Fault, type FaultDisk, makeFaultDisk } from './fault-disk.ts'
 import { type Device, openDevice } from './repo-device.ts'
 import { makeRepoIo } from './repo-io.ts'
+import { deleteFile, editText } from './repo-texts.ts'
 import type { SyncNetwork } from './sync-network.ts'
 import type { RequestFate, Wire } from './sync-wire.ts'
 import { changedFields, edited, type FileEdit, fieldsOf } from './synced-file.ts'
@@ -81,13 +82,13 @@ class OurDevice implements SyncedDevice {
     const changes = changedFields(text, edit)
     if (changes.length === 0) return
     const edits = changes.map(([field, value]) => this.#history.begin(this.name, { path, field, value }))
-    await this.#write(edits, ({ repo }) => repo.editText(path, present => edited(present, edit)))
+    await this.#write(edits, ({ repo }) => editText(repo, path, present => edited(present, edit)))
   }
 
   async remove(path: string): Promise<void> {
     if ((await this.#read(path)) === undefined) return
     const edit = this.#history.begin(this.name, { path, field: WHOLE, value: undefined })
-    await this.#write([edit], ({ repo }) => repo.delete(path))
+    await this.#write([edit], ({ repo }) => deleteFile(repo, path))
   }
 
   async beginSync(): Promise<void> {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { isWalletError } from '../../kernel/base/errors.ts'
 import { drawSeed, runCount } from '../helpers/drawn-runs.ts'
 import { type Device, openDevice } from '../helpers/repo-device.ts'
+import { editText } from '../helpers/repo-texts.ts'
 import { makeShakyDisk, type ShakyDisk } from '../helpers/shaky-disk.ts'
 import { makeSyncStore, type SyncStore } from '../helpers/sync-store.ts'
 
@@ -137,7 +138,7 @@ class RepoRun {
     this.#count += 1
     const field = `f${this.#count}`
     const value = isLong ? 'x'.repeat(300_000) : 1
-    await this.#here.repo.editText(FILES[file] ?? '', text =>
+    await editText(this.#here.repo, FILES[file] ?? '', text =>
       JSON.stringify({ ...(JSON.parse(text ?? '{}') as object), [field]: value })
     )
     this.acknowledged[file] = new Set(this.acknowledged[file]).add(field)
@@ -145,10 +146,10 @@ class RepoRun {
 
   async #remove(file: number): Promise<void> {
     const path = FILES[file] ?? ''
-    await this.#here.repo.editTexts([path], ([text]) => {
+    await editText(this.#here.repo, path, text => {
       const seen = Object.keys(JSON.parse(text ?? '{}') as object)
       this.deleted[file] = new Set([...(this.deleted[file] ?? []), ...seen])
-      return { texts: new Map([[path, null]]) }
+      return null
     })
   }
 

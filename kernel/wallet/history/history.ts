@@ -136,12 +136,15 @@ export class History {
       await this.#openNow()
       const key = this.options.hashOf(txid)
       const before = await this.#rows.find(key)
-      const edited = await this.#rows.edit(before?.paths ?? [], texts => {
-        const { after, texts: files } = editChanges(this.#changeContext(), { key, before, texts }, change)
+      for (;;) {
+        const madeOf = await this.#rows.readToEdit(before?.paths ?? [])
+        const edited = { key, before, texts: [...madeOf.values()] }
+        const { after, texts: files } = editChanges(this.#changeContext(), edited, change)
         const rows = new Map([[key, before === undefined ? { after } : { before, after }]])
-        return { rows, files, state: { height: this.#height } }
-      })
-      if (edited.rows !== undefined) this.#search?.update(edited.rows)
+        if (!(await this.#rows.write({ rows, files, madeOf, state: { height: this.#height } }))) continue
+        this.#search?.update(rows)
+        return
+      }
     })
   }
 

@@ -19,11 +19,14 @@ export interface HistoryChanges {
   readonly rows?: ReadonlyMap<string, RowChange>
   /** Texts of synced files, by path. */
   readonly files?: ReadonlyMap<string, string>
+  /** The files that they were made of, as {@link HistoryRows.readToEdit} gave them. */
+  readonly madeOf?: ReadonlyMap<string, string | undefined>
   readonly state?: Partial<HistoryState>
 }
 
 interface WritePlan {
   readonly texts: ReadonlyMap<string, string>
+  readonly expect: ReadonlyMap<string, string | undefined>
   readonly alongside: ReadonlyMap<string, BulkChange | string | null>
   readonly next: HistoryState
 }
@@ -154,35 +157,33 @@ export class HistoryRows {
     return list
   }
 
-  /** Writes rows, files and state, all or nothing. @throws STORAGE_FULL, STORAGE_FAILED */
-  async write(changes: HistoryChanges): Promise<void> {
-    const { texts, alongside, next } = this.#planOf(changes)
-    if (texts.size > 0) this.#addOwnRevision(await this.#repo.setTexts(texts, alongside), texts.size)
-    else await this.#repo.local.write(alongside)
-    this.#commit(next)
+  /** The texts of files that are to be edited, by path; undefined where there is none. @throws CORRUPT_FILE */
+  async readToEdit(paths: readonly string[]): Promise<Map<string, string | undefined>> {
+    const texts = new Map<string, string | undefined>()
+    for (const path of paths) {
+      const text = await this.#repo.getText(path)
+      texts.set(path, this.#deferredFiles.get(path) ?? text)
+    }
+    return texts
   }
 
   /**
-   * Writes what `edit` makes of the present texts of files; no sync comes between the reading and the writing.
+   * Writes rows, files and state, all or nothing.
    *
-   * @returns what was written
-   * @throws what `edit` throws, and as {@link write}
+   * @returns false if a sync has changed a file that they were made of; nothing is written then
+   * @throws STORAGE_FULL, STORAGE_FAILED
    */
-  async edit(
-    paths: readonly string[],
-    edit: (texts: readonly (string | undefined)[]) => HistoryChanges
-  ): Promise<HistoryChanges> {
-    let changes: HistoryChanges = {}
-    let next = this.#state
-    const revision = await this.#repo.editTexts(paths, texts => {
-      changes = edit(texts.map((text, index) => this.#deferredFiles.get(paths[index] ?? '') ?? text))
-      const plan = this.#planOf(changes)
-      next = plan.next
-      return plan
-    })
-    this.#addOwnRevision(revision, changes.files?.size ?? 0)
+  async write(changes: HistoryChanges): Promise<boolean> {
+    const { texts, expect, alongside, next } = this.#planOf(changes)
+    if (texts.size === 0) {
+      await this.#repo.local.write(alongside)
+    } else {
+      const { isStale, revision } = await this.#repo.write({ texts, expect, alongside })
+      if (isStale) return false
+      this.#addOwnRevision(revision, texts.size)
+    }
     this.#commit(next)
-    return changes
+    return true
   }
 
   /** Keeps in memory changes that could not be written. */
@@ -192,7 +193,12 @@ export class HistoryRows {
     this.#deferredFiles = new Map([...this.#deferredFiles, ...files])
   }
 
-  #planOf({ rows = new Map(), files = new Map(), state = {} }: HistoryChanges): WritePlan {
+  #planOf({
+    rows = new Map(),
+    files = new Map(),
+    madeOf = new Map(),
+    state = {}
+  }: HistoryChanges): WritePlan {
     const alongside = new Map<string, BulkChange | string | null>()
     let { count } = this.#state
     for (const [key, change] of this.#withDeferred(rows)) {
@@ -202,7 +208,9 @@ export class HistoryRows {
     const next = { ...this.#state, count, ...state }
     alongside.set(STATE_KEY, stateText(next))
     const texts = this.#deferredFiles.size === 0 ? files : new Map([...this.#deferredFiles, ...files])
-    return { texts, alongside, next }
+    // A file that waits was never on the disk.
+    const expect = new Map([...madeOf].filter(([path]) => !this.#deferredFiles.has(path)))
+    return { texts, expect, alongside, next }
   }
 
   #addOwnRevision(revision: number | undefined, files: number): void {

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { boxOf } from '../../helpers/repo-device.ts'
+import { setText } from '../../helpers/repo-texts.ts'
 import { openSettings, type SettingsDevice } from '../../helpers/settings-device.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'
 
@@ -57,7 +58,7 @@ test('an item must exist, and a folder must carry the name of its store [5.39]',
     t.is(missing?.message, `No item named "${item}"`)
   }
   const [name = ''] = (await repo.list('Plugins')).filter(path => path.endsWith('/Name.json'))
-  await repo.setText(name, '{"name":"bank"}')
+  await setText(repo, name, '{"name":"bank"}')
   await dataStore.setItem('notes', 'a', '1')
   const calls = [
     () => dataStore.getItem('shop', 'cart'),
@@ -80,8 +81,8 @@ test('files that cannot be read are reported and left out, and the rest is liste
   for (const item of ['a', 'b', 'c', 'd']) await dataStore.setItem('shop', item, item)
   const items = (await repo.list('Plugins')).filter(path => !path.endsWith('/Name.json'))
   const texts = ['no JSON', '{"key":5,"data":"x"}', '{"key":"other","data":"x"}']
-  for (const [at, text] of texts.entries()) await repo.setText(items[at] ?? '', text)
-  await repo.setText('Plugins/damaged/Name.json', '[]')
+  for (const [at, text] of texts.entries()) await setText(repo, items[at] ?? '', text)
+  await setText(repo, 'Plugins/damaged/Name.json', '[]')
   const again = await openSettings(makeSyncStore(), { files: (await device.reopen()).files })
   t.is((await again.dataStore.listItemIds('shop')).length, 1)
   t.deepEqual(await again.dataStore.listStoreIds(), ['shop'])

@@ -6,6 +6,7 @@ import type { Services } from '../../../kernel/plugins/services.ts'
 import type { SyncLoop } from '../../../kernel/sync/sync-loop.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
+import { setText } from '../../helpers/repo-texts.ts'
 import { openToyHome } from '../../helpers/toy-home.ts'
 
 const io = makeNodeIo()
@@ -83,7 +84,7 @@ test('observers hear whose a repo is when it opens, and that it has closed last 
     const { repo } = await repos.open(info, 'empty')
     const own = { repoId: repo.id, accountId: 'account', walletId: info.id }
     t.like(told[0], { ...own, isOpen: true })
-    await repo.setText('WalletName.json', '{"walletName":"x"}')
+    await setText(repo, 'WalletName.json', '{"walletName":"x"}')
     t.like(told.at(-1), { ...own, isOpen: true, pendingCount: 1 })
     t.deepEqual(
       repos.list().map(({ walletId, isOpen }) => [walletId, isOpen]),

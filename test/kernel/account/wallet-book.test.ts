@@ -13,6 +13,7 @@ import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeKnownUser, type UserDevice } from '../../helpers/known-user.ts'
 import { listedWallets } from '../../helpers/listed-wallets.ts'
 import { openDevice } from '../../helpers/repo-device.ts'
+import { setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
 
@@ -416,7 +417,7 @@ test('a change that falls at any moment of a sync keeps what the sync brings', a
 test('the keys of every list there was are forgotten when the account closes, and none before', async t => {
   const { repo, io: repoIo } = await openDevice(makeSyncStore())
   const legacy = legacyFile()
-  await repo.setText('Wallets/old.json', JSON.stringify(legacy.file))
+  await setText(repo, 'Wallets/old.json', JSON.stringify(legacy.file))
   const [first, second] = [toyInfo(), toyInfo()].map(info => hideWalletInfo(info, ''))
   let listener = (): void => {}
   const login = {

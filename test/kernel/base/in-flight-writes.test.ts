@@ -5,6 +5,7 @@ import type { Disk } from '../../../kernel/io/disk.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { type Device, openDevice } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
 
 const { clock } = makeRepoIo()
@@ -70,7 +71,7 @@ test('a write that is not yet durable is not sent: when it fails the server has 
   const { device, hold, fail } = await openHeld(store)
   await device.sync()
   hold()
-  const write = device.repo.setText('transaction/1-t.json', MUCH)
+  const write = setText(device.repo, 'transaction/1-t.json', MUCH)
   const sync = device.sync()
   await turns()
   fail()
@@ -84,18 +85,18 @@ test('what another device wrote is not built upon a write that fails', async t =
   const store = makeSyncStore()
   const { device, hold, fail } = await openHeld(store)
   const other = await openDevice(store)
-  await device.repo.setText('f', 'old')
+  await setText(device.repo, 'f', 'old')
   await device.sync()
   await other.sync()
-  await other.repo.setText('f', 'of the other')
+  await setText(other.repo, 'f', 'of the other')
   await other.sync()
   hold()
-  const write = device.repo.setTexts(
-    new Map([
+  const write = device.repo.write({
+    texts: new Map([
       ['f', 'fails'],
       ['transaction/1-t.json', MUCH]
     ])
-  )
+  })
   const sync = device.sync()
   await turns()
   fail()
@@ -110,9 +111,9 @@ test('what another device wrote is not built upon a write that fails', async t =
 test('a text that equals one on its way is acknowledged with it, or fails with it', async t => {
   const { device, hold, fail } = await openHeld(makeSyncStore())
   hold()
-  const first = device.repo.setText('transaction/1-t.json', MUCH)
+  const first = setText(device.repo, 'transaction/1-t.json', MUCH)
   let isDone = false
-  const second = device.repo.setText('transaction/1-t.json', MUCH)
+  const second = setText(device.repo, 'transaction/1-t.json', MUCH)
   second.then(
     () => {
       isDone = true
@@ -129,13 +130,13 @@ test('a text that equals one on its way is acknowledged with it, or fails with i
 test('a text that equals one on its way fails with it although another in the same call is new, and that is not written', async t => {
   const { device, hold, fail } = await openHeld(makeSyncStore())
   hold()
-  const first = device.repo.setText('transaction/1-t.json', MUCH)
-  const second = device.repo.setTexts(
-    new Map([
+  const first = setText(device.repo, 'transaction/1-t.json', MUCH)
+  const second = device.repo.write({
+    texts: new Map([
       ['transaction/1-t.json', MUCH],
       ['new', 'text']
     ])
-  )
+  })
   const ends = Promise.allSettled([first, second])
   await turns()
   fail()
@@ -149,8 +150,8 @@ test('rows alongside a text that equals one on its way are written with it, or n
   const { device, hold, fail } = await openHeld(makeSyncStore())
   hold()
   const text = new Map([['transaction/1-t.json', MUCH]])
-  const first = device.repo.setTexts(text)
-  const second = device.repo.setTexts(text, new Map([['taken', '1']]))
+  const first = device.repo.write({ texts: text })
+  const second = device.repo.write({ texts: text, alongside: new Map([['taken', '1']]) })
   const ends = Promise.allSettled([first, second])
   await turns()
   fail()
@@ -162,21 +163,21 @@ test('rows alongside a text that equals one on its way are written with it, or n
 
 test('a write has one revision, which all its files bear, although the one before it fails while it is planned', async t => {
   const { device, hold, fail, holdReads } = await openHeld(makeSyncStore())
-  await device.repo.setText('transaction/1-t.json', MUCH)
+  await setText(device.repo, 'transaction/1-t.json', MUCH)
   const { repo } = await device.reopen()
   const first = repo.revision
   hold()
-  const failing = repo.setText('transaction/2-t.json', MUCH)
+  const failing = setText(repo, 'transaction/2-t.json', MUCH)
   const release = holdReads()
   const paths = Array.from({ length: 600 }, (_, i) => `transaction/9${i}-t.json`).concat(
     'transaction/1-t.json'
   )
-  const write = repo.setTexts(new Map(paths.map(path => [path, path])))
+  const write = repo.write({ texts: new Map(paths.map(path => [path, path])) })
   await turns()
   fail()
   await t.throwsAsync(failing, { code: 'STORAGE_FULL' })
   release()
-  const revision = (await write) ?? 0
+  const { revision = 0 } = await write
   t.is(revision, repo.revision)
   t.deepEqual(await repo.changedSince(revision), { paths: [], revision })
   t.deepEqual(await repo.changedSince(first, new Set([revision])), { paths: [], revision })
@@ -187,13 +188,13 @@ test('the revision of a write that failed is not used again, so that whoever saw
   const { device, hold, fail } = await openHeld(makeSyncStore())
   const { repo } = device
   hold()
-  const failing = repo.setText('transaction/1-t.json', MUCH)
+  const failing = setText(repo, 'transaction/1-t.json', MUCH)
   const seen = repo.changedSince(0)
   await turns()
   fail()
   await t.throwsAsync(failing, { code: 'STORAGE_FULL' })
   const { revision } = await seen
-  await repo.setText('transaction/2-t.json', 'later')
+  await setText(repo, 'transaction/2-t.json', 'later')
   t.deepEqual((await repo.changedSince(revision)).paths, ['transaction/2-t.json'])
 })
 

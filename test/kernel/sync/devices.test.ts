@@ -9,6 +9,7 @@ import { runSchedule, SCHEDULE_KINDS } from '../../helpers/device-schedule.ts'
 import { drawSeed } from '../../helpers/drawn-runs.ts'
 import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
 
 const PATH = 's.json'
@@ -18,7 +19,7 @@ const conflictsOf = (reports: readonly unknown[]): string[] =>
 /** Two devices that have the same file. */
 const twoDevices = async (store: SyncStore, text: string): Promise<[Device, Device]> => {
   const [a, b] = [await openDevice(store), await openDevice(store)]
-  await a.repo.setText(PATH, text)
+  await setText(a.repo, PATH, text)
   await a.sync()
   await b.sync()
   return [a, b]
@@ -28,11 +29,11 @@ test('of two devices that edit one file and sync at once neither loses its edit,
   for (let run = 0; run < 40; run += 1) {
     const store = makeSyncStore()
     const [a, b] = [await openDevice(store), await openDevice(store)]
-    await a.repo.setText('s.json', '{"x":0,"y":0}')
+    await setText(a.repo, 's.json', '{"x":0,"y":0}')
     await a.sync()
     await b.sync()
-    await a.repo.setText('s.json', '{"x":1,"y":0}')
-    await b.repo.setText('s.json', '{"x":0,"y":1}')
+    await setText(a.repo, 's.json', '{"x":1,"y":0}')
+    await setText(b.repo, 's.json', '{"x":0,"y":1}')
     await Promise.all([a.sync(), b.sync()])
     for (const device of [a, b, a, b]) await device.sync()
     for (const device of [a, b]) t.deepEqual(await device.json('s.json'), { x: 1, y: 1 })
@@ -64,11 +65,11 @@ const beforeUpload = (store: SyncStore, task: () => Promise<unknown> | undefined
 test('of a file that is no JSON, the newest text stands when two devices write at once and one writes again', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
-  await a.repo.setText('w.txt', 'first of A')
-  await b.repo.setText('w.txt', 'first of B')
+  await setText(a.repo, 'w.txt', 'first of A')
+  await setText(b.repo, 'w.txt', 'first of B')
   beforeUpload(store, () => b.sync())
   await a.sync()
-  await a.repo.setText('w.txt', 'second of A')
+  await setText(a.repo, 'w.txt', 'second of A')
   // B has read the first of A, and merged it with its own.
   beforeUpload(store, () => a.sync())
   await b.sync()
@@ -79,8 +80,8 @@ test('of a file that is no JSON, the newest text stands when two devices write a
 test('an edit that makes an object survives a race on top of what another app wrote', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
-  await a.repo.setText(PATH, '{"n":{"b":1}}')
-  await b.repo.setText(PATH, '{"x":9,"n":{}}')
+  await setText(a.repo, PATH, '{"n":{"b":1}}')
+  await setText(b.repo, PATH, '{"x":9,"n":{}}')
   let syncing: Promise<unknown> | undefined
   // A has read before the other app wrote, and B after that.
   beforeUpload(store, () => {
@@ -102,7 +103,7 @@ test('an edit that makes an object survives a race on top of what another app wr
 test('a new file that another app writes over at once is told, and its text is kept', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setText(PATH, '{"x":1}')
+  await setText(a.repo, PATH, '{"x":1}')
   await a.sync()
   store.put({ [PATH]: boxOf('{"y":2}') })
   await a.sync()
@@ -138,15 +139,15 @@ test('an edit on top of a deletion that may have left says what went into the fi
     const box = JSON.parse((await repo.getBox(PATH)) ?? '') as Box
     return openMarkedText(io, { key: dataKey, box }, decodeProvenance).mark?.lineage
   }
-  await a.repo.setText(PATH, '{"x":1}')
+  await setText(a.repo, PATH, '{"x":1}')
   const first = await lineageOf(a)
   store.fault = () => {
     throw new Error('No answer')
   }
   await t.throwsAsync(a.sync())
   const again = await a.reopen()
-  await again.repo.delete(PATH)
-  await again.repo.setText(PATH, '{"x":2}')
+  await deleteFile(again.repo, PATH)
+  await setText(again.repo, PATH, '{"x":2}')
   const second = await lineageOf(again)
   t.is(first?.size, 1)
   for (const [session, count] of first ?? []) t.is(second?.get(session), count)
@@ -155,7 +156,7 @@ test('an edit on top of a deletion that may have left says what went into the fi
 test('devices that know each other’s version as an older one come to one text, and send it once', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
-  await a.repo.setText(PATH, '{"a":1}')
+  await setText(a.repo, PATH, '{"a":1}')
   const other = boxOf('{"b":2}')
   beforeUpload(store, async () => {
     store.put({ [PATH]: other })
@@ -175,7 +176,7 @@ test('devices that know each other’s version as an older one come to one text,
 test('an upload that arrived although its sender never heard undoes nothing that another device made of it', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store, '{"x":0,"y":0}')
-  await a.repo.setText(PATH, '{"x":1,"y":0}')
+  await setText(a.repo, PATH, '{"x":1,"y":0}')
   store.beforeAnswer = async () => {
     throw new Error('The line broke')
   }
@@ -183,7 +184,7 @@ test('an upload that arrived although its sender never heard undoes nothing that
   store.beforeAnswer = undefined
   await b.sync()
   t.deepEqual(await b.json(PATH), { x: 1, y: 0 })
-  await b.repo.setText(PATH, '{"x":0,"y":2}')
+  await setText(b.repo, PATH, '{"x":0,"y":2}')
   await b.sync()
   await a.sync()
   await b.sync()
@@ -194,7 +195,7 @@ test('an upload that arrived although its sender never heard undoes nothing that
 test('what two devices changed at once is counted, and a version that came late is merged as far as it goes and told', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store, '{"x":0,"y":0,"z":0}')
-  await b.repo.setText(PATH, '{"x":0,"y":1,"z":0}')
+  await setText(b.repo, PATH, '{"x":0,"y":1,"z":0}')
   // The upload of B leaves, and lies somewhere for two days.
   let deliver: (() => Promise<unknown>) | undefined
   const { fetch } = store
@@ -205,14 +206,14 @@ test('what two devices changed at once is counted, and a version that came late 
     throw new Error('No answer')
   }
   await t.throwsAsync(b.sync())
-  await a.repo.setText(PATH, '{"x":1,"y":0,"z":0}')
+  await setText(a.repo, PATH, '{"x":1,"y":0,"z":0}')
   await a.sync()
   for (const [path, hours] of [
     ['other.json', 48],
     ['another.json', 1]
   ] as const) {
     await a.clock.advance(hours * 3_600_000)
-    await a.repo.setText(path, '{"n":1}')
+    await setText(a.repo, path, '{"n":1}')
     await a.sync()
   }
   await deliver?.()
@@ -230,7 +231,7 @@ test('what two devices changed at once is counted, and a version that came late 
 test('who edited a file that another device deletes within the same exchange is told, and the text is kept', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store, '{"x":0}')
-  await a.repo.setText(PATH, '{"x":1}')
+  await setText(a.repo, PATH, '{"x":1}')
   await a.sync()
   // The deletion leaves a device that has not read again.
   store.put({ [PATH]: null })
@@ -248,7 +249,7 @@ test('a client that uploads without a look stands, and whoever lost an edit to i
   const [a] = await twoDevices(store, '{"x":0,"y":0}')
   const client = makeDeployedClient(makeRepoIo({ fetch: store.fetch }))
   await client.sync()
-  await a.repo.setText(PATH, '{"x":1,"y":0}')
+  await setText(a.repo, PATH, '{"x":1,"y":0}')
   await a.sync()
   client.setText(PATH, '{"x":0,"y":2}')
   await client.sync()
@@ -257,7 +258,7 @@ test('a client that uploads without a look stands, and whoever lost an edit to i
   t.is(a.repo.state.getSnapshot().doubtfulCount, 1)
   t.is(conflictsOf(a.reports).length, 1)
   // One that has seen ours loses nothing, and nothing is said.
-  await a.repo.setText(PATH, '{"x":3,"y":2}')
+  await setText(a.repo, PATH, '{"x":3,"y":2}')
   await a.sync()
   await client.sync()
   client.setText(PATH, '{"x":3,"y":4}')
@@ -271,7 +272,7 @@ test('a server that shows an older version gets the newer one again, and it is t
   const store = makeSyncStore()
   const [a] = await twoDevices(store, '{"x":0}')
   const old = store.files.get(PATH)
-  await a.repo.setText(PATH, '{"x":1}')
+  await setText(a.repo, PATH, '{"x":1}')
   await a.sync()
   if (old !== undefined) store.put({ [PATH]: old })
   await a.sync()

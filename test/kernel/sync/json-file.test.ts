@@ -3,6 +3,7 @@ import { isWalletError } from '../../../kernel/base/errors.ts'
 import { editFields, JsonFile } from '../../../kernel/sync/json-file.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
+import { setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'
 
 const PATH = 'Settings.json'
@@ -12,7 +13,7 @@ const open = async (
   text?: string
 ): Promise<{ file: JsonFile; kept: Map<string, string>; reports: unknown[] }> => {
   const [kept, reports] = [new Map<string, string>(), [] as unknown[]]
-  if (text !== undefined) await device.repo.setText(PATH, text)
+  if (text !== undefined) await setText(device.repo, PATH, text)
   const { repo, clock } = device
   const disk = makeFaultDisk(kept)
   return {
@@ -48,7 +49,7 @@ test('a missing file is read as none, and an edit that changes nothing writes no
     return [{ path: ['a', 'b'], value: undefined }]
   })
   t.is(device.repo.pendingCount, 0)
-  await device.repo.setText(PATH, ' { "b" : {"x":1,"y":2}, "a" : 1 }')
+  await setText(device.repo, PATH, ' { "b" : {"x":1,"y":2}, "a" : 1 }')
   await device.sync()
   await file.edit(() => [{ path: ['b'], value: { y: 2, x: 1 } }])
   t.is(device.repo.pendingCount, 0)
@@ -74,7 +75,7 @@ for (const [name, text, rule] of DAMAGED) {
     const [[keptAs = '', box = ''] = []] = kept
     t.regex(keptAs, /^quarantine\/repos\+.*\+Settings\.json\.\d+$/)
     t.false(text !== '' && box.includes(text))
-    await device.repo.setText(PATH, '{}')
+    await setText(device.repo, PATH, '{}')
     const other = await openDevice(makeSyncStore())
     await other.repo.applyReply({ changes: new Map([[PATH, box]]), sent: new Map() })
     t.is(await other.repo.getText(PATH), text)
@@ -107,7 +108,7 @@ test('a box that does not open is reported, read as nothing, and kept before an 
 
 test('if a damaged file cannot be kept, it is not replaced', async t => {
   const device = await openDevice(makeSyncStore())
-  await device.repo.setText(PATH, 'damaged')
+  await setText(device.repo, PATH, 'damaged')
   const { repo, clock } = device
   const disk = makeFaultDisk(new Map(), { at: 1, kind: 'full' })
   const file = new JsonFile({ repo, path: PATH, disk, clock, report: () => {} })

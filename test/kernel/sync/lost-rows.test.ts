@@ -1,5 +1,6 @@
 import test from 'ava'
 import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
+import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'
 
 const path = (i: number): string => `transaction/${i}-t.json`
@@ -14,7 +15,7 @@ const segmentsOf = ({ files }: Device): string[] =>
 test('damage that shows during a sync has the next one fetch everything anew', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setTexts(texts('first'))
+  await a.repo.write({ texts: texts('first') })
   await a.sync()
   await a.repo.close()
   for (const name of segmentsOf(a)) a.files.set(name, 'rubbish')
@@ -34,9 +35,9 @@ test('damage that shows during a sync has the next one fetch everything anew', a
 test('damage that shows while a repo closes has the next sync fetch everything anew', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setTexts(texts('first'))
+  await a.repo.write({ texts: texts('first') })
   const [first = ''] = segmentsOf(a)
-  await a.repo.setTexts(texts('second', COUNT - 100))
+  await a.repo.write({ texts: texts('second', COUNT - 100) })
   await a.sync()
   a.files.set(first, 'rubbish')
   // Whatever was read of it is no longer in memory then.
@@ -52,11 +53,11 @@ test('damage that shows while a repo closes has the next sync fetch everything a
 test('what was deleted does not come back on the server by a damaged index', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setTexts(texts('first'))
-  await a.repo.delete(path(3))
+  await a.repo.write({ texts: texts('first') })
+  await deleteFile(a.repo, path(3))
   // The deletion goes to the index with many rows, and is forgotten there when the index is put in order.
-  await a.repo.setTexts(texts('second', 3))
-  await a.repo.setTexts(new Map([...texts('third')].slice(200, 460)))
+  await a.repo.write({ texts: texts('second', 3) })
+  await a.repo.write({ texts: new Map([...texts('third')].slice(200, 460)) })
   await a.sync()
   await a.repo.close()
   const indexes = [...a.files.keys()].filter(name => /\/i\d{12}$/.test(name))
@@ -75,13 +76,13 @@ test('of fifteen hundred files that were deleted none comes back by a damaged in
   const store = makeSyncStore()
   const [all, gone] = [6000, 1500]
   const a = await openDevice(store)
-  await a.repo.setTexts(texts('first', all))
+  await a.repo.write({ texts: texts('first', all) })
   const deleted = Array.from({ length: gone }, (_, i) => [path(i * 4), null] as const)
-  await a.repo.editTexts([], () => ({ texts: new Map(deleted) }))
-  await a.repo.delete(path(1))
+  await a.repo.write({ texts: new Map(deleted) })
+  await deleteFile(a.repo, path(1))
   // The deletions go to the index with many rows, and are forgotten there when the index is put in order.
   for (const word of ['second', 'third', 'fourth'])
-    await a.repo.setTexts(new Map([...texts(word, all + 900)].slice(all)))
+    await a.repo.write({ texts: new Map([...texts(word, all + 900)].slice(all)) })
   await a.sync()
   await a.repo.close()
   const indexes = [...a.files.keys()].filter(name => /\/i\d{12}$/.test(name))
@@ -99,11 +100,11 @@ test('of fifteen hundred files that were deleted none comes back by a damaged in
 test('an edit whose text was lost on this device deletes nothing on the server', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setTexts(texts('first'))
+  await a.repo.write({ texts: texts('first') })
   await a.sync()
   const before = segmentsOf(a)
-  await a.repo.setTexts(texts('second').set('transaction/9-new.json', 'z'.repeat(9000)))
-  await a.repo.delete(path(5))
+  await a.repo.write({ texts: texts('second').set('transaction/9-new.json', 'z'.repeat(9000)) })
+  await deleteFile(a.repo, path(5))
   await a.repo.close()
   for (const name of segmentsOf(a)) if (!before.includes(name)) a.files.set(name, 'rubbish')
   t.true(segmentsOf(a).length > 0)
@@ -118,7 +119,7 @@ test('an edit whose text was lost on this device deletes nothing on the server',
   t.is((await other.repo.list('')).length, COUNT - 1, 'but for the one that was deleted')
   t.deepEqual(await b.repo.list(''), await other.repo.list(''))
   t.is(b.repo.pendingCount, 0)
-  await b.repo.setText(path(7), 'third')
+  await setText(b.repo, path(7), 'third')
   await b.sync()
   await other.sync()
   t.is(await other.repo.getText(path(7)), 'third')

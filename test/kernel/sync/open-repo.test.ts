@@ -3,6 +3,7 @@ import { exportDeployedRepo } from '../../../kernel/sync/open-repo.ts'
 import { isTombstonePath } from '../../../kernel/sync/tombstones.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, openDevice, repoId } from '../../helpers/repo-device.ts'
+import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'
 
 const root = `repos/${repoId}`
@@ -12,8 +13,8 @@ test('what was deleted or made here gives way to no folder of a deployed client'
   store.put({ f: boxOf('1'), g: boxOf('2') })
   const device = await openDevice(store)
   await device.sync()
-  await device.repo.delete('f')
-  await device.repo.setText('made', 'ours')
+  await deleteFile(device.repo, 'f')
+  await setText(device.repo, 'made', 'ours')
   await device.repo.close()
   const files = new Map(device.files)
   for (const name of ['f', 'h', 'made']) files.set(`${root}/data/${name}`, JSON.stringify(boxOf('old')))
@@ -53,12 +54,12 @@ test('an export has what the server has and what waits; what waits to be deleted
   store.put({ gone: boxOf('1'), edited: boxOf('2'), same: boxOf('3') })
   const device = await openDevice(store)
   await device.sync()
-  await device.repo.delete('gone')
-  await device.repo.setText('edited', 'new')
-  await device.repo.setText('fresh', 'x')
+  await deleteFile(device.repo, 'gone')
+  await setText(device.repo, 'edited', 'new')
+  await setText(device.repo, 'fresh', 'x')
   const files = new Map<string, string>()
-  const setText = async (path: string, text: string): Promise<void> => void files.set(path, text)
-  await exportDeployedRepo(device.repo, { ...makeFaultDisk(new Map()), setText })
+  const keep = async (path: string, text: string): Promise<void> => void files.set(path, text)
+  await exportDeployedRepo(device.repo, { ...makeFaultDisk(new Map()), setText: keep })
   const names = [...files.keys()].map(path => path.slice(root.length + 1)).sort()
   t.deepEqual(names, ['changes/edited', 'changes/fresh', 'data/edited', 'data/same', 'status.json'])
   t.is(files.get(`${root}/data/edited`), JSON.stringify(store.files.get('edited')))
@@ -71,7 +72,7 @@ test('tombstones go with the folder of a deployed client and come back from it, 
   store.put({ f: boxOf('1'), g: boxOf('2') })
   const device = await openDevice(store)
   await device.sync()
-  await device.repo.delete('f')
+  await deleteFile(device.repo, 'f')
   await device.sync()
   const folder = new Map<string, string>()
   await exportDeployedRepo(device.repo, makeFaultDisk(folder))

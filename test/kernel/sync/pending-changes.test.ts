@@ -4,6 +4,7 @@ import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
 import { PendingChanges, RepoFiles } from '../../../kernel/sync/repo-files.ts'
 import { boxText } from '../../../kernel/sync/repo-record.ts'
 import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
+import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
 /** Syncs so that no answer comes to an upload, which the server has kept or not. */
@@ -24,12 +25,12 @@ const syncUnanswered = async (
 test('a change that an earlier process sent without hearing of it can be taken back', async t => {
   const store = makeSyncStore()
   const first = await openDevice(store)
-  await first.repo.setText('s.json', '{"isOn":false}')
+  await setText(first.repo, 's.json', '{"isOn":false}')
   await first.sync()
-  await first.repo.setText('s.json', '{"isOn":true,"new":1}')
+  await setText(first.repo, 's.json', '{"isOn":true,"new":1}')
   await syncUnanswered(t, { store, device: first, isKept: true })
   const device = await first.reopen()
-  await device.repo.setText('s.json', '{"isOn":false}')
+  await setText(device.repo, 's.json', '{"isOn":false}')
   await device.sync()
   t.deepEqual(await device.json('s.json'), { isOn: false })
 })
@@ -37,10 +38,10 @@ test('a change that an earlier process sent without hearing of it can be taken b
 test('a change can be taken back although the server kept an early upload of it and lost the later ones', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
-  await device.repo.setText('s.json', '{"isOn":false}')
+  await setText(device.repo, 's.json', '{"isOn":false}')
   await device.sync()
   for (const [at, isKept] of [true, false, false].entries()) {
-    await device.repo.setText('s.json', `{"isOn":true,"try":${at}}`)
+    await setText(device.repo, 's.json', `{"isOn":true,"try":${at}}`)
     if (isKept) await syncUnanswered(t, { store, device, isKept })
     else {
       // The read would tell that the first one is there; nothing is read.
@@ -49,7 +50,7 @@ test('a change can be taken back although the server kept an early upload of it 
       store.fault = undefined
     }
   }
-  await device.repo.setText('s.json', '{"isOn":false}')
+  await setText(device.repo, 's.json', '{"isOn":false}')
   await device.sync()
   t.deepEqual(await device.json('s.json'), { isOn: false })
 })
@@ -61,7 +62,7 @@ test('many large changes go up in requests of about a megabyte each, and one tha
     { length: 6 },
     (_, n) => [`f${n}`, 'x'.repeat(n === 3 ? 1_500_000 : 300_000)] as const
   )
-  await device.repo.setTexts(new Map(texts))
+  await device.repo.write({ texts: new Map(texts) })
   await device.sync()
   const uploads = store.calls.filter(({ method }) => method === 'POST')
   t.true(uploads.length >= 4, `${uploads.length} uploads`)
@@ -73,27 +74,27 @@ test('many large changes go up in requests of about a megabyte each, and one tha
 test('a file that is made and deleted here needs no deletion, although an earlier one of its name was settled', async t => {
   const store = makeSyncStore()
   const first = await openDevice(store)
-  await first.repo.setText('f', 'one')
+  await setText(first.repo, 'f', 'one')
   await syncUnanswered(t, { store, device: first, isKept: true })
   const device = await first.reopen()
   // The first read shows that the upload has arrived.
   await device.sync()
   store.put({ f: null })
   await device.sync()
-  await device.repo.setText('f', 'two')
-  await device.repo.delete('f')
+  await setText(device.repo, 'f', 'two')
+  await deleteFile(device.repo, 'f')
   t.is(device.repo.pendingCount, 0)
 })
 
 test('an edit of a file that the server has deleted since is still one of the text that it was made of', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
-  await device.repo.setText('s.json', '{"x":1,"y":1}')
+  await setText(device.repo, 's.json', '{"x":1,"y":1}')
   await device.sync()
-  await device.repo.setText('s.json', '{"x":2,"y":1}')
+  await setText(device.repo, 's.json', '{"x":2,"y":1}')
   store.put({ 's.json': null })
   await syncUnanswered(t, { store, device, isKept: false })
-  await device.repo.setText('s.json', '{"x":3,"y":1}')
+  await setText(device.repo, 's.json', '{"x":3,"y":1}')
   store.put({ 's.json': boxOf('{"x":1,"y":2}') })
   await device.sync()
   t.deepEqual(await device.json('s.json'), { x: 3, y: 2 })

@@ -10,6 +10,7 @@ import { boxText, type RepoFile } from '../../../kernel/sync/repo-record.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -48,7 +49,7 @@ test('a server that shows an older version of a file is noticed, and gets the ne
 
 test('an edit of our own stays when the server shows a version from before the one it was made of', async t => {
   const { store, device } = await rolledBack()
-  await device.repo.setText('file', '{"a":3}')
+  await setText(device.repo, 'file', '{"a":3}')
   await device.sync()
   t.is(await device.repo.getText('file'), '{"a":3}')
   const other = await openDevice(store)
@@ -62,7 +63,7 @@ test('our own replaced texts are known too, whether the server or this device re
   const device = await openDevice(store)
   const boxes: Box[] = []
   for (const text of ['1', '2', '3']) {
-    await device.repo.setText('file', text)
+    await setText(device.repo, 'file', text)
     await device.sync()
     boxes.push(store.files.get('file') as Box)
   }
@@ -125,8 +126,8 @@ test('what is ordinary is no older state: edits of two devices, values put back,
   const [a, b] = [await openDevice(store), await openDevice(store)]
   for (let i = 0; i < 20; i += 1) {
     const [one, two] = i % 2 === 0 ? [a, b] : [b, a]
-    await one.repo.setText('file', `{"x":${i % 3}}`)
-    if (i % 5 === 0) await two.repo.delete('file')
+    await setText(one.repo, 'file', `{"x":${i % 3}}`)
+    if (i % 5 === 0) await deleteFile(two.repo, 'file')
     await one.sync()
     await two.sync()
     await one.sync()
@@ -391,10 +392,10 @@ test('one box that is refused, because too many that do not open are kept, is to
 test('an older version that this device has never seen is told of as one file', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
-  await b.repo.setText('file', '{"x":1}')
+  await setText(b.repo, 'file', '{"x":1}')
   await b.sync()
   const old = store.files.get('file') as Box
-  await b.repo.setText('file', '{"x":2}')
+  await setText(b.repo, 'file', '{"x":2}')
   await b.sync()
   await a.sync()
   store.put({ file: old })

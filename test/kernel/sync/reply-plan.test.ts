@@ -15,6 +15,7 @@ import type { RepoFiles } from '../../../kernel/sync/repo-files.ts'
 import { BULK } from '../../../kernel/sync/repo-record.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, dataKey, openDevice, repoId } from '../../helpers/repo-device.ts'
+import { setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore } from '../../helpers/sync-store.ts'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -111,7 +112,7 @@ test('files that were edited here are no deletions, however many the server dele
   const device = await openDevice(store)
   store.put(numbered(60, boxOf('1')))
   await device.sync()
-  await device.repo.setTexts(new Map(Object.keys(numbered(60, null)).map(path => [path, 'edited'])))
+  await device.repo.write({ texts: new Map(Object.keys(numbered(60, null)).map(path => [path, 'edited'])) })
   store.put(numbered(60, null))
   await device.sync()
   t.is(store.files.size, 60)
@@ -131,9 +132,9 @@ for (const { name, isClosed, length, places } of damagedStores) {
       const store = makeSyncStore()
       const device = await openDevice(store)
       for (let at = 0; at < 4; at += 1) {
-        await device.repo.setText(`f${at}`, `synced ${at}`.padEnd(length))
+        await setText(device.repo, `f${at}`, `synced ${at}`.padEnd(length))
         await device.sync()
-        await device.repo.setText(`g${at}`, `waits ${at}`.padEnd(length))
+        await setText(device.repo, `g${at}`, `waits ${at}`.padEnd(length))
       }
       if (isClosed) await device.repo.close()
       return { store, files: new Map(device.files) }
@@ -354,7 +355,7 @@ test('versions that no device can build upon any more are forgotten with a later
   const store = makeSyncStore()
   const device = await openDevice(store)
   for (const text of ['1', '2', '3']) {
-    await device.repo.setText('f', text)
+    await setText(device.repo, 'f', text)
     await device.sync()
   }
   await device.clock.advance(DAY_MS + 1)
@@ -370,7 +371,7 @@ test('versions that no device can build upon any more are forgotten with a later
 test('a change whose text was lost here is over when the server has a text of the file', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
-  await device.repo.setText('other', '1')
+  await setText(device.repo, 'other', '1')
   await device.sync()
   await device.repo.close()
   await writeEntries(device, new Map([['c/lost', 'again']]))

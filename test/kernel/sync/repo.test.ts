@@ -5,6 +5,7 @@ import { boxText } from '../../../kernel/sync/repo-record.ts'
 import { SyncLoop } from '../../../kernel/sync/sync-loop.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice, repoId } from '../../helpers/repo-device.ts'
+import { deleteFile, editText, setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore, replyOf } from '../../helpers/sync-store.ts'
 
 const deployed = (prefix = ''): Map<string, string> =>
@@ -96,31 +97,31 @@ test('a damaged file of a deployed folder is reported and left; the rest is take
 
 test('texts, listings and deletions are those of plain files, and paths cannot leave the repo', async t => {
   const { repo } = await openDevice(makeSyncStore())
-  await repo.setTexts(
-    new Map([
+  await repo.write({
+    texts: new Map([
       ['a/b/c', '1'],
       ['a/d', '2'],
       ['ab', '3']
     ])
-  )
+  })
   t.deepEqual(await repo.list('a'), ['a/b/c', 'a/d'])
-  await repo.delete('a/d')
+  await deleteFile(repo, 'a/d')
   t.deepEqual(await repo.list(''), ['a/b/c', 'ab'])
   t.is(repo.pendingCount, 2)
   for (const path of ['../x', '/x', 'a//b', 'a/./b', '']) {
-    t.true(isWalletError(await t.throwsAsync(repo.setText(path, 'x')), 'PATH_REFUSED'))
+    t.true(isWalletError(await t.throwsAsync(setText(repo, path, 'x')), 'PATH_REFUSED'))
     await t.throwsAsync(repo.getText(path))
-    t.true(isWalletError(await t.throwsAsync(repo.delete(path)), 'PATH_REFUSED'))
+    t.true(isWalletError(await t.throwsAsync(deleteFile(repo, path)), 'PATH_REFUSED'))
   }
-  t.true(isWalletError(await t.throwsAsync(repo.setText('big', 'x'.repeat(9_000_000))), 'STORAGE_FAILED'))
-  t.true(isWalletError(await t.throwsAsync(repo.setText('half', '\ud800')), 'STORAGE_FAILED'))
+  t.true(isWalletError(await t.throwsAsync(setText(repo, 'big', 'x'.repeat(9_000_000))), 'STORAGE_FAILED'))
+  t.true(isWalletError(await t.throwsAsync(setText(repo, 'half', '\ud800')), 'STORAGE_FAILED'))
 })
 
 test('whatever is asked after a write was begun is answered with it', async t => {
   const { repo } = await openDevice(makeSyncStore())
   const { revision } = await repo.changedSince(0)
   const path = 'transaction/1.json'
-  const write = repo.setText(path, '{}')
+  const write = setText(repo, path, '{}')
   const [isThere, paths, box, texts, changes] = await Promise.all([
     repo.has(path),
     repo.list(''),
@@ -140,9 +141,9 @@ test('a large write and the small one after it end in the order they were made',
   const { repo } = await openDevice(makeSyncStore())
   const many = new Map(Array.from({ length: 500 }, (_, i) => [`f${i}`, 'first']))
   const writes = [
-    repo.setTexts(many),
-    repo.setText('f499', 'second'),
-    repo.setTexts(new Map([['f0', 'third']]))
+    repo.write({ texts: many }),
+    setText(repo, 'f499', 'second'),
+    repo.write({ texts: new Map([['f0', 'third']]) })
   ]
   await Promise.all(writes)
   t.is(await repo.getText('f499'), 'second')
@@ -153,8 +154,8 @@ test('a write that fails is forgotten, and the count of pending changes is right
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files, { at: 2, kind: 'full' })
   const { repo } = await openDevice(makeSyncStore(), { files, disk })
-  await repo.setText('f', '1')
-  t.true(isWalletError(await t.throwsAsync(repo.setText('g', '2')), 'STORAGE_FULL'))
+  await setText(repo, 'f', '1')
+  t.true(isWalletError(await t.throwsAsync(setText(repo, 'g', '2')), 'STORAGE_FULL'))
   t.is(await repo.getText('g'), undefined)
   t.is(repo.pendingCount, 1)
   t.is(repo.state.getSnapshot().pendingCount, 1)
@@ -178,7 +179,7 @@ test('one timer serves all repos: each syncs every 30 s, and a second after a wr
   for (let i = 0; i < 10; i += 1) await device.clock.advance(30_000)
   t.true(store.calls.length >= 21 * 9 && store.calls.length <= 21 * 13, `${store.calls.length} calls`)
   const before = store.calls.filter(call => call.method === 'POST').length
-  await device.repo.setText('f', '1')
+  await setText(device.repo, 'f', '1')
   await device.clock.advance(1200)
   t.is(store.calls.filter(call => call.method === 'POST').length, before + 1)
   t.is(device.repo.pendingCount, 0)
@@ -192,7 +193,7 @@ test('what the syncs of a repo have exchanged is counted from nothing, with the 
   const loop = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
   t.deepEqual(loop.trafficOf(device.repo), { sent: 0, received: 0 })
   store.put({ theirs: boxOf('1'), more: boxOf('2') })
-  await device.repo.setText('ours', '3')
+  await setText(device.repo, 'ours', '3')
   await loop.syncNow(device.repo)
   t.deepEqual(loop.trafficOf(device.repo), { sent: 1, received: 2 })
   const later = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
@@ -215,7 +216,7 @@ test('repos that fall due within seven seconds sync together, but a write waits 
   loop.add(b.repo)
   await a.clock.advance(5)
   t.is(store.calls.length, 2)
-  await b.repo.setText('f', '1')
+  await setText(b.repo, 'f', '1')
   draws.push(0)
   loop.add(c.repo)
   await a.clock.advance(5)
@@ -232,10 +233,10 @@ test('an edit made during its own upload goes up a second later, not half a minu
   // The first sync falls on the middle of its second, so that the one after the edit cannot fall into it too.
   const io = { ...device.io, random: (count: number) => new Uint8Array(count).fill(128) }
   const loop = new SyncLoop({ io, servers: device.servers, report: () => {} })
-  await device.repo.setText('f', '1')
+  await setText(device.repo, 'f', '1')
   store.beforeAnswer = async () => {
     store.beforeAnswer = undefined
-    await device.repo.setText('f', '2')
+    await setText(device.repo, 'f', '2')
   }
   loop.add(device.repo)
   await device.clock.advance(1100)
@@ -248,14 +249,14 @@ test('an edit made during its own upload goes up a second later, not half a minu
 test('a server that answers each upload with an earlier deletion gets no more than a few, then two in a minute', async t => {
   const store = makeSyncStore()
   const [device, other] = [await openDevice(store), await openDevice(store)]
-  await device.repo.setText('f', '1')
+  await setText(device.repo, 'f', '1')
   await device.sync()
   await other.sync()
-  await other.repo.delete('f')
+  await deleteFile(other.repo, 'f')
   await other.sync()
   const old = Object.fromEntries([...store.files, ['f', null]])
   await device.sync()
-  await device.repo.setText('f', '2')
+  await setText(device.repo, 'f', '2')
   await device.sync()
   store.fault = () => replyOf(200, { changes: old, hash: 'abc' })
   const loop = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
@@ -271,7 +272,7 @@ test('a server that answers each upload with an earlier deletion gets no more th
   t.true(later <= 24, `${later} uploads in ten minutes`)
   t.is(await device.repo.getText('f'), '2')
   // A write goes up as soon as ever.
-  await device.repo.setText('g', '1')
+  await setText(device.repo, 'g', '1')
   t.is(await uploadsIn(2), 1)
   store.fault = undefined
   await uploadsIn(60)
@@ -345,12 +346,12 @@ test('a write to a repo that fails waits as long as the repo does, and a second 
   store.fault = undefined
   const before = store.calls.length
   t.true(before > 0)
-  await repo.setText('f', '1')
+  await setText(repo, 'f', '1')
   await clock.advance(25_000)
   t.is(store.calls.length, before)
   await clock.advance(8000)
   t.is(repo.pendingCount, 0)
-  await repo.setText('f', '2')
+  await setText(repo, 'f', '2')
   await clock.advance(1200)
   t.is(repo.pendingCount, 0)
   loop.close()
@@ -366,17 +367,51 @@ test('an edit of a text loses nothing of what a sync brings at the same moment',
       return JSON.stringify({ ...fields, [name]: (fields[name] ?? 0) + 1 })
     }
   for (let ticks = 0; ticks < 40; ticks += 1) {
-    await b.repo.editText('f', addTo('theirs'))
+    await editText(b.repo, 'f', addTo('theirs'))
     await b.sync()
     const syncing = a.sync()
     for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve()
-    await Promise.all([a.repo.editText('f', addTo('mine')), syncing])
+    await Promise.all([editText(a.repo, 'f', addTo('mine')), syncing])
     await a.sync()
     await b.sync()
   }
   t.deepEqual(await a.json('f'), { mine: 40, theirs: 40 })
-  await a.repo.editText('f', () => undefined)
+  await editText(a.repo, 'f', () => undefined)
   t.is(a.repo.pendingCount, 0)
+})
+
+test('a write that expects other texts than there are is stale, and writes nothing of its texts and rows', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const { repo } = device
+  store.put({ damaged: { ...boxOf('x'), data_base64: 'AAAA' } })
+  await device.sync()
+  await setText(repo, 'there', '1')
+  const texts = new Map([['new', 'text']])
+  const alongside = new Map([['row', '1']])
+  const cases: readonly (readonly [path: string, text: string | undefined])[] = [
+    ['there', '2'],
+    ['there', undefined],
+    ['absent', '1'],
+    ['damaged', 'x'],
+    ['damaged', undefined]
+  ]
+  for (const expected of cases) {
+    const expect = new Map([['transaction/1-t.json', undefined], expected])
+    t.deepEqual(await repo.write({ texts, expect, alongside }), { isStale: true, revision: undefined })
+  }
+  t.false(await repo.has('new'))
+  t.is(repo.local.get('row'), undefined)
+  await t.throwsAsync(repo.write({ texts, expect: new Map([['../x', undefined]]) }), { code: 'PATH_REFUSED' })
+  const expect = new Map([
+    ['there', '1'],
+    ['absent', undefined]
+  ])
+  const { isStale, revision } = await repo.write({ texts, expect, alongside })
+  t.false(isStale)
+  t.is(revision, repo.revision)
+  t.is(await repo.getText('new'), 'text')
+  t.is(repo.local.get('row'), '1')
 })
 
 test('a repo that is closed waits for the sync and the write under way, and then refuses more', async t => {
@@ -387,14 +422,16 @@ test('a repo that is closed waits for the sync and the write under way, and then
   }
   const syncing = repo.runSync(async () => {
     await turns()
-    await repo.setText('synced.json', '1')
+    await setText(repo, 'synced.json', '1')
   })
   const closed = repo.close()
   await t.notThrowsAsync(syncing)
   await closed
-  await t.throwsAsync(repo.setText('late.json', '1'))
+  await t.throwsAsync(setText(repo, 'late.json', '1'))
   const other = await openDevice(store)
-  const writing = other.repo.setTexts(new Map(Array.from({ length: 2000 }, (_, n) => [`f${n}.json`, '1'])))
+  const writing = other.repo.write({
+    texts: new Map(Array.from({ length: 2000 }, (_, n) => [`f${n}.json`, '1']))
+  })
   await Promise.all([t.notThrowsAsync(writing), other.repo.close()])
 })
 

@@ -7,6 +7,7 @@ import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice, syncKey } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { makeSilentDisk } from '../../helpers/silent-disk.ts'
 import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
@@ -19,7 +20,7 @@ test('a file written on one device is on the other after two syncs, and its list
   const [a, b] = await twoDevices()
   const heard: string[] = []
   b.repo.onServerChange(paths => heard.push(...paths))
-  await a.repo.setText('WalletName.json', '{"walletName":"x"}')
+  await setText(a.repo, 'WalletName.json', '{"walletName":"x"}')
   t.is(a.repo.state.getSnapshot().pendingCount, 1)
   t.deepEqual(await a.sync(), { sent: ['WalletName.json'], changed: [] })
   t.is(a.repo.pendingCount, 0)
@@ -39,7 +40,7 @@ test('a sync is a read with repo id and last hash, or an update with changes; bo
   t.deepEqual((await device.sync()).changed, ['theirs.json'])
   const first = hashNow()
   t.deepEqual(asked(), [`GET /api/v2/store/${repoKey}/`])
-  await device.repo.setText('ours.json', '2')
+  await setText(device.repo, 'ours.json', '2')
   t.is((await device.sync()).sent.length, 1)
   t.not(hashNow(), first)
   t.deepEqual(asked(), [
@@ -57,7 +58,9 @@ test('a sync is a read with repo id and last hash, or an update with changes; bo
 test('250 new files go up in three requests back to back, after one read', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setTexts(new Map(Array.from({ length: 250 }, (_, i) => [`transaction/${i}.json`, `${i}`])))
+  await a.repo.write({
+    texts: new Map(Array.from({ length: 250 }, (_, i) => [`transaction/${i}.json`, `${i}`]))
+  })
   t.is((await a.sync()).sent.length, 250)
   t.deepEqual(
     store.calls.map(call => [call.method, call.paths.length]),
@@ -74,8 +77,8 @@ test('250 new files go up in three requests back to back, after one read', async
 test('large files go up in several requests, and one beyond the limit alone', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  for (const name of ['a', 'b', 'c']) await a.repo.setText(name, name.repeat(400_000))
-  await a.repo.setText('large', 'x'.repeat(2_000_000))
+  for (const name of ['a', 'b', 'c']) await setText(a.repo, name, name.repeat(400_000))
+  await setText(a.repo, 'large', 'x'.repeat(2_000_000))
   await a.sync()
   t.deepEqual(
     store.calls.map(call => call.paths.length),
@@ -87,7 +90,7 @@ test('an upload leaves while at most four replies wait for the disk', async t =>
   const store = makeSyncStore()
   const disk = makeSilentDisk(new Map())
   const device = await openDevice(store, { disk })
-  await device.repo.setTexts(new Map(Array.from({ length: 800 }, (_, n) => [`f${n}`, 'text'])))
+  await device.repo.write({ texts: new Map(Array.from({ length: 800 }, (_, n) => [`f${n}`, 'text'])) })
   const uploads = (): number => store.calls.filter(({ method }) => method === 'POST').length
   let uploadsAtFirst = 0
   store.beforeAnswer = async () => {
@@ -109,12 +112,12 @@ test('a sync that changes nothing writes nothing, and neither does an equal text
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
   const a = await openDevice(store, { files, disk })
-  await a.repo.setText('f', '1')
+  await setText(a.repo, 'f', '1')
   await a.sync()
   const before = disk.writeCount
   await a.sync()
-  await a.repo.setText('f', '1')
-  await a.repo.delete('none')
+  await setText(a.repo, 'f', '1')
+  await deleteFile(a.repo, 'none')
   await a.sync()
   t.is(disk.writeCount, before)
   t.is(a.repo.pendingCount, 0)
@@ -123,10 +126,10 @@ test('a sync that changes nothing writes nothing, and neither does an equal text
 test('an edit made during its own upload survives and goes up with the next sync', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setText('f', 'first')
+  await setText(a.repo, 'f', 'first')
   store.beforeAnswer = async () => {
     store.beforeAnswer = undefined
-    await a.repo.setText('f', 'second')
+    await setText(a.repo, 'f', 'second')
   }
   await a.sync()
   t.is(await a.repo.getText('f'), 'second')
@@ -141,10 +144,10 @@ test('an edit made during its own upload survives and goes up with the next sync
 test('a deletion made during the upload of a new file is not lost', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setText('f', 'first')
+  await setText(a.repo, 'f', 'first')
   store.beforeAnswer = async () => {
     store.beforeAnswer = undefined
-    await a.repo.delete('f')
+    await deleteFile(a.repo, 'f')
   }
   await a.sync()
   await a.sync()
@@ -154,11 +157,11 @@ test('a deletion made during the upload of a new file is not lost', async t => {
 
 test('two devices that edit different fields of one file both keep their edits', async t => {
   const [a, b] = await twoDevices()
-  await a.repo.setText('s.json', '{"x":0,"y":0}')
+  await setText(a.repo, 's.json', '{"x":0,"y":0}')
   await a.sync()
   await b.sync()
-  await a.repo.setText('s.json', '{"x":1,"y":0}')
-  await b.repo.setText('s.json', '{"x":0,"y":2}')
+  await setText(a.repo, 's.json', '{"x":1,"y":0}')
+  await setText(b.repo, 's.json', '{"x":0,"y":2}')
   await a.sync()
   await b.sync()
   await a.sync()
@@ -169,7 +172,7 @@ test('two devices that edit different fields of one file both keep their edits',
 test('an answer to an upload that holds another text is merged, and settles', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setText('s.json', '{"x":1}')
+  await setText(a.repo, 's.json', '{"x":1}')
   store.beforeAnswer = undefined
   store.fault = call =>
     call.method === 'POST'
@@ -183,12 +186,12 @@ test('an answer to an upload that holds another text is merged, and settles', as
 
 test('other files are last writer wins', async t => {
   const [a, b] = await twoDevices()
-  await a.repo.setText('f', 'base')
+  await setText(a.repo, 'f', 'base')
   await a.sync()
   await b.sync()
-  await a.repo.setText('f', 'from a')
+  await setText(a.repo, 'f', 'from a')
   await b.clock.advance(60_000)
-  await b.repo.setText('f', 'from b')
+  await setText(b.repo, 'f', 'from b')
   await a.sync()
   await b.sync()
   await a.sync()
@@ -211,7 +214,7 @@ test('any schedule of edits, deletions, failures and syncs of two devices conver
         const here = devices[device] as Device
         if (action === 'edit') {
           const fields = ((await here.json('s.json')) ?? {}) as Record<string, number>
-          await here.repo.setText('s.json', JSON.stringify({ ...fields, [`d${device}`]: index + 1 }))
+          await setText(here.repo, 's.json', JSON.stringify({ ...fields, [`d${device}`]: index + 1 }))
           last[device] = index + 1
         } else if (action === 'sync') {
           await here.sync()
@@ -245,8 +248,8 @@ test('syncs that overlap still converge', async t => {
     fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { maxLength: 8 }), async rounds => {
       const [a, b] = await twoDevices()
       for (const [index, [x, y]] of rounds.entries()) {
-        await a.repo.setText(`f${x}`, `{"a":${index}}`)
-        await b.repo.setText(`f${y}`, `{"b":${index}}`)
+        await setText(a.repo, `f${x}`, `{"a":${index}}`)
+        await setText(b.repo, `f${y}`, `{"b":${index}}`)
         await Promise.all([a.sync(), b.sync(), a.sync()])
       }
       for (const device of [a, b, a, b]) await device.sync()
@@ -270,11 +273,11 @@ const loseAnswer = async (store: SyncStore, device: Device): Promise<void> => {
 test('a change is taken back although the upload of it was never answered', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store)
-  await a.repo.setText('s.json', '{"isOn":false}')
+  await setText(a.repo, 's.json', '{"isOn":false}')
   await a.sync()
-  await a.repo.setText('s.json', '{"isOn":true,"new":1}')
+  await setText(a.repo, 's.json', '{"isOn":true,"new":1}')
   await loseAnswer(store, a)
-  await a.repo.setText('s.json', '{"isOn":false}')
+  await setText(a.repo, 's.json', '{"isOn":false}')
   const again = await a.reopen()
   await again.sync()
   t.deepEqual(await again.json('s.json'), { isOn: false })
@@ -285,12 +288,12 @@ test('a change is taken back although the upload of it was never answered', asyn
 test('a change is taken back although another device has built on the upload that was never answered', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store)
-  await a.repo.setText('s.json', '{"isOn":true}')
+  await setText(a.repo, 's.json', '{"isOn":true}')
   await loseAnswer(store, a)
   await b.sync()
-  await b.repo.setText('s.json', '{"isOn":true,"theirs":1}')
+  await setText(b.repo, 's.json', '{"isOn":true,"theirs":1}')
   await b.sync()
-  await a.repo.setText('s.json', '{"mine":1}')
+  await setText(a.repo, 's.json', '{"mine":1}')
   await a.sync()
   t.deepEqual(await a.json('s.json'), { theirs: 1, mine: 1 })
 })
@@ -298,9 +301,9 @@ test('a change is taken back although another device has built on the upload tha
 test('a new file whose upload was never answered can be deleted', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setText('f', '1')
+  await setText(a.repo, 'f', '1')
   await loseAnswer(store, a)
-  await a.repo.delete('f')
+  await deleteFile(a.repo, 'f')
   await a.sync()
   t.is(await a.repo.getText('f'), undefined)
   t.false(store.files.has('f'))
@@ -310,14 +313,14 @@ test('after an upload that failed, what others wrote is read before another serv
   const store = makeSyncStore()
   const a = await openDevice(store, { syncServers: ['https://one.example', 'https://two.example'] })
   const b = await openDevice(store)
-  await a.repo.setText('s.json', '{"x":0,"y":0}')
+  await setText(a.repo, 's.json', '{"x":0,"y":0}')
   await a.sync()
   await b.sync()
-  await a.repo.setText('s.json', '{"x":1,"y":0}')
+  await setText(a.repo, 's.json', '{"x":1,"y":0}')
   store.beforeAnswer = async () => {
     store.beforeAnswer = undefined
     await b.sync()
-    await b.repo.setText('s.json', '{"x":1,"y":2}')
+    await setText(b.repo, 's.json', '{"x":1,"y":2}')
     await b.sync()
     throw new Error('the connection is gone')
   }
@@ -331,13 +334,13 @@ test('what others wrote is not overwritten by a device whose disk is full', asyn
   const store = makeSyncStore()
   const disk = makeFaultDisk(new Map())
   const a = await openDevice(store, { disk })
-  await a.repo.setText('f', '1')
+  await setText(a.repo, 'f', '1')
   let isFirst = true
   store.fault = async call => {
     if (call.method !== 'POST' || !isFirst) return undefined
     isFirst = false
     store.put({ 's.json': boxOf('{"theirs":1}') })
-    await a.repo.setText('s.json', '{"mine":1}')
+    await setText(a.repo, 's.json', '{"mine":1}')
     disk.strike({ at: 1, kind: 'full' })
     return undefined
   }
@@ -349,16 +352,16 @@ test('what others wrote is not overwritten by a device whose disk is full', asyn
 test('an edit of a file that was deleted and made anew brings back nothing but itself', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store)
-  await a.repo.setText('s.json', '{"x":0}')
+  await setText(a.repo, 's.json', '{"x":0}')
   await a.sync()
   await b.sync()
-  await b.repo.setText('s.json', '{"x":0,"y":1}')
-  await a.repo.delete('s.json')
+  await setText(b.repo, 's.json', '{"x":0,"y":1}')
+  await deleteFile(a.repo, 's.json')
   await a.sync()
   store.fault = call => (call.method === 'POST' ? replyOf(503, '') : undefined)
   await t.throwsAsync(b.sync())
   store.fault = undefined
-  await a.repo.setText('s.json', '{"x":2}')
+  await setText(a.repo, 's.json', '{"x":2}')
   await a.sync()
   await b.sync()
   t.deepEqual(await b.json('s.json'), { x: 2, y: 1 })
@@ -366,10 +369,10 @@ test('an edit of a file that was deleted and made anew brings back nothing but i
 
 test('deletions propagate and do not come back', async t => {
   const [a, b] = await twoDevices()
-  await a.repo.setText('f', '1')
+  await setText(a.repo, 'f', '1')
   await a.sync()
   await b.sync()
-  await b.repo.delete('f')
+  await deleteFile(b.repo, 'f')
   t.deepEqual(await b.repo.list(''), [])
   await b.sync()
   await a.sync()
@@ -382,10 +385,10 @@ test('deletions propagate and do not come back', async t => {
 test('a server that cannot take deletions gets the rest, and the file still does not come back', async t => {
   const store = makeSyncStore({ takesNull: false, knowsHash: false })
   const a = await openDevice(store)
-  await a.repo.setText('gone', '1')
+  await setText(a.repo, 'gone', '1')
   await a.sync()
-  await a.repo.delete('gone')
-  await a.repo.setText('new', '2')
+  await deleteFile(a.repo, 'gone')
+  await setText(a.repo, 'new', '2')
   t.is((await a.sync()).sent.length, 1)
   t.true(store.files.has('gone') && store.files.has('new'))
   const again = await a.reopen()
@@ -396,12 +399,12 @@ test('a server that cannot take deletions gets the rest, and the file still does
 
 test('of a deletion and another device’s edit the edit stays', async t => {
   const [a, b] = await twoDevices()
-  await a.repo.setText('f', '1')
+  await setText(a.repo, 'f', '1')
   await a.sync()
   await b.sync()
-  await a.repo.setText('f', '2')
+  await setText(a.repo, 'f', '2')
   await a.sync()
-  await b.repo.delete('f')
+  await deleteFile(b.repo, 'f')
   await b.sync()
   t.is(await b.repo.getText('f'), '2')
 })
@@ -409,7 +412,7 @@ test('of a deletion and another device’s edit the edit stays', async t => {
 test('a hash that the server does not know is left out once', async t => {
   const store = makeSyncStore({ knowsHash: false })
   const a = await openDevice(store)
-  await a.repo.setText('f', '1')
+  await setText(a.repo, 'f', '1')
   await a.sync()
   store.put({ g: boxOf('2') })
   await a.sync()
@@ -424,17 +427,17 @@ test('a hash that the server does not know is left out once', async t => {
 test('what a replaced server lacks is sent to it again, and nothing of it overwrites what others wrote since', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store)
-  await a.repo.setTexts(
-    new Map([
+  await a.repo.write({
+    texts: new Map([
       ['lost', '1'],
       ['s.json', '{"x":1,"old":1}']
     ])
-  )
+  })
   await a.sync()
   await b.sync()
   store.files.clear()
   store.fault = call => (call.url.endsWith('/') ? undefined : replyOf(404, {}))
-  await b.repo.setText('s.json', '{"x":2}')
+  await setText(b.repo, 's.json', '{"x":2}')
   await b.sync()
   t.deepEqual([...store.files.keys()].sort(), ['lost', 's.json'])
   await a.sync()
@@ -449,7 +452,7 @@ test('what a replaced server lacks is sent to it again, and nothing of it overwr
 test('a text that a replaced server gets from one device gives way to what another wrote meanwhile', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store)
-  await a.repo.setText('f', 'old')
+  await setText(a.repo, 'f', 'old')
   await a.sync()
   await b.sync()
   store.files.clear()
@@ -460,7 +463,7 @@ test('a text that a replaced server gets from one device gives way to what anoth
   await t.throwsAsync(b.sync())
   t.is(b.repo.pendingCount, 1)
   store.fault = undefined
-  await a.repo.setText('f', 'new')
+  await setText(a.repo, 'f', 'new')
   await a.sync()
   store.fault = call => (call.url.endsWith('/') ? undefined : replyOf(404, {}))
   await b.sync()
@@ -505,7 +508,7 @@ test('a failure names neither the sync key nor the address, keeps what is pendin
   ]) {
     store.fault = fault as () => Promise<FetchReply>
     const a = await openDevice(store)
-    await a.repo.setText('f', '1')
+    await setText(a.repo, 'f', '1')
     const error = await t.throwsAsync(a.sync())
     t.true(isWalletError(error, 'SYNC_FAILED'))
     t.false(`${error?.message}${error?.stack}${JSON.stringify(error)}`.includes(hex))
@@ -599,7 +602,7 @@ for (const [name, body] of garbage) {
   test(`a reply that is garbage changes nothing and is a failed sync: ${name}`, async t => {
     const store = makeSyncStore()
     const a = await openDevice(store)
-    await a.repo.setText('f', '1')
+    await setText(a.repo, 'f', '1')
     store.fault = () => replyOf(200, body)
     t.true(isWalletError(await t.throwsAsync(a.sync()), 'SYNC_FAILED'))
     t.deepEqual(await a.repo.list(''), ['f'])
@@ -717,7 +720,7 @@ test('at every crash point of a story of writes and syncs, acknowledged texts ar
   const story = async (device: Device, acknowledged: Map<string, string>): Promise<void> => {
     for (let i = 0; i < 6; i += 1) {
       const path = `f${i % 3}`
-      const isSaved = await device.repo.setText(path, `${i}`).then(
+      const isSaved = await setText(device.repo, path, `${i}`).then(
         () => true,
         () => false
       )
@@ -738,7 +741,7 @@ test('at every crash point of a story of writes and syncs, acknowledged texts ar
       fired += disk.hasFired ? 1 : 0
       const again = await openDevice(store, { files })
       for (const [path, text] of acknowledged) t.is(await again.repo.getText(path), text, `${kind} at ${at}`)
-      await again.repo.setText('after', 'x')
+      await setText(again.repo, 'after', 'x')
       await again.sync()
       const other = await openDevice(store)
       await other.sync()
@@ -787,7 +790,7 @@ test('listeners hear nothing of a sync that changes nothing, nor of what this de
   const device = await openDevice(store)
   const heard: (readonly string[])[] = []
   device.repo.onServerChange(paths => void heard.push(paths))
-  await device.repo.setText('own', '1')
+  await setText(device.repo, 'own', '1')
   await device.sync()
   await device.sync()
   t.deepEqual(heard, [])
@@ -823,8 +826,8 @@ test('a server that says everything again, and again without a hash, changes and
   const store = makeSyncStore()
   const disk = makeFaultDisk(new Map())
   const a = await openDevice(store, { disk })
-  await a.repo.setTexts(new Map([...Array(30).keys()].map(i => [`transaction/${i}-t.json`, `${i}`])))
-  await a.repo.setText('f', '1')
+  await a.repo.write({ texts: new Map([...Array(30).keys()].map(i => [`transaction/${i}-t.json`, `${i}`])) })
+  await setText(a.repo, 'f', '1')
   await a.sync()
   const before = disk.writeCount
   const heard: string[] = []
@@ -842,7 +845,7 @@ test('a server that says everything again, and again without a hash, changes and
 test('a server in whose place stands an empty one takes nothing away, and gets everything again', async t => {
   const a = await openDevice(makeSyncStore())
   const texts = new Map([...Array(120).keys()].map(i => [`transaction/${i}-t.json`, `${i}`]))
-  await a.repo.setTexts(texts.set('f', '1'))
+  await a.repo.write({ texts: texts.set('f', '1') })
   await a.sync()
   await a.repo.close()
   const other = makeSyncStore()
@@ -860,15 +863,15 @@ test('what is written while very many files go up and come down is neither lost 
   const store = makeSyncStore()
   const a = await openDevice(store)
   const path = (i: number): string => `transaction/${i}-t.json`
-  await a.repo.setTexts(new Map([...Array(450).keys()].map(i => [path(i), `${i}`])))
+  await a.repo.write({ texts: new Map([...Array(450).keys()].map(i => [path(i), `${i}`])) })
   let count = 0
   store.beforeAnswer = async () => {
     if (count === 5) return
     count += 1
     await Promise.all([
-      a.repo.setText(path(count), `edited ${count}`),
-      a.repo.setText(path(450 + count), 'new'),
-      a.repo.delete(path(400 + count))
+      setText(a.repo, path(count), `edited ${count}`),
+      setText(a.repo, path(450 + count), 'new'),
+      deleteFile(a.repo, path(400 + count))
     ])
   }
   await a.sync()
@@ -888,14 +891,14 @@ test('what is written while very many files go up and come down is neither lost 
 test('a device whose store was damaged fetches everything anew and sends what the server never got', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
-  await a.repo.setTexts(
-    new Map([
+  await a.repo.write({
+    texts: new Map([
       ['transaction/1-t.json', '1'],
       ['f', '1']
     ])
-  )
+  })
   await a.sync()
-  await a.repo.setText('transaction/2-t.json', 'never sent')
+  await setText(a.repo, 'transaction/2-t.json', 'never sent')
   await a.repo.close()
   const [chunk = ''] = [...a.files.keys()].filter(file => /\/\d{12}-\d{12}$/.test(file))
   a.files.set(chunk, 'rubbish')
@@ -915,28 +918,29 @@ test('a device whose store was damaged fetches everything anew and sends what th
 test('the files of large folders that changed since a revision are named, deleted ones among them', async t => {
   const [a, b] = await twoDevices()
   const path = (i: number): string => `transaction/${i}-t.json`
-  await a.repo.setTexts(new Map([...Array(5).keys()].map(i => [path(i), `${i}`])))
+  await a.repo.write({ texts: new Map([...Array(5).keys()].map(i => [path(i), `${i}`])) })
   const first = a.repo.revision
   t.deepEqual((await a.repo.changedSince(0)).paths.toSorted(), [0, 1, 2, 3, 4].map(path))
   t.deepEqual(await a.repo.changedSince(first), { paths: [], revision: first })
   await a.sync()
   t.is(a.repo.revision, first, 'an acknowledgement changes no file')
   await b.sync()
-  await b.repo.setText(path(3), 'edited')
-  await b.repo.delete(path(4))
-  await b.repo.setText('Currency.json', '{}')
+  await setText(b.repo, path(3), 'edited')
+  await deleteFile(b.repo, path(4))
+  await setText(b.repo, 'Currency.json', '{}')
   await b.sync()
   await a.sync()
-  await a.repo.delete(path(0))
+  await deleteFile(a.repo, path(0))
   const again = await a.reopen()
   const { paths, revision } = await again.repo.changedSince(first)
   t.deepEqual(paths.toSorted(), [path(0), path(3), path(4)])
   t.is(revision, again.repo.revision)
-  await again.repo.setText(path(0), 'back')
+  await setText(again.repo, path(0), 'back')
   t.deepEqual((await again.repo.changedSince(revision)).paths, [path(0)])
-  const own = await again.repo.setTexts(new Map([[path(1), 'own']]))
-  t.is(await again.repo.setTexts(new Map([[path(1), 'own']])), undefined, 'nothing was written')
-  t.deepEqual((await again.repo.changedSince(revision, new Set([own ?? 0]))).paths, [path(0)])
+  const own = await again.repo.write({ texts: new Map([[path(1), 'own']]) })
+  const same = await again.repo.write({ texts: new Map([[path(1), 'own']]) })
+  t.is(same.revision, undefined, 'nothing was written')
+  t.deepEqual((await again.repo.changedSince(revision, new Set([own.revision ?? 0]))).paths, [path(0)])
 })
 
 test('rows alongside files are in the same write, or none of both is', async t => {
@@ -946,10 +950,10 @@ test('rows alongside files are in the same write, or none of both is', async t =
     disk: makeFaultDisk(files, { at: 2, kind: 'full' })
   })
   const write = (i: number): Promise<unknown> =>
-    repo.setTexts(
-      new Map([[`transaction/${i}-t.json`, `${i}`]]),
-      new Map([[`t/1/${i}`, { text: `row ${i}`, order: i }]])
-    )
+    repo.write({
+      texts: new Map([[`transaction/${i}-t.json`, `${i}`]]),
+      alongside: new Map([[`t/1/${i}`, { text: `row ${i}`, order: i }]])
+    })
   await write(1)
   await t.throwsAsync(write(2))
   const table = repo.local.table('t/1/')
@@ -978,7 +982,7 @@ test('a sync that was held up for more than 45 seconds reads again before it upl
       return undefined
     }
     t.deepEqual(await methods(), ['GET'], 'nothing is to be sent')
-    await device.repo.setText('f', '1')
+    await setText(device.repo, 'f', '1')
     t.deepEqual(await methods(), [...Array.from({ length: reads }, () => 'GET'), 'POST'])
     t.is(device.repo.pendingCount, 0)
   }
@@ -988,11 +992,11 @@ test('what another device wrote while a sync was held up is merged before the up
   const store = makeSyncStore()
   let now = 1_700_000_000_000
   const [a, b] = [await openDevice(store, { now: () => now }), await openDevice(store)]
-  await a.repo.setText('s.json', '{"x":1,"y":1}')
+  await setText(a.repo, 's.json', '{"x":1,"y":1}')
   await a.sync()
   await b.sync()
-  await b.repo.setText('s.json', '{"x":1,"y":2}')
-  await a.repo.setText('s.json', '{"x":2,"y":1}')
+  await setText(b.repo, 's.json', '{"x":1,"y":2}')
+  await setText(a.repo, 's.json', '{"x":2,"y":1}')
   let isHeldUp = false
   store.fault = async ({ method }) => {
     if (method !== 'GET' || isHeldUp) return undefined

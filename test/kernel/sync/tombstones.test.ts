@@ -9,6 +9,7 @@ import { isTombstonePath, Tombstones } from '../../../kernel/sync/tombstones.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
+import { deleteFile, setText } from '../../helpers/repo-texts.ts'
 import { makeSyncStore, type SyncStore } from '../../helpers/sync-store.ts'
 
 const PATH = 's.json'
@@ -17,7 +18,8 @@ const PATH = 's.json'
 const devicesWith = async (store: SyncStore, text: string, count: number = 2): Promise<Device[]> => {
   const devices: Device[] = []
   for (let n = 0; n < count; n += 1) devices.push(await openDevice(store))
-  await devices[0]?.repo.setText(PATH, text)
+  const [first] = devices
+  if (first !== undefined) await setText(first.repo, PATH, text)
   for (const device of devices) await device.sync()
   return devices
 }
@@ -45,8 +47,8 @@ test('an edit that crosses a deletion stays, on every device and without a word 
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1,"y":1}', 3)
   const [a, b, c] = devices as [Device, Device, Device]
-  await a.repo.setText(PATH, '{"x":2,"y":1}')
-  await b.repo.delete(PATH)
+  await setText(a.repo, PATH, '{"x":2,"y":1}')
+  await deleteFile(b.repo, PATH)
   // B deletes what it has read; A's edit and C's reading of it come in between.
   beforeUpload(store, async () => {
     await a.sync()
@@ -72,11 +74,11 @@ test('an edit that crosses a deletion stays, on every device and without a word 
 test('a text that was deleted does not come back with an edit of another device that gave way to it', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
-  await b.repo.setText(PATH, '"first"')
+  await setText(b.repo, PATH, '"first"')
   for (const { clock } of [a, b]) await clock.advance(5000)
-  await a.repo.setText(PATH, '"second"')
+  await setText(a.repo, PATH, '"second"')
   await a.sync()
-  await a.repo.delete(PATH)
+  await deleteFile(a.repo, PATH)
   await b.sync()
   t.is(await b.json(PATH), 'second')
   await settle(a, b)
@@ -90,7 +92,7 @@ test('the text that was deleted stays if another app writes it meanwhile, or a d
   for (const box of [boxOf('{"x":1}'), made.files.get(PATH) as Box]) {
     const store = makeSyncStore()
     const [a] = (await devicesWith(store, '{"x":1}', 1)) as [Device]
-    await a.repo.delete(PATH)
+    await deleteFile(a.repo, PATH)
     store.put({ [PATH]: box })
     await settle(a)
     t.deepEqual(await a.json(PATH), { x: 1 })
@@ -102,10 +104,10 @@ test('a deletion that knew the newest edit deletes it everywhere, and nobody is 
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}', 3)
   const [a, b] = devices as [Device, Device, Device]
-  await a.repo.setText(PATH, '{"x":2}')
+  await setText(a.repo, PATH, '{"x":2}')
   await a.sync()
   await b.sync()
-  await b.repo.delete(PATH)
+  await deleteFile(b.repo, PATH)
   await settle(b, ...devices)
   t.deepEqual(await textsOf(devices), [null, null, null])
   for (const device of devices) t.deepEqual(device.reports, [])
@@ -116,15 +118,15 @@ test('a file that is deleted, made again and deleted again is gone, and what cro
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
   for (const text of ['{"x":2}', '{"x":3}']) {
-    await b.repo.delete(PATH)
+    await deleteFile(b.repo, PATH)
     await settle(b, a)
     t.deepEqual(await textsOf(devices), [null, null])
-    await a.repo.setText(PATH, text)
+    await setText(a.repo, PATH, text)
     await settle(a, b)
     t.deepEqual(await textsOf(devices), [JSON.parse(text), JSON.parse(text)])
   }
-  await a.repo.setText(PATH, '{"x":4}')
-  await b.repo.delete(PATH)
+  await setText(a.repo, PATH, '{"x":4}')
+  await deleteFile(b.repo, PATH)
   beforeUpload(store, () => a.sync())
   await b.sync()
   await settle(a, b)
@@ -135,8 +137,8 @@ test('a device that hears of the deletion long after its edit keeps the edit', a
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
-  await a.repo.setText(PATH, '{"x":2}')
-  await b.repo.delete(PATH)
+  await setText(a.repo, PATH, '{"x":2}')
+  await deleteFile(b.repo, PATH)
   beforeUpload(store, () => a.sync())
   await b.sync()
   await a.clock.advance(30 * 24 * 3600 * 1000)
@@ -149,12 +151,12 @@ test('an edit whose answer was lost is not sent again when a deletion knew it', 
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
-  await a.repo.setText(PATH, '{"x":2}')
+  await setText(a.repo, PATH, '{"x":2}')
   store.beforeAnswer = () => Promise.reject(new Error('The line broke'))
   await t.throwsAsync(a.sync())
   store.beforeAnswer = undefined
   await b.sync()
-  await b.repo.delete(PATH)
+  await deleteFile(b.repo, PATH)
   await settle(b, a)
   t.deepEqual(await textsOf(devices), [null, null])
   t.deepEqual(
@@ -167,15 +169,15 @@ test('a deletion that crosses another one still says what it knew', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}', 3)
   const [a, b, c] = devices as [Device, Device, Device]
-  await a.repo.setText(PATH, '{"x":2}')
-  await b.repo.delete(PATH)
+  await setText(a.repo, PATH, '{"x":2}')
+  await deleteFile(b.repo, PATH)
   beforeUpload(store, async () => {
     await a.sync()
     await c.sync()
   })
   await b.sync()
   // A deletes what it knows, and C has the same version.
-  await a.repo.delete(PATH)
+  await deleteFile(a.repo, PATH)
   await settle(a, c, b)
   t.deepEqual(await textsOf(devices), [null, null, null])
 })
@@ -185,7 +187,7 @@ test('a device that sends again what was deleted meanwhile is answered with the 
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
   const box = store.files.get(PATH) as Box
-  await b.repo.delete(PATH)
+  await deleteFile(b.repo, PATH)
   await settle(b, a)
   store.put({ [PATH]: box })
   await settle(a, b)
@@ -197,7 +199,7 @@ test('a tombstone that the server has lost goes up again with the next deletion 
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
-  await b.repo.delete(PATH)
+  await deleteFile(b.repo, PATH)
   await b.sync()
   for (const path of tombstonePaths(store)) store.files.delete(path)
   // What is left is the tombstone of a deletion that knew nothing.
@@ -212,7 +214,7 @@ test('a deleted file that is brought back from what is kept stays', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
-  await b.repo.delete(PATH)
+  await deleteFile(b.repo, PATH)
   await settle(b, a)
   await a.repo.restoreKept(a.repo.keptFiles()[0]?.keptId ?? '')
   await settle(a, b)
@@ -222,7 +224,7 @@ test('a deleted file that is brought back from what is kept stays', async t => {
 test('a file is deleted by a null without a tombstone as before: shortly after an edit that is told', async t => {
   const store = makeSyncStore()
   const [a] = (await devicesWith(store, '{"x":1}')) as [Device]
-  await a.repo.setText(PATH, '{"x":2}')
+  await setText(a.repo, PATH, '{"x":2}')
   await a.sync()
   store.put({ [PATH]: null })
   await a.sync()
@@ -235,9 +237,9 @@ test('another app can delete a file that was deleted once and made again', async
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
-  await b.repo.delete(PATH)
+  await deleteFile(b.repo, PATH)
   await settle(b, a)
-  await a.repo.setText(PATH, '{"x":2}')
+  await setText(a.repo, PATH, '{"x":2}')
   await settle(a, b)
   store.put({ [PATH]: null })
   await settle(a, b)
@@ -251,10 +253,10 @@ test('tombstones of a reply that is refused are kept when it comes again', async
   const store = makeSyncStore()
   const [a, b] = (await devicesWith(store, '{"x":1}')) as [Device, Device]
   const others = Array.from({ length: 60 }, (_, n) => `f/${n}.json`)
-  await b.repo.setTexts(new Map(others.map(path => [path, '{}'])))
+  await b.repo.write({ texts: new Map(others.map(path => [path, '{}'])) })
   await settle(b, a)
   const files = Object.fromEntries(store.files)
-  await b.repo.delete(PATH)
+  await deleteFile(b.repo, PATH)
   await b.sync()
   store.put(Object.fromEntries(others.map(path => [path, null])))
   await t.throwsAsync(a.sync(), { message: /would delete 60/ })
@@ -270,8 +272,8 @@ test('tombstones of a reply that is refused are kept when it comes again', async
 test('a repo without deletions has no tombstones, and a deletion that never left needs none', async t => {
   const store = makeSyncStore()
   const [a] = (await devicesWith(store, '{"x":1}')) as [Device]
-  await a.repo.setText('t.json', '{}')
-  await a.repo.delete('t.json')
+  await setText(a.repo, 't.json', '{}')
+  await deleteFile(a.repo, 't.json')
   await a.sync()
   t.deepEqual([...store.files.keys()], [PATH])
 })
@@ -279,9 +281,9 @@ test('a repo without deletions has no tombstones, and a deletion that never left
 test('tombstones go up in the upload of the deletion, are no files of the repo, and a new device does not show them', async t => {
   const store = makeSyncStore()
   const [a] = (await devicesWith(store, '{"x":1}')) as [Device]
-  await a.repo.setText('t.json', '{}')
+  await setText(a.repo, 't.json', '{}')
   await a.sync()
-  await a.repo.delete(PATH)
+  await deleteFile(a.repo, PATH)
   const { sent } = await a.sync()
   const [path = ''] = tombstonePaths(store)
   t.deepEqual(store.calls.at(-1)?.paths.toSorted(), [path, PATH].toSorted())
@@ -299,14 +301,14 @@ test('many deletions leave few files of tombstones, and the first is still known
   const store = makeSyncStore()
   const [a, b] = (await devicesWith(store, '{"x":1}')) as [Device, Device]
   const others = Array.from({ length: 40 }, (_, n) => `f/${n}.json`)
-  await b.repo.setTexts(new Map(others.map(path => [path, '{}'])))
+  await b.repo.write({ texts: new Map(others.map(path => [path, '{}'])) })
   await settle(a, b)
-  await a.repo.setText(PATH, '{"x":2}')
-  await b.repo.delete(PATH)
+  await setText(a.repo, PATH, '{"x":2}')
+  await deleteFile(b.repo, PATH)
   beforeUpload(store, () => a.sync())
   await b.sync()
   for (const path of others) {
-    await b.repo.delete(path)
+    await deleteFile(b.repo, path)
     await b.sync()
     t.true(tombstonePaths(store).length <= 16)
   }

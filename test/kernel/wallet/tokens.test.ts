@@ -47,13 +47,15 @@ const makeBench = (files: Map<string, string> = new Map(), config: Partial<Curre
       await held.reads
       return text
     },
-    async editText(path: string, edit: (text: string | undefined) => string | undefined) {
+    async write({ texts, expect }: { texts: Map<string, string>; expect: Map<string, string | undefined> }) {
       await held.edits
-      const text = edit(files.get(path))
-      if (text === undefined) return
-      if (bench.isFull) throw new Error('full')
-      writes.push(text)
-      files.set(path, text)
+      if ([...expect].some(([path, text]) => files.get(path) !== text)) return { isStale: true }
+      for (const [path, text] of texts) {
+        if (bench.isFull) throw new Error('full')
+        writes.push(text)
+        files.set(path, text)
+      }
+      return { isStale: false }
     }
   }
   const state = new Observable<CurrencyConfigSnapshot>({ ...NO_CONFIG, ...config })

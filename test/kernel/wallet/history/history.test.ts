@@ -6,6 +6,7 @@ import { listTransactions, streamTransactions } from '../../../../kernel/wallet/
 import { STATE_KEY } from '../../../../kernel/wallet/history/rows.ts'
 import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { type HistoryDevice, incoming, openHistory, outgoing } from '../../../helpers/history-device.ts'
+import { deleteFile } from '../../../helpers/repo-texts.ts'
 import { makeSyncStore } from '../../../helpers/sync-store.ts'
 
 const idsOf = async ({ table }: HistoryDevice): Promise<string[]> =>
@@ -112,7 +113,7 @@ test('files that a sync brought before a power cut are taken in afterwards, and 
   await note(first, 'a', 'two')
   const [path = ''] = (await first.repo.list('transaction')).filter(name => name.includes(first.hashOf('b')))
   await note(first, 'b', 'soon gone')
-  await first.repo.delete(path)
+  await deleteFile(first.repo, path)
   await first.sync()
   await second.sync()
   const again = await second.again()
@@ -295,7 +296,7 @@ test('a file that goes while the disk is full is gone for what the engine tells 
   await here.sync()
   await here.settled()
   const [path = ''] = await other.repo.list('transaction')
-  await other.repo.delete(path)
+  await deleteFile(other.repo, path)
   await other.sync()
 
   disk.strike({ at: 2, kind: 'full' })
