@@ -21,6 +21,7 @@ export {
   toDenomination,
   ZERO
 } from './base/amount.ts'
+export { compact } from './base/compact.ts'
 export { type Abort, type Deadline, makeAbort, withDeadline } from './base/deadline.ts'
 export { checkPath } from './base/disk-path.ts'
 export type { AddressFault } from './base/errors/spend-errors.ts'
@@ -34,7 +35,7 @@ export {
   type RateLimit
 } from './base/http-client.ts'
 export type { Json, JsonObject } from './base/json.ts'
-export { checkJsonText, compact, type JsonLimits, parseJsonText, tryJsonText } from './base/json.ts'
+export { checkJsonText, type JsonLimits, parseJsonText, tryJsonText } from './base/json.ts'
 export { Mutex } from './base/mutex.ts'
 export { badReply, type ExactJson, parseExactJson, Reply } from './base/reply.ts'
 export { makeYielder, type Yielder } from './base/yielder.ts'

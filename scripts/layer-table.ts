@@ -46,8 +46,11 @@ const FORMATS = ['types', 'schema', 'crypto', 'io', 'base'].map(name => `kernel/
 const PORTS = ['kernel/index', 'kernel/io', 'kernel/crypto', 'kernel/base']
 const FACES = ['kernel/index', 'plugins', 'platform', 'devtools/core', 'devtools/use-store', 'fake-server']
 
+// A leaf, so that what starts before the kernel is loaded may import it.
+const COMPACT = 'kernel/base/compact'
+
 // The folders of the command line; the lines below give their order.
-const cli = (path: string): Room => ({ path, only: [...FACES, 'devtools/server', 'cli'] })
+const cli = (path: string): Room => ({ path, only: [...FACES, COMPACT, 'devtools/server', 'cli'] })
 
 /**
  * The layers of the tree, from the bottom up.
@@ -56,7 +59,11 @@ const cli = (path: string): Room => ({ path, only: [...FACES, 'devtools/server',
  */
 export const layers: readonly (readonly Room[])[] = [
   [{ path: 'kernel/io', packages: [] }],
-  [kernel('kernel/base/copy-data'), kernel('kernel/base/time')],
+  [
+    kernel('kernel/base/copy-data'),
+    kernel('kernel/base/time'),
+    { path: 'kernel/base/compact', packages: [] }
+  ],
   [kernel('kernel/base/errors')],
   [{ path: 'kernel/base/amount', packages: ['big-integer'] }],
   [kernel('kernel/base')],

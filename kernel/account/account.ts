@@ -1,6 +1,6 @@
 import { requireObject, requireObjects, requireTexts } from '../base/arguments.ts'
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import { allSettledOrThrow } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { PauseOptions, PauseSwitch } from '../base/pause-switch.ts'

@@ -1,6 +1,7 @@
 import { abs, add, compare, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
-import { compact, copyJson, isRecord } from '../base/json.ts'
+import { copyJson, isRecord } from '../base/json.ts'
 import type { ActivationAsset, ActivationOffer, EngineActivationRequest, WalletRef } from '../types/engine.ts'
 import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/validate.ts'

@@ -1,6 +1,6 @@
 import { requireTexts } from '../base/arguments.ts'
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import type { Readable } from '../base/observable.ts'
 import type { Secret } from '../base/secret.ts'
 import { dateOf, secondsOf } from '../base/time.ts'

@@ -26,27 +26,6 @@ export const isSameJson = (left: unknown, right: unknown): boolean => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/**
- * Drops the fields that are undefined, so that an object has known facts only: absent and undefined differ in copies,
- * comparisons and recordings.
- *
- * @example
- * ```ts
- * import { compact } from 'holdfast/plugin'
- *
- * const label: string | undefined = undefined
- * const memo = { name: 'Rent', ...compact({ label, year: 2026 }) } // { name: 'Rent', year: 2026 }
- * ```
- */
-export const compact = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } => {
-  const known: { [K in keyof T]?: Exclude<T[K], undefined> } = {}
-  for (const name of Object.keys(fields) as (keyof T)[]) {
-    const value = fields[name]
-    if (value !== undefined) known[name] = value as Exclude<T[keyof T], undefined>
-  }
-  return known
-}
-
 /** The limits of JSON text. */
 export interface JsonLimits {
   /** The deepest nesting of lists and objects; 64 if left out. */

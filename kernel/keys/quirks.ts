@@ -1,5 +1,5 @@
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import { utf8Of } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
 import type { LegacyWalletFile } from '../schema/account-files.ts'

@@ -1,6 +1,7 @@
+import { compact } from '../base/compact.ts'
 import { withDeadline } from '../base/deadline.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact, parseJson } from '../base/json.ts'
+import { parseJson } from '../base/json.ts'
 import type { FetchReply } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
 import { type AppInfo, parseAppInfo } from '../schema/lobby.ts'

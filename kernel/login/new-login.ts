@@ -1,5 +1,5 @@
+import { compact } from '../base/compact.ts'
 import type { JsonObject } from '../base/json.ts'
-import { compact } from '../base/json.ts'
 import type { Secret } from '../base/secret.ts'
 import { sealBox, sealText } from '../crypto/box.ts'
 import type { SnrpOptions } from '../crypto/key-derivation.ts'

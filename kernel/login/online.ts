@@ -1,5 +1,5 @@
+import { compact } from '../base/compact.ts'
 import { failureLine, isWalletError, WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import type { Secret } from '../base/secret.ts'
 import { isoOf } from '../base/time.ts'
 import { sealBox } from '../crypto/box.ts'

@@ -1,5 +1,6 @@
+import { compact } from '../base/compact.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
-import { compact, isSameJson } from '../base/json.ts'
+import { isSameJson } from '../base/json.ts'
 import type { Secret } from '../base/secret.ts'
 import { openBox, openText } from '../crypto/box.ts'
 import { parseBase32 } from '../crypto/encoding.ts'

@@ -1,6 +1,7 @@
 import type { Schema } from 'yup'
+import { compact } from '../base/compact.ts'
 import { failureLine, isWalletError, scrub, WalletError } from '../base/errors.ts'
-import { compact, type Json, type JsonObject, parseJsonText } from '../base/json.ts'
+import { type Json, type JsonObject, parseJsonText } from '../base/json.ts'
 import { dateOf } from '../base/time.ts'
 import type { AbortSignalLike, Clock, FetchOptions, FetchReply, Io } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'

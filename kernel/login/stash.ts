@@ -1,5 +1,6 @@
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact, isRecord, isSameJson, parseJson } from '../base/json.ts'
+import { isRecord, isSameJson, parseJson } from '../base/json.ts'
 import { base58Of, parseBase58, parseBase64 } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
 import { isRootId, parseLoginStash } from '../schema/login.ts'

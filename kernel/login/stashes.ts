@@ -1,5 +1,5 @@
+import { compact } from '../base/compact.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import { Mutex } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import { quarantine } from '../base/quarantine.ts'

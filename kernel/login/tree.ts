@@ -1,5 +1,5 @@
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import { Secret } from '../base/secret.ts'
 import { openBox, openJson, openText } from '../crypto/box.ts'
 import { utf8Of } from '../crypto/encoding.ts'

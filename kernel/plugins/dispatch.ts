@@ -1,6 +1,6 @@
 import type { Hook } from 'tapable'
+import { compact } from '../base/compact.ts'
 import { errorOf, isWalletError, WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import type { Clock } from '../io/io.ts'
 import type { TapSnapshot } from '../types/snapshots.ts'
 import type { PluginCalls } from './plugin-calls.ts'

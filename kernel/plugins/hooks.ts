@@ -6,7 +6,7 @@ import {
   SyncHook,
   SyncWaterfallHook
 } from 'tapable'
-import { compact } from '../base/json.ts'
+import { compact } from '../base/compact.ts'
 import type { PluginKind, TapSnapshot } from '../types/snapshots.ts'
 import { asked, type DispatchPort, gated, gathered, observed, piped } from './dispatch.ts'
 import { type HookRow, type HostHooks, hookTable, type KernelHooks, type TapOrder } from './hook-table.ts'

@@ -1,5 +1,5 @@
+import { compact } from '../base/compact.ts'
 import { describeError, isWalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import type { RatePlugin } from '../plugins/plugin.ts'
 import type { AppliedRatePlugin, PluginSet } from '../plugins/plugin-set.ts'
 import type { RateProviderSnapshot } from '../types/snapshots.ts'

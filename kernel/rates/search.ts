@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue'
-import { compact } from '../base/json.ts'
+import { compact } from '../base/compact.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { RouteHopSnapshot, RouteSnapshot } from '../types/snapshots.ts'
 import {

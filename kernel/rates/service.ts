@@ -1,7 +1,7 @@
 import { multiply, type NativeAmount, nativeAmount, toDenomination } from '../base/amount.ts'
 import { requireObject, requireTexts } from '../base/arguments.ts'
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import { secondsOf } from '../base/time.ts'
 import type { Services } from '../plugins/services.ts'

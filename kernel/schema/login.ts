@@ -1,6 +1,7 @@
 import type { Schema } from 'yup'
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { checkNesting, compact, isRecord, isShortText } from '../base/json.ts'
+import { checkNesting, isRecord, isShortText } from '../base/json.ts'
 import type { Box, WalletInfo } from '../types/keys.ts'
 import type {
   LoginMessage,

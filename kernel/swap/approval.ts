@@ -1,6 +1,6 @@
 import { abs, compare, type NativeAmount, nativeAmount, subtract, sum, ZERO } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import type { Clock } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
 import type { EngineStore } from '../types/engine.ts'

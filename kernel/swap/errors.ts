@@ -1,6 +1,7 @@
 import { isNativeAmount, nativeAmount } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { isWalletError, scrub, WalletError } from '../base/errors.ts'
-import { compact, isRecord, isShortText } from '../base/json.ts'
+import { isRecord, isShortText } from '../base/json.ts'
 import type { QuoteRequest } from '../types/swap.ts'
 
 /** The provider that threw, and the request. */

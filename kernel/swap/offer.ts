@@ -1,6 +1,7 @@
 import { compare, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact, copyJson, isRecord, isShortText, type JsonObject } from '../base/json.ts'
+import { copyJson, isRecord, isShortText, type JsonObject } from '../base/json.ts'
 import type { QuoteRequest, SwapOrder } from '../types/swap.ts'
 import type { Memo, SpendInfo, SpendTarget } from '../types/transaction.ts'
 

@@ -1,6 +1,6 @@
+import { compact } from '../base/compact.ts'
 import { describeError, isWalletError, type WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import { compact } from '../base/json.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { SwapPlugin } from '../plugins/plugin.ts'
 import type { Services } from '../plugins/services.ts'

@@ -1,6 +1,6 @@
 import { type NativeAmount, nativeAmount, ZERO } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import type { CurrencyInfo, TokenMap } from '../types/currency.ts'
 import type { FreshAddress, ParsedUri } from '../types/engine.ts'
 import type { SwapRequestSnapshot } from '../types/snapshots.ts'

@@ -1,6 +1,6 @@
+import { compact } from '../base/compact.ts'
 import { type Abort, makeAbort } from '../base/deadline.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import type { Readable } from '../base/observable.ts'
 import type { Services } from '../plugins/services.ts'
 import type { QuoteSnapshot } from '../types/snapshots.ts'

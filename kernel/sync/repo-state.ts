@@ -1,4 +1,5 @@
-import { compact, isRecord, tryParseJson } from '../base/json.ts'
+import { compact } from '../base/compact.ts'
+import { isRecord, tryParseJson } from '../base/json.ts'
 import type { RepoSnapshot } from '../types/snapshots.ts'
 import { PREFIX } from './repo-record.ts'
 

@@ -1,5 +1,5 @@
+import { compact } from '../base/compact.ts'
 import { isWalletError, type ReportError, WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import type { Io } from '../io/io.ts'
 import type { ExchangeSnapshot } from '../types/snapshots.ts'
 import { FRESH_MS } from './reply-plan.ts'

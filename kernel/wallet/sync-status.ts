@@ -1,4 +1,4 @@
-import { compact } from '../base/json.ts'
+import { compact } from '../base/compact.ts'
 import type { RepoState } from '../sync/repo-state.ts'
 import type { EngineSnapshot } from '../types/snapshots.ts'
 

@@ -7,9 +7,9 @@ import {
   requireTexts,
   requireTokenId
 } from '../base/arguments.ts'
+import { compact } from '../base/compact.ts'
 import { copyData, looseCopy } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
-import { compact } from '../base/json.ts'
 import { allSettledOrThrow } from '../base/mutex.ts'
 import { bindReadable, type Readable } from '../base/observable.ts'
 import type { PauseOptions } from '../base/pause-switch.ts'

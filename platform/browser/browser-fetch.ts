@@ -1,5 +1,5 @@
+import { compact } from '../../kernel/base/compact.ts'
 import { WalletError } from '../../kernel/base/errors.ts'
-import { compact } from '../../kernel/base/json.ts'
 import type { FetchOptions, Io } from '../../kernel/io/io.ts'
 
 /**

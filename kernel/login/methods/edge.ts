@@ -1,5 +1,6 @@
+import { compact } from '../../base/compact.ts'
 import { failureLine, isWalletError, WalletError } from '../../base/errors.ts'
-import { compact, isSameJson } from '../../base/json.ts'
+import { isSameJson } from '../../base/json.ts'
 import { Observable, type Readable } from '../../base/observable.ts'
 import { Poller } from '../../base/poller.ts'
 import { Secret } from '../../base/secret.ts'

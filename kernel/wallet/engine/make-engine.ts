@@ -1,6 +1,7 @@
+import { compact } from '../../base/compact.ts'
 import { frozenCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
-import { compact, isRecord, type JsonObject, parseJson } from '../../base/json.ts'
+import { isRecord, type JsonObject, parseJson } from '../../base/json.ts'
 import { exemptPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
 import { captureMethods } from '../../plugins/plugin-set.ts'

@@ -1,5 +1,5 @@
+import { compact } from '../../base/compact.ts'
 import { describeError, isWalletError } from '../../base/errors.ts'
-import { compact } from '../../base/json.ts'
 import { Observable, type Readable } from '../../base/observable.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'

@@ -1,7 +1,8 @@
 import { isNativeAmount, nativeAmount } from '../../base/amount.ts'
+import { compact } from '../../base/compact.ts'
 import { copyData, copyList } from '../../base/copy-data.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
-import { compact, copyJson, isRecord, type JsonObject } from '../../base/json.ts'
+import { copyJson, isRecord, type JsonObject } from '../../base/json.ts'
 import { isDateSeconds } from '../../base/time.ts'
 import type {
   BalanceDetails,

@@ -1,6 +1,7 @@
 import { isNativeAmount } from '../../base/amount.ts'
+import { compact } from '../../base/compact.ts'
 import { WalletError } from '../../base/errors.ts'
-import { compact, isRecord, type Json, type JsonObject } from '../../base/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../base/json.ts'
 import { isDateSeconds } from '../../base/time.ts'
 import type {
   EngineTransaction,

@@ -1,5 +1,5 @@
+import { compact } from '../../base/compact.ts'
 import { WalletError } from '../../base/errors.ts'
-import { compact } from '../../base/json.ts'
 import { Mutex } from '../../base/mutex.ts'
 import { makeYielder } from '../../base/yielder.ts'
 import type { PaymentSight } from '../../types/engine.ts'

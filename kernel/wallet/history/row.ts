@@ -1,4 +1,4 @@
-import { compact } from '../../base/json.ts'
+import { compact } from '../../base/compact.ts'
 import type { Confirmations, EngineTransaction } from '../../types/transaction.ts'
 import { parseTransactionFilePath, type RowFile } from './file-format.ts'
 

@@ -1,5 +1,5 @@
 import { type NativeAmount, ZERO } from '../../base/amount.ts'
-import { compact } from '../../base/json.ts'
+import { compact } from '../../base/compact.ts'
 import type { Clock } from '../../io/io.ts'
 import type { Repo } from '../../sync/repo.ts'
 import type { CurrencyConfigSnapshot, CurrencyInfo } from '../../types/currency.ts'

@@ -1,7 +1,7 @@
 import { abs, compare, type NativeAmount, nativeAmount, sum, ZERO } from '../../base/amount.ts'
+import { compact } from '../../base/compact.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
-import { compact } from '../../base/json.ts'
 import { type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
 import type { CurrencyInfo, MemoOption } from '../../types/currency.ts'
 import { checkMaxFee, checkNetworkFee } from '../../types/network-fee.ts'

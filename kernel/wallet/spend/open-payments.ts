@@ -1,7 +1,7 @@
 import { requireTextList } from '../../base/arguments.ts'
+import { compact } from '../../base/compact.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
-import { compact } from '../../base/json.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { OpenPaymentSnapshot } from '../../types/snapshots.ts'

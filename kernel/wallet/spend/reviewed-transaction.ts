@@ -1,6 +1,7 @@
 import { compare, type NativeAmount } from '../../base/amount.ts'
+import { compact } from '../../base/compact.ts'
 import { WalletError } from '../../base/errors.ts'
-import { compact, copyJson, isSameJson } from '../../base/json.ts'
+import { copyJson, isSameJson } from '../../base/json.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import { checkEngineTransaction, checkSignedTransaction } from '../engine/validate.ts'
 

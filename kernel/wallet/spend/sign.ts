@@ -1,6 +1,6 @@
 import { type NativeAmount, negate } from '../../base/amount.ts'
+import { compact } from '../../base/compact.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
-import { compact } from '../../base/json.ts'
 import type { AbortSignalLike } from '../../io/io.ts'
 import type { KeyRequest } from '../../keys/key-gate.ts'
 import type { SigningOptions } from '../../types/engine.ts'

@@ -1,12 +1,6 @@
 import test from 'ava'
-import {
-  compact,
-  JsonScan,
-  parseJson,
-  parseJsonText,
-  tryJsonText,
-  tryParseJson
-} from '../../../kernel/base/json.ts'
+import { compact } from '../../../kernel/base/compact.ts'
+import { JsonScan, parseJson, parseJsonText, tryJsonText, tryParseJson } from '../../../kernel/base/json.ts'
 import { parseExactJson, Reply } from '../../../kernel/base/reply.ts'
 import { openJson, sealText } from '../../../kernel/crypto/box.ts'
 import { resultsOf } from '../../../kernel/login/server.ts'
