@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { makeFakeWorld } from '../fake-server/fake-world.ts'
 import { serveFakeWorld } from '../fake-server/http/serve-fake-world.ts'
 import { loadFakeUser } from '../fake-server/users/load-user.ts'
+import { compact } from '../kernel/base/compact.ts'
 import type { Json } from '../kernel/index.ts'
 import { makeNodeIo } from '../platform/node/index.ts'
 import type { WorldContent, WorldReply, WorldRequest } from './world-messages.ts'
@@ -14,7 +15,10 @@ const FIRST_AMOUNT = 100_000
 const { saved, user } = JSON.parse(process.argv[2] ?? '{}') as WorldContent
 const read = async (path: string): Promise<Json> => JSON.parse(await readFile(path, 'utf8'))
 const io = makeNodeIo()
-const world = makeFakeWorld({ io, ...(saved === undefined ? {} : { saved: await read(saved) }) })
+const world = makeFakeWorld({
+  io,
+  ...compact({ saved: saved === undefined ? undefined : await read(saved) })
+})
 const { clock, server } = world
 if (user !== undefined) loadFakeUser({ db: server.db, crypto: io.crypto, clock }, await read(user))
 const { authServer, infoServers, syncServers, electrumServers } = await serveFakeWorld(world)

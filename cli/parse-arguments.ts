@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
+import { compact } from '../kernel/base/compact.ts'
 import { commandSpecs, groupSummaries } from './commands/commands.ts'
 import { CliError } from './errors/cli-error.ts'
 import { globalFlags } from './grammar/options.ts'
@@ -106,7 +107,7 @@ const buildProgram = (options: ProgramOptions): Command => {
     .option('-V, --version', 'print the version')
     .configureHelp({ showGlobalOptions: false })
   for (const { flags, summary, choices } of globalFlags) {
-    program.addOption(optionOf({ flags, summary, ...(choices === undefined ? {} : { choices }) }))
+    program.addOption(optionOf({ flags, summary, ...compact({ choices }) }))
   }
   let verbosity = 0
   program.on('option:verbose', () => {
@@ -193,7 +194,7 @@ const usageError = ({ code, message }: CommanderError, argv: readonly string[]):
   const [sentence = '', suggestion] = message.replace(/^error: /, '').split('\n')
   const hint = suggestion?.replace(/^\(|\)$/g, '')
   const advice = {
-    ...(hint === undefined ? {} : { hint }),
+    ...compact({ hint }),
     next: [{ command: helpCommand(argv), why: 'see what it takes' }]
   }
   if (code === 'commander.unknownOption') {

@@ -1,3 +1,4 @@
+import { compact } from '../kernel/base/compact.ts'
 import type { KernelOptions, Plugin } from '../kernel/index.ts'
 import { isStop, stopDuringPayment } from './errors/cli-error.ts'
 import type { Failure } from './errors/failure.ts'
@@ -78,7 +79,7 @@ const runCommand = async (
     const meta = {
       schema: `${spec.name.replaceAll(' ', '.')}/1`,
       profile: globals.profile,
-      ...(account === undefined ? {} : { account }),
+      ...compact({ account }),
       durationMs: Math.round(performance.now() - started)
     }
     await writeText(terminal.stdout, await resultText(result, meta, { terminal, globals }))
@@ -96,8 +97,7 @@ const runCommand = async (
     secrets: makeSecrets({ terminal, flags: secretFlagsOf(flags), mayAsk: globals.input, commandLine }),
     statusLine,
     signal,
-    ...(passwordSnrp === undefined ? {} : { passwordSnrp }),
-    ...(payingGraceMs === undefined ? {} : { payingGraceMs }),
+    ...compact({ passwordSnrp, payingGraceMs }),
     plugins,
     print
   })

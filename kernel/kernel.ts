@@ -288,7 +288,7 @@ const faultOf = (pluginId: string, hook: string, thrown: unknown): FaultSnapshot
     pluginId,
     hook,
     errorName: error.name.slice(0, 100),
-    ...(isWalletError(error) ? { errorCode: error.code } : {}),
+    ...compact({ errorCode: isWalletError(error) ? error.code : undefined }),
     message: describeError(error)
   }
 }

@@ -8,6 +8,7 @@ import { checkKeys } from './check-keys.ts'
 import { checkLayers } from './check-layers.ts'
 import { checkLinks } from './check-links.ts'
 import { checkPackage } from './check-package.ts'
+import { checkSpreads } from './check-spreads.ts'
 import { generatedPages, specCoverage, stalePages } from './docs.ts'
 import { topFolders } from './layer-table.ts'
 import { gitFiles, readTree } from './project-files.ts'
@@ -60,6 +61,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['layers', layersProblems],
   ['json of others is bounded', () => checkJson(readTree(root, topFolders, /\.tsx?$/))],
   ['keys pass the gate', () => checkKeys(readTree(root, topFolders, /\.tsx?$/))],
+  ['spreads add groups of fields', () => checkSpreads(readTree(root, topFolders, /\.tsx?$/))],
   ['nothing unused', byTool('knip/bin/knip.js', '--no-progress')],
   ['package entries', packageProblems],
   ['bundle sizes', () => checkBundles(bundleBudgets, gzipSize)],

@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/base/compact.ts'
 import { growthExponent } from '../growth.ts'
 import { PEER } from '../peer-package.ts'
 import { atMost, type Goal, type Row, rowOf, type SectionContext } from '../section.ts'
@@ -112,7 +113,11 @@ const peerOf = (result: LadderResult, { lines, size }: Place): PeerFigure | unde
   const recorded = isDone || cpuMs === undefined ? {} : { recorded: 'not finished in 400 s' }
   const facts = { ...here, ...recorded }
   return {
-    row: { name: cpuMs === undefined ? name : `${name}, recorded`, ...(isDone ? { cpuMs } : {}), facts },
+    row: {
+      name: cpuMs === undefined ? name : `${name}, recorded`,
+      ...compact({ cpuMs: isDone ? cpuMs : undefined }),
+      facts
+    },
     cpuMs,
     isRecorded: true
   }

@@ -10,6 +10,7 @@ import {
   type DevtoolsServerOptions,
   serveDevtools
 } from '../../devtools/server/serve-devtools.ts'
+import { compact } from '../../kernel/base/compact.ts'
 import { CliError, stopDuringPayment } from '../errors/cli-error.ts'
 import { parseCount } from '../grammar/options.ts'
 import type { Session } from '../session/session.ts'
@@ -41,10 +42,13 @@ export const portOf = (session: Session): number => {
 export const servePanel = async (session: Session, port: number, options: PanelOptions): Promise<void> => {
   const { attach, recording, may, onStop } = options
   const opened = openPanels(session)
-  const server = await listen(port, {
-    ...(attach === undefined ? {} : { attach: opened.thenForget(attach) }),
-    ...(recording === undefined ? {} : { recording: opened.thenForget(recording) })
-  })
+  const server = await listen(
+    port,
+    compact({
+      attach: attach === undefined ? undefined : opened.thenForget(attach),
+      recording: recording === undefined ? undefined : opened.thenForget(recording)
+    })
+  )
   try {
     await session.print({
       data: { url: server.url, port: server.port, pid: process.pid },

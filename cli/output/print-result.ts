@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/base/compact.ts'
 import type { JsonObject } from '../../kernel/index.ts'
 import type { Failure } from '../errors/failure.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
@@ -95,7 +96,7 @@ export const failureEnvelope = (
     message,
     retryable,
     details,
-    ...(hint === undefined ? {} : { hint }),
+    ...compact({ hint }),
     next: next.map(({ command, why }) => ({ command, why }))
   },
   meta: { schema: 'error/1', ...meta }

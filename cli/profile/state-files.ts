@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Account, parseJsonText, tryJsonText } from '../../kernel/index.ts'
+import { type Account, compact, parseJsonText, tryJsonText } from '../../kernel/index.ts'
 import { makePrivateFolder } from './paths.ts'
 
 const CURRENT_ACCOUNT = 'current-account.json'
@@ -21,10 +21,12 @@ export const readCurrentAccount = (stateFolder: string): CurrentAccount | undefi
   if (typeof loginId !== 'string') return undefined
   return {
     loginId,
-    ...(typeof username === 'string' ? { username } : {}),
-    ...(typeof method === 'string' ? { method } : {}),
-    ...(typeof appId === 'string' ? { appId } : {}),
-    ...(typeof isEdgeLogin === 'boolean' ? { isEdgeLogin } : {})
+    ...compact({
+      username: typeof username === 'string' ? username : undefined,
+      method: typeof method === 'string' ? method : undefined,
+      appId: typeof appId === 'string' ? appId : undefined,
+      isEdgeLogin: typeof isEdgeLogin === 'boolean' ? isEdgeLogin : undefined
+    })
   }
 }
 

@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/base/compact.ts'
 import type { Account, AccountSnapshot, CurrencyWallet, JsonObject } from '../../kernel/index.ts'
 import { failureOf } from '../errors/failure.ts'
 import type { CommandResult } from '../output/view.ts'
@@ -26,7 +27,7 @@ export const makeChange = async (session: Session, change: Change): Promise<Comm
     }
   }
   await session.withProgress(doing, () => change.call())
-  return { data, view: { kind: 'text', lines: [done] }, ...(advice === undefined ? {} : { advice }) }
+  return { data, view: { kind: 'text', lines: [done] }, ...compact({ advice }) }
 }
 
 /** Makes a change as {@link makeChange}, then uploads it: that of a wallet, or of the account. */

@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/base/compact.ts'
 import type {
   Account,
   Context,
@@ -255,7 +256,7 @@ export class Session {
       io: await this.io(),
       offline: this.globals.offline,
       device: this.globals.device,
-      ...(this.#passwordSnrp === undefined ? {} : { passwordSnrp: this.#passwordSnrp }),
+      ...compact({ passwordSnrp: this.#passwordSnrp }),
       logLevel: this.#logLevel ?? logLevelOf(this.globals),
       onLog: line => this.statusLine.log(line),
       plugins: [...this.#observers, ...this.#plugins]

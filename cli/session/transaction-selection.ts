@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/base/compact.ts'
 import type { CurrencyWallet, Transaction, TransactionQuery } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parseDate } from '../grammar/options.ts'
@@ -23,12 +24,12 @@ export const selectionOf = (session: Session, searchString?: string): Selection 
   const [isIn, isOut] = [session.isOn('in'), session.isOn('out')]
   if (isIn && isOut) throw new CliError('USAGE', '--in and --out do not go together; leave both out for all')
   return {
-    query: {
-      ...(since === undefined ? {} : { startDate: parseDate(since, 'start') }),
-      ...(until === undefined ? {} : { endDate: parseDate(until, 'end') }),
-      ...(beforeTxid === undefined ? {} : { beforeTxid }),
-      ...(searchString === undefined ? {} : { searchString })
-    },
+    query: compact({
+      startDate: since === undefined ? undefined : parseDate(since, 'start'),
+      endDate: until === undefined ? undefined : parseDate(until, 'end'),
+      beforeTxid,
+      searchString
+    }),
     isWanted: tx =>
       (state === undefined || stateOf(tx.confirmations) === state) &&
       !(isIn && tx.isSend) &&

@@ -60,10 +60,12 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
     tokenId: asset.tokenId,
     spendTargets,
     ...readFee(flags),
-    ...(flags.memos.length === 0 ? {} : { memos: flags.memos.map(readMemo) }),
-    ...compact({ noUnconfirmed: flags.noUnconfirmed }),
-    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-    ...compact({ replaces: flags.replaces })
+    ...compact({
+      memos: flags.memos.length === 0 ? undefined : flags.memos.map(readMemo),
+      noUnconfirmed: flags.noUnconfirmed,
+      metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+      replaces: flags.replaces
+    })
   }
   if (!isEverything) return { spend, warnings }
   const most = await wallet.getMaxSpendable(spend)
@@ -85,9 +87,7 @@ const readTarget = async (
   // The amount of a link is of the coin.
   const linked = asset.tokenId === null ? nativeAmount : undefined
   const wanted: NativeAmount | undefined = amount === undefined ? linked : parseAmount(amount, asset)
-  return {
-    ...compact({ publicAddress, legacyAddress, nativeAmount: wanted })
-  }
+  return compact({ publicAddress, legacyAddress, nativeAmount: wanted })
 }
 
 const MEMO = /^(text|hex|number):(.*)$/s

@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/base/compact.ts'
 import type { JsonObject, QuoteRound, QuoteSnapshot, SwapQuote } from '../../kernel/index.ts'
 import { failureOf } from '../errors/failure.ts'
 import { commandInProfile } from '../grammar/command-line.ts'
@@ -194,8 +195,11 @@ export const keptResult = async (
   return {
     data: quotesJson(providers, query.sides),
     view: quotesText(providers, query.sides, io.clock.now()),
-    ...(best === undefined
-      ? {}
-      : { advice: [`To approve the best one: ${commandInProfile(session.globals, `swap approve ${best}`)}`] })
+    ...compact({
+      advice:
+        best === undefined
+          ? undefined
+          : [`To approve the best one: ${commandInProfile(session.globals, `swap approve ${best}`)}`]
+    })
   }
 }

@@ -116,8 +116,11 @@ const keptOf = (
     nativeAmount: request.nativeAmount,
     fromNativeAmount: nativeAmount(quote.fromNativeAmount ?? '0'),
     toNativeAmount: nativeAmount(quote.toNativeAmount ?? '0'),
-    ...(minReceiveAmount === undefined ? {} : { minReceiveAmount: nativeAmount(minReceiveAmount) }),
-    ...compact({ expiresAt, promoCode }),
+    ...compact({
+      minReceiveAmount: minReceiveAmount === undefined ? undefined : nativeAmount(minReceiveAmount),
+      expiresAt,
+      promoCode
+    }),
     isApproved: false
   }
 }

@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/base/compact.ts'
 import type { QuoteSnapshot } from '../../kernel/index.ts'
 import { readState, writeState } from '../profile/state-files.ts'
 
@@ -44,7 +45,7 @@ const added = (before: ProviderRecord | undefined, quote: QuoteSnapshot): Provid
   const lastError = state === 'resolved' ? undefined : (message ?? errorCode ?? state)
   return {
     durations: durations.slice(-MAX_ANSWERS),
-    ...(lastError === undefined ? {} : { lastError })
+    ...compact({ lastError })
   }
 }
 
@@ -53,5 +54,5 @@ const parseRecord = (value: unknown): ProviderRecord | undefined => {
   const { durations } = value
   if (!Array.isArray(durations) || !durations.every(Number.isFinite)) return undefined
   const lastError = 'lastError' in value ? value.lastError : undefined
-  return { durations, ...(typeof lastError === 'string' ? { lastError } : {}) }
+  return { durations, ...compact({ lastError: typeof lastError === 'string' ? lastError : undefined }) }
 }

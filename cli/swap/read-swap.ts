@@ -1,5 +1,6 @@
 import {
   type CurrencyWallet,
+  compact,
   type NativeAmount,
   parseAmount,
   type SwapOptions,
@@ -82,11 +83,11 @@ const amountOf = (session: Session, side: QuoteFor, { from, to }: SwapSides): Na
 /** Reads the flags of the limits. @throws CliError USAGE; AMOUNT_INVALID */
 export const limitsOf = (session: Session, { from, to }: SwapSides): SwapLimits => {
   const [least, most, fee] = ['minReceive', 'maxPay', 'maxFee'].map(flag => session.text(flag))
-  return {
-    ...(least === undefined ? {} : { minReceive: parseAmount(least, to.asset) }),
-    ...(most === undefined ? {} : { maxPay: parseAmount(most, from.asset) }),
-    ...(fee === undefined ? {} : { maxNetworkFee: parseAmount(fee, coinOf(from.wallet)) })
-  }
+  return compact({
+    minReceive: least === undefined ? undefined : parseAmount(least, to.asset),
+    maxPay: most === undefined ? undefined : parseAmount(most, from.asset),
+    maxNetworkFee: fee === undefined ? undefined : parseAmount(fee, coinOf(from.wallet))
+  })
 }
 
 /** Reads the options; an unknown provider is an error, since a misspelled exclusion would not exclude it. */
@@ -95,8 +96,10 @@ const readOptions = async (session: Session): Promise<SwapQuery['options']> => {
   const [prefer, preferType] = [session.text('prefer'), session.text('preferType')]
   const promoCodes = Object.entries(parsePairs(session.texts('promo'), 'promotion code'))
   return {
-    ...(prefer === undefined ? {} : { preferPluginId: await idOf(prefer) }),
-    ...(preferType === undefined ? {} : { preferType: preferType as 'CEX' | 'DEX' }),
+    ...compact({
+      preferPluginId: prefer === undefined ? undefined : await idOf(prefer),
+      preferType: preferType as 'CEX' | 'DEX' | undefined
+    }),
     disabled: await Promise.all(session.texts('disable').map(idOf)),
     promoCodes: Object.fromEntries(
       await Promise.all(promoCodes.map(async ([text, code]) => [await idOf(text), code] as const))

@@ -1,4 +1,4 @@
-import type { Clock, ObserverPlugin, Plugin } from '../../kernel/index.ts'
+import { type Clock, compact, type ObserverPlugin, type Plugin } from '../../kernel/index.ts'
 import { ActionCorrelation } from './host/correlation.ts'
 import { Journal } from './host/journal.ts'
 import { type PanelHost, PanelSession } from './host/session.ts'
@@ -65,7 +65,7 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
   })
   const addEvent = <F extends FactName>(hook: F, fact: Facts[F], known?: string): void => {
     const correlationId = known ?? correlation.idOf(hook, fact)
-    journal.add(clock.now(), { hook, fact, ...(correlationId === undefined ? {} : { correlationId }) })
+    journal.add(clock.now(), { hook, fact, ...compact({ correlationId }) })
     for (const session of sessions) session.scheduleFlush()
   }
   const onHook = <H extends HookName>(hook: H, snapshot: HookSnapshot<H>): void => {

@@ -1,4 +1,5 @@
 import { hex, utf8 } from '@scure/base'
+import { compact } from '../../kernel/base/compact.ts'
 import type { CryptoPort } from '../../kernel/io/io.ts'
 import type { Box } from '../../kernel/types/keys.ts'
 import type { RepoChanges } from './shapes.ts'
@@ -125,7 +126,10 @@ export class RepoHistory {
     for (const [path, { content, revision }] of this.#files) {
       if (known === undefined ? content !== null || isLost : revision > known) changes.push([path, content])
     }
-    return { changes: Object.fromEntries(changes), ...(this.#revision > 0 ? { hash: this.#hash } : {}) }
+    return {
+      changes: Object.fromEntries(changes),
+      ...compact({ hash: this.#revision > 0 ? this.#hash : undefined })
+    }
   }
 
   #place(path: string, content: Box | null, revision: number): void {

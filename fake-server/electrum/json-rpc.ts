@@ -1,3 +1,4 @@
+import { compact } from '../../kernel/base/compact.ts'
 import type { Json, JsonObject } from '../../kernel/base/json.ts'
 
 /** A JSON-RPC 2.0 error on its way to the client. */
@@ -44,7 +45,7 @@ export const parseRequest = (value: Json | undefined): RpcRequest => {
   if (typeof method !== 'string') throw new RpcFault(RPC.request, 'the method is no text')
   if (!Array.isArray(params) && !isJsonObject(params))
     throw new RpcFault(RPC.request, 'params is no list or object')
-  return { ...(id === undefined ? {} : { id: id as number | string | null }), method, params }
+  return { ...compact({ id: id as number | string | null | undefined }), method, params }
 }
 
 /** The id to answer a request with that may be malformed; null if it has none. */

@@ -1,4 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
+import { compact } from '../../kernel/base/compact.ts'
 import { isWalletError } from '../../kernel/base/errors.ts'
 import type { Json, JsonObject } from '../../kernel/base/json.ts'
 import { type ChainBlock, merkleBranchOf } from '../chain/block.ts'
@@ -168,7 +169,7 @@ const verboseTransaction = (view: ChainView, { tx, height }: FoundTransaction): 
       ...(isCoinbase(tx)
         ? { coinbase: bytesToHex(script) }
         : { txid, vout: index, scriptSig: { hex: bytesToHex(script) } }),
-      ...(witness.length > 0 ? { txinwitness: witness.map(item => bytesToHex(item)) } : {}),
+      ...compact({ txinwitness: witness.length > 0 ? witness.map(item => bytesToHex(item)) : undefined }),
       sequence
     })),
     vout: tx.outputs.map(({ amount, script }, n) => ({
@@ -247,7 +248,7 @@ const scriptMethods: readonly (readonly [string, ElectrumMethod])[] = [
 const historyResult = ({ txid, height, fee }: HistoryItem): Json => ({
   tx_hash: txid,
   height,
-  ...(fee === undefined ? {} : { fee: Number(fee) })
+  ...compact({ fee: fee === undefined ? undefined : Number(fee) })
 })
 
 /** The name and version of the server. */

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { compact } from '../../kernel/base/compact.ts'
 import { type FakeReply, type FakeRequest, invalidRequest } from '../base/replies.ts'
 import type { FakeProviders } from '../providers/fake-providers.ts'
 import { type FakeServer, MAX_BODY } from '../routes/fake-server.ts'
@@ -96,7 +97,7 @@ const respond = async (
     if (body === undefined) response.setHeader('connection', 'close')
     response.writeHead(reply.status, {
       ...reply.headers,
-      ...(reply.status === 304 ? {} : { 'content-length': length }),
+      ...compact({ 'content-length': reply.status === 304 ? undefined : length }),
       'cache-control': 'no-store'
     })
     response.end(reply.body)

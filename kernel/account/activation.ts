@@ -82,10 +82,10 @@ export const activateWallet = async (
   const { wallet, engine } = await openForActivation(parts, walletId)
   const payer = payment === undefined ? wallet : (await openForActivation(parts, payment.walletId)).wallet
   const tokenId = payment?.tokenId ?? null
-  const request: EngineActivationRequest = {
-    ...compact({ tokenIds }),
-    ...(payment === undefined ? {} : { payment: { ...(await payerFacts(payer)), tokenId } })
-  }
+  const request: EngineActivationRequest = compact({
+    tokenIds,
+    payment: payment === undefined ? undefined : { ...(await payerFacts(payer)), tokenId }
+  })
   const { pluginId } = wallet.currencyInfo
   const offer = await engine.call('saying what the activation costs', async made => {
     if (made.activateWallet === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })

@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { isRecord, tryParseJson } from '../base/json.ts'
 import type { EngineStore } from '../types/engine.ts'
 import { DEFAULT_FIAT, FIAT_PATH, NAME_PATH } from '../wallet/settings.ts'
@@ -56,9 +57,9 @@ export class UnfinishedWallets {
     if (!isRecord(left)) return undefined
     const { name, fiatCurrencyCode, enabledTokenIds } = left
     return {
-      ...(typeof name === 'string' ? { name } : {}),
+      ...compact({ name: typeof name === 'string' ? name : undefined }),
       fiatCurrencyCode: typeof fiatCurrencyCode === 'string' ? fiatCurrencyCode : DEFAULT_FIAT,
-      ...(Array.isArray(enabledTokenIds) ? { enabledTokenIds } : {})
+      ...compact({ enabledTokenIds: Array.isArray(enabledTokenIds) ? enabledTokenIds : undefined })
     }
   }
 

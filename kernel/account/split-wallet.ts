@@ -1,4 +1,5 @@
 import { nativeAmount } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { copyList } from '../base/copy-data.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { Mutex } from '../base/mutex.ts'
@@ -109,7 +110,7 @@ export class WalletSplitter {
   async #copySettings(fromId: string, walletId: string): Promise<void> {
     try {
       const { name, type, fiatCurrencyCode } = (await this.#parts.wallets.get(fromId)).getSnapshot()
-      const request = { type, fiatCurrencyCode, ...(name === null ? {} : { name }) }
+      const request = { type, fiatCurrencyCode, ...compact({ name: name ?? undefined }) }
       await openNew(this.#parts, { walletId, request, isKnown: false })
       await this.#unfinished.write(new Map([[walletId, null]]))
     } catch (error) {

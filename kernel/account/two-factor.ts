@@ -159,8 +159,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
 const statusOf = ({ otpTimeout, otpResetDate, pendingVouchers }: LoginTree): TwoFactorStatus =>
   Object.freeze({
     isEnabled: otpTimeout !== undefined,
-    ...compact({ otpTimeout }),
-    ...(otpResetDate === undefined ? {} : { otpResetDate: dateOf(otpResetDate) }),
+    ...compact({ otpTimeout, otpResetDate: otpResetDate === undefined ? undefined : dateOf(otpResetDate) }),
     pendingVouchers
   })
 

@@ -1,4 +1,5 @@
 import { requireTexts } from '../base/arguments.ts'
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import { isRecord, type JsonObject } from '../base/json.ts'
 import { exemptPass, type KeyPass, requestKeys } from '../keys/key-gate.ts'
@@ -73,7 +74,7 @@ export class WalletKeyViews {
     const pass = await requestKeys(services, {
       use: 'show',
       walletId,
-      ...(currency === undefined ? {} : { pluginId: currency.pluginId, currencyCode: currency.currencyCode })
+      ...compact({ pluginId: currency?.pluginId, currencyCode: currency?.currencyCode })
     })
     return this.#info(walletId, pass)
   }

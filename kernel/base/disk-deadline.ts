@@ -1,5 +1,6 @@
 import type { Disk } from '../io/disk.ts'
 import type { Clock } from '../io/io.ts'
+import { compact } from './compact.ts'
 import { WalletError } from './errors.ts'
 
 /** The options of a disk with a deadline. */
@@ -33,8 +34,10 @@ export const diskWithDeadline = (disk: Disk, { clock, onClosed }: DiskDeadline):
   const { getSlice } = disk
   return Object.freeze({
     getText: (path: string) => read(path, () => disk.getText(path)),
-    ...(getSlice && {
-      getSlice: (path: string, start: number, end: number) => read(path, () => getSlice(path, start, end))
+    ...compact({
+      getSlice:
+        getSlice &&
+        ((path: string, start: number, end: number) => read(path, () => getSlice(path, start, end)))
     }),
     setText: (path: string, text: string) => write(path, () => disk.setText(path, text)),
     delete: (path: string) => write(path, () => disk.delete(path)),

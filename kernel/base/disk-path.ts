@@ -1,4 +1,5 @@
 import type { Disk } from '../io/disk.ts'
+import { compact } from './compact.ts'
 import { copyList } from './copy-data.ts'
 import { errorOf, WalletError } from './errors.ts'
 
@@ -56,9 +57,12 @@ export const checkedDisk = (given: Disk): Disk => {
   }
   return Object.freeze({
     getText: (path: string) => safely(async () => textOf(path, await getText.call(given, path))),
-    ...(typeof getSlice === 'function' && {
-      getSlice: (path: string, start: number, end: number) =>
-        safely(async () => textOf(path, await getSlice.call(given, path, start, end)))
+    ...compact({
+      getSlice:
+        typeof getSlice === 'function'
+          ? (path: string, start: number, end: number) =>
+              safely(async () => textOf(path, await getSlice.call(given, path, start, end)))
+          : undefined
     }),
     setText: (path: string, text: string) => safely(async () => void (await setText.call(given, path, text))),
     delete: (path: string) => safely(async () => void (await remove.call(given, path))),
@@ -86,7 +90,9 @@ export const subDisk = (disk: Disk, folder: string): Disk => {
   const { getSlice } = disk
   return {
     getText: path => disk.getText(root + checkPath(path)),
-    ...(getSlice && { getSlice: (path, start, end) => getSlice(root + checkPath(path), start, end) }),
+    ...compact({
+      getSlice: getSlice && ((path, start, end) => getSlice(root + checkPath(path), start, end))
+    }),
     setText: (path, text) => disk.setText(root + checkPath(path), text),
     delete: path => disk.delete(root + checkPath(path)),
     async list(inner) {

@@ -1,4 +1,5 @@
 import type { AbortSignalLike, FetchOptions, FetchReply, Io } from '../io/io.ts'
+import { compact } from './compact.ts'
 import { makeAbort, withDeadline } from './deadline.ts'
 import { isWalletError, WalletError } from './errors.ts'
 import type { JsonObject } from './json.ts'
@@ -150,11 +151,13 @@ export class HttpClient {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
         ...common,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...compact({ 'content-type': body === undefined ? undefined : 'application/json' }),
         ...headers
       },
       maxReplyBytes,
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) })
+      ...compact({
+        body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+      })
     }
   }
 

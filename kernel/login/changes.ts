@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Secret } from '../base/secret.ts'
@@ -371,10 +372,10 @@ const idsOf = (
   username: string
 ): JsonObject => {
   const { toBase64 } = io.crypto
-  return {
-    ...(pin2Key && { pin2Id: pin2Key.use(key => toBase64(pin2IdOf(io, key, username))) }),
-    ...(recovery2Key && { recovery2Id: recovery2Key.use(key => toBase64(recovery2IdOf(io, key, username))) })
-  }
+  return compact({
+    pin2Id: pin2Key?.use(key => toBase64(pin2IdOf(io, key, username))),
+    recovery2Id: recovery2Key?.use(key => toBase64(recovery2IdOf(io, key, username)))
+  })
 }
 
 /** Deletes a login on the server, with all below it (specification §7). */

@@ -75,7 +75,7 @@ const changesOf = async (
 ): Promise<LoginChange[]> => {
   const changes: LoginChange[] = []
   if (username !== undefined && password !== undefined) {
-    changes.push(await passwordChange(io, login, { username, password, ...(snrp && { snrp }) }))
+    changes.push(await passwordChange(io, login, { username, password, ...compact({ snrp }) }))
   }
   if (pin !== undefined) changes.push(pinChange(io, login, { pin, username }))
   if (walletInfos.length > 0) changes.push(walletInfosChange(io, login, walletInfos))

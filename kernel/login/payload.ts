@@ -339,11 +339,11 @@ export const validLegacyBoxes = (
   const repo = versions.find(({ appId, syncKeyBox }) =>
     opens(() => syncKeyBox && openLegacyRepoInfo(io, loginKey, { appId, syncKeyBox }))
   )
-  return {
-    ...(bitid?.rootKeyBox && { rootKeyBox: bitid.rootKeyBox }),
-    ...(bitid?.mnemonicBox && { mnemonicBox: bitid.mnemonicBox }),
-    ...(repo?.syncKeyBox && { syncKeyBox: repo.syncKeyBox })
-  }
+  return compact({
+    rootKeyBox: bitid?.rootKeyBox,
+    mnemonicBox: bitid?.mnemonicBox,
+    syncKeyBox: repo?.syncKeyBox
+  })
 }
 
 const opens = (open: () => object | undefined): boolean => {

@@ -48,7 +48,7 @@ export const loginFetch = async (
       accept: 'application/json',
       authorization: `Token ${apiKey === '' ? DEFAULT_API_KEY : apiKey}`
     },
-    ...(body === undefined || method === 'GET' ? {} : { body: JSON.stringify(body) })
+    ...compact({ body: body === undefined || method === 'GET' ? undefined : JSON.stringify(body) })
   }
   let reply: FetchReply
   try {

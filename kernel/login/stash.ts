@@ -83,7 +83,7 @@ export const isSameStash = (left: LoginStash, right: LoginStash): boolean =>
 const storedFields = (stash: LoginStash): unknown => {
   const { syncToken: _, children, ...fields } = stash
   const stored = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return { ...Object.fromEntries(stored), ...(children && { children: children.map(storedFields) }) }
+  return { ...Object.fromEntries(stored), ...compact({ children: children?.map(storedFields) }) }
 }
 
 const byName = ([left]: [string, unknown], [right]: [string, unknown]): number => (left < right ? -1 : 1)
@@ -96,10 +96,12 @@ const normalizeStash = (io: Pick<Io, 'crypto'>, stash: LoginStash): LoginStash =
   const { username, nextUsername, pin2Key, children } = stash
   return {
     ...stash,
-    ...(username === undefined ? {} : { username: normalizeUsername(username) }),
-    ...(nextUsername === undefined ? {} : { nextUsername: normalizeUsername(nextUsername) }),
-    ...(pin2Key === undefined ? {} : { pin2Key: base64KeyOf(io, pin2Key) }),
-    ...(children === undefined ? {} : { children: children.map(child => normalizeChild(io, child)) })
+    ...compact({
+      username: username === undefined ? undefined : normalizeUsername(username),
+      nextUsername: nextUsername === undefined ? undefined : normalizeUsername(nextUsername),
+      pin2Key: pin2Key === undefined ? undefined : base64KeyOf(io, pin2Key),
+      children: children?.map(child => normalizeChild(io, child))
+    })
   }
 }
 
@@ -158,7 +160,7 @@ const rememberName = (child: LoginStash, names: Names): LoginStash => {
   const { username = names.past, ...rest } = child
   const hasIds = child.pin2Key !== undefined || child.recovery2Key !== undefined
   const isStale = hasIds && username !== names.present
-  return { ...rest, ...(isStale ? { username } : {}), ...childrenOf(child, names) }
+  return { ...rest, ...compact({ username: isStale ? username : undefined }), ...childrenOf(child, names) }
 }
 
 type Changeable = Omit<LoginStash, 'appId' | 'loginId'>

@@ -242,9 +242,7 @@ const localUserOf = ({ io, config }: StashServices, stash: LoginStash): LocalUse
     loginId: base58Of(io.crypto.fromBase64(stash.loginId)),
     isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
     isKeyLoginEnabled: node !== undefined && isComplete(node),
-    ...compact({ username }),
-    ...(lastLogin === undefined ? {} : { lastLogin: dateOf(lastLogin) }),
-    ...compact({ voucherId })
+    ...compact({ username, lastLogin: lastLogin === undefined ? undefined : dateOf(lastLogin), voucherId })
   }
   if (recovery2Key === undefined || config.hideKeys) return user
   // Not enumerable, so that printing or copying the list of users never shows a secret.

@@ -47,15 +47,19 @@ export const openLoginTree = (
     isRoot: stash.parentBox === undefined,
     loginId,
     loginKey,
-    ...(loginAuthBox === undefined ? {} : { loginAuth: secrets.openBytes(loginKey, loginAuthBox) }),
-    ...(passwordAuthBox === undefined ? {} : { passwordAuth: secrets.openBytes(loginKey, passwordAuthBox) }),
-    ...compact({ userId, username: stash.username, pin }),
-    ...(pin2Key === undefined ? {} : { pin2Key: secrets.fromText('key', pin2Key, fromBase64) }),
-    ...(recovery2Key === undefined
-      ? {}
-      : { recovery2Key: secrets.fromText('key', recovery2Key, fromBase64) }),
-    ...(otpKey === undefined ? {} : { otpKey: secrets.fromText('code key', otpKey, text => text) }),
-    ...compact({ otpResetDate: stash.otpResetDate, otpTimeout: stash.otpTimeout }),
+    ...compact({
+      loginAuth: loginAuthBox === undefined ? undefined : secrets.openBytes(loginKey, loginAuthBox),
+      passwordAuth: passwordAuthBox === undefined ? undefined : secrets.openBytes(loginKey, passwordAuthBox),
+      userId,
+      username: stash.username,
+      pin,
+      pin2Key: pin2Key === undefined ? undefined : secrets.fromText('key', pin2Key, fromBase64),
+      recovery2Key:
+        recovery2Key === undefined ? undefined : secrets.fromText('key', recovery2Key, fromBase64),
+      otpKey: otpKey === undefined ? undefined : secrets.fromText('code key', otpKey, text => text),
+      otpResetDate: stash.otpResetDate,
+      otpTimeout: stash.otpTimeout
+    }),
     pendingVouchers: stash.pendingVouchers,
     ...compact({ created: stash.created, lastLogin: stash.lastLogin }),
     children: (stash.children ?? []).flatMap(child => openChild(context, child, loginKey) ?? []),

@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import type { ChannelHandlers, Clock, CryptoPort, Io } from '../io/io.ts'
 
 /** Digests and encodings, without ciphers. */
@@ -39,11 +40,13 @@ export const captureIo = (io: Io): Io => {
       toHex: own(crypto, toHex),
       fromHex: own(crypto, fromHex),
       writeUtf8: own(crypto, writeUtf8),
-      ...(later && {
-        later: Object.freeze({
-          sha256: own(later, later.sha256),
-          aesCbcDecrypt: own(later, later.aesCbcDecrypt)
-        })
+      ...compact({
+        later:
+          later &&
+          Object.freeze({
+            sha256: own(later, later.sha256),
+            aesCbcDecrypt: own(later, later.aesCbcDecrypt)
+          })
       })
     }),
     clock: Object.freeze({
@@ -54,8 +57,7 @@ export const captureIo = (io: Io): Io => {
     }),
     random: own(io, random),
     fetch: own(io, fetch),
-    ...(connect && { connect: own(io, connect) }),
-    ...(webSocket && { webSocket: own(io, webSocket) })
+    ...compact({ connect: connect && own(io, connect), webSocket: webSocket && own(io, webSocket) })
   })
 }
 
@@ -65,15 +67,13 @@ export const currencyIo = (io: Io, onFault: OnFault): Io => {
   return Object.freeze({
     ...captureIo(io),
     clock: pluginClock(io.clock, onFault),
-    ...(connect && {
-      connect: Object.freeze<typeof connect>((address, handlers) =>
-        connect(address, guarded(handlers, onFault))
-      )
-    }),
-    ...(webSocket && {
-      webSocket: Object.freeze<typeof webSocket>((url, handlers) =>
-        webSocket(url, guarded(handlers, onFault))
-      )
+    ...compact({
+      connect:
+        connect &&
+        Object.freeze<typeof connect>((address, handlers) => connect(address, guarded(handlers, onFault))),
+      webSocket:
+        webSocket &&
+        Object.freeze<typeof webSocket>((url, handlers) => webSocket(url, guarded(handlers, onFault)))
     })
   })
 }

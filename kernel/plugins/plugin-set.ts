@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { copyData, frozenCopy } from '../base/copy-data.ts'
 import { errorOf, isWalletError, scrub, WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
@@ -79,7 +80,7 @@ export class PluginSet {
       this.#keep(plugin, options)
       return this.#record({
         ...{ pluginId, kind, state: 'applied', needsKeysTo: needsOf(plugin) },
-        ...(plugin.kind === 'currency' ? { currency: currencyOf(plugin.info) } : {})
+        ...compact({ currency: plugin.kind === 'currency' ? currencyOf(plugin.info) : undefined })
       })
     } catch (thrown) {
       const error = errorOf(thrown)
@@ -87,7 +88,7 @@ export class PluginSet {
       if (plugin?.kind === 'currency') this.#failures.set(plugin.info.walletType, { pluginId, reason })
       return this.#record({
         ...{ pluginId, kind, state: 'failed', needsKeysTo: [], message: reason },
-        ...(isWalletError(error) ? { errorCode: error.code } : {})
+        ...compact({ errorCode: isWalletError(error) ? error.code : undefined })
       })
     }
   }
@@ -299,13 +300,16 @@ const readRates = (id: string, given: RatePlugin): Omit<RatePlugin, 'id' | 'kind
   const { displayName, bias, retired, checkOptions } = given
   return {
     displayName: isName(displayName) ? displayName : id,
-    ...(typeof bias === 'number' ? { bias } : {}),
-    ...(retired === undefined ? {} : { retired: sentenceOf(retired) }),
-    ...(typeof checkOptions === 'function' && {
-      checkOptions: (options: JsonObject) => {
-        const answer: unknown = Reflect.apply(checkOptions, given, [options])
-        return answer === undefined ? undefined : sentenceOf(answer)
-      }
+    ...compact({
+      bias: typeof bias === 'number' ? bias : undefined,
+      retired: retired === undefined ? undefined : sentenceOf(retired),
+      checkOptions:
+        typeof checkOptions === 'function'
+          ? (options: JsonObject) => {
+              const answer: unknown = Reflect.apply(checkOptions, given, [options])
+              return answer === undefined ? undefined : sentenceOf(answer)
+            }
+          : undefined
     })
   }
 }
@@ -315,14 +319,17 @@ const readSwap = (id: string, given: SwapPlugin): Omit<SwapPlugin, 'id' | 'kind'
   return {
     displayName: isName(displayName) ? displayName : id,
     isDex: isDex === true,
-    ...(isName(supportEmail) ? { supportEmail } : {}),
-    ...(typeof checkSettings === 'function' && {
-      checkSettings: (userSettings: JsonObject) => {
-        const answer = fieldsOf(Reflect.apply(checkSettings, given, [userSettings]) ?? {}, [
-          'needsActivation'
-        ])
-        return { needsActivation: answer.needsActivation === true }
-      }
+    ...compact({
+      supportEmail: isName(supportEmail) ? supportEmail : undefined,
+      checkSettings:
+        typeof checkSettings === 'function'
+          ? (userSettings: JsonObject) => {
+              const answer = fieldsOf(Reflect.apply(checkSettings, given, [userSettings]) ?? {}, [
+                'needsActivation'
+              ])
+              return { needsActivation: answer.needsActivation === true }
+            }
+          : undefined
     })
   }
 }

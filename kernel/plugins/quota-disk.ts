@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { checkPath } from '../base/disk-path.ts'
 import { WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
@@ -53,7 +54,7 @@ export const quotaDisk = (disk: Disk, quota: DiskQuota): Disk => {
   const { getSlice } = disk
   return {
     getText: path => disk.getText(path),
-    ...(getSlice && { getSlice: (path, start, end) => getSlice(path, start, end) }),
+    ...compact({ getSlice: getSlice && ((path, start, end) => getSlice(path, start, end)) }),
     list: folder => disk.list(folder),
     async setText(path, text) {
       checkPath(path)

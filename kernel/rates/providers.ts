@@ -79,7 +79,9 @@ export class RateProviders {
     if (applied === undefined) return
     const { errorCode, message, ...known } = this.#stateOf(applied)
     const isWaiting = change.state === 'asked' || change.state === 'silent'
-    const failure = isWaiting ? { ...(errorCode && { errorCode }), ...(message && { message }) } : {}
+    const failure = isWaiting
+      ? compact({ errorCode: errorCode || undefined, message: message || undefined })
+      : {}
     this.#states.set(pluginId, Object.freeze({ ...known, ...failure, ...change }))
   }
 }

@@ -1,5 +1,6 @@
 import type { Schema } from 'yup'
 import type { Denomination } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { copyData } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
 import { isRecord, type JsonObject } from '../base/json.ts'
@@ -62,7 +63,7 @@ const readToken = (
     currencyCode,
     displayName,
     denominations: Object.freeze(readDenominations(denominations)),
-    ...(location === undefined ? {} : { networkLocation: parseLocation(location, source) })
+    ...compact({ networkLocation: location === undefined ? undefined : parseLocation(location, source) })
   })
 }
 

@@ -354,8 +354,11 @@ const reviewOf = (
     isOwnCheckComplete: isComplete,
     destinationAddress: spends.at(-1)?.spendTargets[0]?.publicAddress ?? '',
     payoutAddress: deposit,
-    ...compact({ orderId, orderUri }),
-    ...(expiresAt === undefined ? {} : { expirationDate: new Date(expiresAt) })
+    ...compact({
+      orderId,
+      orderUri,
+      expirationDate: expiresAt === undefined ? undefined : new Date(expiresAt)
+    })
   })
 }
 

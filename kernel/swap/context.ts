@@ -1,7 +1,7 @@
 import { add, type NativeAmount, ZERO } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import { compact } from '../base/json.ts'
 import type { AbortSignalLike } from '../io/io.ts'
 import type { QuoteContext, SwapOffer } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'

@@ -85,7 +85,7 @@ const makers = {
       'INSUFFICIENT_FUNDS',
       {
         currencyCode: isShortText(code) ? code : request.from.currencyCode,
-        ...(networkFee === '' ? {} : { networkFee })
+        ...compact({ networkFee: networkFee || undefined })
       },
       error
     )

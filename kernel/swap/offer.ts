@@ -229,9 +229,11 @@ const readSpend = (value: unknown, { refuse, tokenId: own }: SpendsCheck): Spend
   return {
     tokenId: tokenId === null ? null : own,
     spendTargets: spendTargets.map(copyTarget),
-    ...(memos === undefined ? {} : { memos: memos.map(({ type, value: text }) => ({ type, value: text })) }),
-    ...(networkFeeOption === undefined ? {} : { networkFeeOption: networkFeeOption as 'standard' }),
-    ...(otherParams === undefined ? {} : { otherParams: otherParams as JsonObject })
+    ...compact({
+      memos: memos?.map(({ type, value: text }) => ({ type, value: text })),
+      networkFeeOption: networkFeeOption as 'standard' | undefined,
+      otherParams: otherParams as JsonObject | undefined
+    })
   }
 }
 
@@ -245,9 +247,7 @@ const isTarget = (value: unknown): value is SpendTarget =>
 
 const copyTarget = (target: SpendTarget): SpendTarget => {
   const { publicAddress, nativeAmount: amount, memo, uniqueIdentifier, otherParams } = target
-  return {
-    ...compact({ publicAddress, nativeAmount: amount, memo, uniqueIdentifier, otherParams })
-  }
+  return compact({ publicAddress, nativeAmount: amount, memo, uniqueIdentifier, otherParams })
 }
 
 const isMemo = (value: unknown): value is Memo =>

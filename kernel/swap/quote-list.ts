@@ -207,8 +207,7 @@ const quoteFields = (quote: SwapQuote): QuoteFields => {
     networkFee: quote.networkFee.nativeAmount,
     isEstimate: quote.isEstimate,
     canBePartial: quote.canBePartial,
-    ...(expirationDate === undefined ? {} : { expiresAt: expirationDate.getTime() }),
-    ...compact({ maxFulfillmentSeconds, fate, rank, rankReason })
+    ...compact({ expiresAt: expirationDate?.getTime(), maxFulfillmentSeconds, fate, rank, rankReason })
   }
 }
 
@@ -224,6 +223,6 @@ const errorFields = (error: WalletError): QuoteFields => {
 }
 
 const limitOf = (limit: string, { direction }: { readonly direction: 'from' | 'to' }): QuoteFields => ({
-  ...(limit === '' ? {} : { limit }),
+  ...compact({ limit: limit || undefined }),
   direction
 })

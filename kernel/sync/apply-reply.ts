@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import {
   areRelated,
   covers,
@@ -149,7 +150,11 @@ const deleted = (file: RepoFile, { deletions, isNamed, now }: Deletion, boxes: F
   if (known !== undefined && deletions.some(lineage => covers(lineage, known))) return gone
   if (!isNamed || known === undefined) {
     const isRecent = pending === undefined && isRecentEdit({ past }, now)
-    return { ...gone, ...(isWaiting && { pending }), conflict: isRecent ? 'deleted' : undefined }
+    return {
+      ...gone,
+      ...compact({ pending: isWaiting ? pending : undefined }),
+      conflict: isRecent ? 'deleted' : undefined
+    }
   }
   // Other devices wait for what our deletion knew.
   if (mine === undefined || isWaiting) return { ...gone, pending }
@@ -401,7 +406,7 @@ const mergeTexts = (sides: {
   const merged = mergeJson({
     ...origin,
     ...{ mine: mine.text, theirs: theirs.text, winner },
-    ...(laterOf && { laterOf })
+    ...compact({ laterOf })
   })
   if (merged !== undefined) return merged
   const isUnchanged = (text: string): boolean =>

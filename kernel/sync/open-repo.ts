@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { checkPath } from '../base/disk-path.ts'
 import { type ReportError, WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
@@ -113,7 +114,10 @@ export const exportDeployedRepo = async (repo: Repo, disk: Disk, prefix: string 
     if (pending !== undefined) await disk.setText(`${root}/changes/${path}`, pending.box)
   }
   const { lastSync, lastHash } = repo.state.getSnapshot()
-  await disk.setText(`${root}/status.json`, JSON.stringify({ lastSync, ...(lastHash && { lastHash }) }))
+  await disk.setText(
+    `${root}/status.json`,
+    JSON.stringify({ lastSync, ...compact({ lastHash: lastHash || undefined }) })
+  )
 }
 
 interface DeployedFiles {

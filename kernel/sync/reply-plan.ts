@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { type ReportError, WalletError } from '../base/errors.ts'
 import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
@@ -240,7 +241,10 @@ export const planStatus = (context: ReplyContext, writes: Map<string, string | B
   const isDamaged = status.isDamaged === true && !isHealed
   const lastHash = isDamaged ? undefined : (reply.hash ?? status.lastHash)
   if (status.lastSync > 0 && lastHash === status.lastHash && !isHealed) return
-  const next = { lastSync: now / 1000, ...(lastHash && { lastHash }), ...(isDamaged && { isDamaged }) }
+  const next = {
+    lastSync: now / 1000,
+    ...compact({ lastHash: lastHash || undefined, isDamaged: isDamaged || undefined })
+  }
   writes.set(PREFIX.status, JSON.stringify(next))
 }
 
@@ -260,7 +264,7 @@ export const planHash = (context: ReplyContext, writes: Map<string, string | Bul
   const isOld = seen.includes(mark) && seen.at(-1) !== mark
   writes.set(PREFIX.hashes, [...seen.filter(text => text !== mark), mark].slice(-MAX_SEEN).join(' '))
   if (isOld && reply.isComplete !== true)
-    writes.set(PREFIX.status, JSON.stringify({ lastSync, ...(isDamaged && { isDamaged }) }))
+    writes.set(PREFIX.status, JSON.stringify({ lastSync, ...compact({ isDamaged: isDamaged || undefined }) }))
   return isOld
 }
 

@@ -37,9 +37,10 @@ export const repoStateOf = ({ lastHash, errorCode, ...facts }: RepoStateFields):
   pendingCount: facts.pendingCount,
   lastSync: facts.lastSync,
   isSyncing: facts.isSyncing,
-  ...compact({ lastHash, errorCode }),
-  ...(facts.keptCount === undefined || facts.keptCount === 0 ? {} : { keptCount: facts.keptCount }),
   ...compact({
+    lastHash,
+    errorCode,
+    keptCount: facts.keptCount || undefined,
     rolledBackAt: facts.rolledBackAt,
     rolledBackFiles: facts.rolledBackFiles,
     mergedCount: facts.mergedCount,
@@ -77,8 +78,10 @@ export const parseStatus = (text: string | undefined): SyncPosition => {
   const seconds = typeof lastSync === 'number' && Number.isFinite(lastSync) && lastSync > 0 ? lastSync : 0
   return {
     lastSync: seconds,
-    ...(isHash(lastHash) && { lastHash }),
-    ...(isDamaged === true && { isDamaged })
+    ...compact({
+      lastHash: isHash(lastHash) ? lastHash : undefined,
+      isDamaged: isDamaged === true || undefined
+    })
   }
 }
 

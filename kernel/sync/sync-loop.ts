@@ -342,7 +342,7 @@ const read = async (
   failure?: WalletError
 ): Promise<string> => {
   const hash = hashOf(repo)
-  const request = { syncKey: repo.syncKey, hash, except: failed, ...(server !== undefined && { server }) }
+  const request = { syncKey: repo.syncKey, hash, except: failed, ...compact({ server }) }
   const reply = await servers.exchange(request).catch((error: unknown) => {
     throw failure ?? error
   })

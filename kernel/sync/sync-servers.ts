@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { makeAbort, withDeadline } from '../base/deadline.ts'
 import { isWalletError, type ReportError, WalletError } from '../base/errors.ts'
 import { parseJsonText } from '../base/json.ts'
@@ -127,7 +128,7 @@ export class SyncServers {
       method: changes === undefined ? 'GET' : 'POST',
       headers: { 'content-type': 'application/json' },
       maxReplyBytes: MAX_REPLY_BYTES,
-      ...(changes && { body: bodyOf(changes) })
+      ...compact({ body: changes && bodyOf(changes) })
     }
     const call = (mark: string): Promise<FetchReply> =>
       syncKey.use(key => this.#fetch(`${server}/api/v2/store/${this.#io.crypto.toHex(key)}/${mark}`, options))

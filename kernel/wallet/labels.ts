@@ -1,4 +1,5 @@
 import type { Schema } from 'yup'
+import { compact } from '../base/compact.ts'
 import { isWalletError } from '../base/errors.ts'
 import { isRecord, parseJson } from '../base/json.ts'
 import { isWellFormed } from '../crypto/encoding.ts'
@@ -206,7 +207,7 @@ export const transactionLabel = ({
   walletId,
   metadata
 }: Pick<Transaction, 'metadata' | 'tokenId' | 'txid' | 'walletId'>): LabelRow | undefined =>
-  rowOf('tx', txid, { metadata, details: { walletId, ...(tokenId === null ? {} : { tokenId }) } })
+  rowOf('tx', txid, { metadata, details: { walletId, ...compact({ tokenId: tokenId ?? undefined }) } })
 
 /** The row of a saved address; undefined where nothing is noted on it. */
 export const addressLabel = (

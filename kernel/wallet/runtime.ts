@@ -1,4 +1,5 @@
 import type { NativeAmount } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
 import { withDeadline } from '../base/deadline.ts'
 import { errorOf, isWalletError } from '../base/errors.ts'
 import { type PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
@@ -262,7 +263,7 @@ export class WalletRuntime implements EngineHost {
         pluginId: info.pluginId,
         hook: 'makeEngine',
         errorName: error.name.slice(0, 100),
-        ...(isKnown ? { errorCode: error.code } : {}),
+        ...compact({ errorCode: isKnown ? error.code : undefined }),
         message: isKnown ? error.message : 'The engine sent something that could not be taken in'
       })
     )

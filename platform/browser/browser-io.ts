@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 
+import { compact } from '../../kernel/base/compact.ts'
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
 import type { Clock, CryptoPort, Io } from '../../kernel/io/io.ts'
 import { makeWebCrypto, makeWorkerScrypt } from './browser-crypto.ts'
@@ -50,8 +51,10 @@ const cryptoOf = ({ scryptWorker }: BrowserIoOptions): CryptoPort => {
   const subtle = globalThis.crypto.subtle as SubtleCrypto | undefined
   return {
     ...noble,
-    ...(scryptWorker === undefined ? {} : { scrypt: makeWorkerScrypt(scryptWorker, noble.scrypt) }),
-    ...(subtle === undefined ? {} : { async: makeWebCrypto(subtle, noble) })
+    ...compact({
+      scrypt: scryptWorker === undefined ? undefined : makeWorkerScrypt(scryptWorker, noble.scrypt),
+      async: subtle === undefined ? undefined : makeWebCrypto(subtle, noble)
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { compact } from '../../kernel/base/compact.ts'
 import type { Channel, ChannelHandlers, TcpAddress } from '../../kernel/io/io.ts'
 
 /**
@@ -37,7 +38,8 @@ const starterOf = async (isTls: boolean): Promise<(host: string, port: number) =
   const net = await import('node:net')
   if (!isTls) return (host, port) => net.connect({ host, port })
   const tls = await import('node:tls')
-  return (host, port) => tls.connect({ host, port, ...(net.isIP(host) === 0 && { servername: host }) })
+  return (host, port) =>
+    tls.connect({ host, port, ...compact({ servername: net.isIP(host) === 0 ? host : undefined }) })
 }
 
 const channelOf = (socket: Socket, handlers: ChannelHandlers, maxBacklog: number): Channel => {

@@ -1,4 +1,4 @@
-import { type RatePlugin, Reply } from '../../kernel/plugin-api.ts'
+import { compact, type RatePlugin, Reply } from '../../kernel/plugin-api.ts'
 import { namesOf } from './kit/coins.ts'
 import { fiatCode, type PricedPair, ratePlugin } from './kit/rate-source.ts'
 
@@ -19,7 +19,7 @@ export const coingecko: RatePlugin = ratePlugin({
     const header = url?.startsWith(PAID) === true ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key'
     return {
       path: `/api/v3/simple/price?ids=${[...codes.keys()].join(',')}&vs_currencies=${moneys.join(',')}`,
-      ...(apiKey === undefined ? {} : { headers: { [header]: apiKey } }),
+      ...compact({ headers: apiKey === undefined ? undefined : { [header]: apiKey } }),
       parse: text => parseCoingecko(text, codes)
     }
   }

@@ -1,4 +1,5 @@
 import {
+  compact,
   type DatedPair,
   type HistoricRateContext,
   type RateHost,
@@ -55,7 +56,11 @@ export const parseEdgeRates = (text: string): readonly EdgePrice[] => {
     if (code === undefined || !rate.isThere) return
     const { value: isoDate } = entry.field('isoDate')
     const time = typeof isoDate === 'string' ? Date.parse(isoDate) : Number.NaN
-    prices.push({ code, rate: rate.number(), ...(Number.isNaN(time) ? {} : { date: new Date(time) }) })
+    prices.push({
+      code,
+      rate: rate.number(),
+      ...compact({ date: Number.isNaN(time) ? undefined : new Date(time) })
+    })
   }
   for (const entry of reply.field('crypto').list()) {
     const asset = entry.object().field('asset').object()
@@ -100,7 +105,7 @@ const requestOf = (targetFiat: string, asked: readonly WantedPrice[]): SourceReq
       const asset = ASSETS.get(item.code)
       if (asset === undefined) return []
       const [pluginId, tokenId] = asset
-      return [{ ...dated(item), asset: { pluginId, ...(tokenId === null ? {} : { tokenId }) } }]
+      return [{ ...dated(item), asset: { pluginId, ...compact({ tokenId: tokenId ?? undefined }) } }]
     })
     .slice(0, MAX_COINS)
   if (fiat.length + crypto.length === 0) return undefined

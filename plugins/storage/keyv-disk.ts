@@ -1,5 +1,5 @@
 import { Keyv, type KeyvStoreAdapter } from 'keyv'
-import { checkPath, type Disk, WalletError } from '../../kernel/plugin-api.ts'
+import { checkPath, compact, type Disk, WalletError } from '../../kernel/plugin-api.ts'
 import { storageErrorOf } from './storage-error.ts'
 
 /** A Keyv store that can also list its keys below a folder by itself, which is faster than iterating. */
@@ -25,9 +25,11 @@ export const keyvDisk = (store: AnyStore): Disk => {
   const keyv = openKeyv(store)
   const slicing = 'slice' in store && typeof store.slice === 'function' ? store : undefined
   return {
-    ...(slicing && {
-      getSlice: async (path: string, start: number, end: number) =>
-        guard(checkPath(path), async () => slicing.slice?.(path, start, end))
+    ...compact({
+      getSlice:
+        slicing &&
+        (async (path: string, start: number, end: number) =>
+          guard(checkPath(path), async () => slicing.slice?.(path, start, end)))
     }),
     async getText(path) {
       const text = await guard(checkPath(path), () => keyv.get<unknown>(path))

@@ -57,7 +57,7 @@ const namedAccount = async (session: Session, context: Context, user: string): P
     message: `${PIN_QUESTION} (empty: none):`,
     check: text => (text === '' ? undefined : pinProblem(text))
   })
-  return { username, password, ...(pin === '' ? {} : { pin }) }
+  return { username, password, ...compact({ pin: pin || undefined }) }
 }
 
 /** Without a name there is no password, so nothing but the PIN would open the account a second time. */

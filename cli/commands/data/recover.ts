@@ -1,3 +1,4 @@
+import { compact } from '../../../kernel/base/compact.ts'
 import type { Account, JsonObject, KeptFileListing } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { localTime } from '../../output/texts.ts'
@@ -42,7 +43,7 @@ export const dataRecover: CommandRun = async (session, ...texts) => {
       ]),
       empty: 'Nothing was deleted or replaced on this device in the last 30 days.'
     },
-    ...(kept.length === 0 ? {} : { advice: ['holdfast data recover <id> brings a file back.'] })
+    ...compact({ advice: kept.length === 0 ? undefined : ['holdfast data recover <id> brings a file back.'] })
   }
 }
 

@@ -1,3 +1,4 @@
+import { compact } from '../../../kernel/base/compact.ts'
 import type { FoundRoutes, RatePair, RouteSnapshot } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { codeText, decimalText, productText, valueText } from '../../output/amounts.ts'
@@ -119,8 +120,10 @@ export const ratesRoute: CommandRun = async (session, from = '', to = '') => {
       to: found.toCurrency,
       ...originJson(found),
       ...routeJson(found),
-      ...(hasOthers ? { alternatives: found.alternatives.map(routeJson) } : {}),
-      ...(graph === undefined ? {} : { graph: graph.join('\n') })
+      ...compact({
+        alternatives: hasOthers ? found.alternatives.map(routeJson) : undefined,
+        graph: graph?.join('\n')
+      })
     },
     view: graph === undefined ? viewOf(session, found) : { kind: 'text', lines: graph }
   }

@@ -55,7 +55,7 @@ const receiveAddress = async (session: Session, wallet: CurrencyWallet): Promise
   const { tokenId } = await chosenAsset(session, wallet)
   return wallet.getReceiveAddress({
     tokenId,
-    ...(index === undefined ? {} : { forceIndex: parseCount(index, 'index', [0, MAX_INDEX]) })
+    ...compact({ forceIndex: index === undefined ? undefined : parseCount(index, 'index', [0, MAX_INDEX]) })
   })
 }
 
@@ -69,8 +69,11 @@ const addressResult = async (
   const asset = await chosenAsset(session, wallet)
   const uri = await wallet.encodeUri({
     publicAddress,
-    ...(amount === undefined ? {} : { nativeAmount: parseAmount(amount, asset) }),
-    ...compact({ label, message })
+    ...compact({
+      nativeAmount: amount === undefined ? undefined : parseAmount(amount, asset),
+      label,
+      message
+    })
   })
   const wantsUri = session.isOn('uri') || [amount, label, message].some(text => text !== undefined)
   const line = wantsUri ? uri : publicAddress
@@ -95,7 +98,7 @@ const textsOf = (session: Session) => ({
 
 const notesOf = (session: Session): { readonly name?: string; readonly notes?: string } => {
   const [name, notes] = [session.text('name'), session.text('notes')]
-  return { ...compact({ name, notes }) }
+  return compact({ name, notes })
 }
 
 /** A change of an address's record. */
@@ -189,8 +192,11 @@ export const uriEncode: CommandRun = async (session, text = '', address = '') =>
   if (amount !== undefined && isMax(amount)) throw new CliError('USAGE', 'Ask for an amount, not for max')
   const uri = await wallet.encodeUri({
     publicAddress: address,
-    ...(amount === undefined ? {} : { nativeAmount: parseAmount(amount, asset) }),
-    ...compact({ label, message })
+    ...compact({
+      nativeAmount: amount === undefined ? undefined : parseAmount(amount, asset),
+      label,
+      message
+    })
   })
   const code = session.isOn('qr') ? await qrLines(uri, session.globals.ascii) : []
   return { data: { uri }, view: { kind: 'text', lines: [...code, ...(code.length === 0 ? [] : ['']), uri] } }

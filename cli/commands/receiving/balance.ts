@@ -1,6 +1,7 @@
 import {
   amountText,
   type CurrencyWallet,
+  compact,
   type JsonObject,
   type NativeAmount,
   parseAmount,
@@ -81,8 +82,10 @@ const balanceResult = async (
   return {
     data: {
       balances: holdings.map(holding => holdingJson(holding, fiat !== undefined)),
-      ...(session.isOn('total') ? { totals: totals.map(total => totalJson(total, fiat !== undefined)) } : {}),
-      ...(fiat === undefined ? {} : { fiatTotal: fiat.worth === undefined ? null : fiatJson(fiat) })
+      ...compact({
+        totals: session.isOn('total') ? totals.map(total => totalJson(total, fiat !== undefined)) : undefined,
+        fiatTotal: fiat?.worth === undefined ? null : fiatJson(fiat)
+      })
     },
     warnings: [...warnings, ...(fiat?.missing ?? []).map(missingSentence)],
     view: tableOf(holdings, totals, fiat)
@@ -111,7 +114,7 @@ const holdingJson = (holding: Holding, hasFiat: boolean): JsonObject => ({
   name: holding.wallet.name,
   pluginId: holding.wallet.currencyInfo.pluginId,
   ...balanceJson(holding.wallet, holding.asset),
-  ...(hasFiat ? { fiat: worthJson(holding.worth) } : {}),
+  ...compact({ fiat: hasFiat ? worthJson(holding.worth) : undefined }),
   sync: syncJson(holding.wallet.engine.getSnapshot())
 })
 
@@ -202,7 +205,7 @@ const totalJson = ({ wallet, asset, amount, worth }: Holding, hasFiat: boolean):
   pluginId: wallet.currencyInfo.pluginId,
   tokenId: asset.tokenId,
   ...amountJson(amount, asset),
-  ...(hasFiat ? { fiat: worthJson(worth) } : {})
+  ...compact({ fiat: hasFiat ? worthJson(worth) : undefined })
 })
 
 /** The value of all holdings that have a rate. */

@@ -1,4 +1,4 @@
-import { isWalletError, type SwapQuote, WalletError } from '../../../kernel/index.ts'
+import { compact, isWalletError, type SwapQuote, WalletError } from '../../../kernel/index.ts'
 import { AdvisedError, CliError } from '../../errors/cli-error.ts'
 import { commandInProfile } from '../../grammar/command-line.ts'
 import { coinOf, findAsset } from '../../session/assets.ts'
@@ -129,7 +129,7 @@ const sameQuery = async (session: Session, kept: KeptQuote): Promise<SwapQuery> 
     },
     options: {
       disabled: others,
-      ...(promoCode === undefined ? {} : { promoCodes: { [pluginId]: promoCode } }),
+      ...compact({ promoCodes: promoCode === undefined ? undefined : { [pluginId]: promoCode } }),
       waitMs: waitOf(session)
     },
     limits
@@ -177,7 +177,7 @@ export const swapClose: CommandRun = async (session, text = '') => {
     ? `The quote ${quoteId} is closed`
     : `There was nothing to close: no open quote ${quoteId} is kept`
   return {
-    data: { quoteId, closed: closed && !dryRun, ...(dryRun ? { dryRun } : {}) },
+    data: { quoteId, closed: closed && !dryRun, ...compact({ dryRun: dryRun || undefined }) },
     view: {
       kind: 'text',
       lines: [closed && dryRun ? `Nothing was changed; without --dry-run: ${done}` : done]

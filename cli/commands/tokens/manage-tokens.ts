@@ -187,7 +187,7 @@ export const tokensAdd: CommandRun = async (session, text = '') => {
     currencyCode: code,
     displayName: name ?? code,
     denominations: denominationsOf(session, code) ?? refuseDecimals(),
-    ...(contract === undefined ? {} : { networkLocation: { contractAddress: contract } })
+    ...compact({ networkLocation: contract === undefined ? undefined : { contractAddress: contract } })
   }
   let tokenId: string | undefined
   const result = await makeUploadedChange(session, {
@@ -212,9 +212,10 @@ export const tokensEdit: CommandRun = async (session, text = '', named = '') => 
     ...before,
     ...compact({ currencyCode: code, displayName: name }),
     denominations: denominationsOf(session, code ?? before.currencyCode) ?? before.denominations,
-    ...(contract === undefined
-      ? {}
-      : { networkLocation: { ...before.networkLocation, contractAddress: contract } })
+    ...compact({
+      networkLocation:
+        contract === undefined ? undefined : { ...before.networkLocation, contractAddress: contract }
+    })
   }
   return makeUploadedChange(session, {
     doing: 'Changing the token',

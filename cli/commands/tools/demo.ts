@@ -1,3 +1,4 @@
+import { compact } from '../../../kernel/base/compact.ts'
 import type { JsonObject, NextCommand } from '../../../kernel/index.ts'
 import { runTour, type TourResult } from '../../demo/tour.ts'
 import { type OnTourStep, openTourWorld, plainProgress, type TourWorld } from '../../demo/tour-setup.ts'
@@ -104,7 +105,7 @@ const dataOf = (result: TourResult, { steps, tourWorld }: TourEnd): JsonObject =
     detail,
     durationMs: Math.round(durationMs)
   })),
-  ...(tourWorld.profile === undefined ? {} : { profile: tourWorld.profile })
+  ...compact({ profile: tourWorld.profile })
 })
 
 const lastLines = (

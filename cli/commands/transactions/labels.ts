@@ -77,8 +77,10 @@ const readChange = (session: Session): ((fiatCode: string) => MetadataChange) =>
   const bizId = typeof id === 'string' ? parseCount(id, 'id', [0, MAX_ID]) : null
   return fiatCode => ({
     ...textsOf(given),
-    ...(id === undefined ? {} : { bizId }),
-    ...(fiat === undefined ? {} : { exchangeAmount: { [worth?.code ?? fiatCode]: worth?.value ?? null } })
+    ...compact({
+      bizId: id === undefined ? undefined : bizId,
+      exchangeAmount: fiat === undefined ? undefined : { [worth?.code ?? fiatCode]: worth?.value ?? null }
+    })
   })
 }
 

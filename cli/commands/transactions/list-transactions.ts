@@ -1,6 +1,7 @@
 import {
   amountText,
   type CurrencyWallet,
+  compact,
   isWalletError,
   nativeAmount,
   type Transaction,
@@ -172,7 +173,7 @@ export const txShow: CommandRun = async (session, text = '', txid = '') => {
   const tx = await wallet.getTransaction(txid, asset.tokenId)
   const raw = session.isOn('raw')
   return {
-    data: { tx: { ...txDetailsJson(tx, asset), ...(raw ? { signedTx: tx.signedTx } : {}) } },
+    data: { tx: { ...txDetailsJson(tx, asset), ...compact({ signedTx: raw ? tx.signedTx : undefined }) } },
     view: {
       kind: 'record',
       fields: [

@@ -3,6 +3,7 @@ import { forgetText, forgetWord } from '../../../devtools/core/text/payment-text
 import {
   amountText,
   type CurrencyWallet,
+  compact,
   nativeAmount,
   negate,
   type OpenPaymentSnapshot,
@@ -158,5 +159,8 @@ const replacementOf = async (
     to: targets.map(({ publicAddress }) => publicAddress),
     amounts: targets.map(({ nativeAmount: part }) => `${part} native`)
   })
-  return { spend: { ...spend, ...(tx.memos.length === 0 ? {} : { memos: tx.memos }) }, warnings }
+  return {
+    spend: { ...spend, ...compact({ memos: tx.memos.length === 0 ? undefined : tx.memos }) },
+    warnings
+  }
 }

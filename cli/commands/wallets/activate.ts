@@ -1,4 +1,4 @@
-import { amountText, type CurrencyWallet, type JsonObject } from '../../../kernel/index.ts'
+import { amountText, type CurrencyWallet, compact, type JsonObject } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { type Asset, amountJson, assetOf } from '../../output/amounts.ts'
 import type { CommandResult } from '../../output/view.ts'
@@ -17,7 +17,7 @@ export const walletsActivate: CommandRun = async (session, text = '') => {
   const wallet = await session.synced(await findWallet(session, text))
   const { config } = await walletTokens(session, wallet)
   const tokens = session.texts('token').map(token => tokenIdOf(config, token))
-  const question = { walletId: wallet.id, ...(tokens.length === 0 ? {} : { tokenIds: tokens }) }
+  const question = { walletId: wallet.id, ...compact({ tokenIds: tokens.length === 0 ? undefined : tokens }) }
   return session.isOn('list') ? listAssets(session, question) : activate(session, wallet, question)
 }
 

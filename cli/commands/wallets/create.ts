@@ -67,8 +67,11 @@ const make = async (session: Session, type: string, source: NewWallet): Promise<
   const wallet = await session.withProgress('Making the wallet', () =>
     account.createCurrencyWallet(walletTypeOf(type), {
       ...source,
-      ...compact({ name, fiatCurrencyCode: fiat }),
-      ...(Object.keys(keyOptions).length === 0 ? {} : { keyOptions })
+      ...compact({
+        name,
+        fiatCurrencyCode: fiat,
+        keyOptions: Object.keys(keyOptions).length === 0 ? undefined : keyOptions
+      })
     })
   )
   await session.synced(wallet)

@@ -83,8 +83,11 @@ const addressesOf = async (wallet: CurrencyWallet): Promise<Readonly<Record<stri
     const { publicAddress, segwitAddress, legacyAddress } = await wallet.getReceiveAddress()
     return {
       publicAddress,
-      ...(segwitAddress === undefined || segwitAddress === publicAddress ? {} : { segwitAddress }),
-      ...compact({ legacyAddress })
+      ...compact({
+        segwitAddress:
+          segwitAddress === undefined || segwitAddress === publicAddress ? undefined : segwitAddress,
+        legacyAddress
+      })
     }
   } catch {
     return {}

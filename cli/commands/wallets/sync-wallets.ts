@@ -1,4 +1,4 @@
-import { amountText, type CurrencyWallet, parseAmount } from '../../../kernel/index.ts'
+import { amountText, type CurrencyWallet, compact, parseAmount } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { isMax } from '../../output/amounts.ts'
 import type { CommandResult } from '../../output/view.ts'
@@ -70,7 +70,7 @@ export const walletsResync: CommandRun = async (session, ...texts) => {
       }),
       empty: ''
     },
-    ...(dryRun ? { advice: ['Nothing was changed: --dry-run'] } : {})
+    ...compact({ advice: dryRun ? ['Nothing was changed: --dry-run'] : undefined })
   }
 }
 

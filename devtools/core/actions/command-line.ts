@@ -1,3 +1,4 @@
+import { compact } from '../../../kernel/index.ts'
 import type {
   Action,
   ActionName,
@@ -263,7 +264,7 @@ export const commandNamesOf = (view: View, memory: ActionMemory): CommandNames =
       const name = wallet?.name ?? ''
       return {
         word: isPlain(view, name) ? name : walletId,
-        ...(account === undefined ? {} : { account })
+        ...compact({ account })
       }
     },
     amountOf(native, walletId, tokenId) {

@@ -47,12 +47,12 @@ export const openPaymentsOfReview = (
   const similar = wallet.similarPayments(draft)
   const txids = new Set(similar.map(({ txid }) => txid))
   const shown = [...similar, ...others.filter(({ txid }) => !txids.has(txid))].slice(0, MAX_SHOWN)
-  return {
-    ...(shown.length === 0 ? {} : { openPayments: shown }),
-    ...(others.length <= shown.length ? {} : { openCount: others.length }),
-    ...(similar.length === 0 ? {} : { similar: [...txids] }),
-    ...compact({ replaces: draft.replaces })
-  }
+  return compact({
+    openPayments: shown.length === 0 ? undefined : shown,
+    openCount: others.length <= shown.length ? undefined : others.length,
+    similar: similar.length === 0 ? undefined : [...txids],
+    replaces: draft.replaces
+  })
 }
 
 /**
@@ -127,8 +127,8 @@ export const chainNotesOf = (
   const params = spends
     .flatMap(({ otherParams, spendTargets }) => [otherParams, ...spendTargets.map(each => each.otherParams)])
     .flatMap(each => (each === undefined ? [] : JSON.stringify(each)))
-  return {
-    ...(memos.length === 0 ? {} : { memos: memos.map(safeText) }),
-    ...(params.length === 0 ? {} : { params: params.map(safeText) })
-  }
+  return compact({
+    memos: memos.length === 0 ? undefined : memos.map(safeText),
+    params: params.length === 0 ? undefined : params.map(safeText)
+  })
 }

@@ -100,8 +100,7 @@ const replacementOf = (
     publicAddress,
     nativeAmount: paid
   })),
-  ...(memos.length === 0 ? {} : { memos }),
-  ...compact({ networkFeeOption: fee }),
+  ...compact({ memos: memos.length === 0 ? undefined : memos, networkFeeOption: fee }),
   metadata,
   replaces: txid
 })
@@ -134,12 +133,12 @@ const reviewOf = (wallet: CurrencyWallet, draft: Transaction): SpendReview => {
   const unusual = unusualFeeOf(draft)
   return {
     walletId: draft.walletId,
-    ...(draft.tokenId === null ? {} : { tokenId: draft.tokenId }),
+    ...compact({ tokenId: draft.tokenId ?? undefined }),
     currencyCode: draft.currencyCode,
     nativeAmount: sum(targets.map(target => target.nativeAmount)),
     // The chain takes its fee in its own coin, also for a token.
     networkFee: draft.parentNetworkFee ?? draft.networkFee,
-    ...(unusual === undefined ? {} : { usualNetworkFee: unusual.usualNetworkFee }),
+    ...compact({ usualNetworkFee: unusual?.usualNetworkFee }),
     targets,
     ...chainNotesOf([draft]),
     ...openPaymentsOfReview(wallet, draft)

@@ -125,32 +125,33 @@ const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
   return {
     provider: review.swapInfo.pluginId,
     walletId: request.fromWalletId,
-    ...(request.fromTokenId === null ? {} : { tokenId: request.fromTokenId }),
+    ...compact({ tokenId: request.fromTokenId ?? undefined }),
     currencyCode: request.fromCurrencyCode,
     nativeAmount: review.fromNativeAmount,
     networkFee: review.networkFee.nativeAmount,
-    ...(unusualFees.length === 0
-      ? {}
-      : { usualNetworkFee: sum(unusualFees.map(({ usualNetworkFee }) => usualNetworkFee)) }),
+    ...compact({
+      usualNetworkFee:
+        unusualFees.length === 0 ? undefined : sum(unusualFees.map(({ usualNetworkFee }) => usualNetworkFee))
+    }),
     targets: drafts.flatMap(({ spendTargets = [] }) =>
       spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
     ),
     ...chainNotesOf(drafts, spends),
-    ...(allowances.length === 0
-      ? {}
-      : {
-          allowances: allowances.map(({ spender, nativeAmount: most }) => ({ spender, nativeAmount: most }))
-        }),
+    ...compact({
+      allowances:
+        allowances.length === 0
+          ? undefined
+          : allowances.map(({ spender, nativeAmount: most }) => ({ spender, nativeAmount: most }))
+    }),
     isOwnCheckComplete: review.isOwnCheckComplete,
     toWalletId: request.toWalletId,
-    ...(request.toTokenId === null ? {} : { toTokenId: request.toTokenId }),
+    ...compact({ toTokenId: request.toTokenId ?? undefined }),
     toCurrencyCode: request.toCurrencyCode,
     toNativeAmount,
     ...compact({ minReceive }),
     payoutAddress: review.payoutAddress,
     isEstimate,
-    ...(review.expirationDate === undefined ? {} : { expiresAt: review.expirationDate.getTime() }),
-    ...compact({ orderId: review.orderId })
+    ...compact({ expiresAt: review.expirationDate?.getTime(), orderId: review.orderId })
   }
 }
 

@@ -70,8 +70,10 @@ export const redactFailure = (
   return {
     code,
     message: wordsOf(message),
-    ...(hint === undefined ? {} : { hint: wordsOf(hint) }),
-    ...(details === undefined ? {} : { details: Object.fromEntries(shown) })
+    ...compact({
+      hint: hint === undefined ? undefined : wordsOf(hint),
+      details: details === undefined ? undefined : Object.fromEntries(shown)
+    })
   }
 }
 

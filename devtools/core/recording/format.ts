@@ -111,8 +111,10 @@ const readEvents = (events: unknown): readonly JournalEvent[] | undefined => {
     if (known === undefined) continue
     read.push({
       ...{ seq, at, hook },
-      ...(typeof subject === 'string' ? { subject } : {}),
-      ...(typeof correlationId === 'string' ? { correlationId } : {}),
+      ...compact({
+        subject: typeof subject === 'string' ? subject : undefined,
+        correlationId: typeof correlationId === 'string' ? correlationId : undefined
+      }),
       data: known
     })
   }

@@ -100,8 +100,10 @@ const makeRow = (
     ...engine,
     title: name === '' ? (wallet?.type ?? engine.pluginId) : name,
     isNamed: name !== '',
-    ...(account === undefined ? {} : { accountId: account.accountId }),
-    ...compact({ username: account?.username }),
+    ...compact({
+      accountId: account?.accountId,
+      username: account?.username
+    }),
     stage: syncStageOf(engine),
     steps: stepsOf(engine.state),
     balances: wallet === undefined ? [] : balancesOf(view, wallet)
@@ -146,7 +148,7 @@ const balancesOf = (view: View, wallet: WalletSnapshot): readonly BalanceRow[] =
     const heldBack = heldBackOf(wallet, key, units)
     const row = {
       ...{ tokenId, nativeAmount, text: amountIn(nativeAmount, units), name },
-      ...(heldBack.length === 0 ? {} : { heldBack })
+      ...compact({ heldBack: heldBack.length === 0 ? undefined : heldBack })
     }
     if (tokenId === null) rows.unshift(row)
     else rows.push(row)

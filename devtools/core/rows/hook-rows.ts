@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../kernel/index.ts'
+import { compact, type JsonObject } from '../../../kernel/index.ts'
 import { matchesText, memoize } from '../model/derive.ts'
 import type { JournalEvent } from '../model/facts.ts'
 
@@ -63,10 +63,10 @@ const idsWithin = (fields: JsonObject): readonly string[] =>
 const ID_NAMES = /(?:Ids?|txid|^created|^changed)$/
 
 const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalEvent): HookRow => {
-  const about = {
-    ...(subject === undefined || hook === 'tapRan' ? {} : { subject }),
-    ...(correlationId === undefined ? {} : { correlationId })
-  }
+  const about = compact({
+    subject: subject === undefined || hook === 'tapRan' ? undefined : subject,
+    correlationId
+  })
   if (hook !== 'tapRan' && hook !== 'action') {
     const became = data.stage ?? data.state
     return {
@@ -75,7 +75,7 @@ const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalE
       kind: 'told',
       hook,
       ...about,
-      ...(typeof became === 'string' ? { outcome: became } : {})
+      ...compact({ outcome: typeof became === 'string' ? became : undefined })
     }
   }
   const { durationMs, outcome, pluginId } = data
@@ -85,9 +85,8 @@ const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalE
     at: at - (took ?? 0),
     kind: hook === 'tapRan' ? 'tap' : 'action',
     hook: String(hook === 'tapRan' ? data.hook : data.action),
-    ...(typeof pluginId === 'string' ? { pluginId } : {}),
+    ...compact({ pluginId: typeof pluginId === 'string' ? pluginId : undefined }),
     ...about,
-    ...(took === undefined ? {} : { durationMs: took }),
-    ...(typeof outcome === 'string' ? { outcome } : {})
+    ...compact({ durationMs: took, outcome: typeof outcome === 'string' ? outcome : undefined })
   }
 })

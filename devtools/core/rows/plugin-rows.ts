@@ -1,4 +1,4 @@
-import type { PluginKind, PluginSnapshot } from '../../../kernel/index.ts'
+import { compact, type PluginKind, type PluginSnapshot } from '../../../kernel/index.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import type { View } from '../model/slices.ts'
 
@@ -33,8 +33,7 @@ export const pluginRows = (view: View, events: readonly JournalEvent[] = []): re
       ...plugin,
       permissions: permissionsOf(plugin),
       faultCount: count,
-      ...(last === undefined ? {} : { lastFault: last }),
-      ...(rates === undefined ? {} : { rates: ratesOf(rates) })
+      ...compact({ lastFault: last, rates: rates === undefined ? undefined : ratesOf(rates) })
     }
   })
 }
@@ -50,7 +49,7 @@ const ratesOf = ({
 }): NonNullable<PluginRow['rates']> => ({
   state,
   pairCount,
-  ...(message === undefined ? {} : { message })
+  ...compact({ message })
 })
 
 const permissionsOf = ({ kind, needsKeysTo }: PluginSnapshot): readonly string[] => {
@@ -85,7 +84,7 @@ const faultsOf = (events: readonly JournalEvent[]): ReadonlyMap<string, Faults> 
     const { errorCode } = data
     const last = {
       ...{ seq, at, hook: String(data.hook), message: String(data.message) },
-      ...(typeof errorCode === 'string' ? { errorCode } : {})
+      ...compact({ errorCode: typeof errorCode === 'string' ? errorCode : undefined })
     }
     faults.set(subject, { count: (faults.get(subject)?.count ?? 0) + 1, last })
   }

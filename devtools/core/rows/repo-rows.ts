@@ -1,4 +1,4 @@
-import type { RepoSnapshot } from '../../../kernel/index.ts'
+import { compact, type RepoSnapshot } from '../../../kernel/index.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import type { View } from '../model/slices.ts'
 
@@ -21,8 +21,10 @@ export const repoRows = (view: View, now: number): readonly RepoRow[] =>
     ...repo,
     ...ownerOf(view, repo),
     state: stateOf(repo),
-    ...(repo.lastSync === 0 ? {} : { secondsAgo: Math.max(0, now - repo.lastSync) }),
-    ...(repo.errorCode === undefined ? {} : { help: helps[repo.errorCode] ?? HELP })
+    ...compact({
+      secondsAgo: repo.lastSync === 0 ? undefined : Math.max(0, now - repo.lastSync),
+      help: repo.errorCode === undefined ? undefined : (helps[repo.errorCode] ?? HELP)
+    })
   }))
 
 /** The result of one sync of a repo. */

@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect, useState } from 'react'
-import type { AccountSnapshot } from '../../../kernel/index.ts'
+import { type AccountSnapshot, compact } from '../../../kernel/index.ts'
 import { ActionButton, ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ChoiceField, TextField } from '../parts/fields.tsx'
@@ -122,7 +122,7 @@ const AccountDialog = (props: {
   const [loginId, setLoginId] = useState(isLogin && users.length === 0 ? (nameless[0]?.loginId ?? '') : '')
   const [password, setPassword] = useState('')
   const [pin, setPin] = useState('')
-  const secrets = { ...(password === '' ? {} : { password }), ...(pin === '' ? {} : { pin }) }
+  const secrets = compact({ password: password || undefined, pin: pin || undefined })
   const isCreate = name === 'account.create'
   const isWhole = isCreate
     ? username === ''
@@ -131,7 +131,7 @@ const AccountDialog = (props: {
     : loginId === ''
       ? username !== '' && (password !== '' || pin !== '')
       : pin !== ''
-  const named = loginId === '' ? { username, ...secrets } : { loginId, ...(pin === '' ? {} : { pin }) }
+  const named = loginId === '' ? { username, ...secrets } : { loginId, ...compact({ pin: pin || undefined }) }
   return (
     <Dialog title={title} onClose={onClose}>
       {isCreate ? (

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react'
-import type { RateProviderSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
+import { compact, type RateProviderSnapshot, type RouteSnapshot } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/model/actions.ts'
 import { ActionButton, ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { TextField } from '../parts/fields.tsx'
@@ -39,7 +39,7 @@ export const RouteForm = (props: {
   const input = {
     ...places,
     alternatives: ALTERNATIVES,
-    ...(changed.length === 0 ? {} : { biases: Object.fromEntries(changed) })
+    ...compact({ biases: changed.length === 0 ? undefined : Object.fromEntries(changed) })
   }
   const take = async (known: Answer, isHere: () => boolean): Promise<void> => {
     let answer = known

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react'
-import { add, nativeAmount } from '../../../kernel/index.ts'
+import { add, compact, nativeAmount } from '../../../kernel/index.ts'
 import type { SpendReview } from '../../core/model/actions.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
 import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../core/text/payment-texts.ts'
@@ -38,8 +38,10 @@ export const ReviewDialog = (props: {
   const approve = async (): Promise<void> => {
     await run(isSpend ? 'spend.approve' : 'swap.approve', {
       draftId,
-      ...(usualNetworkFee === undefined ? {} : { maxNetworkFee: review.networkFee }),
-      ...(similar.length === 0 ? {} : { again: similar })
+      ...compact({
+        maxNetworkFee: usualNetworkFee === undefined ? undefined : review.networkFee,
+        again: similar.length === 0 ? undefined : similar
+      })
     })
     props.onClose()
   }

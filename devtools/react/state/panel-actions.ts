@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react'
-import type { JsonObject } from '../../../kernel/index.ts'
+import { compact, type JsonObject } from '../../../kernel/index.ts'
 import type { DevtoolsClient } from '../../core/client/client.ts'
 import type { Action, ActionHandler } from '../../core/model/actions.ts'
 import { page } from './dom.ts'
@@ -101,8 +101,10 @@ const failureOf = (error: unknown): Failure => {
   return {
     code: typeof code === 'string' ? code : 'UNKNOWN',
     message: typeof message === 'string' ? message : 'It failed without saying why.',
-    ...(typeof hint === 'string' ? { hint } : {}),
-    ...(typeof details === 'object' && details !== null ? { details: details as JsonObject } : {})
+    ...compact({
+      hint: typeof hint === 'string' ? hint : undefined,
+      details: typeof details === 'object' && details !== null ? (details as JsonObject) : undefined
+    })
   }
 }
 

@@ -62,9 +62,10 @@ const coins = ({ behaviour }: FakeExchange): unknown =>
       hasMemo: false,
       fixedOnly: false,
       variableOnly: false,
-      ...(contract === undefined
-        ? {}
-        : { tokenDetails: { [network]: { contractAddress: contract, decimals } } })
+      ...compact({
+        tokenDetails:
+          contract === undefined ? undefined : { [network]: { contractAddress: contract, decimals } }
+      })
     }
   })
 

@@ -1,3 +1,4 @@
+import { compact } from '../../../kernel/base/compact.ts'
 import { type FakeReply, jsonReply } from '../../base/replies.ts'
 import { chainIds } from '../../chain/open-chain.ts'
 import type { FakeProvider, ProviderRequest } from '../market/provider.ts'
@@ -99,7 +100,7 @@ const inbound = (vault: FakeVault): unknown => {
       chain,
       pub_key: 'fakepub',
       address: id === undefined ? ELSEWHERE : vault.addressOn(id),
-      ...(chain === 'ETH' ? { router: ELSEWHERE } : {}),
+      ...compact({ router: chain === 'ETH' ? ELSEWHERE : undefined }),
       halted: behaviour.halted.has(chain),
       global_trading_paused: false,
       chain_trading_paused: false,

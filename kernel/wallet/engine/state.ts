@@ -94,7 +94,7 @@ export class EngineState implements Readable<EngineSnapshot> {
       ...rest,
       ...changes,
       failure,
-      ...(isWalletError(error) ? { errorCode: error.code } : {})
+      ...compact({ errorCode: isWalletError(error) ? error.code : undefined })
     })
   }
 
@@ -136,8 +136,7 @@ const snapshotOf = ({ status, failure, errorCode, ...facts }: EngineSnapshot): E
   blockHeight: facts.blockHeight,
   since: facts.since,
   // No words are none: an engine takes back what it said so.
-  ...(status === undefined || status === '' ? {} : { status }),
-  ...compact({ failure, errorCode })
+  ...compact({ status: status || undefined, failure, errorCode })
 })
 
 const holds = (snapshot: EngineSnapshot, facts: Partial<EngineSnapshot>): boolean => {

@@ -131,8 +131,10 @@ export const checkFreshAddress = (pluginId: string, value: unknown): FreshAddres
     throw new WalletError('BOGUS_DATA', { pluginId, what, path: 'publicAddress' })
   return Object.freeze({
     publicAddress,
-    ...(isAddress(segwitAddress) ? { segwitAddress } : {}),
-    ...(isAddress(legacyAddress) ? { legacyAddress } : {})
+    ...compact({
+      segwitAddress: isAddress(segwitAddress) ? segwitAddress : undefined,
+      legacyAddress: isAddress(legacyAddress) ? legacyAddress : undefined
+    })
   })
 }
 
@@ -152,7 +154,7 @@ export const readParsedUri = (pluginId: string, value: unknown): ParsedUri => {
   if (amount !== undefined && amount !== null && !isBalance(amount)) throw bogus('nativeAmount')
   return Object.freeze({
     ...(Object.fromEntries(texts) as Omit<ParsedUri, 'nativeAmount'>),
-    ...(typeof amount === 'string' ? { nativeAmount: nativeAmount(amount) } : {})
+    ...compact({ nativeAmount: typeof amount === 'string' ? nativeAmount(amount) : undefined })
   })
 }
 
@@ -213,8 +215,7 @@ export const checkPaymentSight = (pluginId: string, value: unknown): PaymentSigh
   if (isFinal !== undefined && typeof isFinal !== 'boolean') throw bogus('isFinal')
   return {
     state: state as SentState,
-    ...compact({ replacedBy }),
-    ...(isFinal === true ? { isFinal } : {})
+    ...compact({ replacedBy, isFinal: isFinal === true || undefined })
   }
 }
 
@@ -239,8 +240,10 @@ export const checkStakingStatus = (pluginId: string, value: unknown): StakingSta
       throw bogus('unlockDate')
     return Object.freeze({
       nativeAmount: nativeAmount(digits),
-      ...compact({ unlockDate }),
-      ...(otherParams === undefined ? {} : { otherParams: copyParams(otherParams, bogus) })
+      ...compact({
+        unlockDate,
+        otherParams: otherParams === undefined ? undefined : copyParams(otherParams, bogus)
+      })
     })
   })
   return Object.freeze({ stakedAmounts: Object.freeze(stakedAmounts) })

@@ -1,3 +1,4 @@
+import { compact } from '../../base/compact.ts'
 import { WalletError } from '../../base/errors.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import {
@@ -281,7 +282,7 @@ const changesOf = async (
   for (const { key, before = EMPTY_ROW, paths } of drafts) {
     const { file: _replaced, ...rest } = before
     const file = files.get(key)
-    const after = { ...rest, paths, ...(file === undefined ? {} : { file: rowFileOf(file) }) }
+    const after = { ...rest, paths, ...compact({ file: file === undefined ? undefined : rowFileOf(file) }) }
     const isKept = before.reports.length > 0 || paths.length > 0
     if (before !== EMPTY_ROW) rows.set(key, isKept ? { before, after } : { before })
     else if (isKept) rows.set(key, { after })

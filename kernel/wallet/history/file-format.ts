@@ -89,10 +89,12 @@ export const parseTransactionFile = (value: unknown): TransactionFile => {
     tokens: assetsOf(value.tokens ?? {}, 'tokens'),
     ...textField(value, 'deviceDescription'),
     ...feeRateRequestedOf(value.feeRateRequested),
-    ...(isRecord(value.feeRateUsed) ? { feeRateUsed: value.feeRateUsed as JsonObject } : {}),
-    ...(Array.isArray(value.payees) ? { payees: value.payees } : {}),
+    ...compact({
+      feeRateUsed: isRecord(value.feeRateUsed) ? (value.feeRateUsed as JsonObject) : undefined,
+      payees: Array.isArray(value.payees) ? value.payees : undefined
+    }),
     ...textField(value, 'secret'),
-    ...(isSwap(value.swap) ? { swap: value.swap } : {})
+    ...compact({ swap: isSwap(value.swap) ? value.swap : undefined })
   }
   return { ...known, unknown: new Map(unreadOf(value, known)) }
 }
@@ -139,9 +141,14 @@ export const newTransactionFile = (tx: Transaction, creationDate: number): Trans
     creationDate,
     currencies: new Map(),
     tokens: new Map([[tx.tokenId ?? '', asset]]),
-    ...compact({ deviceDescription: tx.deviceDescription, feeRateRequested, feeRateUsed: tx.feeRateUsed }),
-    ...(tx.spendTargets === undefined ? {} : { payees: tx.spendTargets.map(payeeOf) }),
-    ...compact({ secret: tx.txSecret, swap: tx.swapData }),
+    ...compact({
+      deviceDescription: tx.deviceDescription,
+      feeRateRequested,
+      feeRateUsed: tx.feeRateUsed,
+      payees: tx.spendTargets?.map(payeeOf),
+      secret: tx.txSecret,
+      swap: tx.swapData
+    }),
     unknown: new Map()
   }
 }
@@ -236,7 +243,7 @@ const assetsOf = (value: unknown, field: string): ReadonlyMap<string, AssetRecor
     assets.set(key, {
       ...asset,
       metadata,
-      ...(other.length === 0 ? {} : { otherMetadata: Object.fromEntries(other) }),
+      ...compact({ otherMetadata: other.length === 0 ? undefined : Object.fromEntries(other) }),
       ...textField(asset, 'nativeAmount'),
       ...textField(asset, 'providerFeeSent')
     })
@@ -247,9 +254,11 @@ const assetsOf = (value: unknown, field: string): ReadonlyMap<string, AssetRecor
 const metadataOf = (value: unknown): Metadata => {
   if (!isRecord(value)) return {}
   return {
-    ...(typeof value.bizId === 'number' ? { bizId: value.bizId } : {}),
+    ...compact({ bizId: typeof value.bizId === 'number' ? value.bizId : undefined }),
     ...textField(value, 'category'),
-    ...(isRecord(value.exchangeAmount) ? { exchangeAmount: numbersOf(value.exchangeAmount) } : {}),
+    ...compact({
+      exchangeAmount: isRecord(value.exchangeAmount) ? numbersOf(value.exchangeAmount) : undefined
+    }),
     ...textField(value, 'name'),
     ...textField(value, 'notes')
   }

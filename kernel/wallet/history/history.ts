@@ -330,7 +330,7 @@ export class History {
       await this.#writeOrDefer({
         rows,
         files,
-        state: { height: this.#height, ...(isNews && { checkpoint }) }
+        state: { height: this.#height, ...compact({ checkpoint: isNews ? checkpoint : undefined }) }
       })
     }
     if (this.#rows.ownFiles > MANY_FILES) await this.#applyChangedFiles()

@@ -1,3 +1,4 @@
+import { compact } from '../../base/compact.ts'
 import { isRecord, tryParseJson } from '../../base/json.ts'
 import type { BulkChange, BulkRow, BulkTable } from '../../repo/store/bulk.ts'
 import type { Repo } from '../../sync/repo.ts'
@@ -344,7 +345,7 @@ const parseState = (text: string | undefined): HistoryState => {
     count,
     damage: typeof damage === 'string' ? damage : '',
     height,
-    ...(typeof checkpoint === 'string' ? { checkpoint } : {})
+    ...compact({ checkpoint: typeof checkpoint === 'string' ? checkpoint : undefined })
   }
 }
 

@@ -87,8 +87,7 @@ export const searchableOf = (row: HistoryRow, context: ViewContext): SearchableT
   if (file === undefined) return { txid, nativeAmount, ourReceiveAddresses, memos, metadata: {} }
   return {
     ...{ txid, nativeAmount, ourReceiveAddresses, memos, metadata: metadataIn(file, context) },
-    ...(payees === undefined ? {} : { spendTargets: payees.map(targetOf) }),
-    ...compact({ swapData: file.swap })
+    ...compact({ spendTargets: payees?.map(targetOf), swapData: file.swap })
   }
 }
 
@@ -162,7 +161,7 @@ const targetOf = ({ currency, amount, address, tag }: FilePayee): SpentTarget =>
   currencyCode: currency,
   nativeAmount: amount as NativeAmount,
   publicAddress: address,
-  ...(tag === undefined ? {} : { memo: tag, uniqueIdentifier: tag })
+  ...compact({ memo: tag, uniqueIdentifier: tag })
 })
 
 /** The chain of a wallet at a height. */

@@ -137,7 +137,7 @@ const spentTarget = (target: SpendTarget, currencyCode: string): SpentTarget => 
   currencyCode,
   nativeAmount: target.nativeAmount ?? ZERO,
   publicAddress: target.publicAddress ?? '',
-  ...(target.memo === undefined ? {} : { memo: target.memo, uniqueIdentifier: target.memo })
+  ...compact({ memo: target.memo, uniqueIdentifier: target.memo })
 })
 
 /**

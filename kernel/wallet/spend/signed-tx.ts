@@ -91,8 +91,10 @@ const feeChoiceOf = ({
     throw invalid('deviceDescription', WRONG)
   return {
     networkFeeOption: networkFeeOption as NetworkFeeOption,
-    ...(requestedCustomFee === undefined ? {} : { requestedCustomFee: requestedCustomFee as JsonObject }),
-    ...compact({ deviceDescription })
+    ...compact({
+      requestedCustomFee: requestedCustomFee as JsonObject | undefined,
+      deviceDescription
+    })
   }
 }
 
@@ -117,7 +119,7 @@ const targetsOf = (value: unknown, currencyCode: string): readonly SpentTarget[]
     const native: NativeAmount = nativeAmount(amount)
     return {
       ...{ currencyCode, publicAddress, nativeAmount: native },
-      ...(memo === undefined ? {} : { memo, uniqueIdentifier: memo })
+      ...compact({ memo, uniqueIdentifier: memo })
     }
   })
 }

@@ -1,4 +1,5 @@
 import type { NativeAmount } from '../../base/amount.ts'
+import { compact } from '../../base/compact.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
 import { Mutex } from '../../base/mutex.ts'
 import type { Services } from '../../plugins/services.ts'
@@ -354,7 +355,7 @@ export class Spender implements SpenderOptions {
         correlationId,
         walletId: this.walletId,
         stage,
-        ...(tx.txid === '' ? {} : { txid: tx.txid })
+        ...compact({ txid: tx.txid || undefined })
       })
     )
   }

@@ -1,4 +1,10 @@
-import type { JsonObject, RateHost, RatePair, RatePlugin } from '../../../kernel/plugin-api.ts'
+import {
+  compact,
+  type JsonObject,
+  type RateHost,
+  type RatePair,
+  type RatePlugin
+} from '../../../kernel/plugin-api.ts'
 import { SourceClient, type SourceRequest } from './source-client.ts'
 
 /** A price as a source names it; the kernel checks it. */
@@ -72,11 +78,12 @@ interface SourceOptions {
 }
 
 /** Checks the options of a source; others are left alone. @throws TypeError naming the option, never its value */
-const readOptions = ({ apiKey, url, gapSeconds }: JsonObject): SourceOptions => ({
-  ...(apiKey === undefined || apiKey === '' ? {} : { apiKey: keyOf(apiKey) }),
-  ...(url === undefined ? {} : { url: urlOf(url) }),
-  ...(gapSeconds === undefined ? {} : { gapSeconds: gapSecondsOf(gapSeconds) })
-})
+const readOptions = ({ apiKey, url, gapSeconds }: JsonObject): SourceOptions =>
+  compact({
+    apiKey: apiKey === undefined || apiKey === '' ? undefined : keyOf(apiKey),
+    url: url === undefined ? undefined : urlOf(url),
+    gapSeconds: gapSeconds === undefined ? undefined : gapSecondsOf(gapSeconds)
+  })
 
 // Visible ASCII: anything else would be no header, or a second one.
 const KEY = /^[\x21-\x7e]{1,500}$/

@@ -79,7 +79,7 @@ export class SourceClient {
     const kept = body === undefined ? this.#kept.get(url) : undefined
     const reply = await this.#http.request({
       path,
-      headers: { ...(kept === undefined ? {} : { 'if-none-match': kept.etag }), ...headers },
+      headers: { ...compact({ 'if-none-match': kept?.etag }), ...headers },
       signal,
       ...compact({ body })
     })

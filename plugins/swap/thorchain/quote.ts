@@ -1,4 +1,5 @@
 import {
+  compact,
   divideRounded,
   type HttpRequest,
   type JsonObject,
@@ -139,7 +140,7 @@ export const termsOfAmount = async (
     network,
     request: context.request,
     smallest: smallestOf(input, ends),
-    ...(isAbortable ? { signal: context.signal } : {})
+    ...compact({ signal: isAbortable ? context.signal : undefined })
   }
   const quote = await fetchQuote(options, { from: from.asset, to: to.asset, amount, affiliate })
   return { amount, quote }

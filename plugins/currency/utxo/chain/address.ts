@@ -256,7 +256,7 @@ export const encodeUri = (coin: CoinRow, network: NetworkRow, request: UriReques
 const spellings = (coin: CoinRow, network: NetworkRow, text: string): ParsedUri => {
   const { address } = parseAddress(coin, network, text)
   const isUsual = address.toLowerCase() === text.toLowerCase()
-  return { publicAddress: address, ...(isUsual ? {} : { legacyAddress: text }) }
+  return { publicAddress: address, ...compact({ legacyAddress: isUsual ? undefined : text }) }
 }
 
 const MAX_URI_LENGTH = 4096

@@ -5,6 +5,7 @@ import { Transaction } from '@scure/btc-signer'
 import { signECDSA, signSchnorr, taprootTweakPrivKey } from '@scure/btc-signer/utils.js'
 import {
   type CryptoPort,
+  compact,
   type EngineTransaction,
   type Io,
   makeYielder,
@@ -158,8 +159,10 @@ const addInput = (
     index: input.vout,
     sequence,
     witnessUtxo: { script: record.script, amount: input.value },
-    ...(purpose === 49 ? { redeemScript: redeemScriptOf(publicKey) } : {}),
-    ...(purpose === 86 ? { tapInternalKey: publicKey.slice(1) } : {})
+    ...compact({
+      redeemScript: purpose === 49 ? redeemScriptOf(publicKey) : undefined,
+      tapInternalKey: purpose === 86 ? publicKey.slice(1) : undefined
+    })
   })
   const { txid, vout, value } = input
   const kind = kindOf[purpose]
