@@ -46,9 +46,9 @@ export const makeCountedIo = (base: Io): { readonly io: Io; readonly traffic: Tr
   }
 }
 
-const counted = (channel: Channel, hear: (text: string) => void): Channel => ({
+const counted = (channel: Channel, receive: (text: string) => void): Channel => ({
   send(text) {
-    hear(text)
+    receive(text)
     channel.send(text)
   },
   close: () => channel.close()

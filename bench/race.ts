@@ -94,8 +94,8 @@ const repeatsFor = ({ run, sampleMs }: Contender): number => {
   while (true) {
     const start = performance.now()
     for (let i = 0; i < repeat; i++) run()
-    const tookMs = performance.now() - start
-    if (tookMs >= sampleMs / 2) return Math.max(1, Math.round((repeat * sampleMs) / tookMs))
+    const durationMs = performance.now() - start
+    if (durationMs >= sampleMs / 2) return Math.max(1, Math.round((repeat * sampleMs) / durationMs))
     repeat *= 2
   }
 }

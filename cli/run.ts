@@ -94,7 +94,7 @@ const runCommand = async (
     commandName: spec.name,
     commandLine,
     paths: profilePaths(globals.profile, terminal.environment, globals.device),
-    secrets: makeSecrets({ terminal, flags: secretFlagsOf(flags), mayAsk: globals.input, commandLine }),
+    secrets: makeSecrets({ terminal, flags: secretFlagsOf(flags), mayPrompt: globals.input, commandLine }),
     statusLine,
     signal,
     ...compact({ passwordSnrp, payingGraceMs }),

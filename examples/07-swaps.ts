@@ -35,11 +35,11 @@ world.chain.mine(1)
 while (fromWallet.balanceDetailsOf(null).spendable === '0') await sleep(20)
 
 // Every provider is asked at once, and each quote shows when it comes; the best one is first.
-const ask = (satoshi: string) =>
+const query = (satoshi: string) =>
   account.askForQuotes({ fromWallet, toWallet, nativeAmount: nativeAmount(satoshi), quoteFor: 'from' })
-const tiny = ask('500')
+const tiny = query('500')
 await tiny.settled.catch((error: unknown) => console.log(`500 satoshi: ${error}`))
-const round = ask('1000000')
+const round = query('1000000')
 await round.settled
 for (const { swapInfo, toNativeAmount } of round.quotes) {
   console.log(`${swapInfo.displayName}: ${toDenomination(toNativeAmount, '100000000')} LTC`)

@@ -207,7 +207,7 @@ const buildWorld = (
   const applyOnline = ({ isOnline }: NetworkConditions): void => devices.setOnline(isOnline)
   applyOnline(network.current)
   network.onChange(applyOnline)
-  const conditions = applyConditions({ clock, chance: makeRandom(seedOf(io.random(4))) }, network)
+  const conditions = applyConditions({ clock, random: makeRandom(seedOf(io.random(4))) }, network)
   server.use(conditions)
   providers.use(conditions)
   return {

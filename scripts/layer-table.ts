@@ -170,7 +170,7 @@ export const barrels: readonly string[] = [
   'platform/node/index.ts',
   'platform/browser/index.ts',
   // A public entry whose names differ from those within the fake server.
-  'fake-server/trouble.ts'
+  'fake-server/request-faults.ts'
 ]
 
 /** Pairs of folders that import each other: there is none, and none may come. */

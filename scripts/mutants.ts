@@ -199,8 +199,10 @@ const changesOf = (node: Node, parent: Node | undefined, module: Module): Change
 
 /** Tells whether it is `a === undefined ? {} : …`: a field that is there as undefined is as good as none. */
 const isFieldLeftOut = ({ test, consequent }: Node, source: string): boolean => {
-  const [asked, left] = [test, consequent].map(node => source.slice((node as Node).start, (node as Node).end))
-  return left === '{}' && asked?.endsWith(' === undefined') === true
+  const [requested, left] = [test, consequent].map(node =>
+    source.slice((node as Node).start, (node as Node).end)
+  )
+  return left === '{}' && requested?.endsWith(' === undefined') === true
 }
 
 /** No test can read the memory that a secret stood in. */

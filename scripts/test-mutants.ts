@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import { makeChance } from '../test/helpers/drawn-runs.ts'
+import { makeSeededRandom } from '../test/helpers/drawn-runs.ts'
 import { findStale, type JudgedMutant, keyOf, readJudged } from './judged-mutants.ts'
 import {
   lookAtTest,
@@ -123,12 +123,12 @@ const forEach = async <T>(
 /** One line that says how far a task is, and how long it will take. */
 const makeProgress = (total: number): ((done: number, words: string) => void) => {
   const start = Date.now()
-  let told = 0
+  let reported = 0
   return (done, words) => {
     const isTerminal = process.stderr.isTTY
-    if (!isTerminal && Date.now() - told < 30_000 && done < total) return
-    told = Date.now()
-    const minutes = Math.ceil(((told - start) / done) * ((total - done) / 60_000))
+    if (!isTerminal && Date.now() - reported < 30_000 && done < total) return
+    reported = Date.now()
+    const minutes = Math.ceil(((reported - start) / done) * ((total - done) / 60_000))
     const line = `${done} of ${total}${words}${done < total ? `, about ${minutes} min left` : ''}`
     process.stderr.write(isTerminal ? `\r\u001b[K${line}${done < total ? '' : '\n'}` : `${line}\n`)
   }
@@ -249,9 +249,10 @@ const draw = (
 ): { drawn: Mutant[]; judged: number } => {
   const reasons = new Set(known.map(keyOf))
   const pool = findPool(only)
-  const chance = makeChance(seed)
+  const seededRandom = makeSeededRandom(seed)
   const drawn: Mutant[] = []
-  while (drawn.length < count && pool.length > 0) drawn.push(...pool.splice(chance.below(pool.length), 1))
+  while (drawn.length < count && pool.length > 0)
+    drawn.push(...pool.splice(seededRandom.below(pool.length), 1))
   const open = drawn.filter(mutant => !reasons.has(keyOf(mutant)))
   return { drawn: open, judged: drawn.length - open.length }
 }

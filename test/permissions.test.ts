@@ -29,7 +29,7 @@ const io = makeNodeIo()
 const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 /** An observer that keeps everything it is told. */
-const makeSpy = (heard: string[]): ObserverPlugin => ({
+const makeSpy = (received: string[]): ObserverPlugin => ({
   kind: 'observer',
   id: 'spy',
   apply(host) {
@@ -38,18 +38,18 @@ const makeSpy = (heard: string[]): ObserverPlugin => ({
         hook.tap(
           'spy',
           ((...args: unknown[]) =>
-            void heard.push(`${name} ${JSON.stringify(args)} ${inspect(args, { depth: 20 })}`)) as never
+            void received.push(`${name} ${JSON.stringify(args)} ${inspect(args, { depth: 20 })}`)) as never
         )
       }
     }
-    heard.push(inspect(host, { depth: 20 }))
+    received.push(inspect(host, { depth: 20 }))
   }
 })
 
 /** One plugin of each other kind that keeps its host and whatever it is given. */
-const makeSpies = (heard: string[]): Plugin[] => {
+const makeSpies = (received: string[]): Plugin[] => {
   const keep = (source: string, value: unknown): void => {
-    heard.push(`${source} ${inspect(value, { depth: 20, showHidden: true })}`)
+    received.push(`${source} ${inspect(value, { depth: 20, showHidden: true })}`)
   }
   return [
     {
@@ -58,7 +58,7 @@ const makeSpies = (heard: string[]): Plugin[] => {
       id: 'rate-spy',
       apply(host) {
         keep('rates host', host)
-        host.hooks.fetchRates.tapPromise('x', async desk => keep('rates', desk))
+        host.hooks.fetchRates.tapPromise('x', async tapContext => keep('rates', tapContext))
       }
     },
     {
@@ -67,14 +67,14 @@ const makeSpies = (heard: string[]): Plugin[] => {
       displayName: 'Spy',
       apply(host) {
         keep('swap host', host)
-        host.hooks.fetchQuotes.tapPromise('x', async desk => {
-          keep('swap', desk)
-          const { nativeAmount: amount } = desk.request
+        host.hooks.fetchQuotes.tapPromise('x', async tapContext => {
+          keep('swap', tapContext)
+          const { nativeAmount: amount } = tapContext.request
           const spends = [{ tokenId: null, spendTargets: [{ publicAddress: FOREIGN, nativeAmount: amount }] }]
-          const networkFee = await desk.feeFor(spends)
-          keep('swap', [await desk.depositTo(), await desk.refundTo(), networkFee])
+          const networkFee = await tapContext.feeFor(spends)
+          keep('swap', [await tapContext.depositTo(), await tapContext.refundTo(), networkFee])
           const order = { spends, fromNativeAmount: amount, toNativeAmount: amount }
-          desk.offer({ ...order, isEstimate: false, networkFee, payment: { order: async () => order } })
+          tapContext.offer({ ...order, isEstimate: false, networkFee, payment: { order: async () => order } })
         })
       }
     },
@@ -100,20 +100,20 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
   // What a kernel waits for keeps no process alive: after the network was away, the next try to connect.
   const alive = setInterval(() => {}, 1000)
   t.teardown(() => clearInterval(alive))
-  const heard: string[] = []
+  const received: string[] = []
   const world = makeFakeWorld({ io })
   const password = 'canary password 7Q'
   const pin = '80815'
   const toy = makeToy({
     onCall: (method, args) => {
-      if (method !== 'signTx') heard.push(`engine ${method} ${inspect(args, { depth: 20 })}`)
+      if (method !== 'signTx') received.push(`engine ${method} ${inspect(args, { depth: 20 })}`)
     }
   })
   const options = {
-    plugins: [makeSpy(heard), ...makeSpies(heard), toy.plugin],
+    plugins: [makeSpy(received), ...makeSpies(received), toy.plugin],
     storage: fileStorage(folder),
     logLevel: 'debug' as const,
-    onError: (source: string, error: unknown) => heard.push(`${source} ${inspect(error, { depth: 20 })}`)
+    onError: (source: string, error: unknown) => received.push(`${source} ${inspect(error, { depth: 20 })}`)
   }
   const kernel = await openDevice(world, options)
   const account = await kernel.context.createAccount({ username: 'canary', password, pin })
@@ -146,10 +146,10 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
     quoteFor: 'from'
   })
   const confirm = async (review: SwapReview): Promise<boolean> => {
-    heard.push(inspect(review, { depth: 20 }))
+    received.push(inspect(review, { depth: 20 }))
     return true
   }
-  heard.push(inspect([quote, await quote.approve({ confirm })], { depth: 20, showHidden: true }))
+  received.push(inspect([quote, await quote.approve({ confirm })], { depth: 20, showHidden: true }))
   const failures = [
     () => kernel.context.loginWithPassword('canary', `${password} wrong`),
     () => kernel.context.loginWithPIN({ username: 'canary' }, '11111'),
@@ -167,24 +167,24 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
   ]
   for (const fail of failures) {
     const error = await t.throwsAsync<Error>(fail)
-    heard.push(inspect(error, { depth: 20 }), JSON.stringify(error), String(error?.stack))
+    received.push(inspect(error, { depth: 20 }), JSON.stringify(error), String(error?.stack))
   }
   const recoveryKey = await account.credentials.changeRecovery(
     ['Colour?', 'Tree?'],
     ['canary red', 'canary oak']
   )
   await account.twoFactor.enableOtp()
-  const guest = await openDevice(world, { plugins: [makeSpy(heard)] })
+  const guest = await openDevice(world, { plugins: [makeSpy(received)] })
   const refused = await t.throwsAsync<WalletError<'OTP'>>(guest.context.loginWithPassword('canary', password))
-  heard.push(inspect(refused, { depth: 20 }), JSON.stringify([refused, { ...refused?.details }]))
+  received.push(inspect(refused, { depth: 20 }), JSON.stringify([refused, { ...refused?.details }]))
   await guest.close()
-  heard.push(JSON.stringify([kernel.context.localUsers, kernel.context.getSnapshot()]))
-  heard.push(inspect(kernel.context.localUsers), inspect({ ...kernel.context.localUsers[0] }))
+  received.push(JSON.stringify([kernel.context.localUsers, kernel.context.getSnapshot()]))
+  received.push(inspect(kernel.context.localUsers), inspect({ ...kernel.context.localUsers[0] }))
   world.setOnline(false)
-  heard.push(inspect(await t.throwsAsync(() => account.sync()), { depth: 20 }))
+  received.push(inspect(await t.throwsAsync(() => account.sync()), { depth: 20 }))
   world.setOnline(true)
   await account.sync()
-  heard.push(
+  received.push(
     inspect(kernel, { depth: 20, showHidden: true }),
     inspect(account, { depth: 20 }),
     inspect(wallet, { depth: 20 })
@@ -228,8 +228,8 @@ test('known key bytes appear in no hook, log line, error, JSON or file, in any e
   needles.set(password, 'the password').set(`'${pin}'`, 'the PIN').set(`"${pin}"`, 'the PIN')
   await kernel.close()
 
-  const text = heard.join('\n')
-  t.true(heard.length > 100, 'the story was heard')
+  const text = received.join('\n')
+  t.true(received.length > 100, 'the story was heard')
   t.true(text.includes('beforeSign') && text.includes('engineChanged') && text.includes('tapRan'))
   for (const [needle, what] of [...needles, ...needlesOfLogin])
     t.false(text.includes(needle), `${what} leaked into a hook, a log line or an error`)
@@ -258,14 +258,14 @@ test('an engine is given private keys only in the call that signs, or where its 
       calls.push({ method: `plain ${method}`, hasKeys: /toyKey/.test(inspect(args, { depth: 9 })) })
   })
   const world = makeFakeWorld({ io })
-  const told: string[] = []
+  const reported: string[] = []
   const observer: ObserverPlugin = {
     kind: 'observer',
     id: 'watch',
     apply: ({ hooks }) =>
       hooks.pluginChanged.tap(
         'watch',
-        ({ pluginId, needsKeysTo }) => void told.push(`${pluginId} ${needsKeysTo}`)
+        ({ pluginId, needsKeysTo }) => void reported.push(`${pluginId} ${needsKeysTo}`)
       )
   }
   const kernel = await openDevice(world, { plugins: [observer, declared.plugin, plain.plugin] })
@@ -288,7 +288,7 @@ test('an engine is given private keys only in the call that signs, or where its 
   for (const { walletInfo } of [...declared.requests, ...plain.requests]) {
     t.deepEqual(Object.keys(walletInfo.keys), ['address'])
   }
-  t.true(told.includes('declared sync,spend,broadcast') && told.includes('plain '))
+  t.true(reported.includes('declared sync,spend,broadcast') && reported.includes('plain '))
   await world.close()
 })
 

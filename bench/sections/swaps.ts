@@ -39,16 +39,16 @@ interface Sides {
 const raceOf = async (name: string, mode: Script['mode'], { script, own, peer }: Sides): Promise<Row> => {
   script.mode = mode
   const count = mode === 'answer' ? PROVIDERS : 0
-  const contender = (title: string, ask: () => Promise<readonly unknown[]>) => ({
+  const contender = (title: string, query: () => Promise<readonly unknown[]>) => ({
     name: title,
-    run: () => ask().catch(() => []),
+    run: () => query().catch(() => []),
     after: (quotes: unknown) =>
       check((quotes as readonly unknown[]).length === count, `${title}: how many quotes there are`)
   })
   const result = await race(
     [
-      contender('own', () => own.ask().settled),
-      ...(peer === undefined ? [] : [contender('peer', () => peer.ask())])
+      contender('own', () => own.query().settled),
+      ...(peer === undefined ? [] : [contender('peer', () => peer.query())])
     ],
     { rounds: ROUNDS, warmUp: 3 }
   )
@@ -72,7 +72,7 @@ const shownOf = async ({ script, own }: Sides): Promise<Row> => {
   for (let at = 0; at < 5; at++) {
     script.answeredAt.clear()
     const shownAt = new Map<string, number>()
-    const round = own.ask()
+    const round = own.query()
     const all = new Promise<void>(resolve => {
       round.subscribe(() => {
         for (const { pluginId, state } of round.getSnapshot().providers)
@@ -102,15 +102,15 @@ const shownOf = async ({ script, own }: Sides): Promise<Row> => {
 /** How long the list takes when nobody stops; both wait at the same time. */
 const finalOf = async ({ script, own, peer }: Sides): Promise<Row[]> => {
   script.mode = 'silent'
-  const timed = async (ask: () => Promise<readonly unknown[]>): Promise<number> => {
+  const timed = async (query: () => Promise<readonly unknown[]>): Promise<number> => {
     const start = performance.now()
-    const quotes = await ask()
+    const quotes = await query()
     check(quotes.length === PROVIDERS - 1, 'how many quotes there are after the wait')
     return performance.now() - start
   }
   const [ours, theirs] = await Promise.all([
-    timed(() => own.ask().settled),
-    peer === undefined ? undefined : timed(() => peer.ask())
+    timed(() => own.query().settled),
+    peer === undefined ? undefined : timed(() => peer.query())
   ])
   return [
     {

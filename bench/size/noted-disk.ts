@@ -5,8 +5,8 @@ import { type Moment, momentNow } from '../measure.ts'
 /** A folder as storage that tells when the last of its writes was durable. */
 export interface NotedDisk {
   readonly plugin: StoragePlugin
-  /** Waits until `isTold` is true and the disk is still; resolves to the moment when the last write was durable. */
-  untilDurable(isTold: () => boolean): Promise<Moment>
+  /** Waits until `isReported` is true and the disk is still; resolves to the moment when the last write was durable. */
+  untilDurable(isReported: () => boolean): Promise<Moment>
 }
 
 /** Makes a storage plugin over a folder whose writes are followed. */
@@ -38,12 +38,12 @@ export const makeNotedDisk = (folder: string): NotedDisk => {
       })
     }
   }
-  const untilDurable = (isTold: () => boolean): Promise<Moment> =>
+  const untilDurable = (isReported: () => boolean): Promise<Moment> =>
     new Promise(resolve => {
       let seenCount = -1
       let stillLooks = 0
       const timer = setInterval(() => {
-        const isStill = inFlight === 0 && beganCount === seenCount && isTold()
+        const isStill = inFlight === 0 && beganCount === seenCount && isReported()
         seenCount = beganCount
         stillLooks = isStill ? stillLooks + 1 : 0
         if (stillLooks < ENOUGH_LOOKS) return

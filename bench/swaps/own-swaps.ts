@@ -17,7 +17,7 @@ import { amountOf, follow, PROVIDERS, type Script } from './providers.ts'
 
 /** Our account with 50 swap providers. */
 export interface OwnSwaps {
-  ask(): QuoteRound
+  query(): QuoteRound
   close(): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export const openOwnSwaps = async (script: Script): Promise<OwnSwaps> => {
   await until([fromWallet], () => fromWallet.balanceOf(null) === COIN.balance)
   const request: SwapRequest = { fromWallet, toWallet, nativeAmount: nativeAmount('1000'), quoteFor: 'from' }
   return {
-    ask: () => account.askForQuotes(request),
+    query: () => account.askForQuotes(request),
     async close() {
       await kernel.close()
       await world.close()

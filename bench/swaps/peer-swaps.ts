@@ -7,7 +7,7 @@ import { amountOf, follow, PROVIDERS, type Script } from './providers.ts'
 /** An account of the published core with the same providers. */
 export interface PeerSwaps {
   /** Its quotes, once it gives them. */
-  ask(): Promise<readonly { readonly pluginId: string }[]>
+  query(): Promise<readonly { readonly pluginId: string }[]>
 }
 
 /** Opens the published core as its users do, in its own fake world, with two wallets of the made-up currency. */
@@ -35,7 +35,7 @@ export const openPeerSwaps = async (peerFolder: string, script: Script): Promise
     account.createCurrencyWallet(COIN.walletType, { name: 'w', fiatCurrencyCode: 'iso:USD' })
   const [fromWallet, toWallet] = [await makeWallet(), await makeWallet()]
   return {
-    ask: () =>
+    query: () =>
       account.fetchSwapQuotes({
         fromWallet,
         toWallet,

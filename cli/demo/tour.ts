@@ -67,7 +67,7 @@ export const runTour = async (options: TourOptions): Promise<TourResult> => {
     const sent = await pay(step, wallet)
     const tx = await confirmPayment(step, options, { wallet, txid: sent.txid })
     await writeNote(step, wallet, tx.txid)
-    await syncEverything(step, world, account)
+    await syncAll(step, world, account)
     const comparison = await secondDevice(step, options, {
       wallet,
       kernel: await openDevice('second-device')
@@ -157,7 +157,7 @@ const writeNote = (step: RunStep, wallet: CurrencyWallet, txid: string): Promise
     return { value: undefined, detail: `"${NOTE}"` }
   })
 
-const syncEverything = (step: RunStep, world: FakeWorld, account: Account): Promise<void> =>
+const syncAll = (step: RunStep, world: FakeWorld, account: Account): Promise<void> =>
   step('sync', 'Sync everything, encrypted', async () => {
     await account.sync()
     const { files, repos } = countServerFiles(world)

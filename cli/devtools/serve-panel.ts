@@ -184,14 +184,14 @@ export class Approvals {
   }
 
   /** Wraps an action handler to track its payments. */
-  track(act: ActionHandler): ActionHandler {
+  track(runAction: ActionHandler): ActionHandler {
     return (name, input) => {
       const isPaying = paying.has(name)
       if (isPaying && this.#isOver) {
         const message = 'The wallet is ending, so nothing was signed or sent.'
         return Promise.reject(new ActionError({ code: 'GONE', message, details: { what: 'devtools' } }))
       }
-      const done = act(name, input)
+      const done = runAction(name, input)
       if (!isPaying) return done
       this.#open.add(done)
       const over = (): void => void this.#open.delete(done)

@@ -51,8 +51,8 @@ export class PastRates {
   async #rateOf(row: ExportRow): Promise<RateSnapshot | null> {
     const { tx, asset } = row
     // A date of 0 is unknown.
-    const isUnasked = this.#session.globals.offline || notedValueOf(row) !== undefined || tx.date <= 0
-    if (isUnasked) return null
+    const isUnrequested = this.#session.globals.offline || notedValueOf(row) !== undefined || tx.date <= 0
+    if (isUnrequested) return null
     const pair = { fromCurrency: asset.currencyCode, toCurrency: this.#code }
     try {
       return (await this.#rates.historicRate(pair, new Date(tx.date * 1000))) ?? null

@@ -6,9 +6,9 @@ import type { Terminal } from '../terminal/terminal.ts'
 
 /** Prompts with y/N. @throws CliError INTERRUPTED on Ctrl-C */
 export const showQuestion = (terminal: Terminal, text: string): Promise<boolean> =>
-  askOnScreen(terminal, onAnswer => <Question text={text} onAnswer={onAnswer} />)
+  promptOnScreen(terminal, onAnswer => <Question text={text} onAnswer={onAnswer} />)
 
-export const askOnScreen = async (
+export const promptOnScreen = async (
   terminal: Terminal,
   draw: (onAnswer: (answer: Answer) => void) => ReactElement
 ): Promise<boolean> => {

@@ -2,7 +2,7 @@ import type { WriteStream } from 'node:tty'
 import { Box, Text } from 'ink'
 import type { ReactElement } from 'react'
 import type { Terminal } from '../terminal/terminal.ts'
-import { type Answer, askOnScreen, Question, showQuestion } from './question.tsx'
+import { type Answer, promptOnScreen, Question, showQuestion } from './question.tsx'
 
 /**
  * Shows the review of a payment and waits for the answer.
@@ -22,7 +22,7 @@ export const showSendReview = (
   }
   // A screen as high as the terminal would flicker, and could not be read to its end.
   if (room < 1) return showQuestion(terminal, question)
-  return askOnScreen(terminal, onAnswer => (
+  return promptOnScreen(terminal, onAnswer => (
     <SendReview summary={summary} question={question} maxRecipients={room} onAnswer={onAnswer} />
   ))
 }

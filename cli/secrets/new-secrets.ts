@@ -23,7 +23,7 @@ export const newPassword = async (
     const problems = problemsOf(context.checkPasswordRules(password))
     return problems.length === 0 ? undefined : `It ${problems.join(', ')}`
   }
-  const password = (await secrets.given(name)) ?? (await askTwice(secrets, name, problemOf))
+  const password = (await secrets.given(name)) ?? (await promptTwice(secrets, name, problemOf))
   const rules = context.checkPasswordRules(password)
   checkRules(rules)
   statusLine.info(`Guessing this password would take ${crackTimeText(rules.secondsToCrack)}.`)
@@ -38,20 +38,20 @@ export const checkRules = (rules: PasswordRules): void => {
 
 /** Returns a new PIN, from a flag or typed twice. @throws CliError PROMPT_IMPOSSIBLE, INTERRUPTED */
 export const newPin = async ({ secrets }: NewSecretOptions, name: SecretName = 'new-pin'): Promise<string> =>
-  (await secrets.given(name)) ?? askTwice(secrets, name, pinProblem)
+  (await secrets.given(name)) ?? promptTwice(secrets, name, pinProblem)
 
 /** Returns the problem of a PIN in a sentence; undefined without one. */
 export const pinProblem = (text: string): string | undefined =>
   /^\d{4,}$/.test(text) ? undefined : 'Type four digits or more'
 
-const askTwice = async (
+const promptTwice = async (
   secrets: Secrets,
   name: SecretName,
   check: (text: string) => string | undefined
 ): Promise<string> => {
   const word = name.endsWith('pin') ? 'PIN' : 'password'
-  const first = await secrets.ask(name, { message: `New ${word}:`, check })
-  await secrets.ask(name, {
+  const first = await secrets.prompt(name, { message: `New ${word}:`, check })
+  await secrets.prompt(name, {
     message: 'The same again:',
     check: text => (text === first ? undefined : 'That is not the same')
   })

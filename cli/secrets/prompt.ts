@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { CliError } from '../errors/cli-error.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import { canAsk, type Terminal } from '../terminal/terminal.ts'
+import { canPrompt, type Terminal } from '../terminal/terminal.ts'
 
 /** A prompt whose answer is hidden. */
 export interface SecretQuestion {
@@ -75,7 +75,7 @@ const runPrompt = async ({ stdin, stderr }: Terminal, question: object): Promise
  * background, and without `stty`.
  */
 export const disableEcho = (terminal: Terminal): void => {
-  if (terminal.stdin !== process.stdin || !canAsk(terminal) || process.platform === 'win32') return
+  if (terminal.stdin !== process.stdin || !canPrompt(terminal) || process.platform === 'win32') return
   if (isInForeground()) stty()
 }
 

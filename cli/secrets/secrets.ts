@@ -1,5 +1,5 @@
 import { type Advice, CliError } from '../errors/cli-error.ts'
-import { canAsk, type Terminal } from '../terminal/terminal.ts'
+import { canPrompt, type Terminal } from '../terminal/terminal.ts'
 import { promptSecret, type SecretQuestion } from './prompt.ts'
 import { readSecrets, type SecretFlags, type SecretName, wordsOf } from './secret-sources.ts'
 
@@ -8,7 +8,7 @@ export interface SecretsOptions {
   readonly terminal: Terminal
   readonly flags: SecretFlags
   /** False: no prompts. */
-  readonly mayAsk: boolean
+  readonly mayPrompt: boolean
   /** The command as typed, for the advice how to give the secret. */
   readonly commandLine: string
 }
@@ -18,17 +18,17 @@ export interface Secrets {
   /** A secret that came by a flag. */
   given(name: SecretName): Promise<string | undefined>
   /** True if {@link ask} can prompt. */
-  readonly canAsk: boolean
+  readonly canPrompt: boolean
   /** Prompts on the terminal. @throws CliError INTERRUPTED; {@link promptImpossible} without a terminal */
-  ask(name: SecretName, question: SecretQuestion): Promise<string>
+  prompt(name: SecretName, question: SecretQuestion): Promise<string>
   /** The PROMPT_IMPOSSIBLE error with the commands to run instead; any one of the secrets would do. */
   promptImpossible(...names: readonly SecretName[]): CliError
 }
 
 /** Makes the secrets of one command; flags are read once, when first needed. */
-export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOptions): Secrets => {
+export const makeSecrets = ({ terminal, flags, mayPrompt, commandLine }: SecretsOptions): Secrets => {
   let read: Promise<ReadonlyMap<SecretName, string>> | undefined
-  const isAskable = mayAsk && canAsk(terminal)
+  const isAskable = mayPrompt && canPrompt(terminal)
   const promptImpossible = (...names: readonly SecretName[]): CliError =>
     new CliError(
       'PROMPT_IMPOSSIBLE',
@@ -36,13 +36,13 @@ export const makeSecrets = ({ terminal, flags, mayAsk, commandLine }: SecretsOpt
       secretsAdvice(names, commandLine)
     )
   return {
-    canAsk: isAskable,
+    canPrompt: isAskable,
     promptImpossible,
     async given(name) {
       read ??= readSecrets(flags, terminal.stdin)
       return (await read).get(name)
     },
-    async ask(name, question) {
+    async prompt(name, question) {
       if (!isAskable) throw promptImpossible(name)
       return promptSecret(terminal, question)
     }

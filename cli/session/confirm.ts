@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { promptText } from '../secrets/prompt.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import { canAsk } from '../terminal/terminal.ts'
+import { canPrompt } from '../terminal/terminal.ts'
 import type { Session } from './session.ts'
 
 /** A confirmation. */
@@ -12,7 +12,7 @@ interface Confirmation {
   /** The facts of the question as JSON. */
   readonly summary: JsonObject
   /** Prompts on a terminal in another way; a y/N question if left out. */
-  ask?(): Promise<boolean>
+  prompt?(): Promise<boolean>
 }
 
 /**
@@ -20,26 +20,29 @@ interface Confirmation {
  *
  * @throws CliError CONFIRMATION_REQUIRED with the command to run if no prompt is possible; DECLINED, INTERRUPTED
  */
-export const confirm = async (session: Session, { question, summary, ask }: Confirmation): Promise<void> => {
+export const confirm = async (
+  session: Session,
+  { question, summary, prompt }: Confirmation
+): Promise<void> => {
   if (session.globals.yes) return
-  if (!session.globals.input || !canAsk(session.terminal)) {
+  if (!session.globals.input || !canPrompt(session.terminal)) {
     throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, and nobody can be asked', {
       details: { summary },
       hint: 'Read details.summary, then run the command with --yes.',
       next: [{ command: `${session.commandLine} --yes`, why: 'confirm it' }]
     })
   }
-  const answer = ask === undefined ? await askPlainly(session, question) : await ask()
+  const answer = prompt === undefined ? await promptPlainly(session, question) : await prompt()
   if (!answer) throw new CliError('DECLINED', 'Declined; nothing was done', { details: { summary } })
 }
 
-const askPlainly = async (session: Session, question: string): Promise<boolean> => {
+const promptPlainly = async (session: Session, question: string): Promise<boolean> => {
   const { showQuestion } = await import('../screens/question.tsx')
   return showQuestion(session.terminal, safeText(question))
 }
 
 /** A confirmation of an action that cannot be undone. */
-export interface TypedConfirmation extends Omit<Confirmation, 'ask'> {
+export interface TypedConfirmation extends Omit<Confirmation, 'prompt'> {
   /** The text to type: the name of the thing that will be deleted. */
   readonly name: string
 }
@@ -56,7 +59,7 @@ export const confirmTyped = async (
 ): Promise<void> => {
   const given = session.text('confirm')
   const isScripted = session.globals.yes && given !== undefined
-  if (!isScripted && (!session.globals.input || !canAsk(session.terminal))) {
+  if (!isScripted && (!session.globals.input || !canPrompt(session.terminal))) {
     throw new CliError('CONFIRMATION_REQUIRED', `This cannot be undone: "${name}" has to be typed`, {
       details: { summary },
       hint: 'Read details.summary, then run the command with --yes and --confirm.',

@@ -99,15 +99,15 @@ export type SecretMethod = 'key' | 'password' | 'pin' | 'recovery'
  * @throws CliError PROMPT_IMPOSSIBLE without a secret or a prompt
  */
 export const chooseMethod = async (session: LoginSession, target: LoginTarget): Promise<SecretMethod> => {
-  const asked = session.text('with')
-  if (asked !== undefined) return asked as SecretMethod
+  const requested = session.text('with')
+  if (requested !== undefined) return requested as SecretMethod
   const { secrets } = session
   const given = await methodBySecret(secrets)
   if (given !== undefined) return given
   const { local } = target
   const isLight = local !== undefined && local.username === undefined
   const hasPin = local?.isPinLoginEnabled === true
-  if (!secrets.canAsk) {
+  if (!secrets.canPrompt) {
     throw secrets.promptImpossible(
       ...(hasPin ? (['pin'] as const) : []),
       ...(isLight ? (['login-key'] as const) : (['password'] as const))
@@ -190,7 +190,7 @@ const methods: { readonly [M in SecretMethod]: (attempt: LoginAttempt) => Promis
 }
 
 const secretOf = async ({ session }: LoginAttempt, name: SecretName, message: string): Promise<string> =>
-  (await session.secrets.given(name)) ?? session.secrets.ask(name, { message })
+  (await session.secrets.given(name)) ?? session.secrets.prompt(name, { message })
 
 /** Returns the answers to the account's questions, which the server gives to an owner of the recovery key. */
 const answersOf = async (
@@ -200,7 +200,7 @@ const answersOf = async (
   const { secrets, statusLine } = session
   const given = await secrets.given('answers')
   if (given !== undefined) return parseAnswers(given)
-  if (!secrets.canAsk) throw secrets.promptImpossible('answers')
+  if (!secrets.canPrompt) throw secrets.promptImpossible('answers')
   statusLine.step('fetching the questions…')
   const questions = await session.withTimeout('Fetching the questions', () =>
     context.fetchRecovery2Questions(key, usernameOf(target))
@@ -208,7 +208,7 @@ const answersOf = async (
   statusLine.clear()
   if (questions.length === 0) throw new CliError('NOT_FOUND', 'This account has no recovery questions')
   const answers: string[] = []
-  for (const question of questions) answers.push(await secrets.ask('answers', { message: question }))
+  for (const question of questions) answers.push(await secrets.prompt('answers', { message: question }))
   return answers
 }
 
@@ -225,9 +225,9 @@ const loginWithSecondFactor = async (session: LoginSession, login: PreparedLogin
     try {
       return await tryLogin(session, () => login(help))
     } catch (error) {
-      if (!isWalletError(error, 'OTP') || !secrets.canAsk) throw error
+      if (!isWalletError(error, 'OTP') || !secrets.canPrompt) throw error
       explainSecondFactor(session, error)
-      const otp = await secrets.ask('otp', { message: 'Six-digit code (empty: stop):', check: checkCode })
+      const otp = await secrets.prompt('otp', { message: 'Six-digit code (empty: stop):', check: checkCode })
       if (otp === '') throw error
       help = { ...help, otp }
       statusLine.clear()

@@ -19,7 +19,7 @@ import { promptText } from '../secrets/prompt.ts'
 import { coinOf } from '../session/assets.ts'
 import { confirm } from '../session/confirm.ts'
 import type { Session } from '../session/session.ts'
-import { canAsk } from '../terminal/terminal.ts'
+import { canPrompt } from '../terminal/terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
 import type { ReadSpend } from './read-spend.ts'
 import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
@@ -89,7 +89,7 @@ export const approveSpend = async (
   await confirm(session, {
     question,
     summary: summary.json,
-    async ask() {
+    async prompt() {
       const { showSendReview } = await import('../screens/review.tsx')
       return showSendReview(session.terminal, summary, { question, lines: summaryLines(summary) })
     }
@@ -121,7 +121,7 @@ export const allowUnusualFees = async (
   const [first] = fees
   if (first === undefined) return undefined
   const { currencyCode } = currencyInfo
-  if (globals.yes || !globals.input || !canAsk(terminal))
+  if (globals.yes || !globals.input || !canPrompt(terminal))
     throw new WalletError('FEE_UNUSUAL', { ...first, currencyCode })
   const networkFee = sum(fees.map(fee => fee.networkFee))
   const typed = await promptText(

@@ -16,7 +16,7 @@ import { promptText } from '../secrets/prompt.ts'
 import { coinOf } from '../session/assets.ts'
 import type { Session } from '../session/session.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import { canAsk } from '../terminal/terminal.ts'
+import { canPrompt } from '../terminal/terminal.ts'
 
 /** An open payment as JSON. */
 export const openPaymentJson = (wallet: CurrencyWallet, payment: OpenPaymentSnapshot): JsonObject => {
@@ -77,7 +77,7 @@ export const allowSecondPayment = async (
   if (first === undefined || session.isOn('again')) return
   const { globals, terminal } = session
   const wallet = shellWord(String(json.walletId))
-  if (globals.yes || !globals.input || !canAsk(terminal)) {
+  if (globals.yes || !globals.input || !canPrompt(terminal)) {
     throw new CliError('CONFIRMATION_REQUIRED', secondPaymentText(first), {
       details: { summary: json, openTxids: [...similar] },
       hint: 'It may still be mined, and then both are paid. Send it again or replace it; --again makes a second payment.',

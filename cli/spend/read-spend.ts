@@ -46,12 +46,12 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
   const { to, amounts, metadata, asset } = flags
   if (to.length === 0) throw new CliError('USAGE', 'Say who gets it: --to <address>')
   if (amounts.length > to.length) throw new CliError('USAGE', 'There are more amounts than recipients')
-  const isEverything = amounts.some(isMax)
-  if (isEverything && to.length > 1) throw new CliError('USAGE', 'max works with one recipient only')
+  const isMaximum = amounts.some(isMax)
+  if (isMaximum && to.length > 1) throw new CliError('USAGE', 'max works with one recipient only')
   const spendTargets: SpendTarget[] = []
   const warnings: string[] = []
   for (const [index, text] of to.entries()) {
-    const amount = isEverything ? undefined : amounts[index]
+    const amount = isMaximum ? undefined : amounts[index]
     const { legacyAddress, ...target } = await readTarget(wallet, text, { amount, asset })
     if (legacyAddress !== undefined) warnings.push(warningOf(wallet, legacyAddress))
     spendTargets.push(target)
@@ -67,7 +67,7 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
       replaces: flags.replaces
     })
   }
-  if (!isEverything) return { spend, warnings }
+  if (!isMaximum) return { spend, warnings }
   const most = await wallet.getMaxSpendable(spend)
   return {
     spend: { ...spend, spendTargets: spendTargets.map(target => ({ ...target, nativeAmount: most })) },

@@ -26,7 +26,7 @@ import {
 } from '../spend/approve-spend.ts'
 import { type SpendSummary, summaryOf, withWarnings } from '../spend/summary.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import { canAsk } from '../terminal/terminal.ts'
+import { canPrompt } from '../terminal/terminal.ts'
 import { keptResult, requestQuotes } from './ask-quotes.ts'
 import { quoteLines } from './quote-texts.ts'
 import { type SwapLimits, type SwapQuery, type SwapSides, sideName } from './read-swap.ts'
@@ -163,7 +163,7 @@ const checkCanConfirm = (
   needsLimits: boolean
 ): void => {
   const { globals, terminal, commandLine } = session
-  if (globals.yes || (globals.input && canAsk(terminal))) return
+  if (globals.yes || (globals.input && canPrompt(terminal))) return
   const least = amountText(quote.minReceiveAmount ?? quote.toNativeAmount, sides.to.asset)
   const most = amountText(quote.fromNativeAmount, sides.from.asset)
   const limits = [

@@ -18,7 +18,7 @@ export const processTerminal = (): Terminal => ({
 })
 
 /** Returns true if prompts are possible: keys come from a terminal that can hide them, and questions are shown on one. */
-export const canAsk = ({ stdin, stderr }: Terminal): boolean =>
+export const canPrompt = ({ stdin, stderr }: Terminal): boolean =>
   stdin.isTTY === true && stderr.isTTY === true && typeof (stdin as ReadStream).setRawMode === 'function'
 
 /** The width of an output, 80 where it has none. */

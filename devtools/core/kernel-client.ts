@@ -28,16 +28,16 @@ export const makeKernelClient = (
     throw new TypeError(
       'This kernel was made without devtools: put makeDevtools({ clock: io.clock }).plugin among its plugins.'
     )
-  const act = makeActionHandler({ context, io, world, isReadOnly })
+  const runAction = makeActionHandler({ context, io, world, isReadOnly })
   if (world !== undefined) devtools.watchWorld(world)
   const channels = makeChannelPair()
-  devtools.attach(channels.host, { isReadOnly, act, hasWorld: world !== undefined })
+  devtools.attach(channels.host, { isReadOnly, runAction, hasWorld: world !== undefined })
   const client = makeClient(channels.client)
   return {
     ...client,
     close() {
       client.close()
-      act.close()
+      runAction.close()
     }
   }
 }

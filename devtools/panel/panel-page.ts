@@ -15,7 +15,7 @@ import { takeToken } from './panel-token.ts'
 
 const place = document.querySelector<HTMLElement>('#devtools') ?? document.body
 
-const tell = (text: string): void => {
+const showStatus = (text: string): void => {
   const notice = document.createElement('p')
   notice.className = 'notice'
   notice.setAttribute('role', 'status')
@@ -34,14 +34,14 @@ const clientOfKernel = (token: string): DevtoolsClient =>
   )
 
 const showRecording = async (load: () => Promise<Blob>, help: string): Promise<void> => {
-  tell('Reading the recording…')
+  showStatus('Reading the recording…')
   try {
     const client = await openRecordingFile(await load())
     place.replaceChildren()
     mountPanel(place, { client, ownsPage: true })
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    tell(`The recording cannot be shown: ${why} ${help}`)
+    showStatus(`The recording cannot be shown: ${why} ${help}`)
   }
 }
 
@@ -53,7 +53,9 @@ const servedRecording = async (token: string): Promise<Blob> => {
 
 const showKernelOf = (token: string | undefined): void => {
   if (token === undefined)
-    tell('Open the whole address that “holdfast devtools” printed: it ends in the token of that process.')
+    showStatus(
+      'Open the whole address that “holdfast devtools” printed: it ends in the token of that process.'
+    )
   else if (location.pathname === RECORDING_PAGE_PATH)
     void showRecording(() => servedRecording(token), 'Start “holdfast devtools” with it again.')
   else mountPanel(place, { client: clientOfKernel(token), ownsPage: true })

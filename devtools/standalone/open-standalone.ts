@@ -89,12 +89,12 @@ export const persistStorage = (
   users: Readable<readonly unknown[]>,
   storage: Partial<Pick<StorageManager, 'persist'>> | undefined
 ): void => {
-  const ask = (): void => {
+  const query = (): void => {
     if (users.getSnapshot().length === 0) return
     stop()
     // A browser that fails here has said no.
     storage?.persist?.().catch(() => {})
   }
-  const stop = users.subscribe(ask)
-  ask()
+  const stop = users.subscribe(query)
+  query()
 }

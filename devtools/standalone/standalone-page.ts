@@ -8,7 +8,7 @@ import { openStandalone, persistStorage } from './open-standalone.ts'
 
 const place = document.querySelector<HTMLElement>('#devtools') ?? document.body
 
-const tell = (text: string): void => {
+const showStatus = (text: string): void => {
   const notice = document.createElement('p')
   notice.className = 'notice'
   notice.setAttribute('role', 'status')
@@ -58,7 +58,7 @@ let allowWorker: (() => void) | undefined = () => {
 const WORKER = /\/scrypt-worker\.(?:ts|js)$/
 
 const start = async (): Promise<void> => {
-  tell('Starting a wallet and its world…')
+  showStatus('Starting a wallet and its world…')
   const io = makeBrowserIo({ scryptWorker: startScryptWorker })
   const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools' })
   persistStorage(kernel.context, navigator.storage)
@@ -66,4 +66,4 @@ const start = async (): Promise<void> => {
   mountDevtools(place, kernel, { world, ownsPage: true })
 }
 
-start().catch(error => tell(failureText(error)))
+start().catch(error => showStatus(failureText(error)))

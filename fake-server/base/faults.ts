@@ -6,7 +6,7 @@ import type { FakeReply, FakeRequest, Middleware } from './replies.ts'
 export interface FaultPort {
   readonly clock: Pick<Clock, 'after'>
   /** A number from 0 up to, but not, 1; {@link makeRandom} repeats its numbers for the same seed. */
-  readonly chance: () => number
+  readonly random: () => number
 }
 
 /** The requests that a fault affects; all of them without fields. */
@@ -47,7 +47,7 @@ export const slowDown = (port: FaultPort, { from, to }: FaultDelay, target: Faul
   return async (request, next) => {
     const isSlow = isAffected(request)
     const reply = await next()
-    if (isSlow) await wait(port, from + port.chance() * (to - from))
+    if (isSlow) await wait(port, from + port.random() * (to - from))
     return reply
   }
 }
@@ -106,7 +106,7 @@ export const shuffleReplies = (
     const released = waiting
     waiting = []
     for (let left = released.length; left > 0; left -= 1) {
-      released.splice(Math.floor(port.chance() * left), 1)[0]?.()
+      released.splice(Math.floor(port.random() * left), 1)[0]?.()
     }
   }
   return async (request, next) => {
@@ -130,7 +130,7 @@ export const answerInstead = (port: FaultPort, reply: FakeReply, target: FaultTa
 
 /** Makes the test of a fault: call it once for each request. */
 const makeMatcher = (
-  { chance }: FaultPort,
+  { random }: FaultPort,
   { method, path, rate = 1, count = Number.POSITIVE_INFINITY }: FaultTarget
 ): ((request: FakeRequest) => boolean) => {
   let left = count
@@ -139,7 +139,7 @@ const makeMatcher = (
     if (method !== undefined && method !== request.method) return false
     // `search` has no memory, unlike `test` of an expression with the flag g.
     if (path !== undefined && request.path.search(path) < 0) return false
-    if (rate < 1 && chance() >= rate) return false
+    if (rate < 1 && random() >= rate) return false
     left -= 1
     return true
   }

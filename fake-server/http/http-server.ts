@@ -136,11 +136,11 @@ const answerOrigin = ({ method, headers }: IncomingMessage, response: ServerResp
   response.setHeader('vary', 'origin')
   if (origin === undefined || !isOfThisMachine(origin)) return false
   response.setHeader('access-control-allow-origin', origin)
-  const asked = headers['access-control-request-method']
-  if (method !== 'OPTIONS' || asked === undefined) return false
+  const requested = headers['access-control-request-method']
+  if (method !== 'OPTIONS' || requested === undefined) return false
   response
     .writeHead(204, {
-      'access-control-allow-methods': asked,
+      'access-control-allow-methods': requested,
       'access-control-allow-headers': headers['access-control-request-headers'] ?? '',
       'access-control-max-age': '600'
     })

@@ -87,7 +87,7 @@ export const makeWorkerScrypt = (
     })
     return started
   }
-  const ask = (job: Omit<ScryptJob, 'id'>): Promise<Uint8Array | undefined> =>
+  const query = (job: Omit<ScryptJob, 'id'>): Promise<Uint8Array | undefined> =>
     new Promise(resolve => {
       count += 1
       waiting.set(count, resolve)
@@ -102,7 +102,7 @@ export const makeWorkerScrypt = (
     })
   return async (data, salt, cost, length) => {
     const own = { data: data.slice(), salt: salt.slice(), cost, length }
-    const key = isBroken ? undefined : await ask(own)
+    const key = isBroken ? undefined : await query(own)
     try {
       return key ?? (await inPage(own.data, own.salt, cost, length))
     } finally {

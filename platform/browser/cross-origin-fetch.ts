@@ -31,7 +31,7 @@ export const makeCrossOriginFetch = (io: CrossOriginOptions): Io['fetch'] => {
       }
     }
     try {
-      const reply = await askProxies(io, url, options)
+      const reply = await queryProxies(io, url, options)
       record.needsProxy = true
       return reply
     } catch (error) {
@@ -50,7 +50,7 @@ interface HostRecord {
   needsProxy: boolean
 }
 
-const askProxies = (io: CrossOriginOptions, url: string, options: FetchOptions): Promise<FetchReply> => {
+const queryProxies = (io: CrossOriginOptions, url: string, options: FetchOptions): Promise<FetchReply> => {
   const headers = { ...options.headers, 'x-proxy-url': url }
   const attempts = shuffled(io, io.proxies).map(
     proxy => (signal: AbortSignal) => io.fetch(proxy, { ...options, headers, signal })

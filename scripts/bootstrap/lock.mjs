@@ -10,10 +10,10 @@ const DEAD_MS = 30_000
 /** Runs a task while holding a lock file; waits for another process that holds it, unless that one died. */
 export const withLock = async (path, task) => {
   mkdirSync(dirname(path), { recursive: true })
-  let told = false
+  let reported = false
   while (!take(path)) {
-    if (!told) console.error('holdfast: waiting for another set-up of this folder to end…')
-    told = true
+    if (!reported) console.error('holdfast: waiting for another set-up of this folder to end…')
+    reported = true
     breakIfDead(path)
     await sleep(200)
   }

@@ -5,8 +5,9 @@ import type { FileTexts } from '../project-files.ts'
  * Lists every assertion of the tests, in whichever file it stands: the call as it is written, with the renamed names of
  * the old tree replaced. Two trees assert the same if nothing of the first list is missing in the second.
  *
- * @param renames - new names by old ones; a name with a dot before it is that of a member alone, and a whole call, without
- * blanks and with the other names replaced, stands for another call
+ * @param renames - new names by old ones; a name with a dot before it is that of a member alone, one after the start of a
+ * path and a colon is that of the tests below it (`test/cli/:film`; the longest start counts), and a whole call, without blanks
+ * and with the other names replaced, stands for another call
  * @returns how often each assertion stands there
  */
 export const assertionsOf = (
@@ -15,10 +16,11 @@ export const assertionsOf = (
 ): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>()
   for (const [path, text] of files) {
+    const names = namesFor(path, renames)
     const lang = path.endsWith('x') ? 'tsx' : 'ts'
     walk(parseAst(text, { lang }), node => {
       if (!isAssertion(node)) return
-      const written = normal(text.slice(node.start as number, node.end as number), renames)
+      const written = normal(withNames(text, node, names), renames)
       const call = renames.get(written) ?? written
       counts.set(call, (counts.get(call) ?? 0) + 1)
     })
@@ -35,6 +37,39 @@ export const lostAssertions = (
     const missing = count - (after.get(call) ?? 0)
     return missing > 0 ? [`${missing} × ${call}`] : []
   })
+
+const SCOPED = /^(test\/[\w./-]*):([\w$]+)$/
+
+/** What identifiers of one file are called now; the longest start of its path wins. */
+const namesFor = (path: string, renames: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
+  const scoped = [...renames].flatMap(([key, name]) => {
+    const [, start = '', word = ''] = SCOPED.exec(key) ?? []
+    return word !== '' && path.startsWith(start) ? [{ start, word, name }] : []
+  })
+  scoped.sort((a, b) => a.start.length - b.start.length)
+  return new Map(scoped.map(({ word, name }) => [word, name]))
+}
+
+/** The text of a node with its identifiers renamed; what stands in texts stays. */
+const withNames = (
+  text: string,
+  node: Record<string, unknown>,
+  names: ReadonlyMap<string, string>
+): string => {
+  const found = new Map<number, readonly [name: string, now: string]>()
+  walk(node, ({ type, name, start }) => {
+    const now = /Identifier$/.test(type as string) ? names.get(name as string) : undefined
+    if (now === undefined) return
+    found.set((start as number) + (type === 'PrivateIdentifier' ? 1 : 0), [name as string, now])
+  })
+  let renamed = ''
+  let at = node.start as number
+  for (const [from, [name, now]] of [...found].sort(([a], [b]) => a - b)) {
+    renamed += text.slice(at, from) + now
+    at = from + name.length
+  }
+  return renamed + text.slice(at, node.end as number)
+}
 
 /** `t.is(…)`, and the same of a part of `t` or of a helper that is called with `t` first. */
 const isAssertion = (node: Record<string, unknown>): boolean => {

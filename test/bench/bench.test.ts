@@ -111,10 +111,10 @@ test('round trips count what is sent after something was heard', async t => {
       return { send: text => void sent.push(text), close: () => {} }
     }
   })
-  const heard: string[] = []
+  const notified: string[] = []
   const channel = await io.connect?.(
     { host: 'localhost', port: 1, isTls: false },
-    { onText: text => void heard.push(text), onClose: () => {} }
+    { onText: text => void notified.push(text), onClose: () => {} }
   )
   channel?.send('a')
   channel?.send('é')
@@ -124,7 +124,7 @@ test('round trips count what is sent after something was heard', async t => {
   channel?.send('b')
   t.deepEqual({ ...traffic }, { roundTrips: 2, sent: 4, received: 10 })
   t.deepEqual(
-    [sent, heard],
+    [sent, notified],
     [
       ['a', 'é', 'b'],
       ['reply', 'reply']

@@ -12,8 +12,8 @@ browserTest(
   'the served panel shows the kernel, with the token out of sight and the policy kept',
   async (t, browser) => {
     const { stage, server, openTab, complaints } = await openScene(t, browser)
-    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
-    stage.tell('engineChanged', engine('wallet-one', { blockHeight: 4321 }))
+    stage.emit('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.emit('engineChanged', engine('wallet-one', { blockHeight: 4321 }))
     const tab = await openTab(server.url)
     await untilStatus(tab, 'live')
     await tab.getByText('Savings').first().waitFor()
@@ -21,7 +21,7 @@ browserTest(
     t.false((await tab.content()).includes(server.token))
     t.is(await tab.evaluate(() => document.cookie + localStorage.length), '0')
 
-    stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
+    stage.emit('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
     await stage.clock.advance(100)
     await tab.getByText('Renamed').first().waitFor()
     t.deepEqual(complaints, [])
@@ -43,13 +43,13 @@ browserTest(
   'a panel whose socket was lost says so, comes back and shows what happened meanwhile',
   async (t, browser) => {
     const { stage, server, channels, openTab } = await openScene(t, browser)
-    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
-    stage.tell('engineChanged', engine('wallet-one'))
+    stage.emit('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.emit('engineChanged', engine('wallet-one'))
     const tab = await openTab(server.url)
     await untilStatus(tab, 'live')
     channels[0]?.close()
     await untilStatus(tab, 'lost')
-    stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
+    stage.emit('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
     await untilStatus(tab, 'live')
     // It may have been back before the name was another one.
     await stage.clock.advance(100)
@@ -117,7 +117,7 @@ browserTest(
     const outcomes = await tab.evaluate(
       async ({ port, token }) => {
         const origin = `http://127.0.0.1:${port}`
-        const heard = (target: EventTarget, good: string): Promise<string> =>
+        const received = (target: EventTarget, good: string): Promise<string> =>
           new Promise(resolve => {
             target.addEventListener(good, () => resolve('let in'))
             target.addEventListener('error', () => resolve('kept out'))
@@ -126,14 +126,14 @@ browserTest(
           'holdfast-devtools-1',
           `token.${token}`
         ])
-        const joined = heard(socket, 'open')
+        const joined = received(socket, 'open')
         const script = document.createElement('script')
         script.src = `${origin}/panel.js`
-        const scriptLoaded = heard(script, 'load')
+        const scriptLoaded = received(script, 'load')
         document.head.append(script)
         const frame = document.createElement('iframe')
         frame.src = origin
-        const framed = heard(frame, 'load')
+        const framed = received(frame, 'load')
         document.body.append(frame)
         await framed
         return {

@@ -37,8 +37,8 @@ const BTC_EUR = {
 }
 
 const review = (page: Page): Locator => page.getByRole('dialog', { name: /^Review this/ })
-const askedNames = (page: Page): Promise<readonly string[]> =>
-  page.evaluate(() => held.asked.map(({ name }) => name))
+const requestedNames = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => held.requested.map(({ name }) => name))
 
 const fillPayment = async (page: Page): Promise<void> => {
   await page.getByLabel('Address').fill(ADDRESS)
@@ -48,14 +48,14 @@ const fillPayment = async (page: Page): Promise<void> => {
 /** Drops a file onto the panel that is read as slowly as `slowFile` says. */
 const dropSlowFile = (page: Page): Promise<void> =>
   page.evaluate(() => {
-    let feed: ReadableStreamDefaultController<Uint8Array> | undefined
+    let pageStream: ReadableStreamDefaultController<Uint8Array> | undefined
     let isLeft = false
     const file = {
       slice: () => ({ arrayBuffer: async () => new TextEncoder().encode('{"').buffer }),
       stream: () =>
         new ReadableStream<Uint8Array>({
           start: controller => {
-            feed = controller
+            pageStream = controller
           },
           cancel: () => {
             isLeft = true
@@ -63,8 +63,8 @@ const dropSlowFile = (page: Page): Promise<void> =>
         })
     }
     const slowFile = {
-      write: (text: string) => feed?.enqueue(new TextEncoder().encode(text)),
-      end: () => feed?.close(),
+      write: (text: string) => pageStream?.enqueue(new TextEncoder().encode(text)),
+      end: () => pageStream?.close(),
       get isLeft() {
         return isLeft
       }
@@ -122,7 +122,7 @@ browserTest('a failure and a loss are told once, in the dialog where there is on
 
 browserTest('a review that ends late leaves the review that has come since open', async (t, browser) => {
   const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
-  const ask = async (draftId: string): Promise<void> => {
+  const query = async (draftId: string): Promise<void> => {
     await fillPayment(page)
     await button(page, 'Review…').click()
     await page.evaluate(([id, what]) => held.answerLast({ draftId: id, review: what }), [
@@ -131,16 +131,16 @@ browserTest('a review that ends late leaves the review that has come since open'
     ] as const)
     await review(page).waitFor()
   }
-  await ask('first')
+  await query('first')
   await button(page, 'Sign and send').click()
   await page.evaluate(() => held.replaceClient())
   await review(page).waitFor({ state: 'detached' })
-  await ask('second')
+  await query('second')
   await page.evaluate(() => held.answer({ txid: 'abcd' }))
   await page.evaluate(() => new Promise(requestAnimationFrame))
   t.true(await review(page).isVisible())
   await button(page, 'Sign and send').click()
-  t.deepEqual(await page.evaluate(() => held.asked.at(-1)), {
+  t.deepEqual(await page.evaluate(() => held.requested.at(-1)), {
     name: 'spend.approve',
     input: { draftId: 'second' }
   })
@@ -158,7 +158,7 @@ browserTest(
         const wallets = new Map(
           [...held.view().wallets].map(([id, wallet]) => [id, { ...wallet, name: null }] as const)
         )
-        held.tell({ wallets })
+        held.emit({ wallets })
         held.answer({ draftId: 'draft-1', review: what })
       },
       {
@@ -243,18 +243,18 @@ browserTest(
     const nothing = { route: null, alternatives: [] }
     await page.evaluate(answer => held.answer(answer), nothing)
     // The sources are asked by itself once, then the pair.
-    await page.waitForFunction(() => held.asked.at(-1)?.name === 'rates.refresh')
+    await page.waitForFunction(() => held.requested.at(-1)?.name === 'rates.refresh')
     await page.evaluate(() => held.answer({}))
-    await page.waitForFunction(() => held.asked.at(-1)?.name === 'rates.route')
+    await page.waitForFunction(() => held.requested.at(-1)?.name === 'rates.route')
     await page.evaluate(answer => held.answer(answer), nothing)
     const again = button(page, 'Ask the sources')
     await again.click()
     await page.evaluate(() => held.answer({}))
-    await page.waitForFunction(() => held.asked.length === 5)
+    await page.waitForFunction(() => held.requested.length === 5)
     t.is(await again.getAttribute('aria-busy'), 'true')
     await again.click()
-    t.is((await askedNames(page)).length, 5)
-    t.deepEqual(await page.evaluate(() => held.asked.at(-1)?.input), {
+    t.is((await requestedNames(page)).length, 5)
+    t.deepEqual(await page.evaluate(() => held.requested.at(-1)?.input), {
       ...{ from: 'XMR', to: 'iso:NOK', alternatives: 4 },
       biases: { [source]: 0.5 }
     })
@@ -292,7 +292,7 @@ browserTest(
         isPaused: false,
         loginMethods: []
       }
-      held.tell({ accounts: new Map([['x', account]]) })
+      held.emit({ accounts: new Map([['x', account]]) })
     })
     await page.getByText('nothing opens it again').waitFor()
     const dialog = page.getByRole('dialog', { name: 'Nothing opens this account again' })
@@ -300,11 +300,11 @@ browserTest(
     await dialog.getByText('unless you keep its login key').waitFor()
     await dialog.getByRole('button', { name: 'Stay' }).click()
     await dialog.waitFor({ state: 'detached' })
-    t.deepEqual(await askedNames(page), [])
+    t.deepEqual(await requestedNames(page), [])
     await button(page, 'Log out…').click()
     await dialog.getByRole('button', { name: 'Leave it for good' }).click()
     await page.evaluate(() => held.answer({}))
     await dialog.waitFor({ state: 'detached' })
-    t.deepEqual(await askedNames(page), ['account.logout'])
+    t.deepEqual(await requestedNames(page), ['account.logout'])
   }
 )

@@ -22,7 +22,7 @@ const forge = (page: Page, value: unknown): Promise<void> =>
         [...rows].map(([id, row]) => [id, Object.fromEntries(Object.keys(row).map(name => [name, value]))])
       )
     ])
-    held.tell(Object.fromEntries(forged))
+    held.emit(Object.fromEntries(forged))
   }, value)
 
 browserTest(
@@ -60,13 +60,13 @@ browserTest('a panel that broke is drawn again when what broke it is gone', asyn
   await page.evaluate(() => {
     const { accounts } = held.view()
     Object.assign(globalThis, { before: accounts })
-    held.tell({ accounts: new Map([['x', { accountId: 'x', isLoggedIn: true } as never]]) })
+    held.emit({ accounts: new Map([['x', { accountId: 'x', isLoggedIn: true } as never]]) })
   })
   const panel = page.getByRole('tabpanel')
   await panel.getByText('could not be drawn').waitFor()
   await panel.getByRole('button', { name: 'Try again' }).click()
   await panel.getByText('could not be drawn').waitFor()
-  await page.evaluate(() => held.tell({ accounts: (globalThis as unknown as { before: never }).before }))
+  await page.evaluate(() => held.emit({ accounts: (globalThis as unknown as { before: never }).before }))
   await panel.getByRole('button', { name: 'Close it' }).click()
   await buttonOf(page, 'Savings').waitFor()
   t.true(page.url().endsWith('#/engines'))
@@ -81,7 +81,7 @@ browserTest('a review that cannot be drawn cannot be approved, only given up', a
   await page.getByText('The review could not be drawn').waitFor()
   t.is(await page.getByRole('button', { name: 'Sign' }).count(), 0)
   await buttonOf(page, 'Discard').click()
-  t.deepEqual(await page.evaluate(() => held.asked.at(-1)), {
+  t.deepEqual(await page.evaluate(() => held.requested.at(-1)), {
     name: 'spend.discard',
     input: { draftId: 'draft-1' }
   })
@@ -161,11 +161,11 @@ browserTest('a wallet that left is no longer asked quotes for', async (t, browse
   await page.getByRole('textbox', { name: 'Amount' }).fill('1000')
   await page.evaluate(() => {
     const wallets = [...held.view().wallets].filter(([, { name }]) => name !== 'Spare change')
-    held.tell({ wallets: new Map(wallets) })
+    held.emit({ wallets: new Map(wallets) })
   })
   await buttonOf(page, 'Ask for quotes').click()
   const shown = await page.getByLabel('From').inputValue()
-  t.like(await page.evaluate(() => held.asked.at(-1)?.input), { fromWalletId: shown })
+  t.like(await page.evaluate(() => held.requested.at(-1)?.input), { fromWalletId: shown })
 })
 
 browserTest('closing what is beside the table gives the focus back to its row', async (t, browser) => {
@@ -202,7 +202,7 @@ browserTest('what a recording has far too much of is drawn in part', async (t, b
     }))
     const providers = Array.from({ length: 5000 }, (_, at) => [`p${at}`, { ...provider, pluginId: `p${at}` }])
     held.status({ connection: 'past' })
-    held.tell({
+    held.emit({
       routes: new Map([['BTC iso:EUR', { ...route, hops } as never]]),
       rateProviders: new Map(providers as never)
     })
@@ -221,7 +221,7 @@ browserTest(
           const engines = new Map(held.view().engines)
           const engine = engines.get(id)
           if (engine !== undefined) engines.set(id, { ...engine, isPaused })
-          held.tell({ engines })
+          held.emit({ engines })
         },
         [SAVINGS, isPaused] as const
       )
@@ -235,11 +235,11 @@ browserTest(
     await change(true)
     await page.getByRole('option', { name: /^Pause/ }).click()
     await buttonOf(page, 'Resume').waitFor()
-    t.deepEqual(await page.evaluate(() => held.asked), [])
+    t.deepEqual(await page.evaluate(() => held.requested), [])
     await change(false)
     await choosePause()
     await page.getByRole('option', { name: /^Pause/ }).click()
-    t.deepEqual(await page.evaluate(() => held.asked), [
+    t.deepEqual(await page.evaluate(() => held.requested), [
       { name: 'engine.pause', input: { walletId: SAVINGS } }
     ])
   }

@@ -27,11 +27,11 @@ const openStage = async (
   const page = await profile.newPage()
   watchConsole(t, page)
   page.setDefaultTimeout(STEP_LIMIT)
-  return async ({ state, place, acts }) => {
+  return async ({ state, place, perform }) => {
     await page.goto('about:blank')
     await page.goto(`${url}/?state=${state}#/${place}`)
     await page.getByRole('tablist').waitFor()
-    await acts?.(mouseOn(page), page)
+    await perform?.(mouseOn(page), page)
     return page
   }
 }
@@ -69,8 +69,8 @@ const looks: readonly (readonly [name: string, words: string, BrowserContextOpti
 
 // In two parts, so that neither takes minutes on a busy machine.
 const parts = [
-  ['panel and side', scenes.filter(({ acts }) => acts === undefined)],
-  ['dialog', scenes.filter(({ acts }) => acts !== undefined)]
+  ['panel and side', scenes.filter(({ perform }) => perform === undefined)],
+  ['dialog', scenes.filter(({ perform }) => perform !== undefined)]
 ] as const
 
 for (const [look, words, options, what, shown] of looks.flatMap(look =>

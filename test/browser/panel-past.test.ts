@@ -66,8 +66,8 @@ browserTest(
     await choose(page, text)
     await page.getByText('Viewing a recording', { exact: true }).waitFor()
     t.is(await engineRows(page), 1)
-    for (const act of ['Log out', 'Fund', 'Pause', 'Create a wallet…', 'Record'])
-      t.is(await page.getByRole('button', { name: act, exact: true }).count(), 0, act)
+    for (const runAction of ['Log out', 'Fund', 'Pause', 'Create a wallet…', 'Record'])
+      t.is(await page.getByRole('button', { name: runAction, exact: true }).count(), 0, runAction)
 
     const slider = page.getByRole('slider', { name: 'Moment' })
     const last = Number(await slider.getAttribute('max'))
@@ -117,9 +117,9 @@ browserTest(
     await page.getByRole('dialog', { name: 'Save a snapshot' }).waitFor()
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.getByRole('button', { name: 'Record', exact: true }).click()
-    const asked = page.waitForEvent('dialog')
+    const requested = page.waitForEvent('dialog')
     void page.close({ runBeforeUnload: true })
-    const question = await asked
+    const question = await requested
     t.is(question.type(), 'beforeunload')
     await question.dismiss()
     await page.getByRole('button', { name: 'Stop recording' }).waitFor()
@@ -153,14 +153,14 @@ browserTest(
   'the panel is held still with a key: it shows what it showed, counts what waits, and goes on',
   async (t, browser) => {
     const { stage, server, openTab, complaints } = await openScene(t, browser)
-    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
-    stage.tell('engineChanged', engine('wallet-one'))
+    stage.emit('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.emit('engineChanged', engine('wallet-one'))
     const tab = await openTab(server.url)
     await untilStatus(tab, 'live')
     await tab.getByText('Savings').first().waitFor()
     await tab.keyboard.press('p')
     await tab.getByText('0 events wait', { exact: true }).waitFor()
-    stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
+    stage.emit('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
     await stage.clock.advance(100)
     await tab.getByText('1 event waits', { exact: true }).waitFor()
     t.is(await tab.getByText('Savings').count(), 1)
@@ -174,12 +174,12 @@ browserTest(
   'a panel whose kernel is gone saves what it knew last, and opens it again',
   async (t, browser) => {
     const { stage, server, openTab } = await openScene(t, browser)
-    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
-    stage.tell('engineChanged', engine('wallet-one'))
+    stage.emit('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.emit('engineChanged', engine('wallet-one'))
     const tab = await openTab(server.url)
     await untilStatus(tab, 'live')
     await tab.keyboard.press('R')
-    stage.tell('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
+    stage.emit('walletChanged', wallet('wallet-one', { name: 'Renamed' }))
     await stage.clock.advance(100)
     await tab.getByText('Renamed').first().waitFor()
     await server.close()

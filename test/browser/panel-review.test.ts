@@ -35,8 +35,8 @@ const OPEN: OpenPaymentSnapshot = {
 }
 
 const dialog = (page: Page): Locator => page.getByRole('dialog', { name: 'Review this payment' })
-const namesAsked = (page: Page): Promise<readonly string[]> =>
-  page.evaluate(() => held.asked.map(({ name }) => name))
+const requestedNames = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() => held.requested.map(({ name }) => name))
 
 /** Asks for a payment and waits for its review. */
 const reviewPayment = async (page: Page): Promise<void> => {
@@ -55,7 +55,7 @@ browserTest('a payment that is approved twice at once is approved once', async (
     approve.click()
   })
   await button(page, 'Sign and send').press('Enter')
-  t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.approve'])
+  t.deepEqual(await requestedNames(page), ['spend.draft', 'spend.approve'])
   await page.evaluate(() => held.answer({ txid: 'abcd' }))
   await page.getByText('Sent as abcd').waitFor()
 })
@@ -72,7 +72,7 @@ browserTest(
     t.true(await dialog(page).isVisible())
     t.is(await page.getByRole('dialog').count(), 1)
     t.true(page.url().includes('#/engines/'))
-    t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.approve'])
+    t.deepEqual(await requestedNames(page), ['spend.draft', 'spend.approve'])
   }
 )
 
@@ -85,7 +85,7 @@ browserTest(
     await page.keyboard.press('Escape')
     await dialog(page).waitFor({ state: 'detached' })
     await page.getByRole('complementary', { name: 'Savings' }).waitFor()
-    t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.discard'])
+    t.deepEqual(await requestedNames(page), ['spend.draft', 'spend.discard'])
   }
 )
 
@@ -102,7 +102,7 @@ browserTest(
     await dialog(page).waitFor({ state: 'detached' })
     await button(page, 'Savings').click()
     await page.getByText('Sent as abcd').waitFor()
-    t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.approve'])
+    t.deepEqual(await requestedNames(page), ['spend.draft', 'spend.approve'])
   }
 )
 
@@ -154,7 +154,7 @@ browserTest(
     t.true(await button(page, 'Sign and send').isDisabled())
     await yes.fill('yes')
     await button(page, 'Sign and send').click()
-    t.deepEqual(await page.evaluate(() => held.asked.at(-1)), {
+    t.deepEqual(await page.evaluate(() => held.requested.at(-1)), {
       name: 'spend.approve',
       input: { draftId: 'draft-1', again: [OPEN.txid] }
     })
@@ -170,15 +170,15 @@ browserTest(
         const { wallets } = held.view()
         const wallet = wallets.get(walletId)
         if (wallet === undefined) throw new Error('The sample has this wallet')
-        held.tell({ wallets: new Map(wallets).set(walletId, { ...wallet, openPayments: [payment] }) })
+        held.emit({ wallets: new Map(wallets).set(walletId, { ...wallet, openPayments: [payment] }) })
       },
       { walletId: SAVINGS, payment: OPEN }
     )
     const about = { walletId: SAVINGS, txid: OPEN.txid }
-    const lastAsked = () => page.evaluate(() => held.asked.at(-1))
+    const lastRequested = () => page.evaluate(() => held.requested.at(-1))
     await button(page, 'Send again…').click()
     await button(page, 'Send the same bytes again').click()
-    t.deepEqual(await lastAsked(), { name: 'spend.resend', input: about })
+    t.deepEqual(await lastRequested(), { name: 'spend.resend', input: about })
     await page.evaluate(txid => held.answer({ txid }), OPEN.txid)
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByText('Sent again', { exact: true }).waitFor()
@@ -190,7 +190,7 @@ browserTest(
     t.true(await button(page, 'Forget it').isDisabled())
     await word.fill(OPEN.txid.slice(0, 8))
     await button(page, 'Forget it').click()
-    t.deepEqual(await lastAsked(), {
+    t.deepEqual(await lastRequested(), {
       name: 'spend.forget',
       input: { ...about, confirm: OPEN.txid.slice(0, 8) }
     })
@@ -201,14 +201,14 @@ browserTest(
     await button(page, 'Replace…').click()
     await page.getByRole('dialog').getByLabel('Fee').selectOption('high')
     await page.getByRole('dialog').getByRole('button', { name: 'Review…' }).click()
-    t.deepEqual(await lastAsked(), { name: 'spend.replace', input: { ...about, fee: 'high' } })
+    t.deepEqual(await lastRequested(), { name: 'spend.replace', input: { ...about, fee: 'high' } })
     const review = { ...REVIEW, openPayments: [OPEN], replaces: OPEN.txid }
     await page.evaluate(made => held.answer({ draftId: 'draft-1', review: made }), review)
     await dialog(page).getByText('this takes its place').waitFor()
     t.is(await page.getByRole('dialog').count(), 1)
     await dialog(page).getByText(`holdfast tx replace Savings ${OPEN.txid} --fee high`).waitFor()
     await button(page, 'Sign and send').click()
-    t.deepEqual(await lastAsked(), { name: 'spend.approve', input: { draftId: 'draft-1' } })
+    t.deepEqual(await lastRequested(), { name: 'spend.approve', input: { draftId: 'draft-1' } })
   }
 )
 
@@ -228,7 +228,7 @@ browserTest('a second review does not take the place of the one that is read', a
   )
   await page.getByText('A second review was given up').first().waitFor()
   await button(page, 'Sign and send').click()
-  t.deepEqual(await page.evaluate(() => held.asked.slice(2)), [
+  t.deepEqual(await page.evaluate(() => held.requested.slice(2)), [
     { name: 'spend.discard', input: { draftId: 'draft-2' } },
     { name: 'spend.approve', input: { draftId: 'draft-1' } }
   ])
@@ -268,12 +268,12 @@ browserTest(
     await page.evaluate(review => held.answerLast({ draftId: 'new', review }), REVIEW)
     await dialog(page).waitFor()
     await page.evaluate(review => held.answer({ draftId: 'old', review }), REVIEW)
-    t.deepEqual(await page.evaluate(() => held.asked.at(-1)), {
+    t.deepEqual(await page.evaluate(() => held.requested.at(-1)), {
       name: 'spend.discard',
       input: { draftId: 'old' }
     })
     await button(page, 'Sign and send').click()
-    t.deepEqual(await page.evaluate(() => held.asked.at(-1)), {
+    t.deepEqual(await page.evaluate(() => held.requested.at(-1)), {
       name: 'spend.approve',
       input: { draftId: 'new' }
     })
@@ -291,7 +291,7 @@ browserTest('a review is of the present, also over a panel that is held still', 
   await button(page, 'Sign and send').click()
   await page.evaluate(() => held.answer({ txid: 'abcd' }))
   await dialog(page).waitFor({ state: 'detached' })
-  t.deepEqual(await namesAsked(page), ['spend.draft', 'spend.approve'])
+  t.deepEqual(await requestedNames(page), ['spend.draft', 'spend.approve'])
 })
 
 browserTest('the most of one asset is not put down for another', async (t, browser) => {
@@ -359,10 +359,10 @@ browserTest('a token is chosen, paid in its unit, and named in the command', asy
   await page.evaluate(() => held.answer({ nativeAmount: '77000000' }))
   await send.getByText(`holdfast send ${wallet} --token badf00d5 --to 0xshop --amount '77 USDX'`).waitFor()
   await button(page, 'Review…').click()
-  const wish = { walletId: wallet, tokenId: 'badf00d5', publicAddress: '0xshop', fee: 'standard' }
-  t.deepEqual(await page.evaluate(() => held.asked), [
-    { name: 'spend.max', input: wish },
-    { name: 'spend.draft', input: { ...wish, nativeAmount: '77000000' } }
+  const swapRequest = { walletId: wallet, tokenId: 'badf00d5', publicAddress: '0xshop', fee: 'standard' }
+  t.deepEqual(await page.evaluate(() => held.requested), [
+    { name: 'spend.max', input: swapRequest },
+    { name: 'spend.draft', input: { ...swapRequest, nativeAmount: '77000000' } }
   ])
   await page.evaluate(
     review => {

@@ -7,7 +7,7 @@ import { type Hand, keyboardOn, mouseOn, openPanelPage, watchConsole } from './h
 const browserTest = withChromium(test, true)
 
 /** From the empty page to a payment, a swap and a rate, whatever the hand is on. */
-const tellStory = async (t: ExecutionContext, page: Page, hand: Hand): Promise<void> => {
+const emitStory = async (t: ExecutionContext, page: Page, hand: Hand): Promise<void> => {
   await createAccount(page, hand, { Username: 'alice', Password: 'correct horse battery' })
   await createWallet(page, hand, { currency: 'litecoin', name: 'Pocket' })
   await createWallet(page, hand, { name: 'Savings' })
@@ -54,7 +54,7 @@ browserTest(
   'from the empty page to a payment, a swap and a rate by mouse, with a clean console',
   async (t, browser) => {
     const page = await openPanelPage(t, browser)
-    await tellStory(t, page, mouseOn(page))
+    await emitStory(t, page, mouseOn(page))
     // The key of the password came from the worker, which is the one script that the page's policy lets in.
     t.deepEqual(
       page.workers().map(worker => new URL(worker.url()).pathname),
@@ -65,7 +65,7 @@ browserTest(
 
 browserTest('from the empty page to a payment, a swap and a rate by keyboard alone', async (t, browser) => {
   const page = await openPanelPage(t, browser)
-  await tellStory(t, page, keyboardOn(page))
+  await emitStory(t, page, keyboardOn(page))
 })
 
 browserTest(
@@ -162,9 +162,9 @@ browserTest('what fails in a dialog is told in the dialog, and not in the next o
   await hand.fill('Username', 'nobody')
   await hand.fill('Password', 'wrong')
   await hand.press('Log in')
-  const told = page.getByRole('dialog', { name: 'Log in' }).getByRole('alert')
-  await told.waitFor()
-  t.regex((await told.textContent()) ?? '', /^USERNAME|^PASSWORD|^ACCOUNT/)
+  const reported = page.getByRole('dialog', { name: 'Log in' }).getByRole('alert')
+  await reported.waitFor()
+  t.regex((await reported.textContent()) ?? '', /^USERNAME|^PASSWORD|^ACCOUNT/)
   await page.keyboard.press('Escape')
   await hand.press('Create an account…')
   await page.getByRole('dialog', { name: 'Create an account' }).waitFor()

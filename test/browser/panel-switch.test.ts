@@ -22,7 +22,7 @@ browserTest(
     }, COLD)
     await page.getByText(COLD).first().waitFor()
     await button(page, 'Resync').click()
-    t.deepEqual(await page.evaluate(() => held.asked), [
+    t.deepEqual(await page.evaluate(() => held.requested), [
       { name: 'engine.resync', input: { walletId: SAVINGS } },
       { name: 'engine.resync', input: { walletId: COLD } }
     ])
@@ -42,7 +42,7 @@ browserTest(
       const wallets = new Map(held.view().wallets)
       const wallet = wallets.get(id)
       if (wallet !== undefined) wallets.set(id, { ...wallet, enabledTokenIds: [] })
-      held.tell({ wallets })
+      held.emit({ wallets })
     }, COLD)
     await send.getByLabel('Pay in').waitFor({ state: 'detached' })
     t.is(await amount.inputValue(), '')

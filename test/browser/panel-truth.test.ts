@@ -46,7 +46,7 @@ const makeDraw = (seed: number): ((below: number) => number) => {
   }
 }
 
-const ACTS = 30
+const ACTION_COUNT = 30
 /** The network goes and comes at these, whatever is drawn: an engine has to say so before it looks again by itself. */
 const FIXED: ReadonlyMap<number, number> = new Map([
   [12, 6],
@@ -56,7 +56,7 @@ const FIXED: ReadonlyMap<number, number> = new Map([
 const STRANGER = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 /** One act of somebody who tries things; what is refused, such as a payment offline, is an act, too. */
-const actOf = async (
+const actionOf = async (
   page: Page,
   draw: (below: number) => number,
   fixed: number | undefined
@@ -66,26 +66,26 @@ const actOf = async (
   const kind = fixed ?? draw(9)
   return page.evaluate(
     async ([kind, walletId, stranger]) => {
-      const acts: readonly (readonly [string, () => Promise<unknown>])[] = [
-        ['fund', () => truth.act('world.fund', { walletId, nativeAmount: '1500000' })],
-        ['mine', () => truth.act('world.mine', { pluginId: 'bitcoin', count: 2 })],
-        ['pause', () => truth.act('engine.pause', { walletId })],
-        ['resume', () => truth.act('engine.resume', { walletId })],
-        ['resync', () => truth.act('engine.resync', { walletId })],
-        ['offline', () => truth.act('world.network', { isOnline: false })],
-        ['online', () => truth.act('world.network', { isOnline: true })],
-        ['sync', () => truth.act('repo.sync', { repoId: Object.keys(truth.repos())[0] ?? '' })],
+      const perform: readonly (readonly [string, () => Promise<unknown>])[] = [
+        ['fund', () => truth.runAction('world.fund', { walletId, nativeAmount: '1500000' })],
+        ['mine', () => truth.runAction('world.mine', { pluginId: 'bitcoin', count: 2 })],
+        ['pause', () => truth.runAction('engine.pause', { walletId })],
+        ['resume', () => truth.runAction('engine.resume', { walletId })],
+        ['resync', () => truth.runAction('engine.resync', { walletId })],
+        ['offline', () => truth.runAction('world.network', { isOnline: false })],
+        ['online', () => truth.runAction('world.network', { isOnline: true })],
+        ['sync', () => truth.runAction('repo.sync', { repoId: Object.keys(truth.repos())[0] ?? '' })],
         [
           'pay',
           async () => {
-            const wish = { walletId, publicAddress: stranger, nativeAmount: '20000' }
-            const { draftId } = await truth.act('spend.draft', wish)
-            await truth.act('spend.approve', { draftId })
+            const swapRequest = { walletId, publicAddress: stranger, nativeAmount: '20000' }
+            const { draftId } = await truth.runAction('spend.draft', swapRequest)
+            await truth.runAction('spend.approve', { draftId })
           }
         ]
       ]
-      const [name, act] = acts[kind] ?? ['nothing', async () => undefined]
-      const outcome = await act().then(
+      const [name, runAction] = perform[kind] ?? ['nothing', async () => undefined]
+      const outcome = await runAction().then(
         () => 'done',
         (error: { code?: string }) => error.code ?? 'failed'
       )
@@ -115,18 +115,18 @@ browserTest(
     await page.goto(`${(await siteOf('truth-page')).url}/#/engines`)
     await page.waitForFunction(() => 'truth' in globalThis)
     await page.evaluate(async () => {
-      const { accountId } = await truth.act('account.create', {})
+      const { accountId } = await truth.runAction('account.create', {})
       for (const [walletType, name] of [
         ['wallet:bitcoin', 'Savings'],
         ['wallet:bitcoin', 'Daily'],
         ['wallet:litecoin', 'Pocket']
       ] as const)
-        await truth.act('wallet.create', { accountId, walletType, name })
+        await truth.runAction('wallet.create', { accountId, walletType, name })
     })
     const draw = makeDraw(seed)
     const done: string[] = []
-    for (let turn = 0; turn < ACTS; turn += 1) {
-      done.push(await actOf(page, draw, FIXED.get(turn)))
+    for (let turn = 0; turn < ACTION_COUNT; turn += 1) {
+      done.push(await actionOf(page, draw, FIXED.get(turn)))
       // Both are asked again and again, since a kernel goes on while it is read; soon they agree.
       let [said, known]: Readonly<Record<string, readonly string[]>>[] = []
       const end = Date.now() + STEP_LIMIT
@@ -177,12 +177,12 @@ for (const width of [320, 640, 960, 1280]) {
     page.setDefaultTimeout(STEP_LIMIT)
     const { url } = await siteOf('sample-page')
     const cut: string[] = []
-    for (const { name, state, place, acts } of scenes) {
+    for (const { name, state, place, perform } of scenes) {
       if (state !== 'full') continue
       await page.goto('about:blank')
       await page.goto(`${url}/?state=${state}#/${place}`)
       await page.getByRole('tablist').waitFor()
-      await acts?.(mouseOn(page), page)
+      await perform?.(mouseOn(page), page)
       for (const cell of await cutCellsOf(page)) cut.push(`${name}: ${cell}`)
     }
     t.deepEqual(cut, [])

@@ -33,14 +33,14 @@ const serveKernel = async (t: ExecutionContext): Promise<DevtoolsServer & { read
   const kernel = await openDevice(world, { plugins: [devtools.plugin] })
   const control = makeFakeWorldControl(makeChainControl(world))
   devtools.watchWorld(control)
-  const act = makeActionHandler({ context: kernel.context, io, world: control })
+  const runAction = makeActionHandler({ context: kernel.context, io, world: control })
   const server = await serveDevtools({
     files: readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url))),
-    attach: channel => devtools.attach(channel, { act, hasWorld: true, isReadOnly: false })
+    attach: channel => devtools.attach(channel, { runAction, hasWorld: true, isReadOnly: false })
   })
   t.teardown(async () => {
     await server.close()
-    act.close()
+    runAction.close()
     await kernel.close()
   })
   return { ...server, kernel }
@@ -98,8 +98,8 @@ browserTest(
     const stage = makeStage()
     const lines: string[] = []
     const end = record(stage.devtools, { now: () => stage.clock.now(), write: line => void lines.push(line) })
-    stage.tell('walletChanged', wallet('wallet-one', { name: 'Savings' }))
-    stage.tell('engineChanged', engine('wallet-one'))
+    stage.emit('walletChanged', wallet('wallet-one', { name: 'Savings' }))
+    stage.emit('engineChanged', engine('wallet-one'))
     await stage.clock.advance(100)
     end()
     const { url, token, close } = await serveDevtools({
@@ -127,8 +127,8 @@ browserTest(
     const lines: string[] = []
     const end = record(stage.devtools, { now: () => stage.clock.now(), write: line => void lines.push(line) })
     const name = '</script><script>alert(1)</script>'
-    stage.tell('walletChanged', wallet('wallet-one', { name }))
-    stage.tell('engineChanged', engine('wallet-one'))
+    stage.emit('walletChanged', wallet('wallet-one', { name }))
+    stage.emit('engineChanged', engine('wallet-one'))
     await stage.clock.advance(100)
     end()
     const files = readPanelFiles(fileURLToPath(new URL('../../devtools/panel', import.meta.url)))
@@ -169,12 +169,12 @@ browserTest(
   async (t, browser) => {
     const { url, token, kernel } = await serveKernel(t)
     const page = await openPage(t, browser, 'about:blank')
-    const heard: string[] = []
+    const received: string[] = []
     page.on('websocket', socket => {
-      socket.on('framereceived', ({ payload }) => void heard.push(payload.toString()))
+      socket.on('framereceived', ({ payload }) => void received.push(payload.toString()))
     })
     page.on('response', async response => {
-      if (!response.url().endsWith('.js')) heard.push(await response.text().catch(() => ''))
+      if (!response.url().endsWith('.js')) received.push(await response.text().catch(() => ''))
     })
     await page.goto(url)
     await page.getByText('live', { exact: true }).waitFor()
@@ -202,9 +202,9 @@ browserTest(
     const kept = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))
     const [account] = kernel.context.accounts
     const [walletId = ''] = account?.getSnapshot().walletIds ?? []
-    const text = [...heard, saved, kept.replace(token, ''), await page.content(), page.url()].join('\n')
+    const text = [...received, saved, kept.replace(token, ''), await page.content(), page.url()].join('\n')
     t.true(saved.includes('canary') && saved.includes('spendChanged'), 'the story was saved')
-    t.true(heard.join().includes(walletId), 'the story was heard')
+    t.true(received.join().includes(walletId), 'the story was heard')
     const secrets = account === undefined ? [] : await secretsOf(account, walletId)
     t.true(secrets.length > 30)
     for (const secret of [...secrets, PASSWORD, '"80815"', token])

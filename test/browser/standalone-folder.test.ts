@@ -20,8 +20,8 @@ browserTest(
     const page = await profile.newPage()
     watchConsole(t, page)
     page.setDefaultTimeout(STEP_LIMIT)
-    const asked: string[] = []
-    page.on('request', request => asked.push(new URL(request.url()).pathname))
+    const requested: string[] = []
+    page.on('request', request => requested.push(new URL(request.url()).pathname))
     await page.addInitScript(() => {
       navigator.storage.persist = async () => {
         document.documentElement.dataset.keeps = 'asked'
@@ -34,7 +34,7 @@ browserTest(
     const hand = mouseOn(page)
     await createAccount(page, hand, { Password: 'correct horse battery', Username: 'ada' })
     t.is(await page.evaluate(() => document.documentElement.dataset.keeps), 'asked')
-    t.deepEqual(asked.toSorted(), ['/page/', '/page/page.css', '/page/page.js', '/page/scrypt-worker.js'])
+    t.deepEqual(requested.toSorted(), ['/page/', '/page/page.css', '/page/page.js', '/page/scrypt-worker.js'])
   }
 )
 

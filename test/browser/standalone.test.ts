@@ -41,13 +41,17 @@ browserTest(
     const tab = await openTab(t, await openProfile(t, browser))
     t.is(await open(tab), undefined)
     const { accountId, fromWalletId, toWalletId } = await tab.evaluate(async user => {
-      const { accountId } = await standalone.act('account.create', user)
+      const { accountId } = await standalone.runAction('account.create', user)
       const [from, to] = [
-        await standalone.act('wallet.create', { accountId, walletType: 'wallet:bitcoin', name: 'Savings' }),
-        await standalone.act('wallet.create', { accountId, walletType: 'wallet:litecoin' })
+        await standalone.runAction('wallet.create', {
+          accountId,
+          walletType: 'wallet:bitcoin',
+          name: 'Savings'
+        }),
+        await standalone.runAction('wallet.create', { accountId, walletType: 'wallet:litecoin' })
       ]
-      await standalone.act('world.fund', { walletId: from.walletId, nativeAmount: '50000000' })
-      await standalone.act('world.mine', { pluginId: 'bitcoin', count: 1 })
+      await standalone.runAction('world.fund', { walletId: from.walletId, nativeAmount: '50000000' })
+      await standalone.runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
       return { accountId, fromWalletId: from.walletId, toWalletId: to.walletId }
     }, ALICE)
     const funded = await find<WalletSnapshot>(tab, 'wallets', {
@@ -59,18 +63,18 @@ browserTest(
 
     const sent = await tab.evaluate(async walletId => {
       const publicAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
-      const { draftId, review } = await standalone.act('spend.draft', {
+      const { draftId, review } = await standalone.runAction('spend.draft', {
         ...{ walletId, publicAddress, nativeAmount: '1000000' }
       })
-      return { review, ...(await standalone.act('spend.approve', { draftId })) }
+      return { review, ...(await standalone.runAction('spend.approve', { draftId })) }
     }, fromWalletId)
     t.is(sent.review.nativeAmount, '1000000')
     t.regex(sent.txid, /^[0-9a-f]{64}$/)
 
     const roundId = await tab.evaluate(
       async ids => {
-        const wish = { ...ids, nativeAmount: '5000000', quoteFor: 'from' as const }
-        return (await standalone.act('swap.ask', wish)).roundId
+        const swapRequest = { ...ids, nativeAmount: '5000000', quoteFor: 'from' as const }
+        return (await standalone.runAction('swap.ask', swapRequest)).roundId
       },
       { fromWalletId, toWalletId }
     )
@@ -80,8 +84,8 @@ browserTest(
       state: 'resolved'
     })
     const swap = await tab.evaluate(async quoteId => {
-      const { draftId, review } = await standalone.act('swap.review', { quoteId })
-      return { review, ...(await standalone.act('swap.approve', { draftId })) }
+      const { draftId, review } = await standalone.runAction('swap.review', { quoteId })
+      return { review, ...(await standalone.runAction('swap.approve', { draftId })) }
     }, quote.quoteId ?? '')
     t.is(swap.review.provider, 'changenow')
     t.is(swap.review.walletId, fromWalletId)
@@ -98,9 +102,12 @@ browserTest(
     const tab = await openTab(t, profile)
     await open(tab)
     const walletId = await tab.evaluate(async user => {
-      const { accountId } = await standalone.act('account.create', user)
-      const { walletId } = await standalone.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
-      await standalone.act('world.fund', { walletId, nativeAmount: '70000' })
+      const { accountId } = await standalone.runAction('account.create', user)
+      const { walletId } = await standalone.runAction('wallet.create', {
+        accountId,
+        walletType: 'wallet:bitcoin'
+      })
+      await standalone.runAction('world.fund', { walletId, nativeAmount: '70000' })
       return walletId
     }, ALICE)
     await find(tab, 'wallets', { walletId, balances: { '': '70000' } })
@@ -109,12 +116,15 @@ browserTest(
     t.is(await open(second), 'STORAGE_LOCKED')
     await tab.reload()
     t.is(await open(tab), undefined)
-    await tab.evaluate(({ username, pin }) => standalone.act('account.login', { username, pin }), ALICE)
+    await tab.evaluate(({ username, pin }) => standalone.runAction('account.login', { username, pin }), ALICE)
     await find(tab, 'wallets', { walletId, balances: { '': '70000' } })
 
     await tab.close()
     t.is(await open(second), undefined)
-    await second.evaluate(({ username, pin }) => standalone.act('account.login', { username, pin }), ALICE)
+    await second.evaluate(
+      ({ username, pin }) => standalone.runAction('account.login', { username, pin }),
+      ALICE
+    )
     await find(second, 'wallets', { walletId, balances: { '': '70000' } })
   }
 )

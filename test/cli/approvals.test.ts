@@ -3,17 +3,17 @@ import { Approvals } from '../../cli/devtools/serve-panel.ts'
 import type { ActionHandler } from '../../devtools/core/model/actions.ts'
 
 test('once the command is stopped no payment is approved any more, and the rest is done as before', async t => {
-  const asked: string[] = []
+  const requested: string[] = []
   const approvals = new Approvals(3000)
-  const act = approvals.track((async (name: string) => {
-    asked.push(name)
+  const runAction = approvals.track((async (name: string) => {
+    requested.push(name)
     return {}
   }) as unknown as ActionHandler)
-  await act('spend.approve', { draftId: 'one' })
+  await runAction('spend.approve', { draftId: 'one' })
   await approvals.settled(undefined)
-  await t.throwsAsync(act('spend.approve', { draftId: 'two' }), { code: 'GONE' })
-  await t.throwsAsync(act('swap.approve', { draftId: 'three' }), { code: 'GONE' })
-  await t.throwsAsync(act('spend.resend', { walletId: 'w', txid: 'four' }), { code: 'GONE' })
-  await act('spend.discard', { draftId: 'two' })
-  t.deepEqual(asked, ['spend.approve', 'spend.discard'])
+  await t.throwsAsync(runAction('spend.approve', { draftId: 'two' }), { code: 'GONE' })
+  await t.throwsAsync(runAction('swap.approve', { draftId: 'three' }), { code: 'GONE' })
+  await t.throwsAsync(runAction('spend.resend', { walletId: 'w', txid: 'four' }), { code: 'GONE' })
+  await runAction('spend.discard', { draftId: 'two' })
+  t.deepEqual(requested, ['spend.approve', 'spend.discard'])
 })

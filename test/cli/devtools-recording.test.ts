@@ -6,12 +6,12 @@ import test from 'ava'
 import { recordFile } from '../../cli/devtools/recording.ts'
 import { openRecordingFile } from '../../devtools/core/open-recording-file.ts'
 import type { RecordedClient } from '../../devtools/core/recording/timeline.ts'
-import { ask } from '../helpers/ask.ts'
 import { homeFor } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { engine, makeStage } from '../helpers/devtools-stage.ts'
 import { failed } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
+import { query } from '../helpers/query.ts'
 import { serve, startDevtools } from '../helpers/served-devtools.ts'
 
 const PASSWORD = 'canary Password 7Q'
@@ -25,13 +25,13 @@ const recordStory = async (t: ExecutionContext, args: readonly string[] = []) =>
   const home = homeFor(t)
   const file = join(home, 'story.ndjson')
   const { client, stop } = await serve(t, home, ['--record', file, ...args])
-  const { accountId } = await client.act('account.create', {
+  const { accountId } = await client.runAction('account.create', {
     username: 'alice',
     password: PASSWORD,
     pin: PIN
   })
-  const { walletId } = await client.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
-  const { txid } = await client.act('world.fund', { walletId, nativeAmount: '5000000' })
+  const { walletId } = await client.runAction('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
+  const { txid } = await client.runAction('world.fund', { walletId, nativeAmount: '5000000' })
   await waitFor(() => client.view.getSnapshot().wallets.get(walletId)?.balances[''] === '5000000')
   await waitFor(() => client.events.getSnapshot().some(({ hook }) => hook === 'transactionsChanged'))
   const view = client.view.getSnapshot()
@@ -47,12 +47,12 @@ test('what happens from the start to the end is recorded into a private file wit
   const text = readFileSync(file, 'utf8')
   for (const secret of [PASSWORD, PIN]) t.false(text.includes(secret))
   t.true(text.includes(txid))
-  const film = await openFile(file)
-  t.false(film.isCut)
-  t.deepEqual(film.view.getSnapshot().wallets.get(walletId), view.wallets.get(walletId))
-  t.deepEqual([...film.view.getSnapshot().plugins], [...view.plugins])
-  film.seek(0)
-  t.is(film.view.getSnapshot().plugins.size, 0, 'it begins before the kernel does')
+  const timeline = await openFile(file)
+  t.false(timeline.isCut)
+  t.deepEqual(timeline.view.getSnapshot().wallets.get(walletId), view.wallets.get(walletId))
+  t.deepEqual([...timeline.view.getSnapshot().plugins], [...view.plugins])
+  timeline.seek(0)
+  t.is(timeline.view.getSnapshot().plugins.size, 0, 'it begins before the kernel does')
 })
 
 test('a recording leaves addresses and transaction ids out where that is asked for', async t => {
@@ -84,9 +84,9 @@ test('a recording is served without a kernel to who has the token', async t => {
     const { url, port, interrupt } = await startDevtools(t, home, [path])
     const token = new URL(url).hash.replace('#token=', '')
     const headers = { authorization: `Bearer ${token}` }
-    const { status, body } = await ask({ port }, '/recording.ndjson', { headers })
+    const { status, body } = await query({ port }, '/recording.ndjson', { headers })
     t.deepEqual([status, body === readFileSync(file, 'utf8')], [200, true])
-    t.is((await ask({ port }, '/recording.ndjson')).status, 403)
+    t.is((await query({ port }, '/recording.ndjson')).status, 403)
     const ran = await interrupt()
     t.is(ran.code, 0)
     t.regex(ran.stderr, /Whoever has this address sees the recording\./)
@@ -138,7 +138,7 @@ test('a full recording ends with a warning, can be opened, and does not stop the
     statusLine: { info() {}, warn: text => void warnings.push(text) }
   })
   for (let blockHeight = 1; blockHeight < 30; blockHeight += 1) {
-    stage.tell('engineChanged', engine('wallet', { blockHeight }))
+    stage.emit('engineChanged', engine('wallet', { blockHeight }))
     await stage.clock.advance(100)
   }
   end()

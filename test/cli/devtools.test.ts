@@ -34,12 +34,12 @@ test('a panel over the socket makes an account and a wallet, sees its engine, an
     hasWorld: true,
     missed: 0
   })
-  const { accountId } = await client.act('account.create', {
+  const { accountId } = await client.runAction('account.create', {
     username: 'alice',
     password: PASSWORD,
     pin: PIN
   })
-  const { walletId } = await client.act('wallet.create', {
+  const { walletId } = await client.runAction('wallet.create', {
     accountId,
     walletType: 'wallet:bitcoin',
     name: 'Net'
@@ -47,19 +47,19 @@ test('a panel over the socket makes an account and a wallet, sees its engine, an
   const view = () => client.view.getSnapshot()
   await waitFor(() => view().engines.get(walletId)?.syncRatio === 1)
   t.is(view().engines.get(walletId)?.pluginId, 'bitcoin')
-  await client.act('world.fund', { walletId, nativeAmount: '5000000' })
-  await client.act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await client.runAction('world.fund', { walletId, nativeAmount: '5000000' })
+  await client.runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
   await waitFor(() => view().wallets.get(walletId)?.balanceDetails?.['']?.spendable === '5000000')
 
-  const { draftId, review } = await client.act('spend.draft', {
+  const { draftId, review } = await client.runAction('spend.draft', {
     walletId,
     publicAddress: PAYEE,
     nativeAmount: '100000'
   })
   t.deepEqual(review.targets, [{ publicAddress: PAYEE, nativeAmount: '100000' }])
-  const { txid } = await client.act('spend.approve', { draftId })
+  const { txid } = await client.runAction('spend.approve', { draftId })
   t.regex(txid, /^[0-9a-f]{64}$/)
-  await t.throwsAsync(client.act('account.login', { username: 'alice', password: `${PASSWORD}!` }), {
+  await t.throwsAsync(client.runAction('account.login', { username: 'alice', password: `${PASSWORD}!` }), {
     code: 'PASSWORD'
   })
   await waitFor(() =>
@@ -150,15 +150,15 @@ test('what is paused on the command line rests after a login from the panel, and
   await run('wallets', 'pause', 'Rest')
 
   const { client, stop } = await serve(t, home)
-  await client.act('account.login', { username: 'bob', password: PASSWORD })
+  await client.runAction('account.login', { username: 'bob', password: PASSWORD })
   const wallets = () => [...client.view.getSnapshot().wallets.values()]
   await waitFor(() => wallets().length === 2)
   const idOf = (name: string): string => wallets().find(wallet => wallet.name === name)?.walletId ?? ''
   const engineOf = (name: string) => client.view.getSnapshot().engines.get(idOf(name))
   await waitFor(() => engineOf('Run')?.syncRatio === 1)
   t.like(engineOf('Rest'), { isPaused: true, syncRatio: 0 })
-  await client.act('engine.resume', { walletId: idOf('Rest') })
-  await client.act('engine.pause', { walletId: idOf('Run') })
+  await client.runAction('engine.resume', { walletId: idOf('Rest') })
+  await client.runAction('engine.pause', { walletId: idOf('Run') })
   await stop()
   t.deepEqual(await stages(), [
     ['Run', 'paused'],
@@ -179,7 +179,7 @@ test('without a name or a secret there is no login, even with a current account'
     [...client.view.getSnapshot().users.values()].map(({ username, isLoggedIn }) => [username, isLoggedIn]),
     [['bob', false]]
   )
-  await client.act('account.login', { username: 'bob', password: PASSWORD })
+  await client.runAction('account.login', { username: 'bob', password: PASSWORD })
   await waitFor(() => client.view.getSnapshot().accounts.size === 1)
 })
 
@@ -187,7 +187,7 @@ test('a read-only panel sees and does nothing, and another panel of the same ker
   const home = homeFor(t)
   const { client, url } = await serve(t, home, ['--read-only'])
   t.true(client.status.getSnapshot().isReadOnly)
-  await t.throwsAsync(client.act('account.create', { pin: PIN }), { code: 'READ_ONLY' })
+  await t.throwsAsync(client.runAction('account.create', { pin: PIN }), { code: 'READ_ONLY' })
   const other = openPanel(url)
   t.teardown(() => other.client.close())
   await waitFor(() => other.client.status.getSnapshot().connection === 'live')
@@ -197,24 +197,27 @@ test('a read-only panel sees and does nothing, and another panel of the same ker
 
 test('drafts and rounds of quotes belong to the panel that made them, and are gone when its socket is lost', async t => {
   const one = await serve(t, homeFor(t))
-  const { accountId } = await one.client.act('account.create', { pin: PIN })
-  const { walletId } = await one.client.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
-  const { walletId: toWalletId } = await one.client.act('wallet.create', {
+  const { accountId } = await one.client.runAction('account.create', { pin: PIN })
+  const { walletId } = await one.client.runAction('wallet.create', {
+    accountId,
+    walletType: 'wallet:bitcoin'
+  })
+  const { walletId: toWalletId } = await one.client.runAction('wallet.create', {
     accountId,
     walletType: 'wallet:litecoin'
   })
-  await one.client.act('world.fund', { walletId, nativeAmount: '5000000' })
-  await one.client.act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await one.client.runAction('world.fund', { walletId, nativeAmount: '5000000' })
+  await one.client.runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
   await waitFor(
     () => one.client.view.getSnapshot().wallets.get(walletId)?.balanceDetails?.['']?.spendable === '5000000'
   )
   const draft = { walletId, publicAddress: PAYEE, nativeAmount: '100000' }
-  const { draftId } = await one.client.act('spend.draft', draft)
+  const { draftId } = await one.client.runAction('spend.draft', draft)
   const other = openPanel(one.url)
   t.teardown(() => other.client.close())
   await waitFor(() => other.client.status.getSnapshot().connection === 'live')
-  await t.throwsAsync(other.client.act('spend.approve', { draftId }), { code: 'GONE' })
-  const { roundId } = await one.client.act('swap.ask', {
+  await t.throwsAsync(other.client.runAction('spend.approve', { draftId }), { code: 'GONE' })
+  const { roundId } = await one.client.runAction('swap.ask', {
     fromWalletId: walletId,
     toWalletId,
     nativeAmount: '1000000',
@@ -229,37 +232,37 @@ test('drafts and rounds of quotes belong to the panel that made them, and are go
 
   one.sockets[0]?.terminate()
   await waitFor(() => one.sockets.length === 2 && one.client.status.getSnapshot().connection === 'live')
-  await t.throwsAsync(one.client.act('spend.approve', { draftId }), { code: 'GONE' })
+  await t.throwsAsync(one.client.runAction('spend.approve', { draftId }), { code: 'GONE' })
   await waitFor(() => quotes().every(({ fate }) => fate === 'closed'))
-  await t.throwsAsync(one.client.act('swap.close', { roundId }), { code: 'GONE' })
+  await t.throwsAsync(one.client.runAction('swap.close', { roundId }), { code: 'GONE' })
 })
 
 /** A panel with a payment that is approved, and that a policy looks at until it is told to go on. */
 const approveSlowly = async (t: ExecutionContext, options: Pick<InProcessOptions, 'payingGraceMs'> = {}) => {
-  let asked = 0
+  let requested = 0
   let goOn = (): void => {}
   const policy: Plugin = {
     kind: 'policy',
     id: 'slow',
     apply: ({ hooks }) =>
       hooks.beforeSign.tapPromise('slow', () => {
-        asked += 1
+        requested += 1
         return new Promise(resolve => {
           goOn = resolve
         })
       })
   }
   const served = await serve(t, homeFor(t), [], { plugins: [policy], ...options })
-  const { act, view } = served.client
-  const { accountId } = await act('account.create', { pin: PIN })
-  const { walletId } = await act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
-  await act('world.fund', { walletId, nativeAmount: '5000000' })
-  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  const { runAction, view } = served.client
+  const { accountId } = await runAction('account.create', { pin: PIN })
+  const { walletId } = await runAction('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
+  await runAction('world.fund', { walletId, nativeAmount: '5000000' })
+  await runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
   await waitFor(() => view.getSnapshot().wallets.get(walletId)?.balanceDetails?.['']?.spendable === '5000000')
-  const wish = { walletId, publicAddress: PAYEE, nativeAmount: '100000' }
-  const { draftId } = await act('spend.draft', wish)
-  const approved = act('spend.approve', { draftId })
-  await waitFor(() => asked === 1)
+  const swapRequest = { walletId, publicAddress: PAYEE, nativeAmount: '100000' }
+  const { draftId } = await runAction('spend.draft', swapRequest)
+  const approved = runAction('spend.approve', { draftId })
+  await waitFor(() => requested === 1)
   return { served, approved, goOn: () => goOn() }
 }
 
@@ -292,9 +295,9 @@ test('the panel shows more of the log than the terminal', async t => {
     }
   }
   const { client, stop } = await serve(t, homeFor(t), [], { plugins: [talker] })
-  const told = client.events.getSnapshot().filter(({ hook }) => hook === 'logged')
+  const reported = client.events.getSnapshot().filter(({ hook }) => hook === 'logged')
   t.deepEqual(
-    told.map(({ data }) => [data.level, data.text]),
+    reported.map(({ data }) => [data.level, data.text]),
     [
       ['debug', 'a quiet word'],
       ['error', 'a loud word']
@@ -308,16 +311,16 @@ test('the panel shows more of the log than the terminal', async t => {
 test('addresses and transaction ids are hidden where that is asked for', async t => {
   const served = await serve(t, homeFor(t), ['--hide-addresses'])
   const { client, frames } = served
-  const { accountId } = await client.act('account.create', { pin: PIN })
-  const { walletId } = await client.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
-  const { txid } = await client.act('world.fund', { walletId, nativeAmount: '5000000' })
+  const { accountId } = await client.runAction('account.create', { pin: PIN })
+  const { walletId } = await client.runAction('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
+  const { txid } = await client.runAction('world.fund', { walletId, nativeAmount: '5000000' })
   t.regex(txid, /^hidden \(64 letters, [0-9a-f]{8}\)$/)
   await waitFor(() => client.view.getSnapshot().wallets.get(walletId)?.balances[''] === '5000000')
   await waitFor(() => client.events.getSnapshot().some(({ hook }) => hook === 'transactionsChanged'))
-  await t.throwsAsync(client.act('wallet.receive', { walletId }), { code: 'HIDDEN' })
-  const told = frames.join('\n')
-  t.true(told.includes(walletId) && told.includes(`["${txid}"]`))
-  t.notRegex(told, /"[0-9a-f]{64}"|bcrt1/)
+  await t.throwsAsync(client.runAction('wallet.receive', { walletId }), { code: 'HIDDEN' })
+  const reported = frames.join('\n')
+  t.true(reported.includes(walletId) && reported.includes(`["${txid}"]`))
+  t.notRegex(reported, /"[0-9a-f]{64}"|bcrt1/)
 })
 
 test('the page is answered on the port that was asked for; one that is taken is refused', async t => {

@@ -11,10 +11,10 @@ const pin = '4815'
 const start = (args: readonly string[], input = '') => {
   const stop = new AbortController()
   let text = ''
-  let tell = (): void => {}
+  let emit = (): void => {}
   const onOutput = (chunk: string): void => {
     text += chunk
-    tell()
+    emit()
   }
   const ended = runInProcess(args, { home, signal: stop.signal, onOutput, input })
   const lines = () =>
@@ -30,7 +30,7 @@ const start = (args: readonly string[], input = '') => {
       while (!text.includes('\n')) {
         await Promise.race([
           new Promise<void>(resolve => {
-            tell = resolve
+            emit = resolve
           }),
           ended.then(({ stdout, stderr }) => {
             if (stdout === '') throw new Error(stderr)
@@ -100,11 +100,11 @@ test.serial(
     const { loginKey } = (await as(`account key --reveal ${light.device}`, { pin: light.pin })).json.data
     const key = { 'login-key': loginKey }
     await as(`account pin disable --yes ${light.device}`, { pin: light.pin })
-    const asking = start(['login', '--with', 'edge', '--device', 'new', '--link'])
-    const link = await asking.firstLine()
+    const pendingQuery = start(['login', '--with', 'edge', '--device', 'new', '--link'])
+    const link = await pendingQuery.firstLine()
     t.regex(link, /^edge:\/\/edge\/[1-9A-HJ-NP-Za-km-z]+$/)
     succeeded(t, await as(`lobby approve ${link} --no-wait --yes ${light.device}`, key), 'lobby.approve/1')
-    const { code, stdout, stderr } = await asking.ended
+    const { code, stdout, stderr } = await pendingQuery.ended
     t.is(code, 0, stderr)
     t.regex(stdout, /opens here with\tonly its login key/)
     t.regex(stderr, /warning: .* has neither PIN nor password: the next command here needs the login key/)
@@ -127,13 +127,13 @@ test.serial('lobby commands refuse ids that lead nowhere', async t => {
 })
 
 test.serial('a PIN that comes with an edge login opens the account from then on', async t => {
-  const asking = start(
+  const pendingQuery = start(
     ['login', '--with', 'edge', '--device', 'fresh', '--json', '--new-pin-stdin'],
     '1357\n'
   )
-  const { data } = JSON.parse(await asking.firstLine())
+  const { data } = JSON.parse(await pendingQuery.firstLine())
   succeeded(t, await as(`lobby approve ${data.lobbyId} --no-wait --yes`, { pin }), 'lobby.approve/1')
-  t.is((await asking.ended).code, 0)
+  t.is((await pendingQuery.ended).code, 0)
   succeeded(t, await as('login alice --device fresh', { pin: '1357' }), 'login/1')
 })
 

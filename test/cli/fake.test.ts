@@ -36,16 +36,16 @@ const makeRunner = (t: ExecutionContext): Runner => {
     async start(said, ...args) {
       const controller = new AbortController()
       let text = ''
-      let hear = (): void => {}
-      const heard = new Promise<void>(resolve => {
-        hear = () => (said.test(text) ? resolve() : undefined)
+      let receive = (): void => {}
+      const received = new Promise<void>(resolve => {
+        receive = () => (said.test(text) ? resolve() : undefined)
       })
       const onOutput = (more: string): void => {
         text += more
-        hear()
+        receive()
       }
       const ran = runInProcess([...args, '--json'], { home, signal: controller.signal, onOutput })
-      await Promise.race([heard, ran.then(({ stdout }) => t.regex(stdout, said))])
+      await Promise.race([received, ran.then(({ stdout }) => t.regex(stdout, said))])
       const stop = (): Promise<Ran> => {
         controller.abort(STOP)
         return ran
@@ -147,8 +147,8 @@ test('a user is loaded, logs in, and is dumped as it was, into a private file', 
   failed(t, await runAs({ password }, ...dump), 'CONFIRMATION_REQUIRED', 5)
   failed(t, await runAs({ password }, ...dump, '--yes', '--confirm', 'somebody'), 'DECLINED', 5)
   const dumped = await runAs({ password }, ...dump, '--yes', '--confirm', username)
-  const told = dataOf(t, dumped, 'fake.user.dump/1')
-  t.like(told, { loginId: loaded.loginId, username, file: out, repos: 3 })
+  const reported = dataOf(t, dumped, 'fake.user.dump/1')
+  t.like(reported, { loginId: loaded.loginId, username, file: out, repos: 3 })
   t.is(statSync(out).mode & 0o777, 0o600)
   const { lastLogin, ...user } = JSON.parse(readFileSync(out, 'utf8'))
   t.true(lastLogin > marble.fakeUser.lastLogin)

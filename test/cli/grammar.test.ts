@@ -225,11 +225,11 @@ test('without a prompt, the error names the commands that work', async t => {
   const secrets = makeSecrets({
     terminal: { stdin: stream, stdout: stream, stderr: stream, environment: {} },
     flags: { stdin: [], files: new Map(), hasJson: false },
-    mayAsk: true,
+    mayPrompt: true,
     commandLine: 'holdfast balance'
   })
-  t.false(secrets.canAsk)
-  const error = await t.throwsAsync(secrets.ask('pin', { message: 'PIN:' }), { instanceOf: CliError })
+  t.false(secrets.canPrompt)
+  const error = await t.throwsAsync(secrets.prompt('pin', { message: 'PIN:' }), { instanceOf: CliError })
   t.like(error, { code: 'PROMPT_IMPOSSIBLE', exitCode: 5 })
   t.is(error?.next[0]?.command, 'holdfast balance --pin-stdin')
 })

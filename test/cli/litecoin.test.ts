@@ -87,7 +87,7 @@ test.serial(
 
 test.serial('a world that runs elsewhere serves both chains', async t => {
   const server = startInProcess(['fake', 'start', '--json'], { home })
-  await server.hears(/\n/)
+  await server.waitFor(/\n/)
   const funded = await runAs('fake', 'chain', 'fund', 'L', '0.125 LTC', '--confirm')
   t.like(succeeded(t, funded, 'fake.chain.fund/1').data, { currency: 'litecoin' })
   const listed = succeeded(t, await runAs('tx', 'list', 'L'), 'tx.list/1').data.transactions
@@ -105,11 +105,11 @@ test.serial('a memo is in the review, goes onto the chain, and stands in the his
   })
   t.regex(dry.stdout, /memo\torder 7 \(everyone can read it\)/)
   const refused = succeeded(t, await runAs('send', 'L', ...to, '--memo', 'order 7', '--dry-run'), 'send/1')
-  const told = [{ type: 'text', value: 'order 7', memoName: 'OP_RETURN' }]
-  t.deepEqual(refused.data.summary.memos, told)
+  const reported = [{ type: 'text', value: 'order 7', memoName: 'OP_RETURN' }]
+  t.deepEqual(refused.data.summary.memos, reported)
   const sent = await runAs('send', 'L', ...to, '--memo', 'order 7', '--yes')
   const { txid } = succeeded(t, sent, 'send/1').data
-  t.deepEqual(succeeded(t, await runAs('tx', 'show', 'L', txid), 'tx.show/1').data.tx.memos, told)
+  t.deepEqual(succeeded(t, await runAs('tx', 'show', 'L', txid), 'tx.show/1').data.tx.memos, reported)
   const hex = await runAs('send', 'L', ...to, '--memo', 'hex:0xC0FFEE', '--dry-run')
   const { memos } = succeeded(t, hex, 'send/1').data.summary
   t.deepEqual(memos, [{ type: 'hex', value: 'C0FFEE', memoName: 'OP_RETURN' }])

@@ -78,9 +78,9 @@ test.serial(
       t.regex(error.hint, /--max-fee/)
     }
     t.false(existsSync(file('dear.json')))
-    const asked = (await refusedFee()).json
-    t.is(asked.error.code, 'CONFIRMATION_REQUIRED')
-    t.regex(JSON.stringify(asked.error.details), /more than ten times the usual/)
+    const requested = (await refusedFee()).json
+    t.is(requested.error.code, 'CONFIRMATION_REQUIRED')
+    t.regex(JSON.stringify(requested.error.details), /more than ten times the usual/)
     const dry = (await refusedFee('--dry-run')).json
     t.regex(String(dry.data.summary.warnings[0]), /more than ten times the usual/)
     t.is((await refusedFee('--yes', '--max-fee', '0.0001')).json.error.code, 'MAX_FEE')
@@ -144,9 +144,9 @@ test.serial('a file that is there is kept, a file needs --sign-only, and a dry r
 test.serial(
   'tx broadcast shows the review of the payment, sends it after a yes and keeps its notes',
   async t => {
-    const asked = await run('tx', 'broadcast', 'Savings', file('first.json'), '--json')
-    failed(t, asked, 'CONFIRMATION_REQUIRED', 5)
-    const { summary } = asked.json.error.details
+    const requested = await run('tx', 'broadcast', 'Savings', file('first.json'), '--json')
+    failed(t, requested, 'CONFIRMATION_REQUIRED', 5)
+    const { summary } = requested.json.error.details
     t.is(summary.amount.display, '0.01')
     t.deepEqual(
       summary.recipients.map((to: { publicAddress: string }) => to.publicAddress),
@@ -224,9 +224,9 @@ test.serial(
     const { txid } = fieldsOf('second.json')
     t.deepEqual(await unfinished(), [{ stage: 'signed', txid }])
     await done('tx', 'forget', 'Savings', txid as string, '--dry-run')
-    const unasked = await run('tx', 'forget', 'Savings', txid as string, '--yes', '--json')
-    failed(t, unasked, 'CONFIRMATION_REQUIRED', 5)
-    t.is(unasked.json.error.details.summary.state, 'signed')
+    const unrequested = await run('tx', 'forget', 'Savings', txid as string, '--yes', '--json')
+    failed(t, unrequested, 'CONFIRMATION_REQUIRED', 5)
+    t.is(unrequested.json.error.details.summary.state, 'signed')
     failed(
       t,
       await run('tx', 'forget', 'Savings', txid as string, '--yes', '--confirm', 'yes', '--json'),

@@ -82,7 +82,7 @@ test.serial('sync status explains the state, and sync repos lists pending upload
 
 test.serial('sync watch reports syncs until it is stopped', async t => {
   const watch = startInProcess(['sync', 'watch', '--json', '--secrets-stdin'], { home, input })
-  await watch.hears(/"sync\.repo".*"lastSync":"/)
+  await watch.waitFor(/"sync\.repo".*"lastSync":"/)
   const ran = await watch.stop()
   t.is(ran.code, 0, ran.stderr)
   const lines = ran.stdout
@@ -96,7 +96,7 @@ test.serial('sync watch reports syncs until it is stopped', async t => {
 
 test.serial('sync watch reports the account alone if it is named', async t => {
   const watch = startInProcess(['sync', 'watch', 'account', '--json', '--secrets-stdin'], { home, input })
-  await watch.hears(/"sync\.repo".*"lastSync":"/)
+  await watch.waitFor(/"sync\.repo".*"lastSync":"/)
   const ran = await watch.stop()
   const types = ran.stdout
     .trimEnd()

@@ -124,8 +124,13 @@ test.serial(
     t.like(staked[0], { native: '250', display: '2.5', unlockDate: '2027-01-01T00:00:00.000Z' })
     const { assets } = await dataOf('wallets', 'activate', 'Toys', '--list')
     t.deepEqual(assets, [{ walletId: null, pluginId: 'tokenchain', tokenId: null }])
-    const asked = failed(t, await run('wallets', 'activate', 'Toys', '--json'), 'CONFIRMATION_REQUIRED', 5)
-    t.like(asked.error.details.summary, { amount: { native: '40' }, networkFee: { native: '1' } })
+    const requested = failed(
+      t,
+      await run('wallets', 'activate', 'Toys', '--json'),
+      'CONFIRMATION_REQUIRED',
+      5
+    )
+    t.like(requested.error.details.summary, { amount: { native: '40' }, networkFee: { native: '1' } })
     const paid = await dataOf('wallets', 'activate', 'Toys', '--token', 'USDX', '--pay-with', 'Toys', '--yes')
     t.is(paid.txids.length, 1)
 

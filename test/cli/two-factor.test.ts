@@ -93,12 +93,12 @@ test.serial('an approved device gets in without a code; a rejected one stays out
 test.serial(
   'a reset can be requested with the password alone, is seen everywhere, and can be cancelled',
   async t => {
-    const asked = await done(t, '2fa reset request alice --device stranger', { password })
-    const days = (Date.parse(asked.otpResetDate) - Date.now()) / 86_400_000
+    const requested = await done(t, '2fa reset request alice --device stranger', { password })
+    const days = (Date.parse(requested.otpResetDate) - Date.now()) / 86_400_000
     t.true(days > 2.9 && days < 3.1)
     const news = succeeded(t, await runInProcess(['messages', '--json'], { home }), 'messages/1')
     t.true(news.data.messages[0].otpResetPending)
-    t.is((await done(t, '2fa status')).otpResetDate, asked.otpResetDate)
+    t.is((await done(t, '2fa status')).otpResetDate, requested.otpResetDate)
     t.true((await done(t, '2fa reset cancel')).cancelled)
     t.is((await done(t, '2fa status')).otpResetDate, null)
   }

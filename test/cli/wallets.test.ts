@@ -81,8 +81,8 @@ test.serial('wallets that are archived, hidden or deleted leave the list, and co
   t.deepEqual((await namesOf('--all')).sort(), [...usual].sort())
   t.regex((await run('wallets', 'list', '--archived')).stdout, /^Pocket\t\t\tarchived\twallet:bitcoin\t/m)
   failed(t, await run('address', 'Pocket', '--json'), 'NOT_FOUND', 6)
-  const asked = failed(t, await run('wallets', 'delete', 'Test', '--json'), 'CONFIRMATION_REQUIRED', 5)
-  t.is(asked.error.details.summary.walletIds.length, 1)
+  const requested = failed(t, await run('wallets', 'delete', 'Test', '--json'), 'CONFIRMATION_REQUIRED', 5)
+  t.is(requested.error.details.summary.walletIds.length, 1)
   await dataOf('wallets', 'delete', 'Test', '--yes')
   t.deepEqual(await namesOf('--deleted'), ['Test'])
   const deleted = await dataOf('wallets', 'show', 'Test')
@@ -173,13 +173,13 @@ test.serial(
   'keys go into a private file after a typed confirmation, and a copy of them makes no second wallet',
   async t => {
     const args = ['wallets', 'keys', 'Savings', '--raw', '--reveal', '-o', file('keys'), '--json']
-    const asked = failed(t, await run(...args), 'CONFIRMATION_REQUIRED', 5)
-    const confirmed = /--confirm (\S+)/.exec(asked.error.next[0].command)?.[1] ?? ''
+    const requested = failed(t, await run(...args), 'CONFIRMATION_REQUIRED', 5)
+    const confirmed = /--confirm (\S+)/.exec(requested.error.next[0].command)?.[1] ?? ''
     failed(t, await run(...args, '--yes', '--confirm', 'no'), 'DECLINED', 5)
     t.is((await run(...args, '--yes', '--confirm', confirmed.replaceAll("'", ''))).code, 0)
     t.is(statSync(file('keys')).mode & 0o777, 0o600)
     const { wallet } = await dataOf('wallets', 'create', 'bitcoin', '--keys-file', file('keys'))
-    t.is(wallet.id, asked.error.details.summary.walletId)
+    t.is(wallet.id, requested.error.details.summary.walletId)
     t.is((await namesOf()).length, 3)
     chmodSync(file('keys'), 0o644)
     const shared = await run('wallets', 'create', 'bitcoin', '--keys-file', file('keys'), '--json')

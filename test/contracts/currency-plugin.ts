@@ -14,7 +14,7 @@ export interface ContractWallet {
   readonly engine: CurrencyEngine
   readonly privateKeys: WalletKeys
   /** What the engine told, newest last. */
-  readonly told: {
+  readonly reported: {
     readonly txs: ReadonlyMap<string, EngineTransaction>
     readonly balances: readonly string[]
     readonly heights: readonly number[]
@@ -119,21 +119,21 @@ const checkHistory = (check: Check): void => {
       const wallet = await fixture.openWallet()
       const { publicAddress } = await wallet.engine.getFreshAddress({ tokenId: null })
       const txid = await fixture.fund(publicAddress, fixture.someAmount)
-      await until(() => wallet.told.balances.at(-1) === fixture.someAmount)
-      const tx = wallet.told.txs.get(txid)
+      await until(() => wallet.reported.balances.at(-1) === fixture.someAmount)
+      const tx = wallet.reported.txs.get(txid)
       t.is(tx?.blockHeight, 0)
       t.is(String(tx?.nativeAmount), fixture.someAmount)
       t.true((tx?.date ?? 0) > 1_000_000_000)
       t.deepEqual(tx?.ourReceiveAddresses, [publicAddress])
-      for (const balance of wallet.told.balances) t.regex(balance, /^\d+$/)
-      t.is(wallet.told.ratios.at(-1), 1)
+      for (const balance of wallet.reported.balances) t.regex(balance, /^\d+$/)
+      t.is(wallet.reported.ratios.at(-1), 1)
       await fixture.mine(6)
-      await until(() => (wallet.told.txs.get(txid)?.blockHeight ?? 0) > 0)
+      await until(() => (wallet.reported.txs.get(txid)?.blockHeight ?? 0) > 0)
       for (const depth of [1, 6]) {
         await fixture.reorg(depth)
         await fixture.mine(1)
-        await until(() => (wallet.told.txs.get(txid)?.blockHeight ?? 0) > 0)
-        t.is(wallet.told.balances.at(-1), fixture.someAmount)
+        await until(() => (wallet.reported.txs.get(txid)?.blockHeight ?? 0) > 0)
+        t.is(wallet.reported.balances.at(-1), fixture.someAmount)
       }
     }
   )
@@ -142,30 +142,30 @@ const checkHistory = (check: Check): void => {
     const wallet = await fixture.openWallet()
     const { publicAddress } = await wallet.engine.getFreshAddress({ tokenId: null })
     const txid = await fixture.fund(publicAddress, fixture.someAmount)
-    await until(() => wallet.told.balances.at(-1) === fixture.someAmount)
+    await until(() => wallet.reported.balances.at(-1) === fixture.someAmount)
     await fixture.drop(txid)
-    await until(() => (wallet.told.txs.get(txid)?.blockHeight ?? 0) < 0)
-    t.is(wallet.told.balances.at(-1), '0')
+    await until(() => (wallet.reported.txs.get(txid)?.blockHeight ?? 0) < 0)
+    t.is(wallet.reported.balances.at(-1), '0')
   })
 
   check('a second device and a resync see the same history', async (t, fixture) => {
     const wallet = await fundedWallet(fixture)
-    const facts = (told: ContractWallet['told']): readonly string[] =>
-      [...told.txs.values()]
+    const facts = (reported: ContractWallet['reported']): readonly string[] =>
+      [...reported.txs.values()]
         .map(tx => [tx.txid, tx.blockHeight, tx.nativeAmount, tx.networkFee].join(' '))
         .sort()
     const twin = await fixture.openWallet(wallet.privateKeys)
-    t.deepEqual(facts(twin.told), facts(wallet.told))
+    t.deepEqual(facts(twin.reported), facts(wallet.reported))
     await twin.engine.resyncBlockchain()
-    t.deepEqual(facts(twin.told), facts(wallet.told))
-    t.is(twin.told.balances.at(-1), wallet.told.balances.at(-1))
+    t.deepEqual(facts(twin.reported), facts(wallet.reported))
+    t.is(twin.reported.balances.at(-1), wallet.reported.balances.at(-1))
   })
 }
 
 const checkSpending = (check: Check): void => {
   check('a spend costs what its draft said, and sending it again is harmless', async (t, fixture) => {
     const wallet = await fundedWallet(fixture)
-    const before = BigInt(wallet.told.balances.at(-1) ?? '0')
+    const before = BigInt(wallet.reported.balances.at(-1) ?? '0')
     const draft = await wallet.engine.makeSpend(await spendOf(fixture, String(before / 3n)), {})
     t.is(draft.signedTx, '')
     t.true(isNativeAmount(draft.networkFee) && isNativeAmount(draft.nativeAmount))
@@ -175,13 +175,13 @@ const checkSpending = (check: Check): void => {
     t.is((await wallet.engine.broadcastTx(signed, {})).txid, signed.txid)
     await wallet.engine.saveTx(signed)
     const left = String(before - before / 3n - BigInt(signed.networkFee))
-    t.is(wallet.told.balances.at(-1), left)
+    t.is(wallet.reported.balances.at(-1), left)
     await t.notThrowsAsync(wallet.engine.broadcastTx(signed, {}))
     await wallet.engine.saveTx(signed)
     await fixture.mine(1)
-    await until(() => (wallet.told.txs.get(signed.txid)?.blockHeight ?? 0) > 0)
-    t.is(wallet.told.balances.at(-1), left)
-    t.is(wallet.told.txs.get(signed.txid)?.nativeAmount, signed.nativeAmount)
+    await until(() => (wallet.reported.txs.get(signed.txid)?.blockHeight ?? 0) > 0)
+    t.is(wallet.reported.balances.at(-1), left)
+    t.is(wallet.reported.txs.get(signed.txid)?.nativeAmount, signed.nativeAmount)
   })
 
   check('the maximum leaves exactly zero and one unit more is too much', async (t, fixture) => {
@@ -196,7 +196,7 @@ const checkSpending = (check: Check): void => {
     const signed = await engine.signTx(await engine.makeSpend(spend, {}), wallet.privateKeys)
     await engine.broadcastTx(signed, {})
     await engine.saveTx(signed)
-    t.is(wallet.told.balances.at(-1), '0')
+    t.is(wallet.reported.balances.at(-1), '0')
   })
 
   check('what is quoted with the sample address also pays a recipient who is known', async (t, fixture) => {
@@ -244,9 +244,9 @@ const checkSpending = (check: Check): void => {
     t.is(await codeOf(toSelf), 'SPEND_TO_SELF')
     const abroad = { publicAddress: fixture.foreignAddress, nativeAmount: nativeAmount('10000') }
     t.is(await codeOf({ tokenId: null, spendTargets: [abroad] }), 'ADDRESS_INVALID')
-    const half = String(BigInt(wallet.told.balances.at(-1) ?? '0') + 1000n)
+    const half = String(BigInt(wallet.reported.balances.at(-1) ?? '0') + 1000n)
     await fixture.fund(publicAddress, fixture.someAmount)
-    await until(() => BigInt(wallet.told.balances.at(-1) ?? '0') > BigInt(half))
+    await until(() => BigInt(wallet.reported.balances.at(-1) ?? '0') > BigInt(half))
     const spend = await spendOf(fixture, half)
     t.is(await codeOf({ ...spend, noUnconfirmed: true }), 'PENDING_FUNDS')
     t.is(await codeOf(spend), 'PENDING_FUNDS')
@@ -256,27 +256,27 @@ const checkSpending = (check: Check): void => {
 
 const checkLife = (check: Check): void => {
   check('an engine says when it wants to look again, and says nothing once killed', async (t, fixture) => {
-    const { engine, told } = await fixture.openWallet()
+    const { engine, reported } = await fixture.openWallet()
     const { publicAddress } = await engine.getFreshAddress({ tokenId: null })
     t.true((await engine.syncNetwork({})) > 0)
     await engine.startEngine()
     await engine.killEngine()
-    const { count } = told
+    const { count } = reported
     const witness = await fixture.openWallet()
     await fixture.fund(publicAddress, fixture.someAmount)
     const other = await witness.engine.getFreshAddress({ tokenId: null })
     const txid = await fixture.fund(other.publicAddress, fixture.someAmount)
     await fixture.mine(1)
-    await until(() => (witness.told.txs.get(txid)?.blockHeight ?? 0) > 0)
-    t.is(told.count, count)
+    await until(() => (witness.reported.txs.get(txid)?.blockHeight ?? 0) > 0)
+    t.is(reported.count, count)
     await engine.killEngine()
   })
 
   check('two wallets know nothing of each other', async (t, fixture) => {
     const alice = await fundedWallet(fixture)
     const bob = await fixture.openWallet()
-    t.is(bob.told.txs.size, 0)
-    t.is(bob.told.balances.at(-1), '0')
+    t.is(bob.reported.txs.size, 0)
+    t.is(bob.reported.balances.at(-1), '0')
     const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null })
     t.false(await bob.engine.isAddressUsed(publicAddress))
     t.not((await bob.engine.getFreshAddress({ tokenId: null })).publicAddress, publicAddress)
@@ -303,7 +303,7 @@ const fundedWallet = async (fixture: CurrencyFixture): Promise<ContractWallet> =
   const { publicAddress } = await wallet.engine.getFreshAddress({ tokenId: null })
   const txid = await fixture.fund(publicAddress, fixture.someAmount)
   await fixture.mine(1)
-  await until(() => (wallet.told.txs.get(txid)?.blockHeight ?? 0) > 0)
+  await until(() => (wallet.reported.txs.get(txid)?.blockHeight ?? 0) > 0)
   return wallet
 }
 

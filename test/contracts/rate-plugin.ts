@@ -45,7 +45,7 @@ export const testRatePlugin = (test: TestFn, about: RatePluginCase): void => {
   testRefusals(test, about, open)
   testGarbage(test, about, open)
   testTime(test, about, open)
-  testManners(test, about, open)
+  testRateLimits(test, about, open)
 
   test(`${name}: the key is sent, and seen in no log, address, error or offer`, async t => {
     if (apiKey === undefined) {
@@ -54,10 +54,10 @@ export const testRatePlugin = (test: TestFn, about: RatePluginCase): void => {
       return
     }
     const lab = open()
-    await lab.ask(about.wanted)
+    await lab.query(about.wanted)
     t.true(lab.requests.every(({ headers }) => Object.values(headers).some(text => text.includes(apiKey))))
     lab.fault(answerInstead(lab.port, refusalReply(401)))
-    const { error } = await lab.ask(about.wanted)
+    const { error } = await lab.query(about.wanted)
     t.is(lab.codeOf(error), 'SERVER')
     const { traffic } = lab.world.providers
     const seen = JSON.stringify([lab.lines, lab.requests.map(({ url }) => url), `${error}`, traffic.lines])
@@ -69,7 +69,7 @@ export const testRatePlugin = (test: TestFn, about: RatePluginCase): void => {
       return
     }
     t.is(why, undefined)
-    const answer = await openRateLab(about.plugin, { options: { gapSeconds: 0 } }).ask(about.wanted)
+    const answer = await openRateLab(about.plugin, { options: { gapSeconds: 0 } }).query(about.wanted)
     t.is(answer.error, undefined)
   })
 }
@@ -93,7 +93,7 @@ const testPrices = (test: TestFn, about: RatePluginCase, open: Open): void => {
       ['iso:EUR', '1.25']
     ] as const) {
       lab.world.providers.market.setPrice(code, price)
-      const { pairs, refusals, error } = await lab.ask(wanted)
+      const { pairs, refusals, error } = await lab.query(wanted)
       t.is(error, undefined)
       t.deepEqual(refusals, [])
       const names = pairs.map(({ fromCurrency, toCurrency }) => `${fromCurrency} ${toCurrency}`)
@@ -111,10 +111,10 @@ const testPrices = (test: TestFn, about: RatePluginCase, open: Open): void => {
     const odd = ['__proto__', 'constructor', 'a,b&c=d', '"]', 'x'.repeat(64), 'iso:', 'iso:../..']
     const pairs = odd.map(code => ({ fromCurrency: code, toCurrency: code }))
     const coins = pairs.filter(({ fromCurrency }) => !fromCurrency.startsWith('iso:'))
-    const first = await lab.ask([...(strange ?? []), ...coins])
+    const first = await lab.query([...(strange ?? []), ...coins])
     t.is(first.error, undefined)
     if (strange !== undefined) t.is(lab.requests.length, 0)
-    const second = await lab.ask([...pairs, ...wanted])
+    const second = await lab.query([...pairs, ...wanted])
     t.is(second.error, undefined)
     t.true(second.pairs.length >= offered.length)
   })
@@ -127,9 +127,9 @@ const testRefusals = (
 ): void => {
   const refusedFor = async (t: ExecutionContext, lab: RateLab, milliseconds: number): Promise<void> => {
     const count = lab.requests.length
-    const { error } = await lab.ask(wanted)
+    const { error } = await lab.query(wanted)
     await lab.clock.advance(milliseconds - 1)
-    const late = await lab.ask(wanted)
+    const late = await lab.query(wanted)
     t.is(lab.codeOf(late.error), 'SERVER')
     t.is(`${late.error}`, `${error}`, 'one sentence for the whole rest')
     t.is(lab.requests.length, count)
@@ -146,41 +146,41 @@ const testRefusals = (
     ] as const) {
       const reply = refusalReply(429, retryAfter === undefined ? {} : { retryAfter })
       const recover = lab.fault(answerInstead(lab.port, reply))
-      t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
+      t.is(lab.codeOf((await lab.query(wanted)).error), 'SERVER')
       await refusedFor(t, lab, milliseconds)
       recover()
     }
-    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+    t.true((await lab.query(wanted)).pairs.length >= offered.length)
   })
 
   test(`${plugin.id}: a refusal for the country is taken to other addresses, then it rests for an hour`, async t => {
     const lab = open()
     const recover = lab.fault(answerInstead(lab.port, refusalReply(451)))
     for (let i = 0; i < originCount; i += 1) {
-      t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
+      t.is(lab.codeOf((await lab.query(wanted)).error), 'SERVER')
       t.is(lab.requests.length, i + 1)
     }
     t.is(new Set(lab.requests.map(({ url }) => new URL(url).host)).size, originCount)
     recover()
     await refusedFor(t, lab, 3_600_000)
-    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+    t.true((await lab.query(wanted)).pairs.length >= offered.length)
   })
 
   test(`${plugin.id}: an error of the server or the network ends one round only`, async t => {
     const lab = open()
     for (const status of [500, 503, 404, 302, 204]) {
       const recover = lab.fault(answerInstead(lab.port, refusalReply(status)))
-      const { error, pairs } = await lab.ask(wanted)
+      const { error, pairs } = await lab.query(wanted)
       t.is(lab.codeOf(error), 'SERVER')
       t.deepEqual(pairs, [])
       recover()
-      t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+      t.true((await lab.query(wanted)).pairs.length >= offered.length)
     }
     lab.world.setOnline(false)
-    const { error } = await lab.ask(wanted)
+    const { error } = await lab.query(wanted)
     t.is(lab.codeOf(error), 'SERVER')
     lab.world.setOnline(true)
-    t.is((await lab.ask(wanted)).error, undefined)
+    t.is((await lab.query(wanted)).error, undefined)
   })
 }
 
@@ -210,17 +210,17 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
     const replies = [...bodies, ...odd].map(body => ({ status: 200, headers: {}, body }))
     for (const reply of [htmlPage(), ...replies]) {
       const recover = lab.fault(answerInstead(lab.port, reply))
-      const { error, pairs } = await lab.ask(wanted)
+      const { error, pairs } = await lab.query(wanted)
       if (error !== undefined) t.is(lab.codeOf(error), 'BAD_REPLY', reply.body)
       t.deepEqual(pairs, [], reply.body)
       recover()
     }
     const stop = lab.fault(cutReplies)
-    const { error, pairs } = await lab.ask(wanted)
+    const { error, pairs } = await lab.query(wanted)
     t.is(lab.codeOf(error), 'BAD_REPLY')
     t.deepEqual(pairs, [])
     stop()
-    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+    t.true((await lab.query(wanted)).pairs.length >= offered.length)
   })
 
   test(`${plugin.id}: an answer that was changed anywhere is read or refused in one way, and gives no odd rate`, async t => {
@@ -245,7 +245,7 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
       fc.asyncProperty(at, fc.nat(40), piece, async (start, length, text) => {
         const body = sound.body.slice(0, start) + text + sound.body.slice(start + length)
         const recover = lab.fault(answerInstead(lab.port, { ...sound, body }))
-        const { error, pairs } = await lab.ask(wanted)
+        const { error, pairs } = await lab.query(wanted)
         recover()
         if (error !== undefined) t.is(lab.codeOf(error), 'BAD_REPLY')
         t.true(pairs.every(({ rate }) => rate > 0 && Number.isFinite(rate)))
@@ -258,20 +258,20 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
     const lab = open()
     for (const figure of ['-1', '0', 'NaN', '1e999', 'null', '0x10']) {
       const recover = lab.fault(spoilFigures(figure))
-      const { error, pairs } = await lab.ask(wanted)
+      const { error, pairs } = await lab.query(wanted)
       if (error !== undefined) t.is(lab.codeOf(error), 'BAD_REPLY', figure)
       t.deepEqual(pairs, [], figure)
       recover()
     }
-    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+    t.true((await lab.query(wanted)).pairs.length >= offered.length)
   })
 
   test(`${plugin.id}: a reply of more than two million bytes is not read`, async t => {
     const lab = open()
     const recover = lab.fault(swellReplies(2_000_001))
-    t.is(lab.codeOf((await lab.ask(wanted)).error), 'REPLY_TOO_LARGE')
+    t.is(lab.codeOf((await lab.query(wanted)).error), 'REPLY_TOO_LARGE')
     recover()
-    t.is((await lab.ask(wanted)).error, undefined)
+    t.is((await lab.query(wanted)).error, undefined)
   })
 }
 
@@ -279,40 +279,40 @@ const testTime = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, ope
   test(`${plugin.id}: an answer that drips is given up after ten seconds, and the request aborted`, async t => {
     const lab = open()
     const recover = lab.fault(dripReplies(lab.port, { charactersPerSecond: 1 }))
-    const asked = lab.ask(wanted)
+    const requested = lab.query(wanted)
     await lab.clock.advance(9999)
     t.false(lab.requests[0]?.signal?.aborted)
     await lab.clock.advance(1)
-    const { error, pairs } = await asked
+    const { error, pairs } = await requested
     t.is(lab.codeOf(error), 'DEADLINE')
     t.deepEqual(pairs, [])
     t.true(lab.requests[0]?.signal?.aborted)
     recover()
-    t.true((await lab.ask(wanted)).pairs.length >= offered.length)
+    t.true((await lab.query(wanted)).pairs.length >= offered.length)
   })
 
   test(`${plugin.id}: nothing is waited for once the context is aborted`, async t => {
     const lab = open()
     const recover = lab.fault(dripReplies(lab.port, { charactersPerSecond: 1 }))
-    const asked = lab.ask(wanted)
+    const requested = lab.query(wanted)
     await lab.clock.advance(1000)
     lab.abort()
-    const { error, pairs } = await asked
+    const { error, pairs } = await requested
     t.is(lab.codeOf(error), 'SERVER')
     t.deepEqual(pairs, [])
     recover()
     lab.abort()
-    t.deepEqual((await lab.ask(wanted, { isAborted: true })).pairs, [])
-    t.is((await lab.ask(wanted)).error, undefined)
+    t.deepEqual((await lab.query(wanted, { isAborted: true })).pairs, [])
+    t.is((await lab.query(wanted)).error, undefined)
   })
 }
 
-const testManners = (test: TestFn, about: RatePluginCase, open: Open): void => {
+const testRateLimits = (test: TestFn, about: RatePluginCase, open: Open): void => {
   const { plugin, wanted, isConditional = false, gapSeconds = 0, apiKey } = about
   test(`${plugin.id}: one request a round; an answer with a mark is asked for with it, and counts while it holds`, async t => {
     const lab = open()
-    const first = await lab.ask(wanted)
-    const second = await lab.ask(wanted)
+    const first = await lab.query(wanted)
+    const second = await lab.query(wanted)
     t.is(lab.requests.length, 2)
     const marks = lab.requests.map(({ headers }) => 'if-none-match' in headers)
     t.deepEqual(marks, [false, isConditional])
@@ -320,25 +320,25 @@ const testManners = (test: TestFn, about: RatePluginCase, open: Open): void => {
     t.deepEqual(second.pairs, first.pairs)
     lab.world.providers.market.setPrice('BTC', '99999')
     lab.world.providers.market.setPrice('iso:EUR', '1.5')
-    const third = await lab.ask(wanted)
+    const third = await lab.query(wanted)
     t.notDeepEqual(third.pairs, first.pairs)
   })
 
   test(`${plugin.id}: it asks as often as its provider likes, and no answer that is new enough is asked for again`, async t => {
     const lab = open({ options: apiKey === undefined ? {} : { apiKey } })
-    await lab.ask(wanted)
+    await lab.query(wanted)
     await lab.clock.advance(Math.max(0, gapSeconds * 1000 - 1))
-    const early = await lab.ask(wanted)
+    const early = await lab.query(wanted)
     t.is(early.error, undefined)
     t.is(lab.requests.length, gapSeconds === 0 ? 2 : 1)
     await lab.clock.advance(1)
-    await lab.ask(wanted)
+    await lab.query(wanted)
     t.is(lab.requests.length, gapSeconds === 0 ? 3 : 2)
   })
 
   test(`${plugin.id}: another server with the same API takes the place of its own; odd options are refused`, async t => {
     const lab = open({ options: { url: 'https://rates.example.org/mirror/', ...(apiKey && { apiKey }) } })
-    t.is(lab.codeOf((await lab.ask(wanted)).error), 'SERVER')
+    t.is(lab.codeOf((await lab.query(wanted)).error), 'SERVER')
     t.true(lab.requests.every(({ url }) => url.startsWith('https://rates.example.org/mirror/')))
     t.is(lab.requests.length, 1)
     for (const options of [

@@ -15,11 +15,11 @@ import type { JsonObject } from '../../kernel/base/json.ts'
 import type { SwapPlugin } from '../../kernel/plugins/plugin.ts'
 import {
   ASSETS,
-  type Asked,
   DEPOSIT_TO,
   offerOf,
   openSwapHome,
   orderOf,
+  type Requested,
   type SwapHome
 } from '../helpers/swap-context.ts'
 
@@ -57,8 +57,8 @@ export const testSwapPlugin = (test: TestFn, contract: SwapContract): void => {
   testQuotes(test, contract)
   testRefusals(test, contract)
   testOrders(test, contract)
-  testTrouble(test, contract)
-  testManners(test, contract)
+  testFaults(test, contract)
+  testRateLimits(test, contract)
 }
 
 const testQuotes = (test: TestFn, contract: SwapContract): void => {
@@ -67,8 +67,8 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
 
   test(`${id}: an amount to pay is quoted exactly, near the price of the market, and tells nobody an address`, async t => {
     const home = open(contract)
-    const asked = ask(home, contract, {})
-    const offer = await offerOf(asked)
+    const requested = query(home, contract, {})
+    const offer = await offerOf(requested)
     t.is(offer.fromNativeAmount, AMOUNTS[contract.from])
     nearMarket(t, home, contract, offer)
     t.is(offer.networkFee, nativeAmount('321'))
@@ -77,9 +77,9 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
     const { expirationDate } = offer
     t.true(expirationDate !== undefined && expirationDate.getTime() > home.clock.now())
     t.true((expirationDate?.getTime() ?? 0) <= home.clock.now() + 900_000)
-    t.is(asked.fees.length, 1)
+    t.is(requested.fees.length, 1)
     t.deepEqual(
-      asked.fees[0]?.map(({ spendTargets }) => spendTargets),
+      requested.fees[0]?.map(({ spendTargets }) => spendTargets),
       [[{ nativeAmount: offer.fromNativeAmount }]]
     )
     assertNoAddress(t, home)
@@ -88,7 +88,7 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
   test(`${id}: an amount to receive is quoted exactly, and what it costs covers it`, async t => {
     const home = open(contract)
     const amount = AMOUNTS[contract.to]
-    const offer = await offerOf(ask(home, contract, { quoteFor: 'to', amount }))
+    const offer = await offerOf(query(home, contract, { quoteFor: 'to', amount }))
     t.is(offer.toNativeAmount, amount)
     nearMarket(t, home, contract, offer)
     assertNoAddress(t, home)
@@ -97,11 +97,11 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
   test(`${id}: the most that can be paid is what the wallet says`, async t => {
     const home = open(contract)
     const most = nativeAmount(String(BigInt(AMOUNTS[contract.from]) * 2n + 7n))
-    const asked = ask(home, contract, { quoteFor: 'max', amount: '0', most })
-    const offer = await offerOf(asked)
+    const requested = query(home, contract, { quoteFor: 'max', amount: '0', most })
+    const offer = await offerOf(requested)
     t.is(offer.fromNativeAmount, most)
-    t.is(asked.maxima.length, 1)
-    t.is(asked.maxima[0]?.spendTargets.length, 1)
+    t.is(requested.maxima.length, 1)
+    t.is(requested.maxima[0]?.spendTargets.length, 1)
     nearMarket(t, home, contract, offer)
   })
 
@@ -111,7 +111,7 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
     home.world.swaps.sideshift.behaviour.maxUsd = '1000000000000000'
     home.world.swaps.letsexchange.behaviour.maxUsd = '1000000000000000'
     const amount = nativeAmount('90071992547409931')
-    const offer = await offerOf(ask(home, contract, { amount }))
+    const offer = await offerOf(query(home, contract, { amount }))
     t.is(offer.fromNativeAmount, amount)
     t.is(contract.expected(home, BigInt(amount)), BigInt(offer.toNativeAmount))
     nearMarket(t, home, contract, offer)
@@ -130,20 +130,20 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
         { amount: '1000000000000000000' },
         { amount: '2000000000', quoteFor: 'to' }
       ] as const) {
-        const { fromNativeAmount, toNativeAmount } = await offerOf(home.ask({ ...pair, ...options }))
+        const { fromNativeAmount, toNativeAmount } = await offerOf(home.query({ ...pair, ...options }))
         const [fair, got] = [fairTo(fromNativeAmount), BigInt(toNativeAmount)]
         t.true(got <= fair && got * 100n >= fair * 97n, `${got} of ${fair}`)
         t.is('quoteFor' in options ? toNativeAmount : fromNativeAmount, nativeAmount(options.amount))
       }
       for (const quoteFor of ['from', 'to'] as const) {
-        const error = await failure(t, home.ask({ ...pair, quoteFor, amount: TINY }))
+        const error = await failure(t, home.query({ ...pair, quoteFor, amount: TINY }))
         if (!isWalletError(error, 'SWAP_BELOW_LIMIT')) return t.fail(`${error}`)
         const { direction, nativeMin } = error.details
         const usdc = direction === 'from' ? fairTo(nativeMin) : BigInt(nativeMin)
         // 20 USD, the least of fake exchanges.
         t.true(usdc >= 19_500_000n && usdc <= 20_500_000n, `${usdc}`)
         if (!contract.limits[quoteFor].includes('above')) continue
-        const above = await failure(t, home.ask({ ...pair, quoteFor, amount: `1${'0'.repeat(30)}` }))
+        const above = await failure(t, home.query({ ...pair, quoteFor, amount: `1${'0'.repeat(30)}` }))
         if (!isWalletError(above, 'SWAP_ABOVE_LIMIT')) return t.fail(`${above}`)
         const most = BigInt(above.details.nativeMax)
         const mostUsdc = above.details.direction === 'from' ? fairTo(String(most)) : most
@@ -156,8 +156,8 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
   test(`${id}: what the wallet cannot pay is told as the wallet says it, and nothing is offered`, async t => {
     const home = open(contract)
     const feeError = new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC' })
-    const asked = ask(home, contract, { feeError })
-    t.is(await failure(t, asked), feeError)
+    const requested = query(home, contract, { feeError })
+    t.is(await failure(t, requested), feeError)
   })
 }
 
@@ -168,28 +168,28 @@ const testRefusals = (test: TestFn, contract: SwapContract): void => {
     if (contract.limits[quoteFor].includes('below')) {
       test(`${id}: too little to ${quoteFor === 'from' ? 'pay' : 'receive'} names the smallest amount, and that one works`, async t => {
         const home = open(contract)
-        const error = await failure(t, ask(home, contract, { quoteFor, amount: TINY }))
+        const error = await failure(t, query(home, contract, { quoteFor, amount: TINY }))
         if (!isWalletError(error, 'SWAP_BELOW_LIMIT')) return t.fail(`${error}`)
         const { pluginId, direction, nativeMin } = error.details
         t.is(pluginId, id)
         t.true(BigInt(nativeMin) > BigInt(direction === quoteFor ? TINY : '0'))
-        const asked = ask(home, contract, {
+        const requested = query(home, contract, {
           quoteFor: direction,
           amount: nativeMin
         })
-        t.is((await offerOf(asked)).isEstimate, !contract.isFixed)
+        t.is((await offerOf(requested)).isEstimate, !contract.isFixed)
       })
     }
     if (contract.limits[quoteFor].includes('above')) {
       test(`${id}: too much to ${quoteFor === 'from' ? 'pay' : 'receive'} names the largest amount, and that one works`, async t => {
         const home = open(contract)
         const amount = HUGE[contract[quoteFor]]
-        const error = await failure(t, ask(home, contract, { quoteFor, amount }))
+        const error = await failure(t, query(home, contract, { quoteFor, amount }))
         if (!isWalletError(error, 'SWAP_ABOVE_LIMIT')) return t.fail(`${error}`)
         const { pluginId, direction, nativeMax } = error.details
         t.is(pluginId, id)
         t.true(BigInt(nativeMax) < BigInt(amount) && BigInt(nativeMax) > 0n)
-        await offerOf(ask(home, contract, { quoteFor: direction, amount: nativeMax }))
+        await offerOf(query(home, contract, { quoteFor: direction, amount: nativeMax }))
       })
     }
   }
@@ -199,7 +199,7 @@ const testRefusals = (test: TestFn, contract: SwapContract): void => {
     for (const pair of [{ to: ASSETS.ufo }, { from: ASSETS.ufo }]) {
       const error = await failure(
         t,
-        home.ask({ from: ASSETS[contract.from], to: ASSETS[contract.to], ...pair })
+        home.query({ from: ASSETS[contract.from], to: ASSETS[contract.to], ...pair })
       )
       if (!isWalletError(error, 'SWAP_CURRENCY')) return t.fail(`${error}`)
       t.is(error.details.pluginId, id)
@@ -211,18 +211,18 @@ const testRefusals = (test: TestFn, contract: SwapContract): void => {
   test(`${id}: a coin that it has stopped swapping is a pair that it does not support`, async t => {
     const home = open(contract)
     contract.close(home)
-    t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SWAP_CURRENCY'))
+    t.true(isWalletError(await failure(t, query(home, contract, {})), 'SWAP_CURRENCY'))
   })
 
   test(`${id}: a country that it does not serve is a restriction, and so is status 451`, async t => {
     const blocked = open(contract)
     contract.block?.(blocked)
     if (contract.block === undefined) put(blocked, contract, refusalReply(451))
-    const asked = [ask(blocked, contract, {})]
+    const requested = [query(blocked, contract, {})]
     const other = open(contract)
     put(other, contract, refusalReply(451))
-    asked.push(ask(other, contract, {}))
-    for (const each of asked) {
+    requested.push(query(other, contract, {}))
+    for (const each of requested) {
       const error = await failure(t, each)
       if (!isWalletError(error, 'SWAP_PERMISSION')) return t.fail(`${error}`)
       t.deepEqual(error.details, { pluginId: id, reason: 'geoRestriction' })
@@ -236,7 +236,7 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
   for (const quoteFor of ['from', 'to'] as const) {
     test(`${id}: an order for an amount to ${quoteFor === 'from' ? 'pay' : 'receive'} asks for what was quoted, on the right chain`, async t => {
       const home = open(contract)
-      const offer = await offerOf(ask(home, contract, { quoteFor, amount: AMOUNTS[contract[quoteFor]] }))
+      const offer = await offerOf(query(home, contract, { quoteFor, amount: AMOUNTS[contract[quoteFor]] }))
       const order = await orderOf(offer)
       t.is(order.fromNativeAmount, offer.fromNativeAmount)
       t.is(order.toNativeAmount, offer.toNativeAmount)
@@ -252,15 +252,15 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
 
   test(`${id}: an order is made also when nobody waits for quotes any more`, async t => {
     const home = open(contract)
-    const asked = ask(home, contract, {})
-    const offer = await offerOf(asked)
-    asked.abort()
+    const requested = query(home, contract, {})
+    const offer = await offerOf(requested)
+    requested.abort()
     t.is((await orderOf(offer)).fromNativeAmount, offer.fromNativeAmount)
   })
 
   test(`${id}: an order after the price has moved says so, or is refused; it never pretends`, async t => {
     const home = open(contract)
-    const offer = await offerOf(ask(home, contract, {}))
+    const offer = await offerOf(query(home, contract, {}))
     contract.drift(home)
     try {
       const order = await orderOf(offer)
@@ -272,7 +272,7 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
 
   test(`${id}: an address of another chain reaches the kernel as it is, or is refused`, async t => {
     const home = open(contract)
-    const offer = await offerOf(ask(home, contract, {}))
+    const offer = await offerOf(query(home, contract, {}))
     contract.mislead(home)
     const chain = ASSETS[contract.from].pluginId as ChainId
     try {
@@ -284,23 +284,23 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
   })
 }
 
-const testTrouble = (test: TestFn, contract: SwapContract): void => {
+const testFaults = (test: TestFn, contract: SwapContract): void => {
   const { id } = contract.plugin
 
   test(`${id}: an answer that takes 21 s is still an offer, and one that never comes is given up after 30 s`, async t => {
     const home = open(contract)
-    const port = { clock: home.clock, chance: () => 0 }
+    const port = { clock: home.clock, random: () => 0 }
     // Only the first answer is slow: a provider is asked more than once.
     const stop = home.world.providers.use(slowDown(port, { from: 21_000, to: 21_000 }, { count: 1 }), id)
-    const asked = ask(home, contract, {})
+    const requested = query(home, contract, {})
     await home.clock.advance(20_999)
-    t.is(asked.offers.length, 0)
+    t.is(requested.offers.length, 0)
     await home.clock.advance(10)
-    await asked.done
-    t.is(asked.offers.length, 1)
+    await requested.done
+    t.is(requested.offers.length, 1)
     stop()
     home.world.providers.use(() => new Promise(() => {}), id)
-    const silent = ask(home, contract, {})
+    const silent = query(home, contract, {})
     const ended = failure(t, silent)
     await home.clock.advance(300_000)
     t.true(isWalletError(await ended, 'DEADLINE'))
@@ -309,7 +309,7 @@ const testTrouble = (test: TestFn, contract: SwapContract): void => {
   })
 
   for (const [what, middleware] of [
-    ['a page of HTML', (home: SwapHome) => answerInstead({ clock: home.clock, chance: () => 0 }, htmlPage())],
+    ['a page of HTML', (home: SwapHome) => answerInstead({ clock: home.clock, random: () => 0 }, htmlPage())],
     ['JSON that breaks off', () => cutReplies],
     ['negative figures', () => spoilFigures('-1')],
     ['NaN', () => spoilFigures('NaN')],
@@ -319,20 +319,20 @@ const testTrouble = (test: TestFn, contract: SwapContract): void => {
     test(`${id}: ${what} is an error of the catalogue, and never an offer`, async t => {
       const home = open(contract)
       // What is listed is sound, so that the figures are looked at.
-      await offerOf(ask(home, contract, {}))
+      await offerOf(query(home, contract, {}))
       home.world.providers.use(middleware(home), id)
-      t.true(isWalletError(await failure(t, ask(home, contract, {}))))
+      t.true(isWalletError(await failure(t, query(home, contract, {}))))
       const fresh = open(contract)
       fresh.world.providers.use(middleware(fresh), id)
-      t.true(isWalletError(await failure(t, ask(fresh, contract, {}))))
+      t.true(isWalletError(await failure(t, query(fresh, contract, {}))))
     })
   }
 
   test(`${id}: a failing server is reported as such, and a garbled order is no order`, async t => {
     const home = open(contract)
-    const offer = await offerOf(ask(home, contract, {}))
+    const offer = await offerOf(query(home, contract, {}))
     const stop = put(home, contract, refusalReply(503))
-    t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SERVER'))
+    t.true(isWalletError(await failure(t, query(home, contract, {})), 'SERVER'))
     t.true(isWalletError(await t.throwsAsync(orderOf(offer)), 'SERVER'))
     stop()
     put(home, contract, { status: 200, headers: {}, body: '{"id":7}' })
@@ -340,53 +340,53 @@ const testTrouble = (test: TestFn, contract: SwapContract): void => {
   })
 }
 
-const testManners = (test: TestFn, contract: SwapContract): void => {
+const testRateLimits = (test: TestFn, contract: SwapContract): void => {
   const { id } = contract.plugin
 
   test(`${id}: after too many requests it asks nothing until the time is over that the server named`, async t => {
     const home = open(contract)
     const stop = put(home, contract, refusalReply(429, { retryAfter: '60' }))
-    t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SERVER'))
+    t.true(isWalletError(await failure(t, query(home, contract, {})), 'SERVER'))
     stop()
     const before = home.sent.length
     await home.clock.advance(59_000)
-    t.true(isWalletError(await failure(t, ask(home, contract, {})), 'SERVER'))
+    t.true(isWalletError(await failure(t, query(home, contract, {})), 'SERVER'))
     t.is(home.sent.length, before)
     await home.clock.advance(1_001)
-    await offerOf(ask(home, contract, {}))
+    await offerOf(query(home, contract, {}))
   })
 
   test(`${id}: nobody waits any more: the request is aborted and nothing is offered`, async t => {
     const home = open(contract)
-    await offerOf(ask(home, contract, {}))
+    await offerOf(query(home, contract, {}))
     home.world.providers.use(() => new Promise(() => {}), id)
-    const asked = ask(home, contract, {})
-    const ended = failure(t, asked)
+    const requested = query(home, contract, {})
+    const ended = failure(t, requested)
     await home.clock.advance(0)
-    asked.abort()
+    requested.abort()
     t.true(isWalletError(await ended))
   })
 
   test(`${id}: the list of what it swaps is asked for once an hour, however many ask at once`, async t => {
     const home = open(contract)
     const lists = (): number => home.sent.filter(({ url }) => /currencies|coins|pools/.test(url)).length
-    await Promise.all([1, 2, 3].map(() => offerOf(ask(home, contract, {}))))
+    await Promise.all([1, 2, 3].map(() => offerOf(query(home, contract, {}))))
     t.is(lists(), 1)
     await home.clock.advance(3_500_000)
-    await offerOf(ask(home, contract, {}))
+    await offerOf(query(home, contract, {}))
     t.is(lists(), 1)
     await home.clock.advance(200_000)
-    await offerOf(ask(home, contract, {}))
+    await offerOf(query(home, contract, {}))
     t.is(lists(), 2)
   })
 
   test(`${id}: keys are in no error, no log and no address of a request`, async t => {
     const home = open(contract)
-    await offerOf(ask(home, contract, {}))
+    await offerOf(query(home, contract, {}))
     const errors: unknown[] = []
     for (const status of [400, 401, 403, 451, 500]) {
       const stop = put(home, contract, refusalReply(status))
-      errors.push(await failure(t, ask(home, contract, {})))
+      errors.push(await failure(t, query(home, contract, {})))
       stop()
     }
     const shown = errors.map(error => `${String(error)} ${JSON.stringify(error)}`).join()
@@ -402,22 +402,25 @@ const testManners = (test: TestFn, contract: SwapContract): void => {
 
 const open = ({ plugin, options }: SwapContract): SwapHome => openSwapHome(plugin, options)
 
-const ask = (home: SwapHome, { from, to }: SwapContract, options: Parameters<SwapHome['ask']>[0]): Asked =>
-  home.ask({ from: ASSETS[from], to: ASSETS[to], amount: AMOUNTS[from], ...options })
+const query = (
+  home: SwapHome,
+  { from, to }: SwapContract,
+  options: Parameters<SwapHome['query']>[0]
+): Requested => home.query({ from: ASSETS[from], to: ASSETS[to], amount: AMOUNTS[from], ...options })
 
 const put = (
   home: SwapHome,
   { plugin }: SwapContract,
   reply: ReturnType<typeof refusalReply>
 ): (() => void) =>
-  home.world.providers.use(answerInstead({ clock: home.clock, chance: () => 0 }, reply), plugin.id)
+  home.world.providers.use(answerInstead({ clock: home.clock, random: () => 0 }, reply), plugin.id)
 
 /** How a request failed; an offer fails the test. */
-const failure = async (t: ExecutionContext, asked: Asked): Promise<unknown> => {
+const failure = async (t: ExecutionContext, requested: Requested): Promise<unknown> => {
   try {
-    await asked.done
+    await requested.done
   } catch (error) {
-    t.is(asked.offers.length, 0)
+    t.is(requested.offers.length, 0)
     return error
   }
   t.fail('It went well')

@@ -13,7 +13,7 @@ import type { Disk } from '../../kernel/io/disk.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'
-import { askerOf, boxOf, id, ROOT, rootData } from '../helpers/fake-login.ts'
+import { boxOf, id, ROOT, requesterOf, rootData } from '../helpers/fake-login.ts'
 import { makeSeededRandom } from '../helpers/seeded-random.ts'
 
 const KEY = 'ab'.repeat(20)
@@ -29,15 +29,15 @@ const makeIo = (clock: FakeClock = makeFakeClock()): Io => {
 }
 
 const change = async (world: FakeWorld): Promise<void> => {
-  const ask = askerOf(world.server)
-  await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
-  await ask('POST', `/store/${KEY}/`, { changes: { 'a.json': boxOf(1), 'b.json': boxOf(2) } })
-  await ask('POST', `/store/${KEY}/`, { changes: { 'a.json': null, 'b.json': boxOf(3) } })
-  await ask('PUT', '/lobby/abc', { data: { publicKey: id(5) } })
+  const query = requesterOf(world.server)
+  await query('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
+  await query('POST', `/store/${KEY}/`, { changes: { 'a.json': boxOf(1), 'b.json': boxOf(2) } })
+  await query('POST', `/store/${KEY}/`, { changes: { 'a.json': null, 'b.json': boxOf(3) } })
+  await query('PUT', '/lobby/abc', { data: { publicKey: id(5) } })
   const other = { loginId: id(60), loginAuth: id(61) }
   const child = { ...other, appId: 'a', loginAuthBox: boxOf(1), parentBox: boxOf(2), userId: undefined }
-  await ask('POST', '/login/create', { ...ROOT, data: child })
-  await ask('POST', '/login/delete', other)
+  await query('POST', '/login/create', { ...ROOT, data: child })
+  await query('POST', '/login/delete', other)
   world.server.db.saveApp('a', { appName: 'A', imageUrl: 'https://example.org/a' })
   world.server.db.saveApp('b', { appName: 'B' })
   world.server.db.saveApp('b', null)
@@ -97,10 +97,10 @@ test('engines reach the chain by TCP and WebSocket, until the network is cut', a
   const world = makeFakeWorld({ io: makeIo() })
   world.chain.mine(3)
   const io = world.ioFor(makeIo())
-  const heard: string[] = []
+  const received: string[] = []
   const closed: string[] = []
   const handlersOf = (name: string) => ({
-    onText: (text: string) => heard.push(`${name} ${text}`),
+    onText: (text: string) => received.push(`${name} ${text}`),
     onClose: () => closed.push(name)
   })
   const tcp = await io.connect?.({ host: 'localhost', port: 50001, isTls: false }, handlersOf('tcp'))
@@ -114,8 +114,8 @@ test('engines reach the chain by TCP and WebSocket, until the network is cut', a
     channel?.send(request('server.version', ['test', '1.4']) + end)
     channel?.send(request('blockchain.headers.subscribe', []) + end)
   }
-  while (heard.length < 4) await setImmediate()
-  t.is(heard.filter(text => text.includes('"height":3')).length, 2)
+  while (received.length < 4) await setImmediate()
+  t.is(received.filter(text => text.includes('"height":3')).length, 2)
   world.setOnline(false)
   while (closed.length < 2) await setImmediate()
   await t.throwsAsync(io.fetch('http://localhost/v1/edgeServers'), { message: 'Fake network error' })
@@ -135,10 +135,10 @@ test('a slow and lossy network stays so in a world that is opened again, until i
   const open = () => openPersistentWorld({ disk: memoryDisk(files), io: makeIo(clock) })
   let world = await open()
   t.deepEqual(world.network.current, { isOnline: true, latency: { from: 0, to: 0 }, failRate: 0 })
-  const heard: boolean[] = []
-  const stop = world.network.onChange(({ isOnline }) => heard.push(isOnline))
+  const received: boolean[] = []
+  const stop = world.network.onChange(({ isOnline }) => received.push(isOnline))
   world.network.change({ failRate: 1 })
-  await t.throwsAsync(askerOf(world.server)('GET', '/v1/edgeServers'), { message: 'Fake network error' })
+  await t.throwsAsync(requesterOf(world.server)('GET', '/v1/edgeServers'), { message: 'Fake network error' })
   world.network.change({ failRate: 0, latency: { from: 100, to: 100 }, isOnline: false })
   stop()
   const before = world.network.current
@@ -156,16 +156,16 @@ test('a slow and lossy network stays so in a world that is opened again, until i
 
   world = await open()
   t.deepEqual(world.network.current, before)
-  await t.throwsAsync(askerOf(world.server)('GET', '/v1/edgeServers'), { message: 'Fake network error' })
+  await t.throwsAsync(requesterOf(world.server)('GET', '/v1/edgeServers'), { message: 'Fake network error' })
   world.setOnline(true)
-  const reply = askerOf(world.server)('GET', '/v1/edgeServers')
+  const reply = requesterOf(world.server)('GET', '/v1/edgeServers')
   await clock.advance(99)
   t.is(await Promise.race([reply, setImmediate('late')]), 'late')
   await clock.advance(1)
   t.is((await reply).status, 200)
   world.network.change({ latency: { from: 0, to: 0 } })
-  t.is((await askerOf(world.server)('GET', '/v1/edgeServers')).status, 200)
-  t.deepEqual(heard, [true, false])
+  t.is((await requesterOf(world.server)('GET', '/v1/edgeServers')).status, 200)
+  t.deepEqual(received, [true, false])
 })
 
 test('a world goes through JSON and back unchanged, and damaged JSON is refused', async t => {
@@ -214,7 +214,7 @@ test('a world on a disk is the same after it is opened again, change by change a
       const before = JSON.stringify(world.toJson())
       world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo(), ...options })
       t.is(JSON.stringify(world.toJson()), before)
-      await askerOf(world.server)('POST', `/store/${KEY}/`, { changes: { [`${round}`]: boxOf(round) } })
+      await requesterOf(world.server)('POST', `/store/${KEY}/`, { changes: { [`${round}`]: boxOf(round) } })
       world.chain.mine()
       await world.close()
     }
@@ -226,11 +226,11 @@ test('deleted logins stay deleted and apps known in a world that is opened again
   const files = new Map<string, string>()
   const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
   await change(world)
-  await askerOf(world.server)('POST', '/login/delete', ROOT)
+  await requesterOf(world.server)('POST', '/login/delete', ROOT)
   await world.close()
   const { server } = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
   t.is(server.db.counts.logins, 0)
-  t.is((await askerOf(server)('POST', '/login', ROOT)).code, 3)
+  t.is((await requesterOf(server)('POST', '/login', ROOT)).code, 3)
   t.is(server.db.app('a')?.appName, 'A')
   t.is(server.db.app('b'), undefined)
 })
@@ -240,29 +240,29 @@ test('what was answered is on the disk, wherever the disk stops taking writes', 
   for (let isDone = false; !isDone; failAt += 1) {
     const files = new Map<string, string>()
     const { disk, writes } = failing(files, failAt)
-    const told: string[] = []
+    const reported: string[] = []
     try {
       const world = await openPersistentWorld({ disk, io: makeIo(), limits: { files: 4, minLength: 1e9 } })
-      const ask = askerOf(world.server)
-      const made = await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
-      if (made.code === 0) told.push('login')
+      const query = requesterOf(world.server)
+      const made = await query('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
+      if (made.code === 0) reported.push('login')
       else t.deepEqual([made.status, made.code], [503, 1])
       for (let count = 0; count < 6; count += 1) {
-        const reply = await ask('POST', `/store/${KEY}/`, { changes: { [`f${count}`]: boxOf(count) } })
-        if (reply.status === 200) told.push(`f${count}`)
+        const reply = await query('POST', `/store/${KEY}/`, { changes: { [`f${count}`]: boxOf(count) } })
+        if (reply.status === 200) reported.push(`f${count}`)
       }
     } catch (error) {
       t.true(isWalletError(error, 'STORAGE_FULL'))
     }
     isDone = writes() < failAt
     const again = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
-    const ask = askerOf(again.server)
-    const { code } = await ask('POST', '/login', ROOT)
-    if (told.includes('login')) t.is(code, 0)
-    const { changes = {} } = (await ask('GET', `/store/${KEY}/`)).body
-    for (const name of told)
+    const query = requesterOf(again.server)
+    const { code } = await query('POST', '/login', ROOT)
+    if (reported.includes('login')) t.is(code, 0)
+    const { changes = {} } = (await query('GET', `/store/${KEY}/`)).body
+    for (const name of reported)
       if (name !== 'login') t.true(name in changes, `${name} was lost at write ${failAt}`)
-    if (isDone) t.is(told.length, 7)
+    if (isDone) t.is(reported.length, 7)
   }
   t.true(failAt > 8)
 })
@@ -279,9 +279,9 @@ test('when the disk takes writes again, everything that waited is saved', async 
     }
   }
   const world = await openPersistentWorld({ disk: moody, io: makeIo() })
-  const heard: string[] = []
+  const received: string[] = []
   const lost = new Promise<Error | undefined>(resolve => {
-    const handlers = { onText: (text: string) => heard.push(text), onClose: resolve }
+    const handlers = { onText: (text: string) => received.push(text), onClose: resolve }
     const io = world.ioFor(makeIo())
     void io.connect?.({ host: 'localhost', port: 50001, isTls: false }, handlers).then(channel => {
       isFull = true
@@ -290,7 +290,7 @@ test('when the disk takes writes again, everything that waited is saved', async 
     })
   })
   t.true(isWalletError(await lost, 'STORAGE_FULL'))
-  t.deepEqual(heard, [])
+  t.deepEqual(received, [])
   await t.throwsAsync(world.saved())
   isFull = false
   await world.saved()
@@ -301,11 +301,11 @@ test('when the disk takes writes again, everything that waited is saved', async 
 test('changes made together share one write', async t => {
   const { disk, writes } = failing(new Map(), Number.POSITIVE_INFINITY)
   const world = await openPersistentWorld({ disk, io: makeIo() })
-  const ask = askerOf(world.server)
-  await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
+  const query = requesterOf(world.server)
+  await query('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
   const before = writes()
   const uploads = Array.from({ length: 100 }, (_, count) =>
-    ask('POST', `/store/${KEY}/`, { changes: { [`f${count}`]: boxOf(count) } })
+    query('POST', `/store/${KEY}/`, { changes: { [`f${count}`]: boxOf(count) } })
   )
   for (const { status } of await Promise.all(uploads)) t.is(status, 200)
   t.true(writes() - before <= 3, `${writes() - before} writes`)
@@ -351,14 +351,14 @@ test('ten thousand repo files stay fast to write and to open', async t => {
   }
   const files = new Map<string, string>()
   const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
-  const ask = askerOf(world.server)
-  await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
+  const query = requesterOf(world.server)
+  await query('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
   const started = spent()
   let hash = ''
   for (let count = 0; count < 100; count += 1) {
     const changes: Record<string, unknown> = {}
     for (let file = 0; file < 100; file += 1) changes[`transaction/${count}-${file}.json`] = boxOf(file)
-    hash = (await ask('POST', `/store/${KEY}/${hash}`, { changes })).body.hash
+    hash = (await query('POST', `/store/${KEY}/${hash}`, { changes })).body.hash
   }
   const written = spent()
   const again = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })

@@ -30,7 +30,7 @@ export type CredentialAction =
 export type RequestFate =
   | { readonly kind: 'served' | 'unseen' | 'reply lost' | 'twice' }
   | { readonly kind: 'late'; readonly rounds: number }
-  | { readonly kind: 'slow request' | 'slow reply'; readonly turns: number }
+  | { readonly kind: 'slow request' | 'slow reply'; readonly mutex: number }
 
 /** What both devices do at one time, and what becomes of their requests, in order; later ones are served. */
 export interface CredentialRound {
@@ -89,7 +89,7 @@ const anyFate: fc.Arbitrary<RequestFate> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       kind: fc.constantFrom('slow request', 'slow reply'),
-      turns: fc.integer({ min: 1, max: 12 })
+      mutex: fc.integer({ min: 1, max: 12 })
     })
   }
 ) as fc.Arbitrary<RequestFate>

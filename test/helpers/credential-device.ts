@@ -13,7 +13,7 @@ import { openDevice } from './device.ts'
 type Untyped = any
 
 /** A request that asked for a change, as the server got it. */
-export interface AskedChange {
+export interface RequestedChange {
   readonly device: CredentialDevice
   readonly action: CredentialAction
   /** Such as `POST /v2/login/pin2`. */
@@ -27,13 +27,13 @@ export interface AskedChange {
   readonly isNameOld: boolean
   readonly fate: RequestFate['kind']
   /** How many of the changes that the server made the device knew of. */
-  readonly heard: number
+  readonly received: number
   /** Milliseconds. */
-  readonly askedAt: number
+  readonly requestedAt: number
 }
 
 /** A change that the server made. */
-export interface MadeChange extends AskedChange {
+export interface MadeChange extends RequestedChange {
   /** Milliseconds. */
   readonly madeAt: number
 }
@@ -66,7 +66,7 @@ export class CredentialDevice {
   action: CredentialAction = { kind: 'nothing' }
   password: string | undefined
   /** How many of the changes that the server made this device knows of. */
-  #heard = 0
+  #received = 0
 
   constructor(net: CredentialNet, saved: SavedDevice) {
     this.net = net
@@ -130,7 +130,7 @@ export class CredentialDevice {
   }
 
   /** Does what somebody does on this device. */
-  async act(action: CredentialAction, fates: readonly RequestFate[]): Promise<void> {
+  async runAction(action: CredentialAction, fates: readonly RequestFate[]): Promise<void> {
     this.action = action
     this.password = await this.#believedPassword()
     this.#fates = [...fates]
@@ -205,25 +205,25 @@ export class CredentialDevice {
       ...io,
       fetch: (url, options = {}) => {
         const isLogin = /\/api\/v2\/(?:login|sync)/.test(url)
-        return isLogin ? this.#ask(io.fetch, url, options) : io.fetch(url, options)
+        return isLogin ? this.#query(io.fetch, url, options) : io.fetch(url, options)
       }
     }
   }
 
-  async #ask(fetch: Io['fetch'], url: string, options: FetchOptions): Promise<FetchReply> {
+  async #query(fetch: Io['fetch'], url: string, options: FetchOptions): Promise<FetchReply> {
     const { signal: _, ...rest } = options
     const fate = this.#fates.shift() ?? SERVED
-    const asked = this.#askedChange(url, rest, fate)
-    let told: number | undefined
+    const requested = this.#requestedChange(url, rest, fate)
+    let reported: number | undefined
     const deliver = async (): Promise<FetchReply> => {
       const reply = await fetch(url, rest)
       const { status_code: code, results } = JSON.parse(reply.text)
-      if (code === 0 && asked !== undefined) this.#noteMade(asked)
-      if (code === 0 && (url.endsWith('/login') || results === true)) told ??= this.net.made.length
+      if (code === 0 && requested !== undefined) this.#noteMade(requested)
+      if (code === 0 && (url.endsWith('/login') || results === true)) reported ??= this.net.made.length
       return reply
     }
     const reply = await this.#meet(fate, deliver)
-    this.#heard = Math.max(this.#heard, told ?? 0)
+    this.#received = Math.max(this.#received, reported ?? 0)
     return reply
   }
 
@@ -245,35 +245,35 @@ export class CredentialDevice {
         this.net.late.push({ rounds: fate.rounds, deliver: async () => void (await deliver()) })
         throw new Error('There is no reply yet')
       case 'slow request':
-        await settle(fate.turns)
+        await settle(fate.mutex)
         return deliver()
       case 'slow reply': {
         const reply = await deliver()
-        await settle(fate.turns)
+        await settle(fate.mutex)
         return reply
       }
     }
   }
 
-  #askedChange(
+  #requestedChange(
     url: string,
     { method = 'GET', body = '' }: FetchOptions,
     { kind: fate }: RequestFate
-  ): AskedChange | undefined {
+  ): RequestedChange | undefined {
     const path = url.slice(url.indexOf('/v2/'))
     if (!/^\/v2\/login\/(?:password|pin2|recovery2|otp|username)$/.test(path)) return undefined
     const { action, account, pin, password } = this
     const username = account.username ?? ''
     const isNameOld = this.#isNameOld(username)
-    const askedAt = this.net.place.clock.now()
-    const believed = { username, pin, password, isNameOld, heard: this.#heard, askedAt }
+    const requestedAt = this.net.place.clock.now()
+    const believed = { username, pin, password, isNameOld, received: this.#received, requestedAt }
     return { device: this, action, route: `${method} ${path}`, body: JSON.parse(body), ...believed, fate }
   }
 
-  #noteMade(asked: AskedChange): void {
+  #noteMade(requested: RequestedChange): void {
     const { made, names, place } = this.net
-    made.push({ ...asked, madeAt: place.clock.now() })
-    const { action, route, body } = asked
+    made.push({ ...requested, madeAt: place.clock.now() })
+    const { action, route, body } = requested
     if (action.kind !== 'change username' || route !== RENAME || body.data.userId === undefined) return
     names.push({ name: action.username, since: place.clock.now() })
   }

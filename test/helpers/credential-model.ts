@@ -31,7 +31,7 @@ export const stateAfter = (
 ): CredentialState => {
   let state = beginning
   for (const [index, change] of changes.entries()) {
-    const missed = changes.slice(change.heard, index).filter(other => isMissed(change, other))
+    const missed = changes.slice(change.received, index).filter(other => isMissed(change, other))
     state =
       change.body.loginId === rootId
         ? afterChange(state, change, missed)
@@ -46,7 +46,7 @@ const nameIn = ({ username }: CredentialState, change: MadeChange): string =>
 
 /** A device that changes something has heard of what others changed, but in the last minute. */
 const isMissed = (change: MadeChange, other: MadeChange): boolean =>
-  other.device !== change.device && other.madeAt >= change.askedAt - 60_000
+  other.device !== change.device && other.madeAt >= change.requestedAt - 60_000
 
 const afterChange = (
   state: CredentialState,

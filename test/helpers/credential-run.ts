@@ -146,7 +146,7 @@ const doing = async (
 ): Promise<void> => {
   const { made } = device.net
   const before = made.length
-  await device.act(action, fates)
+  await device.runAction(action, fates)
   // A change that asks afterwards shows what the other device has changed since.
   if (made.slice(before).every(change => change.device === device)) await checkDone(device, action)
 }
@@ -159,7 +159,7 @@ const checkEnd = (
 ): void => {
   if (end.status === 'rejected') {
     if (!isWalletError(end.reason)) throw end.reason
-    if (!TROUBLE.has(end.reason.code))
+    if (!FAULT_CODES.has(end.reason.code))
       throw new Error(`${action.kind}: ${end.reason.code}`, { cause: end.reason })
     if (REFUSED_HERE.has(end.reason.code))
       same(isMade(net, action), false, `${action.kind} refused, but made`)
@@ -175,7 +175,7 @@ const isMade = ({ made, rootId }: CredentialNet, action: CredentialAction): bool
 
 const REFUSED_HERE: ReadonlySet<string> = new Set(['PIN_MISSING', 'PASSWORD', 'USERNAME_WITHOUT_PASSWORD'])
 // A PIN that was made from the name while another device had just changed it holds the ids of that name.
-const TROUBLE: ReadonlySet<string> = new Set([
+const FAULT_CODES: ReadonlySet<string> = new Set([
   ...REFUSED_HERE,
   'NETWORK',
   'OTP',

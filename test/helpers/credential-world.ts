@@ -19,14 +19,14 @@ export interface CredentialWorld {
 export const makeCredentialWorld = (seed: number, saved?: Json): CredentialWorld => {
   const clock = makeFakeClock()
   const crypto = quickCrypto
-  const chance = makeRandom(seed)
+  const seededRandom = makeRandom(seed)
   const random = (count: number): Uint8Array =>
-    Uint8Array.from({ length: count }, () => Math.floor(chance() * 256))
+    Uint8Array.from({ length: count }, () => Math.floor(seededRandom() * 256))
   const world = makeFakeWorld({ io: { clock, crypto, random }, ...(saved === undefined ? {} : { saved }) })
   return { world, clock, makeIo: () => world.ioFor({ ...makeNodeIo(), crypto, random }) }
 }
 
 /** Lets everything come to rest that waits for no time. */
-export const settle = async (turns = 60): Promise<void> => {
-  for (let turn = 0; turn < turns; turn += 1) await setImmediate()
+export const settle = async (mutex = 60): Promise<void> => {
+  for (let turn = 0; turn < mutex; turn += 1) await setImmediate()
 }

@@ -54,20 +54,25 @@ export class PromiseBook {
   }
 
   /** Makes a change; until it is answered, the old and the new value are right. */
-  async change(fact: Fact, value: string, act: () => Promise<unknown>, isElsewhere = false): Promise<void> {
+  async change(
+    fact: Fact,
+    value: string,
+    runAction: () => Promise<unknown>,
+    isElsewhere = false
+  ): Promise<void> {
     if (!this.hasPower()) return
     const { values } = this.#expected.get(fact.join()) ?? { values: [NOTHING] }
     const expected: Expected = { fact, values: [...values, value], isElsewhere }
     this.expect(expected)
-    await act()
+    await runAction()
     if (!isElsewhere && this.hasPower()) this.expect({ ...expected, values: [value] })
   }
 
   /** {@link change} to a value that only the answer tells; until then, anything is right. */
-  async changeTo(fact: Fact, act: () => Promise<string>): Promise<void> {
+  async changeTo(fact: Fact, runAction: () => Promise<string>): Promise<void> {
     if (!this.hasPower()) return
     this.forget(fact)
-    const value = await act()
+    const value = await runAction()
     if (!this.hasPower()) return
     this.expect({ fact, values: [value], isElsewhere: false })
   }
@@ -78,7 +83,7 @@ export class PromiseBook {
   }
 
   /** After a sync, what was said elsewhere is true here. */
-  heardOfAll(): void {
+  knowsAll(): void {
     if (!this.hasPower()) return
     for (const expected of this.#expected.values()) {
       if (expected.isElsewhere) this.expect({ ...expected, values: expected.values.slice(-1) })

@@ -49,7 +49,7 @@ export const makeCutHome = async (isLight = false): Promise<CutHome> => {
   const book = new PromiseBook()
   const account = await device.signUp(isLight ? { pin: '1234' } : CUT_USER)
   const loginKey = isLight ? { loginKey: await account.getLoginKey() } : {}
-  const until = async (act: Promise<void>): Promise<void> => void (await device.until(act))
+  const until = async (runAction: Promise<void>): Promise<void> => void (await device.until(runAction))
   const made = await device.until(
     account.createCurrencyWallets([
       { type: TYPE, name: 'Savings' },
@@ -207,7 +207,7 @@ export const CUT_STORIES: readonly CutStory[] = [
       await changeSettings(account, book, 'ours')
       await account.sync()
       await pause()
-      book.heardOfAll()
+      book.knowsAll()
       await book.change(['note', savings, 'in-1'], 'ours again', () =>
         wallet.saveTxMetadata('in-1', { notes: 'ours again' })
       )

@@ -102,7 +102,7 @@ interface StagedDevice {
 
 class Stage {
   readonly #kind: ScheduleKind
-  readonly #chance: () => number
+  readonly #seededRandom: () => number
   /** For what the devices draw themselves. */
   readonly #dice: () => number
   readonly #clock: FakeClock = makeFakeClock()
@@ -117,7 +117,7 @@ class Stage {
 
   constructor(kind: ScheduleKind, seed: number) {
     this.#kind = kind
-    this.#chance = makeRandom(seed)
+    this.#seededRandom = makeRandom(seed)
     this.#dice = makeRandom(seed + 1_000_003)
     const { crypto } = makeNodeIo()
     const db = new FakeDb(crypto)
@@ -155,7 +155,7 @@ class Stage {
 
   /** Everybody edits, then everybody syncs. */
   async playRound(): Promise<void> {
-    for (const device of this.#devices) await this.#act(device)
+    for (const device of this.#devices) await this.#runAction(device)
     const isAtOnce = this.#kind.syncs === 'at once'
     const running: Promise<void>[] = []
     for (const device of this.#devices) {
@@ -180,7 +180,7 @@ class Stage {
     }
     for (let edits = 0; edits < 8 * this.#devices.length; edits += 1) {
       await this.#clock.advance(this.#upTo(10 * SECOND))
-      await this.#act(this.#any(this.#devices))
+      await this.#runAction(this.#any(this.#devices))
     }
     for (const { loop } of this.#devices) loop?.close()
     await this.#clock.advance(120 * SECOND)
@@ -214,13 +214,13 @@ class Stage {
     )
   }
 
-  async #act(device: StagedDevice): Promise<void> {
-    const edits = 1 + Math.floor(this.#chance() * 2)
+  async #runAction(device: StagedDevice): Promise<void> {
+    const edits = 1 + Math.floor(this.#seededRandom() * 2)
     for (let i = 0; i < edits; i += 1) {
       const path = this.#any(this.#paths(device))
       if (this.#may('delete', 0.1) && (await this.#remove(device, path))) continue
       if (this.#may('put back', 0.4) && (await this.#restore(device, path))) continue
-      const isNew = this.#chance() < 0.2
+      const isNew = this.#seededRandom() < 0.2
       await this.#edit(device, path, isNew ? `ids/${this.#nextValue(device)}` : this.#any(FIELDS))
     }
   }
@@ -310,7 +310,7 @@ class Stage {
     done.then(() => {
       isDone = true
     })
-    for (let turns = 0; turns < 400; turns += 1) {
+    for (let mutex = 0; mutex < 400; mutex += 1) {
       await this.#clock.advance(this.#isHonest ? 5 : SECOND)
       if (isDone) return
     }
@@ -324,15 +324,15 @@ class Stage {
   }
 
   #may(what: NonNullable<ScheduleKind['also']>[number], share: number): boolean {
-    return !this.#isHonest && this.#kind.also?.includes(what) === true && this.#chance() < share
+    return !this.#isHonest && this.#kind.also?.includes(what) === true && this.#seededRandom() < share
   }
 
   #any<T>(items: readonly T[]): T {
-    return items[Math.floor(this.#chance() * items.length)] as T
+    return items[Math.floor(this.#seededRandom() * items.length)] as T
   }
 
   #upTo(most: number): number {
-    return Math.floor(this.#chance() * most)
+    return Math.floor(this.#seededRandom() * most)
   }
 
   #nextValue({ name }: StagedDevice): string {

@@ -14,7 +14,7 @@ import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 export interface Stage {
   readonly devtools: Devtools
   readonly clock: FakeClock
-  tell<H extends HookName>(hook: H, told: HookSnapshot<H>): void
+  emit<H extends HookName>(hook: H, reported: HookSnapshot<H>): void
   /** Lets messages arrive; no time passes. */
   settle(): Promise<void>
 }
@@ -23,15 +23,15 @@ export interface Stage {
 export const makeStage = (options: Partial<DevtoolsOptions> = {}): Stage => {
   const clock = makeFakeClock()
   const devtools = makeDevtools({ clock, ...options })
-  const taps = new Map<string, (told: never) => void>()
+  const taps = new Map<string, (reported: never) => void>()
   const hooks = Object.fromEntries(
-    hookNames.map(name => [name, { tap: (_: string, fn: (told: never) => void) => taps.set(name, fn) }])
+    hookNames.map(name => [name, { tap: (_: string, fn: (reported: never) => void) => taps.set(name, fn) }])
   )
   devtools.plugin.apply({ hooks } as unknown as ObserverHost)
   return {
     devtools,
     clock,
-    tell: (hook, told) => taps.get(hook)?.(told as never),
+    emit: (hook, reported) => taps.get(hook)?.(reported as never),
     settle: () => clock.advance(0)
   }
 }

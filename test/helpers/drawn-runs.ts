@@ -19,7 +19,7 @@ export const drawSeed = (t: Pick<ExecutionContext, 'log'>): number => {
 }
 
 /** A stream of chance that one seed repeats. */
-export interface Chance {
+export interface SeededRandom {
   /** An integer from 0 up to, and without, `bound`. */
   below(bound: number): number
   /** True once in `n` on average. */
@@ -28,7 +28,7 @@ export interface Chance {
 }
 
 /** Makes the stream of a seed (mulberry32). */
-export const makeChance = (seed: number): Chance => {
+export const makeSeededRandom = (seed: number): SeededRandom => {
   let state = seed >>> 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0

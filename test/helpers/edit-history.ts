@@ -1,7 +1,7 @@
 /** Why an edit may be gone although nobody changed its field later. */
 export type LossReason =
   /** A deployed client, or a deletion, that could not know of it: a device has said so and keeps the text. */
-  | 'told'
+  | 'reported'
   /** It was the deployed client's own. */
   | 'deployed client'
   | 'server replaced'
@@ -35,7 +35,7 @@ export class EditHistory {
   readonly edits: Edit[] = []
   /** How many edits were gone, and nobody could have kept them. */
   readonly losses: Record<LossReason, number> = {
-    told: 0,
+    reported: 0,
     'deployed client': 0,
     'server replaced': 0
   }
@@ -96,7 +96,7 @@ export class EditHistory {
     path: string,
     field: string,
     value: string | undefined,
-    isTold: (edit: Edit) => boolean
+    isReported: (edit: Edit) => boolean
   ): string | undefined {
     const edits = this.edits.filter(edit => edit.path === path && (edit.field === field || isDeletion(edit)))
     const isMaker = (edit: Edit): boolean =>
@@ -106,15 +106,15 @@ export class EditHistory {
     if (makers.length === 0) return `${path} ${field} holds ${value}, which nobody wrote`
     const missing = makers.map(maker => this.#missingAfter(edits, maker))
     // What a later edit, or one of the same time, had replaced is gone with that one.
-    const told = edits.filter(isTold)
+    const reported = edits.filter(isReported)
     const isExcused = (edit: Edit): boolean =>
-      this.#excused.has(edit.id) || told.some(({ id }) => id === edit.id || !edit.seen.has(id))
+      this.#excused.has(edit.id) || reported.some(({ id }) => id === edit.id || !edit.seen.has(id))
     const best = missing.find(list => list.every(isExcused))
     if (best === undefined) {
       const lost = missing.at(-1)?.filter(edit => !isExcused(edit)) ?? []
       return `${path} ${field} holds ${value}, but later came ${lost.map(nameOf).join(', ')}`
     }
-    for (const { id } of best) this.losses[this.#excused.get(id) ?? 'told'] += 1
+    for (const { id } of best) this.losses[this.#excused.get(id) ?? 'reported'] += 1
     return undefined
   }
 

@@ -20,19 +20,19 @@ export interface ServerBench {
   readonly server: FakeServer
   readonly clock: FakeClock
   /** Asks; the route is below `/api/v2` unless it begins with `/v1` or `/api`. */
-  ask(method: string, route: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  query(method: string, route: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
 }
 
 /** Makes a server to test. */
 export const makeServerBench = (options: Partial<FakeServerOptions> = {}): ServerBench => {
   const clock = makeFakeClock()
   const server = new FakeServer({ crypto: makeNobleCrypto(clock), clock, ...options })
-  return { server, clock, ask: askerOf(server) }
+  return { server, clock, query: requesterOf(server) }
 }
 
 /** A short way to ask any server. */
-export const askerOf =
-  (server: FakeServer): ServerBench['ask'] =>
+export const requesterOf =
+  (server: FakeServer): ServerBench['query'] =>
   async (method, route, body, headers = {}) => {
     const path = /^\/(?:v1|api)\b/.test(route) ? route : `/api/v2${route}`
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)

@@ -13,7 +13,7 @@ export interface HistoryDevice extends Device {
   /** What the wallet is shown in; a test may change it. */
   readonly settings: { fiatCode: string }
   /** The txids whose files a sync changed, as far as they were told. */
-  readonly told: string[]
+  readonly reported: string[]
   /** The hash of a txid in the names of its files. */
   hashOf(txid: string): string
   /** Resolves when everything that a sync brought has been taken in. */
@@ -55,16 +55,16 @@ export const openHistory = async (
     config: { getSnapshot: () => ({ allTokens: tokensOf(options.tokens ?? {}) }) },
     report: error => void device.reports.push(error)
   })
-  const told: string[] = []
+  const reported: string[] = []
   let taking: Promise<unknown> = Promise.resolve()
   device.repo.onServerChange(paths => {
-    taking = table.applyFiles(paths).then(txids => told.push(...txids))
+    taking = table.applyFiles(paths).then(txids => reported.push(...txids))
   })
   return {
     ...device,
     table,
     settings,
-    told,
+    reported,
     hashOf,
     async settled() {
       await taking

@@ -59,13 +59,13 @@ export const runInProcess = async (
 }
 
 const collector = (
-  hear?: (text: string) => void
+  receive?: (text: string) => void
 ): { readonly stream: NodeJS.WriteStream; text(): string } => {
   const chunks: string[] = []
   const stream = new PassThrough()
   stream.setEncoding('utf8').on('data', (text: string) => {
     chunks.push(text)
-    hear?.(text)
+    receive?.(text)
   })
   return { stream: stream as unknown as NodeJS.WriteStream, text: () => chunks.join('') }
 }

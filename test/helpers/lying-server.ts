@@ -1,7 +1,7 @@
 import type { Channel, Io, Json } from '../../kernel/plugin-api.ts'
 
 /** What was asked. */
-export interface Asked {
+export interface Requested {
   readonly method: string
   readonly params: readonly Json[]
 }
@@ -18,9 +18,9 @@ export interface Answer {
 /** How an Electrum server lies. What is absent is told truly. */
 export interface Lies {
   /** False: the honest server behind it never gets the question. What is answered instead, if anything. */
-  ask?(asked: Asked): { readonly answer?: Omit<Answer, 'id'> } | undefined
+  query?(requested: Requested): { readonly answer?: Omit<Answer, 'id'> } | undefined
   /** Changes an answer, or what is pushed; undefined: nothing comes. */
-  answer?(asked: Asked, answer: Answer): Answer | undefined
+  answer?(requested: Requested, answer: Answer): Answer | undefined
 }
 
 /** An io whose Electrum servers tell `lies`; they can be changed while it runs. */
@@ -30,20 +30,20 @@ export const withLies = (io: Io, lies: Lies): Io => {
   return {
     ...io,
     async connect(address, handlers) {
-      const asked = new Map<number, Asked>()
-      const tell = (answer: Answer): void => handlers.onText(`${JSON.stringify(answer)}\n`)
+      const requested = new Map<number, Requested>()
+      const emit = (answer: Answer): void => handlers.onText(`${JSON.stringify(answer)}\n`)
       const channel: Channel = await connect(address, {
         ...handlers,
         onText(text) {
           for (const line of text.split('\n')) {
             if (line === '') continue
             const answer = JSON.parse(line) as Answer
-            const question = asked.get(answer.id ?? -1) ?? {
+            const question = requested.get(answer.id ?? -1) ?? {
               method: answer.method ?? '',
               params: (answer.params ?? []) as readonly Json[]
             }
             const said = lies.answer === undefined ? answer : lies.answer(question, answer)
-            if (said !== undefined) tell(said)
+            if (said !== undefined) emit(said)
           }
         }
       })
@@ -52,11 +52,11 @@ export const withLies = (io: Io, lies: Lies): Io => {
         send(text) {
           for (const line of text.split('\n')) {
             if (line === '') continue
-            const { id, method, params } = JSON.parse(line) as Asked & { readonly id: number }
-            asked.set(id, { method, params })
-            const instead = lies.ask?.({ method, params })
+            const { id, method, params } = JSON.parse(line) as Requested & { readonly id: number }
+            requested.set(id, { method, params })
+            const instead = lies.query?.({ method, params })
             if (instead === undefined) channel.send(`${line}\n`)
-            else if (instead.answer !== undefined) tell({ id, ...instead.answer })
+            else if (instead.answer !== undefined) emit({ id, ...instead.answer })
           }
         }
       }

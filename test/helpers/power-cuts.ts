@@ -186,7 +186,7 @@ export const recover = async (
     await account.sync()
     // What another device changed is shown a moment later.
     await secondOf(place)
-    promised.heardOfAll()
+    promised.knowsAll()
     for (const what of await promised.broken(account)) lose(`after the sync, ${what}`)
   })
   const again = makeCutDevice(place, left, { loginKey })

@@ -41,7 +41,7 @@ export interface RateHomeOptions {
 /** Makes a device with rate plugins, and nobody logged in. */
 export const openRateHome = async (t: ExecutionContext, options: RateHomeOptions = {}): Promise<RateHome> => {
   const { plugins = [], clock = makeFakeClock(), disk = memoryDisk() } = options
-  const told = { changes: [], routes: [], faults: [], lines: [] } as Pick<
+  const reported = { changes: [], routes: [], faults: [], lines: [] } as Pick<
     RateHome,
     'changes' | 'routes' | 'faults' | 'lines'
   >
@@ -50,10 +50,10 @@ export const openRateHome = async (t: ExecutionContext, options: RateHomeOptions
     kind: 'observer',
     id: 'watcher',
     apply({ hooks }) {
-      hooks.ratesChanged.tap('watcher', change => void told.changes.push(change))
-      hooks.routeFound.tap('watcher', route => void told.routes.push(route))
-      hooks.pluginFault.tap('watcher', fault => void told.faults.push(fault))
-      hooks.logged.tap('watcher', line => void told.lines.push(line))
+      hooks.ratesChanged.tap('watcher', change => void reported.changes.push(change))
+      hooks.routeFound.tap('watcher', route => void reported.routes.push(route))
+      hooks.pluginFault.tap('watcher', fault => void reported.faults.push(fault))
+      hooks.logged.tap('watcher', line => void reported.lines.push(line))
     }
   }
   const kernel = await createKernel({
@@ -72,18 +72,18 @@ export const openRateHome = async (t: ExecutionContext, options: RateHomeOptions
     ]
   })
   t.teardown(() => kernel.close())
-  return { clock, kernel, rates: kernel.context.rates, ...told, reports }
+  return { clock, kernel, rates: kernel.context.rates, ...reported, reports }
 }
 
 /** A rate plugin that answers as the test says, and what it was asked. */
 export interface ToySource extends RatePlugin {
-  readonly asked: (readonly RatePair[])[]
-  readonly desks: RateContext[]
+  readonly requested: (readonly RatePair[])[]
+  readonly contexts: RateContext[]
 }
 
 /** What a toy source does with a desk; a list is offered as it is. */
 export type ToyAnswer =
-  | ((desk: RateContext) => void | Promise<void>)
+  | ((tapContext: RateContext) => void | Promise<void>)
   | readonly (readonly [string, string, number])[]
 
 /** Makes a rate plugin for tests. */
@@ -92,23 +92,23 @@ export const toySource = (
   answer: ToyAnswer,
   more: Partial<Pick<RatePlugin, 'bias' | 'retired'>> = {}
 ): ToySource => {
-  const asked: (readonly RatePair[])[] = []
-  const desks: RateContext[] = []
+  const requested: (readonly RatePair[])[] = []
+  const contexts: RateContext[] = []
   return {
     kind: 'rates',
     id,
     displayName: `Toy ${id}`,
     ...more,
-    asked,
-    desks,
+    requested,
+    contexts,
     apply({ hooks }) {
-      hooks.fetchRates.tapPromise(id, async desk => {
-        asked.push(desk.wanted)
-        desks.push(desk)
-        if (typeof answer === 'function') await answer(desk)
+      hooks.fetchRates.tapPromise(id, async tapContext => {
+        requested.push(tapContext.wanted)
+        contexts.push(tapContext)
+        if (typeof answer === 'function') await answer(tapContext)
         else
           for (const [fromCurrency, toCurrency, rate] of answer)
-            desk.offer({ fromCurrency, toCurrency }, rate)
+            tapContext.offer({ fromCurrency, toCurrency }, rate)
       })
     }
   }

@@ -45,8 +45,8 @@ export interface RateLab {
   readonly statuses: readonly number[]
   /** What the plugin logged. */
   readonly lines: readonly string[]
-  ask(wanted: readonly RatePair[], options?: { readonly isAborted?: boolean }): Promise<RateAnswer>
-  askHistory(wanted: readonly DatedPair[]): Promise<{ pair: DatedPair; rate: number }[]>
+  query(wanted: readonly RatePair[], options?: { readonly isAborted?: boolean }): Promise<RateAnswer>
+  queryHistory(wanted: readonly DatedPair[]): Promise<{ pair: DatedPair; rate: number }[]>
   /** What its provider says in one round, without a mark. */
   reply(wanted: readonly RatePair[]): Promise<FakeReply>
   /** Gives up the round that is under way. */
@@ -84,7 +84,7 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
   )
   providers.traffic.onLine(({ status }) => void statuses.push(status))
   let abort = makeAbort()
-  const ask: RateLab['ask'] = async (wanted, { isAborted = false } = {}) => {
+  const query: RateLab['query'] = async (wanted, { isAborted = false } = {}) => {
     const refusals: string[] = []
     const request = new ProviderRequest({
       pluginId: plugin.id,
@@ -107,23 +107,23 @@ export const openRateLab = (plugin: RatePlugin, { options = {} }: RateLabOptions
   return {
     world,
     clock,
-    port: { clock, chance: () => 0 },
+    port: { clock, random: () => 0 },
     requests,
     statuses,
     lines,
-    ask,
+    query,
     async reply(wanted) {
       let said: FakeReply | undefined
       const stop = providers.use(async (_request, next) => {
         said = await next()
         return said
       }, plugin.id)
-      await ask(wanted)
+      await query(wanted)
       stop()
       if (said === undefined) throw new Error('The plugin asked nobody')
       return { status: said.status, headers: {}, body: said.body }
     },
-    async askHistory(wanted) {
+    async queryHistory(wanted) {
       const offers: { pair: DatedPair; rate: number }[] = []
       const context: HistoricRateContext = {
         wanted,

@@ -61,7 +61,7 @@ export const makeRoughPanel = async (stage: Stage): Promise<RoughPanel> => {
   return {
     client,
     async take(step, turn) {
-      if (step.kind === 'tell') tellAny(stage, step.id, step.what, turn)
+      if (step.kind === 'tell') emitAny(stage, step.id, step.what, turn)
       else if (step.kind === 'wait') {
         await stage.clock.advance(100)
         mode = undefined
@@ -74,18 +74,18 @@ export const makeRoughPanel = async (stage: Stage): Promise<RoughPanel> => {
     },
     async calm() {
       mode = undefined
-      stage.tell('addressChanged', { walletId: 'last' })
+      stage.emit('addressChanged', { walletId: 'last' })
       await stage.clock.advance(1100)
     }
   }
 }
 
-const tellAny = (stage: Stage, id: number, what: number, turn: number): void => {
-  if (what === 0) stage.tell('engineChanged', engine(`w${id}`, { blockHeight: turn }))
-  if (what === 1) stage.tell('ratesChanged', { pairs: [pair(`C${id}`, 'iso:USD', turn)], providers: [] })
-  if (what === 2) stage.tell('quoteChanged', quote(`r${id}`, `p${turn % 2}`))
+const emitAny = (stage: Stage, id: number, what: number, turn: number): void => {
+  if (what === 0) stage.emit('engineChanged', engine(`w${id}`, { blockHeight: turn }))
+  if (what === 1) stage.emit('ratesChanged', { pairs: [pair(`C${id}`, 'iso:USD', turn)], providers: [] })
+  if (what === 2) stage.emit('quoteChanged', quote(`r${id}`, `p${turn % 2}`))
   if (what === 3)
-    stage.tell('accountChanged', account('a', { walletIds: [`w${id}`, 'w0'], isLoggedIn: turn % 3 > 0 }))
+    stage.emit('accountChanged', account('a', { walletIds: [`w${id}`, 'w0'], isLoggedIn: turn % 3 > 0 }))
   if (what === 4)
-    stage.tell('usersChanged', [{ loginId: `u${id}`, isPinLoginEnabled: false, isLoggedIn: turn % 2 === 0 }])
+    stage.emit('usersChanged', [{ loginId: `u${id}`, isPinLoginEnabled: false, isLoggedIn: turn % 2 === 0 }])
 }

@@ -5,7 +5,7 @@ import { type InProcessOptions, runInProcess } from './in-process.ts'
 /** A command that goes on until it is stopped. */
 export interface RunningCommand {
   /** Waits until standard output has something that fits. Rejects if the command ends first. */
-  hears(said: RegExp): Promise<void>
+  waitFor(said: RegExp): Promise<void>
   /** Stops it as Ctrl-C does, and gives all it said. */
   stop(): Promise<Ran>
 }
@@ -14,20 +14,20 @@ export interface RunningCommand {
 export const startInProcess = (args: readonly string[], options: InProcessOptions): RunningCommand => {
   const controller = new AbortController()
   let text = ''
-  let hear = (): void => {}
+  let receive = (): void => {}
   const ran = runInProcess(args, {
     ...options,
     signal: controller.signal,
     onOutput(more) {
       text += more
-      hear()
+      receive()
     }
   })
   return {
-    hears: said =>
+    waitFor: said =>
       new Promise((resolve, reject) => {
-        hear = () => (said.test(text) ? resolve() : undefined)
-        hear()
+        receive = () => (said.test(text) ? resolve() : undefined)
+        receive()
         ran.then(({ stderr }) => reject(new Error(`it ended by itself: ${text}${stderr}`)), reject)
       }),
     stop() {

@@ -43,12 +43,12 @@ export const makeShakyDisk = (files: Map<string, string>, seed: number): ShakyDi
     failureCount += 1
     return { call, at: 0, arrives: found.arrives }
   }
-  const run = async <T>(call: ShakyCall, act: () => T): Promise<T> => {
+  const run = async <T>(call: ShakyCall, runAction: () => T): Promise<T> => {
     await pause()
     checkUp()
     const fault = strikes(call)
     if (fault === undefined || fault.arrives) {
-      const result = act()
+      const result = runAction()
       await pause()
       checkUp()
       if (fault === undefined) return result

@@ -35,7 +35,7 @@ export interface SwapHome {
   /** What the plugin logged. */
   readonly logged: readonly string[]
   /** Asks the plugin; `asked` is what its context saw. */
-  ask(options: QuoteRequestOptions): Asked
+  query(options: QuoteRequestOptions): Requested
 }
 
 /** What a test asks for; the rest is a swap of 0.01 BTC for LTC. */
@@ -50,7 +50,7 @@ export interface QuoteRequestOptions extends Partial<Omit<QuoteRequest, 'nativeA
 }
 
 /** One request on its way. */
-export interface Asked {
+export interface Requested {
   readonly offers: readonly SwapOffer[]
   /** The spends that the plugin asked fees and maxima for. */
   readonly fees: readonly (readonly SpendInfo[])[]
@@ -102,10 +102,10 @@ export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): Swap
   })
   const [tap] = taps
   if (tap === undefined) throw new Error('The plugin taps nothing')
-  return { world, clock, sent, logged, ask: options => askTap(tap, options) }
+  return { world, clock, sent, logged, query: options => callTap(tap, options) }
 }
 
-const askTap = (tap: (context: QuoteContext) => Promise<void>, options: QuoteRequestOptions): Asked => {
+const callTap = (tap: (context: QuoteContext) => Promise<void>, options: QuoteRequestOptions): Requested => {
   const { from = ASSETS.btc, to = ASSETS.ltc, quoteFor = 'from', amount = '1000000' } = options
   const offers: SwapOffer[] = []
   const fees: (readonly SpendInfo[])[] = []
@@ -137,10 +137,10 @@ const askTap = (tap: (context: QuoteContext) => Promise<void>, options: QuoteReq
 }
 
 /** The one offer of a request that went well. */
-export const offerOf = async (asked: Asked): Promise<SwapOffer> => {
-  await asked.done
-  const [offer, ...others] = asked.offers
-  if (offer === undefined || others.length > 0) throw new Error(`${asked.offers.length} offers`)
+export const offerOf = async (requested: Requested): Promise<SwapOffer> => {
+  await requested.done
+  const [offer, ...others] = requested.offers
+  if (offer === undefined || others.length > 0) throw new Error(`${requested.offers.length} offers`)
   return offer
 }
 

@@ -15,7 +15,7 @@ export const makeShop = ({ answer, ...plugin }: ShopOptions = {}): SwapPlugin =>
   apply({ hooks }) {
     hooks.fetchQuotes.tapPromise(
       '',
-      context => (answer ?? (asked => asked.offer(offerOf(asked))))(context) as Promise<void>
+      context => (answer ?? (requested => requested.offer(offerOf(requested))))(context) as Promise<void>
     )
   }
 })

@@ -36,14 +36,14 @@ export interface SwapTable {
   readonly to: TableWallet
   readonly faults: { readonly pluginId: string; readonly error: unknown }[]
   /** What observers heard, in order. */
-  readonly told: QuoteSnapshot[]
+  readonly reported: QuoteSnapshot[]
   readonly hooks: Services['hooks']
   /** By plugin id; a plugin that is not here is enabled. */
   readonly settings: Map<string, Partial<ProviderSettings>>
   /** Addresses in other wallets of the user. */
   readonly own: Set<string>
   /** Asks for quotes of 1000 units, unless the wish says otherwise. */
-  ask(wish?: Partial<SwapRequest>, options?: SwapOptions): QuoteRound
+  query(swapRequest?: Partial<SwapRequest>, options?: SwapOptions): QuoteRound
 }
 
 /** A wallet that keeps books of what it was asked. */
@@ -52,7 +52,7 @@ export interface TableWallet extends SwapWallet {
   /** What each transaction costs. */
   fee: string
   readonly spent: Transaction[]
-  readonly asked: { addresses: number; readonly spends: SpendInfo[] }
+  readonly requested: { addresses: number; readonly spends: SpendInfo[] }
   /** Thrown by the next spend. */
   failure: WalletError | undefined
 }
@@ -62,9 +62,9 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
   const clock = makeFakeClock()
   const io = { ...makeNodeIo(), clock }
   const faults: { pluginId: string; error: unknown }[] = []
-  const told: QuoteSnapshot[] = []
+  const reported: QuoteSnapshot[] = []
   const hooks = makeKernelHooks({ clock, onFault: fault => faults.push(fault) })
-  hooks.quoteChanged.tap('test', snapshot => void told.push(snapshot))
+  hooks.quoteChanged.tap('test', snapshot => void reported.push(snapshot))
   const set = new PluginSet(hooks)
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   for (const plugin of plugins)
@@ -106,10 +106,16 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
   const from = makeTableWallet('alpha')
   const to = makeTableWallet('beta')
   return {
-    ...{ clock, service, from, to, faults, told, hooks, settings, own },
-    ask: (wish = {}, options = {}) =>
+    ...{ clock, service, from, to, faults, reported, hooks, settings, own },
+    query: (swapRequest = {}, options = {}) =>
       service.request(
-        { fromWallet: from, toWallet: to, nativeAmount: nativeAmount('1000'), quoteFor: 'from', ...wish },
+        {
+          fromWallet: from,
+          toWallet: to,
+          nativeAmount: nativeAmount('1000'),
+          quoteFor: 'from',
+          ...swapRequest
+        },
         options
       )
   }
@@ -131,18 +137,18 @@ const mapStore = (): EngineStore => {
 
 /** A wallet of a currency of its own; addresses that begin with `bad` are none of it. */
 const makeTableWallet = (name: string, id = `${name}-wallet`): TableWallet => {
-  const asked = { addresses: 0, spends: [] as SpendInfo[] }
+  const requested = { addresses: 0, spends: [] as SpendInfo[] }
   const wallet: TableWallet = {
     id,
     currencyInfo: infoOf(name),
     balance: '5000',
     fee: '7',
     spent: [],
-    asked,
+    requested,
     failure: undefined,
     balanceOf: () => nativeAmount(wallet.balance),
     async getReceiveAddress() {
-      asked.addresses += 1
+      requested.addresses += 1
       return { publicAddress: `${id}-address` }
     },
     sampleAddress: async () => `${name}-sample`,
@@ -152,11 +158,11 @@ const makeTableWallet = (name: string, id = `${name}-wallet`): TableWallet => {
       return { publicAddress, ...(amount === undefined ? {} : { nativeAmount: nativeAmount(amount) }) }
     },
     async makeSpend(spend) {
-      asked.spends.push(spend)
+      requested.spends.push(spend)
       return draftOf(wallet, spend)
     },
     getMaxSpendable: async spend => {
-      asked.spends.push(spend)
+      requested.spends.push(spend)
       return nativeAmount(String(BigInt(wallet.balance) - BigInt(wallet.fee)))
     },
     async spend(draft) {

@@ -21,7 +21,7 @@ export interface Trader {
   readonly btc: CurrencyWallet
   readonly ltc: CurrencyWallet
   /** Asks for LTC for so many satoshi. */
-  wish(amount?: string): SwapRequest
+  swapRequest(amount?: string): SwapRequest
   /** What a page of a provider says now. */
   page(url: string): Promise<Readonly<Record<string, unknown>>>
   close(): Promise<void>
@@ -80,7 +80,7 @@ const openIn = async (
     account,
     btc,
     ltc,
-    wish: (amount = '1000000') => ({
+    swapRequest: (amount = '1000000') => ({
       fromWallet: btc,
       toWallet: ltc,
       nativeAmount: nativeAmount(amount),

@@ -34,7 +34,7 @@ interface State {
 /** A sync server and the wires of all devices; it keeps the books of who was told which edits. */
 export class SyncNetwork implements WireServer {
   /** How often each trouble met a request. */
-  readonly troubles: Map<string, number> = new Map()
+  readonly faultCounts: Map<string, number> = new Map()
   /** The time of day for all devices, in milliseconds since 1970: each edit takes a second. */
   now: number = makeFakeClock().now()
   /** Whether a hash that the server does not know is an error, or means "everything". */
@@ -43,7 +43,7 @@ export class SyncNetwork implements WireServer {
   readonly #key: string
   readonly #past: State[] = []
   /** What a device sent and the server took, without the device hearing of it. */
-  readonly #unheard = new Map<string, ReadonlySet<number>>()
+  readonly #undelivered = new Map<string, ReadonlySet<number>>()
   /** The edits in each box that was sent. */
   readonly #sent = new Map<string, ReadonlySet<number>>()
   readonly #deployed = new Set<string>()
@@ -93,7 +93,7 @@ export class SyncNetwork implements WireServer {
   }
 
   note(what: string): void {
-    this.troubles.set(what, (this.troubles.get(what) ?? 0) + 1)
+    this.faultCounts.set(what, (this.faultCounts.get(what) ?? 0) + 1)
   }
 
   async serve(request: WireRequest): Promise<WireReply> {
@@ -115,7 +115,7 @@ export class SyncNetwork implements WireServer {
     if (method === 'POST') {
       this.#write(request, before)
       if (!sender.isDeployed) {
-        for (const [name, edits] of knowledge) this.#unheard.set(`${sender.device} ${name}`, edits)
+        for (const [name, edits] of knowledge) this.#undelivered.set(`${sender.device} ${name}`, edits)
       }
     }
     const { changes } = JSON.parse(text) as { changes: Changes }
@@ -126,13 +126,13 @@ export class SyncNetwork implements WireServer {
     const edits = [...Object.keys(changes), ...gone].map(
       name => [name, versions.get(name)?.edits ?? NONE] as const
     )
-    return { reply, news: { heard: [...knowledge.keys()], edits: new Map(edits), at: this.#count } }
+    return { reply, news: { received: [...knowledge.keys()], edits: new Map(edits), at: this.#count } }
   }
 
-  tell(device: string, { edits }: News): void {
+  emit(device: string, { edits }: News): void {
     this.#known.add(device)
     for (const [path, ids] of edits) {
-      const sent = this.#unheard.get(`${device} ${path}`)
+      const sent = this.#undelivered.get(`${device} ${path}`)
       // Whether a deployed client has seen what arrived unheard, its text does not say.
       const isBuiltOn = sent !== undefined && minus(sent, ids).length === 0
       if (isBuiltOn) this.#excuseDeployed(minus(ids, sent))
@@ -140,8 +140,8 @@ export class SyncNetwork implements WireServer {
     }
   }
 
-  confirm(device: string, { heard }: News): void {
-    for (const path of heard) this.#unheard.delete(`${device} ${path}`)
+  confirm(device: string, { received }: News): void {
+    for (const path of received) this.#undelivered.delete(`${device} ${path}`)
   }
 
   knowledgeOf(device: string, options: FetchOptions): EditsByPath {
@@ -190,8 +190,8 @@ export class SyncNetwork implements WireServer {
       this.#excuseDeployed(unknown)
     }
     // Who heard of no success may send an old text again, and so may who was told that the server knows nothing.
-    const isUnheard = this.#unheard.has(`${sender.device} ${path}`)
-    const isAgain = reason === 'deployed client' || isUnheard || this.#strangers.has(sender.device)
+    const isUndelivered = this.#undelivered.has(`${sender.device} ${path}`)
+    const isAgain = reason === 'deployed client' || isUndelivered || this.#strangers.has(sender.device)
     return isAgain ? this.#repeated(path, edits) : edits
   }
 
@@ -219,11 +219,11 @@ const NONE: ReadonlySet<number> = new Set()
 
 /** Why nobody can blame a sender for overwriting a version of that age; undefined if it should have known it. */
 const blindnessOf = (
-  { isDeployed, toldAt, hasFailed }: Wire,
+  { isDeployed, reportedAt, hasFailed }: Wire,
   at: number
 ): 'deployed client' | 'raced' | undefined => {
   if (isDeployed) return 'deployed client'
-  return at > toldAt && !hasFailed ? 'raced' : undefined
+  return at > reportedAt && !hasFailed ? 'raced' : undefined
 }
 
 const minus = (ids: ReadonlySet<number>, others: ReadonlySet<number>): number[] =>

@@ -10,7 +10,7 @@ export interface SyncTally {
   stories: number
   edits: number
   /** How often each trouble came. */
-  readonly troubles: Map<string, number>
+  readonly faultCounts: Map<string, number>
   /** Edits that are gone. */
   readonly losses: Record<LossReason, number>
   /** Stories with a deployed client in which an edit is gone, and no device has told. */
@@ -21,8 +21,8 @@ export interface SyncTally {
 export const makeSyncTally = (): SyncTally => ({
   stories: 0,
   edits: 0,
-  troubles: new Map(),
-  losses: { told: 0, 'deployed client': 0, 'server replaced': 0 },
+  faultCounts: new Map(),
+  losses: { reported: 0, 'deployed client': 0, 'server replaced': 0 },
   untold: 0
 })
 
@@ -61,8 +61,8 @@ export const runSyncPlan = async (plan: SyncPlan, tally: SyncTally = makeSyncTal
   if (fault !== undefined) tally.untold += 1
   tally.stories += 1
   tally.edits += history.edits.length
-  for (const [what, count] of network.troubles)
-    tally.troubles.set(what, (tally.troubles.get(what) ?? 0) + count)
+  for (const [what, count] of network.faultCounts)
+    tally.faultCounts.set(what, (tally.faultCounts.get(what) ?? 0) + count)
   for (const [reason, count] of Object.entries(history.losses)) tally.losses[reason as LossReason] += count
 }
 
@@ -113,10 +113,10 @@ const check = async (
   history: EditHistory,
   hasDeployed: boolean
 ): Promise<string | undefined> => {
-  const told = await Promise.all(devices.map(device => device.told()))
-  const isTold = ({ path, field, value }: Edit): boolean =>
+  const reported = await Promise.all(devices.map(device => device.reported()))
+  const isReported = ({ path, field, value }: Edit): boolean =>
     hasDeployed &&
-    told.some(
+    reported.some(
       ({ paths, kept }) =>
         paths.has(path) &&
         (value === undefined ||
@@ -136,7 +136,7 @@ const check = async (
     const names = path.endsWith('.json') ? [...fields.keys(), ...edited] : [WHOLE]
     for (const field of new Set(names)) {
       if (field === REPEATED || (field === WHOLE && path.endsWith('.json'))) continue
-      const fault = history.faultOf(path, field, fields.get(field), isTold)
+      const fault = history.faultOf(path, field, fields.get(field), isReported)
       if (fault !== undefined) return fault
     }
   }

@@ -24,7 +24,7 @@ export type EditsByPath = ReadonlyMap<string, ReadonlySet<number>>
 /** What a reply tells: the edits in each file that it names, and when the server wrote it. */
 export interface News {
   /** The files that the sender sent: now it knows that they arrived. */
-  readonly heard: readonly string[]
+  readonly received: readonly string[]
   readonly edits: EditsByPath
   /** Counted in requests. */
   readonly at: number
@@ -50,7 +50,7 @@ export interface WireServer {
   serve(request: WireRequest): Promise<WireReply>
   knowledgeOf(device: string, options: FetchOptions): EditsByPath
   /** A device took in what it was told. */
-  tell(device: string, news: News): void
+  emit(device: string, news: News): void
   /** And it will know that even after a crash. */
   confirm(device: string, news: News): void
   /** Counts something that happened. */
@@ -70,12 +70,12 @@ export class Wire {
   /** A client that sends whole files without looking first loses the edits of others, and nobody can help it. */
   readonly isDeployed: boolean
   /** When the server wrote what the device took in last; counted in requests. */
-  toldAt = 0
+  reportedAt = 0
   /** Whether a request has failed since then. */
   hasFailed = false
   readonly #server: WireServer
   #waiting: Waiting | undefined
-  #told: News | undefined
+  #reported: News | undefined
   /** Taken in, but perhaps not durable yet: the next request may leave before that. */
   #unsure: News | undefined
   readonly #earlier = new Map<string, FetchReply>()
@@ -102,7 +102,7 @@ export class Wire {
   async move(fate: RequestFate): Promise<void> {
     const waiting = this.#waiting
     if (waiting === undefined) return
-    if (waiting.answer === undefined) await this.#ask(waiting, fate)
+    if (waiting.answer === undefined) await this.#query(waiting, fate)
     else this.#answer(waiting, waiting.answer, fate)
   }
 
@@ -120,21 +120,21 @@ export class Wire {
 
   /** A sync has failed: what was told last was not taken in. */
   refuse(): void {
-    this.#told = undefined
+    this.#reported = undefined
     this.#unsure = undefined
   }
 
   #takeIn(): void {
     if (this.#unsure !== undefined) this.#server.confirm(this.device, this.#unsure)
-    this.#unsure = this.#told
-    if (this.#told === undefined) return
-    this.toldAt = this.#told.at
+    this.#unsure = this.#reported
+    if (this.#reported === undefined) return
+    this.reportedAt = this.#reported.at
     this.hasFailed = false
-    this.#server.tell(this.device, this.#told)
-    this.#told = undefined
+    this.#server.emit(this.device, this.#reported)
+    this.#reported = undefined
   }
 
-  async #ask(waiting: Waiting, fate: RequestFate): Promise<void> {
+  async #query(waiting: Waiting, fate: RequestFate): Promise<void> {
     const { request } = waiting
     if (fate === 'lost') this.#fail(waiting, fate)
     else if (fate === 'refused') waiting.answer = failureOf(503)
@@ -162,7 +162,7 @@ export class Wire {
       waiting.resolve(isCut ? half : (earlier ?? reply))
       return
     }
-    this.#told = news
+    this.#reported = news
     if (options.method !== 'POST' && news !== undefined) this.#earlier.set(address, reply)
     waiting.resolve(reply)
   }

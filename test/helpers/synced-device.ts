@@ -28,11 +28,11 @@ export interface SyncedDevice {
   /** All files with their texts. */
   files(): Promise<Map<string, string>>
   /** Of which files it has said that an edit may be undone, and the texts that it keeps of each. */
-  told(): Promise<Told>
+  reported(): Promise<Reported>
 }
 
 /** What a device has told. */
-export interface Told {
+export interface Reported {
   readonly paths: ReadonlySet<string>
   readonly kept: ReadonlyMap<string, readonly string[]>
 }
@@ -53,7 +53,7 @@ class OurDevice implements SyncedDevice {
   readonly #network: SyncNetwork
   readonly #history: EditHistory
   readonly #files = new Map<string, string>()
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
   #wire: Wire
   #disk: FaultDisk
   #opened: Device | undefined
@@ -130,18 +130,18 @@ class OurDevice implements SyncedDevice {
     return files
   }
 
-  async told(): Promise<Told> {
+  async reported(): Promise<Reported> {
     const { repo } = this.#device
-    this.#hear()
+    this.#receive()
     const kept = new Map<string, string[]>()
     for (const { path, keptId } of repo.keptFiles())
       kept.set(path, [...(kept.get(path) ?? []), repo.keptText(keptId) ?? ''])
-    return { paths: this.#told, kept }
+    return { paths: this.#reported, kept }
   }
 
-  #hear(): void {
+  #receive(): void {
     for (const report of this.#opened?.reports ?? [])
-      if (isWalletError(report, 'SYNC_CONFLICT')) this.#told.add(report.details.path)
+      if (isWalletError(report, 'SYNC_CONFLICT')) this.#reported.add(report.details.path)
   }
 
   get #device(): Device {
@@ -150,7 +150,7 @@ class OurDevice implements SyncedDevice {
   }
 
   async #open(fault?: Fault): Promise<void> {
-    this.#hear()
+    this.#receive()
     this.#wire.hangUp()
     this.#disk.cutPower()
     this.#syncing = undefined
@@ -253,7 +253,7 @@ export const makeDeployedDevice = (
       wire.hangUp()
       isSyncing = false
     },
-    told: async () => ({ paths: new Set(), kept: new Map() }),
+    reported: async () => ({ paths: new Set(), kept: new Map() }),
     // It keeps the files of tombstones too, and never looks into them.
     async files() {
       const paths = client.paths().filter(path => !isTombstonePath(path))

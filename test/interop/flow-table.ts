@@ -23,10 +23,10 @@ export const makeFlowTable = (flows: readonly Flow[], isHere: (cell: Cell) => bo
   }
   const markOf = (row: string, cell: Cell): string => {
     const stories = flows.filter(flow => flow.row === row)
-    const told = stories.filter(flow => flow.lacking?.(cell) === undefined)
-    if (told.length === 0) return noteOf(stories.map(flow => flow.lacking?.(cell)).join('; '))
+    const reported = stories.filter(flow => flow.lacking?.(cell) === undefined)
+    if (reported.length === 0) return noteOf(stories.map(flow => flow.lacking?.(cell)).join('; '))
     if (!isHere(cell)) return 'skipped'
-    return told.every(flow => done.has(keyOf(flow, cell))) ? 'ok' : 'FAILED'
+    return reported.every(flow => done.has(keyOf(flow, cell))) ? 'ok' : 'FAILED'
   }
   const width = Math.max(...rows.map(row => row.length)) + 2
   const lineOf = (first: string, rest: readonly string[]): string =>

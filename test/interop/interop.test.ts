@@ -10,6 +10,7 @@ import { fileFlows } from './flows/file-flows.ts'
 import { folderFlows } from './flows/folder-flows.ts'
 import { historyFlows } from './flows/history-flows.ts'
 import { legacyFlows } from './flows/legacy-flows.ts'
+import { wayInFlows } from './flows/login-method-flows.ts'
 import { recoveryFlows } from './flows/recovery-flows.ts'
 import { refreshFlows } from './flows/refresh-flows.ts'
 import { settingsFlows } from './flows/settings-flows.ts'
@@ -19,7 +20,6 @@ import { vectorFlows } from './flows/vector-flows.ts'
 import { voucherFlows } from './flows/voucher-flows.ts'
 import { walletFlows } from './flows/wallet-flows.ts'
 import { walletListFlows } from './flows/wallet-list-flows.ts'
-import { wayInFlows } from './flows/way-in-flows.ts'
 import { type InteropWorld, openInteropWorld } from './interop-world.ts'
 import { PEER_VERSIONS, type PeerVersion, preparePeer } from './peer-package.ts'
 
@@ -48,13 +48,13 @@ const FLOWS: readonly Flow[] = [
 ]
 
 /** A world whose stories go on one after another. */
-interface Lane {
+interface OpenWorld {
   readonly mutex: Mutex
   readonly world: InteropWorld
 }
 
-const lanes = new Map<string, Lane>()
-const table = makeFlowTable(FLOWS, ({ version }) => lanes.has(laneName(version)))
+const openWorlds = new Map<string, OpenWorld>()
+const table = makeFlowTable(FLOWS, ({ version }) => openWorlds.has(worldName(version)))
 const absent = new Map<PeerVersion, string>()
 let people = 0
 
@@ -68,29 +68,29 @@ test.before(async t => {
     }
     for (const isSlow of [false, true]) {
       const world = await openInteropWorld(version, peer.folder)
-      lanes.set(laneName(version, isSlow), { mutex: new Mutex(), world })
+      openWorlds.set(worldName(version, isSlow), { mutex: new Mutex(), world })
     }
   }
 })
 
 test.after.always(async () => {
-  await Promise.all([...lanes.values()].map(({ world }) => world.close()))
+  await Promise.all([...openWorlds.values()].map(({ world }) => world.close()))
 })
 
 /** The published core may not have known what it writes over within two minutes; that is told (ADR 0031). */
 const MAY_HAVE_UNDONE = /another app wrote it without saying what it knew of/
 
-const laneName = (version: PeerVersion, isSlow = false): string => `${version}${isSlow ? ', slow' : ''}`
+const worldName = (version: PeerVersion, isSlow = false): string => `${version}${isSlow ? ', slow' : ''}`
 
-const tell = (flow: Flow, cell: Cell): void => {
+const emit = (flow: Flow, cell: Cell): void => {
   test(titleOf(flow, cell), async t => {
     t.timeout(900_000)
-    const lane = lanes.get(laneName(cell.version, flow.isSlow))
-    if (lane === undefined) {
+    const openWorld = openWorlds.get(worldName(cell.version, flow.isSlow))
+    if (openWorld === undefined) {
       t.log(`skipped: ${absent.get(cell.version)}`)
       return t.pass()
     }
-    const { mutex, world } = lane
+    const { mutex, world } = openWorld
     await mutex.run(async () => {
       t.timeout(120_000)
       const pair = pairOf(world, cell, () => ++people)
@@ -111,13 +111,13 @@ const tell = (flow: Flow, cell: Cell): void => {
 
 for (const flow of FLOWS) {
   for (const cell of CELLS) {
-    if (flow.lacking?.(cell) === undefined) tell(flow, cell)
+    if (flow.lacking?.(cell) === undefined) emit(flow, cell)
   }
 }
 
 test('every flow works with each version in each direction', async t => {
   t.timeout(900_000)
-  await Promise.all([...lanes.values()].map(({ mutex }) => mutex.settled()))
+  await Promise.all([...openWorlds.values()].map(({ mutex }) => mutex.settled()))
   for (const line of table.lines()) t.log(line)
   for (const reason of absent.values()) t.log(`skipped: ${reason}`)
   t.deepEqual(table.failures(), [])

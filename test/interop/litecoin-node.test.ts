@@ -92,9 +92,9 @@ withNode(
     for (const [at, privateKeys] of keys.entries()) {
       const wallet = await later.openWallet({ keys: privateKeys })
       t.is(wallet.balance(), String(left[at]))
-      const told = wallet.told.txs.get(txids[at] ?? '')
-      t.deepEqual(told?.memos, [{ ...memo, memoName: 'OP_RETURN' }])
-      t.true((told?.blockHeight ?? 0) > 0)
+      const reported = wallet.reported.txs.get(txids[at] ?? '')
+      t.deepEqual(reported?.memos, [{ ...memo, memoName: 'OP_RETURN' }])
+      t.true((reported?.blockHeight ?? 0) > 0)
     }
   }
 )

@@ -44,7 +44,7 @@ export const openPeer = async (place: PeerPlace): Promise<Peer> => {
   })
   await started
 
-  const ask =
+  const query =
     (call: keyof PeerCalls) =>
     (...args: unknown[]): Promise<unknown> => {
       count += 1
@@ -60,6 +60,6 @@ export const openPeer = async (place: PeerPlace): Promise<Peer> => {
   return new Proxy(own as Peer, {
     get: (target, name) =>
       // A promise that resolves to this must not take it for a promise.
-      name === 'then' || name in own ? Reflect.get(target, name) : ask(name as keyof PeerCalls)
+      name === 'then' || name in own ? Reflect.get(target, name) : query(name as keyof PeerCalls)
   })
 }

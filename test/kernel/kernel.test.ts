@@ -120,13 +120,13 @@ test('a plugin that fails and is not required locks no account; its wallets say 
   const wallet = await (await good.context.createAccount(user)).createCurrencyWallet('wallet:toycoin')
   await good.context.accounts[0]?.sync()
   await good.close()
-  const told: PluginSnapshot[] = []
+  const reported: PluginSnapshot[] = []
   const engines: EngineSnapshot[] = []
   const observer: Plugin = {
     kind: 'observer',
     id: 'observer',
     apply({ hooks }) {
-      hooks.pluginChanged.tap('observer', plugin => void told.push(plugin))
+      hooks.pluginChanged.tap('observer', plugin => void reported.push(plugin))
       hooks.engineChanged.tap('observer', engine => void engines.push(engine))
     }
   }
@@ -135,7 +135,7 @@ test('a plugin that fails and is not required locks no account; its wallets say 
   const account = await kernel.context.loginWithPassword(user.username, user.password)
   const sentence = 'The server must have a port'
   t.like(
-    told.find(({ pluginId }) => pluginId === 'toycoin'),
+    reported.find(({ pluginId }) => pluginId === 'toycoin'),
     { state: 'failed', message: sentence, errorCode: 'OPTION_INVALID' }
   )
   t.like(
@@ -184,14 +184,14 @@ test('a plugin that would fill the disk is refused, and the application is told 
       jail = host.disk
     }
   }
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const kernel = await bare({
     plugins: [storageOn(disk), plugin],
-    onError: (source, error) => void told.push([source, (error as WalletError).code])
+    onError: (source, error) => void reported.push([source, (error as WalletError).code])
   })
   await t.throwsAsync(async () => jail?.setText('cache', 'x'.repeat(64_000_001)), { code: 'QUOTA_EXCEEDED' })
   t.deepEqual(await disk.list('plugins'), [])
-  t.deepEqual(told, [['toycoin', 'QUOTA_EXCEEDED']])
+  t.deepEqual(reported, [['toycoin', 'QUOTA_EXCEEDED']])
   await kernel.close()
 })
 
@@ -282,10 +282,10 @@ test('a username is free or taken in whatever case it is typed, and bad characte
 test('without lists of its own a kernel asks one auth server, two info servers and seven sync servers [9.26]', async t => {
   const world = makeFakeWorld({ io })
   const outside = world.ioFor(io)
-  const asked = new Set<string>()
+  const requested = new Set<string>()
   const fetch: typeof io.fetch = async (url, options) => {
     const { origin, pathname } = new URL(url)
-    asked.add(`${origin} ${pathname.split('/').slice(1, 3).join('/')}`)
+    requested.add(`${origin} ${pathname.split('/').slice(1, 3).join('/')}`)
     if (origin === 'https://login.edge.app') return outside.fetch(url, options)
     return { status: 503, headers: {}, text: '' }
   }
@@ -293,7 +293,7 @@ test('without lists of its own a kernel asks one auth server, two info servers a
   const synced = kernel.context.createAccount({}).then(account => account.sync())
   await t.throwsAsync(synced, { code: 'SYNC_FAILED' })
   await kernel.close()
-  t.deepEqual([...asked].sort(), [
+  t.deepEqual([...requested].sort(), [
     'https://info-eu1.edge.app v1/edgeServers',
     'https://info-us1.edge.app v1/edgeServers',
     'https://login.edge.app api/v2',
@@ -306,9 +306,9 @@ test('an open account asks for its login every 30 s, by token once it has one, a
   const clock = makeFakeClock()
   const kernel = await openDevice(world, { io: { ...world.ioFor(io), clock } })
   const account = await kernel.context.createAccount({})
-  const asked = (): string[] =>
+  const requested = (): string[] =>
     world.server.traffic.lines.map(({ path }) => path).filter(path => /\/v2\/(?:login|sync)$/.test(path))
-  const count = (): number => asked().length
+  const count = (): number => requested().length
   const before = count()
   await clock.advance(29_000)
   t.is(count(), before)
@@ -318,7 +318,7 @@ test('an open account asks for its login every 30 s, by token once it has one, a
   await waitFor(() => count() === before + 2)
   await account.logout()
   await clock.advance(90_000)
-  t.deepEqual(asked().slice(before), ['/api/v2/login', '/api/v2/sync'])
+  t.deepEqual(requested().slice(before), ['/api/v2/login', '/api/v2/sync'])
   await kernel.close()
 })
 

@@ -51,16 +51,16 @@ test('a reply beyond the limit is refused, announced or not; a redirect is not f
 
 test.serial('no cookie goes out, and nothing is read from or left in the cache of the browser', async t => {
   const own = globalThis.fetch
-  const asked: RequestInit[] = []
+  const requested: RequestInit[] = []
   globalThis.fetch = async (_, request = {}) => {
-    asked.push(request)
+    requested.push(request)
     return new Response('')
   }
   t.teardown(() => {
     globalThis.fetch = own
   })
   await makeBrowserIo().fetch('https://server.example/')
-  t.like(asked[0], { cache: 'no-store', credentials: 'omit', redirect: 'error' })
+  t.like(requested[0], { cache: 'no-store', credentials: 'omit', redirect: 'error' })
 })
 
 test('a signal ends a request, before it begins and on its way', async t => {
@@ -130,20 +130,20 @@ const PROXIES = [
   'https://four.example'
 ]
 
-interface Asked {
+interface Requested {
   readonly url: string
   readonly options: FetchOptions
 }
 
 /** A network in which a test decides who answers: with text, with a failure, or never. */
 const makeNetwork = () => {
-  const asked: Asked[] = []
+  const requested: Requested[] = []
   const network = {
-    asked,
+    requested,
     answer: (_: string): string | Error | undefined => new TypeError('Failed to fetch')
   }
   const fetch: Io['fetch'] = (url, options = {}) => {
-    asked.push({ url, options })
+    requested.push({ url, options })
     const answer = network.answer(url)
     if (answer instanceof Error) return Promise.reject(answer)
     if (answer !== undefined) return Promise.resolve({ status: 200, headers: {}, text: answer })
@@ -155,7 +155,7 @@ const makeNetwork = () => {
   }
   const clock = makeFakeClock()
   const io = { fetch, clock, random: makeBrowserIo().random, proxies: PROXIES }
-  return Object.assign(network, { clock, ask: makeCrossOriginFetch(io) })
+  return Object.assign(network, { clock, query: makeCrossOriginFetch(io) })
 }
 
 const proxied = (url: string): boolean => PROXIES.includes(url)
@@ -164,12 +164,12 @@ test('a server that refuses the page is asked through proxies in random order, w
   const network = makeNetwork()
   const orders = new Set<string>()
   for (let count = 0; count < 60; count += 1) {
-    network.asked.length = 0
+    network.requested.length = 0
     const reply = await makeNetworkOnce(network, count)
     t.is(reply, 'price')
-    const urls = network.asked.map(({ url }) => url)
+    const urls = network.requested.map(({ url }) => url)
     t.is(urls[0], `https://host${count}.example/`)
-    for (const { url, options } of network.asked.slice(1)) {
+    for (const { url, options } of network.requested.slice(1)) {
       t.true(proxied(url))
       t.deepEqual(options.headers, { accept: 'x', 'x-proxy-url': `https://host${count}.example/` })
       t.is(options.method, 'POST')
@@ -183,31 +183,31 @@ test('a server that refuses the page is asked through proxies in random order, w
 const makeNetworkOnce = async (network: ReturnType<typeof makeNetwork>, count: number): Promise<string> => {
   network.answer = url => (proxied(url) ? 'price' : new TypeError('Failed to fetch'))
   const options = { method: 'POST', headers: { accept: 'x' }, body: 'b' }
-  return (await network.ask(`https://host${count}.example/`, options)).text
+  return (await network.query(`https://host${count}.example/`, options)).text
 }
 
 test('the next proxy is asked when the one before failed or took 5 seconds, and the first answer ends the others [9.2] [7.30]', async t => {
   const network = makeNetwork()
   network.answer = url => (proxied(url) ? undefined : new TypeError('Failed to fetch'))
-  const reply = network.ask(TARGET)
+  const reply = network.query(TARGET)
   await network.clock.advance(4999)
-  t.is(network.asked.length, 2)
+  t.is(network.requested.length, 2)
   await network.clock.advance(1)
-  t.is(network.asked.length, 3)
+  t.is(network.requested.length, 3)
   network.answer = () => new TypeError('No proxy here')
   await network.clock.advance(5000)
-  t.is(network.asked.length, 5, 'one failed at once, so the last one followed')
+  t.is(network.requested.length, 5, 'one failed at once, so the last one followed')
   network.answer = () => 'price'
   await network.clock.advance(60_000)
-  t.is(network.asked.length, 5)
+  t.is(network.requested.length, 5)
   t.is(network.clock.timerCount, 0)
   const later = makeNetwork()
   later.answer = url =>
-    proxied(url) ? (later.asked.length === 3 ? 'price' : undefined) : new TypeError('no')
-  const answered = later.ask(TARGET)
+    proxied(url) ? (later.requested.length === 3 ? 'price' : undefined) : new TypeError('no')
+  const answered = later.query(TARGET)
   await later.clock.advance(5000)
   t.is((await answered).text, 'price')
-  t.true(later.asked.slice(1).every(({ options }) => options.signal?.aborted))
+  t.true(later.requested.slice(1).every(({ options }) => options.signal?.aborted))
   t.is(later.clock.timerCount, 0)
   reply.catch(() => {})
 })
@@ -215,9 +215,9 @@ test('the next proxy is asked when the one before failed or took 5 seconds, and 
 test('a host is asked directly first until it has failed five times, then directly only [9.2]', async t => {
   const network = makeNetwork()
   const urlsOf = async (): Promise<string[]> => {
-    network.asked.length = 0
-    await network.ask(TARGET).catch(error => t.is(error.message, 'direct'))
-    return network.asked.map(({ url }) => url)
+    network.requested.length = 0
+    await network.query(TARGET).catch(error => t.is(error.message, 'direct'))
+    return network.requested.map(({ url }) => url)
   }
   network.answer = url => new TypeError(proxied(url) ? 'proxy' : 'direct')
   for (let count = 0; count < 5; count += 1) {
@@ -233,26 +233,26 @@ test('a host is asked directly first until it has failed five times, then direct
 test('a host that only a proxy reaches is not asked directly again; another host is', async t => {
   const network = makeNetwork()
   network.answer = url => (proxied(url) ? 'price' : new TypeError('direct'))
-  await network.ask(TARGET)
-  network.asked.length = 0
-  await network.ask('https://prices.example/v2')
-  t.true(network.asked.every(({ url }) => proxied(url)))
-  network.asked.length = 0
-  await network.ask('https://other.example/')
-  t.is(network.asked[0]?.url, 'https://other.example/')
+  await network.query(TARGET)
+  network.requested.length = 0
+  await network.query('https://prices.example/v2')
+  t.true(network.requested.every(({ url }) => proxied(url)))
+  network.requested.length = 0
+  await network.query('https://other.example/')
+  t.is(network.requested[0]?.url, 'https://other.example/')
 })
 
 test('a host that answers is asked directly only, and a caller who gives up is not answered by a proxy', async t => {
   const network = makeNetwork()
   network.answer = () => 'price'
-  t.is((await network.ask(TARGET)).text, 'price')
-  t.is(network.asked.length, 1)
+  t.is((await network.query(TARGET)).text, 'price')
+  t.is(network.requested.length, 1)
   network.answer = () => undefined
   const aborter = new AbortController()
-  const reply = network.ask(TARGET, { signal: aborter.signal })
+  const reply = network.query(TARGET, { signal: aborter.signal })
   aborter.abort()
   await t.throwsAsync(reply, { name: 'AbortError' })
-  t.is(network.asked.length, 2)
+  t.is(network.requested.length, 2)
 })
 
 test('without proxies, and for a reply that is too large, the answer of the server stands', async t => {

@@ -193,22 +193,22 @@ test('both backends write the UTF-8 bytes of a text where they are told, and ref
 })
 
 test('two scrypts of noble never overlap, and a failed one does not stop the next', async t => {
-  const turns: string[] = []
+  const mutex: string[] = []
   let started = 0
   const crypto = makeNobleCrypto({
     turn: async () => {
       await io.clock.turn()
-      turns.push(`start ${++started}`)
+      mutex.push(`start ${++started}`)
     }
   })
   const data = Uint8Array.of(1, 2, 3)
   const cost = { n: 4096, r: 8, p: 1 }
   const run = async (name: string, n: number): Promise<void> => {
-    await crypto.scrypt(data, data, { ...cost, n }, 32).catch(() => turns.push(`${name} failed`))
-    turns.push(`end ${name}`)
+    await crypto.scrypt(data, data, { ...cost, n }, 32).catch(() => mutex.push(`${name} failed`))
+    mutex.push(`end ${name}`)
   }
   await Promise.all([run('1', 4096), run('2', 3), run('3', 16)])
-  t.deepEqual(turns, ['start 1', 'end 1', 'start 2', '2 failed', 'end 2', 'start 3', 'end 3'])
+  t.deepEqual(mutex, ['start 1', 'end 1', 'start 2', '2 failed', 'end 2', 'start 3', 'end 3'])
 })
 
 test('noble lets other work run while it derives, and reads its input at the call', async t => {

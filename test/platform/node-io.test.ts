@@ -196,13 +196,13 @@ test('a TCP channel carries text both ways, whole characters only, and closes on
       })
     })
   )
-  const told = listener()
-  const channel = await io.connect?.({ host: '127.0.0.1', port, isTls: false }, told.handlers)
+  const reported = listener()
+  const channel = await io.connect?.({ host: '127.0.0.1', port, isTls: false }, reported.handlers)
   channel?.send('grüße ✓\n')
-  t.is(await told.until(all => all.includes('\n')), 'grüße ✓\n')
+  t.is(await reported.until(all => all.includes('\n')), 'grüße ✓\n')
   channel?.send('bye')
-  t.is(await told.closed, undefined)
-  t.is(told.texts.join(''), 'grüße ✓\nbye[closed]')
+  t.is(await reported.closed, undefined)
+  t.is(reported.texts.join(''), 'grüße ✓\nbye[closed]')
   t.notThrows(() => channel?.send('too late'))
 })
 
@@ -214,13 +214,13 @@ test('a TCP channel that its owner closes tells nothing but the end', async t =>
       socket.on('close', () => clearInterval(more))
     })
   )
-  const told = listener()
-  const channel = await io.connect?.({ host: '127.0.0.1', port, isTls: false }, told.handlers)
-  await told.until(all => all.length > 0)
+  const reported = listener()
+  const channel = await io.connect?.({ host: '127.0.0.1', port, isTls: false }, reported.handlers)
+  await reported.until(all => all.length > 0)
   channel?.close()
-  const before = told.texts.length
-  await told.closed
-  t.deepEqual(told.texts.slice(before), ['[closed]'])
+  const before = reported.texts.length
+  await reported.closed
+  t.deepEqual(reported.texts.slice(before), ['[closed]'])
 })
 
 test('a TCP connection that fails rejects, and a peer that does not read is dropped', async t => {
@@ -240,10 +240,10 @@ test('a TCP connection that fails rejects, and a peer that does not read is drop
     const plain = createTcpServer(socket => socket.end('no tls here'))
     return io.connect?.({ host: '127.0.0.1', port: await listen(t, plain), isTls: true }, listener().handlers)
   })
-  const told = listener()
-  const channel = await smallIo.connect?.({ host: '127.0.0.1', port, isTls: false }, told.handlers)
+  const reported = listener()
+  const channel = await smallIo.connect?.({ host: '127.0.0.1', port, isTls: false }, reported.handlers)
   for (let i = 0; i < 100; i++) channel?.send('x'.repeat(1024 * 1024))
-  t.is((await told.closed)?.message, 'The peer does not read')
+  t.is((await reported.closed)?.message, 'The peer does not read')
 })
 
 const serveWebSocket = async (
@@ -264,12 +264,12 @@ test('a WebSocket carries whole messages both ways and closes once', async t => 
       if (String(data) === 'bye') socket.close()
     })
   })
-  const told = listener()
-  const channel = await io.webSocket?.(url, told.handlers)
+  const reported = listener()
+  const channel = await io.webSocket?.(url, reported.handlers)
   channel?.send('grüße ✓')
   channel?.send('bye')
-  t.is(await told.closed, undefined)
-  t.deepEqual(told.texts, ['hello', 'grüße ✓', 'bye', '[closed]'])
+  t.is(await reported.closed, undefined)
+  t.deepEqual(reported.texts, ['hello', 'grüße ✓', 'bye', '[closed]'])
   t.notThrows(() => channel?.send('too late'))
 })
 
@@ -278,13 +278,13 @@ test('a WebSocket that its owner closes tells nothing but the end', async t => {
     const more = setInterval(() => socket.send('x'), 1)
     socket.on('close', () => clearInterval(more))
   })
-  const told = listener()
-  const channel = await io.webSocket?.(url, told.handlers)
-  await told.until(all => all.length > 0)
+  const reported = listener()
+  const channel = await io.webSocket?.(url, reported.handlers)
+  await reported.until(all => all.length > 0)
   channel?.close()
-  const before = told.texts.length
-  await told.closed
-  t.deepEqual(told.texts.slice(before), ['[closed]'])
+  const before = reported.texts.length
+  await reported.closed
+  t.deepEqual(reported.texts.slice(before), ['[closed]'])
 })
 
 test('a WebSocket refuses a message beyond the limit, a refused hand-shake and a peer that does not read', async t => {

@@ -214,8 +214,8 @@ const currencyKinds: readonly Kind[] = [
       name: `it reports ${name} in every callback`,
       plugins: [
         onStart(callbacks => {
-          for (const tell of Object.values(callbacks) as ((...args: unknown[]) => void)[])
-            tell(make(), make())
+          for (const emit of Object.values(callbacks) as ((...args: unknown[]) => void)[])
+            emit(make(), make())
           callbacks.onTransactionsChanged([make(), toyTransaction('good')] as never)
         })
       ]
@@ -360,7 +360,7 @@ const rates = (
   ...{ kind: 'rates', id: 'bad', displayName: 'Bad', apply },
   ...more
 })
-const ratesThat = (answer: (desk: RateContext) => unknown): Plugin =>
+const ratesThat = (answer: (tapContext: RateContext) => unknown): Plugin =>
   rates(({ hooks }) => {
     hooks.fetchRates.tapPromise('bad', answer as never)
     hooks.fetchHistoricRates.tapPromise('bad', answer as never)
@@ -379,12 +379,14 @@ const rateKinds: readonly Kind[] = [
   ...ANSWERED.flatMap(([name, make]): Kind[] => [
     {
       name: `it offers ${name} as a pair`,
-      plugins: [ratesThat(async desk => desk.offer(make() as never, 1))]
+      plugins: [ratesThat(async tapContext => tapContext.offer(make() as never, 1))]
     },
     {
       name: `it offers ${name} as a rate`,
       plugins: [
-        ratesThat(async desk => desk.offer({ fromCurrency: 'TOY', toCurrency: 'iso:USD' }, make() as never))
+        ratesThat(async tapContext =>
+          tapContext.offer({ fromCurrency: 'TOY', toCurrency: 'iso:USD' }, make() as never)
+        )
       ]
     },
     { name: `checkOptions answers ${name}`, plugins: [rates(() => {}, { checkOptions: make })] }
@@ -393,8 +395,8 @@ const rateKinds: readonly Kind[] = [
   {
     name: 'its listener of the abort throws',
     plugins: [
-      ratesThat(desk => {
-        desk.signal.addEventListener('abort', trap)
+      ratesThat(tapContext => {
+        tapContext.signal.addEventListener('abort', trap)
         return never()
       })
     ]
@@ -402,16 +404,17 @@ const rateKinds: readonly Kind[] = [
   {
     name: 'it offers a hundred thousand pairs',
     plugins: [
-      ratesThat(async desk => {
-        for (let at = 0; at < 100_000; at++) desk.offer({ fromCurrency: `C${at}`, toCurrency: 'iso:USD' }, 1)
+      ratesThat(async tapContext => {
+        for (let at = 0; at < 100_000; at++)
+          tapContext.offer({ fromCurrency: `C${at}`, toCurrency: 'iso:USD' }, 1)
       })
     ]
   },
   {
     name: 'it changes the dates that it is asked about',
     plugins: [
-      ratesThat(async desk => {
-        for (const pair of desk.wanted as readonly { date?: Date }[]) pair.date?.setTime(0)
+      ratesThat(async tapContext => {
+        for (const pair of tapContext.wanted as readonly { date?: Date }[]) pair.date?.setTime(0)
       })
     ]
   },
@@ -429,7 +432,10 @@ const swapKinds: readonly Kind[] = [
       {
         name: `its order throws ${name}`,
         plugins: [
-          makeShop({ id: 'bad', answer: desk => desk.offer(offerOf(desk, { payment: { order: fail } })) })
+          makeShop({
+            id: 'bad',
+            answer: tapContext => tapContext.offer(offerOf(tapContext, { payment: { order: fail } }))
+          })
         ]
       }
     ]
@@ -437,27 +443,31 @@ const swapKinds: readonly Kind[] = [
   ...ANSWERED.flatMap(([name, make]): Kind[] => [
     {
       name: `it offers ${name}`,
-      plugins: [makeShop({ id: 'bad', answer: desk => desk.offer(make() as SwapOffer) })]
+      plugins: [makeShop({ id: 'bad', answer: tapContext => tapContext.offer(make() as SwapOffer) })]
     },
     {
       name: `its order is ${name}`,
       plugins: [
         makeShop({
           id: 'bad',
-          answer: desk => desk.offer(offerOf(desk, { payment: { order: async () => make() as never } }))
+          answer: tapContext =>
+            tapContext.offer(offerOf(tapContext, { payment: { order: async () => make() as never } }))
         })
       ]
     },
     {
       name: `it asks for the fee of ${name}`,
-      plugins: [makeShop({ id: 'bad', answer: desk => desk.feeFor(make() as never) })]
+      plugins: [makeShop({ id: 'bad', answer: tapContext => tapContext.feeFor(make() as never) })]
     }
   ]),
   { name: 'it never answers and ignores its abort', plugins: [makeShop({ id: 'bad', answer: never })] },
   {
     name: 'its order never comes',
     plugins: [
-      makeShop({ id: 'bad', answer: desk => desk.offer(offerOf(desk, { payment: { order: never } })) })
+      makeShop({
+        id: 'bad',
+        answer: tapContext => tapContext.offer(offerOf(tapContext, { payment: { order: never } }))
+      })
     ]
   },
   {
@@ -465,9 +475,9 @@ const swapKinds: readonly Kind[] = [
     plugins: [
       makeShop({
         id: 'bad',
-        answer: desk =>
-          desk.offer(
-            twoFaced(offerOf(desk), {
+        answer: tapContext =>
+          tapContext.offer(
+            twoFaced(offerOf(tapContext), {
               toNativeAmount: nativeAmount('1'),
               fromNativeAmount: nativeAmount('999')
             })
@@ -534,12 +544,12 @@ const policyKinds: readonly Kind[] = [
   { name: 'rankQuotes answers a promise that fails', plugins: [policy('rankQuotes', async () => trap())] }
 ]
 
-const observer = (hear: (...args: unknown[]) => unknown): ObserverPlugin => ({
+const observer = (receive: (...args: unknown[]) => unknown): ObserverPlugin => ({
   ...{ kind: 'observer', id: 'bad' },
   apply({ hooks }) {
     for (const hook of Object.values(hooks)) {
-      if ('tap' in hook) hook.tap('bad', hear as never)
-      else hook.tapPromise('bad', hear as never)
+      if ('tap' in hook) hook.tap('bad', receive as never)
+      else hook.tapPromise('bad', receive as never)
     }
   }
 })

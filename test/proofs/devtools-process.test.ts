@@ -21,8 +21,8 @@ test('devtools of a profile keep other commands away with their name, and Ctrl-C
   const { client } = openPanel(data.url)
   t.teardown(() => client.close())
   await waitFor(() => client.status.getSnapshot().connection === 'live')
-  const { accountId } = await client.act('account.create', { pin: '4815' })
-  const { walletId } = await client.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
+  const { accountId } = await client.runAction('account.create', { pin: '4815' })
+  const { walletId } = await client.runAction('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
 
   for (const command of [
     ['account', 'list', '--json'],
@@ -66,7 +66,7 @@ test('devtools drive the world that fake start serves beside them', async t => {
   const { client } = openPanel(data.url)
   t.teardown(() => client.close())
   await waitFor(() => client.status.getSnapshot().connection === 'live')
-  const { height } = await client.act('world.mine', { pluginId: 'bitcoin', count: 2 })
+  const { height } = await client.runAction('world.mine', { pluginId: 'bitcoin', count: 2 })
   const mined = await runHoldfast(['fake', 'chain', 'mine', '1', '--json'], { home })
   t.is(mined.json.data.height, height + 1)
 })

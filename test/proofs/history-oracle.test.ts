@@ -89,14 +89,14 @@ const roundArbitrary: fc.Arbitrary<Round> = fc.record({
 })
 
 /** What the engine has told of one transaction, by asset. */
-type Told = Map<string | null, EngineTransaction>
+type Reported = Map<string | null, EngineTransaction>
 
 /** A device, and what it must show: what its engine has told last, joined with the files that are in its repo. */
 class World {
   readonly #store: SyncStore
   #device: HistoryDevice
   #disk: FaultDisk
-  readonly #told = new Map<string, Told>()
+  readonly #reported = new Map<string, Reported>()
   /** Something may not be durable, so that an engine tells it again when it is started. */
   #isBehind = false
 
@@ -121,19 +121,19 @@ class World {
     for (const asset of TOKEN_IDS) await this.#check(asset, query)
   }
 
-  async tell(reports: readonly EngineTransaction[]): Promise<void> {
+  async emit(reports: readonly EngineTransaction[]): Promise<void> {
     for (const report of reports) {
-      const told: Told = this.#told.get(report.txid) ?? new Map()
+      const reported: Reported = this.#reported.get(report.txid) ?? new Map()
       const { date, blockHeight } = report
-      for (const [asset, other] of told) told.set(asset, { ...other, date, blockHeight })
-      this.#told.set(report.txid, told.set(report.tokenId, report))
+      for (const [asset, other] of reported) reported.set(asset, { ...other, date, blockHeight })
+      this.#reported.set(report.txid, reported.set(report.tokenId, report))
     }
     await this.#device.table.applyReports(reports)
   }
 
   async #begin(step: Step): Promise<unknown> {
     const { table } = this.#device
-    if (step.kind === 'report') return this.tell([reportOf(step)])
+    if (step.kind === 'report') return this.emit([reportOf(step)])
     if (step.kind === 'note')
       return table.saveMetadata({ txid: step.txid, tokenId: step.tokenId }, { name: step.name })
     if (step.kind === 'afar') return this.#store.put(this.#fileFromAfar(step))
@@ -143,7 +143,7 @@ class World {
       this.#isBehind = true
       return this.#disk.strike({ at: step.at, kind: 'full' })
     }
-    this.#told.clear()
+    this.#reported.clear()
     return table.clear()
   }
 
@@ -162,7 +162,8 @@ class World {
     const files = new Map(this.#device.files)
     this.#disk = makeFaultDisk(files)
     this.#device = await this.#device.again({ files, disk: this.#disk })
-    if (this.#isBehind) await this.tell([...this.#told.values()].flatMap(told => [...told.values()]))
+    if (this.#isBehind)
+      await this.emit([...this.#reported.values()].flatMap(reported => [...reported.values()]))
   }
 
   async #check(asset: string | null, query: StreamQuery): Promise<void> {
@@ -192,11 +193,11 @@ class World {
 
   async #expected(asset: string | null): Promise<string[]> {
     const files = await this.#files()
-    return [...this.#told].flatMap(([id, told]) => {
-      const report = told.get(asset)
-      const fee = asset === null && [...told.values()].some(one => one.parentNetworkFee !== undefined)
+    return [...this.#reported].flatMap(([id, reported]) => {
+      const report = reported.get(asset)
+      const fee = asset === null && [...reported.values()].some(one => one.parentNetworkFee !== undefined)
       if (report === undefined && !fee) return []
-      const [{ date, blockHeight } = incoming(id)] = told.values()
+      const [{ date, blockHeight } = incoming(id)] = reported.values()
       const own = files.get(this.#device.hashOf(id)) ?? []
       const shown = Math.min(date, ...own.slice(0, 1).map(({ creationDate }) => creationDate))
       const noted = (key: string) => own.map(({ tokens }) => tokens[key]?.metadata.name)
@@ -284,7 +285,7 @@ test('the same of a history in which a search looks at more than the newest', as
   await fc.assert(
     fc.asyncProperty(fc.array(roundArbitrary, { minLength: 1, maxLength: 4 }), async rounds => {
       const world = await makeWorld()
-      await world.tell(
+      await world.emit(
         Array.from({ length: 450 }, (_, index) => incoming(`bulk${index}`, { date: NOW - 200 + index / 2 }))
       )
       for (const round of rounds) await world.play(round)

@@ -6,7 +6,7 @@ import { makeNodeIo } from '../../platform/node/index.ts'
 import { addressOf } from '../../plugins/currency/utxo/chain/address.ts'
 import { bitcoinRow } from '../../plugins/currency/utxo/params/bitcoin.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
-import { type Chance, drawSeed, logCounts, makeChance, runCount } from '../helpers/drawn-runs.ts'
+import { drawSeed, logCounts, makeSeededRandom, runCount, type SeededRandom } from '../helpers/drawn-runs.ts'
 import { type Lies, refusal, withLies } from '../helpers/lying-server.ts'
 import { quickCrypto } from '../helpers/quick-crypto.ts'
 
@@ -27,13 +27,13 @@ const saysNo =
   () => ({
     answer: ({ method }, { id = 0, ...answer }) =>
       method === BROADCAST ? { id, ...refusal(reason) } : { id, ...answer },
-    ask: ({ method }) => (method === GET ? { answer: UNKNOWN } : undefined)
+    query: ({ method }) => (method === GET ? { answer: UNKNOWN } : undefined)
   })
 
 const keeps =
   (said: (bytes: string) => object): Liar =>
   hold => ({
-    ask: ({ method, params }) => {
+    query: ({ method, params }) => {
       if (method !== BROADCAST) return method === GET ? { answer: UNKNOWN } : undefined
       const bytes = String(params[0])
       hold(bytes)
@@ -66,7 +66,7 @@ const liars: readonly (readonly [string, Liar])[] = [
   [
     'passes it on, and hides it from every history',
     () => ({
-      ask: ({ method }) => (method === GET ? { answer: UNKNOWN } : undefined),
+      query: ({ method }) => (method === GET ? { answer: UNKNOWN } : undefined),
       answer({ method }, answer) {
         if (method !== HISTORY || !Array.isArray(answer.result)) return answer
         const result = answer.result.filter(item => (item as { height: number }).height > 0)
@@ -93,26 +93,26 @@ for (let part = 1; part <= runCount(10); part++) {
   test.serial(
     `of a hundred payments by liars, for a person who does what the wallet says, none is paid twice, part ${part}`,
     async t => {
-      await payByLiars(t, makeChance(drawSeed(t) + part))
+      await payByLiars(t, makeSeededRandom(drawSeed(t) + part))
     }
   )
 }
 
-const payByLiars = async (t: ExecutionContext, chance: Chance): Promise<void> => {
+const payByLiars = async (t: ExecutionContext, seededRandom: SeededRandom): Promise<void> => {
   // The timers of the io never keep a process alive, and here nothing else does.
   const alive = setInterval(() => {}, 1000)
   t.teardown(() => clearInterval(alive))
   const world = makeFakeWorld({ io: makeNodeIo() })
-  const lies: { ask?: Lies['ask']; answer?: Lies['answer'] } = {}
+  const lies: { query?: Lies['query']; answer?: Lies['answer'] } = {}
   const sent = new Set<string>()
   const held: string[] = []
   const kernel = await openDevice(world, {
     io: withLies(world.ioFor({ ...makeNodeIo(), crypto: quickCrypto }), {
-      ask: asked => {
-        if (asked.method === BROADCAST) sent.add(String(asked.params[0]))
-        return lies.ask?.(asked)
+      query: requested => {
+        if (requested.method === BROADCAST) sent.add(String(requested.params[0]))
+        return lies.query?.(requested)
       },
-      answer: (asked, answer) => (lies.answer === undefined ? answer : lies.answer(asked, answer))
+      answer: (requested, answer) => (lies.answer === undefined ? answer : lies.answer(requested, answer))
     }),
     pluginOptions: {
       bitcoin: {
@@ -140,10 +140,10 @@ const payByLiars = async (t: ExecutionContext, chance: Chance): Promise<void> =>
   const counts = new Map<string, number>()
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
   const lie = (): void => {
-    const [name, liar] = chance.pick(liars)
+    const [name, liar] = seededRandom.pick(liars)
     count(name)
     const next = liar(bytes => held.push(bytes))
-    lies.ask = next.ask
+    lies.query = next.query
     lies.answer = next.answer
   }
   const release = (bytes: string): void => {
@@ -153,15 +153,15 @@ const payByLiars = async (t: ExecutionContext, chance: Chance): Promise<void> =>
       // Of two that spend one coin the network takes one.
     }
   }
-  const attempt = async (what: string, act: () => Promise<unknown>): Promise<void> => {
+  const attempt = async (what: string, runAction: () => Promise<unknown>): Promise<void> => {
     try {
-      await act()
+      await runAction()
       count(`= ${what}: done`)
     } catch (error) {
       if (!isWalletError(error)) throw error
       count(`= ${what}: ${error.code}`)
       if (error.code === 'PENDING_FUNDS' || error.code === 'INSUFFICIENT_FUNDS') {
-        delete lies.ask
+        delete lies.query
         delete lies.answer
         await fund()
       }
@@ -170,42 +170,43 @@ const payByLiars = async (t: ExecutionContext, chance: Chance): Promise<void> =>
   const payments: { readonly payee: string; readonly amount: string }[] = []
   const runs = 100
   for (let run = 0; run < runs; run++) {
-    const bytes = Uint8Array.from({ length: 20 }, () => chance.below(256))
+    const bytes = Uint8Array.from({ length: 20 }, () => seededRandom.below(256))
     const payee = addressOf(bitcoinRow.networks[2] as (typeof bitcoinRow.networks)[number], {
       type: 'p2wpkh',
       data: bytes
     })
-    const amount = String(10_000 + chance.below(50_000))
+    const amount = String(10_000 + seededRandom.below(50_000))
     payments.push({ payee, amount })
     lie()
     await attempt('pay', async () => wallet.spend(await wallet.makeSpend(pay(payee, amount))))
-    for (let step = chance.below(4); step > 0; step--) {
-      if (chance.oneIn(2)) lie()
+    for (let step = seededRandom.below(4); step > 0; step--) {
+      if (seededRandom.oneIn(2)) lie()
       const open = openTo(wallet, payee)
       const txid = open.at(-1)?.txid
       if (txid === undefined) break
-      if (chance.oneIn(3)) await attempt('resend', () => wallet.resendTx(txid))
-      else if (chance.oneIn(2))
+      if (seededRandom.oneIn(3)) await attempt('resend', () => wallet.resendTx(txid))
+      else if (seededRandom.oneIn(2))
         await attempt('replace', async () =>
           wallet.spend(await wallet.makeSpend(pay(payee, amount, { replaces: txid })))
         )
-      if (chance.oneIn(4)) for (const waiting of held.splice(0, 1 + chance.below(3))) release(waiting)
-      if (chance.oneIn(4)) {
+      if (seededRandom.oneIn(4))
+        for (const waiting of held.splice(0, 1 + seededRandom.below(3))) release(waiting)
+      if (seededRandom.oneIn(4)) {
         const waiting = [...chain.view.mempool.entries()].map(({ tx }) => tx.txid)
-        if (waiting.length > 0) chain.drop(chance.pick(waiting))
+        if (waiting.length > 0) chain.drop(seededRandom.pick(waiting))
       }
-      if (chance.oneIn(4)) chain.mine(1)
-      if (chance.oneIn(20)) chain.reorg(1, { keepTransactions: chance.oneIn(2) })
+      if (seededRandom.oneIn(4)) chain.mine(1)
+      if (seededRandom.oneIn(20)) chain.reorg(1, { keepTransactions: seededRandom.oneIn(2) })
     }
-    if (chance.oneIn(5)) chain.mine(1)
-    if (chance.oneIn(40)) await wallet.resyncBlockchain().catch(() => count('= resync: failed'))
+    if (seededRandom.oneIn(5)) chain.mine(1)
+    if (seededRandom.oneIn(40)) await wallet.resyncBlockchain().catch(() => count('= resync: failed'))
   }
   // Everything that ever left comes at once, in an order that nobody foresees, and again after each block.
-  delete lies.ask
+  delete lies.query
   delete lies.answer
   for (let round = 0; round < 3; round++) {
     const left = [...sent]
-    while (left.length > 0) release(left.splice(chance.below(left.length), 1)[0] as string)
+    while (left.length > 0) release(left.splice(seededRandom.below(left.length), 1)[0] as string)
     chain.mine(1)
   }
   let paid = 0

@@ -15,10 +15,10 @@ import {
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
-import { type Chance, drawSeed, makeChance, runCount } from '../helpers/drawn-runs.ts'
+import { drawSeed, makeSeededRandom, runCount, type SeededRandom } from '../helpers/drawn-runs.ts'
 import { makeToy, type Toy, toyTransaction } from '../helpers/toy-currency.ts'
 
-const turns = async (count: number): Promise<void> => {
+const mutex = async (count: number): Promise<void> => {
   for (let n = 0; n < count; n += 1) await new Promise<void>(resolve => setImmediate(resolve))
 }
 
@@ -34,19 +34,19 @@ class PaymentRecord {
   readonly faults: string[] = []
   reserved: readonly EngineTransaction[] = []
   readonly #atWork = new Map<string, number>()
-  readonly #asked = new Map<string, number>()
-  readonly #chance: Chance
+  readonly #requested = new Map<string, number>()
+  readonly #seededRandom: SeededRandom
 
-  constructor(chance: Chance) {
-    this.#chance = chance
+  constructor(seededRandom: SeededRandom) {
+    this.#seededRandom = seededRandom
   }
 
   pause(most: number): Promise<void> {
-    return this.isWild ? turns(this.#chance.below(most)) : Promise.resolve()
+    return this.isWild ? mutex(this.#seededRandom.below(most)) : Promise.resolve()
   }
 
   isUnlucky(oneIn: number): boolean {
-    return this.isWild && this.#chance.oneIn(oneIn)
+    return this.isWild && this.#seededRandom.oneIn(oneIn)
   }
 
   add(tx: Transaction): void {
@@ -61,9 +61,9 @@ class PaymentRecord {
   }
 
   /** A call that sends or records a payment. */
-  async ask({ txid }: Transaction, call: () => Promise<unknown>): Promise<void> {
+  async query({ txid }: Transaction, call: () => Promise<unknown>): Promise<void> {
     if (this.forgotten.delete(txid)) this.undecided.add(txid)
-    this.#asked.set(txid, (this.#asked.get(txid) ?? 0) + 1)
+    this.#requested.set(txid, (this.#requested.get(txid) ?? 0) + 1)
     this.#atWork.set(txid, (this.#atWork.get(txid) ?? 0) + 1)
     try {
       await call()
@@ -74,9 +74,9 @@ class PaymentRecord {
   }
 
   async forget({ txid }: Transaction, call: () => Promise<void>): Promise<void> {
-    const [isAtWork, asked] = [this.#isAtWork(txid), this.#asked.get(txid)]
+    const [isAtWork, requested] = [this.#isAtWork(txid), this.#requested.get(txid)]
     await call()
-    if (isAtWork || this.#asked.get(txid) !== asked) this.undecided.add(txid)
+    if (isAtWork || this.#requested.get(txid) !== requested) this.undecided.add(txid)
     this.forgotten.add(txid)
   }
 
@@ -162,9 +162,13 @@ const request = (replaces?: string): SpendInfo => ({
 })
 
 /** One call that an application can make, drawn. */
-const call = async (wallet: CurrencyWallet, record: PaymentRecord, chance: Chance): Promise<void> => {
+const call = async (
+  wallet: CurrencyWallet,
+  record: PaymentRecord,
+  seededRandom: SeededRandom
+): Promise<void> => {
   const { openPayments } = wallet.getSnapshot()
-  const known = record.signed.length === 0 ? undefined : chance.pick(record.signed)
+  const known = record.signed.length === 0 ? undefined : seededRandom.pick(record.signed)
   const spend = async (replaces?: string): Promise<void> =>
     record.add(await wallet.spend(await wallet.makeSpend(request(replaces))))
   const calls: readonly (() => Promise<unknown>)[] = [
@@ -172,25 +176,25 @@ const call = async (wallet: CurrencyWallet, record: PaymentRecord, chance: Chanc
     async () => record.add(await wallet.signTx(await wallet.makeSpend(request()))),
     () => wallet.lookAtOpenPayments(),
     async () => wallet.unfinishedSpends(),
-    ...(openPayments.length === 0 ? [] : [() => spend(chance.pick(openPayments).txid)]),
+    ...(openPayments.length === 0 ? [] : [() => spend(seededRandom.pick(openPayments).txid)]),
     ...(known === undefined
       ? []
       : [
-          () => record.ask(known, () => wallet.broadcastTx(known)),
-          () => record.ask(known, () => wallet.resendTx(known.txid)),
-          () => record.ask(known, () => wallet.saveTx(known)),
+          () => record.query(known, () => wallet.broadcastTx(known)),
+          () => record.query(known, () => wallet.resendTx(known.txid)),
+          () => record.query(known, () => wallet.saveTx(known)),
           () => record.forget(known, () => wallet.discardTx(known.txid)),
           () => record.forget(known, () => wallet.forgetTx(known.txid))
         ])
   ]
-  await chance.pick(calls)()
+  await seededRandom.pick(calls)()
 }
 
 const CALLS = 60
 
 /** Makes calls, some at once, on a wallet whose disk and network fail; then looks on sound ones, and after a new login. */
-const run = async (chance: Chance): Promise<readonly string[]> => {
-  const record = new PaymentRecord(chance)
+const run = async (seededRandom: SeededRandom): Promise<readonly string[]> => {
+  const record = new PaymentRecord(seededRandom)
   record.isWild = false
   const kernel: Kernel = await openDevice(makeFakeWorld({ io: makeNodeIo() }), {
     plugins: [makeCurrency(record).plugin],
@@ -204,9 +208,9 @@ const run = async (chance: Chance): Promise<readonly string[]> => {
     record.isWild = true
     const running: Promise<void>[] = []
     for (let n = 0; n < CALLS; n += 1) {
-      running.push(call(wallet, record, chance).catch(() => {}))
-      await turns(chance.below(14))
-      if (chance.oneIn(4)) await chance.pick(running)
+      running.push(call(wallet, record, seededRandom).catch(() => {}))
+      await mutex(seededRandom.below(14))
+      if (seededRandom.oneIn(4)) await seededRandom.pick(running)
     }
     await Promise.all(running)
     record.isWild = false
@@ -237,5 +241,6 @@ const look = async (account: Account, record: PaymentRecord, when: string): Prom
 
 test('whatever is called while disk and network fail, no payment is lost, and none that was forgotten is sent again', async t => {
   const seed = drawSeed(t)
-  for (let n = 0; n < runCount(300); n += 1) t.deepEqual(await run(makeChance(seed + n)), [], `run ${n}`)
+  for (let n = 0; n < runCount(300); n += 1)
+    t.deepEqual(await run(makeSeededRandom(seed + n)), [], `run ${n}`)
 })

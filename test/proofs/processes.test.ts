@@ -121,7 +121,7 @@ test('a record of a world whose process died is not believed', async t => {
 })
 
 /** Has a process tell on standard error when it begins to listen to Ctrl-C; before that, the signal would end it. */
-const TELLS_LISTENING = `--import data:text/javascript,${encodeURIComponent(
+const PRINTS_LISTENING = `--import data:text/javascript,${encodeURIComponent(
   'process.on("newListener", name => name === "SIGINT" && process.stderr.write("listens\\n"))'
 )}`
 
@@ -129,7 +129,7 @@ test('Ctrl-C stops a command that waits and ends it with 130', async t => {
   const home = homeFor(t)
   const disk = await openFileDisk(join(home, 'data', 'default', 'fake-world'), { holder: 'a test' })
   t.teardown(() => disk.close?.())
-  const env = { NODE_OPTIONS: TELLS_LISTENING }
+  const env = { NODE_OPTIONS: PRINTS_LISTENING }
   const child = startHoldfast(['account', 'list', '--json'], { home, env })
   const run = ended(child)
   // It cannot end while the disk is held.

@@ -94,7 +94,7 @@ test('each block of commands in the README and in what it names first runs in a 
   t.is(paid.json.data.transactions.length, 3, 'the payment and the swap of the README are in its history')
 })
 
-for (const [what, heard, says] of [
+for (const [what, received, says] of [
   ['fake start', /chain.*tcp:\/\//, /login server\s+http:\/\/localhost:\d+\/api/],
   ['npm run devtools', /standalone/, /^http:\/\/127\.0\.0\.1:\d+\//],
   ['holdfast -- devtools', /token/, /^http:\/\/127\.0\.0\.1:\d+\/#token=/]
@@ -108,7 +108,7 @@ for (const [what, heard, says] of [
       let text = ''
       child.stdout?.on('data', chunk => {
         text += String(chunk)
-        if (heard.test(text)) resolve()
+        if (received.test(text)) resolve()
       })
       child.once('close', () => reject(new Error(`it ended by itself: ${text}`)))
     })

@@ -28,7 +28,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('edit' as const),
       file: fc.nat({ max: FILES.length - 1 }),
-      isLong: fc.nat({ max: 9 }).map(chance => chance === 0),
+      isLong: fc.nat({ max: 9 }).map(seededRandom => seededRandom === 0),
       waits: fc.boolean()
     })
   },

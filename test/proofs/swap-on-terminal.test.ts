@@ -22,13 +22,15 @@ onTerminal(
     t.is(closed.code, 0, closed.screen)
     t.regex(closed.screen, /1 {2}\d+\.\d+ LTC for 0\.01 BTC {2}\S+ \(CEX\) {2}\d+:\d\d left/)
     // What was on the screen when all had answered: each provider once, whatever stood there before.
-    const board = replayScreen(closed.drawn.slice(0, closed.drawn.lastIndexOf('q quit') + 'q quit'.length))
-    t.is(board.filter(line => line === '0.01 BTC from Savings to Lite').length, 1, board.join('\n'))
+    const quoteList = replayScreen(
+      closed.drawn.slice(0, closed.drawn.lastIndexOf('q quit') + 'q quit'.length)
+    )
+    t.is(quoteList.filter(line => line === '0.01 BTC from Savings to Lite').length, 1, quoteList.join('\n'))
     for (const name of ['ChangeNOW (CEX)', 'SideShift.ai (CEX)', 'THORChain (DEX)', 'Transfer (DEX)']) {
-      t.is(board.filter(line => line.includes(name)).length, 1, `${name} in\n${board.join('\n')}`)
+      t.is(quoteList.filter(line => line.includes(name)).length, 1, `${name} in\n${quoteList.join('\n')}`)
     }
-    t.false(board.some(line => line.includes('waiting for an answer')))
-    t.regex(board.join('\n'), /❯ 1 .*\n {4}\d+:\d\d left {2}a better rate, fee /)
+    t.false(quoteList.some(line => line.includes('waiting for an answer')))
+    t.regex(quoteList.join('\n'), /❯ 1 .*\n {4}\d+:\d\d left {2}a better rate, fee /)
 
     const [, id = ''] = /holdfast swap approve ([0-9a-f]{8}-\d+)/.exec(closed.screen) ?? []
     t.true(closed.screen.includes(`   ${id}  a better rate, fee `), closed.screen)

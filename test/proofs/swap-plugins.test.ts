@@ -51,27 +51,37 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
     async t => {
       const trader = await openTrader([plugin])
       const { world, account, btc } = trader
-      const low = await refused<'SWAP_BELOW_LIMIT'>(t, trader, trader.wish('1500'), 'SWAP_BELOW_LIMIT')
+      const low = await refused<'SWAP_BELOW_LIMIT'>(t, trader, trader.swapRequest('1500'), 'SWAP_BELOW_LIMIT')
       t.is(low.details.pluginId, id)
       t.is(low.details.direction, 'from')
-      const smallest = await account.fetchSwapQuote(trader.wish(low.details.nativeMin))
+      const smallest = await account.fetchSwapQuote(trader.swapRequest(low.details.nativeMin))
       t.is(smallest.fromNativeAmount, nativeAmount(low.details.nativeMin))
       await smallest.close()
 
       if (hasMaximum) {
         world.swaps[id as 'sideshift'].behaviour.maxUsd = '1000'
-        const high = await refused<'SWAP_ABOVE_LIMIT'>(t, trader, trader.wish('4000000'), 'SWAP_ABOVE_LIMIT')
-        const largest = await account.fetchSwapQuote(trader.wish(high.details.nativeMax))
+        const high = await refused<'SWAP_ABOVE_LIMIT'>(
+          t,
+          trader,
+          trader.swapRequest('4000000'),
+          'SWAP_ABOVE_LIMIT'
+        )
+        const largest = await account.fetchSwapQuote(trader.swapRequest(high.details.nativeMax))
         t.is(largest.fromNativeAmount, nativeAmount(high.details.nativeMax))
         await largest.close()
       }
 
       const toWallet = await account.createCurrencyWallet('wallet:bitcoin')
-      const pair = await refused<'SWAP_CURRENCY'>(t, trader, { ...trader.wish(), toWallet }, 'SWAP_CURRENCY')
+      const pair = await refused<'SWAP_CURRENCY'>(
+        t,
+        trader,
+        { ...trader.swapRequest(), toWallet },
+        'SWAP_CURRENCY'
+      )
       t.is(pair.details.pluginId, id)
 
-      world.providers.use(answerInstead({ clock: world.clock, chance: () => 0 }, refusalReply(451)), id)
-      const country = await refused<'SWAP_PERMISSION'>(t, trader, trader.wish(), 'SWAP_PERMISSION')
+      world.providers.use(answerInstead({ clock: world.clock, random: () => 0 }, refusalReply(451)), id)
+      const country = await refused<'SWAP_PERMISSION'>(t, trader, trader.swapRequest(), 'SWAP_PERMISSION')
       t.deepEqual(country.details, { pluginId: id, reason: 'geoRestriction' })
       await assertUnspent(t, btc)
       await trader.close()
@@ -84,12 +94,12 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
       const trader = await openWaitingTrader([plugin, other])
       const { world, account, clock, until } = trader
       const slow = slowDown(
-        { clock: world.clock, chance: () => 0 },
+        { clock: world.clock, random: () => 0 },
         { from: 21_000, to: 21_000 },
         { count: 1 }
       )
       const stop = world.providers.use(slow, id)
-      const beside = account.askForQuotes(trader.wish())
+      const beside = account.askForQuotes(trader.swapRequest())
       await until(() => beside.quotes.length === 1)
       await clock.advance(18_000)
       t.false(beside.getSnapshot().isOver)
@@ -103,10 +113,10 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
       await clock.advance(2000)
 
       world.providers.use(
-        slowDown({ clock: world.clock, chance: () => 0 }, { from: 21_000, to: 21_000 }, { count: 1 }),
+        slowDown({ clock: world.clock, random: () => 0 }, { from: 21_000, to: 21_000 }, { count: 1 }),
         id
       )
-      const alone = account.askForQuotes(trader.wish(), { disabled: [other.id ?? ''] })
+      const alone = account.askForQuotes(trader.swapRequest(), { disabled: [other.id ?? ''] })
       await clock.advance(20_500)
       t.deepEqual(alone.quotes, [])
       t.false(alone.getSnapshot().isOver, 'nobody has answered yet')
@@ -133,22 +143,22 @@ test.serial(
     const trader = await openTrader([thorchain])
     const { world, account, btc } = trader
     const { behaviour } = world.swaps.thorchain
-    const misled = await account.fetchSwapQuote(trader.wish())
+    const misled = await account.fetchSwapQuote(trader.swapRequest())
     behaviour.isPayInWrong = true
     await t.throwsAsync(misled.approve(), { code: 'SERVER', message: /names two vaults/ })
     behaviour.isPayInWrong = false
 
-    const moved = await account.fetchSwapQuote(trader.wish())
+    const moved = await account.fetchSwapQuote(trader.swapRequest())
     behaviour.driftBasisPoints = 500
     await t.throwsAsync(moved.approve(), { code: 'SWAP_CHANGED' })
     behaviour.driftBasisPoints = 0
 
-    const late = await account.fetchSwapQuote(trader.wish())
+    const late = await account.fetchSwapQuote(trader.swapRequest())
     world.clock.skip(901_000)
     await t.throwsAsync(late.approve(), { code: 'QUOTE_ENDED' })
     await assertUnspent(t, btc)
 
-    const quote = await account.fetchSwapQuote(trader.wish())
+    const quote = await account.fetchSwapQuote(trader.swapRequest())
     await quote.approve()
     await t.throwsAsync(quote.approve(), { code: 'QUOTE_ENDED' })
     t.is((await btc.getTransactions()).length, 2)
@@ -162,13 +172,13 @@ test.serial(
     const trader = await openTrader([transfer])
     const { account, btc } = trader
     const toWallet = await account.createCurrencyWallet('wallet:bitcoin')
-    const wish: SwapRequest = { ...trader.wish(), toWallet, quoteFor: 'max' }
-    const closed = await account.fetchSwapQuote(wish)
+    const swapRequest: SwapRequest = { ...trader.swapRequest(), toWallet, quoteFor: 'max' }
+    const closed = await account.fetchSwapQuote(swapRequest)
     await closed.close()
     await t.throwsAsync(closed.approve(), { code: 'QUOTE_ENDED' })
     await assertUnspent(t, btc)
 
-    const quote = await account.fetchSwapQuote(wish)
+    const quote = await account.fetchSwapQuote(swapRequest)
     const [first, second] = await Promise.allSettled([quote.approve(), quote.approve()])
     t.is(first.status, 'fulfilled')
     t.is((second as PromiseRejectedResult).reason.code, 'QUOTE_ENDED')
@@ -179,7 +189,11 @@ test.serial(
   }
 )
 
-const back = ({ btc, ltc, wish }: Trader): SwapRequest => ({ ...wish(), fromWallet: ltc, toWallet: btc })
+const back = ({ btc, ltc, swapRequest }: Trader): SwapRequest => ({
+  ...swapRequest(),
+  fromWallet: ltc,
+  toWallet: btc
+})
 
 const idsOf = (quotes: readonly { readonly pluginId: string }[]): readonly string[] =>
   quotes.map(({ pluginId }) => pluginId)
@@ -189,10 +203,10 @@ const refused = async <
 >(
   t: ExecutionContext,
   { account }: Trader,
-  wish: SwapRequest,
+  swapRequest: SwapRequest,
   code: C
 ): Promise<WalletError<C>> => {
-  const error = await t.throwsAsync(account.fetchSwapQuotes(wish), { code })
+  const error = await t.throwsAsync(account.fetchSwapQuotes(swapRequest), { code })
   return error as WalletError<C>
 }
 

@@ -42,7 +42,7 @@ for (const { plugin, id, pageOf, words } of EXCHANGES) {
   test(`${id}: bitcoin is swapped for litecoin: quoted, ordered, paid, paid out on the other chain, and on record`, async t => {
     const trader = await openTrader([plugin])
     const { world, account, btc, ltc } = trader
-    const quote = await account.fetchSwapQuote(trader.wish())
+    const quote = await account.fetchSwapQuote(trader.swapRequest())
     t.deepEqual(world.swaps[id].orders, [])
     const statuses: unknown[] = []
     const reviews: SwapReview[] = []
@@ -79,13 +79,17 @@ for (const { plugin, id, pageOf, words } of EXCHANGES) {
     const trader = await openTrader([plugin])
     const { world, account, btc, ltc } = trader
     const wanted = nativeAmount('123456789')
-    const first = await account.fetchSwapQuote({ ...trader.wish(), quoteFor: 'to', nativeAmount: wanted })
+    const first = await account.fetchSwapQuote({
+      ...trader.swapRequest(),
+      quoteFor: 'to',
+      nativeAmount: wanted
+    })
     t.is(first.toNativeAmount, wanted)
     await first.approve()
     world.chain.mine(1)
     await waitFor(() => ltc.balanceOf(null) === wanted)
     const left = BigInt(btc.balanceOf(null))
-    const all = await account.fetchSwapQuote({ ...trader.wish(), quoteFor: 'max' })
+    const all = await account.fetchSwapQuote({ ...trader.swapRequest(), quoteFor: 'max' })
     t.true(BigInt(all.fromNativeAmount) * 100n > left * 99n)
     await all.approve()
     world.chain.mine(1)
@@ -99,29 +103,29 @@ for (const { plugin, id, pageOf, words } of EXCHANGES) {
     const trader = await openTrader([plugin])
     const { world, account, btc } = trader
     const { behaviour } = world.swaps[id]
-    const misled = await account.fetchSwapQuote(trader.wish())
+    const misled = await account.fetchSwapQuote(trader.swapRequest())
     behaviour.isPayInWrong = true
     await t.throwsAsync(misled.approve(), { code: 'SWAP_CHANGED', message: /none of Bitcoin/ })
     behaviour.isPayInWrong = false
 
-    const moved = await account.fetchSwapQuote(trader.wish())
-    const dearer = await account.fetchSwapQuote({ ...trader.wish('100000000'), quoteFor: 'to' })
+    const moved = await account.fetchSwapQuote(trader.swapRequest())
+    const dearer = await account.fetchSwapQuote({ ...trader.swapRequest('100000000'), quoteFor: 'to' })
     behaviour.driftBasisPoints = 200
     await t.throwsAsync(moved.approve(), { code: 'SWAP_CHANGED', message: /gives \d+ native units, less/ })
     await t.throwsAsync(dearer.approve(), { code: 'SWAP_CHANGED', message: /costs \d+ native units/ })
     behaviour.driftBasisPoints = 0
 
-    const late = await account.fetchSwapQuote(trader.wish())
+    const late = await account.fetchSwapQuote(trader.swapRequest())
     const ordered = world.swaps[id].orders.length
     world.clock.skip(601_000)
     await t.throwsAsync(late.approve(), { code: 'QUOTE_ENDED' })
-    const closed = await account.fetchSwapQuote(trader.wish())
+    const closed = await account.fetchSwapQuote(trader.swapRequest())
     await closed.close()
     await t.throwsAsync(closed.approve(), { code: 'QUOTE_ENDED' })
     t.is(world.swaps[id].orders.length, ordered)
     await assertUnspent(t, btc)
 
-    const quote = await account.fetchSwapQuote(trader.wish())
+    const quote = await account.fetchSwapQuote(trader.swapRequest())
     // Who says that less is enough gets it.
     behaviour.driftBasisPoints = 200
     const least = (BigInt(quote.toNativeAmount) * 97n) / 100n
@@ -144,7 +148,7 @@ test('garbage, silence and a refusal of some providers take nothing from the quo
     await gate
     return next()
   }, 'letsexchange')
-  const hurried = account.askForQuotes(trader.wish(), { waitMs: 1 })
+  const hurried = account.askForQuotes(trader.swapRequest(), { waitMs: 1 })
   t.deepEqual(
     (await hurried.settled).map(({ pluginId }) => pluginId),
     ['changenow']
@@ -152,7 +156,7 @@ test('garbage, silence and a refusal of some providers take nothing from the quo
   t.is(hurried.getSnapshot().providers.find(each => each.pluginId === 'letsexchange')?.state, 'timed out')
   hurried.close()
 
-  const round = account.askForQuotes(trader.wish())
+  const round = account.askForQuotes(trader.swapRequest())
   await waitFor(() => round.quotes.length === 1)
   stop()
   release()
@@ -174,7 +178,7 @@ test('garbage, silence and a refusal of some providers take nothing from the quo
 test('thorchain: bitcoin is sent to a vault with a memo, and litecoin comes out of the other one', async t => {
   const trader = await openTrader([thorchain])
   const { world, account, btc, ltc } = trader
-  const quote = await account.fetchSwapQuote({ ...trader.wish(), quoteFor: 'max' })
+  const quote = await account.fetchSwapQuote({ ...trader.swapRequest(), quoteFor: 'max' })
   t.true(quote.isEstimate)
   const reviews: SwapReview[] = []
   const { transaction, destinationAddress } = await quote.approve({
@@ -210,7 +214,7 @@ test('thorchain: bitcoin is sent to a vault with a memo, and litecoin comes out 
 test('thorchain: a price that falls while the payment waits for its block sends the money back', async t => {
   const trader = await openTrader([thorchain])
   const { world, account, btc, ltc } = trader
-  const quote = await account.fetchSwapQuote(trader.wish())
+  const quote = await account.fetchSwapQuote(trader.swapRequest())
   const { transaction } = await quote.approve()
   const paid = BigInt(RICH) + BigInt(transaction.nativeAmount)
   world.providers.market.setPrice('LTC', '90')
@@ -226,7 +230,7 @@ test('coins move between two wallets of one currency as a transfer, which nobody
   const trader = await openTrader([transfer, thorchain])
   const { world, account, btc } = trader
   const other = await account.createCurrencyWallet('wallet:bitcoin')
-  const quote = await account.fetchSwapQuote({ ...trader.wish(), toWallet: other })
+  const quote = await account.fetchSwapQuote({ ...trader.swapRequest(), toWallet: other })
   t.is(quote.pluginId, 'transfer')
   t.is(quote.toNativeAmount, quote.fromNativeAmount)
   const { transaction } = await quote.approve()

@@ -15,17 +15,17 @@ test('whatever three devices edit and whatever becomes of their requests and dis
     { numRuns, seed, includeErrorInReport: true }
   )
   t.log(`${tally.stories} stories, ${tally.edits} edits`)
-  t.log(`troubles: ${[...tally.troubles].map(([what, count]) => `${count} ${what}`).join(', ')}`)
+  t.log(`troubles: ${[...tally.faultCounts].map(([what, count]) => `${count} ${what}`).join(', ')}`)
   t.log(`gone: ${JSON.stringify(tally.losses)}, untold in ${tally.untold} stories with a deployed client`)
   t.true(tally.untold <= MAX_UNTOLD, `${tally.untold} stories`)
-  for (const trouble of TROUBLES) t.true((tally.troubles.get(trouble) ?? 0) > 0, trouble)
+  for (const fault of FAULTS) t.true((tally.faultCounts.get(fault) ?? 0) > 0, fault)
 })
 
 /** About one story in twenty thousand drops an edit untold, shortly after a device's first download (ROADMAP). */
 const MAX_UNTOLD = 1 + Math.ceil(numRuns / 10_000)
 
 /** Without any of these the stories would have shown less than they say. */
-const TROUBLES = [
+const FAULTS = [
   ...['lost', 'refused', 'twice', 'forgotten', 'reply lost', 'reply cut', 'reply old', 'server replaced'],
   ...['disk lost', 'disk torn', 'disk empty', 'disk gone', 'disk late', 'disk full', 'disk torn at opening'],
   ...['overwritten: raced', 'overwritten: deployed client']

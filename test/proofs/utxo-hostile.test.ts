@@ -2,7 +2,7 @@ import test from 'ava'
 import type { Io, Json } from '../../kernel/plugin-api.ts'
 import { isWalletError, nativeAmount } from '../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
-import { drawSeed, logCounts, makeChance, runCount } from '../helpers/drawn-runs.ts'
+import { drawSeed, logCounts, makeSeededRandom, runCount } from '../helpers/drawn-runs.ts'
 import { line, makeHostileWorld, only, type Twist } from '../plugins/currency/hostile-world.ts'
 import { makeTestStore, makeTestWorld, type TestWorld, until } from '../plugins/currency/utxo-world.ts'
 
@@ -107,17 +107,20 @@ for (const [name, twist] of damaging) {
     world.chain.fund(publicAddress, '70000')
     world.chain.mine(2)
     await wallet.engine.startEngine()
-    await until('the right balance', () => wallet.balance() === '70000' && wallet.told.ratios.at(-1) === 1)
+    await until(
+      'the right balance',
+      () => wallet.balance() === '70000' && wallet.reported.ratios.at(-1) === 1
+    )
     t.is(world.ports[0], 1)
     // A busy machine may lose a connection to the good one, too.
     t.true(world.ports.includes(2))
-    t.is(wallet.told.txs.size, 1)
-    t.true(wallet.told.statuses.length > 0)
+    t.is(wallet.reported.txs.size, 1)
+    t.true(wallet.reported.statuses.length > 0)
   })
 }
 
 test('servers that lie always, or now and then, never make a wallet wrong in the end', async t => {
-  const chance = makeChance(drawSeed(t))
+  const seededRandom = makeSeededRandom(drawSeed(t))
   // A status of null says that a script was never used: nobody sees that but from another server.
   const kinds = [...damaging, ...idle].filter(([name]) => name !== 'nothing but null')
   const counts = new Map<string, number>()
@@ -125,7 +128,7 @@ test('servers that lie always, or now and then, never make a wallet wrong in the
   t.true(runs >= kinds.length)
   for (let run = 0; run < runs; run++) {
     const [name, twist] = kinds[run % kinds.length] as (typeof kinds)[number]
-    const every = 1 + chance.below(3)
+    const every = 1 + seededRandom.below(3)
     let replies = 0
     const lieNowAndThen: Twist = (method, reply, params) => {
       // Some lie always, some now and then.
@@ -141,9 +144,9 @@ test('servers that lie always, or now and then, never make a wallet wrong in the
       await wallet.engine.startEngine()
       await until(
         `the right balance after ${name}, run ${run}`,
-        () => wallet.balance() === '70000' && wallet.told.ratios.at(-1) === 1
+        () => wallet.balance() === '70000' && wallet.reported.ratios.at(-1) === 1
       )
-      t.is(wallet.told.txs.size, 1)
+      t.is(wallet.reported.txs.size, 1)
       const draft = await wallet.engine.makeSpend(
         {
           tokenId: null,
@@ -186,7 +189,7 @@ test('with no server at all a sync fails by the catalogue, and so does a broadca
   const alice = await openWallet({ store })
   chain.fund((await alice.engine.getFreshAddress({ tokenId: null })).publicAddress, '90000')
   chain.mine()
-  await until('coin', () => alice.told.details.at(-1)?.spendable === '90000')
+  await until('coin', () => alice.reported.details.at(-1)?.spendable === '90000')
   await alice.engine.syncNetwork({})
   await alice.engine.killEngine()
   offline.on = true
@@ -203,7 +206,7 @@ test('with no server at all a sync fails by the catalogue, and so does a broadca
   const signed = await again.engine.signTx(draft, alice.privateKeys)
   t.true(isWalletError(await t.throwsAsync(again.engine.broadcastTx(signed, {})), 'NETWORK'))
   offline.on = false
-  await until('connected again', () => again.told.ratios.at(-1) === 1)
+  await until('connected again', () => again.reported.ratios.at(-1) === 1)
   await again.engine.broadcastTx(signed, {})
   t.true(chain.view.mempool.has(signed.txid))
 })
@@ -216,10 +219,10 @@ test('a full disk or a damaged cache costs a rescan, never money or a wrong addr
   failing.failing = true
   world.chain.fund((await alice.engine.getFreshAddress({ tokenId: null })).publicAddress, '90000')
   await until('coin', () => alice.balance() === '90000')
-  t.true(alice.told.statuses.some(text => text.includes('cache')))
+  t.true(alice.reported.statuses.some(text => text.includes('cache')))
   failing.failing = false
   world.chain.mine()
-  await until('confirmed', () => [...alice.told.txs.values()].some(tx => tx.blockHeight > 0))
+  await until('confirmed', () => [...alice.reported.txs.values()].some(tx => tx.blockHeight > 0))
   await alice.engine.killEngine()
   for (const [key, text] of [...failing.map]) {
     const damaged = new Map(failing.map)
@@ -241,7 +244,7 @@ test('a resync forgets the cache, keeps marks, and finds the same history', asyn
   const alice = await world.openWallet()
   const fresh = (await alice.engine.getFreshAddress({ tokenId: null })).publicAddress
   await alice.engine.addGapLimitAddresses([fresh])
-  t.is(alice.told.addressChanges, 1)
+  t.is(alice.reported.addressChanges, 1)
   t.true(await alice.engine.isAddressUsed(fresh))
   const next = (await alice.engine.getFreshAddress({ tokenId: null })).publicAddress
   t.not(next, fresh)
@@ -250,10 +253,10 @@ test('a resync forgets the cache, keeps marks, and finds the same history', asyn
   world.chain.fund(far, '60000')
   world.chain.mine()
   await until('both', () => alice.balance() === '110000')
-  const before = [...alice.told.txs.keys()].sort()
-  alice.told.txs.clear()
+  const before = [...alice.reported.txs.keys()].sort()
+  alice.reported.txs.clear()
   await alice.engine.resyncBlockchain()
-  t.deepEqual([...alice.told.txs.keys()].sort(), before)
+  t.deepEqual([...alice.reported.txs.keys()].sort(), before)
   t.is(alice.balance(), '110000')
   t.true(await alice.engine.isAddressUsed(fresh))
 })

@@ -82,3 +82,17 @@ test('a shape tells names and kinds, and no contents', t => {
     '{<key>: null, data_base64: string, list: [number | string], other: {}}'
   )
 })
+
+test('a name of the tests below one path is mapped there alone, and never inside a text', t => {
+  const renames = new Map([
+    ['test/:told', 'reported'],
+    ['test/cli/:told', 'printed']
+  ])
+  const text = "t.is(told, 'told')"
+  t.deepEqual(
+    ['test/a.test.ts', 'test/cli/a.test.ts', 'bench/a.ts'].flatMap(path => [
+      ...assertionsOf(new Map([[path, text]]), renames).keys()
+    ]),
+    ["t.is(reported,'told')", "t.is(printed,'told')", "t.is(told,'told')"]
+  )
+})

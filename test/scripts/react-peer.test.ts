@@ -19,10 +19,10 @@ test('the command carries its own copy of React, and asks its surroundings for n
   const bin = `${root}dist/bin`
   const files = readdirSync(bin, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
   t.true(files.length > 1)
-  const asking = files.filter(name =>
+  const pendingQuery = files.filter(name =>
     /\b(?:from|import|require)\s*\(?\s*["']react(?:-dom)?(?:\/[\w-]+)?["']/.test(
       readFileSync(`${bin}/${name}`, 'utf8')
     )
   )
-  t.deepEqual(asking, [])
+  t.deepEqual(pendingQuery, [])
 })

@@ -71,7 +71,7 @@ test('a secret that is set right after a rename on another device logs in', asyn
 
 test('a secret that is set while another device renames the account logs in, whichever request is slow', async t => {
   const start = await makeCredentialStart()
-  const slow = (turns: number): RequestFate => ({ kind: 'slow request', turns })
+  const slow = (mutex: number): RequestFate => ({ kind: 'slow request', mutex })
   const late: RequestFate[][] = [[], [{ kind: 'served' }, slow(4)], [{ kind: 'served' }, slow(12)]]
   for (const secret of SECRETS.slice(0, 2)) {
     for (const fates of late) {

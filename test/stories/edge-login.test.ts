@@ -75,14 +75,14 @@ test('an app on another device is let in, makes a wallet, and both sides have it
 
 test('policies are asked before the keys of an app go to another device; their no hands over nothing, a later yes does', async t => {
   const { world, clock } = makeWorld()
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   let isRefused = true
   const policy: Plugin = {
     kind: 'policy',
     id: 'guard',
     apply: ({ hooks }) =>
       hooks.beforeSign.tapPromise('guard', async ({ use, appId, targets }) => {
-        asked.push({ use, appId, targets })
+        requested.push({ use, appId, targets })
         if (isRefused) throw new WalletError('SIGN_REFUSED', { pluginId: 'guard', reason: 'no' })
       })
   }
@@ -98,7 +98,7 @@ test('policies are asked before the keys of an app go to another device; their n
   await loginRequest?.approve()
   t.is((await settled(clock, request)).username, 'alice')
   const question = { use: 'approve login', appId: APP, targets: [] }
-  t.deepEqual(asked, [question, question])
+  t.deepEqual(requested, [question, question])
   for (const kernel of [phone, laptop]) await kernel.close()
 })
 
@@ -109,10 +109,10 @@ test('an account opens for an app by each way in, and tells by which [6.4]', asy
   const recoveryKey = await alice.credentials.changeRecovery(['Who?'], ['I'])
   const device = await openDevice(world, { appId: APP })
   const { context } = device
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const repos = new Set<string>()
   const visit = async (account: Account): Promise<string> => {
-    told.push([account.loginMethod, account.isEdgeLogin])
+    reported.push([account.loginMethod, account.isEdgeLogin])
     repos.add(account.id)
     const loginKey = await account.getLoginKey()
     t.is(account.getSnapshot().appId, APP)
@@ -125,7 +125,7 @@ test('an account opens for an app by each way in, and tells by which [6.4]', asy
   await visit(await context.loginWithRecovery2(recoveryKey, ALICE.username, ['I']))
   const loginKey = await visit(await context.loginWithPIN({ username: 'alice' }, ALICE.pin))
   t.is(await visit(await context.loginWithKey({ username: 'alice' }, loginKey)), loginKey)
-  t.deepEqual(told, [
+  t.deepEqual(reported, [
     ['edge', true],
     ['pin', true],
     ['password', false],

@@ -8,12 +8,12 @@ const SHOP = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 test('an engine says at once that its server is lost and which one, and is synced again as soon as one is back', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
-  const told: EngineSnapshot[] = []
+  const reported: EngineSnapshot[] = []
   const watch: ObserverPlugin = {
     kind: 'observer',
     id: 'watch',
     apply({ hooks }) {
-      hooks.engineChanged.tap('watch', engine => void told.push(engine))
+      hooks.engineChanged.tap('watch', engine => void reported.push(engine))
     }
   }
   const device = await openDevice(world, { plugins: [watch] })
@@ -22,30 +22,30 @@ test('an engine says at once that its server is lost and which one, and is synce
   const { engine } = wallet
   await waitFor(() => wallet.syncStatus.stage === 'synced')
 
-  told.length = 0
+  reported.length = 0
   world.setOnline(false)
-  await waitFor(() => told.length > 0)
-  t.like(told[0], { errorCode: 'CONNECTION_LOST' })
-  t.regex(told[0]?.failure ?? '', /^The connection to \w+:\/\/\S+ was lost: /)
+  await waitFor(() => reported.length > 0)
+  t.like(reported[0], { errorCode: 'CONNECTION_LOST' })
+  t.regex(reported[0]?.failure ?? '', /^The connection to \w+:\/\/\S+ was lost: /)
   t.is(wallet.syncStatus.stage, 'waiting')
   await waitFor(() => engine.getSnapshot().errorCode === 'NETWORK')
   t.regex(
     engine.getSnapshot().failure ?? '',
     /^Could not reach (any of \d+ servers, the last of them )?\w+:\/\//
   )
-  t.false(told.some(({ failure = '' }) => /auth/.test(failure)))
+  t.false(reported.some(({ failure = '' }) => /auth/.test(failure)))
   t.regex(wallet.syncStatus.sentence, /^Waits for the network: what is shown may be old\. Could not reach/)
   const { since } = wallet.syncStatus
   t.true(Math.abs(since - Date.now() / 1000) < 30)
 
   world.setOnline(true)
   // The repos of the account may wait for their next turn, half a minute; the engine does not.
-  const troubles = (): readonly unknown[] => {
+  const faultCounts = (): readonly unknown[] => {
     const { failure, errorCode, status } = engine.getSnapshot()
-    return [failure, errorCode, status].filter(trouble => trouble !== undefined)
+    return [failure, errorCode, status].filter(fault => fault !== undefined)
   }
-  await waitFor(() => troubles().length === 0 && engine.getSnapshot().syncRatio === 1, 60_000)
-  t.deepEqual(troubles(), [])
+  await waitFor(() => faultCounts().length === 0 && engine.getSnapshot().syncRatio === 1, 60_000)
+  t.deepEqual(faultCounts(), [])
   await device.close()
   await world.close()
 })

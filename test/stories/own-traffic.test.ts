@@ -71,7 +71,10 @@ const valuesOf = (create: unknown): string[] => {
 type Open = (options?: Partial<Omit<KernelOptions, 'plugins'>>) => Promise<Kernel>
 
 /** The people and devices of the recording, and what they do in each step. */
-const makeActs = (open: Open, { begin, synced }: Watch): Readonly<Record<string, () => Promise<unknown>>> => {
+const makeActions = (
+  open: Open,
+  { begin, synced }: Watch
+): Readonly<Record<string, () => Promise<unknown>>> => {
   const lazy = (options?: Partial<Omit<KernelOptions, 'plugins'>>): (() => Promise<Kernel>) => {
     let kernel: Promise<Kernel> | undefined
     return () => (kernel ??= open(options))
@@ -187,7 +190,7 @@ test('in the 32 recorded steps our client sends what the published one sent, fie
     return kernel
   }
 
-  const acts = makeActs(open, {
+  const actions = makeActions(open, {
     begin: () => {
       sent = []
     },
@@ -197,10 +200,10 @@ test('in the 32 recorded steps our client sends what the published one sent, fie
   const known = new Set(valuesOf(steps[0]?.exchanges?.[0]?.request))
   const found: Record<string, readonly string[]> = {}
   for (const { label, exchanges = [] } of steps) {
-    const act = acts[label]
-    if (act === undefined) throw new Error(`Nobody plays the step ${label}`)
+    const runAction = actions[label]
+    if (runAction === undefined) throw new Error(`Nobody plays the step ${label}`)
     sent = []
-    await act()
+    await runAction()
     // Open repos sync when they are due, whatever else goes on.
     const isAboutRepos = exchanges.some(({ path }) => path.startsWith('/api/v2/store/'))
     const ours = isAboutRepos ? sent : sent.filter(({ path }) => !path.startsWith('/api/v2/store/'))

@@ -95,7 +95,7 @@ test('a payment that a server passes on and refuses is kept with its coins; its 
     method === BROADCAST && answer.id !== undefined
       ? { id: answer.id, ...refusal('min relay fee not met') }
       : answer
-  lies.ask = ({ method }) =>
+  lies.query = ({ method }) =>
     method === 'blockchain.transaction.get'
       ? { answer: { error: { code: 2, message: 'No such transaction' } } }
       : undefined
@@ -114,7 +114,7 @@ test('a payment that a server passes on and refuses is kept with its coins; its 
   t.true([...coinsOf(draft)].every(coin => coinsOf(replacement).has(coin)))
   t.true(Number(replacement.networkFee) > Number(draft.networkFee))
   delete lies.answer
-  delete lies.ask
+  delete lies.query
   const sent = await wallet.spend(replacement)
   world.chain.mine(1)
   await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
@@ -127,7 +127,7 @@ test('after an unknown outcome no second payment takes other coins in its place,
   const { wallet, lies } = home
   // The server takes the bytes, keeps them for later, and breaks the connection.
   const held: string[] = []
-  lies.ask = ({ method, params }) => {
+  lies.query = ({ method, params }) => {
     if (method !== BROADCAST) return undefined
     held.push(String(params[0]))
     return { answer: { error: { code: -32603, message: 'internal error' } } }
@@ -143,7 +143,7 @@ test('after an unknown outcome no second payment takes other coins in its place,
   const replacement = await again.makeSpend(pay('5000000', { replaces: open?.txid ?? '' }))
   await t.throwsAsync(again.spend(replacement), { code: 'BROADCAST_UNKNOWN' })
   // Now the server sends all that it ever got.
-  delete lies.ask
+  delete lies.query
   for (const bytes of held) {
     try {
       home.world.chain.broadcast(bytes)
@@ -203,7 +203,7 @@ test('a payment that the network lost says so, is sent again, and keeps its row 
     await wallet.makeSpend(pay('5000000', { metadata: { name: 'Shop', notes: 'rent' } }))
   )
   let sends = 0
-  lies.ask = ({ method }) => {
+  lies.query = ({ method }) => {
     if (method !== BROADCAST) return undefined
     sends += 1
     return { answer: { error: { code: -32603, message: 'internal error' } } }
@@ -216,7 +216,7 @@ test('a payment that the network lost says so, is sent again, and keeps its row 
   t.like(wallet.getSnapshot().openPayments, [{ txid, state: 'notInMempool' }])
   await waitFor(() => sends > 0)
   t.true(coinsOf(await wallet.makeSpend(pay('1000000'))).size > 0)
-  delete lies.ask
+  delete lies.query
   await waitFor(async () => {
     await wallet.sync()
     return world.chain.view.mempool.has(txid)
@@ -234,7 +234,7 @@ test('a payment that was lost and is then refused is not told as sent, and is se
     method === BROADCAST && answer.id !== undefined
       ? { id: answer.id, ...refusal('mempool min fee not met') }
       : answer
-  lies.ask = ({ method }) =>
+  lies.query = ({ method }) =>
     method === BROADCAST || method === 'blockchain.transaction.get'
       ? { answer: refusal('mempool min fee not met') }
       : undefined
@@ -243,7 +243,7 @@ test('a payment that was lost and is then refused is not told as sent, and is se
   await waitFor(() => wallet.getSnapshot().openPayments[0]?.reason === 'mempool min fee not met')
   t.deepEqual(wallet.unfinishedSpends(), [])
   lies.answer = (_, answer) => answer
-  lies.ask = () => undefined
+  lies.query = () => undefined
   await waitFor(async () => {
     await wallet.sync()
     return world.chain.view.mempool.has(txid)
@@ -259,7 +259,7 @@ const forgeBlock = ({ world, lies }: Home, txid: string): void => {
   header.writeUInt32LE(Math.floor(world.clock.now() / 1000), 68)
   header.writeUInt32LE(0x207fffff, 72)
   const hex = header.toString('hex')
-  lies.ask = ({ method, params }) => {
+  lies.query = ({ method, params }) => {
     if (method === 'blockchain.headers.subscribe') return { answer: { result: { height: height + 9, hex } } }
     if (method === 'blockchain.block.header' && params[0] === height) return { answer: { result: hex } }
     return method === 'blockchain.transaction.get_merkle' && params[0] === txid
@@ -303,7 +303,7 @@ test('a block that a server has forged frees no coins and forgets no bytes: once
   // The network has lost it by now, and the server tells the truth but for what it is sent.
   world.chain.drop(txid)
   delete lies.answer
-  lies.ask = ({ method }) =>
+  lies.query = ({ method }) =>
     method === BROADCAST ? { answer: { error: { code: -32603, message: 'internal error' } } } : undefined
   await lookAgain(home)
   await waitFor(() => wallet.getSnapshot().openPayments.length === 1)
@@ -311,7 +311,7 @@ test('a block that a server has forged frees no coins and forgets no bytes: once
   t.like(wallet.getSnapshot().openPayments, [{ txid, state: 'notInMempool' }])
   t.like(await wallet.getTransaction(txid), { metadata: { notes: 'rent' } })
   t.true(isApart(await wallet.makeSpend(pay('1000000')), draft))
-  delete lies.ask
+  delete lies.query
   await wallet.resendTx(txid)
   world.chain.mine(1)
   await waitFor(async () => (await wallet.getTransaction(txid)).confirmations === 'confirmed')

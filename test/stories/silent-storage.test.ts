@@ -150,9 +150,9 @@ for (const comesBack of [false, true]) {
     })
 }
 
-type Act = (home: SilentHome, wallet: CurrencyWallet) => Promise<unknown>
+type Action = (home: SilentHome, wallet: CurrencyWallet) => Promise<unknown>
 
-const acts: Readonly<Record<string, Act>> = {
+const actions: Readonly<Record<string, Action>> = {
   'a new wallet': ({ account }) => account.createCurrencyWallet('wallet:toycoin', { name: 'Late' }),
   'the state of a wallet': ({ account }, { id }) => account.changeWalletStates({ [id]: { archived: true } }),
   'the name of a wallet': (_, wallet) => wallet.rename('Late'),
@@ -166,7 +166,7 @@ const acts: Readonly<Record<string, Act>> = {
   }
 }
 
-for (const [name, act] of Object.entries(acts)) {
+for (const [name, runAction] of Object.entries(actions)) {
   test(`${name}: whoever waits for a write that is not answered is told, and can close`, async t => {
     const home = await openHome(t)
     await home.account.dataStore.setItem('notes', 'kept', 'told as saved')
@@ -174,7 +174,7 @@ for (const [name, act] of Object.entries(acts)) {
     await waitFor(() => wallet.engine.getSnapshot().state === 'started')
     await home.account.sync()
     home.disk.silence('write')
-    t.is(detailsOf(await endOf(home, act(home, wallet))).what, 'write')
+    t.is(detailsOf(await endOf(home, runAction(home, wallet))).what, 'write')
     const { account } = await reopen(t, home, { comesBack: true })
     t.is(await noteOf(account, 'kept'), 'told as saved')
     t.is(account.listWallets().filter(({ walletId }) => walletId === wallet.id).length, 1)

@@ -72,14 +72,14 @@ test('a login counts as the date that it is given, whichever way it leads in, al
 
 test('an account says how its owner can come back, and an empty list where nothing but the login key does', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
-  const told: (readonly string[] | undefined)[] = []
+  const reported: (readonly string[] | undefined)[] = []
   const kernel = await openDevice(world, {
     plugins: [
       {
         kind: 'observer',
         id: 'witness',
         apply: ({ hooks }) =>
-          hooks.accountChanged.tap('witness', ({ loginMethods }) => void told.push(loginMethods))
+          hooks.accountChanged.tap('witness', ({ loginMethods }) => void reported.push(loginMethods))
       }
     ]
   })
@@ -96,7 +96,7 @@ test('an account says how its owner can come back, and an empty list where nothi
   await light.credentials.deletePIN()
   await light.credentials.deletePassword()
   t.deepEqual(methods(), ['recovery'])
-  t.deepEqual(told.at(-1), ['recovery'])
+  t.deepEqual(reported.at(-1), ['recovery'])
   const [user] = context.localUsers
   const pinned = await context.createAccount({ pin: '2580' })
   const { id } = pinned
@@ -108,14 +108,14 @@ test('an account says how its owner can come back, and an empty list where nothi
 
 test('a second login of an account is an object of its own: one logout ends one, and the last closes what they share', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
-  const told: boolean[] = []
+  const reported: boolean[] = []
   const kernel = await openDevice(world, {
     plugins: [
       {
         kind: 'observer',
         id: 'witness',
         apply: ({ hooks }) =>
-          hooks.accountChanged.tap('witness', ({ isLoggedIn }) => void told.push(isLoggedIn))
+          hooks.accountChanged.tap('witness', ({ isLoggedIn }) => void reported.push(isLoggedIn))
       }
     ]
   })
@@ -134,7 +134,7 @@ test('a second login of an account is an object of its own: one logout ends one,
 
   await first.logout()
   t.deepEqual([first.isLoggedIn, second.isLoggedIn], [false, true])
-  t.false(told.includes(false), 'an account that somebody is logged in to was told as logged out')
+  t.false(reported.includes(false), 'an account that somebody is logged in to was told as logged out')
   t.deepEqual(context.accounts, [second])
   for (const call of [
     () => first.openWallet(wallet.id),
@@ -156,7 +156,7 @@ test('a second login of an account is an object of its own: one logout ends one,
   const third = await context.loginWithPIN({ username: 'alice' }, '2580')
   t.is(await third.dataStore.getItem('a', 'b'), 'c')
   await Promise.all([second.logout(), third.logout()])
-  t.deepEqual([context.accounts.length, told.at(-1)], [0, false])
+  t.deepEqual([context.accounts.length, reported.at(-1)], [0, false])
   await t.throwsAsync(wallet.rename('No more'), { code: 'LOGGED_OUT' })
   const again = await context.loginWithPassword('alice', 'correct horse')
   t.is((await again.openWallet(wallet.id)).name, 'Still open')

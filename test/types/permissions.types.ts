@@ -61,7 +61,8 @@ type SnapshotsOf<Hooks> = {
 }
 
 /** Everything that a telling hook carries survives JSON. */
-export const toldAsJson = (told: SnapshotsOf<ObserverHooks>): JsonSafe<SnapshotsOf<ObserverHooks>> => told
+export const reportedAsJson = (reported: SnapshotsOf<ObserverHooks>): JsonSafe<SnapshotsOf<ObserverHooks>> =>
+  reported
 
 /** A secret gives its value to a reader only. */
 export const secrets = (secret: Secret<string>, hooks: KernelHooks): void => {

@@ -24,7 +24,7 @@ export const passwordVerify: CommandRun = async session => {
   const account = await session.account()
   const password =
     (await session.secrets.given('password')) ??
-    (await session.secrets.ask('password', { message: `Password of ${nameOf(account)}:` }))
+    (await session.secrets.prompt('password', { message: `Password of ${nameOf(account)}:` }))
   const isRight = await session.withProgress('Checking the password', () =>
     account.credentials.checkPassword(password)
   )
@@ -57,7 +57,7 @@ export const passwordCheck: CommandRun = async session => {
   const context = await session.context()
   const password =
     (await session.secrets.given('new-password')) ??
-    (await session.secrets.ask('new-password', { message: 'Password to judge:' }))
+    (await session.secrets.prompt('new-password', { message: 'Password to judge:' }))
   const rules = context.checkPasswordRules(password)
   checkRules(rules)
   return {
@@ -89,7 +89,7 @@ export const pinVerify: CommandRun = async session => {
   const account = await session.account()
   const pin =
     (await session.secrets.given('pin')) ??
-    (await session.secrets.ask('pin', { message: `PIN of ${nameOf(account)}:` }))
+    (await session.secrets.prompt('pin', { message: `PIN of ${nameOf(account)}:` }))
   const isRight = await session.withProgress('Checking the PIN', () => account.credentials.checkPIN(pin))
   if (!isRight) throw new WalletError('PASSWORD', {})
   return { data: { correct: true }, view: { kind: 'text', lines: ['The PIN is right'] } }

@@ -27,7 +27,7 @@ export const login: CommandRun = async (session, user) => {
   const context = await session.context()
   const name = await nameOfUser(session, user)
   const target = targetOf(context, { username: name }, name)
-  const isFree = session.secrets.canAsk && wanted === undefined
+  const isFree = session.secrets.canPrompt && wanted === undefined
   const isOpen = isFree && (await methodBySecret(session.secrets)) === undefined
   const method = isOpen ? await chooseMethodByPrompt(session, target) : await chooseMethod(session, target)
   if (method === 'edge') return byApproval(session)
@@ -43,7 +43,7 @@ const nameOfUser = async (session: Session, user: string | undefined): Promise<s
   const current = readCurrentAccount(session.paths.session)
   const name = user ?? session.globals.account ?? current?.username ?? current?.loginId
   if (name !== undefined) return name
-  if (session.secrets.canAsk) return chooseUser(session, await session.context())
+  if (session.secrets.canPrompt) return chooseUser(session, await session.context())
   throw new CliError('USAGE', 'Say who logs in: holdfast login <user>', {
     next: [
       { command: 'holdfast account list', why: 'see the accounts of this device' },

@@ -157,8 +157,8 @@ const settle = async (session: Session, account: Account): Promise<CommandResult
 const pinFor = async ({ secrets }: Session, { credentials, isLight }: Account): Promise<string> => {
   const given = await secrets.given('new-pin')
   if (given !== undefined) return given
-  if (credentials.isPinLoginEnabled || !secrets.canAsk) return ''
-  return secrets.ask('new-pin', {
+  if (credentials.isPinLoginEnabled || !secrets.canPrompt) return ''
+  return secrets.prompt('new-pin', {
     message: `New PIN for the account, four digits or more (${isLight ? 'nothing else opens it here' : 'empty: none'}):`,
     check: text => (text === '' ? undefined : pinProblem(text))
   })

@@ -73,7 +73,7 @@ const PIN_QUESTION = 'PIN, four digits or more'
 const pinOf = async ({ secrets }: Session, question: SecretQuestion): Promise<string> => {
   const given = await secrets.given('pin')
   if (given !== undefined) return given
-  return secrets.canAsk ? secrets.ask('pin', question) : ''
+  return secrets.canPrompt ? secrets.prompt('pin', question) : ''
 }
 
 /** Lists the accounts that this device knows, last logged-in first. */
@@ -267,6 +267,6 @@ const passwordFor = async (session: Session, account: Account): Promise<string |
   if (!credentials.hasPassword) return undefined
   return (
     (await session.secrets.given('password')) ??
-    session.secrets.ask('password', { message: `Password of ${username}:` })
+    session.secrets.prompt('password', { message: `Password of ${username}:` })
   )
 }

@@ -37,7 +37,7 @@ export const recoveryQuestions: CommandRun = async (session, user = '') => {
   const key =
     (await session.secrets.given('recovery-key')) ??
     target.local?.recovery2Key ??
-    (await session.secrets.ask('recovery-key', { message: `Recovery key of ${target.name}:` }))
+    (await session.secrets.prompt('recovery-key', { message: `Recovery key of ${target.name}:` }))
   const questions = await session.withProgress('Fetching the questions', () =>
     context.fetchRecovery2Questions(key, usernameOf(target))
   )
@@ -50,9 +50,9 @@ export const recoveryQuestions: CommandRun = async (session, user = '') => {
 /** Sets up recovery: the answers open the account together with the recovery key. */
 export const recoverySetup: CommandRun = async session => {
   const account = await session.account()
-  const asked = await questionsOf(session)
-  const questions = asked.map(({ question }) => question)
-  const answers = await answersTo(session, asked)
+  const requested = await questionsOf(session)
+  const questions = requested.map(({ question }) => question)
+  const answers = await answersTo(session, requested)
   if (answers.length !== questions.length) {
     throw new CliError('USAGE', `There are ${questions.length} questions and ${answers.length} answers`)
   }
@@ -104,7 +104,7 @@ export const recoveryKey: CommandRun = async session => {
 }
 
 /** The number of questions, as in the deployed applications. */
-const QUESTIONS_ASKED = 2
+const QUESTION_COUNT = 2
 
 /** A question, and the fewest letters that its answer may have. */
 type RecoveryQuestion = Pick<RecoveryQuestionChoice, 'minLength' | 'question'>
@@ -112,7 +112,7 @@ type RecoveryQuestion = Pick<RecoveryQuestionChoice, 'minLength' | 'question'>
 const questionsOf = async (session: Session): Promise<readonly RecoveryQuestion[]> => {
   const given = session.texts('question')
   if (given.length > 0) return given.map(ownQuestion)
-  if (!session.secrets.canAsk) {
+  if (!session.secrets.canPrompt) {
     throw new CliError('USAGE', 'Say what to ask for: --question "…", once for each answer', {
       next: [{ command: 'holdfast account recovery choices', why: 'see questions to choose from' }]
     })
@@ -122,7 +122,7 @@ const questionsOf = async (session: Session): Promise<readonly RecoveryQuestion[
     context.listRecoveryQuestionChoices()
   )
   const chosen: RecoveryQuestion[] = []
-  while (chosen.length < QUESTIONS_ASKED) chosen.push(await chooseQuestion(session, proposed, chosen))
+  while (chosen.length < QUESTION_COUNT) chosen.push(await chooseQuestion(session, proposed, chosen))
   return chosen
 }
 
@@ -137,7 +137,7 @@ const chooseQuestion = async (
 ): Promise<RecoveryQuestion> => {
   const free = proposed.filter(one => !chosen.includes(one))
   const choices: Choice[] = free.map(({ question }, place) => ({ text: question, value: String(place) }))
-  const answer = await promptChoice(terminal, `Question ${chosen.length + 1} of ${QUESTIONS_ASKED}:`, [
+  const answer = await promptChoice(terminal, `Question ${chosen.length + 1} of ${QUESTION_COUNT}:`, [
     ...choices,
     { text: 'A question of my own', value: OWN }
   ])
@@ -153,7 +153,7 @@ const answersTo = async (
   const answers: string[] = []
   for (const { question: message, minLength } of questions) {
     answers.push(
-      await session.secrets.ask('answers', {
+      await session.secrets.prompt('answers', {
         message,
         check: text => (text.length < minLength ? `Type ${minLength} letters or more` : undefined)
       })

@@ -89,7 +89,7 @@ export const twoFactorRepair: CommandRun = async session => {
   const account = await session.account('password')
   const otpKey =
     (await session.secrets.given('otp-key')) ??
-    (await session.secrets.ask('otp-key', { message: 'Two-factor key of another device:' }))
+    (await session.secrets.prompt('otp-key', { message: 'Two-factor key of another device:' }))
   return makeChange(session, {
     doing: 'Trying the key',
     done: `This device has the two-factor key of ${nameOf(account)}`,

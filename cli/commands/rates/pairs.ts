@@ -116,21 +116,21 @@ export const ratesRefresh: CommandRun = async session => {
   await refreshRates(session, [])
   const { providers, pairCount, updatedAt } = (await session.context()).rates.getSnapshot()
   const answered = providers.filter(({ state }) => state === 'answered')
-  const asked = providers.filter(({ state }) => state !== 'retired' && state !== 'idle')
+  const requested = providers.filter(({ state }) => state !== 'retired' && state !== 'idle')
   return {
     data: {
       pairs: pairCount,
       updatedAt: updatedAt === undefined ? null : isoTime(updatedAt),
       providers: providers.map(providerJson)
     },
-    warnings: asked
+    warnings: requested
       .filter(provider => !answered.includes(provider))
       .map(({ displayName, state, message }) => `${displayName}: ${message ?? state}`),
     view: {
       kind: 'record',
       fields: [
         ['pairs', String(pairCount)],
-        ['answered', `${answered.length} of ${asked.length} providers`]
+        ['answered', `${answered.length} of ${requested.length} providers`]
       ]
     }
   }

@@ -126,21 +126,21 @@ const changeOf = async (session: Session, providerName: string): Promise<Setting
   }
   const apiKey = await session.secrets.given('api-key')
   const secrets = apiKey === undefined ? {} : { apiKey }
-  const query = await askAll(session, providerName)
+  const query = await promptAll(session, providerName)
   const unset = session.texts('unset')
   const all = { ...set, ...secrets, ...query }
   return unset.length === 0 && Object.keys(all).length === 0 ? undefined : { set: all, unset }
 }
 
 /** Returns the settings of `--ask`: fields of `--secrets-stdin`, or typed hidden. */
-const askAll = async (session: Session, providerName: string): Promise<Record<string, string>> => {
+const promptAll = async (session: Session, providerName: string): Promise<Record<string, string>> => {
   const { secrets, commandLine } = session
   const found: Record<string, string> = Object.create(null)
   for (const name of session.texts('ask')) {
     // The plugin names its settings; their secrets come from the same sources as those of the grammar.
     const secret = name as SecretName
     const given = await secrets.given(secret)
-    if (given === undefined && !secrets.canAsk) {
+    if (given === undefined && !secrets.canPrompt) {
       throw new CliError(
         'PROMPT_IMPOSSIBLE',
         `The setting ${name} is needed, and nobody can be asked for it`,
@@ -154,7 +154,7 @@ const askAll = async (session: Session, providerName: string): Promise<Record<st
         }
       )
     }
-    found[name] = given ?? (await secrets.ask(secret, { message: `${name} for ${providerName}:` }))
+    found[name] = given ?? (await secrets.prompt(secret, { message: `${name} for ${providerName}:` }))
   }
   return found
 }

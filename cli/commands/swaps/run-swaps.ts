@@ -10,7 +10,7 @@ import { rankedQuotes, requestQuotes, settledQuotes, watchQuotes } from '../../s
 import { type KeptQuote, openQuoteCache, type QuoteCache } from '../../swap/kept-quotes.ts'
 import { checkFee, checkTerms, type KeptTerms } from '../../swap/kept-terms.ts'
 import { limitsOf, readSwap, type SwapQuery, type SwapSide, waitOf } from '../../swap/read-swap.ts'
-import { canAsk } from '../../terminal/terminal.ts'
+import { canPrompt } from '../../terminal/terminal.ts'
 
 /** Requests quotes: interactively on a terminal, else as a ranked list. */
 export const swapQuote: CommandRun = async session => {
@@ -26,7 +26,7 @@ const isWatchedByPerson = ({ terminal, globals }: Session): boolean =>
   globals.input &&
   terminal.stdout.isTTY === true &&
   terminal.environment.TERM !== 'dumb' &&
-  canAsk(terminal)
+  canPrompt(terminal)
 
 /** Requests quotes and approves the best one within `--min-receive` and `--max-fee`, after a review. */
 export const swapRun: CommandRun = async session => {

@@ -79,7 +79,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
         // Other commands may have changed the world since the last panel connected.
         kept.watchWorld(world)
         const detach = kept.attach(channel, {
-          act: approvals.track(handler),
+          runAction: approvals.track(handler),
           hasWorld: true,
           isReadOnly,
           isSlow: () => channel.isSlow()

@@ -47,7 +47,7 @@ export const walletsImport: CommandRun = async (session, type = '') => {
   const account = await session.account()
   const importText =
     given ??
-    (await session.secrets.ask('private-key', {
+    (await session.secrets.prompt('private-key', {
       message: 'Words or key of the wallet:',
       check: text => (text.trim() === '' ? 'Type the words, or the key' : undefined)
     }))

@@ -34,7 +34,10 @@ export const makeActionHandler = (services: ActionServices): KernelActionHandler
     ...rateHandlers(services),
     ...worldHandlers(services)
   }
-  const act = async <K extends ActionName>(name: K, input: Actions[K]['in']): Promise<Actions[K]['out']> => {
+  const runAction = async <K extends ActionName>(
+    name: K,
+    input: Actions[K]['in']
+  ): Promise<Actions[K]['out']> => {
     const read = readInput(name, input)
     if (isClosed)
       throw new ActionError({
@@ -44,7 +47,7 @@ export const makeActionHandler = (services: ActionServices): KernelActionHandler
       })
     return handlers[name](read)
   }
-  return Object.assign(act, {
+  return Object.assign(runAction, {
     close(): void {
       isClosed = true
       spends.close()

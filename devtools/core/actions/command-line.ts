@@ -35,7 +35,7 @@ export interface CommandNames {
   /** The provider of a quote, and the request that the quote answers. */
   quoteOf(
     quoteId: string
-  ): { readonly pluginId: string; readonly asked: Actions['swap.ask']['in'] } | undefined
+  ): { readonly pluginId: string; readonly requested: Actions['swap.ask']['in'] } | undefined
   /** One of the quotes of a round. */
   quoteIdOf(roundId: string): string
 }
@@ -139,7 +139,7 @@ const swapFlags = (
 const takeQuote = (quoteId: string, names: CommandNames): CommandWords => {
   const known = names.quoteOf(quoteId)
   if (known === undefined) return { words: ['swap', 'approve', quoteId] }
-  return { words: ['swap', 'run'], flags: { ...swapFlags(known.asked, names), prefer: known.pluginId } }
+  return { words: ['swap', 'run'], flags: { ...swapFlags(known.requested, names), prefer: known.pluginId } }
 }
 
 /** Undefined for a draft that nobody knows, as after a reload: it cannot be approved either. */
@@ -277,8 +277,8 @@ export const commandNamesOf = (view: View, memory: ActionMemory): CommandNames =
     draftOf: draftId => memory.drafts.get(draftId),
     quoteOf(quoteId) {
       const quote = quotes.find(one => one.quoteId === quoteId)
-      const asked = quote && memory.rounds.get(quote.roundId)
-      return asked && quote && { pluginId: quote.pluginId, asked }
+      const requested = quote && memory.rounds.get(quote.roundId)
+      return requested && quote && { pluginId: quote.pluginId, requested }
     },
     quoteIdOf: roundId =>
       quotes.find(one => one.roundId === roundId && one.quoteId !== undefined)?.quoteId ?? `${roundId}-1`

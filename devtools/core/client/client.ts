@@ -49,7 +49,7 @@ export interface DevtoolsClient {
   readonly events: Readable<readonly JournalEvent[]>
   readonly status: Readable<ClientStatus>
   /** @throws an error with code READ_ONLY, DISCONNECTED, and what the kernel throws */
-  readonly act: ActionHandler
+  readonly runAction: ActionHandler
   /**
    * Tells all that is known, if anything is, and then each change of it, until the returned function is called. Absent of
    * a client that shows the past.
@@ -94,12 +94,12 @@ class ChannelClient {
   }
 
   get asDevtoolsClient(): DevtoolsClient {
-    const act: ActionHandler = (name, input) => this.#act(name, input)
+    const runAction: ActionHandler = (name, input) => this.#runAction(name, input)
     return {
       view: readable(this.#view),
       events: readable(this.#events),
       status: readable(this.#status),
-      act,
+      runAction,
       follow: follower => this.#follow(follower),
       close: () => this.#close()
     }
@@ -177,7 +177,7 @@ class ChannelClient {
     return () => void this.#followers.delete(own)
   }
 
-  #act<K extends ActionName>(name: K, input: Actions[K]['in']): Promise<Actions[K]['out']> {
+  #runAction<K extends ActionName>(name: K, input: Actions[K]['in']): Promise<Actions[K]['out']> {
     const { connection, isReadOnly } = this.#status.getSnapshot()
     if (this.#isClosed || connection !== 'live') return Promise.reject(disconnected())
     if (isReadOnly && !readingActions.has(name)) {

@@ -15,7 +15,7 @@ export const pauseView = (client: DevtoolsClient): DevtoolsClient => ({
     subscribe: listener => client.status.subscribe(listener),
     getSnapshot: pausedStatus(client.status)
   },
-  act: () =>
+  runAction: () =>
     Promise.reject(
       new ActionError({
         code: 'READ_ONLY',

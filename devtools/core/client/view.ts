@@ -188,8 +188,8 @@ export class PatchedMap<V extends object> implements ReadonlyMap<string, V> {
     return this.entries()
   }
 
-  forEach(tell: (value: V, id: string, map: ReadonlyMap<string, V>) => void): void {
-    for (const [id, value] of this) tell(value, id, this)
+  forEach(notify: (value: V, id: string, map: ReadonlyMap<string, V>) => void): void {
+    for (const [id, value] of this) notify(value, id, this)
   }
 
   get #isBase(): boolean {

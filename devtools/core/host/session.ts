@@ -22,7 +22,7 @@ export interface AttachOptions {
   /** Only the actions that change nothing are done. */
   readonly isReadOnly: boolean
   /** Does the actions; without it there is nothing to do but look. */
-  readonly act?: ActionHandler
+  readonly runAction?: ActionHandler
   /** There is a fake world that can be driven. */
   readonly hasWorld: boolean
   /** The panel does not keep up: it is told of tables once a second, and events are left out and counted. */
@@ -222,14 +222,14 @@ export class PanelSession {
 
   /** The read-only switch is enforced here, whatever a panel believes. */
   #allowed(action: ActionName): ActionHandler {
-    const { act, isReadOnly } = this.#options
+    const { runAction, isReadOnly } = this.#options
     if (isReadOnly && !readingActions.has(action))
       throw new ActionError({
         code: 'READ_ONLY',
         message: 'This panel may only look.',
         hint: 'Start it again without the read-only switch.'
       })
-    if (act === undefined)
+    if (runAction === undefined)
       throw new ActionError({ code: 'READ_ONLY', message: 'There is nobody here who does actions.' })
     if (this.#calls > MAX_CALLS)
       throw new ActionError({ code: 'BAD_MESSAGE', message: 'Too many actions are under way.' })
@@ -240,7 +240,7 @@ export class PanelSession {
         message: 'Addresses and transaction ids are hidden here.',
         hint: 'Start it again without hiding addresses.'
       })
-    return act
+    return runAction
   }
 
   #refuse(id: number, error: unknown): void {

@@ -62,7 +62,7 @@ export const makeRecordedClient = ({ header, messages, isCut }: ReadRecording): 
       status.set(pastStatus(missed))
       moment.set({ index, at })
     },
-    act: () =>
+    runAction: () =>
       Promise.reject(
         new ActionError({
           code: 'READ_ONLY',

@@ -79,14 +79,14 @@ const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalE
     }
   }
   const { durationMs, outcome, pluginId } = data
-  const took = typeof durationMs === 'number' ? durationMs : undefined
+  const duration = typeof durationMs === 'number' ? durationMs : undefined
   return {
     seq,
-    at: at - (took ?? 0),
+    at: at - (duration ?? 0),
     kind: hook === 'tapRan' ? 'tap' : 'action',
     hook: String(hook === 'tapRan' ? data.hook : data.action),
     ...compact({ pluginId: typeof pluginId === 'string' ? pluginId : undefined }),
     ...about,
-    ...compact({ durationMs: took, outcome: typeof outcome === 'string' ? outcome : undefined })
+    ...compact({ durationMs: duration, outcome: typeof outcome === 'string' ? outcome : undefined })
   }
 })

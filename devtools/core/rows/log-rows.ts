@@ -49,10 +49,10 @@ const lines: Readonly<Record<string, (data: JsonObject) => Line | undefined>> = 
     ...{ level: 'error', source: String(pluginId), text: `${hook}: ${message}` }
   }),
   action: ({ action, outcome, errorCode, durationMs }) => {
-    const took = typeof durationMs === 'number' ? ` after ${Math.round(durationMs)} ms` : ''
+    const duration = typeof durationMs === 'number' ? ` after ${Math.round(durationMs)} ms` : ''
     return outcome === 'done'
-      ? { level: 'info', source: 'panel', text: `${action} is done${took}` }
-      : { level: 'warn', source: 'panel', text: `${action} failed${took}: ${errorCode}` }
+      ? { level: 'info', source: 'panel', text: `${action} is done${duration}` }
+      : { level: 'warn', source: 'panel', text: `${action} failed${duration}: ${errorCode}` }
   },
   spendChanged: ({ stage, txid = 'without an id yet' }) => {
     const level = stage === 'refused' ? 'warn' : stage === 'broadcast' ? 'info' : 'debug'

@@ -10,11 +10,11 @@ import { usePanel, useStatus, useView } from '../state/panel-state.ts'
 export const AccountBar = (): ReactElement | null => {
   const accounts = [...useView().accounts.values()].filter(({ isLoggedIn }) => isLoggedIn)
   const [open, setOpen] = useState<'create' | 'login' | 'wallet' | undefined>()
-  const canAct = useCanRun('account.create')
+  const canRun = useCanRun('account.create')
   const close = (): void => setOpen(undefined)
   // A dialog that a lost connection closed does not come back by itself.
-  if (!canAct && open !== undefined) close()
-  if (!canAct) return null
+  if (!canRun && open !== undefined) close()
+  if (!canRun) return null
   return (
     <section className="strip" aria-label="Start">
       {accounts.map(account => (
@@ -52,39 +52,39 @@ export const AccountBar = (): ReactElement | null => {
 /** An account, and how it comes back: one that nothing opens again is left only after a second question. */
 const LoggedInAccount = ({ account }: { readonly account: AccountSnapshot }): ReactElement => {
   const { accountId, username, loginMethods } = account
-  const [isAsking, setAsking] = useState(false)
-  const canAct = useCanRun('account.logout')
+  const [isPrompting, setPrompting] = useState(false)
+  const canRun = useCanRun('account.logout')
   const isLost = loginMethods?.length === 0
   useEffect(() => {
-    if (!isLost || !canAct) return
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
-    window.addEventListener('beforeunload', ask)
-    return () => window.removeEventListener('beforeunload', ask)
-  }, [isLost, canAct])
+    if (!isLost || !canRun) return
+    const query = (event: BeforeUnloadEvent): void => event.preventDefault()
+    window.addEventListener('beforeunload', query)
+    return () => window.removeEventListener('beforeunload', query)
+  }, [isLost, canRun])
   const leave = (
-    <ActionButton name="account.logout" input={{ accountId }} onDone={() => setAsking(false)}>
-      {isAsking ? 'Leave it for good' : 'Log out'}
+    <ActionButton name="account.logout" input={{ accountId }} onDone={() => setPrompting(false)}>
+      {isPrompting ? 'Leave it for good' : 'Log out'}
     </ActionButton>
   )
   return (
     <span className="acts who">
       <strong>{visibleText(username ?? 'Light account')}</strong>
       {username === undefined ? <span className="soft">{loginMethodsText(loginMethods)}</span> : null}
-      {isLost && !isAsking ? (
-        <button type="button" className="button" onClick={() => setAsking(true)}>
+      {isLost && !isPrompting ? (
+        <button type="button" className="button" onClick={() => setPrompting(true)}>
           Log out…
         </button>
       ) : null}
       {isLost ? null : leave}
-      {isLost && isAsking ? (
-        <Dialog title="Nothing opens this account again" onClose={() => setAsking(false)}>
+      {isLost && isPrompting ? (
+        <Dialog title="Nothing opens this account again" onClose={() => setPrompting(false)}>
           <p>
             It has no password, no PIN and no recovery. After a log-out or a reload its wallets are lost,
             unless you keep its login key, or give it a username and a password first.
           </p>
           <div className="dialog-acts">
             {leave}
-            <button type="button" className="button" onClick={() => setAsking(false)}>
+            <button type="button" className="button" onClick={() => setPrompting(false)}>
               Stay
             </button>
           </div>

@@ -12,7 +12,7 @@ import { usePanel } from '../state/panel-state.ts'
 /** Records what the panel is told, saves a snapshot of it, and opens what was saved. */
 export const RecordingTools = (): ReactElement => {
   const { opener, recorder, displayed } = usePanel()
-  const { recording, canRecord, isAsking } = recorder
+  const { recording, canRecord, isPrompting } = recorder
   const isOver = useStore(recording?.progress ?? NEVER, progress => progress?.end !== undefined)
   const canBegin = canRecord && displayed.recorded === undefined
   return (
@@ -28,7 +28,7 @@ export const RecordingTools = (): ReactElement => {
           {recording === undefined ? 'Record' : isOver ? 'Save…' : 'Stop recording'}
         </button>
       )}
-      {canBegin && (recording === undefined || isAsking) ? (
+      {canBegin && (recording === undefined || isPrompting) ? (
         <button
           type="button"
           className="button plain"
@@ -38,11 +38,11 @@ export const RecordingTools = (): ReactElement => {
           Snapshot…
         </button>
       ) : null}
-      <button type="button" className="button plain" aria-label="Open a recording…" onClick={opener.ask}>
+      <button type="button" className="button plain" aria-label="Open a recording…" onClick={opener.query}>
         Open…
       </button>
-      {isAsking && recording !== undefined ? <SaveDialog recording={recording} /> : null}
-      {opener.isAsking ? <OpenDialog /> : null}
+      {isPrompting && recording !== undefined ? <SaveDialog recording={recording} /> : null}
+      {opener.isPrompting ? <OpenDialog /> : null}
     </span>
   )
 }

@@ -7,7 +7,7 @@ import { FilterField } from '../parts/fields.tsx'
 import { EmptyState, NoMatch } from '../parts/marks.tsx'
 import { countText } from '../parts/texts.ts'
 import { Balance, balanceHint, EngineState, LastError, SyncBar } from '../parts/wallet.tsx'
-import { useCanAct, usePanel, useView } from '../state/panel-state.ts'
+import { useCanRunActions, usePanel, useView } from '../state/panel-state.ts'
 import { WalletDetails } from './wallet-details.tsx'
 
 /** One row for each wallet's engine: how far it is, what it holds, what went wrong. */
@@ -103,7 +103,7 @@ const accountColumn: Column<EngineRow> = {
 }
 
 const NoEngines = ({ view }: { readonly view: View }): ReactElement => {
-  const canAct = useCanAct()
+  const canRun = useCanRunActions()
   return (
     <div className="body">
       <div className="main">
@@ -111,7 +111,7 @@ const NoEngines = ({ view }: { readonly view: View }): ReactElement => {
           <EmptyState title="No wallets yet">
             <p>
               Each wallet runs an engine that follows its chain, which shows up here.{' '}
-              {canAct ? (
+              {canRun ? (
                 <>
                   Create a wallet with the strip above, or with <code>holdfast wallets create</code>.
                 </>
@@ -121,7 +121,7 @@ const NoEngines = ({ view }: { readonly view: View }): ReactElement => {
         ) : (
           <EmptyState title="Nobody is logged in">
             <p>
-              {canAct ? 'Create an account or log in with the strip above. ' : ''}
+              {canRun ? 'Create an account or log in with the strip above. ' : ''}
               The wallets of an account and their engines show up here: how far each has synced, what it holds
               and what went wrong.
             </p>

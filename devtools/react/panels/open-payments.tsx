@@ -9,7 +9,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FeeField, type FeeLevel, TextField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
 import { agoText, shortId, visibleText } from '../parts/texts.ts'
-import { useCanAct, useNow, usePanel, useView } from '../state/panel-state.ts'
+import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
 
 /** The payments of a wallet that may still be mined, with what can be done about each; what they spend is reserved. */
 export const OpenPayments = ({ walletId }: { readonly walletId: string }): ReactElement => {
@@ -27,7 +27,7 @@ export const OpenPayments = ({ walletId }: { readonly walletId: string }): React
                 key={payment.txid}
                 walletId={walletId}
                 payment={payment}
-                onChoose={act => setChosen({ act, payment })}
+                onChoose={runAction => setChosen({ runAction, payment })}
               />
             ))}
           </ul>
@@ -50,7 +50,7 @@ export const OpenPayments = ({ walletId }: { readonly walletId: string }): React
 type PaymentAction = 'forget' | 'replace' | 'resend'
 
 interface ChosenAction {
-  readonly act: PaymentAction
+  readonly runAction: PaymentAction
   readonly payment: OpenPaymentSnapshot
 }
 
@@ -60,13 +60,13 @@ const MOST = 5
 const OpenPayment = (props: {
   readonly walletId: string
   readonly payment: OpenPaymentSnapshot
-  readonly onChoose: (act: PaymentAction) => void
+  readonly onChoose: (runAction: PaymentAction) => void
 }): ReactElement => {
   const { walletId, payment, onChoose } = props
   const { txid, state, at } = payment
   const view = useView()
   const { go } = usePanel()
-  const canAct = useCanAct()
+  const canRun = useCanRunActions()
   const now = useNow() / 1000
   return (
     <li>
@@ -86,10 +86,10 @@ const OpenPayment = (props: {
           {visibleText(shortId(txid, 25))}
         </button>
       </div>
-      {canAct ? (
+      {canRun ? (
         <div className="acts">
-          {paymentActions.map(([act, words]) => (
-            <button key={act} type="button" className="button" onClick={() => onChoose(act)}>
+          {paymentActions.map(([runAction, words]) => (
+            <button key={runAction} type="button" className="button" onClick={() => onChoose(runAction)}>
               {words}
             </button>
           ))}
@@ -123,13 +123,13 @@ const PaymentDialog = (props: {
   readonly onClose: () => void
 }): ReactElement => {
   const { walletId, chosen, onClose } = props
-  const { act, payment } = chosen
+  const { runAction, payment } = chosen
   return (
-    <Dialog title={titles[act]} onClose={onClose}>
+    <Dialog title={titles[runAction]} onClose={onClose}>
       <PaymentDetails walletId={walletId} payment={payment} />
-      {act === 'resend' ? <Resend {...{ walletId, payment, onClose }} /> : null}
-      {act === 'replace' ? <Replace {...{ walletId, payment, onClose }} /> : null}
-      {act === 'forget' ? <Forget {...{ walletId, payment, onClose }} /> : null}
+      {runAction === 'resend' ? <Resend {...{ walletId, payment, onClose }} /> : null}
+      {runAction === 'replace' ? <Replace {...{ walletId, payment, onClose }} /> : null}
+      {runAction === 'forget' ? <Forget {...{ walletId, payment, onClose }} /> : null}
     </Dialog>
   )
 }

@@ -27,7 +27,7 @@ export const RouteForm = (props: {
   readonly onAnswer: (requested: RequestedRoute) => void
 }): ReactElement | null => {
   const { memory, run } = usePanel()
-  const canAsk = useCanRun('rates.refresh')
+  const canPrompt = useCanRun('rates.refresh')
   const [fromBefore = '', toBefore = ''] = props.place.split(' ')
   const [from, setFrom] = useState(fromBefore)
   const [to, setTo] = useState(toBefore)
@@ -43,7 +43,7 @@ export const RouteForm = (props: {
   }
   const take = async (known: Answer, isHere: () => boolean): Promise<void> => {
     let answer = known
-    if (known.route === null && canAsk) {
+    if (known.route === null && canPrompt) {
       // From now on the sources are asked for this pair, too, as the command asks them.
       await run('rates.refresh', {})
       answer = (await run('rates.route', input)) ?? known

@@ -229,7 +229,7 @@ export const layoutGraph = (
   }
   layout(graph)
   const courses: readonly Course[] = edges.map(({ from, to, labelWidth }, place) =>
-    withShelf(graph.edge(from, to, String(place)), labelWidth)
+    withFlatPart(graph.edge(from, to, String(place)), labelWidth)
   )
   // The layout counts nodes and labels; a bend may lie outside of them.
   const ends = courses.flatMap(({ points }) => points)
@@ -255,14 +255,14 @@ interface Course extends Point {
 }
 
 /** A course that is level for as long as its label stands on it. */
-const withShelf = (course: Course, labelWidth: number): Course => {
+const withFlatPart = (course: Course, labelWidth: number): Course => {
   if (labelWidth === 0) return course
   const { x, y, points } = course
   const isCentre = (point: Point): boolean => Math.abs(point.x - x) < 1 && Math.abs(point.y - y) < 1
   // Some rates go back, from right to left.
   const half = ((points[0]?.x ?? 0) > (points.at(-1)?.x ?? 0) ? -labelWidth : labelWidth) / 2
-  const shelf = [-half, 0, half].map(along => ({ x: x + along, y }))
-  return { x, y, points: points.flatMap(point => (isCentre(point) ? shelf : [point])) }
+  const flatPart = [-half, 0, half].map(along => ({ x: x + along, y }))
+  return { x, y, points: points.flatMap(point => (isCentre(point) ? flatPart : [point])) }
 }
 
 /** A smooth path through points: straight at its ends, rounded at the bends. */

@@ -24,7 +24,7 @@ import { AmountField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
 import { agoText, countText, shortId } from '../parts/texts.ts'
 import { LastError, SyncBar } from '../parts/wallet.tsx'
-import { useCanAct, useNow, usePanel, useView } from '../state/panel-state.ts'
+import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
 import { OpenPayments } from './open-payments.tsx'
 import { SendForm } from './send-form.tsx'
 
@@ -102,10 +102,10 @@ const EngineDetails = ({ row }: { readonly row: EngineRow }): ReactElement => {
 
 /** Out of sight while nothing can be done, and not gone: what was typed is there again when a hold or a loss is over. */
 const WalletActions = ({ walletId }: { readonly walletId: string }): ReactElement => {
-  const canAct = useCanAct()
+  const canRun = useCanRunActions()
   return (
     <>
-      <div className="wallet-acts" hidden={!canAct}>
+      <div className="wallet-acts" hidden={!canRun}>
         <Receive walletId={walletId} />
         <Fund walletId={walletId} />
         <SendForm walletId={walletId} />

@@ -17,10 +17,10 @@ export const ActionForm = <K extends ActionName>(props: {
   const { name, input, label, isReady, onDone, onFailure } = props
   const { run } = usePanel()
   const [isBusy, start] = useSingleTask()
-  const canAct = useCanRun(name)
+  const canRun = useCanRun(name)
   const commandLine = useCommandLine({ name, input } as Action)
-  if (!canAct) return null
-  const act = async (isHere: () => boolean): Promise<void> => {
+  if (!canRun) return null
+  const runAction = async (isHere: () => boolean): Promise<void> => {
     const output = await run(name, input, failure => isHere() && onFailure?.(failure) === true)
     // Who has gone elsewhere meanwhile is not led back.
     if (output !== undefined && isHere()) await onDone?.(output, isHere)
@@ -30,7 +30,7 @@ export const ActionForm = <K extends ActionName>(props: {
       className="section"
       onSubmit={event => {
         event.preventDefault()
-        if (isReady) start(act)
+        if (isReady) start(runAction)
       }}
     >
       <div className="fields">
@@ -69,10 +69,10 @@ export const ActionButton = <K extends ActionName>(props: {
   const { name, input, onDone, onFailure, isMain = false, isDisabled = false } = props
   const { run, showCommand } = usePanel()
   const [isBusy, start] = useSingleTask()
-  const canAct = useCanRun(name)
+  const canRun = useCanRun(name)
   const commandLine = useCommandLine({ name, input } as Action)
-  if (!canAct) return null
-  const act = async (isHere: () => boolean): Promise<void> => {
+  if (!canRun) return null
+  const runAction = async (isHere: () => boolean): Promise<void> => {
     const output = await run(name, input, failure => isHere() && onFailure?.(failure) === true)
     // Who has gone elsewhere meanwhile is not led back.
     if (output !== undefined && isHere()) await onDone?.(output)
@@ -86,7 +86,7 @@ export const ActionButton = <K extends ActionName>(props: {
       data-command={commandLine}
       onFocus={() => showCommand(commandLine)}
       onPointerEnter={() => showCommand(commandLine)}
-      onClick={() => start(act)}
+      onClick={() => start(runAction)}
     >
       {props.children}
     </button>

@@ -3,7 +3,7 @@ import { add, compact, nativeAmount } from '../../../kernel/index.ts'
 import type { SpendReview } from '../../core/model/actions.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
 import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../core/text/payment-texts.ts'
-import { useCanAct, useNow, usePanel, useView } from '../state/panel-state.ts'
+import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
 import { type Draft, discard } from '../state/review-state.ts'
 import { CommandLine, useCommandLine, useSingleTask } from './action-forms.tsx'
 import { Amount, PaidAmount } from './amount.tsx'
@@ -26,7 +26,7 @@ export const ReviewDialog = (props: {
     (usualNetworkFee === undefined || isYes(typed.fee)) && (similar.length === 0 || isYes(typed.again))
   const { client, run } = usePanel()
   const view = useView()
-  const canAct = useCanAct()
+  const canRun = useCanRunActions()
   const [isBusy, start] = useSingleTask()
   const now = useNow()
   const isOver = !isBusy && review.expiresAt !== undefined && review.expiresAt <= now
@@ -66,7 +66,7 @@ export const ReviewDialog = (props: {
           ? 'It is being signed and sent. This window closes when that is done.'
           : 'Nothing is signed before you approve. A payment that is sent cannot be taken back.'}
       </p>
-      {canAct || isBusy ? null : (
+      {canRun || isBusy ? null : (
         <p className="warn" role="status">
           Nothing can be approved now: there is no connection that may do it.
         </p>
@@ -78,7 +78,7 @@ export const ReviewDialog = (props: {
         <button
           type="button"
           className="button main-act"
-          disabled={!isBusy && (isOver || !canAct || !isAllowed)}
+          disabled={!isBusy && (isOver || !canRun || !isAllowed)}
           aria-busy={isBusy}
           onClick={() => start(approve)}
         >

@@ -113,7 +113,7 @@ export const useKeys = (
   const { isOn, ofPage } = options
   useEffect(() => {
     const target: EventTarget | null = ofPage ? (page?.document ?? null) : panel.current
-    const hear = (event: Event): void => {
+    const onKey = (event: Event): void => {
       if (!(event instanceof KeyboardEvent) || event.defaultPrevented || event.isComposing) return
       // An open dialog has all keys to itself, wherever they are pressed: Escape closes it, and nothing behind it.
       if (panel.current?.querySelector('dialog[open]')) return
@@ -130,8 +130,8 @@ export const useKeys = (
       if (command === undefined || (!isOn && command.type !== 'escape')) return
       if (newest.current(command)) event.preventDefault()
     }
-    target?.addEventListener('keydown', hear)
-    return () => target?.removeEventListener('keydown', hear)
+    target?.addEventListener('keydown', onKey)
+    return () => target?.removeEventListener('keydown', onKey)
   }, [panel, isOn, ofPage])
 }
 

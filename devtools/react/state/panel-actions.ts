@@ -48,7 +48,7 @@ export const usePanelActions = (client: DevtoolsClient): PanelActions => {
       const remember = (change: (memory: PanelMemory) => PanelMemory): void =>
         setDone(before => (before.of === client ? { ...before, memory: change(before.memory) } : before))
       const work = async (): Promise<Awaited<ReturnType<ActionHandler>>> => {
-        const output = await (client.act as ActionHandler)(name, input)
+        const output = await (client.runAction as ActionHandler)(name, input)
         remember(memory => remembered(memory, action, output))
         const draft = draftOf(action, output)
         if (draft !== undefined && !open(draft)) {

@@ -32,10 +32,10 @@ export interface PanelMemory extends ActionMemory {
 /** The way from a file to the recording that is drawn. */
 export interface RecordingOpener {
   /** The dialog that asks for a file is open. */
-  readonly isAsking: boolean
+  readonly isPrompting: boolean
   /** A file is being read. */
   readonly isReading: boolean
-  readonly ask: () => void
+  readonly query: () => void
   /** Reads a file, in the place of one that is still read. Draws it and closes the dialog, or shows why it could not be opened. */
   readonly read: (file: Blob) => void
   /** Closes the dialog, and stops what is being read. */
@@ -102,7 +102,7 @@ export const useView = (): View => useStore(usePanel().client.view)
 export const useStatus = (): ClientStatus => useStore(usePanel().client.status)
 
 /** Returns true if changes are possible: live, and not read-only. */
-export const useCanAct = (): boolean => {
+export const useCanRunActions = (): boolean => {
   const { connection, isReadOnly } = useStatus()
   return connection === 'live' && !isReadOnly
 }

@@ -11,7 +11,7 @@ export interface Recorder {
   /** Something is known that could be recorded. */
   readonly canRecord: boolean
   /** Its dialog asks what to do with a recording that is over. */
-  readonly isAsking: boolean
+  readonly isPrompting: boolean
   /** Begins a recording; ends the one under way; asks what to do with one that is over. */
   readonly toggle: () => void
   /** Records what is known now, and asks what to do with it. Not while something else is recorded. */
@@ -25,36 +25,36 @@ export interface Recorder {
 /** Records on behalf of a person. A recording goes on whatever is drawn, and belongs to its client. */
 export const useRecorder = (live: DevtoolsClient, clock: () => number): Recorder => {
   const [kept, setKept] = useState<Kept | undefined>()
-  const { recording, isAsking = false } = kept?.of === live ? kept : NOTHING
+  const { recording, isPrompting = false } = kept?.of === live ? kept : NOTHING
   const isKnown = useStore(live.status, ({ connection }) => connection !== 'connecting')
   const canRecord = live.follow !== undefined && isKnown
   const toggle = useCallback(() => {
     if (recording !== undefined) {
       recording.stop()
-      setKept({ of: live, recording, isAsking: true })
+      setKept({ of: live, recording, isPrompting: true })
     } else if (canRecord)
-      setKept({ of: live, recording: recordClient(live, { now: clock }), isAsking: false })
+      setKept({ of: live, recording: recordClient(live, { now: clock }), isPrompting: false })
   }, [recording, canRecord, live, clock])
   const takeSnapshot = useCallback(() => {
     if (recording !== undefined || !canRecord) return
     const snapshot = recordClient(live, { now: clock })
     snapshot.stop()
-    setKept({ of: live, recording: snapshot, isAsking: true })
+    setKept({ of: live, recording: snapshot, isPrompting: true })
   }, [recording, canRecord, live, clock])
-  const putOff = useCallback(() => setKept(before => before && { ...before, isAsking: false }), [])
+  const putOff = useCallback(() => setKept(before => before && { ...before, isPrompting: false }), [])
   const forget = useCallback(() => setKept(undefined), [])
   useEffect(() => (recording === undefined ? undefined : () => recording.stop()), [recording])
   useWarning(recording !== undefined)
   return useMemo(
-    () => ({ recording, canRecord, isAsking, toggle, takeSnapshot, putOff, forget }),
-    [recording, canRecord, isAsking, toggle, takeSnapshot, putOff, forget]
+    () => ({ recording, canRecord, isPrompting, toggle, takeSnapshot, putOff, forget }),
+    [recording, canRecord, isPrompting, toggle, takeSnapshot, putOff, forget]
   )
 }
 
 interface Kept {
   readonly of: DevtoolsClient
   readonly recording: ClientRecording
-  readonly isAsking: boolean
+  readonly isPrompting: boolean
 }
 
 const NOTHING: Partial<Kept> = {}

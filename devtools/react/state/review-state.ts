@@ -54,6 +54,6 @@ export interface Draft {
 }
 
 /** Says no to a draft. One that is gone already, or out of reach, is never signed either, so a failure means nothing. */
-export const discard = ({ act }: DevtoolsClient, { action, draftId }: Draft): void => {
-  act(action.name === 'swap.review' ? 'swap.discard' : 'spend.discard', { draftId }).catch(() => {})
+export const discard = ({ runAction }: DevtoolsClient, { action, draftId }: Draft): void => {
+  runAction(action.name === 'swap.review' ? 'swap.discard' : 'spend.discard', { draftId }).catch(() => {})
 }

@@ -50,7 +50,7 @@ const useRecordingOpener = (
   attempt: PanelActions['attempt'],
   draw: (recorded: RecordedClient) => void
 ): RecordingOpener => {
-  const [isAsking, setAsking] = useState(false)
+  const [isPrompting, setPrompting] = useState(false)
   const [isReading, setReading] = useState(false)
   const newest = useRef<AbortController | undefined>(undefined)
   const read = useCallback(
@@ -66,7 +66,7 @@ const useRecordingOpener = (
       if (reading.signal.aborted) return
       setReading(false)
       if (opened === undefined) return
-      setAsking(false)
+      setPrompting(false)
       draw(opened)
     },
     [attempt, draw]
@@ -74,14 +74,14 @@ const useRecordingOpener = (
   const cancel = useCallback(() => {
     newest.current?.abort()
     setReading(false)
-    setAsking(false)
+    setPrompting(false)
   }, [])
   return useMemo(
     () => ({
-      ...{ isAsking, isReading, cancel },
-      ask: () => setAsking(true),
+      ...{ isPrompting, isReading, cancel },
+      query: () => setPrompting(true),
       read: file => void read(file)
     }),
-    [isAsking, isReading, cancel, read]
+    [isPrompting, isReading, cancel, read]
   )
 }

@@ -15,9 +15,9 @@ export const fakeEdgeRates = (market: FakeMarket, clock: Pick<Clock, 'now'>): Fa
   answer({ method, pathname, body }) {
     if (pathname !== '/v3/rates') return jsonReply(404, { error: 'Not found' })
     if (method !== 'POST') return jsonReply(405, { error: 'Method not allowed' })
-    const asked = parseAsked(body)
-    if (asked === undefined) return jsonReply(400, { error: 'Invalid request' })
-    const { targetFiat, crypto, fiat } = asked
+    const requested = parseRatesQuery(body)
+    if (requested === undefined) return jsonReply(400, { error: 'Invalid request' })
+    const { targetFiat, crypto, fiat } = requested
     const withRate = (item: Item, code: string | undefined): Item => {
       const rate = code === undefined ? undefined : market.rateOf(code, `iso:${targetFiat}`)
       return rate === undefined ? item : { ...item, rate: Number(rate) * worthAt(item.isoDate, clock.now()) }
@@ -32,7 +32,7 @@ export const fakeEdgeRates = (market: FakeMarket, clock: Pick<Clock, 'now'>): Fa
 
 type Item = Readonly<Record<string, unknown>>
 
-interface Asked {
+interface RatesQuery {
   readonly targetFiat: string
   readonly crypto: readonly Item[]
   readonly fiat: readonly Item[]
@@ -40,7 +40,7 @@ interface Asked {
 
 const MAX_ITEMS = 256
 
-const parseAsked = (body: string): Asked | undefined => {
+const parseRatesQuery = (body: string): RatesQuery | undefined => {
   try {
     const { targetFiat, crypto, fiat } = parseJsonText(body) as Record<string, unknown>
     const isList = (value: unknown): value is readonly Item[] =>

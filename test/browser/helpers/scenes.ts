@@ -10,7 +10,7 @@ export interface Scene {
   /** The fragment of the address. */
   readonly place: string
   /** What is done there. */
-  readonly acts?: (hand: Hand, page: Page) => Promise<void>
+  readonly perform?: (hand: Hand, page: Page) => Promise<void>
 }
 
 const panels = ['engines', 'quotes', 'rates', 'sync', 'hooks', 'plugins', 'logs'] as const
@@ -50,11 +50,11 @@ export const scenes: readonly Scene[] = [
   { name: 'read-only', state: 'readOnly', place: savings },
   {
     ...{ name: 'rates-asked', state: 'full', place: 'rates/BTC%20iso%3AEUR' },
-    acts: hand => hand.press('Find the route')
+    perform: hand => hand.press('Find the route')
   },
   {
     ...{ name: 'rates-market', state: 'full', place: 'rates/BTC%20iso%3AEUR' },
-    async acts(hand, page) {
+    async perform(hand, page) {
       await hand.press('Find the route')
       await hand.press('Market around it')
       await page.getByText('Biases').click()
@@ -62,49 +62,49 @@ export const scenes: readonly Scene[] = [
   },
   {
     ...{ name: 'receive', state: 'full', place: savings },
-    async acts(hand, page) {
+    async perform(hand, page) {
       await hand.press('Show an address')
       await page.getByLabel('QR code of the address').scrollIntoViewIfNeeded()
     }
   },
   {
     ...{ name: 'forget-payment', state: 'full', place: savings },
-    acts: hand => hand.press('Forget…')
+    perform: hand => hand.press('Forget…')
   },
-  { ...{ name: 'review', state: 'full', place: savings }, acts: reviewPayment },
+  { ...{ name: 'review', state: 'full', place: savings }, perform: reviewPayment },
   {
     ...{ name: 'help', state: 'full', place: 'engines' },
-    acts: hand => hand.press('Help and keys')
+    perform: hand => hand.press('Help and keys')
   },
   {
     ...{ name: 'held', state: 'full', place: 'hooks' },
-    acts: (_, page) => page.keyboard.press('p')
+    perform: (_, page) => page.keyboard.press('p')
   },
   {
     ...{ name: 'palette', state: 'full', place: savings },
-    async acts(_, page) {
+    async perform(_, page) {
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox', { name: 'Go or do' }).waitFor()
     }
   },
   {
     ...{ name: 'palette-search', state: 'full', place: 'engines' },
-    async acts(_, page) {
+    async perform(_, page) {
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox', { name: 'Go or do' }).fill('sp')
     }
   },
   {
     ...{ name: 'create-account', state: 'empty', place: 'engines' },
-    acts: hand => hand.press('Create an account…')
+    perform: hand => hand.press('Create an account…')
   },
-  { ...{ name: 'log-in', state: 'empty', place: 'engines' }, acts: hand => hand.press('Log in…') },
+  { ...{ name: 'log-in', state: 'empty', place: 'engines' }, perform: hand => hand.press('Log in…') },
   {
     ...{ name: 'create-wallet', state: 'full', place: 'engines' },
-    acts: hand => hand.press('Create a wallet…')
+    perform: hand => hand.press('Create a wallet…')
   },
   {
     ...{ name: 'failure', state: 'full', place: savings },
-    acts: hand => hand.press('Resync')
+    perform: hand => hand.press('Resync')
   }
 ]

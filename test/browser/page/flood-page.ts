@@ -40,7 +40,7 @@ const eventAt = (seq: number): JournalEvent => ({
 })
 
 const BATCHES = 10
-let told = 0
+let reported = 0
 
 const flood: Flood = {
   async pour(count) {
@@ -55,10 +55,10 @@ const flood: Flood = {
     requestAnimationFrame(watch)
     const size = count / BATCHES
     for (let batch = 0; batch < BATCHES; batch += 1) {
-      const fromSeq = told
-      told += size
+      const fromSeq = reported
+      reported += size
       const events = Array.from({ length: size }, (_, at) => eventAt(fromSeq + at + 1))
-      host.send({ type: 'batch', fromSeq, seq: told, patches: [], events, missed: 0 })
+      host.send({ type: 'batch', fromSeq, seq: reported, patches: [], events, missed: 0 })
       await new Promise(resolve => setTimeout(resolve, 100))
     }
     await new Promise(resolve => setTimeout(resolve, 500))

@@ -12,7 +12,7 @@ import { makeSampleClient, SAMPLE_NOW, sampleEvents, sampleView } from '../../de
 /** What the page offers, as `globalThis.held`. */
 export interface HeldPage {
   /** Everything that was asked for so far. */
-  readonly asked: readonly Action[]
+  readonly requested: readonly Action[]
   /** Answers the oldest question that waits. */
   answer(output: Actions[keyof Actions]['out']): void
   /** Answers the newest question. */
@@ -21,7 +21,7 @@ export interface HeldPage {
   status(status: Partial<ClientStatus>): void
   view(): View
   /** Changes what is shown; tables that are left out stay. */
-  tell(view: Partial<View>): void
+  emit(view: Partial<View>): void
   log(events: readonly JournalEvent[]): void
   /** Draws the same panel over another client. */
   replaceClient(): void
@@ -36,13 +36,13 @@ interface Question {
   readonly reject: (error: unknown) => void
 }
 
-const asked: Action[] = []
+const requested: Action[] = []
 const questions: Question[] = []
 
 const makeHeldClient = (): DevtoolsClient => ({
   ...makeSampleClient({ view: sampleView, events: sampleEvents(30) }),
-  act: (name, input) => {
-    asked.push({ name, input } as Action)
+  runAction: (name, input) => {
+    requested.push({ name, input } as Action)
     return new Promise((resolve, reject) => questions.push({ resolve, reject }))
   }
 })
@@ -53,13 +53,13 @@ let client = makeHeldClient()
 const mounted = mountPanel(place, { client, ownsPage: true, now: () => SAMPLE_NOW })
 
 const held: HeldPage = {
-  asked,
+  requested,
   answer: output => questions.shift()?.resolve(output as never),
   answerLast: output => questions.pop()?.resolve(output as never),
   refuse: ({ message, ...rest }) => questions.shift()?.reject(Object.assign(new Error(message), rest)),
   status: status => (client.status as Observable<ClientStatus>).update(status),
   view: () => client.view.getSnapshot(),
-  tell: view => (client.view as Observable<View>).update(view),
+  emit: view => (client.view as Observable<View>).update(view),
   log: events => (client.events as Observable<readonly JournalEvent[]>).set(events),
   replaceClient() {
     client = makeHeldClient()

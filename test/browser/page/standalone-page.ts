@@ -13,7 +13,7 @@ import { makeBrowserIo } from '../../../platform/browser/index.ts'
 export interface StandalonePage {
   /** Gives the code of the error, if it could not be opened. */
   open(): Promise<string | undefined>
-  readonly act: ActionHandler
+  readonly runAction: ActionHandler
   /** Waits until a row of a table is as it should be, and gives it; fails after 20 seconds. */
   find(slice: SliceName, wanted: Readonly<Record<string, unknown>>): Promise<unknown>
 }
@@ -40,7 +40,7 @@ const standalone: StandalonePage = {
       throw error
     }
   },
-  act: (name, input) => opened().act(name, input),
+  runAction: (name, input) => opened().runAction(name, input),
   async find(slice, wanted) {
     const isWanted = (row: object): boolean =>
       Object.entries(wanted).every(

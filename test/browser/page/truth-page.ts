@@ -11,7 +11,7 @@ import { makeBrowserIo } from '../../../platform/browser/index.ts'
 
 /** What the page offers, as `globalThis.truth`. */
 export interface TruthPage {
-  readonly act: ActionHandler
+  readonly runAction: ActionHandler
   /** What the rows of Engines are to say, by the ids of the wallets: asked of the kernel and not of the devtools. */
   engines(): Promise<Readonly<Record<string, readonly string[]>>>
   /** What the rows of Sync are to say, by the ids of the repos. */
@@ -43,7 +43,7 @@ const wallets = async (): Promise<readonly CurrencyWallet[]> =>
 const threes = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f')
 
 const truth: TruthPage = {
-  act: (name, input) => client.act(name, input),
+  runAction: (name, input) => client.runAction(name, input),
   async engines() {
     return Object.fromEntries(
       (await wallets()).map(wallet => {

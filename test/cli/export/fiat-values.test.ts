@@ -44,18 +44,19 @@ const toy: CurrencyPlugin = makeToy({
 
 /** Knows what a toy was worth in the money of tests at every time, and keeps what it was asked. */
 const historian = (
-  answer: (desk: HistoricRateContext, pair: DatedPair) => void = (desk, pair) => desk.offer(pair, 0.1)
-): RatePlugin & { readonly desks: HistoricRateContext[] } => {
-  const desks: HistoricRateContext[] = []
+  answer: (tapContext: HistoricRateContext, pair: DatedPair) => void = (tapContext, pair) =>
+    tapContext.offer(pair, 0.1)
+): RatePlugin & { readonly contexts: HistoricRateContext[] } => {
+  const contexts: HistoricRateContext[] = []
   return {
     kind: 'rates',
     id: 'historian',
     displayName: 'Historian',
-    desks,
+    contexts,
     apply({ hooks }) {
-      hooks.fetchHistoricRates.tapPromise('historian', async desk => {
-        desks.push(desk)
-        for (const pair of desk.wanted) if (pair.fromCurrency === 'TOY') answer(desk, pair)
+      hooks.fetchHistoricRates.tapPromise('historian', async tapContext => {
+        contexts.push(tapContext)
+        for (const pair of tapContext.wanted) if (pair.fromCurrency === 'TOY') answer(tapContext, pair)
       })
     }
   }
@@ -133,7 +134,7 @@ test.serial(
     for (const line of lines) t.regex(line, /^0\.25,historian,(.+),\1$/)
     t.deepEqual(warningsOf(ran), [])
     t.deepEqual(
-      source.desks.map(({ wanted }) => wanted.length),
+      source.contexts.map(({ wanted }) => wanted.length),
       [100, 100, 100, 100, 50]
     )
   }
@@ -169,15 +170,15 @@ test.serial('without --fiat, and offline, no provider is asked', async t => {
   const priced = await run(offline, [source])
   t.regex(priced.stdout, /^date,.*,fiat,fiat_value,rate_source,rate_time,status,/)
   t.deepEqual(warningsOf(priced), [`no value in XTS is known for ${COUNT} rows; offline, nobody is asked`])
-  t.is(source.desks.length, 0)
+  t.is(source.contexts.length, 0)
 })
 
 test.serial('Ctrl-C ends the wait for rates, and leaves no file behind', async t => {
   const before = readdirSync(home)
   const parts = (): readonly string[] => readdirSync(home).filter(name => name.endsWith('.part'))
-  let [isAsked, atClose] = [(): void => {}, ['nobody told it']]
-  const asked = new Promise<void>(resolve => {
-    isAsked = resolve
+  let [isRequested, atClose] = [(): void => {}, ['nobody told it']]
+  const requested = new Promise<void>(resolve => {
+    isRequested = resolve
   })
   const hanging: RatePlugin = {
     kind: 'rates',
@@ -188,7 +189,7 @@ test.serial('Ctrl-C ends the wait for rates, and leaves no file behind', async t
         signal.addEventListener('abort', () => {
           atClose = [...parts()]
         })
-        isAsked()
+        isRequested()
         await new Promise<void>(() => {})
       })
   }
@@ -201,7 +202,7 @@ test.serial('Ctrl-C ends the wait for rates, and leaves no file behind', async t
       plugins: [toy, hanging]
     }
   )
-  await asked
+  await requested
   t.is(parts().length, 1)
   t.is((await command.stop()).code, 130)
   t.deepEqual(readdirSync(home), before)

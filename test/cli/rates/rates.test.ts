@@ -89,7 +89,7 @@ test.serial('offline, what this device knew is shown with its age', async t => {
     runInProcess([...args, '--offline', '--json'], { home, plugins: [quiet] })
   const { data } = succeeded(t, await offline('rates', 'get', 'AAA', 'iso:XTS'), 'rates.get/1')
   t.is(data.rate, '200')
-  t.is(quiet.asked.length, 0)
+  t.is(quiet.requested.length, 0)
   const known = await offline('rates', 'get', 'AAA', 'iso:XTS', '--max-age', '1h')
   t.is(known.code, 0)
   const refused = await offline('rates', 'get', 'AAA', 'iso:XTS', '--max-age', '1ms')
@@ -101,7 +101,7 @@ test.serial('--max-age sends no request while a young enough rate is known', asy
   const get = (age: string): Promise<Ran> =>
     runInProcess(['rates', 'get', 'AAA', 'iso:XTS', '--max-age', age, '--json'], { home, plugins: [source] })
   t.is((await get('10m')).json.data.rate, '200')
-  t.is(source.asked.length, 0)
+  t.is(source.requested.length, 0)
 })
 
 test.serial('rates route draws the hops; piped they are rows, and graphs are for other programs', async t => {
@@ -169,7 +169,7 @@ test.serial('rates hints are listed, added and cleared', async t => {
 
 test.serial('rates get --watch emits a rate as one event, and ends normally', async t => {
   const watch = startInProcess(['rates', 'get', 'AAA', 'iso:XTS', '--watch', '--json'], { home })
-  await watch.hears(/rates\.get/)
+  await watch.waitFor(/rates\.get/)
   const { code, stdout } = await watch.stop()
   t.is(code, 0)
   const lines = stdout

@@ -85,14 +85,14 @@ test.serial('amount shows the value, and fails without a rate', async t => {
 })
 
 test.serial('balance --watch --fiat asks for rates, and shows values when they come', async t => {
-  const late = toySource('late', async desk => {
+  const late = toySource('late', async tapContext => {
     await new Promise(resolve => setTimeout(resolve, 300))
-    desk.offer({ fromCurrency: COIN, toCurrency: 'iso:XAU' }, 2)
+    tapContext.offer({ fromCurrency: COIN, toCurrency: 'iso:XAU' }, 2)
   })
   const args = ['balance', '--watch', '--fiat', 'iso:XAU', '--secrets-stdin', '--json']
   const watch = startInProcess(args, { home, input, plugins: [tokenChain, late] })
-  await watch.hears(/"value":"20\.00"/)
+  await watch.waitFor(/"value":"20\.00"/)
   const { code } = await watch.stop()
   t.is(code, 0)
-  t.deepEqual(late.asked[0]?.[0], { fromCurrency: COIN, toCurrency: 'iso:XAU' })
+  t.deepEqual(late.requested[0]?.[0], { fromCurrency: COIN, toCurrency: 'iso:XAU' })
 })

@@ -29,27 +29,31 @@ const FILE = join(profilePaths('default', { HOLDFAST_HOME: home }).session, 'swa
 const STATE_OF = { home, input }
 
 /** What the shop does just now; each test says what it needs. */
-interface Mood {
+interface Behaviour {
   readonly offer: Partial<SwapOffer>
   /** What its order gives; undefined: what it offered. */
   readonly ordered?: NativeAmount
   readonly beforeOrder?: () => void
 }
-let mood: Mood = { offer: {} }
-const asked: { readonly amount: string; readonly side: string; readonly promoCode: string | undefined }[] = []
+let behaviour: Behaviour = { offer: {} }
+const requested: {
+  readonly amount: string
+  readonly side: string
+  readonly promoCode: string | undefined
+}[] = []
 let orders = 0
 
 const firm = makeShop({
   id: 'firm',
   displayName: 'Firm shop',
-  answer: desk => {
-    const { nativeAmount: amount, quoteFor } = desk.request
-    asked.push({ amount, side: quoteFor, promoCode: desk.promoCode })
-    const { offer, ordered, beforeOrder } = mood
+  answer: tapContext => {
+    const { nativeAmount: amount, quoteFor } = tapContext.request
+    requested.push({ amount, side: quoteFor, promoCode: tapContext.promoCode })
+    const { offer, ordered, beforeOrder } = behaviour
     // Of all there is, some is left for the network's fee.
     const paid = quoteFor === 'max' ? nativeAmount('40000000') : amount
-    const offered = offerOf({ request: { ...desk.request, nativeAmount: paid } }, offer)
-    desk.offer({
+    const offered = offerOf({ request: { ...tapContext.request, nativeAmount: paid } }, offer)
+    tapContext.offer({
       ...offered,
       payment: {
         async order() {
@@ -67,13 +71,13 @@ const firm = makeShop({
     })
   }
 })
-let otherAsked = 0
+let otherRequested = 0
 const other = makeShop({
   id: 'other',
   displayName: 'Other shop',
-  answer: desk => {
-    otherAsked += 1
-    desk.offer(offerOf(desk, { isEstimate: true, toNativeAmount: nativeAmount('1000') }, TILL))
+  answer: tapContext => {
+    otherRequested += 1
+    tapContext.offer(offerOf(tapContext, { isEstimate: true, toNativeAmount: nativeAmount('1000') }, TILL))
   }
 })
 
@@ -92,7 +96,7 @@ const dataOf = async (...args: readonly string[]): Promise<Envelope['data']> => 
   return ran.json.data
 }
 const shipped: string[] = []
-const wish = (amount = '0.01 BTC'): readonly string[] => [
+const swapRequest = (amount = '0.01 BTC'): readonly string[] => [
   ...['--from', 'Savings', '--to', 'Lite', '--amount', amount],
   ...shipped.flatMap(id => ['--disable', id])
 ]
@@ -101,9 +105,9 @@ const kept = (): readonly { readonly quoteId: string; readonly isApproved: boole
   JSON.parse(readFileSync(FILE, 'utf8')).quotes
 /** Asks for quotes, and gives the id of the shop's; what the shop is like then is over. */
 const quoteOf = async (offer: Partial<SwapOffer> = {}, ...flags: readonly string[]): Promise<string> => {
-  mood = { offer }
-  const round = await dataOf('swap', 'quote', ...wish(), ...flags)
-  mood = { offer: {} }
+  behaviour = { offer }
+  const round = await dataOf('swap', 'quote', ...swapRequest(), ...flags)
+  behaviour = { offer: {} }
   return quoteFrom(round, 'firm').id
 }
 /** The quote of one provider. @throws with the whole round if the provider has none: it says why */
@@ -125,13 +129,13 @@ test.before(async () => {
   )
 })
 test.beforeEach(() => {
-  mood = { offer: {} }
+  behaviour = { offer: {} }
 })
 
 test.serial(
   'a quote is shown with its id, kept in a private file without a secret, and named to be approved',
   async t => {
-    const { quotes } = await dataOf('swap', 'quote', ...wish(), '--promo', 'firm=TEN')
+    const { quotes } = await dataOf('swap', 'quote', ...swapRequest(), '--promo', 'firm=TEN')
     t.regex(quotes[0].id, /^[0-9a-f]{8}-\d+$/)
     t.is(quotes.length, 2)
     const [worse, best, ...more] = kept()
@@ -146,7 +150,7 @@ test.serial(
     t.is(statSync(FILE).mode & 0o777, 0o600)
     const file = readFileSync(FILE, 'utf8')
     t.false(file.includes(PIN) || file.includes('correct horse'))
-    const said = await runInProcess(['swap', 'quote', ...wish(), '--secrets-stdin'], {
+    const said = await runInProcess(['swap', 'quote', ...swapRequest(), '--secrets-stdin'], {
       ...STATE_OF,
       plugins: [firm, other]
     })
@@ -162,7 +166,7 @@ test.serial(
         .map(({ quoteId }) => quoteId)
     )
     t.true(said.stderr.includes(`holdfast swap approve ${ids[0]}\n`), said.stderr)
-    const watched = await runInProcess(['swap', 'quote', ...wish(), '--watch', '--secrets-stdin'], {
+    const watched = await runInProcess(['swap', 'quote', ...swapRequest(), '--watch', '--secrets-stdin'], {
       ...STATE_OF,
       plugins: [firm]
     })
@@ -177,7 +181,7 @@ test.serial(
   'a quote is approved by the beginning of its id: only its provider is asked again, it is paid, and on record',
   async t => {
     const id = await quoteOf({}, '--promo', 'firm=TEN')
-    const [count, othersBefore, ordersBefore] = [await txCount(), otherAsked, orders]
+    const [count, othersBefore, ordersBefore] = [await txCount(), otherRequested, orders]
     const firmId = kept().at(-1)?.quoteId
     t.is(firmId, id)
     const ran = await run('swap', 'approve', id, '--yes', '--again')
@@ -185,8 +189,8 @@ test.serial(
     t.regex(data.txid, /^[0-9a-f]{64}$/)
     t.is(data.orderId, `order-${orders}`)
     t.is(orders, ordersBefore + 1)
-    t.is(otherAsked, othersBefore)
-    t.deepEqual(asked.at(-1), { amount: '1000000', side: 'from', promoCode: 'TEN' })
+    t.is(otherRequested, othersBefore)
+    t.deepEqual(requested.at(-1), { amount: '1000000', side: 'from', promoCode: 'TEN' })
     t.regex(ran.stderr, /swap with +Firm shop \(CEX\)\n[\s\S]*receive +0\.009 LTC\n/)
     t.is(await txCount(), count + 1)
     t.is((await dataOf('swap', 'history')).swaps[0].txid, data.txid)
@@ -204,8 +208,8 @@ test.serial('the beginning of an id is enough if only one quote begins so', asyn
   const [round = ''] = id.split('-')
   failed(t, await run('swap', 'approve', round, '--dry-run'), 'USAGE', 2)
   failed(t, await run('swap', 'approve', id.slice(0, 3), '--dry-run'), 'NOT_FOUND', 6)
-  mood = { offer: {} }
-  await runWith([firm])('swap', 'quote', ...wish())
+  behaviour = { offer: {} }
+  await runWith([firm])('swap', 'quote', ...swapRequest())
   const alone = kept().at(-1)?.quoteId ?? ''
   const { data } = succeeded(
     t,
@@ -233,7 +237,7 @@ test.serial(
 test.serial('a provider that gives less by now, or asks for more, is refused with both figures', async t => {
   const id = await quoteOf()
   const before = [orders, await txCount()]
-  mood = { offer: { toNativeAmount: amount(899_999) } }
+  behaviour = { offer: { toNativeAmount: amount(899_999) } }
   const { error } = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
   t.is(error.message, 'The order of firm would give 0.00899999 LTC instead of 0.009 LTC')
   t.like(error.details, { shown: { to: { native: '900000' } }, now: { to: { native: '899999' } } })
@@ -241,13 +245,13 @@ test.serial('a provider that gives less by now, or asks for more, is refused wit
   t.regex(error.next[0].command, new RegExp(`swap approve ${id} .*--min-receive '0\\.00899999 LTC'$`))
   const limited = await run('swap', 'approve', id, '--yes', '--again', '--min-receive', '0.009')
   t.regex(failed(t, limited, 'SWAP_CHANGED', 46).error.message, /0\.00899999 LTC, less than 0\.009 LTC$/)
-  mood = { offer: { isEstimate: true, toNativeAmount: amount(900_000) } }
+  behaviour = { offer: { isEstimate: true, toNativeAmount: amount(900_000) } }
   const vague = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
   t.is(vague.error.message, 'The order of firm would give ~0.009 LTC instead of 0.009 LTC')
   t.deepEqual([orders, await txCount()], before, 'nothing was ordered')
 
   const wanted = await quoteOf({}, '--amount', '0.009 LTC', '--for', 'to')
-  mood = { offer: { fromNativeAmount: amount(1_000_001) } }
+  behaviour = { offer: { fromNativeAmount: amount(1_000_001) } }
   const dear = failed(
     t,
     await run('swap', 'approve', wanted, '--yes', '--again', '--min-receive', '0'),
@@ -267,7 +271,7 @@ test.serial(
     })
     const id = await quoteOf(estimate(1_000_000, 950_000))
     const tries = async (offer: Partial<SwapOffer>, ...flags: readonly string[]): Promise<Ran> => {
-      mood = { offer }
+      behaviour = { offer }
       return run('swap', 'approve', id, ...flags)
     }
     succeeded(t, await tries(estimate(990_000, 940_500), '--dry-run'), 'swap.approve/1')
@@ -283,10 +287,10 @@ test.serial(
 
     const before = await txCount()
     // Each step loses less than one percent, and both together more.
-    mood = { offer: estimate(992_000, 945_000), ordered: amount(985_000) }
+    behaviour = { offer: estimate(992_000, 945_000), ordered: amount(985_000) }
     failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
     t.is(await txCount(), before)
-    mood = { offer: estimate(992_000, 945_000), ordered: amount(990_000) }
+    behaviour = { offer: estimate(992_000, 945_000), ordered: amount(990_000) }
     succeeded(t, await run('swap', 'approve', id, '--yes', '--again'), 'swap.approve/1')
     t.is(await txCount(), before + 1)
   }
@@ -297,7 +301,7 @@ test.serial(
   async t => {
     const id = await quoteOf()
     const before = orders
-    mood = { offer: { toNativeAmount: amount(800_000), networkFee: amount(50) } }
+    behaviour = { offer: { toNativeAmount: amount(800_000), networkFee: amount(50) } }
     failed(
       t,
       await run('swap', 'approve', id, '--yes', '--again', '--min-receive', '0.008', '--max-fee', '49 sats'),
@@ -316,10 +320,10 @@ test.serial(
 test.serial('all there is stays what was shown: what came in since is not paid', async t => {
   await dataOf('fake', 'chain', 'mine')
   const id = await quoteOf({}, '--amount', 'max')
-  t.is(asked.at(-1)?.side, 'max')
+  t.is(requested.at(-1)?.side, 'max')
   await dataOf('fake', 'chain', 'fund', 'Savings', '0.1 BTC', '--confirm')
   succeeded(t, await run('swap', 'approve', id, '--dry-run'), 'swap.approve/1')
-  t.deepEqual(asked.at(-1), { amount: '40000000', side: 'from', promoCode: undefined })
+  t.deepEqual(requested.at(-1), { amount: '40000000', side: 'from', promoCode: undefined })
 })
 
 test.serial('a quote that is unknown, closed, or of another account is not approved', async t => {
@@ -366,7 +370,7 @@ test.serial('a quote that another process takes or closes while it is reviewed i
   ] as const) {
     const id = await quoteOf()
     const [before, orderedBefore] = [await txCount(), orders]
-    mood = {
+    behaviour = {
       offer: {},
       beforeOrder: () =>
         writeFileSync(
@@ -406,7 +410,7 @@ test.serial('a payment that is refused before it is signed leaves the quote wher
 test.serial('a payment that may have left has used the quote up', async t => {
   const lost = await quoteOf()
   const server = startInProcess(['fake', 'start', '--json'], STATE_OF)
-  await server.hears(/authServer/)
+  await server.waitFor(/authServer/)
   const cutter: PolicyPlugin = {
     id: 'cable-cutter',
     kind: 'policy',
@@ -480,25 +484,25 @@ test.serial(
 test.serial(
   'an expired quote is refused without a network, and one without a date after half an hour',
   async t => {
-    const ask = ['swap', 'quote', '--from', 'Savings', '--to', 'Lite', '--amount', '0.1 BTC']
-    const round = await dataOf(...ask)
+    const query = ['swap', 'quote', '--from', 'Savings', '--to', 'Lite', '--amount', '0.1 BTC']
+    const round = await dataOf(...query)
     const dated = quoteFrom(round, 'changenow').id
     const undated = quoteFrom(round, 'firm').id
     await dataOf('fake', 'clock', 'advance', '29m')
-    const before = [asked.length, orders]
+    const before = [requested.length, orders]
     const ended = async (id: string): Promise<void> => {
       const ran = await run('swap', 'approve', id, '--yes', '--again', '--offline')
       t.is(failed(t, ran, 'QUOTE_ENDED', 46).error.details.reason, 'expired')
     }
     await ended(dated)
-    t.deepEqual([asked.length, orders], before)
+    t.deepEqual([requested.length, orders], before)
     succeeded(t, await run('swap', 'approve', undated, '--dry-run'), 'swap.approve/1')
     await dataOf('fake', 'clock', 'advance', '1m')
     await ended(undated)
-    await dataOf(...ask)
+    await dataOf(...query)
     const ids = kept().map(({ quoteId }) => quoteId)
     t.false(ids.includes(dated) || ids.includes(undated), 'they are dropped when new ones are kept')
-    const piped = await runInProcess([...ask, '--secrets-stdin'], { ...STATE_OF, plugins: [firm] })
+    const piped = await runInProcess([...query, '--secrets-stdin'], { ...STATE_OF, plugins: [firm] })
     const row = piped.stdout.split('\n').find(line => line.includes('\tchangenow\t'))
     t.regex(
       row?.split('\t')[4] ?? '',

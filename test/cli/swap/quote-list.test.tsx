@@ -123,14 +123,14 @@ test('the list speaks ASCII alone where that is asked for', t => {
 })
 
 test('keys choose, stop the wait, ask again, quit and interrupt; others mean nothing', async t => {
-  const heard: QuoteListKey[] = []
-  const screen = render(<QuoteList {...props} onKey={key => heard.push(key)} />)
+  const received: QuoteListKey[] = []
+  const screen = render(<QuoteList {...props} onKey={key => received.push(key)} />)
   await waitFor(() => screen.stdin.listenerCount('readable') > 0)
   for (const key of ['\u001b[A', '\u001b[B', '\r', 's', 'r', 'x', 'q', '\u0003']) {
-    const before = heard.length
+    const before = received.length
     screen.stdin.write(key)
-    if (key !== 'x') await waitFor(() => heard.length > before)
+    if (key !== 'x') await waitFor(() => received.length > before)
   }
   screen.unmount()
-  t.deepEqual(heard, ['up', 'down', 'choose', 'enough', 'again', 'close', 'interrupt'])
+  t.deepEqual(received, ['up', 'down', 'choose', 'enough', 'again', 'close', 'interrupt'])
 })

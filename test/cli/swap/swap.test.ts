@@ -18,17 +18,17 @@ const firm = makeShop({
   id: 'firm',
   displayName: 'Firm shop',
   supportEmail: 'help@firm.example',
-  answer: async desk => {
-    const from = desk.request.nativeAmount
-    desk.offer(
-      offerOf(desk, {
+  answer: async tapContext => {
+    const from = tapContext.request.nativeAmount
+    tapContext.offer(
+      offerOf(tapContext, {
         expirationDate: new Date(Date.now() + 300_000),
         maxFulfillmentSeconds: 600,
-        networkFee: await desk.feeFor([{ tokenId: null, spendTargets: [{ nativeAmount: from }] }]),
+        networkFee: await tapContext.feeFor([{ tokenId: null, spendTargets: [{ nativeAmount: from }] }]),
         payment: {
           async order() {
             orders += 1
-            const { toNativeAmount } = offerOf(desk)
+            const { toNativeAmount } = offerOf(tapContext)
             return {
               spends: [{ tokenId: null, spendTargets: [{ publicAddress: TILL, nativeAmount: from }] }],
               ...{ fromNativeAmount: from, toNativeAmount },
@@ -44,13 +44,13 @@ const estimating = makeShop({
   id: 'estimating',
   displayName: 'Estimating shop',
   isDex: true,
-  answer: desk =>
-    desk.offer(
+  answer: tapContext =>
+    tapContext.offer(
       offerOf(
-        desk,
+        tapContext,
         {
           isEstimate: true,
-          toNativeAmount: nativeAmount(desk.request.nativeAmount),
+          toNativeAmount: nativeAmount(tapContext.request.nativeAmount),
           minReceiveAmount: nativeAmount('1')
         },
         TILL
@@ -84,7 +84,7 @@ const dataOf = async (...args: readonly string[]): Promise<Envelope['data']> => 
 }
 // Providers that ship answer in the fake world, too; these tests are about their own.
 const shipped: string[] = []
-const wish = (): readonly string[] => [
+const swapRequest = (): readonly string[] => [
   ...['--from', 'Savings', '--to', 'Lite', '--amount', '0.01 BTC'],
   ...shipped.flatMap(id => ['--disable', id])
 ]
@@ -101,7 +101,7 @@ test.before(async () => {
 })
 
 test.serial('swap quote ranks what comes, with reasons, and lists who refused with the limit', async t => {
-  const { data } = succeeded(t, await run('swap', 'quote', ...wish(), '--json'), 'swap.quote/1')
+  const { data } = succeeded(t, await run('swap', 'quote', ...swapRequest(), '--json'), 'swap.quote/1')
   const [best, second] = data.quotes
   t.like(best, { plugin: { id: 'firm', name: 'Firm shop', type: 'CEX' }, rank: 1, estimate: false })
   t.deepEqual(best.rankReasons, ['a firm amount, no estimate'])
@@ -120,7 +120,7 @@ test.serial('swap quote ranks what comes, with reasons, and lists who refused wi
 })
 
 test.serial('piped, each provider is a row; preferences and exclusions count', async t => {
-  const piped = await run('swap', 'quote', ...wish())
+  const piped = await run('swap', 'quote', ...swapRequest())
   const rows = piped.stdout
     .trimEnd()
     .split('\n')
@@ -137,7 +137,7 @@ test.serial('piped, each provider is a row; preferences and exclusions count', a
   t.is(rows[1]?.[3], '~0.01 LTC for 0.01 BTC')
   t.is(rows[2]?.[3], 'Amount is too low: at least 0.05 BTC')
   const idsOf = async (...flags: readonly string[]): Promise<string[]> =>
-    (await dataOf('swap', 'quote', ...wish(), ...flags)).quotes.map(
+    (await dataOf('swap', 'quote', ...swapRequest(), ...flags)).quotes.map(
       ({ plugin }: { plugin: { id: string } }) => plugin.id
     )
   t.deepEqual(await idsOf('--prefer-type', 'DEX'), ['estimating', 'firm'])
@@ -154,10 +154,10 @@ test.serial('a misspelled provider is an error, and no provider is asked', async
     ['--prefer', 'frim'],
     ['--promo', 'frim=TEN']
   ]) {
-    const asked = await run(
+    const requested = await run(
       'swap',
       'run',
-      ...wish(),
+      ...swapRequest(),
       ...flags,
       '--yes',
       '--again',
@@ -165,14 +165,20 @@ test.serial('a misspelled provider is an error, and no provider is asked', async
       '0.001 LTC',
       '--json'
     )
-    const { error } = failed(t, asked, 'NOT_FOUND', 6)
+    const { error } = failed(t, requested, 'NOT_FOUND', 6)
     t.regex(error.hint, /\bfirm, estimating, picky\b/)
   }
   t.is(orders, before)
 })
 
 test.serial('the exchanges that ship offer in a fake world without a key of oneâ€™s own', async t => {
-  const { quotes, rejected } = await dataOf('swap', 'quote', ...wish().slice(0, 4), '--amount', '0.1 BTC')
+  const { quotes, rejected } = await dataOf(
+    'swap',
+    'quote',
+    ...swapRequest().slice(0, 4),
+    '--amount',
+    '0.1 BTC'
+  )
   const offering = new Set(quotes.map(({ plugin }: { plugin: { id: string } }) => plugin.id))
   for (const id of ['changenow', 'letsexchange', 'sideshift', 'thorchain']) t.true(offering.has(id), id)
   const refused = Object.fromEntries(
@@ -183,7 +189,7 @@ test.serial('the exchanges that ship offer in a fake world without a key of oneâ
 
 test.serial('swap quote asks for an amount of either side, or for all there is', async t => {
   const quotes = (...flags: readonly string[]): Promise<Ran> =>
-    run('swap', 'quote', ...wish().slice(0, 4), ...wish().slice(6), ...flags, '--json')
+    run('swap', 'quote', ...swapRequest().slice(0, 4), ...swapRequest().slice(6), ...flags, '--json')
   const wanted = await quotes('--amount', '0.009 LTC', '--for', 'to')
   t.is(wanted.json.data.quotes[0].to.native, '900000')
   failed(t, await quotes(), 'USAGE', 2)
@@ -195,12 +201,15 @@ test.serial('swap quote asks for an amount of either side, or for all there is',
 })
 
 test.serial('--watch reports each answer as it comes and ends ranked; Ctrl-C stops waiting', async t => {
-  const slow = startInProcess(['swap', 'quote', ...wish(), '--watch', '--all', '--json', '--secrets-stdin'], {
-    home,
-    input,
-    plugins: [...shops, silent]
-  })
-  await slow.hears(/"estimating"[\s\S]*"picky"|"picky"[\s\S]*"estimating"/)
+  const slow = startInProcess(
+    ['swap', 'quote', ...swapRequest(), '--watch', '--all', '--json', '--secrets-stdin'],
+    {
+      home,
+      input,
+      plugins: [...shops, silent]
+    }
+  )
+  await slow.waitFor(/"estimating"[\s\S]*"picky"|"picky"[\s\S]*"estimating"/)
   const { code, stdout } = await slow.stop()
   t.is(code, 0)
   const lines = stdout
@@ -222,7 +231,7 @@ test.serial('--watch reports each answer as it comes and ends ranked; Ctrl-C sto
 })
 
 test.serial('an answer that does not come is waited for as long as --timeout says', async t => {
-  const ran = await runWith([firm, silent])('swap', 'quote', ...wish(), '--timeout', '500ms', '--json')
+  const ran = await runWith([firm, silent])('swap', 'quote', ...swapRequest(), '--timeout', '500ms', '--json')
   const { data } = succeeded(t, ran, 'swap.quote/1')
   t.is(data.quotes.length, 1)
   t.like(data.rejected[0], { plugin: { id: 'silent' }, state: 'timed out' })
@@ -230,12 +239,12 @@ test.serial('an answer that does not come is waited for as long as --timeout say
 
 test.serial('failures end with the codes of the catalogue', async t => {
   const only = runWith([picky])
-  const below = failed(t, await only('swap', 'quote', ...wish(), '--json'), 'SWAP_BELOW_LIMIT', 41)
+  const below = failed(t, await only('swap', 'quote', ...swapRequest(), '--json'), 'SWAP_BELOW_LIMIT', 41)
   t.is(below.error.details.nativeMin, '5000000')
   const none = await run(
     'swap',
     'quote',
-    ...wish(),
+    ...swapRequest(),
     ...shops.flatMap(({ id }) => ['--disable', id]),
     '--json'
   )
@@ -258,7 +267,7 @@ test.serial('swap providers lists states and records; enable and disable are for
   t.like(await rowOf('firm'), { enabled: true })
   await dataOf('swap', 'disable', 'FIRM')
   t.like(await rowOf('firm'), { enabled: false })
-  t.is((await dataOf('swap', 'quote', ...wish())).quotes[0].plugin.id, 'estimating')
+  t.is((await dataOf('swap', 'quote', ...swapRequest())).quotes[0].plugin.id, 'estimating')
   await dataOf('swap', 'enable', 'firm')
   t.like(await rowOf('firm'), { enabled: true })
 })
@@ -303,16 +312,30 @@ test.serial(
 
 test.serial('swap run orders and sends nothing before the confirmation', async t => {
   const before = await txCount()
-  const asked = failed(t, await run('swap', 'run', ...wish(), '--json'), 'CONFIRMATION_REQUIRED', 5)
-  t.like(asked.error.details.summary, { plugin: { id: 'firm' }, to: { native: '900000' } })
-  t.regex(asked.error.next[0].command, / --min-receive '0\.009 LTC' --yes$/)
-  failed(t, await run('swap', 'run', ...wish(), '--yes', '--again', '--json'), 'USAGE', 2)
-  const dear = await run('swap', 'run', ...wish(), '--yes', '--again', '--min-receive', '1 LTC', '--json')
+  const requested = failed(
+    t,
+    await run('swap', 'run', ...swapRequest(), '--json'),
+    'CONFIRMATION_REQUIRED',
+    5
+  )
+  t.like(requested.error.details.summary, { plugin: { id: 'firm' }, to: { native: '900000' } })
+  t.regex(requested.error.next[0].command, / --min-receive '0\.009 LTC' --yes$/)
+  failed(t, await run('swap', 'run', ...swapRequest(), '--yes', '--again', '--json'), 'USAGE', 2)
+  const dear = await run(
+    'swap',
+    'run',
+    ...swapRequest(),
+    '--yes',
+    '--again',
+    '--min-receive',
+    '1 LTC',
+    '--json'
+  )
   t.like(failed(t, dear, 'MIN_RECEIVE', 36).error.details.best, { plugin: { id: 'firm' } })
   const fees = await run(
     'swap',
     'run',
-    ...wish(),
+    ...swapRequest(),
     '--yes',
     '--again',
     '--min-receive',
@@ -322,7 +345,7 @@ test.serial('swap run orders and sends nothing before the confirmation', async t
     '--json'
   )
   failed(t, fees, 'MIN_RECEIVE', 36)
-  const dry = succeeded(t, await run('swap', 'run', ...wish(), '--dry-run', '--json'), 'swap.run/1')
+  const dry = succeeded(t, await run('swap', 'run', ...swapRequest(), '--dry-run', '--json'), 'swap.run/1')
   t.like(dry.data, { dryRun: true, quote: { plugin: { id: 'firm' } } })
   t.is(orders, 0)
   t.is(await txCount(), before)
@@ -333,7 +356,7 @@ test.serial(
   async t => {
     const before = [orders, await txCount()]
     const only = ['--disable', 'firm', '--yes', '--again', '--json']
-    const promised = await run('swap', 'run', ...wish(), ...only, '--min-receive', '0.009 LTC')
+    const promised = await run('swap', 'run', ...swapRequest(), ...only, '--min-receive', '0.009 LTC')
     t.regex(
       failed(t, promised, 'MIN_RECEIVE', 36).error.hint,
       /0\.00000001 LTC for 0\.01 BTC from Estimating/
@@ -341,11 +364,11 @@ test.serial(
     const dear = makeShop({
       id: 'dear',
       displayName: 'Dear shop',
-      answer: desk =>
-        desk.offer(
+      answer: tapContext =>
+        tapContext.offer(
           offerOf(
-            desk,
-            { fromNativeAmount: nativeAmount('40000000'), toNativeAmount: desk.request.nativeAmount },
+            tapContext,
+            { fromNativeAmount: nativeAmount('40000000'), toNativeAmount: tapContext.request.nativeAmount },
             TILL
           )
         )
@@ -353,26 +376,35 @@ test.serial(
     const wanted = [
       'swap',
       'run',
-      ...wish().slice(0, 4),
-      ...wish().slice(6),
+      ...swapRequest().slice(0, 4),
+      ...swapRequest().slice(6),
       '--amount',
       '0.009 LTC',
       '--for',
       'to'
     ]
-    const ask = (...flags: string[]): Promise<Ran> => runWith([dear])(...wanted, ...flags, '--json')
-    const open = failed(t, await ask('--yes', '--again', '--min-receive', '0.009'), 'USAGE', 2)
+    const query = (...flags: string[]): Promise<Ran> => runWith([dear])(...wanted, ...flags, '--json')
+    const open = failed(t, await query('--yes', '--again', '--min-receive', '0.009'), 'USAGE', 2)
     t.regex(open.error.message, /--max-pay/)
-    const over = await ask('--yes', '--again', '--min-receive', '0.009', '--max-pay', '0.01 BTC')
+    const over = await query('--yes', '--again', '--min-receive', '0.009', '--max-pay', '0.01 BTC')
     t.regex(failed(t, over, 'MIN_RECEIVE', 36).error.hint, /0\.009 LTC for 0\.4 BTC from Dear shop/)
-    const asked = failed(t, await ask(), 'CONFIRMATION_REQUIRED', 5)
-    t.regex(asked.error.next[0].command, / --min-receive '0\.009 LTC' --max-pay '0\.4 BTC' --yes$/)
+    const requested = failed(t, await query(), 'CONFIRMATION_REQUIRED', 5)
+    t.regex(requested.error.next[0].command, / --min-receive '0\.009 LTC' --max-pay '0\.4 BTC' --yes$/)
     t.deepEqual([orders, await txCount()], before)
   }
 )
 
 test.serial('swap run --yes pays the best within the limits, and swap history has the order', async t => {
-  const ran = await run('swap', 'run', ...wish(), '--yes', '--again', '--min-receive', '0.009 LTC', '--json')
+  const ran = await run(
+    'swap',
+    'run',
+    ...swapRequest(),
+    '--yes',
+    '--again',
+    '--min-receive',
+    '0.009 LTC',
+    '--json'
+  )
   const { data } = succeeded(t, ran, 'swap.run/1')
   t.is(orders, 1)
   t.regex(data.txid, /^[0-9a-f]{64}$/)
@@ -398,7 +430,7 @@ test.serial(
     const args = [
       'swap',
       'run',
-      ...wish(),
+      ...swapRequest(),
       '--yes',
       '--again',
       '--min-receive',
@@ -410,9 +442,9 @@ test.serial(
       signs: (release: Promise<void>) => Promise<void>,
       options: Pick<InProcessOptions, 'payingGraceMs'> = {}
     ) => {
-      let hear = (): void => {}
+      let receive = (): void => {}
       const isSigning = new Promise<void>(resolve => {
-        hear = resolve
+        receive = resolve
       })
       let release = (): void => {}
       const isReleased = new Promise<void>(resolve => {
@@ -423,7 +455,7 @@ test.serial(
         kind: 'policy',
         apply: ({ hooks }) =>
           hooks.beforeSign.tapPromise('', () => {
-            hear()
+            receive()
             return signs(isReleased)
           })
       }
@@ -453,9 +485,9 @@ test.serial('a provider that asks for more at the order is refused, and nothing 
   const greedy = makeShop({
     id: 'greedy',
     displayName: 'Greedy shop',
-    answer: desk =>
-      desk.offer(
-        offerOf(desk, {
+    answer: tapContext =>
+      tapContext.offer(
+        offerOf(tapContext, {
           payment: {
             order: async () => ({
               spends: [
@@ -474,7 +506,7 @@ test.serial('a provider that asks for more at the order is refused, and nothing 
   const ran = await runWith([greedy])(
     'swap',
     'run',
-    ...wish(),
+    ...swapRequest(),
     '--yes',
     '--again',
     '--min-receive',
@@ -489,20 +521,20 @@ test.serial(
   'Ctrl-C while quotes come, and while an order is made, ends with 130 and sends nothing',
   async t => {
     const before = await txCount()
-    let hear = (): void => {}
+    let receive = (): void => {}
     const isOrdering = new Promise<void>(resolve => {
-      hear = resolve
+      receive = resolve
     })
     let release = (): void => {}
     const hanging = makeShop({
       id: 'hanging',
       displayName: 'Hanging shop',
-      answer: desk =>
-        desk.offer(
-          offerOf(desk, {
+      answer: tapContext =>
+        tapContext.offer(
+          offerOf(tapContext, {
             payment: {
               order: async () => {
-                hear()
+                receive()
                 await new Promise<void>(resolve => {
                   release = resolve
                 })
@@ -524,7 +556,7 @@ test.serial(
     const args = [
       'swap',
       'run',
-      ...wish(),
+      ...swapRequest(),
       '--yes',
       '--again',
       '--min-receive',
@@ -538,20 +570,20 @@ test.serial(
     // The provider answers after all, when nobody wants it any more.
     release()
     failed(t, await stopping, 'INTERRUPTED', 130)
-    let ask = (): void => {}
-    const isAsked = new Promise<void>(resolve => {
-      ask = resolve
+    let query = (): void => {}
+    const isRequested = new Promise<void>(resolve => {
+      query = resolve
     })
     const mute = makeShop({
       id: 'mute',
       answer: () => {
-        ask()
+        query()
         return new Promise(() => {})
       }
     })
-    const asking = startInProcess(args, { home, input, plugins: [mute] })
-    await isAsked
-    failed(t, await asking.stop(), 'INTERRUPTED', 130)
+    const pendingQuery = startInProcess(args, { home, input, plugins: [mute] })
+    await isRequested
+    failed(t, await pendingQuery.stop(), 'INTERRUPTED', 130)
     t.is(await txCount(), before)
   }
 )

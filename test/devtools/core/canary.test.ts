@@ -16,15 +16,15 @@ const io = makeNodeIo()
 const FOREIGN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 /** A story of one person, looked on by a panel and recorded; every letter that left the host, and what it must not hold. */
-const tellStory = async (hideAddresses: boolean) => {
+const emitStory = async (hideAddresses: boolean) => {
   const world = makeFakeWorld({ io })
   const devtools = makeDevtools({ clock: io.clock, hideAddresses, batchMs: 5 })
   const kernel = await openDevice(world, { plugins: [devtools.plugin], logLevel: 'debug', onError: () => {} })
-  const heard: string[] = []
-  const stop = record(devtools, { now: () => io.clock.now(), write: line => void heard.push(line) })
+  const received: string[] = []
+  const stop = record(devtools, { now: () => io.clock.now(), write: line => void received.push(line) })
   const { host, client: end } = makeChannelPair()
   const password = 'canary password 7Q'
-  const act = (async (name: string, input: { password?: string }) => {
+  const runAction = (async (name: string, input: { password?: string }) => {
     if (name === 'account.login') throw new Error(`wrong: ${input.password}`)
     return {}
   }) as unknown as ActionHandler
@@ -33,7 +33,7 @@ const tellStory = async (hideAddresses: boolean) => {
     sent.push(JSON.stringify(message))
     host.send(message)
   }
-  devtools.attach({ ...host, send }, { isReadOnly: false, hasWorld: true, act })
+  devtools.attach({ ...host, send }, { isReadOnly: false, hasWorld: true, runAction })
   const client = makeClient(end)
   await waitFor(() => client.status.getSnapshot().connection === 'live')
   const saved = recordClient(client, { now: () => io.clock.now() })
@@ -52,7 +52,9 @@ const tellStory = async (hideAddresses: boolean) => {
   )
   await kernel.context.loginWithPassword('canary', `${password} wrong`).catch(() => {})
   await kernel.context.loginWithPIN({ username: 'canary' }, '11111').catch(() => {})
-  await client.act('account.login', { username: 'canary', password }).catch(error => sent.push(String(error)))
+  await client
+    .runAction('account.login', { username: 'canary', password })
+    .catch(error => sent.push(String(error)))
   await account.sync()
   await waitFor(() => client.events.getSnapshot().some(({ data }) => data.stage === 'saved'))
   const needles = [...(await secretsOf(account, wallet.id)), password, '"80815"', 'canary note']
@@ -64,12 +66,12 @@ const tellStory = async (hideAddresses: boolean) => {
   stop()
   saved.stop()
   await world.close()
-  return { heard, sent, saved, needles, txid, publicAddress, view, after, client }
+  return { received, sent, saved, needles, txid, publicAddress, view, after, client }
 }
 
 test('no secret of a real kernel reaches a panel or a recording, in any form, and the tables show the story', async t => {
-  const { heard, sent, saved, needles, txid, view, after, client } = await tellStory(false)
-  const text = [...heard, ...sent, ...saved.lines(false)].join('\n')
+  const { received, sent, saved, needles, txid, view, after, client } = await emitStory(false)
+  const text = [...received, ...sent, ...saved.lines(false)].join('\n')
   t.true(text.includes(txid), 'the story was heard')
   t.true(text.includes('tapRan') && text.includes('logged') && text.includes('account.login'))
   for (const needle of needles) t.false(text.includes(needle), `${needle} leaked`)
@@ -83,9 +85,9 @@ test('no secret of a real kernel reaches a panel or a recording, in any form, an
   )
   t.deepEqual([after.wallets.size, after.engines.size], [0, 0])
   t.is([...after.accounts.values()][0]?.isLoggedIn, false)
-  const film = openRecording(heard)
-  t.deepEqual([...film.view.getSnapshot().plugins], [...client.view.getSnapshot().plugins])
-  t.true(film.events.getSnapshot().length > 20)
+  const timeline = openRecording(received)
+  t.deepEqual([...timeline.view.getSnapshot().plugins], [...client.view.getSnapshot().plugins])
+  t.true(timeline.events.getSnapshot().length > 20)
   for (const hides of [false, true]) {
     const { events } = openRecording(saved.lines(hides))
     t.is(events.getSnapshot().at(-1)?.seq, client.events.getSnapshot().at(-1)?.seq)
@@ -93,7 +95,7 @@ test('no secret of a real kernel reaches a panel or a recording, in any form, an
 })
 
 test('a panel that shows addresses and txids can save what it saw without any', async t => {
-  const { saved, txid, publicAddress, needles } = await tellStory(false)
+  const { saved, txid, publicAddress, needles } = await emitStory(false)
   t.true(saved.lines(false).join('\n').includes(txid))
   const text = saved.lines(true).join('\n')
   for (const needle of [...needles, txid, publicAddress, FOREIGN])
@@ -101,8 +103,8 @@ test('a panel that shows addresses and txids can save what it saw without any', 
 })
 
 test('with addresses hidden neither an address nor a txid reaches a panel', async t => {
-  const { heard, sent, txid, publicAddress, needles } = await tellStory(true)
-  const text = [...heard, ...sent].join('\n')
+  const { received, sent, txid, publicAddress, needles } = await emitStory(true)
+  const text = [...received, ...sent].join('\n')
   t.regex(text, /hidden \(64 letters, [0-9a-f]{8}\)/)
   for (const needle of [...needles, txid, publicAddress, FOREIGN])
     t.false(text.includes(needle), `${needle} leaked`)

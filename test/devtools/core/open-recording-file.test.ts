@@ -12,7 +12,7 @@ const story = async (): Promise<string[]> => {
   const lines: string[] = []
   const stop = record(stage.devtools, { now: () => stage.clock.now(), write: line => void lines.push(line) })
   for (const name of ['Net', 'Zürich ✓', '金庫 🏦']) {
-    stage.tell('walletChanged', wallet('w1', { name }))
+    stage.emit('walletChanged', wallet('w1', { name }))
     await stage.clock.advance(100)
   }
   stop()
@@ -44,10 +44,10 @@ test('a file in any pieces, compressed or not, shows what its lines show', async
     fc.asyncProperty(fc.integer({ min: 1, max: 2000 }), fc.constantFrom('\n', '\r\n'), async (size, end) => {
       const text = lines.map(line => line + end).join('')
       for (const file of [slowFile(bytesOf(text), size), new Blob([gzipSync(text)])]) {
-        const film = await openRecordingFile(file)
-        t.deepEqual(film.view.getSnapshot(), expected.view.getSnapshot())
-        t.deepEqual(film.events.getSnapshot(), expected.events.getSnapshot())
-        t.is(film.momentCount, 4)
+        const timeline = await openRecordingFile(file)
+        t.deepEqual(timeline.view.getSnapshot(), expected.view.getSnapshot())
+        t.deepEqual(timeline.events.getSnapshot(), expected.events.getSnapshot())
+        t.is(timeline.momentCount, 4)
       }
     }),
     { numRuns: 40 }
@@ -91,9 +91,9 @@ test('a file that is none, is cut in its compression or is damaged is refused, a
 
 test('a file that ends within a line, as after a crash, is opened up to there', async t => {
   const text = (await story()).join('\n')
-  const film = await openRecordingFile(new Blob([text.slice(0, -20)]))
-  t.true(film.isCut)
-  t.is(film.view.getSnapshot().wallets.get('w1')?.name, 'Zürich ✓')
+  const timeline = await openRecordingFile(new Blob([text.slice(0, -20)]))
+  t.true(timeline.isCut)
+  t.is(timeline.view.getSnapshot().wallets.get('w1')?.name, 'Zürich ✓')
 })
 
 test('whatever bytes a file has, it is opened or refused with the error of recordings', async t => {

@@ -39,15 +39,15 @@ const rounds = (): ReadonlyMap<string, QuoteSnapshot> => {
       ...{ networkFee: '2260', rank: 1, durationMs: 640, fate: 'closed', expiresAt: SAMPLE_NOW - 60_000 }
     }
   ]
-  const lane = (roundId: string, facts: Partial<QuoteSnapshot>): readonly [string, QuoteSnapshot] => [
+  const quoteRow = (roundId: string, facts: Partial<QuoteSnapshot>): readonly [string, QuoteSnapshot] => [
     `${roundId} ${facts.pluginId}`,
     { ...{ request, pluginId: '', displayName: '', isDex: false, state: 'failed' }, ...facts, roundId }
   ]
   return new Map([
-    ...taken.map(facts => lane('round-0', facts)),
-    ...failed.map(facts => lane('round-1', facts)),
+    ...taken.map(facts => quoteRow('round-0', facts)),
+    ...failed.map(facts => quoteRow('round-1', facts)),
     ...sampleView.quotes,
-    lane('round-2', {
+    quoteRow('round-2', {
       ...{ pluginId: 'tidewater', displayName: 'Tidewater', state: 'resolved', quoteId: 'quote-3' },
       ...{ fromNativeAmount: '1000000', toNativeAmount: '116990000', networkFee: '2260', rank: 2 },
       ...{ isEstimate: true, durationMs: 801, expiresAt: SAMPLE_NOW - 4000 }
@@ -120,7 +120,7 @@ export const busyView: View = {
   spends: new Map([['spend-1', { correlationId: 'spend-1', walletId: SAVINGS, stage: 'saved', txid: TXID }]])
 }
 
-const told: readonly Omit<JournalEvent, 'seq'>[] = [
+const reported: readonly Omit<JournalEvent, 'seq'>[] = [
   {
     ...{ at: SAMPLE_NOW - 90, hook: 'spendChanged', subject: SAVINGS, correlationId: 'spend-1' },
     data: { correlationId: 'spend-1', walletId: SAVINGS, stage: 'signed' }
@@ -152,5 +152,5 @@ const told: readonly Omit<JournalEvent, 'seq'>[] = [
 /** Events of every kind: taps, told snapshots, a spend, a fault, an action and log lines. */
 export const busyEvents: readonly JournalEvent[] = [
   ...sampleEvents(300),
-  ...told.map((event, at) => ({ ...event, seq: 300 + at }))
+  ...reported.map((event, at) => ({ ...event, seq: 300 + at }))
 ]

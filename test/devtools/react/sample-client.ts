@@ -31,7 +31,7 @@ export const makeSampleClient = (options: {
     missed: 0,
     ...options.status
   }),
-  act: async name => {
+  runAction: async name => {
     const answer = options.answers?.[name]
     if (answer === undefined)
       throw Object.assign(new Error('The sample does not do this.'), { code: 'READ_ONLY' })

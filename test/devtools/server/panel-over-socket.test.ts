@@ -22,9 +22,9 @@ const openScene = async (
     files: new Map(),
     attach(channel) {
       channels.push(channel)
-      const act = async () => ({}) as never
+      const runAction = async () => ({}) as never
       const isSlow = (): boolean => channel.isSlow()
-      return stage.devtools.attach(channel, { isReadOnly, act, hasWorld: false, isSlow })
+      return stage.devtools.attach(channel, { isReadOnly, runAction, hasWorld: false, isSlow })
     }
   })
   const panel = openPanel(server.url, options)
@@ -44,7 +44,7 @@ const heightOf = ({ client }: Scene): number | undefined =>
 
 test('a panel over a socket follows the tables and events of a kernel', async t => {
   const scene = await openScene(t)
-  scene.stage.tell('engineChanged', engine('w1', { blockHeight: 7 }))
+  scene.stage.emit('engineChanged', engine('w1', { blockHeight: 7 }))
   await scene.stage.clock.advance(100)
   await waitFor(() => heightOf(scene) === 7)
   t.deepEqual([...scene.client.view.getSnapshot().engines], [['w1', engine('w1', { blockHeight: 7 })]])
@@ -59,20 +59,20 @@ test('a lost socket comes back by itself, with every event that was missed and n
       return () => {}
     }
   })
-  const tell = (blockHeight: number): void => scene.stage.tell('engineChanged', engine('w1', { blockHeight }))
-  tell(1)
+  const emit = (blockHeight: number): void => scene.stage.emit('engineChanged', engine('w1', { blockHeight }))
+  emit(1)
   await scene.stage.clock.advance(100)
   await waitFor(() => heightOf(scene) === 1)
   scene.sockets[0]?.terminate()
   await waitFor(() => scene.client.status.getSnapshot().connection === 'lost')
-  tell(2)
-  tell(3)
+  emit(2)
+  emit(3)
   await scene.stage.clock.advance(100)
   t.is(heightOf(scene), 1)
   comeBack()
   await waitFor(() => scene.client.status.getSnapshot().connection === 'live')
   t.is(scene.sockets.length, 2)
-  tell(4)
+  emit(4)
   await scene.stage.clock.advance(100)
   await waitFor(() => heightOf(scene) === 4)
   t.deepEqual(heights(scene), [1, 2, 3, 4])
@@ -89,19 +89,19 @@ test('a panel that reads too slowly is told of tables and of how much it missed,
   const [channel] = scene.channels
   socket?.pause()
   let height = 0
-  const tell = async (count: number): Promise<void> => {
+  const emit = async (count: number): Promise<void> => {
     for (const end = height + count; height < end; height += 1)
-      scene.stage.tell('engineChanged', engine('w1', { blockHeight: height + 1 }))
+      scene.stage.emit('engineChanged', engine('w1', { blockHeight: height + 1 }))
     await scene.stage.clock.advance(100)
   }
-  while (channel?.isSlow() === false) await tell(2000)
-  await tell(500)
+  while (channel?.isSlow() === false) await emit(2000)
+  await emit(500)
   await scene.stage.clock.advance(1000)
   t.is(channel?.isSlow(), true)
   socket?.resume()
   await waitFor(() => heightOf(scene) === height)
   t.is(scene.client.status.getSnapshot().missed, 500)
-  await tell(1)
+  await emit(1)
   await waitFor(() => heightOf(scene) === height)
   t.is(heights(scene).at(-1), height)
   t.is(scene.client.status.getSnapshot().missed, 500)
@@ -113,8 +113,8 @@ test('a read-only panel cannot act, not even one that does not ask its client fi
   scene.sockets[0]?.send(JSON.stringify(call))
   const refusal = '"type":"refused","id":1,"error":{"code":"READ_ONLY"'
   await waitFor(() => scene.frames.some(frame => frame.includes(refusal)))
-  await t.throwsAsync(scene.client.act('engine.pause', { walletId: 'w1' }), { code: 'READ_ONLY' })
-  await t.notThrowsAsync(scene.client.act('rates.route', { from: 'BTC', to: 'iso:USD' }))
+  await t.throwsAsync(scene.client.runAction('engine.pause', { walletId: 'w1' }), { code: 'READ_ONLY' })
+  await t.notThrowsAsync(scene.client.runAction('rates.route', { from: 'BTC', to: 'iso:USD' }))
 })
 
 test('JSON that is no message is refused, and the panel goes on', async t => {
@@ -124,5 +124,5 @@ test('JSON that is no message is refused, and the panel goes on', async t => {
   const refused = (): number => scene.frames.filter(frame => frame.includes('"BAD_MESSAGE"')).length
   await waitFor(() => refused() === bad.length)
   t.is(scene.client.status.getSnapshot().connection, 'live')
-  await t.notThrowsAsync(scene.client.act('engine.pause', { walletId: 'w1' }))
+  await t.notThrowsAsync(scene.client.runAction('engine.pause', { walletId: 'w1' }))
 })

@@ -16,7 +16,7 @@ import {
   MAX_MESSAGE,
   serveDevtools
 } from '../../../devtools/server/serve-devtools.ts'
-import { ask, type Reply } from '../../helpers/ask.ts'
+import { query, type Reply } from '../../helpers/query.ts'
 
 const PAGE = '<!doctype html><script type="module" src="/panel.js"></script>'
 
@@ -29,7 +29,7 @@ interface Scene {
   readonly server: DevtoolsServer
   readonly host: string
   readonly channels: HostChannel[]
-  readonly heard: ClientMessage[]
+  readonly received: ClientMessage[]
   /** How many channels have ended. */
   readonly ended: () => number
 }
@@ -37,20 +37,20 @@ interface Scene {
 /** A server whose kernel only listens. */
 const serve = async (t: ExecutionContext, given: PanelFiles = files): Promise<Scene> => {
   const channels: HostChannel[] = []
-  const heard: ClientMessage[] = []
+  const received: ClientMessage[] = []
   let ended = 0
   const server = await serveDevtools({
     files: given,
     attach(channel) {
       channels.push(channel)
-      channel.onMessage(message => heard.push(message))
+      channel.onMessage(message => received.push(message))
       return () => {
         ended += 1
       }
     }
   })
   t.teardown(() => server.close())
-  return { server, host: `127.0.0.1:${server.port}`, channels, heard, ended: () => ended }
+  return { server, host: `127.0.0.1:${server.port}`, channels, received, ended: () => ended }
 }
 
 interface Attempt {
@@ -102,7 +102,7 @@ const eventually = async (isTrue: () => boolean): Promise<void> => {
 
 test('the page, its script and its style are served with headers that forbid all else', async t => {
   const { server, host } = await serve(t)
-  const page = await ask(server, '/')
+  const page = await query(server, '/')
   t.deepEqual([page.status, page.body], [200, PAGE])
   const { date: _date, connection: _connection, ...headers } = page.headers
   t.deepEqual(headers, {
@@ -118,19 +118,19 @@ test('the page, its script and its style are served with headers that forbid all
     'cross-origin-resource-policy': 'same-origin',
     'cache-control': 'no-store'
   })
-  const script = await ask(server, '/panel.js')
+  const script = await query(server, '/panel.js')
   t.deepEqual(
     [script.status, script.headers['content-type'], script.body],
     [200, 'text/javascript; charset=utf-8', 'export {}']
   )
-  const head = await ask(server, '/panel.js', { method: 'HEAD' })
+  const head = await query(server, '/panel.js', { method: 'HEAD' })
   t.deepEqual([head.status, head.headers['content-length'], head.body], [200, '9', ''])
 })
 
 test('the page by the name localhost may open the socket of that name', async t => {
   const scene = await serve(t)
   const named = `localhost:${scene.server.port}`
-  const page = await ask(scene.server, '/', { headers: { host: named } })
+  const page = await query(scene.server, '/', { headers: { host: named } })
   t.is(page.status, 200)
   t.true(String(page.headers['content-security-policy']).includes(`connect-src ws://${named};`))
   const socket = await opened(scene, { host: named, origin: `http://${named}` })
@@ -154,14 +154,14 @@ test('a path that is no file of the list finds nothing, however it is written', 
     'http://127.0.0.1/panel.js',
     '*'
   ]
-  for (const path of paths) t.is((await ask(server, path)).status, 404, path)
-  t.is((await ask(server, '/?a=/../x')).status, 200)
+  for (const path of paths) t.is((await query(server, path)).status, 404, path)
+  t.is((await query(server, '/?a=/../x')).status, 200)
 })
 
 test('only GET and HEAD are answered', async t => {
   const { server } = await serve(t)
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE']) {
-    const reply = await ask(server, '/', { method })
+    const reply = await query(server, '/', { method })
     t.deepEqual([reply.status, reply.headers.allow], [405, 'GET, HEAD'], method)
   }
 })
@@ -181,7 +181,7 @@ test('a request for another host gets 403 and not a word, as under DNS rebinding
     `0.0.0.0:${server.port}`
   ]
   for (const host of hosts) {
-    const reply = await ask(server, '/', { headers: { host } })
+    const reply = await query(server, '/', { headers: { host } })
     t.deepEqual([reply.status, reply.body], [403, ''], host)
     t.is(reply.headers['content-security-policy'], undefined)
   }
@@ -247,8 +247,8 @@ test('messages go both ways, and the end of a socket detaches its panel', async 
   const call: ClientMessage = { type: 'call', id: 1, action: 'rates.refresh', input: {} }
   socket.send(JSON.stringify(subscribe))
   socket.send(JSON.stringify(call))
-  await eventually(() => scene.heard.length === 2)
-  t.deepEqual(scene.heard, [subscribe, call])
+  await eventually(() => scene.received.length === 2)
+  t.deepEqual(scene.received, [subscribe, call])
   const result = { type: 'result', id: 1, output: { done: true } } as const
   scene.channels[0]?.send(result)
   t.deepEqual(JSON.parse(String((await once(socket, 'message'))[0])), result)
@@ -274,7 +274,7 @@ test('a frame that is not JSON ends the socket, and what follows it is not heard
     t.is(await closeOf(socket), code, String(frame).slice(0, 80))
   }
   await eventually(() => scene.ended() === frames.length)
-  t.deepEqual(scene.heard, [])
+  t.deepEqual(scene.received, [])
 })
 
 test('more panels than allowed are sent away until one has gone', async t => {
@@ -314,9 +314,9 @@ test('a panel that reads is told all at once, however much that is', async t => 
   const socket = await opened(scene)
   await eventually(() => scene.channels.length === 1)
   const text = 'x'.repeat(CUT_BYTES + SLOW_BYTES)
-  const heard = Promise.race([once(socket, 'message'), once(socket, 'close')])
+  const received = Promise.race([once(socket, 'message'), once(socket, 'close')])
   scene.channels[0]?.send({ type: 'result', id: 1, output: { text } })
-  t.is(String((await heard)[0]).length, JSON.stringify({ type: 'result', id: 1, output: { text } }).length)
+  t.is(String((await received)[0]).length, JSON.stringify({ type: 'result', id: 1, output: { text } }).length)
   t.is(scene.ended(), 0)
 })
 
@@ -351,7 +351,7 @@ test('garbage instead of a request harms nobody', async t => {
     `GET /socket HTTP/1.1\r\nHost: ${scene.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
   )
   rude.resetAndDestroy()
-  t.is((await ask(scene.server, '/')).status, 200)
+  t.is((await query(scene.server, '/')).status, 200)
 })
 
 test('an upgrade with the right proofs that is no WebSocket is refused', async t => {
@@ -362,7 +362,7 @@ test('an upgrade with the right proofs that is no WebSocket is refused', async t
     origin: `http://${scene.host}`,
     'sec-websocket-protocol': `${SOCKET_PROTOCOL}, ${tokenProtocolOf(scene.server.token)}`
   }
-  const reply = await ask(scene.server, '/socket', { headers })
+  const reply = await query(scene.server, '/socket', { headers })
   t.is(reply.status, 400)
   t.deepEqual(scene.channels, [])
 })
@@ -372,7 +372,7 @@ test('without a built page there is a sentence instead of a panel, also of what 
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   writeFileSync(join(folder, 'panel.js'), 'export {}')
   const { server } = await serve(t, readPanelFiles(folder))
-  const reply = await ask(server, '/')
+  const reply = await query(server, '/')
   t.deepEqual([reply.status, reply.body], [503, 'The panel has not been built. Run: npm run build\n'])
 
   writeFileSync(join(folder, 'index.html'), PAGE)
@@ -384,12 +384,12 @@ test('without a built page there is a sentence instead of a panel, also of what 
 
 test('a panel that answers no ping until the next one is cut off, and one that does stays', async t => {
   let beat = (): void => {}
-  let heard = 0
+  let received = 0
   const server = await serveDevtools({
     files,
     attach(channel) {
       channel.onMessage(() => {
-        heard += 1
+        received += 1
       })
       return () => {}
     },
@@ -414,7 +414,7 @@ test('a panel that answers no ping until the next one is cut off, and one that d
     await Promise.all(pings)
     // What is sent after the answer to the ping has come after it.
     alive.send('{}')
-    await eventually(() => heard === round)
+    await eventually(() => received === round)
     if (round === 2) t.is(await deadCode, 1006)
   }
   t.is(alive.readyState, WebSocket.OPEN)

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { SOCKET_PROTOCOL, tokenProtocolOf } from '../../../devtools/core/protocol/server-paths.ts'
 import type { PanelFiles } from '../../../devtools/server/panel-files.ts'
 import { type DevtoolsServer, serveDevtools } from '../../../devtools/server/serve-devtools.ts'
-import { ask } from '../../helpers/ask.ts'
+import { query } from '../../helpers/query.ts'
 
 const BYTES = Buffer.from('{"format":"holdfast-devtools-recording"}\n')
 const files: PanelFiles = new Map([
@@ -20,10 +20,10 @@ const serve = async (t: ExecutionContext): Promise<DevtoolsServer & { readonly b
 test('a recording is sent to who brings the token, and its page may fetch it and nothing else', async t => {
   const server = await serve(t)
   t.is(server.url, `http://127.0.0.1:${server.port}/recording#token=${server.token}`)
-  const page = await ask(server, '/recording')
+  const page = await query(server, '/recording')
   t.deepEqual([page.status, page.body], [200, '<!doctype html>'])
   t.regex(String(page.headers['content-security-policy']), /; connect-src 'self'; /)
-  const sent = await ask(server, '/recording.ndjson', { headers: { authorization: server.bearer } })
+  const sent = await query(server, '/recording.ndjson', { headers: { authorization: server.bearer } })
   t.deepEqual([sent.status, sent.body], [200, BYTES.toString()])
   t.is(sent.headers['content-type'], 'application/x-ndjson')
   t.is(sent.headers['cache-control'], 'no-store')
@@ -33,14 +33,14 @@ test('without the token, or under another name, nobody gets a recording', async 
   const server = await serve(t)
   const path = '/recording.ndjson'
   for (const authorization of ['', 'Bearer ', server.token, `bearer ${server.token}`, `${server.bearer}x`]) {
-    const { status, body } = await ask(server, path, { headers: { authorization } })
+    const { status, body } = await query(server, path, { headers: { authorization } })
     t.deepEqual([status, body], [403, 'Not without the token.\n'], authorization)
   }
-  t.is((await ask(server, path)).status, 403)
+  t.is((await query(server, path)).status, 403)
   const rebound = { authorization: server.bearer, host: 'wallet.example' }
-  const { status, body } = await ask(server, path, { headers: rebound })
+  const { status, body } = await query(server, path, { headers: rebound })
   t.deepEqual([status, body], [403, ''])
-  t.is((await ask(server, `${path}?token=${server.token}`)).status, 403)
+  t.is((await query(server, `${path}?token=${server.token}`)).status, 403)
 })
 
 test('where a recording is served no socket opens, and where a kernel is served there is no recording', async t => {
@@ -57,5 +57,5 @@ test('where a recording is served no socket opens, and where a kernel is served 
   t.teardown(() => live.close())
   const headers = { authorization: `Bearer ${live.token}` }
   for (const path of ['/recording', '/recording.ndjson'])
-    t.is((await ask(live, path, { headers })).status, 404)
+    t.is((await query(live, path, { headers })).status, 404)
 })

@@ -4,18 +4,18 @@ import { Observable } from '../../../kernel/index.ts'
 
 test('a browser is asked to keep the data once, when there is a user, and not before', t => {
   const users = new Observable<readonly string[]>([])
-  let asked = 0
+  let requested = 0
   const persist = async (): Promise<boolean> => {
-    asked += 1
+    requested += 1
     return true
   }
   persistStorage(users, { persist })
-  t.is(asked, 0)
+  t.is(requested, 0)
   users.set(['ada'])
   users.set(['ada', 'bob'])
-  t.is(asked, 1)
+  t.is(requested, 1)
   persistStorage(users, { persist })
-  t.is(asked, 2)
+  t.is(requested, 2)
 })
 
 test('a browser that refuses, or that cannot be asked, keeps nothing from going on', async t => {

@@ -13,7 +13,7 @@ import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 
 /** A script with what is needed to spend from it. */
-export interface Purse {
+export interface TestWallet {
   readonly script: Uint8Array
   readonly address: string
   readonly scriptHash: string
@@ -23,27 +23,27 @@ export interface Purse {
 }
 
 /** The kinds of spend of architecture decision 27. */
-export type PurseKind = 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2wsh' | 'p2tr'
+export type TestWalletKind = 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2wsh' | 'p2tr'
 
-export const purseKinds: readonly PurseKind[] = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2wsh', 'p2tr']
+export const testWalletKinds: readonly TestWalletKind[] = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2wsh', 'p2tr']
 
 /** A purse of its own for each kind and number, from fixed keys. */
-export const makePurse = (kind: PurseKind, number = 1): Purse => {
+export const makeTestWallet = (kind: TestWalletKind, number = 1): TestWallet => {
   const key = (part: number): Uint8Array => new Uint8Array(32).fill(number * 10 + part)
   const pubkey = pubECDSA(key(0))
   switch (kind) {
     case 'p2pkh':
-      return purseOf(p2pkh(pubkey, BITCOIN_REGTEST.prefixes), [key(0)])
+      return testWalletOf(p2pkh(pubkey, BITCOIN_REGTEST.prefixes), [key(0)])
     case 'p2sh-p2wpkh':
-      return purseOf(p2sh(p2wpkh(pubkey, BITCOIN_REGTEST.prefixes), BITCOIN_REGTEST.prefixes), [key(0)])
+      return testWalletOf(p2sh(p2wpkh(pubkey, BITCOIN_REGTEST.prefixes), BITCOIN_REGTEST.prefixes), [key(0)])
     case 'p2wpkh':
-      return purseOf(p2wpkh(pubkey, BITCOIN_REGTEST.prefixes), [key(0)])
+      return testWalletOf(p2wpkh(pubkey, BITCOIN_REGTEST.prefixes), [key(0)])
     case 'p2wsh': {
       const multisig = p2ms(2, [pubkey, pubECDSA(key(1)), pubECDSA(key(2))])
-      return purseOf(p2wsh(multisig, BITCOIN_REGTEST.prefixes), [key(0), key(2)])
+      return testWalletOf(p2wsh(multisig, BITCOIN_REGTEST.prefixes), [key(0), key(2)])
     }
     case 'p2tr':
-      return purseOf(p2tr(pubSchnorr(key(0)), undefined, BITCOIN_REGTEST.prefixes), [key(0)])
+      return testWalletOf(p2tr(pubSchnorr(key(0)), undefined, BITCOIN_REGTEST.prefixes), [key(0)])
   }
 }
 
@@ -52,9 +52,12 @@ export const makeChain = (): FakeChain =>
   openFakeChain({ clock: makeFakeClock(), random: makeSeededRandom(1) })
 
 /** A chain whose purse has confirmed coins of these amounts. */
-export const makeFundedChain = (purse: Purse, amounts: readonly string[] = ['1000000']): FakeChain => {
+export const makeFundedChain = (
+  testWallet: TestWallet,
+  amounts: readonly string[] = ['1000000']
+): FakeChain => {
   const chain = makeChain()
-  for (const amount of amounts) chain.fund(purse.address, amount)
+  for (const amount of amounts) chain.fund(testWallet.address, amount)
   chain.mine()
   return chain
 }
@@ -79,8 +82,8 @@ export interface SpendPlan {
 }
 
 /** Signs a spend of the purse's coins with btc-signer. Returns hex. */
-export const signSpend = (chain: FakeChain, purse: Purse, plan: SpendPlan): string => {
-  const { coins = chain.view.scripts.utxosOf(purse.scriptHash), outputs, sequence = 0xfffffffe } = plan
+export const signSpend = (chain: FakeChain, testWallet: TestWallet, plan: SpendPlan): string => {
+  const { coins = chain.view.scripts.utxosOf(testWallet.scriptHash), outputs, sequence = 0xfffffffe } = plan
   const tx = new Transaction({
     allowUnknownOutputs: true,
     allowUnknownVersion: true,
@@ -90,7 +93,7 @@ export const signSpend = (chain: FakeChain, purse: Purse, plan: SpendPlan): stri
   for (const { txid, index, amount, script } of coins) {
     const isLegacy = script[0] === 0x76
     tx.addInput({
-      ...purse.fields,
+      ...testWallet.fields,
       txid,
       index,
       sequence,
@@ -100,7 +103,7 @@ export const signSpend = (chain: FakeChain, purse: Purse, plan: SpendPlan): stri
     })
   }
   for (const output of outputs) tx.addOutput(output)
-  for (const key of purse.keys) tx.sign(key)
+  for (const key of testWallet.keys) tx.sign(key)
   tx.finalize()
   return tx.hex
 }
@@ -108,11 +111,11 @@ export const signSpend = (chain: FakeChain, purse: Purse, plan: SpendPlan): stri
 /** Signs a payment of everything the purse has, less a fee, to another script. */
 export const signAll = (
   chain: FakeChain,
-  purse: Purse,
+  testWallet: TestWallet,
   { to, fee, sequence }: { to: Uint8Array; fee: bigint; sequence?: number }
 ): string => {
-  const total = chain.view.scripts.utxosOf(purse.scriptHash).reduce((sum, coin) => sum + coin.amount, 0n)
-  return signSpend(chain, purse, {
+  const total = chain.view.scripts.utxosOf(testWallet.scriptHash).reduce((sum, coin) => sum + coin.amount, 0n)
+  return signSpend(chain, testWallet, {
     outputs: [{ script: to, amount: total - fee }],
     ...(sequence === undefined ? {} : { sequence })
   })
@@ -145,7 +148,10 @@ export const doubleSha256 = (bytes: Uint8Array): Buffer =>
 /** The bytes of a hash in display order, as they stand in blocks. */
 export const innerBytes = (display: string): Buffer => Buffer.from(display, 'hex').reverse()
 
-const purseOf = (payment: { script: Uint8Array; address?: string }, keys: readonly Uint8Array[]): Purse => {
+const testWalletOf = (
+  payment: { script: Uint8Array; address?: string },
+  keys: readonly Uint8Array[]
+): TestWallet => {
   const { script, address = '' } = payment
   return { script, address, scriptHash: scriptHashOf(script), keys, fields: payment }
 }

@@ -9,10 +9,10 @@ import { parseSavedChain } from '../../../fake-server/chain/saved-chain.ts'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
-import { makeChain, makeFundedChain, makePurse, refuses, reopen, signAll } from './chain-kit.ts'
+import { makeChain, makeFundedChain, makeTestWallet, refuses, reopen, signAll } from './chain-kit.ts'
 
-const purse = makePurse('p2wpkh')
-const other = makePurse('p2tr', 2)
+const testWallet = makeTestWallet('p2wpkh')
+const other = makeTestWallet('p2tr', 2)
 
 /** The Electrum status, computed by Node from its definition. */
 const statusOf = (view: ChainView, scriptHash: string): string | null => {
@@ -22,7 +22,7 @@ const statusOf = (view: ChainView, scriptHash: string): string | null => {
 }
 
 test('a status is the hash of the history, with heights 0 and -1 while it waits, and follows every change', t => {
-  const chain = makeFundedChain(purse)
+  const chain = makeFundedChain(testWallet)
   const seen = new Set<string | null>()
   const check = (): void => {
     const status = chain.view.scripts.statusOf(other.scriptHash)
@@ -32,8 +32,8 @@ test('a status is the hash of the history, with heights 0 and -1 while it waits,
   }
   check()
   t.is(chain.view.scripts.statusOf(other.scriptHash), null)
-  const parent = chain.broadcast(signAll(chain, purse, { to: purse.script, fee: 1000n }))
-  const child = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+  const parent = chain.broadcast(signAll(chain, testWallet, { to: testWallet.script, fee: 1000n }))
+  const child = chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 1000n }))
   t.deepEqual(chain.view.scripts.historyOf(other.scriptHash), [{ txid: child, height: -1, fee: 1000n }])
   check()
   const saved = chain.toJson()
@@ -59,9 +59,9 @@ test('a status is the hash of the history, with heights 0 and -1 while it waits,
 })
 
 test('a child that stays behind when its parent confirms goes from height -1 to 0, and back in a reorg', t => {
-  const chain = makeFundedChain(purse)
-  const parent = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-  const end = makePurse('p2pkh', 5)
+  const chain = makeFundedChain(testWallet)
+  const parent = chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 1000n }))
+  const end = makeTestWallet('p2pkh', 5)
   const child = chain.broadcast(signAll(chain, other, { to: end.script, fee: 1000n }))
   const { state } = parseSavedChain(BITCOIN_REGTEST, chain.toJson())
   t.is(state.scripts.historyOf(end.scriptHash)[0]?.height, -1)
@@ -69,7 +69,7 @@ test('a child that stays behind when its parent confirms goes from height -1 to 
   state.scripts.takeTouched()
   const transactions = [...state.mempool.entries()].slice(0, 1).map(entry => entry.tx)
   const height = state.height + 1
-  const parts = { height, script: purse.script, amount: 1n, extraNonce: Uint8Array.of(1), transactions }
+  const parts = { height, script: testWallet.script, amount: 1n, extraNonce: Uint8Array.of(1), transactions }
   const time = state.medianTimeAt(state.height) + 1
   state.connect(
     workBlock({ previous: state.tip.hash, time, transactions: [makeCoinbase(parts), ...transactions] })
@@ -85,12 +85,12 @@ test('a child that stays behind when its parent confirms goes from height -1 to 
 
 test('a reorg makes a longer chain of other blocks and brings payments back, or forgets them', t => {
   for (const keepTransactions of [true, false]) {
-    const chain = makeFundedChain(purse)
+    const chain = makeFundedChain(testWallet)
     const height = chain.height
-    const mined = makePurse('p2pkh', 6)
-    const txid = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+    const mined = makeTestWallet('p2pkh', 6)
+    const txid = chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 1000n }))
     chain.mine(1, mined.address)
-    const waiting = chain.broadcast(signAll(chain, other, { to: purse.script, fee: 1000n }))
+    const waiting = chain.broadcast(signAll(chain, other, { to: testWallet.script, fee: 1000n }))
     chain.mine(2)
     const lost = [1, 2, 3].map(i => chain.view.blockAt(height + i)?.hash)
     const confirmed = chain.view.scripts.statusOf(other.scriptHash)
@@ -113,8 +113,8 @@ test('a reorg makes a longer chain of other blocks and brings payments back, or 
       t.is(chain.view.find(waiting)?.height, height + 5)
     } else {
       t.is(chain.view.scripts.statusOf(other.scriptHash), null)
-      t.is(chain.balance(purse.script).confirmed, nativeAmount('1000000'))
-      chain.broadcast(signAll(chain, purse, { to: other.script, fee: 2000n }))
+      t.is(chain.balance(testWallet.script).confirmed, nativeAmount('1000000'))
+      chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 2000n }))
     }
     t.is(JSON.stringify(reopen(chain).toJson()), JSON.stringify(chain.toJson()))
   }
@@ -122,36 +122,38 @@ test('a reorg makes a longer chain of other blocks and brings payments back, or 
 
 test('a reorg drops what can no longer be: spends of a lost coinbase', t => {
   const chain = makeChain()
-  chain.mine(1, purse.script)
+  chain.mine(1, testWallet.script)
   chain.mine(100)
-  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+  chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 1000n }))
   chain.reorg(101)
   t.is(chain.view.mempool.size, 0)
-  t.is(chain.balance(purse.script).confirmed, nativeAmount('0'))
-  t.is(chain.view.scripts.statusOf(purse.scriptHash), null)
+  t.is(chain.balance(testWallet.script).confirmed, nativeAmount('0'))
+  t.is(chain.view.scripts.statusOf(testWallet.scriptHash), null)
 })
 
 test('drop evicts a payment and its descendants, and their coins are there again', t => {
-  const chain = makeFundedChain(purse)
-  const parent = chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+  const chain = makeFundedChain(testWallet)
+  const parent = chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 1000n }))
   const child = chain.broadcast(signAll(chain, other, { to: other.script, fee: 1000n }))
   t.deepEqual(chain.drop(parent), [parent, child])
   t.is(chain.view.scripts.statusOf(other.scriptHash), null)
-  t.deepEqual(chain.balance(purse.script), {
+  t.deepEqual(chain.balance(testWallet.script), {
     confirmed: nativeAmount('1000000'),
     unconfirmed: nativeAmount('0')
   })
-  t.is(chain.view.scripts.utxosOf(purse.scriptHash).length, 1)
-  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1500n }))
+  t.is(chain.view.scripts.utxosOf(testWallet.scriptHash).length, 1)
+  chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 1500n }))
 })
 
 test('after a reorg forgets a payment, its rival can be confirmed and the first one is refused for good', t => {
-  const chain = makeFundedChain(purse)
-  const first = signAll(chain, purse, { to: other.script, fee: 1000n })
+  const chain = makeFundedChain(testWallet)
+  const first = signAll(chain, testWallet, { to: other.script, fee: 1000n })
   chain.broadcast(first)
   chain.mine()
   chain.reorg(1, { keepTransactions: false })
-  const rival = chain.broadcast(signAll(chain, purse, { to: makePurse('p2pkh', 3).script, fee: 1000n }))
+  const rival = chain.broadcast(
+    signAll(chain, testWallet, { to: makeTestWallet('p2pkh', 3).script, fee: 1000n })
+  )
   refuses(t, chain, [first, /^txn-mempool-conflict$/])
   chain.mine()
   t.is(chain.view.find(rival)?.height, chain.height)

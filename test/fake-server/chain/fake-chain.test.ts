@@ -9,13 +9,13 @@ import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
-import { doubleSha256, innerBytes, makeChain, makeFundedChain, makePurse } from './chain-kit.ts'
+import { doubleSha256, innerBytes, makeChain, makeFundedChain, makeTestWallet } from './chain-kit.ts'
 
-const purse = makePurse('p2wpkh')
-const other = makePurse('p2tr', 2)
+const testWallet = makeTestWallet('p2wpkh')
+const other = makeTestWallet('p2tr', 2)
 
 test('every header has 80 bytes, its work, a link to the one before, a later median time and its merkle root', t => {
-  const chain = makeFundedChain(purse)
+  const chain = makeFundedChain(testWallet)
   chain.fund(other.address, '5000')
   chain.mine(5)
   let previous = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'
@@ -76,7 +76,7 @@ test('coinbases carry the height, the subsidy halves every 150 blocks, and fees 
       .toString('hex'),
     '022b01'
   )
-  const txid = chain.fund(purse.address, '1000000')
+  const txid = chain.fund(testWallet.address, '1000000')
   const fee = chain.view.mempool.get(txid)?.fee ?? 0n
   t.true(fee > 0n)
   chain.mine(1, other.address)
@@ -86,7 +86,7 @@ test('coinbases carry the height, the subsidy halves every 150 blocks, and fees 
 test('fund pays exact amounts to every kind of address and to scripts, and mines only when it must', t => {
   const chain = makeChain()
   const targets = (['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2wsh', 'p2tr'] as const).map(kind =>
-    makePurse(kind, 4)
+    makeTestWallet(kind, 4)
   )
   t.is(chain.height, 0)
   for (const target of targets) chain.fund(target.address, '123456')
@@ -105,23 +105,23 @@ test('fund goes on when its change has waited too often in a row, by mining a bl
   const chain = makeChain()
   chain.fund(other.address, '104900000000')
   const { height } = chain
-  for (let i = 0; i < 30; i += 1) chain.fund(purse.address, '1000')
+  for (let i = 0; i < 30; i += 1) chain.fund(testWallet.address, '1000')
   t.true(chain.height > height)
-  t.is(chain.view.scripts.utxosOf(purse.scriptHash).length, 30)
+  t.is(chain.view.scripts.utxosOf(testWallet.scriptHash).length, 30)
 })
 
 test('fund, mine, reorg, drop and setFees refuse what makes no sense, and change nothing', t => {
-  const chain = makeFundedChain(purse)
+  const chain = makeFundedChain(testWallet)
   const before = JSON.stringify(chain.toJson())
   const mainnet = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
   const cases: readonly (readonly [() => unknown, string])[] = [
     [() => chain.fund(mainnet, '1000'), 'ADDRESS_INVALID'],
     [() => chain.fund('nonsense', '1000'), 'ADDRESS_INVALID'],
-    [() => chain.fund(purse.address, '0'), 'AMOUNT_INVALID'],
-    [() => chain.fund(purse.address, '-5'), 'AMOUNT_INVALID'],
-    [() => chain.fund(purse.address, '1.5'), 'AMOUNT_INVALID'],
-    [() => chain.fund(purse.address, '9'.repeat(40)), 'AMOUNT_INVALID'],
-    [() => chain.fund(purse.address, '293'), 'BROADCAST_REFUSED'],
+    [() => chain.fund(testWallet.address, '0'), 'AMOUNT_INVALID'],
+    [() => chain.fund(testWallet.address, '-5'), 'AMOUNT_INVALID'],
+    [() => chain.fund(testWallet.address, '1.5'), 'AMOUNT_INVALID'],
+    [() => chain.fund(testWallet.address, '9'.repeat(40)), 'AMOUNT_INVALID'],
+    [() => chain.fund(testWallet.address, '293'), 'BROADCAST_REFUSED'],
     [() => chain.fundMany([]), 'OPTION_INVALID'],
     [() => chain.mine(0), 'OPTION_INVALID'],
     [() => chain.mine(1.5), 'OPTION_INVALID'],
@@ -139,28 +139,28 @@ test('fund, mine, reorg, drop and setFees refuse what makes no sense, and change
   t.is(JSON.stringify(chain.toJson()), before)
   t.true(
     isWalletError(
-      t.throws(() => makeChain().fund(purse.address, '2000000000000000')),
+      t.throws(() => makeChain().fund(testWallet.address, '2000000000000000')),
       'INSUFFICIENT_FUNDS'
     )
   )
 })
 
 test('a listener that throws is told of and stops nobody; one that left hears no more', t => {
-  const heard: string[] = []
+  const received: string[] = []
   const chain = openFakeChain({
     clock: makeFakeClock(),
     random: makeSeededRandom(),
-    onListenerError: error => heard.push(String(error))
+    onListenerError: error => received.push(String(error))
   })
   chain.onChange(() => {
     throw new Error('mine')
   })
-  const stop = chain.onChange(({ isTipNew }) => heard.push(`tip ${isTipNew}`))
+  const stop = chain.onChange(({ isTipNew }) => received.push(`tip ${isTipNew}`))
   chain.mine()
   chain.setFees({ 1: 3 })
   stop()
   chain.mine()
-  t.deepEqual(heard, ['Error: mine', 'tip true', 'Error: mine', 'tip false', 'Error: mine'])
+  t.deepEqual(received, ['Error: mine', 'tip true', 'Error: mine', 'tip false', 'Error: mine'])
 })
 
 test('fee rates answer for the longest wait that is short enough', t => {
@@ -177,12 +177,12 @@ test('fee rates answer for the longest wait that is short enough', t => {
 test('scripts are recognised and addresses read; junk is not', t => {
   const kinds = ['p2pkh', 'p2wpkh', 'p2wsh', 'p2tr'] as const
   for (const kind of kinds) {
-    const { script, address } = makePurse(kind)
+    const { script, address } = makeTestWallet(kind)
     t.is(kindOfScript(script), kind)
     t.deepEqual(scriptOf(BITCOIN_REGTEST, address), script)
   }
-  t.is(kindOfScript(makePurse('p2sh-p2wpkh').script), 'p2sh')
-  t.is(dustLimitOf(makePurse('p2pkh').script, BITCOIN_REGTEST), 546n)
+  t.is(kindOfScript(makeTestWallet('p2sh-p2wpkh').script), 'p2sh')
+  t.is(dustLimitOf(makeTestWallet('p2pkh').script, BITCOIN_REGTEST), 546n)
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 80 }), bytes => {
       const kind = kindOfScript(bytes)
@@ -205,7 +205,7 @@ test('scripts are recognised and addresses read; junk is not', t => {
 
 test('blocks that the faucet mines first lie in the past, so that a payment from it is not dated ahead', t => {
   const chain = makeChain()
-  chain.fund(purse.address, '100000')
+  chain.fund(testWallet.address, '100000')
   chain.mine()
   const newest = Buffer.from(chain.view.blockAt(chain.height)?.headerHex ?? '', 'hex').readUInt32LE(68)
   t.true(newest * 1000 <= chain.clock.now())

@@ -5,32 +5,32 @@ import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Json } from '../../../kernel/base/json.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
-import { makeFundedChain, makePurse, reopen, signAll } from './chain-kit.ts'
+import { makeFundedChain, makeTestWallet, reopen, signAll } from './chain-kit.ts'
 
-const purse = makePurse('p2wpkh')
-const other = makePurse('p2tr', 2)
+const testWallet = makeTestWallet('p2wpkh')
+const other = makeTestWallet('p2tr', 2)
 
 test('a saved chain opens exactly as it was and goes on the same way', t => {
-  const chain = makeFundedChain(purse, ['1000000', '500000'])
-  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
-  chain.broadcast(signAll(chain, other, { to: purse.script, fee: 1000n }))
+  const chain = makeFundedChain(testWallet, ['1000000', '500000'])
+  chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 1000n }))
+  chain.broadcast(signAll(chain, other, { to: testWallet.script, fee: 1000n }))
   chain.setFees({ 3: 7 })
   const twin = reopen(chain)
   t.is(JSON.stringify(twin.toJson()), JSON.stringify(chain.toJson()))
-  for (const script of [purse.scriptHash, other.scriptHash]) {
+  for (const script of [testWallet.scriptHash, other.scriptHash]) {
     t.is(twin.view.scripts.statusOf(script), chain.view.scripts.statusOf(script))
     t.deepEqual(twin.view.scripts.utxosOf(script), chain.view.scripts.utxosOf(script))
   }
   t.is(twin.feeRate(3), 7)
-  t.is(twin.fund(purse.address, '777'), chain.fund(purse.address, '777'))
+  t.is(twin.fund(testWallet.address, '777'), chain.fund(testWallet.address, '777'))
   twin.mine()
   twin.reorg(2)
   t.is(twin.view.mempool.size, 5)
 })
 
 test('a saved chain that was damaged anywhere is refused as a corrupt file', t => {
-  const chain = makeFundedChain(purse)
-  chain.broadcast(signAll(chain, purse, { to: other.script, fee: 1000n }))
+  const chain = makeFundedChain(testWallet)
+  chain.broadcast(signAll(chain, testWallet, { to: other.script, fee: 1000n }))
   const text = JSON.stringify(chain.toJson())
   const opens = (saved: Json): unknown =>
     openFakeChain({ clock: makeFakeClock(), random: makeSeededRandom(), saved })

@@ -9,20 +9,20 @@ import { nativeAmount } from '../../../kernel/base/amount.ts'
 import {
   alter,
   makeFundedChain,
-  makePurse,
-  type PurseKind,
-  purseKinds,
+  makeTestWallet,
   refuses,
   signAll,
-  signSpend
+  signSpend,
+  type TestWalletKind,
+  testWalletKinds
 } from './chain-kit.ts'
 
-const to = makePurse('p2wpkh', 9).script
+const to = makeTestWallet('p2wpkh', 9).script
 
-const isSegwit = (kind: PurseKind): boolean => kind !== 'p2pkh'
+const isSegwit = (kind: TestWalletKind): boolean => kind !== 'p2pkh'
 
 /** The signature of the first input, wherever its kind keeps it; changed in place. */
-const flipSignature = (text: string, kind: PurseKind): string =>
+const flipSignature = (text: string, kind: TestWalletKind): string =>
   alter(text, raw => {
     const input = raw.inputs[0]
     const witness = raw.witnesses?.[0]
@@ -42,28 +42,28 @@ const flipped = (bytes: Uint8Array, fromEnd: number): Uint8Array => {
   return copy
 }
 
-for (const kind of purseKinds) {
+for (const kind of testWalletKinds) {
   test(`${kind}: a properly signed spend of two coins is accepted, mined and counted`, t => {
-    const purse = makePurse(kind)
-    const chain = makeFundedChain(purse, ['600000', '400000'])
-    const txid = chain.broadcast(signAll(chain, purse, { to, fee: 1000n }))
-    t.deepEqual(chain.balance(purse.script), {
+    const testWallet = makeTestWallet(kind)
+    const chain = makeFundedChain(testWallet, ['600000', '400000'])
+    const txid = chain.broadcast(signAll(chain, testWallet, { to, fee: 1000n }))
+    t.deepEqual(chain.balance(testWallet.script), {
       confirmed: '1000000' as never,
       unconfirmed: '-1000000' as never
     })
     chain.mine()
     t.is(chain.view.find(txid)?.height, chain.height)
     t.is(chain.balance(to).confirmed, nativeAmount('999000'))
-    t.is(chain.balance(purse.script).confirmed, nativeAmount('0'))
+    t.is(chain.balance(testWallet.script).confirmed, nativeAmount('0'))
   })
 
   test(`${kind}: a flipped signature bit, another key's signature and a wrong amount are refused`, t => {
-    const purse = makePurse(kind)
-    const chain = makeFundedChain(purse)
-    const good = signAll(chain, purse, { to, fee: 1000n })
+    const testWallet = makeTestWallet(kind)
+    const chain = makeFundedChain(testWallet)
+    const good = signAll(chain, testWallet, { to, fee: 1000n })
     refuses(t, chain, [flipSignature(good, kind), /^mandatory-script-verify-flag-failed \(/])
-    const bait = makePurse(kind, 2)
-    const [coin] = chain.view.scripts.utxosOf(purse.scriptHash)
+    const bait = makeTestWallet(kind, 2)
+    const [coin] = chain.view.scripts.utxosOf(testWallet.scriptHash)
     if (coin === undefined) return t.fail()
     chain.fund(bait.address, '1000000')
     const stranger = signSpend(chain, bait, { outputs: [{ script: to, amount: 999000n }] })
@@ -75,21 +75,21 @@ for (const kind of purseKinds) {
     })
     refuses(t, chain, [stolen, /^mandatory-script-verify-flag-failed \(/])
     if (isSegwit(kind)) {
-      const lied = signSpend(chain, purse, { outputs: [{ script: to, amount: 999000n }], lie: 1n })
+      const lied = signSpend(chain, testWallet, { outputs: [{ script: to, amount: 999000n }], lie: 1n })
       refuses(t, chain, [lied, /^mandatory-script-verify-flag-failed \(/])
     }
     const txid = chain.broadcast(good)
-    t.is(chain.view.scripts.waitingOf(purse.scriptHash)[0]?.txid, txid)
+    t.is(chain.view.scripts.waitingOf(testWallet.scriptHash)[0]?.txid, txid)
   })
 
   test(`${kind}: the right public key with the signature of another one is refused`, t => {
-    const purse = makePurse(kind)
-    const chain = makeFundedChain(purse)
+    const testWallet = makeTestWallet(kind)
+    const chain = makeFundedChain(testWallet)
     const digest = new Uint8Array(32).fill(3)
     const key = new Uint8Array(32).fill(99)
     const der = secp256k1.sign(digest, key, { prehash: false, format: 'der' })
     const ecdsa = Uint8Array.of(...der, 1)
-    const forged = alter(signAll(chain, purse, { to, fee: 1000n }), raw => {
+    const forged = alter(signAll(chain, testWallet, { to, fee: 1000n }), raw => {
       const input = raw.inputs[0]
       const witness = raw.witnesses?.[0]
       if (kind === 'p2pkh' && input !== undefined) {
@@ -104,9 +104,9 @@ for (const kind of purseKinds) {
 }
 
 test('a signature with a high S is refused as non-standard, one that is no strict DER as invalid', t => {
-  const purse = makePurse('p2wpkh')
-  const chain = makeFundedChain(purse)
-  const good = signAll(chain, purse, { to, fee: 1000n })
+  const testWallet = makeTestWallet('p2wpkh')
+  const chain = makeFundedChain(testWallet)
+  const good = signAll(chain, testWallet, { to, fee: 1000n })
   const withSignature = (change: (der: Uint8Array) => Uint8Array): string =>
     alter(good, raw => {
       const witness = raw.witnesses?.[0]
@@ -131,7 +131,7 @@ test('a signature with a high S is refused as non-standard, one that is no stric
 })
 
 test('witness programs commit to their scripts, and a foreign scriptSig or witness is refused', t => {
-  const wsh = makePurse('p2wsh')
+  const wsh = makeTestWallet('p2wsh')
   const chain = makeFundedChain(wsh)
   const other = p2ms(
     2,
@@ -152,11 +152,11 @@ test('witness programs commit to their scripts, and a foreign scriptSig or witne
   })
   refuses(t, chain, [stuffed, /Witness requires empty scriptSig/])
 
-  const nested = makePurse('p2sh-p2wpkh')
+  const nested = makeTestWallet('p2sh-p2wpkh')
   const second = makeFundedChain(nested)
   const redeem = alter(signAll(second, nested, { to, fee: 1000n }), raw => {
     if (raw.inputs[0] !== undefined)
-      raw.inputs[0].finalScriptSig = Script.encode([makePurse('p2wpkh', 3).script])
+      raw.inputs[0].finalScriptSig = Script.encode([makeTestWallet('p2wpkh', 3).script])
   })
   refuses(t, second, [redeem, /^mandatory-script-verify-flag-failed .*false\/empty top stack element/])
 })
@@ -177,13 +177,13 @@ test('spends beyond decision 27 are refused as non-standard, and never crash', t
     [hex.decode(`5220${'11'.repeat(32)}`), new Uint8Array(), [new Uint8Array(64)]]
   ]
   for (const [script, scriptSig, witness] of cases) {
-    const purse = makePurse('p2wpkh')
-    const chain = makeFundedChain(purse)
+    const testWallet = makeTestWallet('p2wpkh')
+    const chain = makeFundedChain(testWallet)
     const txid = chain.fund(script, '500000')
     const index = chain.view
       .find(txid)
       ?.tx.outputs.findIndex(output => hex.encode(output.script) === hex.encode(script))
-    const odd = alter(signAll(chain, purse, { to, fee: 600_000n }), raw => {
+    const odd = alter(signAll(chain, testWallet, { to, fee: 600_000n }), raw => {
       const input = raw.inputs[0]
       if (input === undefined || index === undefined) throw new Error('no input')
       input.txid = hex.decode(txid)
@@ -197,10 +197,10 @@ test('spends beyond decision 27 are refused as non-standard, and never crash', t
 })
 
 test('no single flipped bit of a signed transaction gets past the chain', t => {
-  for (const kind of purseKinds) {
-    const purse = makePurse(kind)
-    const chain = makeFundedChain(purse)
-    const bytes = hex.decode(signAll(chain, purse, { to, fee: 1000n }))
+  for (const kind of testWalletKinds) {
+    const testWallet = makeTestWallet(kind)
+    const chain = makeFundedChain(testWallet)
+    const bytes = hex.decode(signAll(chain, testWallet, { to, fee: 1000n }))
     fc.assert(
       fc.property(fc.nat(bytes.length * 8 - 1), bit => {
         const copy = bytes.slice()

@@ -5,11 +5,11 @@ import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
 import { makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
 import { serveElectrumTcp } from '../../../fake-server/http/electrum-tcp.ts'
 import { serveElectrumWebSocket } from '../../../fake-server/http/electrum-web-socket.ts'
-import { makeChain, makeFundedChain, makePurse, signAll } from '../chain/chain-kit.ts'
+import { makeChain, makeFundedChain, makeTestWallet, signAll } from '../chain/chain-kit.ts'
 import type { Reply } from './electrum-kit.ts'
 
-const purse = makePurse('p2wpkh')
-const other = makePurse('p2tr', 2)
+const testWallet = makeTestWallet('p2wpkh')
+const other = makeTestWallet('p2tr', 2)
 
 /** An open line to a server: whole messages in, whole messages out. */
 interface Line {
@@ -101,7 +101,7 @@ const transports: Record<
 
 for (const [name, serve] of Object.entries(transports)) {
   test(`${name}: pipelined and batched requests are answered in order, and news arrives by itself`, async t => {
-    const chain = makeFundedChain(purse)
+    const chain = makeFundedChain(testWallet)
     const server = await serve(chain)
     const line = await server.open()
     line.send('{"id":0,"method":"server.version","params":["test","1.4"]}')
@@ -113,7 +113,7 @@ for (const [name, serve] of Object.entries(transports)) {
       line.lines.splice(0).map(text => JSON.parse(text).id),
       Array.from({ length: 21 }, (_, id) => id)
     )
-    const batch = [purse, other].map(({ scriptHash }, id) => ({
+    const batch = [testWallet, other].map(({ scriptHash }, id) => ({
       id,
       method: 'blockchain.scripthash.subscribe',
       params: [scriptHash]
@@ -124,19 +124,19 @@ for (const [name, serve] of Object.entries(transports)) {
     t.deepEqual(
       replies.map(reply => reply.result),
       [
-        chain.view.scripts.statusOf(purse.scriptHash),
+        chain.view.scripts.statusOf(testWallet.scriptHash),
         null,
         { hex: chain.view.tip.headerHex, height: chain.height }
       ]
     )
-    const raw = signAll(chain, purse, { to: other.script, fee: 1000n })
+    const raw = signAll(chain, testWallet, { to: other.script, fee: 1000n })
     line.send(JSON.stringify({ id: 'pay', method: 'blockchain.transaction.broadcast', params: [raw] }))
     await line.until(3)
     const [reply, ...news] = line.lines.splice(0).map(text => JSON.parse(text) as Reply)
     t.is(reply?.id, 'pay')
     t.deepEqual(
       new Set(news.map(notice => notice.params?.[0])),
-      new Set([purse.scriptHash, other.scriptHash])
+      new Set([testWallet.scriptHash, other.scriptHash])
     )
     chain.mine()
     await line.until(3)

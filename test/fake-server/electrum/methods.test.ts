@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import { doubleSha256, innerBytes, makeFundedChain, makePurse, signAll } from '../chain/chain-kit.ts'
+import { doubleSha256, innerBytes, makeFundedChain, makeTestWallet, signAll } from '../chain/chain-kit.ts'
 import { makeClient } from './electrum-kit.ts'
 
-const purse = makePurse('p2wpkh')
-const other = makePurse('p2tr', 2)
+const testWallet = makeTestWallet('p2wpkh')
+const other = makeTestWallet('p2tr', 2)
 
 test('the server methods answer in the shapes of the protocol', t => {
-  const chain = makeFundedChain(purse)
+  const chain = makeFundedChain(testWallet)
   const { call } = makeClient(chain)
   t.is(call('server.ping').result, null)
   t.is(typeof call('server.banner').result, 'string')
@@ -25,14 +25,14 @@ test('the server methods answer in the shapes of the protocol', t => {
   chain.setFees({})
   t.is(call('blockchain.estimatefee', 2).result, -1)
   t.deepEqual(call('mempool.get_fee_histogram').result, [])
-  const raw = signAll(chain, purse, { to: other.script, fee: 1220n })
+  const raw = signAll(chain, testWallet, { to: other.script, fee: 1220n })
   chain.broadcast(raw)
   const vsize = chain.view.mempool.entries().next().value?.tx.vsize
   t.deepEqual(call('mempool.get_fee_histogram').result, [[Math.floor(1220 / (vsize ?? 1)), vsize]])
 })
 
 test('headers, merkle proofs and checkpoint proofs verify against each other', t => {
-  const chain = makeFundedChain(purse, ['5000', '6000', '7000'])
+  const chain = makeFundedChain(testWallet, ['5000', '6000', '7000'])
   const { call } = makeClient(chain)
   const { height } = chain
   t.deepEqual(call('blockchain.headers.subscribe').result, { hex: chain.view.tip.headerHex, height })
@@ -79,38 +79,38 @@ test('headers, merkle proofs and checkpoint proofs verify against each other', t
 })
 
 test('a script has its history, mempool, balance and coins, before and after a block', t => {
-  const chain = makeFundedChain(purse)
+  const chain = makeFundedChain(testWallet)
   const { call, take } = makeClient(chain)
-  const [coin] = chain.view.scripts.utxosOf(purse.scriptHash)
+  const [coin] = chain.view.scripts.utxosOf(testWallet.scriptHash)
   const confirmed = { tx_hash: coin?.txid, height: chain.height }
-  t.deepEqual(call('blockchain.scripthash.get_history', purse.scriptHash).result, [confirmed])
-  t.deepEqual(call('blockchain.scripthash.listunspent', purse.scriptHash.toUpperCase()).result, [
+  t.deepEqual(call('blockchain.scripthash.get_history', testWallet.scriptHash).result, [confirmed])
+  t.deepEqual(call('blockchain.scripthash.listunspent', testWallet.scriptHash.toUpperCase()).result, [
     { ...confirmed, tx_pos: coin?.index, value: 1_000_000 }
   ])
   const status = createHash('sha256').update(`${coin?.txid}:${chain.height}:`).digest('hex')
-  t.is(call('blockchain.scripthash.subscribe', purse.scriptHash).result, status)
+  t.is(call('blockchain.scripthash.subscribe', testWallet.scriptHash).result, status)
   t.is(call('blockchain.scripthash.subscribe', other.scriptHash).result, null)
 
-  const raw = signAll(chain, purse, { to: other.script, fee: 1000n })
+  const raw = signAll(chain, testWallet, { to: other.script, fee: 1000n })
   const txid = call('blockchain.transaction.broadcast', raw).result as string
   const waiting = createHash('sha256').update(`${txid}:0:`).digest('hex')
   const notices = take()
   t.deepEqual(new Set(notices.map(notice => notice.method)), new Set(['blockchain.scripthash.subscribe']))
   t.deepEqual(new Map(notices.map(({ params }) => params as [string, string])).get(other.scriptHash), waiting)
-  t.deepEqual(call('blockchain.scripthash.get_balance', purse.scriptHash).result, {
+  t.deepEqual(call('blockchain.scripthash.get_balance', testWallet.scriptHash).result, {
     confirmed: 1_000_000,
     unconfirmed: -1_000_000
   })
   t.deepEqual(call('blockchain.scripthash.get_mempool', other.scriptHash).result, [
     { tx_hash: txid, height: 0, fee: 1000 }
   ])
-  t.deepEqual(call('blockchain.scripthash.listunspent', purse.scriptHash).result, [])
+  t.deepEqual(call('blockchain.scripthash.listunspent', testWallet.scriptHash).result, [])
   t.deepEqual(call('blockchain.scripthash.listunspent', other.scriptHash).result, [
     { tx_hash: txid, tx_pos: 0, height: 0, value: 999_000 }
   ])
   t.is(call('blockchain.transaction.get', txid).result, raw)
-  t.is(call('blockchain.scripthash.unsubscribe', purse.scriptHash).result, true)
-  t.is(call('blockchain.scripthash.unsubscribe', purse.scriptHash).result, false)
+  t.is(call('blockchain.scripthash.unsubscribe', testWallet.scriptHash).result, true)
+  t.is(call('blockchain.scripthash.unsubscribe', testWallet.scriptHash).result, false)
   call('blockchain.headers.subscribe')
   chain.mine()
   t.deepEqual(
@@ -126,7 +126,7 @@ test('a script has its history, mempool, balance and coins, before and after a b
   )
   call('blockchain.headers.subscribe')
   chain.mine()
-  chain.broadcast(signAll(chain, other, { to: purse.script, fee: 1000n }))
+  chain.broadcast(signAll(chain, other, { to: testWallet.script, fee: 1000n }))
   take()
   chain.reorg(1)
   t.deepEqual(
@@ -138,9 +138,12 @@ test('a script has its history, mempool, balance and coins, before and after a b
 })
 
 test('a refused broadcast says why in the words of a node', t => {
-  const chain = makeFundedChain(purse)
+  const chain = makeFundedChain(testWallet)
   const { call } = makeClient(chain)
-  const reply = call('blockchain.transaction.broadcast', signAll(chain, purse, { to: other.script, fee: 1n }))
+  const reply = call(
+    'blockchain.transaction.broadcast',
+    signAll(chain, testWallet, { to: other.script, fee: 1n })
+  )
   t.is(reply.error?.code, 1)
   t.regex(
     reply.error?.message ?? '',

@@ -1,14 +1,14 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { makeElectrumSession } from '../../../fake-server/electrum/session.ts'
-import { makeChain, makeFundedChain, makePurse } from '../chain/chain-kit.ts'
+import { makeChain, makeFundedChain, makeTestWallet } from '../chain/chain-kit.ts'
 import { makeClient, type Reply } from './electrum-kit.ts'
 
-const purse = makePurse('p2wpkh')
+const testWallet = makeTestWallet('p2wpkh')
 
 test('server.version comes first and settles a version that both know', t => {
   const chain = makeChain()
-  const asked = (version: unknown): Reply => {
+  const requested = (version: unknown): Reply => {
     const sent: string[] = []
     const session = makeElectrumSession(chain, text => sent.push(text))
     session.receive(JSON.stringify({ id: 1, method: 'server.ping', params: [] }))
@@ -16,10 +16,10 @@ test('server.version comes first and settles a version that both know', t => {
     session.receive(JSON.stringify({ id: 2, method: 'server.version', params: ['me', version] }))
     return JSON.parse(sent[1] ?? '')
   }
-  const agreed = (version: unknown): unknown => (asked(version).result as string[] | undefined)?.[1]
+  const agreed = (version: unknown): unknown => (requested(version).result as string[] | undefined)?.[1]
   t.deepEqual(['1.4', ['1.2', '1.4'], ['1.4', '1.6'], '1.4.1'].map(agreed), ['1.4', '1.4', '1.4.2', '1.4.1'])
   for (const version of ['1.2', '9', ['1.5', '1.6'], ['1.4'], 1.4, '1.x', {}])
-    t.is(asked(version).error?.code, 1)
+    t.is(requested(version).error?.code, 1)
   t.is(makeClient(chain).call('server.version', 'me', '1.4').error?.message, 'server.version already sent')
 })
 
@@ -40,7 +40,7 @@ test('errors of JSON-RPC: bad JSON, no request, unknown method, bad parameters; 
   t.deepEqual(codes('{"method":"server.ping"}'), [])
   t.deepEqual(codes('{"method":"nonsense"}'), [])
   t.deepEqual(codes('[{"method":"server.ping"}]'), [])
-  for (const params of [[], ['xx'], [5], [purse.scriptHash, 1], [null]]) {
+  for (const params of [[], ['xx'], [5], [testWallet.scriptHash, 1], [null]]) {
     t.is(call('blockchain.scripthash.subscribe', ...params).error?.code, -32602)
   }
   for (const params of [[-1], [1.5], ['1'], [1, -1], [2 ** 40]]) {
@@ -53,7 +53,7 @@ test('errors of JSON-RPC: bad JSON, no request, unknown method, bad parameters; 
 })
 
 test('messages, batches, replies, subscriptions and histories are bounded', t => {
-  const chain = makeFundedChain(purse, ['5000', '6000'])
+  const chain = makeFundedChain(testWallet, ['5000', '6000'])
   const { session, take, call } = makeClient(chain, {
     maxMessage: 2000,
     maxBatch: 4,
@@ -73,7 +73,7 @@ test('messages, batches, replies, subscriptions and histories are bounded', t =>
     /too many subscriptions/
   )
   t.regex(
-    call('blockchain.scripthash.get_history', purse.scriptHash).error?.message ?? '',
+    call('blockchain.scripthash.get_history', testWallet.scriptHash).error?.message ?? '',
     /history too large/
   )
   t.regex(call('blockchain.block.headers', 0, 10).error?.message ?? '', /response too large/)
@@ -91,7 +91,7 @@ test('messages, batches, replies, subscriptions and histories are bounded', t =>
 })
 
 test('nothing is sent after close, and a closed session no longer listens', t => {
-  const chain = makeFundedChain(purse)
+  const chain = makeFundedChain(testWallet)
   const { session, sent, call } = makeClient(chain)
   call('blockchain.headers.subscribe')
   session.close()
@@ -101,7 +101,7 @@ test('nothing is sent after close, and a closed session no longer listens', t =>
 })
 
 test('whatever a client sends, each request gets exactly one well-formed reply and no internal error', t => {
-  const chain = makeFundedChain(purse)
+  const chain = makeFundedChain(testWallet)
   const known = ['server.version', 'server.features', 'blockchain.estimatefee', 'mempool.get_fee_histogram']
   const about = ['subscribe', 'unsubscribe', 'get_history', 'get_mempool', 'get_balance', 'listunspent']
   const methods = [
@@ -111,7 +111,11 @@ test('whatever a client sends, each request gets exactly one well-formed reply a
     'blockchain.block.header',
     'blockchain.block.headers'
   ]
-  const value = fc.oneof(fc.jsonValue(), fc.nat(200), fc.constantFrom(purse.scriptHash, chain.view.tip.hash))
+  const value = fc.oneof(
+    fc.jsonValue(),
+    fc.nat(200),
+    fc.constantFrom(testWallet.scriptHash, chain.view.tip.hash)
+  )
   const request = fc.record(
     {
       id: fc.oneof(fc.nat(), fc.string(), fc.jsonValue()),
@@ -139,8 +143,9 @@ test('whatever a client sends, each request gets exactly one well-formed reply a
             reply.error === undefined || [1, 2, -32700, -32600, -32601, -32602].includes(reply.error.code)
           )
         }
-        const asked = parsed(text) as Reply | undefined
-        if (typeof asked?.id === 'number' && typeof asked.method === 'string') t.is(replies[0]?.id, asked.id)
+        const requested = parsed(text) as Reply | undefined
+        if (typeof requested?.id === 'number' && typeof requested.method === 'string')
+          t.is(replies[0]?.id, requested.id)
       }
       session.close()
     }),

@@ -84,12 +84,12 @@ test('a whole world is served on five ports, any or those that are asked for, an
       const socket = connect(Number(new URL(tcp).port), '127.0.0.1')
       socket.setEncoding('utf8')
       socket.on('error', reject)
-      let heard = ''
+      let received = ''
       socket.on('data', piece => {
-        heard += piece
-        if (heard.split('\n').length < 3) return
+        received += piece
+        if (received.split('\n').length < 3) return
         socket.destroy()
-        resolve(heard)
+        resolve(received)
       })
       socket.write('{"jsonrpc":"2.0","id":1,"method":"server.version","params":["t","1.4"]}\n')
       socket.write('{"jsonrpc":"2.0","id":2,"method":"blockchain.headers.subscribe","params":[]}\n')
@@ -120,7 +120,7 @@ test('a world without a network ends connections to its chain, and takes none un
   const served = await serveFakeWorld(world)
   const [tcp = '', webSocket = ''] = served.electrumServers
   const hello = '{"jsonrpc":"2.0","id":1,"method":"server.version","params":["t","1.4"]}'
-  const talk = (onAnswer: () => void): Promise<void>[] => [
+  const exchanges = (onAnswer: () => void): Promise<void>[] => [
     new Promise(resolve => {
       const socket = connect(Number(new URL(tcp).port), '127.0.0.1', () => socket.write(`${hello}\n`))
       socket.on('data', onAnswer)
@@ -140,11 +140,11 @@ test('a world without a network ends connections to its chain, and takes none un
     answers += 1
     if (answers === 2) world.network.change({ isOnline: false })
   }
-  await Promise.all(talk(answered))
-  await Promise.all(talk(() => t.fail('a connection was taken')))
+  await Promise.all(exchanges(answered))
+  await Promise.all(exchanges(() => t.fail('a connection was taken')))
   await t.throwsAsync(fetch(`${served.authServer}/v2/login`))
   world.network.change({ isOnline: true })
-  const again = talk(answered)
+  const again = exchanges(answered)
   while (answers < 4) await new Promise(resolve => setImmediate(resolve))
   await served.close()
   await Promise.all(again)
@@ -169,21 +169,21 @@ test('no client is told what is not on the disk yet; if it cannot be saved the c
   world.chain.mine()
   const [tcp = '', webSocket = ''] = served.electrumServers
   const hello = '{"jsonrpc":"2.0","id":1,"method":"server.version","params":["t","1.4"]}'
-  const heard: string[] = []
+  const received: string[] = []
   await new Promise<void>(resolve => {
     const socket = connect(Number(new URL(tcp).port), '127.0.0.1', () => socket.write(`${hello}\n`))
-    socket.on('data', piece => heard.push(String(piece)))
+    socket.on('data', piece => received.push(String(piece)))
     socket.on('error', () => {})
     socket.on('close', () => resolve())
   })
   await new Promise<void>(resolve => {
     const socket = new WebSocket(webSocket)
     socket.on('open', () => socket.send(hello))
-    socket.on('message', piece => heard.push(String(piece)))
+    socket.on('message', piece => received.push(String(piece)))
     socket.on('error', () => {})
     socket.on('close', () => resolve())
   })
-  t.deepEqual(heard, [])
+  t.deepEqual(received, [])
   t.is((await post(`${served.authServer}/v2/login`, '{}')).status, 503)
   isFull = false
   t.is((await post(`${served.authServer}/v2/login`, '{}')).status, 401)
@@ -211,7 +211,7 @@ test('pages of this machine may read the replies, and others may not', async t =
   for (const origin of ['https://localhost.example.com', 'https://example.com', 'null', 'localhost'])
     t.is((await from(origin)).headers.get('access-control-allow-origin'), null, origin)
 
-  const ask = (origin: string): Promise<Response> =>
+  const query = (origin: string): Promise<Response> =>
     fetch(`${http.url}/api/v2/login`, {
       method: 'OPTIONS',
       headers: {
@@ -220,9 +220,9 @@ test('pages of this machine may read the replies, and others may not', async t =
         'access-control-request-headers': 'authorization, content-type'
       }
     })
-  const allowed = await ask('http://localhost:5173')
+  const allowed = await query('http://localhost:5173')
   t.is(allowed.status, 204)
   t.is(allowed.headers.get('access-control-allow-methods'), 'POST')
   t.is(allowed.headers.get('access-control-allow-headers'), 'authorization, content-type')
-  t.is((await ask('https://example.com')).headers.get('access-control-allow-methods'), null)
+  t.is((await query('https://example.com')).headers.get('access-control-allow-methods'), null)
 })

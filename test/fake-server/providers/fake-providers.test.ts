@@ -69,7 +69,7 @@ test('a provider with faults refuses, shows a page, breaks off or spoils its fig
   const world = makeFakeWorld({ io })
   const { providers, clock } = world
   const { fetch } = world.ioFor(io)
-  const port = { clock, chance: () => 0 }
+  const port = { clock, random: () => 0 }
   const sound = await fetch(RATES)
 
   let recover = providers.use(answerInstead(port, refusalReply(429, { retryAfter: '7' })), 'coinbase')
@@ -118,7 +118,7 @@ test('a slow drip takes as long as the answer is, and who gives up is let go', a
   const { fetch } = world.ioFor(io)
   world.providers.use(dripReplies({ clock }, { charactersPerSecond: 100 }))
   let isThere = false
-  const asked = fetch(RATES).then(() => {
+  const requested = fetch(RATES).then(() => {
     isThere = true
   })
   await clock.advance(5000)
@@ -128,7 +128,7 @@ test('a slow drip takes as long as the answer is, and who gives up is let go', a
   controller.abort()
   await t.throwsAsync(given, { message: 'The request was aborted' })
   await clock.advance(100_000)
-  await asked
+  await requested
   t.true(isThere)
 })
 

@@ -29,15 +29,15 @@ test('the routes are those of the specification and the rest of the deployed one
     'POST /api/v2/sync',
     'POST PUT /api/v2/login/create'
   ])
-  const { ask, server } = makeServerBench()
-  const { body: lists } = await ask('GET', '/v1/edgeServers')
+  const { query, server } = makeServerBench()
+  const { body: lists } = await query('GET', '/v1/edgeServers')
   t.deepEqual(Object.keys(lists), ['infoServers', 'syncServers'])
   const repo = 'ab'.repeat(20)
   server.db.createRepos([repo])
   const changes = { file: boxOf(1) }
-  const { body: written } = await ask('POST', `/store/${repo}`, { changes })
+  const { body: written } = await query('POST', `/store/${repo}`, { changes })
   t.deepEqual([Object.keys(written).sort(), written.changes], [['changes', 'hash'], changes])
-  t.deepEqual((await ask('GET', `/store/${repo}`)).body, written)
+  t.deepEqual((await query('GET', `/store/${repo}`)).body, written)
 })
 
 test('the table of replies is that of the specification [8.14] [8.15] [8.16] [8.17] [8.18] [8.19] [8.20] [8.21] [8.22] [8.23] [8.24] [8.25] [8.26] [8.27] [8.28]', t => {
@@ -62,8 +62,8 @@ test('the table of replies is that of the specification [8.14] [8.15] [8.16] [8.
 })
 
 test('paths match exactly, with one optional slash at the end and no query [8.29]', async t => {
-  const { ask } = makeServerBench()
-  t.is((await ask('POST', '/login/', { userId: id(1) })).code, 3)
+  const { query } = makeServerBench()
+  t.is((await query('POST', '/login/', { userId: id(1) })).code, 3)
   for (const route of [
     '/login//',
     '/login?x=1',
@@ -74,27 +74,27 @@ test('paths match exactly, with one optional slash at the end and no query [8.29
     '/lobby',
     '/'
   ]) {
-    const { status, code, message, headers } = await ask('POST', route, {})
+    const { status, code, message, headers } = await query('POST', route, {})
     t.deepEqual([status, code], [404, 1], route)
     t.is(message, `Unknown API endpoint /api/v2${route}`)
     t.is(headers['content-type'], 'application/json')
   }
-  t.is((await ask('GET', '/v1/appIdInfo/app')).status, 404)
+  t.is((await query('GET', '/v1/appIdInfo/app')).status, 404)
 })
 
 test('a wrong method is 405 and OPTIONS 204, both with the methods that are allowed', async t => {
-  const { ask } = makeServerBench()
+  const { query } = makeServerBench()
   for (const method of ['PATCH', 'HEAD', 'DELETE', 'constructor', '__proto__']) {
-    const { status, headers, body } = await ask(method, '/login')
+    const { status, headers, body } = await query(method, '/login')
     t.deepEqual([status, headers.allow, body], [405, 'GET, POST', undefined], method)
   }
-  const options = await ask('OPTIONS', '/login/keys')
+  const options = await query('OPTIONS', '/login/keys')
   t.deepEqual([options.status, options.headers.allow, options.body], [204, 'POST', undefined])
 })
 
 test('a body that is no JSON, too large, too deep or of a wrong type is an invalid request that names no value [8.25]', async t => {
-  const { ask, server } = makeServerBench()
-  await ask('POST', '/login/create', { data: rootData() })
+  const { query, server } = makeServerBench()
+  await query('POST', '/login/create', { data: rootData() })
   const before = stateOf(server)
   const deep = `${'['.repeat(100)}${']'.repeat(100)}`
   const bodies = [
@@ -109,70 +109,70 @@ test('a body that is no JSON, too large, too deep or of a wrong type is an inval
     '{"__proto__":{}}'
   ]
   for (const body of [...bodies, '{"userId":"AAB="}', '{"otp":1}', '{"recovery2Auth":"AA=="}']) {
-    const { status, code, message } = await ask('POST', '/login', body)
+    const { status, code, message } = await query('POST', '/login', body)
     t.deepEqual([status, code], [401, 1], body)
     t.regex(message ?? '', /^Invalid request(: |$)/)
     t.notRegex(message ?? '', /no base64/)
   }
-  const large = await ask('POST', '/login', `{"otp":"${'x'.repeat(8_000_001)}"}`)
+  const large = await query('POST', '/login', `{"otp":"${'x'.repeat(8_000_001)}"}`)
   t.deepEqual([large.status, large.code], [413, 1])
   t.is(stateOf(server), before)
-  t.is((await ask('POST', '/login')).message, 'Invalid request')
+  t.is((await query('POST', '/login')).message, 'Invalid request')
 })
 
 test('API keys are checked only where a test names them, and not by the sync and info servers [8.20]', async t => {
-  const { ask } = makeServerBench({ apiKeys: ['good'] })
+  const { query } = makeServerBench({ apiKeys: ['good'] })
   const right = { authorization: 'Token good' }
-  t.is((await ask('POST', '/login', { userId: id(1) }, right)).code, 3)
+  t.is((await query('POST', '/login', { userId: id(1) }, right)).code, 3)
   for (const headers of [{}, { authorization: 'Token bad' }, { authorization: 'good' }]) {
-    const { status, code, message } = await ask('POST', '/login', { userId: id(1) }, headers)
+    const { status, code, message } = await query('POST', '/login', { userId: id(1) }, headers)
     t.deepEqual([status, code, message], [401, 6, 'Invalid API Key'])
   }
-  t.is((await ask('GET', '/v1/edgeServers')).status, 200)
-  t.is((await ask('GET', '/store/00/')).body.msg, 'Hash not found')
+  t.is((await query('GET', '/v1/edgeServers')).status, 200)
+  t.is((await query('GET', '/store/00/')).body.msg, 'Hash not found')
 })
 
 test('a lobby is made once, collects replies, and is gone when deleted [3.36] [5.46] [7.22] [7.23] [7.24] [8.27]', async t => {
-  const { ask, server } = makeServerBench()
+  const { query, server } = makeServerBench()
   const request = { publicKey: id(1), loginRequest: { appId: 'a' }, other: [1] }
-  const missing = await ask('GET', '/lobby/abc')
+  const missing = await query('GET', '/lobby/abc')
   t.deepEqual([missing.status, missing.code, missing.message], [404, 3, 'Cannot find lobby abc'])
-  t.is((await ask('PUT', '/lobby/abc', { data: request })).code, 0)
-  const again = await ask('PUT', '/lobby/abc', { data: request })
+  t.is((await query('PUT', '/lobby/abc', { data: request })).code, 0)
+  const again = await query('PUT', '/lobby/abc', { data: request })
   t.deepEqual([again.status, again.code, again.message], [401, 2, 'Lobby abc already exists.'])
   t.is(server.db.lobby('abc')?.expires, Date.UTC(2026, 0, 1) + 600_000)
-  t.is((await ask('POST', '/lobby/abc', { data: { publicKey: id(2), box: boxOf(1) } })).code, 0)
-  t.deepEqual((await ask('GET', '/lobby/abc/')).results, {
+  t.is((await query('POST', '/lobby/abc', { data: { publicKey: id(2), box: boxOf(1) } })).code, 0)
+  t.deepEqual((await query('GET', '/lobby/abc/')).results, {
     request,
     replies: [{ publicKey: id(2), box: boxOf(1) }]
   })
-  t.is((await ask('POST', '/lobby/abc', { data: { publicKey: id(2) } })).code, 1)
-  t.is((await ask('PUT', '/lobby/def', { data: { publicKey: 5 } })).code, 1)
-  t.is((await ask('DELETE', '/lobby/abc')).code, 0)
-  t.is((await ask('GET', '/lobby/abc')).code, 3)
+  t.is((await query('POST', '/lobby/abc', { data: { publicKey: id(2) } })).code, 1)
+  t.is((await query('PUT', '/lobby/def', { data: { publicKey: 5 } })).code, 1)
+  t.is((await query('DELETE', '/lobby/abc')).code, 0)
+  t.is((await query('GET', '/lobby/abc')).code, 3)
 })
 
 test('a lobby keeps the request and ends with its timeout, and its id is free again [3.34]', async t => {
-  const { ask, clock, server } = makeServerBench()
+  const { query, clock, server } = makeServerBench()
   const request = { loginRequest: { appId: 'org.example.shop' }, publicKey: id(1), timeout: 60 }
-  await ask('PUT', '/lobby/abc', { data: request })
-  await ask('PUT', '/lobby/def', { data: { publicKey: id(1) } })
+  await query('PUT', '/lobby/abc', { data: request })
+  await query('PUT', '/lobby/def', { data: { publicKey: id(1) } })
   await clock.advance(59_999)
-  t.deepEqual((await ask('GET', '/lobby/abc')).results.request, request)
+  t.deepEqual((await query('GET', '/lobby/abc')).results.request, request)
   await clock.advance(1)
   for (const method of ['GET', 'POST', 'DELETE']) {
-    const { status, code } = await ask(method, '/lobby/abc', { data: { publicKey: id(2), box: boxOf(1) } })
+    const { status, code } = await query(method, '/lobby/abc', { data: { publicKey: id(2), box: boxOf(1) } })
     t.deepEqual([status, code], [404, 3], method)
   }
-  t.is((await ask('PUT', '/lobby/abc', { data: { publicKey: id(3) } })).code, 0)
+  t.is((await query('PUT', '/lobby/abc', { data: { publicKey: id(3) } })).code, 0)
   await clock.advance(540_000)
-  t.is((await ask('GET', '/lobby/def')).code, 3)
-  await ask('PUT', '/lobby/ghi', { data: { publicKey: id(3) } })
+  t.is((await query('GET', '/lobby/def')).code, 3)
+  await query('PUT', '/lobby/ghi', { data: { publicKey: id(3) } })
   t.deepEqual([server.db.lobby('def'), server.db.counts.lobbies], [undefined, 2])
 })
 
 test('the info server describes the apps that were registered, without an envelope, and no other [3.37]', async t => {
-  const { ask, server } = makeServerBench()
+  const { query, server } = makeServerBench()
   const app = {
     appName: 'Shop',
     imageUrl: 'https://example.org/1.png',
@@ -180,20 +180,20 @@ test('the info server describes the apps that were registered, without an envelo
     darkImageUrl: 'https://example.org/dark.png'
   }
   server.db.saveApp('org.example/shop', app)
-  const found = await ask('GET', '/v1/appIdInfo/org.example%2Fshop')
+  const found = await query('GET', '/v1/appIdInfo/org.example%2Fshop')
   t.deepEqual([found.status, found.body], [200, app])
-  t.is((await ask('GET', '/v1/appIdInfo/org.example')).status, 404)
-  t.is((await ask('GET', '/v1/appIdInfo/%E0%A4%A')).status, 404)
+  t.is((await query('GET', '/v1/appIdInfo/org.example')).status, 404)
+  t.is((await query('GET', '/v1/appIdInfo/%E0%A4%A')).status, 404)
   server.db.saveApp('org.example/shop', null)
-  t.is((await ask('GET', '/v1/appIdInfo/org.example%2Fshop')).status, 404)
+  t.is((await query('GET', '/v1/appIdInfo/org.example%2Fshop')).status, 404)
   for (let count = 0; count < 1000; count += 1) server.db.saveApp(`${count}`, app)
   t.throws(() => server.db.saveApp('one more', app), { instanceOf: RangeError })
 })
 
 test('recovery questions come with a category and a least length [3.32] [7.20]', async t => {
-  const { ask } = makeServerBench({ apiKeys: ['good'] })
-  t.is((await ask('POST', '/api/v1/questions', {})).code, 6)
-  const { code, results } = await ask('POST', '/api/v1/questions', {}, { authorization: 'Token good' })
+  const { query } = makeServerBench({ apiKeys: ['good'] })
+  t.is((await query('POST', '/api/v1/questions', {})).code, 6)
+  const { code, results } = await query('POST', '/api/v1/questions', {}, { authorization: 'Token good' })
   t.is(code, 0)
   t.deepEqual([...new Set(results.map(({ category }: { category: string }) => category))].sort(), [
     'address',
@@ -209,8 +209,8 @@ test('recovery questions come with a category and a least length [3.32] [7.20]',
 })
 
 test('the list of servers has both lists, and its addresses pass the domain rule', async t => {
-  const { ask } = makeServerBench()
-  const { infoServers, syncServers } = (await ask('GET', '/v1/edgeServers')).body
+  const { query } = makeServerBench()
+  const { infoServers, syncServers } = (await query('GET', '/v1/edgeServers')).body
   t.true(infoServers.length > 0 && syncServers.length > 0)
   for (const url of [...infoServers, ...syncServers]) t.notThrows(() => checkServerAddress(url))
 })
@@ -260,27 +260,27 @@ test('an aborted fetch ends at once, though the server answers later', async t =
 })
 
 test('a middleware can delay, fail or garble what it chooses, until it is taken away', async t => {
-  const { server, ask } = makeServerBench()
+  const { server, query } = makeServerBench()
   const stop = server.use(async (request, next) => {
     if (request.path.startsWith('/api/v2/store/')) throw new Error('cut')
     const reply = await next()
     return { ...reply, body: `${reply.body}!` }
   })
-  await t.throwsAsync(ask('GET', '/store/00/'), { message: 'cut' })
-  await t.throwsAsync(ask('GET', '/v1/edgeServers'), { instanceOf: SyntaxError })
+  await t.throwsAsync(query('GET', '/store/00/'), { message: 'cut' })
+  await t.throwsAsync(query('GET', '/v1/edgeServers'), { instanceOf: SyntaxError })
   stop()
-  t.is((await ask('GET', '/v1/edgeServers')).status, 200)
+  t.is((await query('GET', '/v1/edgeServers')).status, 200)
 })
 
 test('the traffic log is bounded and holds no body, sync key or other long text', async t => {
-  const { server, ask } = makeServerBench({ trafficLimit: 5 })
+  const { server, query } = makeServerBench({ trafficLimit: 5 })
   const key = 'ab'.repeat(20)
-  const heard: string[] = []
-  const stop = server.traffic.onLine(line => heard.push(line.path))
-  await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [key] } })
-  await ask('GET', `/store/${key}/${'cd'.repeat(20)}`)
-  await ask('GET', `/lobby/${'Z'.repeat(30)}`)
-  await ask('GET', '/store/ab01/')
+  const received: string[] = []
+  const stop = server.traffic.onLine(line => received.push(line.path))
+  await query('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [key] } })
+  await query('GET', `/store/${key}/${'cd'.repeat(20)}`)
+  await query('GET', `/lobby/${'Z'.repeat(30)}`)
+  await query('GET', '/store/ab01/')
   stop()
   t.deepEqual(
     server.traffic.lines.map(({ sequence, method, path, status }) => [sequence, method, path, status]),
@@ -291,21 +291,21 @@ test('the traffic log is bounded and holds no body, sync key or other long text'
       [4, 'GET', '/api/v2/store/…/', 404]
     ]
   )
-  t.is(heard.length, 4)
-  for (let count = 0; count < 40; count += 1) await ask('GET', '/v1/edgeServers')
+  t.is(received.length, 4)
+  for (let count = 0; count < 40; count += 1) await query('GET', '/v1/edgeServers')
   t.is(server.traffic.lines.length, 5)
   t.false(JSON.stringify(server.traffic.lines).includes(id(2)))
 })
 
 test('a change that cannot be saved is answered with an error, not with success [8.15]', async t => {
-  const { ask } = makeServerBench({ saved: () => Promise.reject(new Error('disk')) })
-  const { status, code } = await ask('POST', '/login/create', { data: rootData() })
+  const { query } = makeServerBench({ saved: () => Promise.reject(new Error('disk')) })
+  const { status, code } = await query('POST', '/login/create', { data: rootData() })
   t.deepEqual([status, code], [503, 1])
 })
 
 test('garbage never crashes the server and never changes it', async t => {
-  const { ask, server } = makeServerBench()
-  await ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: ['00'] } })
+  const { query, server } = makeServerBench()
+  await query('POST', '/login/create', { data: { ...rootData(), newSyncKeys: ['00'] } })
   const before = stateOf(server)
   const paths = allRoutes.map(({ path }) => path.replaceAll('*', '00'))
   const value = fc.oneof(
@@ -347,7 +347,7 @@ test('garbage never crashes the server and never changes it', async t => {
   )
   const logins = [...server.db.entries()].filter(({ kind }) => kind === 'login')
   t.deepEqual(JSON.stringify(logins), `[${before.slice(1, before.indexOf(',{"kind":"repo"'))}]`)
-  t.is((await ask('POST', '/login', ROOT)).code, 0)
+  t.is((await query('POST', '/login', ROOT)).code, 0)
 })
 
 const isOpenRoute = (path: string): boolean =>

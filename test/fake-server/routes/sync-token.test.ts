@@ -19,26 +19,26 @@ const OTP_OFF = { otpKey: KEY, otpTimeout: 60 }
 const makeFamily = async (): Promise<ServerBench> => {
   const bench = makeServerBench()
   const child = { ...CHILD, appId: 'a', loginAuthBox: boxOf(1), parentBox: boxOf(2) }
-  await bench.ask('POST', '/login/create', { data: rootData() })
-  await bench.ask('POST', '/login/create', { ...ROOT, data: child })
+  await bench.query('POST', '/login/create', { data: rootData() })
+  await bench.query('POST', '/login/create', { ...ROOT, data: child })
   return bench
 }
 
-const tokenOf = async ({ ask }: ServerBench, login: unknown): Promise<string> =>
-  (await ask('POST', '/login', login)).results.syncToken
+const tokenOf = async ({ query }: ServerBench, login: unknown): Promise<string> =>
+  (await query('POST', '/login', login)).results.syncToken
 
 test('sync is true while nothing of a login and below it has changed since the token, and tells no more [7.21]', async t => {
   const bench = await makeFamily()
-  const { ask } = bench
+  const { query } = bench
   const syncToken = await tokenOf(bench, ROOT)
-  const sync = (body: unknown) => ask('POST', '/sync', body)
+  const sync = (body: unknown) => query('POST', '/sync', body)
   t.is((await sync({ loginId: id(1), syncToken })).results, true)
   // Logging in is no news.
   t.is(await tokenOf(bench, PASSWORD), syncToken)
   t.is((await sync({ loginId: id(1), syncToken })).results, true)
   t.is((await sync({ loginId: id(1), syncToken: 'another' })).results, false)
   t.is((await sync({ loginId: id(50), syncToken })).results, false)
-  const { children } = (await ask('POST', '/login', ROOT)).results
+  const { children } = (await query('POST', '/login', ROOT)).results
   t.is((await sync({ loginId: id(50), syncToken: children[0].syncToken })).results, true)
   t.is((await sync({ loginId: id(9), syncToken })).code, 3)
   t.is((await sync({ loginId: id(1) })).code, 1)
@@ -47,7 +47,7 @@ test('sync is true while nothing of a login and below it has changed since the t
 
 test('every change of a login gives it and those above it another token', async t => {
   const bench = await makeFamily()
-  const { ask } = bench
+  const { query } = bench
   const changes: readonly (readonly [string, string, Record<string, unknown>])[] = [
     ['POST', '/login/password', { ...ROOT, data: passwordGroup(60) }],
     ['DELETE', '/login/pin2', ROOT],
@@ -60,8 +60,8 @@ test('every change of a login gives it and those above it another token', async 
   ]
   for (const [method, route, body] of changes) {
     const syncToken = await tokenOf(bench, ROOT)
-    await ask(method, route, body)
-    const isSame = (await ask('POST', '/sync', { loginId: id(1), syncToken })).results
+    await query(method, route, body)
+    const isSame = (await query('POST', '/sync', { loginId: id(1), syncToken })).results
     // The last one is already so: no two-factor at the root.
     t.is(isSame, route === '/login/otp' && method === 'DELETE', `${method} ${route}`)
   }
@@ -69,12 +69,12 @@ test('every change of a login gives it and those above it another token', async 
 
 test('what time does is news as well: a voucher that is approved, a reset that is done', async t => {
   const bench = await makeFamily()
-  const { ask, clock } = bench
-  await ask('POST', '/login/otp', { ...CHILD, data: OTP_OFF })
-  await ask('POST', '/login', CHILD)
+  const { query, clock } = bench
+  await query('POST', '/login/otp', { ...CHILD, data: OTP_OFF })
+  await query('POST', '/login', CHILD)
   const syncToken = await tokenOf(bench, ROOT)
   await clock.advance(604_799_999)
-  t.is((await ask('POST', '/sync', { loginId: id(1), syncToken })).results, true)
+  t.is((await query('POST', '/sync', { loginId: id(1), syncToken })).results, true)
   await clock.advance(1)
-  t.is((await ask('POST', '/sync', { loginId: id(1), syncToken })).results, false)
+  t.is((await query('POST', '/sync', { loginId: id(1), syncToken })).results, false)
 })

@@ -16,7 +16,7 @@ import type { Io } from '../../../kernel/io/io.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
-import { doubleSha256, makePurse, signSpend } from '../chain/chain-kit.ts'
+import { doubleSha256, makeTestWallet, signSpend } from '../chain/chain-kit.ts'
 
 const BITCOIN = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const LITECOIN = 'rltc1qw508d6qejxtdg4y5r3zarvary0c5xw7k693xs3'
@@ -118,8 +118,8 @@ test('devices reach each chain on its own ports, by TCP and by WebSocket', async
   t.is(FAKE_ADDRESSES.electrumServers, FAKE_ADDRESSES.chainServers.bitcoin)
   const io = world.ioFor(makeIo())
   const genesisAt = async (url: string): Promise<string> => {
-    const heard: string[] = []
-    const handlers = { onText: (text: string) => heard.push(text), onClose: () => {} }
+    const received: string[] = []
+    const handlers = { onText: (text: string) => received.push(text), onClose: () => {} }
     const { hostname, port, protocol } = new URL(url)
     const isTcp = protocol === 'tcp:'
     const channel = isTcp
@@ -129,8 +129,8 @@ test('devices reach each chain on its own ports, by TCP and by WebSocket', async
       const params = id === 0 ? ['test', '1.4'] : []
       channel?.send(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}${isTcp ? '\n' : ''}`)
     }
-    while (heard.length < 2) await setImmediate()
-    return JSON.parse(heard[1] ?? '').result.genesis_hash
+    while (received.length < 2) await setImmediate()
+    return JSON.parse(received[1] ?? '').result.genesis_hash
   }
   for (const { pluginId, genesis } of [BITCOIN_REGTEST, LITECOIN_REGTEST]) {
     const urls = FAKE_ADDRESSES.chainServers[pluginId as 'bitcoin' | 'litecoin']
@@ -164,21 +164,21 @@ test('Litecoin nodes refuse dust ten times as large, and never replace a payment
     network: LITECOIN_REGTEST
   })
   const script = p2wpkh(pubECDSA(new Uint8Array(32).fill(10)), LITECOIN_REGTEST.prefixes).script
-  const purse = { ...makePurse('p2wpkh'), script }
-  chain.fund(purse.script, '1000000')
+  const testWallet = { ...makeTestWallet('p2wpkh'), script }
+  chain.fund(testWallet.script, '1000000')
   chain.mine()
   const reasonOf = (text: string): string => {
     const error = t.throws(() => chain.broadcast(text))
     return isWalletError(error, 'BROADCAST_REFUSED') ? error.details.reason : ''
   }
   const pay = (amount: bigint, fee: bigint): string =>
-    signSpend(chain, purse, {
+    signSpend(chain, testWallet, {
       outputs: [
         { script, amount },
         { script, amount: 1_000_000n - amount - fee }
       ],
       sequence: 0xfffffffd,
-      coins: chain.view.scripts.utxosOf(purse.scriptHash).filter(coin => coin.amount === 1_000_000n)
+      coins: chain.view.scripts.utxosOf(testWallet.scriptHash).filter(coin => coin.amount === 1_000_000n)
     })
   t.is(reasonOf(pay(2939n, 1000n)), 'dust')
   const [first, second] = [pay(2940n, 1000n), pay(2940n, 9000n)]

@@ -62,7 +62,7 @@ export const walletListFlows: readonly Flow[] = [
       const [source = ''] = await maker.createWallets([{ type: 'wallet:labcoin', seed: 'the seed' }])
       const ids = [
         await maker.createKeys('account-repo:some.app', { secret: 'x' }),
-        await maker.createKeys('wallet:unheard-of', { unheardKey: 'y' }),
+        await maker.createKeys('wallet:unheard-of', { unknownKey: 'y' }),
         await maker.createKeys('plugin-store', {})
       ]
       const canSplit = pair.direction === '→' || pair.version === '1.14.0'

@@ -55,14 +55,14 @@ test('many wallets are made with one request; one result each, and the failure o
     { type: 'wallet:silent' },
     { type: 'wallet:toycoin', name: 'Two' }
   ])
-  const told = results.map(result =>
+  const reported = results.map(result =>
     result.ok
       ? [result.wallet.name, result.wallet.getSnapshot().fiatCurrencyCode]
       : isWalletError(result.error)
         ? result.error.code
         : 'no luck'
   )
-  t.deepEqual(told, [
+  t.deepEqual(reported, [
     ['One', 'iso:EUR'],
     'no luck',
     'PLUGIN_FOR_TYPE',
@@ -156,10 +156,10 @@ test('keys say whether a person brought them: made, imported, or as given', asyn
 })
 
 test('a new wallet of a legacy type has the id of that type and asks the plugin for keys of that form', async t => {
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   const litecoin = importer('litecoin', {
     async createPrivateKey(type, options) {
-      asked.push([type, options])
+      requested.push([type, options])
       return { toyKey: toHex(io.random(32)), ...options }
     }
   })
@@ -167,10 +167,10 @@ test('a new wallet of a legacy type has the id of that type and asks the plugin 
   const { id, type } = await account.createCurrencyWallet('wallet:litecoin-bip49', {
     keyOptions: { more: 1 }
   })
-  t.deepEqual(asked, [['wallet:litecoin', { format: 'bip49', coinType: 2, more: 1 }]])
+  t.deepEqual(requested, [['wallet:litecoin', { format: 'bip49', coinType: 2, more: 1 }]])
   t.is(type, 'wallet:litecoin')
   await account.createCurrencyWallet('wallet:litecoin-bip49', { keyOptions: { format: 'bip84' } })
-  t.deepEqual(asked[1], ['wallet:litecoin', { format: 'bip84', coinType: 2 }])
+  t.deepEqual(requested[1], ['wallet:litecoin', { format: 'bip84', coinType: 2 }])
   const { dataKey } = await account.walletKeys.getRawPrivateKey(id)
   t.is(id, walletIdOf(io, 'wallet:litecoin-bip49', fromBase64(String(dataKey))))
 })
@@ -227,8 +227,8 @@ test('keys that the account has make no second wallet; they bring the first one 
 test('keys that add to those of a wallet are added, and what the wallet holds stays', async t => {
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: [makeToy().plugin] })
-  const wish = { name: 'First', fiatCurrencyCode: 'iso:EUR' }
-  const first = await account.createCurrencyWallet('wallet:toycoin', wish)
+  const swapRequest = { name: 'First', fiatCurrencyCode: 'iso:EUR' }
+  const first = await account.createCurrencyWallet('wallet:toycoin', swapRequest)
   const { id } = first
   const keys = { ...(await account.walletKeys.getRawPrivateKey(id)), note: 'more' }
   await account.sync()
@@ -244,11 +244,11 @@ test('keys that add to those of a wallet are added, and what the wallet holds st
     [id, 'KEY_INTEGRITY']
   )
   t.is((await other.account.walletKeys.getRawPrivateKey(id)).note, 'more')
-  t.like((await other.account.openWallet(id)).getSnapshot(), wish)
+  t.like((await other.account.openWallet(id)).getSnapshot(), swapRequest)
   await other.account.sync()
   await account.sync()
   t.is((await account.walletKeys.getRawPrivateKey(id)).note, 'more')
-  t.like(first.getSnapshot(), wish)
+  t.like(first.getSnapshot(), swapRequest)
 })
 
 test('a copy of the keys of a wallet of another account shows what that wallet holds, and changes only what it is asked to', async t => {
@@ -273,14 +273,14 @@ test('a copy of the keys of a wallet of another account shows what that wallet h
 test('asking again for the keys of a wallet leaves its name and fiat code', async t => {
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: [makeToy().plugin] })
-  const wish = { name: 'First', fiatCurrencyCode: 'iso:EUR' }
-  const { id } = await account.createCurrencyWallet('wallet:toycoin', wish)
+  const swapRequest = { name: 'First', fiatCurrencyCode: 'iso:EUR' }
+  const { id } = await account.createCurrencyWallet('wallet:toycoin', swapRequest)
   const keys = await account.walletKeys.getRawPrivateKey(id)
   await account.sync()
   const other = await user.logIn({ plugins: [makeToy().plugin] })
   await other.account.sync()
   const again = await other.account.createCurrencyWallet('wallet:toycoin', { keys })
-  t.like(again.getSnapshot(), wish)
+  t.like(again.getSnapshot(), swapRequest)
 })
 
 test('a wallet whose answer was lost is found, and no second one is made', async t => {
@@ -392,8 +392,8 @@ test('a new wallet that somebody else opens first still gets its tokens, name an
   account.subscribe(() => {
     for (const walletId of account.getSnapshot().walletIds) account.openWallet(walletId).catch(() => {})
   })
-  const wish = { name: 'Mine', fiatCurrencyCode: 'iso:EUR', enabledTokenIds: ['a', 'b'] }
-  const wallet = await account.createCurrencyWallet('wallet:toycoin', wish)
+  const swapRequest = { name: 'Mine', fiatCurrencyCode: 'iso:EUR', enabledTokenIds: ['a', 'b'] }
+  const wallet = await account.createCurrencyWallet('wallet:toycoin', swapRequest)
   await account.sync()
   const keys = await account.walletKeys.getRawPrivateKey(wallet.id)
   const file = user.read({ id: wallet.id, type: wallet.type, keys }, 'Tokens.json')
@@ -490,7 +490,7 @@ test('an account makes, lists and keeps keys of every type, also of those that a
   const given = { secret: 'x', deep: { list: [1] } }
   const ids = [
     await account.createWallet('account-repo:some.app', given),
-    await account.createWallet('wallet:unheard-of', { unheardKey: 'y' }),
+    await account.createWallet('wallet:unheard-of', { unknownKey: 'y' }),
     await account.createWallet('plugin-store', {}),
     await account.createWallet('wallet:toycoin')
   ]

@@ -14,10 +14,10 @@ const io = makeNodeIo()
 /** Repos whose leaving of the sync loop does what a test says. */
 const makeBench = (leave: () => void | Promise<void>) => {
   const reports: unknown[] = []
-  const told: RepoSnapshot[] = []
+  const reported: RepoSnapshot[] = []
   const services = {
     ...{ io, disk: makeFaultDisk(new Map()) },
-    hooks: { repoChanged: { call: (snapshot: RepoSnapshot) => void told.push(snapshot) } },
+    hooks: { repoChanged: { call: (snapshot: RepoSnapshot) => void reported.push(snapshot) } },
     report: (_: string, error: unknown) => void reports.push(error)
   } as unknown as Services
   const repos = new OpenRepos(services, {
@@ -25,7 +25,7 @@ const makeBench = (leave: () => void | Promise<void>) => {
     accountId: 'account'
   })
   const info = hideWalletInfo(makeWalletInfo(io, 'wallet:toycoin'), '')
-  return { repos, info, reports, told }
+  return { repos, info, reports, reported }
 }
 
 const settle = async (): Promise<void> => {
@@ -80,47 +80,47 @@ test('a repo that is still opening when all are closed closes too, and nobody ge
 
 test('observers hear whose a repo is when it opens, and that it has closed last of all, also if that fails', async t => {
   for (const leave of [() => {}, () => Promise.reject(new Error('stuck'))]) {
-    const { repos, info, told } = makeBench(leave)
+    const { repos, info, reported } = makeBench(leave)
     const { repo } = await repos.open(info, 'empty')
     const own = { repoId: repo.id, accountId: 'account', walletId: info.id }
-    t.like(told[0], { ...own, isOpen: true })
+    t.like(reported[0], { ...own, isOpen: true })
     await setText(repo, 'WalletName.json', '{"walletName":"x"}')
-    t.like(told.at(-1), { ...own, isOpen: true, pendingCount: 1 })
+    t.like(reported.at(-1), { ...own, isOpen: true, pendingCount: 1 })
     t.deepEqual(
       repos.list().map(({ walletId, isOpen }) => [walletId, isOpen]),
       [[info.id, true]]
     )
     await repos.close()
-    t.like(told.at(-1), { ...own, isOpen: false, pendingCount: 1 })
-    t.is(told.filter(({ isOpen }) => !isOpen).length, 1)
+    t.like(reported.at(-1), { ...own, isOpen: false, pendingCount: 1 })
+    t.is(reported.filter(({ isOpen }) => !isOpen).length, 1)
   }
-  const { repos, told } = makeBench(() => {})
+  const { repos, reported } = makeBench(() => {})
   await repos.open(hideWalletInfo(makeWalletInfo(io, 'account-repo:co.airbitz.wallet'), ''), 'empty')
-  t.false('walletId' in (told[0] ?? {}))
+  t.false('walletId' in (reported[0] ?? {}))
 })
 
 test('observers hear which files a sync sent and which it received, and nothing of one that had nothing to do', async t => {
-  const told = { one: [] as ExchangeSnapshot[], other: [] as ExchangeSnapshot[] }
+  const reported = { one: [] as ExchangeSnapshot[], other: [] as ExchangeSnapshot[] }
   const watching = (list: ExchangeSnapshot[]): ObserverPlugin => ({
     kind: 'observer',
     id: 'watch',
     apply: ({ hooks }) => hooks.filesExchanged.tap('watch', exchange => void list.push(exchange))
   })
-  const home = await openToyHome(t, { device: { plugins: [watching(told.one)] } })
+  const home = await openToyHome(t, { device: { plugins: [watching(reported.one)] } })
   const wallet = await home.account.createCurrencyWallet('wallet:toycoin', { name: 'Nest' })
   await home.clock.advance(60_000)
-  const { account } = await home.another({ device: { plugins: [watching(told.other)] } })
+  const { account } = await home.another({ device: { plugins: [watching(reported.other)] } })
   const same = await account.openWallet(wallet.id)
   await home.clock.advance(60_000)
-  for (const list of Object.values(told)) list.length = 0
+  for (const list of Object.values(reported)) list.length = 0
   await home.clock.advance(120_000)
-  t.deepEqual(told, { one: [], other: [] })
+  t.deepEqual(reported, { one: [], other: [] })
 
   await wallet.rename('Rainy days')
   await home.clock.advance(60_000)
   t.is(same.name, 'Rainy days')
   const { repoId = '' } = account.listRepos().find(({ walletId }) => walletId === wallet.id) ?? {}
-  t.deepEqual(told, {
+  t.deepEqual(reported, {
     one: [{ repoId, sent: ['WalletName.json'], received: [] }],
     other: [{ repoId, sent: [], received: ['WalletName.json'] }]
   })

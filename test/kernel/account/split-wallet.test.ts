@@ -280,7 +280,7 @@ test('whichever step of a split fails, the split can be repeated: one wallet, on
     }
   }
   for (const [step, breakIt] of Object.entries(steps)) {
-    for (const isHeardOf of [false, true]) {
+    for (const isKnownName of [false, true]) {
       const home = await makeHome(t, 'wallet:bitcoincash')
       const { account, source, spends } = home
       const target = await targetOf(account, source, 'wallet:bitcoinsv')
@@ -288,7 +288,7 @@ test('whichever step of a split fails, the split can be repeated: one wallet, on
       const error = await t.throwsAsync(account.splitWallet(source.id, 'wallet:bitcoinsv'), undefined, step)
       t.true(isWalletError(error, 'NETWORK'), `${step}: ${error}`)
       repair()
-      if (isHeardOf) await account.sync()
+      if (isKnownName) await account.sync()
       t.is(await account.splitWallet(source.id, 'wallet:bitcoinsv'), target.id, step)
       t.is(spends.length, 2, step)
       const wallet = await account.openWallet(target.id)

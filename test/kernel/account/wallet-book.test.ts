@@ -379,14 +379,14 @@ test('what is asked for is what was said at the call, whatever its object become
   const { id } = await account.createCurrencyWallet('wallet:toycoin')
   const before = account.changeWalletStates({ [id]: { sortIndex: 1 } })
   const change = { hidden: true }
-  const asked = account.changeWalletStates({ [id]: change })
+  const requested = account.changeWalletStates({ [id]: change })
   change.hidden = false
-  await Promise.all([before, asked])
+  await Promise.all([before, requested])
   t.true(listedWallets(account)[0]?.hidden)
 })
 
 test('a change that falls at any moment of a sync keeps what the sync brings', async t => {
-  const turns = async (count: number): Promise<void> => {
+  const mutex = async (count: number): Promise<void> => {
     for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
   }
   for (let moment = 0; moment < 24; moment += 1) {
@@ -397,14 +397,14 @@ test('a change that falls at any moment of a sync keeps what the sync brings', a
     const memory = new Map<string, string>()
     const disk = makeFaultDisk(memory)
     const setText: Disk['setText'] = async (...file) => {
-      await turns(4)
+      await mutex(4)
       await disk.setText(...file)
     }
     const storage = storageOn({ ...disk, setText })
     const { account, kernel } = await user.logIn({ ...toys(), disk: memory, storage })
     user.put(user.repo, { [path]: { id: info.id, sortIndex: 2, archived: true } })
     const syncing = account.sync()
-    await turns(moment)
+    await mutex(moment)
     await account.changeWalletStates({ [info.id]: { hidden: true } })
     await syncing
     await account.sync()
@@ -422,8 +422,8 @@ test('the keys of every list there was are forgotten when the account closes, an
   let listener = (): void => {}
   const login = {
     walletInfos: [first],
-    subscribe(heard: () => void) {
-      listener = heard
+    subscribe(received: () => void) {
+      listener = received
       return () => {}
     }
   }

@@ -9,12 +9,12 @@ const SHOP_LIMIT: RateLimit = { statuses: [429], firstMs: 30_000, maxMs: 3_600_0
 test('the back-off lasts as long as the server says, whatever becomes of the time of day', async t => {
   const clock = makeFakeClock()
   let shift = 0
-  let asked = 0
+  let requested = 0
   const io = {
     clock: { ...clock, now: () => clock.now() + shift },
     fetch: async () => {
-      asked += 1
-      return { status: asked === 1 ? 429 : 200, headers: { 'retry-after': '60' }, text: '{}' }
+      requested += 1
+      return { status: requested === 1 ? 429 : 200, headers: { 'retry-after': '60' }, text: '{}' }
     }
   }
   const client = new HttpClient(io, {
@@ -25,7 +25,7 @@ test('the back-off lasts as long as the server says, whatever becomes of the tim
   await t.throwsAsync(client.request({ path: '/list' }), { code: 'SERVER' })
   for (shift of [86_400_000, -86_400_000])
     await t.throwsAsync(client.request({ path: '/list' }), { code: 'SERVER' }, String(shift))
-  t.is(asked, 1)
+  t.is(requested, 1)
   await clock.advance(60_000)
   t.true((await client.request({ path: '/list' })).isOk)
 })
@@ -48,12 +48,12 @@ test('a back-off lasts an hour at most', async t => {
 })
 
 test('after a lost connection the next address is asked, and after a request that was given up the same one', async t => {
-  const asked: string[] = []
+  const requested: string[] = []
   const client = new HttpClient(
     {
       clock: makeFakeClock(),
       async fetch(url) {
-        asked.push(new URL(url).host)
+        requested.push(new URL(url).host)
         throw new Error('no network')
       }
     },
@@ -63,7 +63,7 @@ test('after a lost connection the next address is asked, and after a request tha
     await t.throwsAsync(client.request({ path: '/', signal: given }), { code: 'SERVER' })
   }
   t.deepEqual(
-    asked.map(host => host.split('.')[0]),
+    requested.map(host => host.split('.')[0]),
     ['one', 'one', 'one', 'two', 'one']
   )
 })

@@ -62,7 +62,7 @@ const openHeld = async (store: SyncStore): Promise<Held> => {
   }
 }
 
-const turns = async (): Promise<void> => {
+const mutex = async (): Promise<void> => {
   for (let i = 0; i < 30; i += 1) await clock.turn()
 }
 
@@ -73,7 +73,7 @@ test('a write that is not yet durable is not sent: when it fails the server has 
   hold()
   const write = setText(device.repo, 'transaction/1-t.json', MUCH)
   const sync = device.sync()
-  await turns()
+  await mutex()
   fail()
   await t.throwsAsync(write, { code: 'STORAGE_FULL' })
   await sync
@@ -98,7 +98,7 @@ test('what another device wrote is not built upon a write that fails', async t =
     ])
   })
   const sync = device.sync()
-  await turns()
+  await mutex()
   fail()
   await t.throwsAsync(write, { code: 'STORAGE_FULL' })
   await sync
@@ -120,7 +120,7 @@ test('a text that equals one on its way is acknowledged with it, or fails with i
     },
     () => {}
   )
-  await turns()
+  await mutex()
   t.false(isDone)
   fail()
   await t.throwsAsync(first, { code: 'STORAGE_FULL' })
@@ -138,7 +138,7 @@ test('a text that equals one on its way fails with it although another in the sa
     ])
   })
   const ends = Promise.allSettled([first, second])
-  await turns()
+  await mutex()
   fail()
   await ends
   await t.throwsAsync(first, { code: 'STORAGE_FULL' })
@@ -153,7 +153,7 @@ test('rows alongside a text that equals one on its way are written with it, or n
   const first = device.repo.write({ texts: text })
   const second = device.repo.write({ texts: text, alongside: new Map([['taken', '1']]) })
   const ends = Promise.allSettled([first, second])
-  await turns()
+  await mutex()
   fail()
   await ends
   await t.throwsAsync(first, { code: 'STORAGE_FULL' })
@@ -173,7 +173,7 @@ test('a write has one revision, which all its files bear, although the one befor
     'transaction/1-t.json'
   )
   const write = repo.write({ texts: new Map(paths.map(path => [path, path])) })
-  await turns()
+  await mutex()
   fail()
   await t.throwsAsync(failing, { code: 'STORAGE_FULL' })
   release()
@@ -190,7 +190,7 @@ test('the revision of a write that failed is not used again, so that whoever saw
   hold()
   const failing = setText(repo, 'transaction/1-t.json', MUCH)
   const seen = repo.changedSince(0)
-  await turns()
+  await mutex()
   fail()
   await t.throwsAsync(failing, { code: 'STORAGE_FULL' })
   const { revision } = await seen
@@ -208,15 +208,15 @@ test('whoever waits for the writes on their way waits for each of them, whicheve
     [2, 1, 0]
   ]) {
     for (const failing of [0, 1, 2]) {
-      const flying = new InFlightWrites()
+      const inFlight = new InFlightWrites()
       const log: string[] = []
       const writes = [0, 1, 2].map(() => makeGate())
-      for (const { done } of writes) flying.add(done).catch(() => {})
+      for (const { done } of writes) inFlight.add(done).catch(() => {})
       const waits: Promise<unknown>[] = []
       for (const [place, at] of order.entries()) {
         const isFailureAhead = order.indexOf(failing) >= place
-        waits.push(flying.ended().then(() => log.push('ended')))
-        const durable = flying.durable()
+        waits.push(inFlight.ended().then(() => log.push('ended')))
+        const durable = inFlight.durable()
         waits.push(isFailureAhead ? t.throwsAsync(durable) : t.notThrowsAsync(durable))
         await clock.turn()
         log.push('write')
@@ -225,8 +225,8 @@ test('whoever waits for the writes on their way waits for each of them, whicheve
       }
       await Promise.all(waits)
       t.deepEqual(log, ['write', 'write', 'write', 'ended', 'ended', 'ended'])
-      await flying.durable()
-      await flying.ended()
+      await inFlight.durable()
+      await inFlight.ended()
     }
   }
 })

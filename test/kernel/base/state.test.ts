@@ -4,68 +4,68 @@ import { Observable } from '../../../kernel/base/observable.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
 
 test('an observable freezes its snapshot, tells subscribers first and then the hook', t => {
-  const heard: string[] = []
-  const state = new Observable({ count: 1 }, next => heard.push(`hook ${next.count}`))
-  const unsubscribe = state.subscribe(() => heard.push(`listener ${state.getSnapshot().count}`))
+  const received: string[] = []
+  const state = new Observable({ count: 1 }, next => received.push(`hook ${next.count}`))
+  const unsubscribe = state.subscribe(() => received.push(`listener ${state.getSnapshot().count}`))
   t.throws(() => Object.assign(state.getSnapshot(), { count: 9 }))
   state.update({ count: 2 })
   unsubscribe()
   state.set({ count: 3 })
-  t.deepEqual(heard, ['listener 2', 'hook 2', 'hook 3'])
+  t.deepEqual(received, ['listener 2', 'hook 2', 'hook 3'])
 })
 
 test('each subscription ends by itself, at once, also while everybody is being told', t => {
-  const heard: string[] = []
+  const received: string[] = []
   const state = new Observable(1)
-  const listener = (): void => void heard.push(`twice ${state.getSnapshot()}`)
+  const listener = (): void => void received.push(`twice ${state.getSnapshot()}`)
   const ends = [state.subscribe(listener), state.subscribe(listener)]
   state.subscribe(() => endLast())
-  const endLast = state.subscribe(() => heard.push('ended'))
+  const endLast = state.subscribe(() => received.push('ended'))
   ends[0]?.()
   ends[0]?.()
   state.set(2)
   ends[1]?.()
   state.set(3)
-  t.deepEqual(heard, ['twice 2'])
+  t.deepEqual(received, ['twice 2'])
 })
 
 test('the same snapshot is told to nobody, and stays the same object between changes', t => {
-  let told = 0
-  const state = new Observable({ count: 1 }, () => told++)
+  let reported = 0
+  const state = new Observable({ count: 1 }, () => reported++)
   const snapshot = state.getSnapshot()
   state.set(snapshot)
-  t.is(told, 0)
+  t.is(reported, 0)
   t.is(state.getSnapshot(), snapshot)
 })
 
 test('a listener that throws is reported and stops neither the others nor the change', t => {
   const errors: unknown[] = []
-  let heard = 0
+  let received = 0
   const state = new Observable(1, undefined, error => errors.push(error))
   state.subscribe(() => {
     throw new Error('screen')
   })
-  state.subscribe(() => heard++)
+  state.subscribe(() => received++)
   state.set(2)
   t.is(state.getSnapshot(), 2)
-  t.is(heard, 1)
+  t.is(received, 1)
   t.is(errors.length, 1)
 })
 
 test('a listener that changes what it hears of is heard out, and everyone is told of what is true then, once', t => {
-  const heard: string[] = []
+  const received: string[] = []
   const errors: unknown[] = []
   const state = new Observable(
     { count: 1 },
-    next => heard.push(`hook ${next.count} while ${state.getSnapshot().count}`),
+    next => received.push(`hook ${next.count} while ${state.getSnapshot().count}`),
     error => errors.push(error)
   )
   const unsubscribe = state.subscribe(() => {
     if (state.getSnapshot().count === 2) state.set({ count: 3 })
   })
-  state.subscribe(() => heard.push(`listener ${state.getSnapshot().count}`))
+  state.subscribe(() => received.push(`listener ${state.getSnapshot().count}`))
   state.set({ count: 2 })
-  t.deepEqual(heard, ['listener 3', 'listener 3', 'hook 3 while 3'])
+  t.deepEqual(received, ['listener 3', 'listener 3', 'hook 3 while 3'])
   unsubscribe()
   state.subscribe(() => state.set({ count: state.getSnapshot().count + 1 }))
   state.set({ count: 10 })

@@ -129,7 +129,7 @@ const makeAlice = async (): Promise<{ world: LoginWorld; phone: LoginDevice; ali
   return { world, phone, alice }
 }
 
-const ask = async (
+const query = async (
   world: LoginWorld,
   files: Map<string, string>,
   appId: string = APP
@@ -162,7 +162,7 @@ test('a device that has the whole account keeps it when an app of it is let in',
   const laptop = await openDevice(world)
   await loginWithPassword(laptop.services, laptop.stashes, ALICE)
   const before = fileOf(laptop, alice)
-  const { device, request } = await ask(world, laptop.files)
+  const { device, request } = await query(world, laptop.files)
   await approve(phone, alice, request.lobbyId)
   await poll(world)
   const login = await request.account
@@ -180,12 +180,12 @@ test('a device that has the whole account keeps it when an app of it is let in',
 
 test('a second approval changes nothing but the date', async t => {
   const { world, phone, alice } = await makeAlice()
-  const first = await ask(world, new Map())
+  const first = await query(world, new Map())
   await approve(phone, alice, first.request.lobbyId)
   await poll(world)
   const loginKey = (await first.request.account).rootLoginKeyBase58()
   const before = fileOf(first.device, alice)
-  const second = await ask(world, first.device.files)
+  const second = await query(world, first.device.files)
   await approve(phone, alice, second.request.lobbyId)
   await poll(world)
   t.is((await second.request.account).rootLoginKeyBase58(), loginKey)
@@ -210,7 +210,7 @@ const makeMallory = async (
 
 test('a stranger cannot put a login of their own in the place of one that this device has', async t => {
   const { world, phone, alice } = await makeAlice()
-  const { device, request } = await ask(world, new Map(phone.files), 'old.app')
+  const { device, request } = await query(world, new Map(phone.files), 'old.app')
   const before = JSON.stringify([...device.files])
   const mallory = await makeMallory(world, alice, 'old.app')
   await reply(mallory.device, request.lobbyId, mallory.answer)
@@ -227,7 +227,7 @@ test("a stranger's login of a new app does not lock the owner of the account out
   const { world, phone, alice } = await makeAlice()
   const mallory = await makeMallory(world, alice, APP)
   for (const files of [new Map<string, string>(), new Map(phone.files)]) {
-    const { device, request } = await ask(world, files)
+    const { device, request } = await query(world, files)
     await reply(mallory.device, request.lobbyId, mallory.answer)
     await poll(world)
     await request.account
@@ -246,7 +246,7 @@ test("a stranger's login of a new app does not lock the owner of the account out
 test("a stranger's login of a new app does not shut out the login key of the account", async t => {
   const { world, phone, alice } = await makeAlice()
   const mallory = await makeMallory(world, alice, APP)
-  const { device, request } = await ask(world, new Map(phone.files))
+  const { device, request } = await query(world, new Map(phone.files))
   await reply(mallory.device, request.lobbyId, mallory.answer)
   await poll(world)
   await request.account
@@ -262,16 +262,16 @@ test("a stranger's account is not shown by the name of another", async t => {
   const mallory = await createLogin(device.services, device.stashes, { ...MALLORY, snrp: CHEAP })
   await mallory.refresh()
   const loginKey = mallory.tree.loginKey.use(bytes => Buffer.from(bytes).toString('base64'))
-  const asking = await ask(world, new Map(), '')
-  const { lobbyId } = asking.request
+  const pendingQuery = await query(world, new Map(), '')
+  const { lobbyId } = pendingQuery.request
   const loginStash = { ...fileOf(device, mallory), username: 'alice' }
   await reply(device, lobbyId, { appId: '', loginKey, loginStash })
   await poll(world)
-  t.is(asking.request.getSnapshot().errorCode, 'KEY_INTEGRITY')
-  t.deepEqual(asking.device.stashes.list(), [])
+  t.is(pendingQuery.request.getSnapshot().errorCode, 'KEY_INTEGRITY')
+  t.deepEqual(pendingQuery.device.stashes.list(), [])
   await approve(phone, alice, lobbyId)
   await poll(world)
-  t.is((await asking.request.account).rootLoginId, alice.rootLoginId)
+  t.is((await pendingQuery.request.account).rootLoginId, alice.rootLoginId)
 })
 
 test('a spoilt box of the key above does not outlast the login of the owner', async t => {
@@ -282,7 +282,7 @@ test('a spoilt box of the key above does not outlast the login of the owner', as
   const [, child] = alice.getSnapshot().held.children
   const loginKey = child?.loginKey.use(key => Buffer.from(key).toString('base64'))
   loginStash.children[1].parentBox = answer.loginStash.children[0].parentBox
-  const { device, request } = await ask(world, new Map())
+  const { device, request } = await query(world, new Map())
   await reply(phone, request.lobbyId, {
     appId: APP,
     loginKey: loginKey ?? '',
@@ -300,7 +300,7 @@ test("a login that says nothing of the one above it is not put below a stranger'
   const mallory = await makeMallory(world, alice, APP)
   const { parentBox: _, ...child } = mallory.answer.loginStash.children[0]
   const loginStash = { ...mallory.answer.loginStash, children: [child] }
-  const { device, request } = await ask(world, new Map())
+  const { device, request } = await query(world, new Map())
   world.garble = (route, { results, ...rest }) =>
     route.endsWith('/v2/login')
       ? { ...rest, results: { ...results, parentBox: undefined } }
@@ -317,7 +317,7 @@ test("a login that says nothing of the one above it is not put below a stranger'
 
 test("an app that was let in stays on the device when somebody else gets the account's name", async t => {
   const { world, phone, alice } = await makeAlice()
-  const { device, request } = await ask(world, new Map())
+  const { device, request } = await query(world, new Map())
   await approve(phone, alice, request.lobbyId)
   await poll(world)
   const app = await request.account
@@ -339,7 +339,7 @@ test("an app that was let in stays on the device when somebody else gets the acc
 
 test('a voucher that a refused approval was given lets the next one in, and is kept only then', async t => {
   const { world, phone, alice } = await makeAlice()
-  const { device, request } = await ask(world, new Map(), '')
+  const { device, request } = await query(world, new Map(), '')
   const record = world.server.db.login(alice.stash.loginId)
   if (record === undefined) throw new Error('The server has no login')
   world.server.db.saveLogin({ ...record, otpKey: 'MFRGGZDFMZTWQ2LK', otpTimeout: 604_800 })

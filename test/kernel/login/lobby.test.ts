@@ -140,10 +140,10 @@ test('an info server in trouble is reported, and the id of the app is its name [
 })
 
 test('one of the info servers is asked, whichever is drawn', async t => {
-  const asked: string[] = []
+  const requested: string[] = []
   const { services } = await openDevice(makeLoginWorld())
   const fetch = async (url: string): Promise<FetchReply> => {
-    asked.push(url)
+    requested.push(url)
     return { status: 404, headers: {}, text: '' }
   }
   for (const drawn of [0, 1, 5]) {
@@ -152,12 +152,12 @@ test('one of the info servers is asked, whichever is drawn', async t => {
     t.deepEqual(await fetchAppDisplay({ ...services, io, config }, 'app'), { displayName: 'app' })
   }
   t.deepEqual(
-    asked.map(url => url.slice(0, 9)),
+    requested.map(url => url.slice(0, 9)),
     ['https://a', 'https://b', 'https://c']
   )
   const io = { ...services.io, fetch }
   t.deepEqual(await fetchAppDisplay({ ...services, io }, 'app'), { displayName: 'app' })
-  t.is(asked.length, 3, 'without a server nobody is asked')
+  t.is(requested.length, 3, 'without a server nobody is asked')
 })
 
 test('a lobby that is named after another request is an integrity error [5.34] [8.65]', async t => {

@@ -4,15 +4,15 @@ import { loginFetch, type ServerServices } from '../../../kernel/login/server.ts
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
-interface Asked {
+interface Requested {
   readonly url: string
   readonly options: FetchOptions
 }
 
-const portOf = (text: string, asked: Asked[] = [], apiKey = 'key'): ServerServices => ({
+const portOf = (text: string, requested: Requested[] = [], apiKey = 'key'): ServerServices => ({
   io: makeRepoIo({
     fetch: async (url, options = {}) => {
-      asked.push({ url, options })
+      requested.push({ url, options })
       return { status: 418, headers: {}, text }
     }
   }),
@@ -23,16 +23,16 @@ const reply = (status_code: number, results?: unknown): string =>
   JSON.stringify({ status_code, message: 'Why', results })
 
 test('a request has exactly the headers of the protocol, and a body unless it is a GET [7.1]', async t => {
-  const asked: Asked[] = []
-  t.deepEqual(await loginFetch(portOf(reply(0, { a: 1 }), asked), 'POST', '/v2/x', { b: 2 }), { a: 1 })
-  await loginFetch(portOf(reply(0), asked, ''), 'GET', '/v2/x', { b: 2 })
-  await loginFetch(portOf(reply(0), asked), 'DELETE', '/v2/x', {})
-  t.is(asked[0]?.url, 'https://login.example.edge.app/api/v2/x')
+  const requested: Requested[] = []
+  t.deepEqual(await loginFetch(portOf(reply(0, { a: 1 }), requested), 'POST', '/v2/x', { b: 2 }), { a: 1 })
+  await loginFetch(portOf(reply(0), requested, ''), 'GET', '/v2/x', { b: 2 })
+  await loginFetch(portOf(reply(0), requested), 'DELETE', '/v2/x', {})
+  t.is(requested[0]?.url, 'https://login.example.edge.app/api/v2/x')
   const headers = { 'content-type': 'application/json', accept: 'application/json' }
-  t.deepEqual(asked[0]?.options.headers, { ...headers, authorization: 'Token key' })
-  t.is(asked[1]?.options.headers?.authorization, 'Token 4248c1bf41e53b840a5fdb2c872dd3ade525e66d')
+  t.deepEqual(requested[0]?.options.headers, { ...headers, authorization: 'Token key' })
+  t.is(requested[1]?.options.headers?.authorization, 'Token 4248c1bf41e53b840a5fdb2c872dd3ade525e66d')
   t.deepEqual(
-    asked.map(({ options }) => options.body),
+    requested.map(({ options }) => options.body),
     ['{"b":2}', undefined, '{}']
   )
 })
@@ -100,13 +100,13 @@ test('a server that cannot be reached, or is silent for 30 seconds, is a network
     }
   })
   let error: unknown
-  const asked = loginFetch({ ...down, io: silent }, 'POST', '/v2/x').catch(failure => {
+  const requested = loginFetch({ ...down, io: silent }, 'POST', '/v2/x').catch(failure => {
     error = failure
   })
   await clock.advance(29_999)
   t.is(error, undefined)
   await clock.advance(1)
-  await asked
+  await requested
   t.like(error, expected)
   t.true(isAborted)
 

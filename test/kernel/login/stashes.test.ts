@@ -26,10 +26,10 @@ const BOX = { encryptionType: 0, data_base64: 'AAAA', iv_hex: '00' }
 test('logins are listed last used first, and saving one puts it first [3.13]', async t => {
   const world = makeLoginWorld()
   const { stashes, files, services } = await openDevice(world)
-  const told: string[][] = []
-  services.hooks.usersChanged.tap('test', users => void told.push(users.map(user => user.username ?? '')))
+  const reported: string[][] = []
+  services.hooks.usersChanged.tap('test', users => void reported.push(users.map(user => user.username ?? '')))
   for (const n of [2, 3, 1]) await stashes.save(stashOf(n))
-  t.deepEqual(told.at(-1), ['user 1', 'user 3', 'user 2'])
+  t.deepEqual(reported.at(-1), ['user 1', 'user 3', 'user 2'])
   const again = await openDevice(world, files)
   t.deepEqual(
     again.stashes.localUsers().map(({ username }) => username),
@@ -42,13 +42,13 @@ test('logins are listed last used first, and saving one puts it first [3.13]', a
 
 test('who is told of the users of a device hears when each logged in last, where that is known', async t => {
   const { stashes, services } = await openDevice(makeLoginWorld())
-  const told: (readonly UserSnapshot[])[] = []
-  services.hooks.usersChanged.tap('test', users => void told.push(users))
+  const reported: (readonly UserSnapshot[])[] = []
+  services.hooks.usersChanged.tap('test', users => void reported.push(users))
   const { lastLogin: _never, ...first } = stashOf(1)
   const { username: _, ...second } = stashOf(2, { pin2Key: base64(3), pin2TextBox: BOX })
   await stashes.save(second)
   await stashes.save(first)
-  t.deepEqual(told.at(-1), [
+  t.deepEqual(reported.at(-1), [
     { loginId: base58Of(idOf(1)), isPinLoginEnabled: false, isLoggedIn: false, username: 'user 1' },
     { loginId: base58Of(idOf(2)), isPinLoginEnabled: true, isLoggedIn: false, lastLogin: second.lastLogin }
   ] as never)
@@ -205,8 +205,8 @@ test('changes queue up, and a full disk leaves disk and memory as they were', as
 
 test('a user who is logged in cannot be removed; afterwards nothing of it stays [5.13]', async t => {
   const { stashes, files, services } = await openDevice(makeLoginWorld())
-  const told: (boolean | undefined)[] = []
-  services.hooks.usersChanged.tap('test', users => void told.push(users[0]?.isLoggedIn))
+  const reported: (boolean | undefined)[] = []
+  services.hooks.usersChanged.tap('test', users => void reported.push(users[0]?.isLoggedIn))
   await stashes.save(stashOf(1))
   const close = stashes.markOpen(base64(1))
   const loginId = base58Of(idOf(1))
@@ -217,7 +217,7 @@ test('a user who is logged in cannot be removed; afterwards nothing of it stays 
   close()
   close()
   await stashes.remove(loginId)
-  t.deepEqual(told, [false, true, false, undefined])
+  t.deepEqual(reported, [false, true, false, undefined])
   t.deepEqual([...files.keys()], [])
   await t.throwsAsync(stashes.remove(loginId), { code: 'USER_NOT_ON_DEVICE' })
 })

@@ -57,7 +57,7 @@ const refusalOf = async (scene: Scene): Promise<WalletError<'OTP'>['details']> =
   throw new Error('The login was not refused')
 }
 
-const askForReset = async (scene: Scene): Promise<Date> => {
+const requestReset = async (scene: Scene): Promise<Date> => {
   const { resetToken = '' } = await refusalOf(scene)
   return requestOtpReset(scene.other.services, { username: ALICE.username, resetToken })
 }
@@ -109,7 +109,7 @@ test('switching on again changes the timeout and keeps the key, so that no devic
 test('switching off clears key, timeout, reset date and reset token, here and on the server [4.5]', async t => {
   const scene = await makeScene()
   const { world, owner } = scene
-  await askForReset(scene)
+  await requestReset(scene)
   await owner.login.refresh()
   t.truthy(owner.twoFactor.status.otpResetDate)
   await owner.twoFactor.disableOtp()
@@ -128,11 +128,11 @@ test('switching off clears key, timeout, reset date and reset token, here and on
 test('a reset sets its date to now plus the timeout, which the owner hears of and can cancel [4.3] [4.4] [7.18]', async t => {
   const scene = await makeScene(3600)
   const { world, owner } = scene
-  const date = await askForReset(scene)
+  const date = await requestReset(scene)
   t.is(date.getTime(), world.clock.now() + 3_600_000)
   t.deepEqual(Object.keys(lastBody(world, 'DELETE /api/v2/login/otp')).sort(), ['otpResetAuth', 'userId'])
   await world.clock.advance(60_000)
-  t.is((await askForReset(scene)).getTime(), date.getTime())
+  t.is((await requestReset(scene)).getTime(), date.getTime())
   t.is((await refusalOf(scene)).resetDate, date.toISOString())
 
   await owner.login.refresh()
@@ -143,7 +143,7 @@ test('a reset sets its date to now plus the timeout, which the owner hears of an
   t.is(owner.twoFactor.status.otpResetDate, undefined)
   t.is(recordOf(world).otpResetDate, undefined)
 
-  await askForReset(scene)
+  await requestReset(scene)
   await owner.login.refresh()
   await owner.twoFactor.enableOtp(3600)
   t.is(owner.twoFactor.status.otpResetDate, undefined)
@@ -271,7 +271,7 @@ const knocks: readonly Knock[] = [
   {
     title: 'no key, a moment before the reset takes effect',
     arrange: async scene => {
-      await askForReset(scene)
+      await requestReset(scene)
       await scene.world.clock.advance(WEEK_MS - 1000)
     },
     outcome: 'OTP'
@@ -279,7 +279,7 @@ const knocks: readonly Knock[] = [
   {
     title: 'no key, when the reset takes effect',
     arrange: async scene => {
-      await askForReset(scene)
+      await requestReset(scene)
       await verdict('rejectVoucher')(scene)
       await scene.world.clock.advance(WEEK_MS)
     },
@@ -288,7 +288,7 @@ const knocks: readonly Knock[] = [
   {
     title: 'no key, when a cancelled reset would have taken effect',
     arrange: async scene => {
-      await askForReset(scene)
+      await requestReset(scene)
       await scene.owner.login.refresh()
       await scene.owner.twoFactor.cancelOtpReset()
       await verdict('rejectVoucher')(scene)
@@ -608,13 +608,13 @@ test('forgetting an account forgets its two-factor keys, and a refused one is no
   const { loginId } = owner.login.stash
   world.server.db.saveLogin({ ...recordOf(world), otpKey: 'MFRGGZDFMZTWQ2LK' })
   await t.throwsAsync(owner.login.refresh(), { code: 'OTP' })
-  const asked = (): number => world.requests.filter(({ route }) => route === 'POST /api/v2/login').length
+  const requested = (): number => world.requests.filter(({ route }) => route === 'POST /api/v2/login').length
   const { stashes } = owner
   await stashes.update(loginId, stash => stash && { ...stash, otpKey: 'AAAAAAAA' })
   await t.throwsAsync(owner.login.refresh(), { code: 'OTP' })
-  const before = asked()
+  const before = requested()
   await t.throwsAsync(owner.login.refresh(), { code: 'OTP' })
-  t.is(asked(), before + 1)
+  t.is(requested(), before + 1)
   t.true([...owner.files.keys()].some(path => path.includes('otpKeys/')))
   owner.login.close()
   await stashes.remove(owner.login.rootLoginId)

@@ -53,14 +53,14 @@ test('the suite runs where code cannot be made from text, as a page with a stric
 
 test('asked: the first defined answer wins, in the order of the taps', async t => {
   const { hooks } = setUp()
-  const asked: string[] = []
+  const requested: string[] = []
   const tools = hooks.makeTools.for('coin')
-  tools.tapPromise('late', async () => void asked.push('late'))
-  tools.tapPromise({ name: 'early', stage: -1 }, async () => void asked.push('early'))
+  tools.tapPromise('late', async () => void requested.push('late'))
+  tools.tapPromise({ name: 'early', stage: -1 }, async () => void requested.push('early'))
   tools.tapPromise('answers', async () => ({ marker: 1 }) as never)
-  tools.tapPromise('never', async () => void asked.push('never'))
+  tools.tapPromise('never', async () => void requested.push('never'))
   t.deepEqual(await tools.promise(), { marker: 1 } as never)
-  t.deepEqual(asked, ['early', 'late'])
+  t.deepEqual(requested, ['early', 'late'])
   t.is(await hooks.makeTools.for('other').promise(), undefined)
 })
 
@@ -86,30 +86,30 @@ test("asked: a plugin's own catalogue error reaches the caller unchanged", async
 test('gathered: each plugin has a desk of its own, and one that fails does not stop the others', async t => {
   const { hooks, faults } = setUp()
   const offers: string[] = []
-  const desks = {
+  const contexts = {
     contextFor: (pluginId: string): RateContext => ({
       wanted: [],
       signal: new AbortController().signal,
       offer: pair => void offers.push(`${pluginId} ${pair.fromCurrency}`)
     })
   }
-  const offer = async (desk: RateContext, code: string): Promise<void> =>
-    desk.offer({ fromCurrency: code, toCurrency: 'iso:USD' }, 1)
+  const offer = async (tapContext: RateContext, code: string): Promise<void> =>
+    tapContext.offer({ fromCurrency: code, toCurrency: 'iso:USD' }, 1)
   // The kernel's type speaks of all desks; a host hands each plugin its own.
-  const tap = (id: string, fn: (desk: RateContext) => Promise<void>): void =>
+  const tap = (id: string, fn: (tapContext: RateContext) => Promise<void>): void =>
     rateHost(id, { hooks, io, disk, log, options: {}, onFault() {} }).hooks.fetchRates.tapPromise(
       'another name',
       fn
     )
-  tap('a', desk => offer(desk, 'BTC'))
+  tap('a', tapContext => offer(tapContext, 'BTC'))
   tap('bad', () => {
     throw new Error('no')
   })
   tap('rejects', async () => {
     throw new Error('no')
   })
-  tap('b', desk => offer(desk, 'ETH'))
-  await hooks.fetchRates.promise(desks)
+  tap('b', tapContext => offer(tapContext, 'ETH'))
+  await hooks.fetchRates.promise(contexts)
   t.deepEqual(offers, ['a BTC', 'b ETH'])
   t.deepEqual(
     faults.map(({ pluginId, hook }) => `${pluginId} ${hook}`),
@@ -119,11 +119,11 @@ test('gathered: each plugin has a desk of its own, and one that fails does not s
 
 test('gathered: who has no desk is not asked, and whoever holds the desks hears how each plugin ended', async t => {
   const { hooks, faults } = setUp()
-  const asked: string[] = []
+  const requested: string[] = []
   const ended: string[] = []
   for (const id of ['busy', 'good', 'known', 'bad']) {
     hooks.fetchQuotes.tapPromise(id, async () => {
-      asked.push(id)
+      requested.push(id)
       if (id !== 'good') throw new Error(`no ${id}`)
     })
   }
@@ -134,7 +134,7 @@ test('gathered: who has no desk is not asked, and whoever holds the desks hears 
       return id === 'known'
     }
   })
-  t.deepEqual(asked, ['good', 'known', 'bad'])
+  t.deepEqual(requested, ['good', 'known', 'bad'])
   t.deepEqual(ended.sort(), ['bad: no bad', 'good', 'known: no known'])
   t.deepEqual(
     faults.map(({ pluginId }) => pluginId),
@@ -145,14 +145,14 @@ test('gathered: who has no desk is not asked, and whoever holds the desks hears 
 test('gated: the error of a policy is the verdict, unchanged, and later policies are not asked', async t => {
   const { hooks, faults } = setUp()
   const verdict = new WalletError('SIGN_REFUSED', { pluginId: 'limit', reason: 'too much' })
-  let asked = 0
-  hooks.beforeSign.tapPromise('allows', async () => void asked++)
+  let requested = 0
+  hooks.beforeSign.tapPromise('allows', async () => void requested++)
   hooks.beforeSign.tapPromise('limit', async () => {
     throw verdict
   })
-  hooks.beforeSign.tapPromise('later', async () => void asked++)
+  hooks.beforeSign.tapPromise('later', async () => void requested++)
   t.is(await t.throwsAsync(hooks.beforeSign.promise(spend)), verdict)
-  t.is(asked, 1)
+  t.is(requested, 1)
   t.deepEqual(faults, [])
 })
 
@@ -171,13 +171,13 @@ test('piped: a value goes through every tap, and past one that fails', t => {
 
 test('observed: everyone hears, also after one that throws', t => {
   const { hooks, faults } = setUp()
-  const heard: string[] = []
+  const received: string[] = []
   hooks.transactionsChanged.tap('a', () => {
     throw new Error('no')
   })
-  hooks.transactionsChanged.tap('b', ({ walletId }) => void heard.push(walletId))
+  hooks.transactionsChanged.tap('b', ({ walletId }) => void received.push(walletId))
   hooks.transactionsChanged.call({ walletId: 'w', created: [], changed: [] })
-  t.deepEqual(heard, ['w'])
+  t.deepEqual(received, ['w'])
   t.deepEqual(
     faults.map(({ pluginId }) => pluginId),
     ['a']
@@ -257,10 +257,10 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
       )
     }
   }
-  const told = Object.entries(hookTable).filter(([, { tappedBy }]) => tappedBy === 'observer')
+  const reported = Object.entries(hookTable).filter(([, { tappedBy }]) => tappedBy === 'observer')
   t.deepEqual(
     Object.keys(hosts.observer.hooks).sort(),
-    ['closing', 'ready', ...told.map(([name]) => name)].sort()
+    ['closing', 'ready', ...reported.map(([name]) => name)].sort()
   )
 })
 

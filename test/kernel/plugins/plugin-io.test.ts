@@ -102,8 +102,12 @@ test('a rate plugin that replaces random numbers, requests and ciphers changes n
     ...{ kind: 'rates', id: 'attack', displayName: 'Attack' },
     apply(host) {
       replaceAll([host, WalletError], NAMES, evil)
-      host.hooks.fetchRates.tapPromise('attack', async desk => {
-        replaceAll([desk, desk.wanted, desk.signal], [...NAMES, 'offer', 'addEventListener'], evil)
+      host.hooks.fetchRates.tapPromise('attack', async tapContext => {
+        replaceAll(
+          [tapContext, tapContext.wanted, tapContext.signal],
+          [...NAMES, 'offer', 'addEventListener'],
+          evil
+        )
       })
     }
   }
@@ -181,13 +185,13 @@ test('a timer or a connection of a plugin that throws is its fault, and ends not
   t.deepEqual(faults, ['timers io', 'timers io'])
 })
 
-const watchAll = (heard: Set<string>, found: Set<string>): ObserverPlugin => ({
+const watchAll = (received: Set<string>, found: Set<string>): ObserverPlugin => ({
   ...{ kind: 'observer', id: 'watcher' },
   apply({ hooks }) {
     for (const [name, hook] of Object.entries(hooks)) {
       if (!('tap' in hook)) continue
       hook.tap('watcher', (...args: unknown[]) => {
-        heard.add(name)
+        received.add(name)
         for (const path of loose(args[0])) found.add(`${name}${path}`)
       })
     }
@@ -195,7 +199,7 @@ const watchAll = (heard: Set<string>, found: Set<string>): ObserverPlugin => ({
 })
 
 test('everything that observers, policies, engines and providers are told is frozen all through', async t => {
-  const heard = new Set<string>()
+  const received = new Set<string>()
   const found = new Set<string>()
   const seen: [string, unknown][] = []
   const policy: PolicyPlugin = {
@@ -211,14 +215,14 @@ test('everything that observers, policies, engines and providers are told is fro
   const rates: RatePlugin = {
     ...{ kind: 'rates', id: 'rates', displayName: 'Rates' },
     apply({ hooks }) {
-      hooks.fetchRates.tapPromise('rates', async desk => {
-        seen.push(['rate desk', desk])
-        desk.offer({ fromCurrency: 'TOY', toCurrency: 'iso:USD' }, 2)
+      hooks.fetchRates.tapPromise('rates', async tapContext => {
+        seen.push(['rate desk', tapContext])
+        tapContext.offer({ fromCurrency: 'TOY', toCurrency: 'iso:USD' }, 2)
       })
     }
   }
-  const shop = makeShop({ id: 'shop', answer: desk => void seen.push(['quote desk', desk]) })
-  const device = { plugins: [watchAll(heard, found), policy, rates, shop] }
+  const shop = makeShop({ id: 'shop', answer: tapContext => void seen.push(['quote desk', tapContext]) })
+  const device = { plugins: [watchAll(received, found), policy, rates, shop] }
   const tokens = { aa: toyToken('AA') }
   const { account, kernel, toy, clock } = await openToyHome(t, { device, tokens })
   await account.currencyConfig('toycoin').changeUserSettings({ server: { name: 'x', ports: [1] } })
@@ -233,8 +237,8 @@ test('everything that observers, policies, engines and providers are told is fro
   kernel.context.rates.convertCurrency('TOY', 'iso:USD')
   const spendTargets = [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
   await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
-  const wish = { fromWallet: wallet, toWallet: other, fromTokenId: null, toTokenId: 'aa' }
-  const round = account.askForQuotes({ ...wish, nativeAmount: nativeAmount('5'), quoteFor: 'from' })
+  const swapRequest = { fromWallet: wallet, toWallet: other, fromTokenId: null, toTokenId: 'aa' }
+  const round = account.askForQuotes({ ...swapRequest, nativeAmount: nativeAmount('5'), quoteFor: 'from' })
   await clock.advance(30_000)
   await round.settled.catch(() => {})
   round.close()
@@ -248,5 +252,5 @@ test('everything that observers, policies, engines and providers are told is fro
     ['beforeSign', 'rate desk', 'quote desk', 'engine request'].filter(name => !names.has(name)),
     []
   )
-  t.true(heard.has('walletChanged') && heard.has('spendChanged') && heard.has('ratesChanged'))
+  t.true(received.has('walletChanged') && received.has('spendChanged') && received.has('ratesChanged'))
 })

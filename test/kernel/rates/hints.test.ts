@@ -8,20 +8,20 @@ import { openToyHome, toyToken } from '../../helpers/toy-home.ts'
 const FILE = 'rateHintCache.json'
 const namesOf = (pairs: readonly RatePair[] | undefined): string[] =>
   (pairs ?? []).map(({ fromCurrency, toCurrency }) => `${fromCurrency} ${toCurrency}`)
-const lastOf = ({ asked }: ToySource): string[] => namesOf(asked.at(-1))
+const lastOf = ({ requested }: ToySource): string[] => namesOf(requested.at(-1))
 
 test('while nothing is known to be wanted, BTC, BCH and ETH are asked for in 159 fiat currencies [9.21]', async t => {
   const source = toySource('one', [])
   const { rates } = await openRateHome(t, { plugins: [source] })
   await rates.refresh()
-  const asked = lastOf(source)
-  t.is(asked.length, 477)
-  t.is(new Set(asked).size, 477)
+  const requested = lastOf(source)
+  t.is(requested.length, 477)
+  t.is(new Set(requested).size, 477)
   t.deepEqual(
-    [asked[0], asked[158], asked[159], asked[476]],
+    [requested[0], requested[158], requested[159], requested[476]],
     ['BTC iso:AED', 'BTC iso:ZMW', 'BCH iso:AED', 'ETH iso:ZMW']
   )
-  t.true(asked.every(name => /^(BTC|BCH|ETH) iso:[A-Z]{3}$/.test(name)))
+  t.true(requested.every(name => /^(BTC|BCH|ETH) iso:[A-Z]{3}$/.test(name)))
   t.deepEqual(rates.hints.list(), [], 'they are nobody’s wish')
 })
 

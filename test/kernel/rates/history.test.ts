@@ -7,25 +7,25 @@ const DAY_MS = 86_400_000
 const DATE = new Date('2024-02-29T12:00:00.000Z')
 
 interface Historian extends RatePlugin {
-  readonly desks: HistoricRateContext[]
+  readonly contexts: HistoricRateContext[]
 }
 
 const historian = (
   id: string,
-  answer: (desk: HistoricRateContext) => void | Promise<void>,
+  answer: (tapContext: HistoricRateContext) => void | Promise<void>,
   more: Partial<RatePlugin> = {}
 ): Historian => {
-  const desks: HistoricRateContext[] = []
+  const contexts: HistoricRateContext[] = []
   return {
     kind: 'rates',
     id,
     displayName: id,
     ...more,
-    desks,
+    contexts,
     apply({ hooks }) {
-      hooks.fetchHistoricRates.tapPromise(id, async desk => {
-        desks.push(desk)
-        await answer(desk)
+      hooks.fetchHistoricRates.tapPromise(id, async tapContext => {
+        contexts.push(tapContext)
+        await answer(tapContext)
       })
     }
   }
@@ -35,9 +35,9 @@ const historian = (
 const offering = (id: string, rate: number, daysAfter = 0, more: Partial<RatePlugin> = {}): Historian =>
   historian(
     id,
-    desk => {
-      for (const { date, ...pair } of desk.wanted)
-        desk.offer({ ...pair, date: new Date(date.getTime() + daysAfter * DAY_MS) }, rate)
+    tapContext => {
+      for (const { date, ...pair } of tapContext.wanted)
+        tapContext.offer({ ...pair, date: new Date(date.getTime() + daysAfter * DAY_MS) }, rate)
     },
     more
   )
@@ -48,7 +48,7 @@ test('a rate of the past comes from a provider that has it, with its date, and i
   const expected = { ...USD, rate: 61_000, source: 'past', at: DATE.getTime() / 1000 + 43_200 }
   t.deepEqual(await rates.historicRate(USD, DATE), expected)
   t.deepEqual(await rates.historicRate(USD, new Date(DATE)), expected)
-  t.is(source.desks.length, 1)
+  t.is(source.contexts.length, 1)
   t.is(rates.getSnapshot().pairCount, 0, 'it is no rate of the present')
 })
 
@@ -57,7 +57,7 @@ test('nobody has it: there is none, and it is asked for again', async t => {
   const { rates } = await openRateHome(t, { plugins: [source] })
   t.is(await rates.historicRate(USD, DATE), undefined)
   t.is(await rates.historicRate(USD, DATE), undefined)
-  t.is(source.desks.length, 2)
+  t.is(source.contexts.length, 2)
   const alone = await openRateHome(t)
   t.is(await alone.rates.historicRate(USD, DATE), undefined)
 })
@@ -79,7 +79,7 @@ test('questions of one moment are one question, a hundred pairs at a time', asyn
   const dates = Array.from({ length: 250 }, (_, at) => new Date(DATE.getTime() + at * DAY_MS))
   const answers = await Promise.all([...dates, ...dates].map(date => rates.historicRate(USD, date)))
   t.deepEqual(
-    source.desks.map(({ wanted }) => wanted.length),
+    source.contexts.map(({ wanted }) => wanted.length),
     [100, 100, 50]
   )
   t.deepEqual(
@@ -93,21 +93,21 @@ test('a thousand answers are remembered', async t => {
   const { rates } = await openRateHome(t, { plugins: [source] })
   const dates = Array.from({ length: 1001 }, (_, at) => new Date(DATE.getTime() + at * DAY_MS))
   await Promise.all(dates.map(date => rates.historicRate(USD, date)))
-  const count = source.desks.length
+  const count = source.contexts.length
   await rates.historicRate(USD, dates[1] ?? DATE)
-  t.is(source.desks.length, count)
+  t.is(source.contexts.length, count)
   await rates.historicRate(USD, dates[0] ?? DATE)
-  t.is(source.desks.length, count + 1, 'the oldest is forgotten')
+  t.is(source.contexts.length, count + 1, 'the oldest is forgotten')
 })
 
 test('after 5 s what there is counts; without any, whatever comes later', async t => {
-  const slow = historian('slow', async desk => {
+  const slow = historian('slow', async tapContext => {
     await new Promise<void>(resolve => void clock.after(8000, resolve))
-    for (const pair of desk.wanted) desk.offer(pair, 2)
+    for (const pair of tapContext.wanted) tapContext.offer(pair, 2)
   })
-  const quick = historian('quick', desk => {
-    const [pair] = desk.wanted
-    if (pair?.fromCurrency === 'BTC') desk.offer(pair, 1)
+  const quick = historian('quick', tapContext => {
+    const [pair] = tapContext.wanted
+    if (pair?.fromCurrency === 'BTC') tapContext.offer(pair, 1)
   })
   const { rates, clock } = await openRateHome(t, { plugins: [slow, quick] })
   const known = rates.historicRate(USD, DATE)
@@ -123,13 +123,13 @@ test('a provider that still answers is not asked the next question', async t => 
   const quick = offering('quick', 1)
   const { rates, clock, lines } = await openRateHome(t, { plugins: [hanging, quick] })
   for (const hours of [0, 1, 2]) {
-    const asking = rates.historicRate(USD, new Date(DATE.getTime() + hours * 3_600_000))
+    const pendingQuery = rates.historicRate(USD, new Date(DATE.getTime() + hours * 3_600_000))
     await clock.advance(5000)
-    t.is((await asking)?.source, 'quick')
+    t.is((await pendingQuery)?.source, 'quick')
   }
-  t.deepEqual([hanging.desks.length, quick.desks.length], [1, 3])
+  t.deepEqual([hanging.contexts.length, quick.contexts.length], [1, 3])
   await clock.advance(15_000)
-  t.true(hanging.desks[0]?.signal.aborted, 'given up after 30 s')
+  t.true(hanging.contexts[0]?.signal.aborted, 'given up after 30 s')
   t.is(lines.filter(({ source }) => source === 'hanging').length, 1)
 })
 
@@ -145,7 +145,7 @@ test('a provider that fails is only logged, a bad entry is its fault, and a reti
   ]
   for (const [pair, rate] of bad) {
     const { rates, faults } = await openRateHome(t, {
-      plugins: [historian('bad', desk => desk.offer(pair as never, rate as never))]
+      plugins: [historian('bad', tapContext => tapContext.offer(pair as never, rate as never))]
     })
     t.is(await rates.historicRate(USD, DATE), undefined)
     t.deepEqual(faults, [
@@ -157,7 +157,7 @@ test('a provider that fails is only logged, a bad entry is its fault, and a reti
     plugins: [historian('down', () => Promise.reject(new Error('down'))), retired, offering('good', 2)]
   })
   t.is((await rates.historicRate(USD, DATE))?.source, 'good')
-  t.deepEqual([faults.length, retired.desks.length], [0, 0])
+  t.deepEqual([faults.length, retired.contexts.length], [0, 0])
   t.deepEqual(
     lines.map(({ source, level }) => [source, level]),
     [['down', 'warn']]
@@ -167,7 +167,9 @@ test('a provider that fails is only logged, a bad entry is its fault, and a reti
 test('an offer for another pair answers nobody', async t => {
   const { rates, faults } = await openRateHome(t, {
     plugins: [
-      historian('other', desk => desk.offer({ fromCurrency: 'iso:USD', toCurrency: 'BTC', date: DATE }, 1))
+      historian('other', tapContext =>
+        tapContext.offer({ fromCurrency: 'iso:USD', toCurrency: 'BTC', date: DATE }, 1)
+      )
     ]
   })
   t.is(await rates.historicRate(USD, DATE), undefined)
@@ -191,8 +193,8 @@ test('who waits while the kernel closes hears that there is none', async t => {
   const { rates, kernel, clock } = await openRateHome(t, {
     plugins: [historian('hanging', () => new Promise<void>(() => {}))]
   })
-  const asking = rates.historicRate(USD, DATE)
+  const pendingQuery = rates.historicRate(USD, DATE)
   await clock.advance(0)
   await kernel.close()
-  t.is(await asking, undefined)
+  t.is(await pendingQuery, undefined)
 })

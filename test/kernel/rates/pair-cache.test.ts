@@ -39,9 +39,9 @@ test('pairs are written at most every five minutes, and at the end', async t => 
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
   let rate = 0
-  const source = toySource('one', desk => {
+  const source = toySource('one', tapContext => {
     rate += 1
-    desk.offer(USD, rate)
+    tapContext.offer(USD, rate)
   })
   const { rates, clock, kernel } = await openRateHome(t, { plugins: [source], disk })
   const written = () => JSON.parse(files.get(FILE) ?? '{"pairs":[]}').pairs[0]?.[3]
@@ -105,8 +105,8 @@ test('the file holds the newest 10,000 pairs', async t => {
   const files = new Map<string, string>()
   const clock = makeFakeClock()
   const offer = (id: string) =>
-    toySource(id, desk => {
-      for (let i = 0; i < 6000; i += 1) desk.offer(pairOf(`${id}${i}`, 'iso:USD'), 1)
+    toySource(id, tapContext => {
+      for (let i = 0; i < 6000; i += 1) tapContext.offer(pairOf(`${id}${i}`, 'iso:USD'), 1)
     })
   const old = await openRateHome(t, { plugins: [offer('old')], disk: memoryDisk(files), clock })
   await old.rates.refresh()

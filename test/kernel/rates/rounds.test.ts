@@ -37,7 +37,7 @@ test('a round that cannot even be put together is tried again after 30 s, and no
   t.is(reports.length, 1)
   isBroken = false
   await clock.advance(1)
-  t.deepEqual([reports.length, source.asked.length], [1, 1])
+  t.deepEqual([reports.length, source.requested.length], [1, 1])
 })
 
 test('who waits for a round is told when the kernel closes, also before all plugins are there', async t => {
@@ -53,12 +53,12 @@ test('who waits for a round is told when the kernel closes, also before all plug
 
 test('a trouble that lasts is told once, and again in other words or after an answer', async t => {
   let say = 'no network'
-  const source = toySource('bad', desk => {
-    if (say === 'bad pair') desk.offer(USD, -1)
+  const source = toySource('bad', tapContext => {
+    if (say === 'bad pair') tapContext.offer(USD, -1)
     else if (say !== '') throw new Error(say)
   })
   const { rates, lines, faults } = await openRateHome(t, { plugins: [source] })
-  const told: number[][] = []
+  const reported: number[][] = []
   for (say of [
     'no network',
     'no network',
@@ -73,9 +73,9 @@ test('a trouble that lasts is told once, and again in other words or after an an
     'bad pair'
   ]) {
     await rates.refresh()
-    told.push([lines.filter(({ level }) => level === 'warn').length, faults.length])
+    reported.push([lines.filter(({ level }) => level === 'warn').length, faults.length])
   }
-  t.deepEqual(told, [
+  t.deepEqual(reported, [
     ...[
       [1, 0],
       [1, 0],
@@ -103,7 +103,7 @@ test('a source whose options are not enough is not asked, and shows why', async 
   const { rates, lines } = await openRateHome(t, { plugins: [plugin] })
   await rates.refresh()
   await rates.historicRate(USD, new Date(0))
-  t.deepEqual([source.asked.length, lines.length], [0, 0])
+  t.deepEqual([source.requested.length, lines.length], [0, 0])
   t.deepEqual(rates.getSnapshot().providers, [
     {
       pluginId: 'keyed',
@@ -124,8 +124,8 @@ test('a rate of the future, left by a clock that was set back, is old and stale,
     { timerCount: { get: () => still.timerCount } }
   )
   let isUp = true
-  const silent = toySource('silent', desk => {
-    if (isUp) desk.offer(USD, 1)
+  const silent = toySource('silent', tapContext => {
+    if (isUp) tapContext.offer(USD, 1)
   })
   const { rates } = await openRateHome(t, {
     plugins: [silent, toySource('steady', [['BTC', 'iso:USD', 2]])],

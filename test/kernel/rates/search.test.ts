@@ -269,19 +269,19 @@ test('a search serves many conversions, until pairs change or five seconds have 
     ['s1', 'BTC', 'iso:USD', 1, NOW],
     ['s1', 'ETH', 'iso:USD', 2, NOW]
   ])
-  const ask = (now: number): void => {
+  const query = (now: number): void => {
     for (const code of ['BTC', 'ETH', 'BTC']) table.rateOf(code, 'iso:USD', { now })
   }
-  ask(NOW)
-  ask(NOW + 5)
+  query(NOW)
+  query(NOW + 5)
   t.is(found.length, 2, 'two conversions, each computed once')
   t.is(found[0]?.search, found[1]?.search, 'by one search')
-  ask(NOW + 6)
+  query(NOW + 6)
   t.is(found.length, 4, 'ages have grown')
   table.put([snapshotOf(['s2', 'BTC', 'iso:USD', 1, NOW])])
-  ask(NOW + 6)
+  query(NOW + 6)
   t.is(found.length, 6, 'pairs have come')
-  ask(NOW - 100)
+  query(NOW - 100)
   t.is(found.length, 8, 'the clock was set back')
 })
 

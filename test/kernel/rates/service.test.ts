@@ -3,7 +3,7 @@ import type { RateContext } from '../../../kernel/index.ts'
 import { openRateHome, pairOf, toySource } from '../../helpers/rate-home.ts'
 
 const USD = pairOf('BTC', 'iso:USD')
-const later = (desk: RateContext, rate: number): void => desk.offer(USD, rate)
+const later = (tapContext: RateContext, rate: number): void => tapContext.offer(USD, rate)
 const statesOf = (providers: readonly { pluginId: string; state: string }[]): string[] =>
   providers.map(({ pluginId, state }) => `${pluginId} ${state}`)
 
@@ -11,25 +11,25 @@ test('rates are asked for while somebody wants them, every 30 s after each round
   const source = toySource('one', [['BTC', 'iso:USD', 50_000]])
   const { rates, clock } = await openRateHome(t, { plugins: [source] })
   await clock.advance(120_000)
-  t.is(source.asked.length, 0, 'nobody wants any')
+  t.is(source.requested.length, 0, 'nobody wants any')
   t.is(clock.timerCount, 0)
 
   const release = rates.want([USD])
   await clock.advance(0)
-  t.is(source.asked.length, 1, 'at once')
-  t.deepEqual(source.asked[0], [USD])
+  t.is(source.requested.length, 1, 'at once')
+  t.deepEqual(source.requested[0], [USD])
   t.is(rates.convertCurrency('BTC', 'iso:USD', 2), 100_000)
   await clock.advance(29_999)
-  t.is(source.asked.length, 1)
+  t.is(source.requested.length, 1)
   await clock.advance(1)
-  t.is(source.asked.length, 2)
+  t.is(source.requested.length, 2)
 
   release()
   t.is(clock.timerCount, 0)
   await clock.advance(120_000)
-  t.is(source.asked.length, 2)
+  t.is(source.requested.length, 2)
   await rates.refresh()
-  t.is(source.asked.length, 3, 'by hand')
+  t.is(source.requested.length, 3, 'by hand')
   t.is(clock.timerCount, 0)
 })
 
@@ -38,17 +38,17 @@ test('who wants what was asked for just now waits for the next round; who wants 
   const { rates, clock } = await openRateHome(t, { plugins: [source] })
   const releases = [rates.want([USD]), rates.want([USD]), rates.want()]
   await clock.advance(0)
-  t.is(source.asked.length, 1, 'three that begin together are one question')
+  t.is(source.requested.length, 1, 'three that begin together are one question')
   await clock.advance(10_000)
   for (const release of releases) release()
   rates.want([USD])
   await clock.advance(0)
-  t.is(source.asked.length, 1)
+  t.is(source.requested.length, 1)
   rates.want([pairOf('ETH', 'iso:USD')])
   await clock.advance(0)
-  t.deepEqual(source.asked[1], [USD, pairOf('ETH', 'iso:USD')])
+  t.deepEqual(source.requested[1], [USD, pairOf('ETH', 'iso:USD')])
   await clock.advance(30_000)
-  t.is(source.asked.length, 3)
+  t.is(source.requested.length, 3)
 })
 
 test('a wish that cannot be asked for makes no rounds of its own', async t => {
@@ -64,19 +64,25 @@ test('a wish that cannot be asked for makes no rounds of its own', async t => {
   await clock.advance(10_000)
   rates.want(odd)
   await clock.advance(19_999)
-  t.is(source.asked.length, 1)
+  t.is(source.requested.length, 1)
 })
 
 test('what came within 5 s is published together, and later answers singly [9.20]', async t => {
   const { rates, clock, changes } = await openRateHome(t, {
     plugins: [
       toySource('quick', [['BTC', 'iso:USD', 1]]),
-      toySource('slow', desk => new Promise(resolve => clockOf(() => resolve(later(desk, 2)), 4000))),
-      toySource('late', desk => new Promise(resolve => clockOf(() => resolve(later(desk, 3)), 7000))),
-      toySource('partly', async desk => {
-        desk.offer(USD, 4)
+      toySource(
+        'slow',
+        tapContext => new Promise(resolve => clockOf(() => resolve(later(tapContext, 2)), 4000))
+      ),
+      toySource(
+        'late',
+        tapContext => new Promise(resolve => clockOf(() => resolve(later(tapContext, 3)), 7000))
+      ),
+      toySource('partly', async tapContext => {
+        tapContext.offer(USD, 4)
         await new Promise<void>(resolve => clockOf(resolve, 9000))
-        desk.offer(pairOf('ETH', 'iso:USD'), 5)
+        tapContext.offer(pairOf('ETH', 'iso:USD'), 5)
       })
     ]
   })
@@ -87,8 +93,8 @@ test('what came within 5 s is published together, and later answers singly [9.20
   t.true(rates.getSnapshot().isRefreshing)
   t.is(rates.convertCurrency('BTC', 'iso:USD'), 0)
   await clock.advance(1)
-  const told = () => changes.map(({ pairs }) => pairs.map(({ source, rate }) => `${source} ${rate}`))
-  t.deepEqual(told(), [['quick 1', 'slow 2', 'partly 4']])
+  const reported = () => changes.map(({ pairs }) => pairs.map(({ source, rate }) => `${source} ${rate}`))
+  t.deepEqual(reported(), [['quick 1', 'slow 2', 'partly 4']])
   t.deepEqual(statesOf(rates.getSnapshot().providers), [
     'quick answered',
     'slow answered',
@@ -97,7 +103,7 @@ test('what came within 5 s is published together, and later answers singly [9.20
   ])
   t.false(rates.getSnapshot().isRefreshing)
   await clock.advance(5000)
-  t.deepEqual(told().slice(1), [['late 3'], ['partly 5']])
+  t.deepEqual(reported().slice(1), [['late 3'], ['partly 5']])
   t.deepEqual(statesOf(rates.getSnapshot().providers).slice(2), ['late answered', 'partly answered'])
   t.is(rates.getSnapshot().providers[3]?.pairCount, 2)
 })
@@ -124,16 +130,16 @@ test('a provider that still answers is not asked again, and one that never does 
   await clock.advance(5000)
   await rates.refresh()
   await rates.refresh()
-  t.is(quick.asked.length, 3)
-  t.is(hanging.asked.length, 1)
-  t.false(hanging.desks[0]?.signal.aborted)
+  t.is(quick.requested.length, 3)
+  t.is(hanging.requested.length, 1)
+  t.false(hanging.contexts[0]?.signal.aborted)
   await clock.advance(25_000)
-  t.true(hanging.desks[0]?.signal.aborted)
+  t.true(hanging.contexts[0]?.signal.aborted)
   t.like(rates.getSnapshot().providers[0], { state: 'failed', errorCode: 'DEADLINE' })
   t.is(lines.filter(({ source }) => source === 'hanging').length, 1)
   await clock.advance(10_000)
-  t.is(hanging.asked.length, 2)
-  hanging.desks[0]?.offer(USD, 9)
+  t.is(hanging.requested.length, 2)
+  hanging.contexts[0]?.offer(USD, 9)
   await clock.advance(5000)
   t.is(rates.convertCurrency('BTC', 'iso:USD'), 1, 'nobody hears it any more')
 })
@@ -145,17 +151,17 @@ test('a wish that is given up before it was asked for hurries nobody', async t =
   await clock.advance(0)
   rates.want([pairOf('ETH', 'iso:USD')])()
   await clock.advance(29_999)
-  t.is(source.asked.length, 1)
+  t.is(source.requested.length, 1)
   await clock.advance(1)
-  t.deepEqual(source.asked[1], [USD])
+  t.deepEqual(source.requested[1], [USD])
 })
 
 test('what a provider offers after its answer has ended is heard by nobody, good or bad', async t => {
   const source = toySource('one', [['BTC', 'iso:USD', 1]])
   const { rates, faults } = await openRateHome(t, { plugins: [source] })
   await rates.refresh()
-  source.desks[0]?.offer(USD, 2)
-  source.desks[0]?.offer(USD, Number.NaN)
+  source.contexts[0]?.offer(USD, 2)
+  source.contexts[0]?.offer(USD, Number.NaN)
   await rates.refresh()
   t.is(rates.convertCurrency('BTC', 'iso:USD'), 1)
   t.deepEqual(faults, [])
@@ -168,8 +174,8 @@ test('rate providers that fail are only logged, and the others count [8.52]', as
       toySource('worse', () => {
         throw new TypeError('a mistake')
       }),
-      toySource('half', desk => {
-        desk.offer(USD, 7)
+      toySource('half', tapContext => {
+        tapContext.offer(USD, 7)
         throw new Error('the rest is missing')
       }),
       toySource('good', [['ETH', 'iso:USD', 1]])
@@ -209,9 +215,9 @@ test("an entry without text codes and a rate above zero is refused as 'Invalid d
   ]
   const { rates, faults } = await openRateHome(t, {
     plugins: [
-      toySource('one', desk => {
-        for (const [pair, rate] of bad) desk.offer(pair as never, rate as never)
-        desk.offer(USD, 50_000)
+      toySource('one', tapContext => {
+        for (const [pair, rate] of bad) tapContext.offer(pair as never, rate as never)
+        tapContext.offer(USD, 50_000)
       })
     ]
   })
@@ -230,7 +236,7 @@ test('each kind of bad entry is refused', async t => {
   const codes = [1, '', 'A'.repeat(65), 'A\n', undefined, null, {}]
   for (const [fromCurrency, rate] of [...rates.map(rate => ['AAA', rate]), ...codes.map(code => [code, 1])]) {
     const offer = { fromCurrency, toCurrency: 'iso:USD' }
-    const source = toySource('one', desk => desk.offer(offer as never, rate as never))
+    const source = toySource('one', tapContext => tapContext.offer(offer as never, rate as never))
     const home = await openRateHome(t, { plugins: [source] })
     await home.rates.refresh()
     t.is(home.faults.length, 1, `${fromCurrency} ${rate}`)
@@ -241,8 +247,8 @@ test('each kind of bad entry is refused', async t => {
 test('of one provider at most 10,000 pairs are heard in a round', async t => {
   const { rates, faults } = await openRateHome(t, {
     plugins: [
-      toySource('one', desk => {
-        for (let i = 0; i < 10_100; i += 1) desk.offer(pairOf(`C${i}`, 'iso:USD'), 1)
+      toySource('one', tapContext => {
+        for (let i = 0; i < 10_100; i += 1) tapContext.offer(pairOf(`C${i}`, 'iso:USD'), 1)
       })
     ]
   })
@@ -256,9 +262,9 @@ test('of one provider at most 10,000 pairs are heard in a round', async t => {
 
 test('pairs of a provider that is silent or fails are kept, and age', async t => {
   let isUp = true
-  const source = toySource('one', desk => {
+  const source = toySource('one', tapContext => {
     if (!isUp) throw new Error('down')
-    desk.offer(USD, 50_000)
+    tapContext.offer(USD, 50_000)
   })
   const { rates, clock } = await openRateHome(t, { plugins: [source] })
   const release = rates.want([USD])
@@ -284,7 +290,7 @@ test('a retired provider shows why, and is never asked', async t => {
   })
   const { rates } = await openRateHome(t, { plugins: [retired] })
   await rates.refresh()
-  t.is(retired.asked.length, 0)
+  t.is(retired.requested.length, 0)
   t.deepEqual(rates.getSnapshot().providers, [
     {
       pluginId: 'nomics',
@@ -384,7 +390,11 @@ test('a route shows its hops and its alternatives', async t => {
 
 test('only the pairs that came are told, and a route when it is computed, not when it is looked up', async t => {
   const { rates, changes, routes, clock } = await openRateHome(t, {
-    plugins: [toySource('one', desk => desk.offer(pairOf(desk.wanted[0]?.fromCurrency ?? '', 'iso:USD'), 2))]
+    plugins: [
+      toySource('one', tapContext =>
+        tapContext.offer(pairOf(tapContext.wanted[0]?.fromCurrency ?? '', 'iso:USD'), 2)
+      )
+    ]
   })
   rates.want([USD])
   await clock.advance(0)
@@ -422,25 +432,25 @@ test('while the context is paused no round begins by itself, and a resume asks a
   await clock.advance(0)
   kernel.context.changePaused(true)
   await clock.advance(300_000)
-  t.is(source.asked.length, 1)
+  t.is(source.requested.length, 1)
   await rates.refresh()
-  t.is(source.asked.length, 2, 'by hand it is asked all the same')
+  t.is(source.requested.length, 2, 'by hand it is asked all the same')
   await clock.advance(300_000)
   kernel.context.changePaused(false)
   await clock.advance(0)
-  t.is(source.asked.length, 3)
+  t.is(source.requested.length, 3)
 })
 
 test('a refresh joins the round that is under way, and asks once more for what that one does not know of', async t => {
   const source = toySource(
     'one',
-    desk => new Promise(resolve => void clock.after(1000, () => resolve(later(desk, 1))))
+    tapContext => new Promise(resolve => void clock.after(1000, () => resolve(later(tapContext, 1))))
   )
   const { rates, clock, changes } = await openRateHome(t, { plugins: [source] })
   const first = Promise.all([rates.refresh(), rates.refresh()])
   await clock.advance(1000)
   await first
-  t.is(source.asked.length, 1)
+  t.is(source.requested.length, 1)
   const second = rates.refresh()
   await clock.advance(1)
   rates.want([pairOf('DOGE', 'iso:USD')])
@@ -449,8 +459,8 @@ test('a refresh joins the round that is under way, and asks once more for what t
   await clock.advance(2000)
   await Promise.all([second, third])
   t.deepEqual(counts, [3], 'not before the round that asked for more was published')
-  t.deepEqual(source.asked[2], [pairOf('DOGE', 'iso:USD')])
-  t.is(source.asked.length, 3)
+  t.deepEqual(source.requested[2], [pairOf('DOGE', 'iso:USD')])
+  t.is(source.requested.length, 3)
 })
 
 test('whoever subscribes hears of each round, and a listener that throws breaks nothing', async t => {
@@ -473,10 +483,10 @@ test('a closed kernel asks nobody, and drops what comes', async t => {
   rates.want([USD])
   await clock.advance(0)
   await kernel.close()
-  t.true(source.desks[0]?.signal.aborted)
-  source.desks[0]?.offer(USD, 1)
+  t.true(source.contexts[0]?.signal.aborted)
+  source.contexts[0]?.offer(USD, 1)
   await clock.advance(60_000)
-  t.deepEqual([source.asked.length, changes.length, rates.getSnapshot().pairCount], [1, 0, 0])
+  t.deepEqual([source.requested.length, changes.length, rates.getSnapshot().pairCount], [1, 0, 0])
   await t.throwsAsync(rates.refresh(), { code: 'CONTEXT_CLOSED' })
   await t.throwsAsync(rates.historicRate(USD, new Date(0)), { code: 'CONTEXT_CLOSED' })
   t.throws(() => rates.want([USD]), { code: 'CONTEXT_CLOSED' })

@@ -27,15 +27,18 @@ const pay = (publicAddress: string, amount: string, tokenId: string | null = nul
 /** A quote of 900 for 1000 whose order is what a test makes of a good one. */
 const openCounter = async (
   order: Partial<SwapOrder> | (() => unknown) = {},
-  { offer = {}, wish = {} }: { offer?: Partial<SwapOffer>; wish?: Parameters<SwapTable['ask']>[0] } = {}
+  {
+    offer = {},
+    swapRequest = {}
+  }: { offer?: Partial<SwapOffer>; swapRequest?: Parameters<SwapTable['query']>[0] } = {}
 ): Promise<Counter> => {
   let orders = 0
   const table = openSwapTable(
     [
       makeShop({
-        answer: desk => {
-          const good = offerOf(desk, offer)
-          desk.offer({
+        answer: tapContext => {
+          const good = offerOf(tapContext, offer)
+          tapContext.offer({
             ...good,
             payment: {
               order() {
@@ -43,7 +46,7 @@ const openCounter = async (
                 if (typeof order === 'function') return order() as Promise<SwapOrder>
                 const { fromNativeAmount, toNativeAmount } = good
                 return Promise.resolve({
-                  spends: [pay(SHOP_ADDRESS, fromNativeAmount, desk.request.from.tokenId)],
+                  spends: [pay(SHOP_ADDRESS, fromNativeAmount, tapContext.request.from.tokenId)],
                   ...{ fromNativeAmount, toNativeAmount },
                   ...order
                 })
@@ -55,7 +58,7 @@ const openCounter = async (
     ],
     { gold: { currencyCode: 'GLD', displayName: 'Gold', denominations: [{ name: 'GLD', multiplier: '10' }] } }
   )
-  const round = table.ask(wish)
+  const round = table.query(swapRequest)
   await table.clock.advance(0)
   const [quote] = await round.settled
   if (quote === undefined) throw new Error('There is no quote')
@@ -122,7 +125,7 @@ test('a quote that has expired is not approved, nor one that expires before the 
   await t.throwsAsync(late.quote.approve(), { message: 'The quote has expired' })
   t.is(late.quote.fate, 'expired')
   t.is(late.orders, 0)
-  t.like(late.told.at(-1), { fate: 'expired' })
+  t.like(late.reported.at(-1), { fate: 'expired' })
 
   const slow = await openCounter({}, { offer: { expirationDate: start } })
   const confirm = async (): Promise<boolean> => {
@@ -182,14 +185,14 @@ test('an order that is worse than the quote, or that makes no sense, is refused 
   ]
   for (const [rule, order] of cases) {
     const counter = await openCounter(order)
-    let isAsked = false
+    let isRequested = false
     const confirm = async (): Promise<boolean> => {
-      isAsked = true
+      isRequested = true
       return true
     }
     const error = await t.throwsAsync(counter.quote.approve({ confirm }), CHANGED, rule)
     t.is(error?.message, `The order of shop ${rule}`)
-    t.false(isAsked)
+    t.false(isRequested)
     t.deepEqual([counter.from.spent.length, counter.quote.fate], [0, 'closed'])
   }
 })
@@ -208,7 +211,7 @@ test("an order that pays an address of the user's own is refused, except where t
   const transfer = await openCounter(
     { spends: [pay('savings-address', '1000')] },
     {
-      wish: {
+      swapRequest: {
         toWallet: { ...savings, getReceiveAddress: async () => ({ publicAddress: 'savings-address' }) }
       }
     }
@@ -220,7 +223,7 @@ test("an order that pays an address of the user's own is refused, except where t
 test('an address is paid in the form in which the currency writes it', async t => {
   const { quote, from } = await openCounter({ spends: [pay('alpha:shop', '1000')] })
   t.is((await quote.approve()).destinationAddress, 'shop')
-  t.is(from.asked.spends.at(-1)?.spendTargets[0]?.publicAddress, 'shop')
+  t.is(from.requested.spends.at(-1)?.spendTargets[0]?.publicAddress, 'shop')
 })
 
 test('the least that an order must give is what was quoted, of an estimate one percent less, or what the caller says', async t => {
@@ -266,7 +269,7 @@ test('an order that expires while its approval is sent is not paid', async t => 
   const expirationDate = new Date(Date.UTC(2026, 0, 1) + 1000)
   const table = await openCounter(
     { spends: [pay('gold-contract', '0'), pay('router', '1000', 'gold')], expirationDate },
-    { wish: { fromTokenId: 'gold' } }
+    { swapRequest: { fromTokenId: 'gold' } }
   )
   const { from, clock, quote } = table
   const { spend } = from
@@ -360,7 +363,7 @@ test('an order has 30 seconds, and a provider that refuses it is told in its own
 
 test('the others of a round end with an approval that succeeds, and stay after one that fails', async t => {
   const table = openSwapTable(['one', 'two', 'three'].map(id => makeShop({ id })))
-  const round = table.ask()
+  const round = table.query()
   await table.clock.advance(0)
   const [one, two, three] = await round.settled
   await t.throwsAsync(async () => one?.approve({ maxNetworkFee: nativeAmount('0') }), { code: 'MAX_FEE' })
@@ -380,7 +383,7 @@ test('the others of a round end with an approval that succeeds, and stay after o
 test('of two quotes of a round that are approved together one is paid, also if nobody knows whether it has left', async t => {
   const openTwo = async () => {
     const table = openSwapTable(['one', 'two'].map(id => makeShop({ id })))
-    const round = table.ask()
+    const round = table.query()
     await table.clock.advance(0)
     const [one, two] = await round.settled
     if (one === undefined || two === undefined) throw new Error('There are not two quotes')
@@ -433,7 +436,7 @@ test('a quote that is closed while its order is made is not paid', async t => {
 })
 
 test('a draft that moves another asset or more than was ordered is not signed', async t => {
-  const wish = { fromTokenId: 'gold' }
+  const swapRequest = { fromTokenId: 'gold' }
   const spends = [pay('gold-contract', '0'), pay('router', '1000', 'gold')]
   const cases: readonly (readonly [string, (draft: Transaction) => Partial<Transaction>])[] = [
     ['tokenId', ({ tokenId }) => (tokenId === null ? {} : { tokenId: 'silver' })],
@@ -442,7 +445,7 @@ test('a draft that moves another asset or more than was ordered is not signed', 
     ['nativeAmount', ({ tokenId }) => (tokenId === null ? { nativeAmount: nativeAmount('-8') } : {})]
   ]
   for (const [path, change] of cases) {
-    const { quote, from } = await openCounter({ spends }, { wish })
+    const { quote, from } = await openCounter({ spends }, { swapRequest })
     const { makeSpend } = from
     Object.assign(from, {
       makeSpend: async (spend: SpendInfo) => {
@@ -459,7 +462,7 @@ test('a draft that moves another asset or more than was ordered is not signed', 
 test('what is to be paid in a token is not taken in the coin of its chain', async t => {
   const { quote, from } = await openCounter(
     { spends: [pay(SHOP_ADDRESS, '1000')] },
-    { wish: { fromTokenId: 'gold' } }
+    { swapRequest: { fromTokenId: 'gold' } }
   )
   await t.throwsAsync(quote.approve(), { message: /is to be paid in another asset/ })
   t.is(from.spent.length, 0)
@@ -486,7 +489,7 @@ const allowing = (method: keyof typeof SELECTORS, spender: string, amount: bigin
   `${SELECTORS[method]}${spender.slice(2).padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`
 
 test('an allowance lets nobody but the payee take no more than the swap costs, wherever its data stands', async t => {
-  const wish = { fromTokenId: 'gold' }
+  const swapRequest = { fromTokenId: 'gold' }
   const places: readonly ((data: string) => Partial<SpendInfo>)[] = [
     data => ({ memos: [{ type: 'hex', value: data }] }),
     data => ({ memos: [{ type: 'hex', value: `0X${data}` }] }),
@@ -516,7 +519,7 @@ test('an allowance lets nobody but the payee take no more than the swap costs, w
     for (const [data, rule] of orders) {
       const approval = { ...pay('gold-contract', '0'), ...place(data) }
       const spends = [approval, pay(ROUTER.toUpperCase().replace('X', 'x'), '1000', 'gold')]
-      const { quote, from } = await openCounter({ spends }, { wish })
+      const { quote, from } = await openCounter({ spends }, { swapRequest })
       if (rule === undefined) await quote.approve()
       else await t.throwsAsync(quote.approve(), { code: 'SWAP_CHANGED', message: rule })
       t.is(from.spent.length, rule === undefined ? 2 : 0)
@@ -532,13 +535,16 @@ test('an allowance lets nobody but the payee take no more than the swap costs, w
   ] satisfies ((data: string) => Partial<SpendInfo>)[]) {
     for (const data of [allowing('approve', THIEF, 1000n), allowing('transfer', THIEF, 1000n)]) {
       const approval = { ...pay('gold-contract', '0'), ...more(data) }
-      const { quote, from } = await openCounter({ spends: [approval, pay(ROUTER, '1000', 'gold')] }, { wish })
+      const { quote, from } = await openCounter(
+        { spends: [approval, pay(ROUTER, '1000', 'gold')] },
+        { swapRequest }
+      )
       await t.throwsAsync(quote.approve(), { code: 'SWAP_CHANGED' })
       t.is(from.spent.length, 0)
     }
   }
   const tagged = { ...pay(ROUTER, '1000', 'gold'), memos: [{ type: 'text' as const, value: '0123456789' }] }
-  await (await openCounter({ spends: [tagged] }, { wish })).quote.approve()
+  await (await openCounter({ spends: [tagged] }, { swapRequest })).quote.approve()
   for (const data of [allowing('approve', ROUTER, 1n), `a22cb465${'0'.repeat(128)}`]) {
     for (const said of [
       { otherParams: { data: `0x${data}` } },
@@ -575,7 +581,7 @@ test('no order outlives its quote, and none repeats the id of another', async t 
 
   const table = await openCounter({ orderId: 'one' })
   await table.quote.approve()
-  const round = table.ask()
+  const round = table.query()
   await table.clock.advance(0)
   const [second] = await round.settled
   await t.throwsAsync(async () => second?.approve(), {
@@ -586,10 +592,13 @@ test('no order outlives its quote, and none repeats the id of another', async t 
 })
 
 test('a token is approved first and pays nothing with it; the swap is the last payment, and the record is on it alone', async t => {
-  const wish = { fromTokenId: 'gold' }
+  const swapRequest = { fromTokenId: 'gold' }
   const memos = [{ type: 'hex' as const, value: allowing('approve', ROUTER, 1000n) }]
   const approval = { ...pay('gold-contract', '0'), memos }
-  const { quote, from } = await openCounter({ spends: [approval, pay(ROUTER, '1000', 'gold')] }, { wish })
+  const { quote, from } = await openCounter(
+    { spends: [approval, pay(ROUTER, '1000', 'gold')] },
+    { swapRequest }
+  )
   const result = await quote.approve({
     metadata: { name: 'Gold' },
     confirm: async ({ drafts, networkFee, allowances }) => {
@@ -614,7 +623,7 @@ test('a token is approved first and pays nothing with it; the swap is the last p
   t.is(result.transaction.txid, 'txid-2')
   const greedy = await openCounter(
     { spends: [pay('gold-contract', '1'), pay('router', '1000', 'gold')] },
-    { wish }
+    { swapRequest }
   )
   await t.throwsAsync(greedy.quote.approve(), { message: /pays something with an approval/ })
 })
@@ -661,7 +670,7 @@ test('whatever a provider orders, nothing is paid but what was quoted or better,
       t.is(tx?.tokenId, null)
       t.true(BigInt(tx?.nativeAmount ?? 0) >= -1007n)
       t.true(BigInt(tx?.swapData?.payoutNativeAmount ?? 0) >= 900n)
-      const payees = from.asked.spends.at(-1)?.spendTargets.map(({ publicAddress }) => publicAddress)
+      const payees = from.requested.spends.at(-1)?.spendTargets.map(({ publicAddress }) => publicAddress)
       t.deepEqual([...new Set(payees)], [SHOP_ADDRESS])
     }),
     { numRuns: 500 }
@@ -671,23 +680,25 @@ test('whatever a provider orders, nothing is paid but what was quoted or better,
 
 test('a provider gets the same addresses each time, and each wallet is asked once in a round', async t => {
   const given: string[][] = []
-  const { ask, clock, from, to } = openSwapTable(
+  const { query, clock, from, to } = openSwapTable(
     ['one', 'two'].map(id =>
       makeShop({
         id,
-        answer: async desk => {
-          given.push(await Promise.all([desk.depositTo(), desk.refundTo(), desk.depositTo()]))
-          desk.offer(offerOf(desk))
+        answer: async tapContext => {
+          given.push(
+            await Promise.all([tapContext.depositTo(), tapContext.refundTo(), tapContext.depositTo()])
+          )
+          tapContext.offer(offerOf(tapContext))
         }
       })
     )
   )
-  const round = ask()
+  const round = query()
   await clock.advance(0)
   const [quote] = await round.settled
   const addresses = ['beta-wallet-address', 'alpha-wallet-address', 'beta-wallet-address']
   t.deepEqual(given, [addresses, addresses])
   const { transaction } = (await quote?.approve()) ?? {}
   t.is(transaction?.swapData?.refundAddress, 'alpha-wallet-address')
-  t.deepEqual([from.asked.addresses, to.asked.addresses], [1, 1])
+  t.deepEqual([from.requested.addresses, to.requested.addresses], [1, 1])
 })

@@ -12,23 +12,23 @@ const GOLD = {
 }
 
 /** Asks one shop that does at its desk what a test wants; gives what that came to. */
-const atDesk = async <T>(
-  run: (desk: QuoteContext) => Promise<T> | T,
-  { wish, prepare }: { wish?: Partial<SwapRequest>; prepare?: (table: SwapTable) => void } = {}
+const inContext = async <T>(
+  run: (tapContext: QuoteContext) => Promise<T> | T,
+  { swapRequest, prepare }: { swapRequest?: Partial<SwapRequest>; prepare?: (table: SwapTable) => void } = {}
 ): Promise<{ readonly table: SwapTable; readonly value: T | undefined; readonly error: unknown }> => {
   let value: T | undefined
   const table = openSwapTable(
     [
       makeShop({
-        answer: async desk => {
-          value = await run(desk)
+        answer: async tapContext => {
+          value = await run(tapContext)
         }
       })
     ],
     { gold: GOLD }
   )
   prepare?.(table)
-  const round = table.ask(wish)
+  const round = table.query(swapRequest)
   await table.clock.advance(0)
   const error = await round.settled.then(
     () => undefined,
@@ -47,14 +47,18 @@ const spendOf = (amount: string, publicAddress?: string) => [
 ]
 
 test('a provider sees assets and settings, and neither a wallet nor what it cannot do without', async t => {
-  const { value } = await atDesk(
-    desk => {
-      t.true(Object.isFrozen(desk))
-      t.true(Object.isFrozen(desk.request))
-      return { request: desk.request, settings: desk.userSettings, promoCode: desk.promoCode }
+  const { value } = await inContext(
+    tapContext => {
+      t.true(Object.isFrozen(tapContext))
+      t.true(Object.isFrozen(tapContext.request))
+      return {
+        request: tapContext.request,
+        settings: tapContext.userSettings,
+        promoCode: tapContext.promoCode
+      }
     },
     {
-      wish: { toTokenId: null, fromTokenId: 'gold', quoteFor: 'max' },
+      swapRequest: { toTokenId: null, fromTokenId: 'gold', quoteFor: 'max' },
       prepare: ({ settings }) => settings.set('shop', { userSettings: { apiKey: 'mine' } })
     }
   )
@@ -78,18 +82,18 @@ test('a provider sees assets and settings, and neither a wallet nor what it cann
 
 test('a promotion code reaches the provider that it is for, and it alone', async t => {
   const codes: [string, string | undefined][] = []
-  const { ask, clock } = openSwapTable(
+  const { query, clock } = openSwapTable(
     ['one', 'two'].map(id =>
       makeShop({
         id,
-        answer: desk => {
-          codes.push([id, desk.promoCode])
-          desk.offer(offerOf(desk))
+        answer: tapContext => {
+          codes.push([id, tapContext.promoCode])
+          tapContext.offer(offerOf(tapContext))
         }
       })
     )
   )
-  const round = ask({}, { promoCodes: { two: 'half' } })
+  const round = query({}, { promoCodes: { two: 'half' } })
   await clock.advance(0)
   t.deepEqual(codes, [
     ['one', undefined],
@@ -102,13 +106,13 @@ test('a promotion code reaches the provider that it is for, and it alone', async
 })
 
 test('fees are found out with a recipient who is not known yet, and only the figure comes back', async t => {
-  const { value, table } = await atDesk(async desk => [
-    await desk.feeFor(spendOf('100')),
-    await desk.feeFor([...spendOf('100', 'known'), ...spendOf('100', '')])
+  const { value, table } = await inContext(async tapContext => [
+    await tapContext.feeFor(spendOf('100')),
+    await tapContext.feeFor([...spendOf('100', 'known'), ...spendOf('100', '')])
   ])
   t.deepEqual(value, [nativeAmount('7'), nativeAmount('14')])
   t.deepEqual(
-    table.from.asked.spends.map(({ spendTargets }) => spendTargets[0]?.publicAddress),
+    table.from.requested.spends.map(({ spendTargets }) => spendTargets[0]?.publicAddress),
     ['alpha-sample', 'known', 'alpha-sample']
   )
   t.is(table.from.spent.length, 0)
@@ -116,21 +120,21 @@ test('fees are found out with a recipient who is not known yet, and only the fig
 
 test('the maximum is that of the wallet, and the fee of a token is in the coin of its chain', async t => {
   const [spend] = spendOf('0')
-  const wish = { fromTokenId: 'gold' }
-  const { value } = await atDesk(
-    async desk => [
-      await desk.maxFrom(spend as never),
-      await desk.feeFor([{ ...spend, tokenId: 'gold' } as never])
+  const swapRequest = { fromTokenId: 'gold' }
+  const { value } = await inContext(
+    async tapContext => [
+      await tapContext.maxFrom(spend as never),
+      await tapContext.feeFor([{ ...spend, tokenId: 'gold' } as never])
     ],
-    { wish }
+    { swapRequest }
   )
   t.deepEqual(value, [nativeAmount('4993'), nativeAmount('7')])
 })
 
 test('a lack of funds is what the provider fails with, so that the user hears of it [8.36]', async t => {
-  const { error } = await atDesk(desk => desk.feeFor(spendOf('999999')))
+  const { error } = await inContext(tapContext => tapContext.feeFor(spendOf('999999')))
   t.like(error, { code: 'INSUFFICIENT_FUNDS', message: 'Insufficient ALP' })
-  const { error: offered } = await atDesk(desk => desk.offer(offerOf(desk)), {
+  const { error: offered } = await inContext(tapContext => tapContext.offer(offerOf(tapContext)), {
     prepare: ({ from }) => {
       from.balance = '999'
     }
@@ -144,11 +148,14 @@ test('a lack of funds is what the provider fails with, so that the user hears of
 test('a provider learns nothing of other tokens in the paying wallet', async t => {
   for (const fromTokenId of [null, 'gold']) {
     const [spend] = spendOf('0')
-    const { error, table } = await atDesk(desk => desk.maxFrom({ ...spend, tokenId: 'silver' } as never), {
-      wish: { fromTokenId }
-    })
+    const { error, table } = await inContext(
+      tapContext => tapContext.maxFrom({ ...spend, tokenId: 'silver' } as never),
+      {
+        swapRequest: { fromTokenId }
+      }
+    )
     t.like(error, { code: 'BOGUS_DATA', details: { pluginId: 'shop', what: 'swap question' } })
-    t.deepEqual(table.from.asked.spends, [])
+    t.deepEqual(table.from.requested.spends, [])
   }
 })
 
@@ -165,7 +172,7 @@ test('questions that are no data are refused', async t => {
     [{ tokenId: null }],
     [{ tokenId: 5, spendTargets: [] }]
   ]) {
-    const { error } = await atDesk(desk => desk.feeFor(odd as never))
+    const { error } = await inContext(tapContext => tapContext.feeFor(odd as never))
     t.like(error, { code: 'BOGUS_DATA', details: { pluginId: 'shop', what: 'swap question' } })
   }
 })
@@ -204,9 +211,10 @@ test('an offer that makes no sense is refused, with the field in the error [3.27
     ['payment', { payment: { spends: Array.from({ length: 11 }, () => spendOf('1', 'shop')[0]) } }],
     ['payment', { payment: { spends: spendOf('1', 'x'.repeat(1001)) } }]
   ]
-  for (const [path, changes, wish] of cases) {
-    const offer = (desk: QuoteContext): void => desk.offer({ ...offerOf(desk), ...changes } as SwapOffer)
-    const { error, table } = await atDesk(offer, wish === undefined ? {} : { wish })
+  for (const [path, changes, swapRequest] of cases) {
+    const offer = (tapContext: QuoteContext): void =>
+      tapContext.offer({ ...offerOf(tapContext), ...changes } as SwapOffer)
+    const { error, table } = await inContext(offer, swapRequest === undefined ? {} : { swapRequest })
     t.like(error, { code: 'BOGUS_DATA', details: { pluginId: 'shop', what: 'swap offer', path } }, path)
     t.is(table.faults.length, 1)
   }
@@ -214,16 +222,16 @@ test('an offer that makes no sense is refused, with the field in the error [3.27
 
 test('an offer is copied: what a plugin makes of its own later changes nothing', async t => {
   const spends = spendOf('1000', 'shop')
-  const { table } = await atDesk(desk =>
-    desk.offer(offerOf(desk, { payment: { spends }, canBePartial: true }))
+  const { table } = await inContext(tapContext =>
+    tapContext.offer(offerOf(tapContext, { payment: { spends }, canBePartial: true }))
   )
-  const [row] = table.told.slice(-1)
+  const [row] = table.reported.slice(-1)
   t.true(row?.canBePartial)
   const round = openSwapTable([
     makeShop({
-      answer: desk => {
-        const mutable = { ...offerOf(desk, { payment: { spends } }) }
-        desk.offer(mutable)
+      answer: tapContext => {
+        const mutable = { ...offerOf(tapContext, { payment: { spends } }) }
+        tapContext.offer(mutable)
         Object.assign(mutable, { toNativeAmount: '1' })
         Object.assign(spends[0] as object, {
           spendTargets: [{ publicAddress: 'thief', nativeAmount: '1000' }]
@@ -231,7 +239,7 @@ test('an offer is copied: what a plugin makes of its own later changes nothing',
       }
     })
   ])
-  const quotes = round.ask()
+  const quotes = round.query()
   await round.clock.advance(0)
   const [quote] = await quotes.settled
   t.is(quote?.toNativeAmount, nativeAmount('900'))
@@ -260,10 +268,10 @@ test('what says another thing each time it is looked at is looked at once', asyn
   const worse = { fromNativeAmount: nativeAmount('5000'), toNativeAmount: nativeAmount('1') }
   const table = openSwapTable([
     makeShop({
-      answer: desk =>
-        desk.offer(
+      answer: tapContext =>
+        tapContext.offer(
           fickle(
-            offerOf(desk, {
+            offerOf(tapContext, {
               expirationDate,
               payment: {
                 order: async () =>
@@ -278,7 +286,7 @@ test('what says another thing each time it is looked at is looked at once', asyn
         )
     })
   ])
-  const round = table.ask()
+  const round = table.query()
   await table.clock.advance(0)
   const [quote] = await round.settled
   t.deepEqual(
@@ -291,6 +299,8 @@ test('what says another thing each time it is looked at is looked at once', asyn
 })
 
 test('only a clear no makes an offer firm', async t => {
-  const { table } = await atDesk(desk => desk.offer(offerOf(desk, { isEstimate: undefined as never })))
-  t.true(table.told.at(-1)?.isEstimate)
+  const { table } = await inContext(tapContext =>
+    tapContext.offer(offerOf(tapContext, { isEstimate: undefined as never }))
+  )
+  t.true(table.reported.at(-1)?.isEstimate)
 })

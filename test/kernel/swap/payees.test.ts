@@ -18,14 +18,14 @@ const addressAt = (xpub: string, change: number, index: number): string => {
 const openShop = async (): Promise<Trader & { payTo: { address: string } }> => {
   const payTo = { address: '' }
   const shop = makeShop({
-    answer: desk => {
+    answer: tapContext => {
       const spends: SpendInfo[] = [
         {
           tokenId: null,
-          spendTargets: [{ publicAddress: payTo.address, nativeAmount: desk.request.nativeAmount }]
+          spendTargets: [{ publicAddress: payTo.address, nativeAmount: tapContext.request.nativeAmount }]
         }
       ]
-      desk.offer({ ...offerOf(desk), payment: { spends } })
+      tapContext.offer({ ...offerOf(tapContext), payment: { spends } })
     }
   })
   return { ...(await openTrader([shop])), payTo }
@@ -49,7 +49,7 @@ test('a swap that pays an address of any wallet of the account is refused, thoug
       [1, 199]
     ] as const) {
       payTo.address = addressAt(xpub, change, index)
-      const [quote] = await account.fetchSwapQuotes(trader.wish())
+      const [quote] = await account.fetchSwapQuotes(trader.swapRequest())
       const code = { code: 'SWAP_CHANGED', message: /pays an address of your own/ }
       await t.throwsAsync(async () => quote?.approve(), code, `${wallet.name} ${change}/${index}`)
     }

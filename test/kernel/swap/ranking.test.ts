@@ -16,8 +16,11 @@ const quoteOf = (pluginId: string, to: string, changes: Partial<Rankable> = {}):
   ...changes
 })
 
-const inOrder = (quotes: readonly Rankable[], wishes: RankPreferences = {}): [string, string | undefined][] =>
-  rankQuotes(quotes, wishes).map(({ quote, reason }) => [quote.pluginId, reason])
+const inOrder = (
+  quotes: readonly Rankable[],
+  requests: RankPreferences = {}
+): [string, string | undefined][] =>
+  rankQuotes(quotes, requests).map(({ quote, reason }) => [quote.pluginId, reason])
 
 test('transfers come first, then the preferred plugin, type, promotion codes, firm amounts and the best ratio, each with its reason [9.18]', t => {
   const quotes = [
@@ -29,12 +32,12 @@ test('transfers come first, then the preferred plugin, type, promotion codes, fi
     quoteOf('favourite', '30', { isEstimate: true }),
     quoteOf('transfer', '20', { isEstimate: true })
   ]
-  const wishes: RankPreferences = {
+  const requests: RankPreferences = {
     preferPluginId: 'favourite',
     preferType: 'DEX',
     promoCodes: { promo: 'half' }
   }
-  t.deepEqual(inOrder(quotes, wishes), [
+  t.deepEqual(inOrder(quotes, requests), [
     ['transfer', 'a transfer between wallets'],
     ['favourite', 'the preferred provider'],
     ['dex', 'of the preferred type DEX'],
@@ -78,7 +81,7 @@ const quotes = fc.record(
   },
   { requiredKeys: ['pluginId', 'isDex', 'fromNativeAmount', 'toNativeAmount'] }
 )
-const wishes = fc.record(
+const requests = fc.record(
   {
     preferPluginId: fc.constantFrom('a', 'b'),
     preferType: fc.constantFrom('DEX' as const, 'CEX' as const),
@@ -89,8 +92,9 @@ const wishes = fc.record(
 
 test('the order is total: of any two quotes one comes first or they are equal, whatever stands beside them', t => {
   fc.assert(
-    fc.property(quotes, quotes, quotes, wishes, (a, b, c, wish) => {
-      const order = (one: Rankable, other: Rankable): number => Math.sign(compareQuotes(one, other, wish))
+    fc.property(quotes, quotes, quotes, requests, (a, b, c, swapRequest) => {
+      const order = (one: Rankable, other: Rankable): number =>
+        Math.sign(compareQuotes(one, other, swapRequest))
       t.is(order(a, a), 0)
       t.is(order(a, b) + order(b, a), 0)
       if (order(a, b) <= 0 && order(b, c) <= 0) t.true(order(a, c) <= 0)
@@ -98,12 +102,12 @@ test('the order is total: of any two quotes one comes first or they are equal, w
     })
   )
   fc.assert(
-    fc.property(fc.array(quotes, { maxLength: 12 }), wishes, (list, wish) => {
-      const ranked = rankQuotes(list, wish).map(({ quote }) => quote)
+    fc.property(fc.array(quotes, { maxLength: 12 }), requests, (list, swapRequest) => {
+      const ranked = rankQuotes(list, swapRequest).map(({ quote }) => quote)
       t.true(list.every(quote => ranked.includes(quote)))
       t.is(ranked.length, list.length)
       for (const [at, quote] of ranked.entries()) {
-        for (const later of ranked.slice(at + 1)) t.true(compareQuotes(quote, later, wish) <= 0)
+        for (const later of ranked.slice(at + 1)) t.true(compareQuotes(quote, later, swapRequest) <= 0)
       }
     })
   )

@@ -17,30 +17,30 @@ test('a swap is quoted, ordered at approval, reviewed and paid on the chain, and
   let orders = 0
   const shop = makeShop({
     supportEmail: 'help@shop.example',
-    answer: async desk => {
+    answer: async tapContext => {
       const spends = (publicAddress?: string) => [
         {
           tokenId: null,
           spendTargets: [
             {
-              nativeAmount: desk.request.nativeAmount,
+              nativeAmount: tapContext.request.nativeAmount,
               ...(publicAddress === undefined ? {} : { publicAddress })
             }
           ]
         }
       ]
-      await desk.refundTo()
-      desk.offer(
-        offerOf(desk, {
-          networkFee: await desk.feeFor(spends()),
+      await tapContext.refundTo()
+      tapContext.offer(
+        offerOf(tapContext, {
+          networkFee: await tapContext.feeFor(spends()),
           payment: {
             async order() {
               orders += 1
               return {
                 spends: spends(payin),
-                fromNativeAmount: desk.request.nativeAmount,
+                fromNativeAmount: tapContext.request.nativeAmount,
                 toNativeAmount: nativeAmount('45000'),
-                orderId: `order-${await desk.depositTo()}`,
+                orderId: `order-${await tapContext.depositTo()}`,
                 orderUri: 'https://shop.example/order'
               }
             }
@@ -127,10 +127,10 @@ test('an order that pays on another network is refused, and a bad address never 
   const world = makeFakeWorld({ io: makeNodeIo() })
   let payin = ''
   const shop = makeShop({
-    answer: desk => {
-      const { nativeAmount: amount } = desk.request
-      desk.offer(
-        offerOf(desk, {
+    answer: tapContext => {
+      const { nativeAmount: amount } = tapContext.request
+      tapContext.offer(
+        offerOf(tapContext, {
           payment: {
             order: async () => ({
               spends: [{ tokenId: null, spendTargets: [{ publicAddress: payin, nativeAmount: amount }] }],

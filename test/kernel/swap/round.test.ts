@@ -12,13 +12,13 @@ const below = (nativeMin: string) => (): Promise<never> =>
 /** A provider that keeps its desk, so that a test can put offers on it when it wants. */
 const makePatient = (
   id: string
-): { plugin: SwapPlugin; desk(): QuoteContext; end(error?: unknown): void } => {
+): { plugin: SwapPlugin; tapContext(): QuoteContext; end(error?: unknown): void } => {
   let kept: QuoteContext | undefined
   let finish: (error?: unknown) => void = () => {}
   const plugin = makeShop({
     id,
-    answer: desk => {
-      kept = desk
+    answer: tapContext => {
+      kept = tapContext
       return new Promise<void>((resolve, reject) => {
         finish = error => (error === undefined ? resolve() : reject(error))
       })
@@ -26,7 +26,7 @@ const makePatient = (
   })
   return {
     plugin,
-    desk() {
+    tapContext() {
       if (kept === undefined) throw new Error(`${id} was not asked`)
       return kept
     },
@@ -36,20 +36,20 @@ const makePatient = (
 
 test('each provider is pending, resolved, failed or timed out, and every change is shown at once [4.33]', async t => {
   const patient = makePatient('patient')
-  const { ask, told, clock, faults } = openSwapTable([
+  const { query, reported, clock, faults } = openSwapTable([
     makeShop({ id: 'prompt', isDex: true }),
     patient.plugin,
     makeShop({ id: 'refuses', answer: below('5000') }),
     makeShop({ id: 'hangs', answer: never })
   ])
-  const round = ask()
+  const round = query()
   const seen: string[][] = []
   round.subscribe(
     () => void seen.push(round.getSnapshot().providers.map(row => `${row.pluginId} ${row.state}`))
   )
   await clock.advance(0)
   await clock.advance(100)
-  patient.desk().offer(offerOf(patient.desk(), { toNativeAmount: nativeAmount('950') }))
+  patient.tapContext().offer(offerOf(patient.tapContext(), { toNativeAmount: nativeAmount('950') }))
   await clock.advance(0)
   likeList(t, round.getSnapshot().providers, [
     {
@@ -67,7 +67,7 @@ test('each provider is pending, resolved, failed or timed out, and every change 
   t.deepEqual(seen.at(-1), ['patient resolved', 'prompt resolved', 'refuses failed', 'hangs timed out'])
   t.true(round.getSnapshot().isOver)
   t.deepEqual(
-    told.map(({ pluginId, state, rank }) => `${pluginId} ${state} ${rank ?? '-'}`),
+    reported.map(({ pluginId, state, rank }) => `${pluginId} ${state} ${rank ?? '-'}`),
     [
       ...['prompt', 'patient', 'refuses', 'hangs'].map(id => `${id} pending -`),
       ...['prompt resolved 1', 'refuses failed -'],
@@ -76,15 +76,15 @@ test('each provider is pending, resolved, failed or timed out, and every change 
     ]
   )
   t.deepEqual(faults, [])
-  t.true(told.every(({ request }) => request === round.getSnapshot().request))
-  for (const snapshot of [round.getSnapshot(), ...told]) {
+  t.true(reported.every(({ request }) => request === round.getSnapshot().request))
+  for (const snapshot of [round.getSnapshot(), ...reported]) {
     t.deepEqual(JSON.parse(JSON.stringify(snapshot)), { ...snapshot } as never)
   }
 })
 
 test('a round waits 20 seconds for those that have not answered, and no longer [9.17]', async t => {
-  const { ask, clock } = openSwapTable([makeShop(), makeShop({ id: 'hangs', answer: never })])
-  const round = ask()
+  const { query, clock } = openSwapTable([makeShop(), makeShop({ id: 'hangs', answer: never })])
+  const round = query()
   await clock.advance(19_999)
   t.false(round.getSnapshot().isOver)
   await clock.advance(1)
@@ -96,18 +96,18 @@ test('a round waits 20 seconds for those that have not answered, and no longer [
 })
 
 test('it ends as soon as all have answered, whatever their taps do afterwards', async t => {
-  const { ask, clock } = openSwapTable([
+  const { query, clock } = openSwapTable([
     makeShop(),
     makeShop({ id: 'refuses', answer: below('5') }),
     makeShop({
       id: 'lingers',
-      answer: desk => {
-        desk.offer(offerOf(desk))
+      answer: tapContext => {
+        tapContext.offer(offerOf(tapContext))
         return never()
       }
     })
   ])
-  const round = ask()
+  const round = query()
   await clock.advance(0)
   t.true(round.getSnapshot().isOver)
   t.is((await round.settled).length, 2)
@@ -117,13 +117,13 @@ test('it ends as soon as all have answered, whatever their taps do afterwards', 
 test('an offer takes the place of one that has expired, also if it is worse; of one that stands only if it is no worse', async t => {
   const streaming = makePatient('streaming')
   const slow = makePatient('slow')
-  const { ask, clock } = openSwapTable([streaming.plugin, slow.plugin])
-  const round = ask()
+  const { query, clock } = openSwapTable([streaming.plugin, slow.plugin])
+  const round = query()
   await clock.advance(0)
   const offer = async (to: string, seconds: number): Promise<void> => {
-    const desk = streaming.desk()
-    desk.offer(
-      offerOf(desk, {
+    const tapContext = streaming.tapContext()
+    tapContext.offer(
+      offerOf(tapContext, {
         toNativeAmount: nativeAmount(to),
         expirationDate: new Date(clock.now() + seconds * 1000)
       })
@@ -145,15 +145,15 @@ test('an offer takes the place of one that has expired, also if it is worse; of 
 test('an offer that comes while the one before it is approved does not end the approval, nor show in its place', async t => {
   const streaming = makePatient('streaming')
   const slow = makePatient('slow')
-  const { ask, clock, from } = openSwapTable([streaming.plugin, slow.plugin])
-  const round = ask()
+  const { query, clock, from } = openSwapTable([streaming.plugin, slow.plugin])
+  const round = query()
   await clock.advance(0)
-  const desk = streaming.desk()
-  desk.offer(offerOf(desk))
+  const tapContext = streaming.tapContext()
+  tapContext.offer(offerOf(tapContext))
   await clock.advance(0)
   const [quote] = round.quotes
   const better = async (): Promise<boolean> => {
-    desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('950') }))
+    tapContext.offer(offerOf(tapContext, { toNativeAmount: nativeAmount('950') }))
     await clock.advance(0)
     return true
   }
@@ -170,11 +170,11 @@ test('an error that cannot be looked at ends its provider and no other', async t
       throw new Error('looked at')
     }
   })
-  const { ask, clock } = openSwapTable([
+  const { query, clock } = openSwapTable([
     makeShop({ id: 'trap', answer: () => Promise.reject(trap) }),
     makeShop()
   ])
-  const round = ask()
+  const round = query()
   await clock.advance(0)
   t.true(round.getSnapshot().isOver)
   t.deepEqual(
@@ -188,20 +188,20 @@ test('an error that cannot be looked at ends its provider and no other', async t
 
 test('it ends when the caller stops: the quotes that are there are all, and the desks hear of it', async t => {
   const late = makePatient('late')
-  const { ask, clock } = openSwapTable([makeShop(), late.plugin])
-  const round = ask({}, { waitMs: 60_000 })
+  const { query, clock } = openSwapTable([makeShop(), late.plugin])
+  const round = query({}, { waitMs: 60_000 })
   await clock.advance(5)
   let aborts = 0
-  late.desk().signal.addEventListener('abort', () => {
+  late.tapContext().signal.addEventListener('abort', () => {
     aborts += 1
     throw new Error('a listener of a plugin')
   })
-  t.false(late.desk().signal.aborted)
+  t.false(late.tapContext().signal.aborted)
   round.stop()
   round.stop()
   t.is(aborts, 1)
-  t.true(late.desk().signal.aborted)
-  late.desk().offer(offerOf(late.desk(), { toNativeAmount: nativeAmount('999') }))
+  t.true(late.tapContext().signal.aborted)
+  late.tapContext().offer(offerOf(late.tapContext(), { toNativeAmount: nativeAmount('999') }))
   late.end(new Error('aborted'))
   await clock.advance(0)
   t.deepEqual(
@@ -221,12 +221,12 @@ test('it ends when the caller stops: the quotes that are there are all, and the 
 test('without a quote after the wait it goes on until the first one, and past failures', async t => {
   const late = makePatient('late')
   const failing = makePatient('failing')
-  const { ask, clock } = openSwapTable([
+  const { query, clock } = openSwapTable([
     late.plugin,
     failing.plugin,
     makeShop({ id: 'hangs', answer: never })
   ])
-  const round = ask()
+  const round = query()
   await clock.advance(25_000)
   failing.end(new WalletError('SWAP_PERMISSION', { pluginId: 'failing', reason: 'geoRestriction' }))
   await clock.advance(1000)
@@ -236,7 +236,7 @@ test('without a quote after the wait it goes on until the first one, and past fa
     refused?.message,
     'You are not allowed to make this trade: failing does not serve the place you are in.'
   )
-  late.desk().offer(offerOf(late.desk()))
+  late.tapContext().offer(offerOf(late.tapContext()))
   t.true(round.getSnapshot().isOver)
   t.deepEqual(
     (await round.settled).map(({ pluginId }) => pluginId),
@@ -245,7 +245,7 @@ test('without a quote after the wait it goes on until the first one, and past fa
 })
 
 test('with nothing but failures the round rejects with the one worth showing, at once when all have failed', async t => {
-  const { ask, clock, faults } = openSwapTable([
+  const { query, clock, faults } = openSwapTable([
     makeShop({
       id: 'one',
       answer: () => Promise.reject(new WalletError('SWAP_PERMISSION', { pluginId: 'one' }))
@@ -253,7 +253,7 @@ test('with nothing but failures the round rejects with the one worth showing, at
     makeShop({ id: 'two', answer: below('70') }),
     makeShop({ id: 'three', answer: below('30') })
   ])
-  const round = ask()
+  const round = query()
   const failed = t.throwsAsync(round.settled, { code: 'SWAP_BELOW_LIMIT' })
   await clock.advance(0)
   const { details } = (await failed) as WalletError
@@ -263,11 +263,11 @@ test('with nothing but failures the round rejects with the one worth showing, at
 })
 
 test('a provider that never answers times out after 60 seconds, and the round with it', async t => {
-  const { ask, clock } = openSwapTable([
+  const { query, clock } = openSwapTable([
     makeShop({ id: 'hangs', answer: never }),
     makeShop({ id: 'refuses', answer: () => Promise.reject(new Error('no')) })
   ])
-  const round = ask()
+  const round = query()
   const failed = t.throwsAsync(round.settled)
   await clock.advance(59_999)
   t.false(round.getSnapshot().isOver)
@@ -282,19 +282,19 @@ test('a provider that never answers times out after 60 seconds, and the round wi
 })
 
 test('a plugin that throws at once, offers garbage, nothing or twice, or has no tap, harms nobody', async t => {
-  const { ask, clock, faults } = openSwapTable([
+  const { query, clock, faults } = openSwapTable([
     makeShop({
       id: 'throws',
       answer: () => {
         throw new TypeError('x is undefined')
       }
     }),
-    makeShop({ id: 'garbage', answer: desk => desk.offer({ toNativeAmount: 'NaN' } as never) }),
+    makeShop({ id: 'garbage', answer: tapContext => tapContext.offer({ toNativeAmount: 'NaN' } as never) }),
     makeShop({
       id: 'hides',
-      answer: desk => {
+      answer: tapContext => {
         try {
-          desk.offer(null as never)
+          tapContext.offer(null as never)
         } catch {
           // It does not say.
         }
@@ -304,16 +304,16 @@ test('a plugin that throws at once, offers garbage, nothing or twice, or has no 
     { kind: 'swap', id: 'untapped', displayName: 'Untapped', apply: () => {} },
     makeShop({
       id: 'twice',
-      answer: desk => {
-        desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('800') }))
-        desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('850') }))
-        desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('700') }))
+      answer: tapContext => {
+        tapContext.offer(offerOf(tapContext, { toNativeAmount: nativeAmount('800') }))
+        tapContext.offer(offerOf(tapContext, { toNativeAmount: nativeAmount('850') }))
+        tapContext.offer(offerOf(tapContext, { toNativeAmount: nativeAmount('700') }))
         throw new Error('and then it fails')
       }
     }),
     makeShop()
   ])
-  const round = ask()
+  const round = query()
   await clock.advance(0)
   const quotes = await round.settled
   t.deepEqual(
@@ -337,15 +337,15 @@ test('a plugin with two taps has failed only when both have ended, and a quote o
     displayName: id,
     apply({ hooks }) {
       hooks.fetchQuotes.tapPromise('', () => Promise.reject(new Error('first')))
-      hooks.fetchQuotes.tapPromise('', async desk => {
+      hooks.fetchQuotes.tapPromise('', async tapContext => {
         await new Promise(resolve => setImmediate(resolve))
-        if (isGood) desk.offer(offerOf(desk))
+        if (isGood) tapContext.offer(offerOf(tapContext))
         else throw new Error('second')
       })
     }
   })
-  const { ask, clock } = openSwapTable([double('good', true), double('bad', false)])
-  const round = ask()
+  const { query, clock } = openSwapTable([double('good', true), double('bad', false)])
+  const round = query()
   await clock.advance(0)
   t.deepEqual(
     (await round.settled).map(({ pluginId }) => pluginId),
@@ -356,12 +356,12 @@ test('a plugin with two taps has failed only when both have ended, and a quote o
 
 test('an offer on the desk of a provider that has failed does not count, though others are still asked', async t => {
   const patient = makePatient('patient')
-  const { ask, clock } = openSwapTable([patient.plugin, makeShop({ id: 'hangs', answer: never })])
-  const round = ask()
+  const { query, clock } = openSwapTable([patient.plugin, makeShop({ id: 'hangs', answer: never })])
+  const round = query()
   await clock.advance(0)
   patient.end(new Error('no luck'))
   await clock.advance(0)
-  patient.desk().offer(offerOf(patient.desk()))
+  patient.tapContext().offer(offerOf(patient.tapContext()))
   await clock.advance(0)
   t.deepEqual(round.quotes, [])
   t.deepEqual(
@@ -381,25 +381,31 @@ test('no quote that arrived in time is ever lost, in whatever order answers, fai
       fc.array(event, { minLength: 1, maxLength: 6 }),
       fc.option(fc.integer({ min: 0, max: 30_000 }), { nil: undefined }),
       async (events, stopAt) => {
-        const lanes = events.map(({ kind, at }, index) => ({ kind, at, ...makePatient(`p${index}`) }))
-        const { ask, clock } = openSwapTable(lanes.map(({ plugin }) => plugin))
-        const round = ask()
+        const providerStates = events.map(({ kind, at }, index) => ({
+          kind,
+          at,
+          ...makePatient(`p${index}`)
+        }))
+        const { query, clock } = openSwapTable(providerStates.map(({ plugin }) => plugin))
+        const round = query()
         const settled = round.settled.then(
           quotes => quotes.map(({ pluginId }) => pluginId),
           () => []
         )
         const inTime = new Set<string>()
         const steps = [
-          ...lanes.map(lane => ({
-            at: lane.at,
+          ...providerStates.map(provider => ({
+            at: provider.at,
             run() {
-              if (lane.kind === 'hang') return
-              if (lane.kind === 'fail') return lane.end(new Error('no'))
-              if (!round.getSnapshot().isOver) inTime.add(lane.plugin.id)
-              lane.desk().offer(offerOf(lane.desk()))
-              if (lane.kind === 'better')
-                lane.desk().offer(offerOf(lane.desk(), { toNativeAmount: nativeAmount('999') }))
-              lane.end()
+              if (provider.kind === 'hang') return
+              if (provider.kind === 'fail') return provider.end(new Error('no'))
+              if (!round.getSnapshot().isOver) inTime.add(provider.plugin.id)
+              provider.tapContext().offer(offerOf(provider.tapContext()))
+              if (provider.kind === 'better')
+                provider
+                  .tapContext()
+                  .offer(offerOf(provider.tapContext(), { toNativeAmount: nativeAmount('999') }))
+              provider.end()
             }
           })),
           ...(stopAt === undefined ? [] : [{ at: stopAt, run: () => round.stop() }])
@@ -413,7 +419,7 @@ test('no quote that arrived in time is ever lost, in whatever order answers, fai
         await clock.advance(60_000)
         t.deepEqual((await settled).toSorted(), [...inTime].sort())
         const first = Math.min(
-          ...lanes.filter(({ kind }) => ['offer', 'better'].includes(kind)).map(({ at }) => at)
+          ...providerStates.filter(({ kind }) => ['offer', 'better'].includes(kind)).map(({ at }) => at)
         )
         if (first < (stopAt ?? Number.POSITIVE_INFINITY)) t.true(inTime.size > 0)
       }
@@ -426,13 +432,14 @@ test('a policy may order the quotes anew, and only an answer with each of them o
   const plugins = ['a', 'b', 'c'].map((id, at) =>
     makeShop({
       id,
-      answer: desk => desk.offer(offerOf(desk, { toNativeAmount: nativeAmount(String(900 - at)) }))
+      answer: tapContext =>
+        tapContext.offer(offerOf(tapContext, { toNativeAmount: nativeAmount(String(900 - at)) }))
     })
   )
   const orderWith = async (policy: (ids: readonly { quoteId?: string }[]) => unknown) => {
-    const { ask, clock, hooks } = openSwapTable(plugins)
+    const { query, clock, hooks } = openSwapTable(plugins)
     hooks.rankQuotes.tap('policy', quotes => policy(quotes) as never)
-    const round = ask()
+    const round = query()
     await clock.advance(0)
     return (await round.settled).map(({ pluginId, rankReason }) => `${pluginId}: ${rankReason}`)
   }
@@ -455,30 +462,30 @@ test('a policy may order the quotes anew, and only an answer with each of them o
 })
 
 test('without a provider that is enabled there is nobody to ask [8.70]', t => {
-  const { ask, settings } = openSwapTable([makeShop({ id: 'one' }), makeShop({ id: 'two' })])
+  const { query, settings } = openSwapTable([makeShop({ id: 'one' }), makeShop({ id: 'two' })])
   const none = { code: 'NO_SWAP_PROVIDERS', message: 'No swap providers enabled' }
   settings.set('one', { isEnabled: false })
-  t.throws(() => ask({}, { disabled: ['two'] }), none)
+  t.throws(() => query({}, { disabled: ['two'] }), none)
   settings.set('two', { needsActivation: true })
-  t.throws(() => ask(), none)
+  t.throws(() => query(), none)
   settings.set('one', { isEnabled: true })
   t.deepEqual(
-    ask()
+    query()
       .getSnapshot()
       .providers.map(({ pluginId }) => pluginId),
     ['one']
   )
-  t.throws(() => openSwapTable([]).ask(), none)
+  t.throws(() => openSwapTable([]).query(), none)
 })
 
 test('an asset is not swapped for itself within one wallet [8.37]', t => {
-  const { ask, from } = openSwapTable([makeShop()], {
+  const { query, from } = openSwapTable([makeShop()], {
     gold: { currencyCode: 'GLD', displayName: 'Gold', denominations: [{ name: 'GLD', multiplier: '10' }] }
   })
   const same = { code: 'SAME_CURRENCY', message: 'Wallets can not be the same currency' }
-  t.throws(() => ask({ toWallet: from }), same)
-  t.throws(() => ask({ toWallet: from, fromTokenId: 'gold', toTokenId: 'gold' }), same)
-  t.deepEqual(ask({ toWallet: from, toTokenId: 'gold' }).getSnapshot().request, {
+  t.throws(() => query({ toWallet: from }), same)
+  t.throws(() => query({ toWallet: from, fromTokenId: 'gold', toTokenId: 'gold' }), same)
+  t.deepEqual(query({ toWallet: from, toTokenId: 'gold' }).getSnapshot().request, {
     fromWalletId: 'alpha-wallet',
     fromPluginId: 'alphacoin',
     fromTokenId: null,
@@ -493,38 +500,38 @@ test('an asset is not swapped for itself within one wallet [8.37]', t => {
 })
 
 test('a wish that makes no sense is refused before anybody is asked', t => {
-  let asked = 0
-  const { ask } = openSwapTable([
+  let requested = 0
+  const { query } = openSwapTable([
     makeShop({
       answer: () => {
-        asked += 1
+        requested += 1
       }
     })
   ])
   const amount = (text: string) => ({ nativeAmount: text as never })
-  t.throws(() => ask(amount('0')), { code: 'NO_AMOUNT_SPECIFIED' })
-  t.throws(() => ask(amount('-5')), { code: 'AMOUNT_INVALID' })
-  t.throws(() => ask(amount('1e5')), { code: 'AMOUNT_INVALID' })
-  t.throws(() => ask({ quoteFor: 'most' as never }), { code: 'OPTION_INVALID' })
-  t.throws(() => ask({ fromTokenId: 'toString' }), { code: 'TOKEN_NOT_FOUND' })
-  t.throws(() => ask({}, { waitMs: Number.NaN }), { code: 'OPTION_INVALID' })
-  t.is(asked, 0)
-  ask({ quoteFor: 'max', ...amount('0') })
-  t.is(asked, 1)
+  t.throws(() => query(amount('0')), { code: 'NO_AMOUNT_SPECIFIED' })
+  t.throws(() => query(amount('-5')), { code: 'AMOUNT_INVALID' })
+  t.throws(() => query(amount('1e5')), { code: 'AMOUNT_INVALID' })
+  t.throws(() => query({ quoteFor: 'most' as never }), { code: 'OPTION_INVALID' })
+  t.throws(() => query({ fromTokenId: 'toString' }), { code: 'TOKEN_NOT_FOUND' })
+  t.throws(() => query({}, { waitMs: Number.NaN }), { code: 'OPTION_INVALID' })
+  t.is(requested, 0)
+  query({ quoteFor: 'max', ...amount('0') })
+  t.is(requested, 1)
 })
 
 test('a closed round closes its quotes, and its desks answer no more', async t => {
   const patient = makePatient('patient')
-  const { ask, clock, told, service } = openSwapTable([makeShop(), patient.plugin])
-  const round = ask()
+  const { query, clock, reported, service } = openSwapTable([makeShop(), patient.plugin])
+  const round = query()
   await clock.advance(0)
   service.close()
   round.close()
   const [quote] = await round.settled
   t.is(quote?.fate, 'closed')
   await t.throwsAsync(async () => quote?.approve(), { code: 'QUOTE_ENDED' })
-  await t.throwsAsync(patient.desk().depositTo(), { code: 'QUOTE_ENDED' })
-  await t.throwsAsync(patient.desk().feeFor([]), { code: 'QUOTE_ENDED' })
-  t.like(told.at(-1), { pluginId: 'shop', fate: 'closed' })
+  await t.throwsAsync(patient.tapContext().depositTo(), { code: 'QUOTE_ENDED' })
+  await t.throwsAsync(patient.tapContext().feeFor([]), { code: 'QUOTE_ENDED' })
+  t.like(reported.at(-1), { pluginId: 'shop', fate: 'closed' })
   t.is(clock.timerCount, 1, 'only the deadline of the tap that does not end')
 })

@@ -19,7 +19,7 @@ interface Market {
   readonly account: Account
   readonly from: CurrencyWallet
   readonly to: CurrencyWallet
-  readonly wish: SwapRequest
+  readonly swapRequest: SwapRequest
   readonly reports: unknown[]
 }
 
@@ -31,13 +31,13 @@ const openMarket = async (t: ExecutionContext, plugins: readonly SwapPlugin[]): 
   const to = await account.createCurrencyWallet('wallet:othercoin')
   await clock.advance(1000)
   t.is(from.balanceOf(null), nativeAmount('1000'))
-  const wish: SwapRequest = {
+  const swapRequest: SwapRequest = {
     fromWallet: from,
     toWallet: to,
     nativeAmount: nativeAmount('100'),
     quoteFor: 'from'
   }
-  return { account, from, to, wish, reports }
+  return { account, from, to, swapRequest, reports }
 }
 
 test('the settings of a provider count from the next round on: enabled, its own ones, and whether it needs activation', async t => {
@@ -45,14 +45,14 @@ test('the settings of a provider count from the next round on: enabled, its own 
   const picky = makeShop({
     id: 'picky',
     checkSettings: settings => ({ needsActivation: settings.apiKey === undefined }),
-    answer: desk => {
-      seen.push(desk.userSettings)
-      desk.offer(offerOf(desk))
+    answer: tapContext => {
+      seen.push(tapContext.userSettings)
+      tapContext.offer(offerOf(tapContext))
     }
   })
-  const { account, wish } = await openMarket(t, [picky, makeShop()])
+  const { account, swapRequest } = await openMarket(t, [picky, makeShop()])
   const idsOf = async (): Promise<string[]> =>
-    (await account.fetchSwapQuotes(wish)).map(({ pluginId }) => pluginId).sort()
+    (await account.fetchSwapQuotes(swapRequest)).map(({ pluginId }) => pluginId).sort()
   const config = account.swapConfig('picky')
   t.deepEqual(config.getSnapshot(), { isEnabled: true, userSettings: {}, needsActivation: true })
   t.deepEqual(await idsOf(), ['shop'])
@@ -64,7 +64,7 @@ test('the settings of a provider count from the next round on: enabled, its own 
   })
   t.deepEqual(await idsOf(), ['picky', 'shop'])
   t.deepEqual(seen, [{ apiKey: 'mine' }])
-  const round = account.askForQuotes(wish)
+  const round = account.askForQuotes(swapRequest)
   await account.swapConfig('shop').changeEnabled(false)
   t.is((await round.settled).length, 2)
   t.deepEqual(await idsOf(), ['picky'])
@@ -78,52 +78,52 @@ test('a provider that cannot judge its settings is not asked, and that is report
     }
   })
   const absent = makeShop({ id: 'absent', checkSettings: () => undefined as never })
-  const { account, wish, reports } = await openMarket(t, [broken, absent])
+  const { account, swapRequest, reports } = await openMarket(t, [broken, absent])
   t.true(account.swapConfig('broken').getSnapshot().needsActivation)
   t.deepEqual(
-    (await account.fetchSwapQuotes(wish)).map(({ pluginId }) => pluginId),
+    (await account.fetchSwapQuotes(swapRequest)).map(({ pluginId }) => pluginId),
     ['absent']
   )
   t.true(reports.some(report => String(report).includes('cannot read this')))
 })
 
 test('the best quote alone stays open when only one is asked for', async t => {
-  const { account, wish } = await openMarket(t, [
+  const { account, swapRequest } = await openMarket(t, [
     makeShop(),
     makeShop({
       id: 'better',
-      answer: desk => desk.offer(offerOf(desk, { toNativeAmount: nativeAmount('99') }))
+      answer: tapContext => tapContext.offer(offerOf(tapContext, { toNativeAmount: nativeAmount('99') }))
     })
   ])
-  const best = await account.fetchSwapQuote(wish)
+  const best = await account.fetchSwapQuote(swapRequest)
   t.is(best.pluginId, 'better')
   t.is(best.fate, undefined)
   t.is((await best.approve()).destinationAddress, SHOP_ADDRESS)
 })
 
 test('a logout closes the rounds that are open, and nothing is asked or paid afterwards', async t => {
-  const { account, wish } = await openMarket(t, [makeShop()])
-  const [quote] = await account.fetchSwapQuotes(wish)
+  const { account, swapRequest } = await openMarket(t, [makeShop()])
+  const [quote] = await account.fetchSwapQuotes(swapRequest)
   await account.logout()
   t.is(quote?.fate, 'closed')
   await t.throwsAsync(async () => quote?.approve(), { code: 'QUOTE_ENDED' })
-  t.throws(() => account.askForQuotes(wish), { code: 'LOGGED_OUT' })
-  await t.throwsAsync(account.fetchSwapQuote(wish), { code: 'LOGGED_OUT' })
-  await t.throwsAsync(account.fetchSwapQuotes(wish), { code: 'LOGGED_OUT' })
+  t.throws(() => account.askForQuotes(swapRequest), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(account.fetchSwapQuote(swapRequest), { code: 'LOGGED_OUT' })
+  await t.throwsAsync(account.fetchSwapQuotes(swapRequest), { code: 'LOGGED_OUT' })
 })
 
 test("a provider that asks to pay another wallet of the user's is refused", async t => {
   let payTo = ''
-  const { account, wish } = await openMarket(t, [
-    makeShop({ answer: desk => desk.offer(offerOf(desk, {}, payTo)) })
+  const { account, swapRequest } = await openMarket(t, [
+    makeShop({ answer: tapContext => tapContext.offer(offerOf(tapContext, {}, payTo)) })
   ])
   const savings = await account.createCurrencyWallet('wallet:toycoin')
   payTo = (await savings.getReceiveAddress()).publicAddress
-  const [quote] = await account.fetchSwapQuotes(wish)
+  const [quote] = await account.fetchSwapQuotes(swapRequest)
   await t.throwsAsync(async () => quote?.approve(), {
     message: 'The order of shop pays an address of your own'
   })
-  const [transfer] = await account.fetchSwapQuotes({ ...wish, toWallet: savings })
+  const [transfer] = await account.fetchSwapQuotes({ ...swapRequest, toWallet: savings })
   t.is((await transfer?.approve())?.destinationAddress, payTo)
 })
 
@@ -175,8 +175,8 @@ test('a crash after the payment has left keeps the record of the swap [3.26]', a
 
 test('an order that repeats the id of one of an earlier session is refused', async t => {
   const shop = makeShop({
-    answer: desk => {
-      const offer = offerOf(desk)
+    answer: tapContext => {
+      const offer = offerOf(tapContext)
       const { fromNativeAmount, toNativeAmount } = offer
       const spendTargets = [{ publicAddress: SHOP_ADDRESS, nativeAmount: fromNativeAmount }]
       const order = {
@@ -185,7 +185,7 @@ test('an order that repeats the id of one of an earlier session is refused', asy
         toNativeAmount,
         spends: [{ tokenId: null, spendTargets }]
       }
-      desk.offer({ ...offer, payment: { order: async () => order } })
+      tapContext.offer({ ...offer, payment: { order: async () => order } })
     }
   })
   const { plugin } = makeToy({ id: 'othercoin', info: { currencyCode: 'OTH' } })

@@ -20,7 +20,7 @@ import {
 import { changedFields, WHOLE_FILE } from '../../../kernel/sync/merge.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import { parseBox } from '../../../kernel/sync/repo-record.ts'
-import { type Chance, drawSeed, makeChance } from '../../helpers/drawn-runs.ts'
+import { drawSeed, makeSeededRandom, type SeededRandom } from '../../helpers/drawn-runs.ts'
 import { boxOf, dataKey } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
@@ -169,23 +169,23 @@ interface TrueVersion {
 }
 
 /** What some devices make of one file, each edit with a number of its own. */
-const drawVersions = (chance: Chance): TrueVersion[] => {
-  const clock = { now: () => 1_700_000_000_000 + 1000 * chance.below(3) }
+const drawVersions = (seededRandom: SeededRandom): TrueVersion[] => {
+  const clock = { now: () => 1_700_000_000_000 + 1000 * seededRandom.below(3) }
   const first = new EditCount({ ...io, clock }).next(undefined, [])
   const root: TrueVersion = { made: first, edits: new Set(['root']), values: new Map() }
   const devices = [0, 1, 2].map(() => ({ edits: new EditCount({ ...io, clock }), now: root }))
   const seen = [root]
   for (let n = 0; n < 14; n += 1) {
-    const device = chance.pick(devices)
+    const device = seededRandom.pick(devices)
     const { made, edits, values } = device.now
-    if (chance.oneIn(2)) {
-      const field = chance.below(3)
+    if (seededRandom.oneIn(2)) {
+      const field = seededRandom.below(3)
       device.now = {
         made: device.edits.next(made, [field]),
         edits: new Set([...edits, `${n}`]),
         values: new Map([...values, [field, `${n}`]])
       }
-    } else device.now = united(device.now, chance.pick(devices).now)
+    } else device.now = united(device.now, seededRandom.pick(devices).now)
     seen.push(device.now)
   }
   return seen
@@ -209,9 +209,9 @@ const united = (mine: TrueVersion, theirs: TrueVersion): TrueVersion => {
 }
 
 test('versions know which edits are in them, and whose value of a field is the later one, as the whole story has it', t => {
-  const chance = makeChance(drawSeed(t))
+  const seededRandom = makeSeededRandom(drawSeed(t))
   for (let run = 0; run < 12; run += 1) {
-    const seen = drawVersions(chance)
+    const seen = drawVersions(seededRandom)
     for (const mine of seen)
       for (const theirs of seen) {
         t.is(

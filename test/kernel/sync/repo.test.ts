@@ -417,11 +417,11 @@ test('a write that expects other texts than there are is stale, and writes nothi
 test('a repo that is closed waits for the sync and the write under way, and then refuses more', async t => {
   const store = makeSyncStore()
   const { repo } = await openDevice(store)
-  const turns = async (): Promise<void> => {
+  const mutex = async (): Promise<void> => {
     for (let n = 0; n < 20; n += 1) await new Promise(resolve => setImmediate(resolve))
   }
   const syncing = repo.runSync(async () => {
-    await turns()
+    await mutex()
     await setText(repo, 'synced.json', '1')
   })
   const closed = repo.close()

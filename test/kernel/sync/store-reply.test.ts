@@ -195,7 +195,7 @@ for (const [name, start] of [
   ['an unusual', '{ "changes":{']
 ] as const) {
   test(`a long reply in ${name} spelling is read with pauses`, async t => {
-    let turns = 0
+    let mutex = 0
     let now = 0
     const clock = {
       monotonic: () => {
@@ -203,13 +203,13 @@ for (const [name, start] of [
         return now
       },
       turn: async () => {
-        turns += 1
+        mutex += 1
       }
     }
     const text = `${start}${Array.from({ length: 60_000 }, (_, i) => `"f/${i}":${BOX}`).join()}}}`
     const { changes } = await parseStoreReply(text, { isUpload: false, clock, report() {} })
     t.is(changes.size, 60_000)
-    t.true(turns >= 4, `${turns} pauses in ${text.length} characters`)
+    t.true(mutex >= 4, `${mutex} pauses in ${text.length} characters`)
   })
 }
 

@@ -18,15 +18,15 @@ const twoDevices = async (store = makeSyncStore()): Promise<[Device, Device]> =>
 
 test('a file written on one device is on the other after two syncs, and its listener hears of it', async t => {
   const [a, b] = await twoDevices()
-  const heard: string[] = []
-  b.repo.onServerChange(paths => heard.push(...paths))
+  const received: string[] = []
+  b.repo.onServerChange(paths => received.push(...paths))
   await setText(a.repo, 'WalletName.json', '{"walletName":"x"}')
   t.is(a.repo.state.getSnapshot().pendingCount, 1)
   t.deepEqual(await a.sync(), { sent: ['WalletName.json'], changed: [] })
   t.is(a.repo.pendingCount, 0)
   t.deepEqual((await b.sync()).changed, ['WalletName.json'])
   t.is(await b.repo.getText('WalletName.json'), '{"walletName":"x"}')
-  t.deepEqual(heard, ['WalletName.json'])
+  t.deepEqual(received, ['WalletName.json'])
 })
 
 test('a sync is a read with repo id and last hash, or an update with changes; both are answered with hash and changes [7.29]', async t => {
@@ -34,16 +34,16 @@ test('a sync is a read with repo id and last hash, or an update with changes; bo
   const device = await openDevice(store)
   const repoKey = Buffer.from(syncKey).toString('hex')
   const hashNow = () => device.repo.state.getSnapshot().lastHash
-  const asked = (): string[] =>
+  const requested = (): string[] =>
     store.calls.splice(0).map(({ method, url, paths }) => [method, new URL(url).pathname, ...paths].join(' '))
   store.put({ 'theirs.json': boxOf('1') })
   t.deepEqual((await device.sync()).changed, ['theirs.json'])
   const first = hashNow()
-  t.deepEqual(asked(), [`GET /api/v2/store/${repoKey}/`])
+  t.deepEqual(requested(), [`GET /api/v2/store/${repoKey}/`])
   await setText(device.repo, 'ours.json', '2')
   t.is((await device.sync()).sent.length, 1)
   t.not(hashNow(), first)
-  t.deepEqual(asked(), [
+  t.deepEqual(requested(), [
     `GET /api/v2/store/${repoKey}/${first}`,
     `POST /api/v2/store/${repoKey}/${first} ours.json`
   ])
@@ -51,7 +51,7 @@ test('a sync is a read with repo id and last hash, or an update with changes; bo
   store.put({ 'ours.json': null })
   const second = hashNow()
   t.deepEqual((await device.sync()).changed, ['ours.json'])
-  t.deepEqual(asked(), [`GET /api/v2/store/${repoKey}/${second}`])
+  t.deepEqual(requested(), [`GET /api/v2/store/${repoKey}/${second}`])
   t.not(hashNow(), second)
 })
 
@@ -538,19 +538,19 @@ test('a server that answers with a status outside of 200 to 299 has failed, and 
 
 test('the only info server is asked with the first sync, and not again within ten minutes', async t => {
   const store = makeSyncStore()
-  const asked: string[] = []
+  const requested: string[] = []
   store.fault = ({ url }) => {
     if (!url.startsWith('https://info.example')) return undefined
-    asked.push(url)
+    requested.push(url)
     return replyOf(200, {})
   }
   const device = await openDevice(store, { infoServers: ['https://info.example'] })
   for (const minutes of [0, 9, 1]) {
     await device.clock.advance(minutes * 60_000)
     await device.sync()
-    t.is(asked.length, minutes === 1 ? 2 : 1)
+    t.is(requested.length, minutes === 1 ? 2 : 1)
   }
-  t.is(asked[0], 'https://info.example/v1/edgeServers')
+  t.is(requested[0], 'https://info.example/v1/edgeServers')
 })
 
 test('a list of servers counts only in a reply with a status from 200 to 299', async t => {
@@ -788,15 +788,15 @@ test('a first download that is cut off is taken up where it ended, and what is t
 test('listeners hear nothing of a sync that changes nothing, nor of what this device wrote itself', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
-  const heard: (readonly string[])[] = []
-  device.repo.onServerChange(paths => void heard.push(paths))
+  const received: (readonly string[])[] = []
+  device.repo.onServerChange(paths => void received.push(paths))
   await setText(device.repo, 'own', '1')
   await device.sync()
   await device.sync()
-  t.deepEqual(heard, [])
+  t.deepEqual(received, [])
   store.put({ other: boxOf('2') })
   await device.sync()
-  t.deepEqual(heard, [['other']])
+  t.deepEqual(received, [['other']])
 })
 
 test('listeners hear of the parts of a reply that are there although a later one fails', async t => {
@@ -810,14 +810,14 @@ test('listeners hear of the parts of a reply that are there although a later one
   for (let at = 1; at <= whole.writeCount; at += 1) {
     const disk = makeFaultDisk(new Map(), { at, kind: 'full' })
     const a = await openDevice(store, { disk })
-    const heard: string[] = []
-    a.repo.onServerChange(paths => heard.push(...paths))
+    const received: string[] = []
+    a.repo.onServerChange(paths => received.push(...paths))
     await t.throwsAsync(a.sync(), { code: 'STORAGE_FULL' }, `write ${at}`)
-    t.deepEqual(heard.toSorted(), await a.repo.list(''), `write ${at}`)
-    counts.add(heard.length)
+    t.deepEqual(received.toSorted(), await a.repo.list(''), `write ${at}`)
+    counts.add(received.length)
     await a.sync()
-    t.deepEqual(heard.toSorted(), await a.repo.list(''), `after write ${at}`)
-    t.is(heard.length, 10)
+    t.deepEqual(received.toSorted(), await a.repo.list(''), `after write ${at}`)
+    t.is(received.length, 10)
   }
   t.true(counts.size > 1, 'some of the parts were there')
 })
@@ -830,8 +830,8 @@ test('a server that says everything again, and again without a hash, changes and
   await setText(a.repo, 'f', '1')
   await a.sync()
   const before = disk.writeCount
-  const heard: string[] = []
-  a.repo.onServerChange(paths => heard.push(...paths))
+  const received: string[] = []
+  a.repo.onServerChange(paths => received.push(...paths))
   const all = Object.fromEntries(store.files)
   for (const hash of [{}, { hash: a.repo.state.getSnapshot().lastHash }]) {
     store.fault = () => replyOf(200, { changes: all, ...hash })
@@ -839,7 +839,7 @@ test('a server that says everything again, and again without a hash, changes and
     await a.sync()
   }
   t.is(disk.writeCount, before)
-  t.deepEqual(heard, [])
+  t.deepEqual(received, [])
 })
 
 test('a server in whose place stands an empty one takes nothing away, and gets everything again', async t => {

@@ -6,19 +6,19 @@ import { makeFakeClock } from '../../helpers/fake-clock.ts'
 
 test('the first news passes at once, the rest is told together after 5 seconds, and what is new is not told as changed', async t => {
   const clock = makeFakeClock()
-  const told: TxidChanges[] = []
-  const throttle = new TransactionThrottle(new Scheduler(clock), 'w', changes => void told.push(changes))
+  const reported: TxidChanges[] = []
+  const throttle = new TransactionThrottle(new Scheduler(clock), 'w', changes => void reported.push(changes))
   throttle.add({ created: ['a'], changed: ['a', 'b'] })
-  t.deepEqual(told, [{ created: ['a'], changed: ['b'] }])
+  t.deepEqual(reported, [{ created: ['a'], changed: ['b'] }])
   throttle.add({ created: ['c'], changed: [] })
   throttle.add({ created: [], changed: ['c', 'a', 'a'] })
   await clock.advance(4999)
-  t.is(told.length, 1)
+  t.is(reported.length, 1)
   await clock.advance(1)
-  t.deepEqual(told.slice(1), [{ created: ['c'], changed: ['a'] }])
+  t.deepEqual(reported.slice(1), [{ created: ['c'], changed: ['a'] }])
   await clock.advance(5000)
   throttle.add({ created: [], changed: [] })
-  t.is(told.length, 2)
+  t.is(reported.length, 2)
   throttle.add({ created: [], changed: ['a'] })
-  t.is(told.length, 3)
+  t.is(reported.length, 3)
 })

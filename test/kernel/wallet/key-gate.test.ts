@@ -22,14 +22,14 @@ interface Home {
   readonly wallet: CurrencyWallet
   /** Every call of an engine or of the tools that got private keys. */
   readonly given: string[]
-  readonly asked: SpendSnapshot[]
+  readonly requested: SpendSnapshot[]
   /** The uses that the policy refuses. */
   readonly refused: Set<string>
 }
 
 const openHome = async (t: ExecutionContext, info: ToyOptions['info'] = {}): Promise<Home> => {
   const given: string[] = []
-  const asked: SpendSnapshot[] = []
+  const requested: SpendSnapshot[] = []
   const refused = new Set<string>()
   const note = (call: string, keys: unknown): void => {
     if (keys !== undefined) given.push(call)
@@ -76,7 +76,7 @@ const openHome = async (t: ExecutionContext, info: ToyOptions['info'] = {}): Pro
     id: 'guard',
     apply: ({ hooks }) =>
       hooks.beforeSign.tapPromise('guard', async question => {
-        asked.push(question)
+        requested.push(question)
         if (refused.has(question.use))
           throw new WalletError('SIGN_REFUSED', { pluginId: 'guard', reason: 'no' })
       })
@@ -86,7 +86,7 @@ const openHome = async (t: ExecutionContext, info: ToyOptions['info'] = {}): Pro
   const account = await kernel.context.createAccount({ username: 'tess', password: 'Correct horse 1' })
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
   await waitFor(() => wallet.engine.getSnapshot().state === 'started')
-  return { account, wallet, given, asked, refused }
+  return { account, wallet, given, requested, refused }
 }
 
 const USES: readonly {
@@ -94,79 +94,79 @@ const USES: readonly {
   /** What gets the keys; '' for none but the caller. */
   readonly call: string
   readonly facts: Partial<SpendSnapshot>
-  act(home: Home): Promise<unknown>
+  runAction(home: Home): Promise<unknown>
 }[] = [
   {
     use: 'spend',
     call: 'signTx',
     facts: { nativeAmount: '5', networkFee: '1', targets: TARGETS },
-    act: async ({ wallet }) => wallet.spend(await wallet.makeSpend(PAY))
+    runAction: async ({ wallet }) => wallet.spend(await wallet.makeSpend(PAY))
   },
   {
     use: 'message',
     call: 'signMessage',
     facts: { message: 'it is me', nativeAmount: '0', targets: [] },
-    act: ({ wallet }) => wallet.signMessage('it is me')
+    runAction: ({ wallet }) => wallet.signMessage('it is me')
   },
   {
     use: 'sweep',
     call: 'sweepPrivateKeys',
     facts: { nativeAmount: '5', targets: TARGETS },
-    act: ({ wallet }) => wallet.sweepPrivateKeys({ ...PAY, privateKeys: [FOREIGN] })
+    runAction: ({ wallet }) => wallet.sweepPrivateKeys({ ...PAY, privateKeys: [FOREIGN] })
   },
   {
     use: 'show',
     call: 'getDisplayPrivateKey',
     facts: { nativeAmount: '0', targets: [] },
-    act: ({ account, wallet }) => account.walletKeys.getDisplayPrivateKey(wallet.id)
+    runAction: ({ account, wallet }) => account.walletKeys.getDisplayPrivateKey(wallet.id)
   },
   {
     use: 'show',
     call: '',
     facts: { nativeAmount: '0', targets: [] },
-    act: ({ account, wallet }) => account.walletKeys.getRawPrivateKey(wallet.id)
+    runAction: ({ account, wallet }) => account.walletKeys.getRawPrivateKey(wallet.id)
   }
 ]
 
-for (const { use, call, facts, act } of USES) {
+for (const { use, call, facts, runAction } of USES) {
   test(`policies are asked before keys are used to ${use} (${call}), and their no gives out nothing`, async t => {
     const home = await openHome(t)
-    const { wallet, given, asked, refused } = home
+    const { wallet, given, requested, refused } = home
     refused.add(use)
-    await t.throwsAsync(act(home), { code: 'SIGN_REFUSED' })
+    await t.throwsAsync(runAction(home), { code: 'SIGN_REFUSED' })
     t.deepEqual(given, [])
-    t.like(asked, {
+    t.like(requested, {
       length: 1,
       0: { use, walletId: wallet.id, pluginId: 'toycoin', currencyCode: 'TOY', ...facts }
     })
     refused.clear()
-    await act(home)
+    await runAction(home)
     t.deepEqual(given, call === '' ? [] : [call])
-    t.is(asked.length, 2)
-    t.false(JSON.stringify(asked).includes(FOREIGN))
+    t.is(requested.length, 2)
+    t.false(JSON.stringify(requested).includes(FOREIGN))
   })
 }
 
 test('policies are asked before the login key of an account is shown', async t => {
-  const { account, asked, refused } = await openHome(t)
+  const { account, requested, refused } = await openHome(t)
   refused.add('login key')
   await t.throwsAsync(account.getLoginKey(), { code: 'SIGN_REFUSED' })
-  t.like(asked, { length: 1, 0: { use: 'login key', walletId: '', pluginId: '' } })
+  t.like(requested, { length: 1, 0: { use: 'login key', walletId: '', pluginId: '' } })
   refused.clear()
   t.true((await account.getLoginKey()).length > 30)
 })
 
 test('an engine that needs keys to sync, draft and send gets them only if the policies agree', async t => {
   const needs = { needsKeysToSync: true, needsKeysToSpend: true, needsKeysToBroadcast: true }
-  const { wallet, given, asked, refused } = await openHome(t, needs)
+  const { wallet, given, requested, refused } = await openHome(t, needs)
   await waitFor(() => given.filter(call => call === 'syncNetwork').length > 2)
-  t.is(asked.filter(({ use }) => use === 'sync').length, 1, 'asked once for each start')
+  t.is(requested.filter(({ use }) => use === 'sync').length, 1, 'asked once for each start')
   refused.add('draft')
   await t.throwsAsync(wallet.makeSpend(PAY), { code: 'SIGN_REFUSED' })
   await t.throwsAsync(wallet.getMaxSpendable(PAY), { code: 'SIGN_REFUSED' })
   t.false(given.includes('makeSpend'))
   t.like(
-    asked.findLast(({ use }) => use === 'draft'),
+    requested.findLast(({ use }) => use === 'draft'),
     { nativeAmount: '5', targets: TARGETS }
   )
   refused.clear()
@@ -183,10 +183,10 @@ test('an engine that needs keys to sync, draft and send gets them only if the po
 })
 
 test('opening a wallet, its public keys and a split ask nobody', async t => {
-  const { account, wallet, asked } = await openHome(t)
+  const { account, wallet, requested } = await openHome(t)
   await account.walletKeys.getRawPublicKey(wallet.id)
   await account.listSplittableWalletTypes(wallet.id)
   await wallet.changePaused(true)
   await wallet.changePaused(false)
-  t.deepEqual(asked, [])
+  t.deepEqual(requested, [])
 })

@@ -252,7 +252,7 @@ test('only tokens of the currency are on; others in the file are kept, and on on
 })
 
 test('found tokens are noted, those that are new are on and told once, and another device has them after a sync', async t => {
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const shown: (readonly string[])[] = []
   const home = await openToyHome(t, {
     tokens: TOKENS,
@@ -262,7 +262,7 @@ test('found tokens are noted, those that are new are on and told once, and anoth
           kind: 'observer',
           id: 'watch',
           apply({ hooks }) {
-            hooks.tokensDetected.tap('watch', ({ tokenIds }) => void told.push(tokenIds))
+            hooks.tokensDetected.tap('watch', ({ tokenIds }) => void reported.push(tokenIds))
             hooks.walletChanged.tap('watch', ({ enabledTokenIds }) => void shown.push(enabledTokenIds))
           }
         }
@@ -277,7 +277,7 @@ test('found tokens are noted, those that are new are on and told once, and anoth
   callbacks?.onNewTokens(['silver', 'gold'])
   callbacks?.onNewTokens(['silver'])
   callbacks?.onNewTokens([7] as never)
-  t.deepEqual(told, [['silver']])
+  t.deepEqual(reported, [['silver']])
   t.deepEqual(shown.slice(count), [['gold', 'silver']])
   t.deepEqual(listsOf(wallet), [
     ['gold', 'silver'],
@@ -300,7 +300,7 @@ test('found tokens are noted, those that are new are on and told once, and anoth
 
 test('observers hear how the amounts of a currency and of the tokens of a wallet are written', async t => {
   const currencies = new Map<string, unknown>()
-  const told: WalletSnapshot[] = []
+  const reported: WalletSnapshot[] = []
   const home = await openToyHome(t, {
     tokens: TOKENS,
     device: {
@@ -313,7 +313,7 @@ test('observers hear how the amounts of a currency and of the tokens of a wallet
               'watch',
               ({ pluginId, currency }) => void currencies.set(pluginId, currency)
             )
-            hooks.walletChanged.tap('watch', wallet => void told.push(wallet))
+            hooks.walletChanged.tap('watch', wallet => void reported.push(wallet))
           }
         }
       ]
@@ -334,14 +334,14 @@ test('observers hear how the amounts of a currency and of the tokens of a wallet
   await changed
   // Gold was found, and is told of although it is off.
   t.deepEqual(
-    told.at(-1)?.tokens.map(token => token.displayName),
+    reported.at(-1)?.tokens.map(token => token.displayName),
     ['Heavy', 'Token SILVER', 'Token GOLD']
   )
-  const count = told.length
+  const count = reported.length
   await config.changeCustomToken('lead', { ...toyToken('LEAD'), displayName: 'Plumbum' })
   await home.clock.advance(1000)
   t.deepEqual(
-    told.slice(count).map(({ tokens }) => tokens[0]?.displayName),
+    reported.slice(count).map(({ tokens }) => tokens[0]?.displayName),
     ['Plumbum']
   )
 })

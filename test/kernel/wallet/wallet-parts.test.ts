@@ -15,7 +15,7 @@ import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { toyTransaction } from '../../helpers/toy-currency.ts'
 
 const makeListener = () => {
-  const heard = {
+  const received = {
     errors: [] as { code?: string; message: string; details?: { path?: string } }[],
     txids: [] as string[],
     balances: [] as string[],
@@ -23,24 +23,24 @@ const makeListener = () => {
   }
   const listener: EngineListener = {
     addressChanged() {},
-    balanceChanged: (_tokenId, balance) => void heard.balances.push(balance),
+    balanceChanged: (_tokenId, balance) => void received.balances.push(balance),
     balanceDetailsChanged() {},
-    heightChanged: height => void heard.heights.push(height),
+    heightChanged: height => void received.heights.push(height),
     progressChanged() {},
     statusChanged() {},
     connectionChanged() {},
     stakingChanged() {},
     tokensFound() {},
     unactivatedChanged() {},
-    transactionsChanged: async batch => void heard.txids.push(...batch.map(({ txid }) => txid)),
-    failed: error => void heard.errors.push(error as (typeof heard.errors)[number])
+    transactionsChanged: async batch => void received.txids.push(...batch.map(({ txid }) => txid)),
+    failed: error => void received.errors.push(error as (typeof received.errors)[number])
   }
-  return { heard, listener }
+  return { received, listener }
 }
 
 test('a bogus transaction is refused by its field, and the good ones of its batch count [5.37] [5.36]', async t => {
-  const { heard, listener } = makeListener()
-  const inbox = new EngineCallbackHandler({ pluginId: 'coin' }, makeFakeClock(), listener)
+  const { received, listener } = makeListener()
+  const callbackHandler = new EngineCallbackHandler({ pluginId: 'coin' }, makeFakeClock(), listener)
   const bad: [string, object][] = [
     ['txid', { txid: 5 }],
     ['date', { date: '2020' }],
@@ -55,48 +55,48 @@ test('a bogus transaction is refused by its field, and the good ones of its batc
     ['tokenId', { tokenId: undefined }],
     ['memos', { memos: [{ type: 'other', value: 'x' }] }]
   ]
-  inbox.callbacks.onTransactionsChanged([
+  callbackHandler.callbacks.onTransactionsChanged([
     toyTransaction('a'),
     ...bad.map(([, changes]) => toyTransaction('b', changes)),
     toyTransaction('c')
   ])
-  inbox.callbacks.onTransactionsChanged('nonsense' as never)
-  await inbox.idle()
-  t.deepEqual(heard.txids, ['a', 'c'])
+  callbackHandler.callbacks.onTransactionsChanged('nonsense' as never)
+  await callbackHandler.idle()
+  t.deepEqual(received.txids, ['a', 'c'])
   t.deepEqual(
-    heard.errors.filter(({ code }) => code === 'BOGUS_TX').map(({ details }) => details?.path),
+    received.errors.filter(({ code }) => code === 'BOGUS_TX').map(({ details }) => details?.path),
     bad.map(([field]) => field)
   )
-  t.is(heard.errors.find(({ code }) => code === 'BOGUS_TX')?.message, 'Plugin sent bogus tx')
-  t.true(heard.errors.some(({ code }) => code === 'BOGUS_DATA'))
+  t.is(received.errors.find(({ code }) => code === 'BOGUS_TX')?.message, 'Plugin sent bogus tx')
+  t.true(received.errors.some(({ code }) => code === 'BOGUS_DATA'))
 })
 
 test('a balance must be digits only; anything else is an error and changes nothing [5.35]', t => {
-  const { heard, listener } = makeListener()
+  const { received, listener } = makeListener()
   const { callbacks } = new EngineCallbackHandler({ pluginId: 'coin' }, makeFakeClock(), listener)
   callbacks.onTokenBalanceChanged(null, '12')
   for (const balance of ['-1', '1.5', '', '1e3', ' 1', 5, null])
     callbacks.onTokenBalanceChanged(null, balance as never)
   callbacks.onTokenBalanceChanged(7 as never, '1')
-  t.deepEqual(heard.balances, ['12'])
-  t.is(heard.errors.filter(({ code }) => code === 'BOGUS_BALANCE').length, 8)
+  t.deepEqual(received.balances, ['12'])
+  t.is(received.errors.filter(({ code }) => code === 'BOGUS_BALANCE').length, 8)
 })
 
 test('after its engine is closed nothing is heard, and nothing is ever thrown into the engine', async t => {
-  const { heard, listener } = makeListener()
-  const inbox = new EngineCallbackHandler({ pluginId: 'coin' }, makeFakeClock(), {
+  const { received, listener } = makeListener()
+  const callbackHandler = new EngineCallbackHandler({ pluginId: 'coin' }, makeFakeClock(), {
     ...listener,
     heightChanged() {
       throw new Error('screen')
     }
   })
-  t.notThrows(() => inbox.callbacks.onBlockHeightChanged(5))
-  t.is(heard.errors.length, 1)
-  inbox.close()
-  inbox.callbacks.onTransactionsChanged([toyTransaction('late')])
-  inbox.callbacks.onTokenBalanceChanged(null, '1')
-  await inbox.idle()
-  t.deepEqual([heard.txids, heard.balances], [[], []])
+  t.notThrows(() => callbackHandler.callbacks.onBlockHeightChanged(5))
+  t.is(received.errors.length, 1)
+  callbackHandler.close()
+  callbackHandler.callbacks.onTransactionsChanged([toyTransaction('late')])
+  callbackHandler.callbacks.onTokenBalanceChanged(null, '1')
+  await callbackHandler.idle()
+  t.deepEqual([received.txids, received.balances], [[], []])
 })
 
 test('transaction events come at most once in 5000 ms, and none is lost [9.12]', async t => {
@@ -119,20 +119,20 @@ test('transaction events come at most once in 5000 ms, and none is lost [9.12]',
 
 test('events of one kind and wallet become one, in the order they were begun, within 500 ms', async t => {
   const clock = makeFakeClock()
-  const heard: string[] = []
-  const queue = new EventQueue(clock, error => heard.push(String(error)))
+  const received: string[] = []
+  const queue = new EventQueue(clock, error => received.push(String(error)))
   for (let ratio = 0; ratio < 100; ratio++)
-    queue.push('progress w', () => void heard.push(`progress ${ratio}`))
+    queue.push('progress w', () => void received.push(`progress ${ratio}`))
   queue.push('balance w', () => {
     throw new Error('screen')
   })
-  queue.push('height w', () => void heard.push('height'))
+  queue.push('height w', () => void received.push('height'))
   await clock.advance(500)
-  t.deepEqual(heard, ['progress 99', 'Error: screen', 'height'])
-  queue.push('late', () => void heard.push('late'))
+  t.deepEqual(received, ['progress 99', 'Error: screen', 'height'])
+  queue.push('late', () => void received.push('late'))
   queue.close()
   await clock.advance(500)
-  t.false(heard.includes('late'))
+  t.false(received.includes('late'))
 })
 
 test('in place of 500 ms ticks of 3 updates: of 100 busy wallets each is told its latest within 500 ms [9.13]', async t => {
@@ -140,13 +140,13 @@ test('in place of 500 ms ticks of 3 updates: of 100 busy wallets each is told it
   const queue = new EventQueue(clock, () => {})
   const waiting = new Map<string, { since: number; latest: number }>()
   const late: string[] = []
-  let told = 0
+  let reported = 0
   for (let at = 0; at < 2000; at += 1) {
     for (let wallet = at % 10; wallet < 100; wallet += 10) {
       const key = `balance ${wallet}`
       waiting.set(key, { since: waiting.get(key)?.since ?? at, latest: at })
       queue.push(key, () => {
-        told += 1
+        reported += 1
         const { since, latest } = waiting.get(key) ?? { since: -Infinity, latest: -1 }
         if (latest !== at || clock.monotonic() - since > 500) late.push(key)
         waiting.delete(key)
@@ -157,7 +157,7 @@ test('in place of 500 ms ticks of 3 updates: of 100 busy wallets each is told it
   await clock.advance(500)
   t.deepEqual(late, [])
   t.is(waiting.size, 0)
-  t.true(told >= 400 && told < 20_000, `${told} events of 20000 reports`)
+  t.true(reported >= 400 && reported < 20_000, `${reported} events of 20000 reports`)
 })
 
 test('what a delivery brings about waits for the next time, under its own key too', async t => {
@@ -221,9 +221,11 @@ test('a wait longer than any timer is kept, and wakes nobody meanwhile', async t
 
 test('thousands of balances are one event, the last of each asset, and none is lost between events', async t => {
   const clock = makeFakeClock()
-  const told: WalletSnapshot[] = []
+  const reported: WalletSnapshot[] = []
   const facts = new WalletState({
-    services: { hooks: { walletChanged: { call: (snapshot: WalletSnapshot) => void told.push(snapshot) } } },
+    services: {
+      hooks: { walletChanged: { call: (snapshot: WalletSnapshot) => void reported.push(snapshot) } }
+    },
     events: new EventQueue(clock, () => {}),
     walletId: 'w',
     walletInfo: { type: 'wallet:toycoin' },
@@ -239,12 +241,12 @@ test('thousands of balances are one event, the last of each asset, and none is l
   t.is(facts.balanceOf('t1'), amount(7))
   t.is(facts.balanceOf('constructor'), amount(0))
   await clock.advance(1000)
-  t.is(told.length, 2)
+  t.is(reported.length, 2)
   facts.batchBalance('t1', amount(7))
   facts.batch({ isPaused: true })
   facts.batchBalance(null, amount(6))
   await clock.advance(1000)
-  t.is(told.length, 3)
+  t.is(reported.length, 3)
   const { balances, isPaused } = facts.snapshot.getSnapshot()
   t.true(isPaused)
   t.is(Object.keys(balances).length, 20_002)
@@ -254,7 +256,7 @@ test('thousands of balances are one event, the last of each asset, and none is l
   facts.batchBalance(null, amount(8))
   facts.batchBalance(null, amount(6))
   await clock.advance(1000)
-  t.is(told.length, 3)
+  t.is(reported.length, 3)
 })
 
 test('an engine cannot name an asset without end, nor change later what it said is staked', t => {
@@ -277,22 +279,22 @@ test('an engine cannot name an asset without end, nor change later what it said 
   const tx = toyTransaction('a', { tokenId: 'x'.repeat(201) })
   t.throws(() => checkEngineTransaction('toycoin', tx), { code: 'BOGUS_TX' })
   t.notThrows(() => checkEngineTransaction('toycoin', { ...tx, tokenId: 'x'.repeat(200) }))
-  const { heard, listener } = makeListener()
+  const { received, listener } = makeListener()
   const { callbacks } = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), listener)
   callbacks.onTokenBalanceChanged('x'.repeat(201), '5')
   callbacks.onTokenBalanceChanged('x'.repeat(200), '6')
-  t.deepEqual(heard.balances, ['6'])
-  t.is(heard.errors[0]?.code, 'BOGUS_BALANCE')
+  t.deepEqual(received.balances, ['6'])
+  t.is(received.errors[0]?.code, 'BOGUS_BALANCE')
 })
 
 const ring: { self?: unknown } = {}
 ring.self = ring
 
 test('no checkpoint is kept that claims what could not be taken in', async t => {
-  const { heard, listener } = makeListener()
+  const { received, listener } = makeListener()
   const kept: string[] = []
   let isFull = false
-  const inbox = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), {
+  const callbackHandler = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), {
     ...listener,
     async transactionsChanged(batch, checkpoint) {
       if (isFull) throw new Error('full')
@@ -300,38 +302,38 @@ test('no checkpoint is kept that claims what could not be taken in', async t => 
       if (checkpoint !== undefined) kept.push(checkpoint)
     }
   })
-  const { callbacks } = inbox
+  const { callbacks } = callbackHandler
   callbacks.onTransactionsChanged([toyTransaction('a')])
   callbacks.onSeenTxCheckpoint('one')
-  await inbox.idle()
-  t.deepEqual([heard.txids, kept], [['a'], ['one']])
+  await callbackHandler.idle()
+  t.deepEqual([received.txids, kept], [['a'], ['one']])
   isFull = true
   callbacks.onTransactionsChanged([toyTransaction('b')])
   callbacks.onSeenTxCheckpoint('two')
-  await inbox.idle()
+  await callbackHandler.idle()
   isFull = false
   callbacks.onSeenTxCheckpoint('three')
-  await inbox.idle()
+  await callbackHandler.idle()
   t.deepEqual(kept, ['one'])
-  t.is(heard.errors.length, 1)
+  t.is(received.errors.length, 1)
 })
 
 test('a checkpoint told behind a batch is kept together with the end of that batch', async t => {
   const taken: [count: number, checkpoint: string | undefined][] = []
-  const inbox = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), {
+  const callbackHandler = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), {
     ...makeListener().listener,
     transactionsChanged: async (batch, checkpoint) => void taken.push([batch.length, checkpoint])
   })
-  const { callbacks } = inbox
+  const { callbacks } = callbackHandler
   const batch = Array.from({ length: 5000 }, (_, at) => toyTransaction(`t${at}`))
   callbacks.onTransactionsChanged(batch)
   callbacks.onSeenTxCheckpoint('one')
   callbacks.onTransactionsChanged(batch.slice(0, 1))
   callbacks.onSeenTxCheckpoint('two')
   callbacks.onSeenTxCheckpoint('three')
-  await inbox.idle()
+  await callbackHandler.idle()
   callbacks.onSeenTxCheckpoint('four')
-  await inbox.idle()
+  await callbackHandler.idle()
   t.deepEqual(taken, [
     [4000, undefined],
     [1000, 'one'],
@@ -341,13 +343,15 @@ test('a checkpoint told behind a batch is kept together with the end of that bat
 })
 
 test('of a large batch nothing more is taken in once the engine is closed', async t => {
-  const { heard, listener } = makeListener()
-  const inbox = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), listener)
-  inbox.callbacks.onTransactionsChanged(Array.from({ length: 20_000 }, (_, at) => toyTransaction(`t${at}`)))
+  const { received, listener } = makeListener()
+  const callbackHandler = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), listener)
+  callbackHandler.callbacks.onTransactionsChanged(
+    Array.from({ length: 20_000 }, (_, at) => toyTransaction(`t${at}`))
+  )
   await Promise.resolve()
-  inbox.close()
-  await inbox.idle()
-  t.true(heard.txids.length < 20_000)
+  callbackHandler.close()
+  await callbackHandler.idle()
+  t.true(received.txids.length < 20_000)
 })
 
 test('one timer serves every scheduled task, and a key has one task', async t => {

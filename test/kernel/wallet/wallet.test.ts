@@ -89,36 +89,36 @@ test('a spend is drafted, signed, sent and saved with its payee, fee choice, not
 })
 
 test('the steps of a spend are told under one correlation id, in order', async t => {
-  const told: string[] = []
+  const reported: string[] = []
   const ids = new Set<string>()
   const watch: ObserverPlugin = {
     kind: 'observer',
     id: 'watch',
     apply: ({ hooks }) =>
       hooks.spendChanged.tap('watch', ({ stage, correlationId }) => {
-        told.push(stage)
+        reported.push(stage)
         ids.add(correlationId)
       })
   }
   const { wallet } = await makeHome(t, {}, [watch])
   await wallet.spend(await wallet.makeSpend(pay('5')))
-  t.deepEqual(told, ['intended', 'signed', 'broadcast', 'saved'])
+  t.deepEqual(reported, ['intended', 'signed', 'broadcast', 'saved'])
   t.is(ids.size, 1)
 })
 
 test('a payment of which nobody knows whether it has left is told as signed, and as refused by nobody', async t => {
-  const told: string[] = []
+  const reported: string[] = []
   const watch: ObserverPlugin = {
     kind: 'observer',
     id: 'watch',
-    apply: ({ hooks }) => hooks.spendChanged.tap('watch', ({ stage }) => void told.push(stage))
+    apply: ({ hooks }) => hooks.spendChanged.tap('watch', ({ stage }) => void reported.push(stage))
   }
   const broadcastTx = async (): Promise<never> => {
     throw new Error('offline')
   }
   const { wallet } = await makeHome(t, { engine: () => ({ broadcastTx }) }, [watch])
   await t.throwsAsync(wallet.spend(await wallet.makeSpend(pay('5'))), { code: 'BROADCAST_UNKNOWN' })
-  t.deepEqual(told, ['intended', 'signed'])
+  t.deepEqual(reported, ['intended', 'signed'])
   const [open] = wallet.getSnapshot().openPayments
   t.like(open, { state: 'notSeen', nativeAmount: '-5' })
   t.is(open?.reason, undefined)
@@ -126,11 +126,11 @@ test('a payment of which nobody knows whether it has left is told as signed, and
 
 test('a policy that objects stops the spend before any key is read, and nothing is left of it', async t => {
   const calls: string[] = []
-  const told: string[] = []
+  const reported: string[] = []
   const watch: Plugin = {
     kind: 'observer',
     id: 'watch',
-    apply: ({ hooks }) => hooks.spendChanged.tap('test', ({ stage }) => void told.push(stage))
+    apply: ({ hooks }) => hooks.spendChanged.tap('test', ({ stage }) => void reported.push(stage))
   }
   const policy: Plugin = {
     kind: 'policy',
@@ -149,24 +149,24 @@ test('a policy that objects stops the spend before any key is read, and nothing 
   })
   t.false(calls.includes('signTx'))
   t.deepEqual(wallet.unfinishedSpends(), [])
-  t.deepEqual(told, ['intended', 'refused'])
+  t.deepEqual(reported, ['intended', 'refused'])
 })
 
 test('of two drafts that pay the same and are signed at once, each knowing of no other, the later is refused', async t => {
-  for (const act of ['spend', 'signTx'] as const) {
+  for (const runAction of ['spend', 'signTx'] as const) {
     const { wallet } = await makeHome(t)
     const drafts = [await wallet.makeSpend(pay('5')), await wallet.makeSpend(pay('5'))]
     const [first, second] = await Promise.allSettled(
       drafts.map(draft =>
-        wallet[act](draft, { knownSimilar: wallet.similarPayments(draft).map(({ txid }) => txid) })
+        wallet[runAction](draft, { knownSimilar: wallet.similarPayments(draft).map(({ txid }) => txid) })
       )
     )
     const txid = first?.status === 'fulfilled' ? first.value.txid : ''
     const message = `The wallet refused to sign: ${txid}, which is open, pays the same`
     t.like(second, { status: 'rejected', reason: { code: 'SIGN_REFUSED', message } })
     t.is(wallet.getSnapshot().openPayments.length, 1)
-    await t.notThrowsAsync(wallet[act](await wallet.makeSpend(pay('5')), { knownSimilar: [txid] }))
-    await t.notThrowsAsync(wallet[act](await wallet.makeSpend(pay('5'))), 'nothing is compared unasked')
+    await t.notThrowsAsync(wallet[runAction](await wallet.makeSpend(pay('5')), { knownSimilar: [txid] }))
+    await t.notThrowsAsync(wallet[runAction](await wallet.makeSpend(pay('5'))), 'nothing is compared unasked')
   }
 })
 
@@ -229,7 +229,7 @@ test('an engine without a maximum of its own is searched by halving', async t =>
 
 test('a payment that is being sent is not forgotten', async t => {
   let answer: () => void = () => {}
-  const isAsked = new Promise<void>(resolve => {
+  const isRequested = new Promise<void>(resolve => {
     answer = resolve
   })
   let goOn: () => void = () => {}
@@ -245,7 +245,7 @@ test('a payment that is being sent is not forgotten', async t => {
     })
   })
   const spending = wallet.spend(await wallet.makeSpend(pay('5')))
-  await isAsked
+  await isRequested
   const [
     {
       tx: { txid }
@@ -352,15 +352,15 @@ test('the functions by which an account and a wallet are watched may be handed o
   }
   t.is(wallet.engine, wallet.engine)
   const { subscribe, getSnapshot } = wallet
-  let heard = 0
-  const unsubscribe = subscribe(() => (heard += 1))
+  let received = 0
+  const unsubscribe = subscribe(() => (received += 1))
   await wallet.rename('Games')
   t.is(getSnapshot().name, 'Games')
-  t.true(heard > 0)
+  t.true(received > 0)
   unsubscribe()
-  const before = heard
+  const before = received
   await wallet.rename('Toys')
-  t.is(heard, before)
+  t.is(received, before)
 })
 
 test('a new wallet opens while the sync servers are down, and its name goes up when they are back', async t => {
@@ -405,13 +405,15 @@ test('a transaction file that cannot be read is kept as it is: its note cannot b
   const { dataKey, syncKey } = await home.account.walletKeys.getRawPrivateKey(home.wallet.id)
   const bytesOf = (key: unknown): Uint8Array => io.crypto.fromBase64(String(key))
   const store = `/api/v2/store/${io.crypto.toHex(bytesOf(syncKey))}/`
-  const ask = (method: string, body?: object) =>
+  const query = (method: string, body?: object) =>
     home.world.server
       .handle({ method, path: store, headers: {}, body: body === undefined ? '' : JSON.stringify(body) })
       .then(reply => JSON.parse(reply.body) as { changes: Record<string, object> })
-  const [path = ''] = Object.keys((await ask('GET')).changes).filter(name => name.startsWith('transaction/'))
+  const [path = ''] = Object.keys((await query('GET')).changes).filter(name =>
+    name.startsWith('transaction/')
+  )
   const odd = sealText(io, bytesOf(dataKey), '{"txid":"a","form":"of another age"}')
-  await ask('POST', { changes: { [path]: odd } })
+  await query('POST', { changes: { [path]: odd } })
 
   const other = await openDevice(home.world, {
     plugins: [makeToy().plugin],
@@ -423,7 +425,7 @@ test('a transaction file that cannot be read is kept as it is: its note cannot b
   await home.account.sync()
   t.is((await home.wallet.getTransactions()).length, 1)
   await t.throwsAsync(home.wallet.saveTxMetadata('a', { notes: 'x' }), { code: 'CORRUPT_FILE' })
-  t.deepEqual((await ask('GET')).changes[path], { ...odd })
+  t.deepEqual((await query('GET')).changes[path], { ...odd })
   t.truthy(wallet)
 })
 

@@ -5,13 +5,13 @@ import { broadcast } from '../../../plugins/currency/utxo/electrum/requests.ts'
 import { toyTransaction } from '../../helpers/toy-currency.ts'
 
 test('a refusal counts only if the server could also be asked whether it has the transaction', async t => {
-  const answer = (asked: Promise<unknown>): ElectrumPool =>
+  const answer = (requested: Promise<unknown>): ElectrumPool =>
     ({
       whenReady: async () => {},
       callMany: ([{ method }]: [{ method: string }]) => [
         method.endsWith('broadcast')
           ? Promise.reject(new ElectrumRefusal(1, 'bad-txns-inputs-missingorspent'))
-          : asked
+          : requested
       ]
     }) as never
   const tx = toyTransaction('ab', { signedTx: '00' })

@@ -19,12 +19,12 @@ test('headers of blocks that a reorganisation undid while they were read are not
   const clock = { ...base, monotonic: () => (time += 100) }
   const cache = new HeaderCache({ clock, crypto: makeNobleCrypto(base) }, undefined)
   const tipOf = (height: number, nonce: number) => ({ height, header: cache.read(headerOf(nonce)) })
-  const asked: number[] = []
+  const requested: number[] = []
   const answers =
     (nonce: number) =>
     (calls: readonly ElectrumCall[]): readonly Promise<Json>[] =>
       calls.map(({ params }) => {
-        asked.push(params[0] as number)
+        requested.push(params[0] as number)
         return Promise.resolve(headerOf(nonce))
       })
   const tip = tipOf(102, 1)
@@ -34,12 +34,12 @@ test('headers of blocks that a reorganisation undid while they were read are not
   cache.extend(tip, tipOf(103, 2))
   t.is((await reading).size, 2)
   const found = await cache.fetch([100, 101], answers(2))
-  t.deepEqual(asked, [100, 101, 100, 101])
+  t.deepEqual(requested, [100, 101, 100, 101])
   const { hash } = cache.read(headerOf(2))
   t.deepEqual(
     [...found.values()].map(header => header.hash),
     [hash, hash]
   )
   await cache.fetch([100, 101], answers(3))
-  t.is(asked.length, 4)
+  t.is(requested.length, 4)
 })

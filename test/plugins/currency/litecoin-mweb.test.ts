@@ -72,8 +72,8 @@ test('a wallet that is paid out of the extension block syncs, and waits until su
   paid = world.chain.view.find(txid)?.tx.hex
   world.chain.mine()
   await alice.engine.startEngine()
-  await until('it has synced', () => alice.told.ratios.at(-1) === 1)
-  t.deepEqual(alice.told.statuses, [])
+  await until('it has synced', () => alice.reported.ratios.at(-1) === 1)
+  t.deepEqual(alice.reported.statuses, [])
   t.is(alice.balance(), '5000000')
   const spendTargets = [
     {
@@ -95,7 +95,7 @@ test('a wallet that is paid out of the extension block syncs, and waits until su
   for (let more = 0; more < 5; more += 1) {
     t.true(await isWaiting(), `${more}`)
     world.chain.mine()
-    await until('the tip', () => alice.told.heights.at(-1) === height + more + 1)
+    await until('the tip', () => alice.reported.heights.at(-1) === height + more + 1)
   }
   t.false(await isWaiting())
   const again = await world.openWallet({ keys: alice.privateKeys, store: alice.store })

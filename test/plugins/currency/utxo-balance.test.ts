@@ -5,7 +5,7 @@ import { type EngineTransaction, nativeAmount, type SpendInfo } from '../../../k
 import type { RawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
 import { Ledger } from '../../../plugins/currency/utxo/wallet/ledger.ts'
 import type { ScriptRecord } from '../../../plugins/currency/utxo/wallet/scripts.ts'
-import { drawSeed, logCounts, makeChance } from '../../helpers/drawn-runs.ts'
+import { drawSeed, logCounts, makeSeededRandom } from '../../helpers/drawn-runs.ts'
 import { makeTestWorld, until } from './utxo-world.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
@@ -13,9 +13,9 @@ const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 test('a balance says what of it is spendable, incoming, immature and reserved, and the parts are the whole', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
-  const { engine, told, balance, privateKeys } = await world.openWallet()
+  const { engine, reported, balance, privateKeys } = await world.openWallet()
   const parts = (): readonly string[] => {
-    const { spendable, incoming, immature, reserved } = told.details.at(-1) ?? {}
+    const { spendable, incoming, immature, reserved } = reported.details.at(-1) ?? {}
     return [spendable, incoming, immature, reserved].map(String)
   }
   const { publicAddress } = await engine.getFreshAddress({ tokenId: null })
@@ -142,11 +142,11 @@ test('of two payments of one coin that both wait the newer news stands, and take
 test('the reward of a block is immature for a hundred blocks, and no payment takes it before', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
-  const { engine, told } = await world.openWallet()
+  const { engine, reported } = await world.openWallet()
   world.chain.mine(1, (await engine.getFreshAddress({ tokenId: null })).publicAddress)
-  await until('a reward', () => told.details.length > 0 && told.details.at(-1)?.immature !== '0')
-  const reward = told.details.at(-1)?.immature ?? nativeAmount('0')
-  t.like(told.details.at(-1), { spendable: '0', incoming: '0', reserved: '0' })
+  await until('a reward', () => reported.details.length > 0 && reported.details.at(-1)?.immature !== '0')
+  const reward = reported.details.at(-1)?.immature ?? nativeAmount('0')
+  t.like(reported.details.at(-1), { spendable: '0', incoming: '0', reserved: '0' })
   const spend = {
     tokenId: null,
     spendTargets: [{ publicAddress: PAYEE, nativeAmount: nativeAmount('100000') }]
@@ -154,10 +154,10 @@ test('the reward of a block is immature for a hundred blocks, and no payment tak
   const error = await t.throwsAsync(engine.makeSpend(spend, {}), { code: 'PENDING_FUNDS' })
   t.like(error, { details: { immature: reward, incoming: '0', reserved: '0' } })
   world.chain.mine(98)
-  await until('the last block but one', () => told.heights.at(-1) === world.chain.height)
-  t.is(told.details.at(-1)?.immature, reward)
+  await until('the last block but one', () => reported.heights.at(-1) === world.chain.height)
+  t.is(reported.details.at(-1)?.immature, reward)
   world.chain.mine(1)
-  await until('the last block', () => told.details.at(-1)?.spendable === reward)
+  await until('the last block', () => reported.details.at(-1)?.spendable === reward)
   await t.notThrowsAsync(engine.makeSpend(spend, {}))
 })
 
@@ -224,35 +224,35 @@ class KnownCoins {
 
 test('what a payment can take is to the last unit what the balance calls spendable', async t => {
   const seed = drawSeed(t)
-  const [chance, bytes] = [makeChance(seed), makeChance(seed + 1)]
+  const [seededRandom, bytes] = [makeSeededRandom(seed), makeSeededRandom(seed + 1)]
   const random = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => bytes.below(256))
   const world = makeTestWorld({ io: { random } })
   t.teardown(() => world.close())
   const { chain } = world
-  const { engine, told, privateKeys } = await world.openWallet()
+  const { engine, reported, privateKeys } = await world.openWallet()
   const known = new KnownCoins(chain, PAYEE)
   const counts = new Map<string, number>()
   const spendOf = (amount: bigint, rest: Partial<SpendInfo> = {}): SpendInfo => ({
     tokenId: null,
     spendTargets: [{ publicAddress: PAYEE, nativeAmount: nativeAmount(String(amount)) }],
     networkFeeOption: 'custom',
-    customNetworkFee: { satPerByte: String(1 + chance.below(40)) },
+    customNetworkFee: { satPerByte: String(1 + seededRandom.below(40)) },
     ...rest
   })
   const allowed = (): Partial<SpendInfo> =>
-    chance.pick([{}, { noUnconfirmed: true }, { noUnconfirmed: false }])
+    seededRandom.pick([{}, { noUnconfirmed: true }, { noUnconfirmed: false }])
   const address = async (): Promise<string> =>
-    (await engine.getFreshAddress({ tokenId: null, forceIndex: chance.below(20) })).publicAddress
+    (await engine.getFreshAddress({ tokenId: null, forceIndex: seededRandom.below(20) })).publicAddress
   const sign = async (rest: Partial<SpendInfo>): Promise<EngineTransaction | undefined> => {
     const draft = await engine
-      .makeSpend(spendOf(BigInt(1000 + chance.below(300_000)), rest), {})
+      .makeSpend(spendOf(BigInt(1000 + seededRandom.below(300_000)), rest), {})
       .catch(() => null)
     return draft === null ? undefined : engine.signTx(draft, privateKeys)
   }
   const steps: Readonly<Record<string, () => Promise<unknown>>> = {
     async receive() {
       const to = await address()
-      known.addReceipt(chain.fund(to, String(5000 + chance.below(400_000))), to)
+      known.addReceipt(chain.fund(to, String(5000 + seededRandom.below(400_000))), to)
     },
     mine: async () => chain.mine(1),
     async earn() {
@@ -275,16 +275,16 @@ test('what a payment can take is to the last unit what the balance calls spendab
     reorganise: async () => chain.reorg(1)
   }
   for (let step = 0; step < 40; step++) {
-    const name = ['receive', 'mine'][step] ?? chance.pick(Object.keys(steps))
+    const name = ['receive', 'mine'][step] ?? seededRandom.pick(Object.keys(steps))
     await steps[name]?.()
     const coins = known.all()
     const sumOf = (...parts: readonly string[]): bigint =>
       [...coins.values()].reduce((sum, { part, value }) => sum + (parts.includes(part) ? value : 0n), 0n)
     const parts = ['spendable', 'incoming', 'immature', 'reserved'].map(part => String(sumOf(part)))
     await until(`${name}, step ${step}: ${parts.join()}`, () => {
-      const { spendable, incoming, immature, reserved } = told.details.at(-1) ?? {}
+      const { spendable, incoming, immature, reserved } = reported.details.at(-1) ?? {}
       const isSeen = [...coins].every(
-        ([at, { height }]) => told.txs.get(at.slice(0, 64))?.blockHeight === height
+        ([at, { height }]) => reported.txs.get(at.slice(0, 64))?.blockHeight === height
       )
       return isSeen && parts.join() === [spendable, incoming, immature, reserved].join()
     })
@@ -296,15 +296,15 @@ test('what a payment can take is to the last unit what the balance calls spendab
           (part === 'incoming' && rest.noUnconfirmed === false)
       )
     )
-    const wish = spendOf(0n, rest)
-    const rate = BigInt(String(wish.customNetworkFee?.satPerByte))
-    const max = BigInt((await engine.getMaxSpendable?.(wish, {})) ?? -1)
+    const swapRequest = spendOf(0n, rest)
+    const rate = BigInt(String(swapRequest.customNetworkFee?.satPerByte))
+    const max = BigInt((await engine.getMaxSpendable?.(swapRequest, {})) ?? -1)
     // A signed input of the wallet takes 68 virtual bytes: a coin that brings less than it costs stays.
     const brings = (value: bigint): bigint => (value > 68n * rate ? value - 68n * rate : 0n)
     const inAll = [...free.values()].reduce((sum, { value }) => sum + brings(value), 0n)
     if (max === 0n) t.true(inAll < 294n + 60n * rate, `${name}: ${inAll} at ${rate}`)
     else {
-      const draft = await engine.makeSpend({ ...spendOf(max, rest), ...pick(wish) }, {})
+      const draft = await engine.makeSpend({ ...spendOf(max, rest), ...pick(swapRequest) }, {})
       const taken = draft.spentCoins ?? []
       t.true(taken.every(at => free.has(at)))
       for (const [at, { value }] of free)
@@ -314,7 +314,7 @@ test('what a payment can take is to the last unit what the balance calls spendab
       counts.set(name, (counts.get(name) ?? 0) + 1)
     }
     const more = engine.makeSpend(
-      { ...spendOf(max === 0n ? inAll + 294n : max + 1n, rest), ...pick(wish) },
+      { ...spendOf(max === 0n ? inAll + 294n : max + 1n, rest), ...pick(swapRequest) },
       {}
     )
     const { code } = (await t.throwsAsync(more, { instanceOf: Error })) as Error & { code?: string }

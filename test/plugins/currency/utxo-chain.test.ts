@@ -14,13 +14,13 @@ for (const format of FORMATS) {
     const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null })
     const txid = world.chain.fund(publicAddress, '500000')
     await until('the coin shows', () => alice.balance() === '500000')
-    t.is(alice.told.txs.get(txid)?.blockHeight, 0)
-    t.is(String(alice.told.txs.get(txid)?.nativeAmount), '500000')
-    t.deepEqual(alice.told.txs.get(txid)?.ourReceiveAddresses, [publicAddress])
+    t.is(alice.reported.txs.get(txid)?.blockHeight, 0)
+    t.is(String(alice.reported.txs.get(txid)?.nativeAmount), '500000')
+    t.deepEqual(alice.reported.txs.get(txid)?.ourReceiveAddresses, [publicAddress])
     t.not((await alice.engine.getFreshAddress({ tokenId: null })).publicAddress, publicAddress)
     t.true(await alice.engine.isAddressUsed(publicAddress))
     world.chain.mine()
-    await until('it confirms', () => alice.told.txs.get(txid)?.blockHeight === world.chain.height)
+    await until('it confirms', () => alice.reported.txs.get(txid)?.blockHeight === world.chain.height)
 
     const target = (await bob.engine.getFreshAddress({ tokenId: null })).publicAddress
     const paid = await alice.send({
@@ -30,11 +30,11 @@ for (const format of FORMATS) {
     t.is(String(paid.nativeAmount), String(-120000n - fee))
     t.is(alice.balance(), String(380000n - fee))
     await until('bob sees it', () => bob.balance() === '120000')
-    t.is(String(bob.told.txs.get(paid.txid)?.nativeAmount), '120000')
+    t.is(String(bob.reported.txs.get(paid.txid)?.nativeAmount), '120000')
     world.chain.mine()
-    await until('it confirms', () => alice.told.txs.get(paid.txid)?.blockHeight === world.chain.height)
-    t.is(alice.told.txs.get(paid.txid)?.nativeAmount, paid.nativeAmount)
-    t.is(alice.told.txs.get(paid.txid)?.networkFee, paid.networkFee)
+    await until('it confirms', () => alice.reported.txs.get(paid.txid)?.blockHeight === world.chain.height)
+    t.is(alice.reported.txs.get(paid.txid)?.nativeAmount, paid.nativeAmount)
+    t.is(alice.reported.txs.get(paid.txid)?.networkFee, paid.networkFee)
     t.is(alice.balance(), String(380000n - fee))
 
     const all =
@@ -51,8 +51,8 @@ for (const format of FORMATS) {
     const twin = await world.openWallet({ keys: alice.privateKeys })
     t.is(twin.balance(), '0')
     t.deepEqual(
-      [...twin.told.txs.values()].map(({ txid, nativeAmount }) => `${txid} ${nativeAmount}`).sort(),
-      [...alice.told.txs.values()].map(({ txid, nativeAmount }) => `${txid} ${nativeAmount}`).sort()
+      [...twin.reported.txs.values()].map(({ txid, nativeAmount }) => `${txid} ${nativeAmount}`).sort(),
+      [...alice.reported.txs.values()].map(({ txid, nativeAmount }) => `${txid} ${nativeAmount}`).sort()
     )
   })
 }
@@ -86,7 +86,7 @@ test('a spend of every kind of recipient and of 100 inputs is accepted by the ch
   const rate = Number(paid.networkFee) / (chainTx?.tx.vsize ?? 1)
   t.true(rate >= 8 && rate < 8.2, `paid ${rate} per vbyte`)
   world.chain.mine()
-  await until('confirmed', () => alice.told.txs.get(paid.txid)?.blockHeight === world.chain.height)
+  await until('confirmed', () => alice.reported.txs.get(paid.txid)?.blockHeight === world.chain.height)
 })
 
 test('a reorg takes a payment back to unconfirmed and a lost one is dropped with what was built on it', async t => {
@@ -97,13 +97,13 @@ test('a reorg takes a payment back to unconfirmed and a lost one is dropped with
   const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null })
   const kept = world.chain.fund(publicAddress, '300000')
   world.chain.mine()
-  await until('confirmed', () => alice.told.txs.get(kept)?.blockHeight === world.chain.height)
+  await until('confirmed', () => alice.reported.txs.get(kept)?.blockHeight === world.chain.height)
   const height = world.chain.height
   world.chain.reorg(1)
-  await until('unconfirmed again', () => alice.told.txs.get(kept)?.blockHeight === 0)
+  await until('unconfirmed again', () => alice.reported.txs.get(kept)?.blockHeight === 0)
   t.is(alice.balance(), '300000')
   world.chain.mine()
-  await until('confirmed in another block', () => alice.told.txs.get(kept)?.blockHeight === height + 2)
+  await until('confirmed in another block', () => alice.reported.txs.get(kept)?.blockHeight === height + 2)
 
   const target = (await bob.engine.getFreshAddress({ tokenId: null })).publicAddress
   const paid = await alice.send({
@@ -117,14 +117,14 @@ test('a reorg takes a payment back to unconfirmed and a lost one is dropped with
   )
   world.chain.drop(paid.txid)
   await until('dropped for both', () => alice.balance() === '300000' && bob.balance() === '0')
-  t.is(alice.told.txs.get(paid.txid)?.blockHeight, -1)
-  t.is(bob.told.txs.get(paid.txid)?.blockHeight, -1)
+  t.is(alice.reported.txs.get(paid.txid)?.blockHeight, -1)
+  t.is(bob.reported.txs.get(paid.txid)?.blockHeight, -1)
 
   await alice.engine.broadcastTx(paid, {})
   await until('alive again', () => bob.balance() === '100000' && alice.balance() === afterPay)
   await alice.engine.broadcastTx(paid, {})
   world.chain.mine()
-  await until('confirmed', () => alice.told.txs.get(paid.txid)?.blockHeight === world.chain.height)
+  await until('confirmed', () => alice.reported.txs.get(paid.txid)?.blockHeight === world.chain.height)
   await t.notThrowsAsync(alice.engine.broadcastTx(paid, {}))
 })
 
@@ -161,10 +161,13 @@ test('a block that comes while a history is on its way, and is undone before it 
   const alice = await world.openWallet()
   const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null })
   const txid = chain.fund(publicAddress, '300000')
-  await until('unconfirmed again', () => stage === 'undone' && alice.told.txs.get(txid)?.blockHeight === 0)
-  const heights = alice.told.reports.flat().flatMap(tx => (tx.txid === txid ? [tx.blockHeight > 0] : []))
+  await until(
+    'unconfirmed again',
+    () => stage === 'undone' && alice.reported.txs.get(txid)?.blockHeight === 0
+  )
+  const heights = alice.reported.reports.flat().flatMap(tx => (tx.txid === txid ? [tx.blockHeight > 0] : []))
   t.deepEqual(heights, [true, false])
-  t.is(alice.told.details.at(-1)?.incoming, nativeAmount('300000'))
+  t.is(alice.reported.details.at(-1)?.incoming, nativeAmount('300000'))
 })
 
 test('a double spend is refused with the reason of the node, and the winner of a conflict is the confirmed one', async t => {
@@ -194,9 +197,9 @@ test('a double spend is refused with the reason of the node, and the winner of a
   t.true(isWalletError(refused, 'BROADCAST_REFUSED') && refused.details.reason.length > 5)
   await twin.engine.saveTx(second)
   world.chain.mine()
-  await until('the confirmed one wins', () => twin.told.txs.get(second.txid)?.blockHeight === -1)
+  await until('the confirmed one wins', () => twin.reported.txs.get(second.txid)?.blockHeight === -1)
   await until('both see it confirmed', () =>
-    [alice, twin].every(wallet => wallet.told.txs.get(first.txid)?.blockHeight === world.chain.height)
+    [alice, twin].every(wallet => wallet.reported.txs.get(first.txid)?.blockHeight === world.chain.height)
   )
   t.is(twin.balance(), alice.balance())
 })
@@ -217,11 +220,11 @@ test('a warm start with nothing new is one round trip and asks for no history', 
   const before = world.sent.length
   const again = await world.openWallet({ store, keys: first.privateKeys })
   t.is(again.balance(), '1200000')
-  const asked = world.sent.slice(before).join('')
-  t.false(asked.includes('get_history'))
-  t.false(asked.includes('transaction.get'))
+  const requested = world.sent.slice(before).join('')
+  t.false(requested.includes('get_history'))
+  t.false(requested.includes('transaction.get'))
   t.true(world.sent.length - before <= 4, `${world.sent.length - before} writes`)
-  t.is(again.told.txs.size, first.told.txs.size)
+  t.is(again.reported.txs.size, first.reported.txs.size)
 })
 
 test('engines share nothing but the connection, and say nothing once killed', async t => {
@@ -235,12 +238,12 @@ test('engines share nothing but the connection, and say nothing once killed', as
   t.is(bob.balance(), '0')
   await alice.engine.killEngine()
   await alice.engine.killEngine()
-  const told = alice.told.count
+  const reported = alice.reported.count
   world.chain.fund(address, '50000')
   world.chain.mine(2)
-  await until('bob hears the height', () => bob.told.heights.at(-1) === world.chain.height)
-  t.is(alice.told.count, told)
-  t.is(bob.told.txs.size, 0)
+  await until('bob hears the height', () => bob.reported.heights.at(-1) === world.chain.height)
+  t.is(alice.reported.count, reported)
+  t.is(bob.reported.txs.size, 0)
   await t.throwsAsync(alice.engine.syncNetwork({}))
 })
 
@@ -252,7 +255,7 @@ test('over WebSocket the wallet sees and spends the same, where there is no TCP'
   world.chain.fund((await alice.engine.getFreshAddress({ tokenId: null })).publicAddress, '300000')
   await until('coin', () => alice.balance() === '300000')
   world.chain.mine()
-  await until('confirmed', () => alice.told.details.at(-1)?.spendable === '300000')
+  await until('confirmed', () => alice.reported.details.at(-1)?.spendable === '300000')
   const { publicAddress } = await bob.engine.getFreshAddress({ tokenId: null })
   await alice.send({ spendTargets: [{ publicAddress, nativeAmount: nativeAmount('100000') }] })
   await until('bob', () => bob.balance() === '100000')

@@ -36,17 +36,17 @@ const forgedWallet = async (
   let forged: readonly { txid: string; hex: string }[] = []
   let scripthash = ''
   const twist: Twist = (method, reply, params) => {
-    const [asked] = params as readonly unknown[]
-    if (asked === scripthash && method === 'blockchain.scripthash.subscribe' && reply.id !== undefined)
+    const [requested] = params as readonly unknown[]
+    if (requested === scripthash && method === 'blockchain.scripthash.subscribe' && reply.id !== undefined)
       return line({ id: reply.id, result: 'ab'.repeat(32) })
-    if (asked === scripthash && method === 'blockchain.scripthash.get_history') {
+    if (requested === scripthash && method === 'blockchain.scripthash.get_history') {
       const real = reply.result as { tx_hash: string; height: number }[]
       return line({
         ...reply,
         result: [...real, ...forged.map(({ txid }) => ({ tx_hash: txid, height: 0 }))]
       })
     }
-    const bytes = forged.find(({ txid }) => txid === asked)
+    const bytes = forged.find(({ txid }) => txid === requested)
     if (bytes === undefined || method !== 'blockchain.transaction.get') return line(reply)
     return line({ id: reply.id ?? 0, result: bytes.hex })
   }
@@ -73,8 +73,8 @@ test('a payment that a server made up is shown as incoming and never drafted fro
   await alice.engine.startEngine()
   await alice.engine.syncNetwork({})
   const incoming = String(20_000_000n * COIN)
-  await until('both are told', () => alice.told.details.at(-1)?.spendable === '300000')
-  t.like(alice.told.details.at(-1), { spendable: '300000', incoming, immature: '0', reserved: '0' })
+  await until('both are told', () => alice.reported.details.at(-1)?.spendable === '300000')
+  t.like(alice.reported.details.at(-1), { spendable: '300000', incoming, immature: '0', reserved: '0' })
 
   const inputsOf = async (spend: SpendInfo): Promise<number> =>
     (await alice.engine.makeSpend(spend, {})).spentCoins?.length ?? 0
@@ -83,8 +83,8 @@ test('a payment that a server made up is shown as incoming and never drafted fro
   t.true(BigInt(max ?? 0) < 300_000n)
   t.is(await inputsOf(spendOf(BigInt(max ?? 0))), 1)
   for (const noUnconfirmed of [undefined, true]) {
-    const wish = spendOf(400_000n, noUnconfirmed === undefined ? {} : { noUnconfirmed })
-    const error = await t.throwsAsync(alice.engine.makeSpend(wish, {}), { code: 'PENDING_FUNDS' })
+    const swapRequest = spendOf(400_000n, noUnconfirmed === undefined ? {} : { noUnconfirmed })
+    const error = await t.throwsAsync(alice.engine.makeSpend(swapRequest, {}), { code: 'PENDING_FUNDS' })
     t.like(error, { details: { currencyCode: 'BTC', incoming } })
   }
   t.true((await inputsOf(spendOf(400_000n, { noUnconfirmed: false }))) > 0, 'unless the payment says so')
@@ -103,11 +103,11 @@ for (const [title, payments] of [
     await alice.engine.startEngine()
     await t.throwsAsync(alice.engine.syncNetwork({}), { code: 'NETWORK' })
     t.true(
-      alice.told.statuses.some(text => /more coins than there can be/.test(text)),
-      alice.told.statuses.join()
+      alice.reported.statuses.some(text => /more coins than there can be/.test(text)),
+      alice.reported.statuses.join()
     )
     t.deepEqual(
-      alice.told.balances.filter(balance => BigInt(balance) > 21_000_000n * COIN),
+      alice.reported.balances.filter(balance => BigInt(balance) > 21_000_000n * COIN),
       []
     )
   })
@@ -162,9 +162,9 @@ for (const [title, blame, lieOf] of lies) {
     world.chain.mine()
     await alice.engine.startEngine()
     await t.throwsAsync(alice.engine.syncNetwork({}), { code: 'NETWORK' })
-    t.regex(alice.told.statuses.join('\n'), blame)
-    t.is(alice.told.txs.size, 0)
-    t.true(alice.told.balances.every(balance => balance === '0'))
+    t.regex(alice.reported.statuses.join('\n'), blame)
+    t.is(alice.reported.txs.size, 0)
+    t.true(alice.reported.balances.every(balance => balance === '0'))
   })
 }
 
@@ -175,7 +175,7 @@ test('of very many payments that a server made up two thousand are taken in, and
   world.chain.mine()
   await alice.engine.startEngine()
   await alice.engine.syncNetwork({})
-  await until('the confirmed one is told', () => alice.told.details.at(-1)?.spendable === '300000')
+  await until('the confirmed one is told', () => alice.reported.details.at(-1)?.spendable === '300000')
   const taken = payments.slice(0, 2000).reduce((sum, [amount = 0n]) => sum + amount, 0n)
-  t.is(alice.told.details.at(-1)?.incoming, nativeAmount(String(taken)))
+  t.is(alice.reported.details.at(-1)?.incoming, nativeAmount(String(taken)))
 })

@@ -31,7 +31,8 @@ const addressOf = async ({ engine }: TestWallet): Promise<string> =>
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'))
 const hexOf = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('hex')
 const rawOf = ({ signedTx }: EngineTransaction): RawTx => parseRawTx(bytesOf(signedTx))
-const memosTold = ({ told }: TestWallet, { txid }: EngineTransaction): unknown => told.txs.get(txid)?.memos
+const reportedMemos = ({ reported }: TestWallet, { txid }: EngineTransaction): unknown =>
+  reported.txs.get(txid)?.memos
 
 for (const plugin of [bitcoin, litecoin]) {
   test(`${plugin.id}: recipients come first in their order, then the memo, then change; the fee is exact`, async t => {
@@ -64,18 +65,18 @@ for (const plugin of [bitcoin, litecoin]) {
     // A signature is at most one byte shorter than it is counted.
     const short = BigInt(sent.networkFee) - BigInt(Math.ceil(weight / 4)) * 7n
     t.true(short === 0n || short === 7n, `${short}`)
-    const told = [{ ...memo, memoName: 'OP_RETURN' }]
-    t.deepEqual(sent.memos, told)
+    const reported = [{ ...memo, memoName: 'OP_RETURN' }]
+    t.deepEqual(sent.memos, reported)
     const readers = [alice, bob, carol]
-    await until('all have seen it', () => readers.every(reader => reader.told.txs.has(sent.txid)))
-    for (const reader of readers) t.deepEqual(memosTold(reader, sent), told)
+    await until('all have seen it', () => readers.every(reader => reader.reported.txs.has(sent.txid)))
+    for (const reader of readers) t.deepEqual(reportedMemos(reader, sent), reported)
     world.chain.mine()
-    await until('it confirms', () => (alice.told.txs.get(sent.txid)?.blockHeight ?? 0) > 0)
-    t.deepEqual(memosTold(alice, sent), told)
+    await until('it confirms', () => (alice.reported.txs.get(sent.txid)?.blockHeight ?? 0) > 0)
+    t.deepEqual(reportedMemos(alice, sent), reported)
     const twin = await world.openWallet({ keys: alice.privateKeys })
-    t.deepEqual(memosTold(twin, sent), told)
+    t.deepEqual(reportedMemos(twin, sent), reported)
     const restarted = await world.openWallet({ keys: alice.privateKeys, store: alice.store })
-    t.deepEqual(memosTold(restarted, sent), told)
+    t.deepEqual(reportedMemos(restarted, sent), reported)
   })
 }
 

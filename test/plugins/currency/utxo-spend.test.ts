@@ -18,7 +18,7 @@ import {
 } from '../../../plugins/currency/utxo/spend/select-coins.ts'
 import type { Coin } from '../../../plugins/currency/utxo/wallet/ledger.ts'
 import type { ScriptRecord } from '../../../plugins/currency/utxo/wallet/scripts.ts'
-import { drawSeed, makeChance } from '../../helpers/drawn-runs.ts'
+import { drawSeed, makeSeededRandom } from '../../helpers/drawn-runs.ts'
 import { makeTestWorld, type TestWallet, until } from './utxo-world.ts'
 
 const coinOf = (value: bigint, purpose: Purpose, at: number): Coin => {
@@ -50,7 +50,7 @@ const goalOf = (amount: bigint, rate: bigint, seed = 7): SelectionGoal => ({
   changePurpose: 84,
   changeType: 'p2wpkh',
   changeDust: 294n,
-  random: makeChance(seed).below
+  random: makeSeededRandom(seed).below
 })
 
 // What is serialised of a signed input, counted by hand from BIP-141, BIP-144 and BIP-341: an outpoint of 36 bytes, a
@@ -106,7 +106,7 @@ for (const format of ['bip32', 'bip44', 'bip49', 'bip84', 'bip86']) {
     const address = format === 'bip49' ? (legacyAddress ?? '') : publicAddress
     for (let coin = 0; coin < 3; coin++) world.chain.fund(address, '100000')
     world.chain.mine()
-    await until('the coins', () => alice.told.details.at(-1)?.spendable === '300000')
+    await until('the coins', () => alice.reported.details.at(-1)?.spendable === '300000')
     const draft = await alice.engine.makeSpend(
       {
         tokenId: null,
@@ -195,13 +195,15 @@ test('the maximum is what trying every choice of coins finds, leaves exactly not
 })
 
 test('change is made from the unit on at which it brings the dust limit beyond what it costs to spend it', t => {
-  const chance = makeChance(drawSeed(t))
+  const seededRandom = makeSeededRandom(drawSeed(t))
   for (let run = 0; run < 200; run++) {
     // Above the long-term rate: below it, change that costs more now than later is left out, too.
-    const rate = BigInt(20_000 + chance.below(280_000))
+    const rate = BigInt(20_000 + seededRandom.below(280_000))
     const least = 294n + priceOf(68n, rate)
-    const amount = BigInt(1000 + chance.below(1_000_000))
-    const more = BigInt(chance.pick([-least + 1n, -294n, -1n, 0n, 1n, BigInt(chance.below(100_000))]))
+    const amount = BigInt(1000 + seededRandom.below(1_000_000))
+    const more = BigInt(
+      seededRandom.pick([-least + 1n, -294n, -1n, 0n, 1n, BigInt(seededRandom.below(100_000))])
+    )
     const withChange = priceOf(sizeOf([84], 2), rate)
     const coin = coinOf(amount + withChange + least + more, 84, 0)
     const { change, fee } = selectCoins([coin], goalOf(amount, rate)) ?? {}
@@ -237,13 +239,13 @@ const largestFirst = (
 }
 
 test('a payment wastes no more than the largest coins would, and a forced coin is helped by the largest, no more than needed', t => {
-  const chance = makeChance(drawSeed(t))
+  const seededRandom = makeSeededRandom(drawSeed(t))
   for (let run = 0; run < 150; run += 1) {
-    const rate = BigInt(1000 + chance.below(100_000))
-    const coins = Array.from({ length: 2 + chance.below(30) }, (_, at) =>
-      coinOf(10_000n + BigInt(chance.below(1_000_000)), 84, at)
+    const rate = BigInt(1000 + seededRandom.below(100_000))
+    const coins = Array.from({ length: 2 + seededRandom.below(30) }, (_, at) =>
+      coinOf(10_000n + BigInt(seededRandom.below(1_000_000)), 84, at)
     )
-    const goal = goalOf(BigInt(1 + chance.below(Number(sumOf(coins)) / 2)), rate, run)
+    const goal = goalOf(BigInt(1 + seededRandom.below(Number(sumOf(coins)) / 2)), rate, run)
     const { coins: chosen = [], change = 0n } = selectCoins(coins, goal) ?? {}
     const largest = largestFirst(coins, goal)
     if (largest === undefined) {
@@ -344,7 +346,7 @@ const funded = async (
   const bob = await world.openWallet({ isStarted: false })
   world.chain.fund((await alice.engine.getFreshAddress({ tokenId: null })).publicAddress, amount)
   world.chain.mine()
-  await until('funded', () => [...alice.told.txs.values()].some(tx => tx.blockHeight > 0))
+  await until('funded', () => [...alice.reported.txs.values()].some(tx => tx.blockHeight > 0))
   return { alice, target: (await bob.engine.getFreshAddress({ tokenId: null })).publicAddress }
 }
 
@@ -450,7 +452,7 @@ test('a coin of a saved spend is not spent twice, and a young coinbase not at al
   t.true(isWalletError(await t.throwsAsync(miner.engine.makeSpend(spend, {})), 'PENDING_FUNDS'))
   t.is(await miner.engine.getMaxSpendable?.(spend, {}), '0')
   world.chain.mine(99)
-  await until('it is mature', () => miner.told.heights.at(-1) === world.chain.height)
+  await until('it is mature', () => miner.reported.heights.at(-1) === world.chain.height)
   await miner.engine.syncNetwork({})
   await t.notThrowsAsync(miner.send(spend))
 })
@@ -588,7 +590,7 @@ test('a long signature says how far it is and stops when nobody wants it any mor
   world.chain.mine()
   await until(
     'all coins are there',
-    () => [...alice.told.txs.values()].filter(tx => tx.blockHeight > 0).length > 80
+    () => [...alice.reported.txs.values()].filter(tx => tx.blockHeight > 0).length > 80
   )
   const draft = await alice.engine.makeSpend(
     { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('800000') }] },

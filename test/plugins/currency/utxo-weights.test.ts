@@ -6,7 +6,7 @@ import {
   makeRandomBelow,
   shuffled
 } from '../../../plugins/currency/utxo/spend/select-coins.ts'
-import { drawSeed, makeChance } from '../../helpers/drawn-runs.ts'
+import { drawSeed, makeSeededRandom } from '../../helpers/drawn-runs.ts'
 
 /** Which subset of the coins has the least waste in the window, found by trying all; undefined for none. */
 const leastWaste = (
@@ -64,15 +64,15 @@ test('a fee is that of whole virtual bytes, rounded up', t => {
 })
 
 test('coins without change are those of the least waste, as trying all subsets finds them', t => {
-  const chance = makeChance(drawSeed(t))
+  const seededRandom = makeSeededRandom(drawSeed(t))
   let found = 0
   for (let round = 0; round < 400; round += 1) {
-    const values = Array.from({ length: 1 + chance.below(9) }, () => 1 + chance.below(40)).sort(
+    const values = Array.from({ length: 1 + seededRandom.below(9) }, () => 1 + seededRandom.below(40)).sort(
       (a, b) => b - a
     )
-    const sign = chance.pick([1, -1, 0])
-    const wastes = values.map(() => sign * chance.below(6))
-    const window = { target: 1 + chance.below(90), slack: chance.below(8) }
+    const sign = seededRandom.pick([1, -1, 0])
+    const wastes = values.map(() => sign * seededRandom.below(6))
+    const window = { target: 1 + seededRandom.below(90), slack: seededRandom.below(8) }
     const chosen = branchAndBound({ values, wastes, ...window, maxTries: 100_000 })
     const least = leastWaste(values, wastes, window)
     t.is(chosen === undefined, least === undefined, JSON.stringify({ values, wastes, window }))
@@ -112,7 +112,7 @@ test('three random bytes are one number, and those that would favour small ones 
 
 test('what is mixed has each thing once, and any order comes', t => {
   const seen = new Set<string>()
-  const chance = makeChance(drawSeed(t))
-  for (let run = 0; run < 200; run += 1) seen.add(shuffled(['a', 'b', 'c'], chance.below).join(''))
+  const seededRandom = makeSeededRandom(drawSeed(t))
+  for (let run = 0; run < 200; run += 1) seen.add(shuffled(['a', 'b', 'c'], seededRandom.below).join(''))
   t.deepEqual([...seen].sort(), ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'])
 })

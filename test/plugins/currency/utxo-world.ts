@@ -47,7 +47,7 @@ export const makeTestStore = (map: Map<string, string> = new Map()): TestStore =
 }
 
 /** Everything an engine told. */
-export interface Told {
+export interface Reported {
   readonly txs: Map<string, EngineTransaction>
   readonly reports: EngineTransaction[][]
   readonly balances: string[]
@@ -66,7 +66,7 @@ export interface Told {
 export interface TestWallet {
   readonly engine: CurrencyEngine
   readonly tools: CurrencyTools
-  readonly told: Told
+  readonly reported: Reported
   readonly store: TestStore
   readonly walletInfo: WalletInfo
   readonly privateKeys: WalletKeys
@@ -126,7 +126,7 @@ const applyPlugin = (
   return { tools: makeTools, open: makeEngine }
 }
 
-const makeTold = (): Told => ({
+const makeReported = (): Reported => ({
   txs: new Map(),
   reports: [],
   balances: [],
@@ -140,42 +140,42 @@ const makeTold = (): Told => ({
   count: 0
 })
 
-const callbacksOf = (told: Told): EngineRequest['callbacks'] => ({
+const callbacksOf = (reported: Reported): EngineRequest['callbacks'] => ({
   onAddressChanged() {
-    told.count++
-    told.addressChanges++
+    reported.count++
+    reported.addressChanges++
   },
   onAddressesChecked(ratio) {
-    told.count++
-    told.ratios.push(ratio)
+    reported.count++
+    reported.ratios.push(ratio)
   },
   onTokenBalanceChanged(_tokenId, amount) {
-    told.count++
-    told.balances.push(amount)
+    reported.count++
+    reported.balances.push(amount)
   },
   onBalanceDetailsChanged(_tokenId, details) {
-    told.details.push(details)
+    reported.details.push(details)
   },
   onBlockHeightChanged(height) {
-    told.count++
-    told.heights.push(height)
+    reported.count++
+    reported.heights.push(height)
   },
   onTransactionsChanged(txs) {
-    told.count++
-    told.reports.push([...txs])
-    for (const tx of txs) told.txs.set(tx.txid, tx)
+    reported.count++
+    reported.reports.push([...txs])
+    for (const tx of txs) reported.txs.set(tx.txid, tx)
   },
   onStatus(text) {
-    told.statuses.push(text)
+    reported.statuses.push(text)
   },
   onConnectionChanged(lost) {
-    told.connections.push(lost?.server)
+    reported.connections.push(lost?.server)
   },
   onNewTokens() {},
   onStakingStatusChanged() {},
   onUnactivatedTokenIdsChanged() {},
   onSeenTxCheckpoint(checkpoint) {
-    told.checkpoints.push(checkpoint)
+    reported.checkpoints.push(checkpoint)
   }
 })
 
@@ -246,11 +246,11 @@ export const makeTestWorld = (
       const privateKeys =
         keys ?? (await tools.createPrivateKey(walletType, format === undefined ? {} : { format }))
       const walletInfo: WalletInfo = { id: 'test', type: walletType, keys: privateKeys }
-      const told = makeTold()
+      const reported = makeReported()
       const publicKeys = await tools.derivePublicKey(walletInfo)
       const engine = await applied.open({
         walletInfo: { id: 'test', type: walletType, keys: publicKeys },
-        callbacks: callbacksOf(told),
+        callbacks: callbacksOf(reported),
         store,
         log: silent,
         enabledTokenIds: [],
@@ -266,11 +266,11 @@ export const makeTestWorld = (
       return {
         engine,
         tools,
-        told,
+        reported,
         store,
         walletInfo,
         privateKeys,
-        balance: () => told.balances.at(-1),
+        balance: () => reported.balances.at(-1),
         async send(spend) {
           const draft = await engine.makeSpend({ tokenId: null, ...spend }, {})
           const signed = await engine.signTx(draft, privateKeys)

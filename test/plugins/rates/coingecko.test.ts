@@ -30,7 +30,7 @@ test('the answer of CoinGecko is read by its own ids; other coins and moneys of 
 test('the key of the paid plan goes in its own header', async t => {
   const options = { apiKey: 'paid-key', url: 'https://pro-api.coingecko.com', gapSeconds: 0 }
   const lab = openRateLab(coingecko, { options })
-  const { pairs } = await lab.ask(pairsOf('BTC iso:USD'))
+  const { pairs } = await lab.query(pairsOf('BTC iso:USD'))
   t.is(pairs.length, 1)
   t.deepEqual(lab.requests[0]?.headers, { 'x-cg-pro-api-key': 'paid-key' })
 })

@@ -6,7 +6,7 @@ import { openRateLab } from '../../helpers/rate-lab.ts'
 
 test('constant rates come without a request, all of them sound [5.38, 9.23]', async t => {
   const lab = openRateLab(constantRate)
-  const { pairs, refusals, error } = await lab.ask([])
+  const { pairs, refusals, error } = await lab.query([])
   t.is(constantRate.bias, -0.25)
   t.is(error, undefined)
   t.deepEqual(refusals, [])
@@ -22,7 +22,7 @@ test('constant rates come without a request, all of them sound [5.38, 9.23]', as
 
 test('a constant rate of two moneys is near what the market of the fake world says', async t => {
   const lab = openRateLab(constantRate)
-  const { pairs } = await lab.ask([])
+  const { pairs } = await lab.query([])
   for (const { fromCurrency, toCurrency, rate } of pairs) {
     const market = lab.world.providers.market.rateOf(fromCurrency, toCurrency)
     if (market !== undefined)
@@ -39,7 +39,7 @@ test('retired sources are known with their bias and reason, and ask nobody anyth
     t.is(plugin.bias, bias)
     t.regex(plugin.retired ?? '', /\w/)
     const lab = openRateLab(plugin)
-    t.deepEqual(await lab.ask([{ fromCurrency: 'BTC', toCurrency: 'iso:USD' }]), {
+    t.deepEqual(await lab.query([{ fromCurrency: 'BTC', toCurrency: 'iso:USD' }]), {
       pairs: [],
       refusals: [],
       error: undefined

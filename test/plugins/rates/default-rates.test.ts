@@ -70,9 +70,9 @@ test('settings and biases may still name retired sources, which are reported as 
   const { rates } = kernel.context
   const stop = rates.want(PAIRS)
   await rates.refresh()
-  const told = rates.getSnapshot().providers.filter(({ state }) => state === 'retired')
-  t.deepEqual(told.map(({ pluginId }) => pluginId).sort(), ['coinmonitor', 'nomics', 'wazirx'])
-  t.true(told.every(({ message = '' }) => message !== ''))
+  const reported = rates.getSnapshot().providers.filter(({ state }) => state === 'retired')
+  t.deepEqual(reported.map(({ pluginId }) => pluginId).sort(), ['coinmonitor', 'nomics', 'wazirx'])
+  t.true(reported.every(({ message = '' }) => message !== ''))
   const biases = { nomics: -0.9, wazirx: 5, coinmonitor: 0 }
   t.true(rates.convertCurrency('BTC', 'iso:EUR', 1, { biases }) > 0)
   stop()
@@ -86,10 +86,10 @@ test('a source that is not asked again yet shows how many pairs it gave last', a
   const countOf = (id: string): number | undefined =>
     rates.getSnapshot().providers.find(({ pluginId }) => pluginId === id)?.pairCount
   t.is(countOf('ecb'), 29)
-  const askedBefore = world.providers.traffic.lines.filter(({ path }) => path.includes('ecb')).length
+  const requestedBefore = world.providers.traffic.lines.filter(({ path }) => path.includes('ecb')).length
   await rates.refresh()
   await rates.refresh()
-  t.is(world.providers.traffic.lines.filter(({ path }) => path.includes('ecb')).length, askedBefore)
+  t.is(world.providers.traffic.lines.filter(({ path }) => path.includes('ecb')).length, requestedBefore)
   t.is(countOf('ecb'), 29)
   stop()
 })
@@ -97,7 +97,7 @@ test('a source that is not asked again yet shows how many pairs it gave last', a
 test('failing sources are reported, and the others give the rates', async t => {
   const { world, kernel } = await open(t)
   const { providers, clock } = world
-  const port = { clock, chance: () => 0 }
+  const port = { clock, random: () => 0 }
   providers.use(answerInstead(port, refusalReply(429)), 'coingecko')
   providers.use(answerInstead(port, refusalReply(451)), 'binance')
   providers.use(spoilFigures('-1'), 'kraken')
@@ -109,9 +109,9 @@ test('failing sources are reported, and the others give the rates', async t => {
   t.is(states.binance, 'failed')
   t.is(states.coincap, 'idle')
   t.is(states.coinbase, 'answered')
-  const told = rates.getSnapshot().providers.flatMap(({ message = '' }) => message)
-  t.regex(told.join('\n'), /CoinGecko answered with status 429/)
-  t.regex(told.join('\n'), /It needs an API key: the option apiKey of the plugin coincap/)
+  const reported = rates.getSnapshot().providers.flatMap(({ message = '' }) => message)
+  t.regex(reported.join('\n'), /CoinGecko answered with status 429/)
+  t.regex(reported.join('\n'), /It needs an API key: the option apiKey of the plugin coincap/)
   t.deepEqual(
     [...rates.pairs()].filter(({ source, rate }) => source === 'kraken' || !(rate > 0)),
     []

@@ -43,7 +43,7 @@ test('rates of the past are asked for by target, and come with the date that the
   const date = new Date(lab.clock.now() - 10 * 86_400_000)
   const odd = new Date(Number.NaN)
   const wanted = pairsOf('BTC iso:USD', 'BTC iso:EUR', 'iso:EUR iso:USD', 'iso:USD BTC', 'ZZZ iso:GBP')
-  const offers = await lab.askHistory([
+  const offers = await lab.queryHistory([
     ...wanted.map(pair => ({ ...pair, date })),
     { fromCurrency: 'BTC', toCurrency: 'iso:USD', date: odd }
   ])
@@ -65,7 +65,7 @@ test('of several dates the nearest is offered, and a thousand pairs make ten req
     toCurrency: 'iso:USD',
     date: day(index % 100)
   }))
-  const offers = await lab.askHistory(wanted)
+  const offers = await lab.queryHistory(wanted)
   t.is(lab.requests.length, 10)
   t.is(offers.length, 1000)
   for (const [index, { pair, rate }] of offers.entries()) {

@@ -30,7 +30,7 @@ test('every pair that Kraken may be asked for is answered, under the name that i
   const moneys = 'USD EUR GBP CAD JPY CHF AUD'.split(' ')
   const lab = openRateLab(kraken)
   const wanted = coins.flatMap(coin => pairsOf(...moneys.map(money => `${coin} iso:${money}`)))
-  const { pairs, error } = await lab.ask(wanted)
+  const { pairs, error } = await lab.query(wanted)
   t.is(error, undefined)
   const path = lab.requests[0]?.url ?? ''
   t.is(pairs.length, path.split(',').length)

@@ -16,17 +16,17 @@ test('an answer that still holds ends the refusals before it, so that the next b
     },
     { displayName: 'Toy', origins: ['https://toy.example.org'], gapMs: 0 }
   )
-  const ask = async (): Promise<string | undefined> => {
+  const query = async (): Promise<string | undefined> => {
     const answer = await client.fetch({ path: '/' }, signal)
     answer?.accept(true)
     return answer?.text
   }
-  t.is(await ask(), 'text')
+  t.is(await query(), 'text')
   for (let i = 0; i < 2; i += 1) {
-    await t.throwsAsync(ask(), { message: /status 429/ })
+    await t.throwsAsync(query(), { message: /status 429/ })
     await clock.advance(59_999)
-    await t.throwsAsync(ask(), { message: /left alone until/ })
+    await t.throwsAsync(query(), { message: /left alone until/ })
     await clock.advance(1)
-    t.is(await ask(), 'text')
+    t.is(await query(), 'text')
   }
 })

@@ -267,17 +267,17 @@ test('a process killed with SIGKILL while it writes leaves whole files, the newe
   let total = 0
   for (let round = 0; round < 5; round += 1) {
     const child = spawn(process.execPath, [writer, root], { stdio: ['ignore', 'pipe', 'inherit'] })
-    let told = ''
+    let reported = ''
     child.stdout.on('data', (data: Buffer) => {
-      told += data.toString()
+      reported += data.toString()
     })
     const exited = new Promise(resolve => child.once('exit', resolve))
-    for (let i = 0; i < 1500 && !told.includes('\n'); i += 1) await sleep(20)
+    for (let i = 0; i < 1500 && !reported.includes('\n'); i += 1) await sleep(20)
     await sleep(30 + round * 17)
     t.true(isWalletError(await t.throwsAsync(openFileDisk(root)), 'STORAGE_LOCKED'))
     child.kill('SIGKILL')
     await exited
-    const acknowledged = Number(told.trimEnd().split('\n').at(-1))
+    const acknowledged = Number(reported.trimEnd().split('\n').at(-1))
     total += acknowledged
     const disk = await openFileDisk(root)
     for (const path of await disk.list('')) {

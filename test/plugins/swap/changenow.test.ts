@@ -45,21 +45,21 @@ const CHANGENOW = { apiKey: 'app-key' }
 
 test('changenow: without a key nothing is asked; a key of the user goes before that of the application', async t => {
   const home = openSwapHome(changenow)
-  const error = await t.throwsAsync(home.ask({}).done, { code: 'SWAP_PERMISSION' })
+  const error = await t.throwsAsync(home.query({}).done, { code: 'SWAP_PERMISSION' })
   t.deepEqual((error as WalletError<'SWAP_PERMISSION'>).details, {
     pluginId: 'changenow',
     reason: 'needsActivation'
   })
   t.deepEqual(home.sent, [])
   const other = openSwapHome(changenow, CHANGENOW)
-  await offerOf(other.ask({ userSettings: { apiKey: 'user-key' } }))
+  await offerOf(other.query({ userSettings: { apiKey: 'user-key' } }))
   const keys = other.sent.map(({ options }) => options.headers?.['x-changenow-api-key'])
   t.deepEqual(keys, [undefined, 'user-key', 'user-key'])
 })
 
 test('changenow: the order names the rate of the quote, both addresses and the promo code', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
-  const offer = await offerOf(home.ask({ promoCode: 'SPRING' }))
+  const offer = await offerOf(home.query({ promoCode: 'SPRING' }))
   await orderOf(offer)
   const { url, options } = home.sent.at(-1) ?? { url: '', options: {} }
   t.is(url, 'https://api.changenow.io/v2/exchange')
@@ -81,7 +81,7 @@ test('changenow: the order names the rate of the quote, both addresses and the p
 
 test('changenow: above the limit of promised rates there is an estimate, whose order gives the price of its moment', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
-  const offer = await offerOf(home.ask({ amount: '900000000' }))
+  const offer = await offerOf(home.query({ amount: '900000000' }))
   t.true(offer.isEstimate)
   t.is(offer.expirationDate, undefined)
   home.world.providers.market.setPrice('LTC', '90')
@@ -91,7 +91,7 @@ test('changenow: above the limit of promised rates there is an estimate, whose o
 
 test('changenow: if neither a promised rate nor an estimate can be had, the promise says why', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
-  const error = await t.throwsAsync(home.ask({ amount: '10' }).done, { code: 'SWAP_BELOW_LIMIT' })
+  const error = await t.throwsAsync(home.query({ amount: '10' }).done, { code: 'SWAP_BELOW_LIMIT' })
   t.is((error as WalletError<'SWAP_BELOW_LIMIT'>).details.direction, 'from')
   const flows = home.sent.flatMap(({ url }) => new URL(url).searchParams.get('flow') ?? [])
   t.deepEqual(flows, ['fixed-rate', 'standard'])
@@ -99,7 +99,7 @@ test('changenow: if neither a promised rate nor an estimate can be had, the prom
 
 test('changenow: a rate that has run out is an order that was refused', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
-  const offer = await offerOf(home.ask({}))
+  const offer = await offerOf(home.query({}))
   await home.clock.advance(601_000)
   await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED', message: 'The order of changenow was refused' })
 })
@@ -116,12 +116,12 @@ test('changenow: what is finer than a unit is rounded to the worse side', async 
   const home = openSwapHome(changenow, CHANGENOW)
   garble(home, '/range', { minAmount: '0.001000001', maxAmount: '0.020000009' })
   garble(home, '/estimated-amount', { toAmount: '7.123456789', fromAmount: '0.0100000001' })
-  t.is((await offerOf(home.ask({}))).toNativeAmount, nativeAmount('712345678'))
-  const reverse = await offerOf(home.ask({ quoteFor: 'to', amount: '712345678' }))
+  t.is((await offerOf(home.query({}))).toNativeAmount, nativeAmount('712345678'))
+  const reverse = await offerOf(home.query({ quoteFor: 'to', amount: '712345678' }))
   t.is(reverse.fromNativeAmount, nativeAmount('1000001'))
-  const below = await t.throwsAsync(home.ask({ amount: '100000' }).done, { code: 'SWAP_BELOW_LIMIT' })
+  const below = await t.throwsAsync(home.query({ amount: '100000' }).done, { code: 'SWAP_BELOW_LIMIT' })
   t.is((below as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, '100001')
-  const above = await t.throwsAsync(home.ask({ amount: '2000001' }).done, { code: 'SWAP_ABOVE_LIMIT' })
+  const above = await t.throwsAsync(home.query({ amount: '2000001' }).done, { code: 'SWAP_ABOVE_LIMIT' })
   t.is((above as WalletError<'SWAP_ABOVE_LIMIT'>).details.nativeMax, '2000000')
 })
 
@@ -131,7 +131,7 @@ test('changenow: an order that wants a memo bitcoin does not have is refused, an
     [{ payinExtraId: '77' }, /wants a memo/],
     [{ error: 'out_of_range' }, /was refused/]
   ] as const) {
-    const offer = await offerOf(home.ask({}))
+    const offer = await offerOf(home.query({}))
     const stop = garble(home, '/exchange', change)
     await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED', message: rule })
     stop()
@@ -140,7 +140,7 @@ test('changenow: an order that wants a memo bitcoin does not have is refused, an
 
 test('changenow: a promised rate ends when it says', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
-  const offer = await offerOf(home.ask({}))
+  const offer = await offerOf(home.query({}))
   const ends = home.clock.now() + 600_000
   t.is(offer.expirationDate?.getTime(), ends)
   t.is((await orderOf(offer)).expirationDate?.getTime(), ends)
@@ -148,7 +148,7 @@ test('changenow: a promised rate ends when it says', async t => {
 
 test('changenow: a token is found by its contract, and paid out to an address of its chain', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
-  const offer = await offerOf(home.ask({ to: ASSETS.usdc }))
+  const offer = await offerOf(home.query({ to: ASSETS.usdc }))
   t.is(offer.toNativeAmount.length, '643564356'.length)
   const query = new URL(home.sent.at(-1)?.url ?? '').searchParams
   t.is(`${query.get('toCurrency')} on ${query.get('toNetwork')}`, 'usdc on eth')

@@ -27,19 +27,19 @@ test('an asset is found by chain and contract, letters of either case, and the f
 test('a provider is left alone for as long as it says, whatever becomes of the time of day', async t => {
   const clock = makeFakeClock()
   let shift = 0
-  let asked = 0
+  let requested = 0
   const io = {
     clock: { ...clock, now: () => clock.now() + shift },
     fetch: async () => {
-      asked += 1
-      return { status: asked === 1 ? 429 : 200, headers: { 'retry-after': '60' }, text: '{}' }
+      requested += 1
+      return { status: requested === 1 ? 429 : 200, headers: { 'retry-after': '60' }, text: '{}' }
     }
   }
   const client = new ProviderClient(io, { pluginId: 'shop', displayName: 'Shop' }, 'https://shop.example')
   await t.throwsAsync(client.request({ path: '/list' }), { code: 'SERVER' })
   for (shift of [86_400_000, -86_400_000])
     await t.throwsAsync(client.request({ path: '/list' }), { code: 'SERVER' }, String(shift))
-  t.is(asked, 1)
+  t.is(requested, 1)
   await clock.advance(60_000)
   t.true((await client.request({ path: '/list' })).isOk)
 })

@@ -35,7 +35,7 @@ testSwapPlugin(((title: string, run: never) => test(`${title}, the other way rou
 
 test('letsexchange: the order names the rate, both addresses and the promo code, and asks for a promised amount', async t => {
   const home = openSwapHome(letsexchange, { apiKey: 'app-key', affiliateId: 'affiliate7' })
-  const offer = await offerOf(home.ask({ promoCode: 'SPRING', quoteFor: 'to', amount: '700000000' }))
+  const offer = await offerOf(home.query({ promoCode: 'SPRING', quoteFor: 'to', amount: '700000000' }))
   t.is(offer.expirationDate?.getTime(), home.clock.now() + 600_000)
   const order = await orderOf(offer)
   const { url, options } = home.sent.at(-1) ?? { url: '', options: {} }
@@ -62,7 +62,7 @@ test('letsexchange: the order names the rate, both addresses and the promo code,
 
 test('letsexchange: an order that wants a memo bitcoin does not have is refused', async t => {
   const home = openSwapHome(letsexchange, { apiKey: 'app-key' })
-  const offer = await offerOf(home.ask({}))
+  const offer = await offerOf(home.query({}))
   home.world.providers.use(async (request, next) => {
     const reply = await next()
     if (!request.path.endsWith('/transaction')) return reply
@@ -77,16 +77,16 @@ test('letsexchange: a pair that is listed and not swapped is one that it does no
     [400, 'SERVER']
   ] as const) {
     const home = openSwapHome(letsexchange, { apiKey: 'app-key' })
-    const port = { clock: home.clock, chance: () => 0 }
+    const port = { clock: home.clock, random: () => 0 }
     home.world.providers.use(answerInstead(port, refusalReply(status), { path: /info$/ }), 'letsexchange')
-    await t.throwsAsync(home.ask({}).done, { code })
+    await t.throwsAsync(home.query({}).done, { code })
   }
 })
 
 test('letsexchange: the largest amount is named as the largest, not as the smallest', async t => {
   const home = openSwapHome(letsexchange, { apiKey: 'app-key' })
   home.world.swaps.letsexchange.behaviour.maxUsd = '6500'
-  const error = await t.throwsAsync(home.ask({ amount: '50000000' }).done, { code: 'SWAP_ABOVE_LIMIT' })
+  const error = await t.throwsAsync(home.query({ amount: '50000000' }).done, { code: 'SWAP_ABOVE_LIMIT' })
   t.deepEqual((error as WalletError<'SWAP_ABOVE_LIMIT'>).details, {
     pluginId: 'letsexchange',
     nativeMax: '10000000',

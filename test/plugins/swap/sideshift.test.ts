@@ -38,18 +38,18 @@ const SIDESHIFT = { affiliateId: 'affiliate7', secret: 'secret-7c1f' }
 
 test('sideshift: the secret goes with every request that may need it, and without an affiliate nothing is asked', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
-  await orderOf(await offerOf(home.ask({})))
+  await orderOf(await offerOf(home.query({})))
   const [list, ...others] = home.sent
   t.is(list?.options.headers?.['x-sideshift-secret'], undefined)
   for (const { options } of others) t.is(options.headers?.['x-sideshift-secret'], 'secret-7c1f')
   const bare = openSwapHome(sideshift, { secret: 'secret-7c1f' })
-  await t.throwsAsync(bare.ask({}).done, { code: 'SWAP_PERMISSION' })
+  await t.throwsAsync(bare.query({}).done, { code: 'SWAP_PERMISSION' })
   t.deepEqual(bare.sent, [])
 })
 
 test('sideshift: the order names the quote and both addresses, and lasts as long as it says', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
-  const offer = await offerOf(home.ask({}))
+  const offer = await offerOf(home.query({}))
   await home.clock.advance(100_000)
   const order = await orderOf(offer)
   const { quoteId, ...body } = JSON.parse(home.sent.at(-1)?.options.body ?? '')
@@ -65,28 +65,28 @@ test('sideshift: the order names the quote and both addresses, and lasts as long
 
 test('sideshift: a country that is refused with the quote or the order is a restriction, too', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
-  const offer = await offerOf(home.ask({}))
+  const offer = await offerOf(home.query({}))
   const reply = { status: 403, headers: {}, body: '{"error":{"message":"country-blocked"}}' }
-  const port = { clock: home.clock, chance: () => 0 }
+  const port = { clock: home.clock, random: () => 0 }
   home.world.providers.use(answerInstead(port, reply, { method: 'POST' }), 'sideshift')
   const error = await t.throwsAsync(orderOf(offer), { code: 'SWAP_PERMISSION' })
   t.deepEqual((error as WalletError<'SWAP_PERMISSION'>).details.reason, 'geoRestriction')
-  await t.throwsAsync(home.ask({}).done, { code: 'SWAP_PERMISSION' })
+  await t.throwsAsync(home.query({}).done, { code: 'SWAP_PERMISSION' })
 })
 
 test('sideshift: who may not order is told so before a price is asked for', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
-  const port = { clock: home.clock, chance: () => 0 }
+  const port = { clock: home.clock, random: () => 0 }
   const reply = { status: 200, headers: {}, body: '{"createShift":false}' }
   home.world.providers.use(answerInstead(port, reply, { path: /permissions$/ }), 'sideshift')
-  const error = await t.throwsAsync(home.ask({}).done, { code: 'SWAP_PERMISSION' })
+  const error = await t.throwsAsync(home.query({}).done, { code: 'SWAP_PERMISSION' })
   t.is((error as WalletError<'SWAP_PERMISSION'>).details.reason, 'geoRestriction')
   t.false(home.sent.some(({ url }) => /pair|quotes/.test(url)))
 })
 
 test('sideshift: limits that have moved since they were told name the figure that was told', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
-  const port = { clock: home.clock, chance: () => 0 }
+  const port = { clock: home.clock, random: () => 0 }
   for (const [words, code] of [
     ['Amount too low', 'SWAP_BELOW_LIMIT'],
     ['Amount too high', 'SWAP_ABOVE_LIMIT'],
@@ -94,7 +94,7 @@ test('sideshift: limits that have moved since they were told name the figure tha
   ] as const) {
     const reply = { status: 400, headers: {}, body: JSON.stringify({ error: { message: words } }) }
     const stop = home.world.providers.use(answerInstead(port, reply, { method: 'POST' }), 'sideshift')
-    await t.throwsAsync(home.ask({}).done, { code })
+    await t.throwsAsync(home.query({}).done, { code })
     stop()
   }
 })
@@ -116,12 +116,12 @@ test('sideshift: what tells payments apart goes along as its chain writes it; wh
     if (!request.path.endsWith('/shifts/fixed')) return reply
     return { ...reply, status: 201, body: JSON.stringify({ ...JSON.parse(SHIFT), depositMemo: memo }) }
   }, 'sideshift')
-  const xrp = await offerOf(home.ask({ from: ripple }))
+  const xrp = await offerOf(home.query({ from: ripple }))
   const paid = await orderOf(xrp)
   t.deepEqual(paid.spends[0]?.memos, [{ type: 'number', value: '77' }])
   // One XRP has six decimals, a hundredth of an LTC is of eight.
   t.is(`${paid.fromNativeAmount} for ${paid.toNativeAmount}`, '1000000 for 1000000')
-  const btc = await offerOf(home.ask({}))
+  const btc = await offerOf(home.query({}))
   await t.throwsAsync(orderOf(btc), { code: 'SWAP_CHANGED', message: /memo/ })
   memo = ''
   t.is((await orderOf(btc)).spends[0]?.memos, undefined)
@@ -142,11 +142,11 @@ test('sideshift: figures of any length are an offer or a reply that makes no sen
       body: JSON.stringify({ min: tiny, max: '123456.7890123', rate: `770.${'1'.repeat(59)}` })
     }
   }, 'sideshift')
-  const offer = await offerOf(home.ask({ quoteFor: 'to', amount: '700000000' }))
+  const offer = await offerOf(home.query({ quoteFor: 'to', amount: '700000000' }))
   t.is(offer.toNativeAmount, nativeAmount('700000000'))
-  const below = await t.throwsAsync(home.ask({ quoteFor: 'to', amount: '0' }).done)
+  const below = await t.throwsAsync(home.query({ quoteFor: 'to', amount: '0' }).done)
   t.is((below as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, '1')
-  const error = await t.throwsAsync(home.ask({ quoteFor: 'to', amount: '9513600000000000' }).done)
+  const error = await t.throwsAsync(home.query({ quoteFor: 'to', amount: '9513600000000000' }).done)
   // 123456.7890123 times 770.11…1, to the last unit below it.
   t.is((error as WalletError<'SWAP_ABOVE_LIMIT'>).details.nativeMax, '9507544496047236')
 })

@@ -30,8 +30,8 @@ const memoOf = (spend: SpendInfo | undefined): string => spend?.memos?.[0]?.valu
 
 test('thorchain: the vault is paid with a memo of at most 80 bytes that names the asset, the address and the least to arrive', async t => {
   const home = openSwapHome(thorchain, { affiliate: 'hf', affiliateBasisPoints: '50' })
-  const asked = home.ask({})
-  const offer = await offerOf(asked)
+  const requested = home.query({})
+  const offer = await offerOf(requested)
   await home.clock.advance(10_000)
   const order = await orderOf(offer)
   t.is(order.expirationDate?.getTime(), home.clock.now() + 900_000)
@@ -43,22 +43,22 @@ test('thorchain: the vault is paid with a memo of at most 80 bytes that names th
   t.is(offer.minReceiveAmount, nativeAmount(String((BigInt(offer.toNativeAmount) * 98n + 99n) / 100n)))
   t.is(spend?.networkFeeOption, 'high')
   // The fee is that of a payment with this very memo.
-  t.is(memoOf(asked.fees[0]?.[0]), memoOf(spend))
+  t.is(memoOf(requested.fees[0]?.[0]), memoOf(spend))
   t.true(offer.canBePartial)
   t.is(offer.maxFulfillmentSeconds, 612)
   t.false(home.sent.some(({ url }) => url.includes('rltc1')))
-  const asksFor = home.sent
+  const requestsFor = home.sent
     .filter(({ url }) => url.includes('/quote/'))
     .map(({ url }) => new URL(url).searchParams)
-  t.is(asksFor.length, 2)
-  for (const query of asksFor) t.is(`${query.get('affiliate')} ${query.get('affiliate_bps')}`, 'hf 50')
+  t.is(requestsFor.length, 2)
+  for (const query of requestsFor) t.is(`${query.get('affiliate')} ${query.get('affiliate_bps')}`, 'hf 50')
 })
 
 test('thorchain: the slippage is a setting, and no more than half', async t => {
   const home = openSwapHome(thorchain, { slippageBasisPoints: '100' })
-  const usual = await offerOf(home.ask({}))
+  const usual = await offerOf(home.query({}))
   t.is(BigInt(usual.minReceiveAmount ?? 0), (BigInt(usual.toNativeAmount) * 99n + 99n) / 100n)
-  const daring = await offerOf(home.ask({ userSettings: { slippageBasisPoints: '9999' } }))
+  const daring = await offerOf(home.query({ userSettings: { slippageBasisPoints: '9999' } }))
   t.is(BigInt(daring.minReceiveAmount ?? 0), (BigInt(daring.toNativeAmount) + 1n) / 2n)
 })
 
@@ -66,10 +66,10 @@ test('thorchain: an amount to receive costs about as much as it must, also after
   for (const slippageBasisPoints of ['0', '5', '200']) {
     const home = openSwapHome(thorchain, { slippageBasisPoints })
     const options = { quoteFor: 'to', amount: '700000000' } as const
-    const before = await offerOf(home.ask(options))
+    const before = await offerOf(home.query(options))
     for (const price of ['60', '75', '95']) {
       home.world.providers.market.setPrice('LTC', price)
-      const offer = await offerOf(home.ask(options))
+      const offer = await offerOf(home.query(options))
       t.is(offer.toNativeAmount, nativeAmount('700000000'))
       const arrives =
         home.world.swaps.thorchain.swap(BigInt(offer.fromNativeAmount), 'BTC.BTC', 'LTC.LTC') ?? 0n
@@ -90,10 +90,10 @@ test('thorchain: a quote that names no end is none, and the limit of the memo is
     if (!request.path.includes('/quote/swap')) return reply
     return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), ...change }) }
   }, 'thorchain')
-  const [spend] = (await orderOf(await offerOf(home.ask({})))).spends
+  const [spend] = (await orderOf(await offerOf(home.query({})))).spends
   t.is(memoOf(spend), `=:l:${DEPOSIT_TO.litecoin}:1/1/0`)
   change = { expiry: undefined }
-  await t.throwsAsync(home.ask({}).done, { code: 'BAD_REPLY', message: /expiry/ })
+  await t.throwsAsync(home.query({}).done, { code: 'BAD_REPLY', message: /expiry/ })
 })
 
 test('thorchain: the least that the network recommends is the limit, and of a refusal without any figure the amount itself', async t => {
@@ -110,7 +110,7 @@ test('thorchain: the least that the network recommends is the limit, and of a re
       const said = status === 200 ? JSON.parse(reply.body) : {}
       return { ...reply, status, body: JSON.stringify({ ...said, ...change }) }
     }, 'thorchain')
-    const error = await t.throwsAsync(home.ask({}).done, { code: 'SWAP_BELOW_LIMIT' })
+    const error = await t.throwsAsync(home.query({}).done, { code: 'SWAP_BELOW_LIMIT' })
     t.is((error as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, least)
     stop()
   }
@@ -124,7 +124,7 @@ test('thorchain: a pool that is not open is a pair that it does not support', as
     const rows = JSON.parse(reply.body).map((row: object) => ({ ...row, status: 'staged' }))
     return { ...reply, body: JSON.stringify(rows) }
   }, 'thorchain')
-  await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
+  await t.throwsAsync(home.query({}).done, { code: 'SWAP_CURRENCY' })
 })
 
 test('thorchain: a pool without a price takes nothing from the others', async t => {
@@ -135,15 +135,15 @@ test('thorchain: a pool without a price takes nothing from the others', async t 
     const rows = [{ asset: 'ETH.UFO-0X1', status: 'available', assetPrice: 'NaN' }, ...JSON.parse(reply.body)]
     return { ...reply, body: JSON.stringify(rows) }
   }, 'thorchain')
-  t.true((await offerOf(home.ask({}))).isEstimate)
+  t.true((await offerOf(home.query({}))).isEstimate)
 })
 
 test('thorchain: a chain that is halted, on either side, before the quote or before the order, is obeyed', async t => {
   for (const chain of ['BTC', 'LTC']) {
     const home = openSwapHome(thorchain)
-    const offer = await offerOf(home.ask({}))
+    const offer = await offerOf(home.query({}))
     home.world.swaps.thorchain.behaviour.halted.add(chain)
-    await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
+    await t.throwsAsync(home.query({}).done, { code: 'SWAP_CURRENCY' })
     await t.throwsAsync(orderOf(offer), { code: 'SWAP_CURRENCY' })
   }
   // A server that answers quotes all the same is not believed, and what is no clear no is a halt.
@@ -161,25 +161,25 @@ test('thorchain: a chain that is halted, on either side, before the quote or bef
       const rows = JSON.parse(reply.body).map((row: object) => ({ ...row, ...halt }))
       return { ...reply, body: JSON.stringify(rows) }
     }, 'thorchain')
-    await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' }, JSON.stringify(halt))
+    await t.throwsAsync(home.query({}).done, { code: 'SWAP_CURRENCY' }, JSON.stringify(halt))
   }
 })
 
 test('thorchain: the wallet is asked for its most with the longest memo', async t => {
   const home = openSwapHome(thorchain)
-  const asked = home.ask({ quoteFor: 'max' })
-  await offerOf(asked)
-  t.is(memoOf(asked.maxima[0]).length, 80)
+  const requested = home.query({ quoteFor: 'max' })
+  await offerOf(requested)
+  t.is(memoOf(requested.maxima[0]).length, 80)
 })
 
 test('thorchain: dust names more than dust, and a refusal without a figure names one', async t => {
   const home = openSwapHome(thorchain)
   home.world.swaps.thorchain.behaviour.outboundUsd = '0'
-  const dust = await t.throwsAsync(home.ask({ amount: '10000' }).done, { code: 'SWAP_BELOW_LIMIT' })
+  const dust = await t.throwsAsync(home.query({ amount: '10000' }).done, { code: 'SWAP_BELOW_LIMIT' })
   t.is((dust as WalletError<'SWAP_BELOW_LIMIT'>).details.nativeMin, '10001')
   t.false(home.sent.some(({ url }) => url.includes('/quote/')))
   home.world.swaps.thorchain.behaviour.outboundUsd = '100'
-  const small = await t.throwsAsync(home.ask({ amount: '20000' }).done, { code: 'SWAP_BELOW_LIMIT' })
+  const small = await t.throwsAsync(home.query({ amount: '20000' }).done, { code: 'SWAP_BELOW_LIMIT' })
   // Four payouts of 100 USD, by the prices of the pools.
   const { nativeMin, direction } = (small as WalletError<'SWAP_BELOW_LIMIT'>).details
   t.is(direction, 'from')
@@ -188,26 +188,26 @@ test('thorchain: dust names more than dust, and a refusal without a figure names
 
 test('thorchain: a price that falls below the limit of the memo is refused when it is ordered', async t => {
   const home = openSwapHome(thorchain)
-  const offer = await offerOf(home.ask({}))
+  const offer = await offerOf(home.query({}))
   home.world.providers.market.setPrice('LTC', '90')
   await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED' })
 })
 
 test('thorchain: a quote for another vault than the network lists is not paid', async t => {
   const home = openSwapHome(thorchain)
-  const offer = await offerOf(home.ask({}))
+  const offer = await offerOf(home.query({}))
   home.world.swaps.thorchain.behaviour.isPayInWrong = true
   await t.throwsAsync(orderOf(offer), { message: /names two vaults/ })
 })
 
 test('thorchain: it pays out to chains that carry no memo, and is not paid from them', async t => {
   const home = openSwapHome(thorchain)
-  const offer = await offerOf(home.ask({ to: ASSETS.usdc }))
+  const offer = await offerOf(home.query({ to: ASSETS.usdc }))
   const [spend] = (await orderOf(offer)).spends
   t.regex(memoOf(spend), /^=:ETH\.USDC-06EB48:0x[0-9A-Fa-f]{40}:\d+\/1\/0$/)
   t.true(memoOf(spend).length <= 80)
   for (const from of [ASSETS.eth, ASSETS.usdc]) {
-    await t.throwsAsync(home.ask({ from, to: ASSETS.ltc, amount: '1000000000000000000' }).done, {
+    await t.throwsAsync(home.query({ from, to: ASSETS.ltc, amount: '1000000000000000000' }).done, {
       code: 'SWAP_CURRENCY'
     })
   }
@@ -216,14 +216,14 @@ test('thorchain: it pays out to chains that carry no memo, and is not paid from 
 test('mayaprotocol: the same plugin on other servers, whose own coin has ten decimals', async t => {
   const home = openSwapHome(mayaprotocol)
   const cacao = { pluginId: 'mayachain', tokenId: null, currencyCode: 'CACAO', multiplier: '10000000000' }
-  const offer = await offerOf(home.ask({ to: cacao }))
+  const offer = await offerOf(home.query({ to: cacao }))
   const price = home.world.providers.market.ratioOf('BTC', 'CACAO')
   const fair = (10n ** 8n * (price?.numerator ?? 0n)) / (price?.denominator ?? 1n)
   const got = BigInt(offer.toNativeAmount)
   t.true(got < fair && got > (fair * 99n) / 100n, `${got} of ${fair}`)
   t.true(home.sent.every(({ url }) => /^https:\/\/(?:mayanode|midgard)\.mayachain\.info\//.test(url)))
   t.regex(memoOf((await orderOf(offer)).spends[0]), /^=:MAYA\.CACAO:0x[0-9A-Fa-f]+:\d+\/1\/0$/)
-  await t.throwsAsync(home.ask({}).done, { code: 'SWAP_CURRENCY' })
+  await t.throwsAsync(home.query({}).done, { code: 'SWAP_CURRENCY' })
 })
 
 test('a memo that does not fit leaves out the streaming, then the affiliate, and is refused when that is not enough', t => {

@@ -7,7 +7,7 @@ test('transfer: a payment to the other wallet, unit for unit, in each direction'
   const home = openSwapHome(transfer)
   const amount = nativeAmount('123456')
   for (const quoteFor of ['from', 'to', 'max'] as const) {
-    const offer = await offerOf(home.ask({ to: ASSETS.btc, quoteFor, amount, most: amount }))
+    const offer = await offerOf(home.query({ to: ASSETS.btc, quoteFor, amount, most: amount }))
     t.is(offer.fromNativeAmount, amount)
     t.is(offer.toNativeAmount, amount)
     t.false(offer.isEstimate)
@@ -21,9 +21,9 @@ test('transfer: a payment to the other wallet, unit for unit, in each direction'
 
 test('transfer: another asset is a pair that it does not support', async t => {
   const home = openSwapHome(transfer)
-  await t.throwsAsync(home.ask({}).done, {
+  await t.throwsAsync(home.query({}).done, {
     code: 'SWAP_CURRENCY',
     message: 'Transfer does not support BTC to LTC'
   })
-  await t.throwsAsync(home.ask({ from: ASSETS.eth, to: ASSETS.usdc }).done, { code: 'SWAP_CURRENCY' })
+  await t.throwsAsync(home.query({ from: ASSETS.eth, to: ASSETS.usdc }).done, { code: 'SWAP_CURRENCY' })
 })

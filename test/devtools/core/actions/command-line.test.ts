@@ -125,7 +125,7 @@ const DRAFT: Actions['spend.draft']['in'] = {
   nativeAmount: '1000000',
   fee: 'high'
 }
-const ASK: Actions['swap.ask']['in'] = {
+const QUERY: Actions['swap.ask']['in'] = {
   fromWalletId: SAVINGS,
   toWalletId: DAILY,
   nativeAmount: '5000',
@@ -201,9 +201,12 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     },
     "send Savings --token usdx --to 0xshop --amount '1.5 USDX'"
   ],
-  [{ name: 'swap.ask', input: ASK }, "swap quote --from Savings --to Daily --amount '5000 native' --for to"],
   [
-    { name: 'swap.ask', input: { ...ASK, quoteFor: 'max' } },
+    { name: 'swap.ask', input: QUERY },
+    "swap quote --from Savings --to Daily --amount '5000 native' --for to"
+  ],
+  [
+    { name: 'swap.ask', input: { ...QUERY, quoteFor: 'max' } },
     'swap quote --from Savings --to Daily --amount max'
   ],
   [{ name: 'swap.close', input: { roundId: 'round' } }, 'swap close round-7'],
@@ -258,7 +261,7 @@ test('each action has its command, without a password or PIN, and the real parse
         ['replacement', { walletId: SAVINGS, txid: 'abcd', fee: 'high' }],
         ['swap', { quoteId: 'round-7' }]
       ]),
-      rounds: new Map([['round', ASK]])
+      rounds: new Map([['round', QUERY]])
     }
   )
   for (const [action, command] of EXAMPLES) t.is(lineOf(action, book), `holdfast ${command}`)
@@ -283,7 +286,7 @@ test('amounts are in the unit of their currency where it is known', t => {
     "holdfast fake chain fund Savings '0.015 BTC'"
   )
   t.is(
-    lineOf({ name: 'swap.ask', input: ASK }, book),
+    lineOf({ name: 'swap.ask', input: QUERY }, book),
     "holdfast swap quote --from Savings --to Daily --amount '0.00005 BTC' --for to"
   )
 })

@@ -5,47 +5,47 @@ import { makeFakeClock } from '../../../helpers/fake-clock.ts'
 
 const TEN_MINUTES = 10 * 60_000
 
-const makeShelf = () => {
+const makeDrafts = () => {
   const dropped: string[] = []
   const clock = makeFakeClock()
   let asleepFor = 0
   const io = { ...makeNodeIo(), clock: { ...clock, now: () => clock.now() + asleepFor } }
-  const shelf = new DraftStore<string>({ io, drop: draft => dropped.push(draft) })
+  const drafts = new DraftStore<string>({ io, drop: draft => dropped.push(draft) })
   const sleep = (milliseconds: number): void => {
     asleepFor += milliseconds
   }
-  return { shelf, dropped, clock, sleep }
+  return { drafts, dropped, clock, sleep }
 }
 
 test('a draft is handed out once, and dropped when nobody takes it for ten minutes', async t => {
-  const { shelf, dropped, clock } = makeShelf()
-  const [one, two] = [shelf.put('one'), shelf.put('two')]
+  const { drafts, dropped, clock } = makeDrafts()
+  const [one, two] = [drafts.put('one'), drafts.put('two')]
   await clock.advance(TEN_MINUTES - 1)
-  t.is(shelf.take(one), 'one')
-  t.throws(() => shelf.take(one), { code: 'GONE' })
+  t.is(drafts.take(one), 'one')
+  t.throws(() => drafts.take(one), { code: 'GONE' })
   await clock.advance(1)
   t.deepEqual(dropped, ['two'])
-  t.throws(() => shelf.take(two), { code: 'GONE' })
+  t.throws(() => drafts.take(two), { code: 'GONE' })
   t.is(clock.timerCount, 0)
 })
 
 test('a draft that a machine slept over is dropped when it is asked for, though no timer ran', t => {
-  const { shelf, dropped, clock, sleep } = makeShelf()
-  const draftId = shelf.put('old')
+  const { drafts, dropped, clock, sleep } = makeDrafts()
+  const draftId = drafts.put('old')
   sleep(TEN_MINUTES)
-  t.throws(() => shelf.take(draftId), { code: 'GONE' })
+  t.throws(() => drafts.take(draftId), { code: 'GONE' })
   t.deepEqual(dropped, ['old'])
   t.is(clock.timerCount, 0)
-  shelf.discard(draftId)
+  drafts.discard(draftId)
   t.deepEqual(dropped, ['old'])
 })
 
 test('a closed draft store keeps nothing', t => {
-  const { shelf, dropped, clock } = makeShelf()
-  shelf.put('one')
-  shelf.close()
-  const late = shelf.put('late')
+  const { drafts, dropped, clock } = makeDrafts()
+  drafts.put('one')
+  drafts.close()
+  const late = drafts.put('late')
   t.deepEqual(dropped, ['one', 'late'])
-  t.throws(() => shelf.take(late), { code: 'GONE' })
+  t.throws(() => drafts.take(late), { code: 'GONE' })
   t.is(clock.timerCount, 0)
 })

@@ -5,7 +5,7 @@ import { ActionError } from '../../../../devtools/core/model/action-error.ts'
 import { actionNames } from '../../../../devtools/core/model/action-fields.ts'
 import type { ActionName } from '../../../../devtools/core/model/actions.ts'
 import { isWalletError } from '../../../../kernel/index.ts'
-import { makeRich, openStage } from '../../../helpers/actor-stage.ts'
+import { makeRich, openStage } from '../../../helpers/action-stage.ts'
 
 /** An input that each action takes, with all its fields. */
 const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = {
@@ -179,10 +179,10 @@ test('whatever a panel sends, it is refused by name or taken, and no refusal rep
 
 test('a kernel that is sent junk for its real wallets and drafts answers with known errors, and signs nothing', async t => {
   const stage = await openStage(t)
-  const { act, kernel } = stage
+  const { runAction, kernel } = stage
   const { accountId, walletId } = await makeRich(stage)
-  const { publicAddress } = await act('wallet.receive', { walletId })
-  const { draftId } = await act('spend.draft', {
+  const { publicAddress } = await runAction('wallet.receive', { walletId })
+  const { draftId } = await runAction('spend.draft', {
     walletId,
     publicAddress: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
     nativeAmount: '1000'
@@ -206,7 +206,7 @@ test('a kernel that is sent junk for its real wallets and drafts answers with kn
         if (name.startsWith('world.') || name === 'engine.resync' || name === 'wallet.create') return
         const input = Object.fromEntries(Object.keys(GOOD[name]).map((field, at) => [field, values[at]]))
         try {
-          await act(name, input as never)
+          await runAction(name, input as never)
         } catch (error) {
           if (!(error instanceof ActionError) && !isWalletError(error)) throw error
           if (error.code === 'BAD_MESSAGE') t.false(JSON.stringify([error.message, error]).includes(MARK))
@@ -219,5 +219,5 @@ test('a kernel that is sent junk for its real wallets and drafts answers with kn
   t.is(account?.id, accountId)
   t.is((await stage.wallet(walletId).getTransactions()).length, 1)
   t.deepEqual(stage.wallet(walletId).unfinishedSpends(), [])
-  t.truthy((await act('spend.approve', { draftId })).txid)
+  t.truthy((await runAction('spend.approve', { draftId })).txid)
 })

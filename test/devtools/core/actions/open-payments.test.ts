@@ -1,64 +1,70 @@
 import test from 'ava'
 import { nativeAmount } from '../../../../kernel/index.ts'
-import { type ActorStage, makeRich, openStage } from '../../../helpers/actor-stage.ts'
+import { type ActionStage, makeRich, openStage } from '../../../helpers/action-stage.ts'
 import { waitFor } from '../../../helpers/device.ts'
 
 const ELSEWHERE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 /** A wallet with three coins, each of which can pay by itself. */
-const makeThreeCoins = async (stage: ActorStage): Promise<string> => {
-  const { act, wallet } = stage
+const makeThreeCoins = async (stage: ActionStage): Promise<string> => {
+  const { runAction, wallet } = stage
   const { walletId } = await makeRich(stage)
-  for (let count = 0; count < 2; count += 1) await act('world.fund', { walletId, nativeAmount: '5000000' })
-  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  for (let count = 0; count < 2; count += 1)
+    await runAction('world.fund', { walletId, nativeAmount: '5000000' })
+  await runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
   await waitFor(() => wallet(walletId).balanceOf(null) === '15000000')
   return walletId
 }
 
-const sentCount = async ({ wallet }: ActorStage, walletId: string): Promise<number> =>
+const sentCount = async ({ wallet }: ActionStage, walletId: string): Promise<number> =>
   (await wallet(walletId).getTransactions()).filter(({ isSend }) => isSend).length
 
 test('a review lists what is open, and pays the same a second time only after a yes to each open payment', async t => {
   const stage = await openStage(t)
-  const { act } = stage
+  const { runAction } = stage
   const walletId = await makeThreeCoins(stage)
-  const wish = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000' }
-  const early = await act('spend.draft', wish)
+  const swapRequest = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000' }
+  const early = await runAction('spend.draft', swapRequest)
   t.is(early.review.openPayments, undefined)
-  const first = await act('spend.approve', { draftId: (await act('spend.draft', wish)).draftId })
+  const first = await runAction('spend.approve', {
+    draftId: (await runAction('spend.draft', swapRequest)).draftId
+  })
   // The review of the one before is from a time when nothing was open.
-  await t.throwsAsync(act('spend.approve', { draftId: early.draftId }), {
+  await t.throwsAsync(runAction('spend.approve', { draftId: early.draftId }), {
     code: 'CONFIRMATION_REQUIRED',
     message: `The open payment ${first.txid} pays the same amount to the same payee.`
   })
-  const { draftId, review } = await act('spend.draft', wish)
+  const { draftId, review } = await runAction('spend.draft', swapRequest)
   t.deepEqual(review.similar, [first.txid])
   t.like(review.openPayments, [{ txid: first.txid, state: 'seen', targets: [{ nativeAmount: '1000000' }] }])
-  await t.throwsAsync(act('spend.approve', { draftId, again: ['another'] }), {
+  await t.throwsAsync(runAction('spend.approve', { draftId, again: ['another'] }), {
     code: 'CONFIRMATION_REQUIRED'
   })
   t.is(await sentCount(stage, walletId), 1)
 
-  const other = await act('spend.draft', { ...wish, nativeAmount: '2000000' })
+  const other = await runAction('spend.draft', { ...swapRequest, nativeAmount: '2000000' })
   t.is(other.review.similar, undefined)
   t.like(other.review.openPayments, [{ txid: first.txid }])
-  await act('spend.approve', { draftId: other.draftId })
-  const meant = await act('spend.draft', wish)
-  await act('spend.approve', { draftId: meant.draftId, again: meant.review.similar ?? [] })
+  await runAction('spend.approve', { draftId: other.draftId })
+  const meant = await runAction('spend.draft', swapRequest)
+  await runAction('spend.approve', { draftId: meant.draftId, again: meant.review.similar ?? [] })
   t.is(await sentCount(stage, walletId), 3)
 })
 
 test('a payment that was made after a review is not covered by the yes to the one before it', async t => {
   const stage = await openStage(t)
-  const { act } = stage
+  const { runAction } = stage
   const walletId = await makeThreeCoins(stage)
-  const wish = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000' }
-  await act('spend.approve', { draftId: (await act('spend.draft', wish)).draftId })
-  const [one, two] = [await act('spend.draft', wish), await act('spend.draft', wish)]
+  const swapRequest = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000' }
+  await runAction('spend.approve', { draftId: (await runAction('spend.draft', swapRequest)).draftId })
+  const [one, two] = [
+    await runAction('spend.draft', swapRequest),
+    await runAction('spend.draft', swapRequest)
+  ]
   const again = one.review.similar ?? []
   t.is(again.length, 1)
-  await act('spend.approve', { draftId: one.draftId, again })
-  await t.throwsAsync(act('spend.approve', { draftId: two.draftId, again }), {
+  await runAction('spend.approve', { draftId: one.draftId, again })
+  await t.throwsAsync(runAction('spend.approve', { draftId: two.draftId, again }), {
     code: 'CONFIRMATION_REQUIRED'
   })
   t.is(await sentCount(stage, walletId), 2)
@@ -66,32 +72,34 @@ test('a payment that was made after a review is not covered by the yes to the on
 
 test('an open payment is sent again, and replaced by one that the network takes in its place', async t => {
   const stage = await openStage(t)
-  const { act, world } = stage
+  const { runAction, world } = stage
   const walletId = await makeThreeCoins(stage)
-  const wish = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000', fee: 'low' } as const
-  const { txid } = await act('spend.approve', { draftId: (await act('spend.draft', wish)).draftId })
+  const swapRequest = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000', fee: 'low' } as const
+  const { txid } = await runAction('spend.approve', {
+    draftId: (await runAction('spend.draft', swapRequest)).draftId
+  })
   await stage.wallet(walletId).saveTxMetadata(txid, { notes: 'rent' })
-  t.deepEqual(await act('spend.resend', { walletId, txid }), { txid })
-  await t.throwsAsync(act('spend.resend', { walletId, txid: 'none' }), { code: 'TX_NOT_FOUND' })
+  t.deepEqual(await runAction('spend.resend', { walletId, txid }), { txid })
+  await t.throwsAsync(runAction('spend.resend', { walletId, txid: 'none' }), { code: 'TX_NOT_FOUND' })
 
-  const { draftId, review } = await act('spend.replace', { walletId, txid, fee: 'high' })
+  const { draftId, review } = await runAction('spend.replace', { walletId, txid, fee: 'high' })
   t.like(review, { replaces: txid, similar: undefined, targets: [{ nativeAmount: '1000000' }] })
   t.like(review.openPayments, [{ txid }])
-  const replacement = await act('spend.approve', { draftId })
+  const replacement = await runAction('spend.approve', { draftId })
   // One that replaces the replacement takes the place of both.
-  const later = await act('spend.replace', { walletId, txid: replacement.txid, fee: 'high' })
+  const later = await runAction('spend.replace', { walletId, txid: replacement.txid, fee: 'high' })
   t.is(later.review.similar, undefined)
-  const last = await act('spend.approve', { draftId: later.draftId })
+  const last = await runAction('spend.approve', { draftId: later.draftId })
   world.chain.mine(1)
   await waitFor(() => stage.wallet(walletId).getSnapshot().openPayments.length === 0)
   t.is(world.chain.balance(ELSEWHERE).confirmed, nativeAmount('1000000'))
   t.is((await stage.wallet(walletId).getTransaction(last.txid)).metadata.notes, 'rent')
-  await t.throwsAsync(act('spend.replace', { walletId, txid }), { code: 'TX_NOT_FOUND' })
+  await t.throwsAsync(runAction('spend.replace', { walletId, txid }), { code: 'TX_NOT_FOUND' })
 })
 
 test('an open payment is forgotten only when the start of its txid was typed', async t => {
   const stage = await openStage(t)
-  const { act } = stage
+  const { runAction } = stage
   const walletId = await makeThreeCoins(stage)
   const wallet = stage.wallet(walletId)
   const signed = await wallet.signTx(
@@ -102,11 +110,13 @@ test('an open payment is forgotten only when the start of its txid was typed', a
   )
   const { txid } = signed
   for (const confirm of ['yes', txid, txid.slice(0, 7), txid.slice(1, 9)])
-    await t.throwsAsync(act('spend.forget', { walletId, txid, confirm }), { code: 'CONFIRMATION_REQUIRED' })
+    await t.throwsAsync(runAction('spend.forget', { walletId, txid, confirm }), {
+      code: 'CONFIRMATION_REQUIRED'
+    })
   t.is(wallet.getSnapshot().openPayments.length, 1)
-  t.deepEqual(await act('spend.forget', { walletId, txid, confirm: ` ${txid.slice(0, 8)} ` }), {})
+  t.deepEqual(await runAction('spend.forget', { walletId, txid, confirm: ` ${txid.slice(0, 8)} ` }), {})
   t.deepEqual(wallet.getSnapshot().openPayments, [])
-  const { review } = await act('spend.draft', {
+  const { review } = await runAction('spend.draft', {
     walletId,
     publicAddress: ELSEWHERE,
     nativeAmount: '14000000'
@@ -116,7 +126,7 @@ test('an open payment is forgotten only when the start of its txid was typed', a
 
 test('a review lists a payment in whose place a server shows one that this device did not make', async t => {
   const stage = await openStage(t)
-  const { act, world } = stage
+  const { runAction, world } = stage
   const { walletId } = await makeRich(stage)
   const wallet = stage.wallet(walletId)
   const draft = await wallet.makeSpend({
@@ -126,8 +136,8 @@ test('a review lists a payment in whose place a server shows one that this devic
   // Only the network has the bytes of this one.
   const foreign = await wallet.signTx(draft)
   await wallet.forgetTx(foreign.txid)
-  await act('world.fund', { walletId, nativeAmount: '5000000' })
-  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await runAction('world.fund', { walletId, nativeAmount: '5000000' })
+  await runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
   await waitFor(() => wallet.balanceDetailsOf(null).spendable === '10000000')
   const { txid } = await wallet.signTx(
     await wallet.makeSpend({
@@ -137,19 +147,26 @@ test('a review lists a payment in whose place a server shows one that this devic
   )
   world.chain.broadcast(foreign.signedTx)
   await waitFor(() => wallet.getSnapshot().openPayments[0]?.state === 'replaced')
-  const { review } = await act('spend.draft', { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000' })
+  const { review } = await runAction('spend.draft', {
+    walletId,
+    publicAddress: ELSEWHERE,
+    nativeAmount: '1000'
+  })
   t.like(review.openPayments, [{ txid, state: 'replaced', replacedBy: foreign.txid }])
 })
 
 test('of two reviews of the same payment that are approved at once, the second has to be meant', async t => {
   const stage = await openStage(t)
-  const { act } = stage
+  const { runAction } = stage
   const walletId = await makeThreeCoins(stage)
-  const wish = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000' }
-  const [one, two] = [await act('spend.draft', wish), await act('spend.draft', wish)]
+  const swapRequest = { walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000' }
+  const [one, two] = [
+    await runAction('spend.draft', swapRequest),
+    await runAction('spend.draft', swapRequest)
+  ]
   const [first, second] = await Promise.allSettled([
-    act('spend.approve', { draftId: one.draftId }),
-    act('spend.approve', { draftId: two.draftId })
+    runAction('spend.approve', { draftId: one.draftId }),
+    runAction('spend.approve', { draftId: two.draftId })
   ])
   t.is(first.status, 'fulfilled')
   t.like(second, { status: 'rejected', reason: { code: 'CONFIRMATION_REQUIRED' } })
@@ -158,16 +175,16 @@ test('of two reviews of the same payment that are approved at once, the second h
 
 test('a payment that was signed and never sent is not sent beside one that pays the same', async t => {
   const stage = await openStage(t)
-  const { act } = stage
+  const { runAction } = stage
   const walletId = await makeThreeCoins(stage)
   const wallet = stage.wallet(walletId)
   const spendTargets = [{ publicAddress: ELSEWHERE, nativeAmount: nativeAmount('1000000') }]
   const signed = await wallet.signTx(await wallet.makeSpend({ tokenId: null, spendTargets }))
   const { txid } = await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
-  await t.throwsAsync(act('spend.resend', { walletId, txid: signed.txid }), {
+  await t.throwsAsync(runAction('spend.resend', { walletId, txid: signed.txid }), {
     code: 'CONFIRMATION_REQUIRED',
     message: `The open payment ${txid} pays the same amount to the same payee.`
   })
-  t.deepEqual(await act('spend.resend', { walletId, txid }), { txid })
+  t.deepEqual(await runAction('spend.resend', { walletId, txid }), { txid })
   t.is(await sentCount(stage, walletId), 1)
 })

@@ -4,7 +4,7 @@ import { swapHandlers } from '../../../../devtools/core/actions/swap.ts'
 import { nativeAmount } from '../../../../kernel/index.ts'
 import { changenow } from '../../../../plugins/swap/changenow.ts'
 import { thorchain } from '../../../../plugins/swap/thorchain.ts'
-import { type ActorStage, makeRich, openStage, PASSWORD } from '../../../helpers/actor-stage.ts'
+import { type ActionStage, makeRich, openStage, PASSWORD } from '../../../helpers/action-stage.ts'
 import { waitFor } from '../../../helpers/device.ts'
 
 interface Trade {
@@ -12,18 +12,18 @@ interface Trade {
   readonly walletId: string
   readonly toWalletId: string
   /** Asks for quotes, and waits for the one of ChangeNOW. */
-  ask(act?: KernelActionHandler, pluginId?: string): Promise<{ roundId: string; quoteId: string }>
+  query(runAction?: KernelActionHandler, pluginId?: string): Promise<{ roundId: string; quoteId: string }>
   /** What has become of the quote of a round. */
   fateOf(roundId: string): string | undefined
   /** How many payments have left the wallet. */
   sentCount(): Promise<number>
 }
 
-const openTrade = async (stage: ActorStage): Promise<Trade> => {
-  const { act: first, quotes } = stage
+const openTrade = async (stage: ActionStage): Promise<Trade> => {
+  const { runAction: first, quotes } = stage
   const { accountId, walletId } = await makeRich(stage)
   const { walletId: toWalletId } = await first('wallet.create', { accountId, walletType: 'wallet:litecoin' })
-  const wish = {
+  const swapRequest = {
     fromWalletId: walletId,
     toWalletId,
     nativeAmount: '1000000',
@@ -31,8 +31,8 @@ const openTrade = async (stage: ActorStage): Promise<Trade> => {
   }
   return {
     ...{ accountId, walletId, toWalletId },
-    async ask(act = first, pluginId = 'changenow') {
-      const { roundId } = await act('swap.ask', wish)
+    async query(runAction = first, pluginId = 'changenow') {
+      const { roundId } = await runAction('swap.ask', swapRequest)
       const idOf = (): string | undefined => quotes.get(`${roundId} ${pluginId}`)?.quoteId
       await waitFor(() => idOf() !== undefined)
       return { roundId, quoteId: idOf() ?? '' }
@@ -45,10 +45,10 @@ const openTrade = async (stage: ActorStage): Promise<Trade> => {
 
 test('a swap goes from the question to both chains by actions alone: the order that was reviewed is paid, once', async t => {
   const stage = await openStage(t, [changenow])
-  const { act, world } = stage
-  const { walletId, toWalletId, ask, fateOf, sentCount } = await openTrade(stage)
-  const { roundId, quoteId } = await ask()
-  const { draftId, review } = await act('swap.review', { quoteId })
+  const { runAction, world } = stage
+  const { walletId, toWalletId, query, fateOf, sentCount } = await openTrade(stage)
+  const { roundId, quoteId } = await query()
+  const { draftId, review } = await runAction('swap.review', { quoteId })
   const [order] = world.swaps.changenow.orders
   t.is(await sentCount(), 0)
   t.is(review.provider, 'changenow')
@@ -58,7 +58,7 @@ test('a swap goes from the question to both chains by actions alone: the order t
   t.true(BigInt(review.networkFee) > 0n)
   t.is(review.targets.length, 1)
   t.is(review.targets[0]?.nativeAmount, '1000000')
-  t.is(review.payoutAddress, (await act('wallet.receive', { walletId: toWalletId })).publicAddress)
+  t.is(review.payoutAddress, (await runAction('wallet.receive', { walletId: toWalletId })).publicAddress)
   t.true(BigInt(review.minReceive ?? 0) > 0n)
   t.is(typeof review.isEstimate, 'boolean')
   t.is(review.orderId, order?.id)
@@ -69,23 +69,23 @@ test('a swap goes from the question to both chains by actions alone: the order t
   t.deepEqual(JSON.parse(JSON.stringify(review)), review)
 
   const [first, second] = await Promise.allSettled([
-    act('swap.approve', { draftId }),
-    act('swap.approve', { draftId })
+    runAction('swap.approve', { draftId }),
+    runAction('swap.approve', { draftId })
   ])
   t.is(second.status === 'rejected' && second.reason.code, 'GONE')
   if (first.status === 'rejected') return t.fail(String(first.reason))
   t.is(first.value.orderId, order?.id)
   t.is(fateOf(roundId), 'approved')
   t.is(await sentCount(), 1)
-  await t.throwsAsync(act('swap.approve', { draftId }), { code: 'GONE' })
-  await t.throwsAsync(act('swap.discard', { draftId }), { code: 'GONE' })
-  await t.throwsAsync(act('swap.review', { quoteId }), { code: 'QUOTE_ENDED' })
-  t.deepEqual(await act('swap.close', { roundId }), {})
-  await t.throwsAsync(act('swap.close', { roundId }), { code: 'GONE' })
+  await t.throwsAsync(runAction('swap.approve', { draftId }), { code: 'GONE' })
+  await t.throwsAsync(runAction('swap.discard', { draftId }), { code: 'GONE' })
+  await t.throwsAsync(runAction('swap.review', { quoteId }), { code: 'QUOTE_ENDED' })
+  t.deepEqual(await runAction('swap.close', { roundId }), {})
+  await t.throwsAsync(runAction('swap.close', { roundId }), { code: 'GONE' })
 
   const { swapData } = await stage.wallet(walletId).getTransaction(first.value.txid)
   t.is(swapData?.orderId, first.value.orderId)
-  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
   await waitFor(
     () => stage.wallet(toWalletId).balanceOf(null) === nativeAmount(swapData?.payoutNativeAmount ?? '0')
   )
@@ -94,17 +94,17 @@ test('a swap goes from the question to both chains by actions alone: the order t
 
 test('a review shows the memo that tells a network where to pay out to, and promises no more than the provider', async t => {
   const stage = await openStage(t, [changenow, thorchain])
-  const { act } = stage
-  const { ask } = await openTrade(stage)
-  const { quoteId } = await ask(act, 'thorchain')
-  const { review } = await act('swap.review', { quoteId })
+  const { runAction } = stage
+  const { query } = await openTrade(stage)
+  const { quoteId } = await query(runAction, 'thorchain')
+  const { review } = await runAction('swap.review', { quoteId })
   t.is(review.memos?.length, 1)
   t.true(review.memos?.[0]?.includes(review.payoutAddress ?? 'nowhere'))
   const quote = [...stage.quotes.values()].find(one => one.quoteId === quoteId)
   t.true(review.isEstimate)
   t.is(review.minReceive, quote?.minReceiveAmount)
   t.true(BigInt(review.minReceive ?? 0) > 0n)
-  const plain = await act('swap.review', await ask())
+  const plain = await runAction('swap.review', await query())
   t.is(plain.review.memos, undefined)
   t.is(plain.review.isEstimate, false)
   t.is(plain.review.minReceive, plain.review.toNativeAmount)
@@ -112,23 +112,26 @@ test('a review shows the memo that tells a network where to pay out to, and prom
 
 test('a swap that would pay the same to the same payee again is paid only after a yes to the open payment', async t => {
   const stage = await openStage(t, [thorchain])
-  const { act } = stage
-  const { ask, sentCount, walletId } = await openTrade(stage)
-  await act('world.fund', { walletId, nativeAmount: '5000000' })
-  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  const { runAction } = stage
+  const { query, sentCount, walletId } = await openTrade(stage)
+  await runAction('world.fund', { walletId, nativeAmount: '5000000' })
+  await runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
   await waitFor(() => stage.wallet(walletId).balanceOf(null) === '10000000')
-  const reviewed = async () => act('swap.review', { quoteId: (await ask(act, 'thorchain')).quoteId })
+  const reviewed = async () =>
+    runAction('swap.review', { quoteId: (await query(runAction, 'thorchain')).quoteId })
   const first = await reviewed()
   t.is(first.review.similar, undefined)
-  const { txid } = await act('swap.approve', { draftId: first.draftId })
+  const { txid } = await runAction('swap.approve', { draftId: first.draftId })
   const second = await reviewed()
   t.deepEqual(second.review.similar, [txid])
   t.like(second.review.openPayments, [{ txid }])
-  await t.throwsAsync(act('swap.approve', { draftId: second.draftId }), { code: 'CONFIRMATION_REQUIRED' })
-  await t.throwsAsync(act('swap.discard', { draftId: second.draftId }), { code: 'GONE' })
+  await t.throwsAsync(runAction('swap.approve', { draftId: second.draftId }), {
+    code: 'CONFIRMATION_REQUIRED'
+  })
+  await t.throwsAsync(runAction('swap.discard', { draftId: second.draftId }), { code: 'GONE' })
   t.is(await sentCount(), 1)
   const meant = await reviewed()
-  await act('swap.approve', { draftId: meant.draftId, again: meant.review.similar ?? [] })
+  await runAction('swap.approve', { draftId: meant.draftId, again: meant.review.similar ?? [] })
   t.is(await sentCount(), 2)
 })
 
@@ -156,55 +159,55 @@ test('the review of a swap says who may take what afterwards, and whether all ow
       return confirm(reviewed)
     }
   }
-  const acts = swapHandlers({ context: { accounts: [account] } } as never, {
+  const actions = swapHandlers({ context: { accounts: [account] } } as never, {
     rounds: { find: () => ({ accountId: 'a', round: { id: 'r' }, quote }) } as never,
     drafts: { put: () => 'draft' } as never
   })
-  const { review } = await acts['swap.review']({ quoteId: 'q' })
+  const { review } = await actions['swap.review']({ quoteId: 'q' })
   t.deepEqual(review.allowances, [{ spender: 'router', nativeAmount: '1500' }])
   t.false(review.isOwnCheckComplete)
 })
 
 test('a review that is discarded ends its quote, and nothing is paid', async t => {
   const stage = await openStage(t, [changenow])
-  const { act } = stage
-  const { ask, fateOf, sentCount } = await openTrade(stage)
-  const { roundId, quoteId } = await ask()
-  const { draftId } = await act('swap.review', { quoteId })
-  await t.throwsAsync(act('spend.approve', { draftId }), { code: 'GONE' })
-  t.deepEqual(await act('swap.discard', { draftId }), {})
+  const { runAction } = stage
+  const { query, fateOf, sentCount } = await openTrade(stage)
+  const { roundId, quoteId } = await query()
+  const { draftId } = await runAction('swap.review', { quoteId })
+  await t.throwsAsync(runAction('spend.approve', { draftId }), { code: 'GONE' })
+  t.deepEqual(await runAction('swap.discard', { draftId }), {})
   t.is(fateOf(roundId), 'closed')
-  await t.throwsAsync(act('swap.approve', { draftId }), { code: 'GONE' })
+  await t.throwsAsync(runAction('swap.approve', { draftId }), { code: 'GONE' })
   t.is(await sentCount(), 0)
 })
 
 test('a review that is left for ten minutes, whose round is closed, or whose account leaves, is declined', async t => {
   const stage = await openStage(t, [changenow])
-  const { act, clock } = stage
-  const { accountId, ask, fateOf, sentCount } = await openTrade(stage)
+  const { runAction, clock } = stage
+  const { accountId, query, fateOf, sentCount } = await openTrade(stage)
   const ends = [
     () => clock.advance(10 * 60_000),
-    (roundId: string) => act('swap.close', { roundId }),
-    () => act('account.logout', { accountId })
+    (roundId: string) => runAction('swap.close', { roundId }),
+    () => runAction('account.logout', { accountId })
   ]
   for (const [index, end] of ends.entries()) {
-    const { roundId, quoteId } = await ask()
-    const { draftId } = await act('swap.review', { quoteId })
+    const { roundId, quoteId } = await query()
+    const { draftId } = await runAction('swap.review', { quoteId })
     if (index === ends.length - 1) t.is(await sentCount(), 0)
     await end(roundId)
     await waitFor(() => fateOf(roundId) === 'closed')
-    await t.throwsAsync(act('swap.approve', { draftId }), { code: 'GONE' })
+    await t.throwsAsync(runAction('swap.approve', { draftId }), { code: 'GONE' })
   }
   t.is(clock.timerCount, 0)
 })
 
 test('two action handlers of one kernel see each other neither in drafts nor in rounds, and one that closes leaves the other be', async t => {
   const stage = await openStage(t, [changenow])
-  const { act: first } = stage
-  const second = stage.anotherActor()
-  const { walletId, ask, fateOf, sentCount } = await openTrade(stage)
-  const mine = await ask(first)
-  const others = await ask(second)
+  const { runAction: first } = stage
+  const second = stage.anotherHandler()
+  const { walletId, query, fateOf, sentCount } = await openTrade(stage)
+  const mine = await query(first)
+  const others = await query(second)
   await t.throwsAsync(first('swap.review', { quoteId: others.quoteId }), { code: 'GONE' })
   await t.throwsAsync(first('swap.close', { roundId: others.roundId }), { code: 'GONE' })
   const { draftId } = await first('swap.review', { quoteId: mine.quoteId })
@@ -220,7 +223,7 @@ test('two action handlers of one kernel see each other neither in drafts nor in 
   await waitFor(() => fateOf(mine.roundId) === 'closed')
   await t.throwsAsync(first('swap.approve', { draftId }), { code: 'GONE' })
   await t.throwsAsync(first('spend.approve', { draftId: spend.draftId }), { code: 'GONE' })
-  await t.throwsAsync(ask(first), { code: 'GONE' })
+  await t.throwsAsync(query(first), { code: 'GONE' })
   t.is(await sentCount(), 0)
   t.is(fateOf(others.roundId), undefined)
   t.truthy((await second('swap.approve', { draftId: otherId })).txid)
@@ -229,14 +232,14 @@ test('two action handlers of one kernel see each other neither in drafts nor in 
 
 test('what one panel has reviewed is never signed once another has logged the account out, not even when it is back', async t => {
   const stage = await openStage(t, [changenow])
-  const { act: first, kernel } = stage
-  const second = stage.anotherActor()
-  const { accountId, walletId, ask, fateOf, sentCount } = await openTrade(stage)
-  const { roundId, quoteId } = await ask(first)
+  const { runAction: first, kernel } = stage
+  const second = stage.anotherHandler()
+  const { accountId, walletId, query, fateOf, sentCount } = await openTrade(stage)
+  const { roundId, quoteId } = await query(first)
   const publicAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
-  const wish = { walletId, publicAddress, nativeAmount: '1000' }
+  const swapRequest = { walletId, publicAddress, nativeAmount: '1000' }
   const swap = await first('swap.review', { quoteId })
-  const [early, late] = [await first('spend.draft', wish), await first('spend.draft', wish)]
+  const [early, late] = [await first('spend.draft', swapRequest), await first('spend.draft', swapRequest)]
   await second('account.logout', { accountId })
   t.deepEqual(kernel.context.accounts, [])
   t.is(fateOf(roundId), 'closed')
@@ -251,25 +254,25 @@ test('what one panel has reviewed is never signed once another has logged the ac
 
 test('a review whose round is closed before it is ready signs nothing', async t => {
   const stage = await openStage(t, [changenow])
-  const { act } = stage
-  const { ask, sentCount } = await openTrade(stage)
-  const { roundId, quoteId } = await ask()
-  const reviewing = act('swap.review', { quoteId }).then(
-    ({ draftId }) => act('swap.approve', { draftId }),
+  const { runAction } = stage
+  const { query, sentCount } = await openTrade(stage)
+  const { roundId, quoteId } = await query()
+  const reviewing = runAction('swap.review', { quoteId }).then(
+    ({ draftId }) => runAction('swap.approve', { draftId }),
     (error: unknown) => Promise.reject(error)
   )
-  await act('swap.close', { roundId })
+  await runAction('swap.close', { roundId })
   await t.throwsAsync(reviewing, { code: 'QUOTE_ENDED' })
   t.is(await sentCount(), 0)
 })
 
 test('a round that is asked for while its action handler closes is closed, too', async t => {
   const stage = await openStage(t, [changenow])
-  const { act, quotes } = stage
-  const { ask } = await openTrade(stage)
-  const asking = ask()
-  act.close()
-  await t.throwsAsync(asking, { code: 'GONE' })
+  const { runAction, quotes } = stage
+  const { query } = await openTrade(stage)
+  const pendingQuery = query()
+  runAction.close()
+  await t.throwsAsync(pendingQuery, { code: 'GONE' })
   await waitFor(() =>
     [...quotes.values()].every(({ state, fate }) => state !== 'pending' && fate !== 'approved')
   )
@@ -278,11 +281,11 @@ test('a round that is asked for while its action handler closes is closed, too',
 
 test('a review that is ready only after its action handler has closed is declined', async t => {
   const stage = await openStage(t, [changenow])
-  const { act } = stage
-  const { ask, fateOf, sentCount } = await openTrade(stage)
-  const { roundId, quoteId } = await ask()
-  const reviewing = act('swap.review', { quoteId }).catch((error: unknown) => error)
-  act.close()
+  const { runAction } = stage
+  const { query, fateOf, sentCount } = await openTrade(stage)
+  const { roundId, quoteId } = await query()
+  const reviewing = runAction('swap.review', { quoteId }).catch((error: unknown) => error)
+  runAction.close()
   const review = await reviewing
   t.true(review instanceof Error, 'the round was closed with the actor')
   t.is(fateOf(roundId), 'closed')
@@ -291,17 +294,21 @@ test('a review that is ready only after its action handler has closed is decline
 
 test('a provider that is disabled is asked no more, until it is enabled', async t => {
   const stage = await openStage(t, [changenow])
-  const { act } = stage
-  const { accountId, walletId, toWalletId, ask } = await openTrade(stage)
+  const { runAction } = stage
+  const { accountId, walletId, toWalletId, query } = await openTrade(stage)
   const setting = { accountId, pluginId: 'changenow' }
-  t.deepEqual(await act('swap.enable', { ...setting, isEnabled: false }), {})
-  const wish = { fromWalletId: walletId, toWalletId, nativeAmount: '0', quoteFor: 'max' as const }
-  await t.throwsAsync(act('swap.ask', wish), { code: 'NO_SWAP_PROVIDERS' })
-  await act('swap.enable', { ...setting, isEnabled: true })
-  t.truthy((await ask()).quoteId)
-  await t.throwsAsync(act('swap.enable', { ...setting, pluginId: 'nobody', isEnabled: true }), {
+  t.deepEqual(await runAction('swap.enable', { ...setting, isEnabled: false }), {})
+  const swapRequest = { fromWalletId: walletId, toWalletId, nativeAmount: '0', quoteFor: 'max' as const }
+  await t.throwsAsync(runAction('swap.ask', swapRequest), { code: 'NO_SWAP_PROVIDERS' })
+  await runAction('swap.enable', { ...setting, isEnabled: true })
+  t.truthy((await query()).quoteId)
+  await t.throwsAsync(runAction('swap.enable', { ...setting, pluginId: 'nobody', isEnabled: true }), {
     code: 'PLUGINS_MISSING'
   })
-  await t.throwsAsync(act('swap.ask', { ...wish, toWalletId: walletId }), { code: 'SAME_CURRENCY' })
-  await t.throwsAsync(act('swap.ask', { ...wish, fromWalletId: 'none' }), { code: 'WALLET_NOT_FOUND' })
+  await t.throwsAsync(runAction('swap.ask', { ...swapRequest, toWalletId: walletId }), {
+    code: 'SAME_CURRENCY'
+  })
+  await t.throwsAsync(runAction('swap.ask', { ...swapRequest, fromWalletId: 'none' }), {
+    code: 'WALLET_NOT_FOUND'
+  })
 })

@@ -24,8 +24,8 @@ const plain = (view: View): unknown => Object.fromEntries(sliceNames.map(name =>
 
 test('a panel that comes late sees the tables and the events from before', async t => {
   const stage = makeStage()
-  stage.tell('engineChanged', engine('w1', { blockHeight: 5 }))
-  stage.tell('engineChanged', engine('w1', { blockHeight: 6 }))
+  stage.emit('engineChanged', engine('w1', { blockHeight: 5 }))
+  stage.emit('engineChanged', engine('w1', { blockHeight: 6 }))
   const { client } = attach(stage)
   t.is(client.status.getSnapshot().connection, 'connecting')
   await stage.settle()
@@ -48,7 +48,7 @@ test('a panel that comes late sees the tables and the events from before', async
 test('an account is told with how many wallets it has: their ids are in its row alone', async t => {
   const stage = makeStage()
   const lists = { walletIds: ['w1', 'w2'], activeWalletIds: ['w1'], archivedWalletIds: ['w2'] }
-  stage.tell('accountChanged', account('a', lists))
+  stage.emit('accountChanged', account('a', lists))
   const { client } = attach(stage)
   await stage.settle()
   t.deepEqual(client.events.getSnapshot()[0]?.data, {
@@ -63,16 +63,16 @@ test('a panel is told ten times a second at most, and only changed tables are re
   const { client } = attach(stage)
   await stage.settle()
   const before = client.view.getSnapshot()
-  let told = 0
+  let reported = 0
   client.view.subscribe(() => {
-    told += 1
+    reported += 1
   })
   for (let height = 0; height < 1000; height += 1) {
-    stage.tell('engineChanged', engine('w1', { blockHeight: height }))
+    stage.emit('engineChanged', engine('w1', { blockHeight: height }))
     await stage.clock.advance(1)
   }
   await stage.clock.advance(100)
-  t.true(told <= 11 && told >= 9, `${told} times`)
+  t.true(reported <= 11 && reported >= 9, `${reported} times`)
   const after = client.view.getSnapshot()
   t.is(after.engines.get('w1')?.blockHeight, 999)
   t.not(after.engines, before.engines)
@@ -85,7 +85,7 @@ test('a full ring loses the oldest events, and the panel is told how many it mis
   const { client } = attach(stage)
   await stage.settle()
   for (let height = 0; height < 25; height += 1)
-    stage.tell('engineChanged', engine('w1', { blockHeight: height }))
+    stage.emit('engineChanged', engine('w1', { blockHeight: height }))
   await stage.clock.advance(100)
   t.deepEqual(
     client.events.getSnapshot().map(({ seq }) => seq),
@@ -99,21 +99,21 @@ test('a slow panel is told of tables once a second, and its events are counted a
   let isSlow = true
   const { client } = attach(stage, { ...LOOK, isSlow: () => isSlow })
   await stage.settle()
-  let told = 0
+  let reported = 0
   client.view.subscribe(() => {
-    told += 1
+    reported += 1
   })
   for (let height = 1; height <= 50; height += 1) {
-    stage.tell('engineChanged', engine('w1', { blockHeight: height }))
+    stage.emit('engineChanged', engine('w1', { blockHeight: height }))
     await stage.clock.advance(50)
   }
   await stage.clock.advance(1000)
-  t.true(told >= 2 && told <= 4, `${told} times in 3.5 seconds`)
+  t.true(reported >= 2 && reported <= 4, `${reported} times in 3.5 seconds`)
   t.is(client.view.getSnapshot().engines.get('w1')?.blockHeight, 50)
   t.deepEqual(client.events.getSnapshot(), [])
   t.is(client.status.getSnapshot().missed, 50)
   isSlow = false
-  stage.tell('engineChanged', engine('w1', { blockHeight: 51 }))
+  stage.emit('engineChanged', engine('w1', { blockHeight: 51 }))
   await stage.clock.advance(100)
   t.is(client.events.getSnapshot().length, 1)
 })
@@ -121,7 +121,7 @@ test('a slow panel is told of tables once a second, and its events are counted a
 test('a lost batch is noticed, and the panel asks for what is new', async t => {
   const stage = makeStage()
   const { host, client: end } = makeChannelPair()
-  const asked: ClientMessage[] = []
+  const requested: ClientMessage[] = []
   let isLossy = false
   stage.devtools.attach(
     { ...host, send: message => void (isLossy && message.type === 'batch' ? undefined : host.send(message)) },
@@ -130,20 +130,20 @@ test('a lost batch is noticed, and the panel asks for what is new', async t => {
   const client = makeClient({
     ...end,
     send(message) {
-      asked.push(message)
+      requested.push(message)
       end.send(message)
     }
   })
   await stage.settle()
-  stage.tell('engineChanged', engine('w1', { blockHeight: 1 }))
+  stage.emit('engineChanged', engine('w1', { blockHeight: 1 }))
   await stage.clock.advance(100)
   isLossy = true
-  stage.tell('engineChanged', engine('w1', { blockHeight: 2 }))
+  stage.emit('engineChanged', engine('w1', { blockHeight: 2 }))
   await stage.clock.advance(100)
   isLossy = false
-  stage.tell('engineChanged', engine('w1', { blockHeight: 3 }))
+  stage.emit('engineChanged', engine('w1', { blockHeight: 3 }))
   await stage.clock.advance(100)
-  t.deepEqual(asked, [
+  t.deepEqual(requested, [
     { type: 'subscribe', version: 1 },
     { type: 'subscribe', version: 1, sinceSeq: 1 }
   ])
@@ -156,15 +156,15 @@ test('a lost batch is noticed, and the panel asks for what is new', async t => {
 
 test('an action goes to the kernel and back, and a read-only host does none, whatever the panel believes', async t => {
   const calls: unknown[] = []
-  const act = (async (name: string, input: unknown) => {
+  const runAction = (async (name: string, input: unknown) => {
     calls.push([name, input])
     return name === 'rates.route' ? { route: null, alternatives: [] } : { walletId: 'w9' }
   }) as ActionHandler
   const stage = makeStage()
-  const { client } = attach(stage, { isReadOnly: false, hasWorld: true, act })
+  const { client } = attach(stage, { isReadOnly: false, hasWorld: true, runAction })
   await stage.settle()
   const input = { accountId: 'a', walletType: 'wallet:bitcoin', name: 'secret plan' }
-  t.deepEqual(await client.act('wallet.create', input), { walletId: 'w9' })
+  t.deepEqual(await client.runAction('wallet.create', input), { walletId: 'w9' })
   t.deepEqual(calls, [['wallet.create', input]])
   await stage.clock.advance(100)
   const [event] = client.events.getSnapshot()
@@ -173,15 +173,15 @@ test('an action goes to the kernel and back, and a read-only host does none, wha
   t.deepEqual(event?.data, { action: 'wallet.create', outcome: 'done', durationMs: 0, subject: 'w9' })
 
   const { host, client: end } = makeChannelPair()
-  const heard: HostMessage[] = []
-  end.onMessage(message => heard.push(message))
-  stage.devtools.attach(host, { isReadOnly: true, hasWorld: true, act })
+  const received: HostMessage[] = []
+  end.onMessage(message => received.push(message))
+  stage.devtools.attach(host, { isReadOnly: true, hasWorld: true, runAction })
   end.send({ type: 'call', id: 1, action: 'wallet.create', input })
   end.send({ type: 'call', id: 2, action: 'rates.route', input: { from: 'BTC', to: 'iso:USD' } })
   await stage.settle()
   t.is(calls.length, 2)
   t.deepEqual(
-    heard.map(message => [message.type, message.type === 'refused' ? message.error.code : '']),
+    received.map(message => [message.type, message.type === 'refused' ? message.error.code : '']),
     [
       ['hello', ''],
       ['refused', 'READ_ONLY'],
@@ -190,7 +190,9 @@ test('an action goes to the kernel and back, and a read-only host does none, wha
   )
   const looking = attach(stage)
   await stage.settle()
-  await t.throwsAsync(looking.client.act('engine.pause', { walletId: 'w' }), { code: 'READ_ONLY' } as never)
+  await t.throwsAsync(looking.client.runAction('engine.pause', { walletId: 'w' }), {
+    code: 'READ_ONLY'
+  } as never)
 })
 
 test('what an action throws arrives as code and message, and of a foreign error not a word', async t => {
@@ -198,19 +200,19 @@ test('what an action throws arrives as code and message, and of a foreign error 
     new Error('the password is swordfish'),
     Object.assign(new Error('x'), { code: 'NO_SUCH_CODE_5J8Q' })
   ]
-  const act = (() => Promise.reject(failures.shift())) as unknown as ActionHandler
+  const runAction = (() => Promise.reject(failures.shift())) as unknown as ActionHandler
   const stage = makeStage()
-  const { client } = attach(stage, { isReadOnly: false, hasWorld: false, act })
+  const { client } = attach(stage, { isReadOnly: false, hasWorld: false, runAction })
   await stage.settle()
   for (const _ of [1, 2]) {
-    const error = await t.throwsAsync<ActionError>(client.act('engine.pause', { walletId: 'w' }))
+    const error = await t.throwsAsync<ActionError>(client.runAction('engine.pause', { walletId: 'w' }))
     t.is(error?.code, 'UNKNOWN')
     t.notRegex(error?.message ?? '', /swordfish|5J8Q/)
   }
 })
 
 test('calls under way fail when the connection is lost, and a greeting makes the panel live again', async t => {
-  const act = (() => new Promise(() => {})) as ActionHandler
+  const runAction = (() => new Promise(() => {})) as ActionHandler
   const stage = makeStage()
   const listeners: ((message: HostMessage) => void)[] = []
   const closers: (() => void)[] = []
@@ -220,7 +222,7 @@ test('calls under way fail when the connection is lost, and a greeting makes the
     link.client.onMessage(message => {
       for (const listener of listeners) listener(message)
     })
-    stage.devtools.attach(link.host, { isReadOnly: false, hasWorld: false, act })
+    stage.devtools.attach(link.host, { isReadOnly: false, hasWorld: false, runAction })
   }
   const channel: PanelChannel<ClientMessage, HostMessage> = {
     send: message => link.client.send(message),
@@ -231,7 +233,7 @@ test('calls under way fail when the connection is lost, and a greeting makes the
   const client = makeClient(channel)
   connect()
   await stage.settle()
-  const waiting = t.throwsAsync(client.act('engine.pause', { walletId: 'w' }), {
+  const waiting = t.throwsAsync(client.runAction('engine.pause', { walletId: 'w' }), {
     code: 'DISCONNECTED',
     message: /not known whether this was done/
   } as never)
@@ -239,11 +241,11 @@ test('calls under way fail when the connection is lost, and a greeting makes the
   for (const closed of closers) closed()
   t.like(await waiting, { details: { outcome: 'unknown' } })
   t.is(client.status.getSnapshot().connection, 'lost')
-  await t.throwsAsync(client.act('engine.pause', { walletId: 'w' }), {
+  await t.throwsAsync(client.runAction('engine.pause', { walletId: 'w' }), {
     code: 'DISCONNECTED',
     message: /nothing was done/
   } as never)
-  stage.tell('engineChanged', engine('w1', { blockHeight: 7 }))
+  stage.emit('engineChanged', engine('w1', { blockHeight: 7 }))
   connect()
   await stage.settle()
   t.is(client.status.getSnapshot().connection, 'live')
@@ -265,7 +267,7 @@ test('a restarted kernel begins anew, and what was known of the old one is forgo
   })
   const stages = [makeStage(), makeStage()]
   for (const [at, stage] of stages.entries()) {
-    for (let count = 0; count < 3 - at; count += 1) stage.tell('engineChanged', engine(`w${at}`))
+    for (let count = 0; count < 3 - at; count += 1) stage.emit('engineChanged', engine(`w${at}`))
     const link = makeChannelPair()
     send = link.client.send
     link.client.onMessage(message => {
@@ -281,7 +283,7 @@ test('a restarted kernel begins anew, and what was known of the old one is forgo
 
 test('whatever a panel sends, the host refuses it and lives', async t => {
   const stage = makeStage()
-  const act = (async () => ({})) as ActionHandler
+  const runAction = (async () => ({})) as ActionHandler
   const call = fc.record(
     {
       type: fc.constantFrom('call', 'subscribe', 'x'),
@@ -294,15 +296,15 @@ test('whatever a panel sends, the host refuses it and lives', async t => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.anything(), call), async message => {
       const { host, client } = makeChannelPair()
-      const heard: HostMessage[] = []
-      client.onMessage(told => heard.push(told))
-      stage.devtools.attach(host, { isReadOnly: false, hasWorld: false, act })
+      const received: HostMessage[] = []
+      client.onMessage(reported => received.push(reported))
+      stage.devtools.attach(host, { isReadOnly: false, hasWorld: false, runAction })
       client.send(message as ClientMessage)
       await Promise.resolve().then(() => {})
       await new Promise(resolve => setImmediate(resolve))
-      t.is(heard[0]?.type, 'hello')
-      const answer = heard[1]
-      t.is(heard.length, 2)
+      t.is(received[0]?.type, 'hello')
+      const answer = received[1]
+      t.is(received.length, 2)
       t.true(answer?.type === 'refused' || answer?.type === 'snapshot' || answer?.type === 'result')
       if (answer?.type === 'refused') t.is(answer.error.code, 'BAD_MESSAGE')
       client.close()
@@ -327,8 +329,8 @@ test('after any drops, reconnects and slowness a panel shows what a fresh one sh
         seqs,
         [...new Set(seqs)].sort((one, other) => one - other)
       )
-      const told = steps.filter(({ kind }) => kind === 'tell').length
-      t.is(seqs.length + client.status.getSnapshot().missed, told + 1)
+      const reported = steps.filter(({ kind }) => kind === 'tell').length
+      t.is(seqs.length + client.status.getSnapshot().missed, reported + 1)
     }),
     { numRuns: 150 }
   )
@@ -337,12 +339,12 @@ test('after any drops, reconnects and slowness a panel shows what a fresh one sh
 test('taps are noted only while somebody looks on, and never the taps of the devtools themselves', async t => {
   const stage = makeStage()
   const ran = { hook: 'fetchRates', pluginId: 'p', durationMs: 3, outcome: 'done' as const }
-  stage.tell('tapRan', ran)
+  stage.emit('tapRan', ran)
   const { client, detach } = attach(stage)
   await stage.settle()
   t.deepEqual(client.events.getSnapshot(), [])
-  stage.tell('tapRan', { ...ran, correlationId: 'c' })
-  stage.tell('tapRan', { ...ran, pluginId: 'devtools' })
+  stage.emit('tapRan', { ...ran, correlationId: 'c' })
+  stage.emit('tapRan', { ...ran, pluginId: 'devtools' })
   await stage.clock.advance(100)
   t.deepEqual(
     client.events
@@ -353,7 +355,7 @@ test('taps are noted only while somebody looks on, and never the taps of the dev
   detach()
   await stage.settle()
   t.is(client.status.getSnapshot().connection, 'lost')
-  stage.tell('tapRan', ran)
+  stage.emit('tapRan', ran)
   t.is(stage.clock.timerCount, 0)
   const quiet = makeDevtools({ clock: stage.clock, hooks: false })
   const tapped: string[] = []
@@ -375,7 +377,7 @@ test('while nobody looks on, an event is kept as it is, and nothing of it is rea
       return 'hello'
     }
   }
-  for (let count = 0; count < 5; count += 1) stage.tell('logged', line)
+  for (let count = 0; count < 5; count += 1) stage.emit('logged', line)
   await stage.clock.advance(1000)
   t.is(reads, 0)
   t.is(stage.clock.timerCount, 0)
@@ -387,13 +389,13 @@ test('while nobody looks on, an event is kept as it is, and nothing of it is rea
 
 test('a row that left and came back within a batch stands at the end of its table, as it does in the kernel', async t => {
   const stage = makeStage({ maxPerSlice: { pairs: 3 } })
-  const tellPairs = (...codes: readonly string[]): void =>
-    stage.tell('ratesChanged', { pairs: codes.map(code => pair(code, 'iso:USD', 1)), providers: [] })
+  const emitPairs = (...codes: readonly string[]): void =>
+    stage.emit('ratesChanged', { pairs: codes.map(code => pair(code, 'iso:USD', 1)), providers: [] })
   const { client } = attach(stage)
   await stage.settle()
-  tellPairs('A', 'B', 'C')
+  emitPairs('A', 'B', 'C')
   await stage.clock.advance(100)
-  tellPairs('D', 'A')
+  emitPairs('D', 'A')
   await stage.clock.advance(100)
   t.deepEqual(
     [...client.view.getSnapshot().pairs.values()].map(({ fromCurrency }) => fromCurrency),
@@ -404,7 +406,7 @@ test('a row that left and came back within a batch stands at the end of its tabl
 test('a panel may have fifty calls under way, of at most a thousand values and ten thousand letters a text', async t => {
   const stage = makeStage()
   let begun = 0
-  const act = (() => {
+  const runAction = (() => {
     begun += 1
     return new Promise(() => {})
   }) as ActionHandler
@@ -413,7 +415,7 @@ test('a panel may have fifty calls under way, of at most a thousand values and t
   client.onMessage(message => {
     if (message.type === 'refused') refused.push([message.id, message.error.code])
   })
-  stage.devtools.attach(host, { isReadOnly: false, hasWorld: false, act })
+  stage.devtools.attach(host, { isReadOnly: false, hasWorld: false, runAction })
   const call = (id: number, input: object): void =>
     client.send({ type: 'call', id, action: 'engine.pause', input } as ClientMessage)
   const ring: { self?: unknown } = {}
@@ -446,7 +448,7 @@ test('a panel that cannot be told any more is hung up on, so that it does not ta
   await stage.settle()
   t.is(client.status.getSnapshot().connection, 'live')
   isBroken = true
-  stage.tell('engineChanged', engine('w1'))
+  stage.emit('engineChanged', engine('w1'))
   await stage.clock.advance(100)
   t.is(client.status.getSnapshot().connection, 'lost')
   t.is(stage.clock.timerCount, 0)
@@ -455,13 +457,13 @@ test('a panel that cannot be told any more is hung up on, so that it does not ta
 test('two versions of the protocol do not try to understand each other, and say so', async t => {
   const stage = makeStage()
   const { host, client: end } = makeChannelPair()
-  const heard: HostMessage[] = []
-  end.onMessage(message => heard.push(message))
+  const received: HostMessage[] = []
+  end.onMessage(message => received.push(message))
   stage.devtools.attach(host, LOOK)
   end.send({ type: 'subscribe', version: 2 })
   await stage.settle()
   t.deepEqual(
-    heard.map(({ type }) => type),
+    received.map(({ type }) => type),
     ['hello', 'refused']
   )
   let listen = (_message: HostMessage): void => {}

@@ -31,12 +31,12 @@ test('a patched map holds what a map does that is changed in place, in its order
         t.deepEqual([...one.keys()], [...known.keys()])
         t.deepEqual([...one.values()], [...known.values()])
         t.is(one.size, known.size)
-        const told: [string, Row][] = []
+        const reported: [string, Row][] = []
         one.forEach((row, id, all) => {
           t.is(all, one)
-          told.push([id, row])
+          reported.push([id, row])
         })
-        t.deepEqual(told, entries)
+        t.deepEqual(reported, entries)
         for (let id = 0; id <= 150; id += 1) {
           t.is(one.get(`id${id}`), known.get(`id${id}`))
           t.is(one.has(`id${id}`), known.has(`id${id}`))

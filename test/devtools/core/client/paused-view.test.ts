@@ -9,7 +9,7 @@ const makeLive = async () => {
   const { host, client: end } = makeChannelPair()
   stage.devtools.attach(host, { isReadOnly: false, hasWorld: true })
   const client = makeClient(end)
-  stage.tell('engineChanged', engine('w1'))
+  stage.emit('engineChanged', engine('w1'))
   await stage.settle()
   return { stage, client, host }
 }
@@ -18,7 +18,7 @@ test('a client that is held still shows what it showed, and counts what waits', 
   const { stage, client } = await makeLive()
   const held = pauseView(client)
   const [view, events] = [held.view.getSnapshot(), held.events.getSnapshot()]
-  for (const blockHeight of [1, 2, 3]) stage.tell('engineChanged', engine('w1', { blockHeight }))
+  for (const blockHeight of [1, 2, 3]) stage.emit('engineChanged', engine('w1', { blockHeight }))
   await stage.clock.advance(100)
   t.is(client.view.getSnapshot().engines.get('w1')?.blockHeight, 3)
   t.deepEqual([held.view.getSnapshot(), held.events.getSnapshot()], [view, events])
@@ -31,15 +31,15 @@ test('nothing can be done in a client that is held still, and the loss of its ke
   const held = pauseView(client)
   t.is(held.status.getSnapshot().connection, 'past')
   t.is(held.status.getSnapshot(), held.status.getSnapshot())
-  await t.throwsAsync(held.act('engine.pause', { walletId: 'w1' }), { code: 'READ_ONLY' } as never)
-  let told = 0
+  await t.throwsAsync(held.runAction('engine.pause', { walletId: 'w1' }), { code: 'READ_ONLY' } as never)
+  let reported = 0
   held.status.subscribe(() => {
-    told += 1
+    reported += 1
   })
   host.close()
   await stage.settle()
   t.is(held.status.getSnapshot().connection, 'lost')
-  t.is(told, 1)
+  t.is(reported, 1)
   held.close()
   t.is(held.view.getSnapshot().engines.size, 1)
 })

@@ -28,14 +28,14 @@ class PlayedSocket {
 /** A channel whose sockets and pauses the test plays. */
 const makeScene = () => {
   const sockets: PlayedSocket[] = []
-  const asked: [string, string[]][] = []
+  const requested: [string, string[]][] = []
   const pauses: number[] = []
   let next: (() => void) | undefined
   const channel = connectSocket({
     url: 'ws://127.0.0.1:1/socket',
     token: 'abc',
     makeWebSocket(url, protocols) {
-      asked.push([url, protocols])
+      requested.push([url, protocols])
       const socket = new PlayedSocket()
       sockets.push(socket)
       return socket
@@ -48,9 +48,9 @@ const makeScene = () => {
       }
     }
   })
-  const heard: HostMessage[] = []
+  const received: HostMessage[] = []
   let losses = 0
-  channel.onMessage(message => heard.push(message))
+  channel.onMessage(message => received.push(message))
   channel.onClose(() => {
     losses += 1
   })
@@ -61,10 +61,10 @@ const makeScene = () => {
   }
   return {
     channel,
-    asked,
+    requested,
     sockets,
     pauses,
-    heard,
+    received,
     socket,
     losses: () => losses,
     /** Lets the pause pass. */
@@ -83,26 +83,26 @@ const hello = (kernelId: string): HostMessage => ({
 const subscribe: ClientMessage = { type: 'subscribe', version: 1 }
 
 test('the token is offered as a subprotocol, and messages go both ways once it is open', t => {
-  const { channel, asked, socket, heard } = makeScene()
-  t.deepEqual(asked, [['ws://127.0.0.1:1/socket', ['holdfast-devtools-1', 'token.abc']]])
+  const { channel, requested, socket, received } = makeScene()
+  t.deepEqual(requested, [['ws://127.0.0.1:1/socket', ['holdfast-devtools-1', 'token.abc']]])
   socket().play('open')
   socket().play('message', hello('a'))
   channel.send(subscribe)
-  t.deepEqual([socket().sent, heard], [[subscribe], [hello('a')]])
+  t.deepEqual([socket().sent, received], [[subscribe], [hello('a')]])
 })
 
 test('a loss is told, and the next socket serves the same listeners', t => {
-  const { channel, socket, sockets, asked, pass, heard, losses } = makeScene()
+  const { channel, socket, sockets, requested, pass, received, losses } = makeScene()
   socket().play('open')
   socket().play('close')
   t.is(losses(), 1)
   pass()
   t.is(sockets.length, 2)
-  t.deepEqual(asked[0], asked[1])
+  t.deepEqual(requested[0], requested[1])
   socket().play('open')
   socket().play('message', hello('b'))
   channel.send(subscribe)
-  t.deepEqual([sockets.map(({ sent }) => sent), heard], [[[], [subscribe]], [hello('b')]])
+  t.deepEqual([sockets.map(({ sent }) => sent), received], [[[], [subscribe]], [hello('b')]])
 })
 
 test('what is sent without a socket is dropped, and never sent later', t => {
@@ -120,7 +120,7 @@ test('what is sent without a socket is dropped, and never sent later', t => {
 })
 
 test('a stranger that took the place of the kernel is told nothing, and the channel never comes back', t => {
-  const { channel, socket, pass, pauses, heard, losses } = makeScene()
+  const { channel, socket, pass, pauses, received, losses } = makeScene()
   socket().play('open')
   socket().play('message', hello('a'))
   socket().play('close')
@@ -129,7 +129,7 @@ test('a stranger that took the place of the kernel is told nothing, and the chan
   socket().play('message', hello('stranger'))
   channel.send({ type: 'call', id: 1, action: 'account.login', input: { username: 'alice', pin: '1234' } })
   socket().play('message', { type: 'result', id: 1, output: {} })
-  t.deepEqual([heard, socket().sent, socket().isClosed], [[hello('a')], [], true])
+  t.deepEqual([received, socket().sent, socket().isClosed], [[hello('a')], [], true])
   t.is(losses(), 2)
   socket().play('close')
   t.deepEqual([pauses.length, losses()], [1, 2])
@@ -160,14 +160,14 @@ test('pauses grow while nothing answers, and begin anew once something is told',
 })
 
 test('a channel that is closed closes its socket, tells nothing and never comes back', t => {
-  const { channel, socket, sockets, pass, heard, pauses, losses } = makeScene()
+  const { channel, socket, sockets, pass, received, pauses, losses } = makeScene()
   socket().play('open')
   channel.close()
   t.true(socket().isClosed)
   socket().play('message', hello('a'))
   socket().play('close')
   pass()
-  t.deepEqual([sockets.length, heard.length, pauses.length, losses()], [1, 0, 0, 0])
+  t.deepEqual([sockets.length, received.length, pauses.length, losses()], [1, 0, 0, 0])
 })
 
 test('a channel that is closed during a pause makes no further attempt', t => {

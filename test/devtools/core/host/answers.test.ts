@@ -18,13 +18,13 @@ const answerTo = async (
 ): Promise<Extract<HostMessage, { type: 'result' | 'refused' }>> => {
   const stage = makeStage({ hideAddresses })
   const { host, client } = makeChannelPair()
-  const heard: HostMessage[] = []
-  client.onMessage(message => heard.push(message))
-  const act = (async () => done()) as unknown as ActionHandler
-  stage.devtools.attach(host, { isReadOnly: false, hasWorld: true, act })
+  const received: HostMessage[] = []
+  client.onMessage(message => received.push(message))
+  const runAction = (async () => done()) as unknown as ActionHandler
+  stage.devtools.attach(host, { isReadOnly: false, hasWorld: true, runAction })
   client.send({ type: 'call', id: 1, action, input: { walletId: 'w' } } as ClientMessage)
   await stage.settle()
-  const answer = heard.find(message => message.type === 'result' || message.type === 'refused')
+  const answer = received.find(message => message.type === 'result' || message.type === 'refused')
   if (answer?.type !== 'result' && answer?.type !== 'refused') throw new Error('No answer')
   return answer
 }
@@ -90,8 +90,8 @@ test('with addresses hidden a result and a failure name none, but what is to be 
   }
   const needed = '123456789012345678901234567890'
   const poor = new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'ETH', needed, available: '0' })
-  const told = await answerTo('spend.draft', fails(poor), hidden)
-  t.is(told.type === 'refused' && told.error.details?.needed, needed)
+  const reported = await answerTo('spend.draft', fails(poor), hidden)
+  t.is(reported.type === 'refused' && reported.error.details?.needed, needed)
   const drafted = await answerTo('spend.draft', () => ({ draftId: 'd', review }), hidden)
   t.deepEqual(drafted, { type: 'result', id: 1, output: { draftId: 'd', review } })
 })

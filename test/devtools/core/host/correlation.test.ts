@@ -18,37 +18,37 @@ const attachHeld = () => {
   const stage = makeStage()
   const { host, client: channel } = makeChannelPair()
   const ends: ((output: object) => void)[] = []
-  const act = (() => new Promise(resolve => ends.push(resolve as never))) as unknown as ActionHandler
-  stage.devtools.attach(host, { isReadOnly: false, act, hasWorld: true })
+  const runAction = (() => new Promise(resolve => ends.push(resolve as never))) as unknown as ActionHandler
+  stage.devtools.attach(host, { isReadOnly: false, runAction, hasWorld: true })
   const client = makeClient(channel)
-  const tell = async (told: Promise<unknown>): Promise<void> => {
-    told.catch(() => {})
+  const emit = async (reported: Promise<unknown>): Promise<void> => {
+    reported.catch(() => {})
     await stage.clock.advance(100)
   }
   const events = async (): Promise<readonly JournalEvent[]> => {
     await stage.clock.advance(200)
     return client.events.getSnapshot()
   }
-  return { stage, client, ends, tell, events }
+  return { stage, client, ends, emit, events }
 }
 
 test('what an action sets in motion has its id, and what is about something else has none', async t => {
-  const { stage, client, ends, tell, events } = attachHeld()
+  const { stage, client, ends, emit, events } = attachHeld()
   await stage.settle()
-  await tell(client.act('engine.pause', { walletId: 'w1' }))
-  stage.tell('engineChanged', engine('w1', { isPaused: true }))
-  stage.tell('engineChanged', engine('w2'))
-  stage.tell('repoChanged', {
+  await emit(client.runAction('engine.pause', { walletId: 'w1' }))
+  stage.emit('engineChanged', engine('w1', { isPaused: true }))
+  stage.emit('engineChanged', engine('w2'))
+  stage.emit('repoChanged', {
     ...{ repoId: 'r1', accountId: 'a', walletId: 'w1', isOpen: true, pendingCount: 1, lastSync: 0 },
     isSyncing: false
   } as never)
   ends.shift()?.({})
   await stage.clock.advance(100)
-  stage.tell('transactionsChanged', { walletId: 'w1', created: [], changed: [] })
+  stage.emit('transactionsChanged', { walletId: 'w1', created: [], changed: [] })
   await stage.clock.advance(10_000)
-  stage.tell('engineChanged', engine('w1'))
-  const told = (await events()).map(({ hook, subject, correlationId }) => [hook, subject, correlationId])
-  t.deepEqual(told, [
+  stage.emit('engineChanged', engine('w1'))
+  const reported = (await events()).map(({ hook, subject, correlationId }) => [hook, subject, correlationId])
+  t.deepEqual(reported, [
     ['engineChanged', 'w1', 'action-0001'],
     ['engineChanged', 'w2', undefined],
     ['repoChanged', 'r1', 'action-0001'],
@@ -59,24 +59,24 @@ test('what an action sets in motion has its id, and what is about something else
 })
 
 test('an action that pays is known by the id of its payment, and so is all that the payment does', async t => {
-  const { stage, client, ends, tell, events } = attachHeld()
+  const { stage, client, ends, emit, events } = attachHeld()
   await stage.settle()
-  await tell(client.act('spend.draft', { walletId: 'w1', publicAddress: 'x', nativeAmount: '1' }))
+  await emit(client.runAction('spend.draft', { walletId: 'w1', publicAddress: 'x', nativeAmount: '1' }))
   ends.shift()?.({
     draftId: 'd1',
     review: { walletId: 'w1', currencyCode: 'BTC', nativeAmount: '1', networkFee: '1', targets: [] }
   })
   await stage.clock.advance(100)
-  await tell(client.act('spend.approve', { draftId: 'd1' }))
+  await emit(client.runAction('spend.approve', { draftId: 'd1' }))
   for (const stage_ of ['intended', 'signed', 'broadcast', 'saved'] as const)
-    stage.tell('spendChanged', { correlationId: 'spend-9', walletId: 'w1', stage: stage_ })
-  stage.tell('walletChanged', wallet('w1'))
+    stage.emit('spendChanged', { correlationId: 'spend-9', walletId: 'w1', stage: stage_ })
+  stage.emit('walletChanged', wallet('w1'))
   ends.shift()?.({ txid: 'abc' })
   await stage.clock.advance(100)
-  const told = (await events()).slice(1)
-  t.deepEqual([...new Set(told.map(({ correlationId }) => correlationId))], ['spend-9'])
+  const reported = (await events()).slice(1)
+  t.deepEqual([...new Set(reported.map(({ correlationId }) => correlationId))], ['spend-9'])
   t.deepEqual(
-    told.map(({ hook }) => hook),
+    reported.map(({ hook }) => hook),
     [...Array<string>(4).fill('spendChanged'), 'walletChanged', 'action']
   )
 })
@@ -84,12 +84,12 @@ test('an action that pays is known by the id of its payment, and so is all that 
 test('a payment that no panel approved has its id on all that it does, too', async t => {
   const { stage, events } = attachHeld()
   await stage.settle()
-  stage.tell('spendChanged', { correlationId: 'spend-1', walletId: 'w1', stage: 'intended' })
-  stage.tell('walletChanged', wallet('w1'))
-  stage.tell('spendChanged', { correlationId: 'spend-1', walletId: 'w1', stage: 'saved' })
-  stage.tell('walletChanged', wallet('w1', { balances: { '': '1' } }))
+  stage.emit('spendChanged', { correlationId: 'spend-1', walletId: 'w1', stage: 'intended' })
+  stage.emit('walletChanged', wallet('w1'))
+  stage.emit('spendChanged', { correlationId: 'spend-1', walletId: 'w1', stage: 'saved' })
+  stage.emit('walletChanged', wallet('w1', { balances: { '': '1' } }))
   await stage.clock.advance(10_000)
-  stage.tell('walletChanged', wallet('w1'))
+  stage.emit('walletChanged', wallet('w1'))
   t.deepEqual(
     (await events()).map(({ correlationId }) => correlationId),
     ['spend-1', 'spend-1', 'spend-1', 'spend-1', undefined]
@@ -97,36 +97,41 @@ test('a payment that no panel approved has its id on all that it does, too', asy
 })
 
 test('a login has its id on the account that it opens, and on the wallets in it', async t => {
-  const { stage, client, ends, tell, events } = attachHeld()
+  const { stage, client, ends, emit, events } = attachHeld()
   await stage.settle()
-  await tell(client.act('account.login', { username: 'alice', password: 'secret' }))
-  stage.tell('loginChanged', { attemptId: 'l1', method: 'password', stage: 'ready' })
-  stage.tell('accountChanged', account('a', { walletIds: ['w1'] }))
-  stage.tell('walletChanged', wallet('w1'))
-  stage.tell('engineChanged', engine('w1'))
+  await emit(client.runAction('account.login', { username: 'alice', password: 'secret' }))
+  stage.emit('loginChanged', { attemptId: 'l1', method: 'password', stage: 'ready' })
+  stage.emit('accountChanged', account('a', { walletIds: ['w1'] }))
+  stage.emit('walletChanged', wallet('w1'))
+  stage.emit('engineChanged', engine('w1'))
   ends.shift()?.({ accountId: 'a' })
   await stage.clock.advance(100)
-  const told = await events()
-  t.is(told.length, 5)
-  t.deepEqual([...new Set(told.map(({ correlationId }) => correlationId))], ['action-0001'])
+  const reported = await events()
+  t.is(reported.length, 5)
+  t.deepEqual([...new Set(reported.map(({ correlationId }) => correlationId))], ['action-0001'])
 })
 
 test('a round of quotes has its id on what is asked, on each answer, and on each tap', async t => {
-  const { stage, client, ends, tell, events } = attachHeld()
+  const { stage, client, ends, emit, events } = attachHeld()
   await stage.settle()
-  await tell(
-    client.act('swap.ask', { fromWalletId: 'w1', toWalletId: 'w2', nativeAmount: '1', quoteFor: 'from' })
+  await emit(
+    client.runAction('swap.ask', {
+      fromWalletId: 'w1',
+      toWalletId: 'w2',
+      nativeAmount: '1',
+      quoteFor: 'from'
+    })
   )
-  stage.tell('quoteChanged', quote('round-1', 'harbour'))
+  stage.emit('quoteChanged', quote('round-1', 'harbour'))
   ends.shift()?.({ roundId: 'round-1' })
   await stage.clock.advance(100)
-  stage.tell('quoteChanged', quote('round-1', 'harbour', { state: 'resolved', quoteId: 'q1' }))
-  await tell(client.act('swap.review', { quoteId: 'q1' }))
+  stage.emit('quoteChanged', quote('round-1', 'harbour', { state: 'resolved', quoteId: 'q1' }))
+  await emit(client.runAction('swap.review', { quoteId: 'q1' }))
   ends.shift()?.({})
   await stage.clock.advance(100)
-  const told = await events()
-  t.is(told.length, 4)
-  t.deepEqual([...new Set(told.map(({ correlationId }) => correlationId))], ['round-1'])
+  const reported = await events()
+  t.is(reported.length, 4)
+  t.deepEqual([...new Set(reported.map(({ correlationId }) => correlationId))], ['round-1'])
 })
 
 test('in a real kernel, every event of a payment, a login and a round of quotes has the id of its action', async t => {
@@ -144,21 +149,24 @@ test('in a real kernel, every event of a payment, a login and a round of quotes 
     await world.close()
   })
   await waitFor(() => client.status.getSnapshot().connection === 'live')
-  const { accountId } = await client.act('account.create', { username: 'alice', password: 'correct horse' })
-  const { walletId } = await client.act('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
-  await client.act('world.fund', { walletId, nativeAmount: '5000000' })
-  await client.act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  const { accountId } = await client.runAction('account.create', {
+    username: 'alice',
+    password: 'correct horse'
+  })
+  const { walletId } = await client.runAction('wallet.create', { accountId, walletType: 'wallet:bitcoin' })
+  await client.runAction('world.fund', { walletId, nativeAmount: '5000000' })
+  await client.runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
   const view = () => client.view.getSnapshot()
   await waitFor(() => view().wallets.get(walletId)?.balanceDetails?.['']?.spendable === '5000000')
   // What was begun before is over, and what follows is of the payment.
   await waitFor(() => view().engines.get(walletId)?.syncRatio === 1)
   const newest = () => client.events.getSnapshot().at(-1)?.seq ?? 0
-  const { draftId } = await client.act('spend.draft', {
+  const { draftId } = await client.runAction('spend.draft', {
     ...{ walletId, nativeAmount: '1000000' },
     publicAddress: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
   })
   const before = newest()
-  await client.act('spend.approve', { draftId })
+  await client.runAction('spend.approve', { draftId })
   await waitFor(() => client.events.getSnapshot().some(({ data }) => data.action === 'spend.approve'))
   await waitFor(() =>
     client.events.getSnapshot().some(({ hook, seq }) => hook === 'filesExchanged' && seq > before)

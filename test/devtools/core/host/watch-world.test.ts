@@ -14,8 +14,8 @@ const openWorld = () => {
   const world = makeFakeWorldControl(makeChainControl(fakeWorld))
   const panel = (): DevtoolsClient => {
     const { host, client } = makeChannelPair()
-    const act = makeActionHandler({ context: {} as Context, io: makeNodeIo(), world })
-    stage.devtools.attach(host, { isReadOnly: false, hasWorld: true, act })
+    const runAction = makeActionHandler({ context: {} as Context, io: makeNodeIo(), world })
+    stage.devtools.attach(host, { isReadOnly: false, hasWorld: true, runAction })
     return makeClient(client)
   }
   const isOnline = (client: DevtoolsClient): boolean | undefined =>
@@ -29,13 +29,13 @@ test('whether the fake world is offline is told to every panel, and to one that 
   const [first, second] = [panel(), panel()]
   await clock.advance(100)
   t.deepEqual([first, second].map(isOnline), [true, true])
-  await first.act('world.network', { isOnline: false })
+  await first.runAction('world.network', { isOnline: false })
   await clock.advance(100)
   t.deepEqual([first, second].map(isOnline), [false, false])
   const late = panel()
   await settle()
   t.false(isOnline(late))
-  await late.act('world.network', { isOnline: true })
+  await late.runAction('world.network', { isOnline: true })
   await clock.advance(100)
   t.deepEqual([first, second, late].map(isOnline), [true, true, true])
 })

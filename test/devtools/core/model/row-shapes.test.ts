@@ -31,11 +31,11 @@ const hop = {
 const recorded = async (): Promise<readonly [header: string, tables: string]> => {
   const stage = makeStage()
   const currency = { ...units, walletType: 'wallet:bitcoin' }
-  stage.tell('pluginChanged', {
+  stage.emit('pluginChanged', {
     ...{ pluginId: 'bitcoin', kind: 'currency', state: 'applied', needsKeysTo: ['sync'], currency }
   })
-  stage.tell('accountChanged', account('a', { username: 'alice', walletIds: ['w1'] }))
-  stage.tell(
+  stage.emit('accountChanged', account('a', { username: 'alice', walletIds: ['w1'] }))
+  stage.emit(
     'walletChanged',
     wallet('w1', {
       balances: { '': '5', usdx: '7' },
@@ -43,8 +43,8 @@ const recorded = async (): Promise<readonly [header: string, tables: string]> =>
       tokens: [{ tokenId: 'usdx', ...units }]
     })
   )
-  stage.tell('engineChanged', engine('w1', { status: 'looking' }))
-  stage.tell('repoChanged', {
+  stage.emit('engineChanged', engine('w1', { status: 'looking' }))
+  stage.emit('repoChanged', {
     repoId: 'r',
     accountId: 'a',
     isOpen: true,
@@ -52,11 +52,11 @@ const recorded = async (): Promise<readonly [header: string, tables: string]> =>
     lastSync: 0,
     isSyncing: false
   })
-  stage.tell('quoteChanged', quote('r1', 'shop', { state: 'failed', errorCode: 'NETWORK', message: 'no' }))
+  stage.emit('quoteChanged', quote('r1', 'shop', { state: 'failed', errorCode: 'NETWORK', message: 'no' }))
   const provider = { pluginId: 'shop', displayName: 'Shop', bias: 0, state: 'idle' as const, pairCount: 1 }
-  stage.tell('ratesChanged', { pairs: [pair('BTC', 'iso:USD', 2)], providers: [provider] })
+  stage.emit('ratesChanged', { pairs: [pair('BTC', 'iso:USD', 2)], providers: [provider] })
   const hops = [{ ...hop, isInverted: false, cost: 1 }]
-  stage.tell('routeFound', {
+  stage.emit('routeFound', {
     fromCurrency: 'BTC',
     toCurrency: 'iso:USD',
     rate: 2,
@@ -64,8 +64,8 @@ const recorded = async (): Promise<readonly [header: string, tables: string]> =>
     isStale: false,
     hops
   })
-  stage.tell('logged', { source: 'shop', level: 'info', text: 'hello', at: '' })
-  stage.tell('pluginFault', { pluginId: 'shop', hook: 'ready', errorName: 'Error', message: 'no' })
+  stage.emit('logged', { source: 'shop', level: 'info', text: 'hello', at: '' })
+  stage.emit('pluginFault', { pluginId: 'shop', hook: 'ready', errorName: 'Error', message: 'no' })
   const lines: string[] = []
   const stop = record(stage.devtools, { now: () => 1, write: line => void lines.push(line) })
   await stage.settle()
@@ -77,16 +77,16 @@ const recorded = async (): Promise<readonly [header: string, tables: string]> =>
 /** Everything that a panel derives. */
 const drawAll = (client: RecordedClient): void => {
   const view = client.view.getSnapshot()
-  const told = client.events.getSnapshot()
+  const reported = client.events.getSnapshot()
   const [route] = routeList(view)
   engineRows(view)
   repoRows(view, 1)
   roundRows(view)
   routeGraph(view, { now: 1, ...(route === undefined ? {} : { route }) })
   if (route !== undefined) routeTable(route, 1)
-  hookRows(told, { text: 'a' })
-  logRows(told, { text: 'a' })
-  pluginRows(view, told)
+  hookRows(reported, { text: 'a' })
+  logRows(reported, { text: 'a' })
+  pluginRows(view, reported)
 }
 
 type Node = Record<string, unknown>

@@ -28,13 +28,13 @@ test('what a panel records shows at its end what the panel showed, whatever its 
         for (const [turn, step] of during.entries()) await panel.take(step, turn)
         await panel.calm()
         recording.stop()
-        const film = openRecording(recording.lines(false))
-        t.deepEqual(plain(film.view.getSnapshot()), plain(client.view.getSnapshot()))
-        t.deepEqual(film.events.getSnapshot() as unknown, client.events.getSnapshot())
-        t.is(film.status.getSnapshot().missed, client.status.getSnapshot().missed - missedBefore)
-        film.seek(0)
+        const timeline = openRecording(recording.lines(false))
+        t.deepEqual(plain(timeline.view.getSnapshot()), plain(client.view.getSnapshot()))
+        t.deepEqual(timeline.events.getSnapshot() as unknown, client.events.getSnapshot())
+        t.is(timeline.status.getSnapshot().missed, client.status.getSnapshot().missed - missedBefore)
+        timeline.seek(0)
         const again = openRecording(recording.lines(false).slice(0, 2))
-        t.deepEqual(plain(film.view.getSnapshot()), plain(again.view.getSnapshot()))
+        t.deepEqual(plain(timeline.view.getSnapshot()), plain(again.view.getSnapshot()))
       }
     ),
     { numRuns: 100 }
@@ -56,7 +56,7 @@ test('addresses can be left out of a recording that has them, and what is hidden
   const { stage, client, now } = await makeLive()
   const recording = recordClient(client, { now })
   t.false(recording.progress.getSnapshot().hasAddresses)
-  stage.tell('transactionsChanged', {
+  stage.emit('transactionsChanged', {
     ...{ walletId: 'w1', created: [TXID], changed: [], createdCount: 1, changedCount: 0 }
   })
   await stage.clock.advance(100)
@@ -72,15 +72,15 @@ test('addresses can be left out of a recording that has them, and what is hidden
 
 test('who has a recording without addresses cannot find the mark of one that they know', async t => {
   const { stage, client, now } = await makeLive()
-  stage.tell('spendChanged', { correlationId: 'c', walletId: 'w1', stage: 'saved', txid: TXID })
+  stage.emit('spendChanged', { correlationId: 'c', walletId: 'w1', stage: 'saved', txid: TXID })
   await stage.clock.advance(100)
   const hiding = recordClient(client, { now })
-  const told = new Set(hiding.lines(true).flatMap(line => line.match(/[^"]+/g) ?? []))
+  const reported = new Set(hiding.lines(true).flatMap(line => line.match(/[^"]+/g) ?? []))
   const spend = { correlationId: 'c', walletId: 'w1', stage: 'saved' as const, txid: TXID }
-  t.true([...told].some(text => /^hidden \(64/.test(text)))
-  for (const salt of ['', ...told]) {
+  t.true([...reported].some(text => /^hidden \(64/.test(text)))
+  for (const salt of ['', ...reported]) {
     const { txid = '' } = redactRow('spends', spend, { hideAddresses: true, salt })
-    t.false(told.has(txid), `${salt} is the salt`)
+    t.false(reported.has(txid), `${salt} is the salt`)
   }
 })
 
@@ -89,7 +89,7 @@ test('of devtools that hide addresses nothing is left to hide, and the marks sta
   const { host, client: end } = makeChannelPair()
   stage.devtools.attach(host, { isReadOnly: true, hasWorld: false })
   const client = makeClient(end)
-  stage.tell('transactionsChanged', {
+  stage.emit('transactionsChanged', {
     ...{ walletId: 'w1', created: [TXID], changed: [], createdCount: 1, changedCount: 0 }
   })
   await stage.settle()
@@ -105,16 +105,16 @@ test('a recording tells how long and how large it is, and ends before it grows t
   const first = recording.progress.getSnapshot()
   t.is(first.bytes, recording.lines(false).join('\n').length + 1)
   for (let blockHeight = 1; blockHeight < 20; blockHeight += 1) {
-    stage.tell('engineChanged', engine('wallet', { blockHeight }))
+    stage.emit('engineChanged', engine('wallet', { blockHeight }))
     await stage.clock.advance(100)
   }
   const last = recording.progress.getSnapshot()
   t.is(last.end, 'full')
   t.true(last.bytes <= 2000)
   t.is(last.bytes, recording.lines(false).join('\n').length + 1)
-  const film = openRecording(recording.lines(false))
-  t.is(film.events.getSnapshot().length, last.eventCount)
-  t.is(film.moment.getSnapshot().at, last.at)
+  const timeline = openRecording(recording.lines(false))
+  t.is(timeline.events.getSnapshot().length, last.eventCount)
+  t.is(timeline.moment.getSnapshot().at, last.at)
   t.true(last.at > first.startedAt)
   recording.stop()
   t.is(recording.progress.getSnapshot().end, 'full')
@@ -129,15 +129,15 @@ test('tables that are too large for a recording make none', async t => {
 
 test('a recording that is stopped at once is a snapshot, and hears nothing more', async t => {
   const { stage, client, now } = await makeLive()
-  stage.tell('engineChanged', engine('w1'))
+  stage.emit('engineChanged', engine('w1'))
   await stage.clock.advance(100)
   const recording = recordClient(client, { now })
   recording.stop()
-  stage.tell('engineChanged', engine('w1', { blockHeight: 7 }))
+  stage.emit('engineChanged', engine('w1', { blockHeight: 7 }))
   await stage.clock.advance(100)
-  const film = openRecording(recording.lines(false))
-  t.is(film.momentCount, 1)
-  t.is(film.view.getSnapshot().engines.get('w1')?.blockHeight, 100)
+  const timeline = openRecording(recording.lines(false))
+  t.is(timeline.momentCount, 1)
+  t.is(timeline.view.getSnapshot().engines.get('w1')?.blockHeight, 100)
   t.is(recording.progress.getSnapshot().end, 'stopped')
 })
 
@@ -156,7 +156,7 @@ test('a recording ends when another kernel answers, and begins when the first on
   t.deepEqual(recording.lines(false), [])
   const connect = async (blockHeight: number): Promise<void> => {
     const stage = makeStage()
-    stage.tell('engineChanged', engine('w1', { blockHeight }))
+    stage.emit('engineChanged', engine('w1', { blockHeight }))
     const { host, client: end } = makeChannelPair()
     send = message => end.send(message)
     end.onMessage(message => {
@@ -169,7 +169,7 @@ test('a recording ends when another kernel answers, and begins when the first on
   time = 9
   await connect(2)
   t.is(recording.progress.getSnapshot().end, 'kernel restarted')
-  const film = openRecording(recording.lines(false))
-  t.is(film.view.getSnapshot().engines.get('w1')?.blockHeight, 1)
-  t.is(film.moment.getSnapshot().at, 5)
+  const timeline = openRecording(recording.lines(false))
+  t.is(timeline.view.getSnapshot().engines.get('w1')?.blockHeight, 1)
+  t.is(timeline.moment.getSnapshot().at, 5)
 })

@@ -15,18 +15,18 @@ const start = (stage: Stage) => {
   return { lines, stop }
 }
 
-const tell = (stage: Stage, id: number, turn: number): void => {
-  if (id % 3 === 0) stage.tell('engineChanged', engine(`w${id}`, { blockHeight: turn }))
+const emit = (stage: Stage, id: number, turn: number): void => {
+  if (id % 3 === 0) stage.emit('engineChanged', engine(`w${id}`, { blockHeight: turn }))
   if (id % 3 === 1)
-    stage.tell('ratesChanged', { pairs: [pair(`C${id}`, 'iso:USD', turn + 1)], providers: [] })
-  if (id % 3 === 2) stage.tell('quoteChanged', quote(`r${id}`, `p${turn % 2}`))
+    stage.emit('ratesChanged', { pairs: [pair(`C${id}`, 'iso:USD', turn + 1)], providers: [] })
+  if (id % 3 === 2) stage.emit('quoteChanged', quote(`r${id}`, `p${turn % 2}`))
 }
 
 test('a recording shows at each moment what a live panel showed then', async t => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(fc.nat(8), { maxLength: 5 }), { maxLength: 130 }), async turns => {
       const stage = makeStage({ maxPerSlice: { engines: 2, pairs: 2, quotes: 1 } })
-      tell(stage, 0, 0)
+      emit(stage, 0, 0)
       const { lines, stop } = start(stage)
       const { host, client: end } = makeChannelPair()
       stage.devtools.attach(host, LOOK)
@@ -39,20 +39,20 @@ test('a recording shows at each moment what a live panel showed then', async t =
       }
       look()
       for (const [turn, ids] of turns.entries()) {
-        for (const id of ids) tell(stage, id, turn)
+        for (const id of ids) emit(stage, id, turn)
         await stage.clock.advance(100)
         look()
       }
-      tell(stage, 3, 1000)
+      emit(stage, 3, 1000)
       stop()
       await stage.clock.advance(100)
       look()
-      const film = openRecording(lines)
-      t.deepEqual(film.view.getSnapshot() as unknown, moments.at(-1)?.view)
+      const timeline = openRecording(lines)
+      t.deepEqual(timeline.view.getSnapshot() as unknown, moments.at(-1)?.view)
       for (const { seq, view, events } of moments.toReversed()) {
-        seekEvent(film, seq)
-        t.deepEqual(film.view.getSnapshot() as unknown, view)
-        t.deepEqual(film.events.getSnapshot() as unknown, events)
+        seekEvent(timeline, seq)
+        t.deepEqual(timeline.view.getSnapshot() as unknown, view)
+        t.deepEqual(timeline.events.getSnapshot() as unknown, events)
       }
     }),
     { numRuns: 25 }
@@ -62,20 +62,20 @@ test('a recording shows at each moment what a live panel showed then', async t =
 const newestOf = ({ events }: DevtoolsClient): number => events.getSnapshot().at(-1)?.seq ?? 0
 
 /** Shows the last moment at which an event was the newest one. */
-const seekEvent = (film: RecordedClient, seq: number): void => {
-  film.seek(film.momentCount)
-  while (newestOf(film) > seq) film.seek(film.moment.getSnapshot().index - 1)
+const seekEvent = (timeline: RecordedClient, seq: number): void => {
+  timeline.seek(timeline.momentCount)
+  while (newestOf(timeline) > seq) timeline.seek(timeline.moment.getSnapshot().index - 1)
 }
 
 const story = async (): Promise<string[]> => {
   const stage = makeStage()
   const { lines, stop } = start(stage)
   for (const turn of [1, 2, 3]) {
-    tell(stage, 0, turn)
+    emit(stage, 0, turn)
     await stage.clock.advance(100)
   }
   stop()
-  tell(stage, 0, 4)
+  emit(stage, 0, 4)
   await stage.clock.advance(100)
   return lines
 }
@@ -83,22 +83,22 @@ const story = async (): Promise<string[]> => {
 test('a recording is of the past: nothing can be done in it, and it ends when it is stopped', async t => {
   const lines = await story()
   t.is(lines.length, 5)
-  const film = openRecording([...lines, '', ''])
-  t.is(film.status.getSnapshot().connection, 'past')
-  t.is(film.header.at, Date.UTC(2026, 0, 1))
-  t.deepEqual([film.momentCount, film.isCut], [4, false])
-  t.deepEqual(film.moment.getSnapshot(), { index: 3, at: Date.UTC(2026, 0, 1) + 300 })
-  film.seek(-5)
-  t.is(film.view.getSnapshot().engines.size, 0)
-  t.deepEqual(film.moment.getSnapshot(), { index: 0, at: Date.UTC(2026, 0, 1) })
-  await t.throwsAsync(film.act('engine.pause', { walletId: 'w' }), { code: 'READ_ONLY' } as never)
+  const timeline = openRecording([...lines, '', ''])
+  t.is(timeline.status.getSnapshot().connection, 'past')
+  t.is(timeline.header.at, Date.UTC(2026, 0, 1))
+  t.deepEqual([timeline.momentCount, timeline.isCut], [4, false])
+  t.deepEqual(timeline.moment.getSnapshot(), { index: 3, at: Date.UTC(2026, 0, 1) + 300 })
+  timeline.seek(-5)
+  t.is(timeline.view.getSnapshot().engines.size, 0)
+  t.deepEqual(timeline.moment.getSnapshot(), { index: 0, at: Date.UTC(2026, 0, 1) })
+  await t.throwsAsync(timeline.runAction('engine.pause', { walletId: 'w' }), { code: 'READ_ONLY' } as never)
 })
 
 test('a recording that ends within a line is shown up to there', async t => {
   const lines = await story()
-  const film = openRecording([...lines.slice(0, 4), String(lines[4]).slice(0, 40)])
-  t.true(film.isCut)
-  t.is(newestOf(film), 2)
+  const timeline = openRecording([...lines.slice(0, 4), String(lines[4]).slice(0, 40)])
+  t.true(timeline.isCut)
+  t.is(newestOf(timeline), 2)
 })
 
 test('a foreign or damaged file is refused, and the error names the line', async t => {
@@ -137,9 +137,9 @@ test('what a kernel could not have told is not shown of a recording', async t =>
       .replace('"hook":"engineChanged"', '"hook":"keysChanged"')
   )
   t.regex(added.join(''), /swordfish/)
-  const film = openRecording(added)
-  t.deepEqual(film.events.getSnapshot(), [])
-  t.deepEqual([...film.view.getSnapshot().engines.values()], [engine('w0', { blockHeight: 3 })])
+  const timeline = openRecording(added)
+  t.deepEqual(timeline.events.getSnapshot(), [])
+  t.deepEqual([...timeline.view.getSnapshot().engines.values()], [engine('w0', { blockHeight: 3 })])
 })
 
 test('whatever the lines are, a recording is opened or refused with its own error', t => {

@@ -32,17 +32,17 @@ test('the rows of a panel have the quotes of the round, in its order, at each mo
       const waiting: { at: number; run: () => void }[] = []
       const pluginOf = ({ kind, afterMs, amount }: Answer, index: number): SwapPlugin => {
         const pluginId = `p${index}`
-        const finish = (desk: QuoteContext): void => {
+        const finish = (tapContext: QuoteContext): void => {
           if (kind === 'broke') throw new Error('broken')
           const limit = { pluginId, nativeMin: String(amount * 1000), direction: 'from' as const }
           if (kind === 'below') throw new WalletError('SWAP_BELOW_LIMIT', limit)
-          desk.offer(offerOf(desk, { toNativeAmount: nativeAmount(String(900 + amount)) }))
+          tapContext.offer(offerOf(tapContext, { toNativeAmount: nativeAmount(String(900 + amount)) }))
         }
-        const later = (desk: QuoteContext): Promise<void> =>
+        const later = (tapContext: QuoteContext): Promise<void> =>
           new Promise((resolve, reject) => {
             const run = (): void => {
               try {
-                resolve(finish(desk))
+                resolve(finish(tapContext))
               } catch (error) {
                 reject(error)
               }
@@ -51,10 +51,10 @@ test('the rows of a panel have the quotes of the round, in its order, at each mo
           })
         return makeShop({ id: pluginId, answer: later })
       }
-      const { ask, clock, hooks } = openSwapTable(answers.map(pluginOf))
+      const { query, clock, hooks } = openSwapTable(answers.map(pluginOf))
       const tables = new Tables(tableLimits, () => {})
-      hooks.quoteChanged.tap('panel', told => foldSnapshot(tables, 'quoteChanged', told))
-      const round = ask()
+      hooks.quoteChanged.tap('panel', reported => foldSnapshot(tables, 'quoteChanged', reported))
+      const round = query()
       const ending = round.settled.then(
         () => undefined,
         (error: WalletError) => error

@@ -105,7 +105,7 @@ test('an engine row stays the same object until its engine, wallet, account or c
   t.is(engineRows({ ...view, plugins: viewOf(withUnits).plugins })[0]?.balances[0]?.text, '0.5 BTC')
 })
 
-const lanes = (...quotes: readonly QuoteSnapshot[]): View =>
+const providerRows = (...quotes: readonly QuoteSnapshot[]): View =>
   viewOf({ quotes: quotes.map(one => [`${one.roundId} ${one.pluginId}`, one]) })
 
 const BTC = {
@@ -208,24 +208,24 @@ for (const [state, marks] of [
 }
 
 test('the quotes of a round stand by rank, then the awaited ones, then the failed ones; the newest round is first', t => {
-  const view = lanes(
+  const view = providerRows(
     quote('r1', 'late', { state: 'timed out' }),
     quote('r1', 'waits'),
     quote('r1', 'second', { state: 'resolved', rank: 2 }),
     quote('r1', 'best', { state: 'resolved', rank: 1, rankReason: 'a better rate' }),
     quote('r2', 'x')
   )
-  const board = roundRows(view)
+  const quoteList = roundRows(view)
   t.deepEqual(
-    board.map(({ roundId, isOver }) => [roundId, isOver]),
+    quoteList.map(({ roundId, isOver }) => [roundId, isOver]),
     [
       ['r2', false],
       ['r1', false]
     ]
   )
-  t.deepEqual([board[1]?.request.fromCurrencyCode, board[1]?.request.toCurrencyCode], ['BTC', 'LTC'])
+  t.deepEqual([quoteList[1]?.request.fromCurrencyCode, quoteList[1]?.request.toCurrencyCode], ['BTC', 'LTC'])
   t.deepEqual(
-    board[1]?.quotes.map(({ pluginId }) => pluginId),
+    quoteList[1]?.quotes.map(({ pluginId }) => pluginId),
     ['best', 'second', 'waits', 'late']
   )
 })
@@ -249,7 +249,7 @@ for (const [title, quotes, chosen] of [
   ['nothing when there is a quote', [below('a', '5'), quote('r', 'b', { state: 'resolved' })], undefined]
 ] as const) {
   test(`when providers fail, the round shows the error that the application gets: ${title}`, t => {
-    t.is(roundRows(lanes(...quotes))[0]?.chosen?.pluginId, chosen)
+    t.is(roundRows(providerRows(...quotes))[0]?.chosen?.pluginId, chosen)
   })
 }
 
@@ -455,20 +455,20 @@ test('a repo is called like its wallet or its account, and an error says what he
 })
 
 test('the past of a repo tells which files its syncs moved and which syncs failed, the newest first and bounded', t => {
-  const told = (seq: number, isSyncing: boolean, errorCode?: string): JournalEvent =>
+  const reported = (seq: number, isSyncing: boolean, errorCode?: string): JournalEvent =>
     event(seq, 'repoChanged', { isSyncing, ...(errorCode === undefined ? {} : { errorCode }) }, 'r')
   const files = { sent: ['a.json'], sentCount: 30, received: [], receivedCount: 0 }
   const events = [
-    told(1, true),
+    reported(1, true),
     event(2, 'filesExchanged', files, 'r'),
     event(3, 'filesExchanged', files, 'other'),
-    told(4, false),
-    told(5, true),
-    told(6, false, 'SYNC_FAILED'),
+    reported(4, false),
+    reported(5, true),
+    reported(6, false, 'SYNC_FAILED'),
     // A write while it fails tells the failure once more.
-    told(7, false, 'SYNC_FAILED'),
-    told(8, true, 'SYNC_FAILED'),
-    told(9, false)
+    reported(7, false, 'SYNC_FAILED'),
+    reported(8, true, 'SYNC_FAILED'),
+    reported(9, false)
   ]
   t.deepEqual(repoHistory(events, 'r'), [
     {

@@ -10,7 +10,7 @@ import { SAMPLE_NOW, sampleEvents, sampleView } from '../sample-client.ts'
 const YEAR = 31_536_000_000
 
 /** The sample, recorded, and its first engine ten seconds later. */
-const film = (isSnapshot = false): RecordedClient => {
+const timeline = (isSnapshot = false): RecordedClient => {
   // Those of a kernel begin with 1.
   const events = sampleEvents(300).map(event => ({ ...event, seq: event.seq + 1 }))
   const seq = events.at(-1)?.seq ?? 0
@@ -43,7 +43,7 @@ const [walletId] = sampleView.wallets.keys()
 
 for (const [panel, id] of [...places, ['engines', walletId] as const]) {
   test(`a recording shows ${panelTitles[panel]}${id === undefined ? '' : ' with one open'} and nothing that acts`, t => {
-    const markup = draw(film(), panel, id)
+    const markup = draw(timeline(), panel, id)
     t.regex(markup, /Viewing a recording<\/span><\/span><span>of .* Nothing can be done here\./)
     t.false(/aria-busy/.test(markup), 'a button that acts')
     for (const word of ['Create an account', 'Log in', 'Hold still', 'Back to live', '>Record<', 'Snapshot'])
@@ -53,7 +53,7 @@ for (const [panel, id] of [...places, ['engines', walletId] as const]) {
 }
 
 test('countdowns and ages are those of the moment that is shown, not of now', t => {
-  const client = film()
+  const client = timeline()
   t.true(draw(client, 'quotes').includes('1:26'))
   t.true(draw(client, 'sync').includes('22 s ago'))
   client.seek(0)
@@ -62,9 +62,9 @@ test('countdowns and ages are those of the moment that is shown, not of now', t 
 })
 
 test('the slider says which moment it is at, of how many; a snapshot has none', t => {
-  const client = film()
+  const client = timeline()
   t.regex(draw(client, 'engines'), /type="range"[^>]*aria-valuetext="\d\d:\d\d:\d\d\.000, 2 of 2"/)
-  const snapshot = draw(film(true), 'engines')
+  const snapshot = draw(timeline(true), 'engines')
   t.true(snapshot.includes('Viewing a snapshot'))
   t.false(snapshot.includes('type="range"'))
 })

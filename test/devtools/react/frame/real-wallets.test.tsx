@@ -84,7 +84,7 @@ test('an account opens although a plugin failed, and the wallets of that plugin 
     }
   }
   const { client } = await openWatched(t, world, [broken])
-  await client.act('account.login', user)
+  await client.runAction('account.login', user)
   await waitFor(() => client.view.getSnapshot().engines.size === 2)
   await waitFor(() => client.view.getSnapshot().engines.get(other.id)?.state === 'started')
   t.regex(drawn(client), /failed.*The server elektrum\.example has no port/)
@@ -92,6 +92,8 @@ test('an account opens although a plugin failed, and the wallets of that plugin 
   const offered = /Resync.*Receive.*Show an address.*Send.*Review/
   t.regex(drawn(client, other.id), offered)
   t.notRegex(drawn(client, wallet.id), /Resync|Show an address|Review/)
-  await t.throwsAsync(client.act('wallet.receive', { walletId: wallet.id }), { code: 'PLUGIN_FOR_TYPE' })
-  t.regex((await client.act('wallet.receive', { walletId: other.id })).publicAddress, /^bcrt1/)
+  await t.throwsAsync(client.runAction('wallet.receive', { walletId: wallet.id }), {
+    code: 'PLUGIN_FOR_TYPE'
+  })
+  t.regex((await client.runAction('wallet.receive', { walletId: other.id })).publicAddress, /^bcrt1/)
 })

@@ -94,12 +94,12 @@ test('a plugin that failed is asked again, and its tokens arrive later', async t
   const tokens = () => (isUp ? ETHER.tokens() : Promise.reject(new Error('no network')))
   const device = await openSettings(makeSyncStore(), { currencies: [{ pluginId: 'ether', tokens }] })
   await device.settings.currencyConfig('ether').tokensAsked()
-  let told = 0
-  device.settings.currencyConfig('ether').subscribe(() => (told += 1))
+  let reported = 0
+  device.settings.currencyConfig('ether').subscribe(() => (reported += 1))
   isUp = true
   await device.clock.advance(300_000)
   t.deepEqual(Object.keys(stateOf(device).allTokens), ['aa', 'bb'])
-  t.is(told, 1)
+  t.is(reported, 1)
 })
 
 test('a token is added under the id that its plugin gives, changed and removed', async t => {
@@ -272,14 +272,14 @@ test('a login that changes nothing, and a setting that is as it was, write nothi
   const device = await openSettings(store, { currencies, swaps: ['shop'] })
   const config = device.settings.currencyConfig('ether')
   await config.tokensAsked()
-  let told = 0
-  config.subscribe(() => (told += 1))
+  let reported = 0
+  config.subscribe(() => (reported += 1))
   await config.changeUserSettings({ a: 2, b: 1 })
   await config.addCustomToken(tokenOf('CCC', '0xCC'))
   await config.changeAlwaysEnabledTokenIds(['bb'])
   await device.settings.swapConfig('shop').changeEnabled(true)
   t.is(device.repo.pendingCount, 0)
-  t.is(told, 0)
+  t.is(reported, 0)
 })
 
 test('what another device changes is shown after a sync', async t => {
@@ -290,14 +290,14 @@ test('what another device changes is shown after a sync', async t => {
   ]
   await one.settings.currencyConfig('ether').addCustomToken(tokenOf('CCC', '0xCC'))
   await one.settings.swapConfig('shop').changeEnabled(false)
-  let told = 0
-  two.settings.swapConfig('shop').subscribe(() => (told += 1))
+  let reported = 0
+  two.settings.swapConfig('shop').subscribe(() => (reported += 1))
   await one.sync()
   await two.sync()
   await settle()
   t.deepEqual(Object.keys(stateOf(two).customTokens), ['cc'])
   t.false(two.settings.swapConfig('shop').getSnapshot().isEnabled)
-  t.is(told, 1)
+  t.is(reported, 1)
 })
 
 test('a token that an old app adds to its settings is shown after a sync', async t => {

@@ -49,7 +49,7 @@ const makeAlice = async (
   return { world, phone, alice }
 }
 
-interface Asking {
+interface PendingQuery {
   readonly device: LoginDevice
   readonly request: EdgeLoginRequest<Login>
   /** Each state that the hook told, with its error code. */
@@ -57,10 +57,10 @@ interface Asking {
 }
 
 /** A device that asks to be let in. */
-const ask = async (
+const query = async (
   world: LoginWorld,
   options: { appId?: string; files?: Map<string, string>; timeoutSeconds?: number } = {}
-): Promise<Asking> => {
+): Promise<PendingQuery> => {
   const { appId = APP, files = new Map(), ...rest } = options
   const device = await openDevice(world, files, { config: { appId } })
   const states: string[] = []
@@ -105,7 +105,7 @@ test('a device is let in by another one, and gets a login for its app [1.3] [3.3
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo('other.app')
   world.requests.length = 0
-  const { device, request, states } = await ask(world)
+  const { device, request, states } = await query(world)
   await settle()
 
   const [put] = routesOf(world, `PUT /api/v2/lobby/${request.lobbyId}`)
@@ -141,10 +141,10 @@ test('a device is let in by another one, and gets a login for its app [1.3] [3.3
 
 test('a request is pending, then started with the name, then done; or it ends as error or closed [4.12] [4.13]', async t => {
   const { world, phone, alice } = await makeAlice()
-  const asked = await Promise.all([ask(world), ask(world), ask(world, { timeoutSeconds: 30 })])
-  const [approved, cancelled, forgotten] = asked
+  const requested = await Promise.all([query(world), query(world), query(world, { timeoutSeconds: 30 })])
+  const [approved, cancelled, forgotten] = requested
   await settle()
-  for (const { request } of asked) t.is(request.getSnapshot().state, 'pending')
+  for (const { request } of requested) t.is(request.getSnapshot().state, 'pending')
   await approve(phone, alice, approved.request.lobbyId)
   cancelled.request.cancel()
   await world.clock.advance(30_000)
@@ -158,7 +158,7 @@ test('a request is pending, then started with the name, then done; or it ends as
 test('a device that is let in learns nothing of the account but its name and the login of its app [6.5]', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo('other.app')
-  const { device, request } = await ask(world)
+  const { device, request } = await query(world)
   await approve(phone, alice, request.lobbyId)
   await poll(world)
   const login = await request.account
@@ -181,7 +181,7 @@ test('a device that is let in learns nothing of the account but its name and the
 
 test('the login of an app comes back by its key and by its PIN, and leads to the same repo as the root [6.5]', async t => {
   const { world, phone, alice } = await makeAlice()
-  const { device, request } = await ask(world)
+  const { device, request } = await query(world)
   await approve(phone, alice, request.lobbyId)
   await poll(world)
   const login = await request.account
@@ -206,7 +206,7 @@ test('the login of an app comes back by its key and by its PIN, and leads to the
 test('whoever approves the app without a name hands over the whole account', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo('other.app')
-  const { device, request } = await ask(world, { appId: '' })
+  const { device, request } = await query(world, { appId: '' })
   const { loginRequest } = await read(phone, alice, request.lobbyId)
   t.true(loginRequest?.isWholeAccount)
   await loginRequest?.approve()
@@ -228,7 +228,7 @@ test('the lobby is polled at once and then 1000 ms after the end of each look [7
     if (isSlow && method === 'GET') await new Promise<void>(resolve => void world.clock.after(5000, resolve))
     return answer
   })
-  await ask(world)
+  await query(world)
   await settle()
   const count = (): number => routesOf(world, 'GET /api/v2/lobby').length
   t.is(count(), 1)
@@ -263,7 +263,7 @@ test('a request ends after 600 seconds, or the time that it was given, and so do
     [undefined, 600],
     [30, 30]
   ] as const) {
-    const { device, request, states } = await ask(
+    const { device, request, states } = await query(
       world,
       timeoutSeconds === undefined ? {} : { timeoutSeconds }
     )
@@ -287,14 +287,14 @@ test('a request ends after 600 seconds, or the time that it was given, and so do
 test('a request has a time that is one', async t => {
   const world = makeLoginWorld()
   for (const timeoutSeconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 86_401]) {
-    await t.throwsAsync(ask(world, { timeoutSeconds }), { code: 'OPTION_INVALID' }, `${timeoutSeconds}`)
+    await t.throwsAsync(query(world, { timeoutSeconds }), { code: 'OPTION_INVALID' }, `${timeoutSeconds}`)
   }
   t.deepEqual(world.requests, [])
 })
 
 test('a network that comes and goes does not end a request; the snapshot says what it waits on', async t => {
   const { world, phone, alice } = await makeAlice()
-  const { request, states } = await ask(world)
+  const { request, states } = await query(world)
   await settle()
   world.server.isOnline = false
   await poll(world)
@@ -328,11 +328,11 @@ test('a network that comes and goes does not end a request; the snapshot says wh
 
 test('replies of strangers are passed over, and the one that stands is taken', async t => {
   const { world, phone, alice } = await makeAlice()
-  const { device, request } = await ask(world)
+  const { device, request } = await query(world)
   const { lobbyId } = request
   const { services } = phone
-  const { request: asked } = await getLobby(services, lobbyId)
-  const other = await ask(world)
+  const { request: requested } = await getLobby(services, lobbyId)
+  const other = await query(world)
   const { request: foreign } = await getLobby(services, other.request.lobbyId)
   const genuine = { appId: APP, loginKey: `${'A'.repeat(43)}=`, loginStash: {} }
   const root = { appId: '', loginId: `${'A'.repeat(43)}=`, username: 'alice', pendingVouchers: [] }
@@ -351,7 +351,7 @@ test('replies of strangers are passed over, and the one that stands is taken', a
   ]
   for (const answer of answers) await reply(phone, lobbyId, answer)
   await postLobbyReply(services, lobbyId, sealLobbyReply(services.io, foreign, genuine))
-  const { box } = sealLobbyReply(services.io, asked, genuine)
+  const { box } = sealLobbyReply(services.io, requested, genuine)
   const publicKey = Buffer.concat([Buffer.of(2), Buffer.alloc(32, 0xff)]).toString('base64')
   await postLobbyReply(services, lobbyId, { box, publicKey })
   await poll(world)
@@ -370,7 +370,7 @@ test('replies of strangers are passed over, and the one that stands is taken', a
 test('a login that the server does not know, or whose key is another, is not kept', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo(APP)
-  const { device, request } = await ask(world)
+  const { device, request } = await query(world)
   const stash = JSON.parse(phone.files.get(`logins/${alice.rootLoginId}.json`) ?? '')
   const { tree } = await openedApp(world, phone)
   const key = tree.loginKey.use(bytes => Buffer.from(bytes).toString('base64'))
@@ -399,15 +399,15 @@ const openedApp = async (world: LoginWorld, phone: LoginDevice): Promise<Login> 
 
 test("a stranger's account without the app is skipped and named, and the request waits on [8.66]", async t => {
   const { world, phone, alice } = await makeAlice()
-  const { device, request, states } = await ask(world)
+  const { device, request, states } = await query(world)
   const root = { appId: '', loginId: `${'A'.repeat(43)}=`, pendingVouchers: [] }
   await reply(phone, request.lobbyId, { appId: APP, loginKey: `${'A'.repeat(43)}=`, loginStash: root })
   await poll(world)
   const { lobbyId } = request
   const skipped = { lobbyId, state: 'pending', errorCode: 'APP_ID_NOT_FOUND', skippedReplies: 1 } as const
   t.deepEqual(request.getSnapshot(), skipped)
-  const told = device.logLines.filter(line => line.includes('Cannot find requested appId: "test.app"'))
-  t.is(told.length, 1)
+  const reported = device.logLines.filter(line => line.includes('Cannot find requested appId: "test.app"'))
+  t.is(reported.length, 1)
   t.is(device.files.size, 0)
   await poll(world)
   t.deepEqual(request.getSnapshot(), skipped)
@@ -428,7 +428,7 @@ test("a stranger's account with two-factor is skipped, and is no user of the dev
   const record = world.server.db.login(mallory.stash.loginId)
   if (record === undefined) throw new Error('The server has no login')
   world.server.db.saveLogin({ ...record, otpKey: 'MFRGGZDFMZTWQ2LK', otpTimeout: 604_800 })
-  const { device, request, states } = await ask(world, { appId: '' })
+  const { device, request, states } = await query(world, { appId: '' })
   const key = mallory.getSnapshot().held.loginKey.use(bytes => Buffer.from(bytes).toString('base64'))
   const loginStash = JSON.parse(laptop.files.get(`logins/${mallory.rootLoginId}.json`) ?? '')
   for (let count = 0; count < 3; count += 1) {
@@ -453,7 +453,7 @@ test("a stranger's account with two-factor is skipped, and is no user of the dev
 
 test('a request says whose account it is before anything of it is kept', async t => {
   const { world, phone, alice } = await makeAlice()
-  const { device, request } = await ask(world)
+  const { device, request } = await query(world)
   const kept: number[] = []
   request.subscribe(() => {
     if (request.getSnapshot().state === 'started') kept.push(device.files.size)
@@ -493,14 +493,14 @@ test('an account that does not open leaves nothing, and the request waits on unt
 
 test('a lost lobby and a full disk end a request as error', async t => {
   const { world, phone, alice } = await makeAlice()
-  const lost = await ask(world)
+  const lost = await query(world)
   await settle()
   await deleteLobby(phone.services, lost.request.lobbyId)
   await poll(world)
   await t.throwsAsync(lost.request.account, { code: 'LOBBY_NOT_FOUND' })
   t.is(lost.states.at(-1), 'error LOBBY_NOT_FOUND')
 
-  const full = await ask(world)
+  const full = await query(world)
   const set = full.device.files.set.bind(full.device.files)
   full.device.files.set = () => {
     throw new WalletError('STORAGE_FULL', { path: 'logins' })
@@ -517,7 +517,7 @@ test('a lost lobby and a full disk end a request as error', async t => {
 test('of two replies that are good the first one is taken, and the server hears nothing of the other', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo(APP)
-  const { request } = await ask(world)
+  const { request } = await query(world)
   const loginStash = JSON.parse(phone.files.get(`logins/${alice.rootLoginId}.json`) ?? '')
   const opened = await openedApp(world, phone)
   const loginKey = opened.tree.loginKey.use(bytes => Buffer.from(bytes).toString('base64'))
@@ -586,7 +586,7 @@ test('the keys of a login that is not kept are destroyed, whatever kept it away'
 
 test('a cancelled request is closed, withdrawn, and deaf to late replies', async t => {
   const { world, phone, alice } = await makeAlice()
-  const { device, request, states } = await ask(world)
+  const { device, request, states } = await query(world)
   await approve(phone, alice, request.lobbyId)
   let release = (): void => {}
   world.server.use(async ({ path, method }, next) => {
@@ -617,7 +617,7 @@ test('a cancelled request is closed, withdrawn, and deaf to late replies', async
 
 test('a cancelled request keeps nothing of an account that asks for a code', async t => {
   const { world, phone, alice } = await makeAlice()
-  const { device, request } = await ask(world)
+  const { device, request } = await query(world)
   await approve(phone, alice, request.lobbyId)
   const [app] = alice.getSnapshot().held.children
   const record = world.server.db.login(app?.loginId ?? '')

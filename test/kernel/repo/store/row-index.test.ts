@@ -3,7 +3,7 @@ import { aliveIn, deletionsOf, withoutDead } from '../../../../kernel/repo/store
 import { type IndexColumns, makeColumns } from '../../../../kernel/repo/store/index-part.ts'
 import { hashKey } from '../../../../kernel/repo/store/key-hash.ts'
 import { RowIndex } from '../../../../kernel/repo/store/row-index.ts'
-import { type Chance, drawSeed, makeChance } from '../../../helpers/drawn-runs.ts'
+import { drawSeed, makeSeededRandom, type SeededRandom } from '../../../helpers/drawn-runs.ts'
 
 /** A row as the columns hold it; one at place 0 removes what is known of its hash. */
 interface Row {
@@ -56,18 +56,18 @@ const KEYS = Array.from({ length: 120 }, (_, n) => ({
 let places = 0
 
 /** So many rows of different keys, those that remove others last. */
-const drawPart = (chance: Chance, size: number, isFirst: boolean): Row[] => {
+const drawPart = (seededRandom: SeededRandom, size: number, isFirst: boolean): Row[] => {
   const keys = [...KEYS]
   const rows = Array.from({ length: size }, (): Row => {
-    const [key] = keys.splice(chance.below(keys.length), 1)
+    const [key] = keys.splice(seededRandom.below(keys.length), 1)
     places += 1
-    const isDead = !isFirst && chance.oneIn(4)
+    const isDead = !isFirst && seededRandom.oneIn(4)
     return {
       ...(key ?? { low: 0, high: 0 }),
-      order: isDead ? 0 : chance.below(9) - 4,
-      mark: isDead ? 0 : chance.below(5) - 2,
+      order: isDead ? 0 : seededRandom.below(9) - 4,
+      mark: isDead ? 0 : seededRandom.below(5) - 2,
       place: isDead ? 0 : places,
-      slot: chance.below(9)
+      slot: seededRandom.below(9)
     }
   })
   const alive = rows.filter(({ place }) => place > 0).sort((left, right) => right.order - left.order)
@@ -75,13 +75,13 @@ const drawPart = (chance: Chance, size: number, isFirst: boolean): Row[] => {
 }
 
 test('an index finds and orders the rows of its parts as a plain list does, also where hashes meet', t => {
-  const chance = makeChance(drawSeed(t))
+  const seededRandom = makeSeededRandom(drawSeed(t))
   for (let run = 0; run < 25; run += 1) {
     const index = new RowIndex()
     let list: Row[] = []
     for (let round = 0; round < 5; round += 1) {
-      const parts = Array.from({ length: 1 + chance.below(3) }, (_, n) =>
-        drawPart(chance, chance.below(chance.oneIn(3) ? 60 : 6), round + n === 0)
+      const parts = Array.from({ length: 1 + seededRandom.below(3) }, (_, n) =>
+        drawPart(seededRandom, seededRandom.below(seededRandom.oneIn(3) ? 60 : 6), round + n === 0)
       )
       index.apply(parts.map(partOf))
       for (const part of parts) list = applied(list, part)

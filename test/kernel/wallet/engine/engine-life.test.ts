@@ -60,17 +60,17 @@ test('a pause that is undone at once leaves a running engine, and no second one'
 })
 
 test('an engine is created, started only when nothing is paused and the fiat currency is known, and stopped in the end [4.17] [4.18] [4.19]', async t => {
-  const told: string[] = []
+  const reported: string[] = []
   const watch: ObserverPlugin = {
     kind: 'observer',
     id: 'watch',
     apply({ hooks }) {
-      hooks.walletChanged.tap('watch', ({ fiatCurrencyCode }) => void told.push(fiatCurrencyCode))
-      hooks.engineChanged.tap('watch', ({ state }) => void told.push(state))
+      hooks.walletChanged.tap('watch', ({ fiatCurrencyCode }) => void reported.push(fiatCurrencyCode))
+      hooks.engineChanged.tap('watch', ({ state }) => void reported.push(state))
     }
   }
   const toy = makeToy({
-    onCall: method => void (['startEngine', 'killEngine'].includes(method) && told.push(method))
+    onCall: method => void (['startEngine', 'killEngine'].includes(method) && reported.push(method))
   })
   const info = makeWalletInfo(makeNodeIo(), 'wallet:toycoin', { toyKey: 'aa'.repeat(32) })
   const user = makeKnownUser(t, { infos: [info] })
@@ -84,17 +84,17 @@ test('an engine is created, started only when nothing is paused and the fiat cur
   const same = await elsewhere.account.openWallet(info.id)
   await waitFor(() => same.engine.getSnapshot().state === 'started')
   t.is(toy.requests.length, 0)
-  t.false(told.includes('startEngine'))
-  t.true(told.includes('iso:EUR'))
+  t.false(reported.includes('startEngine'))
+  t.true(reported.includes('iso:EUR'))
   await account.changePaused(false)
   await waitFor(() => wallet.engine.getSnapshot().state === 'started')
   await account.logout()
-  const steps = told.filter(step => !step.startsWith('iso:'))
+  const steps = reported.filter(step => !step.startsWith('iso:'))
   t.deepEqual(
     steps.filter((step, at) => step !== steps[at - 1]),
     ['created', 'startEngine', 'started', 'killEngine', 'stopped']
   )
-  t.true(told.every(step => !step.startsWith('iso:') || step === 'iso:EUR'))
+  t.true(reported.every(step => !step.startsWith('iso:') || step === 'iso:EUR'))
 })
 
 test('an engine that was made to answer a paused wallet is stopped at logout', async t => {

@@ -38,15 +38,15 @@ test('signing messages and sweeping keys need engine support; with it, what come
 
   let signature: unknown = 'signed'
   let signedTx = 'bytes'
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   const able = await openToy(t, {
     engine: () => ({
       async signMessage(message, keys, options) {
-        asked.push([message, Object.keys(keys).includes('toyKey'), options])
+        requested.push([message, Object.keys(keys).includes('toyKey'), options])
         return signature as string
       },
       async sweepPrivateKeys(spend, foreignKeys) {
-        asked.push([spend.spendTargets.length, 'privateKeys' in spend, foreignKeys])
+        requested.push([spend.spendTargets.length, 'privateKeys' in spend, foreignKeys])
         return toyTransaction('swept', { signedTx })
       }
     })
@@ -54,7 +54,7 @@ test('signing messages and sweeping keys need engine support; with it, what come
   const options = { otherParams: { publicAddress: 'mine' } }
   t.is(await able.signMessage('hello', options), 'signed')
   const swept = await able.sweepPrivateKeys({ ...pay({ metadata: { notes: 'found' } }), privateKeys: ['k'] })
-  t.deepEqual(asked, [
+  t.deepEqual(requested, [
     ['hello', true, options],
     [1, false, ['k']]
   ])

@@ -74,13 +74,13 @@ test('an engine is made with the settings and tokens there are, and told what ch
 
 test('a sync repeats after what the engine said, about every 10 s where it said nothing [4.22]', async t => {
   const at: number[] = []
-  let wish: unknown = 3000
+  let swapRequest: unknown = 3000
   const { account, clock } = await openToyHome(t, {
     engine: () => ({
       async syncNetwork() {
         at.push(clock.monotonic())
-        if (wish === 'nothing') throw new Error('offline')
-        return wish as number
+        if (swapRequest === 'nothing') throw new Error('offline')
+        return swapRequest as number
       }
     })
   })
@@ -91,7 +91,7 @@ test('a sync repeats after what the engine said, about every 10 s where it said 
   t.true(first >= 1500 && first <= 3250)
   t.true(rest.length >= 2 && rest.every(gap => gap === 3000))
   for (const none of ['nothing', undefined, Number.NaN]) {
-    wish = none
+    swapRequest = none
     await clock.advance(3000)
     at.length = 0
     await clock.advance(45_000)
@@ -100,11 +100,11 @@ test('a sync repeats after what the engine said, about every 10 s where it said 
 })
 
 test('what another device writes reaches the wallet and its engine: name, fiat, tokens, used addresses [4.23]', async t => {
-  const told: unknown[][] = []
+  const reported: unknown[][] = []
   const tokens = { gold: toyToken('GOLD') }
   const home = await openToyHome(t, {
     tokens,
-    onCall: (method, args) => void told.push([method, ...args])
+    onCall: (method, args) => void reported.push([method, ...args])
   })
   const wallet = await home.account.createCurrencyWallet('wallet:toycoin')
   await home.clock.advance(40_000)
@@ -114,12 +114,12 @@ test('what another device writes reaches the wallet and its engine: name, fiat, 
   await same.setFiatCurrencyCode('iso:EUR')
   await same.changeEnabledTokenIds(['gold'])
   await same.lockReceiveAddress('used-address')
-  told.length = 0
+  reported.length = 0
   await home.clock.advance(70_000)
   t.like(wallet.getSnapshot(), { name: 'Pocket', fiatCurrencyCode: 'iso:EUR' })
   t.deepEqual(wallet.getSnapshot().enabledTokenIds, ['gold'])
   t.deepEqual(
-    told.filter(([method]) => method === 'addGapLimitAddresses'),
+    reported.filter(([method]) => method === 'addGapLimitAddresses'),
     [['addGapLimitAddresses', ['used-address']]]
   )
   t.is(wallet.engine.getSnapshot().state, 'started')
@@ -321,7 +321,7 @@ test('a resync that fails leaves no checkpoint, and one that succeeds the last t
   })
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
   await clock.advance(100)
-  const tell = (checkpoint: string) => toy.requests.at(-1)?.callbacks.onSeenTxCheckpoint(checkpoint)
+  const emit = (checkpoint: string) => toy.requests.at(-1)?.callbacks.onSeenTxCheckpoint(checkpoint)
   const nextStart = async (): Promise<string | undefined> => {
     await clock.advance(100)
     await wallet.changePaused(true)
@@ -329,10 +329,10 @@ test('a resync that fails leaves no checkpoint, and one that succeeds the last t
     await clock.advance(100)
     return toy.requests.at(-1)?.seenTxCheckpoint
   }
-  tell('one')
+  emit('one')
   t.is(await nextStart(), 'one')
   await t.throwsAsync(wallet.resyncBlockchain(), { message: 'later' })
-  tell('two')
+  emit('two')
   t.is(await nextStart(), undefined)
   isBroken = false
   await wallet.resyncBlockchain()
@@ -389,15 +389,15 @@ test('who hears that an engine has synced finds the balance that it reported bef
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
   await clock.advance(100)
   const { callbacks } = toy.requests[0] as EngineRequest
-  const heard: unknown[] = []
+  const received: unknown[] = []
   wallet.engine.subscribe(() => {
     const { syncRatio, blockHeight } = wallet.engine.getSnapshot()
-    heard.push([syncRatio, blockHeight, wallet.getSnapshot().balances['']])
+    received.push([syncRatio, blockHeight, wallet.getSnapshot().balances['']])
   })
   callbacks.onAddressesChecked(0.5)
   callbacks.onBlockHeightChanged(7)
   callbacks.onTokenBalanceChanged(null, '5')
   callbacks.onAddressesChecked(1)
   await clock.advance(100)
-  t.deepEqual(heard, [[1, 7, '5']])
+  t.deepEqual(received, [[1, 7, '5']])
 })

@@ -56,7 +56,7 @@ const syncOne = async (shown: HistoryDevice): Promise<void> => {
 class Pair {
   readonly #devices: HistoryDevice[]
   /** What each device's engine has told. */
-  readonly #told = [new Set<Txid>(), new Set<Txid>()]
+  readonly #reported = [new Set<Txid>(), new Set<Txid>()]
   readonly #notes = new Map<Txid, Map<string, string>>()
 
   constructor(devices: HistoryDevice[]) {
@@ -65,18 +65,18 @@ class Pair {
 
   async run(step: Step): Promise<void> {
     const shown = this.#devices[step.device] as HistoryDevice
-    const told = this.#told[step.device] as Set<Txid>
+    const reported = this.#reported[step.device] as Set<Txid>
     if (step.kind === 'report') {
       await shown.table.applyReports(step.txids.map(txid => reportOf(txid, step.blockHeight)))
-      for (const txid of step.txids) told.add(txid)
+      for (const txid of step.txids) reported.add(txid)
     } else if (step.kind === 'restart') {
       this.#devices[step.device] = await shown.again({ isClosed: step.isClosed })
     } else if (step.kind === 'resync') {
       await shown.table.clear()
-      told.clear()
+      reported.clear()
     } else if (step.kind === 'sync') {
       await syncOne(shown)
-    } else if (told.has(step.txid)) {
+    } else if (reported.has(step.txid)) {
       await this.#exchange()
       const { txid, field, value } = step
       await shown.table.saveMetadata({ txid, tokenId: null }, { [field]: value })
@@ -102,7 +102,7 @@ class Pair {
     const listed = await listTransactions(table, {})
     const shown = new Map(listed.map(({ txid, metadata }) => [txid, metadata]))
     const expected = new Map<string, Metadata>()
-    for (const txid of this.#told[place] ?? []) {
+    for (const txid of this.#reported[place] ?? []) {
       expected.set(txid, Object.fromEntries(this.#notes.get(txid) ?? []))
     }
     const sorted = (map: ReadonlyMap<string, Metadata>) => [...map].sort(([a], [b]) => a.localeCompare(b))

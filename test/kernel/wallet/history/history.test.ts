@@ -98,7 +98,7 @@ test('a transaction whose file came from another device is no news, and has its 
   await second.sync()
   await second.settled()
   t.is((await second.table.find('a'))?.metadata.notes, 'bonus')
-  t.deepEqual(second.told, ['a'])
+  t.deepEqual(second.reported, ['a'])
 })
 
 test('files that a sync brought before a power cut are taken in afterwards, and deleted ones are gone', async t => {

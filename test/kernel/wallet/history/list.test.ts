@@ -229,9 +229,9 @@ test('a stream tells nothing twice and nothing that is gone, whatever arrives, m
       async (events, searchString) => {
         const { table } = await openHistory(makeSyncStore())
         let live = new Map(Array.from({ length: 40 }, (_, index) => [`tx${index}`, index * 2]))
-        const tell = (txids: Iterable<string>): Promise<unknown> =>
+        const emit = (txids: Iterable<string>): Promise<unknown> =>
           table.applyReports([...txids].map(txid => outgoing(txid, { date: live.get(txid) ?? 0 })))
-        await tell(live.keys())
+        await emit(live.keys())
         const untouched = new Set(live.keys())
         const seen: string[] = []
         let turn = 0
@@ -247,12 +247,12 @@ test('a stream tells nothing twice and nothing that is gone, whatever arrives, m
             if (change.kind === 'arrive') {
               live.set(`tx${change.txid}`, change.date)
               untouched.delete(`tx${change.txid}`)
-              await tell([`tx${change.txid}`])
+              await emit([`tx${change.txid}`])
             } else {
               live = new Map([...live].slice(0, change.kept))
               for (const txid of [...untouched]) if (!live.has(txid)) untouched.delete(txid)
               await table.clear()
-              await tell(live.keys())
+              await emit(live.keys())
             }
           }
           turn += 1
@@ -272,13 +272,13 @@ test('a search does not tell a transaction again that has moved below the newest
     outgoing(`tx${index}`, { date: 1000 + index, ...(rent(index) ? { memos } : {}) })
   )
   await table.applyReports(reports)
-  const told: string[] = []
+  const reported: string[] = []
   for await (const batch of streamTransactions(table, { searchString: 'rent', limit: 20, batchSize: 1 })) {
-    told.push(...batch.map(({ txid }) => txid))
-    if (told.length === 1) await table.applyReports([outgoing('tx900', { date: 5, memos })])
+    reported.push(...batch.map(({ txid }) => txid))
+    if (reported.length === 1) await table.applyReports([outgoing('tx900', { date: 5, memos })])
   }
   t.deepEqual(
-    told,
+    reported,
     Array.from({ length: 10 }, (_, index) => `tx${900 - 100 * index}`)
   )
 })
@@ -290,15 +290,15 @@ test('what a stream has read ahead is told as it is when its turn comes, or not 
   )
   await table.applyReports(reports)
   const stream = streamTransactions(table, { tokenId: 'usd1', firstBatchSize: 1, batchSize: 4 })
-  const told = async (): Promise<(readonly [string, string | undefined])[]> => {
+  const reported = async (): Promise<(readonly [string, string | undefined])[]> => {
     const { value = [] } = await stream.next()
     return (value ?? []).map(({ txid, metadata }) => [txid, metadata.name])
   }
-  t.deepEqual(await told(), [['a', undefined]])
+  t.deepEqual(await reported(), [['a', undefined]])
   await table.saveMetadata({ txid: 'b', tokenId: 'usd1' }, { name: 'Bob' })
   await table.clear()
   await table.applyReports(reports.filter(({ txid }) => txid !== 'c'))
-  t.deepEqual(await told(), [
+  t.deepEqual(await reported(), [
     ['b', 'Bob'],
     ['d', undefined]
   ])

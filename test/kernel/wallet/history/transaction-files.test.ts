@@ -429,8 +429,10 @@ test('an edit writes back what another version has put into a file in a form of 
     txid: 'a',
     internal: true,
     creationDate: 1_600_000_000,
-    currencies: { USD: { metadata: { name: 'dollar', mood: 'bad' } } },
-    tokens: { '': { metadata: { mood: 'good', bizId: 'x7' }, nativeAmount: '5', assetAction: { a: 1 } } },
+    currencies: { USD: { metadata: { name: 'dollar', behaviour: 'bad' } } },
+    tokens: {
+      '': { metadata: { behaviour: 'good', bizId: 'x7' }, nativeAmount: '5', assetAction: { a: 1 } }
+    },
     payees: [{ address: 'dest', amount: '700', currency: 'TOY', extra: 1 }, { toName: 'x' }],
     swap: { plugin: {}, orderId: 5 },
     feeRateRequested: 'turbo',

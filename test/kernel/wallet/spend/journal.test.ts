@@ -130,11 +130,11 @@ test('an entry that cannot be read is told, kept, and hides no other', async t =
   texts.set('spend/y', '{')
   const size = texts.size
   const again = new SpendJournal(store)
-  const told: unknown[] = []
-  t.deepEqual(idsOf(again.list(error => told.push(error))), ['good'])
-  t.is(told.length, broken.length + 1)
-  t.deepEqual(idsOf(again.sent(error => told.push(error))), ['sent'])
-  t.is(told.length, 2 * broken.length + 1)
+  const reported: unknown[] = []
+  t.deepEqual(idsOf(again.list(error => reported.push(error))), ['good'])
+  t.is(reported.length, broken.length + 1)
+  t.deepEqual(idsOf(again.sent(error => reported.push(error))), ['sent'])
+  t.is(reported.length, 2 * broken.length + 1)
   t.is(texts.size, size)
   await again.remove('good')
   t.false(again.isEmpty)

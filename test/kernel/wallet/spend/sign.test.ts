@@ -4,7 +4,7 @@ import { questionOf } from '../../../../kernel/wallet/spend/sign.ts'
 import { toyTransaction } from '../../../helpers/toy-currency.ts'
 
 test('a policy is told the size of an amount, whether it leaves the wallet or comes in', t => {
-  for (const [amount, told] of [
+  for (const [amount, reported] of [
     ['-7', '7'],
     ['7', '7'],
     ['0', '0']
@@ -14,6 +14,6 @@ test('a policy is told the size of an amount, whether it leaves the wallet or co
       currencyCode: 'TOY',
       walletId: 'wallet'
     }
-    t.is(questionOf('spend', { tx } as unknown as Parameters<typeof questionOf>[1]).nativeAmount, told)
+    t.is(questionOf('spend', { tx } as unknown as Parameters<typeof questionOf>[1]).nativeAmount, reported)
   }
 })

@@ -110,7 +110,7 @@ test('a signed transaction with a field of another kind is refused, and the fiel
 
 test('the currency sees the transaction and whom it is said to pay, and what it refuses is not read', async t => {
   const seen: unknown[] = []
-  await read(full, (...told) => void seen.push(told))
+  await read(full, (...reported) => void seen.push(reported))
   const [[tx, targets] = []] = seen as { txid: string }[][]
   t.is(tx?.txid, 'txid')
   t.like(targets, [{ publicAddress: 'shop', nativeAmount: '5' }, { publicAddress: 'tip' }])

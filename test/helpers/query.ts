@@ -8,7 +8,7 @@ export interface Reply {
 }
 
 /** One request to this machine, whose path goes out as it is written. */
-export const ask = (
+export const query = (
   { port }: { readonly port: number },
   path: string,
   { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {}

@@ -14,10 +14,10 @@ import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 export const PASSWORD = 'correct horse battery'
 
 /** A device in a fake world of its own, and what drives it. */
-export interface ActorStage {
+export interface ActionStage {
   readonly world: FakeWorld
   readonly kernel: Kernel
-  readonly act: KernelActionHandler
+  readonly runAction: KernelActionHandler
   /** The time of the drafts alone. */
   readonly clock: FakeClock
   /** The newest of what observers heard of each provider, by round and provider. */
@@ -25,14 +25,14 @@ export interface ActorStage {
   /** A wallet of the account that is logged in. */
   wallet(walletId: string): CurrencyWallet
   /** Another actor for the same kernel. */
-  anotherActor(): KernelActionHandler
+  anotherHandler(): KernelActionHandler
 }
 
 /** Opens a device with Bitcoin, Litecoin, one source of rates and these plugins. */
 export const openStage = async (
   t: ExecutionContext,
   plugins: readonly Plugin[] = []
-): Promise<ActorStage> => {
+): Promise<ActionStage> => {
   // What a kernel waits for keeps no process alive, such as the next try after the network was away.
   const alive = setInterval(() => {}, 1000)
   t.teardown(() => clearInterval(alive))
@@ -50,43 +50,47 @@ export const openStage = async (
   })
   const clock = makeFakeClock()
   const makeOne = (): KernelActionHandler => {
-    const act = makeActionHandler({
+    const runAction = makeActionHandler({
       context: kernel.context,
       io: { ...makeNodeIo(), clock },
       world: makeFakeWorldControl(makeChainControl(world))
     })
-    t.teardown(() => act.close())
-    return act
+    t.teardown(() => runAction.close())
+    return runAction
   }
-  const act = makeOne()
+  const runAction = makeOne()
   t.teardown(async () => {
     await kernel.close()
     await world.close()
   })
   return {
-    ...{ world, kernel, act, clock, quotes },
+    ...{ world, kernel, runAction, clock, quotes },
     wallet(walletId) {
       const [account] = kernel.context.accounts
       if (account === undefined) throw new Error('Nobody is logged in')
       return account.wallet(walletId)
     },
-    anotherActor: makeOne
+    anotherHandler: makeOne
   }
 }
 
 /** An account with 0.05 BTC, made by actions alone. */
 export const makeRich = async ({
-  act,
+  runAction,
   wallet
-}: ActorStage): Promise<{ accountId: string; walletId: string }> => {
-  const { accountId } = await act('account.create', { username: 'alice', password: PASSWORD, pin: '1234' })
-  const { walletId } = await act('wallet.create', {
+}: ActionStage): Promise<{ accountId: string; walletId: string }> => {
+  const { accountId } = await runAction('account.create', {
+    username: 'alice',
+    password: PASSWORD,
+    pin: '1234'
+  })
+  const { walletId } = await runAction('wallet.create', {
     accountId,
     walletType: 'wallet:bitcoin',
     name: 'Savings'
   })
-  await act('world.fund', { walletId, nativeAmount: '5000000' })
-  await act('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await runAction('world.fund', { walletId, nativeAmount: '5000000' })
+  await runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
   await waitFor(() => wallet(walletId).balanceDetailsOf(null).spendable === '5000000')
   // An engine that is paused at once may not have told of it yet.
   await waitFor(async () => (await wallet(walletId).getTransactions()).length === 1)

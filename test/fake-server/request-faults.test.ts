@@ -2,33 +2,33 @@ import test from 'ava'
 import { envelope, type Middleware } from '../../fake-server/base/replies.ts'
 import {
   answerInstead,
+  type FaultPort,
   loseReplies,
   loseRequests,
-  makeChance,
+  makeRandom,
   repeatRequests,
   shuffleReplies,
-  slowDown,
-  type TroublePort
-} from '../../fake-server/trouble.ts'
+  slowDown
+} from '../../fake-server/request-faults.ts'
 import { boxOf, makeServerBench, ROOT, rootData, type ServerBench } from '../helpers/fake-login.ts'
 
 const KEY = 'ab'.repeat(20)
 
 interface FaultyBench extends ServerBench {
-  readonly port: TroublePort
+  readonly port: FaultPort
   keysOf(): number
-  addKey(count: number): ReturnType<ServerBench['ask']>
+  addKey(count: number): ReturnType<ServerBench['query']>
 }
 
 const makeTroubled = async (seed = 1): Promise<FaultyBench> => {
   const bench = makeServerBench()
-  await bench.ask('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
+  await bench.query('POST', '/login/create', { data: { ...rootData(), newSyncKeys: [KEY] } })
   return {
     ...bench,
-    port: { clock: bench.clock, chance: makeChance(seed) },
+    port: { clock: bench.clock, random: makeRandom(seed) },
     keysOf: () => bench.server.db.login(ROOT.loginId)?.keyBoxes.length ?? 0,
     addKey: count =>
-      bench.ask('POST', '/login/keys', { ...ROOT, data: { keyBoxes: [boxOf(count)], newSyncKeys: [] } })
+      bench.query('POST', '/login/keys', { ...ROOT, data: { keyBoxes: [boxOf(count)], newSyncKeys: [] } })
   }
 }
 
@@ -48,30 +48,30 @@ test('a lost request changes nothing, a lost reply comes after the change', asyn
 })
 
 test('a repeated request acts twice, and the first reply comes back', async t => {
-  const { server, port, ask, keysOf, addKey } = await makeTroubled()
+  const { server, port, query, keysOf, addKey } = await makeTroubled()
   server.use(repeatRequests(port))
   t.is((await addKey(1)).code, 0)
   t.is(keysOf(), 2)
-  t.is((await ask('PUT', '/lobby/abc', { data: { publicKey: 'AA==' } })).code, 0)
+  t.is((await query('PUT', '/lobby/abc', { data: { publicKey: 'AA==' } })).code, 0)
 })
 
 test('a fault affects only the method, the path and the number of requests it is meant for', async t => {
-  const { server, port, ask, addKey } = await makeTroubled()
+  const { server, port, query, addKey } = await makeTroubled()
   server.use(loseRequests(port, { method: 'POST', path: /\/login\/keys$/g, count: 2 }))
   await t.throwsAsync(addKey(1), LOST)
-  t.is((await ask('POST', '/login', ROOT)).code, 0)
-  t.is((await ask('GET', '/login/keys')).status, 405)
+  t.is((await query('POST', '/login', ROOT)).code, 0)
+  t.is((await query('GET', '/login/keys')).status, 405)
   await t.throwsAsync(addKey(1), LOST)
   t.is((await addKey(1)).code, 0)
 })
 
 test('a rate is a share by chance, the same for the same seed', async t => {
   const runOf = async (seed: number): Promise<string> => {
-    const { server, port, ask } = await makeTroubled(seed)
+    const { server, port, query } = await makeTroubled(seed)
     server.use(loseRequests(port, { rate: 0.25 }))
     const outcomes: string[] = []
     for (let count = 0; count < 400; count += 1) {
-      const reply = ask('GET', '/v1/edgeServers')
+      const reply = query('GET', '/v1/edgeServers')
       outcomes.push(
         await reply.then(
           () => '.',
@@ -86,9 +86,9 @@ test('a rate is a share by chance, the same for the same seed', async t => {
   t.true(share > 60 && share < 140, `${share} of 400`)
   t.is(await runOf(7), first)
   t.not(await runOf(8), first)
-  const { server, port, ask } = await makeTroubled()
+  const { server, port, query } = await makeTroubled()
   server.use(loseRequests(port, { rate: 0 }))
-  t.is((await ask('GET', '/v1/edgeServers')).status, 200)
+  t.is((await query('GET', '/v1/edgeServers')).status, 200)
 })
 
 test('a slow network answers within its range, after the server acted', async t => {
@@ -129,12 +129,12 @@ test('held replies arrive in another order, all of them, and the last ones after
 })
 
 test('somebody else can answer, with any status and code', async t => {
-  const { server, port, ask, addKey, keysOf } = await makeTroubled()
+  const { server, port, query, addKey, keysOf } = await makeTroubled()
   server.use(answerInstead(port, envelope('obsolete'), { count: 1 }))
   const obsolete = await addKey(1)
   t.deepEqual([obsolete.status, obsolete.code, keysOf()], [410, 1000, 0])
   server.use(answerInstead(port, { status: 502, headers: {}, body: '"no"' }, { path: /edgeServers/ }))
-  t.is((await ask('GET', '/v1/edgeServers')).status, 502)
+  t.is((await query('GET', '/v1/edgeServers')).status, 502)
   t.is((await addKey(1)).code, 0)
 })
 
