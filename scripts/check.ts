@@ -3,13 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { bundleBudgets, checkBundles } from './check-bundle.ts'
+import { checkGrain } from './check-grain.ts'
 import { checkJson } from './check-json.ts'
 import { checkKeys } from './check-keys.ts'
 import { checkLayers } from './check-layers.ts'
 import { checkLinks } from './check-links.ts'
 import { checkPackage } from './check-package.ts'
 import { checkSpreads } from './check-spreads.ts'
-import { generatedPages, specCoverage, stalePages } from './docs.ts'
+import { generatedPages, sourceFolders, specCoverage, stalePages } from './docs.ts'
 import { topFolders } from './layer-table.ts'
 import { gitFiles, readTree } from './project-files.ts'
 
@@ -59,6 +60,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['kernel types without Node or a browser', byTool(tsc, '-p', 'tsconfig.kernel.json')],
   ['lint and format', byTool('@biomejs/biome/bin/biome', 'check', '--error-on-warnings')],
   ['layers', layersProblems],
+  ['grain', () => checkGrain(readTree(root, sourceFolders, /\.tsx?$/))],
   ['json of others is bounded', () => checkJson(readTree(root, topFolders, /\.tsx?$/))],
   ['keys pass the gate', () => checkKeys(readTree(root, topFolders, /\.tsx?$/))],
   ['spreads add groups of fields', () => checkSpreads(readTree(root, topFolders, /\.tsx?$/))],

@@ -7,7 +7,15 @@ import { readTree } from './project-files.ts'
 import { withStructure } from './structure.ts'
 import { testTitlesOf } from './test-titles.ts'
 
-const sourceFolders = ['kernel', 'plugins', 'platform', 'cli', 'devtools', 'fake-server']
+/** The folders of the sources that ship. */
+export const sourceFolders: readonly string[] = [
+  'kernel',
+  'plugins',
+  'platform',
+  'cli',
+  'devtools',
+  'fake-server'
+]
 
 /** Every page that is made from sources, by path; `npm run docs` writes them and the checks compare them. */
 export const generatedPages = (root: string): ReadonlyMap<string, string> =>

@@ -81,7 +81,7 @@ export const layers: readonly (readonly Room[])[] = [
     kernel('kernel/swap')
   ],
   [kernel('kernel/account')],
-  [kernel('kernel/context'), kernel('kernel/config')],
+  [kernel('kernel/context')],
   [kernel('kernel/kernel'), kernel('kernel/observer-api'), kernel('kernel/plugin-api')],
   [kernel('kernel/index')],
   [plugin(STORAGE_ERROR), plugin(PAGE_LOCK), plugin(RATE_KIT), plugin(SWAP_KIT)],

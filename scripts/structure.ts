@@ -82,7 +82,8 @@ const usersOf = (files: FileTexts): ReadonlyMap<string, ReadonlySet<string>> => 
   return users
 }
 
-const codeLines = (text: string): number =>
+/** Counts the lines of a source that hold code: no blank ones, no comments (pure). */
+export const codeLines = (text: string): number =>
   text
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .split('\n')

@@ -7,10 +7,10 @@ import {
   openPersistentWorld
 } from '../../fake-server/fake-world.ts'
 import { isWalletError, WalletError } from '../../kernel/base/errors.ts'
-import { checkServerAddress } from '../../kernel/config.ts'
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
 import type { Disk } from '../../kernel/io/disk.ts'
 import type { Io } from '../../kernel/io/io.ts'
+import { checkServerAddress } from '../../kernel/kernel.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'
 import { boxOf, id, ROOT, requesterOf, rootData } from '../helpers/fake-login.ts'

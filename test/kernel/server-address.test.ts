@@ -1,5 +1,5 @@
 import test from 'ava'
-import { checkServerAddress } from '../../kernel/config.ts'
+import { checkServerAddress } from '../../kernel/kernel.ts'
 
 test('servers of this product and of this machine are accepted with any port and path', t => {
   const good = [

@@ -10,8 +10,13 @@ import { SyncPanel } from '../panels/sync-panel.tsx'
 import { BrokenNotice, ErrorBoundary, SafePart } from '../parts/error-boundary.tsx'
 import { ReviewDialog } from '../parts/review-dialog.tsx'
 import { type KeyCommand, useKeys } from '../state/keyboard.ts'
-import { type PanelLocation, type PanelName, panelTitles, usePanelLocation } from '../state/location.ts'
-import { openedJson } from '../state/opened-json.ts'
+import {
+  openedJson,
+  type PanelLocation,
+  type PanelName,
+  panelTitles,
+  usePanelLocation
+} from '../state/location.ts'
 import { usePanelActions } from '../state/panel-actions.ts'
 import { clientNumber, PanelContext, usePanel } from '../state/panel-state.ts'
 import { type Theme, usePreferences } from '../state/preferences.ts'

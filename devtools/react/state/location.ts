@@ -1,4 +1,7 @@
 import { useCallback, useEffect, useState } from 'react'
+import type { DevtoolsClient } from '../../core/client/client.ts'
+import type { JournalEvent } from '../../core/model/facts.ts'
+import type { View } from '../../core/model/slices.ts'
 import { page } from './dom.ts'
 
 /** The panels, in the order of their tabs. */
@@ -103,4 +106,34 @@ export const placeAfter = (location: PanelLocation, place: Partial<PanelLocation
   const id = 'panel' in place ? place.id : (place.id ?? location.id)
   const filter = place.filter ?? (isSame ? location.filter : '')
   return id === undefined ? { panel, filter } : { panel, id, filter }
+}
+
+/** Returns the open row as JSON for the clipboard; empty if no row is open. */
+export const openedJson = (
+  { view, events }: Pick<DevtoolsClient, 'events' | 'view'>,
+  { panel, id }: PanelLocation
+): string => {
+  const found = id === undefined ? undefined : finders[panel](view.getSnapshot(), events.getSnapshot(), id)
+  return found === undefined ? '' : JSON.stringify(found, undefined, 2)
+}
+
+type Find = (view: View, events: readonly JournalEvent[], id: string) => unknown
+
+const eventOf: Find = (_, events, id) => events.find(({ seq }) => String(seq) === id)
+
+const finders: Readonly<Record<PanelName, Find>> = {
+  engines: (view, _, id) => {
+    const [engine, wallet] = [view.engines.get(id), view.wallets.get(id)]
+    return engine === undefined ? undefined : { engine, wallet }
+  },
+  // The place of a quote is its id, that of a round leads to all of its quotes.
+  quotes: (view, _, id) => {
+    const quotes = [...view.quotes.values()].filter(({ roundId }) => roundId === id)
+    return view.quotes.get(id) ?? (quotes.length === 0 ? undefined : quotes)
+  },
+  rates: (view, _, id) => view.routes.get(id),
+  sync: (view, _, id) => view.repos.get(id),
+  hooks: eventOf,
+  plugins: (view, _, id) => view.plugins.get(id),
+  logs: eventOf
 }

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
-import type { HostChannel } from '../../../devtools/server/host-channel.ts'
 import { readPanelFiles } from '../../../devtools/server/panel-files.ts'
+import type { HostChannel } from '../../../devtools/server/serve-devtools.ts'
 import { type DevtoolsServer, serveDevtools } from '../../../devtools/server/serve-devtools.ts'
 import { makeStage, type Stage } from '../../helpers/devtools-stage.ts'
 

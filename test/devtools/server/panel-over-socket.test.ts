@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import type { HostChannel } from '../../../devtools/server/host-channel.ts'
+import type { HostChannel } from '../../../devtools/server/serve-devtools.ts'
 import { serveDevtools } from '../../../devtools/server/serve-devtools.ts'
 import { waitFor } from '../../helpers/device.ts'
 import { engine, makeStage, type Stage } from '../../helpers/devtools-stage.ts'

@@ -8,12 +8,14 @@ import test from 'ava'
 import { WebSocket } from 'ws'
 import type { ClientMessage } from '../../../devtools/core/protocol/protocol.ts'
 import { SOCKET_PROTOCOL, tokenProtocolOf } from '../../../devtools/core/protocol/server-paths.ts'
-import { CUT_BYTES, type HostChannel, SLOW_BYTES } from '../../../devtools/server/host-channel.ts'
 import { type PanelFiles, readPanelFiles } from '../../../devtools/server/panel-files.ts'
 import {
+  CUT_BYTES,
   type DevtoolsServer,
+  type HostChannel,
   MAX_CLIENTS,
   MAX_MESSAGE,
+  SLOW_BYTES,
   serveDevtools
 } from '../../../devtools/server/serve-devtools.ts'
 import { query, type Reply } from '../../helpers/query.ts'

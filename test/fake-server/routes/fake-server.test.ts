@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { STATUS } from '../../../fake-server/base/replies.ts'
 import { allRoutes } from '../../../fake-server/routes/table.ts'
 import { fakeFetch } from '../../../fake-server/world/io.ts'
-import { checkServerAddress } from '../../../kernel/config.ts'
+import { checkServerAddress } from '../../../kernel/kernel.ts'
 import { boxOf, id, makeServerBench, ROOT, rootData, stateOf } from '../../helpers/fake-login.ts'
 
 test('the routes are those of the specification and the rest of the deployed ones, with their methods [7.32]', async t => {

@@ -5,7 +5,7 @@ import { base58Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import { normalizeUsername, passwordAuthOf, passwordKeyOf, pin2AuthOf, pin2IdOf, recovery2AuthOf, recovery2IdOf, userIdOf } from '../../../kernel/login/derive.ts'
 import { checkPasswordRules } from '../../../kernel/login/methods/password.ts'
 import { infoKeyOf, openBitidInfo, openLegacyRepoInfo } from '../../../kernel/login/tree.ts'
-import { checkServerAddress } from '../../../kernel/config.ts'
+import { checkServerAddress } from '../../../kernel/kernel.ts'
 import { base64, bytes, eachVector, type GroupCheck, io } from './check.ts'
 
 export const checkUsernameNormalize: GroupCheck = eachVector((t, { id, inputs, outputs }) => {

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { panelNames } from '../../../../devtools/react/state/location.ts'
-import { openedJson } from '../../../../devtools/react/state/opened-json.ts'
+import { openedJson, panelNames } from '../../../../devtools/react/state/location.ts'
 import { busyEvents, busyView, SAVINGS } from '../busy-sample.ts'
 import { makeSampleClient } from '../sample-client.ts'
 
