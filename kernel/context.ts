@@ -327,7 +327,7 @@ export class Context implements Readable<readonly LocalUser[]> {
       isNew: loginMethod === 'create',
       paused: this.#pause,
       rates: this.rates,
-      closed: () => void this.#accounts.delete(id)
+      onClosed: () => void this.#accounts.delete(id)
     })
     const entry: OpenAccount = { opening, shared: undefined }
     this.#accounts.set(id, entry)

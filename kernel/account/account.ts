@@ -4,6 +4,7 @@ import { WalletError } from '../base/errors.ts'
 import { allSettledOrThrow } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
+import type { Poller } from '../base/poller.ts'
 import type { Scheduler } from '../base/scheduler.ts'
 import { base58Of, utf8Of } from '../crypto/encoding.ts'
 import { requestKeys } from '../keys/key-gate.ts'
@@ -11,12 +12,13 @@ import { fetchLobby, type Lobby } from '../login/lobby.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateService } from '../rates/service.ts'
-import type { OrderIds } from '../swap/approval.ts'
+import { storeBelow } from '../repo/store/bulk.ts'
+import { OrderIds } from '../swap/approval.ts'
 import type { SwapQuote } from '../swap/quote.ts'
 import type { SwapOptions, SwapRequest } from '../swap/request.ts'
 import type { QuoteRound } from '../swap/round.ts'
 import { SwapService } from '../swap/service.ts'
-import type { ActivationAsset, EngineStore } from '../types/engine.ts'
+import type { ActivationAsset } from '../types/engine.ts'
 import type { WalletKeys, WalletStatesChange } from '../types/keys.ts'
 import type { AccountSnapshot, LoginSnapshot } from '../types/snapshots.ts'
 import type { EventQueue } from '../wallet/events.ts'
@@ -28,53 +30,41 @@ import {
   activateWallet,
   getActivationAssets
 } from './activation.ts'
-import {
-  createWallet,
-  createWallets,
-  type NewWallet,
-  type NewWalletOfType,
-  type WalletMakers
-} from './create-wallets.ts'
+import { type NewWallet, type NewWalletOfType, WalletCreator } from './create-wallets.ts'
 import { Credentials } from './credentials.ts'
 import type { CurrencyConfig } from './currency-config.ts'
-import type { DataStore } from './data-store.ts'
-import { KeptFiles, type KeptFilesParts } from './kept-files.ts'
-import type { UnfinishedWallets } from './new-wallet-files.ts'
-import { OpenWallets, type OpenWalletsParts, type WalletResult } from './open-wallets.ts'
+import { DataStore } from './data-store.ts'
+import { KeptFiles } from './kept-files.ts'
+import { OpenWallets, type UnfinishedWallets, type WalletOpener, type WalletResult } from './open-wallets.ts'
 import { ownAddressesIn } from './own-addresses.ts'
-import type { RepoStatus } from './repos.ts'
+import type { AccountRepos, OpenRepos, RepoStatus } from './repos.ts'
 import type { AccountSettings, SwapConfig } from './settings.ts'
 import { WalletSplitter } from './split-wallet.ts'
 import { TwoFactor } from './two-factor.ts'
 import { WalletKeyViews } from './wallet-keys.ts'
 import type { WalletBook, WalletListing } from './wallet-list.ts'
 
-/** The parts of an account; `openAccount` puts them together. */
-export interface AccountParts {
+/** What an account is made of; `openAccount` puts it together. */
+export interface AccountOptions {
   readonly services: Services
   readonly login: Login
+  /** Refreshes the login while the account is not paused. */
+  readonly refresh: Poller
   readonly scheduler: Scheduler
   readonly events: EventQueue
+  /** All repos that are open. */
+  readonly repos: OpenRepos
+  readonly accountRepos: AccountRepos
   readonly book: WalletBook
   readonly settings: AccountSettings
-  /** Makes the data store of one login. */
-  makeDataStore(): DataStore
+  /** Settings of wallets whose creation was interrupted on this device. */
+  readonly unfinished: UnfinishedWallets
+  readonly opener: WalletOpener
   readonly pause: PauseSwitch
-  /** The splits on this device that were not finished. */
-  readonly unfinishedSplits: EngineStore
-  readonly orderIds: OrderIds
-  readonly repos: KeptFilesParts['repos']
-  /** The initial settings of wallets whose creation was interrupted on this device. */
-  readonly unfinishedWallets: UnfinishedWallets
   /** Takes the rates that the wallets of the account need. */
   readonly rates: Pick<RateService, 'addHintSource'>
-  readonly openWallet: OpenWalletsParts['open']
-  /** Lists each open repo with its sync state. */
-  listRepos(): RepoStatus[]
-  /** Exchanges the files of the account itself. */
-  syncRepos(): Promise<void>
-  /** Closes the repos and lets the context forget the account. */
-  closed(): Promise<void>
+  /** Called when everything is closed. */
+  onClosed(): void
 }
 
 /**
@@ -82,25 +72,31 @@ export interface AccountParts {
  * would overwrite each other. It closes with the last login.
  */
 export class SharedAccount {
-  readonly parts: AccountParts
+  readonly options: AccountOptions
   /** Tells accounts apart: the id of the root login, or a hash of it where that is hidden. */
   readonly id: string
   readonly wallets: OpenWallets
-  readonly makers: WalletMakers
+  readonly creator: WalletCreator
   readonly splitter: WalletSplitter
+  /** Of the swaps of every login. */
+  readonly orderIds: OrderIds
   readonly state: Observable<AccountSnapshot>
   readonly #accounts = new Set<Account>()
   readonly #credentials: Credentials
   readonly #unsubscribes: readonly (() => void)[]
   #closing: Promise<void> | undefined
 
-  constructor(parts: AccountParts) {
-    const { services, login, book } = parts
-    this.parts = parts
+  constructor(options: AccountOptions) {
+    const { services, login, book, opener, unfinished, pause } = options
+    const { local } = options.accountRepos.own.repo
+    this.options = options
     this.id = accountIdOf(services, login)
-    this.wallets = new OpenWallets({ services, find: id => book.get(id), open: parts.openWallet })
-    this.makers = { services, login, book, wallets: this.wallets, unfinished: parts.unfinishedWallets }
-    this.splitter = new WalletSplitter({ ...this.makers, unfinishedSplits: parts.unfinishedSplits })
+    this.wallets = new OpenWallets({ services, book, opener })
+    const account = { services, login, book, wallets: this.wallets }
+    this.creator = new WalletCreator({ ...account, unfinished })
+    const { creator } = this
+    this.splitter = new WalletSplitter({ ...account, creator, unfinished: storeBelow(local, 'split/') })
+    this.orderIds = new OrderIds(storeBelow(local, 'order/'), services.io.clock)
     this.#credentials = new Credentials({ services, login, check: () => {}, logout: () => this.close() })
     this.state = new Observable<AccountSnapshot>(
       {
@@ -110,18 +106,24 @@ export class SharedAccount {
         isLoggedIn: true,
         loginMethods: loginMethodsOf(this.#credentials, login),
         ...book.getSnapshot(),
-        isPaused: parts.pause.getSnapshot().isSet
+        isPaused: pause.getSnapshot().isSet
       },
       snapshot => services.hooks.accountChanged.call(snapshot),
       error => services.report('account', error)
     )
     this.#unsubscribes = [
-      parts.rates.addHintSource(() => this.wallets.ratePairs()),
+      options.rates.addHintSource(() => this.wallets.ratePairs()),
       login.subscribe(() => this.#onLogin()),
+      // Another device may add a repo while this one is logged in.
+      login.subscribe(() => services.inBackground('account', this.#openNewRepos())),
       book.subscribe(() => this.state.update(book.getSnapshot())),
-      parts.pause.subscribe(() => this.state.update({ isPaused: parts.pause.getSnapshot().isSet }))
+      pause.subscribe(() => {
+        this.state.update({ isPaused: pause.getSnapshot().isSet })
+        this.#refreshUnlessPaused()
+      })
     ]
     services.hooks.accountChanged.call(this.state.getSnapshot())
+    this.#refreshUnlessPaused()
   }
 
   /** Those that are logged in. */
@@ -161,7 +163,7 @@ export class SharedAccount {
   async #close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribes) unsubscribe()
     this.state.update({ isLoggedIn: false })
-    const { scheduler, events, login, book, settings, pause } = this.parts
+    const { scheduler, events, login, book, settings, pause, refresh, repos } = this.options
     pause.close()
     const ending = settings.close()
     await this.wallets.close()
@@ -170,11 +172,24 @@ export class SharedAccount {
     scheduler.close()
     await book.close()
     login.close()
-    await this.parts.closed()
+    await refresh.stop()
+    await repos.close()
+    this.options.onClosed()
+  }
+
+  async #openNewRepos(): Promise<void> {
+    const { accountRepos, book } = this.options
+    await book.addRepos(await accountRepos.openNew())
+  }
+
+  #refreshUnlessPaused(): void {
+    const { pause, refresh, services } = this.options
+    if (pause.getSnapshot().isPaused) services.inBackground('login', refresh.stop())
+    else if (this.isOpen) refresh.start()
   }
 
   #onLogin(): void {
-    const { login } = this.parts
+    const { login } = this.options
     const { username, loginMethods } = this.state.getSnapshot()
     if (login.username !== undefined && login.username !== username)
       this.state.update({ username: login.username })
@@ -204,7 +219,7 @@ export class Account implements Readable<AccountSnapshot> {
   /** The method by which this login was made. */
   readonly loginMethod: LoginSnapshot['method']
   readonly #shared: SharedAccount
-  readonly #parts: AccountParts
+  readonly #options: AccountOptions
   readonly #state: Observable<AccountSnapshot>
   readonly #wallets: OpenWallets
   readonly #swaps: SwapService
@@ -212,23 +227,24 @@ export class Account implements Readable<AccountSnapshot> {
   #loggingOut: Promise<void> | undefined
 
   constructor(shared: SharedAccount, loginMethod: LoginSnapshot['method']) {
-    const { parts, wallets } = shared
-    const { services, login, book } = parts
+    const { options, wallets } = shared
+    const { services, login, book, accountRepos } = options
+    const { repo, hashOf } = accountRepos.own
     const check = (): void => this.#check()
     this.id = shared.id
     this.loginMethod = loginMethod
     this.#shared = shared
-    this.#parts = parts
+    this.#options = options
     this.#wallets = wallets
     this.credentials = new Credentials({ services, login, check, logout: () => shared.logOutAll() })
     this.twoFactor = new TwoFactor({ services, login, check })
-    this.dataStore = parts.makeDataStore()
-    this.keptFiles = new KeptFiles({ services, repos: parts.repos, check })
+    this.dataStore = new DataStore({ services, repo, hashOf })
+    this.keptFiles = new KeptFiles({ services, repos: options.repos, check })
     this.walletKeys = new WalletKeyViews({ services, book, check })
     this.#swaps = new SwapService({
       services,
-      settings: parts.settings,
-      orderIds: parts.orderIds,
+      settings: options.settings,
+      orderIds: shared.orderIds,
       findOwn: (pluginId, addresses) =>
         ownAddressesIn(
           services,
@@ -264,19 +280,19 @@ export class Account implements Readable<AccountSnapshot> {
 
   /** True if this device holds only the login of its app, and not the root's key (specification §6). */
   get isEdgeLogin(): boolean {
-    return this.#parts.login.isEdgeLogin
+    return this.#options.login.isEdgeLogin
   }
 
   /** True if the account has no username yet. */
   get isLight(): boolean {
-    return this.#parts.login.username === undefined
+    return this.#options.login.username === undefined
   }
 
   /** Base58. @throws HIDDEN_KEYS (specification §6) */
   get rootLoginId(): string {
     this.#check()
-    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
-    return this.#parts.login.rootLoginId
+    if (this.#options.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    return this.#options.login.rootLoginId
   }
 
   /**
@@ -284,7 +300,7 @@ export class Account implements Readable<AccountSnapshot> {
    * are no wallets, such as account repos; `isWallet` tells them apart.
    */
   listWallets(): readonly WalletListing[] {
-    return this.#parts.book.list()
+    return this.#options.book.list()
   }
 
   /**
@@ -296,7 +312,7 @@ export class Account implements Readable<AccountSnapshot> {
   async changeWalletStates(changes: Readonly<Record<string, WalletStatesChange>>): Promise<void> {
     this.#check()
     requireObject('changes', changes)
-    await this.#parts.book.changeStates(changes)
+    await this.#options.book.changeStates(changes)
   }
 
   /**
@@ -354,14 +370,14 @@ export class Account implements Readable<AccountSnapshot> {
    */
   async createWallet(type: string, keys?: WalletKeys): Promise<string> {
     this.#check()
-    return createWallet(this.#shared.makers, { type, ...compact({ keys }) })
+    return this.#shared.creator.addKeys({ type, ...compact({ keys }) })
   }
 
   /** Makes many wallets with one request; one result each, in order, and the failure of one harms no other. */
   async createCurrencyWallets(wallets: readonly NewWalletOfType[]): Promise<WalletResult[]> {
     this.#check()
     requireObjects('wallets', wallets)
-    return createWallets(this.#shared.makers, wallets)
+    return this.#shared.creator.createMany(wallets)
   }
 
   /** The types that a wallet can be split into and that are not in use. @throws WALLET_ID_INVALID, PLUGIN_FOR_TYPE */
@@ -387,23 +403,23 @@ export class Account implements Readable<AccountSnapshot> {
   currencyConfig(pluginId: string): CurrencyConfig {
     this.#check()
     requireTexts({ pluginId })
-    return this.#parts.settings.currencyConfig(pluginId)
+    return this.#options.settings.currencyConfig(pluginId)
   }
 
   /** The settings of a swap plugin. @throws PLUGINS_MISSING unless it is there */
   swapConfig(pluginId: string): SwapConfig {
     this.#check()
     requireTexts({ pluginId })
-    return this.#parts.settings.swapConfig(pluginId)
+    return this.#options.settings.swapConfig(pluginId)
   }
 
   /** The text that `loginWithKey` takes on this device. A secret. @throws HIDDEN_KEYS, what a policy objects */
   async getLoginKey(): Promise<string> {
     this.#check()
-    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
-    await requestKeys(this.#parts.services, { use: 'login key' })
+    if (this.#options.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    await requestKeys(this.#options.services, { use: 'login key' })
     this.#check()
-    return this.#parts.login.rootLoginKeyBase58()
+    return this.#options.login.rootLoginKeyBase58()
   }
 
   /**
@@ -415,23 +431,23 @@ export class Account implements Readable<AccountSnapshot> {
   async fetchLobby(lobbyId: string): Promise<Lobby> {
     this.#check()
     requireTexts({ lobbyId })
-    const { services, login, scheduler } = this.#parts
+    const { services, login, scheduler } = this.#options
     return fetchLobby(services, { login, scheduler }, lobbyId)
   }
 
   /** Lists the sync state of the account and of each open wallet, and the traffic since they opened. */
   listRepos(): RepoStatus[] {
     this.#check()
-    return this.#parts.listRepos()
+    return this.#options.repos.list()
   }
 
   /** Refreshes the login and syncs the account and every open wallet. @throws the first failure, after all were tried */
   async sync(): Promise<void> {
     this.#check()
-    const { login, syncRepos } = this.#parts
+    const { login, accountRepos } = this.#options
     await allSettledOrThrow([
       login.refresh(),
-      syncRepos(),
+      ...accountRepos.all.map(repo => repo.sync()),
       ...this.#wallets.open.map(wallet => wallet.sync())
     ])
     this.#check()
@@ -445,7 +461,7 @@ export class Account implements Readable<AccountSnapshot> {
    */
   async changePaused(isPaused: boolean, options: PauseOptions = {}): Promise<void> {
     this.#check()
-    this.#parts.pause.change(isPaused, options)
+    this.#options.pause.change(isPaused, options)
     await this.#wallets.pauseSettled()
   }
 
@@ -453,14 +469,14 @@ export class Account implements Readable<AccountSnapshot> {
   async getActivationAssets(question: ActivationQuestion): Promise<readonly ActivationAsset[]> {
     this.#check()
     requireObject('question', question)
-    return getActivationAssets({ book: this.#parts.book, wallets: this.#wallets }, question)
+    return getActivationAssets({ book: this.#options.book, wallets: this.#wallets }, question)
   }
 
   /** Returns the cost of activating a wallet or its tokens, to approve or to close. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
   async activateWallet(request: ActivationRequest): Promise<ActivationQuote> {
     this.#check()
     requireObject('request', request)
-    return activateWallet({ book: this.#parts.book, wallets: this.#wallets }, request)
+    return activateWallet({ book: this.#options.book, wallets: this.#wallets }, request)
   }
 
   /**

@@ -46,8 +46,8 @@ export interface ActivationQuote {
   close(): void
 }
 
-/** The parts of the account that activations need. */
-export interface ActivationParts {
+/** The wallets of an account: all that it lists, and those that are open. */
+export interface AccountWallets {
   readonly book: WalletBook
   readonly wallets: OpenWallets
 }
@@ -58,12 +58,12 @@ export interface ActivationParts {
  * @throws WALLET_NOT_FOUND, NOT_SUPPORTED, BOGUS_DATA, ENGINE_FAILED
  */
 export const getActivationAssets = async (
-  parts: ActivationParts,
+  account: AccountWallets,
   { walletId, tokenIds }: ActivationQuestion
 ): Promise<readonly ActivationAsset[]> => {
-  const { wallet, engine } = await openForActivation(parts, walletId)
-  const request = { ...compact({ tokenIds }), wallets: walletFactsOf(parts.book) }
-  const assets = await engine.call('naming what can pay for the activation', async made => {
+  const { wallet, runtime } = await openForActivation(account, walletId)
+  const request = { ...compact({ tokenIds }), wallets: walletFactsOf(account.book) }
+  const assets = await runtime.engine.call('naming what can pay for the activation', async made => {
     if (made.getActivationAssets === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
     return readAssets(wallet.currencyInfo.pluginId, await made.getActivationAssets(request))
   })
@@ -76,18 +76,18 @@ export const getActivationAssets = async (
  * @throws WALLET_NOT_FOUND, NOT_SUPPORTED, BOGUS_DATA, ENGINE_FAILED, or what the engine objects
  */
 export const activateWallet = async (
-  parts: ActivationParts,
+  account: AccountWallets,
   { walletId, tokenIds, payment }: ActivationRequest
 ): Promise<ActivationQuote> => {
-  const { wallet, engine } = await openForActivation(parts, walletId)
-  const payer = payment === undefined ? wallet : (await openForActivation(parts, payment.walletId)).wallet
+  const { wallet, runtime } = await openForActivation(account, walletId)
+  const payer = payment === undefined ? wallet : (await openForActivation(account, payment.walletId)).wallet
   const tokenId = payment?.tokenId ?? null
   const request: EngineActivationRequest = compact({
     tokenIds,
     payment: payment === undefined ? undefined : { ...(await payerFacts(payer)), tokenId }
   })
   const { pluginId } = wallet.currencyInfo
-  const offer = await engine.call('saying what the activation costs', async made => {
+  const offer = await runtime.engine.call('saying what the activation costs', async made => {
     if (made.activateWallet === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
     return copyOffer(pluginId, await made.activateWallet(request))
   })
@@ -159,7 +159,7 @@ const pay = async (
 }
 
 const openForActivation = async (
-  { book, wallets }: ActivationParts,
+  { book, wallets }: AccountWallets,
   walletId: string
 ): Promise<OpenedWallet> => {
   if (book.find(walletId) === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })

@@ -11,8 +11,7 @@ import { copyPluginData } from '../wallet/engine/validate.ts'
 import { checkFiatCode, DEFAULT_FIAT } from '../wallet/settings.ts'
 import { callTools } from '../wallet/tools.ts'
 import type { CurrencyWallet } from '../wallet/wallet.ts'
-import type { NewWalletSettings, UnfinishedWallets } from './new-wallet-files.ts'
-import type { OpenWallets, WalletResult } from './open-wallets.ts'
+import type { NewWalletSettings, OpenWallets, UnfinishedWallets, WalletResult } from './open-wallets.ts'
 import { checkStatesChange, type WalletBook } from './wallet-list.ts'
 
 /** The options of a new wallet. */
@@ -31,8 +30,8 @@ export interface NewWalletOfType extends NewWallet {
   readonly type: string
 }
 
-/** The parts of the account that creating wallets needs. */
-export interface WalletMakers {
+/** The account that gets the wallets. */
+export interface WalletCreatorOptions {
   readonly services: Services
   readonly login: Login
   readonly book: WalletBook
@@ -40,54 +39,130 @@ export interface WalletMakers {
   readonly unfinished: UnfinishedWallets
 }
 
-/**
- * Makes many wallets with one request; one result each, in order, and the failure of one harms no other.
- *
- * From the request on the wallets exist, whatever happens: one that cannot be opened can be opened later. Their settings are
- * on this device before the request, and are written when they are next opened, if they cannot be written now. Keys that
- * the account has make no second wallet.
- */
-export const createWallets = async (
-  parts: WalletMakers,
-  requests: readonly NewWalletOfType[]
-): Promise<WalletResult[]> => {
-  const planning: Promise<Plan>[] = []
-  const pause = makeYielder(parts.services.io.clock)
-  for (const request of requests) {
-    planning.push(planWallet(parts.services, request))
-    await pause()
-  }
-  const plans = await Promise.all(planning)
-  findKnown(parts, plans)
-  await attachNew(parts, plans)
-  const made = plans.flatMap(plan => madeOf(plan) ?? [])
-  await keepStates(parts, made)
-  const opened = await parts.wallets.forEach(made, plan => openNew(parts, plan))
-  return plans.map(plan => {
-    const result = plan.error === undefined ? opened.shift() : undefined
-    return result ?? { ok: false, error: plan.error }
-  })
-}
+/** Creates the wallets of one account: keys first, safe on the server, then settings and files. */
+export class WalletCreator {
+  readonly #options: WalletCreatorOptions
 
-/**
- * Adds keys of any type, which need no plugin where they are given; nothing is opened (protocol §5.1).
- *
- * @returns the id; keys that the account has are brought back
- * @throws what makes no keys of the request, or keeps them from the server
- */
-export const createWallet = async (
-  parts: WalletMakers,
-  request: Pick<NewWalletOfType, 'type' | 'keys'>
-): Promise<string> => {
-  checkKeyType(request.type)
-  const info = await makeWalletKeys(parts.services, request.type, request)
-  const plan: Plan = { request, info, isKnown: false, error: undefined }
-  findKnown(parts, [plan])
-  await attachNew(parts, [plan])
-  const made = madeOf(plan)
-  if (made === undefined) throw plan.error
-  await keepStates(parts, [made])
-  return made.walletId
+  constructor(options: WalletCreatorOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Makes many wallets with one request; one result each, in order, and the failure of one harms no other.
+   *
+   * From the request on the wallets exist, whatever happens: one that cannot be opened can be opened later. Their settings are
+   * on this device before the request, and are written when they are next opened, if they cannot be written now. Keys that
+   * the account has make no second wallet.
+   */
+  async createMany(requests: readonly NewWalletOfType[]): Promise<WalletResult[]> {
+    const { services, wallets } = this.#options
+    const planning: Promise<Plan>[] = []
+    const pause = makeYielder(services.io.clock)
+    for (const request of requests) {
+      planning.push(planWallet(services, request))
+      await pause()
+    }
+    const plans = await Promise.all(planning)
+    this.#findKnown(plans)
+    await this.#attachNew(plans)
+    const made = plans.flatMap(plan => madeOf(plan) ?? [])
+    await this.#keepStates(made)
+    const opened = await wallets.forEach(made, plan => this.openNew(plan))
+    return plans.map(plan => {
+      const result = plan.error === undefined ? opened.shift() : undefined
+      return result ?? { ok: false, error: plan.error }
+    })
+  }
+
+  /**
+   * Adds keys of any type, which need no plugin where they are given; nothing is opened (protocol §5.1).
+   *
+   * @returns the id; keys that the account has are brought back
+   * @throws what makes no keys of the request, or keeps them from the server
+   */
+  async addKeys(request: Pick<NewWalletOfType, 'type' | 'keys'>): Promise<string> {
+    checkKeyType(request.type)
+    const info = await makeWalletKeys(this.#options.services, request.type, request)
+    const plan: Plan = { request, info, isKnown: false, error: undefined }
+    this.#findKnown([plan])
+    await this.#attachNew([plan])
+    const made = madeOf(plan)
+    if (made === undefined) throw plan.error
+    await this.#keepStates([made])
+    return made.walletId
+  }
+
+  /** Opens a wallet that was created or requested again. It gets its settings even if another caller opened it first. */
+  async openNew({ walletId, request, isKnown }: MadeWallet): Promise<CurrencyWallet> {
+    const { services, wallets } = this.#options
+    const { name, fiatCurrencyCode, enabledTokenIds } = request
+    // Given keys may be those of a repo that is in use elsewhere: what it holds comes first.
+    const isNew = !isKnown && request.keys?.syncKey === undefined
+    const wallet = await wallets.get(walletId, isNew ? { settings: settingsOf(request) } : {})
+    try {
+      if (name !== undefined && wallet.name !== name) await wallet.rename(name)
+      const isFiatNew = wallet.getSnapshot().fiatCurrencyCode !== fiatCurrencyCode
+      if (fiatCurrencyCode !== undefined && isFiatNew) await wallet.setFiatCurrencyCode(fiatCurrencyCode)
+      if (enabledTokenIds !== undefined) await wallet.changeEnabledTokenIds(enabledTokenIds)
+    } catch (error) {
+      services.report('account', error)
+    }
+    return wallet
+  }
+
+  /** Keys that contradict those of another wallet must not keep the others from being made. */
+  #findKnown(plans: readonly Plan[]): void {
+    const { services, book } = this.#options
+    const taken = new Map<string, SecretWalletInfo>()
+    for (const plan of plans) {
+      const { info } = plan
+      if (info === undefined) continue
+      const hidden = hideWalletInfo(info, services.config.appId)
+      const known = taken.get(info.id) ?? book.find(info.id)
+      if (known === undefined) {
+        taken.set(info.id, hidden)
+        continue
+      }
+      try {
+        const [merged = known] = mergeWalletInfos(services.io, [known, hidden], throwIt)
+        taken.set(info.id, merged)
+        plan.isKnown = merged.keys === known.keys
+      } catch (error) {
+        plan.error = error
+      }
+    }
+  }
+
+  /** All keys go out at once. What a lost answer hides is found by the login itself. */
+  async #attachNew(plans: readonly Plan[]): Promise<void> {
+    const { services, login, unfinished } = this.#options
+    const fresh = plans.filter(plan => madeOf(plan)?.isKnown === false)
+    if (fresh.length === 0) return
+    const settings = new Map(fresh.map(plan => [plan.info?.id ?? '', settingsOf(plan.request)]))
+    try {
+      await unfinished.begin(settings, services.io.clock.now())
+      await login.addWalletInfos(fresh.flatMap(({ info }) => info ?? []))
+    } catch (error) {
+      // A second request for the same keys was to find what the first one makes.
+      const failed = new Set(fresh.map(({ info }) => info?.id))
+      for (const plan of plans) if (failed.has(plan.info?.id)) plan.error ??= error
+    }
+  }
+
+  /** A wallet that is asked for again is wanted, wherever it had been put. */
+  async #keepStates(made: readonly MadeWallet[]): Promise<void> {
+    const { services, book } = this.#options
+    const changes = new Map<string, WalletStatesChange>()
+    for (const { walletId, request, isKnown } of made) {
+      const change = { ...(isKnown ? { archived: false, deleted: false } : {}), ...statesChangeOf(request) }
+      if (Object.keys(change).length > 0) changes.set(walletId, { ...changes.get(walletId), ...change })
+    }
+    try {
+      await book.changeStates(Object.fromEntries(changes))
+    } catch (error) {
+      services.report('account', error)
+    }
+  }
 }
 
 /** Checks the type of new keys, which may be that of no plugin. @throws OPTION_INVALID */
@@ -111,7 +186,7 @@ interface Plan {
 }
 
 /** A wallet whose keys are safe. */
-export interface MadeWallet {
+interface MadeWallet {
   readonly walletId: string
   readonly request: NewWalletOfType
   readonly isKnown: boolean
@@ -135,60 +210,6 @@ const planWallet = async (services: Services, request: NewWalletOfType): Promise
   }
 }
 
-/** Keys that contradict those of another wallet must not keep the others from being made. */
-const findKnown = ({ services, book }: WalletMakers, plans: readonly Plan[]): void => {
-  const taken = new Map<string, SecretWalletInfo>()
-  for (const plan of plans) {
-    const { info } = plan
-    if (info === undefined) continue
-    const hidden = hideWalletInfo(info, services.config.appId)
-    const known = taken.get(info.id) ?? book.find(info.id)
-    if (known === undefined) {
-      taken.set(info.id, hidden)
-      continue
-    }
-    try {
-      const [merged = known] = mergeWalletInfos(services.io, [known, hidden], throwIt)
-      taken.set(info.id, merged)
-      plan.isKnown = merged.keys === known.keys
-    } catch (error) {
-      plan.error = error
-    }
-  }
-}
-
-/** All keys go out at once. What a lost answer hides is found by the login itself. */
-const attachNew = async (
-  { services, login, unfinished }: WalletMakers,
-  plans: readonly Plan[]
-): Promise<void> => {
-  const fresh = plans.filter(plan => madeOf(plan)?.isKnown === false)
-  if (fresh.length === 0) return
-  const settings = new Map(fresh.map(plan => [plan.info?.id ?? '', settingsOf(plan.request)]))
-  try {
-    await unfinished.begin(settings, services.io.clock.now())
-    await login.addWalletInfos(fresh.flatMap(({ info }) => info ?? []))
-  } catch (error) {
-    // A second request for the same keys was to find what the first one makes.
-    const failed = new Set(fresh.map(({ info }) => info?.id))
-    for (const plan of plans) if (failed.has(plan.info?.id)) plan.error ??= error
-  }
-}
-
-/** A wallet that is asked for again is wanted, wherever it had been put. */
-const keepStates = async ({ services, book }: WalletMakers, made: readonly MadeWallet[]): Promise<void> => {
-  const changes = new Map<string, WalletStatesChange>()
-  for (const { walletId, request, isKnown } of made) {
-    const change = { ...(isKnown ? { archived: false, deleted: false } : {}), ...statesChangeOf(request) }
-    if (Object.keys(change).length > 0) changes.set(walletId, { ...changes.get(walletId), ...change })
-  }
-  try {
-    await book.changeStates(Object.fromEntries(changes))
-  } catch (error) {
-    services.report('account', error)
-  }
-}
-
 const statesChangeOf = ({ migratedFromWalletId }: NewWallet): WalletStatesChange =>
   migratedFromWalletId === undefined ? {} : { migratedFromWalletId }
 
@@ -197,26 +218,6 @@ const settingsOf = ({ name, fiatCurrencyCode, enabledTokenIds }: NewWallet): New
   fiatCurrencyCode: fiatCurrencyCode ?? DEFAULT_FIAT,
   enabledTokenIds
 })
-
-/** Opens a wallet that was created or requested again. It gets its settings even if another caller opened it first. */
-export const openNew = async (
-  { services, wallets }: WalletMakers,
-  { walletId, request, isKnown }: MadeWallet
-): Promise<CurrencyWallet> => {
-  const { name, fiatCurrencyCode, enabledTokenIds } = request
-  // Given keys may be those of a repo that is in use elsewhere: what it holds comes first.
-  const isNew = !isKnown && request.keys?.syncKey === undefined
-  const wallet = await wallets.get(walletId, isNew ? { settings: settingsOf(request) } : {})
-  try {
-    if (name !== undefined && wallet.name !== name) await wallet.rename(name)
-    const isFiatNew = wallet.getSnapshot().fiatCurrencyCode !== fiatCurrencyCode
-    if (fiatCurrencyCode !== undefined && isFiatNew) await wallet.setFiatCurrencyCode(fiatCurrencyCode)
-    if (enabledTokenIds !== undefined) await wallet.changeEnabledTokenIds(enabledTokenIds)
-  } catch (error) {
-    services.report('account', error)
-  }
-  return wallet
-}
 
 const throwIt = (error: unknown): never => {
   throw error

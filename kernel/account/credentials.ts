@@ -38,8 +38,8 @@ export interface UsernameOptions {
   readonly password?: string
 }
 
-/** The parts that the credentials of an account need. */
-export interface CredentialsParts {
+/** The login whose credentials are changed. */
+export interface CredentialsOptions {
   readonly services: Services
   readonly login: Login
   /** Refuses calls after this login has logged out, even if others are still logged in. @throws LOGGED_OUT */
@@ -55,10 +55,10 @@ export interface CredentialsParts {
  * each is refused with HIDDEN_KEYS. After a logout everything fails with LOGGED_OUT.
  */
 export class Credentials {
-  readonly #parts: CredentialsParts
+  readonly #options: CredentialsOptions
 
-  constructor(parts: CredentialsParts) {
-    this.#parts = parts
+  constructor(options: CredentialsOptions) {
+    this.#options = options
   }
 
   /**
@@ -71,7 +71,7 @@ export class Credentials {
     requireTexts({ password })
     checkNewPassword(password)
     const secret = new Secret(password)
-    const { services, login } = this.#parts
+    const { services, login } = this.#options
     const { io, config } = services
     try {
       await login.change(async ({ held }) => {
@@ -87,10 +87,10 @@ export class Credentials {
 
   /** Tells whether this is the password; asks no server. An account without a password says no. @throws LOGGED_OUT */
   async checkPassword(password: string): Promise<boolean> {
-    this.#parts.check?.()
-    const { held } = this.#parts.login.openState
+    this.#options.check?.()
+    const { held } = this.#options.login.openState
     requireTexts({ password })
-    return isPassword(this.#parts.services, held, password)
+    return isPassword(this.#options.services, held, password)
   }
 
   /**
@@ -100,7 +100,7 @@ export class Credentials {
    */
   async deletePassword(): Promise<void> {
     this.#checkAllowed()
-    await this.#parts.login.change(({ held }) => {
+    await this.#options.login.change(({ held }) => {
       const others = [held.loginAuth, held.pin2Key, held.recovery2Key]
       if (others.every(other => other === undefined)) throw new WalletError('NO_AUTH_METHODS', {})
       return [passwordRemoval(held)]
@@ -109,17 +109,17 @@ export class Credentials {
 
   /** True if a password opens the account, as far as this device knows. */
   get hasPassword(): boolean {
-    return this.#parts.login.getSnapshot().held.passwordAuth !== undefined
+    return this.#options.login.getSnapshot().held.passwordAuth !== undefined
   }
 
   /** True if this device knows the text of a PIN. */
   get hasPin(): boolean {
-    return this.#parts.login.getSnapshot().held.pin !== undefined
+    return this.#options.login.getSnapshot().held.pin !== undefined
   }
 
   /** True if the PIN logs in: to the root, or else to the app's login. */
   get isPinLoginEnabled(): boolean {
-    const { login } = this.#parts
+    const { login } = this.#options
     const { held } = login.getSnapshot()
     const app = findTree(held, ({ appId }) => appId === login.appId)
     return (held.pin2Key ?? app?.pin2Key) !== undefined
@@ -128,7 +128,7 @@ export class Credentials {
   /** The PIN. A secret. @throws HIDDEN_KEYS, PIN_NOT_LOCAL, LOGGED_OUT */
   getPIN(): string {
     this.#checkAllowed()
-    const { pin } = this.#parts.login.openState.held
+    const { pin } = this.#options.login.openState.held
     if (pin === undefined) throw new WalletError('PIN_NOT_LOCAL', {})
     return pin.use(text => text)
   }
@@ -150,7 +150,7 @@ export class Credentials {
     allowTexts({ pin })
     if (pin !== undefined) checkPin(pin)
     const secret = pin === undefined ? undefined : new Secret(pin)
-    const { services, login } = this.#parts
+    const { services, login } = this.#options
     try {
       await login.change(state => pinChanges(services.io, state, { pin: secret, enableLogin }))
     } finally {
@@ -160,16 +160,16 @@ export class Credentials {
 
   /** Tells whether this is the PIN; asks the server only where the PIN is not known here. @throws LOGGED_OUT */
   async checkPIN(pin: string): Promise<boolean> {
-    this.#parts.check?.()
-    const { openState } = this.#parts.login
+    this.#options.check?.()
+    const { openState } = this.#options.login
     requireTexts({ pin })
-    return isPin(this.#parts.services, openState, pin)
+    return isPin(this.#options.services, openState, pin)
   }
 
   /** Takes the PIN away, of the app's login and those below it, too. @throws HIDDEN_KEYS, NETWORK, … */
   async deletePIN(): Promise<void> {
     this.#checkAllowed()
-    await this.#parts.login.change(({ held }) => pinRemovals(held))
+    await this.#options.login.change(({ held }) => pinRemovals(held))
   }
 
   /**
@@ -182,7 +182,7 @@ export class Credentials {
     this.#checkAllowed()
     checkRecovery(questions, answers)
     const recovery = { questions: [...questions], answers: new Secret<readonly string[]>([...answers]) }
-    const { services, login } = this.#parts
+    const { services, login } = this.#options
     try {
       let key = ''
       await login.change(({ held }) => {
@@ -200,18 +200,18 @@ export class Credentials {
   /** Switches recovery off; the recovery key is then worth nothing. @throws HIDDEN_KEYS, NETWORK, … */
   async deleteRecovery(): Promise<void> {
     this.#checkAllowed()
-    await this.#parts.login.change(({ held }) => [recoveryRemoval(held)])
+    await this.#options.login.change(({ held }) => [recoveryRemoval(held)])
   }
 
   /** True if recovery answers open the account, as far as this device knows. */
   get hasRecovery(): boolean {
-    return this.#parts.login.getSnapshot().held.recovery2Key !== undefined
+    return this.#options.login.getSnapshot().held.recovery2Key !== undefined
   }
 
   /** The recovery key, base58. A secret. @throws HIDDEN_KEYS, RECOVERY_KEY_MISSING, LOGGED_OUT */
   getRecoveryKey(): string {
     this.#checkAllowed()
-    const { recovery2Key } = this.#parts.login.openState.held
+    const { recovery2Key } = this.#options.login.openState.held
     if (recovery2Key === undefined) throw new WalletError('RECOVERY_KEY_MISSING', {})
     return recovery2Key.use(base58Of)
   }
@@ -234,7 +234,7 @@ export class Credentials {
     const name = normalizeUsername(username)
     if (name === '') throw new WalletError('USERNAME_INVALID', {})
     if (password !== undefined) checkNewPassword(password)
-    const { services, login } = this.#parts
+    const { services, login } = this.#options
     const secret = password === undefined ? undefined : new Secret(password)
     const snrp = services.config.passwordSnrp
     try {
@@ -261,7 +261,7 @@ export class Credentials {
    */
   async deleteRemoteAccount(): Promise<void> {
     this.#checkAllowed()
-    const { login, logout } = this.#parts
+    const { login, logout } = this.#options
     const isKnownById = login.openState.held.loginAuth !== undefined
     try {
       await login.change(({ held }) => {
@@ -283,12 +283,12 @@ export class Credentials {
   async #checkSame(held: LoginTree, password: string | undefined): Promise<void> {
     if (held.passwordAuth === undefined) return
     if (password === undefined) throw new WalletError('USERNAME_WITHOUT_PASSWORD', {})
-    if (!(await isPassword(this.#parts.services, held, password))) throw new WalletError('PASSWORD', {})
+    if (!(await isPassword(this.#options.services, held, password))) throw new WalletError('PASSWORD', {})
   }
 
   #checkAllowed(): void {
-    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
-    this.#parts.check?.()
+    if (this.#options.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    this.#options.check?.()
   }
 }
 

@@ -21,15 +21,16 @@ import {
   userSettingsEdits,
   userSettingsOf
 } from './settings-files.ts'
+import type { WalletBook } from './wallet-list.ts'
 
-/** The parts of a currency's settings. */
-export interface CurrencyConfigParts {
+/** The currency, and what its settings are made of. */
+export interface CurrencyConfigOptions {
   readonly services: Services
   readonly files: SettingsFiles
   readonly scheduler: Scheduler
   readonly info: CurrencyInfo
-  /** Returns true if the account has a wallet of this type. */
-  hasWallet(walletType: string): boolean
+  /** The wallets of the account. */
+  readonly book: Pick<WalletBook, 'list'>
 }
 
 const RETRY_MS = 300_000
@@ -41,7 +42,7 @@ const RETRY_MS = 300_000
  */
 export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   readonly currencyInfo: CurrencyInfo
-  readonly #parts: CurrencyConfigParts
+  readonly #options: CurrencyConfigOptions
   readonly #state: Observable<CurrencyConfigSnapshot>
   readonly #firstAnswer: Promise<void>
   /** Undefined until the plugin has answered, null if it has no tokens. */
@@ -49,11 +50,11 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   /** The fields from which the custom tokens were read last, so that a bad one is reported once. */
   #customFields: JsonObject | undefined
 
-  constructor(parts: CurrencyConfigParts) {
-    this.currencyInfo = parts.info
-    this.#parts = parts
-    this.#state = new Observable<CurrencyConfigSnapshot>(this.#read(EMPTY), undefined, parts.files.report)
-    parts.files.subscribe(() => this.#update())
+  constructor(options: CurrencyConfigOptions) {
+    this.currencyInfo = options.info
+    this.#options = options
+    this.#state = new Observable<CurrencyConfigSnapshot>(this.#read(EMPTY), undefined, options.files.report)
+    options.files.subscribe(() => this.#update())
     this.#firstAnswer = this.#askPlugin()
   }
 
@@ -77,7 +78,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   async addCustomToken(token: Token): Promise<string> {
     const checked = checkToken(token)
     const tokenId = await this.#tokenIdOf(checked)
-    const { files, info } = this.#parts
+    const { files, info } = this.#options
     await files.editCustomTokens(() => customTokenEdits(info.pluginId, tokenId, checked))
     return tokenId
   }
@@ -88,7 +89,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
    * @throws TOKEN_NOT_FOUND; OPTION_INVALID, also for a change that would make it another token; LOGGED_OUT
    */
   async changeCustomToken(tokenId: string, token: Token): Promise<void> {
-    const { files, info } = this.#parts
+    const { files, info } = this.#options
     const checkKnown = (tokens: TokenMap): void => {
       if (!Object.hasOwn(tokens, tokenId)) throw new WalletError('TOKEN_NOT_FOUND', { tokenId })
     }
@@ -107,27 +108,27 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
 
   /** Removes a token of the user's own; no error if there is none. @throws LOGGED_OUT */
   async removeCustomToken(tokenId: string): Promise<void> {
-    const { files, info } = this.#parts
+    const { files, info } = this.#options
     await files.editCustomTokens(() => [customTokenRemoval(info.pluginId, tokenId)])
   }
 
   /** Chooses the tokens that are on in every wallet; ids that the currency does not have are left out. @throws LOGGED_OUT */
   async changeAlwaysEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
     if (!this.getSnapshot().areBuiltinTokensKnown) await this.#firstAnswer
-    const { files, info } = this.#parts
+    const { files, info } = this.#options
     const choice = { wanted: [...tokenIds], known: Object.keys(this.getSnapshot().allTokens) }
     await files.editPluginSettings(shown => alwaysEnabledEdits(shown, info.pluginId, choice))
   }
 
   /** Replaces the plugin's own settings, or with undefined takes them away. @throws OPTION_INVALID, LOGGED_OUT */
   async changeUserSettings(settings: JsonObject | undefined): Promise<void> {
-    const { files, info } = this.#parts
+    const { files, info } = this.#options
     const checked = settings === undefined ? undefined : checkUserSettings(settings)
     await files.editPluginSettings(shown => userSettingsEdits(shown, info.pluginId, checked))
   }
 
   async #tokenIdOf(token: Token): Promise<string> {
-    const { services, info, hasWallet } = this.#parts
+    const { services, info, book } = this.#options
     const { pluginId } = info
     const unsupported = (what: string): WalletError => new WalletError('NOT_SUPPORTED', { what })
     const found = await callTools(services, {
@@ -146,12 +147,13 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     if (this.#builtinTokens === null) throw unsupported('tokens')
     const tokenId = contractTokenId(token)
     if (tokenId === undefined) throw unsupported('tokens without a contract address')
-    if (!hasWallet(info.walletType)) throw new WalletError('WALLET_MISSING', {})
+    const hasWallet = book.list().some(({ type, deleted }) => type === info.walletType && !deleted)
+    if (!hasWallet) throw new WalletError('WALLET_MISSING', {})
     return checkTokenId(pluginId, tokenId)
   }
 
   async #askPlugin(): Promise<void> {
-    const { services, info, scheduler } = this.#parts
+    const { services, info, scheduler } = this.#options
     try {
       this.#builtinTokens = (await askBuiltinTokens(services, info.pluginId)) ?? null
       this.#update()
@@ -168,7 +170,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
 
   /** The present state; a part that says the same is the same object as before. */
   #read(before: CurrencyConfigSnapshot): CurrencyConfigSnapshot {
-    const { files, info } = this.#parts
+    const { files, info } = this.#options
     const { pluginSettings, customTokens: fields } = files.getSnapshot()
     const kept = <T>(old: T, next: T): T => (isSameJson(old, next) ? old : Object.freeze(next))
     const builtinTokens = this.#builtinTokens ?? NO_TOKENS

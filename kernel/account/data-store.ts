@@ -6,8 +6,8 @@ import { isWellFormed } from '../crypto/encoding.ts'
 import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../sync/repo.ts'
 
-/** The parts that a data store needs. */
-export interface DataStorePlace {
+/** The repo that holds a data store. */
+export interface DataStoreOptions {
   readonly services: Services
   readonly repo: Repo
   /** The base58 name that hides a text from the server. @throws LOGGED_OUT */
@@ -25,22 +25,22 @@ const DELETE_AT_ONCE = 500
  * The server sees neither ids nor texts. Ids are any text of up to 4096 characters.
  */
 export class DataStore {
-  readonly #place: DataStorePlace
+  readonly #options: DataStoreOptions
   readonly #mutex = new Mutex()
   /** The id behind each path that was seen, which never changes: a second listing opens nothing again. */
   readonly #itemIds = new Map<string, string>()
   readonly #pause: () => Promise<void> | undefined
   #isClosed = false
 
-  constructor(place: DataStorePlace) {
-    this.#place = place
-    this.#pause = makeYielder(place.services.io.clock)
+  constructor(options: DataStoreOptions) {
+    this.#options = options
+    this.#pause = makeYielder(options.services.io.clock)
   }
 
   /** The ids of all stores. One whose folder does not carry its name is reported and left out. @throws LOGGED_OUT */
   async listStoreIds(): Promise<string[]> {
     this.#check()
-    const { repo, services } = this.#place
+    const { repo, services } = this.#options
     const pause = makeYielder(services.io.clock)
     const storeIds: string[] = []
     for (const path of await repo.list(FOLDER)) {
@@ -62,7 +62,7 @@ export class DataStore {
   async listItemIds(storeId: string): Promise<string[]> {
     const folder = this.#folderOf(storeId)
     await this.#isNamed(folder)
-    const { repo, services } = this.#place
+    const { repo, services } = this.#options
     const pause = makeYielder(services.io.clock)
     const itemIds: string[] = []
     for (const path of await repo.list(folder)) {
@@ -96,7 +96,7 @@ export class DataStore {
       const texts = new Map([[path, JSON.stringify({ key: itemId, data })]])
       if (!(await this.#isNamed(folder)))
         texts.set(`${folder}/${NAME_FILE}`, JSON.stringify({ name: storeId }))
-      return { written: this.#place.repo.write({ texts }) }
+      return { written: this.#options.repo.write({ texts }) }
     })
     await written
     this.#itemIds.set(path, itemId)
@@ -108,7 +108,7 @@ export class DataStore {
     const path = this.#pathOf(folder, itemId)
     await this.#isNamed(folder)
     const { deleted } = await this.#mutex.run(async () => ({
-      deleted: this.#place.repo.write({ texts: new Map([[path, null]]) })
+      deleted: this.#options.repo.write({ texts: new Map([[path, null]]) })
     }))
     await deleted
     this.#itemIds.delete(path)
@@ -117,7 +117,7 @@ export class DataStore {
   /** Deletes a store with all its items. No error if there is none. @throws STORAGE_FULL, … */
   async deleteStore(storeId: string): Promise<void> {
     const folder = this.#folderOf(storeId)
-    const { repo, services } = this.#place
+    const { repo, services } = this.#options
     await this.#mutex.run(async () => {
       const nameFile = `${folder}/${NAME_FILE}`
       const items = (await repo.list(folder)).filter(path => path !== nameFile)
@@ -142,11 +142,11 @@ export class DataStore {
 
   #folderOf(storeId: string): string {
     this.#check()
-    return `${FOLDER}/${this.#place.hashOf(checkName(storeId, 'store id'))}`
+    return `${FOLDER}/${this.#options.hashOf(checkName(storeId, 'store id'))}`
   }
 
   #pathOf(folder: string, itemId: string): string {
-    return `${folder}/${this.#place.hashOf(checkName(itemId, 'item id'))}.json`
+    return `${folder}/${this.#options.hashOf(checkName(itemId, 'item id'))}.json`
   }
 
   /** Returns true if a store has its name file; one that cannot be read counts as missing. @throws FOLDER_NAME */
@@ -164,7 +164,7 @@ export class DataStore {
     const value = await this.#read(path)
     if (value === undefined) return undefined
     if (typeof value.name !== 'string') throw corrupt(path, 'it names no store')
-    if (this.#place.hashOf(value.name) !== folder) throw new WalletError('FOLDER_NAME', {})
+    if (this.#options.hashOf(value.name) !== folder) throw new WalletError('FOLDER_NAME', {})
     return value.name
   }
 
@@ -177,13 +177,13 @@ export class DataStore {
     if (value === undefined) return undefined
     const { key, data } = value
     if (typeof key !== 'string' || typeof data !== 'string') throw corrupt(path, 'it is no item')
-    if (!path.endsWith(`/${this.#place.hashOf(key)}.json`)) throw corrupt(path, 'it is another item')
+    if (!path.endsWith(`/${this.#options.hashOf(key)}.json`)) throw corrupt(path, 'it is another item')
     this.#itemIds.set(path, key)
     return { key, data }
   }
 
   async #read(path: string): Promise<Record<string, unknown> | undefined> {
-    const text = await this.#place.repo.getText(path)
+    const text = await this.#options.repo.getText(path)
     if (text === undefined) return undefined
     const value = parseJson(text, 'data store')
     if (!isRecord(value)) throw corrupt(path, 'it is no object')
@@ -194,7 +194,7 @@ export class DataStore {
     try {
       return await read()
     } catch (error) {
-      this.#place.services.report('data store', error)
+      this.#options.services.report('data store', error)
       return undefined
     }
   }

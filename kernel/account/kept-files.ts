@@ -26,8 +26,8 @@ export interface KeptFileListing {
   readonly canRestore: boolean
 }
 
-/** The parts that {@link KeptFiles} needs. */
-export interface KeptFilesParts {
+/** The repos of an account, and the test whether it is still logged in. */
+export interface KeptFilesOptions {
   readonly services: Services
   readonly repos: Pick<OpenRepos, 'entries'>
   /** @throws LOGGED_OUT */
@@ -42,10 +42,10 @@ interface Found {
 
 /** The texts of an account and its open wallets that were deleted, replaced or damaged, and the way to bring them back. */
 export class KeptFiles {
-  readonly #parts: KeptFilesParts
+  readonly #options: KeptFilesOptions
 
-  constructor(parts: KeptFilesParts) {
-    this.#parts = parts
+  constructor(options: KeptFilesOptions) {
+    this.#options = options
   }
 
   /**
@@ -72,8 +72,8 @@ export class KeptFiles {
   }
 
   async #find(): Promise<Found[]> {
-    this.#parts.check()
-    const { services, repos } = this.#parts
+    this.#options.check()
+    const { services, repos } = this.#options
     const { disk } = services
     const damaged = (await disk.list('quarantine')).filter(path => path.startsWith(DAMAGED_REPO))
     const found: Found[] = []
@@ -121,7 +121,7 @@ export class KeptFiles {
   }
 
   #idOf(repo: Repo, keptId: string): string {
-    return base58Of(this.#parts.services.io.crypto.sha256(utf8Of(`${repo.id} ${keptId}`))).slice(0, 8)
+    return base58Of(this.#options.services.io.crypto.sha256(utf8Of(`${repo.id} ${keptId}`))).slice(0, 8)
   }
 }
 

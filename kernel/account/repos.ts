@@ -1,7 +1,9 @@
-import { WalletError } from '../base/errors.ts'
+import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, tryJsonText } from '../base/json.ts'
 import { fileHashOf, repoIdOf } from '../keys/ids.ts'
+import { OLD_ACCOUNT_REPO_TYPES } from '../keys/quirks.ts'
 import { destroyRepoKeys, type RepoKeys, repoKeysOf } from '../keys/wallet-info.ts'
+import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import { openRepo } from '../sync/open-repo.ts'
 import type { Repo } from '../sync/repo.ts'
@@ -37,37 +39,23 @@ export interface RepoStatus extends RepoSnapshot, RepoTraffic {
   readonly type: string
 }
 
-/** The parts that {@link OpenRepos} needs. */
-export interface OpenReposParts {
-  readonly syncLoop: SyncLoop
-  readonly accountId: string
-}
-
 /** The repos that one account has open. */
 export class OpenRepos {
+  readonly syncLoop: SyncLoop
   readonly #services: Services
-  readonly #syncLoop: SyncLoop
   /** By repo id, from the moment a repo begins to open until it has let go of its files. */
   readonly #open = new Map<string, Promise<OpenRepo>>()
   readonly #owners = new Map<Repo, Owner>()
   readonly #accountId: string
-  readonly #home: RepoHome
   #isClosed = false
 
-  constructor(services: Services, { syncLoop, accountId }: OpenReposParts) {
+  constructor(
+    services: Services,
+    { syncLoop, accountId }: { readonly syncLoop: SyncLoop; readonly accountId: string }
+  ) {
     this.#services = services
-    this.#syncLoop = syncLoop
+    this.syncLoop = syncLoop
     this.#accountId = accountId
-    this.#home = {
-      io: services.io,
-      syncLoop,
-      closing: repo => void this.#owners.delete(repo),
-      closed: (repoId, keys) => {
-        this.#open.delete(repoId)
-        destroyRepoKeys(keys)
-      },
-      notifyClosed: (repo, owner) => this.#notify(repo.state.getSnapshot(), owner, false)
-    }
   }
 
   /**
@@ -84,7 +72,7 @@ export class OpenRepos {
       destroyRepoKeys(keys)
       throw new WalletError('KEY_INTEGRITY', { rule: 'two wallets have one sync key' })
     }
-    const opening = this.#openSynced(repoId, { owner: info, keys, firstSync })
+    const opening = this.#openSynced({ io: this.#services.io, repoId, owner: info, keys }, firstSync)
     this.#open.set(repoId, opening)
     const opened = await opening
     if (!this.#isClosed) {
@@ -106,7 +94,7 @@ export class OpenRepos {
       ownerId: owner.id,
       type: owner.type,
       ...this.#snapshotOf(repo.state.getSnapshot(), owner, true),
-      ...this.#syncLoop.trafficOf(repo)
+      ...this.syncLoop.trafficOf(repo)
     }))
   }
 
@@ -119,8 +107,9 @@ export class OpenRepos {
     }
   }
 
-  async #openSynced(repoId: string, { owner, keys, firstSync }: Opening): Promise<OpenRepo> {
-    const { io, disk, report } = this.#services
+  async #openSynced(identity: RepoIdentity, firstSync: FirstSync): Promise<OpenRepo> {
+    const { io, repoId, owner, keys } = identity
+    const { disk, report } = this.#services
     let repo: Repo | undefined
     try {
       repo = await openRepo({
@@ -132,14 +121,31 @@ export class OpenRepos {
       })
       this.#notify(repo.state.getSnapshot(), owner, true)
       if (repo.state.getSnapshot().lastSync === 0) await this.#syncFirst(repo, firstSync)
-      return new SyncedRepo(this.#home, { repo, keys, owner })
+      this.syncLoop.add(repo)
+      return new SyncedRepo(this, repo, identity)
     } catch (error) {
-      await runAll([() => repo?.close(), () => this.#home.closed(repoId, keys)]).catch(failure =>
+      await runAll([() => repo?.close(), () => this.#forget(identity)]).catch(failure =>
         report('closing a repo', failure)
       )
       if (repo !== undefined) this.#notify(repo.state.getSnapshot(), owner, false)
       throw error
     }
+  }
+
+  /** Takes a repo out of the sync loop, closes it and forgets its keys; the repo itself calls it, once. */
+  end(repo: Repo, identity: RepoIdentity): Promise<void> {
+    return runAll([
+      () => this.syncLoop.remove(repo),
+      () => void this.#owners.delete(repo),
+      () => repo.close(),
+      () => this.#forget(identity),
+      () => this.#notify(repo.state.getSnapshot(), identity.owner, false)
+    ])
+  }
+
+  #forget({ repoId, keys }: RepoIdentity): void {
+    this.#open.delete(repoId)
+    destroyRepoKeys(keys)
   }
 
   #notify(state: RepoState, owner: Owner, isOpen: boolean): void {
@@ -154,7 +160,7 @@ export class OpenRepos {
   async #syncFirst(repo: Repo, firstSync: FirstSync): Promise<void> {
     if (firstSync === 'empty') return repo.beginEmpty()
     try {
-      await this.#syncLoop.syncNow(repo)
+      await this.syncLoop.syncNow(repo)
     } catch (error) {
       if (firstSync === 'needed') throw error
       this.#services.report('account', error)
@@ -166,65 +172,114 @@ export class OpenRepos {
   }
 }
 
-/** The parts that the repos of one account share. */
-interface RepoHome {
-  readonly io: Services['io']
-  readonly syncLoop: SyncLoop
-  /** A repo begins to close. */
-  closing(repo: Repo): void
-  /** It has let go of its files. */
-  closed(repoId: string, keys: RepoKeys): void
-  /** Says so to observers. */
-  notifyClosed(repo: Repo, owner: Owner): void
-}
-
 /** Whose a repo is. */
 type Owner = Pick<SecretWalletInfo, 'id' | 'type'>
 
-interface OpenParts {
+interface RepoIdentity {
+  readonly io: Services['io']
+  readonly repoId: string
   readonly owner: Owner
   readonly keys: RepoKeys
-}
-
-interface Opening extends OpenParts {
-  readonly firstSync: FirstSync
 }
 
 /** A class and no object of functions: there are hundreds. */
 class SyncedRepo implements OpenRepo {
   readonly repo: Repo
-  readonly #home: RepoHome
-  readonly #keys: RepoKeys
-  readonly #owner: Owner
+  readonly #repos: OpenRepos
+  readonly #identity: RepoIdentity
   #ending: Promise<void> | undefined
 
-  constructor(home: RepoHome, { repo, keys, owner }: OpenParts & { readonly repo: Repo }) {
+  constructor(repos: OpenRepos, repo: Repo, identity: RepoIdentity) {
+    this.#repos = repos
     this.repo = repo
-    this.#home = home
-    this.#keys = keys
-    this.#owner = owner
-    home.syncLoop.add(repo)
+    this.#identity = identity
   }
 
   readonly hashOf = (text: string): string => {
-    const { dataKey } = this.#keys
-    if (!dataKey.isAlive) throw new WalletError('LOGGED_OUT', {})
-    return dataKey.use(key => fileHashOf(this.#home.io, key, text))
+    const { io, keys } = this.#identity
+    if (!keys.dataKey.isAlive) throw new WalletError('LOGGED_OUT', {})
+    return keys.dataKey.use(key => fileHashOf(io, key, text))
   }
 
   async sync(): Promise<void> {
-    await this.#home.syncLoop.syncNow(this.repo)
+    await this.#repos.syncLoop.syncNow(this.repo)
   }
 
   close(): Promise<void> {
-    this.#ending ??= runAll([
-      () => this.#home.syncLoop.remove(this.repo),
-      () => this.#home.closing(this.repo),
-      () => this.repo.close(),
-      () => this.#home.closed(this.repo.id, this.#keys),
-      () => this.#home.notifyClosed(this.repo, this.#owner)
-    ])
+    this.#ending ??= this.#repos.end(this.repo, this.#identity)
     return this.#ending
+  }
+}
+
+/** The account whose repos are opened, and where. */
+export interface AccountReposOptions {
+  readonly services: Services
+  readonly login: Login
+  readonly repos: OpenRepos
+  /** It was just made, so that there is nothing to fetch first. */
+  readonly isNew: boolean
+}
+
+/** The repos of the account itself: its own first, then the older ones that may still hold wallets (protocol §3.4). */
+export class AccountRepos {
+  readonly #options: AccountReposOptions
+  /** The types that hold wallets of the account. */
+  readonly #types: readonly string[]
+  /** The ids of those that were tried. */
+  readonly #begun: Set<string>
+  #all: readonly OpenRepo[] = []
+
+  private constructor(options: AccountReposOptions, own: SecretWalletInfo) {
+    const isRoot = options.services.config.appId === ''
+    this.#options = options
+    this.#types = [own.type, ...(isRoot ? OLD_ACCOUNT_REPO_TYPES : [])]
+    this.#begun = new Set([own.id])
+  }
+
+  /** Makes sure of the account's repo, and opens it and the older ones. @throws as {@link OpenRepos.open}, of its own */
+  static async open(options: AccountReposOptions): Promise<AccountRepos> {
+    const info = await options.login.ensureAccountRepo()
+    const accountRepos = new AccountRepos(options, info)
+    const [own, others] = await Promise.all([
+      options.repos.open(info, options.isNew ? 'empty' : 'needed'),
+      accountRepos.#openOlder()
+    ])
+    accountRepos.#all = [own, ...others]
+    return accountRepos
+  }
+
+  /** The account's own repo, which holds its settings. */
+  get own(): OpenRepo {
+    return this.#all[0] as OpenRepo
+  }
+
+  /** It and the older ones. */
+  get all(): readonly OpenRepo[] {
+    return this.#all
+  }
+
+  /** Opens those that the login has got since, and gives them. What fails is reported, and tried with the next login. */
+  async openNew(): Promise<readonly OpenRepo[]> {
+    const added = await this.#openOlder()
+    this.#all = [...this.#all, ...added]
+    return added
+  }
+
+  async #openOlder(): Promise<readonly OpenRepo[]> {
+    const { services, login, repos } = this.#options
+    const isWanted = ({ id, type }: SecretWalletInfo): boolean =>
+      !this.#begun.has(id) && this.#types.includes(type)
+    const opening = login.walletInfos.filter(isWanted).map(async info => {
+      this.#begun.add(info.id)
+      try {
+        return await repos.open(info, 'tried')
+      } catch (error) {
+        if (!isWalletError(error, 'LOGGED_OUT')) services.report('account', error)
+        return undefined
+      }
+    })
+    const opened = await Promise.all(opening)
+    return opened.filter(repo => repo !== undefined)
   }
 }
 

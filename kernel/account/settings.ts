@@ -15,39 +15,51 @@ import {
   userSettingsEdits,
   userSettingsOf
 } from './settings-files.ts'
+import type { WalletBook } from './wallet-list.ts'
 
-/** The parts of the account that its settings need. */
-export interface SettingsPlace {
+/** The place and the companions of an account's settings. */
+export interface AccountSettingsOptions {
   readonly services: Services
+  /** The account's own repo. */
   readonly repo: Repo
   readonly scheduler: Scheduler
-  /** Returns true if the account has a wallet of this type. */
-  hasWallet(walletType: string): boolean
+  /** The wallets of the account. */
+  readonly book: Pick<WalletBook, 'list'>
 }
 
 /** The settings that an account keeps per plugin (specification §3). */
-export interface AccountSettings {
-  /** @throws PLUGINS_MISSING unless it is a currency plugin that is there */
-  currencyConfig(pluginId: string): CurrencyConfig
-  /** @throws PLUGINS_MISSING unless it is a swap plugin that is there */
-  swapConfig(pluginId: string): SwapConfig
-  /** Ends the edits that were begun; later ones fail. */
-  close(): Promise<void>
-}
+export class AccountSettings {
+  readonly #files: SettingsFiles
+  readonly #currencyConfigs: ReadonlyMap<string, CurrencyConfig>
+  readonly #swapConfigs: ReadonlyMap<string, SwapConfig>
 
-/** Reads the settings of an account; asks every currency for its tokens without waiting for the answers. */
-export const openAccountSettings = async (place: SettingsPlace): Promise<AccountSettings> => {
-  const { services, repo, ...rest } = place
-  const files = await SettingsFiles.open(services, repo)
-  const { currencies, swapPlugins } = services.plugins
-  const currencyConfigs = new Map(
-    currencies.map(info => [info.pluginId, new CurrencyConfig({ services, files, info, ...rest })])
-  )
-  const swapConfigs = new Map(swapPlugins.map(plugin => [plugin.id, new SwapConfig(files, plugin)]))
-  return {
-    currencyConfig: pluginId => found(currencyConfigs.get(pluginId), pluginId),
-    swapConfig: pluginId => found(swapConfigs.get(pluginId), pluginId),
-    close: () => files.close()
+  private constructor({ services, scheduler, book }: AccountSettingsOptions, files: SettingsFiles) {
+    const { currencies, swapPlugins } = services.plugins
+    this.#files = files
+    this.#currencyConfigs = new Map(
+      currencies.map(info => [info.pluginId, new CurrencyConfig({ services, files, info, scheduler, book })])
+    )
+    this.#swapConfigs = new Map(swapPlugins.map(plugin => [plugin.id, new SwapConfig(files, plugin)]))
+  }
+
+  /** Reads the settings of an account; asks every currency for its tokens without waiting for the answers. */
+  static async open(options: AccountSettingsOptions): Promise<AccountSettings> {
+    return new AccountSettings(options, await SettingsFiles.open(options.services, options.repo))
+  }
+
+  /** @throws PLUGINS_MISSING unless it is a currency plugin that is there */
+  currencyConfig(pluginId: string): CurrencyConfig {
+    return found(this.#currencyConfigs.get(pluginId), pluginId)
+  }
+
+  /** @throws PLUGINS_MISSING unless it is a swap plugin that is there */
+  swapConfig(pluginId: string): SwapConfig {
+    return found(this.#swapConfigs.get(pluginId), pluginId)
+  }
+
+  /** Ends the edits that were begun; later ones fail. */
+  close(): Promise<void> {
+    return this.#files.close()
   }
 }
 

@@ -7,12 +7,24 @@ import type { Clock } from '../io/io.ts'
 import { exemptPass } from '../keys/key-gate.ts'
 import { isSegwitSplit, needsReplayProtection, splitWalletInfo } from '../keys/quirks.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
+import type { Login } from '../login/login.ts'
+import type { Services } from '../plugins/services.ts'
 import type { EngineStore } from '../types/engine.ts'
 import type { WalletInfo } from '../types/keys.ts'
 import type { SpendInfo, SpendTarget, Transaction } from '../types/transaction.ts'
 import { callTools } from '../wallet/tools.ts'
 import type { CurrencyWallet } from '../wallet/wallet.ts'
-import { checkKeyType, openNew, type WalletMakers } from './create-wallets.ts'
+import type { AccountWallets } from './activation.ts'
+import { checkKeyType, type WalletCreator } from './create-wallets.ts'
+
+/** The account whose wallets are split. */
+export interface WalletSplitterOptions extends AccountWallets {
+  readonly services: Services
+  readonly login: Login
+  readonly creator: Pick<WalletCreator, 'openNew'>
+  /** Keeps, on this device alone, the splits that were not finished. */
+  readonly unfinished: EngineStore
+}
 
 /**
  * Splits wallets: the same keys, used on another chain that shares the first one's past (protocol §5.3).
@@ -21,14 +33,14 @@ import { checkKeyType, openNew, type WalletMakers } from './create-wallets.ts'
  * second wallet.
  */
 export class WalletSplitter {
-  readonly #parts: WalletMakers
+  readonly #options: WalletSplitterOptions
   readonly #mutex = new Mutex()
   /** Ids of wallets whose split has begun on this device and did not come to its end, in this session or another. */
   readonly #unfinished: EngineStore
 
-  constructor(parts: WalletMakers & { readonly unfinishedSplits: EngineStore }) {
-    this.#parts = parts
-    this.#unfinished = parts.unfinishedSplits
+  constructor(options: WalletSplitterOptions) {
+    this.#options = options
+    this.#unfinished = options.unfinished
   }
 
   /**
@@ -37,7 +49,7 @@ export class WalletSplitter {
    * @throws WALLET_ID_INVALID, PLUGIN_FOR_TYPE, PLUGIN_FAILED, DEADLINE
    */
   async listTypes(walletId: string): Promise<readonly string[]> {
-    const { services, book } = this.#parts
+    const { services, book } = this.#options
     const info = this.#info(walletId)
     const { pluginId } = services.plugins.infoOf(info.type)
     const types = await callTools(services, {
@@ -69,7 +81,7 @@ export class WalletSplitter {
   }
 
   async #split(walletId: string, type: string): Promise<string> {
-    const { services, login, book } = this.#parts
+    const { services, login, book } = this.#options
     const source = this.#info(walletId)
     checkKeyType(type)
     if (isSegwitSplit(source, type)) throw new WalletError('SPLIT_SEGWIT', {})
@@ -92,14 +104,14 @@ export class WalletSplitter {
   }
 
   #info(walletId: string): WalletInfo {
-    const info = this.#parts.book.find(walletId)
+    const info = this.#options.book.find(walletId)
     if (info === undefined) throw new WalletError('WALLET_ID_INVALID', { walletId })
     return openWalletInfo(info, exemptPass('split'))
   }
 
   async #openSource(walletId: string): Promise<CurrencyWallet> {
     try {
-      return await this.#parts.wallets.get(walletId)
+      return await this.#options.wallets.get(walletId)
     } catch (error) {
       if (isWalletError(error, 'LOGGED_OUT')) throw error
       throw new WalletError('WALLET_MISSING', {}, error)
@@ -109,12 +121,12 @@ export class WalletSplitter {
   /** The split is done without them, and has its end with them. */
   async #copySettings(fromId: string, walletId: string): Promise<void> {
     try {
-      const { name, type, fiatCurrencyCode } = (await this.#parts.wallets.get(fromId)).getSnapshot()
+      const { name, type, fiatCurrencyCode } = (await this.#options.wallets.get(fromId)).getSnapshot()
       const request = { type, fiatCurrencyCode, ...compact({ name: name ?? undefined }) }
-      await openNew(this.#parts, { walletId, request, isKnown: false })
+      await this.#options.creator.openNew({ walletId, request, isKnown: false })
       await this.#unfinished.write(new Map([[walletId, null]]))
     } catch (error) {
-      this.#parts.services.report('splitting a wallet', error)
+      this.#options.services.report('splitting a wallet', error)
     }
   }
 }

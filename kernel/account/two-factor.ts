@@ -30,8 +30,8 @@ export interface TwoFactorStatus {
   readonly pendingVouchers: readonly PendingVoucher[]
 }
 
-/** The parts that two-factor needs. */
-export interface TwoFactorParts {
+/** The login whose second factor is managed. */
+export interface TwoFactorOptions {
   readonly services: Services
   readonly login: Login
   /** Refuses calls after this login has logged out, even if others are still logged in. @throws LOGGED_OUT */
@@ -46,18 +46,18 @@ export interface TwoFactorParts {
  */
 export class TwoFactor implements Readable<TwoFactorStatus> {
   readonly subscribe: Readable<TwoFactorStatus>['subscribe']
-  readonly #parts: TwoFactorParts
+  readonly #options: TwoFactorOptions
   #seen: { readonly held: LoginTree; readonly status: TwoFactorStatus }
 
-  constructor(parts: TwoFactorParts) {
-    const { held } = parts.login.getSnapshot()
-    this.#parts = parts
+  constructor(options: TwoFactorOptions) {
+    const { held } = options.login.getSnapshot()
+    this.#options = options
     this.#seen = { held, status: statusOf(held) }
-    this.subscribe = parts.login.subscribe
+    this.subscribe = options.login.subscribe
   }
 
   readonly getSnapshot = (): TwoFactorStatus => {
-    const { held } = this.#parts.login.getSnapshot()
+    const { held } = this.#options.login.getSnapshot()
     if (held !== this.#seen.held) this.#seen = { held, status: statusOf(held) }
     return this.#seen.status
   }
@@ -84,7 +84,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
    */
   getCode(): string | undefined {
     this.#checkAllowed()
-    const { io } = this.#parts.services
+    const { io } = this.#options.services
     const now = secondsOf(io.clock.now())
     return this.#otpKey()?.use(key => totp(io, parseBase32(key), now))
   }
@@ -96,7 +96,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
    * @throws HIDDEN_KEYS, OPTION_INVALID, NETWORK, …
    */
   enableOtp(timeoutSeconds?: number): Promise<void> {
-    return this.#change(held => otpChange(this.#parts.services.io, held, timeoutSeconds))
+    return this.#change(held => otpChange(this.#options.services.io, held, timeoutSeconds))
   }
 
   /** Switches two-factor off, for every device. @throws HIDDEN_KEYS, NETWORK, … */
@@ -118,7 +118,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
   async repairOtp(otpKey: string): Promise<void> {
     this.#checkAllowed()
     requireTexts({ otpKey })
-    const { services, login } = this.#parts
+    const { services, login } = this.#options
     await repairOtp(services, login, otpKey)
   }
 
@@ -140,18 +140,18 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
 
   /** A key without a timeout is one that the server has not agreed to yet. */
   #otpKey(): Secret<string> | undefined {
-    const { otpKey, otpTimeout } = this.#parts.login.openState.held
+    const { otpKey, otpTimeout } = this.#options.login.openState.held
     return otpTimeout === undefined ? undefined : otpKey
   }
 
   async #change(makeChange: (held: LoginTree) => LoginChange): Promise<void> {
     this.#checkAllowed()
-    await this.#parts.login.change(({ held }) => [makeChange(held)])
+    await this.#options.login.change(({ held }) => [makeChange(held)])
   }
 
   #checkAllowed(): void {
-    if (this.#parts.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
-    this.#parts.check?.()
+    if (this.#options.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
+    this.#options.check?.()
   }
 }
 

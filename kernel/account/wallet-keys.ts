@@ -11,8 +11,8 @@ import { copyPluginData } from '../wallet/engine/validate.ts'
 import { callTools } from '../wallet/tools.ts'
 import type { WalletBook } from './wallet-list.ts'
 
-/** The parts that the views of keys need. */
-export interface WalletKeysParts {
+/** The wallets whose keys are shown. */
+export interface WalletKeysOptions {
   readonly services: Services
   readonly book: WalletBook
   /** @throws LOGGED_OUT */
@@ -25,10 +25,10 @@ export interface WalletKeysParts {
  * If keys are hidden, private ones are refused with HIDDEN_KEYS; public ones stay available (specification §6).
  */
 export class WalletKeyViews {
-  readonly #parts: WalletKeysParts
+  readonly #options: WalletKeysOptions
 
-  constructor(parts: WalletKeysParts) {
-    this.#parts = parts
+  constructor(options: WalletKeysOptions) {
+    this.#options = options
   }
 
   /** All keys of a wallet. Secrets. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, LOGGED_OUT, or what a policy objects */
@@ -39,7 +39,7 @@ export class WalletKeyViews {
   /** Returns the keys for an engine; none of them can spend. @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, ENGINE_NO_KEY, … */
   async getRawPublicKey(walletId: string): Promise<JsonObject> {
     const info = this.#info(walletId, exemptPass('derive public keys'))
-    const { pluginId } = this.#parts.services.plugins.infoOf(info.type)
+    const { pluginId } = this.#options.services.plugins.infoOf(info.type)
     return this.#ask(info.type, async tools => {
       const answer: unknown = await tools.derivePublicKey(info)
       const keys = copyPluginData({ pluginId, what: 'public keys' }, answer, MAX_KEYS)
@@ -61,12 +61,12 @@ export class WalletKeyViews {
   /** Returns the keys for a watch-only wallet, such as an extended public key. @throws WALLET_ID_UNKNOWN, ENGINE_NO_KEY, … */
   async getDisplayPublicKey(walletId: string): Promise<string> {
     const keys = await this.getRawPublicKey(walletId)
-    const { id, type } = this.#parts.book.get(walletId)
+    const { id, type } = this.#options.book.get(walletId)
     return this.#ask(type, async tools => textOf(await tools.getDisplayPublicKey?.({ id, type, keys })))
   }
 
   async #privateInfo(walletId: string): Promise<WalletInfo> {
-    const { services, book, check } = this.#parts
+    const { services, book, check } = this.#options
     check()
     requireTexts({ walletId })
     if (services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
@@ -80,13 +80,13 @@ export class WalletKeyViews {
   }
 
   #info(walletId: string, pass: KeyPass): WalletInfo {
-    this.#parts.check()
+    this.#options.check()
     requireTexts({ walletId })
-    return openWalletInfo(this.#parts.book.get(walletId), pass)
+    return openWalletInfo(this.#options.book.get(walletId), pass)
   }
 
   #ask<T>(type: string, call: (tools: CurrencyTools) => Promise<T>): Promise<T> {
-    const { services } = this.#parts
+    const { services } = this.#options
     const { pluginId } = services.plugins.infoOf(type)
     return callTools(services, { pluginId, what: 'showing keys', call })
   }

@@ -15,7 +15,7 @@ import type { Repo } from '../sync/repo.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { SecretWalletInfo, WalletKeys, WalletStates, WalletStatesChange } from '../types/keys.ts'
 import type { EngineSnapshot } from '../types/snapshots.ts'
-import type { OpenRepo } from './repos.ts'
+import type { AccountRepos, OpenRepo } from './repos.ts'
 
 /** A wallet, or another key of the account such as its repo, as the account lists it without opening it. */
 export interface WalletListing extends WalletStates {
@@ -44,12 +44,12 @@ export interface WalletLists {
   readonly hiddenWalletIds: readonly string[]
 }
 
-/** The parts from which the wallets of an account are read. */
-export interface WalletBookParts {
+/** The places from which the wallets of an account are read. */
+export interface WalletBookOptions {
   readonly services: Services
   readonly login: Login
-  /** The account's own repo first, then older ones; more may come with {@link WalletBook.addRepos}. */
-  readonly accountRepos: readonly [OpenRepo, ...OpenRepo[]]
+  /** More of them may come, see {@link WalletBook.addRepos}. */
+  readonly accountRepos: Pick<AccountRepos, 'own' | 'all'>
 }
 
 /**
@@ -57,7 +57,7 @@ export interface WalletBookParts {
  * repo; read again whenever a login or a sync changes them (protocol §3.4, §4.3).
  */
 export class WalletBook implements Readable<WalletLists> {
-  readonly #parts: WalletBookParts
+  readonly #options: WalletBookOptions
   readonly #mutex = new Mutex()
   readonly #state: Observable<WalletLists>
   readonly #unsubscribes: (() => void)[]
@@ -72,16 +72,16 @@ export class WalletBook implements Readable<WalletLists> {
   /** The failed engine that was reported for each wallet without a plugin. */
   readonly #failed = new Map<string, EngineSnapshot>()
 
-  private constructor(parts: WalletBookParts) {
-    this.#parts = parts
-    const { login, services, accountRepos } = parts
+  private constructor(options: WalletBookOptions) {
+    this.#options = options
+    const { login, services, accountRepos } = options
     this.#state = new Observable<WalletLists>(
       listsOf([]),
       () => {},
       error => services.report('account', error)
     )
     this.#unsubscribes = [login.subscribe(() => this.#onLogin())]
-    this.#follow(accountRepos)
+    this.#follow(accountRepos.all)
   }
 
   readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
@@ -89,8 +89,8 @@ export class WalletBook implements Readable<WalletLists> {
   readonly getSnapshot = (): WalletLists => this.#state.getSnapshot()
 
   /** Reads the wallets of an account. */
-  static async open(parts: WalletBookParts): Promise<WalletBook> {
-    const book = new WalletBook(parts)
+  static async open(options: WalletBookOptions): Promise<WalletBook> {
+    const book = new WalletBook(options)
     await book.#read()
     return book
   }
@@ -140,7 +140,7 @@ export class WalletBook implements Readable<WalletLists> {
         this.get(walletId)
         return { walletId, known: this.#statesOf(walletId), change }
       })
-      const changed = await writeWalletStates(this.#parts.accountRepos[0], all)
+      const changed = await writeWalletStates(this.#options.accountRepos.own, all)
       for (const [walletId, states] of changed) this.#states.set(walletId, states)
       if (changed.size > 0) this.#show()
     })
@@ -151,7 +151,7 @@ export class WalletBook implements Readable<WalletLists> {
     this.#isClosed = true
     for (const unsubscribe of this.#unsubscribes) unsubscribe()
     await this.#mutex.run(async () => {})
-    const { hooks } = this.#parts.services
+    const { hooks } = this.#options.services
     for (const snapshot of this.#failed.values())
       hooks.engineChanged.call(Object.freeze({ ...snapshot, state: 'stopped' }))
     for (const secret of this.#secrets) secret.destroy()
@@ -170,16 +170,16 @@ export class WalletBook implements Readable<WalletLists> {
     const isOurs = paths.some(
       path => path.startsWith(`${STATES_FOLDER}/`) || path.startsWith(`${LEGACY_FOLDER}/`)
     )
-    if (isOurs) this.#parts.services.inBackground('wallet states', this.#read())
+    if (isOurs) this.#options.services.inBackground('wallet states', this.#read())
   }
 
   #read(): Promise<void> {
     return this.#mutex.run(async () => {
       if (this.#isClosed) return
-      const { services, accountRepos } = this.#parts
+      const { services, accountRepos } = this.#options
       const [states, ...legacy] = await Promise.all([
-        readWalletStates(services, accountRepos[0]),
-        ...accountRepos.map(({ repo }) => readLegacyWallets(services, repo))
+        readWalletStates(services, accountRepos.own),
+        ...accountRepos.all.map(({ repo }) => readLegacyWallets(services, repo))
       ])
       this.#states = states
       this.#legacy = legacy.flat()
@@ -190,7 +190,7 @@ export class WalletBook implements Readable<WalletLists> {
   }
 
   #merge(): void {
-    const { services, login } = this.#parts
+    const { services, login } = this.#options
     const { io, report } = services
     const all = [...this.#legacy.map(({ info }) => info), ...login.walletInfos]
     const merged = mergeWalletInfos(io, all, error => report('account', error))
@@ -208,7 +208,7 @@ export class WalletBook implements Readable<WalletLists> {
   /** Reports a wallet without its plugin once, as a failed engine. */
   #notifyFailure({ walletId, failure, archived, deleted }: WalletListing): void {
     if (failure === undefined || archived || deleted || this.#failed.has(walletId)) return
-    const { hooks, io } = this.#parts.services
+    const { hooks, io } = this.#options.services
     const snapshot: EngineSnapshot = Object.freeze({
       ...{ walletId, pluginId: failure.pluginId, state: 'failed', isPaused: false, syncRatio: 0 },
       ...{ blockHeight: 0, since: secondsOf(io.clock.now()) },
@@ -219,7 +219,7 @@ export class WalletBook implements Readable<WalletLists> {
   }
 
   #listingsNow(): WalletListing[] {
-    const { plugins } = this.#parts.services
+    const { plugins } = this.#options.services
     return [...this.#infos.values()]
       .map(({ id, type, appIds }) => ({
         walletId: id,

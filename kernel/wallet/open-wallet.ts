@@ -1,21 +1,13 @@
 import { Mutex } from '../base/mutex.ts'
-import type { RatePair } from '../types/rates.ts'
-import type { EngineSupervisor } from './engine/supervisor.ts'
 import type { WalletContext, WalletOptions } from './options.ts'
 import { WalletRuntime } from './runtime.ts'
 import { WalletState } from './state.ts'
 import { CurrencyWallet } from './wallet.ts'
 
-/** An open wallet and the way to close it. */
+/** An open wallet for the application, and its runtime for the account. */
 export interface OpenedWallet {
   readonly wallet: CurrencyWallet
-  /** The engine, for the account's own calls. */
-  readonly engine: Pick<EngineSupervisor, 'call'>
-  /** Resolves when the engine runs or stands as a pause of the account wants it. @throws ENGINE_FAILED */
-  pauseSettled(): Promise<void>
-  /** The rate pairs for its balances. */
-  ratePairs(): Iterable<RatePair>
-  close(): Promise<void>
+  readonly runtime: WalletRuntime
 }
 
 /**
@@ -49,32 +41,5 @@ export const openWallet = async (options: WalletOptions): Promise<OpenedWallet> 
     await runtime.close()
     throw error
   }
-  return new LiveWallet(new CurrencyWallet(context, runtime), runtime)
-}
-
-/** A class and no object of functions: there are hundreds. */
-class LiveWallet implements OpenedWallet {
-  readonly wallet: CurrencyWallet
-  readonly #runtime: WalletRuntime
-
-  constructor(wallet: CurrencyWallet, runtime: WalletRuntime) {
-    this.wallet = wallet
-    this.#runtime = runtime
-  }
-
-  get engine(): Pick<EngineSupervisor, 'call'> {
-    return this.#runtime.engine
-  }
-
-  pauseSettled(): Promise<void> {
-    return this.#runtime.pauseSettled()
-  }
-
-  ratePairs(): Iterable<RatePair> {
-    return this.#runtime.ratePairs()
-  }
-
-  close(): Promise<void> {
-    return this.#runtime.close()
-  }
+  return { wallet: new CurrencyWallet(context, runtime), runtime }
 }

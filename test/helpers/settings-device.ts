@@ -1,5 +1,6 @@
 import { DataStore } from '../../kernel/account/data-store.ts'
-import { type AccountSettings, openAccountSettings } from '../../kernel/account/settings.ts'
+import { AccountSettings } from '../../kernel/account/settings.ts'
+import type { WalletListing } from '../../kernel/account/wallet-list.ts'
 import { Scheduler } from '../../kernel/base/scheduler.ts'
 import { fileHashOf } from '../../kernel/keys/ids.ts'
 import { makeKernelHooks } from '../../kernel/plugins/hooks.ts'
@@ -74,10 +75,10 @@ export const openSettings = async (
     inBackground: makeInBackground(report)
   } as unknown as Services
   const { walletTypes = [] } = options
-  const settings = await openAccountSettings({
+  const settings = await AccountSettings.open({
     ...{ services, repo },
     scheduler: new Scheduler(clock),
-    hasWallet: type => walletTypes.includes(type)
+    book: { list: () => walletTypes.map(type => ({ type, deleted: false }) as WalletListing) }
   })
   const hashOf = (text: string): string => fileHashOf(io, dataKey, text)
   const dataStore = new DataStore({ services, repo, hashOf })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { OpenWallets, type OpenWalletsParts } from '../../../kernel/account/open-wallets.ts'
+import { OpenWallets, type OpenWalletsOptions } from '../../../kernel/account/open-wallets.ts'
 import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { Services } from '../../../kernel/plugins/services.ts'
@@ -28,17 +28,18 @@ const makeBench = (openOne: (walletId: string) => Promise<void> = async () => {}
     io: { ...io, clock },
     report: (_: string, error: unknown) => void bench.reports.push(error)
   } as unknown as Services
-  const open: OpenWalletsParts['open'] = async ({ id }) => {
+  const open: OpenWalletsOptions['opener']['open'] = async ({ id }) => {
     bench.begun.push(id)
     await openOne(id)
     const wallet = { id } as CurrencyWallet
-    return { wallet, close: async () => void bench.closed.push(id) } as OpenedWallet
+    const runtime = { close: async () => void bench.closed.push(id) }
+    return { wallet, runtime } as unknown as OpenedWallet
   }
-  const find = (id: string) => {
+  const get = (id: string) => {
     if (Number.isNaN(Number(id))) throw new WalletError('WALLET_ID_UNKNOWN', { walletId: id })
     return { id, type: 'wallet:a', appIds: [''] } as never
   }
-  return { ...bench, wallets: new OpenWallets({ services, find, open }) }
+  return { ...bench, wallets: new OpenWallets({ services, book: { get }, opener: { open } }) }
 }
 
 const idsOf = (count: number): { walletId: string }[] =>

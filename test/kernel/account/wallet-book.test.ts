@@ -1,5 +1,5 @@
 import test from 'ava'
-import { WalletBook, type WalletBookParts } from '../../../kernel/account/wallet-list.ts'
+import { WalletBook, type WalletBookOptions } from '../../../kernel/account/wallet-list.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/ids.ts'
@@ -432,8 +432,12 @@ test('the keys of every list there was are forgotten when the account closes, an
     ...{ io: repoIo, hooks, config: { appId: '' }, plugins: new PluginSet(hooks) },
     report: (_source: string, error: unknown) => t.fail(String(error))
   }
-  const parts = { services, login, accountRepos: [{ repo }] } as unknown as WalletBookParts
-  const book = await WalletBook.open(parts)
+  const options = {
+    services,
+    login,
+    accountRepos: { own: { repo }, all: [{ repo }] }
+  } as unknown as WalletBookOptions
+  const book = await WalletBook.open(options)
   login.walletInfos = [second]
   listener()
   const secrets = [first?.keys, second?.keys, book.get(legacy.walletId).keys]
