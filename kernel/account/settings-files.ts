@@ -45,12 +45,12 @@ export class SettingsFiles implements Readable<SettingsState> {
   private constructor(services: Services, repo: Repo) {
     const { disk, io } = services
     const report = (error: unknown): void => services.report('account settings', error)
-    const fileAt = (path: string): JsonFile => new JsonFile({ repo, path, disk, clock: io.clock, report })
+    const options = { repo, disk, clock: io.clock, report }
     this.report = report
     this.#services = services
-    this.#pluginSettings = fileAt(PLUGIN_SETTINGS_PATH)
-    this.#customTokens = fileAt(CUSTOM_TOKENS_PATH)
-    this.#legacySettings = fileAt(LEGACY_SETTINGS_PATH)
+    this.#pluginSettings = new JsonFile(options, PLUGIN_SETTINGS_PATH)
+    this.#customTokens = new JsonFile(options, CUSTOM_TOKENS_PATH)
+    this.#legacySettings = new JsonFile(options, LEGACY_SETTINGS_PATH)
     this.#state = new Observable<SettingsState>({ pluginSettings: {}, customTokens: {} }, undefined, report)
     const paths = [PLUGIN_SETTINGS_PATH, CUSTOM_TOKENS_PATH, LEGACY_SETTINGS_PATH]
     this.#unsubscribe = repo.onServerChange(changed => {

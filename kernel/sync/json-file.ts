@@ -14,10 +14,9 @@ export interface FieldEdit {
 /** Returns the edits of a file, given its present fields; undefined if there is no file. */
 export type MakeEdits = (fields: JsonObject | undefined) => readonly FieldEdit[]
 
-/** The repo and path of a JSON file, and the disk that quarantines damaged ones. */
+/** The repo of JSON files, and the disk that quarantines damaged ones. */
 export interface JsonFileOptions {
   readonly repo: Repo
-  readonly path: string
   readonly disk: Disk
   readonly clock: Pick<Clock, 'now'>
   /** Called for a file that cannot be read. */
@@ -34,14 +33,15 @@ export class JsonFile {
   readonly path: string
   readonly #options: JsonFileOptions
 
-  constructor(options: JsonFileOptions) {
-    this.path = options.path
+  constructor(options: JsonFileOptions, path: string) {
+    this.path = path
     this.#options = options
   }
 
   /** The object; undefined if there is no file, and {} for one that cannot be read, which is reported. */
   async read(): Promise<JsonObject | undefined> {
-    const { repo, path, report } = this.#options
+    const { repo, report } = this.#options
+    const { path } = this
     try {
       const text = await repo.getText(path)
       return text === undefined ? undefined : parseFields(text, path)
@@ -59,7 +59,8 @@ export class JsonFile {
    * @throws STORAGE_FULL, STORAGE_FAILED; then nothing has changed
    */
   async edit(makeEdits: MakeEdits): Promise<void> {
-    const { repo, path } = this.#options
+    const { repo } = this.#options
+    const { path } = this
     for (;;) {
       const { fields: present, rule, expect } = await this.#readToEdit()
       const start = present ?? {}
@@ -74,7 +75,8 @@ export class JsonFile {
   }
 
   async #readToEdit(): Promise<ReadFile> {
-    const { repo, path } = this.#options
+    const { repo } = this.#options
+    const { path } = this
     try {
       const text = await repo.getText(path)
       return { ...presentOf(text, path), expect: new Map([[path, text]]) }
@@ -85,7 +87,8 @@ export class JsonFile {
   }
 
   async #quarantine(rule: string): Promise<void> {
-    const { repo, path, disk, clock, report } = this.#options
+    const { repo, disk, clock, report } = this.#options
+    const { path } = this
     const text = await repo.getBox(path)
     if (text === undefined) return
     report(await quarantine(disk, clock, { path: `repos/${repo.id}/${path}`, text, rule }))

@@ -1,9 +1,8 @@
 import { isRecord, type JsonObject, parseJson } from '../base/json.ts'
-import { type FieldEdit, objectAt } from '../sync/json-file.ts'
+import { type FieldEdit, JsonFile, type JsonFileOptions, objectAt } from '../sync/json-file.ts'
 import type { Repo } from '../sync/repo.ts'
 import type { Metadata, MetadataChange } from '../types/transaction.ts'
 import { mergeMetadata } from './history/metadata.ts'
-import { jsonFileOf, type WalletFiles } from './settings.ts'
 
 const FOLDER = 'Addresses'
 
@@ -36,13 +35,13 @@ export interface AddressChange {
  * It remembers where they are; once another client has changed files of theirs, another takes its place.
  */
 export class SavedAddresses {
-  readonly #files: WalletFiles
+  readonly #files: JsonFileOptions
   readonly #hashOf: (text: string) => string
   /** The path of each address; read when first wanted. */
   #paths: ReadonlyMap<string, string> | undefined
 
   /** @param hashOf - the wallet's file-name hash */
-  constructor(files: WalletFiles, hashOf: (text: string) => string) {
+  constructor(files: JsonFileOptions, hashOf: (text: string) => string) {
     this.#files = files
     this.#hashOf = hashOf
   }
@@ -55,7 +54,7 @@ export class SavedAddresses {
    */
   async edit(change: AddressChange): Promise<void> {
     const path = await this.#pathOf(change.address)
-    await jsonFileOf(this.#files, path).edit(fields =>
+    await new JsonFile(this.#files, path).edit(fields =>
       editsOf(fields, change, this.#files.clock.now() / 1000)
     )
   }

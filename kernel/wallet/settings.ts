@@ -1,7 +1,6 @@
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import { JsonFile } from '../sync/json-file.ts'
-import type { WalletContext } from './options.ts'
+import { JsonFile, type JsonFileOptions } from '../sync/json-file.ts'
 
 /** The name and fiat currency of a wallet, as its repo has them. */
 export interface WalletSettings {
@@ -20,20 +19,13 @@ export const DEFAULT_FIAT = 'iso:USD'
 /** The files that {@link readWalletSettings} reads. */
 export const WALLET_SETTINGS_PATHS: readonly string[] = [NAME_PATH, FIAT_PATH]
 
-/** The repo of a wallet's files, and the receiver of reports about unreadable ones. */
-export type WalletFiles = Pick<WalletContext, 'repo' | 'disk' | 'clock' | 'report'>
-
-/** One JSON file of a wallet. */
-export const jsonFileOf = ({ repo, disk, clock, report }: WalletFiles, path: string): JsonFile =>
-  new JsonFile({ repo, disk, clock, report, path })
-
 /**
  * Reads name and fiat code; a file that cannot be read is kept, reported, and counts as missing.
  *
  * @see protocol §3.5
  */
-export const readWalletSettings = async (files: WalletFiles): Promise<WalletSettings> => {
-  const read = async (path: string): Promise<JsonObject> => (await jsonFileOf(files, path).read()) ?? {}
+export const readWalletSettings = async (files: JsonFileOptions): Promise<WalletSettings> => {
+  const read = async (path: string): Promise<JsonObject> => (await new JsonFile(files, path).read()) ?? {}
   const { walletName } = await read(NAME_PATH)
   const { fiat, num } = await read(FIAT_PATH)
   const code = typeof num === 'number' ? fiatCodeOfNumber(num) : undefined
@@ -44,8 +36,8 @@ export const readWalletSettings = async (files: WalletFiles): Promise<WalletSett
 }
 
 /** Writes the name of a wallet, or that it has none. */
-export const writeWalletName = (files: WalletFiles, walletName: string | null): Promise<void> =>
-  jsonFileOf(files, NAME_PATH).edit(() => [{ path: ['walletName'], value: walletName }])
+export const writeWalletName = (files: JsonFileOptions, walletName: string | null): Promise<void> =>
+  new JsonFile(files, NAME_PATH).edit(() => [{ path: ['walletName'], value: walletName }])
 
 /** Checks a fiat currency that a user chose. @throws FIAT_CODE unless it is `iso:` and three capitals */
 export const checkFiatCode = (fiat: string): void => {
@@ -53,9 +45,9 @@ export const checkFiatCode = (fiat: string): void => {
 }
 
 /** Writes the fiat currency of a wallet; the number that older clients wrote goes. @throws FIAT_CODE */
-export const writeFiatCode = async (files: WalletFiles, fiat: string): Promise<void> => {
+export const writeFiatCode = async (files: JsonFileOptions, fiat: string): Promise<void> => {
   checkFiatCode(fiat)
-  await jsonFileOf(files, FIAT_PATH).edit(() => [
+  await new JsonFile(files, FIAT_PATH).edit(() => [
     { path: ['fiat'], value: fiat },
     { path: ['num'], value: undefined }
   ])

@@ -1,13 +1,12 @@
 import { type JsonObject, parseJson } from '../base/json.ts'
-import type { JsonFile } from '../sync/json-file.ts'
+import { JsonFile, type JsonFileOptions } from '../sync/json-file.ts'
 import type { CurrencyConfigSnapshot, Token } from '../types/currency.ts'
 import type { TokenSnapshot } from '../types/snapshots.ts'
 import type { WalletContext } from './options.ts'
-import { jsonFileOf, type WalletFiles } from './settings.ts'
 
 /** The options of {@link WalletTokens}. */
-export type WalletTokensOptions = WalletFiles &
-  Pick<WalletContext, 'walletId' | 'config' | 'scheduler' | 'mutex'>
+export type WalletTokensOptions = JsonFileOptions &
+  Pick<WalletContext, 'walletId' | 'clock' | 'config' | 'scheduler' | 'mutex'>
 
 /** Receives changes of a wallet's tokens. */
 export interface TokensListener {
@@ -186,7 +185,7 @@ export class WalletTokens {
   }
 
   get #file(): JsonFile {
-    return jsonFileOf(this.#options, TOKENS_PATH)
+    return new JsonFile(this.#options, TOKENS_PATH)
   }
 
   async #readOldFile(): Promise<unknown> {

@@ -17,7 +17,7 @@ const open = async (
   const { repo, clock } = device
   const disk = makeFaultDisk(kept)
   return {
-    file: new JsonFile({ repo, path: PATH, disk, clock, report: error => reports.push(error) }),
+    file: new JsonFile({ repo, disk, clock, report: error => reports.push(error) }, PATH),
     kept,
     reports
   }
@@ -111,7 +111,7 @@ test('if a damaged file cannot be kept, it is not replaced', async t => {
   await setText(device.repo, PATH, 'damaged')
   const { repo, clock } = device
   const disk = makeFaultDisk(new Map(), { at: 1, kind: 'full' })
-  const file = new JsonFile({ repo, path: PATH, disk, clock, report: () => {} })
+  const file = new JsonFile({ repo, disk, clock, report: () => {} }, PATH)
   await t.throwsAsync(
     file.edit(() => [{ path: ['a'], value: 1 }]),
     { code: 'STORAGE_FULL' }
