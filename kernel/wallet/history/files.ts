@@ -4,24 +4,14 @@ import type { Metadata } from '../../types/transaction.ts'
 import {
   type AssetRecord,
   LEGACY_TRANSACTIONS,
-  type LegacyDefaults,
   parseLegacyFile,
   parseTransactionFile,
   parseTransactionFilePath,
   type TransactionFile,
   transactionFileJson
 } from './file-format.ts'
-
-/** The access to a wallet's files that {@link TransactionFiles} needs. */
-export interface TransactionFilesOptions {
-  /** The texts of files, one for each path; undefined where there is none, or none that opens. */
-  getTexts(paths: readonly string[]): Promise<(string | undefined)[]>
-  /** The wallet's file-name hash. */
-  hashOf(text: string): string
-  legacy(): LegacyDefaults
-  /** A file that cannot be read; it is kept. */
-  report(error: unknown): void
-}
+import type { HistoryRows } from './rows.ts'
+import type { HistoryOptions } from './view.ts'
 
 /** A file of a transaction, with its path. */
 export interface LocatedFile extends FoundFile {
@@ -30,10 +20,13 @@ export interface LocatedFile extends FoundFile {
 
 /** Reads the synced files of transactions, of the present form and of the oldest. */
 export class TransactionFiles {
-  readonly #options: TransactionFilesOptions
+  readonly #options: HistoryOptions
+  readonly #rows: Pick<HistoryRows, 'fileTexts'>
 
-  constructor(options: TransactionFilesOptions) {
+  /** @param rows - which know the files that are not written yet, too */
+  constructor(options: HistoryOptions, rows: Pick<HistoryRows, 'fileTexts'>) {
     this.#options = options
+    this.#rows = rows
   }
 
   /**
@@ -53,7 +46,7 @@ export class TransactionFiles {
 
   /** Merges the files of each of many transactions; those that cannot be read are reported. */
   async mergeAll(transactions: readonly (readonly string[])[]): Promise<(TransactionFile | undefined)[]> {
-    const { currencyCode } = this.#options.legacy()
+    const { currencyCode } = this.#options.info
     const found = new Map((await this.#readSome(transactions.flat())).map(file => [file.path, file]))
     return transactions.map(paths => {
       const files = paths.map(path => found.get(path)).filter(file => file !== undefined)
@@ -71,7 +64,7 @@ export class TransactionFiles {
 
   async #readSome(paths: readonly string[]): Promise<LocatedFile[]> {
     const found: LocatedFile[] = []
-    const texts = paths.length === 0 ? [] : await this.#options.getTexts(paths)
+    const texts = paths.length === 0 ? [] : await this.#rows.fileTexts(paths)
     for (const [index, path] of paths.entries()) {
       try {
         found.push(...this.parse([path], [texts[index]]))
@@ -86,7 +79,9 @@ export class TransactionFiles {
     try {
       const value = parseJson(text, 'transaction file')
       if (isLegacy(path)) {
-        const file = parseLegacyFile(value, this.#options.legacy())
+        const { info, fiatCode } = this.#options
+        const defaults = { currencyCode: info.currencyCode, fiatCode: fiatCode() }
+        const file = parseLegacyFile(value, defaults)
         return { path, isLegacy: true, date: Math.floor(file.creationDate + 0.5), file }
       }
       const file = parseTransactionFile(value)

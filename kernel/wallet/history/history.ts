@@ -13,7 +13,7 @@ import {
   reportChanges,
   type TxidChanges
 } from './changes.ts'
-import { type AssetName, newTransactionFile, withMetadata } from './file-format.ts'
+import { newTransactionFile, withMetadata } from './file-format.ts'
 import { TransactionFiles } from './files.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from './metadata.ts'
 import type { HistoryRow } from './row.ts'
@@ -23,7 +23,6 @@ import { SearchIndex, searchTexts } from './search.ts'
 import {
   assetNameOf,
   chainAt,
-  codeOf,
   confirmationsIn,
   type HistoryOptions,
   searchableOf,
@@ -164,7 +163,9 @@ export class History {
     const inFile = withFiatCode(change, this.options.fiatCode())
     await this.editFile(txid, present => {
       const file = present ?? newTransactionFile(tx, this.creationDateOf(tx.date))
-      return withMetadata(file, this.assetName(tokenId), metadata => mergeMetadata(metadata, inFile))
+      return withMetadata(file, assetNameOf(this.options, tokenId), metadata =>
+        mergeMetadata(metadata, inFile)
+      )
     })
   }
 
@@ -241,21 +242,11 @@ export class History {
     return Math.min(date, this.options.clock.now() / 1000)
   }
 
-  /** An asset with the code under which older files know it. */
-  assetName(tokenId: string | null): AssetName {
-    return assetNameOf(this.options, tokenId)
-  }
-
-  /** The code that an asset is shown with; '' for a token that is not known. */
-  codeOf(tokenId: string | null): string {
-    return codeOf(this.options, tokenId)
-  }
-
   /** The history as it stands now, for working out changes. */
   #changeContext(): ChangeContext {
     const { options } = this
     return {
-      ...{ options, rows: this.#rows, files: this.#files },
+      ...{ options, rows: this.#rows, files: new TransactionFiles(options, this.#rows) },
       chain: chainAt(options, this.#height),
       fiatCode: options.fiatCode(),
       seconds: options.clock.now() / 1000,
@@ -270,15 +261,6 @@ export class History {
       this.options.report(error)
     })
     if (changes.rows !== undefined) this.#search?.update(changes.rows)
-  }
-
-  get #files(): TransactionFiles {
-    const { hashOf, info, report, fiatCode } = this.options
-    return new TransactionFiles({
-      ...{ hashOf, report },
-      getTexts: paths => this.#rows.fileTexts(paths),
-      legacy: () => ({ currencyCode: info.currencyCode, fiatCode: fiatCode() })
-    })
   }
 
   #makeSearch(): SearchIndex {

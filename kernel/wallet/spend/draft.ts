@@ -17,6 +17,7 @@ import type {
 } from '../../types/transaction.ts'
 import { checkSignedTransaction, isBalance, readEngineTransaction } from '../engine/validate.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from '../history/metadata.ts'
+import { codeOf } from '../history/view.ts'
 import { reserveCoins } from './open-payments.ts'
 import { frozenTransaction } from './reviewed-transaction.ts'
 import type { SpenderOptions } from './spender.ts'
@@ -59,7 +60,7 @@ const spendQuestionOf = <U extends KeyUse>(
 
 /** Returns the draft of an engine with the details of the user's request. */
 const draftOf = (context: SpenderOptions, spend: SpendInfo, checked: EngineTransaction): Transaction => {
-  const currencyCode = checked.currencyCode ?? context.history.codeOf(checked.tokenId)
+  const currencyCode = checked.currencyCode ?? codeOf(context.history.options, checked.tokenId)
   const { deviceDescription } = context.services.config
   return frozenTransaction({
     ...checked,

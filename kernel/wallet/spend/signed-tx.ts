@@ -6,6 +6,7 @@ import { copyJson, isRecord, isShortText, type JsonObject } from '../../base/jso
 import type { NetworkFeeOption, SpentTarget, Transaction } from '../../types/transaction.ts'
 import { checkSignedTransaction, isBalance } from '../engine/validate.ts'
 import { checkMetadata } from '../history/metadata.ts'
+import { codeOf } from '../history/view.ts'
 import { engineCopyOf } from './reviewed-transaction.ts'
 import type { SpenderOptions } from './spender.ts'
 
@@ -46,7 +47,7 @@ const parseSignedTx = (
   )
   // Nothing but the file travels, so that bytes elsewhere are no payment.
   if (checked.signedTx === '') throw invalid('signedTx', WRONG)
-  const currencyCode = history.codeOf(checked.tokenId)
+  const currencyCode = codeOf(history.options, checked.tokenId)
   const { txid, signedTx, tokenId, nativeAmount: net, networkFee, parentNetworkFee } = checked
   return {
     ...{ walletId, currencyCode, tokenId, txid, signedTx, date, networkFee, nativeAmount: net },

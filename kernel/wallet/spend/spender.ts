@@ -10,6 +10,7 @@ import type { EngineSupervisor } from '../engine/supervisor.ts'
 import { assetOf, newTransactionFile, withMetadata } from '../history/file-format.ts'
 import type { History } from '../history/history.ts'
 import { mergeMetadata } from '../history/metadata.ts'
+import { assetNameOf } from '../history/view.ts'
 import type { SpendIntent, SpendJournal, SpendStage } from './journal.ts'
 import { checkSimilar, checkSpentCoins, type OpenPaymentContext, paymentsChanged } from './open-payments.ts'
 import { engineCopyOf, frozenTransaction, sentTransactionOf } from './reviewed-transaction.ts'
@@ -245,7 +246,7 @@ export class Spender implements SpenderOptions {
       if (present === undefined) return fresh
       const { unknown, creationDate, currencies, payees } = present
       const tokens = new Map([...fresh.tokens, ...present.tokens])
-      const name = history.assetName(tx.tokenId)
+      const name = assetNameOf(history.options, tx.tokenId)
       const asset = assetOf(present, name)
       const joined = { ...present, ...fresh, unknown, creationDate, currencies, tokens }
       return withMetadata(joined, name, () => join(asset?.metadata ?? {}, tx.metadata, payees !== undefined))
