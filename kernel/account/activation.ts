@@ -5,7 +5,7 @@ import { copyJson, isRecord } from '../base/json.ts'
 import type { ActivationAsset, ActivationOffer, EngineActivationRequest, WalletRef } from '../types/engine.ts'
 import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/validate.ts'
-import type { OpenedWallet } from '../wallet/open-wallet.ts'
+import type { OpenedWallet } from '../wallet/wallet.ts'
 import type { OpenWallets } from './open-wallets.ts'
 import type { WalletBook } from './wallet-list.ts'
 

@@ -10,7 +10,7 @@ import {
 import { compact } from '../base/compact.ts'
 import { copyData, looseCopy } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
-import { allSettledOrThrow } from '../base/mutex.ts'
+import { allSettledOrThrow, Mutex } from '../base/mutex.ts'
 import { bindReadable, type Readable } from '../base/observable.ts'
 import type { PauseOptions } from '../base/pause-switch.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
@@ -27,8 +27,8 @@ import {
   streamTransactions,
   type TransactionQuery
 } from './history/list.ts'
-import type { WalletContext } from './options.ts'
-import type { WalletRuntime } from './runtime.ts'
+import type { WalletContext, WalletOptions } from './options.ts'
+import { WalletRuntime } from './runtime.ts'
 import { writeFiatCode, writeWalletName } from './settings.ts'
 import { getMaxSpendable, makeSpend, sweepPrivateKeys } from './spend/draft.ts'
 import type { SpendIntent } from './spend/journal.ts'
@@ -37,9 +37,49 @@ import type { SignOptions } from './spend/sign.ts'
 import { readSignedTx } from './spend/signed-tx.ts'
 import type { Spender } from './spend/spender.ts'
 import { resendTx } from './spend/watch-payments.ts'
-import { balanceDetailsIn, balanceIn } from './state.ts'
+import { balanceDetailsIn, balanceIn, WalletState } from './state.ts'
 import { type SyncStatus, syncStatusOf } from './sync-status.ts'
 import { callTools, sampleAddress } from './tools.ts'
+
+/** An open wallet for the application, and its runtime for the account. */
+export interface OpenedWallet {
+  readonly wallet: CurrencyWallet
+  readonly runtime: WalletRuntime
+}
+
+/**
+ * Opens a wallet: files, tokens, history; its engine is made and started in the background, where what a crash left
+ * of its spends is finished.
+ *
+ * Resolves as soon as the wallet can be used; a failure of the engine shows in the wallet's `engine` snapshot.
+ *
+ * @throws PLUGIN_FOR_TYPE, STORAGE_FAILED
+ */
+export const openWallet = async (options: WalletOptions): Promise<OpenedWallet> => {
+  const { services, walletInfo } = options
+  const { io, disk } = services
+  const info = services.plugins.infoOf(walletInfo.type)
+  const context: WalletContext = {
+    ...options,
+    walletId: walletInfo.id,
+    info,
+    keys: walletInfo.keys,
+    clock: io.clock,
+    disk,
+    mutex: new Mutex(),
+    fiatCode: () => state.snapshot.getSnapshot().fiatCurrencyCode,
+    report: error => services.report(`wallet ${info.pluginId}`, error)
+  }
+  const state = new WalletState(context)
+  const runtime = new WalletRuntime(context, state)
+  try {
+    await runtime.open()
+  } catch (error) {
+    await runtime.close()
+    throw error
+  }
+  return { wallet: new CurrencyWallet(context, runtime), runtime }
+}
 
 /**
  * One wallet of one currency: its addresses, transactions, notes and spends (specification §3, §5).
