@@ -41,7 +41,7 @@ export const captureIo = (io: Io): Io => {
       fromHex: own(crypto, fromHex),
       writeUtf8: own(crypto, writeUtf8),
       ...compact({
-        later:
+        async:
           later &&
           Object.freeze({
             sha256: own(later, later.sha256),

@@ -162,6 +162,20 @@ test('methods of a platform that is a class work in a captured io', t => {
   t.deepEqual(random(2), new Uint8Array([7, 7]))
 })
 
+test('a captured io has every member of the crypto port, and cryptography that answers later works through it', async t => {
+  const { crypto, ...given } = makeNodeIo()
+  const later = {
+    sha256: async (data: Uint8Array) => crypto.sha256(data),
+    aesCbcDecrypt: async () => new Uint8Array([7])
+  }
+  const port = { ...crypto, async: later }
+  const captured = captureIo({ ...given, crypto: port }).crypto
+  t.deepEqual(Object.keys(captured).sort(), Object.keys(port).sort())
+  const data = new Uint8Array([1, 2])
+  t.deepEqual(await captured.async?.sha256(data), crypto.sha256(data))
+  t.deepEqual(await captured.async?.aesCbcDecrypt(data, data, data), new Uint8Array([7]))
+})
+
 test('a timer or a connection of a plugin that throws is its fault, and ends nothing', async t => {
   const faults: string[] = []
   const observer: ObserverPlugin = {
