@@ -10,6 +10,12 @@ export interface ScryptCost {
  *
  * Every backend gives the same bytes (`test/platform/crypto-backends.test.ts`). Functions never keep or change
  * their inputs.
+ *
+ * @example
+ * ```ts
+ * const digest = io.crypto.sha256(io.random(32))
+ * io.crypto.toHex(digest) // 64 characters
+ * ```
  */
 export interface CryptoPort {
   /** Which backend this is, for diagnostics: `node`, `noble`. */
@@ -47,13 +53,23 @@ export interface AsyncCrypto {
   aesCbcDecrypt(key: Uint8Array, iv: Uint8Array, data: Uint8Array): Promise<Uint8Array>
 }
 
-/** The source of time. Everything that waits takes it, so that a test can move it. */
+/**
+ * The source of time. Everything that waits takes one, so that a test can move it.
+ *
+ * @example
+ * ```ts
+ * const began = io.clock.monotonic()
+ * const cancel = io.clock.after(5000, () => console.log('5 s later'))
+ * console.log(io.clock.monotonic() - began)
+ * cancel()
+ * ```
+ */
 export interface Clock {
   /** Milliseconds since 1970, of the calendar. */
   now(): number
   /** Milliseconds that only ever grow, for measuring. */
   monotonic(): number
-  /** Runs `task` once after `delayMs`; the returned function cancels it. Never keeps a process alive. */
+  /** Runs `task` once after `delayMs`; the returned function cancels it. A timer never keeps a process alive. */
   after(delayMs: number, task: () => void): () => void
   /** Resolves after the event loop has run other work, so that long loops can yield. */
   turn(): Promise<void>
@@ -78,14 +94,25 @@ export interface FetchReply {
   readonly text: string
 }
 
-/** The callbacks of a text connection. None is called after `onClose`. */
+/** The callbacks of a text connection. None is called after `onClose`. {@link Channel} shows them in use. */
 export interface ChannelHandlers {
   /** TCP: any slice of the stream, in order. WebSocket: one whole message. */
   onText(text: string): void
   onClose(error?: Error): void
 }
 
-/** An open text connection. */
+/**
+ * An open text connection, made by {@link Io.connect} or {@link Io.webSocket}.
+ *
+ * @example
+ * ```ts
+ * const channel = await io.webSocket?.('wss://shop.example.org/prices', {
+ *   onText: text => console.log(text),
+ *   onClose: error => console.log(error?.message ?? 'closed')
+ * })
+ * channel?.send('{"subscribe":"BTC"}')
+ * ```
+ */
 export interface Channel {
   send(text: string): void
   close(): void
@@ -99,9 +126,17 @@ export interface TcpAddress {
 }
 
 /**
- * Everything ambient that the kernel and its plugins may use; a platform makes one (`platform/node`).
+ * Everything ambient that the kernel and its plugins may use; a platform makes one (`holdfast/node`, `holdfast/browser`).
  *
  * @see architecture decision 23
+ *
+ * @example
+ * ```ts
+ * import { makeNodeIo } from 'holdfast/node'
+ *
+ * const nodeIo = makeNodeIo()
+ * const { status, text } = await nodeIo.fetch('https://shop.example.org/price')
+ * ```
  */
 export interface Io {
   readonly crypto: CryptoPort
@@ -109,8 +144,8 @@ export interface Io {
   /** Cryptographically strong random bytes. */
   random(count: number): Uint8Array
   /**
-   * One HTTP request, without redirects to another host. Rejects if there is no answer, or with
-   * REPLY_TOO_LARGE beyond 16 MB, or what the request says.
+   * Sends one HTTP request, without redirects to another host. It rejects if there is no answer, and with
+   * REPLY_TOO_LARGE for a body above 16 MB, or above the limit of the request.
    */
   fetch(url: string, options?: FetchOptions): Promise<FetchReply>
   /** Absent where the platform has no TCP (browsers). */
@@ -118,7 +153,16 @@ export interface Io {
   readonly webSocket?: (url: string, handlers: ChannelHandlers) => Promise<Channel>
 }
 
-/** The part of `AbortSignal` that the kernel relies on. */
+/**
+ * The part of `AbortSignal` that the kernel relies on. {@link makeAbort} makes one, and a native `AbortSignal` is one.
+ *
+ * @example
+ * ```ts
+ * import type { AbortSignalLike } from 'holdfast/plugin'
+ *
+ * const fetchPrice = (signal: AbortSignalLike) => io.fetch('https://shop.example.org/price', { signal })
+ * ```
+ */
 export interface AbortSignalLike {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void

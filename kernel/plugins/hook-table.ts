@@ -155,7 +155,7 @@ export type LifeHooks = TapsOf<HookTypes['all']>
 /** The hooks that a plugin of a kind may tap. */
 export type HostHooks<Kind extends PluginKind> = LifeHooks & TapsOf<HookTypes[Kind]>
 
-/** The hooks that notify; observer plugins may tap these and no others. */
+/** The hooks that notify; observers may tap these and no others. */
 export type ObserverHooks = HooksOf<HookTypes['observer']>
 
 /** Every hook of the kernel. */
@@ -175,12 +175,34 @@ export interface TapOrder {
   readonly before?: string
 }
 
-/** A hook as a plugin sees it: it can be tapped, and nothing else. */
+/**
+ * A hook that waits for its taps, as a plugin sees it: it can be tapped, and nothing else.
+ *
+ * @example
+ * ```ts
+ * import type { CurrencyHost } from 'holdfast/plugin'
+ *
+ * const apply = ({ hooks, log }: CurrencyHost) => {
+ *   hooks.ready.tapPromise('tollar', async () => log.info('ready'))
+ * }
+ * ```
+ */
 export interface PromiseTap<Args extends readonly unknown[], Answer> {
   tapPromise(name: string, fn: (...args: Args) => Promise<Answer>, order?: TapOrder): void
 }
 
-/** A synchronous hook as a plugin sees it. */
+/**
+ * A hook that does not wait, as a plugin sees it: it can be tapped, and nothing else.
+ *
+ * @example
+ * ```ts
+ * import type { ObserverHost } from 'holdfast/observer'
+ *
+ * const apply = ({ hooks }: ObserverHost) => {
+ *   hooks.walletChanged.tap('watch', ({ name, balances }) => console.log(name, balances['']))
+ * }
+ * ```
+ */
 export interface SyncTap<Args extends readonly unknown[], Answer> {
   tap(name: string, fn: (...args: Args) => Answer, order?: TapOrder): void
 }
@@ -432,7 +454,22 @@ export const hookTable: Readonly<Record<keyof KernelHooks, HookRow>> = Object.fr
   )
 ) as Record<keyof KernelHooks, HookRow>
 
-/** The hooks that an observer may tap, in the order of the page. */
+/**
+ * The hooks that an observer may tap, in the order of `docs/hooks.md`.
+ *
+ * @example
+ * ```ts
+ * import { type ObserverPlugin, observerHookNames } from 'holdfast/observer'
+ *
+ * export const counter: ObserverPlugin = {
+ *   kind: 'observer',
+ *   id: 'counter',
+ *   apply({ hooks }) {
+ *     for (const name of observerHookNames) hooks[name].tap('counter', () => console.log(name))
+ *   }
+ * }
+ * ```
+ */
 export const observerHookNames: readonly (keyof ObserverHooks)[] = Object.keys(
   facts.observer
 ) as (keyof ObserverHooks)[]

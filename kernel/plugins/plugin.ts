@@ -58,41 +58,163 @@ export interface PluginOf<Kind extends PluginKind, H> {
   apply(host: H): void
 }
 
-/** A currency: keys, URIs and engines for one wallet type. */
+/**
+ * A currency: keys, URIs and engines for one wallet type.
+ *
+ * @example
+ * ```ts
+ * import type { CurrencyEngine, CurrencyPlugin, CurrencyTools, EngineRequest } from 'holdfast/plugin'
+ *
+ * declare const tools: CurrencyTools
+ * declare const makeEngine: (request: EngineRequest) => CurrencyEngine
+ * const units = { currencyCode: 'TOL', displayName: 'Tollar', denominations: [{ name: 'TOL', multiplier: '1000' }] }
+ * export const tollar: CurrencyPlugin = {
+ *   kind: 'currency',
+ *   id: 'tollar',
+ *   info: { ...units, pluginId: 'tollar', walletType: 'wallet:tollar' },
+ *   apply({ hooks }) {
+ *     hooks.makeTools.tapPromise('tollar', async () => tools)
+ *     hooks.makeEngine.tapPromise('tollar', async request => makeEngine(request))
+ *   }
+ * }
+ * ```
+ */
 export interface CurrencyPlugin extends PluginOf<'currency', CurrencyHost> {
   readonly info: CurrencyInfo
 }
 
-/** A source of exchange rates. */
+/**
+ * A source of exchange rates.
+ *
+ * @example
+ * ```ts
+ * import type { RatePlugin } from 'holdfast/plugin'
+ *
+ * export const onePrice: RatePlugin = {
+ *   kind: 'rates',
+ *   id: 'oneprice',
+ *   displayName: 'One Price',
+ *   apply({ hooks }) {
+ *     hooks.fetchRates.tapPromise('oneprice', async context => {
+ *       context.offer({ fromCurrency: 'BTC', toCurrency: 'iso:USD' }, 64_000)
+ *     })
+ *   }
+ * }
+ * ```
+ */
 export interface RatePlugin extends PluginOf<'rates', RateHost> {
   readonly displayName: string
   /** Added to the cost of every hop through it (specification §9); 0 if left out. */
   readonly bias?: number
-  /** Why it gives no rates any more; an id that settings may still name. */
+  /** Why it gives no rates any more, in a sentence. Settings may still name its id. */
   readonly retired?: string
-  /** Judges what the application gave it: a sentence says why it is not asked, such as for want of a key. */
+  /**
+   * Checks the options that the application gave it: a sentence says why it is not asked, for example that a key is missing.
+   */
   checkOptions?(options: JsonObject): string | undefined
 }
 
-/** A swap provider. */
+/**
+ * A swap provider.
+ *
+ * @example
+ * ```ts
+ * import { nativeAmount, type SwapPlugin } from 'holdfast/plugin'
+ *
+ * export const cornerShop: SwapPlugin = {
+ *   kind: 'swap',
+ *   id: 'cornershop',
+ *   displayName: 'Corner Shop',
+ *   apply({ hooks }) {
+ *     hooks.fetchQuotes.tapPromise('cornershop', async ({ request, offer }) => {
+ *       const spendTargets = [{ publicAddress: 'an address of the shop', nativeAmount: request.nativeAmount }]
+ *       offer({
+ *         fromNativeAmount: request.nativeAmount,
+ *         toNativeAmount: nativeAmount('740000'),
+ *         isEstimate: false,
+ *         networkFee: nativeAmount('1128'),
+ *         payment: { spends: [{ tokenId: null, spendTargets }] }
+ *       })
+ *     })
+ *   }
+ * }
+ * ```
+ */
 export interface SwapPlugin extends PluginOf<'swap', SwapHost> {
   readonly displayName: string
   readonly isDex?: boolean
   readonly supportEmail?: string
-  /** Judges the user's settings for it: one that needs activation is not asked for quotes. */
+  /** Checks the user's settings for it: one that needs activation is not asked for quotes. */
   checkSettings?(userSettings: JsonObject): { readonly needsActivation?: boolean }
 }
 
-/** A place to keep files. Exactly one is used. */
+/**
+ * A place to keep files. A kernel has exactly one.
+ *
+ * @example
+ * ```ts
+ * import type { Disk, StoragePlugin } from 'holdfast/plugin'
+ *
+ * export const storageOn = (disk: Disk): StoragePlugin => ({
+ *   kind: 'storage',
+ *   id: 'mydisk',
+ *   apply: ({ hooks }) => hooks.openDisk.tapPromise('mydisk', async () => disk)
+ * })
+ * ```
+ */
 export type StoragePlugin = PluginOf<'storage', StorageHost>
 
-/** A rule that can refuse a spend. */
+/**
+ * A rule that can refuse a use of private keys, and reorder quotes.
+ *
+ * @example
+ * ```ts
+ * import { compare, nativeAmount, type PolicyPlugin, WalletError } from 'holdfast/plugin'
+ *
+ * export const spendLimit: PolicyPlugin = {
+ *   kind: 'policy',
+ *   id: 'spend-limit',
+ *   apply({ hooks }) {
+ *     hooks.beforeSign.tapPromise('spend-limit', async spend => {
+ *       if (compare(nativeAmount(spend.nativeAmount), nativeAmount('1000000')) <= 0) return
+ *       throw new WalletError('SIGN_REFUSED', { pluginId: 'spend-limit', reason: 'more than 0.01' })
+ *     })
+ *   }
+ * }
+ * ```
+ */
 export type PolicyPlugin = PluginOf<'policy', PolicyHost>
 
-/** A watcher, such as the devtools. */
+/**
+ * A watcher, such as the devtools.
+ *
+ * @example
+ * ```ts
+ * import type { ObserverPlugin } from 'holdfast/observer'
+ *
+ * export const watch: ObserverPlugin = {
+ *   kind: 'observer',
+ *   id: 'watch',
+ *   apply({ hooks }) {
+ *     hooks.spendChanged.tap('watch', ({ walletId, stage }) => console.log(walletId, stage))
+ *   }
+ * }
+ * ```
+ */
 export type ObserverPlugin = PluginOf<'observer', ObserverHost>
 
-/** Any plugin. */
+/**
+ * Any plugin.
+ *
+ * @example
+ * ```ts
+ * import type { Plugin } from 'holdfast/plugin'
+ * import { bitcoin } from 'holdfast/plugins/currency/utxo/plugin'
+ * import { memoryStorage } from 'holdfast/plugins/storage/memory'
+ *
+ * const plugins: readonly Plugin[] = [memoryStorage(), bitcoin]
+ * ```
+ */
 export type Plugin = CurrencyPlugin | RatePlugin | SwapPlugin | StoragePlugin | PolicyPlugin | ObserverPlugin
 
 /** The parts from which a plugin's host is made. `disk` is the plugin's own jail. */

@@ -24,28 +24,49 @@ export interface UriRequest {
   readonly message?: string
 }
 
-/** The functions of a currency that need no wallet: keys and URIs. Made once per plugin. */
+/**
+ * The functions of a currency that need no wallet: keys and URIs. Made once for each plugin.
+ *
+ * @example
+ * ```ts
+ * import type { CurrencyTools } from 'holdfast/plugin'
+ *
+ * declare const addressOf: (privateKey: string) => string
+ * const tools: CurrencyTools = {
+ *   createPrivateKey: async () => ({ tollarKey: io.crypto.toHex(io.random(32)) }),
+ *   derivePublicKey: async ({ keys }) => ({ address: addressOf(String(keys.tollarKey)) }),
+ *   parseUri: async uri => ({ publicAddress: uri.replace(/^tollar:/, '') }),
+ *   encodeUri: async ({ publicAddress }) => `tollar:${publicAddress}`
+ * }
+ * ```
+ */
 export interface CurrencyTools {
+  /** Makes the private keys of a new wallet. */
   createPrivateKey(walletType: string, options?: JsonObject): Promise<WalletKeys>
-  /** The keys an engine may see; nothing in the result can spend. */
+  /** Derives the keys that an engine may see. The result must not be able to spend. */
   derivePublicKey(walletInfo: WalletInfo): Promise<JsonObject>
-  /** @throws ADDRESS_INVALID */
+  /** Reads an address or a payment URI. @throws ADDRESS_INVALID */
   parseUri(uri: string): Promise<ParsedUri>
+  /** Writes a request for payment as a URI. */
   encodeUri(request: UriRequest): Promise<string>
   /**
-   * An address without an owner, of the largest kind that can be paid. It serves to estimate fees before the recipient
-   * is known, so that the quoted fee also covers the real one. Absent: an address of the wallet serves.
+   * Returns an address without an owner, of the largest kind that can be paid. It serves to estimate fees before the recipient
+   * is known, so that the quoted fee also covers the real one. Absent: an address of the wallet is used.
    */
   sampleAddress?(): Promise<string>
-  /** False if cached public keys are of an older form and must be derived again. */
+  /** Returns false if cached public keys are of an older form and must be derived again. */
   checkPublicKey?(keys: JsonObject): Promise<boolean>
-  /** Only where the currency says `canImportKeys`. */
+  /** Reads private keys that a person has. Only where the currency says `canImportKeys`. */
   importPrivateKey?(text: string, options?: JsonObject): Promise<WalletKeys>
-  /** The keys as a person writes them down, such as a mnemonic; a secret. Absent: the keys have no such form. */
+  /**
+   * Returns the keys as a person writes them down, such as a mnemonic; a secret. Absent: the keys have no such form.
+   */
   getDisplayPrivateKey?(walletInfo: WalletInfo): Promise<string>
-  /** The public keys for a watch-only wallet, such as an extended public key. Absent: the keys have no such form. */
+  /**
+   * Returns the public keys for a watch-only wallet, such as an extended public key. Absent: the keys have no such form.
+   */
   getDisplayPublicKey?(walletInfo: PublicWalletInfo): Promise<string>
-  /** The wallet types that the keys of a wallet can be split into; none if absent. */
+  /** Returns the wallet types that the keys of a wallet can be split into. Absent: none. */
   getSplittableTypes?(walletInfo: WalletInfo): Promise<readonly string[]>
   /**
    * Returns those of some addresses that belong to a wallet, derived from its public keys alone, within a span that the
@@ -53,9 +74,9 @@ export interface CurrencyTools {
    */
   findOwnAddresses?(publicKeys: JsonObject, addresses: readonly string[]): Promise<readonly string[]>
   /**
-   * The id of a token that a user describes. Absent: it is the contract address (specification §5).
+   * Returns the id of a token that a user describes. Absent: it is the contract address (specification §5).
    *
-   * @throws NOT_SUPPORTED, or what is wrong with the token
+   * @throws NOT_SUPPORTED, or the error of the token's fault
    */
   getTokenId?(token: Token): Promise<string>
 }
@@ -93,31 +114,49 @@ export interface BalanceDetails {
   readonly reserved: NativeAmount
 }
 
-/** The callbacks by which an engine reports to the kernel; the kernel checks, coalesces and never throws back. */
+/**
+ * The callbacks by which an engine reports to the kernel. The kernel checks and coalesces the reports; no callback throws.
+ *
+ * @example
+ * ```ts
+ * import type { EngineRequest } from 'holdfast/plugin'
+ *
+ * const report = ({ callbacks }: EngineRequest) => {
+ *   callbacks.onBlockHeightChanged(7)
+ *   callbacks.onTokenBalanceChanged(null, '150000')
+ *   callbacks.onAddressesChecked(1) // in sync
+ * }
+ * ```
+ */
 export interface EngineCallbacks {
-  /** The next fresh address is another one now. */
+  /** Reports that the next fresh address has changed. */
   onAddressChanged(): void
-  /** 0 to 1; passed on once the transactions that were reported before are in the history. */
+  /** Reports the progress of the sync, 0 to 1; passed on once the transactions reported before are in the history. */
   onAddressesChecked(ratio: number): void
+  /** Reports the balance of an asset in native units; null as token id for the chain's own coin. */
   onTokenBalanceChanged(tokenId: string | null, nativeAmount: string): void
-  /** The parts of the balance of an asset, reported beside the balance by engines that know them. */
+  /** Reports the parts of the balance of an asset, beside the balance, by engines that know them. */
   onBalanceDetailsChanged(tokenId: string | null, details: BalanceDetails): void
+  /** Reports the height of the chain. */
   onBlockHeightChanged(height: number): void
-  /** New and changed transactions. */
+  /** Reports new and changed transactions. */
   onTransactionsChanged(transactions: readonly EngineTransaction[]): void
-  /** Unsettled facts for a person, such as "server 2 of 3 does not answer"; empty takes back what was said. */
+  /** Reports a passing fact for a person, such as "server 2 of 3 does not answer"; an empty text withdraws it. */
   onStatus(text: string): void
   /**
-   * The server that the engine followed is lost, with the reason; without one, a server is there again. To be called at once:
-   * until then the wallet counts as up to date.
+   * Reports the loss of the server that the engine followed, with the reason; without an argument, that a server is there again.
+   * Call it at once: until then the wallet counts as up to date.
    */
   onConnectionChanged(lost?: ConnectionLoss): void
-  /** Tokens that the wallet turned out to hold; those that are new are switched on. */
+  /** Reports tokens that the wallet turned out to hold; those that are new are switched on. */
   onNewTokens(tokenIds: readonly string[]): void
+  /** Reports the stakes of the wallet. */
   onStakingStatusChanged(status: StakingStatus): void
-  /** Every enabled token that the chain does not let the wallet use yet. */
+  /** Reports every enabled token that the chain does not let the wallet use yet. */
   onUnactivatedTokenIdsChanged(tokenIds: readonly string[]): void
-  /** The point up to which the engine has reported its transactions; kept once all that was reported before is durable. */
+  /**
+   * Reports the point up to which transactions have been reported; the kernel keeps it once all reported before it is durable.
+   */
   onSeenTxCheckpoint(checkpoint: string): void
 }
 
@@ -134,11 +173,22 @@ export interface StakingStatus {
 /**
  * Durable, encrypted key-value text of one engine, on this device only; a cache that the chain can rebuild.
  *
- * Everything is in memory after opening, so reads are synchronous.
+ * Everything is in memory after opening, so that reads are synchronous.
+ *
+ * @example
+ * ```ts
+ * import type { EngineRequest } from 'holdfast/plugin'
+ *
+ * const load = async ({ store }: EngineRequest) => {
+ *   const height = Number(store.get('height') ?? 0)
+ *   await store.write(new Map([['height', String(height + 1)]]))
+ * }
+ * ```
  */
 export interface EngineStore {
+  /** Reads one text; undefined if there is none. */
   get(key: string): string | undefined
-  /** All entries whose key begins with `prefix`, in no particular order. */
+  /** Lists the entries whose key begins with `prefix`, in no particular order. */
   entries(prefix: string): Iterable<readonly [key: string, text: string]>
   /** Writes all or nothing; null deletes. Resolves when durable. */
   write(changes: ReadonlyMap<string, string | null>): Promise<void>
@@ -158,7 +208,18 @@ export interface EngineRequest {
   readonly seenTxCheckpoint?: string
 }
 
-/** Log lines of one plugin or engine; text only, and never a secret. */
+/**
+ * Log lines of one plugin or engine; text only, and never a secret.
+ *
+ * @example
+ * ```ts
+ * import type { RateHost } from 'holdfast/plugin'
+ *
+ * const apply = ({ log, options }: RateHost) => {
+ *   if (options.apiKey === undefined) log.warn('no API key: asked at most once a minute')
+ * }
+ * ```
+ */
 export interface EngineLog {
   debug(text: string): void
   info(text: string): void
@@ -174,24 +235,46 @@ export interface KeysArgument {
 /**
  * The part of a wallet that knows its chain. Every call has a deadline and its result is checked.
  *
- * Life: made → `syncNetwork` and `startEngine` → … → `killEngine`, after which it says nothing more and is dropped;
+ * Life: made → `syncNetwork` and `startEngine` → … → `killEngine`, after which it reports nothing and is dropped;
  * a paused wallet that resumes gets a new engine. `startEngine` reports every transaction that is known from the
- * store and that `seenTxCheckpoint` does not cover.
+ * store and that `seenTxCheckpoint` does not cover. `docs/write-a-plugin.md` has a whole one.
+ *
+ * @example
+ * ```ts
+ * import type { CurrencyEngine, EngineRequest } from 'holdfast/plugin'
+ *
+ * declare const fetchBalance: (address: string) => Promise<string>
+ * const syncing = ({ walletInfo, callbacks }: EngineRequest): Pick<CurrencyEngine, 'syncNetwork'> => ({
+ *   async syncNetwork() {
+ *     callbacks.onTokenBalanceChanged(null, await fetchBalance(String(walletInfo.keys.address)))
+ *     callbacks.onAddressesChecked(1)
+ *     return 10_000 // milliseconds until the next look
+ *   }
+ * })
+ * ```
  */
 export interface CurrencyEngine {
+  /** Starts from the store, without waiting for the network. */
   startEngine(): Promise<void>
+  /** Stops. The engine must not use its callbacks afterwards. */
   killEngine(): Promise<void>
-  /** Looks at the network once; resolves to the milliseconds until it wants to look again. */
+  /** Looks at the network once; resolves to the milliseconds until the next look. */
   syncNetwork(keys: KeysArgument): Promise<number>
-  /** Forgets what it cached of the chain and looks again. */
+  /** Drops the cached chain data and looks again. */
   resyncBlockchain(): Promise<void>
+  /** Returns an unused receive address. */
   getFreshAddress(request: AddressRequest): Promise<FreshAddress>
   /** Marks addresses as used, so that the gap limit counts on from them. */
   addGapLimitAddresses(addresses: readonly string[]): Promise<void>
+  /** Returns true if the chain has a transaction with this address of the wallet. */
   isAddressUsed(address: string): Promise<boolean>
-  /** @throws INSUFFICIENT_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, PENDING_FUNDS, SPEND_TO_SELF, ADDRESS_INVALID */
+  /**
+   * Drafts a payment without signing it.
+   *
+   * @throws INSUFFICIENT_FUNDS, DUST_SPEND, NO_AMOUNT_SPECIFIED, PENDING_FUNDS, SPEND_TO_SELF, ADDRESS_INVALID
+   */
   makeSpend(spend: SpendInfo, keys: KeysArgument): Promise<EngineTransaction>
-  /** The draft with `signedTx` and `txid` filled in. */
+  /** Signs a draft and returns it with `signedTx` and `txid`. */
   signTx(
     transaction: EngineTransaction,
     privateKeys: WalletKeys,
@@ -205,8 +288,10 @@ export interface CurrencyEngine {
    */
   checkSignedTx?(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void>
   /**
+   * Sends a signed transaction.
+   *
    * @throws BROADCAST_REFUSED if a server refuses; any other failure means that no server was reached. Neither proves
-   *   that the bytes are nowhere: the kernel keeps them and their coins in both cases
+   *   that no server has the bytes: the kernel keeps them and their coins in both cases
    */
   broadcastTx(transaction: EngineTransaction, keys: KeysArgument): Promise<EngineTransaction>
   /** Takes a sent transaction into the engine's own view at once. */
@@ -222,11 +307,11 @@ export interface CurrencyEngine {
   reservePayments?(payments: readonly EngineTransaction[]): Promise<void>
   /** Returns the state of a payment that was sent; may ask the network. Absent: only the history shows it. */
   findPayment?(payment: EngineTransaction): Promise<PaymentSight>
-  /** Exact maximum. Where absent, the kernel searches with `makeSpend`. */
+  /** Returns the exact maximum that can be spent. Absent: the kernel searches with `makeSpend`. */
   getMaxSpendable?(spend: SpendInfo, keys: KeysArgument): Promise<string>
-  /** A signature that shows who holds the keys of the wallet. */
+  /** Signs a message, which shows who holds the keys of the wallet. */
   signMessage?(message: string, privateKeys: WalletKeys, options: MessageOptions): Promise<string>
-  /** A signed transaction that moves what foreign keys hold to the targets. */
+  /** Makes a signed transaction that moves the funds of foreign keys to the targets. */
   sweepPrivateKeys?(spend: SpendInfo, foreignKeys: readonly string[]): Promise<EngineTransaction>
   changeUserSettings?(settings: JsonObject): Promise<void>
   changeCustomTokens?(tokens: TokenMap): Promise<void>
@@ -236,7 +321,7 @@ export interface CurrencyEngine {
   getActivationAssets?(request: EngineActivationAssetsRequest): Promise<readonly ActivationAsset[]>
   /** Returns the cost of activating this wallet, or tokens of it; nothing is spent yet. */
   activateWallet?(request: EngineActivationRequest): Promise<ActivationOffer>
-  /** Facts for support, without secrets. */
+  /** Returns facts for support, without secrets. */
   dumpData?(): Promise<Json>
 }
 
@@ -249,11 +334,22 @@ export interface PaymentSight {
   readonly isFinal?: boolean
 }
 
-/** The options to follow and stop a long signature; an engine that signs at once needs neither. */
+/**
+ * The options to follow and stop a long signature; an engine that signs at once needs neither.
+ *
+ * @example
+ * ```ts
+ * import type { SigningOptions } from 'holdfast/plugin'
+ *
+ * const signAll = (count: number, { signal, onProgress }: SigningOptions) => {
+ *   for (let done = 1; done <= count && signal?.aborted !== true; done += 1) onProgress?.(done / count)
+ * }
+ * ```
+ */
 export interface SigningOptions {
   /** Aborted once the signature is no longer needed. */
   readonly signal?: AbortSignalLike
-  /** Takes how much is done, from 0 to 1. */
+  /** Reports the finished share, from 0 to 1. */
   onProgress?(ratio: number): void
 }
 

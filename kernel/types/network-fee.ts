@@ -11,9 +11,18 @@ export interface UnusualFee {
 }
 
 /**
- * Returns the network fee of a draft if it is above ten times the usual one and above a tenth of what is paid; of a
- * token, whose amounts cannot be compared with the fee, if it is above ten times the usual one. Undefined if the fee is
+ * Returns the network fee of a draft if it is unusual: above ten times the usual fee and above a tenth of the payment. For a
+ * token, whose amounts cannot be compared with the fee, ten times the usual fee is enough. Undefined if the fee is
  * ordinary, or if the engine does not know what is usual (pure).
+ *
+ * @example
+ * ```ts
+ * import { unusualFeeOf } from 'holdfast'
+ *
+ * const draft = await wallet.makeSpend({ tokenId: null, spendTargets: [{ publicAddress: 'bcrt1q…' }] })
+ * const unusual = unusualFeeOf(draft)
+ * if (unusual !== undefined) console.log(`${unusual.networkFee} instead of ${unusual.usualNetworkFee}`)
+ * ```
  */
 export const unusualFeeOf = (tx: Transaction): UnusualFee | undefined => {
   const { usualNetworkFee, tokenId, spendTargets = [] } = tx

@@ -6,12 +6,25 @@ export interface RatePair {
   readonly toCurrency: string
 }
 
-/** A price that is wanted of some day in the past. */
+/** A pair whose price is wanted for a day in the past. */
 export interface DatedPair extends RatePair {
   readonly date: Date
 }
 
-/** The context of a rate plugin: the pairs that are wanted, and the way to offer prices. */
+/**
+ * The context of a rate plugin: the pairs that are wanted, and the way to offer prices.
+ *
+ * @example
+ * ```ts
+ * import type { RateContext } from 'holdfast/plugin'
+ *
+ * const answer = async ({ wanted, signal, offer }: RateContext) => {
+ *   if (!wanted.some(({ fromCurrency }) => fromCurrency === 'BTC')) return
+ *   const { text } = await io.fetch('https://shop.example.org/price', { signal })
+ *   offer({ fromCurrency: 'BTC', toCurrency: 'iso:USD' }, Number(text))
+ * }
+ * ```
+ */
 export interface RateContext {
   readonly wanted: readonly RatePair[]
   /** Aborted when no caller waits any more. */
@@ -26,7 +39,22 @@ export interface RateContext {
   offer(pair: RatePair, rate: number): void
 }
 
-/** The same for prices of the past, for plugins that have them. */
+/**
+ * The context of a rate plugin for prices of the past.
+ *
+ * @example
+ * ```ts
+ * import type { HistoricRateContext } from 'holdfast/plugin'
+ *
+ * const answer = async ({ wanted, signal, offer }: HistoricRateContext) => {
+ *   for (const pair of wanted) {
+ *     const day = pair.date.toISOString().slice(0, 10)
+ *     const { text } = await io.fetch(`https://shop.example.org/price/${pair.fromCurrency}/${day}`, { signal })
+ *     offer(pair, Number(text))
+ *   }
+ * }
+ * ```
+ */
 export interface HistoricRateContext {
   readonly wanted: readonly DatedPair[]
   readonly signal: AbortSignalLike

@@ -59,7 +59,22 @@ export interface SwapOffer {
   readonly payment: { readonly spends: readonly SpendInfo[] } | { order(): Promise<SwapOrder> }
 }
 
-/** The context of a swap plugin: the request, and the way to make offers. */
+/**
+ * The context of a swap plugin: the request, and the way to make offers.
+ *
+ * @example
+ * ```ts
+ * import { nativeAmount, type QuoteContext } from 'holdfast/plugin'
+ *
+ * const answer = async (context: QuoteContext) => {
+ *   const { nativeAmount: fromNativeAmount } = context.request
+ *   const spends = [{ tokenId: null, spendTargets: [{ nativeAmount: fromNativeAmount }] }]
+ *   const networkFee = await context.feeFor(spends)
+ *   const toNativeAmount = nativeAmount('740000')
+ *   context.offer({ fromNativeAmount, toNativeAmount, isEstimate: true, networkFee, payment: { spends } })
+ * }
+ * ```
+ */
 export interface QuoteContext {
   readonly request: QuoteRequest
   /** The settings that the user has given this plugin. */
@@ -75,10 +90,10 @@ export interface QuoteContext {
    * Returns the network fee of some spends, in native units of the chain's own coin. A target without an address
    * stands for an address of this chain that is not known yet.
    *
-   * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND and what else a spend can meet
+   * @throws INSUFFICIENT_FUNDS, PENDING_FUNDS, DUST_SPEND and the other errors of a spend
    */
   feeFor(spends: readonly SpendInfo[]): Promise<NativeAmount>
-  /** The most that the first target of a spend can get; a target without an address as in {@link feeFor}. */
+  /** Returns the most that the first target of a spend can get; a target without an address as in {@link feeFor}. */
   maxFrom(spend: SpendInfo): Promise<NativeAmount>
   /** Adds an offer; the round shows it at once. A better one of the same plugin takes its place. */
   offer(offer: SwapOffer): void
