@@ -26,7 +26,7 @@ import { SyncServers } from './sync/sync-servers.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
 import type { ExchangeSnapshot, LoginSnapshot } from './types/snapshots.ts'
 
-/** A new account: with a username, a password or both to be found by other devices, or neither for a light account. */
+/** A new account. Other devices find it by its username; without a username and a password it is a light account. */
 export interface NewAccount {
   readonly username?: string
   /** Needs a username. Without one, only this device opens the account, until a password is set. */
@@ -37,7 +37,7 @@ export interface NewAccount {
   readonly now?: Date
 }
 
-/** Names a user of this device. */
+/** Identifies a user of this device. */
 export type UserName = { readonly username: string } | { readonly loginId: string }
 
 /** The options that take a login past two-factor or a CAPTCHA. */
@@ -51,11 +51,20 @@ export interface LoginHelp {
   readonly now?: Date
 }
 
-/** The users of this device and every way to log in (specification §1, §4). */
+/**
+ * The users of this device and every way to log in (specification §1, §4).
+ *
+ * @example
+ * ```ts
+ * for (const { username, isPinLoginEnabled } of context.localUsers) console.log(username, isPinLoginEnabled)
+ * const account = await context.loginWithPassword('alice', 'correct horse battery')
+ * console.log(account.username, context.accounts.length)
+ * ```
+ */
 export class Context implements Readable<readonly LocalUser[]> {
   readonly subscribe: Readable<readonly LocalUser[]>['subscribe']
   readonly getSnapshot: Readable<readonly LocalUser[]>['getSnapshot']
-  /** Exchange rates, for everybody on this device. */
+  /** Exchange rates, shared by all accounts of this device. */
   readonly rates: RateService
   readonly #services: Services
   readonly #stashes: Stashes
@@ -110,17 +119,31 @@ export class Context implements Readable<readonly LocalUser[]> {
   }
 
   /**
-   * Stops or resumes all work in the background, now or after a while: engines, syncs, the refresh of logins. What is
-   * asked for by hand still happens.
+   * Stops or resumes all background work, now or later: engines, syncs, the refresh of logins. Explicit calls
+   * still run.
    *
    * @throws OPTION_INVALID
+   *
+   * @example
+   * ```ts
+   * context.changePaused(true, { afterSeconds: 30 })
+   * ```
    */
   changePaused(isPaused: boolean, options: PauseOptions = {}): void {
     this.#checkOpen()
     this.#pause.change(isPaused, options)
   }
 
-  /** Tells whether a username is free. @throws BAD_USERNAME, USERNAME_INVALID for an empty one, NETWORK */
+  /**
+   * Returns true if a username is free.
+   *
+   * @throws BAD_USERNAME, USERNAME_INVALID for an empty one, NETWORK
+   *
+   * @example
+   * ```ts
+   * if (await context.usernameAvailable('alice')) await context.createAccount({ username: 'alice', pin: '2468' })
+   * ```
+   */
   async usernameAvailable(username: string): Promise<boolean> {
     this.#checkOpen()
     requireTexts({ username })
@@ -129,13 +152,29 @@ export class Context implements Readable<readonly LocalUser[]> {
     return usernameAvailable(this.#services, name)
   }
 
-  /** Checks a new password against the rules, without a request (specification §5). */
+  /**
+   * Checks a new password against the rules, without a request (specification §5).
+   *
+   * @example
+   * ```ts
+   * const { passed, secondsToCrack } = context.checkPasswordRules('correct horse battery')
+   * ```
+   */
   checkPasswordRules(password: string): PasswordRules {
     requireTexts({ password })
     return checkPasswordRules(password)
   }
 
-  /** Creates an account and logs in to it. @throws ACCOUNT_EXISTS, BAD_USERNAME, USERNAME_REQUIRED, OPTION_INVALID */
+  /**
+   * Creates an account and logs in to it.
+   *
+   * @throws ACCOUNT_EXISTS, BAD_USERNAME, USERNAME_REQUIRED, OPTION_INVALID
+   *
+   * @example
+   * ```ts
+   * const account = await context.createAccount({ username: 'alice', password: 'correct horse battery', pin: '2468' })
+   * ```
+   */
   createAccount(account: NewAccount): Promise<Account> {
     const { passwordSnrp } = this.#services.config
     const snrp = passwordSnrp === undefined ? {} : { snrp: passwordSnrp }
@@ -148,7 +187,16 @@ export class Context implements Readable<readonly LocalUser[]> {
     })
   }
 
-  /** Logs in, without the network where this device knows the account. @throws PASSWORD, ACCOUNT_NOT_FOUND, OTP, NETWORK */
+  /**
+   * Logs in with a password, without the network if this device knows the account.
+   *
+   * @throws PASSWORD, ACCOUNT_NOT_FOUND, OTP, NETWORK
+   *
+   * @example
+   * ```ts
+   * const account = await context.loginWithPassword('alice', 'correct horse battery', { otp: '123456' })
+   * ```
+   */
   loginWithPassword(username: string, password: string, help: LoginHelp = {}): Promise<Account> {
     return this.#open('password', () => {
       requireTexts({ username, password })
@@ -157,7 +205,16 @@ export class Context implements Readable<readonly LocalUser[]> {
     })
   }
 
-  /** Logs in with the PIN of this device. @throws PIN_NOT_ENABLED, USER_NOT_ON_DEVICE, PASSWORD, NETWORK */
+  /**
+   * Logs in with the PIN of this device.
+   *
+   * @throws PIN_NOT_ENABLED, USER_NOT_ON_DEVICE, PASSWORD, NETWORK
+   *
+   * @example
+   * ```ts
+   * const account = await context.loginWithPIN({ username: 'alice' }, '2468')
+   * ```
+   */
   loginWithPIN(user: UserName, pin: string, help: LoginHelp = {}): Promise<Account> {
     return this.#open('pin', () => {
       requireTexts({ pin })
@@ -166,7 +223,18 @@ export class Context implements Readable<readonly LocalUser[]> {
     })
   }
 
-  /** Logs in with the key of {@link Account.getLoginKey}, without the network. @throws USER_NOT_ON_DEVICE */
+  /**
+   * Logs in with the key of {@link Account.getLoginKey}, without the network.
+   *
+   * @throws USER_NOT_ON_DEVICE
+   *
+   * @example
+   * ```ts
+   * const loginKey = await account.getLoginKey()
+   * await account.logout()
+   * const again = await context.loginWithKey({ username: 'alice' }, loginKey)
+   * ```
+   */
   loginWithKey(user: UserName, loginKey: string, { now }: Pick<LoginHelp, 'now'> = {}): Promise<Account> {
     return this.#open('key', () => {
       requireTexts({ loginKey })
@@ -180,6 +248,13 @@ export class Context implements Readable<readonly LocalUser[]> {
    *
    * @param recoveryKey - base58, from `changeRecovery` or from {@link LocalUser}
    * @throws PASSWORD, ACCOUNT_NOT_FOUND, RECOVERY_USERNAME_REQUIRED, OPTION_INVALID, OTP, NETWORK
+   *
+   * @example
+   * ```ts
+   * const recoveryKey = account.credentials.getRecoveryKey()
+   * const questions = await context.fetchRecovery2Questions(recoveryKey, 'alice')
+   * const recovered = await context.loginWithRecovery2(recoveryKey, 'alice', ['Rex', '12 Elm Street'])
+   * ```
    */
   loginWithRecovery2(
     recoveryKey: string,
@@ -208,10 +283,22 @@ export class Context implements Readable<readonly LocalUser[]> {
   }
 
   /**
-   * Asks to have the two-factor of an account switched off, for an owner who lost the key; gives the date.
+   * Requests that the two-factor of an account is switched off, for an owner who lost the key; returns the date.
    *
-   * @param resetToken - of the OTP error that a login met
+   * @param resetToken - of the OTP error of a login
    * @throws PASSWORD for a wrong token, ACCOUNT_NOT_FOUND, NETWORK, …
+   *
+   * @example
+   * ```ts
+   * import { isWalletError } from 'holdfast'
+   *
+   * try {
+   *   await context.loginWithPassword('alice', 'correct horse battery')
+   * } catch (error) {
+   *   if (!isWalletError(error, 'OTP') || error.details.resetToken === undefined) throw error
+   *   console.log(await context.requestOtpReset('alice', error.details.resetToken))
+   * }
+   * ```
    */
   async requestOtpReset(username: string, resetToken: string): Promise<Date> {
     this.#checkOpen()
@@ -219,16 +306,25 @@ export class Context implements Readable<readonly LocalUser[]> {
     return requestOtpReset(this.#services, { username, resetToken })
   }
 
-  /** Fetches news of every user of this device: devices that wait, resets that are pending. @throws NETWORK, BAD_REPLY */
+  /**
+   * Fetches news for every user of this device: devices that wait for approval, pending resets. @throws NETWORK, BAD_REPLY
+   */
   async fetchLoginMessages(): Promise<readonly LoginMessage[]> {
     this.#checkOpen()
     return fetchLoginMessages(this.#services, this.#stashes.list())
   }
 
   /**
-   * Asks another device to let this one in to its account; that device must learn the `lobbyId`, such as by a QR code.
+   * Asks another device to let this one in to its account; that device must learn the `lobbyId`, for example by a QR code.
    *
    * @throws NETWORK if the request does not reach the server
+   *
+   * @example
+   * ```ts
+   * const request = await context.requestEdgeLogin()
+   * console.log(`holdfast devices approve ${request.lobbyId}`)
+   * const account = await request.account
+   * ```
    */
   async requestEdgeLogin(options: EdgeLoginOptions = {}): Promise<EdgeLoginRequest<Account>> {
     this.#checkOpen()
@@ -245,7 +341,16 @@ export class Context implements Readable<readonly LocalUser[]> {
     return request
   }
 
-  /** Removes a user from this device; the account itself is untouched. @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE */
+  /**
+   * Removes a user from this device; the account itself is untouched.
+   *
+   * @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE
+   *
+   * @example
+   * ```ts
+   * await context.forgetAccount({ username: 'alice' })
+   * ```
+   */
   async forgetAccount(user: UserName): Promise<void> {
     this.#checkOpen()
     const wanted = checkUser(user)
@@ -256,7 +361,7 @@ export class Context implements Readable<readonly LocalUser[]> {
     await this.#stashes.remove(found.loginId)
   }
 
-  /** Logs everyone out, also who is just logging in. Afterwards nothing can be asked. */
+  /** Logs out every account, also those that are still opening. Later calls fail with CONTEXT_CLOSED. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -36,8 +36,9 @@ import {
 import type { EngineLog } from './types/engine.ts'
 import type { FaultSnapshot, PluginKind } from './types/snapshots.ts'
 
-/** The options of a kernel. Defaults are those of specification §9 and protocol §2.1. */
+/** The options of a kernel, for {@link createKernel}. Defaults are those of specification §9 and protocol §2.1. */
 export interface KernelOptions {
+  /** The platform, such as `makeNodeIo()` of `holdfast/node`. */
   readonly io: Io
   /** Exactly one of them is a storage plugin. */
   readonly plugins: readonly Plugin[]
@@ -62,25 +63,33 @@ export interface KernelOptions {
    * PLUGINS_MISSING. Without it an account opens all the same, and only the wallets of that plugin cannot be used.
    */
   readonly required?: readonly string[]
-  /** Called with each failure that belongs to no call. */
+  /** Receives each failure that belongs to no call. */
   readonly onError?: (source: string, error: unknown) => void
 }
 
-/** A running kernel. */
+/**
+ * A running kernel, made by {@link createKernel}.
+ *
+ * @example
+ * ```ts
+ * console.log(kernel.context.localUsers.map(({ username }) => username))
+ * await kernel.close()
+ * ```
+ */
 export interface Kernel {
   readonly context: Context
   /** The random id of this device, base64. */
   readonly clientId: string
-  /** The one that it was made with. */
+  /** The platform that it was made with. */
   readonly io: Io
-  /** Those that it was made with; `addPlugin` changes nothing here. */
+  /** The plugins that it was made with, without those of `addPlugin`. */
   readonly plugins: readonly Plugin[]
   /** Adds a plugin that was announced as later. @throws PLUGINS_LOCKED */
   addPlugin(plugin: Plugin): void
-  /** Says that no more plugins come. */
+  /** Ends the wait for later plugins: logins go on without those that have not come. */
   lockPlugins(): void
   /**
-   * Logs everyone out, tells the plugins and closes the disk. A second call waits for the first.
+   * Logs out every account, notifies the plugins and closes the disk. A second call waits for the first.
    *
    * @throws STORAGE_TIMEOUT if a write has not ended: then the data stays locked until it does, or the process ends
    */
@@ -95,6 +104,18 @@ const SYNC_NAMES = ['us1', 'us2', 'us3', 'us4', 'us5', 'us6', 'eu']
  * Makes a kernel: builds the hooks, applies observers first, then storage, then the rest, and opens the context.
  *
  * @throws API_KEY_MISSING, LOGIN_DOMAIN, STORAGE_LOCKED, STORAGE_TIMEOUT, PLUGIN_FAILED
+ *
+ * @example
+ * ```ts
+ * import { createKernel } from 'holdfast'
+ * import { makeNodeIo } from 'holdfast/node'
+ * import { bitcoin } from 'holdfast/plugins/currency/utxo/plugin'
+ * import { memoryStorage } from 'holdfast/plugins/storage/memory'
+ *
+ * const kernel = await createKernel({ io: makeNodeIo(), apiKey: '', plugins: [memoryStorage(), bitcoin] })
+ * const account = await kernel.context.createAccount({ username: 'alice', password: 'correct horse battery' })
+ * await kernel.close()
+ * ```
  */
 export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   const config = configOf(options)

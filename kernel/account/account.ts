@@ -199,22 +199,39 @@ export class SharedAccount {
 }
 
 /**
- * A logged-in account: its wallets and what it may do with its login (specification §6).
+ * A logged-in account: its wallets, settings and credentials (specification §6).
  *
- * Wallets open when they are first asked for, and stay open until the account closes.
+ * Wallets open when they are first requested, and stay open until the account closes.
+ *
+ * @example
+ * ```ts
+ * for (const { walletId, type, isWallet } of account.listWallets()) console.log(walletId, type, isWallet)
+ * const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Savings' })
+ * await account.logout()
+ * ```
  */
 export class Account implements Readable<AccountSnapshot> {
-  /** Tells accounts apart: the id of the root login, or a hash of it where that is hidden. */
+  /** Identifies the account: the id of the root login, or a hash of it where that is hidden. */
   readonly id: string
-  /** The ways in: password, PIN, recovery and username. */
+  /** The credentials: password, PIN, recovery and username. */
   readonly credentials: Credentials
-  /** One-time codes, and devices that wait to be let in. */
+  /** One-time codes, and devices that wait for approval. */
   readonly twoFactor: TwoFactor
   /** The keys of wallets, to be shown or exported. */
   readonly walletKeys: WalletKeyViews
-  /** The application's own synced texts. */
+  /**
+   * The application's own synced texts.
+   *
+   * @example
+   * ```ts
+   * await account.dataStore.setItem('notes', '2026-11-25', 'Paid the rent')
+   * for (const id of await account.dataStore.listItemIds('notes')) {
+   *   console.log(id, await account.dataStore.getItem('notes', id))
+   * }
+   * ```
+   */
   readonly dataStore: DataStore
-  /** The files that were deleted, replaced or damaged in the last 30 days, and the way to restore them. */
+  /** The files that were deleted, replaced or damaged in the last 30 days; they can be restored. */
   readonly keptFiles: KeptFiles
   /** The method by which this login was made. */
   readonly loginMethod: LoginSnapshot['method']
@@ -296,18 +313,28 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Every key of the account, in order: wallets, deleted ones and those of unknown currencies too, and the keys that
-   * are no wallets, such as account repos; `isWallet` tells them apart.
+   * Lists every key of the account, in order: wallets, also deleted ones and those of unknown currencies, and keys that
+   * are not wallets, such as account repos; `isWallet` is false for these.
+   *
+   * @example
+   * ```ts
+   * const shown = account.listWallets().filter(({ isWallet, deleted }) => isWallet && !deleted)
+   * ```
    */
   listWallets(): readonly WalletListing[] {
     return this.#options.book.list()
   }
 
   /**
-   * Changes whether wallets are archived, deleted or hidden, their order, and where they came from; for all or for none.
+   * Changes whether wallets are archived, deleted or hidden, their order, and their origin; all changes or none are made.
    *
    * @param changes - by wallet id
    * @throws WALLET_ID_UNKNOWN, OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
+   *
+   * @example
+   * ```ts
+   * await account.changeWalletStates({ [wallet.id]: { archived: true } })
+   * ```
    */
   async changeWalletStates(changes: Readonly<Record<string, WalletStatesChange>>): Promise<void> {
     this.#check()
@@ -316,10 +343,16 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Opens a wallet, or gives the one that is open, as it is; `isPaused`: it begins paused, so that its files can be read
-   * and its chain is left alone.
+   * Opens a wallet, or returns the one that is open, unchanged. With `isPaused` it begins paused: its files can be read,
+   * and no request goes to its chain.
    *
    * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, KEY_INTEGRITY, STORAGE_FAILED, SYNC_FAILED
+   *
+   * @example
+   * ```ts
+   * const [walletId] = account.getSnapshot().activeWalletIds
+   * if (walletId !== undefined) console.log((await account.openWallet(walletId)).balanceOf(null))
+   * ```
    */
   async openWallet(walletId: string, options: { isPaused?: boolean } = {}): Promise<CurrencyWallet> {
     this.#check()
@@ -329,7 +362,9 @@ export class Account implements Readable<AccountSnapshot> {
     return this.#wallets.get(walletId, { isPaused })
   }
 
-  /** A wallet that is open by now, for screens that cannot wait. @throws WALLET_NOT_LOADED, WALLET_ID_UNKNOWN, LOGGED_OUT */
+  /**
+   * Returns a wallet that is open already, for screens that cannot wait. @throws WALLET_NOT_LOADED, WALLET_ID_UNKNOWN, LOGGED_OUT
+   */
   wallet(walletId: string): CurrencyWallet {
     this.#check()
     requireTexts({ walletId })
@@ -339,7 +374,15 @@ export class Account implements Readable<AccountSnapshot> {
   /**
    * Opens every active wallet in the background, a few at a time; one result each, in the account's order.
    *
-   * @param isPaused - says which ones begin paused; one that is open already stays as it is
+   * @param isPaused - returns true for wallets that begin paused; one that is open already stays as it is
+   *
+   * @example
+   * ```ts
+   * for (const result of await account.openAllWallets()) {
+   *   if (result.ok) console.log(result.wallet.name)
+   *   else console.log(result.error)
+   * }
+   * ```
    */
   async openAllWallets(isPaused: (walletId: string) => boolean = () => false): Promise<WalletResult[]> {
     this.#check()
@@ -349,9 +392,15 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Makes a wallet; its keys are safe on the server before it opens.
+   * Creates a wallet and opens it; its keys are on the server before it opens.
    *
    * @throws PLUGIN_FOR_TYPE, FIAT_CODE, IMPORT_UNSUPPORTED, ENGINE_NO_KEY, KEY_INTEGRITY, NETWORK, …
+   *
+   * @example
+   * ```ts
+   * const options = { name: 'Savings', fiatCurrencyCode: 'iso:EUR' }
+   * const wallet = await account.createCurrencyWallet('wallet:bitcoin', options)
+   * ```
    */
   async createCurrencyWallet(type: string, options: NewWallet = {}): Promise<CurrencyWallet> {
     requireObject('options', options)
@@ -361,26 +410,39 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Adds keys of any type to the account, as a wallet or as what an application makes of them, and gives their id.
+   * Adds keys of any type to the account, of a wallet or for use by an application, and returns their id.
    * Nothing is opened.
    *
-   * @param keys - with a data key and a sync key if they have some, or such are made; without any keys, the plugin of
-   * the type makes them
+   * @param keys - a missing data key or sync key is made; without any keys, the plugin of the type makes them
    * @throws OPTION_INVALID, PLUGIN_FOR_TYPE, ENGINE_NO_KEY, KEY_INTEGRITY, NETWORK, LOGGED_OUT, …
+   *
+   * @example
+   * ```ts
+   * const id = await account.createWallet('application:notes', { noteKey: io.crypto.toHex(io.random(32)) })
+   * ```
    */
   async createWallet(type: string, keys?: WalletKeys): Promise<string> {
     this.#check()
     return this.#shared.creator.addKeys({ type, ...compact({ keys }) })
   }
 
-  /** Makes many wallets with one request; one result each, in order, and the failure of one harms no other. */
+  /**
+   * Creates many wallets with one request; one result each, in order. The failure of one does not affect the others.
+   *
+   * @example
+   * ```ts
+   * const results = await account.createCurrencyWallets([{ type: 'wallet:bitcoin' }, { type: 'wallet:litecoin' }])
+   * ```
+   */
   async createCurrencyWallets(wallets: readonly NewWalletOfType[]): Promise<WalletResult[]> {
     this.#check()
     requireObjects('wallets', wallets)
     return this.#shared.creator.createMany(wallets)
   }
 
-  /** The types that a wallet can be split into and that are not in use. @throws WALLET_ID_INVALID, PLUGIN_FOR_TYPE */
+  /**
+   * Lists the types that a wallet can be split into and that are not in use. @throws WALLET_ID_INVALID, PLUGIN_FOR_TYPE
+   */
   async listSplittableWalletTypes(walletId: string): Promise<readonly string[]> {
     this.#check()
     requireTexts({ walletId })
@@ -388,10 +450,16 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Uses the keys of a wallet on another chain, and gives the id of the wallet there; one that was archived or deleted
-   * comes back. A split that failed can be repeated. Without a plugin for the type, the keys are there for other devices.
+   * Uses the keys of a wallet on another chain, and returns the id of the wallet there; an archived or deleted one
+   * comes back. A failed split can be repeated. Without a plugin for the type, the keys are there for other devices.
    *
    * @throws WALLET_ID_INVALID, WALLET_ALREADY_SPLIT, SPLIT_SEGWIT, WALLET_MISSING, NETWORK, …
+   *
+   * @example
+   * ```ts
+   * const [type] = await account.listSplittableWalletTypes(wallet.id)
+   * if (type !== undefined) await account.splitWallet(wallet.id, type)
+   * ```
    */
   async splitWallet(walletId: string, type: string): Promise<string> {
     this.#check()
@@ -399,21 +467,43 @@ export class Account implements Readable<AccountSnapshot> {
     return this.#shared.splitter.split(walletId, type)
   }
 
-  /** The tokens and settings of a currency. @throws PLUGINS_MISSING unless its plugin is there */
+  /**
+   * Returns the tokens and settings of a currency.
+   *
+   * @throws PLUGINS_MISSING without its plugin
+   *
+   * @example
+   * ```ts
+   * const { allTokens } = account.currencyConfig('bitcoin').getSnapshot()
+   * ```
+   */
   currencyConfig(pluginId: string): CurrencyConfig {
     this.#check()
     requireTexts({ pluginId })
     return this.#options.settings.currencyConfig(pluginId)
   }
 
-  /** The settings of a swap plugin. @throws PLUGINS_MISSING unless it is there */
+  /**
+   * Returns the settings of a swap plugin.
+   *
+   * @throws PLUGINS_MISSING without it
+   *
+   * @example
+   * ```ts
+   * await account.swapConfig('changenow').changeEnabled(false)
+   * ```
+   */
   swapConfig(pluginId: string): SwapConfig {
     this.#check()
     requireTexts({ pluginId })
     return this.#options.settings.swapConfig(pluginId)
   }
 
-  /** The text that `loginWithKey` takes on this device. A secret. @throws HIDDEN_KEYS, what a policy objects */
+  /**
+   * Returns the text that `loginWithKey` accepts on this device. A secret.
+   *
+   * @throws HIDDEN_KEYS, the objection of a policy
+   */
   async getLoginKey(): Promise<string> {
     this.#check()
     if (this.#options.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
@@ -423,10 +513,17 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Reads what another device asks for; its login request can then be approved.
+   * Reads the request of another device, which can then be approved.
    *
    * @param lobbyId - base58, as the other device shows it
    * @throws LOBBY_NOT_FOUND, LOBBY_INTEGRITY, NETWORK
+   *
+   * @example
+   * ```ts
+   * const { loginRequest } = await account.fetchLobby('5JEbCbVkVWHbXUbCCbD4XfGqBGSRzj3Kb8m3Vn5qG4hY')
+   * console.log(loginRequest?.displayName)
+   * await loginRequest?.approve()
+   * ```
    */
   async fetchLobby(lobbyId: string): Promise<Lobby> {
     this.#check()
@@ -441,7 +538,9 @@ export class Account implements Readable<AccountSnapshot> {
     return this.#options.repos.list()
   }
 
-  /** Refreshes the login and syncs the account and every open wallet. @throws the first failure, after all were tried */
+  /**
+   * Refreshes the login and syncs the account and every open wallet. @throws the first failure, after the others have ended
+   */
   async sync(): Promise<void> {
     this.#check()
     const { login, accountRepos } = this.#options
@@ -454,7 +553,7 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Stops or starts every wallet and the refresh of the login, now or after a while; a wallet that was paused on its own
+   * Stops or starts every wallet and the refresh of the login, now or later; a wallet that was paused individually
    * stays paused.
    *
    * @throws ENGINE_FAILED after all were tried; OPTION_INVALID
@@ -465,14 +564,25 @@ export class Account implements Readable<AccountSnapshot> {
     await this.#wallets.pauseSettled()
   }
 
-  /** The assets that can pay to activate a wallet or tokens of it. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
+  /** Returns the assets that can pay to activate a wallet or its tokens. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
   async getActivationAssets(question: ActivationQuestion): Promise<readonly ActivationAsset[]> {
     this.#check()
     requireObject('question', question)
     return getActivationAssets({ book: this.#options.book, wallets: this.#wallets }, question)
   }
 
-  /** Returns the cost of activating a wallet or its tokens, to approve or to close. @throws WALLET_NOT_FOUND, NOT_SUPPORTED, … */
+  /**
+   * Returns the cost of activating a wallet or its tokens, to approve or to close.
+   *
+   * @throws WALLET_NOT_FOUND, NOT_SUPPORTED, …
+   *
+   * @example
+   * ```ts
+   * const quote = await account.activateWallet({ walletId: wallet.id })
+   * console.log(quote.fromNativeAmount, quote.networkFee.nativeAmount)
+   * await quote.approve()
+   * ```
+   */
   async activateWallet(request: ActivationRequest): Promise<ActivationQuote> {
     this.#check()
     requireObject('request', request)
@@ -480,29 +590,43 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /**
-   * Asks every swap provider that is enabled, all at once; each quote is shown when it comes. The round is to be closed.
+   * Asks every enabled swap provider at once; each quote is shown when it comes. Close the round when it is no longer needed.
    *
    * @throws NO_SWAP_PROVIDERS, SAME_CURRENCY, NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, OPTION_INVALID, TOKEN_NOT_FOUND
+   *
+   * @example
+   * ```ts
+   * import { type CurrencyWallet, nativeAmount } from 'holdfast'
+   *
+   * declare const litecoinWallet: CurrencyWallet
+   * const from = { fromWallet: wallet, fromTokenId: null }
+   * const to = { toWallet: litecoinWallet, toTokenId: null }
+   * const round = account.askForQuotes({ ...from, ...to, nativeAmount: nativeAmount('1000000'), quoteFor: 'from' })
+   * for (const quote of await round.settled) console.log(quote.rank, quote.pluginId, quote.toNativeAmount)
+   * round.close()
+   * ```
    */
   askForQuotes(request: SwapRequest, options: SwapOptions = {}): QuoteRound {
     this.#check()
     return this.#swaps.request(request, options)
   }
 
-  /** The quotes that came in time, best first; each is to be closed. @throws as {@link askForQuotes}, or the best error */
+  /**
+   * Fetches the quotes that come in time, best first; close each of them. @throws as {@link askForQuotes}, or the best error
+   */
   async fetchSwapQuotes(request: SwapRequest, options: SwapOptions = {}): Promise<readonly SwapQuote[]> {
     return this.askForQuotes(request, options).settled
   }
 
-  /** The best quote; the others are closed. @throws as {@link fetchSwapQuotes} */
+  /** Fetches the best quote and closes the others. @throws as {@link fetchSwapQuotes} */
   async fetchSwapQuote(request: SwapRequest, options: SwapOptions = {}): Promise<SwapQuote> {
     this.#check()
     return this.#swaps.fetchBest(request, options)
   }
 
   /**
-   * Ends this login. If it is the last one of the account on this device, closes every wallet and forgets the keys;
-   * wallets that another login has open stay so. A second call waits for the first.
+   * Ends this login. If it is the last one of the account on this device, every wallet closes and the keys are dropped;
+   * wallets that another login has open stay open. A second call waits for the first.
    */
   logout(): Promise<void> {
     this.#loggingOut ??= this.#logout()

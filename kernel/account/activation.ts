@@ -9,13 +9,15 @@ import type { OpenedWallet } from '../wallet/wallet.ts'
 import type { OpenWallets } from './open-wallets.ts'
 import type { WalletBook } from './wallet-list.ts'
 
-/** Asks what could pay for an activation. `tokenIds`: tokens to activate; absent: the wallet itself. */
+/**
+ * A request for the assets that can pay for an activation. `tokenIds`: tokens to activate; absent: the wallet itself.
+ */
 export interface ActivationQuestion {
   readonly walletId: string
   readonly tokenIds?: readonly string[]
 }
 
-/** Asks what an activation costs. `payment`: what pays; absent: the wallet itself. */
+/** A request for the cost of an activation. `payment`: the paying wallet; absent: the wallet itself. */
 export interface ActivationRequest extends ActivationQuestion {
   readonly payment?: { readonly walletId: string; readonly tokenId: string | null }
 }
@@ -29,7 +31,16 @@ export interface ApproveActivation {
   readonly confirm?: ((drafts: readonly Transaction[]) => Promise<void>) | undefined
 }
 
-/** The cost of an activation, for a person to approve; nothing is spent before. */
+/**
+ * The cost of an activation, for a person to approve; nothing is spent before.
+ *
+ * @example
+ * ```ts
+ * const quote = await account.activateWallet({ walletId: wallet.id })
+ * console.log(`${quote.fromNativeAmount} and ${quote.networkFee.nativeAmount} for the network`)
+ * const { transactions } = await quote.approve()
+ * ```
+ */
 export interface ActivationQuote {
   readonly walletId: string
   readonly paymentWalletId: string
@@ -37,12 +48,13 @@ export interface ActivationQuote {
   readonly fromNativeAmount: NativeAmount
   readonly networkFee: ActivationOffer['networkFee']
   /**
-   * Pays, once: a second call gives what the first gave.
+   * Pays, once: a second call returns the result of the first.
    *
-   * @throws the spend errors; BOGUS_DATA, before anything is signed, if it would cost more than was said; OPTION_INVALID after `close`
+   * @throws the spend errors; BOGUS_DATA, before anything is signed, if it would cost more than quoted; OPTION_INVALID
+   *   after `close`
    */
   approve(options?: ApproveActivation): Promise<{ readonly transactions: readonly Transaction[] }>
-  /** Nothing more is signed, also while an approval waits for its confirmation. */
+  /** Ends the quote: nothing more is signed, also by an approval that waits for its confirmation. */
   close(): void
 }
 

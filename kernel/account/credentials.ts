@@ -22,7 +22,7 @@ import { findTree } from '../login/tree.ts'
 import type { Services } from '../plugins/services.ts'
 import type { LoginTree } from '../types/login.ts'
 
-/** A new PIN, or whether PIN login is on, or both. */
+/** A new PIN, or a change of PIN login, or both. */
 export interface PinOptions {
   /** At least four digits; the PIN stays as it is when absent. */
   readonly pin?: string
@@ -30,11 +30,11 @@ export interface PinOptions {
   readonly enableLogin?: boolean
 }
 
-/** Another username. */
+/** A new username. */
 export interface UsernameOptions {
   /** As typed. */
   readonly username: string
-  /** The account's; for an account without a password, one that it shall have. */
+  /** The account's; for an account without a password, its first one. */
   readonly password?: string
 }
 
@@ -49,10 +49,16 @@ export interface CredentialsOptions {
 }
 
 /**
- * The ways into an account: its password, its PIN, its recovery answers, its username (specification §5, §6).
+ * The credentials of an account: its password, PIN, recovery answers and username (specification §5, §6).
  *
  * Each change is made on the server, then on the disk, then in memory, one after another. Where keys are hidden,
  * each is refused with HIDDEN_KEYS. After a logout everything fails with LOGGED_OUT.
+ *
+ * @example
+ * ```ts
+ * const { credentials } = account
+ * if (await credentials.checkPassword('correct horse battery')) await credentials.changePIN({ pin: '2468' })
+ * ```
  */
 export class Credentials {
   readonly #options: CredentialsOptions
@@ -85,7 +91,7 @@ export class Credentials {
     }
   }
 
-  /** Tells whether this is the password; asks no server. An account without a password says no. @throws LOGGED_OUT */
+  /** Returns true for the password of the account, without a request; false without a password. @throws LOGGED_OUT */
   async checkPassword(password: string): Promise<boolean> {
     this.#options.check?.()
     const { held } = this.#options.login.openState
@@ -94,7 +100,7 @@ export class Credentials {
   }
 
   /**
-   * Takes the password away; every other way in stays.
+   * Removes the password; the other login methods stay.
    *
    * @throws HIDDEN_KEYS, NO_AUTH_METHODS if the server knows the login by nothing else, NETWORK, …
    */

@@ -39,6 +39,13 @@ const RETRY_MS = 300_000
  * The tokens and settings of one currency in an account (specification §3 "Account settings per plugin").
  *
  * The plugin's own tokens arrive after the account has opened; a plugin that fails is asked again every five minutes.
+ *
+ * @example
+ * ```ts
+ * const config = account.currencyConfig('bitcoin')
+ * config.subscribe(() => console.log(config.getSnapshot().userSettings))
+ * await config.changeUserSettings({ servers: ['ssl://electrum.example.org:50002'] })
+ * ```
  */
 export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   readonly currencyInfo: CurrencyInfo
@@ -62,18 +69,18 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
 
   readonly getSnapshot = (): CurrencyConfigSnapshot => this.#state.getSnapshot()
 
-  /** Waits until the plugin has said which tokens it brings, or has failed to within its deadline. */
+  /** Waits until the plugin has named its tokens, or has failed to within its deadline. */
   tokensAsked(): Promise<void> {
     return this.#firstAnswer
   }
 
   /**
-   * Adds a token, or replaces the user's own one of the same id, and gives its id.
+   * Adds a token, or replaces the user's own token of the same id, and returns its id.
    *
-   * The plugin checks it and says the id; for one that cannot, it is the contract address, and the account must have a
-   * wallet of the currency (specification §5).
+   * The plugin checks the token and names its id. For a plugin that cannot, the id is the contract address, and the account
+   * must have a wallet of the currency (specification §5).
    *
-   * @throws OPTION_INVALID, NOT_SUPPORTED, WALLET_MISSING, LOGGED_OUT, or what the plugin finds wrong
+   * @throws OPTION_INVALID, NOT_SUPPORTED, WALLET_MISSING, LOGGED_OUT, or the error of the plugin
    */
   async addCustomToken(token: Token): Promise<string> {
     const checked = checkToken(token)
@@ -84,9 +91,9 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   }
 
   /**
-   * Changes a token of the user's own; its id stays.
+   * Changes one of the user's own tokens; its id stays.
    *
-   * @throws TOKEN_NOT_FOUND; OPTION_INVALID, also for a change that would make it another token; LOGGED_OUT
+   * @throws TOKEN_NOT_FOUND; OPTION_INVALID, also for a change that would give it another id; LOGGED_OUT
    */
   async changeCustomToken(tokenId: string, token: Token): Promise<void> {
     const { files, info } = this.#options
@@ -106,13 +113,15 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     })
   }
 
-  /** Removes a token of the user's own; no error if there is none. @throws LOGGED_OUT */
+  /** Removes one of the user's own tokens; no error if there is none. @throws LOGGED_OUT */
   async removeCustomToken(tokenId: string): Promise<void> {
     const { files, info } = this.#options
     await files.editCustomTokens(() => [customTokenRemoval(info.pluginId, tokenId)])
   }
 
-  /** Chooses the tokens that are on in every wallet; ids that the currency does not have are left out. @throws LOGGED_OUT */
+  /**
+   * Chooses the tokens that are on in every wallet; ids that the currency does not have are left out. @throws LOGGED_OUT
+   */
   async changeAlwaysEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
     if (!this.getSnapshot().areBuiltinTokensKnown) await this.#firstAnswer
     const { files, info } = this.#options
@@ -120,7 +129,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     await files.editPluginSettings(shown => alwaysEnabledEdits(shown, info.pluginId, choice))
   }
 
-  /** Replaces the plugin's own settings, or with undefined takes them away. @throws OPTION_INVALID, LOGGED_OUT */
+  /** Replaces the plugin's own settings, or removes them with undefined. @throws OPTION_INVALID, LOGGED_OUT */
   async changeUserSettings(settings: JsonObject | undefined): Promise<void> {
     const { files, info } = this.#options
     const checked = settings === undefined ? undefined : checkUserSettings(settings)

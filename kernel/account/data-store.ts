@@ -37,7 +37,9 @@ export class DataStore {
     this.#pause = makeYielder(options.services.io.clock)
   }
 
-  /** The ids of all stores. One whose folder does not carry its name is reported and left out. @throws LOGGED_OUT */
+  /**
+   * Lists the ids of all stores. One whose folder does not carry its name is reported and left out. @throws LOGGED_OUT
+   */
   async listStoreIds(): Promise<string[]> {
     this.#check()
     const { repo, services } = this.#options
@@ -55,7 +57,7 @@ export class DataStore {
   }
 
   /**
-   * The ids of all items of a store; none if there is no such store. An item that cannot be read is reported.
+   * Lists the ids of all items of a store; none for an unknown store. An item that cannot be read is reported.
    *
    * @throws FOLDER_NAME, LOGGED_OUT
    */
@@ -74,7 +76,7 @@ export class DataStore {
     return itemIds.sort()
   }
 
-  /** The text of an item. @throws ITEM_NOT_FOUND, FOLDER_NAME, CORRUPT_FILE, LOGGED_OUT */
+  /** Returns the text of an item. @throws ITEM_NOT_FOUND, FOLDER_NAME, CORRUPT_FILE, LOGGED_OUT */
   async getItem(storeId: string, itemId: string): Promise<string> {
     const folder = this.#folderOf(storeId)
     const path = this.#pathOf(folder, itemId)

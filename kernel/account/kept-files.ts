@@ -40,7 +40,15 @@ interface Found {
   restore(): Promise<unknown>
 }
 
-/** The texts of an account and its open wallets that were deleted, replaced or damaged, and the way to bring them back. */
+/**
+ * The texts of an account and its open wallets that were deleted, replaced or damaged in the last 30 days.
+ *
+ * @example
+ * ```ts
+ * const [newest] = await account.keptFiles.list()
+ * if (newest?.canRestore === true) await account.keptFiles.restore(newest.id)
+ * ```
+ */
 export class KeptFiles {
   readonly #options: KeptFilesOptions
 
@@ -49,7 +57,7 @@ export class KeptFiles {
   }
 
   /**
-   * Lists what can be brought back, newest first: of the account, and of every wallet that is open.
+   * Lists what can be restored, newest first: of the account, and of every open wallet.
    *
    * @throws LOGGED_OUT, STORAGE_FAILED
    */
@@ -58,10 +66,10 @@ export class KeptFiles {
   }
 
   /**
-   * Makes a kept text the present one again, on this device and with the next sync on the others. What is there now is kept in
+   * Makes a kept text the present one again, on this device and with the next sync on the others. The present text is kept in
    * its place, so that this can be undone.
    *
-   * @returns what was brought back
+   * @returns the restored text's listing
    * @throws KEPT_FILE_UNKNOWN, CORRUPT_FILE if it does not open, STORAGE_FULL, STORAGE_FAILED, LOGGED_OUT
    */
   async restore(id: string): Promise<KeptFileListing> {

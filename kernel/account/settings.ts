@@ -74,11 +74,19 @@ export interface SwapConfigSnapshot {
   readonly isEnabled: boolean
   /** The plugin's own settings. */
   readonly userSettings: JsonObject
-  /** The plugin wants something of the user first, such as a key; until then it is not asked for quotes. */
+  /** True while the plugin lacks something from the user, such as a key; it is not asked for quotes then. */
   readonly needsActivation: boolean
 }
 
-/** The settings of one swap plugin in an account. */
+/**
+ * The settings of one swap plugin in an account.
+ *
+ * @example
+ * ```ts
+ * const config = account.swapConfig('changenow')
+ * if (config.getSnapshot().needsActivation) await config.changeUserSettings({ apiKey: 'a key of the user' })
+ * ```
+ */
 export class SwapConfig implements Readable<SwapConfigSnapshot> {
   readonly #files: SettingsFiles
   readonly #plugin: SwapPlugin
@@ -98,12 +106,12 @@ export class SwapConfig implements Readable<SwapConfigSnapshot> {
 
   readonly getSnapshot = (): SwapConfigSnapshot => this.#state.getSnapshot()
 
-  /** Allows or forbids to ask the plugin for quotes, or with undefined leaves it to the default. @throws LOGGED_OUT */
+  /** Allows or forbids quotes of the plugin; undefined restores the default. @throws LOGGED_OUT */
   async changeEnabled(isEnabled: boolean | undefined): Promise<void> {
     await this.#files.editPluginSettings(shown => swapEnabledEdits(shown, this.#plugin.id, isEnabled))
   }
 
-  /** Replaces the plugin's own settings, or with undefined takes them away. @throws OPTION_INVALID, LOGGED_OUT */
+  /** Replaces the plugin's own settings, or removes them with undefined. @throws OPTION_INVALID, LOGGED_OUT */
   async changeUserSettings(settings: JsonObject | undefined): Promise<void> {
     const checked = settings === undefined ? undefined : checkUserSettings(settings)
     await this.#files.editPluginSettings(shown => userSettingsEdits(shown, this.#plugin.id, checked))

@@ -26,7 +26,7 @@ export interface TwoFactorStatus {
   readonly otpTimeout?: number
   /** The date on which two-factor will be off, after a reset was requested. */
   readonly otpResetDate?: Date
-  /** Devices that wait to be let in. */
+  /** Devices that wait for approval. */
   readonly pendingVouchers: readonly PendingVoucher[]
 }
 
@@ -39,10 +39,18 @@ export interface TwoFactorOptions {
 }
 
 /**
- * The second factor of an account: one-time codes, their reset, and devices that wait (specification §4, §6).
+ * The second factor of an account: one-time codes, their reset, and devices that wait for approval (specification §4, §6).
  *
  * Each change is made on the server, then on the disk, then in memory, one after another. Where keys are hidden,
  * each is refused with HIDDEN_KEYS. After a logout everything but the status fails with LOGGED_OUT.
+ *
+ * @example
+ * ```ts
+ * const { twoFactor } = account
+ * await twoFactor.enableOtp()
+ * console.log(twoFactor.getOtpKey(), twoFactor.getCode())
+ * for (const { voucherId } of twoFactor.status.pendingVouchers) await twoFactor.approveVoucher(voucherId)
+ * ```
  */
 export class TwoFactor implements Readable<TwoFactorStatus> {
   readonly subscribe: Readable<TwoFactorStatus>['subscribe']
@@ -67,7 +75,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
   }
 
   /**
-   * The key that makes the codes, in base32; undefined while two-factor is off, or if the server keeps the key back.
+   * Returns the key that makes the codes, in base32; undefined while two-factor is off, or if the server withholds the key.
    * A secret.
    *
    * @throws HIDDEN_KEYS, LOGGED_OUT
@@ -78,7 +86,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
   }
 
   /**
-   * The six digits of now, for a device that asks for them; undefined where {@link getOtpKey} is. A secret.
+   * Returns the present code of six digits, for another device; undefined where {@link getOtpKey} is. A secret.
    *
    * @throws HIDDEN_KEYS, LOGGED_OUT
    */
@@ -104,16 +112,16 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
     return this.#change(otpRemoval)
   }
 
-  /** Cancels a reset that was requested, so that two-factor stays on. @throws HIDDEN_KEYS, OTP_RESET_WITHOUT_OTP, NETWORK, … */
+  /** Cancels a requested reset, so that two-factor stays on. @throws HIDDEN_KEYS, OTP_RESET_WITHOUT_OTP, NETWORK, … */
   cancelOtpReset(): Promise<void> {
     return this.#change(otpResetCancellation)
   }
 
   /**
-   * Gives this device the code key that another device made; a key that the server refuses is not kept.
+   * Gives this device the code key that another device made; a key that the server refuses is dropped.
    *
    * @param otpKey - base32 as typed
-   * @throws HIDDEN_KEYS, OTP if it is the wrong key, OTP_REPAIR_WITHOUT_PASSWORD, NETWORK, …
+   * @throws HIDDEN_KEYS, OTP for a wrong key, OTP_REPAIR_WITHOUT_PASSWORD, NETWORK, …
    */
   async repairOtp(otpKey: string): Promise<void> {
     this.#checkAllowed()
@@ -122,7 +130,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
     await repairOtp(services, login, otpKey)
   }
 
-  /** Lets a device that waits log in without a code. @throws HIDDEN_KEYS, NETWORK, … */
+  /** Lets a waiting device log in without a code. @throws HIDDEN_KEYS, NETWORK, … */
   approveVoucher(voucherId: string): Promise<void> {
     return this.#change(held => {
       requireTexts({ voucherId })
@@ -130,7 +138,7 @@ export class TwoFactor implements Readable<TwoFactorStatus> {
     })
   }
 
-  /** Shuts a device that waits out. @throws HIDDEN_KEYS, NETWORK, … */
+  /** Refuses a waiting device. @throws HIDDEN_KEYS, NETWORK, … */
   rejectVoucher(voucherId: string): Promise<void> {
     return this.#change(held => {
       requireTexts({ voucherId })

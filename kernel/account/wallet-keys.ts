@@ -20,9 +20,15 @@ export interface WalletKeysOptions {
 }
 
 /**
- * The keys of the account's wallets, as data and as people write them down; none needs an open wallet.
+ * The keys of the account's wallets, as data and as people write them down; no wallet needs to be open.
  *
- * If keys are hidden, private ones are refused with HIDDEN_KEYS; public ones stay available (specification §6).
+ * Where keys are hidden, private ones are refused with HIDDEN_KEYS; public ones stay available (specification §6).
+ *
+ * @example
+ * ```ts
+ * const words = await account.walletKeys.getDisplayPrivateKey(wallet.id) // a secret
+ * const xpub = await account.walletKeys.getDisplayPublicKey(wallet.id)
+ * ```
  */
 export class WalletKeyViews {
   readonly #options: WalletKeysOptions
@@ -31,7 +37,9 @@ export class WalletKeyViews {
     this.#options = options
   }
 
-  /** All keys of a wallet. Secrets. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, LOGGED_OUT, or what a policy objects */
+  /**
+   * Returns all keys of a wallet. Secrets. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, LOGGED_OUT, the objection of a policy
+   */
   async getRawPrivateKey(walletId: string): Promise<WalletKeys> {
     return (await this.#privateInfo(walletId)).keys
   }
@@ -51,7 +59,7 @@ export class WalletKeyViews {
   /**
    * Returns the private keys as a person writes them down, such as a mnemonic. A secret.
    *
-   * @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, ENGINE_NO_KEY, what a policy objects, …
+   * @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, ENGINE_NO_KEY, the objection of a policy, …
    */
   async getDisplayPrivateKey(walletId: string): Promise<string> {
     const info = await this.#privateInfo(walletId)

@@ -13,7 +13,7 @@ import { checkJsonText, isRecord, parseJsonText } from './json.ts'
  *
  * const order = Reply.exact('{"id":"a1","amount":0.1}', 'reply of Corner Shop')
  * order.field('amount').positive('100000000', 'up') // '10000000'
- * order.field('id').decimal() // throws "Invalid reply of Corner Shop: id is no amount"
+ * order.field('id').decimal() // throws BAD_REPLY: id is no amount
  * ```
  */
 export class Reply {

@@ -15,9 +15,16 @@ export interface PasswordLogin {
 }
 
 /**
- * The one spelling of a username: lower case, white space collapsed, no space at the ends (protocol §1.5).
+ * Returns the one spelling of a username: lower case, white space collapsed, no space at the ends (protocol §1.5).
  *
- * @throws WalletError BAD_USERNAME if a character is outside codes 32 to 126
+ * @throws BAD_USERNAME for a character outside codes 32 to 126
+ *
+ * @example
+ * ```ts
+ * import { normalizeUsername } from 'holdfast'
+ *
+ * normalizeUsername('  Alice   Smith ') // 'alice smith'
+ * ```
  */
 export const normalizeUsername = (raw: string): string => {
   const name = raw

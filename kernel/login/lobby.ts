@@ -25,24 +25,35 @@ import { findTree } from './tree.ts'
 export interface Lobby {
   /** Base58. */
   readonly lobbyId: string
-  /** Absent where the lobby is about something else. */
+  /** Absent if the lobby is not about a login. */
   readonly loginRequest?: LobbyLoginRequest
 }
 
-/** A device that wants to be let in, for a person to judge. */
+/**
+ * The login request of another device, for a person to judge.
+ *
+ * @example
+ * ```ts
+ * const { loginRequest } = await account.fetchLobby('5JEbCbVkVWHbXUbCCbD4XfGqBGSRzj3Kb8m3Vn5qG4hY')
+ * if (loginRequest !== undefined && !loginRequest.isWholeAccount) await loginRequest.approve()
+ * else loginRequest?.close()
+ * ```
+ */
 export interface LobbyLoginRequest extends AppDisplay {
   readonly appId: string
-  /** The device gets the account itself, with every app in it; else the login of one app and of those below it. */
+  /**
+   * True if the device gets the account itself, with every app in it; else it gets the login of one app and of those below it.
+   */
   readonly isWholeAccount: boolean
   /** The app that made the login, below its own, and so can read it, too; absent where only the account can. */
   readonly insideAppId?: string
   /**
-   * Hands the login over, which is made first if the account has none for the app yet.
+   * Hands the login over, and makes it first if the account has none for the app yet.
    *
    * The account is refreshed 10 seconds later, and again 20 seconds after that (specification §4).
    *
-   * @throws EDGE_LOGIN_CLOSED after `close`, also while it was about to hand the login over
-   * @throws APP_ID_NOT_FOUND if this device does not hold the key that is asked for
+   * @throws EDGE_LOGIN_CLOSED after `close`, also if `close` came before the login was handed over
+   * @throws APP_ID_NOT_FOUND if this device does not hold the requested key
    * @throws LOBBY_NOT_FOUND, LOGGED_OUT, NETWORK, …
    */
   approve(): Promise<void>

@@ -169,12 +169,32 @@ export const HOP_COST = 1
 export const INVERTED_HOP_COST = 1.1
 
 /**
- * Returns the age of a rate in seconds; never negative. A rate dated in the future, left behind by a clock that was
- * set back, counts as old as it is far away.
+ * Returns the age of a rate in seconds; never negative. The age of a rate from the future, left by a clock that was
+ * set back, is its distance from now.
+ *
+ * @param at - Unix seconds, as in {@link RateSnapshot}
+ *
+ * @example
+ * ```ts
+ * import { isStale, rateAge } from 'holdfast'
+ *
+ * const now = io.clock.now() / 1000
+ * for (const { source, at } of context.rates.pairs()) if (isStale(rateAge(at, now))) console.log(source)
+ * ```
  */
 export const rateAge = (at: number, now: number): number => Math.abs(now - at)
 
-/** Tells whether a rate of this age is marked stale: ten rounds went by without it. Our own choice. */
+/**
+ * Returns true for a rate of at least 300 s, which is ten missed rounds; this limit is Holdfast's own.
+ *
+ * @example
+ * ```ts
+ * import { isStale } from 'holdfast'
+ *
+ * isStale(299) // false
+ * isStale(300) // true
+ * ```
+ */
 export const isStale = (ageSeconds: number): boolean => ageSeconds >= STALE_SECONDS
 
 const STALE_SECONDS = 300
@@ -266,9 +286,16 @@ export class RatePairSet {
 }
 
 /**
- * The pair that a person means: codes in any case, as they are known, or else in capital letters (pure).
+ * Returns the pair for two typed codes: codes in any case, as they are known, or else in capital letters (pure).
  *
  * @param known - pairs whose codes are known
+ *
+ * @example
+ * ```ts
+ * import { typedPair } from 'holdfast'
+ *
+ * typedPair(context.rates.pairs(), 'btc', 'iso:eur') // { fromCurrency: 'BTC', toCurrency: 'iso:EUR' }
+ * ```
  */
 export const typedPair = (known: Iterable<RatePair>, from: string, to: string): RatePair => {
   const codes = new Set<string>()

@@ -25,7 +25,7 @@ export interface RateServiceSnapshot {
 
 /** Options of a conversion. */
 export interface ConvertOptions {
-  /** The biases of providers that shall be other than their own, by plugin id; each above −1. */
+  /** Replaces the biases of providers, by plugin id; each above −1. */
   readonly biases?: Readonly<Record<string, number>>
 }
 
@@ -33,7 +33,7 @@ export interface ConvertOptions {
 export interface RouteOptions extends ConvertOptions {
   /** The number of next cheapest routes to return as well; at most 20. */
   readonly alternatives?: number
-  /** Only look: a pair that is missing is not remembered as a hint, and so no provider is asked for it. */
+  /** If true, a missing pair is not kept as a hint, and so no provider is asked for it. */
   readonly isLookOnly?: boolean
 }
 
@@ -43,7 +43,18 @@ export type FoundRoutes = RouteSnapshot & { readonly alternatives: readonly Rout
 /** The hints of pairs, as applications may see and change them. */
 export type RateHintList = Pick<RateHints, 'list' | 'add' | 'clear'>
 
-/** Exchange rates: fetched from every rate plugin while a consumer wants them, and the routes through them (specification §9). */
+/**
+ * Exchange rates: fetched from every rate plugin while a consumer wants them, and the routes through them (specification §9).
+ *
+ * @example
+ * ```ts
+ * const { rates } = context
+ * const unwant = rates.want([{ fromCurrency: 'BTC', toCurrency: 'iso:EUR' }])
+ * await rates.refresh()
+ * console.log(rates.convertCurrency('BTC', 'iso:EUR', 0.5))
+ * unwant()
+ * ```
+ */
 export class RateService implements Readable<RateServiceSnapshot> {
   /** The pairs that are fetched besides those that consumers want. */
   readonly hints: RateHintList
@@ -86,9 +97,9 @@ export class RateService implements Readable<RateServiceSnapshot> {
   readonly getSnapshot = (): RateServiceSnapshot => this.#state.getSnapshot()
 
   /**
-   * Converts an amount by the cheapest route; returns 0 if there is none, and then remembers the pair as a hint.
+   * Converts an amount by the cheapest route; returns 0 without a route, and then keeps the pair as a hint.
    *
-   * @throws OPTION_INVALID for a bias that is no number above −1
+   * @throws OPTION_INVALID for a bias that is not a number above −1
    */
   convertCurrency(from: string, to: string, amount = 1, { biases }: ConvertOptions = {}): number {
     requireTexts({ from, to })
@@ -98,9 +109,17 @@ export class RateService implements Readable<RateServiceSnapshot> {
   }
 
   /**
-   * The cheapest route from one currency to another, hop by hop.
+   * Returns the cheapest route from one currency to another, hop by hop; undefined if there is none.
    *
-   * @throws OPTION_INVALID for a bias that is no number above −1, or a count of alternatives that is not 0 to 20
+   * @throws OPTION_INVALID for a bias that is not a number above −1, or a count of alternatives that is not 0 to 20
+   *
+   * @example
+   * ```ts
+   * const route = context.rates.findRoute('LTC', 'iso:EUR', { alternatives: 2 })
+   * for (const { fromCurrency, toCurrency, rate, source } of route?.hops ?? []) {
+   *   console.log(`${fromCurrency} = ${rate} ${toCurrency} (${source})`)
+   * }
+   * ```
    */
   findRoute(from: string, to: string, options: RouteOptions = {}): FoundRoutes | undefined {
     requireTexts({ from, to })
@@ -116,12 +135,18 @@ export class RateService implements Readable<RateServiceSnapshot> {
   }
 
   /**
-   * Returns the value of a native amount as decimal text, exact for the rate of the route, which is an estimate. No digit
+   * Returns the value of a native amount as decimal text: exact for the rate of the route, which is an estimate. No digit
    * is cut.
    *
    * @param multiplier - native units in one `from`, a power of ten
-   * @returns undefined if there is no route
+   * @returns undefined without a route
    * @throws AMOUNT_INVALID
+   *
+   * @example
+   * ```ts
+   * const found = context.rates.valueOf(wallet.balanceOf(null), '100000000', 'BTC', 'iso:EUR')
+   * console.log(found?.value)
+   * ```
    */
   valueOf(
     nativeAmount: string,
@@ -134,16 +159,16 @@ export class RateService implements Readable<RateServiceSnapshot> {
     return route && { value: valueAtRate(nativeAmount, multiplier, route.rate), route }
   }
 
-  /** Every pair that is known, provider by provider; a provider that is silent keeps its pairs. */
+  /** Lists every known pair, provider by provider; a silent provider keeps its pairs. */
   pairs(): Iterable<RateSnapshot> {
     return this.#graph.snapshots()
   }
 
   /**
-   * Keeps rates fresh, every 30 s, until the returned function is called; none may be named. Pairs that were not asked
-   * for just now are asked for at once.
+   * Keeps rates fresh, every 30 s, until the returned function is called; the list may be empty. Pairs without a fresh rate
+   * are fetched at once.
    *
-   * @throws OPTION_INVALID for what is no list of pairs of codes, CONTEXT_CLOSED
+   * @throws OPTION_INVALID for anything but a list of pairs of codes, CONTEXT_CLOSED
    */
   want(pairs: Iterable<RatePair> = []): () => void {
     return this.#rounds.want(pairs)
@@ -155,11 +180,17 @@ export class RateService implements Readable<RateServiceSnapshot> {
   }
 
   /**
-   * The price of a pair on a date, from a provider that knows the past: within a day of it from the one of the lowest
-   * bias, else the nearest within a week. `at` is when it was so.
+   * Fetches the price of a pair on a date: within a day of it from the provider of the lowest
+   * bias, else the nearest within a week. `at` is the time of the price.
    *
    * @returns undefined if no provider has it
    * @throws OPTION_INVALID, CONTEXT_CLOSED
+   *
+   * @example
+   * ```ts
+   * const pair = { fromCurrency: 'BTC', toCurrency: 'iso:EUR' }
+   * const price = await context.rates.historicRate(pair, new Date('2026-01-31'))
+   * ```
    */
   async historicRate(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
     requireObject('pair', pair)
@@ -171,12 +202,12 @@ export class RateService implements Readable<RateServiceSnapshot> {
     return this.#hints.addSource(source)
   }
 
-  /** While paused, no round is scheduled. */
+  /** Pauses or resumes; while paused, no round is scheduled. */
   changePaused(isPaused: boolean): void {
     this.#rounds.isPaused = isPaused
   }
 
-  /** Ends everything, and writes what is new. */
+  /** Ends all rounds and writes the unsaved pairs and hints. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#rounds.close()

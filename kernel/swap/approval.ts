@@ -25,7 +25,7 @@ export interface SwapReview {
   readonly swapInfo: SwapInfo
   readonly fromNativeAmount: NativeAmount
   readonly toNativeAmount: NativeAmount
-  /** The order gives no less, or nothing is signed. */
+  /** Nothing is signed if the order pays out less. */
   readonly minReceive: NativeAmount
   readonly isEstimate: boolean
   /** The least that arrives of an estimate, where the provider promises it; else less than `minReceive` may arrive. */
@@ -54,19 +54,35 @@ export interface SwapReview {
   readonly expirationDate?: Date
 }
 
-/** The options of an approval. */
+/**
+ * The options of an approval.
+ *
+ * @example
+ * ```ts
+ * import { nativeAmount, type SwapQuote } from 'holdfast'
+ *
+ * declare const quote: SwapQuote
+ * await quote.approve({
+ *   maxNetworkFee: nativeAmount('2000'),
+ *   confirm: async ({ drafts, minReceive }) => {
+ *     console.log(drafts.length, minReceive)
+ *     return true
+ *   }
+ * })
+ * ```
+ */
 export interface ApproveOptions {
   /** Noted on the transaction that pays. */
   readonly metadata?: Metadata
   /**
-   * Nothing is signed for an order of less, nor for an estimate of which the provider promises less. If left out: what
-   * was quoted, and of an estimate one percent less, whatever is promised.
+   * The least that an order, or the promise for an estimate, must pay out; otherwise nothing is signed. If left out: the quoted
+   * amount, and for an estimate one percent less, whatever is promised.
    */
   readonly minReceive?: NativeAmount
   /** The most that the network may take of all drafts together, in native units of the chain's own coin. */
   readonly maxNetworkFee?: NativeAmount
   /**
-   * Asked with the exact drafts; nothing is signed unless it says true. An answer with a fee says true and allows the
+   * Receives the exact drafts; nothing is signed unless it returns true. A returned fee also means true, and allows the
    * network that much, which an unusual fee needs.
    */
   readonly confirm?: (review: SwapReview) => Promise<boolean | { readonly maxNetworkFee: NativeAmount }>
@@ -226,7 +242,16 @@ const minReceiveOf = (
   return minReceive ?? minimumOf(toNativeAmount, isEstimate)
 }
 
-/** The least that an order may give for a quoted amount, unless the user says otherwise: of an estimate one percent less (pure). */
+/**
+ * Returns the least that an order must pay out for a quoted amount by default: for an estimate one percent less (pure).
+ *
+ * @example
+ * ```ts
+ * import { minimumOf, nativeAmount } from 'holdfast'
+ *
+ * minimumOf(nativeAmount('1000000'), true) // '990000'
+ * ```
+ */
 export const minimumOf = (quoted: NativeAmount, isEstimate: boolean): NativeAmount =>
   isEstimate ? subtract(quoted, nativeAmount(String(BigInt(quoted) / ESTIMATE_SHARE))) : quoted
 

@@ -152,10 +152,18 @@ export interface Failure {
 }
 
 /**
- * The one failure worth showing of those of all providers; the first of equals (specification §8): a lack of funds, the
- * smallest minimum, the largest maximum, a missing permission, an unknown pair, anything else (pure).
+ * Returns the one failure worth showing of those of all providers; the first of equals (specification §8): insufficient
+ * funds, the smallest minimum, the largest maximum, a missing permission, an unknown pair, anything else (pure).
  *
- * @returns undefined of none
+ * @returns undefined for an empty list
+ *
+ * @example
+ * ```ts
+ * import { bestFailureOf } from 'holdfast'
+ *
+ * bestFailureOf([{ errorCode: 'SWAP_CURRENCY' }, { errorCode: 'SWAP_BELOW_LIMIT', limit: '10000' }])
+ * // { errorCode: 'SWAP_BELOW_LIMIT', limit: '10000' }
+ * ```
  */
 export const bestFailureOf = <F extends Failure>(failures: readonly F[]): F | undefined => {
   let best: F | undefined

@@ -69,7 +69,19 @@ export interface SwapQuoteOptions extends ApprovalContext {
   onChange(quote: SwapQuote): void
 }
 
-/** The offer of a provider, to be approved or closed (specification §3 "Swap quote"). Amounts are native. */
+/**
+ * The offer of a provider, to be approved or closed (specification §3 "Swap quote"). Amounts are native.
+ *
+ * @example
+ * ```ts
+ * import type { SwapRequest } from 'holdfast'
+ *
+ * declare const request: SwapRequest
+ * const quote = await account.fetchSwapQuote(request)
+ * console.log(quote.swapInfo.displayName, quote.toNativeAmount, quote.networkFee.nativeAmount)
+ * const { transaction } = await quote.approve({ confirm: async review => review.unusualFees.length === 0 })
+ * ```
+ */
 export class SwapQuote {
   readonly quoteId: string
   readonly pluginId: string
@@ -131,9 +143,9 @@ export class SwapQuote {
 
   /**
    * Pays, once: the order is made and checked, reviewed, signed and sent, and its record saved with the transaction.
-   * An approval that fails ends the quote; the others of the round end with one that succeeds.
+   * An approval that fails ends the quote; a successful one ends the other quotes of the round, too.
    *
-   * @throws QUOTE_ENDED; SWAP_CHANGED, MAX_FEE before anything is signed; what a spend can meet
+   * @throws QUOTE_ENDED; SWAP_CHANGED, MAX_FEE before anything is signed; the errors of a spend
    */
   async approve(options: ApproveOptions = {}): Promise<SwapResult> {
     this.#checkOpen()
@@ -162,7 +174,7 @@ export class SwapQuote {
     }
   }
 
-  /** Gives it up; a second call does nothing. */
+  /** Ends the quote; a second call does nothing. */
   async close(): Promise<void> {
     if (this.#fate === undefined) this.#end('closed')
   }

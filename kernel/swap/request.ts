@@ -112,7 +112,19 @@ const assetOf = (
   })
 }
 
-/** The part of `CurrencyWallet` that a swap uses. */
+/**
+ * The part of {@link CurrencyWallet} that a swap uses; a wallet fits.
+ *
+ * @example
+ * ```ts
+ * import type { CurrencyWallet, SwapRequest, SwapWallet } from 'holdfast'
+ *
+ * const fromWallet: SwapWallet = wallet
+ * declare const toWallet: CurrencyWallet
+ * declare const nativeAmount: SwapRequest['nativeAmount']
+ * const request: SwapRequest = { fromWallet, toWallet, nativeAmount, quoteFor: 'from' }
+ * ```
+ */
 export interface SwapWallet {
   readonly id: string
   readonly currencyInfo: CurrencyInfo

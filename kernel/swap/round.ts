@@ -28,10 +28,21 @@ export interface QuoteRoundOptions {
 }
 
 /**
- * One question to all providers at once (specification §4 "Swap quotes", protocol §6.1).
+ * One request to all providers at once (specification §4 "Swap quotes", protocol §6.1).
  *
- * Each quote is shown when it comes. The round is over when all have answered, when the caller stops, or after the wait;
- * without a quote by then it goes on until there is one or all have failed. No quote that came before is ever lost.
+ * Each quote is shown when it comes. The round ends when all have answered, when the caller stops, or after the wait;
+ * without a quote by then it goes on until there is one or all have failed. No earlier quote is ever lost.
+ *
+ * @example
+ * ```ts
+ * import type { SwapRequest } from 'holdfast'
+ *
+ * declare const request: SwapRequest
+ * const round = account.askForQuotes(request)
+ * round.subscribe(() => console.log(round.quotes.map(({ pluginId, rank }) => `${rank}. ${pluginId}`)))
+ * io.clock.after(3000, () => round.stop())
+ * const [best] = await round.settled
+ * ```
  */
 export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   readonly id: string
@@ -77,12 +88,12 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
 
   readonly getSnapshot = (): QuoteRoundSnapshot => this.#list.state.getSnapshot()
 
-  /** The quotes that are there, best first. */
+  /** The quotes that have come, best first. */
   get quotes(): readonly SwapQuote[] {
     return this.#list.quotes
   }
 
-  /** Waits no longer: the quotes that are there are all; who has not answered counts as timed out. */
+  /** Ends the wait: the quotes that have come are all; providers without an answer count as timed out. */
   stop(): void {
     this.#finish()
   }

@@ -48,13 +48,21 @@ interface NumberedRow {
 }
 
 /**
- * Imports labels into wallets and returns the result of each row; existing notes are replaced only on request.
+ * Imports labels into wallets and yields the result of each row; existing notes are replaced only on request.
  *
- * Transactions come first, as they are read; addresses follow when the file is at its end, because whose they are is
+ * Transactions are handled as they are read; addresses follow at the end of the file, because their wallets are
  * looked up for all of them at once.
  *
- * @param lines - of a BIP-329 file; empty ones are passed over
+ * @param lines - of a BIP-329 file; empty ones are skipped
  * @throws STORAGE_FULL, STORAGE_FAILED, LOGGED_OUT; rows that were reported as applied stay
+ *
+ * @example
+ * ```ts
+ * import { importLabels } from 'holdfast'
+ *
+ * const lines = ['{"type":"addr","ref":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080","label":"Landlady"}']
+ * for await (const { line, status } of importLabels(lines, { wallets: [wallet] })) console.log(line, status)
+ * ```
  */
 export async function* importLabels(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -194,12 +202,22 @@ export type LabelTexts = Pick<Metadata, 'category' | 'name' | 'notes'>
 const LABEL_FIELDS = ['name', 'notes', 'category'] as const
 
 /**
- * The row of a transaction's notes for one of its assets; undefined where nothing is noted.
+ * Returns the label row of a transaction's notes for one of its assets; undefined without notes.
  *
- * The standard has one label for each thing. It is the name, or else the notes, or else the category; where there is
- * more than a name, all of it stands beside the label under a key that other programs pass over.
+ * The standard has one label for each thing. It is the name, or else the notes, or else the category. If there is
+ * more than a name, all notes stand beside the label under a key that other programs skip.
  *
  * @see BIP-329
+ *
+ * @example
+ * ```ts
+ * import { labelLine, transactionLabel } from 'holdfast'
+ *
+ * for (const tx of await wallet.getTransactions()) {
+ *   const row = transactionLabel(tx)
+ *   if (row !== undefined) console.log(labelLine(row))
+ * }
+ * ```
  */
 export const transactionLabel = ({
   txid,
@@ -209,13 +227,31 @@ export const transactionLabel = ({
 }: Pick<Transaction, 'metadata' | 'tokenId' | 'txid' | 'walletId'>): LabelRow | undefined =>
   rowOf('tx', txid, { metadata, details: { walletId, ...compact({ tokenId: tokenId ?? undefined }) } })
 
-/** The row of a saved address; undefined where nothing is noted on it. */
+/**
+ * Returns the label row of a saved address; undefined without notes.
+ *
+ * @example
+ * ```ts
+ * import { addressLabel } from 'holdfast'
+ *
+ * const rows = (await wallet.savedAddresses()).map(record => addressLabel(wallet.id, record))
+ * ```
+ */
 export const addressLabel = (
   walletId: string,
   { address, metadata }: Pick<AddressRecord, 'address' | 'metadata'>
 ): LabelRow | undefined => rowOf('addr', address, { metadata, details: { walletId } })
 
-/** A row as a line of a label file, without its end. */
+/**
+ * Writes a row as a line of a label file, without its line end.
+ *
+ * @example
+ * ```ts
+ * import { labelLine } from 'holdfast'
+ *
+ * labelLine({ type: 'tx', ref: 'f91d…', label: 'Rent' }) // '{"type":"tx","ref":"f91d…","label":"Rent"}'
+ * ```
+ */
 export const labelLine = ({ type, ref, label, holdfast }: LabelRow): string =>
   JSON.stringify({ type, ref, label, holdfast })
 

@@ -30,7 +30,16 @@ export const syncStatusOf = (engine: EngineSnapshot, repo: RepoState): SyncStatu
   }
 }
 
-/** Returns the stage of an engine's sync (pure). */
+/**
+ * Returns the stage of an engine's sync (pure).
+ *
+ * @example
+ * ```ts
+ * import { syncStageOf } from 'holdfast'
+ *
+ * syncStageOf(wallet.engine.getSnapshot()) // such as 'synced'
+ * ```
+ */
 export const syncStageOf = ({ state, isPaused, syncRatio, failure }: EngineSnapshot): SyncStage => {
   if (state === 'failed') return 'failed'
   if (isPaused) return 'paused'

@@ -24,6 +24,16 @@ import { checkFreshAddress, readParsedUri, readPluginText } from './engine/valid
 import {
   listTransactions,
   type StreamQuery,
+  /**
+   * Lists the history in batches, each read when it is requested.
+   *
+   * @throws TX_NOT_FOUND for `beforeTxid`
+   *
+   * @example
+   * ```ts
+   * for await (const batch of wallet.streamTransactions()) console.log(batch.length)
+   * ```
+   */
   streamTransactions,
   type TransactionQuery
 } from './history/list.ts'
@@ -84,7 +94,18 @@ export const openWallet = async (options: WalletOptions): Promise<OpenedWallet> 
 /**
  * One wallet of one currency: its addresses, transactions, notes and spends (specification §3, §5).
  *
- * `subscribe` and `getSnapshot` show its state; `engine` that of its engine. Amounts are native.
+ * `subscribe` and `getSnapshot` show its state, `engine` that of its engine. Amounts are native.
+ *
+ * @example
+ * ```ts
+ * import { amountText, nativeAmount } from 'holdfast'
+ *
+ * console.log(wallet.name, amountText(wallet.balanceOf(null), wallet.currencyInfo))
+ * const publicAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+ * const spendTargets = [{ publicAddress, nativeAmount: nativeAmount('150000') }]
+ * const draft = await wallet.makeSpend({ tokenId: null, spendTargets })
+ * const { txid } = await wallet.spend(draft)
+ * ```
  */
 export class CurrencyWallet implements Readable<WalletSnapshot> {
   readonly id: string
@@ -121,17 +142,31 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return this.getSnapshot().name
   }
 
-  /** The balance of an asset; zero before the engine has reported it. */
+  /**
+   * Returns the balance of an asset, null for the chain's own coin; zero before the engine has reported it.
+   *
+   * @example
+   * ```ts
+   * wallet.subscribe(() => console.log(wallet.balanceOf(null)))
+   * ```
+   */
   balanceOf(tokenId: string | null): NativeAmount {
     return balanceIn(this.getSnapshot(), tokenId)
   }
 
-  /** The parts of an asset's balance: the spendable amount, and those that cannot be spent yet. */
+  /**
+   * Returns the parts of an asset's balance: the spendable amount, and those that cannot be spent yet.
+   *
+   * @example
+   * ```ts
+   * const { spendable, incoming } = wallet.balanceDetailsOf(null)
+   * ```
+   */
   balanceDetailsOf(tokenId: string | null): BalanceDetails {
     return balanceDetailsIn(this.getSnapshot(), tokenId)
   }
 
-  /** Renames the wallet on all devices, or with null takes its name away. @throws OPTION_INVALID */
+  /** Renames the wallet on all devices; null removes its name. @throws OPTION_INVALID */
   async rename(name: string | null): Promise<void> {
     this.#checkOpen()
     if (name !== null) requireTexts({ name })
@@ -139,7 +174,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     await this.#runtime.readSettings()
   }
 
-  /** Sets the fiat currency the wallet is shown in. @throws FIAT_CODE */
+  /** Sets the fiat currency that the wallet is shown in, such as `iso:EUR`. @throws FIAT_CODE */
   async setFiatCurrencyCode(fiatCurrencyCode: string): Promise<void> {
     this.#checkOpen()
     requireTexts({ fiatCurrencyCode })
@@ -147,7 +182,17 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     await this.#runtime.readSettings()
   }
 
-  /** An address to receive on; the same one until it is used or locked. @throws ENGINE_FAILED, BOGUS_DATA */
+  /**
+   * Returns an address to receive on; the same one until it is used or locked.
+   *
+   * @throws ENGINE_FAILED, BOGUS_DATA
+   *
+   * @example
+   * ```ts
+   * const { publicAddress } = await wallet.getReceiveAddress()
+   * const uri = await wallet.encodeUri({ publicAddress, label: 'Alice' })
+   * ```
+   */
   async getReceiveAddress(
     options: { tokenId?: string | null; forceIndex?: number } = {}
   ): Promise<FreshAddress> {
@@ -162,24 +207,41 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     )
   }
 
-  /** Remembers an address with a note, on all devices; it stays the fresh one. */
+  /** Saves an address with a note, on all devices; it stays the fresh one. */
   saveReceiveAddress(address: string, metadata: MetadataChange = {}): Promise<void> {
     return this.#editAddress({ address, metadata, recycleable: true })
   }
 
-  /** Gives an address out for good: the next fresh one is another. */
+  /**
+   * Saves an address with a note and never offers it again: the next fresh one is another.
+   *
+   * @example
+   * ```ts
+   * const { publicAddress } = await wallet.getReceiveAddress()
+   * await wallet.lockReceiveAddress(publicAddress, { name: 'Bob', notes: 'Invoice 17' })
+   * ```
+   */
   async lockReceiveAddress(address: string, metadata: MetadataChange = {}): Promise<void> {
     await this.#editAddress({ address, metadata, recycleable: false })
     await this.#runtime.engine.call('locking an address', engine => engine.addGapLimitAddresses([address]))
   }
 
-  /** The addresses that were saved or locked. */
+  /** Lists the saved and the locked addresses. */
   async savedAddresses(): Promise<AddressRecord[]> {
     this.#checkOpen()
     return readAddresses(this.#context.repo, error => this.#report(error))
   }
 
-  /** Reads an address or payment URI of this currency. @throws ADDRESS_INVALID */
+  /**
+   * Reads an address or payment URI of this currency.
+   *
+   * @throws ADDRESS_INVALID
+   *
+   * @example
+   * ```ts
+   * const { publicAddress, nativeAmount } = await wallet.parseUri('bitcoin:bc1q…?amount=0.01')
+   * ```
+   */
   async parseUri(uri: string): Promise<ParsedUri> {
     const { pluginId } = this.currencyInfo
     requireTexts({ uri })
@@ -190,7 +252,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     })
   }
 
-  /** An address to find out fees with, before the recipient is known; it is never paid. */
+  /** Returns an address to estimate fees with, before the recipient is known; it is never paid. */
   sampleAddress(): Promise<string> {
     const { pluginId } = this.currencyInfo
     return sampleAddress(this.#context.services, { pluginId, own: () => this.getReceiveAddress() })
@@ -209,30 +271,78 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     })
   }
 
-  /** Makes the draft of a spend; nothing is signed. @throws the spend errors of the catalogue */
+  /**
+   * Drafts a payment; nothing is signed.
+   *
+   * @throws the spend errors of the catalogue, such as INSUFFICIENT_FUNDS, DUST_SPEND, ADDRESS_INVALID
+   *
+   * @example
+   * ```ts
+   * import { nativeAmount } from 'holdfast'
+   *
+   * const publicAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+   * const spendTargets = [{ publicAddress, nativeAmount: nativeAmount('150000') }]
+   * const draft = await wallet.makeSpend({ tokenId: null, spendTargets, metadata: { name: 'Rent' } })
+   * console.log(draft.nativeAmount, draft.networkFee)
+   * ```
+   */
   async makeSpend(request: SpendInfo): Promise<Transaction> {
     checkSpendInfo(request)
     return makeSpend(this.#openSpender, request)
   }
 
-  /** The largest amount that the first target can get. */
+  /**
+   * Returns the largest amount that the first target can get.
+   *
+   * @example
+   * ```ts
+   * const spendTargets = [{ publicAddress: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080' }]
+   * const most = await wallet.getMaxSpendable({ tokenId: null, spendTargets })
+   * ```
+   */
   async getMaxSpendable(request: SpendInfo): Promise<NativeAmount> {
     checkSpendInfo(request)
     return getMaxSpendable(this.#openSpender, request)
   }
 
   /**
-   * Signs, sends and saves an approved draft; a crash anywhere in between is finished at the next opening.
+   * Signs, sends and saves an approved draft. After a crash at any point, the next opening finishes the payment.
    *
    * @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED, SIGNED_OTHERWISE, BROADCAST_REFUSED, BROADCAST_UNKNOWN; OPTION_INVALID
    *   for a draft of another wallet
+   *
+   * @example
+   * ```ts
+   * import { isWalletError, type Transaction } from 'holdfast'
+   *
+   * declare const draft: Transaction
+   * try {
+   *   const { txid } = await wallet.spend(draft)
+   * } catch (error) {
+   *   if (!isWalletError(error, 'FEE_UNUSUAL')) throw error
+   *   console.log(`fee of ${error.details.networkFee}; nothing was signed`)
+   * }
+   * ```
    */
   async spend(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
     checkTransaction(draft)
     return this.#openSpender.spend(draft, options)
   }
 
-  /** Signs a draft; the bytes are kept until they are saved. @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED */
+  /**
+   * Signs a draft without sending it; the bytes are kept until {@link saveTx} or {@link discardTx}.
+   *
+   * @throws FEE_UNUSUAL, MAX_FEE, SIGN_REFUSED
+   *
+   * @example
+   * ```ts
+   * import type { Transaction } from 'holdfast'
+   *
+   * declare const draft: Transaction
+   * const signed = await wallet.signTx(draft)
+   * await wallet.saveTx(await wallet.broadcastTx(signed))
+   * ```
+   */
   async signTx(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
     checkTransaction(draft)
     return this.#openSpender.signTx(draft, options)
@@ -249,7 +359,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return this.#openSpender.broadcastTx(tx)
   }
 
-  /** Forgets a signed transaction that was never sent. @throws TX_NOT_FOUND, BROADCAST_UNKNOWN if it may have left */
+  /** Drops a signed transaction that was never sent. @throws TX_NOT_FOUND, BROADCAST_UNKNOWN if it may have left */
   async discardTx(txid: string): Promise<void> {
     requireTexts({ txid })
     return this.#openSpender.discardTx(txid)
@@ -261,8 +371,8 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   /**
-   * Forgets a signed payment that may have left, and frees what it spends. It can still be mined, then also beside
-   * another: ask a person first.
+   * Drops a signed payment that may have left, and frees the coins it spends. It can still be mined, also beside
+   * another payment: ask a person first.
    *
    * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while it is being sent
    */
@@ -271,8 +381,15 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   /**
-   * The signed payments that may still be mined, oldest first, each looked for just now as far as the network answers.
+   * Looks for each signed payment that may still be mined, as far as the network answers, and returns them, oldest first.
    * Show them before another payment is made.
+   *
+   * @example
+   * ```ts
+   * for (const { txid, state } of await wallet.lookAtOpenPayments()) {
+   *   if (state === 'notInMempool') await wallet.resendTx(txid)
+   * }
+   * ```
    */
   async lookAtOpenPayments(): Promise<readonly OpenPaymentSnapshot[]> {
     this.#checkOpen()
@@ -281,10 +398,19 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   /**
-   * The open payments that pay a payee of this draft the same amount: ask before it is paid a second time. What is open then
-   * and was not asked about is refused if their txids are given to `spend` as `knownSimilar`.
+   * Returns the open payments that pay a payee of this draft the same amount: ask before paying a second time. Give their txids
+   * to `spend` as `knownSimilar`; it then refuses if another similar payment is open.
    *
    * @throws OPTION_INVALID
+   *
+   * @example
+   * ```ts
+   * import type { Transaction } from 'holdfast'
+   *
+   * declare const draft: Transaction
+   * const knownSimilar = wallet.similarPayments(draft).map(({ txid }) => txid)
+   * if (knownSimilar.length === 0) await wallet.spend(draft, { knownSimilar })
+   * ```
    */
   similarPayments(draft: Transaction): readonly OpenPaymentSnapshot[] {
     requireObject('draft', draft)
@@ -297,25 +423,49 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return this.#openSpender.saveTx(tx)
   }
 
-  /** Signs a text, so that others can see who holds the keys. @throws NOT_SUPPORTED, BOGUS_DATA */
+  /**
+   * Signs a text, which shows who holds the keys.
+   *
+   * @throws NOT_SUPPORTED, BOGUS_DATA
+   *
+   * @example
+   * ```ts
+   * const signature = await wallet.signMessage('I am Alice')
+   * ```
+   */
   signMessage(message: string, options: MessageOptions = {}): Promise<string> {
     const { pluginId } = this.currencyInfo
     return signMessage({ engine: this.#runtime.engine, pluginId }, message, options)
   }
 
-  /** Makes and signs what moves the coins of foreign keys here; {@link broadcastTx} sends it. @throws NOT_SUPPORTED, … */
+  /**
+   * Makes and signs a transaction that moves the coins of foreign keys here; {@link broadcastTx} sends it.
+   *
+   * @throws NOT_SUPPORTED, …
+   */
   async sweepPrivateKeys(request: SweepInfo): Promise<Transaction> {
     checkSpendInfo(request)
     requireTextList('privateKeys', request.privateKeys)
     return sweepPrivateKeys(this.#openSpender, request)
   }
 
-  /** Spends that were begun and are not finished, oldest first. */
+  /** Lists the spends that began and have not finished, oldest first. */
   unfinishedSpends(): readonly SpendIntent[] {
     return this.#runtime.journal.list(error => this.#report(error))
   }
 
-  /** The history of an asset, newest first, complete with what is noted. @throws TX_NOT_FOUND for `beforeTxid` */
+  /**
+   * Lists the history of an asset, newest first, with its notes.
+   *
+   * @throws TX_NOT_FOUND for `beforeTxid`
+   *
+   * @example
+   * ```ts
+   * for (const { txid, nativeAmount, metadata } of await wallet.getTransactions({ limit: 20 })) {
+   *   console.log(txid, nativeAmount, metadata.name)
+   * }
+   * ```
+   */
   async getTransactions(query: TransactionQuery = {}): Promise<Transaction[]> {
     this.#checkOpen()
     requireObject('query', query)
@@ -329,7 +479,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return streamTransactions(this.#runtime.history, query)
   }
 
-  /** One transaction in the history of an asset. @throws TX_NOT_FOUND */
+  /** Returns one transaction in the history of an asset. @throws TX_NOT_FOUND */
   async getTransaction(txid: string, tokenId: string | null = null): Promise<Transaction> {
     this.#checkOpen()
     requireTexts({ txid })
@@ -339,7 +489,17 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     return tx
   }
 
-  /** Changes the notes of a transaction on all devices; null deletes, absent keeps. @throws TX_NOT_FOUND */
+  /**
+   * Changes the notes of a transaction on all devices; null deletes, absent keeps.
+   *
+   * @throws TX_NOT_FOUND
+   *
+   * @example
+   * ```ts
+   * const [newest] = await wallet.getTransactions({ limit: 1 })
+   * if (newest !== undefined) await wallet.saveTxMetadata(newest.txid, { name: 'Rent', notes: null })
+   * ```
+   */
   async saveTxMetadata(txid: string, change: MetadataChange, tokenId: string | null = null): Promise<void> {
     this.#checkOpen()
     requireTexts({ txid })
@@ -357,19 +517,26 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     await this.#runtime.idle()
   }
 
-  /** Forgets what is known of the chain, found tokens included, and looks again. */
+  /** Drops the cached chain data, found tokens included, and looks again. */
   async resyncBlockchain(): Promise<void> {
     this.#checkOpen()
     await this.#runtime.resync()
   }
 
-  /** The sync status of the wallet: its progress, what it waits for and since when, in words too. */
+  /**
+   * The sync status of the wallet: its progress, its stage and since when, in words too.
+   *
+   * @example
+   * ```ts
+   * const { ratio, sentence } = wallet.syncStatus
+   * ```
+   */
   get syncStatus(): SyncStatus {
     return syncStatusOf(this.engine.getSnapshot(), this.#context.repo.state.getSnapshot())
   }
 
   /**
-   * Stops or starts the engine, now or after a while; a wallet of a paused account stays paused.
+   * Stops or starts the engine, now or later; a wallet of a paused account stays paused.
    *
    * @throws ENGINE_FAILED if it cannot start now; OPTION_INVALID
    */
@@ -389,7 +556,9 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
     await this.#runtime.tokens.changeEnabled(tokenIds)
   }
 
-  /** Facts of the wallet and its engine for support, as data; private keys are left out. @throws ENGINE_FAILED */
+  /**
+   * Returns facts of the wallet and its engine for support, as data; private keys are left out. @throws ENGINE_FAILED
+   */
   dumpData(): Promise<WalletDump> {
     this.#checkOpen()
     return dumpWallet(this.#context, this.#runtime)

@@ -58,13 +58,20 @@ export const requestEdgeLogin = async <Account>(
  * A login request that waits for another device (specification §4).
  *
  * It begins as pending and looks for replies every second. While the server cannot be reached, it goes on and shows the
- * trouble as `errorCode`. Anyone who has seen the lobby's id can reply, so a reply that fails in any way is skipped,
+ * failure as `errorCode`. Anyone who has seen the lobby's id can reply, so a reply that fails in any way is skipped,
  * counted and shown, and leaves nothing on this device. The first one that the server confirms makes the request
  * started, with the username and before anything is kept; the open account makes it done. It ends as error when
  * its time is over, the server has lost the lobby or this device fails, and as closed by `cancel`.
  *
- * Hazard: anyone who sees the lobby's id can hand over an account, also one of their own. People must see the username
- * before they use the account.
+ * Hazard: anyone who sees the lobby's id can hand over an account, also one of their own. Show the username
+ * before the account is used.
+ *
+ * @example
+ * ```ts
+ * const request = await context.requestEdgeLogin({ timeoutSeconds: 120 })
+ * request.subscribe(() => console.log(request.getSnapshot().state, request.getSnapshot().username))
+ * const account = await request.account
+ * ```
  */
 export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   /** Resolves when the request is done; rejects when it ends otherwise. */
