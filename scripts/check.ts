@@ -13,6 +13,7 @@ import { checkSpreads } from './check-spreads.ts'
 import { generatedPages, sourceFolders, specCoverage, stalePages } from './docs.ts'
 import { topFolders } from './layer-table.ts'
 import { gitFiles, readTree } from './project-files.ts'
+import { checkPublicExamples } from './public-examples.ts'
 
 const root = process.cwd()
 
@@ -64,6 +65,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['json of others is bounded', () => checkJson(readTree(root, topFolders, /\.tsx?$/))],
   ['keys pass the gate', () => checkKeys(readTree(root, topFolders, /\.tsx?$/))],
   ['spreads add groups of fields', () => checkSpreads(readTree(root, topFolders, /\.tsx?$/))],
+  ['examples of the public exports', () => checkPublicExamples(root)],
   ['nothing unused', byTool('knip/bin/knip.js', '--no-progress')],
   ['package entries', packageProblems],
   ['bundle sizes', () => checkBundles(bundleBudgets, gzipSize)],

@@ -9,7 +9,7 @@ interface Declared {
 }
 
 /** The parts of a syntax tree that are read here. */
-interface SyntaxNode {
+export interface SyntaxNode {
   readonly type: string
   readonly start: number
   readonly end: number
@@ -34,12 +34,7 @@ interface ModuleFacts {
  * @returns a line for each name, sorted
  */
 export const declarationsOf = (entry: string): string => {
-  const modules = new Map<string, ModuleFacts>()
-  const read = (file: string): ModuleFacts => {
-    const known = modules.get(file) ?? readModule(file)
-    modules.set(file, known)
-    return known
-  }
+  const read = moduleReader()
   const exported = exportsOf(entry, read)
   const lines: string[] = []
   const seen = new Set<string>()
@@ -65,6 +60,37 @@ export const declarationsOf = (entry: string): string => {
     }
   }
   return `${[...new Set(lines)].sort().join('\n')}\n`
+}
+
+/** An export of a declaration file, at the place where it is declared. */
+export interface PublicDeclaration {
+  readonly name: string
+  /** The path of the `.d.ts` file that declares it. */
+  readonly file: string
+  /** The text of this file, which the positions of the nodes refer to. */
+  readonly text: string
+  /** Several for overloads, and for a type beside a value; none for a name of another package. */
+  readonly nodes: readonly SyntaxNode[]
+}
+
+/** Lists what a declaration file exports, each name where it is declared. `entry` is as in {@link declarationsOf}. */
+export const publicDeclarations = (entry: string): readonly PublicDeclaration[] => {
+  const read = moduleReader()
+  return [...exportsOf(entry, read)].map(([name, declared]) => {
+    const { file, local } = resolveLocal(declared, read)
+    const { text, declarations } = read(file)
+    return { name, file, text, nodes: declarations.get(local) ?? [] }
+  })
+}
+
+/** Reads each file once. */
+const moduleReader = (): ((file: string) => ModuleFacts) => {
+  const modules = new Map<string, ModuleFacts>()
+  return file => {
+    const known = modules.get(file) ?? readModule(file)
+    modules.set(file, known)
+    return known
+  }
 }
 
 const wordsOf = (text: string): readonly string[] => text.match(/[A-Za-z_$][\w$]*/g) ?? []
