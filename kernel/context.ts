@@ -322,7 +322,7 @@ export class Context implements Readable<readonly LocalUser[]> {
    * @example
    * ```ts
    * const request = await context.requestEdgeLogin()
-   * console.log(`holdfast devices approve ${request.lobbyId}`)
+   * console.log(`On the other device: holdfast lobby approve ${request.lobbyId}`)
    * const account = await request.account
    * ```
    */

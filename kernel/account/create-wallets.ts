@@ -20,7 +20,7 @@ export interface NewWallet extends KeysSource {
   /** Such as `iso:USD`, the default. */
   readonly fiatCurrencyCode?: string
   readonly enabledTokenIds?: readonly string[]
-  /** The wallet that this one follows. */
+  /** The wallet that this one replaces. */
   readonly migratedFromWalletId?: string
 }
 

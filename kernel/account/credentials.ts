@@ -118,7 +118,7 @@ export class Credentials {
     return this.#options.login.getSnapshot().held.passwordAuth !== undefined
   }
 
-  /** True if this device knows the text of a PIN. */
+  /** True if this device knows the digits of a PIN. */
   get hasPin(): boolean {
     return this.#options.login.getSnapshot().held.pin !== undefined
   }
@@ -131,7 +131,7 @@ export class Credentials {
     return (held.pin2Key ?? app?.pin2Key) !== undefined
   }
 
-  /** The PIN. A secret. @throws HIDDEN_KEYS, PIN_NOT_LOCAL, LOGGED_OUT */
+  /** Returns the PIN. A secret. @throws HIDDEN_KEYS, PIN_NOT_LOCAL, LOGGED_OUT */
   getPIN(): string {
     this.#checkAllowed()
     const { pin } = this.#options.login.openState.held
@@ -140,9 +140,9 @@ export class Credentials {
   }
 
   /**
-   * Sets the PIN, switches PIN login on or off, or both; for the app's login and those below it, too.
+   * Sets the PIN, switches PIN login on or off, or both; also for the app's login and those below it.
    *
-   * Switched off, the PIN is kept: it can still be checked, and switched on again.
+   * A PIN that is switched off is kept: it can still be checked, and switched on again.
    *
    * @throws HIDDEN_KEYS, PIN_INVALID, PIN_MISSING, NETWORK, …
    */
@@ -164,7 +164,9 @@ export class Credentials {
     }
   }
 
-  /** Tells whether this is the PIN; asks the server only where the PIN is not known here. @throws LOGGED_OUT */
+  /**
+   * Returns true for the PIN of the account; asks the server only if this device does not know the PIN. @throws LOGGED_OUT
+   */
   async checkPIN(pin: string): Promise<boolean> {
     this.#options.check?.()
     const { openState } = this.#options.login
@@ -172,16 +174,16 @@ export class Credentials {
     return isPin(this.#options.services, openState, pin)
   }
 
-  /** Takes the PIN away, of the app's login and those below it, too. @throws HIDDEN_KEYS, NETWORK, … */
+  /** Removes the PIN, also from the app's login and those below it. @throws HIDDEN_KEYS, NETWORK, … */
   async deletePIN(): Promise<void> {
     this.#checkAllowed()
     await this.#options.login.change(({ held }) => pinRemovals(held))
   }
 
   /**
-   * Sets the recovery questions and answers; a recovery key that is already known stays good.
+   * Sets the recovery questions and answers; a recovery key that exists stays valid.
    *
-   * @returns the recovery key, base58: with it, the username and the answers anybody can log in. A secret
+   * @returns the recovery key, base58: with it, the username and the answers, anyone can log in. A secret
    * @throws HIDDEN_KEYS, OPTION_INVALID, RECOVERY_USERNAME_REQUIRED, NETWORK, …
    */
   async changeRecovery(questions: readonly string[], answers: readonly string[]): Promise<string> {
@@ -203,7 +205,7 @@ export class Credentials {
     }
   }
 
-  /** Switches recovery off; the recovery key is then worth nothing. @throws HIDDEN_KEYS, NETWORK, … */
+  /** Switches recovery off; the recovery key becomes useless. @throws HIDDEN_KEYS, NETWORK, … */
   async deleteRecovery(): Promise<void> {
     this.#checkAllowed()
     await this.#options.login.change(({ held }) => [recoveryRemoval(held)])
@@ -214,7 +216,7 @@ export class Credentials {
     return this.#options.login.getSnapshot().held.recovery2Key !== undefined
   }
 
-  /** The recovery key, base58. A secret. @throws HIDDEN_KEYS, RECOVERY_KEY_MISSING, LOGGED_OUT */
+  /** Returns the recovery key, base58. A secret. @throws HIDDEN_KEYS, RECOVERY_KEY_MISSING, LOGGED_OUT */
   getRecoveryKey(): string {
     this.#checkAllowed()
     const { recovery2Key } = this.#options.login.openState.held
@@ -223,12 +225,12 @@ export class Credentials {
   }
 
   /**
-   * Gives the account another username, or its first.
+   * Changes the username, or sets the first one.
    *
-   * It can be repeated: what an interrupted change left undone is done, also by the next login on any device.
+   * The call can be repeated: an interrupted change is completed, also by the next login on any device.
    *
-   * @throws HIDDEN_KEYS, CHILD_USERNAME where the root's key is not held, BAD_USERNAME, USERNAME_INVALID
-   * @throws USERNAME_WITHOUT_PASSWORD if the account has a password and none is given; PASSWORD if it is another
+   * @throws HIDDEN_KEYS, CHILD_USERNAME without the root's key, BAD_USERNAME, USERNAME_INVALID
+   * @throws USERNAME_WITHOUT_PASSWORD if the account has a password and none is given; PASSWORD for a wrong one
    * @throws ACCOUNT_EXISTS if the name is taken; NETWORK, …
    */
   async changeUsername(options: UsernameOptions): Promise<void> {
@@ -260,10 +262,10 @@ export class Credentials {
   }
 
   /**
-   * Deletes the account: on the server for good, with all that is below it, then on this device. Its wallets are
-   * gone with their keys.
+   * Deletes the account: on the server for good, with all logins below it, then on this device. Its wallets are
+   * lost with their keys.
    *
-   * @throws HIDDEN_KEYS, APP_ID_NOT_FOUND where the root's key is not held, NETWORK, …; then it can be repeated
+   * @throws HIDDEN_KEYS, APP_ID_NOT_FOUND without the root's key, NETWORK, …; then it can be repeated
    */
   async deleteRemoteAccount(): Promise<void> {
     this.#checkAllowed()

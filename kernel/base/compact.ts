@@ -6,8 +6,7 @@
  * ```ts
  * import { compact } from 'holdfast/plugin'
  *
- * const label: string | undefined = undefined
- * const memo = { name: 'Rent', ...compact({ label, year: 2026 }) } // { name: 'Rent', year: 2026 }
+ * compact({ label: undefined, year: 2026 }) // { year: 2026 }
  * ```
  */
 export const compact = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } => {

@@ -11,7 +11,7 @@ export interface PauseSnapshot {
   readonly isPaused: boolean
 }
 
-/** When a pause begins or ends; at once by default. */
+/** The delay of a pause or its end; none by default. */
 export interface PauseOptions {
   readonly afterSeconds?: number
 }

@@ -8,7 +8,7 @@ import type { HostHooks, KernelHooks } from './hook-table.ts'
 import { hostHooks } from './hooks.ts'
 import { currencyIo, type OnFault, type RateIo, rateIo, type SwapIo, swapIo } from './plugin-io.ts'
 
-/** The members of every host. `options` are those that the application gave this plugin. */
+/** The members of every host. `options`: those that the application gave this plugin. */
 export interface Host {
   readonly log: EngineLog
   readonly options: JsonObject
@@ -52,9 +52,9 @@ export interface ObserverHost {
 
 export interface PluginOf<Kind extends PluginKind, H> {
   readonly kind: Kind
-  /** Letters, digits, `-` and `_`; the name under which the kernel, settings and files know it. */
+  /** Letters, digits, `-` and `_`; the kernel, settings and files use it as the name of the plugin. */
   readonly id: string
-  /** Called once. A throw means that the plugin is missing; others go on. */
+  /** Called once. If it throws, the plugin counts as failed; other plugins are applied nevertheless. */
   apply(host: H): void
 }
 

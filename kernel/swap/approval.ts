@@ -28,13 +28,15 @@ export interface SwapReview {
   /** Nothing is signed if the order pays out less. */
   readonly minReceive: NativeAmount
   readonly isEstimate: boolean
-  /** The least that arrives of an estimate, where the provider promises it; else less than `minReceive` may arrive. */
+  /**
+   * The least that arrives of an estimate, if the provider promises it; otherwise less than `minReceive` may arrive.
+   */
   readonly minReceiveAmount?: NativeAmount
-  /** Of all drafts together, in the paying chain's own coin. */
+  /** The sum of all drafts, in the paying chain's own coin. */
   readonly networkFee: { readonly currencyCode: string; readonly nativeAmount: NativeAmount }
   /**
-   * Of the drafts whose fee is above ten times the usual one and, of a coin, above a tenth of what is paid: nothing is
-   * signed unless `maxNetworkFee` allows it, or `confirm` answers with it.
+   * The fees of drafts that are above ten times the usual one and, for a coin, above a tenth of the payment: nothing is
+   * signed unless `maxNetworkFee` allows them, or `confirm` returns that much.
    */
   readonly unusualFees: readonly UnusualFee[]
   /** Exactly what is signed, in this order; the last one pays the swap. */
@@ -72,7 +74,7 @@ export interface SwapReview {
  * ```
  */
 export interface ApproveOptions {
-  /** Noted on the transaction that pays. */
+  /** Saved with the paying transaction. */
   readonly metadata?: Metadata
   /**
    * The least that an order, or the promise for an estimate, must pay out; otherwise nothing is signed. If left out: the quoted

@@ -13,9 +13,9 @@ import { applyPolicies, type Ranked, type RankPreferences, rankQuotes } from './
 export interface QuoteRoundSnapshot {
   readonly roundId: string
   readonly request: SwapRequestSnapshot
-  /** No more quotes come. */
+  /** True once no more quotes come. */
   readonly isOver: boolean
-  /** Those with a quote first, best first; then those that are awaited, then those that have failed. */
+  /** Those with a quote first, best first; then the pending ones, then the failed ones. */
   readonly providers: readonly QuoteSnapshot[]
 }
 

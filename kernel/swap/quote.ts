@@ -89,7 +89,7 @@ export class SwapQuote {
   readonly swapInfo: SwapInfo
   readonly fromNativeAmount: NativeAmount
   readonly toNativeAmount: NativeAmount
-  /** The least that arrives of an estimate, where the provider promises it. */
+  /** The least that arrives of an estimate, if the provider promises it. */
   readonly minReceiveAmount?: NativeAmount
   /** In the paying chain's own coin; the review has the exact one. */
   readonly networkFee: { readonly currencyCode: string; readonly nativeAmount: NativeAmount }
@@ -131,7 +131,7 @@ export class SwapQuote {
     return this.#fate
   }
 
-  /** The reason, in words, that puts it before the next quote; the last quote has none. */
+  /** The reason, in words, why it ranks before the next quote; the last quote has none. */
   get rankReason(): string | undefined {
     return this.#options.ranks.get(this)?.reason
   }

@@ -7,24 +7,35 @@ import type { SwapRequestSnapshot } from '../types/snapshots.ts'
 import type { QuoteRequest, SwapAsset } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
 
-/** The swap that a user requests. */
+/**
+ * A request for quotes: two wallets, their assets and an amount.
+ *
+ * @example
+ * ```ts
+ * import { type CurrencyWallet, nativeAmount, type SwapRequest } from 'holdfast'
+ *
+ * declare const litecoinWallet: CurrencyWallet
+ * const amount = { nativeAmount: nativeAmount('1000000'), quoteFor: 'from' } as const
+ * const request: SwapRequest = { fromWallet: wallet, toWallet: litecoinWallet, ...amount }
+ * ```
+ */
 export interface SwapRequest {
   readonly fromWallet: SwapWallet
   readonly toWallet: SwapWallet
   /** null or absent: the chain's own coin. */
   readonly fromTokenId?: string | null
   readonly toTokenId?: string | null
-  /** Native, of the side that `quoteFor` names; means nothing for `max`. */
+  /** Native, of the side that `quoteFor` names; without meaning for `max`. */
   readonly nativeAmount: NativeAmount
   readonly quoteFor: 'from' | 'max' | 'to'
 }
 
 /** Options for requesting and ranking quotes. */
 export interface SwapOptions {
-  /** Comes before all but transfers. */
+  /** Ranks this provider before all others but transfers. */
   readonly preferPluginId?: string
   readonly preferType?: 'DEX' | 'CEX'
-  /** Plugins that are not asked this time. */
+  /** Plugins that this request leaves out. */
   readonly disabled?: readonly string[]
   /** By plugin id. */
   readonly promoCodes?: Readonly<Record<string, string>>

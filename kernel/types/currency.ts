@@ -17,11 +17,11 @@ export type TokenMap = Readonly<Record<string, Token>>
 export interface CurrencyConfigSnapshot {
   /** Tokens that the plugin brings. Empty until it has answered. */
   readonly builtinTokens: TokenMap
-  /** True once the plugin has answered; until then an id that is missing here may still be a token. */
+  /** True once the plugin has answered; until then an unlisted id may still be a token. */
   readonly areBuiltinTokensKnown: boolean
   /** Tokens that the user added. */
   readonly customTokens: TokenMap
-  /** Both; a token of the user wins over one of the plugin with the same id. */
+  /** Both; a token of the user replaces one of the plugin with the same id. */
   readonly allTokens: TokenMap
   /** Tokens that are on in every wallet of this currency. */
   readonly alwaysEnabledTokenIds: readonly string[]
@@ -59,13 +59,13 @@ export interface CurrencyInfo extends AmountUnits {
   readonly needsKeysToBroadcast?: boolean
   readonly canImportKeys?: boolean
   readonly customFeeTemplate?: readonly CustomFeeField[]
-  /** No more native units than these can ever be, as decimal text; a balance above is refused. Absent: without a bound. */
+  /** The most native units that can ever exist, as decimal text; a larger balance is refused. Absent: no bound. */
   readonly maxSupply?: string
   readonly addressExplorer?: string
   readonly transactionExplorer?: string
 }
 
-/** One number a custom fee asks for, such as satoshis per virtual byte. */
+/** One number that a custom fee consists of, such as satoshis per virtual byte. */
 export interface CustomFeeField {
   readonly key: string
   readonly displayName: string

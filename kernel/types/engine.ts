@@ -8,7 +8,7 @@ import type { EngineTransaction, SentState, SpendInfo, SpentTarget } from './tra
 /** The content of a URI or address (BIP-21 and its relatives). */
 export interface ParsedUri {
   readonly publicAddress?: string
-  /** The address as it was written, where that is an old spelling that addresses of another currency have, too. */
+  /** The address as it was written, if that is an old spelling that other currencies share. */
   readonly legacyAddress?: string
   readonly nativeAmount?: NativeAmount
   readonly currencyCode?: string
@@ -294,18 +294,18 @@ export interface CurrencyEngine {
    *   that no server has the bytes: the kernel keeps them and their coins in both cases
    */
   broadcastTx(transaction: EngineTransaction, keys: KeysArgument): Promise<EngineTransaction>
-  /** Takes a sent transaction into the engine's own view at once. */
+  /** Adds a sent transaction to the engine's own view at once. */
   saveTx(transaction: EngineTransaction): Promise<void>
   /**
-   * Keeps what these signed payments spend from every other draft: they may have left, and may still be mined. The list
-   * takes the place of the one before, stays through `resyncBlockchain`, and comes before `startEngine` and whenever it
-   * changes; the network must not be asked. A draft that `replaces` one of them must spend a coin of it. Coins of a
-   * payment that a confirmed conflict has beaten are free.
+   * Reserves the coins of these signed payments: other drafts must not spend them, since the payments may have left and may still
+   * be mined. The list replaces the previous one, stays through `resyncBlockchain`, and comes before `startEngine` and after each
+   * change; the network must not be asked. A draft that `replaces` one of them must spend a coin of it. Coins of a
+   * payment that lost to a confirmed conflict are free.
    *
    * Absent: the currency can neither reserve nor replace.
    */
   reservePayments?(payments: readonly EngineTransaction[]): Promise<void>
-  /** Returns the state of a payment that was sent; may ask the network. Absent: only the history shows it. */
+  /** Returns the state of a sent payment; may ask the network. Absent: only the history shows it. */
   findPayment?(payment: EngineTransaction): Promise<PaymentSight>
   /** Returns the exact maximum that can be spent. Absent: the kernel searches with `makeSpend`. */
   getMaxSpendable?(spend: SpendInfo, keys: KeysArgument): Promise<string>
@@ -325,12 +325,12 @@ export interface CurrencyEngine {
   dumpData?(): Promise<Json>
 }
 
-/** The state of a payment that was sent, as far as an engine knows. */
+/** The state of a sent payment, as far as an engine knows. */
 export interface PaymentSight {
   readonly state: SentState
-  /** The transaction that has taken one of its coins. */
+  /** The transaction that has spent one of its coins. */
   readonly replacedBy?: string
-  /** It can never be mined, unless blocks that are confirmed are undone. */
+  /** True if it can never be mined, unless confirmed blocks are undone. */
   readonly isFinal?: boolean
 }
 
@@ -358,7 +358,7 @@ export interface MessageOptions {
   readonly otherParams?: JsonObject
 }
 
-/** A wallet of the account as an engine may know it. */
+/** A wallet of the account, as engines see it. */
 export interface WalletRef {
   readonly walletId: string
   readonly pluginId: string
@@ -392,6 +392,6 @@ export interface EngineActivationRequest {
 export interface ActivationOffer {
   readonly fromNativeAmount: NativeAmount
   readonly networkFee: { readonly tokenId: string | null; readonly nativeAmount: NativeAmount }
-  /** In this order, of the paying wallet. */
+  /** The payments of the paying wallet, in this order. */
   readonly spends: readonly SpendInfo[]
 }

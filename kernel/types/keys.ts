@@ -27,7 +27,7 @@ export interface Snrp {
   readonly p: number
 }
 
-/** The keys of a wallet as stored: `dataKey` and `syncKey` in base64, and what its plugin made. */
+/** The keys of a wallet as stored: `dataKey` and `syncKey` in base64, and those that its plugin made. */
 export type WalletKeys = Readonly<Record<string, Json>>
 
 /** The content of a key box: the identity of a wallet or of an account repo, with all its keys. */
@@ -47,7 +47,7 @@ export interface SecretWalletInfo {
   readonly appIds: readonly string[]
 }
 
-/** A wallet info with public keys only; safe to hand to an engine and to keep on disk inside a box. */
+/** A wallet info with public keys only; safe to pass to an engine and to keep on disk inside a box. */
 export interface PublicWalletInfo {
   readonly id: string
   readonly type: string
@@ -63,7 +63,7 @@ export interface WalletStates {
   readonly migratedFromWalletId?: string
 }
 
-/** A change of what an account remembers of a wallet; absent fields stay, and null forgets where it came from. */
+/** A change of the states that an account stores for a wallet; absent fields stay, and null deletes the origin. */
 export interface WalletStatesChange {
   readonly archived?: boolean
   readonly deleted?: boolean

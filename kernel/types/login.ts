@@ -1,7 +1,7 @@
 import type { Secret } from '../base/secret.ts'
 import type { Box, SecretWalletInfo, Snrp } from './keys.ts'
 
-/** A login by a device that waits to be approved. Dates are ISO text. */
+/** A login by a device that waits for approval. Dates are ISO text. */
 export interface PendingVoucher {
   readonly voucherId: string
   readonly activates: string
@@ -107,14 +107,14 @@ export interface LocalUser {
   readonly isPinLoginEnabled: boolean
   readonly isKeyLoginEnabled: boolean
   /**
-   * Base58, for recovery login on this device. A secret, absent when keys are hidden. Not enumerable: it is read by
-   * name, and is no part of a copy, of JSON or of what is printed.
+   * Base58, for recovery login on this device. A secret, absent when keys are hidden. Not enumerable: it can be read by
+   * name, and is not part of a copy, of JSON or of printed output.
    */
   readonly recovery2Key?: string
   readonly voucherId?: string
 }
 
-/** A question that the server suggests for recovery (specification §3 "Recovery question choice"). */
+/** A recovery question that the server suggests (specification §3 "Recovery question choice"). */
 export interface RecoveryQuestionChoice {
   readonly category: 'address' | 'must' | 'numeric' | 'recovery2' | 'string'
   /** The least number of characters that the answer should have. */

@@ -1,6 +1,6 @@
 import type { AbortSignalLike } from '../io/io.ts'
 
-/** One quoted price: one `fromCurrency` costs so many `toCurrency`. Fiat codes carry `iso:`. */
+/** A pair of currencies, whose price is in `toCurrency` for one `fromCurrency`. Fiat codes begin with `iso:`. */
 export interface RatePair {
   readonly fromCurrency: string
   readonly toCurrency: string

@@ -23,13 +23,13 @@ export interface PluginSnapshot {
   readonly pluginId: string
   readonly kind: PluginKind | undefined
   readonly state: 'applied' | 'failed' | 'missing'
-  /** When a currency asks for private keys beyond signing, in which calls. */
+  /** The calls, beyond signing, for which a currency asks for private keys. */
   readonly needsKeysTo: readonly ('sync' | 'spend' | 'broadcast')[]
   /** Of an applied currency. */
   readonly currency?: CurrencySnapshot
-  /** Of one that failed, as far as it is an error of the catalogue. */
+  /** The code, if a failed plugin threw an error of the catalogue. */
   readonly errorCode?: string
-  /** Why it failed, in its own words, or why it is missing. */
+  /** The sentence of a failed plugin, or the reason why it is missing. */
   readonly message?: string
 }
 
@@ -76,12 +76,12 @@ export interface AccountSnapshot {
   readonly isPaused: boolean
 }
 
-/** A login request between two devices. `errorCode` of a pending one: what it waits on. */
+/** A login request between two devices. */
 export interface LobbySnapshot {
   readonly lobbyId: string
   readonly state: 'pending' | 'started' | 'done' | 'error' | 'closed'
   readonly username?: string
-  /** The last trouble, also of a request that goes on. */
+  /** The last failure, also of a request that goes on. */
   readonly errorCode?: string
   /** The number of replies that could not be used; absent for none. */
   readonly skippedReplies?: number
@@ -90,7 +90,7 @@ export interface LobbySnapshot {
 /** A synced repo. */
 export interface RepoSnapshot {
   readonly repoId: string
-  /** Whose it is. */
+  /** The account that owns it. */
   readonly accountId: string
   /** The wallet whose files are in it; absent for those of the account itself. */
   readonly walletId?: string
@@ -104,22 +104,24 @@ export interface RepoSnapshot {
   readonly errorCode?: string
   /** The number of texts kept after a server deleted or replaced them, if any; they can be restored for 30 days. */
   readonly keptCount?: number
-  /** When a sync server last had an older state, in Unix seconds; what this device had was newer, and was sent again. */
+  /** When a sync server last had an older state, in Unix seconds; this device's newer files were uploaded again. */
   readonly rolledBackAt?: number
   /** The number of files that were older then. */
   readonly rolledBackFiles?: number
   /** Files that two devices changed at once and that were merged, since the repo was opened; absent for none. */
   readonly mergedCount?: number
-  /** Files of which an edit may be undone, because an app did not say what it knew or a write came late; absent for none. */
+  /**
+   * Files in which an edit may be lost, because an app did not report its base or a write came late; absent for none.
+   */
   readonly doubtfulCount?: number
 }
 
 /** The files that one sync of a repo has exchanged; a plain event. */
 export interface ExchangeSnapshot {
   readonly repoId: string
-  /** The paths of those that the server took. */
+  /** The paths that the server accepted. */
   readonly sent: readonly string[]
-  /** The paths of those whose content the server changed here. */
+  /** The paths that the server changed on this device. */
   readonly received: readonly string[]
 }
 
@@ -159,7 +161,7 @@ export interface OpenPaymentSnapshot {
   readonly at: number
   /** `signed`: it was never sent from here. `refused`: a server refused it, but another server may still have it. */
   readonly state: SentState | 'refused' | 'signed'
-  /** Of a refused one, in the words of the server. */
+  /** The words of the server that refused it. */
   readonly reason?: string
   readonly replaces?: string
   readonly replacedBy?: string
@@ -180,11 +182,11 @@ export interface EngineSnapshot {
   readonly syncRatio: number
   /** 0 before it is known. */
   readonly blockHeight: number
-  /** Unix seconds: since when it is in this state, paused or not, failing or not. */
+  /** Unix seconds: the last change between states, between paused and not, or between failing and not. */
   readonly since: number
-  /** The engine's own words about what it is doing or waiting for. */
+  /** The engine's own words about its present work. */
   readonly status?: string
-  /** Why it could not start, or why its last look at the network failed; gone with the next success. */
+  /** Why it could not start, or why its last sync failed; absent after the next success. */
   readonly failure?: string
   readonly errorCode?: string
 }
@@ -196,7 +198,7 @@ export interface TransactionsSnapshot {
   readonly changed: readonly string[]
 }
 
-/** A wallet whose fresh receive address is another one; a plain event. */
+/** A wallet whose fresh receive address has changed; a plain event. */
 export interface AddressSnapshot {
   readonly walletId: string
 }
@@ -268,7 +270,7 @@ export interface RateProviderSnapshot {
   readonly pluginId: string
   readonly displayName: string
   readonly bias: number
-  /** `silent`: the cut-off of the last round has passed, and it is still asked. */
+  /** `silent`: still asked, although the time limit of the last round has passed. */
   readonly state: 'idle' | 'asked' | 'answered' | 'silent' | 'failed' | 'retired'
   /** The number of pairs in its last answer. */
   readonly pairCount: number
@@ -276,7 +278,7 @@ export interface RateProviderSnapshot {
   readonly answeredAt?: number
   readonly durationMs?: number
   readonly errorCode?: string
-  /** Why it failed last, is retired, or is `idle` because it lacks something, such as a key. */
+  /** Why it failed last, is retired, or is `idle` for lack of something, such as a key. */
   readonly message?: string
 }
 
@@ -291,14 +293,14 @@ export interface RatesSnapshot {
 export interface RouteHopSnapshot {
   readonly fromCurrency: string
   readonly toCurrency: string
-  /** Of one `fromCurrency` in `toCurrency`, turned already if `isInverted`. */
+  /** The price of one `fromCurrency` in `toCurrency`, already inverted if `isInverted`. */
   readonly rate: number
   readonly source: string
   /** Unix seconds. */
   readonly at: number
   readonly ageSeconds: number
   readonly bias: number
-  /** The pair stands the other way round. */
+  /** True if the provider quotes the pair in the other direction. */
   readonly isInverted: boolean
   /** `age / (30 + age) + bias + 1`, or 1.1 if inverted (specification §9). */
   readonly cost: number
@@ -311,7 +313,7 @@ export interface RouteSnapshot {
   readonly rate: number
   readonly hops: readonly RouteHopSnapshot[]
   readonly cost: number
-  /** Some hop is so old that the rate may mislead. */
+  /** True if a hop is so old that the rate may mislead. */
   readonly isStale: boolean
 }
 
@@ -350,7 +352,7 @@ export interface QuoteSnapshot {
   readonly expiresAt?: number
   readonly maxFulfillmentSeconds?: number
   readonly hasPromoCode?: boolean
-  /** The outcome of a quote that was resolved. */
+  /** The outcome of a resolved quote. */
   readonly fate?: 'approved' | 'closed' | 'expired'
   /** The place of its quote among those of the round, best first; from 1 on. */
   readonly rank?: number
@@ -382,5 +384,5 @@ export interface TapSnapshot {
   readonly outcome: 'done' | 'answered' | 'failed'
 }
 
-/** Proves at compile time that a snapshot is JSON (see `test/types`). */
+/** Proves at compile time that a snapshot is JSON. */
 export type JsonSafe<T> = T extends Json ? T : { readonly [K in keyof T]: JsonSafe<T[K]> }

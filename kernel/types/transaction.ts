@@ -58,7 +58,23 @@ export interface SpentTarget {
 /** A named fee level, or numbers of the user's own. */
 export type NetworkFeeOption = 'high' | 'standard' | 'low' | 'custom'
 
-/** A payment that the user requests. */
+/**
+ * A payment that the user requests.
+ *
+ * @example
+ * ```ts
+ * import { nativeAmount, type SpendInfo } from 'holdfast'
+ *
+ * const publicAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+ * const request: SpendInfo = {
+ *   tokenId: null,
+ *   spendTargets: [{ publicAddress, nativeAmount: nativeAmount('150000') }],
+ *   networkFeeOption: 'low',
+ *   metadata: { name: 'Landlady', notes: 'Rent' }
+ * }
+ * const draft = await wallet.makeSpend(request)
+ * ```
+ */
 export interface SpendInfo {
   /** null: the chain's own coin. */
   readonly tokenId: string | null
@@ -67,8 +83,8 @@ export interface SpendInfo {
   readonly networkFeeOption?: NetworkFeeOption
   readonly customNetworkFee?: JsonObject
   /**
-   * `true`: confirmed coins only. `false`: also what is incoming, which its sender can still take back, where nothing
-   * else will do. Left out: what the balance calls spendable, so confirmed coins and change of the wallet's own.
+   * `true`: confirmed coins only. `false`: also incoming coins, which their sender can still take back, if no
+   * others suffice. If left out: the spendable part of the balance, which is confirmed coins and change of the wallet's own.
    */
   readonly noUnconfirmed?: boolean
   /**
@@ -77,8 +93,8 @@ export interface SpendInfo {
    */
   readonly maxNetworkFee?: NativeAmount
   /**
-   * The txid of an open payment of the wallet. The new one takes its place: it spends at least one of its coins, so
-   * that the network can take only one of the two.
+   * The txid of an open payment of the wallet. The new payment replaces it: it spends at least one of its coins, so
+   * that the network can accept only one of the two.
    */
   readonly replaces?: string
   readonly metadata?: Metadata
@@ -86,15 +102,15 @@ export interface SpendInfo {
 }
 
 /**
- * The state of a payment that was sent, besides its confirmations.
+ * The state of a sent payment, besides its confirmations.
  *
- * `notSeen`: sent, and no server could be asked yet. `seen`: the network shows it. `notInMempool`: a server was asked and
- * has it neither waiting nor in a block; it can still be mined and is sent again. `replaced`: another transaction has
- * taken one of its coins. `expired`: by its own terms it can be mined no more. `dropped`: what it spends is gone.
+ * `notSeen`: sent, and no server has been asked yet. `seen`: the network shows it. `notInMempool`: a server was asked and
+ * has it neither in its pool nor in a block; it can still be mined and is sent again. `replaced`: another transaction has
+ * spent one of its coins. `expired`: by its own terms it can no longer be mined. `dropped`: the coins it spends no longer exist.
  */
 export type SentState = 'notSeen' | 'seen' | 'notInMempool' | 'replaced' | 'expired' | 'dropped'
 
-/** A request to move the funds of foreign keys. `privateKeys`: each in the form that the currency writes them in; secret. */
+/** A request to move the funds of foreign keys. `privateKeys`: each in the form of its currency; secret. */
 export interface SweepInfo extends SpendInfo {
   readonly privateKeys: readonly string[]
 }
@@ -124,16 +140,16 @@ export interface EngineTransaction {
   readonly networkFee: NativeAmount
   /** The fee of a token's transaction, in the chain's own coin. */
   readonly parentNetworkFee?: NativeAmount
-  /** Of a draft: its fee in the chain's own coin by other sources than those that decided `networkFee`. */
+  /** Of a draft: its fee in the chain's own coin by other sources than the one of `networkFee`. */
   readonly usualNetworkFee?: NativeAmount
   readonly ourReceiveAddresses: readonly string[]
-  /** Hex or base64 as the chain has it; empty before signing. */
+  /** Hex or base64, as the chain's tools write it; empty before signing. */
   readonly signedTx: string
   readonly memos?: readonly Memo[]
   readonly isSend?: boolean
-  /** The code of the asset, where the engine knows it better than the list of tokens. */
+  /** The code of the asset, if the engine knows it better than the list of tokens. */
   readonly currencyCode?: string
-  /** Only an engine that knows that it is final says so; a depth is counted by the kernel. */
+  /** Only set by an engine that knows that the transaction is final; otherwise the kernel counts the depth. */
   readonly confirmations?: Confirmations
   /** The action of the transaction beyond moving coins, such as a swap or a stake. */
   readonly action?: JsonObject
@@ -146,7 +162,7 @@ export interface EngineTransaction {
    * output or the nonce of an account. The kernel uses them to keep two payments from spending the same coin.
    */
   readonly spentCoins?: readonly string[]
-  /** Anything the engine needs again to sign or broadcast; JSON only, no keys. */
+  /** Data that the engine needs again to sign or broadcast; JSON only, no keys. */
   readonly otherParams?: JsonObject
 }
 
@@ -165,10 +181,10 @@ export interface Transaction extends EngineTransaction {
   readonly spendTargets?: readonly SpentTarget[]
   readonly swapData?: SwapData
   readonly deviceDescription?: string
-  /** The open payment whose place it takes. */
+  /** The open payment that it replaces. */
   readonly replaces?: string
-  /** Of a payment that was sent from this device and is not long confirmed. */
+  /** Set for a payment from this device that is not long confirmed. */
   readonly sentState?: SentState
-  /** The transaction that has taken a coin of it. */
+  /** The transaction that has spent a coin of it. */
   readonly replacedBy?: string
 }

@@ -6,11 +6,11 @@ import { mergeMetadata } from './history/metadata.ts'
 
 const FOLDER = 'Addresses'
 
-/** A receive address that the wallet remembers (specification §3 "Address file"). */
+/** A saved receive address (specification §3 "Address file"). */
 export interface AddressRecord {
   readonly seq: number
   readonly address: string
-  /** False once it is locked: it is given out and counts as used. */
+  /** False for a locked address: it is in use and never offered again. */
   readonly recycleable: boolean
   /** Unix seconds. */
   readonly creationDate: number

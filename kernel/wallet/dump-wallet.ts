@@ -9,8 +9,9 @@ export interface WalletDump {
   readonly walletId: string
   readonly walletType: string
   readonly pluginId: string
-  /** As the snapshots of the wallet and its engine say. */
+  /** The snapshot of the wallet. */
   readonly wallet: JsonObject
+  /** The snapshot of its engine. */
   readonly engine: JsonObject
   /** The engine's own data; {} if it has none. */
   readonly data: Json

@@ -16,11 +16,13 @@ export type LabelledWallet = AddressSource &
 
 /** Options for importing labels. */
 export interface LabelImport {
-  /** A row that names one of them is for that one; every other row is for all that know what it is about. */
+  /**
+   * A row that names one of them is for that one; every other row is for each wallet that knows its txid or address.
+   */
   readonly wallets: readonly LabelledWallet[]
   /** Returns the results without writing anything. */
   readonly dryRun?: boolean
-  /** Lets the file win where another text is noted already. */
+  /** Replaces notes that differ from the file. */
   readonly mayReplace?: boolean
 }
 
@@ -282,7 +284,7 @@ const presentTexts = (from: LabelTexts): LabelTexts =>
     LABEL_FIELDS.map(field => [field, from[field]] as const).filter(([, text]) => (text ?? '') !== '')
   )
 
-/** The fields that Holdfast adds to a row of a label file, under a key of its own: they do not fit into one label. */
+/** The fields that Holdfast adds to a row of a label file, under a key of its own: one label cannot hold them. */
 export interface LabelDetails {
   /** Set in a file with the labels of several wallets. */
   readonly walletId?: string
@@ -293,7 +295,7 @@ export interface LabelDetails {
   readonly notes?: string
 }
 
-/** One line of a label file, as far as it is of use here. @see BIP-329 */
+/** One line of a label file, with the fields that are used. @see BIP-329 */
 export interface LabelRow {
   /** `tx`, `addr`, or one of those that are not kept here: `pubkey`, `input`, `output`, `xpub`. */
   readonly type: string

@@ -10,9 +10,9 @@ export interface SyncStatus {
   /** 0 to 1. */
   readonly ratio: number
   readonly stage: SyncStage
-  /** Unix seconds: when the stage, or the trouble in it, began. */
+  /** Unix seconds: when the stage, or the failure in it, began. */
   readonly since: number
-  /** One or more sentences: what it does, what it waits for, and what went wrong last. */
+  /** One or more sentences: the present work, what it waits for, and the last failure. */
   readonly sentence: string
   readonly errorCode?: string
 }

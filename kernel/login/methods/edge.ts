@@ -16,7 +16,7 @@ import { type AcceptLoginOptions, acceptLogin, openEdgeReply } from './edge-repl
 
 /** The options of a login request. */
 export interface EdgeLoginOptions {
-  /** The time that it waits for an approval, from a second to a day; 600 when left out. */
+  /** How long it waits for an approval, from 1 second to a day; 600 if left out. */
   readonly timeoutSeconds?: number
 }
 
@@ -74,7 +74,7 @@ export const requestEdgeLogin = async <Account>(
  * ```
  */
 export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
-  /** Resolves when the request is done; rejects when it ends otherwise. */
+  /** Resolves once the account is open; rejects when the request ends in any other way. */
   readonly account: Promise<Account>
   readonly #services: LoginServices
   readonly #stashes: Stashes
@@ -124,7 +124,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
 
   readonly getSnapshot = (): LobbySnapshot => this.#state.getSnapshot()
 
-  /** Base58; the other device needs it. */
+  /** The id that the other device needs, base58. */
   get lobbyId(): string {
     return this.#parts.lobbyId
   }

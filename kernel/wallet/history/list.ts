@@ -6,26 +6,34 @@ import { parseRow } from './row.ts'
 import { ListCursor, type ListRange, lastBefore, type RowList, UNLISTED } from './row-list.ts'
 import { matchesSearch, normalizeQuery } from './search.ts'
 
-/** Selects transactions of a history. */
+/**
+ * Selects transactions of a history.
+ *
+ * @example
+ * ```ts
+ * const january = { startDate: new Date('2026-01-01'), endDate: new Date('2026-02-01') }
+ * const rents = await wallet.getTransactions({ ...january, searchString: 'rent', limit: 50 })
+ * ```
+ */
 export interface TransactionQuery {
-  /** Whose history; null, the default, is that of the chain's own coin, which also pays the fees of tokens. */
+  /** The asset; null, the default, is the chain's own coin, which also pays the fees of tokens. */
   readonly tokenId?: string | null
   /** At or after this date. */
   readonly startDate?: Date
   /** Before this date. Without it, transactions dated in the future are listed too. */
   readonly endDate?: Date
-  /** Only those in which a text, an amount or an address holds this; see `normalizeQuery`. */
+  /** Selects those with this in a text, an amount or an address; see `normalizeQuery`. */
   readonly searchString?: string
   /**
-   * So many of the list are left out, from the newest on or after `beforeTxid`, whether a search or the dates would
-   * find them or not (protocol §6.4).
+   * The number of transactions to skip, from the newest on or after `beforeTxid`, whether or not a search or the dates
+   * would select them (protocol §6.4).
    */
   readonly startIndex?: number
-  /** At most so many; all without it. */
+  /** The most transactions to return; all if left out. */
   readonly startEntries?: number
-  /** At most so many; all without it. */
+  /** The most transactions to return; all if left out. */
   readonly limit?: number
-  /** Only those that come after this txid in the list. @throws TX_NOT_FOUND if it is not in it */
+  /** Selects those that follow this txid in the list. @throws TX_NOT_FOUND if the list lacks it */
   readonly beforeTxid?: string
 }
 

@@ -17,18 +17,18 @@ export type SpendStage = 'intended' | 'signed' | 'sending' | 'broadcast'
 
 /** One spend that is not finished, or whose payment is watched until it is long confirmed. */
 export interface SpendIntent {
-  /** One id for everything that belongs to this spend, in hooks and in the log. */
+  /** The id of this spend in hooks and in the log. */
   readonly correlationId: string
   readonly stage: SpendStage
   /** Milliseconds since 1970. */
   readonly at: number
   /** The draft, and from `signed` on the signed transaction. */
   readonly tx: Transaction
-  /** The words with which a server refused the bytes. It has them all the same: only the chain tells what it did. */
+  /** The words in which a server refused the bytes. The server may keep them nevertheless: only the chain shows. */
   readonly refusal?: string
-  /** The state that was found last. */
+  /** The state of the payment at the last look. */
   readonly sight?: PaymentSight
-  /** Since when it lies as deep as its currency wants, in milliseconds since 1970. */
+  /** When it reached the depth that its currency wants, in milliseconds since 1970. */
   readonly confirmedAt?: number
 }
 

@@ -13,16 +13,16 @@ import { engineCopyOf, signedDraftOf } from './reviewed-transaction.ts'
 
 /** Options for signing a draft. */
 export interface SignOptions {
-  /** The most that the network may take, in native units of the chain's own coin; wins over what the draft says. */
+  /** The most that the network may take, in native units of the chain's own coin; replaces the limit of the draft. */
   readonly maxNetworkFee?: NativeAmount | undefined
   /**
-   * The txids of all open payments that are known to pay the same, as `similarPayments` gives them: if there is another one
-   * when the turn of this draft comes, it is refused. Left out, nothing is compared.
+   * The txids of all open payments that are known to pay the same, from `similarPayments`: the draft is refused if another
+   * one is open when its turn comes. If left out, nothing is compared.
    */
   readonly knownSimilar?: readonly string[] | undefined
-  /** Stops a signature that takes long. Once the signed bytes are kept it changes nothing any more. */
+  /** Stops a long signature. It has no effect once the signed bytes are kept. */
   readonly signal?: AbortSignalLike | undefined
-  /** Is called with how much of a long signature is done, from 0 to 1. */
+  /** Receives the finished share of a long signature, from 0 to 1. */
   readonly onProgress?: ((ratio: number) => void) | undefined
 }
 
