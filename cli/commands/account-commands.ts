@@ -6,13 +6,13 @@ export const loginCommands: readonly CommandSpec[] = [
   {
     name: 'login',
     arguments: '[user]',
-    summary: 'verify a secret or be approved by another device, and make the account the current one',
+    summary: 'log in with a secret or by approval of another device, and make this the current account',
     flags: [
       { ...WITH, choices: ['password', 'pin', 'recovery', 'key', 'edge'] },
-      { flags: '--challenge-id <id>', summary: 'of the CAPTCHA that was solved' },
-      { flags: '--lobby-timeout <duration>', summary: 'how long an approval is waited for (10m)' },
-      { flags: '--no-qr', summary: 'draw no QR code for the device that approves' },
-      { flags: '--link', summary: 'print the link for the device that approves, and wait without a screen' }
+      { flags: '--challenge-id <id>', summary: 'the id of the solved CAPTCHA' },
+      { flags: '--lobby-timeout <duration>', summary: 'how long to wait for the approval (10m)' },
+      { flags: '--no-qr', summary: 'do not draw a QR code for the approving device' },
+      { flags: '--link', summary: 'print the link for the approving device, and wait without a screen' }
     ],
     secrets: [...LOGIN_OR_RECOVERY, 'new-pin'],
     load: async () => (await import('./account/log-in-and-out.ts')).login
@@ -20,17 +20,17 @@ export const loginCommands: readonly CommandSpec[] = [
   {
     name: 'logout',
     arguments: '[user]',
-    summary: 'forget which account is the current one',
+    summary: 'unset the current account',
     load: async () => (await import('./account/log-in-and-out.ts')).logout
   },
   {
     name: 'whoami',
-    summary: 'show which account is the current one, and how it logged in',
+    summary: 'show the current account and its login method',
     load: async () => (await import('./account/log-in-and-out.ts')).whoami
   },
   {
     name: 'messages',
-    summary: 'show what waits for the users of this device: approvals, resets of two-factor',
+    summary: 'show pending approvals and two-factor resets for the users of this device',
     flags: [{ flags: '--watch', summary: 'look again every 30 seconds, until stopped' }],
     isServer: true,
     load: async () => (await import('./devices/vouchers.ts')).messages
@@ -42,8 +42,8 @@ export const accountCommands: readonly CommandSpec[] = [
   {
     name: 'account create',
     arguments: '[user]',
-    summary: 'make an account',
-    flags: [{ flags: '--light', summary: 'without username and password' }],
+    summary: 'create an account',
+    flags: [{ flags: '--light', summary: 'create a light account, without username and password' }],
     secrets: ['password', 'pin'],
     aliases: ['new'],
     load: async () => (await import('./account/manage-account.ts')).accountCreate
@@ -56,7 +56,7 @@ export const accountCommands: readonly CommandSpec[] = [
   },
   {
     name: 'account show',
-    summary: 'show the account and what is set up',
+    summary: 'show the account and its login methods',
     flags: [REVEAL],
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/manage-account.ts')).accountShow
@@ -64,7 +64,7 @@ export const accountCommands: readonly CommandSpec[] = [
   {
     name: 'account available',
     arguments: '<user>',
-    summary: 'tell whether a username is free',
+    summary: 'check if a username is free',
     load: async () => (await import('./account/manage-account.ts')).accountAvailable
   },
   {
@@ -76,14 +76,14 @@ export const accountCommands: readonly CommandSpec[] = [
   },
   {
     name: 'account delete',
-    summary: 'delete the account from the server, for good',
+    summary: 'delete the account from the server, permanently',
     flags: [CONFIRM],
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/manage-account.ts')).accountDelete
   },
   {
     name: 'account key',
-    summary: 'show the key that logs in on this device',
+    summary: 'show the login key of this device',
     flags: [REVEAL],
     secrets: LOGIN_OR_RECOVERY,
     load: async () => (await import('./account/manage-account.ts')).accountKey
@@ -92,7 +92,7 @@ export const accountCommands: readonly CommandSpec[] = [
 
 const QUESTION: CommandFlag = {
   flags: '--question <question>',
-  summary: 'what to ask for; one for each answer',
+  summary: 'a recovery question; one for each answer',
   isRepeatable: true
 }
 
@@ -106,19 +106,19 @@ const passwords: readonly CommandSpec[] = [
   },
   {
     name: 'account password verify',
-    summary: 'tell whether a password is the right one',
+    summary: 'check a password',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).passwordVerify
   },
   {
     name: 'account password remove',
-    summary: 'take the password away',
+    summary: 'remove the password',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).passwordRemove
   },
   {
     name: 'account password check',
-    summary: 'judge a password by the rules, and how long guessing it takes',
+    summary: 'check a new password against the rules, and estimate the time to guess it',
     secrets: ['new-password'],
     load: async () => (await import('./account/credentials.ts')).passwordCheck
   }
@@ -134,25 +134,25 @@ const pins: readonly CommandSpec[] = [
   },
   {
     name: 'account pin verify',
-    summary: 'tell whether a PIN is the right one',
+    summary: 'check a PIN',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).pinVerify
   },
   {
     name: 'account pin remove',
-    summary: 'take the PIN away',
+    summary: 'remove the PIN',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).pinRemove
   },
   {
     name: 'account pin enable',
-    summary: 'let the PIN log in',
+    summary: 'enable login with the PIN',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).pinEnable
   },
   {
     name: 'account pin disable',
-    summary: 'keep the PIN, but let it log in no more',
+    summary: 'disable login with the PIN, but keep it',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).pinDisable
   },
@@ -180,20 +180,20 @@ const recovery: readonly CommandSpec[] = [
   },
   {
     name: 'account recovery setup',
-    summary: 'let answers to questions open the account',
+    summary: 'set up login with recovery answers',
     flags: [QUESTION, REVEAL],
     secrets: [...ANY_LOGIN, 'answers'],
     load: async () => (await import('./account/recovery.ts')).recoverySetup
   },
   {
     name: 'account recovery remove',
-    summary: 'let answers open the account no more',
+    summary: 'disable login with recovery answers',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/recovery.ts')).recoveryRemove
   },
   {
     name: 'account recovery key',
-    summary: 'show the recovery key, which goes with the answers',
+    summary: 'show the recovery key, needed together with the answers',
     flags: [REVEAL],
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/recovery.ts')).recoveryKey
@@ -205,7 +205,7 @@ export const credentialCommands: readonly CommandSpec[] = [
   {
     name: 'account username set',
     arguments: '<new>',
-    summary: 'give the account another username, or a light account its first',
+    summary: 'change the username, or give a light account one',
     secrets: [...ANY_LOGIN, 'new-password'],
     load: async () => (await import('./account/manage-account.ts')).usernameSet
   },

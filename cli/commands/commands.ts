@@ -33,27 +33,27 @@ export const commandSpecs: readonly CommandSpec[] = [
 
 /** The sentence for a group of commands. */
 export const groupSummaries: Readonly<Record<string, string>> = {
-  account: 'accounts, and what opens them',
+  account: 'accounts and their credentials',
   'account username': 'the name of the account',
   'account password': 'the password of the account',
   'account pin': 'the PIN of the account',
-  'account recovery': 'questions and answers that open the account',
+  'account recovery': 'login with recovery questions and answers',
   '2fa': 'codes and approvals for new devices',
-  '2fa reset': 'switching two-factor off without a code',
-  voucher: 'devices that wait to be approved',
-  lobby: 'requests to log in, of other devices and apps',
+  '2fa reset': 'switch two-factor off without a code',
+  voucher: 'devices that wait for approval',
+  lobby: 'login requests of other devices and apps',
   wallets: 'the wallets of the account',
-  address: 'addresses to receive on',
+  address: 'receiving addresses',
   uri: 'payment links',
   tokens: 'tokens of wallets and currencies',
   tx: 'transactions and their notes',
-  swap: 'changing one currency into another',
-  rates: 'exchange rates, and where they come from',
-  'rates hints': 'pairs that providers are asked for',
-  data: 'what apps keep in the account',
+  swap: 'exchange one currency for another',
+  rates: 'exchange rates and their sources',
+  'rates hints': 'pairs that you want rates for',
+  data: 'data of apps in the account',
   fake: 'the fake world: servers and chain',
   'fake chain': 'the fake Bitcoin chain',
   'fake net': 'the network of the fake world',
   'fake clock': 'the time of the fake world',
-  'fake user': 'who lives in the fake world'
+  'fake user': 'the users of the fake world'
 }

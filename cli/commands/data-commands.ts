@@ -34,8 +34,8 @@ export const dataCommands: readonly CommandSpec[] = [
     arguments: '<store> <item>',
     summary: 'write an item',
     flags: [
-      { flags: '--value-stdin', summary: 'the text comes from standard input' },
-      { flags: '--file <file>', summary: 'the text comes from a file' }
+      { flags: '--value-stdin', summary: 'read the text from standard input' },
+      { flags: '--file <file>', summary: 'read the text from a file' }
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./data/stored-data.ts')).dataSet
@@ -59,45 +59,45 @@ export const dataCommands: readonly CommandSpec[] = [
   {
     name: 'data import',
     arguments: '<file>',
-    summary: 'take an export in',
-    flags: [{ flags: '--overwrite', summary: 'let the file win where another text is kept' }],
+    summary: 'import stores from a file',
+    flags: [{ flags: '--overwrite', summary: 'replace existing items with those of the file' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./data/stored-data.ts')).dataImport
   },
   {
     name: 'data recover',
     arguments: '[id...]',
-    summary: 'list what was deleted or replaced, or bring it back',
-    flags: [{ flags: '--all', summary: 'bring back everything that was deleted' }],
+    summary: 'list deleted and replaced files, or restore them',
+    flags: [{ flags: '--all', summary: 'restore all deleted files' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./data/recover.ts')).dataRecover
   },
   {
     name: 'sync',
     arguments: TARGETS,
-    summary: 'exchange files with the sync server and look at the chain',
-    flags: [{ flags: '--wait', summary: 'until nothing is left to upload' }],
+    summary: 'sync files with the server and wallets with their chains',
+    flags: [{ flags: '--wait', summary: 'wait until there is nothing left to upload' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./data/sync-repos.ts')).sync
   },
   {
     name: 'sync status',
     arguments: WALLETS,
-    summary: 'say how far wallets have seen their chains',
-    flags: [{ flags: '--wait', summary: 'until they have seen all of it' }],
+    summary: 'show how far wallets are synced with their chains',
+    flags: [{ flags: '--wait', summary: 'wait until they are synced' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./data/sync-repos.ts')).syncStatus
   },
   {
     name: 'sync repos',
-    summary: 'list the repos and what waits to be uploaded',
+    summary: 'list the repos and their pending changes',
     secrets: ANY_LOGIN,
     load: async () => (await import('./data/sync-repos.ts')).syncRepos
   },
   {
     name: 'sync watch',
     arguments: TARGETS,
-    summary: 'tell of syncs as they happen',
+    summary: 'show syncs as they happen',
     secrets: ANY_LOGIN,
     isServer: true,
     load: async () => (await import('./data/sync-repos.ts')).syncWatch

@@ -1,19 +1,19 @@
 import type { CommandFlag, CommandSpec } from '../session/command.ts'
 import { ANY_LOGIN, CONFIRM, REVEAL } from './flags.ts'
 
-const ALL: CommandFlag = { flags: '--all', summary: 'every device that waits' }
+const ALL: CommandFlag = { flags: '--all', summary: 'every waiting device' }
 
 const twoFactor: readonly CommandSpec[] = [
   {
     name: '2fa status',
-    summary: 'show whether two-factor is on, and what waits',
+    summary: 'show if two-factor is on, and its pending requests',
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/two-factor.ts')).twoFactorStatus
   },
   {
     name: '2fa enable',
-    summary: 'ask new devices for a code or an approval',
-    flags: [{ flags: '--reset-after <duration>', summary: 'how long a reset has to wait, such as 7d (7d)' }],
+    summary: 'require a code or an approval for new devices',
+    flags: [{ flags: '--reset-after <duration>', summary: 'the waiting time of a reset, such as 7d (7d)' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/two-factor.ts')).twoFactorEnable
   },
@@ -26,33 +26,33 @@ const twoFactor: readonly CommandSpec[] = [
   },
   {
     name: '2fa code',
-    summary: 'show the six digits of now, for another device',
+    summary: 'show the current six-digit code, for another device',
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/two-factor.ts')).twoFactorCode
   },
   {
     name: '2fa repair',
-    summary: 'give this device the key of another one',
+    summary: 'give this device the two-factor key of another device',
     secrets: ['password', 'otp-key'],
     load: async () => (await import('./devices/two-factor.ts')).twoFactorRepair
   },
   {
     name: '2fa key',
-    summary: 'show the key that makes the codes',
-    flags: [REVEAL, { flags: '--qr', summary: 'draw it for an authenticator; with --reveal' }],
+    summary: 'show the two-factor key, which makes the codes',
+    flags: [REVEAL, { flags: '--qr', summary: 'draw it as a QR code for an authenticator; with --reveal' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/two-factor.ts')).twoFactorKey
   },
   {
     name: '2fa reset request',
     arguments: '[user]',
-    summary: 'have two-factor switched off after its waiting time, without a code',
+    summary: 'request that two-factor is switched off after the waiting time, without a code',
     secrets: ['password', 'pin', 'otp-reset'],
     load: async () => (await import('./devices/two-factor.ts')).otpResetRequest
   },
   {
     name: '2fa reset cancel',
-    summary: 'keep two-factor on, whoever asked for a reset',
+    summary: 'cancel a reset request; two-factor stays on',
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/two-factor.ts')).otpResetCancel
   }
@@ -61,7 +61,7 @@ const twoFactor: readonly CommandSpec[] = [
 const vouchers: readonly CommandSpec[] = [
   {
     name: 'voucher list',
-    summary: 'list the devices that wait to be approved',
+    summary: 'list the devices that wait for approval',
     secrets: ANY_LOGIN,
     aliases: ['ls'],
     load: async () => (await import('./devices/vouchers.ts')).voucherList
@@ -69,7 +69,7 @@ const vouchers: readonly CommandSpec[] = [
   {
     name: 'voucher approve',
     arguments: '[id...]',
-    summary: 'let devices in that wait',
+    summary: 'approve waiting devices',
     flags: [ALL],
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/vouchers.ts')).voucherApprove
@@ -77,7 +77,7 @@ const vouchers: readonly CommandSpec[] = [
   {
     name: 'voucher reject',
     arguments: '[id...]',
-    summary: 'keep devices out that wait',
+    summary: 'reject waiting devices',
     flags: [ALL],
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/vouchers.ts')).voucherReject
@@ -88,22 +88,22 @@ const lobbies: readonly CommandSpec[] = [
   {
     name: 'lobby show',
     arguments: '<id-or-link>',
-    summary: 'show who asks to log in',
+    summary: 'show a login request',
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/lobby.ts')).lobbyShow
   },
   {
     name: 'lobby approve',
     arguments: '<id-or-link>',
-    summary: 'let the device or app that asks log in',
-    flags: [{ flags: '--no-wait', summary: 'do not stay for the two syncs that follow' }],
+    summary: 'approve a login request of a device or app',
+    flags: [{ flags: '--no-wait', summary: 'do not wait for the two syncs that follow' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/lobby.ts')).lobbyApprove
   },
   {
     name: 'lobby close',
     arguments: '<id-or-link>',
-    summary: 'let it be',
+    summary: 'decline a login request',
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/lobby.ts')).lobbyClose
   }

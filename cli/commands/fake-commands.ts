@@ -6,7 +6,7 @@ export const fakeCommands: readonly CommandSpec[] = [
   {
     name: 'fake start',
     summary: "serve the profile's fake world to other programs",
-    flags: [{ flags: '--port <port>', summary: 'where the login and sync servers listen' }],
+    flags: [{ flags: '--port <port>', summary: 'the port of the login and sync servers' }],
     isServer: true,
     load: async () => (await import('./fake/start.ts')).fakeStart
   },
@@ -15,10 +15,10 @@ export const fakeCommands: readonly CommandSpec[] = [
     arguments: '<target> <amount>',
     summary: 'pay play money to a wallet or an address',
     flags: [
-      { flags: '--confirm', summary: 'mine a block afterwards' },
+      { flags: '--confirm', summary: 'also mine a block' },
       {
         flags: '--currency <currency>',
-        summary: 'on this chain: bitcoin or litecoin; found by the address if left out'
+        summary: 'the chain: bitcoin or litecoin; default: the chain of the address'
       }
     ],
     secrets: ANY_LOGIN,
@@ -31,7 +31,7 @@ export const fakeCommands: readonly CommandSpec[] = [
     flags: [
       {
         flags: '--currency <currency>',
-        summary: 'on this chain: bitcoin (if left out), litecoin, or all'
+        summary: 'the chain: bitcoin (default), litecoin, or all'
       }
     ],
     load: async () => (await import('./fake/control-world.ts')).fakeChainMine
@@ -49,18 +49,18 @@ export const fakeCommands: readonly CommandSpec[] = [
   {
     name: 'fake net latency',
     arguments: '<range>',
-    summary: 'make answers late, such as 200ms or 50-200ms; 0 for none',
+    summary: 'delay replies, such as 200ms or 50-200ms; 0 for none',
     load: async () => (await import('./fake/control-world.ts')).fakeNetLatency
   },
   {
     name: 'fake net fail',
     arguments: '<rate>',
-    summary: 'lose a share of the requests, such as 20%; 0 for none',
+    summary: 'drop a share of the requests, such as 20%; 0 for none',
     load: async () => (await import('./fake/control-world.ts')).fakeNetFail
   },
   {
     name: 'fake clock show',
-    summary: 'show the time there',
+    summary: 'show the time of the fake world',
     load: async () => (await import('./fake/control-world.ts')).fakeClockShow
   },
   {
@@ -72,25 +72,25 @@ export const fakeCommands: readonly CommandSpec[] = [
   {
     name: 'fake clock set',
     arguments: '<date>',
-    summary: 'move on to a date, such as 2030-01-05',
+    summary: 'skip to a date, such as 2030-01-05',
     load: async () => (await import('./fake/control-world.ts')).fakeClockSet
   },
   {
     name: 'fake user list',
     aliases: ['ls'],
-    summary: 'list who lives there',
+    summary: 'list the users of the fake world',
     load: async () => (await import('./fake/users.ts')).fakeUserList
   },
   {
     name: 'fake user load',
     arguments: '<file>',
-    summary: 'take in a user that was dumped',
+    summary: 'load a dumped user',
     load: async () => (await import('./fake/users.ts')).fakeUserLoad
   },
   {
     name: 'fake user dump',
     arguments: '<user>',
-    summary: 'write a user into a file, with every secret',
+    summary: 'write a user with all secrets into a file',
     flags: [
       { flags: '-o, --output <file>', summary: 'a new file; only its owner can read it' },
       REVEAL,
@@ -101,11 +101,11 @@ export const fakeCommands: readonly CommandSpec[] = [
   },
   {
     name: 'fake requests',
-    summary: 'show what the servers were asked',
+    summary: 'show the requests to the servers',
     flags: [
-      { flags: '--follow', summary: 'go on as it happens' },
-      { flags: '--path <text>', summary: 'only where the path has this text' },
-      { flags: '--status <status>', summary: 'only with this HTTP status; 0 for requests that were lost' }
+      { flags: '--follow', summary: 'keep showing new requests' },
+      { flags: '--path <text>', summary: 'only paths with this text' },
+      { flags: '--status <status>', summary: 'only this HTTP status; 0 for lost requests' }
     ],
     isServer: true,
     load: async () => (await import('./fake/requests.ts')).fakeRequests

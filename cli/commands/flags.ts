@@ -10,7 +10,7 @@ export const LOGIN_OR_RECOVERY: readonly SecretName[] = [...ANY_LOGIN, 'otp-key'
 /** Chooses the login method. */
 export const WITH: CommandFlag = {
   flags: '--with <method>',
-  summary: 'how to log in; else by the secret that is given, the PIN or the password',
+  summary: 'the login method; default: by the given secret, the PIN or the password',
   choices: ['password', 'pin', 'recovery', 'key']
 }
 
@@ -20,13 +20,13 @@ export const REVEAL: CommandFlag = { flags: '--reveal', summary: 'print the secr
 /** Answers a confirmation that has to be typed. */
 export const CONFIRM: CommandFlag = {
   flags: '--confirm <name>',
-  summary: 'the name that would have to be typed; with --yes'
+  summary: 'the name that the confirmation asks for; needed with --yes'
 }
 
 /** The flag of each command that pays. */
 export const AGAIN: CommandFlag = {
   flags: '--again',
-  summary: 'a second payment of the same amount to the payee of an open one is meant'
+  summary: 'pay although an open payment pays the same amount to the same payee'
 }
 
 /** Selects a token of a wallet. */

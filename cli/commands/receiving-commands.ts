@@ -5,9 +5,9 @@ const WALLET = '<wallet>'
 const QR: CommandFlag = { flags: '--qr', summary: 'draw a QR code' }
 
 const LINK: readonly CommandFlag[] = [
-  { flags: '--amount <amount>', summary: 'ask for an amount in the link' },
-  { flags: '--label <text>', summary: 'name the receiver in the link' },
-  { flags: '--message <text>', summary: 'say what it is for in the link' }
+  { flags: '--amount <amount>', summary: 'the amount to request in the link' },
+  { flags: '--label <text>', summary: 'the name of the receiver in the link' },
+  { flags: '--message <text>', summary: 'the purpose in the link' }
 ]
 
 const SHOWING: readonly CommandFlag[] = [
@@ -15,12 +15,12 @@ const SHOWING: readonly CommandFlag[] = [
   { flags: '--uri', summary: 'print a payment link' },
   ...LINK,
   TOKEN,
-  { flags: '--index <number>', summary: 'the address at this place of the wallet' }
+  { flags: '--index <number>', summary: 'the address with this index' }
 ]
 
 const NOTES: readonly CommandFlag[] = [
-  { flags: '--name <text>', summary: 'who it is for' },
-  { flags: '--notes <text>', summary: 'anything worth remembering' }
+  { flags: '--name <text>', summary: 'the person it is for' },
+  { flags: '--notes <text>', summary: 'free text' }
 ]
 
 const addresses: readonly CommandSpec[] = [
@@ -45,7 +45,7 @@ const addresses: readonly CommandSpec[] = [
   {
     name: 'address new',
     arguments: WALLET,
-    summary: 'show an address that nobody was given, and lock the one before it',
+    summary: 'show a fresh address, and lock the one before it',
     example: 'address new Savings --name Bob',
     flags: [QR, { flags: '--uri', summary: 'print a payment link' }, ...LINK, TOKEN, ...NOTES],
     secrets: ANY_LOGIN,
@@ -54,12 +54,12 @@ const addresses: readonly CommandSpec[] = [
   {
     name: 'address lock',
     arguments: '<wallet> [address]',
-    summary: 'count an address as used: the next to receive on is another',
+    summary: 'mark an address as used: the wallet then gives out the next one',
     example: 'address lock Savings --notes "on the invoice of May"',
     flags: [
       ...NOTES,
       TOKEN,
-      { flags: '--index <number>', summary: 'the address at this place of the wallet' }
+      { flags: '--index <number>', summary: 'the address with this index' }
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./receiving/address.ts')).addressLock
@@ -67,12 +67,12 @@ const addresses: readonly CommandSpec[] = [
   {
     name: 'address save',
     arguments: '<wallet> [address]',
-    summary: 'note something on an address, which stays to be received on',
+    summary: 'write a note on an address, without marking it as used',
     example: 'address save Savings --name Bob',
     flags: [
       ...NOTES,
       TOKEN,
-      { flags: '--index <number>', summary: 'the address at this place of the wallet' }
+      { flags: '--index <number>', summary: 'the address with this index' }
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./receiving/address.ts')).addressSave
@@ -90,7 +90,7 @@ export const receivingCommands: readonly CommandSpec[] = [
     flags: [
       {
         flags: '--to <unit>',
-        summary: 'native, a unit of the currency, or money such as iso:EUR; all units if left out'
+        summary: 'native, a unit of the currency, or a fiat currency such as iso:EUR; default: all units'
       },
       TOKEN
     ],
@@ -100,7 +100,7 @@ export const receivingCommands: readonly CommandSpec[] = [
   {
     name: 'uri parse',
     arguments: '<wallet> <uri>',
-    summary: 'read an address or link, and say of which kind it is',
+    summary: 'read an address or link, and show its kind',
     example: 'uri parse Savings edge://edge/2DKSbTpgCk',
     secrets: ANY_LOGIN,
     load: async () => (await import('./receiving/address.ts')).uriParse
@@ -121,10 +121,10 @@ export const receivingCommands: readonly CommandSpec[] = [
     example: 'balance --fiat iso:EUR',
     flags: [
       TOKEN,
-      { flags: '--zero', summary: 'tokens of which there is nothing, too' },
-      { flags: '--total', summary: 'add up what is of one kind' },
-      { flags: '--fiat <code>', summary: 'with values and their sum in this currency, such as iso:EUR' },
-      { flags: '--watch', summary: 'show it again whenever it changes' }
+      { flags: '--zero', summary: 'also show tokens without a balance' },
+      { flags: '--total', summary: 'add up the balances of each asset' },
+      { flags: '--fiat <code>', summary: 'also show values and their sum in this currency, such as iso:EUR' },
+      { flags: '--watch', summary: 'show it again after each change' }
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./receiving/balance.ts')).balance

@@ -2,12 +2,12 @@ import type { CommandFlag, CommandSpec } from '../session/command.ts'
 import { AGAIN, ANY_LOGIN } from './flags.ts'
 
 const QUOTE: readonly CommandFlag[] = [
-  { flags: '--from <asset>', summary: 'what to pay with: a wallet, or wallet:token' },
-  { flags: '--to <asset>', summary: 'where to receive: a wallet, or wallet:token' },
+  { flags: '--from <asset>', summary: 'the asset to pay with: a wallet, or wallet:token' },
+  { flags: '--to <asset>', summary: 'the asset to receive: a wallet, or wallet:token' },
   { flags: '--amount <amount>', summary: '"0.01 BTC", "1000000 native" or max' },
   {
     flags: '--for <side>',
-    summary: 'which side the amount is of: from unless said, to, or max for all there is',
+    summary: 'the side of the amount: from (default), to, or max for the whole balance',
     choices: ['from', 'to', 'max']
   },
   { flags: '--prefer <plugin>', summary: 'this provider first' },
@@ -17,21 +17,21 @@ const QUOTE: readonly CommandFlag[] = [
   { flags: '--all', summary: 'wait until every provider has answered, up to a minute' }
 ]
 
-const WATCH: CommandFlag = { flags: '--watch', summary: 'tell of every answer as it comes' }
+const WATCH: CommandFlag = { flags: '--watch', summary: 'show every reply as it comes' }
 
 const MAX_FEE: CommandFlag = {
   flags: '--max-fee <amount>',
-  summary: 'refuse a higher network fee, and allow one up to this that is not usual'
+  summary: 'the highest network fee; also allows an unusual fee up to this'
 }
 
 const APPROVAL: readonly CommandFlag[] = [
   {
     flags: '--min-receive <amount>',
-    summary: 'refuse when less than this is to arrive; --yes needs it'
+    summary: 'refuse if less than this would arrive; required with --yes'
   },
   {
     flags: '--max-pay <amount>',
-    summary: 'refuse when more than this is to be paid; --yes with --for to needs it'
+    summary: 'refuse if more than this would be paid; required with --yes --for to'
   },
   MAX_FEE,
   AGAIN
@@ -44,14 +44,14 @@ const APPROVAL: readonly CommandFlag[] = [
 export const swapCommands: readonly CommandSpec[] = [
   {
     name: 'swap providers',
-    summary: 'list the providers of swaps, whether they are asked, and how they did last',
+    summary: 'list the swap providers with their state and their last result',
     secrets: ANY_LOGIN,
     load: async () => (await import('./swaps/providers.ts')).swapProviders
   },
   {
     name: 'swap enable',
     arguments: '<plugin>',
-    summary: 'ask a provider for quotes',
+    summary: 'enable a provider',
     example: 'swap enable sideshift',
     secrets: ANY_LOGIN,
     load: async () => (await import('./swaps/providers.ts')).swapEnable
@@ -59,7 +59,7 @@ export const swapCommands: readonly CommandSpec[] = [
   {
     name: 'swap disable',
     arguments: '<plugin>',
-    summary: 'never ask a provider for quotes',
+    summary: 'disable a provider',
     example: 'swap disable sideshift',
     secrets: ANY_LOGIN,
     load: async () => (await import('./swaps/providers.ts')).swapDisable
@@ -67,13 +67,13 @@ export const swapCommands: readonly CommandSpec[] = [
   {
     name: 'swap settings',
     arguments: '<plugin>',
-    summary: 'show or change what a provider is told of you',
+    summary: 'show or change your settings of a provider',
     example: 'swap settings sideshift --set region=EU',
     flags: [
-      { flags: '--set <name=value>', summary: 'change a setting that is no secret', isRepeatable: true },
+      { flags: '--set <name=value>', summary: 'change a public setting', isRepeatable: true },
       {
         flags: '--ask <name>',
-        summary: 'change one that is: typed hidden, or a field of that name in --secrets-stdin',
+        summary: 'change a secret setting: typed hidden, or a field of that name in --secrets-stdin',
         isRepeatable: true
       },
       { flags: '--unset <name>', summary: 'remove a setting', isRepeatable: true },
@@ -84,7 +84,7 @@ export const swapCommands: readonly CommandSpec[] = [
   },
   {
     name: 'swap quote',
-    summary: 'ask for quotes and rank them; in a terminal, choose one and approve it',
+    summary: 'get quotes and rank them; in a terminal, choose one and approve it',
     example: 'swap quote --from Savings --to Litecoin --amount "0.01 BTC"',
     flags: [...QUOTE, WATCH, ...APPROVAL],
     secrets: ANY_LOGIN,
@@ -93,12 +93,12 @@ export const swapCommands: readonly CommandSpec[] = [
   {
     name: 'swap approve',
     arguments: '<quoteId>',
-    summary: 'approve a quote that was shown, after a review, if it holds',
+    summary: 'approve a quote by its id, after a review, if its terms still hold',
     example: 'swap approve 1f0c9a3b-1',
     flags: [
       {
         flags: '--min-receive <amount>',
-        summary: 'accept as little as this; else as much as was shown, of an estimate one percent less'
+        summary: 'accept as little as this; default: the amount shown, or 1 % less for an estimate'
       },
       MAX_FEE,
       AGAIN
@@ -109,13 +109,13 @@ export const swapCommands: readonly CommandSpec[] = [
   {
     name: 'swap close',
     arguments: '<quoteId>',
-    summary: 'forget a quote that was shown',
+    summary: 'remove a quote',
     example: 'swap close 1f0c9a3b-1',
     load: async () => (await import('./swaps/run-swaps.ts')).swapClose
   },
   {
     name: 'swap run',
-    summary: 'ask for quotes and approve the best, after a review',
+    summary: 'get quotes and approve the best, after a review',
     example: 'swap run --from Savings --to Litecoin --amount "0.01 BTC"',
     flags: [...QUOTE, ...APPROVAL],
     secrets: ANY_LOGIN,
@@ -126,7 +126,7 @@ export const swapCommands: readonly CommandSpec[] = [
     summary: 'list past swaps with their orders',
     example: 'swap history --wallet Savings --since 2026-01-01',
     flags: [
-      { flags: '--wallet <wallet>', summary: 'only those that this wallet paid for' },
+      { flags: '--wallet <wallet>', summary: 'only swaps that this wallet paid for' },
       { flags: '--since <date>', summary: 'from this date on' }
     ],
     secrets: ANY_LOGIN,

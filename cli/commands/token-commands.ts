@@ -3,12 +3,12 @@ import { ANY_LOGIN } from './flags.ts'
 
 const DESCRIPTION: readonly CommandFlag[] = [
   { flags: '--code <code>', summary: 'such as USDX' },
-  { flags: '--name <text>', summary: 'what it is called' },
-  { flags: '--decimals <count>', summary: 'how many decimals its amounts have' },
-  { flags: '--contract <address>', summary: 'where it lives on the chain' },
+  { flags: '--name <text>', summary: 'the name of the token' },
+  { flags: '--decimals <count>', summary: 'the number of decimals of its amounts' },
+  { flags: '--contract <address>', summary: 'its contract address' },
   {
     flags: '--denom <name=multiplier>',
-    summary: 'a unit; the first is the one amounts are shown in',
+    summary: 'a unit; amounts are shown in the first',
     isRepeatable: true
   }
 ]
@@ -21,10 +21,10 @@ export const tokenCommands: readonly CommandSpec[] = [
     summary: 'list the tokens of a wallet, or of a currency',
     example: 'tokens list bitcoin --custom',
     flags: [
-      { flags: '--enabled', summary: 'those that are on' },
-      { flags: '--detected', summary: 'those that the wallet found by itself' },
-      { flags: '--custom', summary: 'those that you added' },
-      { flags: '--builtin', summary: 'those that the plugin brings' }
+      { flags: '--enabled', summary: 'only enabled tokens' },
+      { flags: '--detected', summary: 'only tokens that the wallet detected' },
+      { flags: '--custom', summary: 'only custom tokens' },
+      { flags: '--builtin', summary: 'only tokens of the plugin' }
     ],
     secrets: ANY_LOGIN,
     aliases: ['ls'],
@@ -33,7 +33,7 @@ export const tokenCommands: readonly CommandSpec[] = [
   {
     name: 'tokens enable',
     arguments: '<wallet> <token...>',
-    summary: 'switch tokens of a wallet on',
+    summary: 'enable tokens of a wallet',
     example: 'tokens enable Savings USDX',
     secrets: ANY_LOGIN,
     load: async () => (await import('./tokens/manage-tokens.ts')).tokensEnable
@@ -41,7 +41,7 @@ export const tokenCommands: readonly CommandSpec[] = [
   {
     name: 'tokens disable',
     arguments: '<wallet> <token...>',
-    summary: 'switch tokens of a wallet off',
+    summary: 'disable tokens of a wallet',
     example: 'tokens disable Savings USDX',
     secrets: ANY_LOGIN,
     load: async () => (await import('./tokens/manage-tokens.ts')).tokensDisable
@@ -49,7 +49,7 @@ export const tokenCommands: readonly CommandSpec[] = [
   {
     name: 'tokens always',
     arguments: '<currency> [action] [token...]',
-    summary: 'list the tokens that are on in every wallet, or add and remove some',
+    summary: 'list the always-enabled tokens of a currency, or add and remove some',
     example: 'tokens always bitcoin add USDX',
     secrets: ANY_LOGIN,
     load: async () => (await import('./tokens/manage-tokens.ts')).tokensAlways
@@ -57,7 +57,7 @@ export const tokenCommands: readonly CommandSpec[] = [
   {
     name: 'tokens add',
     arguments: '<currency>',
-    summary: 'add a token that the plugin does not bring',
+    summary: 'add a custom token',
     example: 'tokens add bitcoin --code USDX --decimals 6 --contract 0x1f98…',
     flags: DESCRIPTION,
     secrets: ANY_LOGIN,
@@ -66,7 +66,7 @@ export const tokenCommands: readonly CommandSpec[] = [
   {
     name: 'tokens edit',
     arguments: '<currency> <token>',
-    summary: 'change a token that you added',
+    summary: 'change a custom token',
     example: 'tokens edit bitcoin USDX --name "Dollar X"',
     flags: DESCRIPTION,
     secrets: ANY_LOGIN,
@@ -75,7 +75,7 @@ export const tokenCommands: readonly CommandSpec[] = [
   {
     name: 'tokens remove',
     arguments: '<currency> <token>',
-    summary: 'remove a token that you added',
+    summary: 'remove a custom token',
     example: 'tokens remove bitcoin USDX',
     secrets: ANY_LOGIN,
     aliases: ['rm'],

@@ -8,7 +8,7 @@ export const startCommands: readonly CommandSpec[] = [
     summary: 'the one-minute tour: a real wallet on a fake chain, a second device, and a swap',
     flags: [
       { flags: '--keep', summary: 'keep the world of the tour as a profile' },
-      { flags: '--speed <speed>', summary: 'how fast it goes', choices: ['fast', 'slow'] }
+      { flags: '--speed <speed>', summary: 'the speed', choices: ['fast', 'slow'] }
     ],
     load: async () => (await import('./tools/demo.ts')).demo
   }
@@ -19,15 +19,15 @@ export const devtoolsCommands: readonly CommandSpec[] = [
   {
     name: 'devtools',
     arguments: '[recording]',
-    summary: 'watch and drive the wallet in a browser on this machine, or look at a recording',
+    summary: 'watch and control the wallet in a browser on this machine, or show a recording',
     example: 'devtools --open',
     flags: [
       { flags: '--open', summary: 'open the browser' },
-      { flags: '--read-only', summary: 'let the panel look and do nothing' },
-      { flags: '--record <file>', summary: 'write what happens into a new file, to be looked at later' },
+      { flags: '--read-only', summary: 'show everything, but turn all actions off' },
+      { flags: '--record <file>', summary: 'record all events into a new file' },
       { flags: '--html <file>', summary: 'write the recording and its panel into one page, for any browser' },
-      { flags: '--port <port>', summary: 'where to listen on 127.0.0.1; any free port if left out' },
-      { flags: '--hide-addresses', summary: 'show no addresses and transaction ids, as for screenshots' },
+      { flags: '--port <port>', summary: 'the port on 127.0.0.1; default: any free port' },
+      { flags: '--hide-addresses', summary: 'hide addresses and transaction ids, for example for screenshots' },
       WITH
     ],
     secrets: LOGIN_OR_RECOVERY,

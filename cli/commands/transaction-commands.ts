@@ -2,9 +2,9 @@ import type { CommandFlag, CommandSpec } from '../session/command.ts'
 import { AGAIN, ANY_LOGIN, OUTPUT, TOKEN } from './flags.ts'
 
 const NOTES: readonly CommandFlag[] = [
-  { flags: '--name <text>', summary: 'who it is with' },
+  { flags: '--name <text>', summary: 'the other party' },
   { flags: '--category <text>', summary: 'such as "expense:Rent"' },
-  { flags: '--notes <text>', summary: 'anything worth remembering' }
+  { flags: '--notes <text>', summary: 'free text' }
 ]
 
 const PERIOD: readonly CommandFlag[] = [
@@ -20,13 +20,13 @@ const STATES: readonly CommandFlag[] = [
     summary: 'only in this state',
     choices: ['confirmed', 'unconfirmed', 'dropped', 'syncing']
   },
-  { flags: '--in', summary: 'only what came in' },
-  { flags: '--out', summary: 'only what went out' }
+  { flags: '--in', summary: 'only incoming transactions' },
+  { flags: '--out', summary: 'only outgoing transactions' }
 ]
 
 const PAGE: readonly CommandFlag[] = [
-  { flags: '--limit <count>', summary: 'at most so many (100), and what the last one did to other assets' },
-  { flags: '--before <txid>', summary: 'go on behind this one' }
+  { flags: '--limit <count>', summary: 'the number of rows (100); rows of the last transaction stay together' },
+  { flags: '--before <txid>', summary: 'continue after this transaction' }
 ]
 
 /** Payments, the history and its notes. */
@@ -43,20 +43,20 @@ export const transactionCommands: readonly CommandSpec[] = [
       { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
       {
         flags: '--memo <memo>',
-        summary: 'public text on the chain, or text:…, hex:… or number:…',
+        summary: 'a public text on the chain, or text:…, hex:… or number:…',
         isRepeatable: true
       },
       {
         flags: '--max-fee <amount>',
-        summary: 'refuse a higher network fee, and allow one up to this that is not usual'
+        summary: 'the highest network fee; also allows an unusual fee up to this'
       },
       {
         flags: '--unconfirmed',
-        summary: 'if need be spend what is incoming, which its sender can take back'
+        summary: 'also spend incoming coins if needed; their sender can take them back'
       },
-      { flags: '--no-unconfirmed', summary: 'spend confirmed coins only, and no change that is not' },
+      { flags: '--no-unconfirmed', summary: 'spend only confirmed coins, and no unconfirmed change' },
       AGAIN,
-      { flags: '--sign-only', summary: 'send nothing: write the signed payment into a file' },
+      { flags: '--sign-only', summary: 'do not send: write the signed payment into a file' },
       { flags: '-o, --output <file>', summary: 'the file, which only its owner can read' },
       ...NOTES
     ],
@@ -66,7 +66,7 @@ export const transactionCommands: readonly CommandSpec[] = [
   {
     name: 'tx broadcast',
     arguments: '<wallet> <file>',
-    summary: 'send what send --sign-only wrote, after a review',
+    summary: 'send the file of send --sign-only, after a review',
     flags: [AGAIN],
     secrets: ANY_LOGIN,
     load: async () => (await import('./transactions/send.ts')).txBroadcast
@@ -98,10 +98,10 @@ export const transactionCommands: readonly CommandSpec[] = [
   {
     name: 'tx replace',
     arguments: '<wallet> <txid>',
-    summary: 'pay in the place of an open payment: the network can take only one of the two',
+    summary: 'replace an open payment: the network can accept only one of the two',
     flags: [
-      { flags: '--to <address>', summary: 'another payee (the same unless said)', isRepeatable: true },
-      { flags: '--amount <amount>', summary: 'what the payee of --to gets', isRepeatable: true },
+      { flags: '--to <address>', summary: 'another payee (default: the same)', isRepeatable: true },
+      { flags: '--amount <amount>', summary: 'the amount for the payee of --to', isRepeatable: true },
       { flags: '--fee <level>', summary: 'how fast', choices: ['high', 'standard', 'low', 'custom'] },
       { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
       { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' },
@@ -114,7 +114,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     name: 'tx forget',
     arguments: '<wallet> <txid>',
     summary: 'free the coins of an open payment, which can still be mined',
-    flags: [{ flags: '--confirm <start>', summary: 'the first eight characters of the txid, with --yes' }],
+    flags: [{ flags: '--confirm <start>', summary: 'the first eight characters of the txid; needed with --yes' }],
     secrets: ANY_LOGIN,
     aliases: ['discard'],
     load: async () => (await import('./transactions/open.ts')).txForget
@@ -124,7 +124,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     arguments: '[wallet]',
     summary: 'list transactions, newest first',
     flags: [
-      { flags: '--search <text>', summary: 'only what has this text' },
+      { flags: '--search <text>', summary: 'only transactions with this text' },
       ...PERIOD,
       ...STATES,
       TOKEN,
@@ -154,7 +154,7 @@ export const transactionCommands: readonly CommandSpec[] = [
   {
     name: 'tx watch',
     arguments: '[wallet...]',
-    summary: 'tell of transactions as they come and change',
+    summary: 'show new and changed transactions as they happen',
     flags: [ALL],
     secrets: ANY_LOGIN,
     isServer: true,
@@ -163,11 +163,11 @@ export const transactionCommands: readonly CommandSpec[] = [
   {
     name: 'tx stream',
     arguments: '<wallet>',
-    summary: 'tell the history of a wallet in batches, newest first',
+    summary: 'print the history of a wallet in batches, newest first',
     flags: [
-      { flags: '--batch <count>', summary: 'how many at once (10)' },
-      { flags: '--first-batch <count>', summary: 'how many come first' },
-      { flags: '--search <text>', summary: 'only what has this text' },
+      { flags: '--batch <count>', summary: 'the size of a batch (10)' },
+      { flags: '--first-batch <count>', summary: 'the size of the first batch' },
+      { flags: '--search <text>', summary: 'only transactions with this text' },
       ...PERIOD,
       ...STATES,
       TOKEN
@@ -182,16 +182,16 @@ export const transactionCommands: readonly CommandSpec[] = [
     flags: [
       {
         flags: '--format <format>',
-        summary: 'what to write: csv unless said, or the labels alone for other wallets',
+        summary: 'the format: csv (default), or bip329 for only the labels',
         choices: ['csv', 'json', 'ndjson', 'bip329']
       },
       ...PERIOD,
       ...STATES,
       TOKEN,
-      { flags: '--fiat <code>', summary: 'values at the rates of their time, such as iso:EUR' },
+      { flags: '--fiat <code>', summary: 'add values at the rates of their time, in this currency, such as iso:EUR' },
       { flags: '--columns <names>', summary: 'columns of the CSV, in this order: date,amount' },
       { flags: '--tz <zone>', summary: 'time zone of the dates, such as Europe/Berlin (UTC)' },
-      { flags: '--bom', summary: 'a mark at the start, for Excel' },
+      { flags: '--bom', summary: 'start with a byte order mark, for Excel' },
       ...OUTPUT,
       ALL
     ],
@@ -201,10 +201,10 @@ export const transactionCommands: readonly CommandSpec[] = [
   {
     name: 'tx label',
     arguments: '<wallet> <txid>',
-    summary: 'write what is noted on a transaction',
+    summary: 'write a note on a transaction',
     flags: [
       ...NOTES,
-      { flags: '--fiat <amount>', summary: 'what it was worth: 12.50, or "12.50 EUR"' },
+      { flags: '--fiat <amount>', summary: 'its value: 12.50, or "12.50 EUR"' },
       { flags: '--biz-id <id>', summary: 'the number of a business' },
       {
         flags: '--clear <field>',
@@ -220,8 +220,8 @@ export const transactionCommands: readonly CommandSpec[] = [
   {
     name: 'tx import-labels',
     arguments: '<file> [wallet...]',
-    summary: 'take in the labels of another wallet (BIP-329)',
-    flags: [{ flags: '--overwrite', summary: 'let the file win where another text is noted' }, ALL],
+    summary: 'import the labels of another wallet (BIP-329)',
+    flags: [{ flags: '--overwrite', summary: 'replace existing notes with those of the file' }, ALL],
     secrets: ANY_LOGIN,
     load: async () => (await import('./transactions/labels.ts')).txImportLabels
   }

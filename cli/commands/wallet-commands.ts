@@ -3,31 +3,31 @@ import { AGAIN, ANY_LOGIN, CONFIRM, OUTPUT, REVEAL } from './flags.ts'
 
 const WALLET = '<wallet>'
 
-const NAME: CommandFlag = { flags: '--name <text>', summary: 'what to call it' }
+const NAME: CommandFlag = { flags: '--name <text>', summary: 'the name of the wallet' }
 const FIAT: CommandFlag = {
   flags: '--fiat <code>',
-  summary: 'the currency it is shown in, such as iso:USD'
+  summary: 'the currency of its values, such as iso:USD'
 }
 const KEY_OPTION: CommandFlag = {
   flags: '--key-option <key=value>',
   summary: 'such as format=bip86',
   isRepeatable: true
 }
-const WATCH: CommandFlag = { flags: '--watch', summary: 'show it again whenever it changes' }
+const WATCH: CommandFlag = { flags: '--watch', summary: 'show it again after each change' }
 
 const making: readonly CommandSpec[] = [
   {
     name: 'wallets types',
-    summary: 'list the types of wallets that can be made',
+    summary: 'list the wallet types',
     example: 'wallets types --splittable-from Savings',
-    flags: [{ flags: '--splittable-from <wallet>', summary: 'those that a wallet can be split into' }],
+    flags: [{ flags: '--splittable-from <wallet>', summary: 'only types that this wallet can be split into' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/list-wallets.ts')).walletsTypes
   },
   {
     name: 'wallets create',
     arguments: '[type]',
-    summary: 'make a wallet, or many',
+    summary: 'create one or more wallets',
     example: 'wallets create bitcoin --name Savings --fiat iso:EUR',
     flags: [
       NAME,
@@ -49,7 +49,7 @@ const making: readonly CommandSpec[] = [
   {
     name: 'wallets import',
     arguments: '<type>',
-    summary: 'make a wallet from words or a key that you have',
+    summary: 'create a wallet from existing words or a key',
     example: 'wallets import bitcoin --name Old --private-key-file words.txt',
     flags: [NAME, FIAT, KEY_OPTION],
     secrets: [...ANY_LOGIN, 'private-key'],
@@ -58,12 +58,12 @@ const making: readonly CommandSpec[] = [
   {
     name: 'wallets split',
     arguments: WALLET,
-    summary: 'use the keys of a wallet on another chain with the same past',
+    summary: 'use the keys of a wallet on another chain with the same history',
     example: 'wallets split Savings --to bitcoincash',
     flags: [
       { flags: '--list', summary: 'only list the types' },
       { flags: '--to <type>', summary: 'the type of the new wallet' },
-      { flags: '--replay-protect', summary: 'agree to payments before the split, where they are needed' }
+      { flags: '--replay-protect', summary: 'allow protective payments before the split, if needed' }
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/create.ts')).walletsSplit
@@ -76,13 +76,13 @@ const looking: readonly CommandSpec[] = [
     summary: 'list the wallets with their balances',
     example: 'wallets list --archived --sort name',
     flags: [
-      { flags: '--archived', summary: 'those that are archived' },
-      { flags: '--hidden', summary: 'those that are hidden' },
-      { flags: '--deleted', summary: 'those that are deleted' },
+      { flags: '--archived', summary: 'only archived wallets' },
+      { flags: '--hidden', summary: 'only hidden wallets' },
+      { flags: '--deleted', summary: 'only deleted wallets' },
       { flags: '--all', summary: 'every wallet' },
       {
         flags: '--sort <order>',
-        summary: 'in which order (index); balances are compared within a currency',
+        summary: 'the order (index); balances are compared within a currency',
         choices: ['name', 'index', 'balance']
       },
       WATCH
@@ -94,7 +94,7 @@ const looking: readonly CommandSpec[] = [
   {
     name: 'wallets show',
     arguments: WALLET,
-    summary: 'show one wallet, and how its sync is',
+    summary: 'show one wallet and its sync status',
     example: 'wallets show Savings',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/show.ts')).walletsShow
@@ -102,7 +102,7 @@ const looking: readonly CommandSpec[] = [
   {
     name: 'wallets staking',
     arguments: WALLET,
-    summary: 'list what is staked, and until when',
+    summary: 'list the staked amounts and their dates',
     example: 'wallets staking Savings',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/show.ts')).walletsStaking
@@ -113,8 +113,8 @@ const looking: readonly CommandSpec[] = [
     summary: 'show the public key of a wallet, or its private ones',
     example: 'wallets keys Savings --private --reveal',
     flags: [
-      { flags: '--public', summary: 'what a watcher may have; unless said otherwise' },
-      { flags: '--private', summary: 'what can spend, as a person writes it down' },
+      { flags: '--public', summary: 'the key for watching (default)' },
+      { flags: '--private', summary: 'the key for spending, in the form to write down' },
       { flags: '--raw', summary: 'all keys as data; the private ones unless --public' },
       REVEAL,
       { flags: '--qr', summary: 'draw a QR code' },
@@ -127,7 +127,7 @@ const looking: readonly CommandSpec[] = [
   {
     name: 'wallets dump',
     arguments: WALLET,
-    summary: 'tell what support needs to know of a wallet',
+    summary: 'write a report on a wallet for support',
     example: 'wallets dump Savings -o dump.json',
     flags: [{ flags: '--reveal', summary: 'with names, amounts and ids' }, ...OUTPUT],
     secrets: ANY_LOGIN,
@@ -145,7 +145,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets rename',
     arguments: '<wallet> <name>',
-    summary: 'call a wallet something else',
+    summary: 'rename a wallet',
     example: 'wallets rename Savings "Rainy days"',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/edit-wallets.ts')).walletsRename
@@ -153,7 +153,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets fiat',
     arguments: '<wallet> <code>',
-    summary: 'choose the currency that a wallet is shown in',
+    summary: "set the currency of a wallet's values",
     example: 'wallets fiat Savings iso:EUR',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/edit-wallets.ts')).walletsFiat
@@ -161,7 +161,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets sort',
     arguments: '<wallet> <place>',
-    summary: 'put a wallet at a place in the order of the account',
+    summary: "move a wallet to a place in the account's order",
     example: 'wallets sort Savings 0',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/edit-wallets.ts')).walletsSort
@@ -169,7 +169,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets archive',
     arguments: WALLETS,
-    summary: 'put wallets away',
+    summary: 'archive wallets',
     example: 'wallets archive Savings Daily',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/edit-wallets.ts')).walletsArchive
@@ -177,7 +177,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets unarchive',
     arguments: WALLETS,
-    summary: 'take wallets back',
+    summary: 'restore archived wallets',
     example: 'wallets unarchive Savings',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/edit-wallets.ts')).walletsUnarchive
@@ -193,7 +193,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets unhide',
     arguments: WALLETS,
-    summary: 'show wallets again',
+    summary: 'show hidden wallets again',
     example: 'wallets unhide Savings',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/edit-wallets.ts')).walletsUnhide
@@ -210,7 +210,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets undelete',
     arguments: WALLETS,
-    summary: 'bring deleted wallets back',
+    summary: 'restore deleted wallets',
     example: 'wallets undelete Savings',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/edit-wallets.ts')).walletsUndelete
@@ -218,7 +218,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets pause',
     arguments: WALLETS,
-    summary: 'leave the chains of wallets alone on this device',
+    summary: 'stop syncing wallets with their chains on this device',
     example: 'wallets pause Savings',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/sync-wallets.ts')).walletsPause
@@ -226,7 +226,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets resume',
     arguments: WALLETS,
-    summary: 'look at the chains of wallets again',
+    summary: 'sync paused wallets with their chains again',
     example: 'wallets resume Savings',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/sync-wallets.ts')).walletsResume
@@ -234,7 +234,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets resync',
     arguments: WALLETS,
-    summary: 'forget what is known of the chain, and look at all of it again',
+    summary: 'sync wallets with their chains from the beginning',
     example: 'wallets resync Savings',
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/sync-wallets.ts')).walletsResync
@@ -242,12 +242,12 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets wait',
     arguments: '[wallet...]',
-    summary: 'wait until wallets are as they should be, for --timeout',
+    summary: 'wait until wallets reach a state, at most for --timeout',
     example: 'wallets wait Savings --for balance=0.5BTC --timeout 10m',
     flags: [
       {
         flags: '--for <goal>',
-        summary: 'synced (unless said otherwise), loaded, height=<n> or balance=<amount>'
+        summary: 'synced (default), loaded, height=<n> or balance=<amount>'
       }
     ],
     secrets: ANY_LOGIN,
@@ -256,15 +256,15 @@ export const walletChangeCommands: readonly CommandSpec[] = [
   {
     name: 'wallets activate',
     arguments: WALLET,
-    summary: 'pay for a wallet, or tokens of it, to be usable, where the chain asks for that',
+    summary: 'pay to activate a wallet or its tokens, on chains that require it',
     example: 'wallets activate Savings --list',
     flags: [
       { flags: '--token <token>', summary: 'a token to activate', isRepeatable: true },
-      { flags: '--pay-with <asset>', summary: 'what pays, such as Daily or Daily:USDX' },
+      { flags: '--pay-with <asset>', summary: 'the asset that pays, such as Daily or Daily:USDX' },
       { flags: '--list', summary: 'only list what can pay' },
       {
         flags: '--max-fee <amount>',
-        summary: 'refuse a higher network fee of a payment, and allow one up to this that is not usual'
+        summary: 'the highest network fee of a payment; also allows an unusual fee up to this'
       },
       AGAIN
     ],

@@ -32,29 +32,29 @@ export interface GlobalFlag {
 
 /** The flags of every command (ecosystem 1.6). */
 export const globalFlags: readonly GlobalFlag[] = [
-  { flags: '--profile <name>', summary: 'the set of data to use (HOLDFAST_PROFILE; "default")' },
+  { flags: '--profile <name>', summary: 'the profile (HOLDFAST_PROFILE; "default")' },
   {
     flags: '-a, --account <user>',
-    summary: 'which account of this device (HOLDFAST_ACCOUNT; the last login)'
+    summary: 'the account on this device (HOLDFAST_ACCOUNT; the last login)'
   },
   {
     flags: '--device <name>',
-    summary: 'which device, of several that share one fake world (HOLDFAST_DEVICE; "default")'
+    summary: 'the device, if several share one fake world (HOLDFAST_DEVICE; "default")'
   },
   { flags: '--json', summary: 'print one JSON object (HOLDFAST_FORMAT=json)' },
-  { flags: '--no-input', summary: 'never ask anything (HOLDFAST_NO_INPUT, CI)' },
+  { flags: '--no-input', summary: 'never prompt (HOLDFAST_NO_INPUT, CI)' },
   { flags: '-y, --yes', summary: 'accept ordinary confirmations' },
-  { flags: '--dry-run', summary: 'do everything but commit' },
+  { flags: '--dry-run', summary: 'check everything, but change and send nothing' },
   { flags: '--timeout <duration>', summary: 'how long to wait, such as 30s (HOLDFAST_TIMEOUT; 60s)' },
   { flags: '--offline', summary: 'use no network (HOLDFAST_OFFLINE)' },
   {
     flags: '--color <when>',
-    summary: 'colours (NO_COLOR, FORCE_COLOR; "auto")',
+    summary: 'use colours (NO_COLOR, FORCE_COLOR; "auto")',
     choices: ['auto', 'always', 'never']
   },
   { flags: '--ascii', summary: 'no Unicode drawing (HOLDFAST_ASCII)' },
-  { flags: '-q, --quiet', summary: 'say nothing but the result' },
-  { flags: '-v, --verbose', summary: 'say more; twice for still more' },
+  { flags: '-q, --quiet', summary: 'print only the result' },
+  { flags: '-v, --verbose', summary: 'print more; twice for even more' },
   { flags: '--debug', summary: 'add the chain of causes to a failure' }
 ]
 
