@@ -30,7 +30,7 @@ terminal.stderr.on('error', () => {})
 
 // An unhandled rejection is a bug. It is printed by our rules, since Node would print everything that the error holds.
 process.on('unhandledRejection', error => {
-  controller.abort(new CliError('INTERNAL', 'Something failed that nobody waited for', { cause: error }))
+  controller.abort(new CliError('INTERNAL', 'A background task failed', { cause: error }))
 })
 
 // The kernel's timers never keep a process alive by themselves.

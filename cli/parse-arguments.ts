@@ -45,7 +45,7 @@ export const parseArguments = (argv: readonly string[], width: number): ParsedAr
     if (error.code === 'commander.helpDisplayed') return { kind: 'help', text: shown }
     if (error.code !== 'commander.version') throw usageError(error, argv)
   }
-  if (parsed === undefined) throw new CliError('USAGE', 'This is no command', NEXT)
+  if (parsed === undefined) throw new CliError('USAGE', 'This is not a command', NEXT)
   return parsed
 }
 
@@ -163,7 +163,7 @@ const forbidBoth = (command: Command, name: string): void => {
   const given = new Set<string>()
   for (const one of [name, `no-${name}`]) {
     command.on(`option:${one}`, () => {
-      if (given.add(one).size > 1) command.error(`error: --${name} does not go with --no-${name}`)
+      if (given.add(one).size > 1) command.error(`error: use either --${name} or --no-${name}`)
     })
   }
 }
@@ -195,20 +195,20 @@ const usageError = ({ code, message }: CommanderError, argv: readonly string[]):
   const hint = suggestion?.replace(/^\(|\)$/g, '')
   const advice = {
     ...compact({ hint }),
-    next: [{ command: helpCommand(argv), why: 'see what it takes' }]
+    next: [{ command: helpCommand(argv), why: 'see its arguments and flags' }]
   }
   if (code === 'commander.unknownOption') {
     const [flag = ''] = /--?[^\s'=]+/.exec(sentence) ?? []
     const secret = secretOfFlag(flag)
     if (secret !== undefined) {
-      return new CliError('SECRET_SOURCE', `There is no ${flag}: a secret never stands on the command line`, {
+      return new CliError('SECRET_SOURCE', `There is no ${flag}: a command line never contains a secret`, {
         hint: secretAdvice(secret)
       })
     }
     return new CliError('USAGE', `Unknown option ${flag}`, advice)
   }
   if (code === 'commander.help')
-    return new CliError('USAGE', 'This is a group of commands; say which one', advice)
+    return new CliError('USAGE', 'This is a group of commands; name one of them', advice)
   return new CliError('USAGE', capitalised(sentence.replace(/\.$/, '')), advice)
 }
 

@@ -208,7 +208,7 @@ const reportFailure = async (
 /** With `--offline` a network failure is no fault of the network. */
 const withOffline = (failure: Failure, isOffline: boolean): Failure =>
   isOffline && failure.code === 'NETWORK'
-    ? { ...failure, hint: 'This needs the network, and --offline was asked for. Run it again without.' }
+    ? { ...failure, hint: 'This needs the network. Run the command again without --offline.' }
     : failure
 
 /** The version of the package; with `--json` also those of Node and of the bundled plugins. */

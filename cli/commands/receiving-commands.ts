@@ -56,11 +56,7 @@ const addresses: readonly CommandSpec[] = [
     arguments: '<wallet> [address]',
     summary: 'mark an address as used: the wallet then gives out the next one',
     example: 'address lock Savings --notes "on the invoice of May"',
-    flags: [
-      ...NOTES,
-      TOKEN,
-      { flags: '--index <number>', summary: 'the address with this index' }
-    ],
+    flags: [...NOTES, TOKEN, { flags: '--index <number>', summary: 'the address with this index' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./receiving/address.ts')).addressLock
   },
@@ -69,11 +65,7 @@ const addresses: readonly CommandSpec[] = [
     arguments: '<wallet> [address]',
     summary: 'write a note on an address, without marking it as used',
     example: 'address save Savings --name Bob',
-    flags: [
-      ...NOTES,
-      TOKEN,
-      { flags: '--index <number>', summary: 'the address with this index' }
-    ],
+    flags: [...NOTES, TOKEN, { flags: '--index <number>', summary: 'the address with this index' }],
     secrets: ANY_LOGIN,
     load: async () => (await import('./receiving/address.ts')).addressSave
   }

@@ -27,7 +27,10 @@ export const devtoolsCommands: readonly CommandSpec[] = [
       { flags: '--record <file>', summary: 'record all events into a new file' },
       { flags: '--html <file>', summary: 'write the recording and its panel into one page, for any browser' },
       { flags: '--port <port>', summary: 'the port on 127.0.0.1; default: any free port' },
-      { flags: '--hide-addresses', summary: 'hide addresses and transaction ids, for example for screenshots' },
+      {
+        flags: '--hide-addresses',
+        summary: 'hide addresses and transaction ids, for example for screenshots'
+      },
       WITH
     ],
     secrets: LOGIN_OR_RECOVERY,

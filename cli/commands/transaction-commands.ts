@@ -25,7 +25,10 @@ const STATES: readonly CommandFlag[] = [
 ]
 
 const PAGE: readonly CommandFlag[] = [
-  { flags: '--limit <count>', summary: 'the number of rows (100); rows of the last transaction stay together' },
+  {
+    flags: '--limit <count>',
+    summary: 'the number of rows (100); rows of the last transaction stay together'
+  },
   { flags: '--before <txid>', summary: 'continue after this transaction' }
 ]
 
@@ -114,7 +117,9 @@ export const transactionCommands: readonly CommandSpec[] = [
     name: 'tx forget',
     arguments: '<wallet> <txid>',
     summary: 'free the coins of an open payment, which can still be mined',
-    flags: [{ flags: '--confirm <start>', summary: 'the first eight characters of the txid; needed with --yes' }],
+    flags: [
+      { flags: '--confirm <start>', summary: 'the first eight characters of the txid; needed with --yes' }
+    ],
     secrets: ANY_LOGIN,
     aliases: ['discard'],
     load: async () => (await import('./transactions/open.ts')).txForget
@@ -188,7 +193,10 @@ export const transactionCommands: readonly CommandSpec[] = [
       ...PERIOD,
       ...STATES,
       TOKEN,
-      { flags: '--fiat <code>', summary: 'add values at the rates of their time, in this currency, such as iso:EUR' },
+      {
+        flags: '--fiat <code>',
+        summary: 'add values at the rates of their time, in this currency, such as iso:EUR'
+      },
       { flags: '--columns <names>', summary: 'columns of the CSV, in this order: date,amount' },
       { flags: '--tz <zone>', summary: 'time zone of the dates, such as Europe/Berlin (UTC)' },
       { flags: '--bom', summary: 'start with a byte order mark, for Excel' },

@@ -20,7 +20,9 @@ const making: readonly CommandSpec[] = [
     name: 'wallets types',
     summary: 'list the wallet types',
     example: 'wallets types --splittable-from Savings',
-    flags: [{ flags: '--splittable-from <wallet>', summary: 'only types that this wallet can be split into' }],
+    flags: [
+      { flags: '--splittable-from <wallet>', summary: 'only types that this wallet can be split into' }
+    ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/list-wallets.ts')).walletsTypes
   },

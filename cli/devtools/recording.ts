@@ -58,7 +58,8 @@ export const recordFile = (path: string, options: RecordFileOptions): (() => voi
     const bytes = Buffer.from(`${line}\n`)
     size += bytes.length
     try {
-      if (size > maxBytes) throw new Error(`it is as large as a panel opens, ${maxBytes / 1_000_000} MB`)
+      if (size > maxBytes)
+        throw new Error(`it has reached the largest size that a panel opens, ${maxBytes / 1_000_000} MB`)
       appendFileSync(file, bytes)
     } catch (error) {
       statusLine.warn(
@@ -71,7 +72,7 @@ export const recordFile = (path: string, options: RecordFileOptions): (() => voi
   return () => {
     stop()
     closeSync(file)
-    statusLine.info(`Look at what was recorded with: holdfast devtools ${shellWord(path)}`)
+    statusLine.info(`Show the recording with: holdfast devtools ${shellWord(path)}`)
   }
 }
 
@@ -80,8 +81,8 @@ const openNew = (path: string): number => {
     return openSync(path, 'ax', 0o600)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new CliError('USAGE', `The file ${path} cannot be made`, { cause })
-    throw new CliError('USAGE', `The file ${path} is there already, and a recording replaces nothing`, {
+      throw new CliError('USAGE', `The file ${path} cannot be created`, { cause })
+    throw new CliError('USAGE', `The file ${path} exists already; a recording does not replace a file`, {
       hint: 'Choose another name, or move that file away.',
       cause
     })

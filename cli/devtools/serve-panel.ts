@@ -18,7 +18,7 @@ import { packageFolder } from '../terminal/package-folder.ts'
 
 /** Options of {@link servePanel}. */
 export interface PanelOptions extends Pick<DevtoolsServerOptions, 'attach' | 'recording'> {
-  /** The rights of a user who has the address, such as `drives the wallet`. */
+  /** The rights of a user who has the address, such as `controls the wallet`. */
   readonly may: string
   /** Runs before the panels are disconnected. */
   readonly onStop?: () => Promise<void>
@@ -55,7 +55,7 @@ export const servePanel = async (session: Session, port: number, options: PanelO
       view: { kind: 'text', lines: [server.url] }
     })
     if (session.isOn('open')) opened.open(server.url)
-    session.statusLine.info(`Whoever has this address ${may}. Stop with Ctrl-C.`)
+    session.statusLine.info(`Anyone who has this address ${may}. Stop with Ctrl-C.`)
     await stopped(session.signal)
     await onStop?.()
   } finally {
@@ -89,7 +89,7 @@ const openPanels = ({ statusLine, terminal: { environment } }: Session): OpenPan
   let forget = (): void => {}
   return {
     open(url) {
-      const onFailure = (): void => statusLine.warn('No browser could be opened; open the address yourself')
+      const onFailure = (): void => statusLine.warn('Could not open a browser; open the address yourself')
       forget = openBrowser(url, { platform: process.platform, environment, onFailure })
     },
     forget: () => forget(),
@@ -188,7 +188,7 @@ export class Approvals {
     return (name, input) => {
       const isPaying = paying.has(name)
       if (isPaying && this.#isOver) {
-        const message = 'The wallet is ending, so nothing was signed or sent.'
+        const message = 'The wallet is closing; nothing was signed or sent.'
         return Promise.reject(new ActionError({ code: 'GONE', message, details: { what: 'devtools' } }))
       }
       const done = runAction(name, input)

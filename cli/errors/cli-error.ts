@@ -58,8 +58,8 @@ export const isStop = (reason: unknown): boolean =>
 /** Adds to the reason of a stop that a payment may have left, so that it is not made a second time. */
 export const stopDuringPayment = (reason: unknown): unknown =>
   isStop(reason) && reason instanceof CliError
-    ? new CliError(reason.code, `${reason.message} while a payment was being sent; it may have left`, {
-        hint: 'See what became of it with: holdfast tx open'
+    ? new CliError(reason.code, `${reason.message}while a payment was being sent; it may have been sent`, {
+        hint: 'See its state with: holdfast tx open'
       })
     : reason
 
@@ -101,28 +101,32 @@ export interface CliErrorEntry {
  */
 export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
   INTERNAL: { name: 'Error', exitCode: 1, meaning: 'a bug: something unexpected' },
-  TOUR_DIFFERS: { name: 'Error', exitCode: 1, meaning: 'the second device of the tour saw something else' },
+  TOUR_DIFFERS: {
+    name: 'Error',
+    exitCode: 1,
+    meaning: 'the second device of the tour shows a different state'
+  },
   USAGE: { name: 'UsageError', exitCode: 2, meaning: 'unknown command or flag, missing argument, bad value' },
   SECRET_SOURCE: {
     name: 'UsageError',
     exitCode: 2,
-    meaning: 'a secret came from where it may not come from'
+    meaning: 'a secret came from a source that is not allowed'
   },
   NOT_LOGGED_IN: { name: 'LoginError', exitCode: 3, meaning: 'no account is logged in' },
   PROFILE_INVALID: { name: 'ProfileError', exitCode: 4, meaning: 'the profile cannot be used' },
   CONFIRMATION_REQUIRED: {
     name: 'ConfirmationError',
     exitCode: 5,
-    meaning: 'a confirmation is needed and cannot be asked for'
+    meaning: 'a confirmation is needed, but there is no terminal for a prompt'
   },
   DECLINED: { name: 'ConfirmationError', exitCode: 5, meaning: 'the confirmation was declined' },
   PROMPT_IMPOSSIBLE: {
     name: 'ConfirmationError',
     exitCode: 5,
-    meaning: 'a secret is needed and cannot be asked for'
+    meaning: 'a secret is needed, but there is no terminal for a prompt'
   },
   NOT_FOUND: { name: 'Error', exitCode: 6, meaning: 'there is no such wallet, device, key or topic' },
-  NOT_NEEDED: { name: 'Error', exitCode: 16, meaning: 'what was asked for is not needed' },
+  NOT_NEEDED: { name: 'Error', exitCode: 16, meaning: 'the requested change is not needed' },
   WORLD_NOT_SHARED: {
     name: 'ProfileError',
     exitCode: 4,
@@ -131,13 +135,13 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
   WALLET_BEHIND: {
     name: 'NetworkError',
     exitCode: 20,
-    meaning: 'no server of a wallet’s chain can be reached, so that what is known of it is old',
+    meaning: 'no server of a wallet’s chain can be reached, so its figures are old',
     retryable: true
   },
   WORLD_FAILED: {
     name: 'Error',
     exitCode: 20,
-    meaning: 'the running fake world did not do as asked',
+    meaning: 'the running fake world refused the request',
     retryable: true
   },
   MIN_RECEIVE: { name: 'Error', exitCode: 36, meaning: 'no quote is within --min-receive and --max-fee' },

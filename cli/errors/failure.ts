@@ -43,7 +43,7 @@ export const failureOf = (error: unknown): Failure => {
     name: 'Error',
     code: 'INTERNAL',
     exitCode: 1,
-    message: `Something unexpected happened: ${textOf(error)}`,
+    message: `Unexpected error: ${textOf(error)}`,
     retryable: false,
     details: {},
     hint: 'This is a bug. Run the command again with --debug and report what it prints.',
@@ -79,7 +79,7 @@ const hintOf = (hint: string | undefined): { hint?: string } => (hint === undefi
 
 const textOf = (error: unknown): string => {
   if (isWalletError(error)) return `${error.name}: ${error.message} (${error.code})`
-  return error instanceof Error ? scrub(`${error.name}: ${error.message}`) : 'a value that is no error'
+  return error instanceof Error ? scrub(`${error.name}: ${error.message}`) : 'a value that is not an error'
 }
 
 /** Returns the commands that help after a failure of the wallet, beyond the one of the catalogue. */
@@ -95,7 +95,7 @@ const adviceOf = (error: WalletError): readonly NextCommand[] => {
     ]
   }
   if (isWalletError(error, 'PLUGIN_FOR_TYPE'))
-    return [{ command: 'holdfast wallets types', why: 'see the types of wallets that can be made' }]
+    return [{ command: 'holdfast wallets types', why: 'see the wallet types' }]
   if (isWalletError(error, 'NO_RATE')) return rateAdvice(error)
   return error.next === undefined ? [] : [error.next]
 }
@@ -107,8 +107,8 @@ const rateAdvice = ({ details: { from, to } }: WalletError<'NO_RATE'>): readonly
   return [
     ...(meant.join() === [from, to].join()
       ? []
-      : [{ command: `holdfast rates get ${words}`, why: 'write the money of a state with iso:' }]),
-    { command: 'holdfast rates providers', why: 'ask again, and see how each provider did' }
+      : [{ command: `holdfast rates get ${words}`, why: 'write a fiat currency with iso:' }]),
+    { command: 'holdfast rates providers', why: 'ask again, and see the state of each source' }
   ]
 }
 
@@ -140,9 +140,9 @@ const secondFactorAdvice = ({ details }: WalletError<'OTP'>): readonly NextComma
     resetDate === undefined
       ? {
           command: 'holdfast 2fa reset request <user>',
-          why: 'have two-factor switched off after its waiting time'
+          why: 'request that two-factor is switched off after the waiting time'
         }
-      : { command: 'holdfast login <user>', why: `two-factor goes off by itself at ${resetDate}` }
+      : { command: 'holdfast login <user>', why: `two-factor is switched off automatically at ${resetDate}` }
   ]
 }
 

@@ -32,7 +32,7 @@ export class PastRates {
    */
   async fill(rows: readonly ExportRow[]): Promise<readonly ExportRow[]> {
     const { signal, statusLine } = this.#session
-    statusLine.step('asking for rates of the past…')
+    statusLine.step('fetching historic rates…')
     const filled = await abortable(signal, () =>
       Promise.all(rows.map(async row => ({ ...row, rate: await this.#rateOf(row) })))
     )
@@ -44,7 +44,7 @@ export class PastRates {
   warnings(): readonly string[] {
     if (this.#missing === 0) return []
     const rows = this.#missing === 1 ? '1 row' : `${this.#missing} rows`
-    const why = this.#session.globals.offline ? '; offline, nobody is asked' : ''
+    const why = this.#session.globals.offline ? '; offline, no source is asked' : ''
     return [`no value in ${codeText(this.#code)} is known for ${rows}${why}`]
   }
 

@@ -20,12 +20,16 @@ export const openExportSink = async (session: Session): Promise<ExportSink> => {
   const path = session.text('output')
   if (path !== undefined) return fileSink(path, session.isOn('force'))
   if (!session.globals.json) return printedSink(session)
-  throw new CliError('USAGE', 'With --json, standard output tells what was done; the export needs a file', {
-    next: [
-      { command: `${session.commandLine} -o <file>`, why: 'write it into a file' },
-      { command: session.commandLine.replace(' --json', ''), why: 'print the export itself' }
-    ]
-  })
+  throw new CliError(
+    'USAGE',
+    'With --json, standard output has the result of the command; the export needs a file',
+    {
+      next: [
+        { command: `${session.commandLine} -o <file>`, why: 'write the export into a file' },
+        { command: session.commandLine.replace(' --json', ''), why: 'print the export itself' }
+      ]
+    }
+  )
 }
 
 const fileSink = async (path: string, mayReplace: boolean): Promise<ExportSink> => {

@@ -23,7 +23,7 @@ export const openOutputFile = async (path: string, mayReplace: boolean): Promise
   if (!mayReplace && (await isThere(path))) throw refused(path)
   const part = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.part`)
   const file = await open(part, 'wx', 0o600).catch((error: unknown) => {
-    throw new CliError('USAGE', `The file ${path} cannot be made`, { cause: error })
+    throw new CliError('USAGE', `The file ${path} cannot be created`, { cause: error })
   })
   return new PartFile(file, part, { path, mayReplace })
 }
@@ -79,7 +79,7 @@ class PartFile implements OutputFile {
   #orFailed(work: Promise<void>): Promise<void> {
     return work.catch((error: unknown) => {
       const { path } = this.#target
-      throw new WalletError('STORAGE_FAILED', { path, reason: 'it cannot be written' }, error)
+      throw new WalletError('STORAGE_FAILED', { path, reason: 'it is not writable' }, error)
     })
   }
 
@@ -106,7 +106,7 @@ const isThere = async (path: string): Promise<boolean> => {
 }
 
 const refused = (path: string, cause?: unknown): CliError =>
-  new CliError('USAGE', `The file ${path} is there already, and is not overwritten unasked`, {
-    hint: 'Choose another name, or add --force where the command takes it.',
+  new CliError('USAGE', `The file ${path} exists already; it was not overwritten`, {
+    hint: 'Choose another name, or add --force if the command has it.',
     ...compact({ cause })
   })

@@ -52,7 +52,7 @@ export const secretJson = (session: { isOn(flag: string): boolean }, secret: str
 /** A secret as text, by the same rules. */
 export const secretText = (session: { isOn(flag: string): boolean }, secret: string | undefined): string => {
   if (secret === undefined) return 'none'
-  return session.isOn('reveal') ? secret : '(hidden; see it with --reveal)'
+  return session.isOn('reveal') ? secret : '(hidden; show it with --reveal)'
 }
 
 /** Renders a QR code with its quiet zone; two modules a character high, unless in plain ASCII. */

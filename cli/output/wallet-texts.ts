@@ -141,7 +141,7 @@ export const repoAdvice = (repos: readonly RepoStatus[]): { readonly advice?: re
     ...(old.length === 0
       ? []
       : [
-          `A sync server showed an older state, last at ${localTime(new Date(at * 1000))} (${files} files of ${old.length} repos); what this device has is newer, stayed, and was sent again.`
+          `A sync server showed an older state, last at ${localTime(new Date(at * 1000))} (${files} files of ${old.length} repos); this device kept its newer files and uploaded them again.`
         ]),
     ...(kept === 0
       ? []

@@ -185,7 +185,7 @@ const handleRequest = async (
     if (!isOwner(request.headers.authorization, token)) return send(403, { message: 'Not the owner' })
     if (request.url === '/ping') return send(200, {})
     const name = NAMES.find(known => request.url === `/${known}`)
-    if (name === undefined) return fail(new CliError('WORLD_FAILED', 'There is no such control'))
+    if (name === undefined) return fail(new CliError('WORLD_FAILED', 'Unknown control'))
     const args = parseJsonText(await bodyOf(request), DUMP_LIMITS) as readonly unknown[]
     const method = control[name] as (...given: readonly unknown[]) => Promise<unknown>
     send(200, { result: await method(...args) })

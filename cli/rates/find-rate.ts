@@ -66,7 +66,7 @@ export const refreshRates = async (session: Session, pairs: readonly RatePair[])
   const { rates }: Context = await session.context()
   const stop = rates.want(pairs)
   try {
-    await session.withProgress('Asking for rates', () => rates.refresh())
+    await session.withProgress('Fetching rates', () => rates.refresh())
   } finally {
     stop()
   }
@@ -102,8 +102,8 @@ const tooOld = (route: RouteSnapshot): CliError =>
       to: route.toCurrency,
       ageSeconds: Math.round(ageOf(route))
     },
-    hint: 'Allow an older one with --max-age, or see why nobody gave a newer one.',
-    next: [{ command: 'holdfast rates providers', why: 'see how each provider did' }]
+    hint: 'Allow an older rate with --max-age, or see why no source gave a newer one.',
+    next: [{ command: 'holdfast rates providers', why: 'see the state of each source' }]
   })
 
 /**

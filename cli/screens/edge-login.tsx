@@ -66,7 +66,7 @@ const sentenceOf = (state: EdgeLoginProps['state'], username: string | undefined
   if (state === 'pending') return 'waiting for approval'
   if (state === 'started') return `approved by ${nameOf(username)}; opening the account`
   if (state === 'done') return `logged in as ${nameOf(username)}`
-  return state === 'closed' ? 'cancelled' : 'the request has failed'
+  return state === 'closed' ? 'cancelled' : 'the request failed'
 }
 
 /** Short, since a line has 80 columns. */

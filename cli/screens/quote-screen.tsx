@@ -252,15 +252,15 @@ const fitting = (
 
 const waitText = (rows: readonly QuoteLines[], waitSeconds: number | undefined): string => {
   const pending = rows.filter(({ state }) => state === 'pending').length
-  if (waitSeconds === undefined || pending === 0) return 'these are the quotes'
-  const time = waitSeconds > 0 ? `${Math.ceil(waitSeconds)} s at most` : 'until the first one answers'
+  if (waitSeconds === undefined || pending === 0) return 'all quotes are here'
+  const time = waitSeconds > 0 ? `${Math.ceil(waitSeconds)} s at most` : 'until the first reply'
   return `waiting for ${pending} of ${rows.length} providers, ${time}`
 }
 
 const keysText = (selected: string | undefined, waitSeconds: number | undefined, isAscii: boolean): string =>
   [
     ...(selected === undefined ? [] : [`${isAscii ? 'up/down' : '↑↓'} choose`, 'Enter review it']),
-    ...(waitSeconds === undefined ? ['r ask again'] : ['s wait no longer']),
+    ...(waitSeconds === undefined ? ['r ask again'] : ['s stop waiting']),
     'q quit'
   ].join('  ')
 

@@ -52,8 +52,8 @@ const promptTwice = async (
   const word = name.endsWith('pin') ? 'PIN' : 'password'
   const first = await secrets.prompt(name, { message: `New ${word}:`, check })
   await secrets.prompt(name, {
-    message: 'The same again:',
-    check: text => (text === first ? undefined : 'That is not the same')
+    message: 'Repeat it:',
+    check: text => (text === first ? undefined : 'The two entries differ')
   })
   return first
 }
@@ -83,7 +83,7 @@ export const crackTimeText = (seconds: number): string => {
     if (count >= A_TRILLION) return `more than a trillion ${word}s`
     if (count >= 1) return `about ${roundCount(count)} ${word}${count === 1 ? '' : 's'}`
   }
-  return 'no time at all'
+  return 'less than a second'
 }
 
 const A_TRILLION = 1e12

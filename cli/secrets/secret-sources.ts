@@ -34,7 +34,7 @@ const WORDS: ReadonlyMap<SecretName, string> = new Map([
 
 /** Returns the advice to a user who has written a secret on the command line. */
 export const secretAdvice = (name: string): string =>
-  `Other programs can read a command line. Use --${name}-stdin, --${name}-file <path>, or wait to be asked.`
+  `Other programs can read a command line. Use --${name}-stdin, --${name}-file <path>, or leave it out and type it at the prompt.`
 
 /** Returns the secret that a flag such as `--password` or `--pin=1234` would expose; undefined for other flags. */
 export const secretOfFlag = (flag: string): string | undefined => {
@@ -79,7 +79,7 @@ export const readSecrets = async (
   stdin: NodeJS.ReadStream
 ): Promise<ReadonlyMap<SecretName, string>> => {
   if (flags.stdin.length + (flags.hasJson ? 1 : 0) > 1) {
-    throw new CliError('SECRET_SOURCE', 'Standard input can bring one secret only', {
+    throw new CliError('SECRET_SOURCE', 'Standard input can contain only one secret', {
       hint: 'Use --secrets-stdin with one JSON object for several.'
     })
   }
@@ -108,7 +108,7 @@ export const readSecretFile = async (name: string, path: string): Promise<string
   if (!info.isFile()) throw refuse('is no file')
   if (process.platform !== 'win32' && (info.mode & 0o077) !== 0) {
     throw new CliError('SECRET_SOURCE', `The file of --${name}-file can be read by others`, {
-      hint: 'Make it private with chmod 600, and consider the secret known.'
+      hint: 'Make it private with chmod 600, and assume that others know the secret.'
     })
   }
   if (info.size > MAX_LENGTH) throw refuse('is too large')
@@ -134,7 +134,10 @@ const parseSecrets = async (text: string): Promise<readonly (readonly [SecretNam
 
 const textOf = async (stdin: NodeJS.ReadStream): Promise<string> => {
   if (stdin.isTTY)
-    throw new CliError('SECRET_SOURCE', 'Standard input is a terminal; leave the flag out to be asked')
+    throw new CliError(
+      'SECRET_SOURCE',
+      'Standard input is a terminal; leave out the flag and type the secret at the prompt'
+    )
   let text = ''
   stdin.setEncoding('utf8')
   for await (const chunk of stdin) {

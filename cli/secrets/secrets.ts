@@ -32,7 +32,7 @@ export const makeSecrets = ({ terminal, flags, mayPrompt, commandLine }: Secrets
   const promptImpossible = (...names: readonly SecretName[]): CliError =>
     new CliError(
       'PROMPT_IMPOSSIBLE',
-      `The ${names.map(wordsOf).join(' or ')} is needed, and nobody can be asked for it`,
+      `The ${names.map(wordsOf).join(' or ')} is needed, but there is no terminal for a prompt`,
       secretsAdvice(names, commandLine)
     )
   return {

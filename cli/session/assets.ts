@@ -35,7 +35,7 @@ export const findAsset = async (session: Session, wallet: CurrencyWallet, text: 
   const found = matchAsset(await assetsOf(session, wallet), text)
   if (found !== undefined) return found
   throw new CliError('NOT_FOUND', `There is no token "${text}" in ${wallet.name ?? wallet.id}`, {
-    hint: 'Use the id of a token that is on in this wallet, or its code.'
+    hint: 'Use the id or code of a token that is enabled in this wallet.'
   })
 }
 

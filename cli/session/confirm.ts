@@ -26,7 +26,7 @@ export const confirm = async (
 ): Promise<void> => {
   if (session.globals.yes) return
   if (!session.globals.input || !canPrompt(session.terminal)) {
-    throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, and nobody can be asked', {
+    throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, but there is no terminal for a prompt', {
       details: { summary },
       hint: 'Read details.summary, then run the command with --yes.',
       next: [{ command: `${session.commandLine} --yes`, why: 'confirm it' }]
@@ -77,5 +77,5 @@ export const confirmTyped = async (
   }
   const typed = isScripted ? given : await promptText(session.terminal, `${question} Type "${name}":`)
   if (typed.trim() === name) return
-  throw new CliError('DECLINED', 'That is another name; nothing was done', { details: { summary } })
+  throw new CliError('DECLINED', 'The name differs; nothing was done', { details: { summary } })
 }

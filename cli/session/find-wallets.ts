@@ -50,7 +50,7 @@ export const failureWarnings = (listings: readonly WalletListing[]): readonly st
   const sentences = listings.flatMap(({ failure, deleted }) =>
     failure === undefined || deleted
       ? []
-      : [`the plugin ${failure.pluginId} failed to load, so its wallets cannot be used: ${failure.reason}`]
+      : [`the plugin ${failure.pluginId} failed to load, so its wallets do not open: ${failure.reason}`]
   )
   return [...new Set(sentences)]
 }
@@ -100,7 +100,7 @@ export const chooseWallets = async (
 ): Promise<readonly CurrencyWallet[]> => {
   const named = texts.filter(text => text !== undefined)
   if (!session.isOn('all')) return findWallets(session, named)
-  if (named.length > 0) throw new CliError('USAGE', '--all does not go with the name of a wallet')
+  if (named.length > 0) throw new CliError('USAGE', 'Use either --all or the name of a wallet')
   const account = await session.account()
   return openAll(
     session,
@@ -154,7 +154,7 @@ const notFound = (text: string, scope: WalletScope, failures: readonly string[])
     `There is no wallet "${text}" ${scope === 'any' ? 'in this account' : 'in use in this account'}`,
     {
       hint: [
-        'Use the name of a wallet, its id, or the first letters of it.',
+        'Use the name of a wallet, its id, or the first letters of its id.',
         ...failures.map(sentenceOf)
       ].join(' '),
       next: [
@@ -219,8 +219,8 @@ export const syncWallets = async (
 
 const warningOf = (wallet: CurrencyWallet, error: unknown): string => {
   const { code, message } = failureOf(error)
-  if (code === 'WALLET_BEHIND') return `${message}; what is shown is what this device knew before`
-  if (code === 'DEADLINE') return `${behindText(wallet)}; what is shown is what this device knew before`
+  if (code === 'WALLET_BEHIND') return `${message}; these are the last values that this device knew`
+  if (code === 'DEADLINE') return `${behindText(wallet)}; these are the last values that this device knew`
   return `${wallet.name ?? wallet.id}: ${message}`
 }
 

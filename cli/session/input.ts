@@ -16,12 +16,12 @@ export const readValue = async (session: Session): Promise<string> => {
   const path = session.text('file')
   const isPiped = session.isOn('valueStdin')
   if (isPiped === (path !== undefined)) {
-    throw new CliError('USAGE', 'Say where the text comes from: --value-stdin or --file <file>')
+    throw new CliError('USAGE', 'Name the source of the text: --value-stdin or --file <file>')
   }
   if (path !== undefined) return readTextFile(path)
   const { stdin, hasJson } = secretFlagsOf(session.flags)
   if (hasJson || stdin.length > 0) {
-    throw new CliError('USAGE', 'Standard input cannot bring a secret and a text', {
+    throw new CliError('USAGE', 'Standard input cannot contain both a secret and a text', {
       hint: 'Use --file for the text, or a file for the secret.'
     })
   }
@@ -60,6 +60,6 @@ const decoded = (bytes: Uint8Array, what: string): string => {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    throw new CliError('USAGE', `${what} is no UTF-8 text`, { cause: error })
+    throw new CliError('USAGE', `${what} is not UTF-8 text`, { cause: error })
   }
 }

@@ -52,7 +52,7 @@ const notLoggedIn = (): CliError =>
   new CliError('NOT_LOGGED_IN', 'No account is logged in on this profile', {
     next: [
       { command: 'holdfast login <user>', why: 'log in to an account' },
-      { command: 'holdfast account create <user>', why: 'make a new account' }
+      { command: 'holdfast account create <user>', why: 'create an account' }
     ]
   })
 

@@ -56,7 +56,7 @@ export const lastMethodText = (
 ): string => {
   const { loginMethods = [way] } = account.getSnapshot()
   return loginMethods.every(method => method === way)
-    ? `Nothing but its login key opens ${nameOf(account)} then (holdfast account key --reveal). `
+    ? `Then only its login key opens ${nameOf(account)} (holdfast account key --reveal). `
     : ''
 }
 
@@ -69,7 +69,7 @@ export const upload = async (session: Session, wallet?: CurrencyWallet): Promise
     return []
   } catch (error) {
     if (session.signal.aborted) throw error
-    return [`it is safe here, but not on the server yet: ${failureOf(error).message}`]
+    return [`it is saved on this device, but not on the server yet: ${failureOf(error).message}`]
   }
 }
 
@@ -84,10 +84,13 @@ export const refreshedAccount = async (session: Session): Promise<RefreshedAccou
   const account = await session.account()
   if (session.globals.offline) return { account, warnings: [] }
   try {
-    await session.withProgress('Looking for news', () => account.sync())
+    await session.withProgress('Checking for changes', () => account.sync())
     return { account, warnings: [] }
   } catch (error) {
     if (session.signal.aborted) throw error
-    return { account, warnings: [`this is what this device knew: ${failureOf(error).message}`] }
+    return {
+      account,
+      warnings: [`these are the last values that this device knew: ${failureOf(error).message}`]
+    }
   }
 }

@@ -22,7 +22,7 @@ export const selectionOf = (session: Session, searchString?: string): Selection 
   const [since, until, beforeTxid] = [session.text('since'), session.text('until'), session.text('before')]
   const state = session.text('state')
   const [isIn, isOut] = [session.isOn('in'), session.isOn('out')]
-  if (isIn && isOut) throw new CliError('USAGE', '--in and --out do not go together; leave both out for all')
+  if (isIn && isOut) throw new CliError('USAGE', 'Use either --in or --out; leave both out for all')
   return {
     query: compact({
       startDate: since === undefined ? undefined : parseDate(since, 'start'),

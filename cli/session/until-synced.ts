@@ -17,7 +17,7 @@ export const untilSynced = (wallet: CurrencyWallet, signal?: AbortSignal): Promi
       if (errorCode === 'NETWORK')
         throw new CliError('WALLET_BEHIND', behindText(wallet), {
           hint: 'Nothing was lost. Check the connection and try again.',
-          next: [{ command: 'holdfast sync status', why: 'see what each wallet waits for' }]
+          next: [{ command: 'holdfast sync status', why: 'see the sync status of each wallet' }]
         })
       return syncRatio >= 1 && failure === undefined
     },

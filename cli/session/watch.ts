@@ -36,7 +36,7 @@ export const watchResult = async (
       session.statusLine.clear()
       if (last === '') {
         for (const warning of warnings) session.statusLine.warn(warning)
-        session.statusLine.info('Watching; Ctrl-C ends it')
+        session.statusLine.info('Watching; stop with Ctrl-C')
       }
       await stream.emit(event, data)
       if (!session.globals.json) await screen.draw(view)

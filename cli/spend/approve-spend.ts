@@ -129,7 +129,7 @@ export const allowUnusualFees = async (
     `Pay ${amountText(networkFee, currencyInfo)} to the network, more than ten times the usual? Type "yes":`
   )
   if (typed.trim() === 'yes') return networkFee
-  throw new CliError('DECLINED', 'The network fee was not allowed; nothing was signed')
+  throw new CliError('DECLINED', 'You did not allow the network fee; nothing was signed')
 }
 
 /** Syncs a wallet after a payment; a failure is a warning, since the payment is sent and stored here. */

@@ -56,7 +56,7 @@ export const openLines = (
         `${amountText(nativeAmount(part), assetIn(wallet, payment))} to ${safeText(publicAddress)}`
     )
     const place =
-      payment.txid === own.replaces ? 'this takes its place' : sentStateText(payment.state, payment)
+      payment.txid === own.replaces ? 'this payment replaces it' : sentStateText(payment.state, payment)
     return [at === 0 ? 'open' : `open ${at + 1}`, `${paid.join(', ')}: ${place}`]
   })
   const left = others.length - lines.length
@@ -80,10 +80,10 @@ export const allowSecondPayment = async (
   if (globals.yes || !globals.input || !canPrompt(terminal)) {
     throw new CliError('CONFIRMATION_REQUIRED', secondPaymentText(first), {
       details: { summary: json, openTxids: [...similar] },
-      hint: 'It may still be mined, and then both are paid. Send it again or replace it; --again makes a second payment.',
+      hint: 'It may still be mined, and then you pay twice. Send it again or replace it; --again makes a second payment.',
       next: [
         { command: `holdfast tx resend ${wallet} ${first}`, why: 'send the same bytes again' },
-        { command: `holdfast tx replace ${wallet} ${first}`, why: 'pay in its place, at a higher fee' }
+        { command: `holdfast tx replace ${wallet} ${first}`, why: 'replace it, at a higher fee' }
       ]
     })
   }
@@ -91,7 +91,8 @@ export const allowSecondPayment = async (
     terminal,
     `${secondPaymentText(first)}, and may still be mined. Pay a second time? Type "yes":`
   )
-  if (typed.trim() !== 'yes') throw new CliError('DECLINED', 'Not paid a second time; nothing was signed')
+  if (typed.trim() !== 'yes')
+    throw new CliError('DECLINED', 'Declined to pay a second time; nothing was signed')
 }
 
 const MAX_LINES = 5

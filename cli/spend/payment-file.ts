@@ -39,14 +39,14 @@ export const paymentFileText = ({ currencyInfo }: CurrencyWallet, tx: Transactio
 /**
  * Reads the file of a signed payment of this wallet.
  *
- * @throws CliError NOT_FOUND, USAGE if it holds no signed payment; SIGNED_TX_INVALID if it is of another wallet or was
+ * @throws CliError NOT_FOUND, USAGE if it contains no signed payment; SIGNED_TX_INVALID if it is of another wallet or was
  *   changed
  */
 export const readPaymentFile = async (wallet: CurrencyWallet, path: string): Promise<Transaction> => {
   const { format, version, pluginId, ...fields } = parseFile(await readTextFile(path), path)
   if (format !== FORMAT) throw noPayment(path)
   if (version !== VERSION) {
-    throw new CliError('USAGE', `The file ${path} is of a version that this program does not know`, {
+    throw new CliError('USAGE', `The file ${path} has a version that this program does not know`, {
       hint: 'Use the program that wrote it, or a newer one.'
     })
   }
@@ -54,14 +54,14 @@ export const readPaymentFile = async (wallet: CurrencyWallet, path: string): Pro
   if (pluginId !== own.pluginId) {
     throw new CliError(
       'USAGE',
-      `The file ${path} holds a payment of another currency than ${own.displayName}`
+      `The file ${path} contains a payment of another currency than ${own.displayName}`
     )
   }
   return wallet.readSignedTx(fields)
 }
 
 const noPayment = (path: string, cause?: unknown): CliError =>
-  new CliError('USAGE', `The file ${path} holds no signed payment`, { cause })
+  new CliError('USAGE', `The file ${path} contains no signed payment`, { cause })
 
 const parseFile = (text: string, path: string): JsonObject => {
   let value: unknown

@@ -44,10 +44,10 @@ export interface ReadSpend {
  */
 export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promise<ReadSpend> => {
   const { to, amounts, metadata, asset } = flags
-  if (to.length === 0) throw new CliError('USAGE', 'Say who gets it: --to <address>')
-  if (amounts.length > to.length) throw new CliError('USAGE', 'There are more amounts than recipients')
+  if (to.length === 0) throw new CliError('USAGE', 'Name the payee: --to <address>')
+  if (amounts.length > to.length) throw new CliError('USAGE', 'There are more amounts than payees')
   const isMaximum = amounts.some(isMax)
-  if (isMaximum && to.length > 1) throw new CliError('USAGE', 'max works with one recipient only')
+  if (isMaximum && to.length > 1) throw new CliError('USAGE', 'max works only with one payee')
   const spendTargets: SpendTarget[] = []
   const warnings: string[] = []
   for (const [index, text] of to.entries()) {
@@ -76,7 +76,7 @@ export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promi
 }
 
 const warningOf = ({ currencyInfo }: CurrencyWallet, address: string): string =>
-  `${address} is an old spelling that another currency has, too: make sure that it is one of ${currencyInfo.displayName}`
+  `${address} has an old form that another currency uses, too: make sure that it is an address of ${currencyInfo.displayName}`
 
 const readTarget = async (
   wallet: CurrencyWallet,
@@ -101,14 +101,14 @@ const readMemo = (text: string): Memo => {
 const readFee = ({ fee, customFee }: SendFlags): Pick<SpendInfo, 'customNetworkFee' | 'networkFeeOption'> => {
   if (customFee.length === 0) {
     if (fee === 'custom') {
-      throw new CliError('USAGE', 'A custom fee needs its numbers', {
+      throw new CliError('USAGE', 'A custom fee needs its values', {
         hint: 'Add --custom-fee satPerByte=12.5'
       })
     }
     return fee === undefined ? {} : { networkFeeOption: fee as NetworkFeeOption }
   }
   if (fee !== undefined && fee !== 'custom') {
-    throw new CliError('USAGE', `--custom-fee does not go with --fee ${fee}`)
+    throw new CliError('USAGE', `--custom-fee cannot be used with --fee ${fee}`)
   }
   return { networkFeeOption: 'custom', customNetworkFee: parsePairs(customFee, 'custom fee') }
 }

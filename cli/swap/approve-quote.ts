@@ -65,7 +65,7 @@ const oneRound = async (session: Session, query: SwapQuery): Promise<CommandResu
     if (choice.kind === 'again') return undefined
     if (choice.kind === 'chosen') {
       const quote = round.quotes.find(({ quoteId }) => quoteId === choice.quoteId)
-      if (quote === undefined) throw new CliError('NOT_FOUND', 'That quote is gone')
+      if (quote === undefined) throw new CliError('NOT_FOUND', 'That quote has ended')
       return await approveQuote(session, query, quote)
     }
     return await keptResult(session, query, round.getSnapshot().providers)
@@ -93,7 +93,7 @@ export const bestWithin = ({ sides, limits }: SwapQuery, quotes: readonly SwapQu
     details: first === undefined ? {} : { best: quoteFacts(sides, first) },
     hint:
       first === undefined
-        ? 'Ask for quotes again.'
+        ? 'Get new quotes.'
         : `The best is ${amountText(first.minReceiveAmount ?? first.toNativeAmount, sides.to.asset)} for ${amountText(first.fromNativeAmount, sides.from.asset)} from ${first.swapInfo.displayName}, for a fee of ${amountText(first.networkFee.nativeAmount, coinOf(sides.from.wallet))}.`
   })
 }
@@ -174,11 +174,15 @@ const checkCanConfirm = (
       ? [` --max-pay ${shellWord(most)}`]
       : [])
   ].join('')
-  throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, and nobody can be asked', {
-    details: { summary: quoteFacts(sides, quote) },
-    hint: `Read details.summary, then run the command with --yes${needsLimits ? ' and the least that is to arrive' : ''}.`,
-    next: [{ command: `${commandLine}${limits} --yes`, why: 'confirm it' }]
-  })
+  throw new CliError(
+    'CONFIRMATION_REQUIRED',
+    'This needs a confirmation, but there is no terminal for a prompt',
+    {
+      details: { summary: quoteFacts(sides, quote) },
+      hint: `Read details.summary, then run the command with --yes${needsLimits ? ' and the least that must arrive' : ''}.`,
+      next: [{ command: `${commandLine}${limits} --yes`, why: 'confirm it' }]
+    }
+  )
 }
 
 const confirmReview = async (session: Session, sides: SwapSides, review: SwapReview): Promise<void> => {
@@ -257,7 +261,7 @@ export const reviewSummary = (sides: SwapSides, review: SwapReview): SpendSummar
   const { from, to } = sides
   const { drafts, spends, swapInfo, isEstimate, toNativeAmount, minReceiveAmount, expirationDate } = review
   const payment = drafts.at(-1)
-  if (payment === undefined) throw new TypeError('A swap without a payment')
+  if (payment === undefined) throw new TypeError('A swap without payment')
   const spend = summaryOf(from.wallet, payment, from.asset)
   const receive = amountText(toNativeAmount, to.asset)
   const least = isEstimate ? minReceiveAmount : toNativeAmount

@@ -31,7 +31,7 @@ export const rankedQuotes = async (session: Session, query: SwapQuery): Promise<
 
 /** Requests quotes and reports each answer as it comes; Ctrl-C stops waiting for more. */
 export const watchQuotes = async (session: Session, query: SwapQuery): Promise<CommandResult | undefined> => {
-  const running = await requestQuotes(session, query, 'wait no longer')
+  const running = await requestQuotes(session, query, 'stop waiting')
   const stream = openEventStream(session)
   try {
     await reportAnswers(running, async quote => {
@@ -117,7 +117,7 @@ interface OpenRound {
 export const requestQuotes = async (
   session: Session,
   { request, options }: SwapQuery,
-  stop: 'close' | 'wait no longer' = 'close'
+  stop: 'close' | 'stop waiting' = 'close'
 ): Promise<OpenRound> => {
   const { signal, paths } = session
   const account = await session.account()
@@ -149,7 +149,7 @@ export const settledQuotes = async (
   const report = (): void => {
     const { providers } = round.getSnapshot()
     const answered = providers.filter(({ state }) => state !== 'pending').length
-    session.statusLine.step(`asking for quotes: ${answered} of ${providers.length} have answered…`)
+    session.statusLine.step(`getting quotes: ${answered} of ${providers.length} providers have replied…`)
   }
   const stop = round.subscribe(report)
   report()

@@ -43,7 +43,7 @@ export const openQuoteCache = async (session: Session): Promise<QuoteCache> => {
   const { clock } = (await session.world()).io
   const read = (): readonly KeptQuote[] =>
     readKeptQuotes(paths.session, path =>
-      statusLine.warn(`the quotes of earlier commands could not be read; what was there is now in ${path}`)
+      statusLine.warn(`the quotes of earlier commands could not be read; the old file is now ${path}`)
     )
   const others = ({ quoteId }: KeptQuote): readonly KeptQuote[] =>
     read().filter(quote => quote.quoteId !== quoteId)
@@ -95,7 +95,7 @@ const matchIn = (quotes: readonly KeptQuote[], text: string): KeptQuote | undefi
 const unknown = (text: string, command: string): CliError =>
   new CliError('NOT_FOUND', `No quote "${text}" is kept on this device`, {
     hint: 'A quote is kept until it expires or is closed.',
-    next: [{ command: `${command} --from <asset> --to <asset> --amount <amount>`, why: 'ask for new quotes' }]
+    next: [{ command: `${command} --from <asset> --to <asset> --amount <amount>`, why: 'get new quotes' }]
   })
 
 const keptOf = (

@@ -87,8 +87,8 @@ const changed = (
     ...(acceptance === undefined
       ? {}
       : {
-          hint: 'Nothing was signed or sent. Accept it with --min-receive, or ask for new quotes.',
-          next: [{ command: acceptance, why: 'accept what it gives now' }]
+          hint: 'Nothing was signed or sent. Accept the new terms with --min-receive, or get new quotes.',
+          next: [{ command: acceptance, why: 'accept the new terms' }]
         })
   })
 

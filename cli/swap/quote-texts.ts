@@ -14,7 +14,7 @@ export const quoteLines = (quote: QuoteSnapshot, sides: SwapSides, now: number):
     title: `${safeText(quote.displayName)} (${quote.isDex ? 'DEX' : 'CEX'})`
   }
   if (quote.state === 'pending') {
-    return { ...common, state: 'pending', main: 'waiting for an answer', detail: '', left: '' }
+    return { ...common, state: 'pending', main: 'waiting for a reply', detail: '', left: '' }
   }
   if (quote.state !== 'resolved') {
     return { ...common, state: 'failed', main: failureText(quote, sides), detail: '', left: '' }
@@ -41,7 +41,7 @@ export const offerText = (quote: QuoteSnapshot, { from, to }: SwapSides): string
 
 /** Formats the reason why a provider has no quote, with its limit. */
 export const failureText = (quote: QuoteSnapshot, sides: SwapSides): string => {
-  if (quote.state === 'timed out') return 'no answer in time'
+  if (quote.state === 'timed out') return 'no reply in time'
   const limit = limitText(quote, sides)
   const why = safeText(quote.message ?? quote.errorCode ?? 'it failed')
   return limit === undefined ? why : `${why}: ${limit}`
@@ -99,7 +99,7 @@ export const quotesTable = (
     const rank = quote.state === 'resolved' ? String(index + 1) : ''
     return [rank, pluginId, quote.state === 'resolved' ? state : quote.state, main, left, detail, quoteId]
   }),
-  empty: 'No provider was asked.'
+  empty: 'No provider is enabled.'
 })
 
 /** Returns true if a quote can be approved at a time, in Unix milliseconds. */

@@ -40,8 +40,8 @@ export interface SwapLimits {
 export const readSwap = async (session: Session): Promise<SwapQuery> => {
   const quoteFor = readQuoteFor(session)
   const [fromText, toText] = [session.text('from'), session.text('to')]
-  if (fromText === undefined) throw new CliError('USAGE', 'Say what to pay with: --from <wallet>')
-  if (toText === undefined) throw new CliError('USAGE', 'Say where to receive: --to <wallet>')
+  if (fromText === undefined) throw new CliError('USAGE', 'Name the asset to pay with: --from <wallet>')
+  if (toText === undefined) throw new CliError('USAGE', 'Name the asset to receive: --to <wallet>')
   const options = await readOptions(session)
   const sides = { from: await findSide(session, fromText), to: await findSide(session, toText) }
   const nativeAmount = amountOf(session, quoteFor, sides)
@@ -68,12 +68,12 @@ const readQuoteFor = (session: Session): QuoteFor => {
   const [amount, side] = [session.text('amount'), session.text('for') as QuoteFor | undefined]
   const wantsAll = amount !== undefined && isMax(amount)
   if (side === 'max' && amount !== undefined && !wantsAll) {
-    throw new CliError('USAGE', '--for max takes all there is; leave --amount out')
+    throw new CliError('USAGE', '--for max pays the whole balance; leave out --amount')
   }
   if (wantsAll && side === 'to')
-    throw new CliError('USAGE', '--amount max is of what is paid; leave --for out')
+    throw new CliError('USAGE', '--amount max is the amount to pay; leave out --for')
   if (wantsAll || side === 'max') return 'max'
-  if (amount === undefined) throw new CliError('USAGE', 'Say how much: --amount <amount>, or --amount max')
+  if (amount === undefined) throw new CliError('USAGE', 'Give the amount: --amount <amount>, or --amount max')
   return side ?? 'from'
 }
 

@@ -204,7 +204,7 @@ browserTest(
     t.deepEqual(await lastRequested(), { name: 'spend.replace', input: { ...about, fee: 'high' } })
     const review = { ...REVIEW, openPayments: [OPEN], replaces: OPEN.txid }
     await page.evaluate(made => held.answer({ draftId: 'draft-1', review: made }), review)
-    await dialog(page).getByText('this takes its place').waitFor()
+    await dialog(page).getByText('this payment replaces it').waitFor()
     t.is(await page.getByRole('dialog').count(), 1)
     await dialog(page).getByText(`holdfast tx replace Savings ${OPEN.txid} --fee high`).waitFor()
     await button(page, 'Sign and send').click()

@@ -96,7 +96,7 @@ test.serial('a timed-out wait reports what the wallet is waiting for', async t =
 
 test.serial('balance --offline warns that no chain was asked', async t => {
   const { warnings } = succeeded(t, await run('balance', '--offline', '--json'), 'balance/1')
-  t.deepEqual(warnings, ['offline, no chain is asked: what is shown is what this device knew before'])
+  t.deepEqual(warnings, ['offline: these are the last values that this device knew'])
 })
 
 test.serial('with the network back, a balance is up to date again', async t => {

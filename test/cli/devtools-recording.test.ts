@@ -43,7 +43,7 @@ const recordStory = async (t: ExecutionContext, args: readonly string[] = []) =>
 test('what happens from the start to the end is recorded into a private file without secrets, which opens without a kernel', async t => {
   const { file, walletId, txid, view, ran } = await recordStory(t)
   t.is(statSync(file).mode & 0o777, 0o600)
-  t.regex(ran.stderr, /Look at what was recorded with: holdfast devtools \S+story\.ndjson/)
+  t.regex(ran.stderr, /Show the recording with: holdfast devtools \S+story\.ndjson/)
   const text = readFileSync(file, 'utf8')
   for (const secret of [PASSWORD, PIN]) t.false(text.includes(secret))
   t.true(text.includes(txid))
@@ -68,7 +68,7 @@ test('a recording replaces no file, and begins in no folder that is not there', 
   writeFileSync(file, 'mine')
   const there = await runInProcess(['devtools', '--json', '--record', file], { home })
   const { error } = failed(t, there, 'USAGE', 2)
-  t.regex(error.message, /is there already, and a recording replaces nothing/)
+  t.regex(error.message, /exists already; a recording does not replace a file/)
   t.is(error.hint, 'Choose another name, or move that file away.')
   t.is(readFileSync(file, 'utf8'), 'mine')
   const nowhere = await runInProcess(['devtools', '--json', '--record', join(home, 'no', 'file')], { home })
@@ -143,7 +143,7 @@ test('a full recording ends with a warning, can be opened, and does not stop the
   }
   end()
   t.is(warnings.length, 1)
-  t.regex(warnings[0] ?? '', /has ended: it is as large as a panel opens/)
+  t.regex(warnings[0] ?? '', /has ended: it has reached the largest size that a panel opens/)
   t.true(statSync(file).size <= 2000)
   t.true((await openFile(file)).momentCount > 1)
 })

@@ -26,7 +26,7 @@ test('an account opens although a plugin failed to load, and each command gives 
     ['toycoin', 'Fun']
   ] as const)
     t.is((await run(plugin, 'wallets', 'create', currency, '--name', name)).code, 0)
-  const warning = `the plugin toycoin failed to load, so its wallets cannot be used: ${SENTENCE}`
+  const warning = `the plugin toycoin failed to load, so its wallets do not open: ${SENTENCE}`
   for (const command of [['balance'], ['wallets', 'list'], ['tx', 'list'], ['tx', 'open']] as const) {
     const ran = await run(broken, ...command, '--json')
     t.is(ran.code, 0, ran.stdout)

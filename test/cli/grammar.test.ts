@@ -160,7 +160,7 @@ test('waiting times, links and long lines are read and written as people do', t 
     '1 second'
   ])
   t.deepEqual([0.2, 1, 200, 4e7, 1e12, 1e18, 1e30].map(crackTimeText), [
-    'no time at all',
+    'less than a second',
     'about 1 second',
     'about 3 minutes',
     'about 1 year',

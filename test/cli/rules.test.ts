@@ -52,7 +52,7 @@ test.serial('a light account without a PIN, which nothing could open again, ends
   args: ['account', 'create', '--light'],
   exitCode: 5,
   says: [
-    'error: The PIN is needed, and nobody can be asked for it (PROMPT_IMPOSSIBLE)',
+    'error: The PIN is needed, but there is no terminal for a prompt (PROMPT_IMPOSSIBLE)',
     'next: holdfast account create --light --pin-stdin   # give the PIN on standard input',
     'next: holdfast account create --light --secrets-stdin   # give secrets as one JSON object, such as {"pin": "…"}'
   ]
@@ -95,7 +95,7 @@ test.serial('a PIN where PIN login is off ends with 15', isRefused, () => ({
   exitCode: 15,
   says: [
     'error: PIN login is not enabled for this account on this device (PIN_NOT_ENABLED)',
-    'hint: Log in with the password and switch PIN login on.'
+    'hint: Log in with the password and enable PIN login.'
   ]
 }))
 
@@ -168,7 +168,7 @@ test.serial('repairing two-factor without the password ends with 5', isRefused, 
   secrets: { pin, 'otp-key': 'AAAAAAAAAAAAAAAA' },
   exitCode: 5,
   says: [
-    'error: The password is needed, and nobody can be asked for it (PROMPT_IMPOSSIBLE)',
+    'error: The password is needed, but there is no terminal for a prompt (PROMPT_IMPOSSIBLE)',
     `next: holdfast 2fa repair -a ${light} --secrets-stdin   # give secrets as one JSON object, such as {"password": "…"}`
   ]
 }))
@@ -196,7 +196,7 @@ test.serial('a wallet that is not there ends with 6', isRefused, () => ({
   exitCode: 6,
   says: [
     'error: There is no wallet "Nowhere" in this account (NOT_FOUND)',
-    'hint: Use the name of a wallet, its id, or the first letters of it.',
+    'hint: Use the name of a wallet, its id, or the first letters of its id.',
     'next: holdfast wallets list --all   # see the wallets, archived and deleted ones too'
   ]
 }))
@@ -206,7 +206,7 @@ test.serial('an import without a key and without a prompt ends with 5', isRefuse
   secrets: { password },
   exitCode: 5,
   says: [
-    'error: The private key is needed, and nobody can be asked for it (PROMPT_IMPOSSIBLE)',
+    'error: The private key is needed, but there is no terminal for a prompt (PROMPT_IMPOSSIBLE)',
     'next: holdfast wallets import bitcoin -a alice --secrets-stdin   # give secrets as one JSON object, such as {"private-key": "…"}'
   ]
 }))
@@ -217,7 +217,7 @@ test.serial('an import of an invalid key ends with 2 and advice, and does not re
   exitCode: 2,
   says: [
     'error: This cannot be imported: the text is no valid BIP-39 phrase or extended private key (IMPORT_INVALID)',
-    'hint: Compare each word, and their order, with what was written down. No wallet was made.'
+    'hint: Compare each word and their order with your note. No wallet was created.'
   ]
 }))
 
@@ -233,6 +233,6 @@ test.serial('a private key on the command line ends with 2, and is not repeated'
   exitCode: 2,
   says: [
     'error: There is no --private-key: a secret never stands on the command line (SECRET_SOURCE)',
-    'hint: Other programs can read a command line. Use --private-key-stdin, --private-key-file <path>, or wait to be asked.'
+    'hint: Other programs can read a command line. Use --private-key-stdin, --private-key-file <path>, or leave it out and type it at the prompt.'
   ]
 }))

@@ -46,10 +46,7 @@ test.serial('a command whose change the disk does not answer ends with 50 and ad
   t.is(code, 50)
   t.is(json.error.code, 'STORAGE_TIMEOUT')
   t.is(json.error.details.what, 'write')
-  t.regex(
-    stderr,
-    /^error file: The disk has not answered for a minute; whether the change is saved is unknown/m
-  )
+  t.regex(stderr, /^error file: The disk has not answered for a minute; the change may or may not be saved/m)
   t.regex(stderr, /^warning: The disk has not ended an earlier write; the data stays locked/m)
   t.regex(
     stderr,
@@ -75,7 +72,7 @@ test.serial('the result of a command is printed although the disk does not answe
   t.is(code, 0)
   t.is(json.data.wallets[0].name, 'Savings')
   t.deepEqual(json.warnings, [
-    'The disk has not ended an earlier write; the data stays locked until this process ends'
+    'The disk has not finished an earlier write; the data stays locked until this process ends'
   ])
 })
 

@@ -128,7 +128,7 @@ onTerminal('a fee far above the usual, and a second payment like an open one, ta
   const dear = ['--custom-fee', 'satPerByte=1000']
   const typedY = await send(dear, [[/Type "yes":/, 'y\r']])
   t.is(typedY.code, 5, typedY.screen)
-  t.regex(typedY.screen, /The network fee was not allowed; nothing was signed/)
+  t.regex(typedY.screen, /You did not allow the network fee; nothing was signed/)
   const stopped = await send(dear, [[/Type "yes":/, '\u0003']])
   t.is(stopped.code, 130, stopped.screen)
   t.deepEqual((await run('tx', 'open', 'Savings')).json.data.openPayments, [])

@@ -105,7 +105,7 @@ for (const comesBack of [false, true]) {
     const end = await endOf(home, home.account.dataStore.setItem('notes', 'late', 'never told as saved'))
     t.is(detailsOf(end).what, 'write')
     await t.throwsAsync(home.account.dataStore.setItem('notes', 'kept', 'newer'), {
-      message: 'Nothing is saved any more: the disk has not answered an earlier write'
+      message: 'Nothing is saved: the disk has not answered an earlier write'
     })
     t.is(await noteOf(home.account, 'kept'), 'told as saved')
     t.deepEqual(

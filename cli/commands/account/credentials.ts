@@ -40,13 +40,13 @@ export const passwordRemove: CommandRun = async session => {
     await confirm(session, {
       question: summary.pinLogin
         ? `Remove the password of ${nameOf(account)}? The PIN stays, on devices that know the account.`
-        : `Remove the password of ${nameOf(account)}? There is no PIN either: only a login key or recovery opens it then.`,
+        : `Remove the password of ${nameOf(account)}? There is no PIN either: then only a login key or recovery opens it.`,
       summary
     })
   }
   return makeChange(session, {
     doing: 'Removing the password',
-    done: `${nameOf(account)} has no password any more`,
+    done: `${nameOf(account)} no longer has a password`,
     data: { removed: true },
     call: () => account.credentials.deletePassword()
   })
@@ -57,7 +57,7 @@ export const passwordCheck: CommandRun = async session => {
   const context = await session.context()
   const password =
     (await session.secrets.given('new-password')) ??
-    (await session.secrets.prompt('new-password', { message: 'Password to judge:' }))
+    (await session.secrets.prompt('new-password', { message: 'Password to check:' }))
   const rules = context.checkPasswordRules(password)
   checkRules(rules)
   return {
@@ -66,7 +66,7 @@ export const passwordCheck: CommandRun = async session => {
       kind: 'record',
       fields: [
         ['rules', 'kept'],
-        ['guessing it takes', crackTimeText(rules.secondsToCrack)]
+        ['time to guess it', crackTimeText(rules.secondsToCrack)]
       ]
     }
   }
@@ -106,7 +106,7 @@ export const pinRemove: CommandRun = async session => {
   }
   return makeChange(session, {
     doing: 'Removing the PIN',
-    done: `${nameOf(account)} has no PIN any more`,
+    done: `${nameOf(account)} no longer has a PIN`,
     data: { removed: true },
     call: () => account.credentials.deletePIN()
   })
@@ -129,13 +129,13 @@ export const pinDisable: CommandRun = async session => {
   const lastWay = lastMethodText(account, 'pin')
   if (lastWay !== '' && !session.globals.dryRun) {
     await confirm(session, {
-      question: `${lastWay}Let the PIN log in no more?`,
+      question: `${lastWay}Disable login with the PIN?`,
       summary: { account: account.id }
     })
   }
   return makeChange(session, {
     doing: 'Switching PIN login off',
-    done: `The PIN of ${nameOf(account)} is kept, and logs in no more`,
+    done: `The PIN of ${nameOf(account)} is kept, but no longer logs in`,
     data: { pinEnabled: false },
     call: () => account.credentials.changePIN({ enableLogin: false })
   })

@@ -19,7 +19,7 @@ import type { Session } from '../../session/session.ts'
 export const login: CommandRun = async (session, user) => {
   const wanted = session.text('with')
   if (wanted === 'edge' && user !== undefined) {
-    throw new CliError('USAGE', 'The device that approves says who logs in', {
+    throw new CliError('USAGE', 'The approving device chooses the account', {
       hint: 'Leave the username out.'
     })
   }
@@ -44,10 +44,10 @@ const nameOfUser = async (session: Session, user: string | undefined): Promise<s
   const name = user ?? session.globals.account ?? current?.username ?? current?.loginId
   if (name !== undefined) return name
   if (session.secrets.canPrompt) return chooseUser(session, await session.context())
-  throw new CliError('USAGE', 'Say who logs in: holdfast login <user>', {
+  throw new CliError('USAGE', 'Name the account: holdfast login <user>', {
     next: [
       { command: 'holdfast account list', why: 'see the accounts of this device' },
-      { command: 'holdfast login --with edge', why: 'have a device that is logged in approve this one' }
+      { command: 'holdfast login --with edge', why: 'log in by approval of a logged-in device' }
     ]
   })
 }
@@ -77,7 +77,7 @@ const chooseUser = async ({ terminal }: Session, context: Context): Promise<stri
     value: username ?? loginId
   }))
   if (users.length > 0) {
-    const chosen = await promptChoice(terminal, 'Who logs in?', [
+    const chosen = await promptChoice(terminal, 'Which account?', [
       ...users,
       { text: 'Another account', value: '' }
     ])
@@ -107,7 +107,7 @@ const methodChoices = ({ local }: LoginTarget): readonly Choice[] => {
     ...(hasName ? [{ text: 'Password', value: 'password' }] : []),
     ...(hasName ? [{ text: 'Recovery answers', value: 'recovery' }] : []),
     ...(local?.isKeyLoginEnabled === true ? [{ text: 'Login key', value: 'key' }] : []),
-    { text: 'Approval by a device that is logged in', value: 'edge' }
+    { text: 'Approval by a logged-in device', value: 'edge' }
   ]
 }
 
@@ -173,7 +173,7 @@ export const whoami: CommandRun = async session => {
         ['login id', loginId],
         ['logged in by', method ?? 'unknown'],
         ['app', appId === undefined || appId === '' ? 'the whole account' : appId],
-        ['edge login', isEdgeLogin ? 'yes: approved for its app alone' : 'no'],
+        ['edge login', isEdgeLogin ? 'yes: approved only for its app' : 'no'],
         ['PIN', local?.isPinLoginEnabled === true ? 'on' : 'off']
       ]
     }

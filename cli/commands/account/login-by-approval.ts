@@ -139,7 +139,7 @@ const settle = async (session: Session, account: Account): Promise<CommandResult
       keys.length > 0
         ? []
         : [
-            `${name} has neither PIN nor password: the next command here needs the login key, which a device that has the account shows: holdfast account key --reveal`
+            `${name} has neither PIN nor password: the next command here needs the login key, which a device with this account shows: holdfast account key --reveal`
           ],
     view: {
       kind: 'record',
@@ -159,22 +159,18 @@ const pinFor = async ({ secrets }: Session, { credentials, isLight }: Account): 
   if (given !== undefined) return given
   if (credentials.isPinLoginEnabled || !secrets.canPrompt) return ''
   return secrets.prompt('new-pin', {
-    message: `New PIN for the account, four digits or more (${isLight ? 'nothing else opens it here' : 'empty: none'}):`,
+    message: `New PIN for the account, four digits or more (${isLight ? 'no other method opens it here' : 'empty: none'}):`,
     check: text => (text === '' ? undefined : pinProblem(text))
   })
 }
 
 const notShared = ({ globals: { profile } }: Session): CliError =>
-  new CliError(
-    'WORLD_NOT_SHARED',
-    'No other device can approve: the fake world runs for this command alone',
-    {
-      hint: 'Serve it in another terminal; every device of the profile uses it then.',
-      next: [
-        {
-          command: commandInProfile({ profile, device: FIRST_DEVICE }, 'fake start'),
-          why: 'serve the world until it is stopped'
-        }
-      ]
-    }
-  )
+  new CliError('WORLD_NOT_SHARED', 'No other device can approve: the fake world runs only for this command', {
+    hint: 'Serve it in another terminal; then every device of the profile uses it.',
+    next: [
+      {
+        command: commandInProfile({ profile, device: FIRST_DEVICE }, 'fake start'),
+        why: 'serve the world until it is stopped'
+      }
+    ]
+  })

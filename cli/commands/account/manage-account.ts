@@ -22,18 +22,14 @@ import type { Session } from '../../session/session.ts'
 export const accountCreate: CommandRun = async (session, user) => {
   const isLight = session.isOn('light')
   if (isLight === (user !== undefined)) {
-    throw new CliError(
-      'USAGE',
-      isLight ? 'A light account has no username' : 'Say the username of the new account',
-      {
-        hint: 'Give a username, or --light for an account without one.'
-      }
-    )
+    throw new CliError('USAGE', isLight ? 'A light account has no username' : 'Name the new account', {
+      hint: 'Give a username, or --light for an account without one.'
+    })
   }
   const context = await session.context()
   const request = isLight ? await lightAccount(session) : await namedAccount(session, context, user ?? '')
   const account = session.adoptAccount(
-    await session.withProgress('Making the account', () => context.createAccount(request))
+    await session.withProgress('Creating the account', () => context.createAccount(request))
   )
   const { id, username } = account
   rememberAccount(session.paths.session, account)
@@ -111,14 +107,14 @@ export const accountList: CommandRun = async session => {
         lastLogin === undefined ? '' : localTime(lastLogin),
         stateOf(loginId === current?.loginId, voucherId)
       ]),
-      empty: 'This device knows no account yet. Make one with: holdfast account create <user>'
+      empty: 'This device knows no account yet. Create one with: holdfast account create <user>'
     }
   }
 }
 
 const stateOf = (isCurrent: boolean, voucherId: string | undefined): CellLike => {
   if (isCurrent) return { text: 'current', tone: 'good' }
-  return voucherId === undefined ? '' : { text: 'asked to be let in', tone: 'warn' }
+  return voucherId === undefined ? '' : { text: 'requested', tone: 'warn' }
 }
 
 /** Shows the account and what is set up for it; its secrets with `--reveal`. */
@@ -152,15 +148,15 @@ export const accountShow: CommandRun = async session => {
       fields: [
         ['account', username ?? '(light, without a username)'],
         ['app', appId === '' ? 'the whole account' : appId],
-        ['logged in by', isEdgeLogin ? `${loginMethod}, for its app alone` : loginMethod],
+        ['logged in by', isEdgeLogin ? `${loginMethod}, only for its app` : loginMethod],
         ['password', credentials.hasPassword ? 'on' : 'off'],
         ['login by PIN', credentials.isPinLoginEnabled ? 'on' : 'off'],
         ['recovery', recoveryKey === undefined ? 'off' : 'on'],
         ['two-factor', isEnabled ? 'on' : 'off'],
         ...(otpResetDate === undefined
           ? []
-          : [['two-factor goes off', { text: localTime(otpResetDate), tone: 'warn' } as const] as const]),
-        ['devices that wait', String(pendingVouchers.length)],
+          : [['two-factor reset at', { text: localTime(otpResetDate), tone: 'warn' } as const] as const]),
+        ['waiting devices', String(pendingVouchers.length)],
         ['root login id', secretText(session, account.rootLoginId)],
         ['two-factor key', secretText(session, otpKey)],
         ['recovery key', secretText(session, recoveryKey)]
@@ -174,7 +170,7 @@ export const accountShow: CommandRun = async session => {
 export const accountAvailable: CommandRun = async (session, user = '') => {
   const username = normalizeUsername(user)
   const context = await session.context()
-  const isAvailable = await session.withProgress('Looking the name up', () => context.usernameAvailable(user))
+  const isAvailable = await session.withProgress('Looking up the name', () => context.usernameAvailable(user))
   return {
     data: { username, available: isAvailable },
     view: {
@@ -217,7 +213,7 @@ export const accountDelete: CommandRun = async session => {
   const walletCount = account.listWallets().filter(({ isWallet, deleted }) => isWallet && !deleted).length
   if (!session.globals.dryRun) {
     await confirmTyped(session, {
-      question: `Delete ${name} with its ${walletCount} wallet(s) for good? Coins in them are lost with their keys.`,
+      question: `Delete ${name} with its ${walletCount} wallet(s) permanently? Coins in them are lost with their keys.`,
       name,
       summary: { loginId: id, username, walletCount }
     })

@@ -58,7 +58,7 @@ export const recoverySetup: CommandRun = async session => {
   }
   let recoveryKey: string | undefined
   const { data, view, ...rest } = await makeChange(session, {
-    doing: 'Setting recovery up',
+    doing: 'Setting up recovery',
     done: `The answers open ${nameOf(account)}, with the recovery key`,
     data: { questions: [...questions] },
     advice: session.isOn('reveal')
@@ -87,7 +87,7 @@ export const recoveryRemove: CommandRun = async session => {
   }
   return makeChange(session, {
     doing: 'Removing recovery',
-    done: `Answers open ${nameOf(account)} no more`,
+    done: `Answers no longer open ${nameOf(account)}`,
     data: { removed: true },
     call: () => account.credentials.deleteRecovery()
   })

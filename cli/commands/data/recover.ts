@@ -12,7 +12,7 @@ import type { Session } from '../../session/session.ts'
 export const dataRecover: CommandRun = async (session, ...texts) => {
   const ids = texts.filter(text => text !== undefined)
   const isAll = session.isOn('all')
-  if (isAll && ids.length > 0) throw new CliError('USAGE', '--all does not go with the ids of files')
+  if (isAll && ids.length > 0) throw new CliError('USAGE', 'Use either --all or the ids of files')
   const { account, warnings } = await refreshedAccount(session)
   const wallets = await findWallets(session, [])
   const kept = await account.keptFiles.list()
@@ -43,7 +43,7 @@ export const dataRecover: CommandRun = async (session, ...texts) => {
       ]),
       empty: 'Nothing was deleted or replaced on this device in the last 30 days.'
     },
-    ...compact({ advice: kept.length === 0 ? undefined : ['holdfast data recover <id> brings a file back.'] })
+    ...compact({ advice: kept.length === 0 ? undefined : ['holdfast data recover <id> restores a file.'] })
   }
 }
 
@@ -61,7 +61,7 @@ const choose = (
       const found = kept.find(file => file.id === id)
       if (found !== undefined) return found
       throw new CliError('NOT_FOUND', `Nothing is kept under ${id}`, {
-        next: [{ command: 'holdfast data recover', why: 'see what can be brought back' }]
+        next: [{ command: 'holdfast data recover', why: 'see the files that can be restored' }]
       })
     })
   }
@@ -91,12 +91,10 @@ const bringBack = async (
       : `${chosen.length} files`
   if (session.globals.dryRun || chosen.length === 0) {
     const line =
-      chosen.length === 0
-        ? 'There is nothing to bring back'
-        : `Nothing was changed; without --dry-run: ${count}`
+      chosen.length === 0 ? 'There is nothing to restore' : `Nothing was changed; without --dry-run: ${count}`
     return { data: { files, dryRun: true }, warnings, view: { kind: 'text', lines: [line] } }
   }
-  const question = `Bring back ${count}, on every device? What is there now is kept for 30 days.`
+  const question = `Restore ${count}, on every device? The current versions are kept for 30 days.`
   await confirm(session, { question, summary: { files } })
   for (const { id } of chosen) await account.keptFiles.restore(id)
   return {

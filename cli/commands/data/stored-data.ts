@@ -28,7 +28,7 @@ export const dataStores: CommandRun = async session => {
         { title: 'ITEMS', align: 'right' }
       ],
       rows: stores.map(({ id, items }) => [id, String(items)]),
-      empty: 'No app keeps anything in this account yet.'
+      empty: 'No app has stored data in this account yet.'
     }
   }
 }
@@ -181,9 +181,9 @@ export const dataImport: CommandRun = async (session, path = '') => {
       kind: 'table',
       columns: [{ title: 'STATUS' }, { title: 'STORE', canShrink: true }, { title: 'ITEM', canShrink: true }],
       rows: results.map(({ store, id, status }) => [{ text: status, tone: TONES[status] }, store, id]),
-      empty: 'There is no item in this file.'
+      empty: 'This file has no items.'
     },
-    advice: hasConflict ? ['Where another text is kept, it stays; --overwrite lets the file win'] : []
+    advice: hasConflict ? ['Existing items stay; --overwrite replaces them'] : []
   }
 }
 
@@ -220,7 +220,7 @@ const importItem = async (
 
 const parseExport = (text: string, path: string): readonly Item[] => {
   const refuse = (cause?: unknown): CliError =>
-    new CliError('USAGE', `The file ${path} is no export of data`, { cause })
+    new CliError('USAGE', `The file ${path} is not an export of data`, { cause })
   let value: unknown
   try {
     value = parseJsonText(text)

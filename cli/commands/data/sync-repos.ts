@@ -180,7 +180,7 @@ export const syncWatch: CommandRun = async (session, ...texts) => {
     texts.length === 0 || (type.startsWith('wallet:') ? wallets.some(({ id }) => id === ownerId) : hasAccount)
   const stream = openEventStream(session)
   await stream.emit('sync.watching', { repos: account.listRepos().map(repoJson) })
-  session.statusLine.info('Watching the syncs; Ctrl-C ends it')
+  session.statusLine.info('Watching the syncs; stop with Ctrl-C')
   const emitted = new Map<string, string>()
   for await (const { repoId } of events) {
     const repo = account.listRepos().find(one => one.repoId === repoId)

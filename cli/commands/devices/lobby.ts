@@ -26,7 +26,7 @@ export const lobbyApprove: CommandRun = async (session, text = '') => {
   if (!session.globals.dryRun) {
     await confirm(session, {
       question: isWholeAccount
-        ? `Hand the whole account ${name} over to it, with every wallet?`
+        ? `Give it the whole account ${name}, with every wallet?`
         : `Let ${requester} log in as ${name}, for its own data?`,
       summary: { ...requestJson(request), account: account.id }
     })
@@ -42,7 +42,7 @@ export const lobbyApprove: CommandRun = async (session, text = '') => {
     session.statusLine.info(
       'Approved. Two syncs follow, 10 and 30 seconds from now; Ctrl-C does not undo it.'
     )
-    session.statusLine.step('waiting for what the new device writes…')
+    session.statusLine.step('waiting for the changes of the new device…')
     await sleep(session.signal, FOLLOW_UP_SECONDS)
     session.statusLine.clear()
   }
@@ -57,7 +57,7 @@ export const lobbyClose: CommandRun = async (session, text = '') => {
     data: { ...requestJson(request), closed: true },
     view: {
       kind: 'text',
-      lines: [`${untrustedText(request.displayName)} is not let in; its request ends by itself`]
+      lines: [`${untrustedText(request.displayName)} was declined; its request expires unanswered`]
     }
   }
 }
@@ -70,12 +70,12 @@ const openRequest = async (
 ): Promise<{ readonly account: Account; readonly request: LoginRequest }> => {
   const lobbyId = lobbyIdOf(text)
   const account = await session.account()
-  const { loginRequest } = await session.withProgress('Looking at the request', () =>
+  const { loginRequest } = await session.withProgress('Fetching the request', () =>
     account.fetchLobby(lobbyId)
   )
   if (loginRequest !== undefined) return { account, request: loginRequest }
-  throw new CliError('NOT_FOUND', `Nobody asks to log in at ${lobbyId}`, {
-    hint: 'Have a new request made: holdfast login --with edge'
+  throw new CliError('NOT_FOUND', `There is no login request at ${lobbyId}`, {
+    hint: 'Make a new request: holdfast login --with edge'
   })
 }
 

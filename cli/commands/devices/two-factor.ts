@@ -25,9 +25,9 @@ export const twoFactorStatus: CommandRun = async session => {
       kind: 'record',
       fields: [
         ['two-factor', isEnabled ? { text: 'on', tone: 'good' } : { text: 'off', tone: 'warn' }],
-        ['a reset waits', otpTimeout === undefined ? '' : spanText(otpTimeout)],
+        ['a reset is pending', otpTimeout === undefined ? '' : spanText(otpTimeout)],
         ['reset', otpResetDate === undefined ? 'nobody asked' : resetCell(otpResetDate)],
-        ['devices that wait', String(pendingVouchers.length)]
+        ['waiting devices', String(pendingVouchers.length)]
       ]
     },
     warnings
@@ -36,7 +36,7 @@ export const twoFactorStatus: CommandRun = async session => {
 
 const resetCell = (date: Date) =>
   ({
-    text: `asked for: two-factor goes off at ${localTime(date)}, unless you cancel: holdfast 2fa reset cancel`,
+    text: `requested: two-factor is switched off at ${localTime(date)}, unless you cancel: holdfast 2fa reset cancel`,
     tone: 'bad'
   }) as const
 
@@ -64,7 +64,7 @@ export const twoFactorDisable: CommandRun = async (session): Promise<CommandResu
   const name = nameOf(account)
   if (!session.globals.dryRun) {
     await confirmTyped(session, {
-      question: `Switch two-factor of ${name} off? Its key and codes are then worth nothing.`,
+      question: `Switch two-factor of ${name} off? Its key and codes then become useless.`,
       name,
       summary: { account: account.id, username: account.username ?? null }
     })
@@ -106,7 +106,7 @@ export const twoFactorKey: CommandRun = async session => {
   const uri = otpauthUri(nameOf(account), otpKey)
   const isDrawn = session.isOn('qr')
   if (isDrawn && !session.isOn('reveal')) {
-    throw new CliError('USAGE', 'A drawn key can be read by everybody: say --reveal, too')
+    throw new CliError('USAGE', 'Anyone can read a key in a QR code: add --reveal, too')
   }
   return {
     data: { otpKey: secretJson(session, otpKey), uri: secretJson(session, uri) },
@@ -126,7 +126,7 @@ const withoutKey = (): CliError =>
   new CliError('NOT_FOUND', 'This device has no two-factor key', {
     next: [
       { command: 'holdfast 2fa enable', why: 'switch two-factor on' },
-      { command: 'holdfast 2fa repair', why: 'give this device the key of another one' }
+      { command: 'holdfast 2fa repair', why: 'give this device the key of another device' }
     ]
   })
 
@@ -140,24 +140,23 @@ export const otpResetRequest: CommandRun = async (session, user) => {
   const context = await session.context()
   const current = readCurrentAccount(session.paths.session)
   const name = user ?? session.globals.account ?? current?.username
-  if (name === undefined)
-    throw new CliError('USAGE', 'Say whose two-factor: holdfast 2fa reset request <user>')
+  if (name === undefined) throw new CliError('USAGE', 'Name the account: holdfast 2fa reset request <user>')
   const target = targetOf(context, { username: name }, name)
   const username = usernameOf(target)
   const token = (await session.secrets.given('otp-reset')) ?? (await tokenOf(session, context, target))
   if (session.globals.dryRun) {
     return {
       data: { username, dryRun: true },
-      view: { kind: 'text', lines: [`Nothing was asked for; a reset for ${username} can be`] }
+      view: { kind: 'text', lines: [`Nothing was requested; without --dry-run: a reset for ${username}`] }
     }
   }
-  const date = await session.withProgress('Asking for the reset', () =>
+  const date = await session.withProgress('Requesting the reset', () =>
     context.requestOtpReset(username, token)
   )
   return {
     data: { username, otpResetDate: date.toISOString() },
-    view: { kind: 'text', lines: [`Two-factor of ${username} goes off at ${localTime(date)}`] },
-    advice: ['Until then whoever is logged in can cancel it: holdfast 2fa reset cancel']
+    view: { kind: 'text', lines: [`Two-factor of ${username} is switched off at ${localTime(date)}`] },
+    advice: ['Until then any logged-in device can cancel it: holdfast 2fa reset cancel']
   }
 }
 
@@ -181,8 +180,8 @@ const tokenOf = async (session: Session, context: Context, target: LoginTarget):
     if (!isWalletError(error, 'OTP') || error.details.resetToken === undefined) throw error
     return error.details.resetToken
   }
-  throw new CliError('NOT_NEEDED', `${target.name} logs in here without a code`, {
-    hint: 'Whoever can log in can switch two-factor off at once.',
+  throw new CliError('NOT_NEEDED', `${target.name} logs in on this device without a code`, {
+    hint: 'A logged-in device can switch two-factor off at once.',
     next: [{ command: 'holdfast 2fa disable', why: 'switch two-factor off' }]
   })
 }

@@ -25,7 +25,7 @@ export const voucherList: CommandRun = async session => {
 /** Approves vouchers. */
 export const voucherApprove: CommandRun = (session, ...ids) =>
   decide(session, ids, {
-    question: 'Let them in? They need no code from then on.',
+    question: 'Approve them? From then on they need no code.',
     doing: 'Letting in',
     done: 'let in',
     call: (twoFactor, voucherId) => twoFactor.approveVoucher(voucherId)
@@ -34,7 +34,7 @@ export const voucherApprove: CommandRun = (session, ...ids) =>
 /** Rejects vouchers. */
 export const voucherReject: CommandRun = (session, ...ids) =>
   decide(session, ids, {
-    question: 'Keep them out?',
+    question: 'Reject them?',
     doing: 'Keeping out',
     done: 'kept out',
     call: (twoFactor, voucherId) => twoFactor.rejectVoucher(voucherId)
@@ -74,7 +74,7 @@ export const voucherTable = (vouchers: readonly PendingVoucher[]): TableView => 
     localTime(new Date(created)),
     localTime(new Date(activates))
   ]),
-  empty: 'No device waits to be let in'
+  empty: 'No device waits for approval'
 })
 
 const placeOf = ({ ip, ipDescription }: Pick<PendingVoucher, 'ip' | 'ipDescription'>): string =>
@@ -95,13 +95,9 @@ const decide = async (
   const wanted = ids.filter(id => id !== undefined)
   const isAll = session.isOn('all')
   if (isAll === wanted.length > 0) {
-    throw new CliError(
-      'USAGE',
-      isAll ? 'Say --all or ids, not both' : 'Say which devices: their ids, or --all',
-      {
-        next: [{ command: 'holdfast voucher list', why: 'see the ids' }]
-      }
-    )
+    throw new CliError('USAGE', isAll ? 'Use either --all or ids' : 'Name the devices: their ids, or --all', {
+      next: [{ command: 'holdfast voucher list', why: 'see the ids' }]
+    })
   }
   // The vouchers as the server has them now.
   const { account } = await refreshedAccount(session)
@@ -174,7 +170,7 @@ const reportMessages = async (session: Session, stream: EventStream, last: strin
 const fetchMessages = (session: Session): Promise<readonly LoginMessage[]> =>
   abortable(session.signal, async () => {
     const context = await session.context()
-    return session.withProgress('Looking for messages', () => context.fetchLoginMessages())
+    return session.withProgress('Checking for messages', () => context.fetchLoginMessages())
   })
 
 const resultOf = (found: readonly LoginMessage[]): CommandResult => ({
@@ -195,7 +191,7 @@ const resultOf = (found: readonly LoginMessage[]): CommandResult => ({
       { title: 'WHAT TO DO' }
     ],
     rows: found.flatMap(message => rowsOf(message).map(row => [message.username ?? '(light)', ...row])),
-    empty: 'Nothing waits for the users of this device'
+    empty: 'There are no messages for the users of this device'
   }
 })
 
@@ -204,7 +200,7 @@ const rowsOf = ({
   pendingVouchers,
   recovery2Corrupt
 }: LoginMessage): readonly string[][] => [
-  ...(otpResetPending ? [['two-factor goes off, because somebody asked', 'holdfast 2fa reset cancel']] : []),
+  ...(otpResetPending ? [['a reset of two-factor was requested', 'holdfast 2fa reset cancel']] : []),
   ...pendingVouchers.map(({ deviceDescription = 'a device', ip, voucherId }) => [
     `${untrustedText(deviceDescription)} at ${untrustedText(ip)} wants in`,
     `holdfast voucher approve ${shellWord(untrustedText(voucherId))}`

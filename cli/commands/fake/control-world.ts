@@ -128,8 +128,8 @@ export const fakeClockSet: CommandRun = async (session, text = '') => {
   const { control } = await session.world()
   const ahead = date.getTime() - (await control.now())
   if (ahead >= 0) return resultOf(await control.skip(ahead))
-  throw new CliError('USAGE', 'Time only goes forward: the world is later than that already', {
-    next: [{ command: 'holdfast fake clock show', why: 'see how late it is there' }]
+  throw new CliError('USAGE', 'Time only goes forward: the clock of the world is already past that date', {
+    next: [{ command: 'holdfast fake clock show', why: 'see its time' }]
   })
 }
 

@@ -30,11 +30,9 @@ export const fakeRequests: CommandRun = async session => {
         { title: 'TOOK', align: 'right' }
       ],
       rows: lines.map(cellsOf),
-      empty: 'No such request yet'
+      empty: 'There are no such requests yet'
     },
-    warnings: isShared
-      ? []
-      : ['The world of this profile lives no longer than a command; see: holdfast fake start']
+    warnings: isShared ? [] : ['The world of this profile ends with each command; see: holdfast fake start']
   }
 }
 
@@ -87,6 +85,6 @@ const cellsOf = ({ at, method, path, status, duration }: TrafficLine): string[] 
 ]
 
 const notShared = (): CliError =>
-  new CliError('WORLD_NOT_SHARED', 'Nobody else can ask the fake world while this command has it', {
+  new CliError('WORLD_NOT_SHARED', 'No other program can use the fake world while this command has it open', {
     next: [{ command: 'holdfast fake start', why: 'serve the world, then follow it from here' }]
   })

@@ -18,7 +18,7 @@ export const fakeStart: CommandRun = async session => {
   if (running !== undefined) {
     throw new CliError(
       'PROFILE_INVALID',
-      `The fake world of this profile runs already (process ${running.pid})`
+      `The fake world of this profile is already running (process ${running.pid})`
     )
   }
   const port = session.text('port')

@@ -30,7 +30,7 @@ export const fakeUserList: CommandRun = async session => {
         String(logins),
         hasTwoFactor ? 'on' : 'off'
       ]),
-      empty: 'Nobody lives in this fake world yet. Make a user with: holdfast account create <user>'
+      empty: 'This fake world has no users yet. Create one with: holdfast account create <user>'
     }
   }
 }
@@ -61,10 +61,10 @@ export const fakeUserLoad: CommandRun = async (session, path = '') => {
 /** Writes a user of the fake world into a file, with all its keys and secrets. */
 export const fakeUserDump: CommandRun = async (session, name = '') => {
   const path = session.text('output')
-  if (path === undefined) throw new CliError('USAGE', 'The user goes into a file: add -o <file>')
+  if (path === undefined) throw new CliError('USAGE', 'The command writes a file: add -o <file>')
   if (!session.isOn('reveal')) {
     await confirmTyped(session, {
-      question: `Whoever reads ${path} has the whole account.`,
+      question: `Anyone who reads ${path} has the whole account.`,
       name,
       summary: { user: name, file: path }
     })
@@ -87,7 +87,7 @@ export const fakeUserDump: CommandRun = async (session, name = '') => {
         ['file', path],
         ['repos', String(repos)],
         ['files', String(files)],
-        ['beware', { text: 'it holds every key of the account', tone: 'warn' }]
+        ['beware', { text: 'it contains every key of the account', tone: 'warn' }]
       ]
     }
   }
@@ -105,9 +105,9 @@ const readUser = async (path: string): Promise<Record<string, unknown>> => {
     const value = parseJsonText(text, USER_LIMITS)
     if (isJsonObject(value)) return { ...value }
   } catch (error) {
-    throw unreadable('it is no JSON', error)
+    throw unreadable('it is not JSON', error)
   }
-  throw unreadable('it is no user')
+  throw unreadable('it is not a user')
 }
 
 const readText = async (path: string): Promise<string> => {

@@ -45,7 +45,7 @@ export const ratesPairs: CommandRun = async (session, ...texts) => {
         pair.isStale ? { text: 'stale', tone: 'warn' } : { text: 'fresh', tone: 'good' },
         pair.source
       ]),
-      empty: 'No rate is like that. Ask for fresh ones with: holdfast rates refresh'
+      empty: 'No rate matches. Fetch new ones with: holdfast rates refresh'
     }
   }
 }
@@ -106,7 +106,7 @@ export const ratesProviders: CommandRun = async session => {
         { title: 'WHY', canShrink: true }
       ],
       rows: providers.map(cellsOf),
-      empty: 'No provider of rates is installed.'
+      empty: 'No rate source is installed.'
     }
   }
 }
@@ -174,7 +174,7 @@ export const ratesHintsList: CommandRun = async session => {
       kind: 'table',
       columns: [{ title: 'FROM' }, { title: 'TO' }],
       rows: pairs.map(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency]),
-      empty: 'No pair is remembered; until one is, BTC, BCH and ETH are asked for in every money.'
+      empty: 'There are no rate hints; the sources are asked for BTC, BCH and ETH in every fiat currency.'
     }
   }
 }
@@ -185,7 +185,7 @@ export const ratesHintsAdd: CommandRun = async (session, from = '', to = '') => 
   const pair = pairOf(rates, { from, to })
   return makeChange(session, {
     doing: 'Adding the pair',
-    done: `${pair.fromCurrency} to ${pair.toCurrency}: asked for from now on`,
+    done: `${pair.fromCurrency} to ${pair.toCurrency}: added to the rate hints`,
     data: hintJson(pair),
     call: async () => rates.hints.add(pair)
   })
@@ -196,7 +196,7 @@ export const ratesHintsClear: CommandRun = async session => {
   const { rates } = await session.context()
   return makeChange(session, {
     doing: 'Clearing the pairs',
-    done: 'only the pairs that every wallet starts with are asked for',
+    done: 'the rate hints are reset to the default pairs',
     data: {},
     call: async () => rates.hints.clear()
   })

@@ -77,7 +77,7 @@ const watchRates = async (session: Session, { event, pair, find }: RateWatch): P
   const stop = rates.want([pair])
   const stream = openEventStream(session)
   const screen = openLiveView(session.terminal, session.globals)
-  session.statusLine.info('Watching; Ctrl-C ends it')
+  session.statusLine.info('Watching; stop with Ctrl-C')
   let emitted = ''
   try {
     while (!session.signal.aborted) {
@@ -143,7 +143,7 @@ const viewOf = (session: Session, found: FoundRoutes): View => {
       ...chainLines(found, { isAscii: session.globals.ascii, isExplained }),
       '',
       { text: sumLine(found), tone: 'strong' },
-      ...(found.isStale ? [{ text: 'stale: some rate on it is old', tone: 'warn' } as const] : []),
+      ...(found.isStale ? [{ text: 'stale: a rate of this route is old', tone: 'warn' } as const] : []),
       ...(isExplained ? othersLines(found) : [])
     ]
   }
@@ -151,7 +151,7 @@ const viewOf = (session: Session, found: FoundRoutes): View => {
 
 const othersLines = ({ alternatives, toCurrency }: FoundRoutes): readonly CellLike[] => [
   '',
-  alternatives.length === 0 ? `no other route leads to ${codeText(toCurrency)}` : 'routes that cost more:',
+  alternatives.length === 0 ? `no other route leads to ${codeText(toCurrency)}` : 'more expensive routes:',
   ...alternatives.map(otherLine)
 ]
 

@@ -31,7 +31,7 @@ export const addressNew: CommandRun = async (session, text = '') => {
   const result = await addressResult(session, wallet, next)
   const warnings = await upload(session, wallet)
   if (next.publicAddress !== publicAddress) return { ...result, warnings }
-  return { ...result, warnings: [...warnings, `${wallet.currencyInfo.displayName} has one address only`] }
+  return { ...result, warnings: [...warnings, `${wallet.currencyInfo.displayName} has only one address`] }
 }
 
 /** Marks an address as used, so that it is never offered again; the current one by default. */
@@ -145,8 +145,8 @@ const changeAddress = async (
 export const uriParse: CommandRun = async (session, text = '', uri = '') => {
   const kind = uriKindOf(uri)
   if (kind === 'key sweep') {
-    throw new CliError('SECRET_SOURCE', 'This is a private key, and it has stood on the command line', {
-      hint: 'Other programs can read a command line: consider the key known, and move what it holds.'
+    throw new CliError('SECRET_SOURCE', 'This is a private key, and it was on the command line', {
+      hint: 'Other programs can read a command line: assume that others know the key, and move its funds.'
     })
   }
   if (kind !== 'payment') {
@@ -154,7 +154,7 @@ export const uriParse: CommandRun = async (session, text = '', uri = '') => {
     return {
       data: { kind, payment: null },
       view: { kind: 'record', fields: [['kind', kind]] },
-      advice: next === undefined ? [what] : [what, `Go on with: ${next}`]
+      advice: next === undefined ? [what] : [what, `Continue with: ${next}`]
     }
   }
   const wallet = await findWallet(session, text, 'any')
@@ -205,9 +205,9 @@ export const uriEncode: CommandRun = async (session, text = '', address = '') =>
 const OTHERS: Readonly<
   Record<'login' | 'payment protocol' | 'WalletConnect', readonly [what: string, next?: string]>
 > = {
-  login: ['A device or app asks to be logged in.', 'holdfast lobby show <id-or-link>'],
-  'payment protocol': ['A shop wants to be asked for the payment; this version does not do that yet.'],
-  WalletConnect: ['An app wants to be connected; this version does not do that.']
+  login: ['A device or app requests a login.', 'holdfast lobby show <id-or-link>'],
+  'payment protocol': ['This is a payment request of a shop; this version does not support it yet.'],
+  WalletConnect: ['This is a connection request of an app; this version does not support it.']
 }
 
 /** The kinds of text that a user may scan or paste. */

@@ -50,7 +50,7 @@ export const balance: CommandRun = async (session, ...texts) => {
 /** Replaces the function that stops refreshing the rates; given while the balances are watched. */
 type KeepFresh = (stop: () => void) => void
 
-const OFFLINE = 'offline, no chain is asked: what is shown is what this device knew before'
+const OFFLINE = 'offline: these are the last values that this device knew'
 
 interface Holding {
   readonly wallet: CurrencyWallet
@@ -153,7 +153,7 @@ const tableOf = (
         ? []
         : [totalRow('', { worth: fiat.worth, fiat, held: heldBackCells('') })])
     ],
-    empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
+    empty: 'This account has no wallet yet. Create one with: holdfast wallets create bitcoin'
   }
 }
 
@@ -184,7 +184,7 @@ const totalRow = (
 ]
 
 const pausedSentence = ({ id, name }: CurrencyWallet): string =>
-  `${name ?? id} is paused on this device, and its balance is not looked up`
+  `${name ?? id} is paused on this device, so its balance is not updated`
 
 /** One sum for each asset; amounts of different ones are never added. */
 const totalsOf = (holdings: readonly Holding[]): readonly Holding[] => {

@@ -33,7 +33,7 @@ export const swapProviders: CommandRun = async session => {
         { title: 'LAST ERROR', canShrink: true }
       ],
       rows: rows.map(cellsOf),
-      empty: 'No provider of swaps is installed.'
+      empty: 'No swap provider is installed.'
     }
   }
 }
@@ -49,7 +49,7 @@ const changeEnabled = async (session: Session, text: string, isEnabled: boolean)
   const config = (await session.account()).swapConfig(id)
   return makeUploadedChange(session, {
     doing: 'Changing the provider',
-    done: `${displayName} ${isEnabled ? 'is asked for quotes' : 'is not asked for quotes any more'}`,
+    done: `${displayName} ${isEnabled ? 'is enabled' : 'is disabled'}`,
     data: { id, enabled: isEnabled },
     call: () => config.changeEnabled(isEnabled)
   })
@@ -100,7 +100,7 @@ export const swapSettings: CommandRun = async (session, text = '') => {
   const needsActivation = plugin.checkSettings?.(after).needsActivation === true
   return makeUploadedChange(session, {
     doing: 'Changing the settings',
-    done: `${plugin.displayName}: ${needsActivation ? 'saved, and it still needs more settings' : 'saved'}`,
+    done: `${plugin.displayName}: ${needsActivation ? 'saved; the provider still needs more settings' : 'saved'}`,
     data: { id: plugin.id, needsActivation, settings: settingsJson(session, after) },
     call: () => config.changeUserSettings(after)
   })
@@ -143,7 +143,7 @@ const promptAll = async (session: Session, providerName: string): Promise<Record
     if (given === undefined && !secrets.canPrompt) {
       throw new CliError(
         'PROMPT_IMPOSSIBLE',
-        `The setting ${name} is needed, and nobody can be asked for it`,
+        `The setting ${name} is needed, but there is no terminal for a prompt`,
         {
           next: [
             {
@@ -173,7 +173,7 @@ const shown = (session: Session, id: string, settings: JsonObject) => ({
       name,
       isSecret(name) ? secretText(session, plainText(value)) : plainText(value)
     ]),
-    empty: 'It has no settings of its own.'
+    empty: 'This provider has no settings.'
   }
 })
 

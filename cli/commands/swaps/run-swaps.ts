@@ -31,13 +31,13 @@ const isWatchedByPerson = ({ terminal, globals }: Session): boolean =>
 /** Requests quotes and approves the best one within `--min-receive` and `--max-fee`, after a review. */
 export const swapRun: CommandRun = async session => {
   if (session.globals.yes && session.text('minReceive') === undefined) {
-    throw new CliError('USAGE', 'Say what must arrive at least: --min-receive <amount>', {
-      hint: 'Nobody reviews the quote with --yes, and prices move.'
+    throw new CliError('USAGE', 'Give the least that must arrive: --min-receive <amount>', {
+      hint: 'With --yes there is no review of the quote, and prices move.'
     })
   }
   if (session.globals.yes && session.text('for') === 'to' && session.text('maxPay') === undefined) {
-    throw new CliError('USAGE', 'Say what may be paid at most: --max-pay <amount>', {
-      hint: 'With --for to the providers say what it costs, and nobody reviews it with --yes.'
+    throw new CliError('USAGE', 'Give the most that may be paid: --max-pay <amount>', {
+      hint: 'With --for to the providers set the price, and with --yes there is no review.'
     })
   }
   const query = await readSwap(session)
@@ -63,8 +63,8 @@ export const swapApprove: CommandRun = async (session, text = '') => {
   const kept = cache.findOpen(text)
   const account = await session.account()
   if (account.id !== kept.loginId) {
-    throw new CliError('NOT_FOUND', `The quote ${kept.quoteId} was given to another account`, {
-      hint: 'Name the account that asked for it with --account, or ask for quotes with this one.'
+    throw new CliError('NOT_FOUND', `The quote ${kept.quoteId} belongs to another account`, {
+      hint: 'Name its account with --account, or get quotes with this account.'
     })
   }
   await checkProvider(session, kept)
@@ -87,19 +87,14 @@ export const swapApprove: CommandRun = async (session, text = '') => {
 const checkProvider = async (session: Session, { pluginId }: KeptQuote): Promise<void> => {
   const plugins = await session.swapPlugins()
   if (plugins.every(({ id }) => id !== pluginId))
-    throw new CliError(
-      'NOT_FOUND',
-      `The provider ${pluginId}, which gave this quote, is not installed any more`
-    )
+    throw new CliError('NOT_FOUND', `The provider ${pluginId}of this quote is no longer installed`)
   const { isEnabled, needsActivation } = (await session.account()).swapConfig(pluginId).getSnapshot()
   if (isEnabled && !needsActivation) return
   const [does, words] = isEnabled ? ['needs settings', 'settings'] : ['is switched off', 'enable']
   throw new AdvisedError(new WalletError('NO_SWAP_PROVIDERS', {}), {
     details: { pluginId },
-    hint: `The provider ${pluginId}, which gave this quote, ${does}.`,
-    next: [
-      { command: commandInProfile(session.globals, `swap ${words} ${pluginId}`), why: 'let it be asked' }
-    ]
+    hint: `The provider ${pluginId}of this quote ${does}.`,
+    next: [{ command: commandInProfile(session.globals, `swap ${words} ${pluginId}`), why: 'enable it' }]
   })
 }
 
@@ -173,9 +168,7 @@ export const swapClose: CommandRun = async (session, text = '') => {
   const quoteId = kept?.quoteId ?? text
   const { dryRun } = session.globals
   if (closed && !dryRun) cache.forget(kept)
-  const done = closed
-    ? `The quote ${quoteId} is closed`
-    : `There was nothing to close: no open quote ${quoteId} is kept`
+  const done = closed ? `The quote ${quoteId} is closed` : `There is no open quote ${quoteId} to close`
   return {
     data: { quoteId, closed: closed && !dryRun, ...compact({ dryRun: dryRun || undefined }) },
     view: {

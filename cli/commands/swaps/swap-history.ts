@@ -38,7 +38,7 @@ interface PastSwap extends Effect {
   readonly payout: AmountUnits
 }
 
-const EMPTY = 'Nothing was swapped yet.'
+const EMPTY = 'There are no swaps yet.'
 
 /** A terminal is too narrow for a table with links: each swap gets several lines. */
 const textOf = (swaps: readonly PastSwap[]): TextView => ({

@@ -20,7 +20,7 @@ import type { Session } from '../../session/session.ts'
 export const tokensList: CommandRun = async (session, text = '') => {
   const { config, wallet } = await findTokenTarget(session, text)
   if (wallet === undefined && session.isOn('detected'))
-    throw new CliError('USAGE', 'Tokens are found by a wallet; name the wallet')
+    throw new CliError('USAGE', 'Only a wallet detects tokens; name the wallet')
   const rows = rowsOf(config, wallet).filter(choiceOf(session))
   return {
     data: {
@@ -106,11 +106,10 @@ const decimalsOf = (token: Token): number => mainDenomination(token).multiplier.
 
 const emptySentence = ({ currencyInfo, getSnapshot }: CurrencyConfig): string => {
   const { allTokens, areBuiltinTokensKnown } = getSnapshot()
-  if (!areBuiltinTokensKnown)
-    return `The plugin of ${currencyInfo.displayName} has not said which tokens there are.`
+  if (!areBuiltinTokensKnown) return `The plugin of ${currencyInfo.displayName} has not listed its tokens.`
   return Object.keys(allTokens).length === 0
     ? `${currencyInfo.displayName} has no tokens.`
-    : 'No token is like that.'
+    : 'No token matches.'
 }
 
 /** Enables tokens of a wallet, on all devices. */
@@ -132,18 +131,18 @@ export const tokensAlways: CommandRun = async (session, text = '', action = unde
         kind: 'table',
         columns: [{ title: 'CODE' }, { title: 'ID', canShrink: true }],
         rows: before.map(tokenId => [allTokens[tokenId]?.currencyCode ?? '', tokenId]),
-        empty: 'No token is on in every wallet.'
+        empty: 'There are no always-enabled tokens.'
       }
     }
   }
   const isAdding = action === 'add'
-  if (!isAdding && action !== 'remove') throw new CliError('USAGE', 'Say add or remove, then the tokens')
+  if (!isAdding && action !== 'remove') throw new CliError('USAGE', 'Write add or remove, then the tokens')
   const ids = tokens.filter(token => token !== undefined).map(token => tokenIdOf(config, token))
-  if (ids.length === 0) throw new CliError('USAGE', `Say which tokens to ${action}`)
+  if (ids.length === 0) throw new CliError('USAGE', `Name the tokens to ${action}`)
   const after = isAdding ? [...new Set([...before, ...ids])] : before.filter(id => !ids.includes(id))
   return makeUploadedChange(session, {
     doing: 'Changing the tokens',
-    done: `${ids.join(', ')}: ${isAdding ? 'on in every wallet' : 'no longer on in every wallet'}`,
+    done: `${ids.join(', ')}: ${isAdding ? 'enabled in every wallet' : 'no longer enabled in every wallet'}`,
     data: { pluginId: config.currencyInfo.pluginId, always: after },
     call: () => config.changeAlwaysEnabledTokenIds(after)
   })
@@ -161,7 +160,7 @@ const changeEnabled = async (
   const always = ids.find(id => alwaysEnabledTokenIds.includes(id))
   if (!isEnabling && always !== undefined) {
     const { pluginId } = config.currencyInfo
-    throw new CliError('USAGE', `${always} is on in every wallet of ${pluginId}`, {
+    throw new CliError('USAGE', `${always} is enabled in every wallet of ${pluginId}`, {
       next: [
         { command: `holdfast tokens always ${pluginId} remove ${always}`, why: 'choose it wallet by wallet' }
       ]
@@ -192,7 +191,7 @@ export const tokensAdd: CommandRun = async (session, text = '') => {
   let tokenId: string | undefined
   const result = await makeUploadedChange(session, {
     doing: 'Adding the token',
-    done: `${code} is a token of ${config.currencyInfo.displayName} now`,
+    done: `${code} is now a token of ${config.currencyInfo.displayName}`,
     data: { pluginId: config.currencyInfo.pluginId, code },
     async call() {
       tokenId = await config.addCustomToken(token)
@@ -236,7 +235,7 @@ export const tokensRemove: CommandRun = async (session, text = '', named = '') =
   const tokenId = customIdOf(config, named)
   return makeUploadedChange(session, {
     doing: 'Removing the token',
-    done: `${named} is no token of ${config.currencyInfo.displayName} any more`,
+    done: `${named} is no longer a token of ${config.currencyInfo.displayName}`,
     data: { pluginId: config.currencyInfo.pluginId, tokenId },
     call: () => config.removeCustomToken(tokenId)
   })
@@ -249,7 +248,7 @@ const denominationsOf = (session: Session, code: string): readonly Denomination[
   const decimals = session.text('decimals')
   const pairs = session.texts('denom').map(text => parsePair(text, 'denomination'))
   if (decimals !== undefined && pairs.length > 0)
-    throw new CliError('USAGE', 'Say --decimals, or every unit with --denom')
+    throw new CliError('USAGE', 'Use either --decimals, or --denom for every unit')
   if (decimals !== undefined) {
     const zeros = '0'.repeat(parseCount(decimals, 'number of decimals', [0, MAX_DECIMALS]))
     return [{ name: code, multiplier: `1${zeros}` }]
@@ -259,14 +258,19 @@ const denominationsOf = (session: Session, code: string): readonly Denomination[
 
 const refuseDecimals = (): never => {
   throw new CliError('USAGE', 'A token needs its number of --decimals, or its units with --denom', {
-    hint: 'Such as --decimals 6, or --denom USDX=1000000. Wrong ones show wrong amounts: look them up.'
+    hint: 'Such as --decimals 6, or --denom USDX=1000000. Wrong values show wrong amounts: look them up.'
   })
 }
 
 const customIdOf = (config: CurrencyConfig, text: string): string => {
   const tokenId = tokenIdOf(config, text)
   if (Object.hasOwn(config.getSnapshot().customTokens, tokenId)) return tokenId
-  throw new CliError('USAGE', `${text} comes with the plugin, and only your own tokens can be changed`, {
-    next: [{ command: `holdfast tokens list ${config.currencyInfo.pluginId} --custom`, why: 'see your own' }]
+  throw new CliError('USAGE', `${text} belongs to the plugin; you can change only custom tokens`, {
+    next: [
+      {
+        command: `holdfast tokens list ${config.currencyInfo.pluginId} --custom`,
+        why: 'see your custom tokens'
+      }
+    ]
   })
 }

@@ -83,7 +83,7 @@ const openProgress = async ({ terminal, globals }: Session): Promise<Progress> =
 
 const checkSame = ({ sameWallet, sameHistory, sameNote }: TourResult): void => {
   if (sameWallet && sameHistory && sameNote) return
-  throw new CliError('TOUR_DIFFERS', 'The second device does not see what the first one sees', {
+  throw new CliError('TOUR_DIFFERS', 'The second device shows a different state than the first one', {
     details: { sameWallet, sameHistory, sameNote }
   })
 }
@@ -132,8 +132,8 @@ const nextCommands = ({ profile }: TourWorld): readonly NextCommand[] => {
     ]
   }
   return [
-    { command: 'npm run holdfast -- account create alice', why: 'make an account of your own' },
-    { command: 'npm run holdfast -- wallets create bitcoin --name Savings', why: 'make a wallet in it' },
+    { command: 'npm run holdfast -- account create alice', why: 'create your own account' },
+    { command: 'npm run holdfast -- wallets create bitcoin --name Savings', why: 'create a wallet in it' },
     { command: 'npm run holdfast -- fake chain fund Savings "0.5 BTC" --confirm', why: 'get play money' }
   ]
 }

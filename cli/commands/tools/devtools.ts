@@ -17,10 +17,7 @@ export const devtools: CommandRun = async (session, path) => {
   const html = session.text('html')
   if (path === undefined) {
     if (html !== undefined)
-      throw new CliError(
-        'USAGE',
-        'Say which recording goes into the page: devtools <recording> --html <file>'
-      )
+      throw new CliError('USAGE', 'Name the recording for the page: devtools <recording> --html <file>')
     await serveKernel(session, port)
     return undefined
   }
@@ -34,7 +31,7 @@ export const devtools: CommandRun = async (session, path) => {
 const recordingFor = async (session: Session, path: string): Promise<Uint8Array> => {
   for (const [name, flag] of kernelFlags) {
     if (session.flags[name] === undefined) continue
-    throw new CliError('USAGE', `A recording shows what has been, so ${flag} does nothing for it`)
+    throw new CliError('USAGE', `${flag} has no effect on a recording`)
   }
   return readRecording(path)
 }
@@ -72,7 +69,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
       change: (walletId, isPaused) => changePausedWallets(folder, [walletId], isPaused)
     }
     await servePanel(session, port, {
-      may: isReadOnly ? 'sees the wallet' : 'drives the wallet',
+      may: isReadOnly ? 'sees the wallet' : 'controls the wallet',
       attach(channel) {
         // One handler a panel: a draft can be approved by its own panel only, and is declined when that disconnects.
         const handler = makeActionHandler({ context, io, world, pausedWallets, isReadOnly })

@@ -63,13 +63,16 @@ const readChange = (session: Session): ((fiatCode: string) => MetadataChange) =>
   for (const field of FIELDS) {
     const text = session.text(field === 'biz-id' ? 'bizId' : field)
     if (text !== undefined && cleared.has(field)) {
-      throw new CliError('USAGE', `--${field} and --clear ${field} do not go together`)
+      throw new CliError('USAGE', `Use either --${field} or --clear ${field}`)
     }
     if (text !== undefined) given.set(field, text)
     if (cleared.has(field)) given.set(field, null)
   }
   if (given.size === 0) {
-    throw new CliError('USAGE', 'Say what to write: --name, --category, --notes, --fiat, --biz-id or --clear')
+    throw new CliError(
+      'USAGE',
+      'Name a field to write: --name, --category, --notes, --fiat, --biz-id or --clear'
+    )
   }
   const fiat = given.get('fiat')
   const worth = typeof fiat === 'string' ? parseFiat(fiat) : undefined
@@ -161,7 +164,7 @@ const resultOf = (results: readonly LabelResult[], { wallets, dryRun, warnings }
         names.get(result.walletId ?? '') ?? '',
         whyOf(result)
       ]),
-      empty: 'There is no label in this file.'
+      empty: 'This file has no labels.'
     },
     advice: adviceOf(results, dryRun)
   }
@@ -213,9 +216,9 @@ const whyOf = ({ status, fields = [], reason = '' }: LabelResult): string =>
 
 const adviceOf = (results: readonly LabelResult[], dryRun: boolean): readonly string[] => [
   ...(results.length > 0 ? [countSentence(results)] : []),
-  ...(dryRun ? ['Nothing was written; leave --dry-run out to write it'] : []),
+  ...(dryRun ? ['Nothing was written; leave out --dry-run to write the notes'] : []),
   ...(results.some(({ status }) => status === 'conflict')
-    ? ['Where another text is noted, it stays; --overwrite lets the file win']
+    ? ['Existing notes stay; --overwrite replaces them']
     : [])
 ]
 
@@ -234,6 +237,6 @@ const syncLabels = async (
     return []
   } catch (error) {
     if (session.signal.aborted) throw error
-    return [`the labels are safe here, but not on the server yet: ${failureOf(error).message}`]
+    return [`the labels are saved on this device, but not on the server yet: ${failureOf(error).message}`]
   }
 }

@@ -47,7 +47,7 @@ const listOf = async (
   const selection = selectionOf(session, searchString)
   const wallets = await chooseWallets(session, text === undefined ? [] : [text])
   if (selection.query.beforeTxid !== undefined && wallets.length > 1) {
-    throw new CliError('USAGE', '--before goes on in one wallet; say which one')
+    throw new CliError('USAGE', '--before needs the name of one wallet')
   }
   const warnings = [...(await leftOutWarnings(session, [text])), ...(await syncWallets(session, wallets))]
   await Promise.all(wallets.map(wallet => wallet.lookAtOpenPayments()))
@@ -77,7 +77,7 @@ const listOf = async (
       ...(hasMore ? [moreSentence(effects, wallets.length)] : []),
       ...(unlisted.length === 0
         ? []
-        : [`${unlisted.length} more may still be mined and are no part of the history yet: holdfast tx open`])
+        : [`${unlisted.length} more may still be mined and are not in the history yet: holdfast tx open`])
     ]
   }
 }
@@ -134,7 +134,7 @@ const pageOf = (
 const moreSentence = (effects: readonly Effect[], walletCount: number): string => {
   const last = effects.at(-1)
   return walletCount === 1 && last !== undefined
-    ? `There are more; go on with --before ${last.tx.txid}`
+    ? `There are more; continue with --before ${last.tx.txid}`
     : `There are more; raise --limit, up to ${MAX_LIMIT}, or list one wallet at a time`
 }
 
@@ -160,8 +160,8 @@ const emptySentence = (session: Session, search: string | undefined): string =>
   session.isOn('in') ||
   session.isOn('out') ||
   FILTERS.some(flag => session.text(flag))
-    ? 'No transaction is like that.'
-    : 'There is no transaction yet.'
+    ? 'No transaction matches.'
+    : 'There are no transactions yet.'
 
 type Fields = readonly (readonly [string, CellLike])[]
 

@@ -58,10 +58,9 @@ export const txOpen: CommandRun = async (session, text) => {
         payment.txid,
         wallet.name ?? wallet.id
       ]),
-      empty: 'No payment is open.'
+      empty: 'There are no open payments.'
     },
-    advice:
-      open.length === 0 ? [] : ['Send one again with tx resend, or put another in its place with tx replace']
+    advice: open.length === 0 ? [] : ['Send a payment again with tx resend, or replace it with tx replace']
   }
 }
 
@@ -88,7 +87,7 @@ export const txReplace: CommandRun = async (session, text = '', txid = '') => {
   const read = await replacementOf(session, wallet, tx)
   const { draft, summary, approve } = await draftSpend(session, wallet, { ...read, asset, limit })
   if (session.globals.dryRun) return dryResult(summary)
-  const options = await approve('Sign it and send it in the place of the open one?')
+  const options = await approve('Sign this payment and replace the open one?')
   session.paying()
   const sent = await wallet.spend(draft, options)
   return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
@@ -116,7 +115,7 @@ export const txForget: CommandRun = async (session, text = '', txid = '') => {
         ['state', dryRun ? 'not forgotten' : 'forgotten']
       ]
     },
-    advice: dryRun ? [] : ['Whoever has its bytes, or its file, can still have it mined']
+    advice: dryRun ? [] : ['Anyone who has its bytes or its file can still have it mined']
   }
 }
 

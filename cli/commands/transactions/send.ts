@@ -184,7 +184,7 @@ const checkIsNew = async (wallet: CurrencyWallet, { txid, tokenId }: Transaction
     throw error
   })
   if (known === undefined || known.confirmations === 'dropped') return
-  throw new CliError('NOT_NEEDED', 'This payment is in the history already', {
+  throw new CliError('NOT_NEEDED', 'The history already has this payment', {
     details: { txid },
     next: [{ command: `holdfast tx show ${shellWord(wallet.name ?? wallet.id)} ${txid}`, why: 'see it' }]
   })

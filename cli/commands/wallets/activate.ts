@@ -28,7 +28,7 @@ interface ActivationTarget {
 
 const listAssets = async (session: Session, question: ActivationTarget): Promise<CommandResult> => {
   const account = await session.account()
-  const assets = await session.withProgress('Asking what can pay', () =>
+  const assets = await session.withProgress('Finding assets that can pay', () =>
     account.getActivationAssets(question)
   )
   return {
@@ -53,7 +53,7 @@ const activate = async (
   const account = await session.account()
   const payer = await payerOf(session, wallet)
   const limit = maxFeeOf(session, payer.wallet)
-  const quote = await session.withProgress('Asking what it costs', () =>
+  const quote = await session.withProgress('Getting the cost', () =>
     account.activateWallet({
       ...question,
       payment: { walletId: payer.wallet.id, tokenId: payer.asset.tokenId }
@@ -112,7 +112,7 @@ const payerOf = async (
   if (text === undefined) return { wallet, asset: coinOf(wallet) }
   const colon = text.lastIndexOf(':')
   const [name, token] = colon === -1 ? [text, undefined] : [text.slice(0, colon), text.slice(colon + 1)]
-  if (name === '') throw new CliError('USAGE', 'What pays looks like Savings, or Savings:USDX')
+  if (name === '') throw new CliError('USAGE', 'Write the asset that pays as Savings or Savings:USDX')
   const paying = await session.synced(await findWallet(session, name))
   return {
     wallet: paying,

@@ -30,10 +30,10 @@ export const walletsCreate: CommandRun = async (session, type = undefined) => {
   const batch = session.text('batch')
   if (batch !== undefined) return walletsBatch(session, batch, type)
   if (type === undefined) {
-    throw new CliError('USAGE', 'Say which type of wallet', {
+    throw new CliError('USAGE', 'Name the type of the wallet', {
       next: [
         { command: 'holdfast wallets types', why: 'see the types' },
-        { command: 'holdfast wallets create bitcoin', why: 'make a Bitcoin wallet' }
+        { command: 'holdfast wallets create bitcoin', why: 'create a Bitcoin wallet' }
       ]
     })
   }
@@ -55,7 +55,7 @@ export const walletsImport: CommandRun = async (session, type = '') => {
   const result = await make(session, type, { importText })
   const isKnown = before.has(String((result.data.wallet as { id: string }).id))
   return isKnown
-    ? { ...result, warnings: [...(result.warnings ?? []), 'the account had this wallet already'] }
+    ? { ...result, warnings: [...(result.warnings ?? []), 'the account already had this wallet'] }
     : result
 }
 
@@ -64,7 +64,7 @@ const make = async (session: Session, type: string, source: NewWallet): Promise<
   const name = session.text('name')
   const fiat = session.text('fiat')
   const keyOptions = parsePairs(session.texts('keyOption'), 'key option')
-  const wallet = await session.withProgress('Making the wallet', () =>
+  const wallet = await session.withProgress('Creating the wallet', () =>
     account.createCurrencyWallet(walletTypeOf(type), {
       ...source,
       ...compact({
@@ -109,7 +109,7 @@ const resultOf = async (
 /** The keys that `wallets keys --raw --reveal -o` wrote. */
 const readKeys = async (path: string): Promise<WalletKeys> => {
   const refuse = (): CliError =>
-    new CliError('SECRET_SOURCE', 'The file of --keys-file must hold one JSON object of keys', {
+    new CliError('SECRET_SOURCE', 'The file of --keys-file must contain one JSON object of keys', {
       next: [
         {
           command: 'holdfast wallets keys <wallet> --raw --reveal -o <file>',
@@ -128,7 +128,7 @@ const walletsBatch = async (
 ): Promise<CommandResult> => {
   for (const flag of ['name', 'fiat', 'keyOption', 'keysFile']) {
     if (session.flags[flag] !== undefined)
-      throw new CliError('USAGE', 'With --batch, the rows of the file say how each wallet is to be')
+      throw new CliError('USAGE', 'With --batch, the rows of the file describe each wallet')
   }
   const rows = await readBatch(path, type)
   if (session.globals.dryRun) return dryResult(rows)
@@ -165,7 +165,7 @@ const walletsBatch = async (
         result.walletId ?? '',
         result.ok ? '' : failureOf(result.error).message
       ]),
-      empty: 'There is no row in this file.'
+      empty: 'This file has no rows.'
     }
   }
 }
@@ -184,7 +184,7 @@ const jsonOf = (result: WalletResult, row: NewWalletOfType | undefined): JsonObj
 
 const dryResult = (rows: readonly NewWalletOfType[]): CommandResult => ({
   data: { dryRun: true, rows: rows.map(inputOf) },
-  view: { kind: 'text', lines: [`Nothing was made; without --dry-run: ${rows.length} wallets`] }
+  view: { kind: 'text', lines: [`Nothing was created; without --dry-run: ${rows.length} wallets`] }
 })
 
 /** Shows the progress by the wallets that have opened. */
@@ -224,7 +224,7 @@ const rowsOf = (text: string, path: string): readonly unknown[] => {
       .filter(line => line.trim() !== '')
       .map(line => parseJsonText(line))
   } catch (error) {
-    throw new CliError('USAGE', `The file ${path} is neither a JSON list nor one JSON object a line`, {
+    throw new CliError('USAGE', `The file ${path} is neither a JSON list nor one JSON object per line`, {
       hint: 'A row looks like {"type": "bitcoin", "name": "Savings", "fiat": "iso:EUR"}.',
       cause: error
     })
@@ -236,14 +236,15 @@ const newWalletOf = (
   { place, type: usual }: { readonly place: string; readonly type: string | undefined }
 ): NewWalletOfType => {
   const refuse = (rule: string): CliError => new CliError('USAGE', `${place} ${rule}`)
-  if (!isJsonObject(row)) throw refuse('is no object')
+  if (!isJsonObject(row)) throw refuse('is not an object')
   const { type = usual, name, fiat, keyOptions, tokens, ...others } = row
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw refuse(`has a field "${unknown}" that means nothing`)
-  if (typeof type !== 'string') throw refuse('says no type, and neither does the command')
-  if (!isMaybeText(name) || !isMaybeText(fiat)) throw refuse('has a name or fiat that is no text')
-  if (keyOptions !== undefined && !isJsonObject(keyOptions)) throw refuse('has keyOptions that are no object')
-  if (tokens !== undefined && !isTexts(tokens)) throw refuse('has tokens that are no list of ids')
+  if (typeof type !== 'string') throw refuse('has no type, and the command names none')
+  if (!isMaybeText(name) || !isMaybeText(fiat)) throw refuse('has a name or fiat that is not text')
+  if (keyOptions !== undefined && !isJsonObject(keyOptions))
+    throw refuse('has keyOptions that are not an object')
+  if (tokens !== undefined && !isTexts(tokens)) throw refuse('has tokens that are not a list of ids')
   return {
     type: walletTypeOf(type),
     ...compact({ name, fiatCurrencyCode: fiat, keyOptions, enabledTokenIds: tokens })
@@ -260,7 +261,7 @@ const isTexts = (value: unknown): value is readonly string[] =>
 export const walletsSplit: CommandRun = async (session, text = '') => {
   const to = session.text('to')
   if (session.isOn('list') === (to !== undefined)) {
-    throw new CliError('USAGE', 'Say what to do: --list, or --to <type>', {
+    throw new CliError('USAGE', 'Use --list, or --to <type>', {
       next: [{ command: `holdfast wallets split ${shellWord(text)} --list`, why: 'see the types' }]
     })
   }
@@ -330,11 +331,13 @@ const REPLAYABLE: ReadonlySet<string> = new Set(['wallet:bitcoincash wallet:bitc
 
 const checkReplay = (session: Session): void => {
   if (session.isOn('replayProtect')) {
-    session.statusLine.warn('two payments to the wallet itself, at a high fee, come before the split')
+    session.statusLine.warn(
+      'before the split, the wallet makes two payments to its own addresses, at a high fee'
+    )
     return
   }
   throw new CliError('USAGE', 'A payment on one of these chains could be repeated on the other', {
-    hint: 'Before the split, all coins are sent to the wallet itself, twice, at a high fee. Agree with --replay-protect.',
+    hint: 'Before the split, the wallet sends all coins to its own addresses, twice, at a high fee. Agree with --replay-protect.',
     next: [{ command: `${session.commandLine} --replay-protect`, why: 'protect the coins, then split' }]
   })
 }

@@ -9,14 +9,14 @@ import type { Session } from '../../session/session.ts'
 
 /** Renames a wallet, on all devices. */
 export const walletsRename: CommandRun = async (session, text = '', name = '') => {
-  if (name.trim() === '') throw new CliError('USAGE', 'A wallet cannot be called nothing')
+  if (name.trim() === '') throw new CliError('USAGE', 'The name of a wallet cannot be empty')
   const wallet = await openPaused(session, (await findListing(session, text)).walletId)
   const before = wallet.name
   return makeUploadedChange(
     session,
     {
       doing: 'Renaming the wallet',
-      done: `${before ?? wallet.id} is called ${name} now`,
+      done: `${before ?? wallet.id} is now called ${name}`,
       data: { walletId: wallet.id, name, before },
       call: () => wallet.rename(name)
     },
@@ -32,7 +32,7 @@ export const walletsFiat: CommandRun = async (session, text = '', code = '') => 
     session,
     {
       doing: 'Changing the currency',
-      done: `${wallet.name ?? wallet.id} is shown in ${code} now`,
+      done: `${wallet.name ?? wallet.id} now shows its values in ${code}`,
       data: { walletId: wallet.id, fiatCode: code, before },
       call: () => wallet.setFiatCurrencyCode(code)
     },

@@ -49,8 +49,8 @@ const listOf = async (session: Session, options: { readonly wantsSync: boolean }
       rows: sorted.map(rowOf),
       empty:
         wallets.length === 0
-          ? 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
-          : 'No wallet is like that. See all with: holdfast wallets list --all'
+          ? 'This account has no wallet yet. Create one with: holdfast wallets create bitcoin'
+          : 'No wallet matches. See all with: holdfast wallets list --all'
     }
   }
 }

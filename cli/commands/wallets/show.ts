@@ -144,24 +144,20 @@ export const walletsStaking: CommandRun = async (session, text = '') => {
 export const walletsKeys: CommandRun = async (session, text = '') => {
   const isRaw = session.isOn('raw')
   if (session.isOn('private') && session.isOn('public'))
-    throw new CliError('USAGE', 'Choose one of --public and --private')
+    throw new CliError('USAGE', 'Use either --public or --private')
   const isPrivate = session.isOn('private') || (isRaw && !session.isOn('public'))
   const path = session.text('output')
   const isRevealed = !isPrivate || session.isOn('reveal')
   if (!isRevealed && (path !== undefined || session.isOn('qr'))) {
-    throw new CliError(
-      'USAGE',
-      'A private key in a file or a drawing can be read by everybody who finds it',
-      {
-        hint: 'Say --reveal, too.'
-      }
-    )
+    throw new CliError('USAGE', 'Anyone who finds a private key in a file or QR code can read it', {
+      hint: 'Say --reveal, too.'
+    })
   }
   const { walletId, type } = await findListing(session, text)
   const facts = { walletId, type, kind: isPrivate ? 'private' : 'public', form: isRaw ? 'raw' : 'display' }
   if (isPrivate && path !== undefined) {
     await confirmTyped(session, {
-      question: 'The file will hold what can spend everything in this wallet.',
+      question: 'The file will contain keys that can spend everything in this wallet.',
       name: walletId.slice(0, TYPED),
       summary: { ...facts, file: path }
     })
@@ -173,7 +169,8 @@ export const walletsKeys: CommandRun = async (session, text = '') => {
     await writeOutputFile(path, `${textOf(keys)}\n`, session.isOn('force'))
     return { data: { ...facts, file: path }, view: { kind: 'record', fields: [['file', path]] } }
   }
-  if (isPrivate && isRevealed) session.statusLine.warn('whoever sees this can spend everything in the wallet')
+  if (isPrivate && isRevealed)
+    session.statusLine.warn('anyone who sees this can spend everything in the wallet')
   return {
     data: { ...facts, keys: keys ?? { redacted: true, hint: '--reveal' } },
     view: await viewOf(session, keys)
@@ -201,7 +198,7 @@ const textOf = (keys: Json | undefined): string =>
   typeof keys === 'string' ? keys : JSON.stringify(keys, undefined, 2)
 
 const viewOf = async (session: Session, keys: Json | undefined): Promise<CommandResult['view']> => {
-  if (keys === undefined) return { kind: 'text', lines: ['(hidden; see it with --reveal)'] }
+  if (keys === undefined) return { kind: 'text', lines: ['(hidden; show it with --reveal)'] }
   const lines = textOf(keys).split('\n')
   if (!session.isOn('qr')) return { kind: 'text', lines }
   const code = typeof keys === 'string' ? keys : JSON.stringify(keys)
@@ -218,7 +215,7 @@ export const walletsDump: CommandRun = async (session, text = '') => {
   const wallet = await findWallet(session, text)
   const warnings = await syncWallets(session, [wallet])
   const dump = {
-    ...(await session.withTimeout('Asking the engine', () => wallet.dumpData()))
+    ...(await session.withTimeout('Getting the report of the engine', () => wallet.dumpData()))
   } as unknown as JsonObject
   const shown = session.isOn('reveal') ? dump : withoutOwner(dump)
   const lines = JSON.stringify(shown, undefined, 2)

@@ -28,7 +28,7 @@ const changePaused = async (
   const what = ids.length === 1 ? `The wallet ${ids[0]} is` : `${ids.length} wallets are`
   return makeChange(session, {
     doing: isPaused ? 'Pausing' : 'Resuming',
-    done: `${what} ${isPaused ? 'paused' : 'looked at again'} on this device`,
+    done: `${what} ${isPaused ? 'paused' : 'synced from the beginning'} on this device`,
     data: { walletIds: ids, paused: isPaused },
     call: async () => changePausedWallets(folder, ids, isPaused)
   })
@@ -43,7 +43,7 @@ export const walletsResync: CommandRun = async (session, ...texts) => {
   const { dryRun } = session.globals
   if (!dryRun) {
     await confirm(session, {
-      question: `Forget what is known of the chain and look at all of it again: ${names}?`,
+      question: `Sync from the beginning of the chain: ${names}?`,
       summary: { walletIds }
     })
   }
@@ -85,9 +85,15 @@ export const walletsWait: CommandRun = async (session, ...texts) => {
   const tests = wallets.map(wallet => ({ wallet, isReached: testOf(goal, wallet) }))
   const asleep = wallets.find(wallet => wallet.getSnapshot().isPaused)
   if (asleep !== undefined) {
-    throw new CliError('USAGE', `${asleep.name ?? asleep.id} is paused on this device, and reaches nothing`, {
-      next: [{ command: `holdfast wallets resume ${asleep.id.slice(0, 8)}`, why: 'look at its chain again' }]
-    })
+    throw new CliError(
+      'USAGE',
+      `${asleep.name ?? asleep.id} is paused on this device, so it cannot reach the goal`,
+      {
+        next: [
+          { command: `holdfast wallets resume ${asleep.id.slice(0, 8)}`, why: 'sync it with its chain again' }
+        ]
+      }
+    )
   }
   await session
     .withProgress(`Waiting for ${goal}`, () =>
@@ -125,7 +131,7 @@ export const walletsWait: CommandRun = async (session, ...texts) => {
         String(wallet.engine.getSnapshot().blockHeight),
         amountText(wallet.balanceOf(null), coinOf(wallet))
       ]),
-      empty: 'This account has no wallet yet. Make one with: holdfast wallets create bitcoin'
+      empty: 'This account has no wallet yet. Create one with: holdfast wallets create bitcoin'
     }
   }
 }
@@ -135,8 +141,8 @@ const GOAL = /^(?:synced|loaded|height=(\d{1,9})|balance=(.+))$/
 const checkGoal = (goal: string): void => {
   const [, , balance] = GOAL.exec(goal) ?? []
   if (GOAL.test(goal) && (balance === undefined || !isMax(balance))) return
-  throw new CliError('USAGE', 'What can be waited for: synced, loaded, height=<n> or balance=<amount>', {
-    hint: 'Such as --for height=122 or --for balance=0.5BTC; a height or balance that is exceeded counts, too.'
+  throw new CliError('USAGE', 'The goal must be synced, loaded, height=<n> or balance=<amount>', {
+    hint: 'Such as --for height=122 or --for balance=0.5BTC; a greater height or balance counts, too.'
   })
 }
 

@@ -235,7 +235,7 @@ const OpenPaymentDetails = ({ review }: { readonly review: SpendReview }): React
           <PaidAmount walletId={walletId} payment={payment} />
           {': '}
           {payment.txid === replaces
-            ? 'this takes its place'
+            ? 'this payment replaces it'
             : visibleText(sentStateText(payment.state, payment))}
         </Detail>
       ))}

@@ -130,8 +130,8 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
     message: () => 'Invalid OTP token',
     hint: ({ reason, voucherActivates }) =>
       `${reason === 'ip' ? 'This network is new to the account' : 'The account has two-factor on'}: give the ` +
-      `six-digit code, or approve this device elsewhere${
-        voucherActivates === undefined ? '.' : `; it is approved by itself at ${voucherActivates}.`
+      `six-digit code, or approve this device on another one${
+        voucherActivates === undefined ? '.' : `; it is approved automatically at ${voucherActivates}.`
       }`
   },
   OBSOLETE_API: {
@@ -159,14 +159,14 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
       server === undefined
         ? `Could not reach the auth server: ${path}`
         : `Could not reach ${server}: ${reason}`,
-    hint: () => 'Check the connection and try again; nothing was lost.',
+    hint: () => 'Check the connection and try again. Nothing was lost.',
     retryable: true
   },
   CONNECTION_LOST: {
     name: 'NetworkError',
     exitCode: 20,
     message: ({ server, reason }) => `The connection to ${server} was lost: ${reason}`,
-    hint: () => 'It is connected again without your doing; nothing was lost.',
+    hint: () => 'The wallet reconnects automatically. Nothing was lost.',
     retryable: true
   },
   INVALID_JSON: {
@@ -189,7 +189,7 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 15,
     message: () => 'PIN login is not enabled for this account on this device',
-    hint: () => 'Log in with the password and switch PIN login on.'
+    hint: () => 'Log in with the password and enable PIN login.'
   },
   PIN_MISSING: {
     name: 'Error',
@@ -257,8 +257,8 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
   EDGE_LOGIN_EXPIRED: {
     name: 'Error',
     exitCode: 8,
-    message: () => 'Nobody approved the login request in time',
-    hint: () => 'Make a new request, and approve it on a device that is logged in.'
+    message: () => 'The login request was not approved in time',
+    hint: () => 'Make a new request, and approve it on a logged-in device.'
   },
   EDGE_LOGIN_CLOSED: { name: 'Error', exitCode: 5, message: () => 'The login request was closed' },
   CHILD_USERNAME: {

@@ -8,12 +8,12 @@ import type { ErrorEntry, NoDetails } from './entry.ts'
 export type AddressFault = 'checksum' | 'currency' | 'form' | 'kind' | 'network' | 'typo'
 
 const ADDRESS_HINTS: { readonly [F in AddressFault]: string } = {
-  typo: 'Copy the address again, as a whole: a letter of it is none that addresses have, or some are missing.',
-  checksum: 'Copy the address again and type none of it: a letter is missing, mistyped or swapped.',
-  network: 'Ask for an address of the network that this wallet is of.',
-  currency: 'Pay it from a wallet of that currency, or ask for an address of this one.',
-  kind: 'Ask for an address of another kind.',
-  form: 'Copy the address again, and check that it is of the same network as the wallet.'
+  typo: 'Copy the whole address again: it has a letter that addresses never have, or letters are missing or too many.',
+  checksum: 'Copy the address again and do not type it: a letter is missing, mistyped or swapped.',
+  network: 'Ask for an address of the network of this wallet.',
+  currency: 'Pay from a wallet of that currency, or ask for an address of this one.',
+  kind: 'This wallet cannot pay this kind of address; ask for another kind.',
+  form: 'Copy the address again, and check that it belongs to the same network as the wallet.'
 }
 
 /** Details of the failures of amounts, addresses, spends and swaps (specification §8). Amounts are native. */
@@ -74,11 +74,11 @@ export interface SpendErrorDetails {
 const permissionHint = ({ pluginId, reason }: SpendErrorDetails['SWAP_PERMISSION']): string => {
   switch (reason) {
     case 'geoRestriction':
-      return `${pluginId} does not serve the place you are in.`
+      return `${pluginId} does not serve your country.`
     case 'noVerification':
-      return `${pluginId} wants to know who you are first.`
+      return `${pluginId} requires identity verification first.`
     case 'needsActivation':
-      return `${pluginId} wants a key: give it with the options or the settings of the plugin.`
+      return `${pluginId} needs a key: set it in the options or the settings of the plugin.`
     default:
       return `Choose another provider than ${pluginId}.`
   }
@@ -92,10 +92,10 @@ const pendingHint = ({
   const parts = [
     incoming === '0'
       ? ''
-      : `${incoming} native units are incoming: wait until they are confirmed, or accept with --unconfirmed that their sender can take them back.`,
+      : `${incoming} native units are incoming: wait for their confirmation, or use --unconfirmed; until then their sender can take them back.`,
     reserved === '0'
       ? ''
-      : `${reserved} native units are reserved for a signed payment: wait until it is over.`,
+      : `${reserved} native units are reserved for an open payment: wait until it is confirmed, replaced or forgotten.`,
     immature === '0' ? '' : `${immature} native units come from new blocks: wait until they are mature.`
   ]
   const hint = parts.filter(part => part !== '').join(' ')
@@ -145,9 +145,7 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     exitCode: 42,
     message: () => 'Amount is too high',
     hint: ({ nativeMax }) =>
-      nativeMax === ''
-        ? 'The provider does not say how much it takes.'
-        : `Swap at most ${nativeMax} native units.`
+      nativeMax === '' ? 'The provider does not state its limit.' : `Swap at most ${nativeMax} native units.`
   },
   SWAP_BELOW_LIMIT: {
     name: 'SwapBelowLimitError',
@@ -155,7 +153,7 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     message: () => 'Amount is too low',
     hint: ({ nativeMin }) =>
       nativeMin === ''
-        ? 'The provider does not say how much it wants.'
+        ? 'The provider does not state its minimum.'
         : `Swap at least ${nativeMin} native units.`
   },
   SWAP_CURRENCY: {
@@ -175,21 +173,21 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     exitCode: 46,
     message: ({ reason }) => {
       if (reason === 'expired') return 'The quote has expired'
-      return reason === 'declined' ? 'The payment was not confirmed' : `The quote was ${reason} already`
+      return reason === 'declined' ? 'The payment was not confirmed' : `The quote was already ${reason}`
     },
-    hint: () => 'Ask for new quotes.'
+    hint: () => 'Get new quotes.'
   },
   SWAP_CHANGED: {
     name: 'Error',
     exitCode: 46,
     message: ({ pluginId, rule }) => `The order of ${pluginId} ${rule}`,
-    hint: () => 'Nothing was signed or sent. Ask for new quotes.'
+    hint: () => 'Nothing was signed or sent. Get new quotes.'
   },
   NO_RATE: {
     name: 'Error',
     exitCode: 47,
     message: ({ from, to }) => `No exchange rate leads from ${from} to ${to}`,
-    hint: () => 'See which rates there are with: holdfast rates pairs',
+    hint: () => 'See the known rates with: holdfast rates pairs',
     retryable: true
   },
   AMOUNT_INVALID: {
@@ -210,23 +208,23 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 2,
     message: ({ field, rule }) => `The signed transaction cannot be used: ${field} ${rule}`,
-    hint: () => 'Nothing was sent. Take it as it was signed, or sign the payment again.'
+    hint: () => 'Nothing was sent. Use the file as it was signed, or sign the payment again.'
   },
   BROADCAST_REFUSED: {
     name: 'Error',
     exitCode: 35,
     message: ({ reason }) => `The network refused the transaction: ${reason}`,
     hint: ({ txid }) =>
-      `A server that says no may have passed it on all the same: ${txid} is kept, and its coins stay reserved. ` +
-      'Send the same bytes with tx resend, or put another payment in its place with tx replace.'
+      `The server may still have relayed it, so the wallet keeps ${txid} and reserves its coins. ` +
+      'Send the same bytes with tx resend, or replace the payment with tx replace.'
   },
   BROADCAST_UNKNOWN: {
     name: 'NetworkError',
     exitCode: 35,
     message: () => 'The transaction is signed and saved, but the network could not be reached',
     hint: ({ txid }) =>
-      `It may have left, and is sent again while the wallet is open, or at once by tx resend; its coins stay reserved. ` +
-      `To see what becomes of it, look for ${txid}; tx replace puts another payment in its place.`,
+      `It may have been sent. The wallet sends it again while it is open, or at once with tx resend, and reserves its coins. ` +
+      `See the state of ${txid} with tx open; tx replace replaces it.`,
     retryable: true
   },
   SIGN_REFUSED: {
@@ -246,9 +244,9 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 36,
     message: ({ pluginId, field }) =>
-      `The plugin ${pluginId} did not sign what was reviewed: ${field} is another`,
+      `The plugin ${pluginId} did not sign the reviewed payment: ${field} differs`,
     hint: ({ pluginId }) =>
-      `The wallet has kept and sent nothing. Do not pay with ${pluginId} before its author has mended it.`
+      `The wallet kept and sent nothing. Do not pay with ${pluginId} until its author has fixed it.`
   },
   MAX_FEE: {
     name: 'Error',
@@ -264,5 +262,5 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     hint: () =>
       'Nothing was signed. Wait, choose the fee yourself, or allow this much with --max-fee (maxNetworkFee).'
   },
-  SPEND_WITH_KEYS: { name: 'Error', exitCode: 2, message: () => 'Only sweepPrivateKeys takes private keys' }
+  SPEND_WITH_KEYS: { name: 'Error', exitCode: 2, message: () => 'Only sweepPrivateKeys accepts private keys' }
 }

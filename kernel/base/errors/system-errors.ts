@@ -68,22 +68,22 @@ type Timeout = SystemErrorDetails['STORAGE_TIMEOUT']['what']
 
 const timeoutMessageOf = (what: Timeout): string => {
   if (what === 'read') return 'The disk has not answered for a minute'
-  if (what === 'later write') return 'Nothing is saved any more: the disk has not answered an earlier write'
+  if (what === 'later write') return 'Nothing is saved: the disk has not answered an earlier write'
   if (what === 'close')
-    return 'The disk has not ended an earlier write; the data stays locked until this process ends'
-  return 'The disk has not answered for a minute; whether the change is saved is unknown'
+    return 'The disk has not finished an earlier write; the data stays locked until this process ends'
+  return 'The disk has not answered for a minute; the change may or may not be saved'
 }
 
 const timeoutHintOf = ({ what, txid }: SystemErrorDetails['STORAGE_TIMEOUT']): string => {
   if (what === 'read') return 'Nothing was changed. Check the disk, and try again.'
-  const start = 'What was saved before is unharmed. Check the disk'
+  const start = 'Saved data is unharmed. Check the disk'
   if (what === 'close') return `${start}, and end the process.`
   if (what === 'later write') return `${start}, and open the wallet again.`
   const payment =
     txid === undefined
       ? ''
-      : ` Nothing has been sent yet; if the payment ${txid} was saved after all, it is sent then, so look before you pay again.`
-  return `${start}, open the wallet again, and see what is there before you do it again.${payment}`
+      : ` Nothing has been sent yet; if the payment ${txid} was saved after all, the wallet sends it then, so check before you pay again.`
+  return `${start}, open the wallet again, and check the result before you repeat the change.${payment}`
 }
 
 /** Messages, exit codes and advice for {@link SystemErrorDetails}. */
@@ -145,7 +145,7 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     name: 'Error',
     exitCode: 2,
     message: ({ rule }) => `This cannot be imported: ${rule}`,
-    hint: () => 'Compare each word, and their order, with what was written down. No wallet was made.'
+    hint: () => 'Compare each word and their order with your note. No wallet was created.'
   },
   NOT_SUPPORTED: {
     name: 'Error',
@@ -207,13 +207,13 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     name: 'Error',
     exitCode: 50,
     message: ({ path, rule }) => `The file ${path} is damaged: ${rule}`,
-    hint: ({ keptAs }) => (keptAs === undefined ? 'It is left as it was.' : `It is kept as ${keptAs}.`)
+    hint: ({ keptAs }) => (keptAs === undefined ? 'The file stays as it was.' : `It is kept as ${keptAs}.`)
   },
   STORAGE_FULL: {
     name: 'Error',
     exitCode: 50,
     message: () => 'The disk is full',
-    hint: () => 'Free some space and try again; what was saved before is unharmed.',
+    hint: () => 'Free some space and try again. Saved data is unharmed.',
     retryable: true
   },
   STORAGE_FAILED: { name: 'Error', exitCode: 50, message: ({ reason }) => `The disk failed: ${reason}` },
@@ -227,41 +227,41 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     name: 'Error',
     exitCode: 8,
     message: ({ holder }) => `The data folder is in use by ${holder}`,
-    hint: () => 'Wait until it is done, or stop it, and try again.',
+    hint: () => 'Wait until it ends, or stop it, and try again.',
     retryable: true
   },
   SYNC_FAILED: {
     name: 'NetworkError',
     exitCode: 20,
     message: ({ reason }) => `The sync servers failed: ${reason}`,
-    hint: () => 'Changes are safe on this device and go out with the next sync.',
+    hint: () => 'Changes are saved on this device; the next sync uploads them.',
     retryable: true
   },
   SYNC_OLD_STATE: {
     name: 'Error',
     exitCode: 21,
     message: ({ files }) =>
-      `A sync server had an older state${files === 0 ? '' : ` of ${files} ${files === 1 ? 'file' : 'files'}`}; what this device has is newer and stays`,
+      `A sync server had an older state${files === 0 ? '' : ` of ${files} ${files === 1 ? 'file' : 'files'}`}; this device keeps its newer files`,
     hint: () =>
-      'It is sent again. If this comes back, the server loses data or does not tell the truth: keep a device that has everything.'
+      'The next sync uploads them again. If this error returns, the server loses data or lies: keep a device that has everything.'
   },
   REPO_LIMIT: {
     name: 'Error',
     exitCode: 21,
-    message: ({ count }) => `A sync server has ${count} files that nobody can open; they were not taken`,
-    hint: () => 'Only so many are kept, so that they cannot fill the disk. Everything else was synced.'
+    message: ({ count }) => `A sync server has ${count} files that do not open; they were not downloaded`,
+    hint: () => 'This limit keeps them from filling the disk. All other files were synced.'
   },
   QUOTA_EXCEEDED: {
     name: 'Error',
     exitCode: 50,
     message: ({ pluginId, limit, what }) =>
-      `The plugin ${pluginId} may keep no more than ${limit} ${what} on this device`,
-    hint: () => 'Its work goes on with what it has kept. Report it to the author of the plugin.'
+      `The plugin ${pluginId} may store at most ${limit} ${what} on this device`,
+    hint: () => 'The plugin goes on with the data that it has stored. Report this to its author.'
   },
   KEPT_FILE_UNKNOWN: {
     name: 'Error',
     exitCode: 6,
-    message: ({ keptId }) => `Nothing is kept under ${keptId}`,
+    message: ({ keptId }) => `There is no kept file ${keptId}`,
     hint: () => 'Deleted and replaced files are kept for 30 days: holdfast data recover lists them.'
   },
   SYNC_CONFLICT: {
@@ -269,7 +269,7 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     exitCode: 21,
     message: ({ path, rule }) => `The file ${path} was changed in two places: ${rule}`,
     hint: () =>
-      'Look at what it is about, and change it again if an edit is missing; holdfast data recover lists what is kept.'
+      'Check its content, and change it again if an edit is missing; holdfast data recover lists the kept files.'
   },
   REPLY_TOO_LARGE: {
     name: 'Error',

@@ -333,7 +333,7 @@ test.serial('a quote that is unknown, closed, or of another account is not appro
   t.deepEqual(await dataOf('swap', 'close', id, '--dry-run'), { quoteId: id, closed: false, dryRun: true })
   await runInProcess(['account', 'create', 'bob', '--secrets-stdin'], STATE_OF)
   const foreign = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'NOT_FOUND', 6)
-  t.regex(foreign.error.message, /was given to another account/)
+  t.regex(foreign.error.message, /belongs to another account/)
   await dataOf('login', 'alice')
   const before = await txCount()
   t.deepEqual(await dataOf('swap', 'close', id), { quoteId: id, closed: true })

@@ -26,7 +26,7 @@ const props: QuoteListProps = {
   rows: [
     row('first'),
     row('second', { left: '' }),
-    row('third', { state: 'pending', main: 'waiting for an answer', detail: '', left: '' }),
+    row('third', { state: 'pending', main: 'waiting for a reply', detail: '', left: '' }),
     row('fourth', { state: 'failed', main: 'Amount is too low: at least 0.05 BTC', detail: '', left: '' })
   ],
   selected: 'first',
@@ -76,7 +76,7 @@ test('an expired quote cannot be chosen, and an ended round can be asked again',
     waitSeconds: undefined
   })
   t.deepEqual(lines.slice(1, 3), ['  1 7.1 LTC for 0.01 BTC  first (CEX)', '    expired  fee of first'])
-  t.is(lines.at(-2), 'these are the quotes')
+  t.is(lines.at(-2), 'all quotes are here')
   t.is(lines.at(-1), 'r ask again  q quit')
 })
 

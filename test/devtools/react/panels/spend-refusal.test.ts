@@ -38,7 +38,7 @@ for (const [error, field, text] of [
   [
     new WalletError('PENDING_FUNDS', { currencyCode: 'ETH', incoming: '0', reserved: '5' }),
     'amount',
-    'Not enough confirmed funds. 5 native units are reserved for a signed payment: wait until it is over.'
+    'Not enough confirmed funds. 5 native units are reserved for an open payment: wait until it is confirmed, replaced or forgotten.'
   ],
   [
     new WalletError('DUST_SPEND', { minimum: '546' }),
@@ -48,7 +48,7 @@ for (const [error, field, text] of [
   [
     new WalletError('ADDRESS_INVALID', { rule: 'is of another network' }),
     'address',
-    'The address is of another network. Copy the address again, and check that it is of the same network as the wallet.'
+    'The address is of another network. Copy the address again, and check that it belongs to the same network as the wallet.'
   ],
   [new WalletError('SPEND_TO_SELF', {}), 'address', 'Spending to self']
 ] as const) {

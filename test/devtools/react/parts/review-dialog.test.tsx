@@ -78,7 +78,7 @@ test('a review lists open payments with their states, as many as fit, and what i
   t.true(cut.includes('<dt>Open 5</dt>') && !cut.includes('<dt>Open 6</dt>'))
   t.true(cut.includes('<dt>Open</dt><dd>and 25 more</dd>'))
   const replacing = draw({ openPayments: [openPayment], replaces: openPayment.txid })
-  t.regex(replacing, /bcrt1qshop<\/span>: this takes its place</)
+  t.regex(replacing, /bcrt1qshop<\/span>: this payment replaces it</)
   t.true(replacing.includes(`<dt>Takes the place of</dt><dd class="mono">${openPayment.txid}</dd>`))
 })
 

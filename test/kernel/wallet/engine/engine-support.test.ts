@@ -33,7 +33,7 @@ test('signing messages and sweeping keys need engine support; with it, what come
   })
   await t.throwsAsync(async () => plain.makeSpend({ ...pay(), privateKeys: ['k'] } as SpendInfo), {
     code: 'SPEND_WITH_KEYS',
-    message: 'Only sweepPrivateKeys takes private keys'
+    message: 'Only sweepPrivateKeys accepts private keys'
   })
 
   let signature: unknown = 'signed'
