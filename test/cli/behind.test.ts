@@ -53,7 +53,7 @@ test.serial(
     t.is(warnings.length, 1)
     const [why = '', what] = warnings[0]?.split('; ') ?? []
     t.regex(why, BEHIND)
-    t.is(what, 'what is shown is what this device knew before')
+    t.is(what, 'these are the last values that this device knew')
     const { stdout } = await run('balance')
     t.regex(stdout, /0\.5 BTC.*behind/)
   }

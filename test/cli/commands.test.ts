@@ -139,7 +139,7 @@ test.serial('send leaves what is incoming alone, and spends it with --unconfirme
     ['--no-unconfirmed', '--unconfirmed']
   ]) {
     const { error } = failed(t, await send('--amount', '0.7', ...both), 'USAGE', 2)
-    t.is(error.message, '--unconfirmed does not go with --no-unconfirmed')
+    t.is(error.message, 'Use either --unconfirmed or --no-unconfirmed')
   }
   const { data } = checkEnvelope(t, await runAs('tx', 'list', '--in', '--limit', '1', '--json'), 'tx.list/1')
   t.is(data.transactions[0].state, 'unconfirmed')
@@ -196,7 +196,7 @@ test.serial(
     t.is(data.balances[0].name, 'Savings')
     const refused = await runAs('balance', '--offline', '--json')
     failed(t, refused, 'NETWORK', 20)
-    t.regex(refused.json.error.hint, /--offline was asked for/)
+    t.regex(refused.json.error.hint, /Run the command again without --offline/)
   }
 )
 

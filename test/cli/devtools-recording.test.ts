@@ -89,7 +89,7 @@ test('a recording is served without a kernel to who has the token', async t => {
     t.is((await query({ port }, '/recording.ndjson')).status, 403)
     const ran = await interrupt()
     t.is(ran.code, 0)
-    t.regex(ran.stderr, /Whoever has this address sees the recording\./)
+    t.regex(ran.stderr, /Anyone who has this address sees the recording\./)
   }
   t.false(existsSync(join(home, 'data')), 'no profile was begun')
 })

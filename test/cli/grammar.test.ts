@@ -251,7 +251,7 @@ test('failures: catalogue errors keep their advice, strangers are bugs, and caus
   t.regex(reset.hint ?? '', /^This network is new to the account/)
   t.deepEqual(reset.next.at(-1), {
     command: 'holdfast login <user>',
-    why: 'two-factor goes off by itself at 2026-01-08T00:00:00.000Z'
+    why: 'two-factor is switched off automatically at 2026-01-08T00:00:00.000Z'
   })
   const key = 'L4rK1yDtCWekvXuE6oXD9jCYfFNV2cWRpVuPLBcCU2z8TrisoyY1'
   const stranger = new Error('outer', { cause: new Error(`the key is ${key}`) })

@@ -126,9 +126,9 @@ test.serial(
     const { summary } = succeeded(t, await runAs('send', 'L', ...to), 'send/1').data
     t.is(summary.recipients[0].publicAddress, USUAL_ADDRESS)
     t.is(summary.warnings.length, 1)
-    t.regex(summary.warnings[0], new RegExp(`^${OLD_ADDRESS} is an old spelling .* Litecoin$`))
+    t.regex(summary.warnings[0], new RegExp(`^${OLD_ADDRESS} has an old form .* Litecoin$`))
     const shown = await runInProcess(['send', 'L', ...to, '--pin-stdin'], { home, input })
-    t.regex(shown.stdout, /careful\t.*old spelling/)
+    t.regex(shown.stdout, /careful\t.*has an old form/)
     const usual = ['--to', USUAL_ADDRESS, '--amount', '0.01 LTC', '--dry-run']
     t.deepEqual(succeeded(t, await runAs('send', 'L', ...usual), 'send/1').data.summary.warnings, [])
   }

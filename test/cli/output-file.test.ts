@@ -39,9 +39,12 @@ test('a file that is there is replaced only if that was asked for, also where it
   const late = await openOutputFile(path, false)
   await late.write('late')
   writeFileSync(path, 'first', { mode: 0o644 })
-  await t.throwsAsync(late.commit(), { code: 'USAGE', message: /there already/ })
+  await t.throwsAsync(late.commit(), { code: 'USAGE', message: /exists already; it was not overwritten/ })
   await late.discard()
-  await t.throwsAsync(openOutputFile(path, false), { code: 'USAGE', message: /there already/ })
+  await t.throwsAsync(openOutputFile(path, false), {
+    code: 'USAGE',
+    message: /exists already; it was not overwritten/
+  })
   t.is(readFileSync(path, 'utf8'), 'first')
   await writeOutputFile(path, 'second', true)
   t.is(readFileSync(path, 'utf8'), 'second')

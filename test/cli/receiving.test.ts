@@ -69,7 +69,7 @@ test.serial(
     t.like(payment, { address: PAYEE, amount: { native: '50000000' }, message: 'a b', label: null })
     t.is((await dataOf('uri', 'parse', 'Savings', 'edge://edge/2DKSbTpgCk')).kind, 'login')
     const shop = await run('uri', 'parse', 'Savings', 'bitcoin:?r=https://pay.example/i/7')
-    t.regex(`${shop.stdout}${shop.stderr}`, /payment protocol[\s\S]*this version does not do that yet/)
+    t.regex(`${shop.stdout}${shop.stderr}`, /payment protocol[\s\S]*this version does not support it yet/)
     const key = await run('uri', 'parse', 'Savings', WIF, '--json')
     failed(t, key, 'SECRET_SOURCE', 2)
     t.false(`${key.stdout}${key.stderr}`.includes(WIF))

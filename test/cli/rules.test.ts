@@ -186,7 +186,7 @@ test.serial('a type of wallet that no plugin knows ends with 4', isRefused, () =
   exitCode: 4,
   says: [
     'error: Cannot find a currency plugin for wallet type wallet:nocoin (PLUGIN_FOR_TYPE)',
-    'next: holdfast wallets types   # see the types of wallets that can be made'
+    'next: holdfast wallets types   # see the wallet types'
   ]
 }))
 
@@ -232,7 +232,7 @@ test.serial('a private key on the command line ends with 2, and is not repeated'
   args: ['wallets', 'import', 'bitcoin', '--private-key', 'hunter2'],
   exitCode: 2,
   says: [
-    'error: There is no --private-key: a secret never stands on the command line (SECRET_SOURCE)',
+    'error: There is no --private-key: a command line never contains a secret (SECRET_SOURCE)',
     'hint: Other programs can read a command line. Use --private-key-stdin, --private-key-file <path>, or leave it out and type it at the prompt.'
   ]
 }))

@@ -121,5 +121,5 @@ test('a request to log in shows the time that is left, trouble, and who approved
   t.is(look({ state: 'done', username: 'alice' }), 'logged in as alice')
   t.is(look({ state: 'done' }), 'logged in as a light account')
   t.is(look({ state: 'closed' }), 'cancelled')
-  t.is(look({ state: 'error', errorCode: 'BAD_REPLY' }), 'the request has failed (BAD_REPLY)')
+  t.is(look({ state: 'error', errorCode: 'BAD_REPLY' }), 'the request failed (BAD_REPLY)')
 })

@@ -47,10 +47,10 @@ test.serial('a command whose change the disk does not answer ends with 50 and ad
   t.is(json.error.code, 'STORAGE_TIMEOUT')
   t.is(json.error.details.what, 'write')
   t.regex(stderr, /^error file: The disk has not answered for a minute; the change may or may not be saved/m)
-  t.regex(stderr, /^warning: The disk has not ended an earlier write; the data stays locked/m)
+  t.regex(stderr, /^warning: The disk has not finished an earlier write; the data stays locked/m)
   t.regex(
     stderr,
-    /^hint: What was saved before is unharmed\. Check the disk, open the wallet again, and see/m
+    /^hint: Saved data is unharmed\. Check the disk, open the wallet again, and check the result/m
   )
 })
 

@@ -38,7 +38,7 @@ test.serial(
   async t => {
     t.deepEqual(await done(t, '2fa enable --reset-after 3d'), { enabled: true, resetAfterSeconds: 259_200 })
     const { hint, next, details } = await lockedOut(t, 'phone')
-    t.regex(hint, /The account has two-factor on: .* approved by itself at \d{4}-\d\d-\d\dT/)
+    t.regex(hint, /The account has two-factor on: .* approved automatically at \d{4}-\d\d-\d\dT/)
     t.deepEqual(
       next.map(({ command }: { command: string }) => command),
       [

@@ -18,7 +18,7 @@ onTerminal(
     await runHoldfast(['fake', 'chain', 'fund', made.json.data.address, '1 BTC', '--confirm'], { home })
     const quote = ['swap', 'quote', '--from', 'Savings', '--to', 'Lite', '--amount', '0.01 BTC']
 
-    const closed = await runOnTerminal(t, quote, { home, typed: [PIN, [/these are the quotes/, 'q']] })
+    const closed = await runOnTerminal(t, quote, { home, typed: [PIN, [/all quotes are here/, 'q']] })
     t.is(closed.code, 0, closed.screen)
     t.regex(closed.screen, /1 {2}\d+\.\d+ LTC for 0\.01 BTC {2}\S+ \(CEX\) {2}\d+:\d\d left/)
     // What was on the screen when all had answered: each provider once, whatever stood there before.
@@ -40,7 +40,7 @@ onTerminal(
     const halted = await runOnTerminal(t, approve, { home, typed: [PIN, [/\[y\/N\]/, '\u0003']] })
     t.is(halted.code, 130, halted.screen)
 
-    const typed = [PIN, [/these are the quotes/, '\r']] as const
+    const typed = [PIN, [/all quotes are here/, '\r']] as const
     const stopped = await runOnTerminal(t, quote, { home, typed: [...typed, [/\[y\/N\]/, '\u0003']] })
     t.is(stopped.code, 130, stopped.screen)
     t.regex(stopped.screen, /swap with +ChangeNOW \(CEX\)/)

@@ -87,13 +87,13 @@ export const swapApprove: CommandRun = async (session, text = '') => {
 const checkProvider = async (session: Session, { pluginId }: KeptQuote): Promise<void> => {
   const plugins = await session.swapPlugins()
   if (plugins.every(({ id }) => id !== pluginId))
-    throw new CliError('NOT_FOUND', `The provider ${pluginId}of this quote is no longer installed`)
+    throw new CliError('NOT_FOUND', `The provider ${pluginId} of this quote is no longer installed`)
   const { isEnabled, needsActivation } = (await session.account()).swapConfig(pluginId).getSnapshot()
   if (isEnabled && !needsActivation) return
   const [does, words] = isEnabled ? ['needs settings', 'settings'] : ['is switched off', 'enable']
   throw new AdvisedError(new WalletError('NO_SWAP_PROVIDERS', {}), {
     details: { pluginId },
-    hint: `The provider ${pluginId}of this quote ${does}.`,
+    hint: `The provider ${pluginId} of this quote ${does}.`,
     next: [{ command: commandInProfile(session.globals, `swap ${words} ${pluginId}`), why: 'enable it' }]
   })
 }

@@ -241,7 +241,7 @@ test.serial('a provider that gives less by now, or asks for more, is refused wit
   const { error } = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
   t.is(error.message, 'The order of firm would give 0.00899999 LTC instead of 0.009 LTC')
   t.like(error.details, { shown: { to: { native: '900000' } }, now: { to: { native: '899999' } } })
-  t.regex(error.hint, /Accept it with --min-receive/)
+  t.regex(error.hint, /Accept the new terms with --min-receive/)
   t.regex(error.next[0].command, new RegExp(`swap approve ${id} .*--min-receive '0\\.00899999 LTC'$`))
   const limited = await run('swap', 'approve', id, '--yes', '--again', '--min-receive', '0.009')
   t.regex(failed(t, limited, 'SWAP_CHANGED', 46).error.message, /0\.00899999 LTC, less than 0\.009 LTC$/)
@@ -346,11 +346,11 @@ test.serial('a provider that is switched off or gone is named', async t => {
   const id = await quoteOf()
   await dataOf('swap', 'disable', 'firm')
   const off = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'NO_SWAP_PROVIDERS', 45)
-  t.is(off.error.hint, 'The provider firm, which gave this quote, is switched off.')
+  t.is(off.error.hint, 'The provider firm of this quote is switched off.')
   t.is(off.error.next[0].command, 'holdfast swap enable firm')
   await dataOf('swap', 'enable', 'firm')
   const gone = failed(t, await runWith([other])('swap', 'approve', id, '--yes', '--again'), 'NOT_FOUND', 6)
-  t.regex(gone.error.message, /firm, which gave this quote, is not installed/)
+  t.regex(gone.error.message, /firm of this quote is no longer installed/)
 })
 
 test.serial('of two approvals at once one pays, and the other fails as approved already', async t => {
@@ -435,7 +435,7 @@ test.serial('a damaged file is moved aside with a warning, and does not stop new
     writeFileSync(FILE, text)
     const ran = await run('swap', 'approve', 'ffffffff-1', '--yes', '--again')
     failed(t, ran, 'NOT_FOUND', 6)
-    t.true(ran.stderr.includes(`could not be read; what was there is now in ${FILE}.damaged`), ran.stderr)
+    t.true(ran.stderr.includes(`could not be read; the old file is now ${FILE}.damaged`), ran.stderr)
     t.is(readFileSync(`${FILE}.damaged`, 'utf8'), text)
   }
   const id = await quoteOf()

@@ -62,10 +62,10 @@ test('the list shows each quote with its countdown and reasons, who failed with 
     '    4:59 left  fee of first',
     '  2 7.1 LTC for 0.01 BTC  second (CEX)',
     '    fee of second',
-    '  . third (CEX): waiting for an answer',
+    '  . third (CEX): waiting for a reply',
     '  x fourth (CEX): Amount is too low: at least 0.05 BTC',
     'waiting for 1 of 4 providers, 13 s at most',
-    'up/down choose  Enter review it  s wait no longer  q quit'
+    'up/down choose  Enter review it  s stop waiting  q quit'
   ])
 })
 
@@ -96,7 +96,7 @@ test('in a narrow terminal the countdown, and the limit of who refused, stay in 
 
 test('after the time limit it shows that the first quote is awaited', t => {
   const lines = linesOf({ rows: [row('third', { state: 'pending' })], selected: undefined, waitSeconds: -1 })
-  t.is(lines.at(-2), 'waiting for 1 of 1 providers, until the first one answers')
+  t.is(lines.at(-2), 'waiting for 1 of 1 providers, until the first reply')
 })
 
 test('the list is never taller than the terminal, and the selected quote stays in sight', t => {

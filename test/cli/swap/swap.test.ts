@@ -475,7 +475,7 @@ test.serial(
     })
     failed(t, refused, 'INTERNAL', 1)
     const unknown = await startSigning(() => new Promise(() => {}), { payingGraceMs: 50 })
-    t.regex(failed(t, unknown, 'INTERRUPTED', 130).error.message, /it may have left$/)
+    t.regex(failed(t, unknown, 'INTERRUPTED', 130).error.message, /it may have been sent$/)
     t.is(await txCount(), before + 1)
   }
 )
