@@ -58,7 +58,7 @@ async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uin
 
 const orUnreadable = <T>(reading: Promise<T>): Promise<T> =>
   reading.catch(cause => {
-    throw new RecordingError('The file cannot be read to its end: it is damaged, or it has gone.', { cause })
+    throw new RecordingError('The file cannot be read to its end: it is damaged or was removed.', { cause })
   })
 
 /** Makes lines of pieces of text. */

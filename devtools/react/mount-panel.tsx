@@ -43,7 +43,7 @@ const rootIn = (element: HTMLElement): ShadowRoot => {
   const { shadowRoot } = element
   if (shadowRoot === null) return element.attachShadow({ mode: 'open' })
   if (!left.delete(shadowRoot))
-    throw new TypeError('This element has a shadow root already. Give the devtools one that is empty.')
+    throw new TypeError('This element already has a shadow root. Give the devtools an empty element.')
   return shadowRoot
 }
 

@@ -152,7 +152,7 @@ const replyTo = (request: IncomingMessage, { files, recording, token }: Served):
   }
   const [path = ''] = url.split('?')
   if (recording !== undefined && path === RECORDING_FILE_PATH) {
-    if (!isOwnReader(headers, token)) return { status: 403, body: 'Not without the token.\n' }
+    if (!isOwnReader(headers, token)) return { status: 403, body: 'The token is missing or wrong.\n' }
     return { status: 200, body: recording(), contentType: 'application/x-ndjson' }
   }
   const isRecordingPage = recording !== undefined && path === RECORDING_PAGE_PATH

@@ -20,7 +20,7 @@ const failureText = (error: unknown): string => {
   if (isWalletError(error, 'STORAGE_LOCKED'))
     return 'These devtools are open in another tab. Close that one, then reload this page.'
   if (isWalletError(error, 'STORAGE_FAILED'))
-    return `This browser lets the page keep nothing, as some private windows do: open it in another window. ${error.message}`
+    return `This browser does not let the page store data, as in some private windows: open it in another window. ${error.message}`
   return `The wallet of this page could not start: ${error instanceof Error ? error.message : String(error)}`
 }
 

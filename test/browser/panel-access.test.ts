@@ -62,7 +62,7 @@ const useWallet = async (page: Page, hand: Hand, stop: (state: string) => Promis
     .getByRole('button', { name: /^Show everything for [^t]/ })
     .click()
   await page.getByRole('button', { name: 'spendChanged' }).first().click()
-  await page.getByRole('heading', { name: 'All of this action' }).waitFor()
+  await page.getByRole('heading', { name: 'All events of this action' }).waitFor()
   await stop('hooks')
   await hand.open('Sync')
   await page.getByRole('button', { name: 'Savings' }).click()

@@ -45,7 +45,7 @@ browserTest(
       }
       t.true(broken > 0, what)
       await page.keyboard.press('ControlOrMeta+k')
-      const field = page.getByRole('combobox', { name: 'Go or do' })
+      const field = page.getByRole('combobox', { name: 'Find or do' })
       await page.getByText('The palette could not be drawn').or(field).waitFor()
       if ((await field.count()) > 0) await page.keyboard.press('Escape')
       else await buttonOf(page, 'Close').click()
@@ -128,7 +128,7 @@ browserTest('a panel that is out of the page stays out', async (t, browser) => {
 browserTest('an element has one panel at a time, and another one after it', async (t, browser) => {
   const page = await openAt(t, browser, '')
   await buttonOf(page, 'Savings').waitFor()
-  t.regex(await page.evaluate(() => held.mountAgain()), /^TypeError: This element has a shadow root already/)
+  t.regex(await page.evaluate(() => held.mountAgain()), /^TypeError: This element already has a shadow root/)
   await buttonOf(page, 'Savings').waitFor()
   await page.evaluate(() => held.unmount())
   t.is(await page.evaluate(() => held.mountAgain()), 'mounted')

@@ -38,7 +38,7 @@ browserTest(
     const page = await openSample(t, browser)
     await page.getByRole('searchbox').focus()
     await page.keyboard.press('ControlOrMeta+k')
-    const field = page.getByRole('combobox', { name: 'Go or do' })
+    const field = page.getByRole('combobox', { name: 'Find or do' })
     await field.waitFor()
     t.regex((await pointedAt(page)) ?? '', /^Engines/)
     await page.keyboard.press('ArrowDown')
@@ -64,7 +64,7 @@ browserTest(
   async (t, browser) => {
     const page = await openSample(t, browser)
     await page.getByRole('button', { name: 'Savings' }).click()
-    await page.getByRole('button', { name: /^Go or do/ }).click()
+    await page.getByRole('button', { name: /^Find or do/ }).click()
     await page.keyboard.type('pause')
     t.regex((await pointedAt(page)) ?? '', /^Pauseholdfast wallets pause Savings/)
     await page.keyboard.press('Enter')

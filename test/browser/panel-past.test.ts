@@ -87,7 +87,7 @@ browserTest(
     t.is(await page.getByRole('button', { name: 'Stop recording' }).count(), 0)
     await slider.focus()
     await page.keyboard.press('Home')
-    await page.getByText('Nobody is logged in').waitFor()
+    await page.getByText('No account is logged in').waitFor()
     t.regex((await slider.getAttribute('aria-valuetext')) ?? '', new RegExp(`, 1 of ${last + 1}$`))
     await page.keyboard.press('ArrowRight')
     t.is(await slider.inputValue(), '1')

@@ -66,7 +66,7 @@ browserTest(
     const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
     await reviewPayment(page)
     await button(page, 'Sign and send').click()
-    await dialog(page).getByText('It is being signed and sent').waitFor()
+    await dialog(page).getByText('The wallet signs and sends it').waitFor()
     t.true(await button(page, 'Discard').isDisabled())
     for (const key of ['Escape', 'Escape', 'Escape', '?', 'g', 'q']) await page.keyboard.press(key)
     t.true(await dialog(page).isVisible())
@@ -184,7 +184,7 @@ browserTest(
     await page.getByText('Sent again', { exact: true }).waitFor()
 
     await button(page, 'Forget…').click()
-    await page.getByRole('alert').getByText('nothing brings the first back').waitFor()
+    await page.getByRole('alert').getByText('you cannot take the first one back').waitFor()
     const word = page.getByLabel(`Type “${OPEN.txid.slice(0, 8)}” to forget it`)
     await word.fill('yes')
     t.true(await button(page, 'Forget it').isDisabled())
@@ -226,7 +226,7 @@ browserTest('a second review does not take the place of the one that is read', a
     review => held.answer({ draftId: 'draft-2', review: { ...review, nativeAmount: '999' } }),
     REVIEW
   )
-  await page.getByText('A second review was given up').first().waitFor()
+  await page.getByText('A second review was dropped').first().waitFor()
   await button(page, 'Sign and send').click()
   t.deepEqual(await page.evaluate(() => held.requested.slice(2)), [
     { name: 'spend.discard', input: { draftId: 'draft-2' } },
@@ -286,7 +286,7 @@ browserTest('a review is of the present, also over a panel that is held still', 
   await page.getByLabel('Amount').fill('0.01')
   await button(page, 'Review…').click()
   await page.getByRole('tab', { name: 'Engines' }).press('p')
-  await page.getByRole('region', { name: 'Held still' }).waitFor()
+  await page.getByRole('region', { name: 'View paused' }).waitFor()
   await page.evaluate(review => held.answer({ draftId: 'draft-1', review }), REVIEW)
   await button(page, 'Sign and send').click()
   await page.evaluate(() => held.answer({ txid: 'abcd' }))
@@ -324,7 +324,7 @@ browserTest('a draft that is gone already is given up without a word', async (t,
   const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
   await reviewPayment(page)
   await button(page, 'Discard').click()
-  await page.evaluate(() => held.refuse({ code: 'GONE', message: 'This draft is no longer there' }))
+  await page.evaluate(() => held.refuse({ code: 'GONE', message: 'This draft no longer exists' }))
   await dialog(page).waitFor({ state: 'detached' })
   t.is(await page.getByRole('alert').count(), 0)
 })

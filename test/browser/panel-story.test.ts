@@ -180,13 +180,13 @@ browserTest(
     t.true(await page.getByRole('button', { name: 'Create an account', exact: true }).isDisabled())
     await hand.press('Cancel')
     await createAccount(page, hand)
-    await page.getByText('comes back by PIN on this device').waitFor()
+    await page.getByText('opens again by PIN on this device').waitFor()
     for (const leave of [() => hand.press('Log out'), () => page.reload()]) {
       await leave()
       await hand.press('Log in…')
       await hand.fill('PIN', '2580')
       await hand.press('Log in')
-      await page.getByText('comes back by PIN on this device').waitFor()
+      await page.getByText('opens again by PIN on this device').waitFor()
     }
   }
 )

@@ -112,7 +112,7 @@ browserTest(
       await page.getByText('Viewing a recording', { exact: true }).waitFor()
       t.is(await page.locator('.main').getByText('Savings').count(), 1)
       await page.keyboard.press('[')
-      await page.getByText('Nobody is logged in').waitFor()
+      await page.getByText('No account is logged in').waitFor()
       t.is(await page.getByRole('button', { name: /^Back/ }).count(), 0)
       t.false(page.url().includes(token))
       await page.reload()
@@ -142,7 +142,7 @@ browserTest(
     await page.getByRole('heading', { name }).waitFor()
     t.is(await page.locator('script').count(), 2)
     await page.keyboard.press('[')
-    await page.getByText('Nobody is logged in').waitFor()
+    await page.getByText('No account is logged in').waitFor()
   }
 )
 

@@ -52,6 +52,6 @@ browserTest('a browser that keeps nothing says so in place of the panel', async 
     }
   })
   await page.goto(`${site.url}/`)
-  await page.getByRole('status').getByText('lets the page keep nothing').waitFor()
+  await page.getByRole('status').getByText('does not let the page store data').waitFor()
   t.is(await page.getByRole('tab').count(), 0)
 })

@@ -67,7 +67,7 @@ export const openStage = async (
     ...{ world, kernel, runAction, clock, quotes },
     wallet(walletId) {
       const [account] = kernel.context.accounts
-      if (account === undefined) throw new Error('Nobody is logged in')
+      if (account === undefined) throw new Error('No account is logged in')
       return account.wallet(walletId)
     },
     anotherHandler: makeOne

@@ -81,7 +81,7 @@ export class CredentialDevice {
   }
 
   get account(): Account {
-    if (this.#account === undefined) throw new Error('Nobody is logged in')
+    if (this.#account === undefined) throw new Error('No account is logged in')
     return this.#account
   }
 

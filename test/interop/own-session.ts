@@ -12,6 +12,6 @@ export interface OwnSession {
 
 /** The account that is logged in. @throws Error if nobody is */
 export const ownAccountOf = ({ account }: OwnSession): Account => {
-  if (account === undefined) throw new Error('Nobody is logged in')
+  if (account === undefined) throw new Error('No account is logged in')
   return account
 }

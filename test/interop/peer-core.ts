@@ -160,7 +160,7 @@ export const openPeerSession = async (place: PeerPlace): Promise<PeerSession> =>
 
 /** The account that is logged in. @throws Error if nobody is */
 export const accountOf = ({ account }: PeerSession): CoreAccount => {
-  if (account === undefined) throw new Error('Nobody is logged in')
+  if (account === undefined) throw new Error('No account is logged in')
   return account
 }
 

@@ -29,7 +29,7 @@ onTerminal(
     for (const name of ['ChangeNOW (CEX)', 'SideShift.ai (CEX)', 'THORChain (DEX)', 'Transfer (DEX)']) {
       t.is(quoteList.filter(line => line.includes(name)).length, 1, `${name} in\n${quoteList.join('\n')}`)
     }
-    t.false(quoteList.some(line => line.includes('waiting for an answer')))
+    t.false(quoteList.some(line => line.includes('waiting for a reply')))
     t.regex(quoteList.join('\n'), /❯ 1 .*\n {4}\d+:\d\d left {2}a better rate, fee /)
 
     const [, id = ''] = /holdfast swap approve ([0-9a-f]{8}-\d+)/.exec(closed.screen) ?? []

@@ -83,13 +83,13 @@ const logIn = (
   if (username === undefined && (loginId === undefined || pin === undefined))
     throw inputError(
       'username',
-      'A login takes a username, or the id of an account of this device with its PIN'
+      'A login needs a username, or the id of an account of this device with its PIN'
     )
   if (username !== undefined && password !== undefined && pin === undefined)
     return context.loginWithPassword(username, password)
   if (pin !== undefined && password === undefined)
     return context.loginWithPIN(username === undefined ? { loginId: loginId ?? '' } : { username }, pin)
-  throw inputError('password', 'A login takes either the password or the PIN')
+  throw inputError('password', 'A login needs either the password or the PIN')
 }
 
 /** Wallets open when somebody looks for them; here that is now. How each one does is told by its engine. */
@@ -184,6 +184,6 @@ const worldHandlers = (services: ActionServices): HandlersOf<'world'> => ({
 
 const worldOf = ({ world }: ActionServices): FakeWorldControl => {
   if (world === undefined)
-    throw new ActionError({ code: 'NO_WORLD', message: 'This kernel does not live in a fake world' })
+    throw new ActionError({ code: 'NO_WORLD', message: 'This kernel does not use a fake world' })
   return world
 }

@@ -45,9 +45,9 @@ export class DraftStore<T> {
     if (stored === undefined)
       throw new ActionError({
         code: 'GONE',
-        message: 'This draft is no longer there',
+        message: 'This draft no longer exists',
         details: { what: 'draft' },
-        hint: 'It was approved or given up, or it was older than ten minutes: make a new one.'
+        hint: 'It was approved or discarded, or is older than ten minutes: make a new one.'
       })
     return stored.draft
   }

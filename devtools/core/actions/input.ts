@@ -28,7 +28,7 @@ type InputFields<Input> = {
 export const readInput = <K extends ActionName>(name: K, input: unknown): Actions[K]['in'] => {
   // From JavaScript or a socket it may be no text at all.
   if (typeof name !== 'string' || !Object.hasOwn(actionFields, name))
-    throw inputError('name', 'There is no such action')
+    throw inputError('name', 'Unknown action')
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw inputError('input', `The input of ${name} must be an object`)
   const read: Record<string, unknown> = {}

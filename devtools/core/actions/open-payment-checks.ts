@@ -71,7 +71,7 @@ export const checkSecondPayment = (
     code: 'CONFIRMATION_REQUIRED',
     message: `${secondPaymentText(first.txid)}.`,
     details: { txid: first.txid },
-    hint: 'Nothing was signed. It may still be mined, and then both are paid. Send it again or replace it, or review this payment again.'
+    hint: 'Nothing was signed. It may still be mined, and then you pay twice. Send it again or replace it, or review this payment again.'
   })
 }
 
@@ -103,7 +103,7 @@ export const checkForgetConfirmation = ({
   if (confirm.trim() === word) return
   throw new ActionError({
     code: 'CONFIRMATION_REQUIRED',
-    message: `This cannot be undone: "${word}" has to be typed.`,
+    message: `This cannot be undone: type "${word}" to confirm.`,
     details: { txid }
   })
 }

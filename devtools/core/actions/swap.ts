@@ -214,9 +214,9 @@ export class OpenRounds {
 const gone = (what: 'quote' | 'round'): ActionError =>
   new ActionError({
     code: 'GONE',
-    message: `This ${what} is no longer there`,
+    message: `This ${what} no longer exists`,
     details: { what },
-    hint: 'It was closed, or it was asked for elsewhere: ask for new quotes.'
+    hint: 'It was closed, or belongs to another panel: get new quotes.'
   })
 
 /** Each keeps quotes alive. */

@@ -66,7 +66,7 @@ export interface DevtoolsClient {
  */
 export const makeClient = (
   channel: PanelChannel<ClientMessage, HostMessage>,
-  whenLost = 'The kernel is gone, or the connection to it.'
+  whenLost = 'The kernel or the connection to it is gone.'
 ): DevtoolsClient => new ChannelClient(channel, whenLost).asDevtoolsClient
 
 class ChannelClient {
@@ -181,7 +181,7 @@ class ChannelClient {
     const { connection, isReadOnly } = this.#status.getSnapshot()
     if (this.#isClosed || connection !== 'live') return Promise.reject(disconnected())
     if (isReadOnly && !readingActions.has(name)) {
-      const message = 'This panel may only look.'
+      const message = 'This panel is read-only.'
       return Promise.reject(new ActionError({ code: 'READ_ONLY', message }))
     }
     this.#callCount += 1
@@ -224,15 +224,15 @@ const disconnected = (): ActionError =>
   new ActionError({
     code: 'DISCONNECTED',
     message: 'There is no connection to the kernel, so nothing was done.',
-    hint: 'Do it once the connection is back.'
+    hint: 'Try again once the connection is back.'
   })
 
 const unanswered = (): ActionError =>
   new ActionError({
     code: 'DISCONNECTED',
-    message: 'The connection was lost before the answer came, so it is not known whether this was done.',
+    message: 'The connection was lost before the reply, so it is not known if this was done.',
     details: { outcome: 'unknown' },
-    hint: 'Look at the wallet and its payments before you do it again.'
+    hint: 'Check the wallet and its payments before you try again.'
   })
 
 const readable = <S>(observable: Observable<S>): Pick<Observable<S>, 'subscribe' | 'getSnapshot'> => ({

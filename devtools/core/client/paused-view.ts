@@ -19,8 +19,8 @@ export const pauseView = (client: DevtoolsClient): DevtoolsClient => ({
     Promise.reject(
       new ActionError({
         code: 'READ_ONLY',
-        message: 'The panel is held still, so nothing can be done in it.',
-        hint: 'Let it go on first.'
+        message: 'The view is paused, so actions are off.',
+        hint: 'Resume it first.'
       })
     ),
   close() {}

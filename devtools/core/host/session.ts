@@ -226,13 +226,13 @@ export class PanelSession {
     if (isReadOnly && !readingActions.has(action))
       throw new ActionError({
         code: 'READ_ONLY',
-        message: 'This panel may only look.',
+        message: 'This panel is read-only.',
         hint: 'Start it again without the read-only switch.'
       })
     if (runAction === undefined)
-      throw new ActionError({ code: 'READ_ONLY', message: 'There is nobody here who does actions.' })
+      throw new ActionError({ code: 'READ_ONLY', message: 'This panel has no action handler.' })
     if (this.#calls > MAX_CALLS)
-      throw new ActionError({ code: 'BAD_MESSAGE', message: 'Too many actions are under way.' })
+      throw new ActionError({ code: 'BAD_MESSAGE', message: 'Too many actions are running.' })
     // A mark is no address: it would make a code that cannot be paid, and names no payment.
     if (addressActions.has(action) && this.#context.redaction.hideAddresses === true)
       throw new ActionError({

@@ -65,7 +65,7 @@ const failureFrom = (
 
 const UNKNOWN: ActionFailure = {
   code: 'UNKNOWN',
-  message: 'The action failed, and the error says nothing that is safe to show.',
+  message: 'The action failed. Its error has no text that is safe to show.',
   hint: 'The log of the kernel may say more.'
 }
 

@@ -54,6 +54,6 @@ export const readAmount = (text: string, units: AmountUnits): TypedAmount => {
     const native = parseAmount(text, units)
     return native === '0' ? { error: 'The amount must be above zero' } : { native }
   } catch (error) {
-    return { error: isWalletError(error, 'AMOUNT_INVALID') ? error.message : 'This is no amount' }
+    return { error: isWalletError(error, 'AMOUNT_INVALID') ? error.message : 'This is not an amount' }
   }
 }

@@ -84,7 +84,7 @@ const readSubscribe = ({ version, sinceSeq }: Fields): ClientMessage | BadMessag
 
 const readCall = ({ id, action, input }: Fields): ClientMessage | BadMessage => {
   if (!isCount(id) || id === 0) return bad(0, 'The id of a call is a whole number above 0')
-  if (typeof action !== 'string' || !actionNames.has(action)) return bad(id, 'There is no such action')
+  if (typeof action !== 'string' || !actionNames.has(action)) return bad(id, 'Unknown action')
   if (!isRecord(input)) return bad(id, 'The input of an action is an object')
   if (!isSmallJson(input)) return bad(id, 'The input of an action is JSON of at most 1000 values')
   return { type: 'call', id, action, input } as ClientMessage

@@ -203,12 +203,12 @@ export class RecordingReader {
     // Tables in the middle of a recording: the panel had lost its kernel for a while.
     const follows = message.type === 'snapshot' || message.fromSeq === before
     if (!follows || !areBetween(message.events, before ?? 0, message.seq))
-      throw lineError(this.#count, 'does not follow on the one before')
+      throw lineError(this.#count, 'does not continue the line before')
     this.#messages.push(message)
   }
 }
 
-const HINT = 'Choose a file that this version of the devtools has saved.'
+const HINT = 'Choose a file that this version of the devtools saved.'
 
 /** Returns true if events ascend after one number and up to another, as those of a kernel do. */
 const areBetween = (events: readonly JournalEvent[], after: number, upTo: number): boolean => {

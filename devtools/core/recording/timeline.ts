@@ -66,7 +66,7 @@ export const makeRecordedClient = ({ header, messages, isCut }: ReadRecording): 
       Promise.reject(
         new ActionError({
           code: 'READ_ONLY',
-          message: 'A recording shows the past: nothing can be done in it.'
+          message: 'A recording shows the past, so actions are off.'
         })
       ),
     close() {}

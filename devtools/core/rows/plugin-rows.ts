@@ -67,9 +67,9 @@ const PERMISSIONS: { readonly [K in PluginKind]: readonly string[] } = {
   ],
   rates: ['offers rates', 'network', 'own disk', 'sees no wallet and no key'],
   swap: ['describes payments, never signs', 'network', 'own disk', 'sees no wallet and no key'],
-  storage: ['keeps all files, encrypted by the kernel'],
-  policy: ['can stop a spend', 'can order quotes anew'],
-  observer: ['hears what is told', 'can do nothing']
+  storage: ['stores all files, encrypted by the kernel'],
+  policy: ['can stop a spend', 'can reorder quotes'],
+  observer: ['receives snapshots', 'can change nothing']
 }
 
 interface Faults {

@@ -89,10 +89,10 @@ const stateOf = ({ errorCode, isSyncing, lastSync, pendingCount }: RepoSnapshot)
   return lastSync === 0 ? 'new' : 'synced'
 }
 
-const DISK = 'Free some space on this device, then sync now. What was saved before is unharmed.'
+const DISK = 'Free some space on this device, then sync now. Saved data is unharmed.'
 const NETWORK =
-  'No sync server could be reached, or none answered well. What waits is safe on this device and is tried again by itself.'
-const HELP = 'It is tried again by itself, each time after a longer while. The logs say more.'
+  'No sync server could be reached, or none gave a valid reply. Pending changes are saved on this device, and the next sync uploads them.'
+const HELP = 'The kernel tries again, each time after a longer wait. The logs say more.'
 const helps: Readonly<Record<string, string>> = {
   NETWORK,
   SYNC_FAILED: NETWORK,

@@ -16,7 +16,7 @@ export const secondPaymentText = (txid: string): string =>
 
 /** Says what can happen once an open payment is forgotten (pure). */
 export const forgetText = (txid: string): string =>
-  `Whoever has the bytes of ${txid} can still have them mined. Its coins become free: if you then pay somebody with other coins, both can be paid, and nothing brings the first back.`
+  `Anyone who has the bytes of ${txid} can still have them mined. Forgetting frees its coins: if you then pay again with other coins, both payments can be mined, and you cannot take the first one back.`
 
 /** Returns what a person types to have a payment forgotten: the first eight characters of its txid (pure). */
 export const forgetWord = (txid: string): string => txid.slice(0, 8)
@@ -29,8 +29,8 @@ const STATES: Readonly<Record<OpenPaymentSnapshot['state'], string>> = {
   refused: 'a server refused it, others may have it',
   notSeen: 'sent, not seen yet',
   seen: 'seen by the network',
-  notInMempool: 'in no mempool; it is sent again by itself',
+  notInMempool: 'in no mempool; the wallet sends it again',
   replaced: 'replaced',
   expired: 'expired',
-  dropped: 'dropped: what it spends is gone'
+  dropped: 'dropped: its coins no longer exist'
 }

@@ -63,7 +63,7 @@ const LoggedInAccount = ({ account }: { readonly account: AccountSnapshot }): Re
   }, [isLost, canRun])
   const leave = (
     <ActionButton name="account.logout" input={{ accountId }} onDone={() => setPrompting(false)}>
-      {isPrompting ? 'Leave it for good' : 'Log out'}
+      {isPrompting ? 'Log out for good' : 'Log out'}
     </ActionButton>
   )
   return (
@@ -77,10 +77,10 @@ const LoggedInAccount = ({ account }: { readonly account: AccountSnapshot }): Re
       ) : null}
       {isLost ? null : leave}
       {isLost && isPrompting ? (
-        <Dialog title="Nothing opens this account again" onClose={() => setPrompting(false)}>
+        <Dialog title="This account cannot be opened again" onClose={() => setPrompting(false)}>
           <p>
-            It has no password, no PIN and no recovery. After a log-out or a reload its wallets are lost,
-            unless you keep its login key, or give it a username and a password first.
+            It has no password, no PIN and no recovery. You lose its wallets when you log out or reload the
+            page, unless you save its login key, or first give it a username and a password.
           </p>
           <div className="dialog-acts">
             {leave}
@@ -97,7 +97,7 @@ const LoggedInAccount = ({ account }: { readonly account: AccountSnapshot }): Re
 const loginMethodsText = (methods: AccountSnapshot['loginMethods']): string => {
   if (methods === undefined) return ''
   const ways = methods.map(method => METHOD_TEXTS[method])
-  return ways.length === 0 ? 'nothing opens it again' : `comes back by ${ways.join(' or ')}`
+  return ways.length === 0 ? 'cannot be opened again' : `opens again by ${ways.join(' or ')}`
 }
 
 const METHOD_TEXTS: Readonly<Record<NonNullable<AccountSnapshot['loginMethods']>[number], string>> = {

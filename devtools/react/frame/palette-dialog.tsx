@@ -47,16 +47,16 @@ export const PaletteDialog = (props: {
     event.preventDefault()
   }
   return (
-    <Dialog title="Go or do" onClose={props.onClose}>
+    <Dialog title="Find or do" onClose={props.onClose}>
       <input
         className="palette-field"
         role="combobox"
-        aria-label="Go or do"
+        aria-label="Find or do"
         aria-expanded="true"
         aria-autocomplete="list"
         aria-controls={list}
         aria-activedescendant={`${list}-${chosen}`}
-        placeholder="A panel, a wallet, an id, or what to do here"
+        placeholder="A panel, a wallet, an id or an action"
         value={query}
         spellCheck={false}
         autoComplete="off"
@@ -66,7 +66,7 @@ export const PaletteDialog = (props: {
           setAt(0)
         }}
       />
-      <div id={list} className="palette" role="listbox" aria-label="What can be gone to or done">
+      <div id={list} className="palette" role="listbox" aria-label="Places and actions">
         {entries.map((entry, place) => (
           <Entry
             // biome-ignore lint/suspicious/noArrayIndexKey: an option is its place in the list

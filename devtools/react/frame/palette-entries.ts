@@ -79,9 +79,9 @@ const goEntry = (
 
 const keyEntries: readonly PaletteEntry[] = (
   [
-    ['Filter what is shown', '/', 'filter'],
-    ['Hold the panel still, or let it go on', 'p', 'hold'],
-    ['Copy what is open as JSON', 'c', 'copyJson'],
+    ['Filter the rows', '/', 'filter'],
+    ['Pause or resume the view', 'p', 'hold'],
+    ['Copy the open details as JSON', 'c', 'copyJson'],
     ['Light, dark or system theme', 'T', 'theme'],
     ['Help and keys', '?', 'help']
   ] as const

@@ -149,14 +149,14 @@ export const PanelFoot = (props: {
       {connection === 'lost' ? (
         <div className="notice" role="alert">
           <strong className="bad">Lost</strong>
-          <span>{message ?? 'The kernel no longer answers. What is shown is what was known last.'}</span>
+          <span>{message ?? 'The kernel no longer answers. These are the last known values.'}</span>
         </div>
       ) : null}
       {/* Told once: an open dialog tells it where the person is. */}
       {hasDialog ? null : <FailureNotice />}
       <footer className="foot">
         <button type="button" className="link" onClick={props.onPalette}>
-          Go or do <kbd>Ctrl K</kbd>
+          Find or do <kbd>Ctrl K</kbd>
         </button>
         {commandLine === '' ? (
           <span>

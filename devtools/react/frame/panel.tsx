@@ -145,10 +145,10 @@ const follow = (
 /** The bars between the tabs and the panel. */
 const Bars = (): ReactElement => (
   <>
-    <SafePart what="The bar of the past">
+    <SafePart what="The time travel bar">
       <TimeTravelBar />
     </SafePart>
-    <SafePart what="The strip with the accounts">
+    <SafePart what="The account bar">
       <AccountBar key={clientNumber(usePanel().live)} />
     </SafePart>
   </>

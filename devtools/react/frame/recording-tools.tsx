@@ -68,7 +68,7 @@ const RecordingMark = ({ recording }: { readonly recording: ClientRecording }): 
 
 const endTexts = {
   full: 'The recording is full',
-  'kernel restarted': 'The kernel began anew',
+  'kernel restarted': 'The kernel restarted',
   stopped: 'Not saved yet'
 } as const
 
@@ -130,24 +130,24 @@ const Contents = (props: {
         </Detail>
       </DetailList>
       <p>
-        Who gets this file can read the names of accounts and wallets, balances, quotes, rates, and what was
-        done, called and logged. Keys, passwords, PINs, recovery answers and notes are not in it: a panel is
-        never told them.
+        Anyone with this file can read the names of accounts and wallets, balances, quotes, rates, actions,
+        calls and log lines. It has no keys, passwords, PINs, recovery answers or notes: a panel never
+        receives them.
       </p>
     </>
   )
 }
 
 const endings: Readonly<Record<NonNullable<RecordingProgress['end']>, string>> = {
-  full: `at ${sizeText(MAX_RECORDING_BYTES)}, which is as large as a recording may be`,
-  'kernel restarted': 'when the kernel began anew',
+  full: `at ${sizeText(MAX_RECORDING_BYTES)}, the largest size of a recording`,
+  'kernel restarted': 'when the kernel restarted',
   stopped: ''
 }
 
 const emptyTexts = ({ end }: RecordingProgress): string =>
   end === 'full'
-    ? `What is known is larger than ${sizeText(MAX_RECORDING_BYTES)}, so it cannot be saved.`
-    : 'Nothing has been told yet, so there is nothing to save.'
+    ? `The data is larger than ${sizeText(MAX_RECORDING_BYTES)}, so it cannot be saved.`
+    : 'There are no events yet, so there is nothing to save.'
 
 /** Chooses the file of a recording. One that cannot be opened leaves it open, and says why. */
 const OpenDialog = (): ReactElement => {

@@ -17,10 +17,10 @@ const PausedBar = ({ pausedAt }: { readonly pausedAt: number }): ReactElement =>
   const { live, displayed } = usePanel()
   const waiting = useStore(live.events, () => eventsSince(displayed.client, live))
   return (
-    <section className="strip past" aria-label="Held still">
-      <StateMark tone="warn">Held still</StateMark>
+    <section className="strip past" aria-label="View paused">
+      <StateMark tone="warn">View paused</StateMark>
       <span>
-        at <span className="mono">{clockText(pausedAt)}</span>. Nothing can be done until it goes on.
+        at <span className="mono">{clockText(pausedAt)}</span>. Actions are off until you resume.
       </span>
       <span className="soft">{waiting === 1 ? '1 event waits' : `${waiting} events wait`}</span>
       <button
@@ -31,7 +31,7 @@ const PausedBar = ({ pausedAt }: { readonly pausedAt: number }): ReactElement =>
           displayed.togglePause()
         }}
       >
-        Go on
+        Resume view
       </button>
     </section>
   )
@@ -49,7 +49,7 @@ const RecordingBar = ({ recorded }: { readonly recorded: RecordedClient }): Reac
     <section className="strip past" aria-label="Recording">
       <StateMark tone="warn">{isSnapshot ? 'Viewing a snapshot' : 'Viewing a recording'}</StateMark>
       <span>
-        of {dateText(recorded.header.at)}. Nothing can be done here.
+        of {dateText(recorded.header.at)}. Actions are off here.
         {recorded.isCut ? ' Its file ends within a line, as after a crash.' : ''}
       </span>
       {isSnapshot ? null : <Scrubber recorded={recorded} />}
@@ -77,7 +77,7 @@ const Scrubber = ({ recorded }: { readonly recorded: RecordedClient }): ReactEle
       <button
         type="button"
         className="button plain"
-        aria-label="The moment before"
+        aria-label="Previous moment"
         onClick={() => recorded.seek(index - 1)}
       >
         <kbd>[</kbd>
@@ -94,7 +94,7 @@ const Scrubber = ({ recorded }: { readonly recorded: RecordedClient }): ReactEle
       <button
         type="button"
         className="button plain"
-        aria-label="The moment after"
+        aria-label="Next moment"
         onClick={() => recorded.seek(index + 1)}
       >
         <kbd>]</kbd>

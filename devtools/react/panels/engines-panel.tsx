@@ -110,20 +110,20 @@ const NoEngines = ({ view }: { readonly view: View }): ReactElement => {
         {[...view.accounts.values()].some(({ isLoggedIn }) => isLoggedIn) ? (
           <EmptyState title="No wallets yet">
             <p>
-              Each wallet runs an engine that follows its chain, which shows up here.{' '}
+              Each wallet has an engine that follows its chain. The engines appear here.{' '}
               {canRun ? (
                 <>
-                  Create a wallet with the strip above, or with <code>holdfast wallets create</code>.
+                  Create a wallet in the bar above, or with <code>holdfast wallets create</code>.
                 </>
               ) : null}
             </p>
           </EmptyState>
         ) : (
-          <EmptyState title="Nobody is logged in">
+          <EmptyState title="No account is logged in">
             <p>
-              {canRun ? 'Create an account or log in with the strip above. ' : ''}
-              The wallets of an account and their engines show up here: how far each has synced, what it holds
-              and what went wrong.
+              {canRun ? 'Create an account or log in in the bar above. ' : ''}
+              The wallets of an account appear here, with the sync progress, balances and last error of their
+              engines.
             </p>
           </EmptyState>
         )}

@@ -74,7 +74,7 @@ const HoldButton = (): ReactElement | null => {
   if (recorded !== undefined) return null
   return (
     <button type="button" className="button" aria-pressed={pausedAt !== undefined} onClick={togglePause}>
-      Hold still
+      Pause view
     </button>
   )
 }
@@ -103,7 +103,7 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
       </DetailList>
       <CorrelationLink id={correlationId ?? event.subject} />
       {kin.length < 2 ? null : (
-        <Section title="All of this action">
+        <Section title="All events of this action">
           <ActionTimeline rows={kin} />
         </Section>
       )}

@@ -15,7 +15,7 @@ type Kind = HookRow['kind'] | 'all'
 const kinds: readonly (readonly [Kind, string])[] = [
   ['all', 'all'],
   ['tap', 'taps'],
-  ['told', 'what is told'],
+  ['told', 'snapshots'],
   ['action', 'actions of panels']
 ]
 
@@ -47,8 +47,8 @@ export const HooksPanel = (): ReactElement => {
       emptyTitle="No hook has fired yet"
       emptyText={
         <p>
-          Plugins tap the kernel’s hooks. As soon as something happens, such as a login, a sync or a round of
-          rates, each tap shows up here with its duration and outcome.
+          Plugins tap the kernel’s hooks. After an event such as a login, a sync or a round of rates, each tap
+          appears here with its duration and outcome.
         </p>
       }
     />

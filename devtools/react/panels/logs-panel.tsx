@@ -9,8 +9,8 @@ import { clockText, dateText } from '../parts/texts.ts'
 import { EventList } from './event-list.tsx'
 
 const levels: readonly (readonly [LogLevel, string])[] = [
-  ['debug', 'debug and graver'],
-  ['info', 'info and graver'],
+  ['debug', 'debug and above'],
+  ['info', 'info and above'],
   ['warn', 'warnings and errors'],
   ['error', 'errors']
 ]
@@ -38,8 +38,8 @@ export const LogsPanel = (): ReactElement => {
       emptyTitle="Nothing logged yet"
       emptyText={
         <p>
-          The kernel and its plugins write here what they do and what goes wrong, without secrets. Each thing
-          that was done has a line, too.
+          The kernel and its plugins log their work and their failures here, without secrets. Each action also
+          has a line.
         </p>
       }
     />

@@ -136,7 +136,7 @@ const PaymentDialog = (props: {
 
 const titles: Readonly<Record<PaymentAction, string>> = {
   resend: 'Send this payment again',
-  replace: 'Pay in the place of this payment',
+  replace: 'Replace this payment',
   forget: 'Forget this payment'
 }
 
@@ -171,7 +171,7 @@ const Resend = ({ walletId, payment: { txid }, onClose }: PaymentActionProps): R
   const { say } = usePanel()
   return (
     <>
-      <p className="soft">The same bytes are sent once more. They can be mined only once.</p>
+      <p className="soft">This sends the same bytes once more. They can be mined only once.</p>
       <div className="dialog-acts">
         <Cancel onClose={onClose} />
         <ActionButton

@@ -27,8 +27,8 @@ export const PluginsPanel = (): ReactElement => {
     return (
       <EmptyState title="No plugins">
         <p>
-          Currencies, rates, swaps and storage are plugins. Give some to <code>createKernel</code>, and they
-          show up here in the order in which they were applied.
+          Currencies, rates, swaps and storage are plugins. Pass some to <code>createKernel</code>; they
+          appear here in the order in which they were applied.
         </p>
       </EmptyState>
     )
@@ -129,13 +129,13 @@ const PluginDetails = (props: {
                 name="swap.enable"
                 input={{ accountId, pluginId: plugin.pluginId, isEnabled: true }}
               >
-                Ask it
+                Enable
               </ActionButton>
               <ActionButton
                 name="swap.enable"
                 input={{ accountId, pluginId: plugin.pluginId, isEnabled: false }}
               >
-                Leave it out
+                Disable
               </ActionButton>
             </div>
           ))}

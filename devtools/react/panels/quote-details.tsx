@@ -57,13 +57,13 @@ const QuoteDetailList = ({ quote, units, now }: QuoteProps & { readonly now: num
       {quote.isEstimate === undefined ? '' : quote.isEstimate ? 'an estimate' : 'fixed'}
     </Detail>
     <Detail name="In parts">{quote.canBePartial === true ? 'may be filled in part' : ''}</Detail>
-    <Detail name="Promo code">{quote.hasPromoCode === true ? 'taken into account' : ''}</Detail>
-    <Detail name="Holds for">{countdownOf(quote, now)}</Detail>
+    <Detail name="Promo code">{quote.hasPromoCode === true ? 'applied' : ''}</Detail>
+    <Detail name="Valid for">{countdownOf(quote, now)}</Detail>
     <Detail name="Done within">
       {quote.maxFulfillmentSeconds === undefined ? '' : spanText(quote.maxFulfillmentSeconds)}
     </Detail>
-    <Detail name="Ranks here">{quote.rankReason}</Detail>
-    <Detail name="Answered in">{quote.durationMs === undefined ? '' : durationText(quote.durationMs)}</Detail>
+    <Detail name="Rank">{quote.rankReason}</Detail>
+    <Detail name="Reply time">{quote.durationMs === undefined ? '' : durationText(quote.durationMs)}</Detail>
     <Detail name="Error" look="mono">
       {quote.errorCode}
     </Detail>

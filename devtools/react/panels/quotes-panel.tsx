@@ -110,7 +110,7 @@ const columnsAt = (now: number, { units, quotes }: RoundRow): readonly Column<Qu
     cell: quote => <QuoteDuration quote={quote} quotes={quotes} />
   },
   {
-    title: 'Holds for',
+    title: 'Valid for',
     width: '80px',
     isNumber: true,
     rank: 'slight',
@@ -135,7 +135,7 @@ const columnsAt = (now: number, { units, quotes }: RoundRow): readonly Column<Qu
 
 /** Why a quote stands where it does, where its provider says nothing. */
 const reasonOf = ({ state, rankReason = '' }: QuoteSnapshot): string =>
-  state === 'timed out' ? 'gave no answer in time' : rankReason
+  state === 'timed out' ? 'gave no reply in time' : rankReason
 
 /**
  * Shows a provider's response time beside the others', on a square-root scale, so that a slow one leaves room for the
@@ -182,7 +182,7 @@ const Outcome = ({ round }: { readonly round: RoundRow }): ReactElement => {
   return (
     <span className="soft">
       {requestText(round)}: {given} of {round.quotes.length} gave a quote
-      {pending === 0 ? '' : `, ${pending} still asked`}
+      {pending === 0 ? '' : `, ${pending} pending`}
     </span>
   )
 }
@@ -228,7 +228,7 @@ const NoQuotes = (props: {
           <p>
             {props.view.wallets.size < 2
               ? 'A swap goes from one wallet to another: create two wallets of different currencies, fund the first, and ask here.'
-              : 'Choose two wallets above and ask. Each swap provider gets a lane of its own: what it offers, how long that holds, or why it refused.'}
+              : 'Choose two wallets above and ask. The table then has a row for each swap provider with its offer and its expiry, or the reason of its refusal.'}
           </p>
           <p>
             In the terminal: <code>holdfast swap quote</code>
@@ -237,8 +237,8 @@ const NoQuotes = (props: {
       ) : (
         <EmptyState title="No quotes of this round">
           <p>
-            They show up here as they come. Of a round that was closed long ago, or by an earlier start of the
-            kernel, nothing is left.
+            Quotes appear here as they arrive. The panel no longer has a round that was closed long ago, or
+            before the kernel restarted.
           </p>
           <button type="button" className="button" onClick={props.onNewest}>
             Show the newest round

@@ -33,7 +33,7 @@ export const RatesPanel = (): ReactElement => {
         <div className="main">
           {shown.some(({ hops }) => hops.length > MOST_HOPS) ? (
             <EmptyState title="This route is too long">
-              <p>A route of more than {MOST_HOPS} rates is none that a kernel finds, so it is not drawn.</p>
+              <p>No kernel finds a route of more than {MOST_HOPS} rates, so the panel does not draw it.</p>
             </EmptyState>
           ) : shown.length === 0 ? (
             <NoRoute pairCount={view.pairs.size} place={place} />
@@ -107,7 +107,7 @@ const Routes = (props: {
         <span className="spacer" />
         {props.others.length === 0 ? null : (
           <ChoiceField
-            label="Routes found before"
+            label="Earlier routes"
             value={props.place}
             onChange={id => go({ id })}
             choices={props.others.map(id => [id, id.replace(' ', ' → ')] as const)}

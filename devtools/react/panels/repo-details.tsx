@@ -21,14 +21,14 @@ export const RepoDetails = ({ repo }: { readonly repo: RepoRow }): ReactElement 
     {repo.rolledBackAt === undefined ? null : (
       <p role="status">
         <span className="bad">Older state:</span> at {clockText(repo.rolledBackAt * 1000)} a sync server had
-        an older version of {repo.rolledBackFiles ?? 0} files. What this device has is newer; it stayed, and
-        was sent again.
+        an older version of {repo.rolledBackFiles ?? 0} files. This device kept its newer files and uploaded
+        them again.
       </p>
     )}
     {repo.keptCount === undefined ? null : (
       <p>
         {repo.keptCount} deleted or replaced {repo.keptCount === 1 ? 'file is' : 'files are'} kept for 30
-        days. To bring some back: <code>holdfast data recover</code>
+        days. To restore them: <code>holdfast data recover</code>
       </p>
     )}
     <div className="acts">
@@ -92,7 +92,7 @@ const OwnerLink = ({ repo }: { readonly repo: RepoRow }): ReactElement => {
 const History = ({ repoId }: { readonly repoId: string }): ReactElement => {
   const events = useStore(usePanel().client.events)
   const moments = useMemo(() => repoHistory(events, repoId), [events, repoId])
-  if (moments.length === 0) return <p className="soft">No file since the panel looks on.</p>
+  if (moments.length === 0) return <p className="soft">No files since the panel started.</p>
   return (
     <ul>
       {moments.map(moment => (

@@ -114,12 +114,12 @@ export const NoRoute = (props: {
     await run('rates.route', isSame ? requested.input : { from, to, alternatives: ALTERNATIVES })
   }
   return (
-    <EmptyState title={place === undefined ? 'No route yet' : 'No route leads there'}>
+    <EmptyState title={place === undefined ? 'No route yet' : 'No route found'}>
       {place === undefined ? (
         <p>
           {props.pairCount === 0
             ? 'No source has given a rate yet. Ask the sources, then ask for a pair above.'
-            : `${props.pairCount} rates are known. Ask for a pair above, such as BTC to iso:EUR, and see by which of them it is reached.`}
+            : `${props.pairCount} rates are known. Ask for a pair above, such as BTC to iso:EUR, and see its route.`}
         </p>
       ) : (
         <p>

@@ -174,8 +174,8 @@ export const spendRefusalOf = (
   if (code === 'INSUFFICIENT_FUNDS') {
     const [needed, available] = [shown('needed'), shown('available')]
     const why =
-      needed === undefined || available === undefined ? '' : `: it takes ${needed} and there is ${available}`
-    return { field: 'amount', text: `${message}${why}. Send less, or all there is with Max.` }
+      needed === undefined || available === undefined ? '' : `: it needs ${needed}, and there is ${available}`
+    return { field: 'amount', text: `${message}${why}. Send less, or press Max.` }
   }
   if (code === 'DUST_SPEND') {
     const least = shown('minimum')

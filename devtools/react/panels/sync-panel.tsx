@@ -93,8 +93,8 @@ const NoRepos = (): ReactElement => (
     <div className="main">
       <EmptyState title="No repos yet">
         <p>
-          An account and each of its wallets keep their files in an encrypted repo that all devices share. Log
-          in, and they show up here with what still waits to be sent. In the terminal:{' '}
+          An account and each of its wallets store their files in an encrypted repo that all devices share.
+          Log in to see the repos and their pending changes here. In the terminal:{' '}
           <code>holdfast sync status</code>
         </p>
       </EmptyState>

@@ -129,7 +129,7 @@ const Receive = ({ walletId }: { readonly walletId: string }): ReactElement => {
       )}
       <div className="acts">
         <ActionButton name="wallet.receive" input={{ walletId }} onDone={setShown}>
-          {shown === undefined ? 'Show an address' : 'Show it anew'}
+          {shown === undefined ? 'Show an address' : 'Show it again'}
         </ActionButton>
       </div>
     </Section>

@@ -49,7 +49,7 @@ export const ActionForm = <K extends ActionName>(props: {
         <CommandLine text={commandLine} />
       ) : (
         // Keeps the place, so that what stands below does not jump.
-        <p className="command waiting">The command stands here once the fields are filled in.</p>
+        <p className="command waiting">Fill in the fields to see the command.</p>
       )}
     </form>
   )

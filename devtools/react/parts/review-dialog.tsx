@@ -63,7 +63,7 @@ export const ReviewDialog = (props: {
       <SecondPayment similar={similar} typed={typed.again} onType={again => setTyped({ ...typed, again })} />
       <p className="soft" role="status">
         {isBusy
-          ? 'It is being signed and sent. This window closes when that is done.'
+          ? 'The wallet signs and sends it. This window closes afterwards.'
           : 'Nothing is signed before you approve. A payment that is sent cannot be taken back.'}
       </p>
       {canRun || isBusy ? null : (
@@ -165,12 +165,12 @@ const ReviewDetails = ({
       <Detail name="Careful">
         {review.legacyAddress === undefined
           ? ''
-          : `${review.legacyAddress} is an old spelling that another currency has, too: make sure that it is one of ${review.currencyCode}`}
+          : `${review.legacyAddress} has an old form that another currency uses, too: make sure that it is an address of ${review.currencyCode}`}
       </Detail>
-      <Detail name="Takes the place of" look="mono">
+      <Detail name="Replaces" look="mono">
         {review.replaces}
       </Detail>
-      <Detail name="Memo, for everyone to read" look="mono">
+      <Detail name="Memo (public)" look="mono">
         {review.memos?.join(' · ')}
       </Detail>
       <Detail name="Calls with" look="mono">
@@ -196,7 +196,7 @@ const ReviewDetails = ({
         {review.minReceive !== undefined ? (
           <Amount native={review.minReceive} units={toUnits} isFull />
         ) : review.isEstimate === true ? (
-          'nothing is promised: less may arrive'
+          'not guaranteed: less may arrive'
         ) : (
           ''
         )}
@@ -215,7 +215,7 @@ const ReviewDetails = ({
       ))}
       <Detail name="Careful">{review.isOwnCheckComplete === false ? OWN_CHECK_TEXT : ''}</Detail>
       <Detail name="Order">{review.orderId}</Detail>
-      <Detail name="Holds for">
+      <Detail name="Valid for">
         {review.expiresAt === undefined || isApproved ? '' : countdownText(review.expiresAt - now)}
       </Detail>
       <OpenPaymentDetails review={review} />

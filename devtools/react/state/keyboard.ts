@@ -42,17 +42,17 @@ export const jumpLetters: Readonly<Record<string, PanelName>> = {
 /** The keys and their meanings, for the help. */
 export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['Ctrl K', 'Go anywhere or do anything: ⌘ K on a Mac, also in a field'],
-  ['/', 'Filter what is shown'],
+  ['/', 'Filter the rows'],
   ['g then e q r s h p l', 'Go to Engines, Quotes, Rate routes, Sync, Hooks, Plugins, Logs'],
-  ['← →', 'The tab before or after, on the tabs'],
-  ['j k', 'The row below or above'],
+  ['← →', 'The previous or next tab, while a tab has the focus'],
+  ['j k', 'The next or previous row'],
   ['Enter', 'Open the row, press the button'],
-  ['Esc', 'Close what is open, then clear the filter, then leave it'],
+  ['Esc', 'Close the open details, then clear the filter, then leave it'],
   ['y', 'Copy the command shown at the bottom'],
-  ['c', 'Copy what is open as JSON'],
-  ['p', 'Hold the panel still, let it go on'],
-  ['R', 'Record, and end and save the recording'],
-  ['[ ]', 'The moment before or after, in a recording'],
+  ['c', 'Copy the open details as JSON'],
+  ['p', 'Pause or resume the view'],
+  ['R', 'Start a recording; end and save it'],
+  ['[ ]', 'The previous or next moment of a recording'],
   ['T', 'Light, dark or system theme'],
   ['?', 'This help']
 ]

@@ -79,8 +79,8 @@ interface Done {
 
 const ONE_REVIEW: Failure = {
   code: 'ONE_REVIEW',
-  message: 'A second review was given up, since one is read at a time.',
-  hint: 'Ask for it again when this one is done.'
+  message: 'A second review was dropped: only one can be open.',
+  hint: 'Open it again after this one.'
 }
 
 const copyText = (text: string, say: (words: string) => void): void => {
@@ -88,7 +88,7 @@ const copyText = (text: string, say: (words: string) => void): void => {
   if (text === '' || page === undefined) return
   // A page that came over plain HTTP from elsewhere has no clipboard.
   const { clipboard }: Partial<Pick<Navigator, 'clipboard'>> = page.navigator
-  const refused = (): void => say('The browser did not let the panel copy')
+  const refused = (): void => say('The browser refused to copy')
   if (clipboard === undefined) refused()
   else clipboard.writeText(text).then(() => say('Copied'), refused)
 }
@@ -100,7 +100,7 @@ const failureOf = (error: unknown): Failure => {
   ) as Partial<Record<keyof Failure, unknown>>
   return {
     code: typeof code === 'string' ? code : 'UNKNOWN',
-    message: typeof message === 'string' ? message : 'It failed without saying why.',
+    message: typeof message === 'string' ? message : 'It failed without a reason.',
     ...compact({
       hint: typeof hint === 'string' ? hint : undefined,
       details: typeof details === 'object' && details !== null ? (details as JsonObject) : undefined

@@ -91,7 +91,7 @@ export const PanelContext: Context<PanelState | undefined> = createContext<Panel
  */
 export const usePanel = (): PanelState => {
   const state = useContext(PanelContext)
-  if (state === undefined) throw new Error('This part stands outside of a panel')
+  if (state === undefined) throw new Error('This component is not inside a panel')
   return state
 }
 

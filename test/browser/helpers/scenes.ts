@@ -84,14 +84,14 @@ export const scenes: readonly Scene[] = [
     ...{ name: 'palette', state: 'full', place: savings },
     async perform(_, page) {
       await page.keyboard.press('Control+k')
-      await page.getByRole('combobox', { name: 'Go or do' }).waitFor()
+      await page.getByRole('combobox', { name: 'Find or do' }).waitFor()
     }
   },
   {
     ...{ name: 'palette-search', state: 'full', place: 'engines' },
     async perform(_, page) {
       await page.keyboard.press('Control+k')
-      await page.getByRole('combobox', { name: 'Go or do' }).fill('sp')
+      await page.getByRole('combobox', { name: 'Find or do' }).fill('sp')
     }
   },
   {

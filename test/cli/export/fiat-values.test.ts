@@ -169,7 +169,7 @@ test.serial('without --fiat, and offline, no provider is asked', async t => {
   const offline = ['tx', 'export', 'Toys', '--fiat', 'iso:XTS', '--token', 'TOY', '--offline']
   const priced = await run(offline, [source])
   t.regex(priced.stdout, /^date,.*,fiat,fiat_value,rate_source,rate_time,status,/)
-  t.deepEqual(warningsOf(priced), [`no value in XTS is known for ${COUNT} rows; offline, nobody is asked`])
+  t.deepEqual(warningsOf(priced), [`no value in XTS is known for ${COUNT} rows; offline, no source is asked`])
   t.is(source.contexts.length, 0)
 })
 

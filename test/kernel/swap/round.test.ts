@@ -234,7 +234,7 @@ test('without a quote after the wait it goes on until the first one, and past fa
   const refused = round.getSnapshot().providers.find(({ pluginId }) => pluginId === 'failing')
   t.is(
     refused?.message,
-    'You are not allowed to make this trade: failing does not serve the place you are in.'
+    'You are not allowed to make this trade: failing does not serve your country.'
   )
   late.tapContext().offer(offerOf(late.tapContext()))
   t.true(round.getSnapshot().isOver)

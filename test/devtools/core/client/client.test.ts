@@ -235,7 +235,7 @@ test('calls under way fail when the connection is lost, and a greeting makes the
   await stage.settle()
   const waiting = t.throwsAsync(client.runAction('engine.pause', { walletId: 'w' }), {
     code: 'DISCONNECTED',
-    message: /not known whether this was done/
+    message: /not known if this was done/
   } as never)
   link.client.close()
   for (const closed of closers) closed()

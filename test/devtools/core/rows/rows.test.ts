@@ -447,8 +447,8 @@ test('a repo is called like its wallet or its account, and an error says what he
     [
       ['alice', 'account', ''],
       ['Light account', 'account', 'Free some space on this device, then sync now'],
-      ['Nest', 'wallet', 'No sync server could be reached, or none answered well'],
-      ['wallet:bitcoin', 'wallet', 'It is tried again by itself, each time after a longer while'],
+      ['Nest', 'wallet', 'No sync server could be reached, or none gave a valid reply'],
+      ['wallet:bitcoin', 'wallet', 'The kernel tries again, each time after a longer wait'],
       ['left', 'wallet', '']
     ]
   )

@@ -63,9 +63,9 @@ const readingButtons: Readonly<Record<PanelName, readonly string[]>> = {
   quotes: [],
   rates: ['Find the route', 'Copy', 'Market around it'],
   sync: [],
-  hooks: ['Hold still'],
+  hooks: ['Pause view'],
   plugins: [],
-  logs: ['Hold still']
+  logs: ['Pause view']
 }
 
 for (const panel of panelNames) {
@@ -139,7 +139,7 @@ test('beside a wallet stand its open payments with their states, and what can be
   t.true(markup.includes('<h3>Open payments</h3>'))
   t.regex(markup, /0\.05 BTC<\/span> to <span class="mono">bcrt1qshop/)
   t.regex(markup, /class="state soft"><svg[\s\S]*?<span>replaced by cafe<\/span>/)
-  t.regex(markup, /class="state warn"><svg[\s\S]*?<span>in no mempool; it is sent again by itself<\/span>/)
+  t.regex(markup, /class="state warn"><svg[\s\S]*?<span>in no mempool; the wallet sends it again<\/span>/)
   t.true(markup.includes('3 min ago') && markup.includes(`title="${'0'.repeat(64)}"`))
   const words = buttonsOf(markup)
   t.is(words.filter(word => word === 'Send again…').length, 5)
@@ -233,8 +233,8 @@ test('beside a call stand all calls of its action, each where its time lies', t 
 
 test('a round says what it asks for, and of a provider that gave no answer that it gave none', t => {
   const markup = draw(full, 'quotes')
-  t.true(markup.includes('0.01 BTC → LTC: 2 of 5 gave a quote, 1 still asked'))
-  t.true(markup.includes('gave no answer in time'))
+  t.true(markup.includes('0.01 BTC → LTC: 2 of 5 gave a quote, 1 pending'))
+  t.true(markup.includes('gave no reply in time'))
 })
 
 test('when all providers fail, the panel says which failure an application is told', t => {
@@ -323,7 +323,7 @@ test('beside a repo stands that a server had an older state, and how many files 
   )
   const client = makeSampleClient({ view: { ...sampleView, repos } })
   const markup = draw(client, 'sync', { id: 'repo-ada' })
-  t.regex(markup, /a sync server had an older version of 2 files\. What this device has is newer/)
+  t.regex(markup, /a sync server had an older version of 2 files\. This device kept its newer files/)
   t.regex(markup, /3 deleted or replaced files are kept for 30 days\..*holdfast data recover/)
   const other = draw(full, 'sync', { id: 'repo-ada' })
   t.notRegex(other, /older version|are kept for 30 days/)

@@ -46,7 +46,7 @@ for (const [panel, id] of [...places, ['engines', walletId] as const]) {
     const markup = draw(timeline(), panel, id)
     t.regex(markup, /Viewing a recording<\/span><\/span><span>of .* Nothing can be done here\./)
     t.false(/aria-busy/.test(markup), 'a button that acts')
-    for (const word of ['Create an account', 'Log in', 'Hold still', 'Back to live', '>Record<', 'Snapshot'])
+    for (const word of ['Create an account', 'Log in', 'Pause view', 'Back to live', '>Record<', 'Snapshot'])
       t.false(markup.includes(word), word)
     t.true(markup.includes('Open…'))
   })

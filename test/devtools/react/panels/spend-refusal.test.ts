@@ -14,7 +14,7 @@ for (const [error, field, text] of [
   [
     new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'USDX', needed: '2500001', available: '2500000' }),
     'amount',
-    'Insufficient USDX: it takes 2.500001 USDX and there is 2.5 USDX. Send less, or all there is with Max.'
+    'Insufficient USDX: it needs 2.500001 USDX, and there is 2.5 USDX. Send less, or press Max.'
   ],
   [
     new WalletError('INSUFFICIENT_FUNDS', {
@@ -23,12 +23,12 @@ for (const [error, field, text] of [
       available: '0'
     }),
     'amount',
-    'Insufficient ETH: it takes 1 ETH and there is 0 ETH. Send less, or all there is with Max.'
+    'Insufficient ETH: it needs 1 ETH, and there is 0 ETH. Send less, or press Max.'
   ],
   [
     new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'USDX' }),
     'amount',
-    'Insufficient USDX. Send less, or all there is with Max.'
+    'Insufficient USDX. Send less, or press Max.'
   ],
   [
     new WalletError('PENDING_FUNDS', { currencyCode: 'ETH', incoming: '2000000000000000000', reserved: '0' }),

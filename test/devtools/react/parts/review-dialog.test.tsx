@@ -79,7 +79,7 @@ test('a review lists open payments with their states, as many as fit, and what i
   t.true(cut.includes('<dt>Open</dt><dd>and 25 more</dd>'))
   const replacing = draw({ openPayments: [openPayment], replaces: openPayment.txid })
   t.regex(replacing, /bcrt1qshop<\/span>: this payment replaces it</)
-  t.true(replacing.includes(`<dt>Takes the place of</dt><dd class="mono">${openPayment.txid}</dd>`))
+  t.true(replacing.includes(`<dt>Replaces</dt><dd class="mono">${openPayment.txid}</dd>`))
 })
 
 test('the review of what may be a second payment says so, and nothing can be signed before a yes is typed', t => {
