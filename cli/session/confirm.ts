@@ -26,11 +26,15 @@ export const confirm = async (
 ): Promise<void> => {
   if (session.globals.yes) return
   if (!session.globals.input || !canPrompt(session.terminal)) {
-    throw new CliError('CONFIRMATION_REQUIRED', 'This needs a confirmation, but there is no terminal for a prompt', {
-      details: { summary },
-      hint: 'Read details.summary, then run the command with --yes.',
-      next: [{ command: `${session.commandLine} --yes`, why: 'confirm it' }]
-    })
+    throw new CliError(
+      'CONFIRMATION_REQUIRED',
+      'This needs a confirmation, but there is no terminal for a prompt',
+      {
+        details: { summary },
+        hint: 'Read details.summary, then run the command with --yes.',
+        next: [{ command: `${session.commandLine} --yes`, why: 'confirm it' }]
+      }
+    )
   }
   const answer = prompt === undefined ? await promptPlainly(session, question) : await prompt()
   if (!answer) throw new CliError('DECLINED', 'Declined; nothing was done', { details: { summary } })

@@ -34,7 +34,7 @@ test('without the token, or under another name, nobody gets a recording', async 
   const path = '/recording.ndjson'
   for (const authorization of ['', 'Bearer ', server.token, `bearer ${server.token}`, `${server.bearer}x`]) {
     const { status, body } = await query(server, path, { headers: { authorization } })
-    t.deepEqual([status, body], [403, 'Not without the token.\n'], authorization)
+    t.deepEqual([status, body], [403, 'The token is missing or wrong.\n'], authorization)
   }
   t.is((await query(server, path)).status, 403)
   const rebound = { authorization: server.bearer, host: 'wallet.example' }

@@ -232,10 +232,7 @@ test('without a quote after the wait it goes on until the first one, and past fa
   await clock.advance(1000)
   t.false(round.getSnapshot().isOver)
   const refused = round.getSnapshot().providers.find(({ pluginId }) => pluginId === 'failing')
-  t.is(
-    refused?.message,
-    'You are not allowed to make this trade: failing does not serve your country.'
-  )
+  t.is(refused?.message, 'You are not allowed to make this trade: failing does not serve your country.')
   late.tapContext().offer(offerOf(late.tapContext()))
   t.true(round.getSnapshot().isOver)
   t.deepEqual(

@@ -78,7 +78,10 @@ test('with addresses hidden a result and a failure name none, but what is to be 
     t.regex(JSON.stringify(answer), /"txid":"hidden \(64 letters, [0-9a-f]{8}\)"/)
   }
   const unknown = new WalletError('BROADCAST_UNKNOWN', { txid: TXID })
-  t.regex(JSON.stringify(await answerTo('spend.approve', fails(unknown))), new RegExp(`See the state of ${TXID} with`))
+  t.regex(
+    JSON.stringify(await answerTo('spend.approve', fails(unknown))),
+    new RegExp(`See the state of ${TXID} with`)
+  )
   const failures = [
     unknown,
     new WalletError('BROADCAST_REFUSED', { txid: TXID, reason: `${ADDRESS} is bad` })

@@ -44,7 +44,7 @@ const [walletId] = sampleView.wallets.keys()
 for (const [panel, id] of [...places, ['engines', walletId] as const]) {
   test(`a recording shows ${panelTitles[panel]}${id === undefined ? '' : ' with one open'} and nothing that acts`, t => {
     const markup = draw(timeline(), panel, id)
-    t.regex(markup, /Viewing a recording<\/span><\/span><span>of .* Nothing can be done here\./)
+    t.regex(markup, /Viewing a recording<\/span><\/span><span>of .* Actions are off here\./)
     t.false(/aria-busy/.test(markup), 'a button that acts')
     for (const word of ['Create an account', 'Log in', 'Pause view', 'Back to live', '>Record<', 'Snapshot'])
       t.false(markup.includes(word), word)
