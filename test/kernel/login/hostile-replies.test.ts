@@ -281,3 +281,18 @@ test('nonsense in answer to a change fails the change at most, and an honest ser
   await login.refresh()
   t.deepEqual(login.walletInfos.map(({ id }) => id).includes(info.id), true)
 })
+
+test('a reply to a name that is about another account lets nobody in, and nothing of it is kept', async t => {
+  const { world } = await makeAlice()
+  const other = Buffer.from(new Uint8Array(32).fill(9)).toString('base64')
+  const { services, stashes, files } = await openDevice(world)
+  world.garble = answerWith(results => ({ ...results, userId: other }))
+  const login = loginWithPassword(services, stashes, { ...ALICE })
+  t.like(await t.throwsAsync(login, { code: 'BAD_REPLY' }), { details: { path: 'userId' } })
+  t.deepEqual(
+    [...files.keys()].filter(path => path.startsWith('logins/')),
+    []
+  )
+  world.garble = answerWith(({ userId: _userId, ...results }) => results)
+  t.is((await loginWithPassword(services, stashes, { ...ALICE })).username, 'alice')
+})

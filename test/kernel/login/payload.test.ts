@@ -3,6 +3,7 @@ import { Secret } from '../../../kernel/base/secret.ts'
 import { sealBox, sealText } from '../../../kernel/crypto/box.ts'
 import { userIdOf } from '../../../kernel/login/derive.ts'
 import { applyLoginPayload, type PayloadOptions, verifiedNameOf } from '../../../kernel/login/payload.ts'
+import type { Box } from '../../../kernel/types/keys.ts'
 import type { LoginPayload, LoginStash } from '../../../kernel/types/login.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 
@@ -146,4 +147,26 @@ test('a text of the login that a server puts in the place of its name, such as t
   t.is(await nameIn('4711', 'alice'), undefined)
   t.is(await nameIn('alice', 'alice'), 'alice')
   t.is(await nameIn('bob', 'alice', io.crypto.toBase64(await userIdOf(io, 'bob'))), 'bob')
+})
+
+test('a known box gives way to the server’s of one name only if it says how it is sealed otherwise and the server’s opens', t => {
+  const good = sealText(io, rootKey, 'key')
+  const bad = sealText(io, childKey, 'key')
+  const odd = (box: Box): Box => ({ ...box, encryptionType: 1 })
+  const fresh = sealText(io, rootKey, 'another')
+  const cases: readonly (readonly [known: readonly Box[], sent: readonly Box[], kept: readonly Box[]])[] = [
+    [[good], [], [good]],
+    [[bad], [], []],
+    [[], [bad], [bad]],
+    [[good], [fresh], [fresh, good]],
+    [[bad], [fresh], [fresh]],
+    [[bad], [bad], [bad]],
+    [[bad, good], [bad], [bad, good]],
+    [[odd(good)], [good], [good]],
+    [[good], [odd(good)], [good]],
+    [[odd(bad)], [bad], [odd(bad)]],
+    [[good], [{ ...good, iv_hex: good.iv_hex.toUpperCase() }], [good]]
+  ]
+  for (const [at, [known, sent, kept]] of cases.entries())
+    t.deepEqual(apply({ ...ROOT, keyBoxes: known }, { keyBoxes: sent }).keyBoxes, kept, `case ${at}`)
 })

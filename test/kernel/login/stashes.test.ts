@@ -1,6 +1,6 @@
 import test from 'ava'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
-import { idNameOf, renameStash } from '../../../kernel/login/stash.ts'
+import { idNameOf, renameStash, replaceStash } from '../../../kernel/login/stash.ts'
 import { openCredentialFiles } from '../../../kernel/sync/credential-files.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import type { UserSnapshot } from '../../../kernel/types/snapshots.ts'
@@ -261,4 +261,35 @@ test('of several files of one login the one under its own name counts, else the 
     t.is(await nameIn({ [pathOf(1)]: early, [other]: late }), 'early')
   t.is(await nameIn({ 'logins/0.json': late, 'logins/zz.json': early }), 'late')
   t.is(await nameIn({ 'logins/0.json': early, 'logins/zz.json': late }), 'late')
+})
+
+test('a login below whose name or PIN key makes no sense is kept without them, and a root with such is reported', async t => {
+  const child = { ...stashOf(5, { appId: 'app' }), username: '  ', pin2Key: '!' }
+  const root = { ...stashOf(1, { username: 'alice' }), children: [child, stashOf(6, { appId: 'other' })] }
+  const files = new Map([
+    [pathOf(1), JSON.stringify(root)],
+    [pathOf(2), JSON.stringify({ ...stashOf(2), pin2Key: '!' })]
+  ])
+  const { stashes, reports } = await openDevice(makeLoginWorld(), files)
+  const [kept, other] = stashes.get(base64(1))?.children ?? []
+  const { username: _name, pin2Key: _key, ...rest } = child
+  t.deepEqual(kept, rest)
+  t.is(other?.loginId, base64(6))
+  t.is(stashes.get(base64(2)), undefined)
+  t.is(reports.length, 1)
+})
+
+test('one login of a tree is replaced, and all others stay the same objects', t => {
+  const grandchild = stashOf(3)
+  const [child, sibling] = [stashOf(2, { children: [grandchild] }), stashOf(4, { children: [] })]
+  const root = stashOf(1, { children: [sibling, child] })
+  const rename = (stash: LoginStash): LoginStash => ({ ...stash, username: 'new' })
+  t.deepEqual(replaceStash(root, base64(1), rename), { ...root, username: 'new' })
+  const changed = replaceStash(root, base64(3), rename)
+  t.deepEqual(changed, {
+    ...root,
+    children: [sibling, { ...child, children: [{ ...grandchild, username: 'new' }] }]
+  })
+  t.is(changed.children?.[0], sibling)
+  t.is(replaceStash(root, base64(9), rename), root)
 })

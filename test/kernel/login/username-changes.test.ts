@@ -202,10 +202,31 @@ test('a PIN logs in under the new name on a device that was stopped before it he
 
 test('only a root login with a username has ids below it to bring up to date', t => {
   const child = { loginId: 'below', username: 'old', pin2Key: new Secret(new Uint8Array(32)), children: [] }
+  const bare = { loginId: 'bare', username: 'old', children: [] }
   const changesOf = (root: { isRoot: boolean; username?: string }): readonly LoginChange[] =>
-    staleIdChanges(makeNodeIo(), { ...root, loginId: 'root', children: [child] } as unknown as LoginTree)
+    staleIdChanges(makeNodeIo(), {
+      ...root,
+      loginId: 'root',
+      children: [bare, child]
+    } as unknown as LoginTree)
   t.like(changesOf({ isRoot: true, username: 'new' }), { length: 1, 0: { loginId: 'below' } })
   t.deepEqual(changesOf({ isRoot: true, username: 'old' }), [])
   t.deepEqual(changesOf({ isRoot: true }), [])
   t.deepEqual(changesOf({ isRoot: false, username: 'new' }), [])
+})
+
+test('a recovery that is set while the name changes each time is given up with an error, and the account stays open', async t => {
+  const { world, alice } = await makeAlice()
+  const other = await openByPassword(world)
+  const recovery = { questions: ['Where?'], answers: new Secret(['here']) }
+  let names = 0
+  const change = alice.login.change(async ({ held }) => {
+    names += 1
+    await other.credentials.changeUsername({ username: `name${names}`, password })
+    return [recoveryChange(alice.services.io, held, recovery)]
+  })
+  await t.throwsAsync(change, { code: 'CONFLICT', message: /again and again/ })
+  t.is(names, 5)
+  await alice.login.refresh()
+  t.is(alice.login.username, 'name5')
 })

@@ -197,3 +197,28 @@ test('at every crash point: every single file torn after the fact still gives th
     }
   }
 })
+
+test('a file in which the disk finds no text is its backup, or else an error, never absent', async t => {
+  for (const lost of [[path], [path, `backup/${path}`]]) {
+    const files = new Map<string, string>()
+    await open(files).doubled.setText(path, text(1))
+    const plain = makeFaultDisk(files)
+    const disk = {
+      ...plain,
+      async getText(name: string) {
+        if (lost.includes(name)) throw new WalletError('CORRUPT_FILE', { path: name, rule: 'is torn' })
+        return plain.getText(name)
+      }
+    }
+    const { doubled, reports } = open(files, disk)
+    if (lost.length === 1) t.is(await doubled.getText(path), text(1))
+    else await t.throwsAsync(doubled.getText(path), { code: 'CORRUPT_FILE', message: /is torn/ })
+    t.is(reports.length, 1)
+  }
+  const failing = {
+    ...makeFaultDisk(new Map()),
+    getText: () => Promise.reject(new WalletError('STORAGE_FAILED', { path, reason: 'no' }))
+  }
+  await t.throwsAsync(open(new Map(), failing).doubled.getText(path), { code: 'STORAGE_FAILED' })
+  await t.throwsAsync(open(new Map(), failing).doubled.setText(path, text(2)), { code: 'STORAGE_FAILED' })
+})

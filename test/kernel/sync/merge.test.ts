@@ -127,3 +127,35 @@ test('a text that is no JSON object changes as one field, on whichever side it i
   t.deepEqual(changedFields('a note', 'another'), [WHOLE_FILE])
   t.deepEqual(changedFields('a note', 'a note'), [])
 })
+
+test('of one field, and of one text in a set, the later side decides, or without one who changed it', t => {
+  type Value = 'absent' | 'one' | 'two'
+  const jsonOf = (value: Value, isSet: boolean): string => {
+    if (isSet) return JSON.stringify({ ids: value === 'absent' ? ['a', 'z'] : ['a', 'm', 'z'] })
+    return JSON.stringify({ a: 1, ...(value !== 'absent' && { ids: value }) })
+  }
+  for (const isSet of [true, false]) {
+    const values: readonly Value[] = isSet ? ['absent', 'one'] : ['absent', 'one', 'two']
+    const [tag] = changedFields(jsonOf('absent', isSet), jsonOf('one', isSet), { isDeep: true })
+    for (const base of values)
+      for (const step of values)
+        for (const mine of values)
+          for (const theirs of values)
+            for (const winner of ['mine', 'theirs'] as const)
+              for (const later of ['mine', 'theirs', undefined] as const) {
+                const text = mergeJson({
+                  base: jsonOf(base, isSet),
+                  earlier: [jsonOf(step, isSet)],
+                  mine: jsonOf(mine, isSet),
+                  theirs: jsonOf(theirs, isSet),
+                  winner,
+                  laterOf: one => (one === tag ? later : undefined)
+                })
+                const begun = theirs === base || theirs === step
+                const byTexts = begun ? 'mine' : mine === base || isSet ? 'theirs' : winner
+                const value = (later ?? byTexts) === 'mine' ? mine : theirs
+                const story = [base, step, mine, theirs, winner, later].join()
+                t.deepEqual(JSON.parse(text ?? ''), JSON.parse(jsonOf(value, isSet)), story)
+              }
+  }
+})

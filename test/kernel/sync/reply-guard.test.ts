@@ -404,3 +404,24 @@ test('an older version that this device has never seen is told of as one file', 
   t.deepEqual(codesOf(a), ['SYNC_OLD_STATE'])
   t.is(a.repo.state.getSnapshot().rolledBackFiles, 1)
 })
+
+test('a file that does not open here is replaced by what the server has, whatever belongs there', t => {
+  const asked: string[] = []
+  const theirs = boxText(boxOf('{"x":1}'))
+  const belongsAt = (path: string): boolean => {
+    asked.push(path)
+    return false
+  }
+  const broken = boxText({ ...boxOf('{"x":0}'), iv_hex: '00'.repeat(16) })
+  for (const [data, isKept] of [
+    [broken, false],
+    [boxText(boxOf('{"x":0}')), true]
+  ] as const) {
+    const { guard } = guardOf(new Map([['f', theirs]]), { belongsAt })
+    const before = { path: 'f', isLost: false, data, pending: undefined }
+    const kept = guard.settle(before, () => ({ data, pending: undefined }) as never)
+    t.is(kept !== undefined, isKept)
+    t.is(guard.findings.misplaced, isKept ? 1 : 0)
+  }
+  t.deepEqual(asked, ['f'])
+})

@@ -463,3 +463,88 @@ test('a loop listens to a repo once, however often it is added, and not when it 
   t.is(listeners, 0)
   t.is(device.clock.timerCount, 0)
 })
+
+test('of many texts the ones that do not open are reported and left out, the ones that are not there only left out', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  store.put({ good: boxOf('1'), bad: { ...boxOf('2'), iv_hex: '00'.repeat(16) } })
+  await device.sync()
+  device.reports.length = 0
+  t.deepEqual(await device.repo.getTexts(['none', 'bad', 'good']), [undefined, undefined, '1'])
+  t.deepEqual(
+    device.reports.map(error => isWalletError(error, 'CORRUPT_FILE') && error.details.path),
+    ['bad']
+  )
+})
+
+test('while four repos sync no timer is set, and the next in line is synced when one has ended', async t => {
+  const store = makeSyncStore()
+  const devices = await Promise.all(Array.from({ length: 6 }, () => openDevice(store)))
+  const [{ io, clock, servers }] = devices as [Device]
+  const ends: (() => void)[] = []
+  store.fault = () =>
+    new Promise(resolve => {
+      ends.push(() => resolve(undefined))
+    })
+  const delays: number[] = []
+  const spied = {
+    ...clock,
+    after: (delayMs: number, task: () => void) => {
+      delays.push(delayMs)
+      return clock.after(delayMs, task)
+    }
+  }
+  const loop = new SyncLoop({ io: { ...io, clock: spied }, servers, report: error => t.fail(`${error}`) })
+  for (const { repo } of devices) loop.add(repo)
+  await clock.advance(5000)
+  t.is(store.calls.length, 4)
+  delays.length = 0
+  const last = devices.at(-1)
+  if (last !== undefined) await setText(last.repo, 'f', '1')
+  loop.pause()
+  loop.resume()
+  await clock.advance(10_000)
+  t.deepEqual(delays, [])
+  t.is(store.calls.length, 4)
+  for (const end of ends.splice(0)) end()
+  await clock.advance(10)
+  t.true(store.calls.length > 5)
+  t.true(delays.every(delay => Number.isInteger(delay) && delay >= 0))
+  for (const end of ends) end()
+  loop.close()
+})
+
+test('a sync that was asked for takes up the write before it: what the server does not take then waits its half minute', async t => {
+  const store = makeSyncStore({ takesNull: false, knowsHash: false })
+  const device = await openDevice(store)
+  await setText(device.repo, 'f', '1')
+  await device.sync()
+  const loop = new SyncLoop({ io: device.io, servers: device.servers, report: error => t.fail(`${error}`) })
+  loop.add(device.repo)
+  await device.clock.advance(2000)
+  loop.pause()
+  await deleteFile(device.repo, 'f')
+  await loop.syncNow(device.repo)
+  t.is(device.repo.pendingCount, 1)
+  loop.resume()
+  const calls = store.calls.length
+  await device.clock.advance(20_000)
+  t.is(store.calls.length, calls)
+  await device.clock.advance(20_000)
+  t.true(store.calls.length > calls)
+  loop.close()
+})
+
+test('a listener that throws is reported, and the others hear of the change', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const heard: string[] = []
+  device.repo.onServerChange(() => {
+    throw new TypeError('theirs')
+  })
+  device.repo.onServerChange(paths => heard.push(...paths))
+  store.put({ f: boxOf('1') })
+  await device.sync()
+  t.deepEqual(heard, ['f'])
+  t.deepEqual(device.reports.map(String), ['TypeError: theirs'])
+})

@@ -2,6 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { FetchReply } from '../../../kernel/io/io.ts'
+import { syncRepo } from '../../../kernel/sync/sync-loop.ts'
 import { SyncServers } from '../../../kernel/sync/sync-servers.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
@@ -1010,4 +1011,20 @@ test('what another device wrote while a sync was held up is merged before the up
   t.deepEqual(await a.json('s.json'), { x: 2, y: 2 })
   const uploads = store.calls.filter(({ method }) => method === 'POST').length
   t.is(uploads, 3, 'the file never stood on the server without the edit of the other device')
+})
+
+test('a sync passes on what is no failure of a server, from a read and from an upload', async t => {
+  for (const isUpload of [false, true]) {
+    const device = await openDevice(makeSyncStore())
+    await setText(device.repo, 'f', '1')
+    let calls = 0
+    const exchange: SyncServers['exchange'] = async request => {
+      calls += 1
+      if ((request.changes !== undefined) === isUpload) throw new TypeError('ours')
+      return device.servers.exchange(request)
+    }
+    await t.throwsAsync(syncRepo(device.repo, { exchange }), { instanceOf: TypeError, message: 'ours' })
+    t.is(calls, isUpload ? 2 : 1)
+    t.is(device.repo.pendingCount, 1)
+  }
 })

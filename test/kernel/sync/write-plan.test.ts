@@ -91,3 +91,13 @@ test('the deletions that are remembered are pruned when files are deleted, and o
   await planWrite(context, { texts: new Map([['f', null]]) })
   t.is(pruned, 1)
 })
+
+test('a text with half a character is not written, and the failure names a file of the write', async t => {
+  const files = [fileOf({ path: 'same', data: ownBox('1', other) }), fileOf({ path: 'half' })]
+  const texts = new Map([
+    ['same', '1'],
+    ['half', '\ud800']
+  ])
+  const error = await t.throwsAsync(sealChanged(boxes, texts, files), { code: 'STORAGE_FAILED' })
+  t.like(error, { details: { path: 'half' } })
+})

@@ -16,18 +16,31 @@ interface Rival {
   readonly fee: bigint
 }
 
+interface Circumstances {
+  readonly isReplaceable?: boolean
+  readonly isSeen?: boolean
+  readonly height?: number
+  /** The coins of the payment that the wallet knows nothing of. */
+  readonly unknown?: readonly string[]
+  /** Outputs of the payment and of its rivals that are spent. */
+  readonly spent?: readonly string[]
+}
+
 /** A wallet with one signed payment of two coins of 5000 that pays 9000, and what else spends these coins. */
-const sourceWith = (rivals: readonly Rival[], { isReplaceable = true, isSeen = false } = {}): SpendSource => {
+const sourceWith = (
+  rivals: readonly Rival[],
+  { isReplaceable = true, isSeen = false, height = 0, unknown = [], spent = [] }: Circumstances = {}
+): SpendSource => {
   const payment = { txid: 'ours', spends: ['a:0', 'b:0'], outputTotal: 9000n, weight: 1000 }
   const source = {
     coin: { ...bitcoinRow, isReplaceable },
     reserved: { find: (txid: string) => (txid === 'ours' ? payment : undefined) },
     ledger: {
-      find: (txid: string) => (txid === 'ours' ? { height: 0, isSeen, ours: [] } : undefined),
-      coinAt: () => ({ value: 5000n }),
+      find: (txid: string) => (txid === 'ours' ? { height, isSeen, ours: [{ vout: 1 }] } : undefined),
+      coinAt: (outpoint: string) => (unknown.includes(outpoint) ? undefined : { value: 5000n }),
       spendersOf: () => rivals,
       effectOf: ({ fee }: Rival) => ({ fee }),
-      isSpent: () => false
+      isSpent: (outpoint: string) => spent.includes(outpoint)
     }
   }
   return source as unknown as SpendSource
@@ -35,6 +48,22 @@ const sourceWith = (rivals: readonly Rival[], { isReplaceable = true, isSeen = f
 
 test('a payment that is not known is not replaced, and says so', t => {
   t.throws(() => replacedOf(sourceWith([]), 'other'), { code: 'TX_NOT_FOUND' })
+})
+
+test('a payment that is over, spends unknown coins, or whose change is spent is not replaced, and says why', t => {
+  const refusals: readonly [Circumstances, readonly Rival[], RegExp][] = [
+    [{ height: 1 }, [], /that is over/],
+    [{}, [{ txid: 'rival', height: 1, fee: 0n }], /that is over/],
+    [{ unknown: ['a:0'] }, [], /does not know/],
+    [{ unknown: ['b:0'] }, [], /does not know/],
+    [{ spent: ['ours:1'] }, [], /a later payment spends/]
+  ]
+  for (const [circumstances, rivals, message] of refusals)
+    t.throws(() => replacedOf(sourceWith(rivals, circumstances), 'ours'), { code: 'NOT_SUPPORTED', message })
+  const { coins, fee, rate, txids } = replacedOf(sourceWith([], { spent: ['ours:0', 'other:1'] }), 'ours')
+  t.is(coins.length, 2)
+  t.deepEqual([fee, rate], [1000n, 4000n])
+  t.deepEqual([...txids], ['ours'])
 })
 
 test('a replacement pays for each rival in force once, and not for dropped ones', t => {

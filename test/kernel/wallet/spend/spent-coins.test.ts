@@ -1,6 +1,10 @@
 import test from 'ava'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
-import { checkSpentCoins, type OpenPaymentContext } from '../../../../kernel/wallet/spend/open-payments.ts'
+import {
+  checkSpentCoins,
+  type OpenPaymentContext,
+  reserveCoins
+} from '../../../../kernel/wallet/spend/open-payments.ts'
 
 interface Payment {
   readonly txid: string
@@ -62,4 +66,35 @@ test('where it is not known what a payment spends nothing is refused, and what i
   t.is(verdict([{ txid: 'A' }], { spentCoins: ['a'], replaces: 'A' }), '')
   t.is(verdict([OTHER], { spentCoins: ['e'], replaces: 'A' }), 'TX_NOT_FOUND')
   t.is(verdict([OTHER], { replaces: 'A' }), 'TX_NOT_FOUND')
+})
+
+test('a draft replaces a signed payment that is not over, of a currency that can replace, and nothing else', async t => {
+  const verdictOf = async (reserves: boolean, replaces?: string): Promise<unknown> => {
+    const intents = [
+      { tx: { txid: 'open' } },
+      { tx: { txid: 'confirmed' }, confirmedAt: 1 },
+      { tx: { txid: 'beaten' }, sight: { state: 'replaced', isFinal: true } }
+    ]
+    const reserved: unknown[] = []
+    const live = reserves ? { reservePayments: async (list: unknown[]) => void reserved.push(...list) } : {}
+    const context = {
+      journal: {
+        signed: () => intents,
+        findSigned: (txid: string) => intents.find(({ tx }) => tx.txid === txid)
+      },
+      engine: { call: async (_what: string, task: (engine: unknown) => Promise<void>) => task(live) },
+      info: { displayName: 'Coin' }
+    } as unknown as OpenPaymentContext
+    return reserveCoins(context, replaces).then(
+      () => reserved.length,
+      (error: unknown) => (isWalletError(error) ? `${error.code}: ${error.message}` : error)
+    )
+  }
+  t.is(await verdictOf(true), 3)
+  t.is(await verdictOf(true, 'open'), 3)
+  t.is(await verdictOf(false), 0)
+  t.regex(String(await verdictOf(true, 'unknown')), /^TX_NOT_FOUND/)
+  for (const txid of ['confirmed', 'beaten'])
+    t.regex(String(await verdictOf(true, txid)), /^NOT_SUPPORTED.*a payment that is over/)
+  t.regex(String(await verdictOf(false, 'open')), /^NOT_SUPPORTED.*a payment of Coin/)
 })

@@ -1,0 +1,63 @@
+import test from 'ava'
+import { isPin, loginWithPin } from '../../../../kernel/login/methods/pin.ts'
+import { credentialsOf } from '../../../../kernel/login/tree.ts'
+import type { LoginTree } from '../../../../kernel/types/login.ts'
+import { makeNodeIo } from '../../../../platform/node/index.ts'
+import { ALICE, makeAlice, openAppDevice, openByPin, takeRoutes } from '../../../helpers/login-methods.ts'
+
+const HALF = '12\ud800'
+
+test('a PIN with half a character is a wrong PIN, and the server is not asked', async t => {
+  const { world, alice } = await makeAlice()
+  const { services, stashes } = await openAppDevice(world, alice.files)
+  takeRoutes(world)
+  await t.throwsAsync(loginWithPin(services, stashes, { username: ALICE.username, pin: HALF }), {
+    code: 'PASSWORD'
+  })
+  const { held, stash } = alice.login.getSnapshot()
+  const { pin: _pin, ...without } = held
+  for (const tree of [held, without])
+    t.false(await isPin(alice.services, { ...alice.login.getSnapshot(), held: tree, stash }, HALF))
+  t.deepEqual(takeRoutes(world), [])
+})
+
+test('a PIN is told from another by its text, or else by the server, and every failure there is a no', async t => {
+  const { world, alice } = await makeAlice()
+  const state = alice.login.getSnapshot()
+  const { pin: _pin, ...held } = state.held
+  const { pin2Key: _key, ...keyless } = held
+  const { username: _name, ...nameless } = state.stash
+  takeRoutes(world)
+  t.true(await isPin(alice.services, state, ALICE.pin))
+  t.false(await isPin(alice.services, state, '4712'))
+  t.false(await isPin(alice.services, { ...state, held: keyless }, ALICE.pin))
+  t.false(await isPin(alice.services, { ...state, held, stash: nameless }, ALICE.pin))
+  t.deepEqual(takeRoutes(world), [])
+  t.true(await isPin(alice.services, { ...state, held }, ALICE.pin))
+  t.false(await isPin(alice.services, { ...state, held }, '4712'))
+  t.is(takeRoutes(world).length, 2)
+  world.server.isOnline = false
+  t.false(await isPin(alice.services, { ...state, held }, ALICE.pin))
+  world.server.isOnline = true
+  t.is((await openByPin(world, alice.files)).login.username, ALICE.username)
+})
+
+test('a login proves itself by its loginAuth, or by user id and password, and without either not at all', async t => {
+  const { alice } = await makeAlice()
+  const io = makeNodeIo()
+  const { loginAuth, ...rest } = alice.login.getSnapshot().held
+  const { userId = '', passwordAuth, loginId } = rest
+  const { userId: _id, ...nameless } = rest
+  const { passwordAuth: _auth, ...bare } = rest
+  const asked = (tree: object): object => credentialsOf(io, tree as LoginTree)
+  t.deepEqual(asked({ ...rest, loginAuth }), {
+    loginId: io.crypto.fromBase64(loginId),
+    loginAuth: loginAuth?.use(bytes => bytes.slice())
+  })
+  t.deepEqual(asked(rest), {
+    userId: io.crypto.fromBase64(userId),
+    passwordAuth: passwordAuth?.use(bytes => bytes.slice())
+  })
+  t.throws(() => asked(bare), { code: 'NO_AUTH_METHODS' })
+  t.throws(() => asked(nameless), { code: 'NO_AUTH_METHODS' })
+})

@@ -1,0 +1,71 @@
+import test from 'ava'
+import { Secret } from '../../../../kernel/base/secret.ts'
+import type { BulkChange } from '../../../../kernel/repo/store/bulk.ts'
+import { parseBulkPrefixes } from '../../../../kernel/repo/store/bulk-prefixes.ts'
+import { openPagedStore } from '../../../../kernel/repo/store/open-paged-store.ts'
+import { encodeSegment, HEAD, openPiece, parseEnds } from '../../../../kernel/repo/store/segment.ts'
+import { drawSeed, makeSeededRandom } from '../../../helpers/drawn-runs.ts'
+import { makeFaultDisk } from '../../../helpers/fault-disk.ts'
+import { makeRepoIo } from '../../../helpers/repo-io.ts'
+
+const io = makeRepoIo()
+const folder = 'repos/r/store'
+const keyOf = (): Secret<Uint8Array> => new Secret(new Uint8Array(32).fill(7))
+
+test('at every moment of large and small writes a table shows each row as it was written last', async t => {
+  const random = makeSeededRandom(drawSeed(t))
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const place = { io, disk, folder, key: keyOf(), report: (error: unknown) => t.fail(`${error}`) }
+  const bulk = parseBulkPrefixes(['t/', 'u/'])
+  const store = await openPagedStore({ ...place, bulk, limits: { large: 600, gathered: 1500 } }, [])
+  const written = new Map<string, string>()
+  const shown = async (): Promise<unknown> =>
+    Object.fromEntries(
+      await Promise.all(
+        ['t/', 'u/'].map(async prefix => {
+          const rows = await store.table(prefix).page(0, 999)
+          return [prefix, Object.fromEntries(rows.map(({ key, text }) => [key, text]).sort())] as const
+        })
+      )
+    )
+  const expected = (): unknown =>
+    Object.fromEntries(
+      ['t/', 'u/'].map(prefix => {
+        const rows = [...written].filter(([key]) => key.startsWith(prefix))
+        return [prefix, Object.fromEntries(rows.map(([key, text]) => [key.slice(2), text]).sort())]
+      })
+    )
+  const writes: Promise<void>[] = []
+  for (let step = 1; step <= 60; step += 1) {
+    const changes = new Map<string, BulkChange | null>()
+    for (let n = random.oneIn(3) ? 20 : 1 + random.below(3); n > 0; n -= 1) {
+      const key = `${random.oneIn(3) ? 'u' : 't'}/${random.below(30)}`
+      const text = `${step} ${'x'.repeat(50)}`
+      changes.set(key, random.oneIn(4) ? null : { text, order: step, mark: step })
+      if (changes.get(key) === null) written.delete(key)
+      else written.set(key, text)
+    }
+    writes.push(store.write(changes))
+    for (let turns = random.below(4); turns > 0; turns -= 1)
+      await new Promise(resolve => setImmediate(resolve))
+    t.deepEqual(await shown(), expected(), `step ${step}`)
+    if (random.oneIn(8)) await Promise.all(writes.splice(0))
+  }
+  await Promise.all(writes)
+  t.deepEqual(await shown(), expected())
+  await store.close()
+})
+
+test('a piece that is read when its key is gone is a failure and no damage', async t => {
+  const rows = [{ key: 'a', text: 'text', order: 1, mark: 2 }]
+  const { text } = await encodeSegment({ io, key: keyOf() }, { table: 't/', segment: 5 }, { rows, start: 0 })
+  const piece = text.slice(HEAD, parseEnds(text.slice(0, HEAD))?.[0])
+  const name = { table: 't/', segment: 5, piece: 0 }
+  t.deepEqual((await openPiece({ io, key: keyOf() }, name, piece))?.row(0), rows[0])
+  for (const other of [{ table: 'u/' }, { segment: 6 }, { piece: 1 }])
+    t.is(await openPiece({ io, key: keyOf() }, { ...name, ...other }, piece), undefined)
+  const key = keyOf()
+  key.destroy()
+  await t.throwsAsync(openPiece({ io, key }, name, piece), { instanceOf: TypeError })
+})

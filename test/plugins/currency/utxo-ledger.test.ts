@@ -1,0 +1,148 @@
+import test from 'ava'
+import type { RawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
+import { Ledger } from '../../../plugins/currency/utxo/wallet/ledger.ts'
+import type { ScriptRecord } from '../../../plugins/currency/utxo/wallet/scripts.ts'
+import { makeSeededRandom, type SeededRandom } from '../../helpers/drawn-runs.ts'
+
+interface DrawnTx extends RawTx {
+  readonly height: number
+}
+
+const OWN = new Uint8Array(1)
+const FOREIGN = new Uint8Array(2)
+
+/**
+ * Draws transactions that build on each other, most of them on the one before: so there are chains beyond 25. No
+ * output is spent twice.
+ */
+const drawTxs = (random: SeededRandom): readonly DrawnTx[] => {
+  const txs: DrawnTx[] = []
+  const unspent: { readonly txid: string; readonly vout: number }[] = []
+  const count = 1 + random.below(45)
+  const confirmed = random.below(4)
+  for (let n = 0; n < count; n += 1) {
+    const inputs: RawTx['inputs'][number][] = []
+    const width = 1 + (random.oneIn(3) ? random.below(3) : 0)
+    for (let i = 0; i < width; i += 1) {
+      const at = random.oneIn(5) ? random.below(unspent.length + 1) : unspent.length - 1
+      const [source] = unspent.splice(Math.max(at, 0), 1)
+      if (source === undefined && n > confirmed && !random.oneIn(30)) break
+      inputs.push({ txid: source?.txid ?? `foreign${n}.${i}`, vout: source?.vout ?? 0 })
+    }
+    const ours = Array.from({ length: 1 + random.below(3) }, () => BigInt(1 + random.below(1000)))
+    const outputs = [
+      { value: BigInt(random.below(1000)), script: FOREIGN },
+      ...ours.map(amount => ({ value: amount, script: OWN }))
+    ]
+    const txid = `tx${n}`
+    const isCoinbase = n <= confirmed && random.oneIn(6)
+    const height = n < confirmed || random.oneIn(40) ? 100 + n : 0
+    txs.push({ txid, inputs, outputs, isCoinbase, isPegOut: false, weight: 1, height })
+    for (const i of ours.keys()) unspent.push({ txid, vout: i + 1 })
+  }
+  return txs
+}
+
+/** The facts of a set of transactions as their definitions say them, one by one. */
+const factsOf = (txs: readonly DrawnTx[]) => {
+  const byId = new Map(txs.map(tx => [tx.txid, tx]))
+  const spenders = new Map(
+    txs
+      .filter(tx => !tx.isCoinbase)
+      .flatMap(tx => tx.inputs.map(({ txid, vout }) => [`${txid}:${vout}`, tx.txid]))
+  )
+  const valueAt = (txid: string, vout: number): bigint | undefined => byId.get(txid)?.outputs[vout]?.value
+  const chains = new Map<string, number>()
+  for (const tx of txs) {
+    const below = tx.inputs.map(({ txid }) => {
+      const source = byId.get(txid)
+      if (source === undefined) return Number.POSITIVE_INFINITY
+      return source.height > 0 ? 0 : 1 + (chains.get(txid) ?? 0)
+    })
+    chains.set(tx.txid, tx.isCoinbase ? Number.POSITIVE_INFINITY : Math.max(0, ...below))
+  }
+  const coins = txs.flatMap(({ txid, outputs }) =>
+    outputs.flatMap(({ value, script }, vout) =>
+      script === OWN && !spenders.has(`${txid}:${vout}`)
+        ? [{ txid, vout, value, isOwnChange: (chains.get(txid) ?? 0) <= 25 }]
+        : []
+    )
+  )
+  const effectOf = (tx: DrawnTx) => {
+    const spent = tx.inputs.flatMap(({ txid, vout }) => valueAt(txid, vout) ?? [])
+    const paid = spent.reduce((sum, value) => sum + value, 0n)
+    const gained = tx.outputs.reduce((sum, { value, script }) => (script === OWN ? sum + value : sum), 0n)
+    const total = tx.outputs.reduce((sum, { value }) => sum + value, 0n)
+    const isAllOurs = spent.length > 0 && spent.length === tx.inputs.length
+    return {
+      net: gained - paid,
+      fee: isAllOurs ? paid - total : 0n,
+      isSend: spent.length > 0 && gained < paid
+    }
+  }
+  return { coins, effectOf }
+}
+
+const byPlace = (left: { txid: string; vout: number }, right: { txid: string; vout: number }): number =>
+  left.txid.localeCompare(right.txid) || left.vout - right.vout
+
+test('coins, balance, fees and own change follow from the transactions alone, in whatever order they are heard of', t => {
+  let beyond = 0
+  for (let seed = 1; seed <= 150; seed += 1) {
+    const random = makeSeededRandom(seed)
+    const txs = drawTxs(random)
+    const record = { txids: new Set() } as unknown as ScriptRecord
+    const ledger = new Ledger(script => (script.length === 1 ? record : undefined))
+    const left = [...txs]
+    while (left.length > 0) {
+      const [tx] = left.splice(random.oneIn(3) ? random.below(left.length) : left.length - 1, 1)
+      if (tx !== undefined) ledger.put(tx, { height: tx.height, date: 1, isSeen: true })
+    }
+    const expected = factsOf(txs)
+    const sorted = [...expected.coins].sort(byPlace)
+    const coins = [...ledger.coins()].map(({ txid, vout, value, isOwnChange }) => ({
+      txid,
+      vout,
+      value,
+      isOwnChange
+    }))
+    t.deepEqual(coins.sort(byPlace), sorted, `seed ${seed}`)
+    for (const { txid, vout, isOwnChange } of sorted)
+      t.is(ledger.coinAt(`${txid}:${vout}`)?.isOwnChange, isOwnChange, `seed ${seed}, ${txid}`)
+    t.is(
+      ledger.balance(),
+      sorted.reduce((sum, { value }) => sum + value, 0n)
+    )
+    t.is(ledger.unconfirmedCount(), txs.filter(({ height }) => height === 0).length)
+    for (const tx of txs) {
+      const known = ledger.find(tx.txid)
+      if (known === undefined) return t.fail()
+      if (!tx.isCoinbase)
+        t.deepEqual(ledger.effectOf(known), expected.effectOf(tx), `seed ${seed}, ${tx.txid}`)
+    }
+    if (txs.length > 30 && sorted.some(({ isOwnChange }) => !isOwnChange)) beyond += 1
+    if (seed % 2 === 0) t.is(ledger.takeChanges().length, txs.length)
+  }
+  t.true(beyond > 8, `${beyond} draws with change that is not our own`)
+})
+
+test('a coin of theirs beside the longest chain of ours makes the change not our own', t => {
+  const record = { txids: new Set() } as unknown as ScriptRecord
+  const ledger = new Ledger(() => record)
+  const put = (txid: string, sources: readonly string[], height = 0): void => {
+    const inputs = sources.map(source => ({ txid: source, vout: 0 }))
+    const raw = {
+      txid,
+      inputs,
+      outputs: [{ value: 9n, script: OWN }],
+      isCoinbase: false,
+      isPegOut: false,
+      weight: 1
+    }
+    ledger.put(raw, { height, date: 1, isSeen: true })
+  }
+  put('0', ['foreign'], 7)
+  for (let n = 1; n <= 25; n += 1) put(`${n}`, [`${n - 1}`])
+  put('joined', ['25', 'theirs'])
+  t.false(ledger.coinAt('joined:0')?.isOwnChange)
+})
