@@ -297,7 +297,7 @@ browserTest(
     await page.getByText('cannot be opened again').waitFor()
     const dialog = page.getByRole('dialog', { name: 'This account cannot be opened again' })
     await button(page, 'Log out…').click()
-    await dialog.getByText('unless you keep its login key').waitFor()
+    await dialog.getByText('unless you save its login key').waitFor()
     await dialog.getByRole('button', { name: 'Stay' }).click()
     await dialog.waitFor({ state: 'detached' })
     t.deepEqual(await requestedNames(page), [])

@@ -49,7 +49,7 @@ onTerminal(
     t.is(menu.code, 130)
     t.regex(
       menu.screen,
-      /PIN of this device[\s\S]*Password[\s\S]*Recovery answers[\s\S]*Approval by a device/
+      /PIN of this device[\s\S]*Password[\s\S]*Recovery answers[\s\S]*Approval by a logged-in device/
     )
   }
 )

@@ -52,7 +52,7 @@ onTerminal(
     t.is(approved.code, 0, approved.screen)
     const twice = await runOnTerminal(t, approve, { home, typed: [] })
     t.is(twice.code, 46, twice.screen)
-    t.regex(twice.screen, /The quote was approved already/)
+    t.regex(twice.screen, /The quote was already approved/)
     await runHoldfast(['fake', 'chain', 'mine'], { home })
 
     const done = await runOnTerminal(t, quote, { home, typed: [...typed, [/\[y\/N\]/, 'y']] })

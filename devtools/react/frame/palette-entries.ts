@@ -80,7 +80,7 @@ const goEntry = (
 const keyEntries: readonly PaletteEntry[] = (
   [
     ['Filter the rows', '/', 'filter'],
-    ['Pause or resume the view', 'p', 'hold'],
+    ['View: pause or resume', 'p', 'hold'],
     ['Copy the open details as JSON', 'c', 'copyJson'],
     ['Light, dark or system theme', 'T', 'theme'],
     ['Help and keys', '?', 'help']

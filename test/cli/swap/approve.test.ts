@@ -353,7 +353,7 @@ test.serial('a provider that is switched off or gone is named', async t => {
   t.regex(gone.error.message, /firm of this quote is no longer installed/)
 })
 
-test.serial('of two approvals at once one pays, and the other fails as approved already', async t => {
+test.serial('of two approvals at once one pays, and the other fails as already approved', async t => {
   const id = await quoteOf()
   const before = await txCount()
   const both = await Promise.all([1, 2].map(() => run('swap', 'approve', id, '--yes', '--again')))

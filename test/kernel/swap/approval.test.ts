@@ -110,7 +110,7 @@ test('a quote is approved once, also when two calls come together', async t => {
   const first = quote.approve()
   await t.throwsAsync(quote.approve(), { code: 'QUOTE_ENDED' })
   await first
-  const again = await t.throwsAsync(quote.approve(), { message: 'The quote was approved already' })
+  const again = await t.throwsAsync(quote.approve(), { message: 'The quote was already approved' })
   t.deepEqual((again as WalletError).details, { pluginId: 'shop', reason: 'approved' })
   await quote.close()
   await quote.close()
@@ -376,7 +376,7 @@ test('the others of a round end with an approval that succeeds, and stay after o
     [one, two, three].map(quote => quote?.fate),
     ['closed', 'approved', 'closed']
   )
-  await t.throwsAsync(async () => three?.approve(), { message: 'The quote was closed already' })
+  await t.throwsAsync(async () => three?.approve(), { message: 'The quote was already closed' })
   t.is(table.from.spent.length, 1)
 })
 
@@ -421,7 +421,7 @@ test('a quote that is closed while its order is made is not paid', async t => {
     }
   })
   const confirm = async (): Promise<boolean> => t.fail('nobody is asked about it')
-  await t.throwsAsync(quote.approve({ confirm }), { message: 'The quote was closed already' })
+  await t.throwsAsync(quote.approve({ confirm }), { message: 'The quote was already closed' })
   t.is(from.spent.length, 0)
 
   const late = await openCounter()
@@ -430,7 +430,7 @@ test('a quote that is closed while its order is made is not paid', async t => {
     return true
   }
   await t.throwsAsync(late.quote.approve({ confirm: changesMind }), {
-    message: 'The quote was closed already'
+    message: 'The quote was already closed'
   })
   t.is(late.from.spent.length, 0)
 })

@@ -14,7 +14,7 @@ test('one quote of a round is paid at a time, and the next one if nothing has le
   for (const quote of [one, two]) {
     t.throws(() => gate.begin(quote), {
       code: 'QUOTE_ENDED',
-      message: /closed already/
+      message: /already closed/
     })
   }
   gate.end(one, false)

@@ -8,7 +8,12 @@ const read = (value: unknown, checkSignedTx?: (tx: object, targets: object) => v
   const context = {
     info: { pluginId: 'toycoin' },
     walletId: 'wallet',
-    history: { codeOf: (tokenId: string | null) => (tokenId === null ? 'TOY' : 'GOLD') },
+    history: {
+      options: {
+        info: { currencyCode: 'TOY' },
+        config: { getSnapshot: () => ({ allTokens: { gold: { currencyCode: 'GOLD' } } }) }
+      }
+    },
     services: { io: { clock: { now: () => NOW } } },
     engine: { call: async (_: string, task: (engine: object) => unknown) => task({ checkSignedTx }) }
   }
