@@ -44,7 +44,7 @@ export const unitTests = (root: string): string[] => {
     .sort()
 }
 
-/** The proofs that run in one process, where a broken line is theirs too; the others start programs. */
+/** The proofs that run in one process and take no more than a minute or two; the others start programs. */
 const PROOFS = [
   'bad-plugins',
   'credential-changes',
@@ -57,7 +57,6 @@ const PROOFS = [
   'interrupted-changes',
   'paid-once-by-liars',
   'payment-calls',
-  'power-cuts',
   'repo-stories',
   'store-stories',
   'swap-plugins',

@@ -96,6 +96,17 @@ test('a search for coins without change gives up after so many tries', t => {
   t.deepEqual(branchAndBound({ ...search, target: 2000, maxTries: 2 }), [0])
 })
 
+test('where fees are high a search leaves what is already more wasteful than its best, and so finds more in its tries', t => {
+  const search = {
+    values: [930, 860, 753, 645, 566, 549, 365, 226],
+    wastes: [38, 34, 58, 17, 13, 1, 1, 5],
+    target: 1700,
+    slack: 200
+  }
+  t.deepEqual(branchAndBound({ ...search, maxTries: 100_000 }), [4, 5, 6, 7])
+  t.deepEqual(branchAndBound({ ...search, maxTries: 79 }), [4, 5, 6, 7])
+})
+
 test('three random bytes are one number, and those that would favour small ones are drawn again', t => {
   const drawn = (below: number, ...bytes: readonly number[]): number => {
     const left = [...bytes]
