@@ -4,33 +4,39 @@ import { ElectrumFault } from './electrum/connection.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import type { HistoryItem } from './electrum/replies.ts'
 import { fetchHistories, fetchTxs, type TxAnswer, type TxQuestion } from './electrum/requests.ts'
+import type { CoinRow } from './params/coin.ts'
 import type { Ledger } from './wallet/ledger.ts'
 import type { SavedState, StoreChanges } from './wallet/saved-state.ts'
 import { isDirty, isUsed, type ScriptRecord, type ScriptTable } from './wallet/scripts.ts'
 
 /** What a scan works on. */
 export interface ScanContext {
-  readonly io: Io
   readonly pool: ElectrumPool
   readonly client: PoolClient
+  readonly coin: CoinRow
+  readonly io: Io
   readonly table: ScriptTable
   readonly ledger: Ledger
   readonly saved: SavedState
-  /** More native units than these are a lie. */
-  readonly maxSupply: bigint
-  /** After each step: tells the wallet what changed in the ledger, then writes that and `changes`. */
-  onStep(changes: StoreChanges, ratio: number): Promise<void>
+}
+
+/** A step of a scan. The ledger has changed; `changes` are to be written with what it tells. */
+export interface ScanStep {
+  readonly changes: StoreChanges
+  /** The part of the wallet that is up to date, 0 to 1. */
+  readonly ratio: number
 }
 
 /**
  * Brings scripts and ledger up to date with the server, once.
  *
  * Subscribes the whole window of all branches at once, asks for a history only where the status differs from the
- * stored one, and widens the window while it finds used scripts. With nothing new this is one round trip.
+ * stored one, and widens the window while it finds used scripts. With nothing new this is one round trip. It goes on
+ * when the caller has dealt with a step.
  *
  * @throws ElectrumFault if the server lies, NETWORK if it is lost
  */
-export const scan = async (context: ScanContext): Promise<void> => {
+export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void> {
   let step = 0
   while (true) {
     const changes: StoreChanges = new Map()
@@ -38,17 +44,17 @@ export const scan = async (context: ScanContext): Promise<void> => {
     const fresh = await subscribe(context)
     const dirty = [...context.table.records()].filter(isDirty)
     if (dirty.length === 0) {
-      await context.onStep(changes, 1)
+      yield { changes, ratio: 1 }
       if (fresh === 0 || !needsMore(context)) return
     }
     for (let at = 0; at < dirty.length; at += SCRIPTS_AT_ONCE) {
       await update(context, dirty.slice(at, at + SCRIPTS_AT_ONCE), changes)
       const left = dirty.length - Math.min(dirty.length, at + SCRIPTS_AT_ONCE)
       const { size } = context.table
-      await context.onStep(
-        new Map(changes),
-        Math.min(0.99, (size - left) / (size + context.table.branches.length))
-      )
+      yield {
+        changes: new Map(changes),
+        ratio: Math.min(0.99, (size - left) / (size + context.table.branches.length))
+      }
       changes.clear()
     }
     step++
@@ -142,7 +148,7 @@ const mergeHistories = (histories: readonly (readonly HistoryItem[])[]): Readonl
 }
 
 const takeIn = async (
-  { io, ledger, saved, maxSupply }: ScanContext,
+  { io, ledger, saved, coin: { maxSupply } }: ScanContext,
   answers: readonly TxAnswer[]
 ): Promise<void> => {
   const yielder = makeYielder(io.clock)

@@ -16,7 +16,7 @@ const ledgerOf = (spenders: Readonly<Record<string, readonly { txid: string; hei
   ({ spendersOf: (outpoint: string) => spenders[outpoint] ?? [] }) as unknown as Ledger
 
 const reservedBy = (...payments: readonly { txid: string; signedTx: string }[]): ReservedCoins => {
-  const reserved = new ReservedCoins(hex => Uint8Array.from(Buffer.from(hex, 'hex')))
+  const reserved = new ReservedCoins({ fromHex: hex => Uint8Array.from(Buffer.from(hex, 'hex')) })
   reserved.replace(payments)
   return reserved
 }

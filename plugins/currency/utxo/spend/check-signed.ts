@@ -1,7 +1,8 @@
 import { type EngineTransaction, type SpentTarget, WalletError } from '../../../../kernel/plugin-api.ts'
 import { parseAddress } from '../chain/address.ts'
 import { hexOf, parseRawTx, type RawOutput, type RawTx, readMemo } from '../chain/transaction.ts'
-import type { SignContext } from './sign.ts'
+import type { WalletContext } from '../wallet/wallet-state.ts'
+import { findOutput, isTaken } from './sign.ts'
 
 /**
  * Compares what is said of a signed transaction with its bytes. A file may have been changed: what a person approves
@@ -13,25 +14,25 @@ import type { SignContext } from './sign.ts'
  * @throws SIGNED_TX_INVALID naming the field
  */
 export const checkSigned = (
-  context: SignContext,
+  wallet: WalletContext,
   transaction: EngineTransaction,
   targets: readonly SpentTarget[]
 ): void => {
   const raw = orInvalid('signedTx', 'is no transaction of this currency', () =>
-    parseRawTx(context.io.crypto.fromHex(transaction.signedTx))
+    parseRawTx(wallet.io.crypto.fromHex(transaction.signedTx))
   )
   if (raw.txid !== transaction.txid) throw invalid('txid', 'is not that of the bytes')
-  const spent = spentBy(context, raw, replacedOf(transaction))
+  const spent = spentBy(wallet, raw, replacedOf(transaction))
   const paid = raw.outputs.reduce((sum, { value }) => sum + value, 0n)
   if (String(spent - paid) !== transaction.networkFee)
     throw invalid('networkFee', 'is not what the bytes leave for it')
   const returned = raw.outputs
-    .filter(output => isOurs(context, output))
+    .filter(output => isOurs(wallet, output))
     .reduce((sum, { value }) => sum + value, 0n)
   if (String(returned - spent) !== transaction.nativeAmount)
     throw invalid('nativeAmount', 'is not what the bytes take from the wallet')
-  const others = restAfter(context, raw.outputs, targets)
-  const foreign = others.filter(output => !isOurs(context, output))
+  const others = restAfter(wallet, raw.outputs, targets)
+  const foreign = others.filter(output => !isOurs(wallet, output))
   if (foreign.some(({ script }) => script[0] !== OP_RETURN))
     throw invalid('spendTargets', 'are not all that the bytes pay')
   const memo = orInvalid('memos', 'are none of this currency', () => readMemo(transaction.memos))
@@ -58,20 +59,20 @@ const orInvalid = <T>(field: string, rule: string, read: () => T): T => {
   }
 }
 
-const isOurs = ({ table }: SignContext, { script }: RawOutput): boolean =>
+const isOurs = ({ table }: WalletContext, { script }: RawOutput): boolean =>
   table.findScript(script) !== undefined
 
 const spentBy = (
-  context: SignContext,
+  wallet: WalletContext,
   { inputs, txid: own }: RawTx,
   replaced: string | undefined
 ): bigint => {
   let spent = 0n
   for (const { txid, vout } of inputs) {
-    const output = context.findOutput(txid, vout)
+    const output = findOutput(wallet, { txid, vout })
     if (output === undefined) throw invalid('signedTx', 'spends a coin that this wallet does not know')
     // Ours can be replaced: a dearer second payment of the same coin would silently undo the first.
-    if (context.isTaken({ txid, vout }, { except: own, replaced }))
+    if (isTaken(wallet, { txid, vout }, { except: own, replaced }))
       throw invalid('signedTx', 'spends a coin that another payment has spent')
     spent += output.value
   }
@@ -80,7 +81,7 @@ const spentBy = (
 
 /** The outputs that are left once each target has been paid by one of them. */
 const restAfter = (
-  { coin, network }: SignContext,
+  { coin, network }: WalletContext,
   outputs: readonly RawOutput[],
   targets: readonly SpentTarget[]
 ): readonly RawOutput[] => {

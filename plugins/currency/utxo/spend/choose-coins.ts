@@ -1,15 +1,14 @@
 import {
   type BalanceDetails,
-  type Io,
   isWalletError,
   type NativeAmount,
   type SpendInfo,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { scriptTypeOf } from '../chain/address.ts'
-import type { CoinRow, FeeEstimates, NetworkRow } from '../params/coin.ts'
-import { type Coin, type Ledger, type ReservedCoins, rivalOf } from '../wallet/ledger.ts'
-import type { ScriptTable } from '../wallet/scripts.ts'
+import type { FeeEstimates } from '../params/coin.ts'
+import { type Coin, rivalOf } from '../wallet/ledger.ts'
+import type { WalletContext } from '../wallet/wallet-state.ts'
 import { feeOf, feeRateOf } from './fees.ts'
 import {
   makeRandomBelow,
@@ -20,18 +19,8 @@ import {
   typicalFeeOf
 } from './select-coins.ts'
 
-/** What the checks of a spend need to know of its wallet. */
-export interface SpendRules {
-  readonly coin: CoinRow
-  readonly network: NetworkRow
-  readonly table: ScriptTable
-}
-
 /** What a spend is made from. */
-export interface SpendSource extends SpendRules {
-  readonly io: Io
-  readonly ledger: Ledger
-  readonly reserved: ReservedCoins
+export interface SpendSource extends WalletContext {
   readonly estimates: FeeEstimates
   /** What other servers than the present one have told of fees. */
   readonly otherEstimates: readonly FeeEstimates[]
@@ -53,7 +42,7 @@ export interface CoinTiers {
 
 /** Sorts the wallet's coins into tiers for one spend: what the balance calls spendable, unless the spend says otherwise. */
 export const sortCoins = (
-  source: CoinPlace,
+  source: CoinSource,
   { noUnconfirmed }: Pick<SpendInfo, 'noUnconfirmed'>
 ): CoinTiers => {
   const safe: Coin[] = []
@@ -69,9 +58,9 @@ export const sortCoins = (
 }
 
 /** What decides which part of the balance a coin belongs to. */
-export type CoinPlace = Pick<SpendSource, 'coin' | 'height' | 'ledger' | 'reserved'>
+export type CoinSource = Pick<SpendSource, 'coin' | 'height' | 'ledger' | 'reserved'>
 
-const partOf = ({ ledger, reserved, coin: row, height }: CoinPlace, coin: Coin): keyof BalanceDetails => {
+const partOf = ({ ledger, reserved, coin: row, height }: CoinSource, coin: Coin): keyof BalanceDetails => {
   if (reserved.isReserved(ledger, `${coin.txid}:${coin.vout}`)) return 'reserved'
   const maturity = coin.isCoinbase ? row.coinbaseMaturity : coin.isPegOut ? PEG_OUT_MATURITY : 0
   if (maturity > 0 && (coin.height <= 0 || height + 1 - coin.height < maturity)) return 'immature'
@@ -79,11 +68,11 @@ const partOf = ({ ledger, reserved, coin: row, height }: CoinPlace, coin: Coin):
 }
 
 /** What the balance is made of. */
-export const balanceDetailsOf = (place: CoinPlace): BalanceDetails => partsOf(place, place.ledger.coins())
+export const balanceDetailsOf = (source: CoinSource): BalanceDetails => partsOf(source, source.ledger.coins())
 
-const partsOf = (place: CoinPlace, coins: Iterable<Coin>): BalanceDetails => {
+const partsOf = (source: CoinSource, coins: Iterable<Coin>): BalanceDetails => {
   const parts = { spendable: 0n, incoming: 0n, immature: 0n, reserved: 0n }
-  for (const coin of coins) parts[partOf(place, coin)] += coin.value
+  for (const coin of coins) parts[partOf(source, coin)] += coin.value
   return {
     spendable: String(parts.spendable) as NativeAmount,
     incoming: String(parts.incoming) as NativeAmount,

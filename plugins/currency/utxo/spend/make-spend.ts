@@ -15,7 +15,6 @@ import {
   goalOf,
   maxReplacementOf,
   replacedOf,
-  type SpendRules,
   type SpendSource,
   sortCoins
 } from './choose-coins.ts'
@@ -156,7 +155,7 @@ export interface Payee {
  *
  * @throws NO_AMOUNT_SPECIFIED, AMOUNT_INVALID, ADDRESS_INVALID, DUST_SPEND, SPEND_TO_SELF, NOT_SUPPORTED
  */
-const readPayees = ({ coin, network, table }: SpendRules, spend: SpendInfo): readonly Payee[] => {
+const readPayees = ({ coin, network, table }: SpendSource, spend: SpendInfo): readonly Payee[] => {
   checkFrame(spend)
   const payees = spend.spendTargets.map(({ publicAddress, nativeAmount }): Payee => {
     if (nativeAmount === undefined || nativeAmount === '' || /^0+$/.test(nativeAmount)) {

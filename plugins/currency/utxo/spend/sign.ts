@@ -7,7 +7,6 @@ import {
   type CryptoPort,
   compact,
   type EngineTransaction,
-  type Io,
   makeYielder,
   type SigningOptions,
   WalletError,
@@ -18,8 +17,8 @@ import { hash160, hexOf, parseRawTx, readMemo, sha256Twice } from '../chain/tran
 import { privateAccountOf } from '../keys/keys.ts'
 import type { CoinRow, NetworkRow, Purpose } from '../params/coin.ts'
 import type { OwnOutput } from '../wallet/ledger.ts'
-import type { ScriptRecord, ScriptTable } from '../wallet/scripts.ts'
-import type { SpendSource } from './choose-coins.ts'
+import type { ScriptRecord } from '../wallet/scripts.ts'
+import type { WalletContext } from '../wallet/wallet-state.ts'
 import {
   type Draft,
   type DraftInput,
@@ -39,20 +38,20 @@ import {
  * @throws SIGN_REFUSED, SIGN_STOPPED, KEY_INTEGRITY
  */
 export const signDraft = async (
-  context: SignContext,
+  wallet: WalletContext,
   transaction: EngineTransaction,
   { privateKeys, signal, onProgress }: SigningOptions & { readonly privateKeys: WalletKeys }
 ): Promise<EngineTransaction> => {
-  const draft = readDraft(context.coin.pluginId, transaction.otherParams?.draft)
-  checkMoney(context, draft, transaction)
+  const draft = readDraft(wallet.coin.pluginId, transaction.otherParams?.draft)
+  checkMoney(wallet, draft, transaction)
   const unsigned = new Transaction({
     lockTime: draft.lockTime,
     allowLegacyWitnessUtxo: true,
     // A memo is of no kind that can be spent; what is signed is compared with the draft below.
     allowUnknownOutputs: true
   })
-  const keyring = new Keyring(context.coin, context.network, { privateKeys, crypto: context.io.crypto })
-  const yielder = makeYielder(context.io.clock)
+  const keyring = new Keyring(wallet.coin, wallet.network, { privateKeys, crypto: wallet.io.crypto })
+  const yielder = makeYielder(wallet.io.clock)
   let done = 0
   /** After one of two steps an input: its keys, and its signature. */
   const goOn = async (): Promise<void> => {
@@ -66,11 +65,11 @@ export const signDraft = async (
   try {
     const inputs: HashedInput[] = []
     for (const input of draft.inputs) {
-      inputs.push(addInput(context, unsigned, { input, keyring }))
+      inputs.push(addInput(wallet, unsigned, { input, keyring }))
       await goOn()
     }
     const outputs = draft.outputs.map(output => ({
-      script: scriptOf(context, output),
+      script: scriptOf(wallet, output),
       value: worthOf(output)
     }))
     for (const { script, value } of outputs) unsigned.addOutput({ script, amount: value })
@@ -84,7 +83,7 @@ export const signDraft = async (
   }
   unsigned.finalize()
   const bytes = unsigned.extract()
-  const txid = checkResult(context, draft, bytes)
+  const txid = checkResult(wallet, draft, bytes)
   return { ...transaction, txid, signedTx: hexOf(bytes) }
 }
 
@@ -93,67 +92,67 @@ const REPLACEABLE = 0xfffffffd
 const FINAL = 0xfffffffe
 const ABSURD_FEE = 1_000_000n
 
-const refuse = ({ coin }: SignContext, reason: string): WalletError =>
+const refuse = ({ coin }: WalletContext, reason: string): WalletError =>
   new WalletError('SIGN_REFUSED', { pluginId: coin.pluginId, reason, refusedBy: 'currency plugin' })
 
-const scriptOf = (context: SignContext, output: DraftOutput): Uint8Array => {
-  if (isPaid(output)) return parseAddress(context.coin, context.network, output.address).script
-  return context.io.crypto.fromHex(output.script)
+const scriptOf = (wallet: WalletContext, output: DraftOutput): Uint8Array => {
+  if (isPaid(output)) return parseAddress(wallet.coin, wallet.network, output.address).script
+  return wallet.io.crypto.fromHex(output.script)
 }
 
-const recordOf = (context: SignContext, { branch, index }: DraftInput): ScriptRecord => {
-  const record = context.table.branchById(branch)?.records[index]
-  if (record === undefined) throw refuse(context, 'a coin is not of this wallet')
+const recordOf = (wallet: WalletContext, { branch, index }: DraftInput): ScriptRecord => {
+  const record = wallet.table.branchById(branch)?.records[index]
+  if (record === undefined) throw refuse(wallet, 'a coin is not of this wallet')
   return record
 }
 
-const checkMoney = (context: SignContext, draft: Draft, transaction: EngineTransaction): void => {
+const checkMoney = (wallet: WalletContext, draft: Draft, transaction: EngineTransaction): void => {
   for (const { txid, vout, value, branch, index } of draft.inputs) {
     // Ours can be replaced: a dearer second payment of the same coin would silently undo the first.
-    if (context.isTaken({ txid, vout }, { replaced: draft.replaces }))
-      throw refuse(context, 'a coin has been spent since the draft was made')
-    const output = context.findOutput(txid, vout)
-    if (output?.value !== value) throw refuse(context, 'a coin has another value than the draft says')
+    if (isTaken(wallet, { txid, vout }, { replaced: draft.replaces }))
+      throw refuse(wallet, 'a coin has been spent since the draft was made')
+    const output = findOutput(wallet, { txid, vout })
+    if (output?.value !== value) throw refuse(wallet, 'a coin has another value than the draft says')
     if (output.record.branch.id !== branch || output.record.index !== index) {
-      throw refuse(context, 'a coin is of another key than the draft says')
+      throw refuse(wallet, 'a coin is of another key than the draft says')
     }
   }
   const { replaces } = draft
-  if (replaces !== undefined && !draft.inputs.some(coin => context.isCoinOf(coin, replaces)))
-    throw refuse(context, 'it spends no coin of the payment that it is to replace')
+  if (replaces !== undefined && !draft.inputs.some(coin => isCoinOf(wallet, coin, replaces)))
+    throw refuse(wallet, 'it spends no coin of the payment that it is to replace')
   // A height is only what a server says, and a payment that was refused today could be mined then.
-  if (draft.lockTime !== 0) throw refuse(context, 'the draft is not to be mined at once')
+  if (draft.lockTime !== 0) throw refuse(wallet, 'the draft is not to be mined at once')
   const fee = feeOfDraft(draft)
   const spent = draft.inputs.reduce((sum, { value }) => sum + value, 0n)
   if (fee < 0n || String(fee) !== transaction.networkFee)
-    throw refuse(context, 'the fee is not the one that was shown')
-  if (fee > ABSURD_FEE && fee > spent / 2n) throw refuse(context, 'the fee is more than half of the coins')
+    throw refuse(wallet, 'the fee is not the one that was shown')
+  if (fee > ABSURD_FEE && fee > spent / 2n) throw refuse(wallet, 'the fee is more than half of the coins')
   const shown = readMemo(transaction.memos)
   const memos = draft.outputs.flatMap(output => (isPaid(output) ? [] : [output.script]))
   const wanted = shown === undefined ? [] : [hexOf(shown.script)]
   if (memos.length !== wanted.length || memos[0] !== wanted[0]) {
-    throw refuse(context, 'the memo is not the one that was shown')
+    throw refuse(wallet, 'the memo is not the one that was shown')
   }
   for (const output of draft.outputs) {
     const isChange = isPaid(output) && output.isChange
-    if (isChange && context.table.findScript(scriptOf(context, output)) === undefined) {
-      throw refuse(context, 'the change does not come back to this wallet')
+    if (isChange && wallet.table.findScript(scriptOf(wallet, output)) === undefined) {
+      throw refuse(wallet, 'the change does not come back to this wallet')
     }
   }
 }
 
 const addInput = (
-  context: SignContext,
+  wallet: WalletContext,
   transaction: Transaction,
   { input, keyring }: { readonly input: DraftInput; readonly keyring: Keyring }
 ): HashedInput => {
-  const record = recordOf(context, input)
+  const record = recordOf(wallet, input)
   const { purpose } = record.branch
   const publicKey = keyring.publicKeyOf(input)
   if (hexOf(programOf(purpose, publicKey)) !== hexOf(record.program.data)) {
-    throw refuse(context, 'the keys are not those of this wallet')
+    throw refuse(wallet, 'the keys are not those of this wallet')
   }
-  const sequence = context.coin.isReplaceable ? REPLACEABLE : FINAL
+  const sequence = wallet.coin.isReplaceable ? REPLACEABLE : FINAL
   transaction.addInput({
     txid: input.txid,
     index: input.vout,
@@ -200,16 +199,16 @@ const SIGHASH_ALL = 1
 
 const purposeOf = ({ branch }: DraftInput): Purpose => Number(branch.split('/')[0]) as Purpose
 
-const checkResult = (context: SignContext, draft: Draft, bytes: Uint8Array): string => {
+const checkResult = (wallet: WalletContext, draft: Draft, bytes: Uint8Array): string => {
   const { txid, outputs, inputs } = parseRawTx(bytes)
   const isSame =
     outputs.length === draft.outputs.length &&
     inputs.length === draft.inputs.length &&
     draft.outputs.every((wanted, at) => {
       const output = outputs[at]
-      return output?.value === worthOf(wanted) && hexOf(output.script) === hexOf(scriptOf(context, wanted))
+      return output?.value === worthOf(wanted) && hexOf(output.script) === hexOf(scriptOf(wallet, wanted))
     })
-  if (!isSame) throw refuse(context, 'the signed bytes are not the draft')
+  if (!isSame) throw refuse(wallet, 'the signed bytes are not the draft')
   return txid
 }
 
@@ -273,40 +272,28 @@ interface Outpoint {
   readonly vout: number
 }
 
-/** What signing, and the check of what was signed, need to know of the wallet. */
-export interface SignContext {
-  readonly coin: CoinRow
-  readonly network: NetworkRow
-  readonly io: Io
-  readonly table: ScriptTable
-  /** An output of ours, by the bytes of the transaction that made it. */
-  findOutput(txid: string, vout: number): OwnOutput | undefined
-  /** Whether a signed payment spends an output. */
-  isCoinOf(outpoint: Outpoint, txid: string): boolean
-  /**
-   * Whether a payment in force has used it or a signed one keeps it, other than the one with the txid `except`.
-   * `replaced`: the payment whose place is to be taken; its coins are for that.
-   */
-  isTaken(
-    outpoint: Outpoint,
-    but: { readonly except?: string; readonly replaced?: string | undefined }
-  ): boolean
-}
+/** Finds an output of ours, by the transaction that made it. */
+export const findOutput = ({ ledger }: WalletContext, { txid, vout }: Outpoint): OwnOutput | undefined =>
+  ledger.find(txid)?.ours.find(output => output.vout === vout)
 
-/** The context of a wallet as it is now. */
-export const signContextOf = (
-  { coin, network, io }: Pick<SignContext, 'coin' | 'io' | 'network'>,
-  { table, ledger, reserved }: Pick<SpendSource, 'ledger' | 'reserved' | 'table'>
-): SignContext => ({
-  ...{ coin, network, io, table },
-  findOutput: (txid, vout) => ledger.find(txid)?.ours.find(output => output.vout === vout),
-  isCoinOf: ({ txid, vout }, holder) => reserved.find(holder)?.spends.includes(`${txid}:${vout}`) === true,
-  isTaken({ txid, vout }, { except, replaced }) {
-    const outpoint = `${txid}:${vout}`
-    if (replaced !== undefined && reserved.find(replaced)?.spends.includes(outpoint)) return false
-    return ledger.isSpent(outpoint, except) || reserved.isReserved(ledger, outpoint, except)
-  }
-})
+/** Whether a signed payment spends an output. */
+const isCoinOf = ({ reserved }: WalletContext, { txid, vout }: Outpoint, holder: string): boolean =>
+  reserved.find(holder)?.spends.includes(`${txid}:${vout}`) === true
+
+/**
+ * Whether a payment in force has used an output or a signed one keeps it, other than the one with the txid `except`.
+ * `replaced`: the payment whose place is to be taken; its coins are for that.
+ */
+export const isTaken = (
+  wallet: WalletContext,
+  coin: Outpoint,
+  { except, replaced }: { readonly except?: string; readonly replaced?: string | undefined }
+): boolean => {
+  if (replaced !== undefined && isCoinOf(wallet, coin, replaced)) return false
+  const outpoint = `${coin.txid}:${coin.vout}`
+  const { ledger, reserved } = wallet
+  return ledger.isSpent(outpoint, except) || reserved.isReserved(ledger, outpoint, except)
+}
 
 /** How the output that an input spends is signed for: before segwit, BIP-143, or the key path of BIP-341. */
 export type SignatureKind = 'legacy' | 'segwit' | 'taproot'

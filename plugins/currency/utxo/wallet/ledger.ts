@@ -1,6 +1,6 @@
-import type { Memo } from '../../../../kernel/plugin-api.ts'
+import type { CryptoPort, Memo } from '../../../../kernel/plugin-api.ts'
 import { memosOf, parseRawTx, type RawTx } from '../chain/transaction.ts'
-import type { ScriptRecord } from './scripts.ts'
+import type { ScriptRecord, ScriptTable } from './scripts.ts'
 
 /** When and where a transaction stands. */
 export interface Standing {
@@ -17,14 +17,15 @@ export interface Standing {
  * otherwise the newer news wins, and what was built on the loser falls with it.
  */
 export class Ledger {
-  readonly #findScript: (script: Uint8Array) => ScriptRecord | undefined
+  readonly #scripts: Pick<ScriptTable, 'findScript'>
   readonly #txs = new Map<string, LedgerTx>()
   readonly #outputs = new Map<string, { readonly tx: LedgerTx; readonly output: OwnOutput }>()
   readonly #spenders = new Map<string, Set<LedgerTx>>()
   readonly #changed = new Set<LedgerTx>()
 
-  constructor(findScript: (script: Uint8Array) => ScriptRecord | undefined) {
-    this.#findScript = findScript
+  /** @param scripts - those of the wallet */
+  constructor(scripts: Pick<ScriptTable, 'findScript'>) {
+    this.#scripts = scripts
   }
 
   get size(): number {
@@ -189,7 +190,7 @@ export class Ledger {
   #claimOutputs(tx: LedgerTx, raw: RawTx): void {
     const ours: OwnOutput[] = []
     raw.outputs.forEach(({ value, script }, vout) => {
-      const record = this.#findScript(script)
+      const record = this.#scripts.findScript(script)
       if (record !== undefined) ours.push({ vout, value, record })
     })
     if (ours.length === tx.ours.length) return
@@ -298,12 +299,12 @@ export interface ReservedPayment {
  * the one that holds them.
  */
 export class ReservedCoins {
-  readonly #fromHex: (hex: string) => Uint8Array
+  readonly #crypto: Pick<CryptoPort, 'fromHex'>
   #payments = new Map<string, ReservedPayment>()
   #holders = new Map<string, ReservedPayment[]>()
 
-  constructor(fromHex: (hex: string) => Uint8Array) {
-    this.#fromHex = fromHex
+  constructor(crypto: Pick<CryptoPort, 'fromHex'>) {
+    this.#crypto = crypto
   }
 
   /**
@@ -339,7 +340,7 @@ export class ReservedCoins {
 
   #read(txid: string, signedTx: string): ReservedPayment | undefined {
     try {
-      const { inputs, outputs, weight } = parseRawTx(this.#fromHex(signedTx))
+      const { inputs, outputs, weight } = parseRawTx(this.#crypto.fromHex(signedTx))
       const outputTotal = outputs.reduce((total, { value }) => total + value, 0n)
       return { txid, spends: inputs.map(input => `${input.txid}:${input.vout}`), outputTotal, weight }
     } catch {

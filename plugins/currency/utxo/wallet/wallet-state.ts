@@ -13,30 +13,41 @@ import { Ledger, ReservedCoins } from './ledger.ts'
 import { SavedState, type StoreChanges } from './saved-state.ts'
 import { type BranchScripts, isUsed, type ScriptRecord, ScriptTable } from './scripts.ts'
 
-/** Where a wallet lives. */
-export interface WalletPlace {
+/** The coin of a wallet, its scripts and its transactions, as spends see them. */
+export interface WalletContext {
   readonly coin: CoinRow
   readonly network: NetworkRow
   readonly io: Io
+  readonly table: ScriptTable
+  readonly ledger: Ledger
+  /** Stays when everything else is forgotten. */
+  readonly reserved: ReservedCoins
 }
 
 /** The scripts and transactions of one wallet, in memory and in its store. */
-export class WalletState {
+export class WalletState implements WalletContext {
+  readonly coin: CoinRow
+  readonly network: NetworkRow
+  readonly io: Io
   readonly saved: SavedState
-  /** Stays when everything else is forgotten. */
   readonly reserved: ReservedCoins
-  readonly #place: WalletPlace
   readonly #keys: AccountKeys
   #table: ScriptTable
   #ledger: Ledger
 
-  constructor(place: WalletPlace, keys: AccountKeys, store: EngineStore) {
-    this.#place = place
+  constructor(
+    { coin, network, io }: Pick<WalletContext, 'coin' | 'network' | 'io'>,
+    keys: AccountKeys,
+    store: EngineStore
+  ) {
+    this.coin = coin
+    this.network = network
+    this.io = io
     this.#keys = keys
-    this.saved = new SavedState(store, place.io)
-    this.reserved = new ReservedCoins(hex => place.io.crypto.fromHex(hex))
-    this.#table = this.#makeTable()
-    this.#ledger = this.#makeLedger()
+    this.saved = new SavedState(store, io)
+    this.reserved = new ReservedCoins(io.crypto)
+    this.#table = new ScriptTable(keys, coin.gapLimit)
+    this.#ledger = new Ledger(this.#table)
   }
 
   get table(): ScriptTable {
@@ -49,8 +60,7 @@ export class WalletState {
 
   /** Reads the store, or begins anew if it is empty or damaged. */
   async load(): Promise<void> {
-    const { clock } = this.#place.io
-    const isLoaded = await this.saved.load(this.#table, this.#ledger, makeYielder(clock))
+    const isLoaded = await this.saved.load(this.#table, this.#ledger, makeYielder(this.io.clock))
     if (!isLoaded) await this.#clear()
     await this.#fillWindow()
   }
@@ -101,8 +111,7 @@ export class WalletState {
 
   /** The script of an address, if it is ours. @throws ADDRESS_INVALID */
   findAddress(address: string): ScriptRecord | undefined {
-    const { coin, network } = this.#place
-    return this.#table.findScript(parseAddress(coin, network, address).script)
+    return this.#table.findScript(parseAddress(this.coin, this.network, address).script)
   }
 
   /** The address at an index, or the first unused. @throws KEY_INTEGRITY if the cache is damaged; it is cleared then */
@@ -115,7 +124,7 @@ export class WalletState {
         rule: 'the cached addresses are damaged; open the wallet again'
       })
     }
-    return addressOf(this.#place.network, record.program)
+    return addressOf(this.network, record.program)
   }
 
   /** Figures for support; no addresses, no keys. */
@@ -131,18 +140,10 @@ export class WalletState {
     }
   }
 
-  #makeTable(): ScriptTable {
-    return new ScriptTable(this.#keys, this.#place.coin.gapLimit)
-  }
-
-  #makeLedger(): Ledger {
-    return new Ledger(script => this.#table.findScript(script))
-  }
-
   async #clear(): Promise<void> {
     await this.saved.clear()
-    this.#table = this.#makeTable()
-    this.#ledger = this.#makeLedger()
+    this.#table = new ScriptTable(this.#keys, this.coin.gapLimit)
+    this.#ledger = new Ledger(this.#table)
   }
 
   async #fillWindow(): Promise<void> {
@@ -151,7 +152,7 @@ export class WalletState {
       const before = scripts.records.length
       const wanted = this.#table.wantedOf(scripts)
       if (wanted <= before) continue
-      await this.#table.extend(scripts, wanted, this.#place.io.clock)
+      await this.#table.extend(scripts, wanted, this.io.clock)
       this.saved.noteScripts(changes, scripts, before)
     }
     await this.saved.write(changes)
@@ -167,7 +168,7 @@ export class WalletState {
     if (scripts === undefined || scripts.records.length >= count) return
     const before = scripts.records.length
     scripts.minimum = Math.max(scripts.minimum, count)
-    await this.#table.extend(scripts, count, this.#place.io.clock)
+    await this.#table.extend(scripts, count, this.io.clock)
     this.saved.noteScripts(changes, scripts, before)
     this.saved.noteMinimum(changes, scripts)
   }
