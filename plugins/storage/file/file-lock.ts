@@ -4,7 +4,6 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseJsonText, WalletError } from '../../../kernel/plugin-api.ts'
-import { isAlive } from './is-alive.ts'
 
 /** The time to wait for a folder that another process holds, and the name of this one. */
 export interface LockOptions {
@@ -207,4 +206,14 @@ const describeSelf = (holder: string): Holder => ({
 const nameOf = (text: string | undefined): string => {
   const holder = text === undefined ? undefined : parseHolder(text)
   return holder === undefined ? 'another process' : `${holder.holder} (process ${holder.pid})`
+}
+
+/** Tells whether a process of this machine lives, also one of another user. */
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
