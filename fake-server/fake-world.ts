@@ -176,7 +176,7 @@ const buildWorld = (
   restored: Restored,
   makeJournal: MakeJournal
 ): FakeWorld => {
-  const { db, clock, openedChains: chains, onSkip } = restored
+  const { db, clock, openedChains: chains } = restored
   const { providers, swaps } = restored.openedProviders
   const network = makeWorldConditions(restored.network)
   function* entries(): Generator<Json> {
@@ -189,7 +189,7 @@ const buildWorld = (
   const journal = makeJournal(entries)
   const saved = async (): Promise<void> => journal?.saved()
   if (journal !== undefined) {
-    journalChanges(journal, { db, providers, network, onSkip })
+    journalChanges(journal, restored, network)
     journalChains(journal, chains, restored.chains)
   }
   restored.durable.wait = saved
@@ -229,17 +229,16 @@ const buildWorld = (
   }
 }
 
-interface JournaledParts extends Pick<Restored, 'db' | 'onSkip'> {
-  readonly providers: FakeProviders
-  readonly network: WorldConditions
-}
-
 /** Adds every later change to a journal, besides those of the chains. */
-const journalChanges = (journal: WorldJournal, { db, providers, network, onSkip }: JournaledParts): void => {
+const journalChanges = (
+  journal: WorldJournal,
+  { db, onSkip, openedProviders }: Restored,
+  network: WorldConditions
+): void => {
   db.onChange(entry => journal.add(entry as unknown as JsonObject))
   onSkip.listener = offset => journal.add(clockEntry(offset))
   network.onChange(conditions => journal.add(networkEntry(conditions)))
-  providers.onChange(entry => journal.add(entry))
+  openedProviders.providers.onChange(entry => journal.add(entry))
 }
 
 const seedOf = (bytes: Uint8Array): number => bytes.reduce((seed, byte) => seed * 256 + byte, 0)

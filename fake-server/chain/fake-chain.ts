@@ -202,7 +202,7 @@ export class FakeChain {
 
   /** Everything there is, the faucet's key included, for `openFakeChain`. */
   toJson(): Json {
-    return saveChain({ state: this.#state, faucetKey: this.#faucet.savedKey, feeRates: this.#feeRates })
+    return saveChain(this.#state, this.#faucet.savedKey, this.#feeRates)
   }
 
   #changing<T>(work: () => T): T {

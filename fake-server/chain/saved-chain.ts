@@ -11,23 +11,24 @@ import { checkSpends, refuse } from './check.ts'
 import { type FeeRates, parseFeeRates } from './faucet.ts'
 import { decodeTransaction } from './transaction.ts'
 
-/** The content of a fake chain. */
-export interface ChainParts {
-  readonly state: ChainState
-  /** 32 bytes in hex. */
-  readonly faucetKey: string
-  readonly feeRates: ReadonlyMap<number, number>
-}
-
 /** The content of a saved chain. */
 export interface SavedChain {
   readonly state: ChainState
+  /** 32 bytes in hex. */
   readonly faucetKey: string
   readonly feeRates: FeeRates
 }
 
-/** Writes a chain as JSON: blocks and waiting transactions in hex, and a checksum of what blocks do not prove. */
-export const saveChain = ({ state, faucetKey, feeRates }: ChainParts): Json => {
+/**
+ * Writes a chain as JSON: blocks and waiting transactions in hex, and a checksum of what blocks do not prove.
+ *
+ * @param faucetKey - 32 bytes in hex
+ */
+export const saveChain = (
+  state: ChainState,
+  faucetKey: string,
+  feeRates: ReadonlyMap<number, number>
+): Json => {
   const blocks: Json[] = []
   for (let height = 1; height <= state.height; height += 1) {
     const block = state.blockAt(height)

@@ -33,7 +33,7 @@ export const makeElectrumConnect = (
   const start = async (handlers: ChannelHandlers, isStream: boolean): Promise<Channel> => {
     await chain.clock.turn()
     if (isClosed) throw new Error('connect ECONNREFUSED')
-    const line = openLine({ chain, handlers, isStream, options, onEnd: end => open.delete(end) })
+    const line = openLine(chain, handlers, { ...options, isStream, onEnd: end => open.delete(end) })
     open.add(line.end)
     return line.channel
   }
@@ -69,32 +69,27 @@ export const makeLineReader = (
   }
 }
 
-interface LineParts {
-  readonly chain: FakeChain
-  readonly handlers: ChannelHandlers
+interface LineOptions extends ElectrumConnectOptions {
   readonly isStream: boolean
-  readonly options: ElectrumConnectOptions
   readonly onEnd: (end: () => void) => void
 }
 
-const openLine = ({
-  chain,
-  handlers,
-  isStream,
-  options,
-  onEnd
-}: LineParts): { channel: Channel; end: () => void } => {
+const openLine = (
+  chain: FakeChain,
+  handlers: ChannelHandlers,
+  { isStream, sliceLength, limits, onEnd }: LineOptions
+): { channel: Channel; end: () => void } => {
   let isOpen = true
   const toServer = makeQueue(chain.clock)
   const toClient = makeQueue(chain.clock)
   const deliver = (text: string): void =>
     toClient(() => {
-      for (const piece of isStream ? slicesOf(`${text}\n`, options.sliceLength) : [text]) {
+      for (const piece of isStream ? slicesOf(`${text}\n`, sliceLength) : [text]) {
         if (isOpen) handlers.onText(piece)
       }
     })
-  const session = makeElectrumSession(chain, deliver, options.limits)
-  const read = makeLineReader(session, deliver, options.limits?.maxMessage)
+  const session = makeElectrumSession(chain, deliver, limits)
+  const read = makeLineReader(session, deliver, limits?.maxMessage)
   const end = (): void => {
     session.close()
     onEnd(end)

@@ -91,14 +91,15 @@ const userShape: Shape<UserFields> = objectOf<UserFields>({
   server: leaf('login', isRecord)
 })
 
-interface Place {
+/** Of the login above, or of the user. */
+interface ParentLogin {
   readonly created: string
   readonly parentId: string | undefined
   readonly depth: number
 }
 
-const recordsOf = (value: unknown, place: Place): [LoginRecord, ...LoginRecord[]] => {
-  if (place.depth > MAX_DEPTH) misfit('server', `has logins deeper than ${MAX_DEPTH}`)
+const recordsOf = (value: unknown, parent: ParentLogin): [LoginRecord, ...LoginRecord[]] => {
+  if (parent.depth > MAX_DEPTH) misfit('server', `has logins deeper than ${MAX_DEPTH}`)
   if (!isRecord(value)) return misfit('server', 'has a login that is no object')
   const { children, vouchers, keyBoxes, created, ...fields } = value
   if (children != null && !Array.isArray(children)) return misfit('children', 'is no list')
@@ -107,14 +108,14 @@ const recordsOf = (value: unknown, place: Place): [LoginRecord, ...LoginRecord[]
     {
       ...fields,
       lastLogin: undefined,
-      parentId: place.parentId,
-      created: created ?? place.created,
+      parentId: parent.parentId,
+      created: created ?? parent.created,
       vouchers: vouchers ?? [],
       keyBoxes: keyBoxes ?? []
     },
     SOURCE
   )
-  const below = { ...place, parentId: record.loginId, depth: place.depth + 1 }
+  const below = { ...parent, parentId: record.loginId, depth: parent.depth + 1 }
   return [record, ...((children as unknown[] | undefined) ?? []).flatMap(child => recordsOf(child, below))]
 }
 

@@ -228,14 +228,14 @@ const parseManifest = (text: string): number => {
   return generation
 }
 
-interface LogPlace {
+interface ExpectedLog {
   readonly path: string
   readonly generation: number
   readonly sequence: number
   readonly crypto: Pick<CryptoPort, 'sha256'>
 }
 
-const parseLog = (text: string, { path, generation, sequence, crypto }: LogPlace): JournalEntry[] => {
+const parseLog = (text: string, { path, generation, sequence, crypto }: ExpectedLog): JournalEntry[] => {
   const end = text.indexOf('\n')
   if (end < 0) throw corrupt(path, 'it has no first line')
   const head = parseLine(text.slice(0, end), path)

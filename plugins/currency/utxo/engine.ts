@@ -211,8 +211,7 @@ class UtxoEngine implements CurrencyEngine {
 
   async findPayment(payment: EngineTransaction): Promise<PaymentSight> {
     this.#checkAlive()
-    const { ledger, reserved } = this.#state
-    return findPayment({ pool: this.#pool, ledger, reserved }, payment)
+    return findPayment(this.#pool, this.#state, payment)
   }
 
   async dumpData(): Promise<Json> {

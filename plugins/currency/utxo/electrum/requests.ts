@@ -56,13 +56,6 @@ const hasTransaction = async (pool: ElectrumPool, txid: string, signedTx: string
   }
 }
 
-/** Where a payment is looked for. */
-export interface PaymentPlaces {
-  readonly pool: Pick<ElectrumPool, 'callMany' | 'isOpen'>
-  readonly ledger: Ledger
-  readonly reserved: ReservedCoins
-}
-
 /**
  * Finds out what has become of a payment that was sent: from the transactions of the wallet, and if these do not show
  * it, by asking the server for its bytes. It never expires by its own terms.
@@ -70,7 +63,8 @@ export interface PaymentPlaces {
  * @throws NETWORK if the server is lost meanwhile
  */
 export const findPayment = async (
-  { pool, ledger, reserved }: PaymentPlaces,
+  pool: Pick<ElectrumPool, 'callMany' | 'isOpen'>,
+  { ledger, reserved }: { readonly ledger: Ledger; readonly reserved: ReservedCoins },
   { txid, signedTx }: Pick<EngineTransaction, 'signedTx' | 'txid'>
 ): Promise<PaymentSight> => {
   const tx = ledger.find(txid)
@@ -95,7 +89,7 @@ const isOrphan = (ledger: Ledger, { spends }: ReservedPayment): boolean =>
   })
 
 const askServer = async (
-  pool: PaymentPlaces['pool'],
+  pool: Pick<ElectrumPool, 'callMany' | 'isOpen'>,
   txid: string,
   signedTx: string
 ): Promise<PaymentSight> => {
