@@ -92,7 +92,7 @@ test('coins, balance, fees and own change follow from the transactions alone, in
     const random = makeSeededRandom(seed)
     const txs = drawTxs(random)
     const record = { txids: new Set() } as unknown as ScriptRecord
-    const ledger = new Ledger(script => (script.length === 1 ? record : undefined))
+    const ledger = new Ledger({ findScript: script => (script.length === 1 ? record : undefined) })
     const left = [...txs]
     while (left.length > 0) {
       const [tx] = left.splice(random.oneIn(3) ? random.below(left.length) : left.length - 1, 1)
@@ -128,7 +128,7 @@ test('coins, balance, fees and own change follow from the transactions alone, in
 
 test('a coin of theirs beside the longest chain of ours makes the change not our own', t => {
   const record = { txids: new Set() } as unknown as ScriptRecord
-  const ledger = new Ledger(() => record)
+  const ledger = new Ledger({ findScript: () => record })
   const put = (txid: string, sources: readonly string[], height = 0): void => {
     const inputs = sources.map(source => ({ txid: source, vout: 0 }))
     const raw = {
