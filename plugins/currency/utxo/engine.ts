@@ -171,7 +171,10 @@ class UtxoEngine implements CurrencyEngine {
     privateKeys: WalletKeys,
     options: SigningOptions = {}
   ): Promise<EngineTransaction> {
-    return signDraft(this.#state, transaction, { privateKeys, ...options })
+    // A resync puts others in their places, and a signature can take seconds.
+    const { coin, network, io, table, ledger, reserved } = this.#state
+    const wallet = { coin, network, io, table, ledger, reserved }
+    return signDraft(wallet, transaction, { privateKeys, ...options })
   }
 
   async checkSignedTx(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void> {

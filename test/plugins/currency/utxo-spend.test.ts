@@ -581,9 +581,8 @@ test('where inputs are dear the largest coins pay, where they are cheap chance c
   t.true(chosenAt(1000n).size > 10, 'who sees two spends cannot tell which coins the wallet holds')
 })
 
-test('a long signature says how far it is and stops when nobody wants it any more', async t => {
-  const world = makeTestWorld()
-  t.teardown(() => world.close())
+/** A wallet of many coins, and the draft of a payment that takes most of them. */
+const draftOfMany = async (world: ReturnType<typeof makeTestWorld>) => {
   const { alice, target } = await funded(world, '100000')
   const { publicAddress } = await alice.engine.getFreshAddress({ tokenId: null })
   for (let coin = 0; coin < 80; coin += 1) world.chain.fund(publicAddress, '10000')
@@ -596,6 +595,13 @@ test('a long signature says how far it is and stops when nobody wants it any mor
     { tokenId: null, spendTargets: [{ publicAddress: target, nativeAmount: nativeAmount('800000') }] },
     {}
   )
+  return { alice, draft }
+}
+
+test('a long signature says how far it is and stops when nobody wants it any more', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { alice, draft } = await draftOfMany(world)
   const ratios: number[] = []
   const signed = await alice.engine.signTx(draft, alice.privateKeys, {
     onProgress: ratio => ratios.push(ratio)
@@ -619,4 +625,19 @@ test('a long signature says how far it is and stops when nobody wants it any mor
   })
   await t.throwsAsync(stopped, { code: 'SIGN_STOPPED' })
   t.true(progress < 1)
+})
+
+test('a wallet that is read anew while it signs signs with what it knew at first', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const { alice, draft } = await draftOfMany(world)
+  let resync: Promise<void> | undefined
+  const signed = await alice.engine.signTx(draft, alice.privateKeys, {
+    onProgress() {
+      resync ??= alice.engine.resyncBlockchain()
+    }
+  })
+  t.not(resync, undefined)
+  t.not(signed.signedTx, '')
+  await resync
 })
