@@ -1,5 +1,6 @@
 import { WalletError } from '../kernel/base/errors.ts'
 import { Observable, type Readable } from '../kernel/index.ts'
+import type { PluginId } from '../kernel/types/ids.ts'
 import type { NetworkConditions } from './base/network-conditions.ts'
 import { type ChainId, chainIds } from './chain/open-chain.ts'
 import type { FakeWorld } from './fake-world.ts'
@@ -62,12 +63,12 @@ interface WorldState {
 interface ControlledWorld {
   readonly state: Readable<WorldState | undefined>
   look(): Promise<void>
-  fund(pluginId: string, publicAddress: string, nativeAmount: string): Promise<string>
-  mine(pluginId: string, count: number): Promise<number>
+  fund(pluginId: PluginId, publicAddress: string, nativeAmount: string): Promise<string>
+  mine(pluginId: PluginId, count: number): Promise<number>
   setOnline(isOnline: boolean): Promise<void>
 }
 
-const chainOf = (pluginId: string): ChainId => {
+const chainOf = (pluginId: PluginId): ChainId => {
   const found = chainIds.find(id => id === pluginId)
   if (found !== undefined) return found
   throw new WalletError('OPTION_INVALID', {

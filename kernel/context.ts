@@ -23,6 +23,7 @@ import type { Services } from './plugins/services.ts'
 import { RateService } from './rates/service.ts'
 import { SyncLoop } from './sync/sync-loop.ts'
 import { SyncServers } from './sync/sync-servers.ts'
+import type { LocalLoginId } from './types/ids.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
 import type { ExchangeSnapshot, LoginSnapshot } from './types/snapshots.ts'
 
@@ -38,7 +39,7 @@ export interface NewAccount {
 }
 
 /** Identifies a user of this device. */
-export type UserName = { readonly username: string } | { readonly loginId: string }
+export type UserName = { readonly username: string } | { readonly loginId: LocalLoginId }
 
 /** The options that take a login past two-factor or a CAPTCHA. */
 export interface LoginHelp {

@@ -34,6 +34,7 @@ import {
   type Services
 } from './plugins/services.ts'
 import type { EngineLog } from './types/engine.ts'
+import type { PluginId } from './types/ids.ts'
 import type { FaultSnapshot, PluginKind } from './types/snapshots.ts'
 
 /** The options of a kernel, for {@link createKernel}. Defaults are those of specification §9 and protocol §2.1. */
@@ -297,12 +298,12 @@ const optionsFor = (id: string, given: JsonObject = {}): JsonObject => {
 const MAX_OPTIONS = 10_000_000
 
 interface PluginFault {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly hook: string
   readonly error: unknown
 }
 
-const faultOf = (pluginId: string, hook: string, thrown: unknown): FaultSnapshot => {
+const faultOf = (pluginId: PluginId, hook: string, thrown: unknown): FaultSnapshot => {
   const error = errorOf(thrown)
   return {
     pluginId,

@@ -4,5 +4,6 @@ export type { LifeHooks, ObserverHooks, PromiseTap, SyncTap, TapOrder } from './
 export { observerHookNames } from './plugins/hook-table.ts'
 export type { ObserverHost, ObserverPlugin } from './plugins/plugin.ts'
 export type { BalanceDetails, StakingStatus } from './types/engine.ts'
+export type { LocalLoginId, PluginId, TokenId, Txid, Username, WalletId } from './types/ids.ts'
 export type * from './types/snapshots.ts'
 export type { Confirmations, SentState } from './types/transaction.ts'

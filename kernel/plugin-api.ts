@@ -71,6 +71,7 @@ export type {
 export type { HashPort, RateIo, SwapIo } from './plugins/plugin-io.ts'
 export type * from './types/currency.ts'
 export type * from './types/engine.ts'
+export type { PluginId, TokenId, Txid, WalletId } from './types/ids.ts'
 export type { PublicWalletInfo, WalletInfo, WalletKeys } from './types/keys.ts'
 export type * from './types/rates.ts'
 export type * from './types/snapshots.ts'

@@ -5,7 +5,8 @@ import {
   type CurrencyWallet,
   type Kernel,
   nativeAmount,
-  type SwapQuote
+  type SwapQuote,
+  type Txid
 } from '../../kernel/index.ts'
 import { valueText } from '../output/amounts.ts'
 import { pathText } from '../rates/route-text.ts'
@@ -28,7 +29,7 @@ export interface TourSwapOptions {
 /** The result of the swap; amounts are formatted. */
 export interface TourSwap {
   readonly plugin: string
-  readonly txid: string
+  readonly txid: Txid
   readonly paid: string
   readonly received: string
   /** The fiat value of the wallet before the swap, and the route of the rate. */

@@ -7,7 +7,8 @@ import {
   type JsonObject,
   type Kernel,
   nativeAmount,
-  type Transaction
+  type Transaction,
+  type Txid
 } from '../../kernel/index.ts'
 import { confirmationCell, txDetailsJson } from '../output/transaction-texts.ts'
 import { summaryLines, summaryOf } from '../spend/summary.ts'
@@ -32,7 +33,7 @@ export interface TourOptions {
 
 /** The results of the tour. */
 export interface TourResult extends Comparison {
-  readonly txid: string
+  readonly txid: Txid
   readonly confirmations: Transaction['confirmations']
   readonly note: string
   readonly swap: TourSwap
@@ -137,7 +138,7 @@ const pay = async (step: RunStep, wallet: CurrencyWallet): Promise<Transaction> 
 const confirmPayment = (
   step: RunStep,
   { world, signal }: TourOptions,
-  { wallet, txid }: { readonly wallet: CurrencyWallet; readonly txid: string }
+  { wallet, txid }: { readonly wallet: CurrencyWallet; readonly txid: Txid }
 ): Promise<Transaction> =>
   step('confirm', 'Mine a block and see it confirmed', async () => {
     world.chain.mine(1)
@@ -151,7 +152,7 @@ const confirmPayment = (
     return { value, detail: `${confirmationCell(value.confirmations).text} in block ${value.blockHeight}` }
   })
 
-const writeNote = (step: RunStep, wallet: CurrencyWallet, txid: string): Promise<void> =>
+const writeNote = (step: RunStep, wallet: CurrencyWallet, txid: Txid): Promise<void> =>
   step('note', 'Write a note on it', async () => {
     await wallet.saveTxMetadata(txid, { notes: NOTE })
     return { value: undefined, detail: `"${NOTE}"` }

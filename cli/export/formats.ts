@@ -8,7 +8,8 @@ import {
   negate,
   type RateSnapshot,
   type Transaction,
-  transactionLabel
+  transactionLabel,
+  type WalletId
 } from '../../kernel/index.ts'
 import { type Asset, amountJson, decimalText, productText } from '../output/amounts.ts'
 import { txDetailsJson } from '../output/transaction-texts.ts'
@@ -20,7 +21,7 @@ export interface ExportFormat {
   /** Consecutive rows, at least one. */
   rows(rows: readonly ExportRow[]): string
   /** The saved addresses of a wallet, if the format has them. */
-  addresses?(walletId: string, records: readonly AddressRecord[]): string
+  addresses?(walletId: WalletId, records: readonly AddressRecord[]): string
   end(): string
 }
 

@@ -3,6 +3,7 @@ import {
   type CurrencyInfo,
   mainDenomination,
   type NativeAmount,
+  type TokenId,
   type TokenMap,
   toDenomination
 } from '../../kernel/index.ts'
@@ -33,11 +34,11 @@ export const isMax = (text: string): boolean => text.trim().toLowerCase() === 'm
 /** An asset that a wallet can hold: its coin or a token. */
 export interface Asset extends AmountUnits {
   /** null: the chain's own coin. */
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
 }
 
 /** Returns an asset of a wallet; an unknown token is named by its id, in native units. */
-export const assetOf = (info: CurrencyInfo, tokens: TokenMap, tokenId: string | null): Asset => {
+export const assetOf = (info: CurrencyInfo, tokens: TokenMap, tokenId: TokenId | null): Asset => {
   if (tokenId === null) return { ...unitsOf(info), tokenId }
   const token = Object.hasOwn(tokens, tokenId) ? tokens[tokenId] : undefined
   if (token !== undefined) return { ...unitsOf(token), tokenId }

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type NativeAmount,
   type RepoStatus,
+  type TokenId,
   type WalletListing
 } from '../../kernel/index.ts'
 import { type AmountJson, type Asset, amountJson } from './amounts.ts'
@@ -65,7 +66,7 @@ export const balanceText = (wallet: CurrencyWallet, asset: Asset): string => {
 }
 
 /** A balance as JSON. */
-export type BalanceJson = AmountJson & { readonly tokenId: string | null } & JsonObject
+export type BalanceJson = AmountJson & { readonly tokenId: TokenId | null } & JsonObject
 
 /**
  * The sync state of a wallet as JSON: a balance counts once `state` is `synced`. `behind` is the reason and time of

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Account, compact, parseJsonText, tryJsonText } from '../../kernel/index.ts'
+import { type Account, compact, parseJsonText, tryJsonText, type WalletId } from '../../kernel/index.ts'
 import { makePrivateFolder } from './paths.ts'
 
 const CURRENT_ACCOUNT = 'current-account.json'
@@ -56,7 +56,7 @@ export const readPausedWallets = (stateFolder: string): ReadonlySet<string> => {
 /** Saves that wallets are paused or resumed on this device. */
 export const changePausedWallets = (
   stateFolder: string,
-  walletIds: readonly string[],
+  walletIds: readonly WalletId[],
   isPaused: boolean
 ): void => {
   const before = [...readPausedWallets(stateFolder)]

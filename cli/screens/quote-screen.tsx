@@ -1,6 +1,7 @@
 import type { WriteStream } from 'node:tty'
 import { Box, Text, useInput } from 'ink'
 import type { ReactElement } from 'react'
+import type { PluginId } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { renderOnTerminal } from './question.tsx'
@@ -69,7 +70,7 @@ class QuoteSelection {
   onMove: () => void = () => {}
   readonly #options: QuoteScreenOptions
   /** Undefined until the selection is moved: the best quote is selected, whichever it is. */
-  #pluginId: string | undefined
+  #pluginId: PluginId | undefined
   #settle: (choice: QuoteChoice) => void = () => {}
   #fail: (error: CliError) => void = () => {}
 
@@ -266,7 +267,7 @@ const keysText = (selected: string | undefined, waitSeconds: number | undefined,
 
 /** The texts of one provider in a round. */
 export interface QuoteLines {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   /** The id for `swap approve`; '' without a quote. */
   readonly quoteId: string
   readonly title: string

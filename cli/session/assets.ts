@@ -1,4 +1,4 @@
-import type { CurrencyConfig, CurrencyInfo, CurrencyWallet, Token } from '../../kernel/index.ts'
+import type { CurrencyConfig, CurrencyInfo, CurrencyWallet, Token, TokenId } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { type Asset, assetOf } from '../output/amounts.ts'
 import { findListing, openPaused } from './find-wallets.ts'
@@ -76,7 +76,7 @@ export const currencyConfig = async (session: Session, text: string): Promise<Cu
 }
 
 /** Finds a token by its id, or by a code that only one token has. @throws CliError NOT_FOUND, USAGE */
-export const tokenIdOf = (config: CurrencyConfig, text: string): string => {
+export const tokenIdOf = (config: CurrencyConfig, text: string): TokenId => {
   const { allTokens } = config.getSnapshot()
   const { displayName, pluginId } = config.currencyInfo
   if (Object.hasOwn(allTokens, text)) return text
@@ -100,7 +100,7 @@ export const contractOf = ({ networkLocation }: Token): string | undefined => {
   return typeof address === 'string' ? address : undefined
 }
 
-const isMeant = (tokenId: string, token: Token, text: string): boolean =>
+const isMeant = (tokenId: TokenId, token: Token, text: string): boolean =>
   [tokenId, token.currencyCode, contractOf(token)].some(name => name?.toLowerCase() === text.toLowerCase())
 
 const findCurrency = async (session: Session, text: string): Promise<CurrencyInfo | undefined> =>

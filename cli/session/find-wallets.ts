@@ -1,4 +1,4 @@
-import type { Account, CurrencyWallet, WalletListing } from '../../kernel/index.ts'
+import type { Account, CurrencyWallet, WalletId, WalletListing } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
 import { readPausedWallets } from '../profile/state-files.ts'
@@ -67,7 +67,7 @@ export const findListings = async (
   session: Session,
   texts: readonly (string | undefined)[]
 ): Promise<readonly WalletListing[]> => {
-  const found = new Map<string, WalletListing>()
+  const found = new Map<WalletId, WalletListing>()
   for (const text of texts) {
     if (text === undefined) continue
     const listing = await findListing(session, text)
@@ -166,17 +166,17 @@ const notFound = (text: string, scope: WalletScope, failures: readonly string[])
 const sentenceOf = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 /** Opens a wallet to use it; its engine is paused only if the user has paused it on this device. */
-export const openWallet = (session: Session, walletId: string): Promise<CurrencyWallet> =>
+export const openWallet = (session: Session, walletId: WalletId): Promise<CurrencyWallet> =>
   openWith(session, walletId, readPausedWallets(session.paths.session).has(walletId))
 
 /** Opens a wallet with a paused engine, for facts of its files such as its name. */
-export const openPaused = (session: Session, walletId: string): Promise<CurrencyWallet> =>
+export const openPaused = (session: Session, walletId: WalletId): Promise<CurrencyWallet> =>
   openWith(session, walletId, true)
 
 /** Opens many wallets, a few at a time; gives undefined for each that cannot be opened. */
 export const openEach = async (
-  walletIds: readonly string[],
-  open: (walletId: string) => Promise<CurrencyWallet>
+  walletIds: readonly WalletId[],
+  open: (walletId: WalletId) => Promise<CurrencyWallet>
 ): Promise<readonly (CurrencyWallet | undefined)[]> => {
   const opened: (CurrencyWallet | undefined)[] = []
   const waiting = [...walletIds.entries()].reverse()
@@ -192,7 +192,7 @@ export const openEach = async (
 
 const AT_ONCE = 8
 
-const openWith = async (session: Session, walletId: string, isPaused: boolean): Promise<CurrencyWallet> => {
+const openWith = async (session: Session, walletId: WalletId, isPaused: boolean): Promise<CurrencyWallet> => {
   const wallet = await (await session.account()).openWallet(walletId, { isPaused })
   // It may be paused because only its name was needed so far. Its engine is not waited for, and its failure shows in
   // the wallet. A running wallet is not paused by another lookup of its name.

@@ -8,7 +8,8 @@ import {
   nativeAmount,
   negate,
   type OpenPaymentSnapshot,
-  sum
+  sum,
+  type Txid
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { type Asset, amountJson } from '../output/amounts.ts'
@@ -47,7 +48,7 @@ export const sentStateText = (
 /** Lists the other open payments as lines of a review. */
 export const openLines = (
   wallet: CurrencyWallet,
-  own: { readonly txid: string; readonly replaces?: string } = { txid: '' }
+  own: { readonly txid: Txid; readonly replaces?: string } = { txid: '' }
 ): readonly (readonly [label: string, value: string])[] => {
   const others = otherOpenPayments(wallet, own)
   const lines = others.slice(0, MAX_LINES).map((payment, at): readonly [string, string] => {

@@ -3,9 +3,12 @@ import {
   isNativeAmount,
   type NativeAmount,
   nativeAmount,
+  type PluginId,
   type QuoteSnapshot,
   type SwapRequest,
-  WalletError
+  type TokenId,
+  WalletError,
+  type WalletId
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { commandInProfile } from '../grammar/command-line.ts'
@@ -135,11 +138,11 @@ export interface KeptQuote {
   readonly quoteId: string
   /** The id of its account. */
   readonly loginId: string
-  readonly pluginId: string
-  readonly fromWalletId: string
-  readonly fromTokenId: string | null
-  readonly toWalletId: string
-  readonly toTokenId: string | null
+  readonly pluginId: PluginId
+  readonly fromWalletId: WalletId
+  readonly fromTokenId: TokenId | null
+  readonly toWalletId: WalletId
+  readonly toTokenId: TokenId | null
   readonly quoteFor: SwapRequest['quoteFor']
   /** The requested amount of the side that `quoteFor` names; unused for `max`. */
   readonly nativeAmount: NativeAmount

@@ -1,4 +1,5 @@
 import type { NETWORK } from '@scure/btc-signer'
+import type { PluginId } from '../../kernel/types/ids.ts'
 
 /** The first block of a network: the 80 bytes of its header and its only transaction in hex, and its hash as shown. */
 export interface GenesisBlock {
@@ -10,7 +11,7 @@ export interface GenesisBlock {
 /** One network that a fake chain can be: every figure in which it differs from the others. */
 export interface ChainNetwork {
   /** The currency that lives on it, as its plugin is called. */
-  readonly pluginId: string
+  readonly pluginId: PluginId
   /** Of its main unit; for messages. */
   readonly currencyCode: string
   /** Address prefixes as they are written, in the form btc-signer takes. */

@@ -1,3 +1,4 @@
+import type { Txid } from '../../kernel/types/ids.ts'
 import { type Block, type ChainBlock, faultOfCoinbase, genesisBlock } from './block.ts'
 import { type ChainNetwork, COINBASE_MATURITY, subsidyAt } from './chain-params.ts'
 import { Mempool } from './mempool.ts'
@@ -18,7 +19,7 @@ export interface ChainView extends ChainTimes {
   readonly mempool: Pick<Mempool, 'size' | 'get' | 'has' | 'entries' | 'spenderOf' | 'withAncestors'>
   readonly scripts: Pick<ScriptIndex, 'historyOf' | 'waitingOf' | 'utxosOf' | 'balanceOf' | 'statusOf'>
   blockAt(height: number): ChainBlock | undefined
-  find(txid: string): FoundTransaction | undefined
+  find(txid: Txid): FoundTransaction | undefined
 }
 
 /** The blocks, the coins they left, the mempool and the script index, always in step with each other. */
@@ -52,13 +53,13 @@ export class ChainState implements ChainView {
     return times.sort((a, b) => a - b)[times.length >> 1] ?? 0
   }
 
-  find(txid: string): FoundTransaction | undefined {
+  find(txid: Txid): FoundTransaction | undefined {
     const tx = this.mempool.get(txid)?.tx
     return tx === undefined ? this.#places.get(txid) : { tx }
   }
 
   /** A coin that the next transaction may name: confirmed, or of a waiting transaction. Spent by waiting ones or not. */
-  findCoin(txid: string, index: number): Coin | undefined {
+  findCoin(txid: Txid, index: number): Coin | undefined {
     return this.coins.get(txid, index) ?? this.mempool.coin(txid, index)
   }
 
@@ -122,7 +123,7 @@ export class ChainState implements ChainView {
     return ordered
   }
 
-  #spend(txid: string, index: number, height: number): Coin {
+  #spend(txid: Txid, index: number, height: number): Coin {
     const coin = this.coins.get(txid, index)
     if (coin === undefined) throw new Error('bad-txns-inputs-missingorspent')
     if (coin.isCoinbase && height - coin.height < COINBASE_MATURITY) {
@@ -141,7 +142,7 @@ export class ChainState implements ChainView {
     }
   }
 
-  #leave(txid: string): void {
+  #leave(txid: Txid): void {
     const entry = this.mempool.get(txid)
     if (entry === undefined) return
     this.scripts.leave(entry.tx, entry.coins)

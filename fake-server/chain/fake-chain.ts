@@ -2,6 +2,7 @@ import { type NativeAmount, nativeAmount } from '../../kernel/base/amount.ts'
 import { WalletError } from '../../kernel/base/errors.ts'
 import type { Json } from '../../kernel/base/json.ts'
 import type { Clock } from '../../kernel/io/io.ts'
+import type { Txid } from '../../kernel/types/ids.ts'
 import { admit, readmit } from './admission.ts'
 import { makeCoinbase, workBlock } from './block.ts'
 import { type ChainNetwork, COINBASE_MATURITY, MAX_BLOCK_WEIGHT, POLICY, subsidyAt } from './chain-params.ts'
@@ -143,7 +144,7 @@ export class FakeChain {
    * @returns the txids that are gone, parents first
    * @throws TX_NOT_FOUND if it does not wait
    */
-  drop(txid: string): readonly string[] {
+  drop(txid: Txid): readonly string[] {
     if (!this.#state.mempool.has(txid)) throw new WalletError('TX_NOT_FOUND', { txid })
     return this.#changing(() => this.#state.evict([txid]))
   }

@@ -1,3 +1,4 @@
+import type { Txid } from '../../kernel/types/ids.ts'
 import { type ChainTransaction, type Coin, outpointOf } from './transaction.ts'
 
 /** A transaction that waits for a block. */
@@ -22,11 +23,11 @@ export class Mempool {
     return this.#entries.size
   }
 
-  get(txid: string): MempoolEntry | undefined {
+  get(txid: Txid): MempoolEntry | undefined {
     return this.#entries.get(txid)
   }
 
-  has(txid: string): boolean {
+  has(txid: Txid): boolean {
     return this.#entries.has(txid)
   }
 
@@ -35,12 +36,12 @@ export class Mempool {
   }
 
   /** The waiting transaction that spends an output, if there is one. */
-  spenderOf(txid: string, index: number): string | undefined {
+  spenderOf(txid: Txid, index: number): string | undefined {
     return this.#spenders.get(outpointOf(txid, index))
   }
 
   /** An output of a waiting transaction, as a coin of height 0. Spent ones are found, too. */
-  coin(txid: string, index: number): Coin | undefined {
+  coin(txid: Txid, index: number): Coin | undefined {
     const tx = this.#entries.get(txid)?.tx
     const output = tx?.outputs[index]
     if (output === undefined || output.script[0] === 0x6a) return undefined
@@ -61,7 +62,7 @@ export class Mempool {
   }
 
   /** Takes one transaction out, because it confirmed or because all of its descendants go, too. */
-  remove(txid: string): void {
+  remove(txid: Txid): void {
     const entry = this.#entries.get(txid)
     if (entry === undefined) return
     this.#entries.delete(txid)

@@ -1,12 +1,13 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { utf8 } from '@scure/base'
 import { sha256 } from '@scure/btc-signer/utils.js'
+import type { Txid } from '../../kernel/types/ids.ts'
 import type { Mempool, MempoolEntry } from './mempool.ts'
 import { type ChainTransaction, type Coin, outpointOf } from './transaction.ts'
 
 /** One transaction in the history of a script. */
 export interface HistoryItem {
-  readonly txid: string
+  readonly txid: Txid
   /** The block; 0 while it waits, -1 while it waits for another one that waits. */
   readonly height: number
   /** Native units, only while it waits. */

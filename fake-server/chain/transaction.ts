@@ -2,12 +2,13 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { RawTx } from '@scure/btc-signer'
 import { RawOldTx } from '@scure/btc-signer/script.js'
 import { concatBytes, sha256x2 } from '@scure/btc-signer/utils.js'
+import type { Txid } from '../../kernel/types/ids.ts'
 import { scriptHashOf } from './script.ts'
 
 /** One output of an earlier transaction that is spent here. */
 export interface ChainInput {
   /** Lower-case hex in display order. */
-  readonly txid: string
+  readonly txid: Txid
   readonly index: number
   readonly script: Uint8Array
   readonly sequence: number
@@ -24,9 +25,9 @@ export interface ChainOutput {
 
 /** A decoded transaction with the bytes it came from. Never changed after decoding. */
 export interface ChainTransaction {
-  readonly txid: string
+  readonly txid: Txid
   /** Double SHA-256 of all bytes, in display order; the txid if there is no witness. */
-  readonly wtxid: string
+  readonly wtxid: Txid
   readonly hex: string
   readonly version: number
   readonly lockTime: number
@@ -73,7 +74,7 @@ export const decodeTransaction = (text: string): ChainTransaction => {
 }
 
 /** The name of an output in tables: `txid:index`. */
-export const outpointOf = (txid: string, index: number): string => `${txid}:${index}`
+export const outpointOf = (txid: Txid, index: number): string => `${txid}:${index}`
 
 /** True for the first transaction of a block, which spends nothing. */
 export const isCoinbase = (tx: ChainTransaction): boolean =>
@@ -109,7 +110,7 @@ const idOf = (bytes: Uint8Array): string => bytesToHex(sha256x2(bytes).reverse()
 
 /** An output that exists: its origin, amount and script. */
 export interface Coin {
-  readonly txid: string
+  readonly txid: Txid
   readonly index: number
   readonly amount: bigint
   readonly script: Uint8Array
@@ -133,7 +134,7 @@ export const coinsOf = (tx: ChainTransaction, height: number): readonly Coin[] =
 export class CoinTable {
   readonly #coins = new Map<string, Coin>()
 
-  get(txid: string, index: number): Coin | undefined {
+  get(txid: Txid, index: number): Coin | undefined {
     return this.#coins.get(outpointOf(txid, index))
   }
 

@@ -19,6 +19,7 @@ import type { SwapOptions, SwapRequest } from '../swap/request.ts'
 import type { QuoteRound } from '../swap/round.ts'
 import { SwapService } from '../swap/service.ts'
 import type { ActivationAsset } from '../types/engine.ts'
+import type { LocalLoginId, PluginId, WalletId } from '../types/ids.ts'
 import type { WalletKeys, WalletStatesChange } from '../types/keys.ts'
 import type { AccountSnapshot, LoginSnapshot } from '../types/snapshots.ts'
 import type { EventQueue } from '../wallet/events.ts'
@@ -306,7 +307,7 @@ export class Account implements Readable<AccountSnapshot> {
   }
 
   /** Base58. @throws HIDDEN_KEYS (specification §6) */
-  get rootLoginId(): string {
+  get rootLoginId(): LocalLoginId {
     this.#check()
     if (this.#options.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
     return this.#options.login.rootLoginId
@@ -354,7 +355,7 @@ export class Account implements Readable<AccountSnapshot> {
    * if (walletId !== undefined) console.log((await account.openWallet(walletId)).balanceOf(null))
    * ```
    */
-  async openWallet(walletId: string, options: { isPaused?: boolean } = {}): Promise<CurrencyWallet> {
+  async openWallet(walletId: WalletId, options: { isPaused?: boolean } = {}): Promise<CurrencyWallet> {
     this.#check()
     requireTexts({ walletId })
     requireObject('options', options)
@@ -365,7 +366,7 @@ export class Account implements Readable<AccountSnapshot> {
   /**
    * Returns a wallet that is open already, for screens that cannot wait. @throws WALLET_NOT_LOADED, WALLET_ID_UNKNOWN, LOGGED_OUT
    */
-  wallet(walletId: string): CurrencyWallet {
+  wallet(walletId: WalletId): CurrencyWallet {
     this.#check()
     requireTexts({ walletId })
     return this.#wallets.loaded(walletId)
@@ -384,7 +385,7 @@ export class Account implements Readable<AccountSnapshot> {
    * }
    * ```
    */
-  async openAllWallets(isPaused: (walletId: string) => boolean = () => false): Promise<WalletResult[]> {
+  async openAllWallets(isPaused: (walletId: WalletId) => boolean = () => false): Promise<WalletResult[]> {
     this.#check()
     const { activeWalletIds } = this.getSnapshot()
     const items = activeWalletIds.map(walletId => ({ walletId, isPaused: isPaused(walletId) }))
@@ -421,7 +422,7 @@ export class Account implements Readable<AccountSnapshot> {
    * const id = await account.createWallet('application:notes', { noteKey: io.crypto.toHex(io.random(32)) })
    * ```
    */
-  async createWallet(type: string, keys?: WalletKeys): Promise<string> {
+  async createWallet(type: string, keys?: WalletKeys): Promise<WalletId> {
     this.#check()
     return this.#shared.creator.addKeys({ type, ...compact({ keys }) })
   }
@@ -443,7 +444,7 @@ export class Account implements Readable<AccountSnapshot> {
   /**
    * Lists the types that a wallet can be split into and that are not in use. @throws WALLET_ID_INVALID, PLUGIN_FOR_TYPE
    */
-  async listSplittableWalletTypes(walletId: string): Promise<readonly string[]> {
+  async listSplittableWalletTypes(walletId: WalletId): Promise<readonly string[]> {
     this.#check()
     requireTexts({ walletId })
     return this.#shared.splitter.listTypes(walletId)
@@ -461,7 +462,7 @@ export class Account implements Readable<AccountSnapshot> {
    * if (type !== undefined) await account.splitWallet(wallet.id, type)
    * ```
    */
-  async splitWallet(walletId: string, type: string): Promise<string> {
+  async splitWallet(walletId: WalletId, type: string): Promise<WalletId> {
     this.#check()
     requireTexts({ walletId, type })
     return this.#shared.splitter.split(walletId, type)
@@ -477,7 +478,7 @@ export class Account implements Readable<AccountSnapshot> {
    * const { allTokens } = account.currencyConfig('bitcoin').getSnapshot()
    * ```
    */
-  currencyConfig(pluginId: string): CurrencyConfig {
+  currencyConfig(pluginId: PluginId): CurrencyConfig {
     this.#check()
     requireTexts({ pluginId })
     return this.#options.settings.currencyConfig(pluginId)
@@ -493,7 +494,7 @@ export class Account implements Readable<AccountSnapshot> {
    * await account.swapConfig('changenow').changeEnabled(false)
    * ```
    */
-  swapConfig(pluginId: string): SwapConfig {
+  swapConfig(pluginId: PluginId): SwapConfig {
     this.#check()
     requireTexts({ pluginId })
     return this.#options.settings.swapConfig(pluginId)

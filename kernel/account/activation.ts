@@ -3,6 +3,7 @@ import { compact } from '../base/compact.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { copyJson, isRecord } from '../base/json.ts'
 import type { ActivationAsset, ActivationOffer, EngineActivationRequest, WalletRef } from '../types/engine.ts'
+import type { PluginId, TokenId, WalletId } from '../types/ids.ts'
 import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/validate.ts'
 import type { OpenedWallet } from '../wallet/wallet.ts'
@@ -13,13 +14,13 @@ import type { WalletBook } from './wallet-list.ts'
  * A request for the assets that can pay for an activation. `tokenIds`: tokens to activate; absent: the wallet itself.
  */
 export interface ActivationQuestion {
-  readonly walletId: string
-  readonly tokenIds?: readonly string[]
+  readonly walletId: WalletId
+  readonly tokenIds?: readonly TokenId[]
 }
 
 /** A request for the cost of an activation. `payment`: the paying wallet; absent: the wallet itself. */
 export interface ActivationRequest extends ActivationQuestion {
-  readonly payment?: { readonly walletId: string; readonly tokenId: string | null }
+  readonly payment?: { readonly walletId: WalletId; readonly tokenId: TokenId | null }
 }
 
 /** The options of an approval. */
@@ -42,9 +43,9 @@ export interface ApproveActivation {
  * ```
  */
 export interface ActivationQuote {
-  readonly walletId: string
-  readonly paymentWalletId: string
-  readonly paymentTokenId: string | null
+  readonly walletId: WalletId
+  readonly paymentWalletId: WalletId
+  readonly paymentTokenId: TokenId | null
   readonly fromNativeAmount: NativeAmount
   readonly networkFee: ActivationOffer['networkFee']
   /**
@@ -129,9 +130,9 @@ export const activateWallet = async (
 interface Payment {
   readonly payer: OpenedWallet['wallet']
   readonly offer: ActivationOffer
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
   /** Whose engine made the offer. */
-  readonly pluginId: string
+  readonly pluginId: PluginId
   /** @throws OPTION_INVALID once the quote is closed */
   checkOpen(): void
 }
@@ -172,7 +173,7 @@ const pay = async (
 
 const openForActivation = async (
   { book, wallets }: AccountWallets,
-  walletId: string
+  walletId: WalletId
 ): Promise<OpenedWallet> => {
   if (book.find(walletId) === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
   return wallets.getOpened(walletId)
@@ -192,7 +193,7 @@ const payerFacts = async (payer: OpenedWallet['wallet']): Promise<WalletRef & { 
   return { walletId: payer.id, type: payer.type, pluginId: payer.currencyInfo.pluginId, publicAddress }
 }
 
-const readAssets = (pluginId: string, answer: unknown): readonly ActivationAsset[] => {
+const readAssets = (pluginId: PluginId, answer: unknown): readonly ActivationAsset[] => {
   const assets = copyPluginData({ pluginId, what: 'activation' }, answer, MAX_ASSETS_LENGTH)
   if (!Array.isArray(assets) || assets.length > MAX_ASSETS || !assets.every(isAsset)) throw bogus(pluginId)
   return assets
@@ -205,7 +206,7 @@ const isAsset = (value: unknown): value is ActivationAsset =>
   (value.walletId === undefined || typeof value.walletId === 'string')
 
 /** Checks an offer, and copies it: what is paid is what was shown, whatever the plugin makes of its own. @throws BOGUS_DATA */
-const copyOffer = (pluginId: string, answer: unknown): ActivationOffer => {
+const copyOffer = (pluginId: PluginId, answer: unknown): ActivationOffer => {
   const { fromNativeAmount, networkFee, spends } = copyOf(pluginId, answer)
   const isOffer =
     isBalance(fromNativeAmount) &&
@@ -226,7 +227,7 @@ const copyOffer = (pluginId: string, answer: unknown): ActivationOffer => {
   }
 }
 
-const copyOf = (pluginId: string, answer: unknown): Record<string, unknown> => {
+const copyOf = (pluginId: PluginId, answer: unknown): Record<string, unknown> => {
   try {
     const copy = copyJson(answer, 'activation', MAX_OFFER)
     if (isRecord(copy)) return copy
@@ -242,7 +243,7 @@ const isSpend = (value: unknown): value is SpendInfo =>
   Array.isArray(value.spendTargets) &&
   value.spendTargets.every(isRecord)
 
-const bogus = (pluginId: string): WalletError =>
+const bogus = (pluginId: PluginId): WalletError =>
   new WalletError('BOGUS_DATA', { pluginId, what: 'activation', path: '' })
 
 const MAX_SPENDS = 10

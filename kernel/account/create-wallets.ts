@@ -6,6 +6,7 @@ import { fixedTypeOf, fixWalletType } from '../keys/quirks.ts'
 import { checkRepoKeys, hideWalletInfo, makeWalletInfo, mergeWalletInfos } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
+import type { PluginId, TokenId, WalletId } from '../types/ids.ts'
 import type { SecretWalletInfo, WalletInfo, WalletKeys, WalletStatesChange } from '../types/keys.ts'
 import { copyPluginData } from '../wallet/engine/validate.ts'
 import { checkFiatCode, DEFAULT_FIAT } from '../wallet/settings.ts'
@@ -19,9 +20,9 @@ export interface NewWallet extends KeysSource {
   readonly name?: string
   /** Such as `iso:USD`, the default. */
   readonly fiatCurrencyCode?: string
-  readonly enabledTokenIds?: readonly string[]
+  readonly enabledTokenIds?: readonly TokenId[]
   /** The wallet that this one replaces. */
-  readonly migratedFromWalletId?: string
+  readonly migratedFromWalletId?: WalletId
 }
 
 /** A new wallet among several. */
@@ -80,7 +81,7 @@ export class WalletCreator {
    * @returns the id; keys that the account has are brought back
    * @throws what makes no keys of the request, or keeps them from the server
    */
-  async addKeys(request: Pick<NewWalletOfType, 'type' | 'keys'>): Promise<string> {
+  async addKeys(request: Pick<NewWalletOfType, 'type' | 'keys'>): Promise<WalletId> {
     checkKeyType(request.type)
     const info = await makeWalletKeys(this.#options.services, request.type, request)
     const plan: Plan = { request, info, isKnown: false, error: undefined }
@@ -113,7 +114,7 @@ export class WalletCreator {
   /** Keys that contradict those of another wallet must not keep the others from being made. */
   #findKnown(plans: readonly Plan[]): void {
     const { services, book } = this.#options
-    const taken = new Map<string, SecretWalletInfo>()
+    const taken = new Map<WalletId, SecretWalletInfo>()
     for (const plan of plans) {
       const { info } = plan
       if (info === undefined) continue
@@ -152,7 +153,7 @@ export class WalletCreator {
   /** A wallet that is asked for again is wanted, wherever it had been put. */
   async #keepStates(made: readonly MadeWallet[]): Promise<void> {
     const { services, book } = this.#options
-    const changes = new Map<string, WalletStatesChange>()
+    const changes = new Map<WalletId, WalletStatesChange>()
     for (const { walletId, request, isKnown } of made) {
       const change = { ...(isKnown ? { archived: false, deleted: false } : {}), ...statesChangeOf(request) }
       if (Object.keys(change).length > 0) changes.set(walletId, { ...changes.get(walletId), ...change })
@@ -187,7 +188,7 @@ interface Plan {
 
 /** A wallet whose keys are safe. */
 interface MadeWallet {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly request: NewWalletOfType
   readonly isKnown: boolean
 }
@@ -254,7 +255,7 @@ const makeWalletKeys = async (services: Services, type: string, source: KeysSour
 }
 
 /** Keys as a plugin has made them; what is no data at all is left for the caller to refuse. */
-const readKeys = (pluginId: string, answer: unknown): WalletKeys =>
+const readKeys = (pluginId: PluginId, answer: unknown): WalletKeys =>
   copyPluginData({ pluginId, what: 'keys' }, answer, MAX_KEYS) as WalletKeys
 
 const MAX_KEYS = 1_000_000

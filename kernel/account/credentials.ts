@@ -20,6 +20,7 @@ import { isPin } from '../login/methods/pin.ts'
 import { checkPin, pinChanges, pinRemovals } from '../login/pin-changes.ts'
 import { findTree } from '../login/tree.ts'
 import type { Services } from '../plugins/services.ts'
+import type { LoginId } from '../types/ids.ts'
 import type { LoginTree } from '../types/login.ts'
 
 /** A new PIN, or a change of PIN login, or both. */
@@ -306,7 +307,7 @@ const REFRESHES_FIRST = { refreshesFirst: true } as const
 /** Lends out a copy of a login's key, for work that waits. */
 const withKey = async <T>(
   { loginId, loginKey }: LoginTree,
-  work: (login: { readonly loginId: string; readonly loginKey: Uint8Array }) => Promise<T>
+  work: (login: { readonly loginId: LoginId; readonly loginKey: Uint8Array }) => Promise<T>
 ): Promise<T> => {
   const copy = loginKey.use(key => key.slice())
   try {

@@ -7,6 +7,7 @@ import { makeYielder } from '../base/yielder.ts'
 import type { Services } from '../plugins/services.ts'
 import { contractTokenId, parseToken, parseTokenId } from '../schema/account-files.ts'
 import type { CurrencyConfigSnapshot, CurrencyInfo, Token, TokenMap } from '../types/currency.ts'
+import type { PluginId, TokenId } from '../types/ids.ts'
 import { callTools } from '../wallet/tools.ts'
 import {
   alwaysEnabledEdits,
@@ -82,7 +83,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
    *
    * @throws OPTION_INVALID, NOT_SUPPORTED, WALLET_MISSING, LOGGED_OUT, or the error of the plugin
    */
-  async addCustomToken(token: Token): Promise<string> {
+  async addCustomToken(token: Token): Promise<TokenId> {
     const checked = checkToken(token)
     const tokenId = await this.#tokenIdOf(checked)
     const { files, info } = this.#options
@@ -95,7 +96,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
    *
    * @throws TOKEN_NOT_FOUND; OPTION_INVALID, also for a change that would give it another id; LOGGED_OUT
    */
-  async changeCustomToken(tokenId: string, token: Token): Promise<void> {
+  async changeCustomToken(tokenId: TokenId, token: Token): Promise<void> {
     const { files, info } = this.#options
     const checkKnown = (tokens: TokenMap): void => {
       if (!Object.hasOwn(tokens, tokenId)) throw new WalletError('TOKEN_NOT_FOUND', { tokenId })
@@ -114,7 +115,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   }
 
   /** Removes one of the user's own tokens; no error if there is none. @throws LOGGED_OUT */
-  async removeCustomToken(tokenId: string): Promise<void> {
+  async removeCustomToken(tokenId: TokenId): Promise<void> {
     const { files, info } = this.#options
     await files.editCustomTokens(() => [customTokenRemoval(info.pluginId, tokenId)])
   }
@@ -122,7 +123,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   /**
    * Chooses the tokens that are on in every wallet; ids that the currency does not have are left out. @throws LOGGED_OUT
    */
-  async changeAlwaysEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
+  async changeAlwaysEnabledTokenIds(tokenIds: readonly TokenId[]): Promise<void> {
     if (!this.getSnapshot().areBuiltinTokensKnown) await this.#firstAnswer
     const { files, info } = this.#options
     const choice = { wanted: [...tokenIds], known: Object.keys(this.getSnapshot().allTokens) }
@@ -136,7 +137,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     await files.editPluginSettings(shown => userSettingsEdits(shown, info.pluginId, checked))
   }
 
-  async #tokenIdOf(token: Token): Promise<string> {
+  async #tokenIdOf(token: Token): Promise<TokenId> {
     const { services, info, book } = this.#options
     const { pluginId } = info
     const unsupported = (what: string): WalletError => new WalletError('NOT_SUPPORTED', { what })
@@ -230,7 +231,7 @@ const checkToken = (token: unknown): Token => {
   }
 }
 
-const checkTokenId = (pluginId: string, tokenId: unknown): string => {
+const checkTokenId = (pluginId: PluginId, tokenId: unknown): string => {
   try {
     return parseTokenId(tokenId)
   } catch (error) {
@@ -248,7 +249,7 @@ const MAX_REPORTS = 10
  * @returns undefined if the currency has none
  * @throws PLUGIN_FAILED, BOGUS_DATA
  */
-const askBuiltinTokens = async (services: Services, pluginId: string): Promise<TokenMap | undefined> => {
+const askBuiltinTokens = async (services: Services, pluginId: PluginId): Promise<TokenMap | undefined> => {
   const { hooks, io } = services
   const answer: unknown = await hooks.builtinTokens.for(pluginId).promise()
   if (answer === undefined) return undefined
@@ -281,7 +282,7 @@ const entriesOf = (answer: unknown): readonly (readonly [string, unknown])[] | u
 
 const MAX_TOKEN = 100_000
 
-const bogusToken = (pluginId: string, tokenId: string, error: unknown): WalletError => {
+const bogusToken = (pluginId: PluginId, tokenId: TokenId, error: unknown): WalletError => {
   const field = isWalletError(error, 'BAD_REPLY') && error.details.path !== '' ? `.${error.details.path}` : ''
   return new WalletError(
     'BOGUS_DATA',

@@ -5,13 +5,14 @@ import { makeYielder } from '../base/yielder.ts'
 import { isWellFormed } from '../crypto/encoding.ts'
 import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../sync/repo.ts'
+import type { FileHash } from '../types/ids.ts'
 
 /** The repo that holds a data store. */
 export interface DataStoreOptions {
   readonly services: Services
   readonly repo: Repo
   /** The base58 name that hides a text from the server. @throws LOGGED_OUT */
-  hashOf(text: string): string
+  hashOf(text: string): FileHash
 }
 
 const FOLDER = 'Plugins'

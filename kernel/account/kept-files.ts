@@ -4,6 +4,7 @@ import { base58Of, utf8Of } from '../crypto/encoding.ts'
 import type { Disk } from '../io/disk.ts'
 import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../sync/repo.ts'
+import type { WalletId } from '../types/ids.ts'
 import type { OpenRepos } from './repos.ts'
 
 /** A text of the account or of one of its wallets that is kept for 30 days after it was deleted or replaced. */
@@ -11,7 +12,7 @@ export interface KeptFileListing {
   /** Names it; for {@link KeptFiles.restore}. */
   readonly id: string
   /** The wallet that it belongs to; absent for the account's own files. */
-  readonly walletId?: string
+  readonly walletId?: WalletId
   readonly repoId: string
   readonly path: string
   /** The kind of the file: `data item`, `transaction`, `wallet name`, … */

@@ -8,6 +8,7 @@ import type { Scheduler } from '../base/scheduler.ts'
 import { fetchAppDisplay } from '../login/app-info.ts'
 import type { Services } from '../plugins/services.ts'
 import type { EngineStore } from '../types/engine.ts'
+import type { PluginId, TokenId, WalletId } from '../types/ids.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EventQueue } from '../wallet/events.ts'
@@ -20,8 +21,8 @@ import type { WalletBook } from './wallet-list.ts'
 
 /** The result for one of many wallets; an error concerns that wallet alone. */
 export type WalletResult =
-  | { readonly ok: true; readonly walletId: string; readonly wallet: CurrencyWallet }
-  | { readonly ok: false; readonly walletId?: string; readonly error: unknown }
+  | { readonly ok: true; readonly walletId: WalletId; readonly wallet: CurrencyWallet }
+  | { readonly ok: false; readonly walletId?: WalletId; readonly error: unknown }
 
 /** The wallets that may be opened, and the way to open one. */
 export interface OpenWalletsOptions {
@@ -47,7 +48,7 @@ interface Holding {
 /** The open wallets of an account. A wallet opens when it is first asked for, and stays open until the account closes. */
 export class OpenWallets {
   readonly #options: OpenWalletsOptions
-  readonly #held = new Map<string, Holding>()
+  readonly #held = new Map<WalletId, Holding>()
   #isClosed = false
 
   constructor(options: OpenWalletsOptions) {
@@ -65,7 +66,7 @@ export class OpenWallets {
   }
 
   /** Those of a currency that are open by now. */
-  openOf(pluginId: string): readonly CurrencyWallet[] {
+  openOf(pluginId: PluginId): readonly CurrencyWallet[] {
     return this.open.filter(({ currencyInfo }) => currencyInfo.pluginId === pluginId)
   }
 
@@ -74,13 +75,13 @@ export class OpenWallets {
    *
    * @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, KEY_INTEGRITY, STORAGE_FAILED, SYNC_FAILED, LOGGED_OUT
    */
-  async get(walletId: string, options?: OpenWalletOptions): Promise<CurrencyWallet> {
+  async get(walletId: WalletId, options?: OpenWalletOptions): Promise<CurrencyWallet> {
     const { wallet } = await this.getOpened(walletId, options)
     return wallet
   }
 
   /** A wallet that is open by now. @throws WALLET_NOT_LOADED, WALLET_ID_UNKNOWN, LOGGED_OUT */
-  loaded(walletId: string): CurrencyWallet {
+  loaded(walletId: WalletId): CurrencyWallet {
     this.#check()
     const { opened } = this.#held.get(walletId) ?? {}
     if (opened !== undefined) return opened.wallet
@@ -89,7 +90,7 @@ export class OpenWallets {
   }
 
   /** As {@link get}, with what the account itself needs of the wallet. */
-  async getOpened(walletId: string, options: OpenWalletOptions = {}): Promise<OpenedWallet> {
+  async getOpened(walletId: WalletId, options: OpenWalletOptions = {}): Promise<OpenedWallet> {
     this.#check()
     const { opening } = this.#held.get(walletId) ?? this.#begin(walletId, options)
     const opened = await opening
@@ -101,7 +102,7 @@ export class OpenWallets {
    * Opens many wallets, a few at a time and with pauses for everybody else; one result each, in order. One that fails
    * or hangs holds up no other.
    */
-  async forEach<Item extends { readonly walletId: string }>(
+  async forEach<Item extends { readonly walletId: WalletId }>(
     items: readonly Item[],
     open: (item: Item) => Promise<CurrencyWallet>
   ): Promise<WalletResult[]> {
@@ -148,7 +149,7 @@ export class OpenWallets {
     }
   }
 
-  #begin(walletId: string, options: OpenWalletOptions): Holding {
+  #begin(walletId: WalletId, options: OpenWalletOptions): Holding {
     const holding: Holding = { opening: this.#open(walletId, options), opened: undefined }
     this.#held.set(walletId, holding)
     holding.opening.then(
@@ -162,7 +163,7 @@ export class OpenWallets {
     return holding
   }
 
-  async #open(walletId: string, options: OpenWalletOptions): Promise<OpenedWallet> {
+  async #open(walletId: WalletId, options: OpenWalletOptions): Promise<OpenedWallet> {
     return this.#options.opener.open(this.#options.book.get(walletId), options)
   }
 
@@ -171,7 +172,7 @@ export class OpenWallets {
   }
 }
 
-const resultOf = async (walletId: string, work: Promise<CurrencyWallet>): Promise<WalletResult> => {
+const resultOf = async (walletId: WalletId, work: Promise<CurrencyWallet>): Promise<WalletResult> => {
   try {
     return { ok: true, walletId, wallet: await work }
   } catch (error) {
@@ -237,7 +238,7 @@ export class WalletOpener {
    */
   async #finishNew(
     { repo }: OpenRepo,
-    walletId: string,
+    walletId: WalletId,
     settings: NewWalletSettings | undefined
   ): Promise<void> {
     const { services, unfinished } = this.#options
@@ -267,7 +268,7 @@ export interface NewWalletSettings {
   readonly name?: string | undefined
   /** Such as `iso:USD`. */
   readonly fiatCurrencyCode: string
-  readonly enabledTokenIds?: readonly string[] | undefined
+  readonly enabledTokenIds?: readonly TokenId[] | undefined
 }
 
 /** The files of a new wallet, for one write: there is no moment at which half of them is there (protocol §3.5). */
@@ -310,7 +311,7 @@ export class UnfinishedWallets {
   }
 
   /** Returns the initial settings of a wallet if they were never written. */
-  find(walletId: string): NewWalletSettings | undefined {
+  find(walletId: WalletId): NewWalletSettings | undefined {
     const left = tryParseJson(this.#store.get(walletId))
     if (!isRecord(left)) return undefined
     const { name, fiatCurrencyCode, enabledTokenIds } = left
@@ -322,7 +323,7 @@ export class UnfinishedWallets {
   }
 
   /** Forgets what has been written. */
-  async end(walletId: string): Promise<void> {
+  async end(walletId: WalletId): Promise<void> {
     if (this.#store.get(walletId) !== undefined) await this.#store.write(new Map([[walletId, null]]))
   }
 }

@@ -2,6 +2,7 @@ import { withDeadline } from '../base/deadline.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Services } from '../plugins/services.ts'
 import type { OwnAddresses } from '../swap/payees.ts'
+import type { PluginId, WalletId } from '../types/ids.ts'
 import { findOwnAddresses } from '../wallet/own-addresses.ts'
 import { callTools } from '../wallet/tools.ts'
 import type { CurrencyWallet } from '../wallet/wallet.ts'
@@ -13,7 +14,7 @@ export interface OwnWallets {
   /** The ids of all of them: paused, archived, deleted and without an engine, too. */
   readonly all: readonly string[]
   /** Returns the public keys of a wallet, from which addresses can be derived. @throws ENGINE_NO_KEY, … */
-  publicKeysOf(walletId: string): Promise<JsonObject>
+  publicKeysOf(walletId: WalletId): Promise<JsonObject>
 }
 
 /**
@@ -25,7 +26,7 @@ export interface OwnWallets {
  */
 export const ownAddressesIn = async (
   services: Services,
-  { pluginId, addresses }: { readonly pluginId: string; readonly addresses: ReadonlySet<string> },
+  { pluginId, addresses }: { readonly pluginId: PluginId; readonly addresses: ReadonlySet<string> },
   wallets: OwnWallets
 ): Promise<OwnAddresses> => {
   const { io, report } = services

@@ -9,6 +9,7 @@ import { openRepo } from '../sync/open-repo.ts'
 import type { Repo } from '../sync/repo.ts'
 import type { RepoState } from '../sync/repo-state.ts'
 import type { RepoTraffic, SyncLoop } from '../sync/sync-loop.ts'
+import type { FileHash } from '../types/ids.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { RepoSnapshot } from '../types/snapshots.ts'
 
@@ -25,7 +26,7 @@ export type FirstSync =
 export interface OpenRepo {
   readonly repo: Repo
   /** The base58 name that hides a text from the server (protocol §1.7). @throws LOGGED_OUT after `close` */
-  hashOf(text: string): string
+  hashOf(text: string): FileHash
   /** Exchanges its files now. @throws SYNC_FAILED, … */
   sync(): Promise<void>
   close(): Promise<void>
@@ -195,7 +196,7 @@ class SyncedRepo implements OpenRepo {
     this.#identity = identity
   }
 
-  readonly hashOf = (text: string): string => {
+  readonly hashOf = (text: string): FileHash => {
     const { io, keys } = this.#identity
     if (!keys.dataKey.isAlive) throw new WalletError('LOGGED_OUT', {})
     return keys.dataKey.use(key => fileHashOf(io, key, text))
@@ -316,7 +317,7 @@ interface FileKind {
  * @param hashOf - the repo's file-name hash
  */
 export const belongsAt = (
-  hashOf: (text: string) => string,
+  hashOf: (text: string) => FileHash,
   path: string,
   { theirs, present }: { readonly theirs: string; readonly present: string }
 ): boolean => {

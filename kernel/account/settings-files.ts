@@ -7,6 +7,7 @@ import { parseLegacyToken, parseSavedToken, parseTokenId } from '../schema/accou
 import { editFields, type FieldEdit, JsonFile, objectAt } from '../sync/json-file.ts'
 import type { Repo } from '../sync/repo.ts'
 import type { Token, TokenMap } from '../types/currency.ts'
+import type { PluginId, TokenId } from '../types/ids.ts'
 
 /** The content of the files; {} for one that is missing or cannot be read. Unchanged content stays the same object. */
 export interface SettingsState {
@@ -133,7 +134,7 @@ export class SettingsFiles implements Readable<SettingsState> {
   }
 
   async #readLegacy(): Promise<FieldEdit[]> {
-    const pluginIdOf = (walletType: string): string | undefined =>
+    const pluginIdOf = (walletType: string): PluginId | undefined =>
       this.#services.plugins.findByWalletType(walletType)?.pluginId
     return customTokensOfLegacy(await this.#legacySettings.read(), pluginIdOf, this.report)
   }
@@ -143,7 +144,7 @@ export class SettingsFiles implements Readable<SettingsState> {
 const PLUGIN_SETTINGS_PATH = 'PluginSettings.json'
 
 /** The settings that a currency or swap plugin has of its own (protocol §3.4 `PluginSettings.json`). */
-export const userSettingsOf = (fields: JsonObject, pluginId: string): JsonObject =>
+export const userSettingsOf = (fields: JsonObject, pluginId: PluginId): JsonObject =>
   objectAt(fields, ['userSettings', pluginId]) ?? {}
 
 /**
@@ -155,7 +156,7 @@ export const userSettingsOf = (fields: JsonObject, pluginId: string): JsonObject
  */
 export const userSettingsEdits = (
   shown: JsonObject,
-  pluginId: string,
+  pluginId: PluginId,
   wanted: JsonObject | undefined
 ): FieldEdit[] => {
   if (wanted === undefined)
@@ -171,7 +172,7 @@ export const userSettingsEdits = (
 }
 
 /** Returns true if a swap plugin may be asked for quotes, which is the default. */
-export const isSwapEnabled = (fields: JsonObject, pluginId: string): boolean =>
+export const isSwapEnabled = (fields: JsonObject, pluginId: PluginId): boolean =>
   objectAt(fields, ['swapSettings', pluginId])?.enabled !== false
 
 /**
@@ -180,7 +181,7 @@ export const isSwapEnabled = (fields: JsonObject, pluginId: string): boolean =>
  */
 export const swapEnabledEdits = (
   shown: JsonObject,
-  pluginId: string,
+  pluginId: PluginId,
   value: boolean | undefined
 ): FieldEdit[] => {
   const isSet = objectAt(shown, ['swapSettings', pluginId])?.enabled !== undefined
@@ -192,7 +193,7 @@ export const swapEnabledEdits = (
 const ALWAYS = 'alwaysEnabledTokens'
 
 /** The ids that a currency always has on, known or not; ascending. */
-export const alwaysEnabledOf = (fields: JsonObject, pluginId: string): string[] =>
+export const alwaysEnabledOf = (fields: JsonObject, pluginId: PluginId): string[] =>
   Object.entries(objectAt(fields, [ALWAYS, pluginId]) ?? {})
     .filter(([, isOn]) => isOn === true)
     .map(([tokenId]) => tokenId)
@@ -201,7 +202,7 @@ export const alwaysEnabledOf = (fields: JsonObject, pluginId: string): string[] 
 /** The edits that make these tokens, of those that are known, the ones that are always on; as {@link userSettingsEdits}. */
 export const alwaysEnabledEdits = (
   shown: JsonObject,
-  pluginId: string,
+  pluginId: PluginId,
   { wanted, known }: { readonly wanted: readonly string[]; readonly known: readonly string[] }
 ): FieldEdit[] => {
   const [before, after] = [new Set(alwaysEnabledOf(shown, pluginId)), new Set(wanted)]
@@ -221,7 +222,7 @@ const LEGACY_SETTINGS_PATH = 'Settings.json'
  */
 export const customTokensOf = (
   fields: JsonObject,
-  pluginId: string,
+  pluginId: PluginId,
   report: (error: unknown) => void
 ): TokenMap => {
   const tokens = new Map<string, Token>()
@@ -262,7 +263,7 @@ const customTokensOfLegacy = (
 }
 
 /** The edits that write a token; fields of it that this version does not know stay. */
-export const customTokenEdits = (pluginId: string, tokenId: string, token: Token): FieldEdit[] => {
+export const customTokenEdits = (pluginId: PluginId, tokenId: TokenId, token: Token): FieldEdit[] => {
   const { currencyCode, displayName, denominations, networkLocation } = token
   const fields = {
     currencyCode,
@@ -277,7 +278,7 @@ export const customTokenEdits = (pluginId: string, tokenId: string, token: Token
 }
 
 /** The edit that removes a token. */
-export const customTokenRemoval = (pluginId: string, tokenId: string): FieldEdit => ({
+export const customTokenRemoval = (pluginId: PluginId, tokenId: TokenId): FieldEdit => ({
   path: ['customTokens', pluginId, tokenId],
   value: undefined
 })
@@ -307,7 +308,7 @@ const refuse = (cause?: unknown): WalletError =>
   )
 
 /** Makes a token map without a prototype: token ids are text from outside. Later entries win. */
-export const tokenMapOf = (tokens: Iterable<readonly [tokenId: string, token: Token]>): TokenMap => {
+export const tokenMapOf = (tokens: Iterable<readonly [tokenId: TokenId, token: Token]>): TokenMap => {
   const map: Record<string, Token> = Object.create(null)
   for (const [tokenId, token] of tokens) map[tokenId] = token
   return Object.freeze(map)

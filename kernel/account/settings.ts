@@ -6,6 +6,7 @@ import type { Scheduler } from '../base/scheduler.ts'
 import type { SwapPlugin } from '../plugins/plugin.ts'
 import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../sync/repo.ts'
+import type { PluginId } from '../types/ids.ts'
 import { CurrencyConfig } from './currency-config.ts'
 import {
   checkUserSettings,
@@ -48,12 +49,12 @@ export class AccountSettings {
   }
 
   /** @throws PLUGINS_MISSING unless it is a currency plugin that is there */
-  currencyConfig(pluginId: string): CurrencyConfig {
+  currencyConfig(pluginId: PluginId): CurrencyConfig {
     return found(this.#currencyConfigs.get(pluginId), pluginId)
   }
 
   /** @throws PLUGINS_MISSING unless it is a swap plugin that is there */
-  swapConfig(pluginId: string): SwapConfig {
+  swapConfig(pluginId: PluginId): SwapConfig {
     return found(this.#swapConfigs.get(pluginId), pluginId)
   }
 
@@ -63,7 +64,7 @@ export class AccountSettings {
   }
 }
 
-const found = <T>(config: T | undefined, pluginId: string): T => {
+const found = <T>(config: T | undefined, pluginId: PluginId): T => {
   if (config === undefined) throw new WalletError('PLUGINS_MISSING', { pluginIds: [pluginId] })
   return config
 }

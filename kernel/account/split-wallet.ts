@@ -10,6 +10,7 @@ import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import type { EngineStore } from '../types/engine.ts'
+import type { WalletId } from '../types/ids.ts'
 import type { WalletInfo } from '../types/keys.ts'
 import type { SpendInfo, SpendTarget, Transaction } from '../types/transaction.ts'
 import { callTools } from '../wallet/tools.ts'
@@ -48,7 +49,7 @@ export class WalletSplitter {
    *
    * @throws WALLET_ID_INVALID, PLUGIN_FOR_TYPE, PLUGIN_FAILED, DEADLINE
    */
-  async listTypes(walletId: string): Promise<readonly string[]> {
+  async listTypes(walletId: WalletId): Promise<readonly string[]> {
     const { services, book } = this.#options
     const info = this.#info(walletId)
     const { pluginId } = services.plugins.infoOf(info.type)
@@ -76,11 +77,11 @@ export class WalletSplitter {
    * @throws WALLET_ID_INVALID, WALLET_ALREADY_SPLIT, SPLIT_SEGWIT, WALLET_MISSING, NETWORK, … and what
    * a spend throws, where one is needed first
    */
-  split(walletId: string, type: string): Promise<string> {
+  split(walletId: WalletId, type: string): Promise<WalletId> {
     return this.#mutex.run(() => this.#split(walletId, type))
   }
 
-  async #split(walletId: string, type: string): Promise<string> {
+  async #split(walletId: WalletId, type: string): Promise<WalletId> {
     const { services, login, book } = this.#options
     const source = this.#info(walletId)
     checkKeyType(type)
@@ -103,13 +104,13 @@ export class WalletSplitter {
     return id
   }
 
-  #info(walletId: string): WalletInfo {
+  #info(walletId: WalletId): WalletInfo {
     const info = this.#options.book.find(walletId)
     if (info === undefined) throw new WalletError('WALLET_ID_INVALID', { walletId })
     return openWalletInfo(info, exemptPass('split'))
   }
 
-  async #openSource(walletId: string): Promise<CurrencyWallet> {
+  async #openSource(walletId: WalletId): Promise<CurrencyWallet> {
     try {
       return await this.#options.wallets.get(walletId)
     } catch (error) {
@@ -119,7 +120,7 @@ export class WalletSplitter {
   }
 
   /** The split is done without them, and has its end with them. */
-  async #copySettings(fromId: string, walletId: string): Promise<void> {
+  async #copySettings(fromId: string, walletId: WalletId): Promise<void> {
     try {
       const { name, type, fiatCurrencyCode } = (await this.#options.wallets.get(fromId)).getSnapshot()
       const request = { type, fiatCurrencyCode, ...compact({ name: name ?? undefined }) }

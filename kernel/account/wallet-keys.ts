@@ -6,6 +6,7 @@ import { exemptPass, type KeyPass, requestKeys } from '../keys/key-gate.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
 import type { CurrencyTools } from '../types/engine.ts'
+import type { WalletId } from '../types/ids.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
 import { copyPluginData } from '../wallet/engine/validate.ts'
 import { callTools } from '../wallet/tools.ts'
@@ -40,12 +41,12 @@ export class WalletKeyViews {
   /**
    * Returns all keys of a wallet. Secrets. @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, LOGGED_OUT, the objection of a policy
    */
-  async getRawPrivateKey(walletId: string): Promise<WalletKeys> {
+  async getRawPrivateKey(walletId: WalletId): Promise<WalletKeys> {
     return (await this.#privateInfo(walletId)).keys
   }
 
   /** Returns the keys for an engine; none of them can spend. @throws WALLET_ID_UNKNOWN, PLUGIN_FOR_TYPE, ENGINE_NO_KEY, … */
-  async getRawPublicKey(walletId: string): Promise<JsonObject> {
+  async getRawPublicKey(walletId: WalletId): Promise<JsonObject> {
     const info = this.#info(walletId, exemptPass('derive public keys'))
     const { pluginId } = this.#options.services.plugins.infoOf(info.type)
     return this.#ask(info.type, async tools => {
@@ -61,19 +62,19 @@ export class WalletKeyViews {
    *
    * @throws HIDDEN_KEYS, WALLET_ID_UNKNOWN, ENGINE_NO_KEY, the objection of a policy, …
    */
-  async getDisplayPrivateKey(walletId: string): Promise<string> {
+  async getDisplayPrivateKey(walletId: WalletId): Promise<string> {
     const info = await this.#privateInfo(walletId)
     return this.#ask(info.type, async tools => textOf(await tools.getDisplayPrivateKey?.(info)))
   }
 
   /** Returns the keys for a watch-only wallet, such as an extended public key. @throws WALLET_ID_UNKNOWN, ENGINE_NO_KEY, … */
-  async getDisplayPublicKey(walletId: string): Promise<string> {
+  async getDisplayPublicKey(walletId: WalletId): Promise<string> {
     const keys = await this.getRawPublicKey(walletId)
     const { id, type } = this.#options.book.get(walletId)
     return this.#ask(type, async tools => textOf(await tools.getDisplayPublicKey?.({ id, type, keys })))
   }
 
-  async #privateInfo(walletId: string): Promise<WalletInfo> {
+  async #privateInfo(walletId: WalletId): Promise<WalletInfo> {
     const { services, book, check } = this.#options
     check()
     requireTexts({ walletId })
@@ -87,7 +88,7 @@ export class WalletKeyViews {
     return this.#info(walletId, pass)
   }
 
-  #info(walletId: string, pass: KeyPass): WalletInfo {
+  #info(walletId: WalletId, pass: KeyPass): WalletInfo {
     this.#options.check()
     requireTexts({ walletId })
     return openWalletInfo(this.#options.book.get(walletId), pass)

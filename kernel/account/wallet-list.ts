@@ -13,13 +13,14 @@ import type { Services } from '../plugins/services.ts'
 import { parseLegacyWalletFile } from '../schema/account-files.ts'
 import type { Repo } from '../sync/repo.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
+import type { WalletId } from '../types/ids.ts'
 import type { SecretWalletInfo, WalletKeys, WalletStates, WalletStatesChange } from '../types/keys.ts'
 import type { EngineSnapshot } from '../types/snapshots.ts'
 import type { AccountRepos, OpenRepo } from './repos.ts'
 
 /** A wallet, or another key of the account such as its repo, as the account lists it without opening it. */
 export interface WalletListing extends WalletStates {
-  readonly walletId: string
+  readonly walletId: WalletId
   /** Such as `wallet:bitcoin`, or `account-repo:co.airbitz.wallet`. */
   readonly type: string
   /** False for account repos and the keys that applications keep: only wallets open. */
@@ -37,11 +38,11 @@ export interface WalletListing extends WalletStates {
 /** The ids of the wallets that an application shows, each list in the account's order (protocol §4.9). */
 export interface WalletLists {
   /** Of known currencies and not deleted. */
-  readonly walletIds: readonly string[]
+  readonly walletIds: readonly WalletId[]
   /** Those that are not archived. */
-  readonly activeWalletIds: readonly string[]
-  readonly archivedWalletIds: readonly string[]
-  readonly hiddenWalletIds: readonly string[]
+  readonly activeWalletIds: readonly WalletId[]
+  readonly archivedWalletIds: readonly WalletId[]
+  readonly hiddenWalletIds: readonly WalletId[]
 }
 
 /** The places from which the wallets of an account are read. */
@@ -65,12 +66,12 @@ export class WalletBook implements Readable<WalletLists> {
   readonly #secrets = new Set<Secret<WalletKeys>>()
   #isClosed = false
   #legacy: readonly LegacyWallet[] = []
-  #legacyStates: ReadonlyMap<string, StoredWalletStates> = new Map()
-  #states = new Map<string, StoredWalletStates>()
-  #infos: ReadonlyMap<string, SecretWalletInfo> = new Map()
+  #legacyStates: ReadonlyMap<WalletId, StoredWalletStates> = new Map()
+  #states = new Map<WalletId, StoredWalletStates>()
+  #infos: ReadonlyMap<WalletId, SecretWalletInfo> = new Map()
   #listings: readonly WalletListing[] = []
   /** The failed engine that was reported for each wallet without a plugin. */
-  readonly #failed = new Map<string, EngineSnapshot>()
+  readonly #failed = new Map<WalletId, EngineSnapshot>()
 
   private constructor(options: WalletBookOptions) {
     this.#options = options
@@ -108,20 +109,20 @@ export class WalletBook implements Readable<WalletLists> {
   }
 
   /** A wallet by its id. @throws WALLET_ID_UNKNOWN, LOGGED_OUT after `close` */
-  get(walletId: string): SecretWalletInfo {
+  get(walletId: WalletId): SecretWalletInfo {
     const info = this.find(walletId)
     if (info === undefined) throw new WalletError('WALLET_ID_UNKNOWN', { walletId })
     return info
   }
 
   /** A wallet by its id, or undefined. @throws LOGGED_OUT after `close` */
-  find(walletId: string): SecretWalletInfo | undefined {
+  find(walletId: WalletId): SecretWalletInfo | undefined {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
     return this.#infos.get(walletId)
   }
 
   /** Returns true if a wallet exists and is neither archived nor deleted. */
-  isActive(walletId: string): boolean {
+  isActive(walletId: WalletId): boolean {
     const { archived, deleted } = { ...DEFAULT_STATES, ...this.#statesOf(walletId) }
     return this.#infos.has(walletId) && !archived && !deleted
   }
@@ -236,7 +237,7 @@ export class WalletBook implements Readable<WalletLists> {
       .sort((left, right) => left.sortIndex - right.sortIndex)
   }
 
-  #statesOf(walletId: string): StoredWalletStates {
+  #statesOf(walletId: WalletId): StoredWalletStates {
     return { ...this.#legacyStates.get(walletId), ...this.#states.get(walletId) }
   }
 }
@@ -287,8 +288,8 @@ const STATES_FOLDER = 'Keys'
 const readWalletStates = async (
   { io, report }: Pick<Services, 'io' | 'report'>,
   { repo, hashOf }: OpenRepo
-): Promise<Map<string, StoredWalletStates>> => {
-  const states = new Map<string, StoredWalletStates>()
+): Promise<Map<WalletId, StoredWalletStates>> => {
+  const states = new Map<WalletId, StoredWalletStates>()
   const pause = makeYielder(io.clock)
   for (const path of await repo.list(STATES_FOLDER)) {
     try {
@@ -307,7 +308,7 @@ const readWalletStates = async (
 
 /** A wallet, what the account knows of it, and what is to change. */
 export interface WalletChange {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly known: StoredWalletStates
   readonly change: WalletStatesChange
 }
@@ -321,14 +322,14 @@ export interface WalletChange {
 const writeWalletStates = async (
   { repo, hashOf }: OpenRepo,
   changes: readonly WalletChange[]
-): Promise<ReadonlyMap<string, StoredWalletStates>> => {
+): Promise<ReadonlyMap<WalletId, StoredWalletStates>> => {
   const wanted = changes
     .map(({ walletId, known, change }) => ({ walletId, known, news: newsOf(known, change) }))
     .filter(({ news }) => news.length > 0)
     .map(each => ({ ...each, path: pathOf(hashOf, each.walletId) }))
   if (wanted.length === 0) return new Map()
   for (;;) {
-    const states = new Map<string, StoredWalletStates>()
+    const states = new Map<WalletId, StoredWalletStates>()
     const texts = new Map<string, string>()
     const present = await readableTexts(
       repo,
@@ -362,10 +363,10 @@ const readableTexts = async (
   return texts
 }
 
-const pathOf = (hashOf: OpenRepo['hashOf'], walletId: string): string =>
+const pathOf = (hashOf: OpenRepo['hashOf'], walletId: WalletId): string =>
   `${STATES_FOLDER}/${hashOf(walletId)}.json`
 
-type StatesFile = Record<string, unknown> & { readonly id: string }
+type StatesFile = Record<string, unknown> & { readonly id: WalletId }
 
 const readFile = async (repo: OpenRepo['repo'], path: string): Promise<StatesFile | undefined> => {
   const text = await repo.getText(path)

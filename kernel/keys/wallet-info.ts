@@ -2,6 +2,7 @@ import { WalletError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
+import type { WalletId } from '../types/ids.ts'
 import type { SecretWalletInfo, WalletInfo, WalletKeys } from '../types/keys.ts'
 import { walletIdOf } from './ids.ts'
 import type { KeyPass } from './key-gate.ts'
@@ -40,7 +41,7 @@ export const mergeWalletInfos = (
   infos: readonly SecretWalletInfo[],
   onViolation: (error: unknown) => void
 ): SecretWalletInfo[] => {
-  const merged = new Map<string, SecretWalletInfo>()
+  const merged = new Map<WalletId, SecretWalletInfo>()
   for (const info of infos) {
     try {
       if (!isWalletId(io, info.id)) throw violation('a wallet id is not 32 bytes')
@@ -54,7 +55,7 @@ export const mergeWalletInfos = (
 }
 
 // Ids are checked by the hundred, whenever the list is rebuilt.
-const isWalletId = (io: Pick<Io, 'crypto'>, id: string): boolean =>
+const isWalletId = (io: Pick<Io, 'crypto'>, id: WalletId): boolean =>
   BASE64_OF_32.test(id) || keyBytesOf(io, id)?.length === 32
 
 const BASE64_OF_32 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
@@ -69,7 +70,7 @@ export const checkWalletInfos = (io: Pick<Io, 'crypto'>, infos: readonly SecretW
 /** The infos that have these ids, in their own order; undefined unless all are there. */
 export const findInfos = (
   infos: readonly SecretWalletInfo[],
-  wanted: readonly { readonly id: string }[]
+  wanted: readonly { readonly id: WalletId }[]
 ): readonly SecretWalletInfo[] | undefined => {
   const ids = new Set(wanted.map(({ id }) => id))
   const found = infos.filter(({ id }) => ids.has(id))

@@ -6,6 +6,7 @@ import { sealBox, sealJson, sealText } from '../crypto/box.ts'
 import { base32Of, isWellFormed } from '../crypto/encoding.ts'
 import { FIXED_SNRP, makeSnrp, type SnrpOptions } from '../crypto/key-derivation.ts'
 import type { Io } from '../io/io.ts'
+import type { LoginId, Username } from '../types/ids.ts'
 import type { WalletInfo } from '../types/keys.ts'
 import type { LoginTree } from '../types/login.ts'
 import {
@@ -28,7 +29,7 @@ import { keepOrMakeKey } from './verified-keys.ts'
  */
 export interface LoginChange {
   /** Base64; the login that changes, whose credentials go with the request. */
-  readonly loginId: string
+  readonly loginId: LoginId
   readonly serverMethod: LoginMethod
   readonly serverPath: string
   /** The `data` of the request; some routes take none. */
@@ -47,7 +48,7 @@ type KeysIo = Pick<Io, 'crypto' | 'random'>
 /** A login with its key, for sealing. */
 export interface KeyedLogin {
   /** Base64. */
-  readonly loginId: string
+  readonly loginId: LoginId
   readonly loginKey: Uint8Array
 }
 
@@ -84,7 +85,7 @@ const hexOf = ({ crypto }: KeysIo, syncKey: unknown): string => {
 
 /** A new password. `username`: normalised. */
 export interface NewPassword {
-  readonly username: string
+  readonly username: Username
   readonly password: Secret<string>
   /** The cost of guessing; fit for this device when absent. */
   readonly snrp?: SnrpOptions | undefined
@@ -262,7 +263,7 @@ const OTP_PATH = '/v2/login/otp'
 
 const MAX_OTP_TIMEOUT = 100 * 365 * 86_400
 
-const otpChangeOf = (loginId: string, otp: { otpKey: string; otpTimeout: number }): LoginChange => ({
+const otpChangeOf = (loginId: LoginId, otp: { otpKey: string; otpTimeout: number }): LoginChange => ({
   loginId,
   serverMethod: 'POST',
   serverPath: OTP_PATH,
@@ -289,7 +290,7 @@ export const voucherChange = (
 
 /** Another username for an account, normalised. */
 export interface NewUsername {
-  readonly username: string
+  readonly username: Username
   /** Its proof and its box are made from the name, too; undefined for an account without a password. */
   readonly password: Secret<string> | undefined
   readonly snrp: SnrpOptions | undefined
@@ -355,7 +356,7 @@ const ROUTE = { serverMethod: 'POST', serverPath: '/v2/login/username' } as cons
  * The deployed client gives logins below a password, which nothing can use without a username, and for which the
  * server wants another one with each change; so it goes (protocol §8, 20).
  */
-const idChanges = (io: Pick<Io, 'crypto'>, child: LoginTree, username: string): LoginChange[] => {
+const idChanges = (io: Pick<Io, 'crypto'>, child: LoginTree, username: Username): LoginChange[] => {
   const { loginId, loginAuth, passwordAuth } = child
   const serverBody = idsOf(io, child, username)
   if (Object.keys(serverBody).length === 0) return []
@@ -369,7 +370,7 @@ const idChanges = (io: Pick<Io, 'crypto'>, child: LoginTree, username: string): 
 const idsOf = (
   io: Pick<Io, 'crypto'>,
   { pin2Key, recovery2Key }: LoginTree,
-  username: string
+  username: Username
 ): JsonObject => {
   const { toBase64 } = io.crypto
   return compact({

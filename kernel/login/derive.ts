@@ -4,13 +4,14 @@ import { base32Of, parseBase32, utf8Of } from '../crypto/encoding.ts'
 import { FIXED_SNRP, scryptText } from '../crypto/key-derivation.ts'
 import { totp } from '../crypto/totp.ts'
 import type { Io } from '../io/io.ts'
+import type { Username } from '../types/ids.ts'
 import type { Snrp } from '../types/keys.ts'
 
 type CryptoIo = Pick<Io, 'crypto'>
 
 /** A username and the password as typed. The username is normalised. */
 export interface PasswordLogin {
-  readonly username: string
+  readonly username: Username
   readonly password: string
 }
 
@@ -26,7 +27,7 @@ export interface PasswordLogin {
  * normalizeUsername('  Alice   Smith ') // 'alice smith'
  * ```
  */
-export const normalizeUsername = (raw: string): string => {
+export const normalizeUsername = (raw: string): Username => {
   const name = raw
     .toLowerCase()
     .replace(/[ \t\r\n\v\f]+/g, ' ')
@@ -37,7 +38,7 @@ export const normalizeUsername = (raw: string): string => {
 }
 
 /** The user id of a normalised username (protocol §1.5). */
-export const userIdOf = (io: CryptoIo, username: string): Promise<Uint8Array> =>
+export const userIdOf = (io: CryptoIo, username: Username): Promise<Uint8Array> =>
   scryptText(io, username, FIXED_SNRP)
 
 /** Derives the proof of a password for the server (protocol §1.5). */
@@ -49,7 +50,7 @@ export const passwordKeyOf = (io: CryptoIo, login: PasswordLogin, snrp: Snrp): P
   scryptText(io, login.username + login.password, snrp)
 
 /** Derives the id of a PIN login on the server. `username`: of the root login, normalised; `undefined` if it has none. */
-export const pin2IdOf = (io: CryptoIo, pin2Key: Uint8Array, username: string | undefined): Uint8Array =>
+export const pin2IdOf = (io: CryptoIo, pin2Key: Uint8Array, username: Username | undefined): Uint8Array =>
   io.crypto.hmacSha256(pin2Key, username === undefined ? NO_USERNAME : utf8Of(username))
 
 /** Derives the proof of a PIN for the server (protocol §1.5). */
@@ -57,7 +58,7 @@ export const pin2AuthOf = (io: CryptoIo, pin2Key: Uint8Array, pin: string): Uint
   io.crypto.hmacSha256(pin2Key, utf8Of(pin))
 
 /** Derives the id of a recovery login on the server. `username`: normalised (protocol §1.5). */
-export const recovery2IdOf = (io: CryptoIo, recovery2Key: Uint8Array, username: string): Uint8Array =>
+export const recovery2IdOf = (io: CryptoIo, recovery2Key: Uint8Array, username: Username): Uint8Array =>
   io.crypto.hmacSha256(recovery2Key, utf8Of(username))
 
 /** Derives the proofs of recovery answers: byte for byte as typed, in the order of the questions (protocol §1.5). */

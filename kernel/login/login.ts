@@ -3,6 +3,7 @@ import { Mutex } from '../base/mutex.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import { base58Of } from '../crypto/encoding.ts'
 import { checkWalletInfos, findInfos, hideWalletInfo } from '../keys/wallet-info.ts'
+import type { LocalLoginId } from '../types/ids.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginPayload, LoginStash, LoginTree } from '../types/login.ts'
 import { type LoginChange, staleIdChanges, walletInfosChange } from './changes.ts'
@@ -89,7 +90,7 @@ export class Login implements Readable<LoginState> {
   }
 
   /** Base58. */
-  get rootLoginId(): string {
+  get rootLoginId(): LocalLoginId {
     return base58Of(this.#services.io.crypto.fromBase64(this.#login.rootId))
   }
 

@@ -5,6 +5,7 @@ import { sealBox, sealText } from '../crypto/box.ts'
 import type { SnrpOptions } from '../crypto/key-derivation.ts'
 import type { Io } from '../io/io.ts'
 import { accountRepoTypeOf, makeWalletInfo } from '../keys/wallet-info.ts'
+import type { Username } from '../types/ids.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
 import { type KeyedLogin, type LoginChange, passwordChange, walletInfosChange } from './changes.ts'
@@ -85,7 +86,7 @@ const changesOf = async (
 const nameOf = async (
   io: Pick<Io, 'crypto' | 'random'>,
   { loginKey }: KeyedLogin,
-  username: string | undefined
+  username: Username | undefined
 ): Promise<{ serverBody: JsonObject; stash: Partial<LoginStash> } | undefined> => {
   if (username === undefined) return undefined
   const userId = io.crypto.toBase64(await userIdOf(io, username))
@@ -99,7 +100,7 @@ const nameOf = async (
 export interface AppAccount {
   readonly appId: string
   /** Of the root login, normalised; `undefined` if it has none. */
-  readonly username: string | undefined
+  readonly username: Username | undefined
 }
 
 /** The repo of an app's account, where a login or one below it has it (pure). */

@@ -7,6 +7,7 @@ import { base58Of } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
 import { parseLoginPayload } from '../schema/login.ts'
+import type { LoginId, Username } from '../types/ids.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
 import type { LoginSnapshot } from '../types/snapshots.ts'
 import type { LoginChange } from './changes.ts'
@@ -74,7 +75,7 @@ export interface OpenedLogin {
   /** Base64 id of the root login. */
   readonly rootId: string
   /** Base64 id of the login whose key it is. */
-  readonly loginId: string
+  readonly loginId: LoginId
   readonly loginKey: Secret<Uint8Array>
   readonly secrets: SecretCache
   /** True if the stash is as the server has it now. */
@@ -196,7 +197,7 @@ export const saveOtpKey = async (
 
 interface Reply extends FetchedLogin {
   readonly loginKey: Secret<Uint8Array>
-  readonly username: string | undefined
+  readonly username: Username | undefined
 }
 
 type Answer = Pick<FetchedLogin, 'payload' | 'otpKey'>

@@ -5,6 +5,7 @@ import type { Secret } from '../base/secret.ts'
 import { openBox, openText } from '../crypto/box.ts'
 import { parseBase32 } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
+import type { Username } from '../types/ids.ts'
 import type { Box } from '../types/keys.ts'
 import type { LoginPayload, LoginStash } from '../types/login.ts'
 import { normalizeUsername, userIdOf } from './derive.ts'
@@ -20,7 +21,7 @@ export interface PayloadOptions {
   readonly loginKey: Uint8Array
   readonly payload: LoginPayload
   /** The name of the root login where it is beyond doubt; else the stash keeps the one it has. */
-  readonly username?: string | undefined
+  readonly username?: Username | undefined
   /** The password has just opened the box that the payload has. */
   readonly isPasswordVerified?: boolean
   /** Gets what is wrong with a login of an app that is kept as it was known, or left out. */

@@ -2,6 +2,7 @@ import { WalletError } from '../base/errors.ts'
 import type { Secret } from '../base/secret.ts'
 import { sealBox, sealText } from '../crypto/box.ts'
 import type { Io } from '../io/io.ts'
+import type { Username } from '../types/ids.ts'
 import type { LoginStash, LoginTree } from '../types/login.ts'
 import type { KeyedLogin, LoginChange } from './changes.ts'
 import { pin2AuthOf, pin2IdOf } from './derive.ts'
@@ -63,7 +64,7 @@ const isOnByDefault = (held: LoginTree, pin: Secret<string> | undefined): boolea
 /** A PIN, and the name of the root login that it is bound to, normalised. */
 export interface NewPin {
   readonly pin: Secret<string>
-  readonly username: string | undefined
+  readonly username: Username | undefined
 }
 
 /**

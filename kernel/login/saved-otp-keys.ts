@@ -6,13 +6,14 @@ import { base58Of, equalBytes } from '../crypto/encoding.ts'
 import type { Services } from '../plugins/services.ts'
 import { box, objectOf, optionalBox, optionalSnrp, parse } from '../schema/shape.ts'
 import { type CredentialFiles, openCredentialFiles } from '../sync/credential-files.ts'
+import type { LoginId } from '../types/ids.ts'
 import type { Box, Snrp } from '../types/keys.ts'
 
 /** A login of this device. Ids are base64. */
 export interface LoginIds {
   readonly rootId: string
   /** Of the login within the account that logs in. */
-  readonly loginId: string
+  readonly loginId: LoginId
 }
 
 /** The keys that a login method has before the server accepts it; each opens the texts that were sealed with it. */

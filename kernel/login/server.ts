@@ -17,6 +17,7 @@ import {
   parseResetDate
 } from '../schema/login.ts'
 import { parse } from '../schema/shape.ts'
+import type { Username } from '../types/ids.ts'
 import type { LoginMessage, LoginPayload, LoginStash } from '../types/login.ts'
 import { normalizeUsername, userIdOf } from './derive.ts'
 
@@ -209,7 +210,7 @@ const readMessage = ({ logOf }: Pick<Services, 'logOf'>, entry: unknown): LoginM
 /** The username for a reset, and the token that came with a refused code. */
 export interface ResetRequest {
   /** As typed. */
-  readonly username: string
+  readonly username: Username
   /** `resetToken` of an OTP error. A secret. */
   readonly resetToken: string
 }

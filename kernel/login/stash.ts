@@ -4,11 +4,12 @@ import { isRecord, isSameJson, parseJson } from '../base/json.ts'
 import { base58Of, parseBase58, parseBase64 } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
 import { isRootId, parseLoginStash } from '../schema/login.ts'
+import type { LoginId, Username } from '../types/ids.ts'
 import type { LoginStash } from '../types/login.ts'
 import { normalizeUsername } from './derive.ts'
 
 /** The stash of a user that this device has never seen; it cannot be saved until it has a login id (pure). */
-export const makeEmptyStash = (username: string | undefined): LoginStash => ({
+export const makeEmptyStash = (username: Username | undefined): LoginStash => ({
   appId: '',
   loginId: '',
   pendingVouchers: [],
@@ -20,7 +21,7 @@ export const isComplete = ({ loginAuthBox, passwordAuthBox }: LoginStash): boole
   loginAuthBox !== undefined || passwordAuthBox !== undefined
 
 /** The login with this id, in base64 (pure). */
-export const findStashById = (stash: LoginStash, loginId: string): LoginStash | undefined =>
+export const findStashById = (stash: LoginStash, loginId: LoginId): LoginStash | undefined =>
   findStash(stash, node => node.loginId === loginId)
 
 /** The login of this app (pure). */
@@ -30,7 +31,7 @@ export const findStashByApp = (stash: LoginStash, appId: string): LoginStash | u
 /** The tree with one login replaced; every other login stays the same object (pure). */
 export const replaceStash = (
   stash: LoginStash,
-  loginId: string,
+  loginId: LoginId,
   change: (node: LoginStash) => LoginStash
 ): LoginStash => {
   if (stash.loginId === loginId) return change(stash)
@@ -135,7 +136,7 @@ const unreadable = (path: string, rule: string): never => {
  * one by one. Until then each login below remembers the name that its ids are made from: whatever interrupts the
  * change, what is left of it can be seen and done.
  */
-export const renameStash = (stash: LoginStash, username: string): LoginStash => {
+export const renameStash = (stash: LoginStash, username: Username): LoginStash => {
   if (stash.username === username) return stash
   const names: Names = { past: stash.username ?? NAMELESS, present: username }
   return { ...stash, username, ...childrenOf(stash, names) }
@@ -182,7 +183,7 @@ export type StashPatch = { readonly [Field in keyof Changeable]?: Changeable[Fie
 export const patchStash = (
   root: LoginStash,
   heldId: string,
-  { loginId, stash }: { readonly loginId: string; readonly stash: StashPatch }
+  { loginId, stash }: { readonly loginId: LoginId; readonly stash: StashPatch }
 ): LoginStash => {
   const changed = replaceStash(root, loginId, node => patchLogin(node, stash))
   return replaceStash(changed, heldId, ({ syncToken: _, ...node }) => node)
@@ -218,7 +219,7 @@ export const patchLogin = (stash: LoginStash, changes: StashPatch): LoginStash =
 export const importChildLogin = (
   known: LoginStash | undefined,
   sent: LoginStash,
-  loginId: string
+  loginId: LoginId
 ): LoginStash => {
   if (sent.loginId === loginId) return mergeLogin(known, sent)
   const base = known === undefined ? nameOf(sent) : renamed(known, sent)

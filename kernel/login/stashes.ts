@@ -8,6 +8,7 @@ import { base58Of, parseBase58 } from '../crypto/encoding.ts'
 import { stashPathOf } from '../keys/ids.ts'
 import type { Services } from '../plugins/services.ts'
 import { type CredentialFiles, openCredentialFiles } from '../sync/credential-files.ts'
+import type { LocalLoginId, LoginId, Username } from '../types/ids.ts'
 import type { LocalUser, LoginStash } from '../types/login.ts'
 import type { UserSnapshot } from '../types/snapshots.ts'
 import { normalizeUsername } from './derive.ts'
@@ -25,7 +26,7 @@ import {
 export type StashServices = Pick<Services, 'io' | 'hooks' | 'disk' | 'config' | 'report' | 'logOf'>
 
 /** A user by name, normalised, or by base58 id. */
-export type UserQuery = { readonly username: string } | { readonly loginId: string }
+export type UserQuery = { readonly username: Username } | { readonly loginId: LocalLoginId }
 
 /**
  * Reads every login of this device; writes nothing.
@@ -101,7 +102,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   }
 
   /** The login with this base64 id. */
-  get(loginId: string): LoginStash | undefined {
+  get(loginId: LoginId): LoginStash | undefined {
     return this.list().find(stash => stash.loginId === loginId)
   }
 
@@ -126,7 +127,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
    * @throws STASH_NOT_FOUND if there is none and `change` gives none
    */
   update(
-    loginId: string,
+    loginId: LoginId,
     change: (stash: LoginStash | undefined) => LoginStash | undefined
   ): Promise<LoginStash> {
     return this.#mutex.run(async () => {
@@ -143,7 +144,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
    *
    * @throws USER_NOT_ON_DEVICE, USER_LOGGED_IN
    */
-  remove(loginId: string): Promise<void> {
+  remove(loginId: LocalLoginId): Promise<void> {
     return this.#mutex.run(async () => {
       const found = this.#found.get(this.#base64Of(loginId))
       if (found === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
@@ -157,7 +158,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   }
 
   /** Marks a login as logged in until the returned function is called. `loginId`: base64. */
-  markOpen(loginId: string): () => void {
+  markOpen(loginId: LoginId): () => void {
     const count = (change: 1 | -1): void => {
       const next = (this.#openCounts.get(loginId) ?? 0) + change
       if (next === 0) this.#openCounts.delete(loginId)
@@ -333,7 +334,7 @@ const timeOf = ({ lastLogin }: LoginStash): number => (lastLogin === undefined ?
 /** A user of this device: by username as typed, or by base58 login id for accounts without a name. */
 export type UserName =
   | { readonly username: string; readonly loginId?: undefined }
-  | { readonly loginId: string; readonly username?: undefined }
+  | { readonly loginId: LocalLoginId; readonly username?: undefined }
 
 /** The stash of a user. @throws USER_NOT_ON_DEVICE, BAD_USERNAME */
 export const findUser = (stashes: Stashes, { username, loginId }: UserName): LoginStash => {

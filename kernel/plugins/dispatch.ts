@@ -2,6 +2,7 @@ import type { Hook } from 'tapable'
 import { compact } from '../base/compact.ts'
 import { errorOf, isWalletError, WalletError } from '../base/errors.ts'
 import type { Clock } from '../io/io.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { TapSnapshot } from '../types/snapshots.ts'
 import type { PluginCalls } from './plugin-calls.ts'
 
@@ -10,7 +11,7 @@ export interface DispatchPort {
   readonly clock: Clock
   /** Runs the calls that answer later, and turns what they throw into errors. */
   readonly calls: PluginCalls
-  onFault(fault: { pluginId: string; hook: string; error: unknown }): void
+  onFault(fault: { pluginId: PluginId; hook: string; error: unknown }): void
   /** Undefined without an observer; then a tap costs nothing extra. */
   watcher(): ((ran: TapSnapshot) => void) | undefined
 }
@@ -102,9 +103,9 @@ export interface Scoped<Context> {
   /** Threads what belongs together through the taps, such as the id of a round. */
   readonly correlationId?: string | undefined
   /** Undefined for a plugin that is not asked. */
-  contextFor(pluginId: string): Context | undefined
+  contextFor(pluginId: PluginId): Context | undefined
   /** Called when a plugin has ended, with its error if it failed; returning true keeps it from being reported as a fault. */
-  ended?(pluginId: string, error?: unknown): boolean
+  ended?(pluginId: PluginId, error?: unknown): boolean
 }
 
 // tapable would build the call from source text, which a page without `unsafe-eval` forbids; setting
@@ -194,7 +195,7 @@ const correlationOf = (argument: unknown): string | undefined => {
   return typeof roundId === 'string' ? roundId : undefined
 }
 
-const pluginFailed = (pluginId: string, hook: string, error: unknown): WalletError => {
+const pluginFailed = (pluginId: PluginId, hook: string, error: unknown): WalletError => {
   if (isWalletError(error) && error.code !== 'DEADLINE') return error
   const reason = isWalletError(error) ? error.message : 'it threw'
   return new WalletError('PLUGIN_FAILED', { pluginId, hook, reason }, error)

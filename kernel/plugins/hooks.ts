@@ -7,6 +7,7 @@ import {
   SyncWaterfallHook
 } from 'tapable'
 import { compact } from '../base/compact.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { PluginKind, TapSnapshot } from '../types/snapshots.ts'
 import { asked, type DispatchPort, gated, gathered, observed, piped } from './dispatch.ts'
 import { type HookRow, type HostHooks, hookTable, type KernelHooks, type TapOrder } from './hook-table.ts'
@@ -45,7 +46,7 @@ const dispatchers = {
 /** The hooks that a plugin of a kind may tap, always under its own id. */
 export const hostHooks = <Kind extends PluginKind>(
   kind: Kind,
-  pluginId: string,
+  pluginId: PluginId,
   hooks: KernelHooks
 ): HostHooks<Kind> => {
   const all = Object.entries(hookTable) as [keyof KernelHooks, HookRow][]
@@ -63,7 +64,7 @@ interface AnyHook {
 
 // The name that a plugin gives is ignored: a tap always carries the plugin's own id, so that a plugin can neither answer nor be
 // blamed under another's name.
-const tapOf = ({ key, dispatch }: HookRow, pluginId: string, declared: unknown): unknown => {
+const tapOf = ({ key, dispatch }: HookRow, pluginId: PluginId, declared: unknown): unknown => {
   const hook = (
     key === undefined ? declared : (declared as { for(key: string): unknown }).for(pluginId)
   ) as AnyHook

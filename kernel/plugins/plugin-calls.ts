@@ -1,9 +1,10 @@
 import { errorOf, WalletError } from '../base/errors.ts'
 import type { Clock } from '../io/io.ts'
+import type { PluginId } from '../types/ids.ts'
 
 /** One call of a plugin's code that answers later. */
 export interface PluginCall {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   /** The kind of the call: the name of a hook, or of the request to an engine. */
   readonly kind: string
   /** Whose call it is, where calls of one kind stand apart: a wallet. */
@@ -18,7 +19,7 @@ export interface PluginCall {
 /** The parts that calls of plugins need. */
 export interface PluginCallsPort {
   readonly clock: Clock
-  onFault(fault: { pluginId: string; hook: string; error: unknown }): void
+  onFault(fault: { pluginId: PluginId; hook: string; error: unknown }): void
 }
 
 /**
@@ -91,5 +92,5 @@ export class PluginCalls {
 
 const MAX_LATE = 5
 
-const tooMany = (pluginId: string, hook: string): WalletError =>
+const tooMany = (pluginId: PluginId, hook: string): WalletError =>
   new WalletError('PLUGIN_FAILED', { pluginId, hook, reason: `${MAX_LATE} earlier calls have not ended yet` })

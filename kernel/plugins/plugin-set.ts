@@ -4,6 +4,7 @@ import { errorOf, isWalletError, scrub, WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { CurrencyTools } from '../types/engine.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { CurrencySnapshot, PluginKind, PluginSnapshot } from '../types/snapshots.ts'
 import type { KernelHooks } from './hook-table.ts'
 import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts'
@@ -16,7 +17,7 @@ export interface AppliedRatePlugin {
 
 /** Why the currency of a wallet type is not there: its plugin, and the sentence that it threw. */
 export interface CurrencyFailure {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly reason: string
 }
 
@@ -168,7 +169,7 @@ export class PluginSet {
    *
    * @throws PLUGIN_FAILED
    */
-  toolsOf(pluginId: string): Promise<CurrencyTools> {
+  toolsOf(pluginId: PluginId): Promise<CurrencyTools> {
     const known = this.#tools.get(pluginId)
     if (known !== undefined) return known
     const made = this.#makeTools(pluginId)
@@ -190,7 +191,7 @@ export class PluginSet {
     if (!this.#byWalletType.has(walletType)) this.#byWalletType.set(walletType, plugin.info)
   }
 
-  async #makeTools(pluginId: string): Promise<CurrencyTools> {
+  async #makeTools(pluginId: PluginId): Promise<CurrencyTools> {
     const tools: unknown = await this.#hooks.makeTools.for(pluginId).promise()
     if (tools !== undefined) return captureMethods<CurrencyTools>(tools, TOOLS)
     throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeTools', reason: 'it made none' })
@@ -236,7 +237,7 @@ const MULTIPLIER = /^[1-9]\d{0,99}$/
 
 /** The id and kind of a plugin that may still turn out to be unusable. */
 interface PluginHead {
-  readonly id: string
+  readonly id: PluginId
   readonly kind: PluginKind
 }
 
@@ -296,7 +297,7 @@ const isDenomination = (value: unknown): boolean => {
   return isName(name) && typeof multiplier === 'string' && MULTIPLIER.test(multiplier)
 }
 
-const readRates = (id: string, given: RatePlugin): Omit<RatePlugin, 'id' | 'kind' | 'apply'> => {
+const readRates = (id: PluginId, given: RatePlugin): Omit<RatePlugin, 'id' | 'kind' | 'apply'> => {
   const { displayName, bias, retired, checkOptions } = given
   return {
     displayName: isName(displayName) ? displayName : id,
@@ -314,7 +315,7 @@ const readRates = (id: string, given: RatePlugin): Omit<RatePlugin, 'id' | 'kind
   }
 }
 
-const readSwap = (id: string, given: SwapPlugin): Omit<SwapPlugin, 'id' | 'kind' | 'apply'> => {
+const readSwap = (id: PluginId, given: SwapPlugin): Omit<SwapPlugin, 'id' | 'kind' | 'apply'> => {
   const { displayName, isDex, supportEmail, checkSettings } = given
   return {
     displayName: isName(displayName) ? displayName : id,

@@ -3,6 +3,7 @@ import type { Disk } from '../io/disk.ts'
 import type { Io } from '../io/io.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { EngineLog } from '../types/engine.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { PluginKind } from '../types/snapshots.ts'
 import type { HostHooks, KernelHooks } from './hook-table.ts'
 import { hostHooks } from './hooks.ts'
@@ -53,7 +54,7 @@ export interface ObserverHost {
 export interface PluginOf<Kind extends PluginKind, H> {
   readonly kind: Kind
   /** Letters, digits, `-` and `_`; the kernel, settings and files use it as the name of the plugin. */
-  readonly id: string
+  readonly id: PluginId
   /** Called once. If it throws, the plugin counts as failed; other plugins are applied nevertheless. */
   apply(host: H): void
 }
@@ -228,7 +229,7 @@ export interface HostParts {
 }
 
 /** The host of a currency plugin: its own makers only. */
-export const currencyHost = (pluginId: string, parts: HostParts): CurrencyHost => {
+export const currencyHost = (pluginId: PluginId, parts: HostParts): CurrencyHost => {
   const { hooks, io, disk, log, options, onFault } = parts
   return Object.freeze({
     hooks: hostHooks('currency', pluginId, hooks),
@@ -240,7 +241,7 @@ export const currencyHost = (pluginId: string, parts: HostParts): CurrencyHost =
 }
 
 /** The host of a rate plugin. */
-export const rateHost = (pluginId: string, parts: HostParts): RateHost => {
+export const rateHost = (pluginId: PluginId, parts: HostParts): RateHost => {
   const { hooks, io, disk, log, options, onFault } = parts
   return Object.freeze({
     hooks: hostHooks('rates', pluginId, hooks),
@@ -252,7 +253,7 @@ export const rateHost = (pluginId: string, parts: HostParts): RateHost => {
 }
 
 /** The host of a swap plugin. */
-export const swapHost = (pluginId: string, parts: HostParts): SwapHost => {
+export const swapHost = (pluginId: PluginId, parts: HostParts): SwapHost => {
   const { hooks, io, disk, log, options, onFault } = parts
   return Object.freeze({
     hooks: hostHooks('swap', pluginId, hooks),
@@ -265,14 +266,14 @@ export const swapHost = (pluginId: string, parts: HostParts): SwapHost => {
 
 /** The host of a storage plugin. */
 export const storageHost = (
-  pluginId: string,
+  pluginId: PluginId,
   { hooks, log, options }: Omit<HostParts, 'disk' | 'io' | 'onFault'>
 ): StorageHost => Object.freeze({ hooks: hostHooks('storage', pluginId, hooks), log, options })
 
 /** The host of a policy plugin. */
-export const policyHost = (pluginId: string, { hooks, log, options }: HostParts): PolicyHost =>
+export const policyHost = (pluginId: PluginId, { hooks, log, options }: HostParts): PolicyHost =>
   Object.freeze({ hooks: hostHooks('policy', pluginId, hooks), log, options })
 
 /** The host of an observer: every hook that notifies, and nothing else at all. */
-export const observerHost = (pluginId: string, hooks: KernelHooks): ObserverHost =>
+export const observerHost = (pluginId: PluginId, hooks: KernelHooks): ObserverHost =>
   Object.freeze({ hooks: hostHooks('observer', pluginId, hooks) })

@@ -2,10 +2,11 @@ import { compact } from '../base/compact.ts'
 import { checkPath } from '../base/disk-path.ts'
 import { WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
+import type { PluginId } from '../types/ids.ts'
 
 /** The amount of data that one plugin may keep. */
 export interface DiskQuota {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   /** Of all texts and paths together, in characters; 64 million if left out. */
   readonly maxCharacters?: number
   /** 10,000 if left out. */

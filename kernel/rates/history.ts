@@ -4,6 +4,7 @@ import { Mutex } from '../base/mutex.ts'
 import { secondsOf } from '../base/time.ts'
 import type { Scoped } from '../plugins/dispatch.ts'
 import type { Services } from '../plugins/services.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { DatedPair, HistoricRateContext, RatePair } from '../types/rates.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'
 import { CUT_OFF_MS, fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS } from './graph.ts'
@@ -117,7 +118,7 @@ export class HistoricRates {
   }
 
   #contextFor(
-    pluginId: string,
+    pluginId: PluginId,
     { signal }: Abort,
     { queries, wanted }: { queries: readonly HistoricQuery[]; wanted: readonly DatedPair[] }
   ): HistoricRateContext {

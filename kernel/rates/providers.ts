@@ -2,6 +2,7 @@ import { compact } from '../base/compact.ts'
 import { describeError, isWalletError } from '../base/errors.ts'
 import type { RatePlugin } from '../plugins/plugin.ts'
 import type { AppliedRatePlugin, PluginSet } from '../plugins/plugin-set.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { RateProviderSnapshot } from '../types/snapshots.ts'
 import { isBias } from './graph.ts'
 
@@ -30,26 +31,26 @@ export class RateProviders {
   }
 
   /** The bias of a provider; 0 for one that is not here, or whose bias would make a hop cost nothing. */
-  biasOf(pluginId: string): number {
+  biasOf(pluginId: PluginId): number {
     return biasOf(this.#find(pluginId)?.plugin)
   }
 
   /** Returns true if a provider may be asked. */
-  isActive(pluginId: string): boolean {
+  isActive(pluginId: PluginId): boolean {
     const applied = this.#find(pluginId)
     return applied !== undefined && applied.notAsked === undefined
   }
 
-  markAsked(pluginId: string): void {
+  markAsked(pluginId: PluginId): void {
     this.#change(pluginId, { state: 'asked' })
   }
 
   /** Its round went on without it. */
-  markSilent(pluginId: string): void {
+  markSilent(pluginId: PluginId): void {
     this.#change(pluginId, { state: 'silent' })
   }
 
-  markEnded(pluginId: string, { pairCount, durationMs, at, error }: ProviderAnswer): void {
+  markEnded(pluginId: PluginId, { pairCount, durationMs, at, error }: ProviderAnswer): void {
     if (error === undefined) {
       // One with a quota has nothing new in most rounds, and what it gave still counts.
       const given = pairCount === 0 ? {} : { pairCount }
@@ -60,7 +61,7 @@ export class RateProviders {
     this.#change(pluginId, { state: 'failed', durationMs, message: describeError(error), ...errorCode })
   }
 
-  #find(pluginId: string): AppliedRatePlugin | undefined {
+  #find(pluginId: PluginId): AppliedRatePlugin | undefined {
     return this.#plugins.ratePlugins.find(({ plugin }) => plugin.id === pluginId)
   }
 
@@ -74,7 +75,7 @@ export class RateProviders {
   }
 
   /** Changes the state of a provider; its last failure is cleared by the next answer. */
-  #change(pluginId: string, change: Partial<RateProviderSnapshot>): void {
+  #change(pluginId: PluginId, change: Partial<RateProviderSnapshot>): void {
     const applied = this.#find(pluginId)
     if (applied === undefined) return
     const { errorCode, message, ...known } = this.#stateOf(applied)

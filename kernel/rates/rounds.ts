@@ -3,6 +3,7 @@ import { failureLine, WalletError } from '../base/errors.ts'
 import { secondsOf } from '../base/time.ts'
 import type { Clock } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { RateContext, RatePair } from '../types/rates.ts'
 import type { FaultSnapshot, RateSnapshot } from '../types/snapshots.ts'
 import {
@@ -191,7 +192,7 @@ export class RateRounds {
     this.#listener.onPairs(round.requests.flatMap(request => request.take()))
   }
 
-  #contextFor(round: Round, pluginId: string): RateContext | undefined {
+  #contextFor(round: Round, pluginId: PluginId): RateContext | undefined {
     const known = this.#requests.get(pluginId)
     if (known !== undefined) {
       if (!round.requests.includes(known)) return undefined
@@ -211,7 +212,7 @@ export class RateRounds {
     return request.context
   }
 
-  #onEnded(round: Round, pluginId: string, error: unknown): void {
+  #onEnded(round: Round, pluginId: PluginId, error: unknown): void {
     const request = this.#requests.get(pluginId)
     if (request === undefined || !round.requests.includes(request)) return
     request.tapCount -= 1
@@ -233,7 +234,7 @@ export class RateRounds {
   }
 
   /** A failure that lasts since the round before was reported already. */
-  #reportFailure(pluginId: string, { error, refusal }: ProviderRequest): void {
+  #reportFailure(pluginId: PluginId, { error, refusal }: ProviderRequest): void {
     const failure = error === undefined ? undefined : failureLine('It gave no rates', error)
     if (failure !== undefined && failure !== this.#reported.get(pluginId)?.failure) {
       this.#services.logOf(pluginId).warn(failure)
@@ -241,7 +242,7 @@ export class RateRounds {
     this.#reported.set(pluginId, { failure, refusal })
   }
 
-  #reportRefusal(pluginId: string, message: string): void {
+  #reportRefusal(pluginId: PluginId, message: string): void {
     if (message === this.#reported.get(pluginId)?.refusal) return
     reportFault(this.#services, { pluginId, hook: 'fetchRates', message })
   }
@@ -264,7 +265,7 @@ const wantedPairs = (pairs: Iterable<RatePair>): readonly RatePair[] => {
 }
 
 export interface ProviderRequestOptions {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly wanted: readonly RatePair[]
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   /** Called with the reason of the first offer that cannot be accepted. */

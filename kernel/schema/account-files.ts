@@ -5,6 +5,7 @@ import { copyData } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
 import { isRecord, type JsonObject } from '../base/json.ts'
 import type { Token } from '../types/currency.ts'
+import type { TokenId } from '../types/ids.ts'
 import { leaf, objectOf, optional, optionalFinite, parse } from './shape.ts'
 
 const MAX_NAME = 200
@@ -91,7 +92,7 @@ export const contractTokenId = ({ networkLocation }: Pick<Token, 'networkLocatio
 /** A custom token of the deployed app's old settings, with the wallet type that it belongs to. */
 export interface LegacyToken {
   readonly walletType: string
-  readonly tokenId: string
+  readonly tokenId: TokenId
   readonly token: Token
 }
 

@@ -2,6 +2,7 @@ import type { Schema } from 'yup'
 import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import { checkNesting, isRecord, isShortText } from '../base/json.ts'
+import type { LoginId } from '../types/ids.ts'
 import type { Box, WalletInfo } from '../types/keys.ts'
 import type {
   LoginMessage,
@@ -362,7 +363,7 @@ export const parseResetDate = (results: unknown): string =>
 const SOURCE = 'login messages'
 
 interface WireMessage {
-  readonly loginId: string
+  readonly loginId: LoginId
   readonly otpResetPending: boolean | undefined
   readonly pendingVouchers: PendingVoucher[] | undefined
   readonly recovery2Corrupt: boolean | undefined

@@ -4,6 +4,7 @@ import { WalletError } from '../base/errors.ts'
 import type { Clock } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
 import type { EngineStore } from '../types/engine.ts'
+import type { PluginId } from '../types/ids.ts'
 import { type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
 import { coinFeeOf, type RoundAddresses } from './context.ts'
@@ -14,7 +15,7 @@ import type { CheckedRequest, SwapWallet } from './request.ts'
 
 /** The provider of a quote. */
 export interface SwapInfo {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly displayName: string
   readonly isDex: boolean
   readonly supportEmail?: string
@@ -115,7 +116,7 @@ export class OrderIds {
    *
    * @throws SWAP_CHANGED if an earlier order of the provider had it; STORAGE_FULL, STORAGE_FAILED
    */
-  async keep(pluginId: string, orderId: string): Promise<void> {
+  async keep(pluginId: PluginId, orderId: string): Promise<void> {
     const key = `${pluginId}/${orderId}`
     if (this.#store.get(key) !== undefined)
       throw new WalletError('SWAP_CHANGED', { pluginId, rule: 'repeats the id of an earlier order' })

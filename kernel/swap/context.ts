@@ -3,13 +3,14 @@ import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { AbortSignalLike } from '../io/io.ts'
+import type { PluginId, TokenId } from '../types/ids.ts'
 import type { QuoteContext, SwapOffer } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
 import { readFeeQuestion } from './offer.ts'
 import type { CheckedRequest, SwapWallet } from './request.ts'
 
 export interface QuoteContextOptions {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly swap: CheckedRequest
   readonly userSettings: JsonObject
   readonly promoCode: string | undefined
@@ -82,7 +83,7 @@ export class RoundAddresses {
   readonly #sample: Once
 
   constructor({ fromWallet, toWallet, request: { from, to } }: CheckedRequest) {
-    const addressOf = async (wallet: SwapWallet, tokenId: string | null): Promise<string> =>
+    const addressOf = async (wallet: SwapWallet, tokenId: TokenId | null): Promise<string> =>
       (await wallet.getReceiveAddress({ tokenId })).publicAddress
     this.#depositTo = once(() => addressOf(toWallet, to.tokenId))
     this.#refundTo = once(() => addressOf(fromWallet, from.tokenId))
@@ -95,13 +96,13 @@ export class RoundAddresses {
   }
 
   /** Of the paying wallet, for a provider. */
-  refundTo(pluginId: string): Promise<string> {
+  refundTo(pluginId: PluginId): Promise<string> {
     this.#refundAsked.add(pluginId)
     return this.#refundTo()
   }
 
   /** Returns the refund address that a provider was given, if it has asked for one. */
-  async refundGivenTo(pluginId: string): Promise<string | undefined> {
+  async refundGivenTo(pluginId: PluginId): Promise<string | undefined> {
     return this.#refundAsked.has(pluginId) ? this.#refundTo() : undefined
   }
 

@@ -2,11 +2,12 @@ import { isNativeAmount, nativeAmount } from '../base/amount.ts'
 import { compact } from '../base/compact.ts'
 import { isWalletError, scrub, WalletError } from '../base/errors.ts'
 import { isRecord, isShortText } from '../base/json.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { QuoteRequest } from '../types/swap.ts'
 
 /** The provider that threw, and the request. */
 export interface ErrorSource {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly displayName: string
   readonly request: QuoteRequest
   /** The request that the provider failed to answer. */

@@ -2,6 +2,7 @@ import { compare, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amo
 import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import { copyJson, isRecord, isShortText, type JsonObject } from '../base/json.ts'
+import type { PluginId, TokenId } from '../types/ids.ts'
 import type { QuoteRequest, SwapOrder } from '../types/swap.ts'
 import type { Memo, SpendInfo, SpendTarget } from '../types/transaction.ts'
 
@@ -22,7 +23,7 @@ export interface CheckedOffer {
 
 /** The request and the wallet's state that an offer must satisfy. */
 export interface OfferCheck {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly request: QuoteRequest
   /** The paying wallet's balance of the asset. */
   readonly balance: NativeAmount
@@ -150,7 +151,7 @@ const MAX_SECONDS = 100_000_000
 /** The payment that the spends of a provider must make. */
 export interface SpendsCheck {
   /** The asset that the user pays with. */
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
   readonly fromNativeAmount: NativeAmount
   /** Makes the error; `rule` continues a sentence about the order. */
   refuse(rule: string): Error

@@ -2,18 +2,19 @@ import { compare, type NativeAmount, nativeAmount } from '../base/amount.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { ParsedUri } from '../types/engine.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { SpendInfo, SpendTarget } from '../types/transaction.ts'
 import type { SwapWallet } from './request.ts'
 
 /** The wallets and addresses that payees are checked against. */
 export interface PayeeCheck {
   /** The swap plugin. */
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly fromWallet: SwapWallet
   /** The address that {@link QuoteContext.depositTo} gives, if the receiving wallet is on the same chain: it may be paid. */
   readonly deposit: string | undefined
   /** Which of some addresses of a currency are in wallets of the user. */
-  readonly findOwn: (currencyPluginId: string, addresses: ReadonlySet<string>) => Promise<OwnAddresses>
+  readonly findOwn: (currencyPluginId: PluginId, addresses: ReadonlySet<string>) => Promise<OwnAddresses>
 }
 
 /** Which of some addresses belong to the user. */
@@ -97,7 +98,7 @@ export interface Allowance {
 /** The order that allowances are checked against. */
 export interface AllowanceRule {
   /** The swap plugin. */
-  readonly pluginId: string
+  readonly pluginId: PluginId
   /** The cost of the swap: no allowance may be larger. */
   readonly fromNativeAmount: NativeAmount
 }

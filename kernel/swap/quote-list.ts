@@ -4,6 +4,7 @@ import type { JsonObject } from '../base/json.ts'
 import { Observable, type Readable } from '../base/observable.ts'
 import type { SwapPlugin } from '../plugins/plugin.ts'
 import type { Services } from '../plugins/services.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { QuoteSnapshot, SwapRequestSnapshot } from '../types/snapshots.ts'
 import type { QuoteContext } from '../types/swap.ts'
 import type { QuoteRank, SwapQuote } from './quote.ts'
@@ -56,7 +57,7 @@ export class QuoteList {
     return [...this.#providers.values()]
   }
 
-  find(pluginId: string): ProviderState | undefined {
+  find(pluginId: PluginId): ProviderState | undefined {
     return this.#providers.get(pluginId)
   }
 

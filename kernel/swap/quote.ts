@@ -1,5 +1,6 @@
 import type { NativeAmount } from '../base/amount.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { QuoteSnapshot, SwapRequestSnapshot } from '../types/snapshots.ts'
 import {
   type ApprovalContext,
@@ -84,7 +85,7 @@ export interface SwapQuoteOptions extends ApprovalContext {
  */
 export class SwapQuote {
   readonly quoteId: string
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly request: SwapRequestSnapshot
   readonly swapInfo: SwapInfo
   readonly fromNativeAmount: NativeAmount

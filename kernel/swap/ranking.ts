@@ -1,10 +1,11 @@
 import { copyList } from '../base/copy-data.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { QuoteSnapshot } from '../types/snapshots.ts'
 import type { SwapOptions } from './request.ts'
 
 /** The fields by which quotes are ordered. A missing `isEstimate` counts as an estimate. */
 export interface Rankable {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly isDex: boolean
   readonly isEstimate?: boolean
   readonly fromNativeAmount: string
@@ -50,7 +51,7 @@ export const compareQuotes = (one: Rankable, other: Rankable, preferences: RankP
 }
 
 /** Returns the user's promotion code for a plugin, if there is one. */
-export const promoCodeOf = ({ promoCodes }: RankPreferences, pluginId: string): string | undefined =>
+export const promoCodeOf = ({ promoCodes }: RankPreferences, pluginId: PluginId): string | undefined =>
   promoCodes !== undefined && Object.hasOwn(promoCodes, pluginId) ? promoCodes[pluginId] : undefined
 
 interface Rule {

@@ -3,6 +3,7 @@ import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import type { CurrencyInfo, TokenMap } from '../types/currency.ts'
 import type { FreshAddress, ParsedUri } from '../types/engine.ts'
+import type { PluginId, TokenId } from '../types/ids.ts'
 import type { SwapRequestSnapshot } from '../types/snapshots.ts'
 import type { QuoteRequest, SwapAsset } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
@@ -23,8 +24,8 @@ export interface SwapRequest {
   readonly fromWallet: SwapWallet
   readonly toWallet: SwapWallet
   /** null or absent: the chain's own coin. */
-  readonly fromTokenId?: string | null
-  readonly toTokenId?: string | null
+  readonly fromTokenId?: TokenId | null
+  readonly toTokenId?: TokenId | null
   /** Native, of the side that `quoteFor` names; without meaning for `max`. */
   readonly nativeAmount: NativeAmount
   readonly quoteFor: 'from' | 'max' | 'to'
@@ -33,7 +34,7 @@ export interface SwapRequest {
 /** Options for requesting and ranking quotes. */
 export interface SwapOptions {
   /** Ranks this provider before all others but transfers. */
-  readonly preferPluginId?: string
+  readonly preferPluginId?: PluginId
   readonly preferType?: 'DEX' | 'CEX'
   /** Plugins that this request leaves out. */
   readonly disabled?: readonly string[]
@@ -60,7 +61,7 @@ export interface CheckedRequest {
  */
 export const readRequest = (
   request: SwapRequest,
-  tokensOf: (pluginId: string) => TokenMap
+  tokensOf: (pluginId: PluginId) => TokenMap
 ): CheckedRequest => {
   const { fromWallet, toWallet, fromTokenId = null, toTokenId = null, quoteFor } = request
   if (!['from', 'max', 'to'].includes(quoteFor))
@@ -97,8 +98,8 @@ const amountOf = (text: string): NativeAmount => {
 
 const assetOf = (
   { currencyInfo }: SwapWallet,
-  tokenId: string | null,
-  tokensOf: (pluginId: string) => TokenMap
+  tokenId: TokenId | null,
+  tokensOf: (pluginId: PluginId) => TokenMap
 ): SwapAsset => {
   const { pluginId } = currencyInfo
   if (tokenId === null) {
@@ -139,8 +140,8 @@ const assetOf = (
 export interface SwapWallet {
   readonly id: string
   readonly currencyInfo: CurrencyInfo
-  balanceOf(tokenId: string | null): NativeAmount
-  getReceiveAddress(options?: { tokenId?: string | null }): Promise<FreshAddress>
+  balanceOf(tokenId: TokenId | null): NativeAmount
+  getReceiveAddress(options?: { tokenId?: TokenId | null }): Promise<FreshAddress>
   /** Stands for a recipient who is not known yet. */
   sampleAddress(): Promise<string>
   /** @throws ADDRESS_INVALID */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { Readable } from '../base/observable.ts'
 import type { Services } from '../plugins/services.ts'
 import type { TokenMap } from '../types/currency.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { SwapAccount } from './approval.ts'
 import type { SwapQuote } from './quote.ts'
 import { promoCodeOf } from './ranking.ts'
@@ -19,8 +20,8 @@ export interface ProviderSettings {
 
 /** The settings of an account that swaps use. */
 export interface SwapSettings {
-  swapConfig(pluginId: string): Pick<Readable<ProviderSettings>, 'getSnapshot'>
-  currencyConfig(pluginId: string): Pick<Readable<{ readonly allTokens: TokenMap }>, 'getSnapshot'>
+  swapConfig(pluginId: PluginId): Pick<Readable<ProviderSettings>, 'getSnapshot'>
+  currencyConfig(pluginId: PluginId): Pick<Readable<{ readonly allTokens: TokenMap }>, 'getSnapshot'>
 }
 
 /** The parts of an account that swaps use. */

@@ -1,5 +1,6 @@
 import type { AmountUnits } from '../base/amount.ts'
 import type { JsonObject } from '../base/json.ts'
+import type { PluginId, TokenId } from './ids.ts'
 
 /** A token of a chain, under its token id. */
 export interface Token extends AmountUnits {
@@ -24,7 +25,7 @@ export interface CurrencyConfigSnapshot {
   /** Both; a token of the user replaces one of the plugin with the same id. */
   readonly allTokens: TokenMap
   /** Tokens that are on in every wallet of this currency. */
-  readonly alwaysEnabledTokenIds: readonly string[]
+  readonly alwaysEnabledTokenIds: readonly TokenId[]
   /** The plugin's own settings, such as the servers to use. */
   readonly userSettings: JsonObject
 }
@@ -45,7 +46,7 @@ export interface MemoOption {
 
 /** The description of a currency for the kernel and its interfaces; data only (specification §3, §7.2 of the peer). */
 export interface CurrencyInfo extends AmountUnits {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   /** Such as `wallet:bitcoin`. */
   readonly walletType: string
   /** Depth at which a transaction is confirmed; 1 if absent. */

@@ -2,6 +2,7 @@ import type { NativeAmount } from '../base/amount.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import type { AbortSignalLike } from '../io/io.ts'
 import type { Token, TokenMap } from './currency.ts'
+import type { PluginId, TokenId, Txid, WalletId } from './ids.ts'
 import type { PublicWalletInfo, WalletInfo, WalletKeys } from './keys.ts'
 import type { EngineTransaction, SentState, SpendInfo, SpentTarget } from './transaction.ts'
 
@@ -78,12 +79,12 @@ export interface CurrencyTools {
    *
    * @throws NOT_SUPPORTED, or the error of the token's fault
    */
-  getTokenId?(token: Token): Promise<string>
+  getTokenId?(token: Token): Promise<TokenId>
 }
 
 /** A request for a receive address. */
 export interface AddressRequest {
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
   readonly forceIndex?: number
 }
 
@@ -134,9 +135,9 @@ export interface EngineCallbacks {
   /** Reports the progress of the sync, 0 to 1; passed on once the transactions reported before are in the history. */
   onAddressesChecked(ratio: number): void
   /** Reports the balance of an asset in native units; null as token id for the chain's own coin. */
-  onTokenBalanceChanged(tokenId: string | null, nativeAmount: string): void
+  onTokenBalanceChanged(tokenId: TokenId | null, nativeAmount: string): void
   /** Reports the parts of the balance of an asset, beside the balance, by engines that know them. */
-  onBalanceDetailsChanged(tokenId: string | null, details: BalanceDetails): void
+  onBalanceDetailsChanged(tokenId: TokenId | null, details: BalanceDetails): void
   /** Reports the height of the chain. */
   onBlockHeightChanged(height: number): void
   /** Reports new and changed transactions. */
@@ -149,11 +150,11 @@ export interface EngineCallbacks {
    */
   onConnectionChanged(lost?: ConnectionLoss): void
   /** Reports tokens that the wallet turned out to hold; those that are new are switched on. */
-  onNewTokens(tokenIds: readonly string[]): void
+  onNewTokens(tokenIds: readonly TokenId[]): void
   /** Reports the stakes of the wallet. */
   onStakingStatusChanged(status: StakingStatus): void
   /** Reports every enabled token that the chain does not let the wallet use yet. */
-  onUnactivatedTokenIdsChanged(tokenIds: readonly string[]): void
+  onUnactivatedTokenIdsChanged(tokenIds: readonly TokenId[]): void
   /**
    * Reports the point up to which transactions have been reported; the kernel keeps it once all reported before it is durable.
    */
@@ -201,7 +202,7 @@ export interface EngineRequest {
   readonly callbacks: EngineCallbacks
   readonly store: EngineStore
   readonly log: EngineLog
-  readonly enabledTokenIds: readonly string[]
+  readonly enabledTokenIds: readonly TokenId[]
   readonly customTokens: TokenMap
   readonly userSettings: JsonObject
   /** The last `onSeenTxCheckpoint` of an earlier engine of this wallet; all that it reported before is known. */
@@ -315,7 +316,7 @@ export interface CurrencyEngine {
   sweepPrivateKeys?(spend: SpendInfo, foreignKeys: readonly string[]): Promise<EngineTransaction>
   changeUserSettings?(settings: JsonObject): Promise<void>
   changeCustomTokens?(tokens: TokenMap): Promise<void>
-  changeEnabledTokenIds?(tokenIds: readonly string[]): Promise<void>
+  changeEnabledTokenIds?(tokenIds: readonly TokenId[]): Promise<void>
   getStakingStatus?(): Promise<StakingStatus>
   /** The assets that can pay to activate this wallet, or tokens of it. */
   getActivationAssets?(request: EngineActivationAssetsRequest): Promise<readonly ActivationAsset[]>
@@ -329,7 +330,7 @@ export interface CurrencyEngine {
 export interface PaymentSight {
   readonly state: SentState
   /** The transaction that has spent one of its coins. */
-  readonly replacedBy?: string
+  readonly replacedBy?: Txid
   /** True if it can never be mined, unless confirmed blocks are undone. */
   readonly isFinal?: boolean
 }
@@ -360,38 +361,38 @@ export interface MessageOptions {
 
 /** A wallet of the account, as engines see it. */
 export interface WalletRef {
-  readonly walletId: string
-  readonly pluginId: string
+  readonly walletId: WalletId
+  readonly pluginId: PluginId
   readonly type: string
 }
 
 /** A request to an engine for the assets that can pay for an activation. */
 export interface EngineActivationAssetsRequest {
   /** Tokens to activate; absent: the wallet itself. */
-  readonly tokenIds?: readonly string[]
+  readonly tokenIds?: readonly TokenId[]
   /** The active wallets of the account. */
   readonly wallets: readonly WalletRef[]
 }
 
 /** An asset that can pay for an activation. `walletId`: one wallet alone; absent: any of the currency. */
 export interface ActivationAsset {
-  readonly walletId?: string
-  readonly pluginId: string
-  readonly tokenId: string | null
+  readonly walletId?: WalletId
+  readonly pluginId: PluginId
+  readonly tokenId: TokenId | null
 }
 
 /** A request to an engine for an activation. */
 export interface EngineActivationRequest {
   /** Tokens to activate; absent: the wallet itself. */
-  readonly tokenIds?: readonly string[]
+  readonly tokenIds?: readonly TokenId[]
   /** The asset and wallet that pay, with an address of that wallet; absent: the wallet itself. */
-  readonly payment?: WalletRef & { readonly tokenId: string | null; readonly publicAddress: string }
+  readonly payment?: WalletRef & { readonly tokenId: TokenId | null; readonly publicAddress: string }
 }
 
 /** The cost of an activation; data only, the kernel reviews and signs the spends of the paying wallet. */
 export interface ActivationOffer {
   readonly fromNativeAmount: NativeAmount
-  readonly networkFee: { readonly tokenId: string | null; readonly nativeAmount: NativeAmount }
+  readonly networkFee: { readonly tokenId: TokenId | null; readonly nativeAmount: NativeAmount }
   /** The payments of the paying wallet, in this order. */
   readonly spends: readonly SpendInfo[]
 }

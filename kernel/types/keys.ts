@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts'
 import type { Secret } from '../base/secret.ts'
+import type { WalletId } from './ids.ts'
 
 /** An encrypted box, as on the wire and on disk (specification §3). */
 export interface Box {
@@ -27,20 +28,32 @@ export interface Snrp {
   readonly p: number
 }
 
-/** The keys of a wallet as stored: `dataKey` and `syncKey` in base64, and those that its plugin made. */
-export type WalletKeys = Readonly<Record<string, Json>>
+/**
+ * The keys of a wallet as stored (protocol §1.7, §5.1): those of its repo, and under names of their own those that its plugin
+ * made. A plugin reads its own fields by name and checks them, since an older version or another program may have written them.
+ */
+export interface WalletKeys {
+  /** Encrypts the repo of the wallet: base64 of 32 bytes. The wallet id follows from it. */
+  readonly dataKey?: string
+  /** Names the repo of the wallet to the sync servers: base64 of 20 bytes. */
+  readonly syncKey?: string
+  /** False for keys that were created, true for imported ones; absent where they were given as they are. */
+  readonly imported?: boolean
+  /** The fields of the plugin, such as `bitcoinKey` and `format`. */
+  readonly [name: string]: Json
+}
 
 /** The content of a key box: the identity of a wallet or of an account repo, with all its keys. */
 export interface WalletInfo {
   /** base64 of 32 bytes, derived from type and data key. */
-  readonly id: string
+  readonly id: WalletId
   readonly type: string
   readonly keys: WalletKeys
 }
 
 /** A wallet info whose keys cannot be read by accident. */
 export interface SecretWalletInfo {
-  readonly id: string
+  readonly id: WalletId
   readonly type: string
   readonly keys: Secret<WalletKeys>
   /** Every app of the login tree that holds this wallet; the last one owns it. */
@@ -49,7 +62,7 @@ export interface SecretWalletInfo {
 
 /** A wallet info with public keys only; safe to pass to an engine and to keep on disk inside a box. */
 export interface PublicWalletInfo {
-  readonly id: string
+  readonly id: WalletId
   readonly type: string
   readonly keys: JsonObject
 }
@@ -60,7 +73,7 @@ export interface WalletStates {
   readonly deleted: boolean
   readonly hidden: boolean
   readonly sortIndex: number
-  readonly migratedFromWalletId?: string
+  readonly migratedFromWalletId?: WalletId
 }
 
 /** A change of the states that an account stores for a wallet; absent fields stay, and null deletes the origin. */
@@ -69,5 +82,5 @@ export interface WalletStatesChange {
   readonly deleted?: boolean
   readonly hidden?: boolean
   readonly sortIndex?: number
-  readonly migratedFromWalletId?: string | null
+  readonly migratedFromWalletId?: WalletId | null
 }

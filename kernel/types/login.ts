@@ -1,4 +1,5 @@
 import type { Secret } from '../base/secret.ts'
+import type { LocalLoginId, LoginId, Username } from './ids.ts'
 import type { Box, SecretWalletInfo, Snrp } from './keys.ts'
 
 /** A login by a device that waits for approval. Dates are ISO text. */
@@ -15,7 +16,7 @@ export interface PendingVoucher {
 export interface LoginFields {
   readonly appId: string
   readonly created?: string
-  readonly loginId: string
+  readonly loginId: LoginId
   /** Loose base32, as typed or stored. */
   readonly otpKey?: string
   readonly otpResetDate?: string
@@ -45,9 +46,9 @@ export interface LoginFields {
 export interface LoginStash extends LoginFields {
   readonly lastLogin?: string
   /** Of the root. A login below has one while its ids are made from an earlier name of the root. */
-  readonly username?: string
+  readonly username?: Username
   /** A name that the server was asked for, its answer not yet seen. */
-  readonly nextUsername?: string
+  readonly nextUsername?: Username
   readonly voucherId?: string
   readonly voucherAuth?: string
   readonly pin2Key?: string
@@ -78,12 +79,12 @@ export interface LoginPayload extends Omit<LoginFields, 'otpKey' | 'passwordBox'
 export interface LoginTree {
   readonly appId: string
   readonly isRoot: boolean
-  readonly loginId: string
+  readonly loginId: LoginId
   readonly loginKey: Secret<Uint8Array>
   readonly loginAuth?: Secret<Uint8Array>
   readonly passwordAuth?: Secret<Uint8Array>
   readonly userId?: string
-  readonly username?: string
+  readonly username?: Username
   readonly pin?: Secret<string>
   readonly pin2Key?: Secret<Uint8Array>
   readonly recovery2Key?: Secret<Uint8Array>
@@ -101,8 +102,8 @@ export interface LoginTree {
 
 /** A user that this device knows (specification §3 "Local user"). Ids are base58. */
 export interface LocalUser {
-  readonly loginId: string
-  readonly username?: string
+  readonly loginId: LocalLoginId
+  readonly username?: Username
   readonly lastLogin?: Date
   readonly isPinLoginEnabled: boolean
   readonly isKeyLoginEnabled: boolean
@@ -125,8 +126,8 @@ export interface RecoveryQuestionChoice {
 /** News of a login of this device, known without logging in (specification §3 "Login message"). */
 export interface LoginMessage {
   /** Base64. */
-  readonly loginId: string
-  readonly username?: string
+  readonly loginId: LoginId
+  readonly username?: Username
   readonly otpResetPending: boolean
   readonly pendingVouchers: readonly PendingVoucher[]
   readonly recovery2Corrupt: boolean

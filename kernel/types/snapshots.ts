@@ -1,6 +1,7 @@
 import type { AmountUnits } from '../base/amount.ts'
 import type { Json } from '../base/json.ts'
 import type { BalanceDetails, StakingStatus } from './engine.ts'
+import type { LocalLoginId, PluginId, TokenId, Txid, Username, WalletId } from './ids.ts'
 import type { Confirmations, SentState } from './transaction.ts'
 
 /** The level of a log line. */
@@ -20,7 +21,7 @@ export type PluginKind = 'currency' | 'rates' | 'swap' | 'storage' | 'policy' | 
 
 /** A plugin that was applied, failed or is missing. */
 export interface PluginSnapshot {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly kind: PluginKind | undefined
   readonly state: 'applied' | 'failed' | 'missing'
   /** The calls, beyond signing, for which a currency asks for private keys. */
@@ -41,8 +42,8 @@ export interface CurrencySnapshot extends AmountUnits {
 
 /** One user of this device, without keys. */
 export interface UserSnapshot {
-  readonly loginId: string
-  readonly username?: string
+  readonly loginId: LocalLoginId
+  readonly username?: Username
   readonly lastLogin?: string
   readonly isPinLoginEnabled: boolean
   readonly isLoggedIn: boolean
@@ -59,7 +60,7 @@ export interface LoginSnapshot {
 /** An open account. */
 export interface AccountSnapshot {
   readonly accountId: string
-  readonly username?: string
+  readonly username?: Username
   readonly appId: string
   readonly isLoggedIn: boolean
   /**
@@ -68,11 +69,11 @@ export interface AccountSnapshot {
    */
   readonly loginMethods?: readonly ('password' | 'pin' | 'recovery' | 'edge')[]
   /** The wallets of known currencies that are not deleted, in the account's order; the other lists are parts of it. */
-  readonly walletIds: readonly string[]
+  readonly walletIds: readonly WalletId[]
   /** Those that are not archived. */
-  readonly activeWalletIds: readonly string[]
-  readonly archivedWalletIds: readonly string[]
-  readonly hiddenWalletIds: readonly string[]
+  readonly activeWalletIds: readonly WalletId[]
+  readonly archivedWalletIds: readonly WalletId[]
+  readonly hiddenWalletIds: readonly WalletId[]
   readonly isPaused: boolean
 }
 
@@ -80,7 +81,7 @@ export interface AccountSnapshot {
 export interface LobbySnapshot {
   readonly lobbyId: string
   readonly state: 'pending' | 'started' | 'done' | 'error' | 'closed'
-  readonly username?: string
+  readonly username?: Username
   /** The last failure, also of a request that goes on. */
   readonly errorCode?: string
   /** The number of replies that could not be used; absent for none. */
@@ -93,7 +94,7 @@ export interface RepoSnapshot {
   /** The account that owns it. */
   readonly accountId: string
   /** The wallet whose files are in it; absent for those of the account itself. */
-  readonly walletId?: string
+  readonly walletId?: WalletId
   /** False once its wallet or account has closed; it emits no further changes then. */
   readonly isOpen: boolean
   readonly pendingCount: number
@@ -127,17 +128,17 @@ export interface ExchangeSnapshot {
 
 /** The public facts of a wallet. Balances are native amounts by token id, the chain's own coin under ''. */
 export interface WalletSnapshot {
-  readonly walletId: string
-  readonly pluginId: string
+  readonly walletId: WalletId
+  readonly pluginId: PluginId
   readonly type: string
   readonly name: string | null
   readonly fiatCurrencyCode: string
   /** Ascending; tokens that are on in every wallet of the currency are among them. */
-  readonly enabledTokenIds: readonly string[]
+  readonly enabledTokenIds: readonly TokenId[]
   /** Tokens that the engine detected, enabled or not. Ascending. */
-  readonly detectedTokenIds: readonly string[]
+  readonly detectedTokenIds: readonly TokenId[]
   /** Tokens that the chain does not let the wallet use yet. */
-  readonly unactivatedTokenIds: readonly string[]
+  readonly unactivatedTokenIds: readonly TokenId[]
   /** The tokens that are enabled or detected; ids that the currency does not know are left out. */
   readonly tokens: readonly TokenSnapshot[]
   readonly stakingStatus: StakingStatus
@@ -151,8 +152,8 @@ export interface WalletSnapshot {
 
 /** A signed payment that may still be mined, without its bytes. Amounts are native; `nativeAmount` is what left in all. */
 export interface OpenPaymentSnapshot {
-  readonly txid: string
-  readonly tokenId: string | null
+  readonly txid: Txid
+  readonly tokenId: TokenId | null
   readonly currencyCode: string
   readonly nativeAmount: string
   readonly networkFee: string
@@ -163,19 +164,19 @@ export interface OpenPaymentSnapshot {
   readonly state: SentState | 'refused' | 'signed'
   /** The words of the server that refused it. */
   readonly reason?: string
-  readonly replaces?: string
-  readonly replacedBy?: string
+  readonly replaces?: Txid
+  readonly replacedBy?: Txid
 }
 
 /** The names of a token and the units of its amounts. */
 export interface TokenSnapshot extends AmountUnits {
-  readonly tokenId: string
+  readonly tokenId: TokenId
 }
 
 /** The engine of a wallet. */
 export interface EngineSnapshot {
-  readonly walletId: string
-  readonly pluginId: string
+  readonly walletId: WalletId
+  readonly pluginId: PluginId
   readonly state: 'created' | 'started' | 'stopped' | 'failed'
   readonly isPaused: boolean
   /** 0 to 1. */
@@ -193,20 +194,20 @@ export interface EngineSnapshot {
 
 /** Transactions that appeared or changed; a plain event. */
 export interface TransactionsSnapshot {
-  readonly walletId: string
-  readonly created: readonly string[]
-  readonly changed: readonly string[]
+  readonly walletId: WalletId
+  readonly created: readonly Txid[]
+  readonly changed: readonly Txid[]
 }
 
 /** A wallet whose fresh receive address has changed; a plain event. */
 export interface AddressSnapshot {
-  readonly walletId: string
+  readonly walletId: WalletId
 }
 
 /** Tokens that an engine found and that were switched on for it; a plain event. */
 export interface DetectedTokensSnapshot {
-  readonly walletId: string
-  readonly tokenIds: readonly string[]
+  readonly walletId: WalletId
+  readonly tokenIds: readonly TokenId[]
 }
 
 /**
@@ -232,10 +233,10 @@ export type KeyUse =
 export interface SpendSnapshot {
   readonly use: KeyUse
   readonly correlationId: string
-  readonly walletId: string
-  readonly pluginId: string
+  readonly walletId: WalletId
+  readonly pluginId: PluginId
   readonly currencyCode: string
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
   readonly nativeAmount: string
   readonly networkFee: string
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
@@ -248,9 +249,9 @@ export interface SpendSnapshot {
 /** The progress of a spend between its review and the saved file (architecture decision 14). */
 export interface SpendProgressSnapshot {
   readonly correlationId: string
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly stage: 'intended' | 'signed' | 'broadcast' | 'saved' | 'refused'
-  readonly txid?: string
+  readonly txid?: Txid
   readonly confirmations?: Confirmations
 }
 
@@ -260,14 +261,14 @@ export interface RateSnapshot {
   readonly toCurrency: string
   readonly rate: number
   /** The rate plugin. */
-  readonly source: string
+  readonly source: PluginId
   /** Unix seconds. */
   readonly at: number
 }
 
 /** The state of a rate provider. */
 export interface RateProviderSnapshot {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly displayName: string
   readonly bias: number
   /** `silent`: still asked, although the time limit of the last round has passed. */
@@ -295,7 +296,7 @@ export interface RouteHopSnapshot {
   readonly toCurrency: string
   /** The price of one `fromCurrency` in `toCurrency`, already inverted if `isInverted`. */
   readonly rate: number
-  readonly source: string
+  readonly source: PluginId
   /** Unix seconds. */
   readonly at: number
   readonly ageSeconds: number
@@ -319,13 +320,13 @@ export interface RouteSnapshot {
 
 /** The request of a swap. */
 export interface SwapRequestSnapshot {
-  readonly fromWalletId: string
-  readonly fromPluginId: string
-  readonly fromTokenId: string | null
+  readonly fromWalletId: WalletId
+  readonly fromPluginId: PluginId
+  readonly fromTokenId: TokenId | null
   readonly fromCurrencyCode: string
-  readonly toWalletId: string
-  readonly toPluginId: string
-  readonly toTokenId: string | null
+  readonly toWalletId: WalletId
+  readonly toPluginId: PluginId
+  readonly toTokenId: TokenId | null
   readonly toCurrencyCode: string
   readonly nativeAmount: string
   readonly quoteFor: 'from' | 'max' | 'to'
@@ -336,7 +337,7 @@ export interface QuoteSnapshot {
   readonly roundId: string
   /** The request of the round; the same object for each of its providers. */
   readonly request: SwapRequestSnapshot
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly displayName: string
   readonly isDex: boolean
   readonly state: 'pending' | 'resolved' | 'failed' | 'timed out'
@@ -368,7 +369,7 @@ export interface QuoteSnapshot {
 
 /** An isolated failure of a plugin; a plain event. */
 export interface FaultSnapshot {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly hook: string
   readonly errorName: string
   readonly errorCode?: string
@@ -378,7 +379,7 @@ export interface FaultSnapshot {
 /** One run of one tap; a plain event, made only while an observer listens. */
 export interface TapSnapshot {
   readonly hook: string
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly correlationId?: string
   readonly durationMs: number
   readonly outcome: 'done' | 'answered' | 'failed'

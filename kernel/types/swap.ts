@@ -1,14 +1,15 @@
 import type { NativeAmount } from '../base/amount.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { AbortSignalLike } from '../io/io.ts'
+import type { PluginId, TokenId } from './ids.ts'
 import type { SpendInfo } from './transaction.ts'
 
 /** One side of a swap, as a provider sees it: an asset, and no wallet. */
 export interface SwapAsset {
   /** Of the currency plugin. */
-  readonly pluginId: string
+  readonly pluginId: PluginId
   /** null: the chain's own coin. */
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
   readonly currencyCode: string
   /** Native units in one, such as `100000000`. */
   readonly multiplier: string

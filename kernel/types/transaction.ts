@@ -1,6 +1,7 @@
 import type { NativeAmount } from '../base/amount.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { MemoType } from './currency.ts'
+import type { PluginId, TokenId, Txid, WalletId } from './ids.ts'
 
 /** A note for the recipient that travels on the chain. Hex has no leading 0x. */
 export interface Memo {
@@ -77,7 +78,7 @@ export type NetworkFeeOption = 'high' | 'standard' | 'low' | 'custom'
  */
 export interface SpendInfo {
   /** null: the chain's own coin. */
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
   readonly spendTargets: readonly SpendTarget[]
   readonly memos?: readonly Memo[]
   readonly networkFeeOption?: NetworkFeeOption
@@ -96,7 +97,7 @@ export interface SpendInfo {
    * The txid of an open payment of the wallet. The new payment replaces it: it spends at least one of its coins, so
    * that the network can accept only one of the two.
    */
-  readonly replaces?: string
+  readonly replaces?: Txid
   readonly metadata?: Metadata
   readonly otherParams?: JsonObject
 }
@@ -120,18 +121,22 @@ export interface SwapData {
   readonly orderId?: string
   readonly orderUri?: string
   readonly isEstimate: boolean
-  readonly plugin: { readonly pluginId: string; readonly displayName: string; readonly supportEmail?: string }
+  readonly plugin: {
+    readonly pluginId: PluginId
+    readonly displayName: string
+    readonly supportEmail?: string
+  }
   readonly payoutAddress: string
   readonly payoutCurrencyCode: string
   readonly payoutNativeAmount: NativeAmount
-  readonly payoutWalletId: string
+  readonly payoutWalletId: WalletId
   readonly refundAddress?: string
 }
 
 /** A transaction as an engine reports or makes it. Amounts are native and signed: negative leaves the wallet. */
 export interface EngineTransaction {
-  readonly tokenId: string | null
-  readonly txid: string
+  readonly tokenId: TokenId | null
+  readonly txid: Txid
   /** Unix seconds: block time, or when first seen. */
   readonly date: number
   /** 0: unconfirmed; negative: dropped. */
@@ -168,7 +173,7 @@ export interface EngineTransaction {
 
 /** A transaction as an application sees it (specification §3). */
 export interface Transaction extends EngineTransaction {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly currencyCode: string
   readonly confirmations: Confirmations
   readonly isSend: boolean
@@ -182,9 +187,9 @@ export interface Transaction extends EngineTransaction {
   readonly swapData?: SwapData
   readonly deviceDescription?: string
   /** The open payment that it replaces. */
-  readonly replaces?: string
+  readonly replaces?: Txid
   /** Set for a payment from this device that is not long confirmed. */
   readonly sentState?: SentState
   /** The transaction that has spent a coin of it. */
-  readonly replacedBy?: string
+  readonly replacedBy?: Txid
 }

@@ -1,6 +1,7 @@
 import { isRecord, type JsonObject, parseJson } from '../base/json.ts'
 import { type FieldEdit, JsonFile, type JsonFileOptions, objectAt } from '../sync/json-file.ts'
 import type { Repo } from '../sync/repo.ts'
+import type { FileHash } from '../types/ids.ts'
 import type { Metadata, MetadataChange } from '../types/transaction.ts'
 import { mergeMetadata } from './history/metadata.ts'
 
@@ -36,12 +37,12 @@ export interface AddressChange {
  */
 export class SavedAddresses {
   readonly #files: JsonFileOptions
-  readonly #hashOf: (text: string) => string
+  readonly #hashOf: (text: string) => FileHash
   /** The path of each address; read when first wanted. */
   #paths: ReadonlyMap<string, string> | undefined
 
   /** @param hashOf - the wallet's file-name hash */
-  constructor(files: JsonFileOptions, hashOf: (text: string) => string) {
+  constructor(files: JsonFileOptions, hashOf: (text: string) => FileHash) {
     this.#files = files
     this.#hashOf = hashOf
   }

@@ -1,4 +1,5 @@
 import { isRecord, type Json, type JsonObject } from '../base/json.ts'
+import type { PluginId, WalletId } from '../types/ids.ts'
 import type { WalletKeys } from '../types/keys.ts'
 import { copyPluginData } from './engine/validate.ts'
 import type { WalletContext } from './options.ts'
@@ -6,9 +7,9 @@ import type { WalletRuntime } from './runtime.ts'
 
 /** The facts of a wallet that support needs (protocol §7.2 `dumpData`). */
 export interface WalletDump {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly walletType: string
-  readonly pluginId: string
+  readonly pluginId: PluginId
   /** The snapshot of the wallet. */
   readonly wallet: JsonObject
   /** The snapshot of its engine. */

@@ -1,6 +1,7 @@
 import type { Scheduler } from '../base/scheduler.ts'
 import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
+import type { WalletId } from '../types/ids.ts'
 import type { TxidChanges } from './history/changes.ts'
 
 const DELAY_MS = 20
@@ -84,7 +85,7 @@ export class TransactionThrottle {
   #changed = new Set<string>()
   #isWaiting = false
 
-  constructor(scheduler: Scheduler, walletId: string, deliver: (changes: TxidChanges) => void) {
+  constructor(scheduler: Scheduler, walletId: WalletId, deliver: (changes: TxidChanges) => void) {
     this.#scheduler = scheduler
     this.#key = `transactions ${walletId}`
     this.#deliver = deliver

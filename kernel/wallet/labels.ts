@@ -4,6 +4,7 @@ import { isWalletError } from '../base/errors.ts'
 import { isRecord, parseJson } from '../base/json.ts'
 import { isWellFormed } from '../crypto/encoding.ts'
 import { objectOf, optional, parse, shortText } from '../schema/shape.ts'
+import type { TokenId, Txid, WalletId } from '../types/ids.ts'
 import type { Metadata, Transaction } from '../types/transaction.ts'
 import type { AddressRecord } from './addresses.ts'
 import { mergeMetadata } from './history/metadata.ts'
@@ -32,7 +33,7 @@ export interface LabelResult {
   readonly line: number
   readonly type: string
   readonly ref: string
-  readonly walletId?: string
+  readonly walletId?: WalletId
   /**
    * `conflict`: another text is noted, and stays. `unknown`: no wallet knows the transaction or address.
    * `ignored`: a kind of label that is not kept here, or one that says nothing. `invalid`: no label at all.
@@ -170,8 +171,8 @@ const walletsFor = ({ holdfast }: LabelRow, { wallets }: LabelImport): readonly 
 
 const notesOf = async (
   wallet: LabelledWallet,
-  txid: string,
-  tokenId: string | null
+  txid: Txid,
+  tokenId: TokenId | null
 ): Promise<Metadata | undefined> => {
   try {
     return (await wallet.getTransaction(txid, tokenId)).metadata
@@ -240,7 +241,7 @@ export const transactionLabel = ({
  * ```
  */
 export const addressLabel = (
-  walletId: string,
+  walletId: WalletId,
   { address, metadata }: Pick<AddressRecord, 'address' | 'metadata'>
 ): LabelRow | undefined => rowOf('addr', address, { metadata, details: { walletId } })
 
@@ -287,9 +288,9 @@ const presentTexts = (from: LabelTexts): LabelTexts =>
 /** The fields that Holdfast adds to a row of a label file, under a key of its own: one label cannot hold them. */
 export interface LabelDetails {
   /** Set in a file with the labels of several wallets. */
-  readonly walletId?: string
+  readonly walletId?: WalletId
   /** Absent for the chain's own coin. */
-  readonly tokenId?: string
+  readonly tokenId?: TokenId
   readonly name?: string
   readonly category?: string
   readonly notes?: string

@@ -9,6 +9,7 @@ import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../sync/repo.ts'
 import type { SyncLoop } from '../sync/sync-loop.ts'
 import type { CurrencyConfigSnapshot, CurrencyInfo } from '../types/currency.ts'
+import type { FileHash, WalletId } from '../types/ids.ts'
 import type { SecretWalletInfo, WalletKeys } from '../types/keys.ts'
 import type { EventQueue } from './events.ts'
 
@@ -29,12 +30,12 @@ export interface WalletOptions {
   /** Fetches the name of an app, for the wallets that it made and never named. */
   nameOfApp(appId: string): Promise<string>
   /** The wallet's file-name hash. @throws LOGGED_OUT */
-  hashOf(text: string): string
+  hashOf(text: string): FileHash
 }
 
 /** The options and shared objects of one open wallet: one object, since there are hundreds of wallets. */
 export interface WalletContext extends WalletOptions {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly info: CurrencyInfo
   readonly keys: Secret<WalletKeys>
   readonly clock: Clock

@@ -4,6 +4,7 @@ import { withDeadline } from '../base/deadline.ts'
 import { errorOf, isWalletError } from '../base/errors.ts'
 import { type PauseOptions, PauseSwitch } from '../base/pause-switch.ts'
 import type { BalanceDetails, ConnectionLoss, StakingStatus } from '../types/engine.ts'
+import type { TokenId, Txid } from '../types/ids.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
 import { readAddresses, SavedAddresses } from './addresses.ts'
@@ -202,11 +203,11 @@ export class WalletRuntime implements EngineHost {
     events.push(`address ${walletId}`, () => services.hooks.addressChanged.call(event))
   }
 
-  balanceChanged(tokenId: string | null, balance: NativeAmount): void {
+  balanceChanged(tokenId: TokenId | null, balance: NativeAmount): void {
     this.state.batchBalance(tokenId, balance)
   }
 
-  balanceDetailsChanged(tokenId: string | null, details: BalanceDetails): void {
+  balanceDetailsChanged(tokenId: TokenId | null, details: BalanceDetails): void {
     this.state.batchBalanceDetails(tokenId, details)
   }
 
@@ -237,11 +238,11 @@ export class WalletRuntime implements EngineHost {
     this.state.batch({ stakingStatus })
   }
 
-  unactivatedChanged(tokenIds: readonly string[]): void {
+  unactivatedChanged(tokenIds: readonly TokenId[]): void {
     this.state.batch({ unactivatedTokenIds: tokenIdList(tokenIds) })
   }
 
-  tokensFound(tokenIds: readonly string[]): void {
+  tokensFound(tokenIds: readonly TokenId[]): void {
     const { services, walletId } = this.#context
     const found = this.tokens.detect(tokenIds)
     if (found.length === 0) return
@@ -325,7 +326,7 @@ export class WalletRuntime implements EngineHost {
   }
 
   /** Goes on with the payments that are not over, in one round at a time; what changes during one has the next. */
-  #watch(txids: readonly string[]): void {
+  #watch(txids: readonly Txid[]): void {
     this.#changedTxids ??= new Set()
     for (const txid of txids) this.#changedTxids.add(txid)
     if (this.#watching !== undefined) return

@@ -2,6 +2,7 @@ import { type NativeAmount, ZERO } from '../base/amount.ts'
 import { isSameJson } from '../base/json.ts'
 import { Observable } from '../base/observable.ts'
 import type { BalanceDetails } from '../types/engine.ts'
+import type { TokenId } from '../types/ids.ts'
 import type { WalletSnapshot } from '../types/snapshots.ts'
 import type { WalletContext } from './options.ts'
 import { DEFAULT_FIAT } from './settings.ts'
@@ -44,7 +45,7 @@ export class WalletState {
   }
 
   /** The balance of an asset as it was last reported, emitted or not; zero before. */
-  balanceOf(tokenId: string | null): NativeAmount {
+  balanceOf(tokenId: TokenId | null): NativeAmount {
     return this.#balances?.get(tokenId ?? '') ?? balanceIn(this.snapshot.getSnapshot(), tokenId)
   }
 
@@ -61,7 +62,7 @@ export class WalletState {
   }
 
   /** Batches the balance of one asset, for at most as many assets as any chain has. */
-  batchBalance(tokenId: string | null, balance: NativeAmount): void {
+  batchBalance(tokenId: TokenId | null, balance: NativeAmount): void {
     const { balances } = this.snapshot.getSnapshot()
     const key = tokenId ?? ''
     const known = this.#balances?.get(key) ?? (Object.hasOwn(balances, key) ? balances[key] : undefined)
@@ -72,7 +73,7 @@ export class WalletState {
   }
 
   /** Batches the parts of an asset's balance, for at most as many assets as any chain has. */
-  batchBalanceDetails(tokenId: string | null, details: BalanceDetails): void {
+  batchBalanceDetails(tokenId: TokenId | null, details: BalanceDetails): void {
     const known = this.#batched?.balanceDetails ?? this.snapshot.getSnapshot().balanceDetails ?? {}
     if (Object.keys(known).length >= MAX_ASSETS) return
     const all = new Map([...Object.entries(known), [tokenId ?? '', details] as const])
@@ -104,13 +105,13 @@ export class WalletState {
 }
 
 /** Returns the balance of an asset in a snapshot; zero before the engine has reported it. */
-export const balanceIn = ({ balances }: WalletSnapshot, tokenId: string | null): NativeAmount => {
+export const balanceIn = ({ balances }: WalletSnapshot, tokenId: TokenId | null): NativeAmount => {
   const key = tokenId ?? ''
   return Object.hasOwn(balances, key) ? (balances[key] as NativeAmount) : ZERO
 }
 
 /** Returns the parts of an asset's balance in a snapshot; where the engine reports none, all of it counts as spendable. */
-export const balanceDetailsIn = (snapshot: WalletSnapshot, tokenId: string | null): BalanceDetails => {
+export const balanceDetailsIn = (snapshot: WalletSnapshot, tokenId: TokenId | null): BalanceDetails => {
   const key = tokenId ?? ''
   const { balanceDetails = {} } = snapshot
   const known = Object.hasOwn(balanceDetails, key) ? balanceDetails[key] : undefined

@@ -1,6 +1,7 @@
 import { type JsonObject, parseJson } from '../base/json.ts'
 import { JsonFile, type JsonFileOptions } from '../sync/json-file.ts'
 import type { CurrencyConfigSnapshot, Token } from '../types/currency.ts'
+import type { TokenId } from '../types/ids.ts'
 import type { TokenSnapshot } from '../types/snapshots.ts'
 import type { WalletContext } from './options.ts'
 
@@ -76,7 +77,7 @@ export class WalletTokens {
   }
 
   /** Switches tokens on and off; ids that the currency does not have are left out. Durable when it resolves. */
-  async changeEnabled(tokenIds: readonly string[]): Promise<void> {
+  async changeEnabled(tokenIds: readonly TokenId[]): Promise<void> {
     const config = this.#options.config.getSnapshot()
     const { enabled } = this.#wanted
     const unknown = enabled.filter(id => !isKnownToken(id, config))
@@ -93,7 +94,7 @@ export class WalletTokens {
    *
    * @returns the ones that were switched on just now and that the currency has
    */
-  detect(tokenIds: readonly string[]): readonly string[] {
+  detect(tokenIds: readonly TokenId[]): readonly string[] {
     const { enabled, detected } = this.#wanted
     const known = new Set([...enabled, ...detected, ...this.enabledTokenIds])
     const found = tokenIdList(tokenIds).filter(id => !known.has(id))
@@ -283,7 +284,7 @@ const enabledTokenIdsOf = ({ enabled }: TokenLists, config: CurrencyConfigSnapsh
 
 /** Tells whether a currency has a token; true for any while its plugin has not said which it has. */
 const isKnownToken = (
-  tokenId: string,
+  tokenId: TokenId,
   { allTokens, areBuiltinTokensKnown }: CurrencyConfigSnapshot
 ): boolean => !areBuiltinTokensKnown || Object.hasOwn(allTokens, tokenId)
 
@@ -306,7 +307,7 @@ export const tokenSnapshotsOf = (
 const NO_SNAPSHOTS: readonly TokenSnapshot[] = Object.freeze([])
 
 /** Hundreds of wallets share one object for a token. */
-const snapshotOf = (tokenId: string, token: Token): TokenSnapshot => {
+const snapshotOf = (tokenId: TokenId, token: Token): TokenSnapshot => {
   const known = knownSnapshots.get(token)
   if (known !== undefined) return known
   const { currencyCode, displayName, denominations } = token

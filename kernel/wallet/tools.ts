@@ -1,5 +1,6 @@
 import type { Services } from '../plugins/services.ts'
 import type { CurrencyTools, FreshAddress } from '../types/engine.ts'
+import type { PluginId } from '../types/ids.ts'
 import { checkFreshAddress } from './engine/validate.ts'
 
 const CALL_MS = 60_000
@@ -9,7 +10,7 @@ const CALL_MS = 60_000
  * and copied.
  */
 export interface ToolsCall<T> {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly what: string
   call(tools: CurrencyTools): Promise<T>
 }
@@ -33,7 +34,7 @@ export const callTools = <T>(services: Services, { pluginId, what, call }: Tools
  */
 export const sampleAddress = async (
   services: Services,
-  { pluginId, own }: { readonly pluginId: string; own(): Promise<FreshAddress> }
+  { pluginId, own }: { readonly pluginId: PluginId; own(): Promise<FreshAddress> }
 ): Promise<string> => {
   const sample = await callTools(services, {
     pluginId,

@@ -15,6 +15,7 @@ import { bindReadable, type Readable } from '../base/observable.ts'
 import type { PauseOptions } from '../base/pause-switch.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { BalanceDetails, FreshAddress, MessageOptions, ParsedUri, UriRequest } from '../types/engine.ts'
+import type { PluginId, TokenId, Txid, WalletId } from '../types/ids.ts'
 import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../types/snapshots.ts'
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
 import { type AddressChange, type AddressRecord, readAddresses } from './addresses.ts'
@@ -108,7 +109,7 @@ export const openWallet = async (options: WalletOptions): Promise<OpenedWallet> 
  * ```
  */
 export class CurrencyWallet implements Readable<WalletSnapshot> {
-  readonly id: string
+  readonly id: WalletId
   readonly type: string
   readonly currencyInfo: CurrencyInfo
   readonly #context: WalletContext
@@ -150,7 +151,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    * wallet.subscribe(() => console.log(wallet.balanceOf(null)))
    * ```
    */
-  balanceOf(tokenId: string | null): NativeAmount {
+  balanceOf(tokenId: TokenId | null): NativeAmount {
     return balanceIn(this.getSnapshot(), tokenId)
   }
 
@@ -162,7 +163,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    * const { spendable, incoming } = wallet.balanceDetailsOf(null)
    * ```
    */
-  balanceDetailsOf(tokenId: string | null): BalanceDetails {
+  balanceDetailsOf(tokenId: TokenId | null): BalanceDetails {
     return balanceDetailsIn(this.getSnapshot(), tokenId)
   }
 
@@ -194,7 +195,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    * ```
    */
   async getReceiveAddress(
-    options: { tokenId?: string | null; forceIndex?: number } = {}
+    options: { tokenId?: TokenId | null; forceIndex?: number } = {}
   ): Promise<FreshAddress> {
     requireObject('options', options)
     const request = {
@@ -360,13 +361,13 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   /** Drops a signed transaction that was never sent. @throws TX_NOT_FOUND, BROADCAST_UNKNOWN if it may have left */
-  async discardTx(txid: string): Promise<void> {
+  async discardTx(txid: Txid): Promise<void> {
     requireTexts({ txid })
     return this.#openSpender.discardTx(txid)
   }
 
   /** Sends the bytes of a signed payment of this device again, and saves it. @throws TX_NOT_FOUND, BROADCAST_REFUSED, … */
-  async resendTx(txid: string): Promise<Transaction> {
+  async resendTx(txid: Txid): Promise<Transaction> {
     return resendTx(this.#openSpender, txid)
   }
 
@@ -376,7 +377,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    *
    * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while it is being sent
    */
-  async forgetTx(txid: string): Promise<void> {
+  async forgetTx(txid: Txid): Promise<void> {
     return this.#openSpender.forgetTx(txid)
   }
 
@@ -480,7 +481,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   }
 
   /** Returns one transaction in the history of an asset. @throws TX_NOT_FOUND */
-  async getTransaction(txid: string, tokenId: string | null = null): Promise<Transaction> {
+  async getTransaction(txid: Txid, tokenId: TokenId | null = null): Promise<Transaction> {
     this.#checkOpen()
     requireTexts({ txid })
     requireTokenId(tokenId)
@@ -500,7 +501,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    * if (newest !== undefined) await wallet.saveTxMetadata(newest.txid, { name: 'Rent', notes: null })
    * ```
    */
-  async saveTxMetadata(txid: string, change: MetadataChange, tokenId: string | null = null): Promise<void> {
+  async saveTxMetadata(txid: Txid, change: MetadataChange, tokenId: TokenId | null = null): Promise<void> {
     this.#checkOpen()
     requireTexts({ txid })
     requireObject('metadata', change)
@@ -550,7 +551,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    *
    * @throws STORAGE_FULL, STORAGE_FAILED; nothing has changed then
    */
-  async changeEnabledTokenIds(tokenIds: readonly string[]): Promise<void> {
+  async changeEnabledTokenIds(tokenIds: readonly TokenId[]): Promise<void> {
     this.#checkOpen()
     requireTextList('tokenIds', tokenIds)
     await this.#runtime.tokens.changeEnabled(tokenIds)
@@ -622,7 +623,7 @@ const checkTransaction = (tx: Transaction): void => {
  * @see specification §5
  */
 const signMessage = async (
-  { engine, pluginId }: { readonly engine: EngineSupervisor; readonly pluginId: string },
+  { engine, pluginId }: { readonly engine: EngineSupervisor; readonly pluginId: PluginId },
   message: string,
   options: MessageOptions
 ): Promise<string> => {

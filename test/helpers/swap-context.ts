@@ -111,7 +111,7 @@ const callTap = (tap: (context: QuoteContext) => Promise<void>, options: QuoteRe
   const fees: (readonly SpendInfo[])[] = []
   const maxima: SpendInfo[] = []
   const aborter = new AbortController()
-  const addressOf = async ({ pluginId }: SwapAsset): Promise<string> =>
+  const addressOf = async ({ pluginId }: { readonly pluginId: string }): Promise<string> =>
     pluginId === 'bitcoin' || pluginId === 'litecoin'
       ? DEPOSIT_TO[pluginId]
       : '0x52908400098527886E0F7030069857D2E4169EE7'

@@ -1,4 +1,11 @@
-import { compact, isWalletError, type SwapQuote, WalletError } from '../../../kernel/index.ts'
+import {
+  compact,
+  isWalletError,
+  type SwapQuote,
+  type TokenId,
+  WalletError,
+  type WalletId
+} from '../../../kernel/index.ts'
 import { AdvisedError, CliError } from '../../errors/cli-error.ts'
 import { commandInProfile } from '../../grammar/command-line.ts'
 import { coinOf, findAsset } from '../../session/assets.ts'
@@ -131,7 +138,7 @@ const sameQuery = async (session: Session, kept: KeptQuote): Promise<SwapQuery> 
   }
 }
 
-const sideIn = async (session: Session, walletId: string, tokenId: string | null): Promise<SwapSide> => {
+const sideIn = async (session: Session, walletId: WalletId, tokenId: TokenId | null): Promise<SwapSide> => {
   const wallet = await findWallet(session, walletId)
   return { wallet, asset: tokenId === null ? coinOf(wallet) : await findAsset(session, wallet, tokenId) }
 }

@@ -5,7 +5,9 @@ import {
   type JsonObject,
   nativeAmount,
   type SwapData,
-  type Transaction
+  type Transaction,
+  type Txid,
+  type WalletId
 } from '../../../kernel/index.ts'
 import { amountJson } from '../../output/amounts.ts'
 import { localTime } from '../../output/texts.ts'
@@ -82,7 +84,7 @@ const givenText = ({ swap, payout }: PastSwap): string =>
   `${swap.isEstimate ? '~' : ''}${amountText(nativeAmount(swap.payoutNativeAmount), payout)}`
 
 const swapsOf = async (session: Session, wallet: CurrencyWallet): Promise<readonly PastSwap[]> => {
-  const byTxid = new Map<string, PastSwap>()
+  const byTxid = new Map<Txid, PastSwap>()
   for (const asset of await assetsOf(session, wallet)) {
     for await (const batch of historyOf(session, { wallet, asset }, selectionOf(session))) {
       for (const tx of batch) {
@@ -111,7 +113,7 @@ const unitsOf = async (session: Session, swap: SwapData): Promise<AmountUnits> =
   )
 }
 
-const assetsHere = async (session: Session, walletId: string): Promise<readonly AmountUnits[]> => {
+const assetsHere = async (session: Session, walletId: WalletId): Promise<readonly AmountUnits[]> => {
   const account = await session.account()
   return assetsOf(session, await account.openWallet(walletId, { isPaused: true }))
 }

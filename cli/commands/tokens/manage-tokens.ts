@@ -5,7 +5,8 @@ import {
   type Denomination,
   type JsonObject,
   mainDenomination,
-  type Token
+  type Token,
+  type TokenId
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount, parsePair } from '../../grammar/options.ts'
@@ -45,7 +46,7 @@ export const tokensList: CommandRun = async (session, text = '') => {
 }
 
 interface TokenRow {
-  readonly tokenId: string
+  readonly tokenId: TokenId
   readonly token: Token
   readonly isCustom: boolean
   readonly isAlways: boolean
@@ -188,7 +189,7 @@ export const tokensAdd: CommandRun = async (session, text = '') => {
     denominations: denominationsOf(session, code) ?? refuseDecimals(),
     ...compact({ networkLocation: contract === undefined ? undefined : { contractAddress: contract } })
   }
-  let tokenId: string | undefined
+  let tokenId: TokenId | undefined
   const result = await makeUploadedChange(session, {
     doing: 'Adding the token',
     done: `${code} is now a token of ${config.currencyInfo.displayName}`,

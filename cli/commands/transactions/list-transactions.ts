@@ -6,6 +6,7 @@ import {
   nativeAmount,
   type Transaction,
   type TransactionsSnapshot,
+  type Txid,
   WalletError
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
@@ -109,7 +110,7 @@ const followingOf = async (
   }
 }
 
-const dateIn = async ({ wallet, asset }: Omit<Effect, 'tx'>, txid: string): Promise<number | undefined> => {
+const dateIn = async ({ wallet, asset }: Omit<Effect, 'tx'>, txid: Txid): Promise<number | undefined> => {
   try {
     return (await wallet.getTransaction(txid, asset.tokenId)).date
   } catch (error) {
@@ -264,7 +265,7 @@ const eventOf = ({ confirmations }: Transaction, isNew: boolean): string =>
 const effectsOf = async (
   session: Session,
   wallet: CurrencyWallet,
-  txid: string
+  txid: Txid
 ): Promise<readonly Effect[]> => {
   const effects: Effect[] = []
   for (const asset of await assetsOf(session, wallet)) {

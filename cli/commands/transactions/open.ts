@@ -7,7 +7,8 @@ import {
   nativeAmount,
   negate,
   type OpenPaymentSnapshot,
-  type Transaction
+  type Transaction,
+  type Txid
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { localTime } from '../../output/texts.ts'
@@ -126,7 +127,7 @@ interface Open {
 }
 
 /** @throws TX_NOT_FOUND if no such payment is open */
-const findOpen = async (session: Session, text: string, txid: string): Promise<Open> => {
+const findOpen = async (session: Session, text: string, txid: Txid): Promise<Open> => {
   const wallet = await session.synced(await findWallet(session, text))
   return { wallet, ...(await findOpenPayment(wallet, txid)) }
 }

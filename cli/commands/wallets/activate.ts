@@ -1,4 +1,11 @@
-import { amountText, type CurrencyWallet, compact, type JsonObject } from '../../../kernel/index.ts'
+import {
+  amountText,
+  type CurrencyWallet,
+  compact,
+  type JsonObject,
+  type TokenId,
+  type WalletId
+} from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { type Asset, amountJson, assetOf } from '../../output/amounts.ts'
 import type { CommandResult } from '../../output/view.ts'
@@ -22,8 +29,8 @@ export const walletsActivate: CommandRun = async (session, text = '') => {
 }
 
 interface ActivationTarget {
-  readonly walletId: string
-  readonly tokenIds?: readonly string[]
+  readonly walletId: WalletId
+  readonly tokenIds?: readonly TokenId[]
 }
 
 const listAssets = async (session: Session, question: ActivationTarget): Promise<CommandResult> => {

@@ -3,6 +3,7 @@ import {
   type CurrencyInfo,
   type CurrencyWallet,
   type JsonObject,
+  type WalletId,
   type WalletListing
 } from '../../../kernel/index.ts'
 import type { Asset } from '../../output/amounts.ts'
@@ -164,7 +165,7 @@ const openListedWallets = async (
 const openListed = async (
   session: Session,
   listings: readonly WalletListing[]
-): Promise<ReadonlyMap<string, CurrencyWallet>> => {
+): Promise<ReadonlyMap<WalletId, CurrencyWallet>> => {
   const putAway = new Set(
     listings.filter(({ archived, deleted }) => archived || deleted).map(({ walletId }) => walletId)
   )

@@ -6,6 +6,7 @@ import {
   type Json,
   type JsonObject,
   nativeAmount,
+  type WalletId,
   type WalletListing
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
@@ -187,7 +188,7 @@ interface KeysView {
 
 const readKeys = (
   { walletKeys }: Account,
-  walletId: string,
+  walletId: WalletId,
   { isPrivate, isRaw }: KeysView
 ): Promise<Json> => {
   if (isRaw) return isPrivate ? walletKeys.getRawPrivateKey(walletId) : walletKeys.getRawPublicKey(walletId)

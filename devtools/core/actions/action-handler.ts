@@ -1,4 +1,4 @@
-import { type Account, compact, typedPair } from '../../../kernel/index.ts'
+import { type Account, compact, typedPair, type WalletId } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
 import type { ActionHandler, ActionName, Actions } from '../model/actions.ts'
 import type { FakeWorldControl } from '../model/world-control.ts'
@@ -125,7 +125,7 @@ const walletHandlers = (services: ActionServices): HandlersOf<'wallet' | 'engine
 
 const changePaused = async (
   services: ActionServices,
-  walletId: string,
+  walletId: WalletId,
   isPaused: boolean
 ): Promise<Record<string, never>> => {
   const { wallet } = await walletOf(services, walletId)

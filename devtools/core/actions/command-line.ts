@@ -1,4 +1,4 @@
-import { compact } from '../../../kernel/index.ts'
+import { compact, type PluginId, type TokenId, type Txid, type WalletId } from '../../../kernel/index.ts'
 import type {
   Action,
   ActionName,
@@ -25,17 +25,17 @@ export interface CommandNames {
   userOf(accountId: string): string
   /** The account to name in a command about it, if there are several. */
   accountFlagOf(accountId: string): string | undefined
-  walletOf(walletId: string): WalletArgument
+  walletOf(walletId: WalletId): WalletArgument
   /** An amount of a wallet as commands take it; `tokenId` left out: of its coin. */
-  amountOf(native: string, walletId: string, tokenId?: string): string
+  amountOf(native: string, walletId: WalletId, tokenId?: TokenId): string
   /** The owner of a repo; undefined for an unknown repo. */
-  repoOf(repoId: string): { readonly accountId: string; readonly walletId?: string } | undefined
+  repoOf(repoId: string): { readonly accountId: string; readonly walletId?: WalletId } | undefined
   /** The payment that a draft was made of, the one that it replaces, or the quote that it approves. */
   draftOf(draftId: string): DraftInput | undefined
   /** The provider of a quote, and the request that the quote answers. */
   quoteOf(
     quoteId: string
-  ): { readonly pluginId: string; readonly requested: Actions['swap.ask']['in'] } | undefined
+  ): { readonly pluginId: PluginId; readonly requested: Actions['swap.ask']['in'] } | undefined
   /** One of the quotes of a round. */
   quoteIdOf(roundId: string): string
 }
@@ -83,7 +83,7 @@ const trimmed = (text: string): string => (text.startsWith('-') ? ` ${text}` : t
 
 const aboutWallet =
   (...words: readonly string[]) =>
-  ({ walletId }: { readonly walletId: string }, names: CommandNames): CommandWords => {
+  ({ walletId }: { readonly walletId: WalletId }, names: CommandNames): CommandWords => {
     const { word, account } = names.walletOf(walletId)
     return { words: [...words, word], flags: { account } }
   }
@@ -91,7 +91,7 @@ const aboutWallet =
 const aboutPayment =
   (command: string) =>
   (
-    { walletId, txid }: { readonly walletId: string; readonly txid: string },
+    { walletId, txid }: { readonly walletId: WalletId; readonly txid: Txid },
     names: CommandNames
   ): CommandWords => {
     const { word, account } = names.walletOf(walletId)

@@ -4,6 +4,7 @@ import {
   type OpenPaymentSnapshot,
   type SpendInfo,
   type Transaction,
+  type Txid,
   WalletError
 } from '../../../kernel/index.ts'
 import { ActionError } from '../model/action-error.ts'
@@ -14,7 +15,7 @@ import { safeText } from '../text/shell-text.ts'
 /** Finds an open payment after a look at the network, with its transaction. @throws TX_NOT_FOUND if no such payment is open */
 export const findOpenPayment = async (
   wallet: CurrencyWallet,
-  txid: string
+  txid: Txid
 ): Promise<{ readonly payment: OpenPaymentSnapshot; readonly tx: Transaction }> => {
   const payment = (await wallet.lookAtOpenPayments()).find(open => open.txid === txid)
   if (payment === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
@@ -96,7 +97,7 @@ export const checkForgetConfirmation = ({
   txid,
   confirm
 }: {
-  readonly txid: string
+  readonly txid: Txid
   readonly confirm: string
 }): void => {
   const word = forgetWord(txid)

@@ -3,7 +3,8 @@ import {
   type Context,
   type CurrencyWallet,
   type Io,
-  WalletError
+  WalletError,
+  type WalletId
 } from '../../../kernel/index.ts'
 import type { ActionName, Actions } from '../model/actions.ts'
 import type { FakeWorldControl } from '../model/world-control.ts'
@@ -42,7 +43,7 @@ export const accountOf = ({ context }: ActionServices, accountId: string): Accou
 }
 
 /** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
-export const walletOf = async (services: ActionServices, walletId: string): Promise<OwnedWallet> => {
+export const walletOf = async (services: ActionServices, walletId: WalletId): Promise<OwnedWallet> => {
   const account = services.context.accounts.find(one =>
     one.listWallets().some(listing => listing.isWallet && listing.walletId === walletId && !listing.deleted)
   )
@@ -54,13 +55,13 @@ export const walletOf = async (services: ActionServices, walletId: string): Prom
 export const openWalletIn = (
   { pausedWallets }: ActionServices,
   account: Account,
-  walletId: string
+  walletId: WalletId
 ): Promise<CurrencyWallet> =>
   account.openWallet(walletId, { isPaused: pausedWallets?.has(walletId) === true })
 
 /** The wallets that somebody has paused on this device, kept beyond the life of a kernel. */
 export interface PausedWallets {
-  has(walletId: string): boolean
+  has(walletId: WalletId): boolean
   /** Remembers that a wallet is paused, or no longer is. */
-  change(walletId: string, isPaused: boolean): void
+  change(walletId: WalletId, isPaused: boolean): void
 }

@@ -1,4 +1,4 @@
-import type { AccountSnapshot } from '../../../kernel/index.ts'
+import type { AccountSnapshot, WalletId } from '../../../kernel/index.ts'
 import type { HookName, HookSnapshot } from '../model/facts.ts'
 import type { SliceName, Slices } from '../model/slices.ts'
 import { sliceNames } from '../model/snapshot-fields.ts'
@@ -153,7 +153,7 @@ const foldAccount = (tables: Tables, account: AccountSnapshot): void => {
   }
 }
 
-const isListed = (tables: Tables, walletId: string): boolean => {
+const isListed = (tables: Tables, walletId: WalletId): boolean => {
   for (const { isLoggedIn, walletIds } of tables.rows('accounts').values())
     if (isLoggedIn && walletIds.includes(walletId)) return true
   return false

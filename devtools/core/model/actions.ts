@@ -1,4 +1,12 @@
-import type { JsonObject, OpenPaymentSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
+import type {
+  JsonObject,
+  OpenPaymentSnapshot,
+  PluginId,
+  RouteSnapshot,
+  TokenId,
+  Txid,
+  WalletId
+} from '../../../kernel/index.ts'
 
 /**
  * Everything that the panel can do. Actions and their results are JSON, so that the same ones go to a kernel in the page
@@ -17,11 +25,14 @@ export interface Actions {
   'account.logout': { in: { accountId: string }; out: JsonObject }
 
   // Wallets and engines
-  'wallet.create': { in: { accountId: string; walletType: string; name?: string }; out: { walletId: string } }
-  'wallet.receive': { in: { walletId: string }; out: { publicAddress: string; uri: string } }
-  'engine.pause': { in: { walletId: string }; out: JsonObject }
-  'engine.resume': { in: { walletId: string }; out: JsonObject }
-  'engine.resync': { in: { walletId: string }; out: JsonObject }
+  'wallet.create': {
+    in: { accountId: string; walletType: string; name?: string }
+    out: { walletId: WalletId }
+  }
+  'wallet.receive': { in: { walletId: WalletId }; out: { publicAddress: string; uri: string } }
+  'engine.pause': { in: { walletId: WalletId }; out: JsonObject }
+  'engine.resume': { in: { walletId: WalletId }; out: JsonObject }
+  'engine.resync': { in: { walletId: WalletId }; out: JsonObject }
   'repo.sync': { in: { repoId: string }; out: JsonObject }
 
   // Sending: a draft is reviewed, then approved once
@@ -30,19 +41,19 @@ export interface Actions {
     out: { draftId: string; review: SpendReview }
   }
   'spend.max': { in: SpendRequest; out: { nativeAmount: string } }
-  'spend.approve': { in: ApprovedDraft; out: { txid: string } }
+  'spend.approve': { in: ApprovedDraft; out: { txid: Txid } }
   'spend.discard': { in: { draftId: string }; out: JsonObject }
 
   // Open payments: what may have left and is not confirmed. `confirm`: the first eight characters of the txid
-  'spend.resend': { in: { walletId: string; txid: string }; out: { txid: string } }
+  'spend.resend': { in: { walletId: WalletId; txid: Txid }; out: { txid: Txid } }
   'spend.replace': { in: ReplaceRequest; out: { draftId: string; review: SpendReview } }
-  'spend.forget': { in: { walletId: string; txid: string; confirm: string }; out: JsonObject }
+  'spend.forget': { in: { walletId: WalletId; txid: Txid; confirm: string }; out: JsonObject }
 
   // Swapping: a quote is ordered and reviewed, then approved once
   'swap.ask': {
     in: {
-      fromWalletId: string
-      toWalletId: string
+      fromWalletId: WalletId
+      toWalletId: WalletId
       nativeAmount: string
       quoteFor: 'from' | 'to' | 'max'
     }
@@ -50,9 +61,9 @@ export interface Actions {
   }
   'swap.close': { in: { roundId: string }; out: JsonObject }
   'swap.review': { in: { quoteId: string }; out: { draftId: string; review: SpendReview } }
-  'swap.approve': { in: ApprovedDraft; out: { txid: string; orderId?: string } }
+  'swap.approve': { in: ApprovedDraft; out: { txid: Txid; orderId?: string } }
   'swap.discard': { in: { draftId: string }; out: JsonObject }
-  'swap.enable': { in: { accountId: string; pluginId: string; isEnabled: boolean }; out: JsonObject }
+  'swap.enable': { in: { accountId: string; pluginId: PluginId; isEnabled: boolean }; out: JsonObject }
 
   // Rates: these two only read
   'rates.route': {
@@ -62,8 +73,8 @@ export interface Actions {
   'rates.refresh': { in: JsonObject; out: JsonObject }
 
   // The fake world
-  'world.fund': { in: { walletId: string; nativeAmount: string }; out: { txid: string } }
-  'world.mine': { in: { pluginId: string; count: number }; out: { height: number } }
+  'world.fund': { in: { walletId: WalletId; nativeAmount: string }; out: { txid: Txid } }
+  'world.mine': { in: { pluginId: PluginId; count: number }; out: { height: number } }
   'world.network': { in: { isOnline: boolean }; out: { isOnline: boolean } }
 }
 
@@ -77,9 +88,9 @@ export type Action = {
 
 /** The payee of a payment, its asset and its fee level. */
 export interface SpendRequest {
-  readonly walletId: string
+  readonly walletId: WalletId
   /** Left out: the coin of the chain. */
-  readonly tokenId?: string
+  readonly tokenId?: TokenId
   /** An address or a payment link. */
   readonly publicAddress: string
   readonly fee?: 'low' | 'standard' | 'high'
@@ -87,8 +98,8 @@ export interface SpendRequest {
 
 /** The open payment whose place another one takes: to the same payees, with the same amounts, memos and notes. */
 export interface ReplaceRequest extends Pick<SpendRequest, 'fee'> {
-  readonly walletId: string
-  readonly txid: string
+  readonly walletId: WalletId
+  readonly txid: Txid
 }
 
 /**
@@ -105,9 +116,9 @@ export interface ApprovedDraft {
 export interface SpendReview {
   /** The plugin that is paid through, of a swap. */
   readonly provider?: string
-  readonly walletId: string
+  readonly walletId: WalletId
   /** The asset that is paid; left out: the coin of the chain. */
-  readonly tokenId?: string
+  readonly tokenId?: TokenId
   readonly currencyCode: string
   /** The amount that is paid, without the fee; positive. */
   readonly nativeAmount: string
@@ -138,8 +149,8 @@ export interface SpendReview {
    */
   readonly isOwnCheckComplete?: boolean
   /** For a swap: the wallet and the amount that arrive. */
-  readonly toWalletId?: string
-  readonly toTokenId?: string
+  readonly toWalletId?: WalletId
+  readonly toTokenId?: TokenId
   readonly toCurrencyCode?: string
   readonly toNativeAmount?: string
   /** The least that arrives; absent of an estimate for which the provider promises nothing. */

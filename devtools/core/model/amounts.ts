@@ -4,8 +4,11 @@ import {
   isNativeAmount,
   isWalletError,
   type NativeAmount,
+  type PluginId,
   parseAmount,
-  type TokenSnapshot
+  type TokenId,
+  type TokenSnapshot,
+  type WalletId
 } from '../../../kernel/index.ts'
 import { memoize } from './derive.ts'
 import type { View } from './slices.ts'
@@ -19,11 +22,11 @@ export const NATIVE_UNITS: AmountUnits = {
 
 /** The asset of an amount: the coin of a wallet's chain, or a token of it. */
 export interface AssetRef {
-  readonly walletId: string
+  readonly walletId: WalletId
   /** null, or left out: the coin. */
-  readonly tokenId?: string | null | undefined
+  readonly tokenId?: TokenId | null | undefined
   /** The wallet's currency, for where the wallet may have left its table. */
-  readonly pluginId?: string
+  readonly pluginId?: PluginId
 }
 
 /** Returns the units of an asset from the tables; native units if they do not list it (pure). */

@@ -1,4 +1,4 @@
-import type { Readable } from '../../../kernel/index.ts'
+import type { PluginId, Readable } from '../../../kernel/index.ts'
 
 /** The state of a fake world. */
 export interface WorldSnapshot {
@@ -13,9 +13,9 @@ export interface FakeWorldControl {
   /** Asks how it is: others may drive it, too. */
   look(): Promise<void>
   /** Pays from the faucet of a currency's chain; gives the txid. @throws OPTION_INVALID for a plugin without a chain there */
-  fund(pluginId: string, publicAddress: string, nativeAmount: string): Promise<string>
+  fund(pluginId: PluginId, publicAddress: string, nativeAmount: string): Promise<string>
   /** Mines blocks on a currency's chain; gives the new height. @throws as {@link fund} */
-  mine(pluginId: string, count: number): Promise<number>
+  mine(pluginId: PluginId, count: number): Promise<number>
   /** Cuts or restores the network of all devices there. */
   setOnline(isOnline: boolean): Promise<void>
 }

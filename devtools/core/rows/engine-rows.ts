@@ -6,6 +6,7 @@ import {
   isNativeAmount,
   type SyncStage,
   syncStageOf,
+  type TokenId,
   type WalletSnapshot
 } from '../../../kernel/index.ts'
 import { amountIn, NATIVE_UNITS, unitsOf } from '../model/amounts.ts'
@@ -21,7 +22,7 @@ export interface LifecycleStep {
 /** A wallet's balance of one asset. */
 export interface BalanceRow {
   /** null: the chain's own coin. */
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
   readonly nativeAmount: string
   /** As people write it, such as `0.5 BTC`. */
   readonly text: string

@@ -1,4 +1,4 @@
-import { compact, type JsonObject } from '../../../kernel/index.ts'
+import { compact, type JsonObject, type PluginId } from '../../../kernel/index.ts'
 import { matchesText, memoize } from '../model/derive.ts'
 import type { JournalEvent } from '../model/facts.ts'
 
@@ -11,7 +11,7 @@ export interface HookRow {
   readonly kind: 'tap' | 'told' | 'action'
   /** The hook, or the name of the action. */
   readonly hook: string
-  readonly pluginId?: string
+  readonly pluginId?: PluginId
   readonly subject?: string
   readonly correlationId?: string
   readonly durationMs?: number
@@ -24,7 +24,7 @@ export interface HookFilter {
   /** Part of a name or of any id, in any case. */
   readonly text?: string
   readonly kind?: HookRow['kind']
-  readonly pluginId?: string
+  readonly pluginId?: PluginId
   readonly hook?: string
   readonly outcome?: string
   readonly correlationId?: string

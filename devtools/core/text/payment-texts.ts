@@ -1,4 +1,4 @@
-import type { OpenPaymentSnapshot } from '../../../kernel/index.ts'
+import type { OpenPaymentSnapshot, Txid } from '../../../kernel/index.ts'
 
 /** Names what has become of a payment, as the command line and the panel show it (pure). */
 export const sentStateText = (
@@ -11,15 +11,15 @@ export const sentStateText = (
 }
 
 /** Says why a draft may pay a second time (pure). */
-export const secondPaymentText = (txid: string): string =>
+export const secondPaymentText = (txid: Txid): string =>
   `The open payment ${txid} pays the same amount to the same payee`
 
 /** Says what can happen once an open payment is forgotten (pure). */
-export const forgetText = (txid: string): string =>
+export const forgetText = (txid: Txid): string =>
   `Anyone who has the bytes of ${txid} can still have them mined. Forgetting frees its coins: if you then pay again with other coins, both payments can be mined, and you cannot take the first one back.`
 
 /** Returns what a person types to have a payment forgotten: the first eight characters of its txid (pure). */
-export const forgetWord = (txid: string): string => txid.slice(0, 8)
+export const forgetWord = (txid: Txid): string => txid.slice(0, 8)
 
 /** Says what a swap's payee was compared with where not all own addresses could be derived. */
 export const OWN_CHECK_TEXT = 'the payee was compared only with own addresses that were shown, saved or paid'

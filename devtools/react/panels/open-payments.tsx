@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react'
-import type { OpenPaymentSnapshot } from '../../../kernel/index.ts'
+import type { OpenPaymentSnapshot, WalletId } from '../../../kernel/index.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
 import { forgetText, forgetWord, sentStateText } from '../../core/text/payment-texts.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
@@ -12,7 +12,7 @@ import { agoText, shortId, visibleText } from '../parts/texts.ts'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
 
 /** The payments of a wallet that may still be mined, with what can be done about each; what they spend is reserved. */
-export const OpenPayments = ({ walletId }: { readonly walletId: string }): ReactElement => {
+export const OpenPayments = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
   const payments = useView().wallets.get(walletId)?.openPayments ?? []
   const [chosen, setChosen] = useState<ChosenAction | undefined>()
   const [isWhole, setWhole] = useState(false)
@@ -58,7 +58,7 @@ interface ChosenAction {
 const MOST = 5
 
 const OpenPayment = (props: {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly payment: OpenPaymentSnapshot
   readonly onChoose: (runAction: PaymentAction) => void
 }): ReactElement => {
@@ -118,7 +118,7 @@ const tones: Readonly<Record<OpenPaymentSnapshot['state'], Tone>> = {
 
 /** Asks for confirmation of an action on an open payment. */
 const PaymentDialog = (props: {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly chosen: ChosenAction
   readonly onClose: () => void
 }): ReactElement => {
@@ -141,7 +141,7 @@ const titles: Readonly<Record<PaymentAction, string>> = {
 }
 
 const PaymentDetails = (props: {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly payment: OpenPaymentSnapshot
 }): ReactElement => {
   const { walletId, payment } = props
@@ -162,7 +162,7 @@ const PaymentDetails = (props: {
 }
 
 interface PaymentActionProps {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly payment: OpenPaymentSnapshot
   readonly onClose: () => void
 }

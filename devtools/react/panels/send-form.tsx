@@ -4,7 +4,9 @@ import {
   compact,
   mainDenomination,
   nativeAmount,
+  type TokenId,
   toDenomination,
+  type WalletId,
   type WalletSnapshot
 } from '../../../kernel/index.ts'
 import type { ActionFailure } from '../../core/model/action-error.ts'
@@ -17,13 +19,13 @@ import { AmountField, ChoiceField, FeeField, type FeeLevel, TextField } from '..
 import { type FailureHandler, useView } from '../state/panel-state.ts'
 
 /** Pays from a wallet, after a review: in its coin or one of its tokens, an amount or all there is. */
-export const SendForm = ({ walletId }: { readonly walletId: string }): ReactElement => (
+export const SendForm = ({ walletId }: { readonly walletId: WalletId }): ReactElement => (
   <Section title="Send">
     <SendFields walletId={walletId} />
   </Section>
 )
 
-const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement => {
+const SendFields = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
   const { typed, change, changeOf, assets, units, native, request, refuse, errorOf } = useSpendForm(walletId)
   return (
     <ActionForm
@@ -75,7 +77,7 @@ const SendFields = ({ walletId }: { readonly walletId: string }): ReactElement =
 }
 
 /** The typed values, the amount they give, and the field that the wallet refused last. */
-const useSpendForm = (walletId: string): SpendForm => {
+const useSpendForm = (walletId: WalletId): SpendForm => {
   const view = useView()
   const [typed, setTyped] = useState(EMPTY)
   const [refusal, setRefusal] = useState<SpendRefusal | undefined>()
@@ -135,7 +137,10 @@ const COIN = ''
 const EMPTY: Typed = { token: COIN, address: '', amount: '', fee: 'standard' }
 
 /** Lists the assets that a wallet can pay with: its coin, then the enabled tokens, each with its balance. */
-const assetsOf = (view: View, walletId: string): readonly (readonly [tokenId: string, label: string])[] => {
+const assetsOf = (
+  view: View,
+  walletId: WalletId
+): readonly (readonly [tokenId: TokenId, label: string])[] => {
   const wallet = view.wallets.get(walletId)
   return wallet === undefined
     ? []

@@ -4,7 +4,8 @@ import {
   mainDenomination,
   nativeAmount,
   type SpendProgressSnapshot,
-  toDenomination
+  toDenomination,
+  type WalletId
 } from '../../../kernel/index.ts'
 import type { Actions } from '../../core/model/actions.ts'
 import { readAmount, unitsOf } from '../../core/model/amounts.ts'
@@ -101,7 +102,7 @@ const EngineDetails = ({ row }: { readonly row: EngineRow }): ReactElement => {
 }
 
 /** Out of sight while nothing can be done, and not gone: what was typed is there again when a hold or a loss is over. */
-const WalletActions = ({ walletId }: { readonly walletId: string }): ReactElement => {
+const WalletActions = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
   const canRun = useCanRunActions()
   return (
     <>
@@ -115,7 +116,7 @@ const WalletActions = ({ walletId }: { readonly walletId: string }): ReactElemen
   )
 }
 
-const Receive = ({ walletId }: { readonly walletId: string }): ReactElement => {
+const Receive = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
   const [shown, setShown] = useState<Actions['wallet.receive']['out'] | undefined>()
   return (
     <Section title="Receive">
@@ -136,7 +137,7 @@ const Receive = ({ walletId }: { readonly walletId: string }): ReactElement => {
   )
 }
 
-const Fund = ({ walletId }: { readonly walletId: string }): ReactElement => {
+const Fund = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
   const units = unitsOf(useView(), { walletId })
   const [amount, setAmount] = useState(() => toDenomination(FAUCET, mainDenomination(units).multiplier))
   const { native } = readAmount(amount, units)
@@ -156,7 +157,7 @@ const Fund = ({ walletId }: { readonly walletId: string }): ReactElement => {
 const FAUCET = nativeAmount('1000000')
 
 /** The payments of a wallet since the kernel started, the newest first; each leads to all that was done for it. */
-const Payments = ({ walletId }: { readonly walletId: string }): ReactElement | null => {
+const Payments = ({ walletId }: { readonly walletId: WalletId }): ReactElement | null => {
   const view = useView()
   const { go } = usePanel()
   const spends = [...view.spends.values()].filter(spend => spend.walletId === walletId).reverse()

@@ -1,5 +1,5 @@
 import { Fragment, type ReactElement } from 'react'
-import type { AmountUnits, OpenPaymentSnapshot } from '../../../kernel/index.ts'
+import type { AmountUnits, OpenPaymentSnapshot, WalletId } from '../../../kernel/index.ts'
 import { amountIn, unitsOf } from '../../core/model/amounts.ts'
 import { useView } from '../state/panel-state.ts'
 import { countText, visibleText } from './texts.ts'
@@ -24,7 +24,7 @@ export const Amount = (props: {
 
 /** Shows the amount and the payee of an open payment, such as `0.01 BTC to bcrt1q…`. */
 export const PaidAmount = (props: {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly payment: OpenPaymentSnapshot
 }): ReactElement => {
   const { walletId, payment } = props

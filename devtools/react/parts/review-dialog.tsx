@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react'
-import { add, compact, nativeAmount } from '../../../kernel/index.ts'
+import { add, compact, nativeAmount, type WalletId } from '../../../kernel/index.ts'
 import type { SpendReview } from '../../core/model/actions.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
 import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../core/text/payment-texts.ts'
@@ -247,7 +247,7 @@ const OpenPaymentDetails = ({ review }: { readonly review: SpendReview }): React
 const MAX_OPEN = 5
 
 /** A wallet by its name and its whole id: two may have one name, and half an id may be of two. */
-const WalletReference = ({ walletId }: { readonly walletId: string }): ReactElement => {
+const WalletReference = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
   const wallet = useView().wallets.get(walletId)
   const id = <span className="mono">{visibleText(walletId)}</span>
   if (wallet === undefined || walletName(wallet) === walletId) return id

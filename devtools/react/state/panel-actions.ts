@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'react'
-import { compact, type JsonObject } from '../../../kernel/index.ts'
+import { compact, type JsonObject, type Txid } from '../../../kernel/index.ts'
 import type { DevtoolsClient } from '../../core/client/client.ts'
 import type { Action, ActionHandler } from '../../core/model/actions.ts'
 import { page } from './dom.ts'
@@ -136,7 +136,7 @@ const remembered = (memory: PanelMemory, action: Action, output: object): PanelM
 }
 
 /** Takes in what became of an approval; other actions change nothing. */
-const withSent = (memory: PanelMemory, action: Action, txid: string | undefined): PanelMemory => {
+const withSent = (memory: PanelMemory, action: Action, txid: Txid | undefined): PanelMemory => {
   if (action.name !== 'spend.approve' && action.name !== 'swap.approve') return memory
   const made = memory.drafts.get(action.input.draftId)
   if (made === undefined) return memory

@@ -4,6 +4,7 @@ import { sha256 } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import { isRecord, type Json, type JsonObject } from '../../../kernel/base/json.ts'
 import type { Clock } from '../../../kernel/io/io.ts'
+import type { Txid } from '../../../kernel/types/ids.ts'
 import type { ChainNetwork } from '../../chain/chain-params.ts'
 import type { ChainId, FakeChains } from '../../chain/open-chain.ts'
 import { scriptOf } from '../../chain/script.ts'
@@ -240,9 +241,9 @@ export interface FakeOrder {
   readonly expiresAt: number
   readonly status: OrderStatus
   readonly isLate: boolean
-  readonly payInTxid?: string
+  readonly payInTxid?: Txid
   /** Of the payout, or of what went back. */
-  readonly payoutTxid?: string
+  readonly payoutTxid?: Txid
 }
 
 /** Reads an order of a saved world. @throws BAD_REPLY */

@@ -1,6 +1,7 @@
 import { utf8 } from '@scure/base'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import { isRecord, type Json } from '../../../kernel/base/json.ts'
+import type { Txid } from '../../../kernel/types/ids.ts'
 import { type ChainId, chainIds } from '../../chain/open-chain.ts'
 import { pushesOf, scriptHashOf, scriptOf } from '../../chain/script.ts'
 import { type Coin, outpointOf } from '../../chain/transaction.ts'
@@ -27,8 +28,8 @@ export interface VaultBehaviour {
 
 /** The outcome of a payment to a vault. */
 export interface VaultAction {
-  readonly inTxid: string
-  readonly outTxid: string
+  readonly inTxid: Txid
+  readonly outTxid: Txid
   readonly type: 'swap' | 'refund'
   readonly memo: string
 }

@@ -3,6 +3,7 @@ import { Secret } from '../../base/secret.ts'
 import { isoOf } from '../../base/time.ts'
 import type { Io } from '../../io/io.ts'
 import { parseEdgeLoginReply } from '../../schema/lobby.ts'
+import type { LoginId } from '../../types/ids.ts'
 import type { LoginPayload, LoginStash } from '../../types/login.ts'
 import { userIdOf } from '../derive.ts'
 import { openLobbyReply } from '../lobby.ts'
@@ -19,7 +20,7 @@ export interface ReceivedLogin {
   /** The whole tree as it was sent; its root is the account. */
   readonly sent: LoginStash
   /** Base64; of the login that was asked for. */
-  readonly loginId: string
+  readonly loginId: LoginId
   readonly loginKey: Secret<Uint8Array>
 }
 

@@ -3,6 +3,7 @@ import { Secret } from '../../base/secret.ts'
 import { openBox } from '../../crypto/box.ts'
 import { equalBytes, isWellFormed, utf8Of } from '../../crypto/encoding.ts'
 import type { Io } from '../../io/io.ts'
+import type { Username } from '../../types/ids.ts'
 import type { Box, Snrp } from '../../types/keys.ts'
 import type { LoginStash, LoginTree } from '../../types/login.ts'
 import { normalizeUsername, passwordAuthOf, passwordKeyOf, userIdOf } from '../derive.ts'
@@ -77,7 +78,7 @@ interface DeriveInput {
   readonly snrp: Snrp | undefined
 }
 
-const checkOptions = (username: string, password: Secret<string>): string => {
+const checkOptions = (username: string, password: Secret<string>): Username => {
   const name = normalizeUsername(username)
   if (name === '') throw new WalletError('USERNAME_REQUIRED', {})
   try {

@@ -3,6 +3,7 @@ import { Secret } from '../../base/secret.ts'
 import { openBox, openJson } from '../../crypto/box.ts'
 import { parseBase58 } from '../../crypto/encoding.ts'
 import { parseQuestionBox, parseQuestionChoices, parseQuestions } from '../../schema/login.ts'
+import type { Username } from '../../types/ids.ts'
 import type { RecoveryQuestionChoice } from '../../types/login.ts'
 import { checkTexts } from '../changes.ts'
 import { normalizeUsername, recovery2AuthOf, recovery2IdOf } from '../derive.ts'
@@ -98,7 +99,7 @@ export const listRecoveryQuestionChoices = async (
 ): Promise<readonly RecoveryQuestionChoice[]> =>
   parseQuestionChoices(await loginFetch(services, 'POST', '/v1/questions', {}))
 
-const checkName = (username: string): string => {
+const checkName = (username: string): Username => {
   const name = normalizeUsername(username)
   if (name === '') throw new WalletError('RECOVERY_USERNAME_REQUIRED', {})
   return name

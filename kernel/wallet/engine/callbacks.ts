@@ -5,6 +5,7 @@ import { isRecord } from '../../base/json.ts'
 import type { Clock } from '../../io/io.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { BalanceDetails, ConnectionLoss, EngineCallbacks, StakingStatus } from '../../types/engine.ts'
+import type { PluginId, TokenId } from '../../types/ids.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import {
   checkBalanceDetails,
@@ -29,16 +30,16 @@ interface Batch {
 /** Receives the checked reports of an engine. */
 export interface EngineListener {
   addressChanged(): void
-  balanceChanged(tokenId: string | null, balance: NativeAmount): void
-  balanceDetailsChanged(tokenId: string | null, details: BalanceDetails): void
+  balanceChanged(tokenId: TokenId | null, balance: NativeAmount): void
+  balanceDetailsChanged(tokenId: TokenId | null, details: BalanceDetails): void
   heightChanged(height: number): void
   progressChanged(ratio: number): void
   statusChanged(text: string): void
   /** With a loss: the engine no longer follows its chain. */
   connectionChanged(lost: ConnectionLoss | undefined): void
   stakingChanged(status: StakingStatus): void
-  tokensFound(tokenIds: readonly string[]): void
-  unactivatedChanged(tokenIds: readonly string[]): void
+  tokensFound(tokenIds: readonly TokenId[]): void
+  unactivatedChanged(tokenIds: readonly TokenId[]): void
   /**
    * One slice of a batch; resolves when it is durable.
    *
@@ -55,7 +56,7 @@ export interface EngineListener {
  * A bad transaction is refused alone; the good ones of its batch count. After `close` calls are ignored.
  */
 export class EngineCallbackHandler {
-  readonly #pluginId: string
+  readonly #pluginId: PluginId
   readonly #maxSupply: NativeAmount | undefined
   readonly #clock: Clock
   readonly #listener: EngineListener
@@ -90,13 +91,13 @@ export class EngineCallbackHandler {
         // Listeners look into the history as soon as the progress is complete.
         this.#queue = this.#queue.then(progress)
       }),
-    onTokenBalanceChanged: (tokenId: string | null, balance: string) =>
+    onTokenBalanceChanged: (tokenId: TokenId | null, balance: string) =>
       this.#guard(listener => {
         if (!isBalance(balance) || !isTokenId(tokenId)) throw this.#bogusBalance()
         this.#checkSupply(tokenId, nativeAmount(balance))
         listener.balanceChanged(tokenId, nativeAmount(balance))
       }),
-    onBalanceDetailsChanged: (tokenId: string | null, details: BalanceDetails) =>
+    onBalanceDetailsChanged: (tokenId: TokenId | null, details: BalanceDetails) =>
       this.#guard(listener => {
         const read = checkBalanceDetails(details)
         if (read === undefined || !isTokenId(tokenId)) throw this.#bogusBalance()
@@ -128,9 +129,9 @@ export class EngineCallbackHandler {
       }),
     onStakingStatusChanged: (status: StakingStatus) =>
       this.#guard(listener => listener.stakingChanged(checkStakingStatus(this.#pluginId, status))),
-    onNewTokens: (tokenIds: readonly string[]) =>
+    onNewTokens: (tokenIds: readonly TokenId[]) =>
       this.#guard(listener => listener.tokensFound(checkTokenIds(this.#pluginId, tokenIds))),
-    onUnactivatedTokenIdsChanged: (tokenIds: readonly string[]) =>
+    onUnactivatedTokenIdsChanged: (tokenIds: readonly TokenId[]) =>
       this.#guard(listener => listener.unactivatedChanged(checkTokenIds(this.#pluginId, tokenIds))),
     onSeenTxCheckpoint: (checkpoint: string) =>
       this.#guard(() => {
@@ -212,7 +213,7 @@ export class EngineCallbackHandler {
   }
 
   /** More coins than there can be are none: a server or a plugin has made them up. */
-  #checkSupply(tokenId: string | null, balance: NativeAmount): void {
+  #checkSupply(tokenId: TokenId | null, balance: NativeAmount): void {
     if (tokenId === null && this.#maxSupply !== undefined && compare(balance, this.#maxSupply) > 0)
       throw this.#bogusBalance()
   }

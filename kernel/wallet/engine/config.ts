@@ -1,12 +1,13 @@
 import { isSameJson, type JsonObject } from '../../base/json.ts'
 import type { TokenMap } from '../../types/currency.ts'
 import type { CurrencyEngine } from '../../types/engine.ts'
+import type { TokenId } from '../../types/ids.ts'
 
 /** The settings and tokens that an engine is made with, and is sent again when they change. */
 export interface EngineConfig {
   readonly userSettings: JsonObject
   readonly customTokens: TokenMap
-  readonly enabledTokenIds: readonly string[]
+  readonly enabledTokenIds: readonly TokenId[]
 }
 
 /** Calls the engine of a wallet. */

@@ -3,12 +3,13 @@ import { describeError, isWalletError } from '../../base/errors.ts'
 import { Observable, type Readable } from '../../base/observable.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
+import type { WalletId } from '../../types/ids.ts'
 import type { EngineSnapshot } from '../../types/snapshots.ts'
 
 /** The options of {@link EngineState}. */
 export interface EngineStateOptions {
   readonly services: Services
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly info: CurrencyInfo
   /** Delivers batched changes. */
   readonly events: { push(key: string, deliver: () => void): void }

@@ -11,6 +11,7 @@ import type {
   PaymentSight,
   StakingStatus
 } from '../../types/engine.ts'
+import type { PluginId } from '../../types/ids.ts'
 import type { EngineTransaction, Memo, SentState } from '../../types/transaction.ts'
 
 const MAX_TXID = 200
@@ -21,7 +22,7 @@ const MAX_TXID = 200
  * @throws BOGUS_TX naming the field
  * @see specification §5 "Plugin transactions"
  */
-export const checkEngineTransaction = (pluginId: string, value: unknown): EngineTransaction => {
+export const checkEngineTransaction = (pluginId: PluginId, value: unknown): EngineTransaction => {
   const bogus = (path: string): WalletError => new WalletError('BOGUS_TX', { pluginId, path })
   if (!isRecord(value)) throw bogus('')
   const tx = value as Record<keyof EngineTransaction, unknown>
@@ -45,7 +46,7 @@ export const checkEngineTransaction = (pluginId: string, value: unknown): Engine
  *
  * @throws BOGUS_TX naming the field
  */
-export const readEngineTransaction = (pluginId: string, value: unknown): EngineTransaction => {
+export const readEngineTransaction = (pluginId: PluginId, value: unknown): EngineTransaction => {
   const tx: Record<string, unknown> = {}
   let field = ''
   const refuse = (): WalletError => new WalletError('BOGUS_TX', { pluginId, path: field })
@@ -83,7 +84,7 @@ const TX_FIELDS = Object.keys(FIELDS)
  *
  * @throws BOGUS_TX naming the field
  */
-export const checkSignedTransaction = (pluginId: string, value: unknown): EngineTransaction => {
+export const checkSignedTransaction = (pluginId: PluginId, value: unknown): EngineTransaction => {
   const tx = checkEngineTransaction(pluginId, value)
   if (tx.txid === '') throw new WalletError('BOGUS_TX', { pluginId, path: 'txid' })
   return tx
@@ -96,7 +97,7 @@ export const checkSignedTransaction = (pluginId: string, value: unknown): Engine
  * @throws BOGUS_DATA
  */
 export const copyPluginData = (
-  { pluginId, what }: { readonly pluginId: string; readonly what: string },
+  { pluginId, what }: { readonly pluginId: PluginId; readonly what: string },
   value: unknown,
   maxLength: number
 ): unknown => {
@@ -123,7 +124,7 @@ export const checkBalanceDetails = (value: unknown): BalanceDetails | undefined 
 }
 
 /** Reads an address that an engine hands out. @throws BOGUS_DATA */
-export const checkFreshAddress = (pluginId: string, value: unknown): FreshAddress => {
+export const checkFreshAddress = (pluginId: PluginId, value: unknown): FreshAddress => {
   const what = 'address'
   const copy = copyPluginData({ pluginId, what }, value, 3 * MAX_ADDRESS)
   const { publicAddress, segwitAddress, legacyAddress } = isRecord(copy) ? copy : {}
@@ -139,7 +140,7 @@ export const checkFreshAddress = (pluginId: string, value: unknown): FreshAddres
 }
 
 /** Reads what a plugin makes of a URI or an address. @throws BOGUS_DATA naming the field */
-export const readParsedUri = (pluginId: string, value: unknown): ParsedUri => {
+export const readParsedUri = (pluginId: PluginId, value: unknown): ParsedUri => {
   const what = 'payment URI'
   const bogus = (path: string): WalletError => new WalletError('BOGUS_DATA', { pluginId, what, path })
   const copy = copyPluginData({ pluginId, what }, value, MAX_URI)
@@ -162,7 +163,7 @@ const URI_TEXTS = ['publicAddress', 'legacyAddress', 'currencyCode', 'label', 'm
 
 /** A text that a plugin answers with. @throws BOGUS_DATA */
 export const readPluginText = (
-  { pluginId, what }: { readonly pluginId: string; readonly what: string },
+  { pluginId, what }: { readonly pluginId: PluginId; readonly what: string },
   value: unknown
 ): string => {
   if (typeof value === 'string' && value !== '' && value.length <= MAX_URI) return value
@@ -204,7 +205,7 @@ const SENT_STATES: ReadonlySet<unknown> = new Set([
 ] satisfies SentState[])
 
 /** Checks what an engine says of a payment that was sent, and copies it. @throws BOGUS_DATA */
-export const checkPaymentSight = (pluginId: string, value: unknown): PaymentSight => {
+export const checkPaymentSight = (pluginId: PluginId, value: unknown): PaymentSight => {
   const bogus = (path: string): WalletError =>
     new WalletError('BOGUS_DATA', { pluginId, what: 'state of a payment', path })
   const copy = copyPluginData({ pluginId, what: 'state of a payment' }, value, MAX_PARAMS)
@@ -220,14 +221,14 @@ export const checkPaymentSight = (pluginId: string, value: unknown): PaymentSigh
 }
 
 /** Checks a list of token ids that an engine names. @throws BOGUS_DATA */
-export const checkTokenIds = (pluginId: string, value: unknown): readonly string[] => {
+export const checkTokenIds = (pluginId: PluginId, value: unknown): readonly string[] => {
   const tokenIds = copyList(value, MAX_TOKENS)
   if (tokenIds?.every(tokenId => tokenId !== null && isTokenId(tokenId)) === true) return tokenIds as string[]
   throw new WalletError('BOGUS_DATA', { pluginId, what: 'token ids', path: '' })
 }
 
 /** Checks what an engine says is staked, and copies it: digits, dates that can be read. @throws BOGUS_DATA */
-export const checkStakingStatus = (pluginId: string, value: unknown): StakingStatus => {
+export const checkStakingStatus = (pluginId: PluginId, value: unknown): StakingStatus => {
   const what = 'staking status'
   const bogus = (path: string): WalletError => new WalletError('BOGUS_DATA', { pluginId, what, path })
   const copy = copyPluginData({ pluginId, what }, value, MAX_STAKES * MAX_PARAMS)

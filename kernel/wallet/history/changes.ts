@@ -1,5 +1,6 @@
 import { compact } from '../../base/compact.ts'
 import { WalletError } from '../../base/errors.ts'
+import type { FileHash, Txid } from '../../types/ids.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import {
   LEGACY_TRANSACTIONS,
@@ -38,17 +39,17 @@ export interface ChangeContext {
 
 /** Which transactions are new, and which have changed. */
 export interface TxidChanges {
-  readonly created: readonly string[]
-  readonly changed: readonly string[]
+  readonly created: readonly Txid[]
+  readonly changed: readonly Txid[]
 }
 
 /** The changes that follow from reports; nothing is written yet. */
 interface ReportChanges {
-  readonly rows: Map<string, RowChange & { readonly after: HistoryRow }>
+  readonly rows: Map<FileHash, RowChange & { readonly after: HistoryRow }>
   /** Files for incoming transactions seen for the first time. */
   readonly files: Map<string, string>
-  readonly created: string[]
-  readonly changed: string[]
+  readonly created: Txid[]
+  readonly changed: Txid[]
 }
 
 /**
@@ -64,7 +65,7 @@ export const reportChanges = async (
 ): Promise<ReportChanges> => {
   const reports = await prepare(context, transactions)
   const texts = await knownTexts(context.rows, reports)
-  const drafts = new Map<string, ReportDraft>()
+  const drafts = new Map<FileHash, ReportDraft>()
   for (let start = 0; start < reports.length; start += GROUP) {
     draftReports(drafts, reports.slice(start, start + GROUP), { texts, chain: context.chain })
     await context.yieldNow()
@@ -76,7 +77,7 @@ export const reportChanges = async (
 const GROUP = 64
 
 interface Prepared {
-  readonly key: string
+  readonly key: FileHash
   readonly tx: EngineTransaction
   readonly report: EngineTransaction
   readonly text: string
@@ -90,7 +91,7 @@ interface ReportDraft {
 }
 
 const draftReports = (
-  drafts: Map<string, ReportDraft>,
+  drafts: Map<FileHash, ReportDraft>,
   reports: readonly Prepared[],
   { texts, chain }: { readonly texts: ReadonlyMap<string, string>; readonly chain: ChainHeight }
 ): void => {
@@ -155,7 +156,7 @@ const knownTexts = async (
 
 const collectChanges = async (
   context: ChangeContext,
-  drafts: ReadonlyMap<string, ReportDraft>
+  drafts: ReadonlyMap<FileHash, ReportDraft>
 ): Promise<ReportChanges> => {
   const changes: ReportChanges = { rows: new Map(), files: new Map(), created: [], changed: [] }
   const orphans: string[] = []
@@ -183,7 +184,7 @@ const addChange = (changes: ReportChanges, draft: ReportDraft, context: ChangeCo
 const addFiles = async (
   { files }: ChangeContext,
   { rows }: ReportChanges,
-  keys: readonly string[]
+  keys: readonly FileHash[]
 ): Promise<void> => {
   const merged = await files.mergeAll(keys.map(key => rows.get(key)?.after.paths ?? []))
   for (const [index, key] of keys.entries()) {
@@ -222,7 +223,7 @@ const MAX_LENGTH = 4_000_000
 export async function* fileChanges(
   context: ChangeContext,
   paths: readonly string[]
-): AsyncGenerator<ReadonlyMap<string, RowChange>> {
+): AsyncGenerator<ReadonlyMap<FileHash, RowChange>> {
   const keys = [...(await keysOfFiles(context, paths))]
   for (let start = 0; start < keys.length; start += FILES_AT_ONCE) {
     yield await changesOf(context, new Map(keys.slice(start, start + FILES_AT_ONCE)))
@@ -235,15 +236,15 @@ const FILES_AT_ONCE = 1000
 const keysOfFiles = async (
   context: ChangeContext,
   paths: readonly string[]
-): Promise<Map<string, string[]>> => {
-  const keys = new Map<string, string[]>()
-  const add = (key: string, path: string): void => {
+): Promise<Map<FileHash, string[]>> => {
+  const keys = new Map<FileHash, string[]>()
+  const add = (key: FileHash, path: string): void => {
     const known = keys.get(key)
     if (known === undefined) keys.set(key, [path])
     else known.push(path)
   }
   const gone = new Set<string>()
-  let hashes: readonly (string | undefined)[] = []
+  let hashes: readonly (FileHash | undefined)[] = []
   for (const [index, path] of paths.entries()) {
     if (index % FILES_AT_ONCE === 0)
       hashes = await context.files.hashesOf(paths.slice(index, index + FILES_AT_ONCE))
@@ -264,8 +265,8 @@ const keysOfFiles = async (
  */
 const changesOf = async (
   context: ChangeContext,
-  changed: ReadonlyMap<string, readonly string[]>
-): Promise<Map<string, RowChange>> => {
+  changed: ReadonlyMap<FileHash, readonly string[]>
+): Promise<Map<FileHash, RowChange>> => {
   const drafts: FileDraft[] = []
   const keys = [...changed.keys()]
   const texts = await context.rows.texts(keys)
@@ -278,7 +279,7 @@ const changesOf = async (
   const reported = drafts.filter(({ before }) => before !== undefined && before.reports.length > 0)
   const merged = await context.files.mergeAll(reported.map(({ paths }) => paths))
   const files = new Map(reported.map(({ key }, index) => [key, merged[index]]))
-  const rows = new Map<string, RowChange>()
+  const rows = new Map<FileHash, RowChange>()
   for (const { key, before = EMPTY_ROW, paths } of drafts) {
     const { file: _replaced, ...rest } = before
     const file = files.get(key)
@@ -291,7 +292,7 @@ const changesOf = async (
 }
 
 interface FileDraft {
-  readonly key: string
+  readonly key: FileHash
   readonly before: HistoryRow | undefined
   readonly paths: readonly string[]
 }
@@ -319,8 +320,8 @@ const dateIn = (path: string): number => parseTransactionFilePath(path)?.creatio
 const ownersOf = async (
   { rows }: ChangeContext,
   gone: ReadonlySet<string>
-): Promise<[owner: string, path: string][]> => {
-  const owners: [owner: string, path: string][] = []
+): Promise<[owner: FileHash, path: string][]> => {
+  const owners: [owner: FileHash, path: string][] = []
   for await (const batch of rows.scan()) {
     for (const { key, text } of batch) {
       if (!text.includes(`"${LEGACY_TRANSACTIONS}/`)) continue
@@ -332,9 +333,9 @@ const ownersOf = async (
 
 /** The changes that follow from a new height; nothing is written yet. */
 interface HeightChanges {
-  readonly rows: ReadonlyMap<string, RowChange>
+  readonly rows: ReadonlyMap<FileHash, RowChange>
   /** The txids whose confirmations it changes. */
-  readonly txids: string[]
+  readonly txids: Txid[]
 }
 
 /**
@@ -351,8 +352,8 @@ export const heightChanges = async (
 ): Promise<HeightChanges> => {
   const next = { ...chain, height }
   const keys = await rows.keysAbove(Math.min(chain.height, height) - chain.required + 1)
-  const txids: string[] = []
-  const marked = new Map<string, RowChange>()
+  const txids: Txid[] = []
+  const marked = new Map<FileHash, RowChange>()
   for (let start = 0; start < keys.length; start += ROWS_AT_ONCE) {
     const some = keys.slice(start, start + ROWS_AT_ONCE)
     for (const [at, text] of (await rows.texts(some)).entries()) {
@@ -371,7 +372,7 @@ export const heightChanges = async (
 /** So many rows are in memory at once: of a new wallet all may lie above the height. */
 const ROWS_AT_ONCE = 1000
 
-const txidOf = ({ reports }: HistoryRow): string => reports[0]?.txid ?? ''
+const txidOf = ({ reports }: HistoryRow): Txid => reports[0]?.txid ?? ''
 
 /** The changes of an edit; nothing is written yet. */
 interface EditChanges {
@@ -383,7 +384,7 @@ interface EditChanges {
 /** A transaction whose files are edited. */
 interface EditedTransaction {
   /** The hash in the names of the files. */
-  readonly key: string
+  readonly key: FileHash
   readonly before: HistoryRow | undefined
   /** The present texts of its files. */
   readonly texts: readonly (string | undefined)[]

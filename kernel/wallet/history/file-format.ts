@@ -3,6 +3,7 @@ import { compact } from '../../base/compact.ts'
 import { WalletError } from '../../base/errors.ts'
 import { isRecord, type Json, type JsonObject } from '../../base/json.ts'
 import { isDateSeconds } from '../../base/time.ts'
+import type { TokenId, Txid } from '../../types/ids.ts'
 import type {
   EngineTransaction,
   Metadata,
@@ -36,7 +37,7 @@ export interface FilePayee {
  * this version does not know are kept.
  */
 export interface TransactionFile {
-  readonly txid: string
+  readonly txid: Txid
   readonly internal: boolean
   /** Unix seconds. */
   readonly creationDate: number
@@ -175,7 +176,7 @@ export interface RowFile extends Omit<TransactionFile, 'currencies' | 'tokens' |
  * @param reports - what the engine says, once for each asset; at least one
  */
 export const newFileOf = (
-  txid: string,
+  txid: Txid,
   reports: readonly EngineTransaction[],
   { creationDate, metadata, fiatCode }: NewFileFacts
 ): RowFile => {
@@ -203,7 +204,7 @@ export const rowFileOf = ({ unknown: _, currencies, tokens, ...rest }: Transacti
 
 /** An asset, and the code of its currency, under which older files keep it. */
 export interface AssetName {
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
   readonly currencyCode: string
 }
 

@@ -1,5 +1,6 @@
 import { WalletError } from '../../base/errors.ts'
 import { parseJson } from '../../base/json.ts'
+import type { FileHash } from '../../types/ids.ts'
 import type { Metadata } from '../../types/transaction.ts'
 import {
   type AssetRecord,
@@ -35,7 +36,7 @@ export class TransactionFiles {
    *
    * The name contains the hash. The name of one of the oldest form does not, so that it is opened.
    */
-  async hashesOf(paths: readonly string[]): Promise<(string | undefined)[]> {
+  async hashesOf(paths: readonly string[]): Promise<(FileHash | undefined)[]> {
     const legacy = paths.filter(isLegacy)
     const txids = new Map((await this.#readSome(legacy)).map(({ path, file }) => [path, file.txid]))
     return paths.map(path => {

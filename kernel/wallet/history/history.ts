@@ -3,6 +3,7 @@ import { WalletError } from '../../base/errors.ts'
 import { Mutex } from '../../base/mutex.ts'
 import { makeYielder } from '../../base/yielder.ts'
 import type { PaymentSight } from '../../types/engine.ts'
+import type { FileHash, TokenId, Txid } from '../../types/ids.ts'
 import type { EngineTransaction, MetadataChange, Transaction } from '../../types/transaction.ts'
 import {
   type ChangeContext,
@@ -85,7 +86,7 @@ export class History {
    *
    * @returns the txids of which something else is shown now
    */
-  applyFiles(paths: readonly string[]): Promise<string[]> {
+  applyFiles(paths: readonly string[]): Promise<Txid[]> {
     this.#namedPaths = this.#namedPaths.concat(paths)
     return this.#mutex.run(async () => {
       await this.#openNow()
@@ -94,7 +95,7 @@ export class History {
   }
 
   /** Applies a new chain height; returns the txids whose depth changed. Confirmed and dropped ones stay as they are. */
-  applyHeight(height: number): Promise<string[]> {
+  applyHeight(height: number): Promise<Txid[]> {
     // A lower one must wait until those that are final are marked so.
     this.#shownHeight = Math.max(this.#shownHeight, height)
     return this.#mutex.run(async () => {
@@ -113,14 +114,14 @@ export class History {
   }
 
   /** Tells whether the engine knows a transaction and the network has not dropped it. */
-  async has(txid: string): Promise<boolean> {
+  async has(txid: Txid): Promise<boolean> {
     const row = await this.#find(txid)
     if (row === undefined || row.reports.length === 0) return false
     return confirmationsIn(row, chainAt(this.options, this.#shownHeight)) !== 'dropped'
   }
 
   /** One transaction in the history of an asset, complete with its file. */
-  async find(txid: string, tokenId: string | null = null): Promise<Transaction | undefined> {
+  async find(txid: Txid, tokenId: TokenId | null = null): Promise<Transaction | undefined> {
     const row = await this.#find(txid)
     return row === undefined ? undefined : this.viewer(tokenId)(row)
   }
@@ -130,7 +131,7 @@ export class History {
    *
    * @throws CORRUPT_FILE if there is one that cannot be read; it is left as it is
    */
-  editFile(txid: string, change: FileChange): Promise<void> {
+  editFile(txid: Txid, change: FileChange): Promise<void> {
     return this.#mutex.run(async () => {
       await this.#openNow()
       const key = this.options.hashOf(txid)
@@ -154,7 +155,7 @@ export class History {
    * @throws OPTION_INVALID, TX_NOT_FOUND; CORRUPT_FILE if its file cannot be read, which stays as it is
    */
   async saveMetadata(
-    { txid, tokenId }: { readonly txid: string; readonly tokenId: string | null },
+    { txid, tokenId }: { readonly txid: Txid; readonly tokenId: TokenId | null },
     change: MetadataChange
   ): Promise<void> {
     checkMetadata(change)
@@ -170,20 +171,20 @@ export class History {
   }
 
   /** The history of one asset, newest first. @throws LOGGED_OUT */
-  async list(tokenId: string | null): Promise<RowList> {
+  async list(tokenId: TokenId | null): Promise<RowList> {
     this.#checkOpen()
     await this.#open()
     return this.#rows.list(tokenId)
   }
 
   /** The texts of rows, one for each key; undefined where there is none. @throws LOGGED_OUT */
-  async rowTexts(keys: readonly string[]): Promise<(string | undefined)[]> {
+  async rowTexts(keys: readonly FileHash[]): Promise<(string | undefined)[]> {
     this.#checkOpen()
     return this.#rows.texts(keys)
   }
 
   /** Shows rows as transactions in the history of an asset; undefined for one that is not in it. */
-  viewer(tokenId: string | null): (row: HistoryRow) => Transaction | undefined {
+  viewer(tokenId: TokenId | null): (row: HistoryRow) => Transaction | undefined {
     const context = viewContextOf(this.options, this.#shownHeight, tokenId)
     const sent = this.#sent
     return row => {
@@ -200,7 +201,7 @@ export class History {
    *
    * @throws LOGGED_OUT
    */
-  async search(tokenId: string | null, query: string): Promise<string[]> {
+  async search(tokenId: TokenId | null, query: string): Promise<FileHash[]> {
     this.#checkOpen()
     const fiatCode = this.options.fiatCode()
     if (this.#searchedFiat !== fiatCode) this.#search?.clear()
@@ -264,7 +265,7 @@ export class History {
   }
 
   #makeSearch(): SearchIndex {
-    const textsIn = (tokenId: string | null) => {
+    const textsIn = (tokenId: TokenId | null) => {
       const context = viewContextOf(this.options, this.#height, tokenId)
       return (row: HistoryRow): readonly string[] => {
         const tx = searchableOf(row, context)
@@ -274,7 +275,7 @@ export class History {
     return new SearchIndex({ rows: this.#rows, clock: this.options.clock, textsIn })
   }
 
-  async #find(txid: string): Promise<HistoryRow | undefined> {
+  async #find(txid: Txid): Promise<HistoryRow | undefined> {
     await this.#open()
     return this.#rows.find(this.options.hashOf(txid))
   }
@@ -319,11 +320,11 @@ export class History {
     return changes
   }
 
-  async #applyChangedFiles(): Promise<string[]> {
+  async #applyChangedFiles(): Promise<Txid[]> {
     const { paths, revision } = await this.#rows.changedFiles()
     const named = new Set([...this.#namedPaths, ...paths])
     this.#namedPaths = []
-    const txids: string[] = []
+    const txids: Txid[] = []
     for await (const rows of fileChanges(this.#changeContext(), [...named])) {
       await this.#writeOrDefer({ rows })
       for (const { after } of rows.values())
@@ -353,5 +354,5 @@ const MANY_FILES = 20_000
 /** The watched payments of this device. */
 interface SentPayments {
   /** Returns the state of a payment; undefined for any other transaction, and for one that is confirmed. */
-  sightOf(txid: string): PaymentSight | undefined
+  sightOf(txid: Txid): PaymentSight | undefined
 }

@@ -1,5 +1,6 @@
 import { WalletError } from '../../base/errors.ts'
 import { makeYielder } from '../../base/yielder.ts'
+import type { FileHash, TokenId, Txid } from '../../types/ids.ts'
 import type { Transaction } from '../../types/transaction.ts'
 import type { History } from './history.ts'
 import { parseRow } from './row.ts'
@@ -17,7 +18,7 @@ import { matchesSearch, normalizeQuery } from './search.ts'
  */
 export interface TransactionQuery {
   /** The asset; null, the default, is the chain's own coin, which also pays the fees of tokens. */
-  readonly tokenId?: string | null
+  readonly tokenId?: TokenId | null
   /** At or after this date. */
   readonly startDate?: Date
   /** Before this date. Without it, transactions dated in the future are listed too. */
@@ -34,7 +35,7 @@ export interface TransactionQuery {
   /** The most transactions to return; all if left out. */
   readonly limit?: number
   /** Selects those that follow this txid in the list. @throws TX_NOT_FOUND if the list lacks it */
-  readonly beforeTxid?: string
+  readonly beforeTxid?: Txid
 }
 
 /** Selects transactions, and sets the sizes of the batches. */
@@ -96,7 +97,7 @@ interface Walk {
   readonly history: History
   /** The list as it is now; a resync puts another in its place. */
   readonly open: () => Promise<RowList>
-  readonly tokenId: string | null
+  readonly tokenId: TokenId | null
   /** The number of rows that are read at once. */
   readonly step: number
 }
@@ -188,13 +189,13 @@ async function* foundPages(
 const belowCursor = async (
   { history, open }: Walk,
   cursor: ListCursor,
-  { keys, floor }: { readonly keys: readonly string[]; readonly floor: number }
-): Promise<string[]> => {
+  { keys, floor }: { readonly keys: readonly FileHash[]; readonly floor: number }
+): Promise<FileHash[]> => {
   const list = await open()
   const yieldNow = makeYielder(history.options.clock)
   const from = await cursor.placeIn(list)
   const end = await list.offsetAt(floor)
-  const placed: { readonly key: string; readonly place: number }[] = []
+  const placed: { readonly key: FileHash; readonly place: number }[] = []
   for (const key of keys) {
     const place = await list.offsetOf(key)
     if (place !== undefined && place >= from && place < end) placed.push({ key, place })

@@ -1,5 +1,6 @@
 import { lowerBound } from '../../base/lower-bound.ts'
 import type { BulkRow, BulkTable } from '../../repo/store/bulk.ts'
+import type { FileHash } from '../../types/ids.ts'
 
 /** A row in the history of an asset. */
 export type ListedRow = Pick<BulkRow, 'key' | 'order' | 'text'>
@@ -9,7 +10,7 @@ export interface RowList {
   /** The rows at up to `limit` places from `offset` on; those that cannot be read are left out. */
   page(offset: number, limit: number): Promise<readonly ListedRow[]>
   /** The place of a row, or undefined if it is not listed. */
-  offsetOf(key: string): Promise<number | undefined>
+  offsetOf(key: FileHash): Promise<number | undefined>
   /** Counts the rows with a later date than this, in seconds. */
   offsetAt(order: number): Promise<number>
 }
@@ -60,7 +61,7 @@ export interface ListRange {
 export class ListCursor {
   readonly #open: () => Promise<RowList>
   readonly #range: ListRange
-  readonly #seen = new Set<string>()
+  readonly #seen = new Set<FileHash>()
   #last: ListedRow | undefined
 
   /** @param open - gives the list as it is now; a resync puts another in its place */
@@ -70,7 +71,7 @@ export class ListCursor {
   }
 
   /** Tells whether a row has come already. */
-  hasSeen(key: string): boolean {
+  hasSeen(key: FileHash): boolean {
     return this.#seen.has(key)
   }
 
@@ -137,7 +138,7 @@ export interface ListOverlay {
   /** Rows that are listed; behind those of the list with the same date. */
   readonly rows: readonly ListedRow[]
   /** The keys of the rows of the list that count no more, those of `rows` among them. */
-  readonly replaced: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>
+  readonly replaced: Pick<ReadonlyMap<FileHash, unknown>, 'has' | 'keys'>
 }
 
 /** A list with other rows laid over it, as long as it does not change: for the rare time when rows cannot be written. */
@@ -186,7 +187,7 @@ export const overlaidList = async (list: RowList, { rows, replaced }: ListOverla
   }
 }
 
-const placesOf = async (list: RowList, keys: Iterable<string>): Promise<number[]> => {
+const placesOf = async (list: RowList, keys: Iterable<FileHash>): Promise<number[]> => {
   const places: number[] = []
   for (const key of keys) {
     const place = await list.offsetOf(key)

@@ -1,4 +1,5 @@
 import { compact } from '../../base/compact.ts'
+import type { TokenId } from '../../types/ids.ts'
 import type { Confirmations, EngineTransaction } from '../../types/transaction.ts'
 import { parseTransactionFilePath, type RowFile } from './file-format.ts'
 
@@ -71,14 +72,14 @@ const inBlockOf = (
 ): EngineTransaction => reportOf({ ...other, date, blockHeight, ...compact({ confirmations }) })
 
 /** Returns true if the history of an asset lists a transaction; the chain's own coin also pays the fees of tokens. */
-export const isListedFor = ({ reports }: HistoryRow, tokenId: string | null): boolean =>
+export const isListedFor = ({ reports }: HistoryRow, tokenId: TokenId | null): boolean =>
   reports.some(
     report => report.tokenId === tokenId || (tokenId === null && report.parentNetworkFee !== undefined)
   )
 
 /** The tokens whose history lists a transaction, as one or the other of its rows has it. */
-export const tokenIdsOf = (...rows: readonly (HistoryRow | undefined)[]): string[] => {
-  const tokenIds: string[] = []
+export const tokenIdsOf = (...rows: readonly (HistoryRow | undefined)[]): TokenId[] => {
+  const tokenIds: TokenId[] = []
   for (const row of rows) {
     for (const { tokenId } of row?.reports ?? NONE)
       if (tokenId !== null && !tokenIds.includes(tokenId)) tokenIds.push(tokenId)

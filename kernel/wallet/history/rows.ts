@@ -3,6 +3,7 @@ import { isRecord, tryParseJson } from '../../base/json.ts'
 import type { BulkChange, BulkRow, BulkTable } from '../../repo/store/bulk.ts'
 import type { Repo } from '../../sync/repo.ts'
 import type { ChangedFiles } from '../../sync/repo-files.ts'
+import type { FileHash, TokenId } from '../../types/ids.ts'
 import { type HistoryRow, heightTagOf, isListedFor, parseRow, rowDateOf, rowText, tokenIdsOf } from './row.ts'
 import { type ListedRow, mainList, overlaidList, type RowList, tokenList, UNLISTED } from './row-list.ts'
 
@@ -17,7 +18,7 @@ export interface RowChange {
 /** Changes that are written all or nothing. */
 export interface HistoryChanges {
   /** By key. */
-  readonly rows?: ReadonlyMap<string, RowChange>
+  readonly rows?: ReadonlyMap<FileHash, RowChange>
   /** Texts of synced files, by path. */
   readonly files?: ReadonlyMap<string, string>
   /** The files that they were made of, as {@link HistoryRows.readToEdit} gave them. */
@@ -41,10 +42,10 @@ interface WritePlan {
 export class HistoryRows {
   readonly #repo: Repo
   /** Changes that could not be written: they are shown, and written with the next write. Nearly always none. */
-  #deferred: ReadonlyMap<string, RowChange> = NO_ROWS
+  #deferred: ReadonlyMap<FileHash, RowChange> = NO_ROWS
   #deferredFiles: ReadonlyMap<string, string> = NO_FILES
   /** The histories with it; nothing else is written while it waits. */
-  #overlaid: Map<string | null, Promise<RowList>> | undefined
+  #overlaid: Map<TokenId | null, Promise<RowList>> | undefined
   /** Revisions of the repo that are writes of our own, with rows: their files need not be applied again. */
   #ownRevisions: Set<number> | undefined
   #ownFiles = 0
@@ -109,7 +110,7 @@ export class HistoryRows {
   }
 
   /** The texts of rows, one for each key; undefined where there is none. */
-  async texts(keys: readonly string[]): Promise<(string | undefined)[]> {
+  async texts(keys: readonly FileHash[]): Promise<(string | undefined)[]> {
     const texts = await this.#table.getMany(keys)
     if (this.#deferred.size === 0) return texts
     return texts.map((text, at) => {
@@ -119,7 +120,7 @@ export class HistoryRows {
   }
 
   /** One row. */
-  async find(key: string): Promise<HistoryRow | undefined> {
+  async find(key: FileHash): Promise<HistoryRow | undefined> {
     const [text] = await this.texts([key])
     return text === undefined ? undefined : parseRow(text)
   }
@@ -131,7 +132,7 @@ export class HistoryRows {
   }
 
   /** The keys of rows in a block above `height`; only those whose confirmations a new height may change. */
-  async keysAbove(height: number): Promise<string[]> {
+  async keysAbove(height: number): Promise<FileHash[]> {
     const found = await this.#table.keysWhere(mark => mark > 0 && mark > height)
     for (const [key, { after }] of this.#deferred) {
       if (after !== undefined && heightTagOf(after) > Math.max(0, height)) found.push(key)
@@ -146,7 +147,7 @@ export class HistoryRows {
   }
 
   /** The history of one asset. */
-  async list(tokenId: string | null): Promise<RowList> {
+  async list(tokenId: TokenId | null): Promise<RowList> {
     const base = tokenId === null ? mainList(this.#table) : tokenList(this.#tokenTable(tokenId), this.#table)
     if (this.#deferred.size === 0) return base
     this.#overlaid ??= new Map()
@@ -237,12 +238,12 @@ export class HistoryRows {
     return this.#repo.local.table(tableName(this.#state.generation))
   }
 
-  #tokenTable(tokenId: string): BulkTable {
+  #tokenTable(tokenId: TokenId): BulkTable {
     return this.#repo.local.table(tableName(this.#state.generation, tokenId))
   }
 
   /** Joins deferred changes with newer ones; `before` is the row that the tables have. */
-  #withDeferred(rows: ReadonlyMap<string, RowChange>): ReadonlyMap<string, RowChange> {
+  #withDeferred(rows: ReadonlyMap<FileHash, RowChange>): ReadonlyMap<FileHash, RowChange> {
     if (this.#deferred.size === 0) return rows
     const changes = new Map(this.#deferred)
     for (const [key, { before, after }] of rows) {
@@ -254,7 +255,7 @@ export class HistoryRows {
 
   #addRow(
     alongside: Map<string, BulkChange | string | null>,
-    key: string,
+    key: FileHash,
     { before, after, text }: RowChange
   ): void {
     const { generation } = this.#state
@@ -270,7 +271,7 @@ export class HistoryRows {
     alongside.set(tableName(generation) + key, row)
   }
 
-  #overlay(base: RowList, tokenId: string | null): Promise<RowList> {
+  #overlay(base: RowList, tokenId: TokenId | null): Promise<RowList> {
     const rows = this.#deferredRows(row => isListedFor(row, tokenId))
     return overlaidList(base, { rows, replaced: this.#deferred })
   }
@@ -285,10 +286,10 @@ export class HistoryRows {
 /** The number of deletions in one write; they pass the entries in memory. */
 const BATCH = 6000
 
-const NO_ROWS: ReadonlyMap<string, RowChange> = new Map()
+const NO_ROWS: ReadonlyMap<FileHash, RowChange> = new Map()
 const NO_FILES: ReadonlyMap<string, string> = new Map()
 
-const tableName = (generation: number, tokenId?: string): string =>
+const tableName = (generation: number, tokenId?: TokenId): string =>
   `t/${generation}${tokenId === undefined ? '' : `.${encodeURIComponent(tokenId)}`}/`
 
 /** The state of a wallet's history beside its rows; it is derived, so that an unreadable one starts from nothing. */

@@ -1,5 +1,6 @@
 import { makeYielder } from '../../base/yielder.ts'
 import type { Clock } from '../../io/io.ts'
+import type { FileHash, TokenId } from '../../types/ids.ts'
 import type { Transaction } from '../../types/transaction.ts'
 import { type HistoryRow, parseRow } from './row.ts'
 import type { HistoryRows, RowChange } from './rows.ts'
@@ -9,21 +10,21 @@ export interface SearchOptions {
   readonly rows: HistoryRows
   readonly clock: Clock
   /** Returns a function that lists the texts of a row that a search reads; none of a row that is not in the history. */
-  textsIn(tokenId: string | null): (row: HistoryRow) => readonly string[]
+  textsIn(tokenId: TokenId | null): (row: HistoryRow) => readonly string[]
 }
 
 /** Finds rows by their texts without reading them: keeps the texts of each history that was searched. */
 export class SearchIndex {
   readonly #options: SearchOptions
-  readonly #texts = new Map<string | null, SearchText>()
-  readonly #building = new Map<string | null, Promise<void>>()
+  readonly #texts = new Map<TokenId | null, SearchText>()
+  readonly #building = new Map<TokenId | null, Promise<void>>()
 
   constructor(options: SearchOptions) {
     this.#options = options
   }
 
   /** The keys of the rows that a query finds in the history of an asset, in no particular order. */
-  async find(tokenId: string | null, query: string): Promise<string[]> {
+  async find(tokenId: TokenId | null, query: string): Promise<FileHash[]> {
     const known = this.#texts.get(tokenId)
     const text = known ?? new SearchText(this.#options.clock)
     if (known === undefined) {
@@ -35,7 +36,7 @@ export class SearchIndex {
   }
 
   /** Follows a change of rows. */
-  update(rows: ReadonlyMap<string, RowChange>): void {
+  update(rows: ReadonlyMap<FileHash, RowChange>): void {
     for (const [tokenId, text] of this.#texts) {
       const textsOf = this.#options.textsIn(tokenId)
       for (const [key, { after }] of rows) {
@@ -52,7 +53,7 @@ export class SearchIndex {
   }
 
   /** A row that changes meanwhile is known already when the scan comes to it, and newer. */
-  async #build(text: SearchText, tokenId: string | null): Promise<void> {
+  async #build(text: SearchText, tokenId: TokenId | null): Promise<void> {
     const { rows, textsIn } = this.#options
     const textsOf = textsIn(tokenId)
     try {
@@ -82,8 +83,8 @@ const BLOCK = 256
  */
 export class SearchText {
   readonly #clock: Pick<Clock, 'monotonic' | 'turn'>
-  readonly #slots = new Map<string, number>()
-  #keys: string[] = []
+  readonly #slots = new Map<FileHash, number>()
+  #keys: FileHash[] = []
   #blocks: Block[] = []
 
   constructor(clock: Pick<Clock, 'monotonic' | 'turn'>) {
@@ -91,12 +92,12 @@ export class SearchText {
   }
 
   /** Tells whether the texts of a key are known. */
-  has(key: string): boolean {
+  has(key: FileHash): boolean {
     return this.#slots.has(key)
   }
 
   /** Replaces the texts of a key; without texts nothing finds it. */
-  set(key: string, texts: readonly string[]): void {
+  set(key: FileHash, texts: readonly string[]): void {
     let slot = this.#slots.get(key)
     if (slot === undefined) {
       slot = this.#keys.length
@@ -109,9 +110,9 @@ export class SearchText {
   }
 
   /** The keys with a text that holds `query`, which is not empty and in lower case; in no particular order. */
-  async find(query: string): Promise<string[]> {
+  async find(query: string): Promise<FileHash[]> {
     const yieldNow = makeYielder(this.#clock)
-    const found: string[] = []
+    const found: FileHash[] = []
     const [blocks, keys] = [this.#blocks, this.#keys]
     for (const [index, block] of blocks.entries()) {
       for (const slot of block.find(query)) found.push(keys[index * BLOCK + slot] ?? '')

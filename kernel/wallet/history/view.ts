@@ -3,6 +3,7 @@ import { compact } from '../../base/compact.ts'
 import type { Clock } from '../../io/io.ts'
 import type { Repo } from '../../sync/repo.ts'
 import type { CurrencyConfigSnapshot, CurrencyInfo } from '../../types/currency.ts'
+import type { FileHash, TokenId, WalletId } from '../../types/ids.ts'
 import type {
   Confirmations,
   EngineTransaction,
@@ -17,12 +18,12 @@ import type { SearchableTransaction } from './search.ts'
 
 /** The options of a wallet's history. */
 export interface HistoryOptions {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly info: CurrencyInfo
   readonly repo: Repo
   readonly clock: Clock
   /** The wallet's file-name hash. */
-  hashOf(text: string): string
+  hashOf(text: string): FileHash
   /** The fiat currency that the wallet is shown in now, such as `iso:USD`. */
   fiatCode(): string
   /** The tokens of its currency as they are known now. */
@@ -33,7 +34,7 @@ export interface HistoryOptions {
 
 /** The facts of a wallet that a view of a transaction needs. */
 export interface ViewContext {
-  readonly walletId: string
+  readonly walletId: WalletId
   /** Of the chain's own coin. */
   readonly currencyCode: string
   readonly fiatCode: string
@@ -102,7 +103,7 @@ export const confirmationsIn = ({ reports, isFinal }: HistoryRow, chain: ChainHe
 }
 
 /** Finds the report about one asset; the chain's own coin has the fee of a token's transaction as its part in it. */
-const reportFor = ({ reports }: HistoryRow, tokenId: string | null): EngineTransaction | undefined => {
+const reportFor = ({ reports }: HistoryRow, tokenId: TokenId | null): EngineTransaction | undefined => {
   const own = reports.find(report => report.tokenId === tokenId)
   if (tokenId !== null) {
     if (own === undefined || own.parentNetworkFee !== undefined) return own
@@ -171,7 +172,7 @@ export const chainAt = ({ info }: HistoryOptions, height: number): ChainHeight =
 })
 
 /** An asset with the code under which older files know it; '' where that code is the chain's own coin's. */
-export const assetNameOf = (options: HistoryOptions, tokenId: string | null): AssetName => {
+export const assetNameOf = (options: HistoryOptions, tokenId: TokenId | null): AssetName => {
   const currencyCode = codeOf(options, tokenId)
   const isShared = tokenId !== null && currencyCode === options.info.currencyCode
   return { tokenId, currencyCode: isShared ? '' : currencyCode }
@@ -181,7 +182,7 @@ export const assetNameOf = (options: HistoryOptions, tokenId: string | null): As
 export const viewContextOf = (
   options: HistoryOptions,
   height: number,
-  tokenId: string | null
+  tokenId: TokenId | null
 ): ViewContext => {
   const { walletId, info } = options
   return {
@@ -195,7 +196,7 @@ export const viewContextOf = (
 }
 
 /** The code of an asset; '' for a token that is not known. */
-export const codeOf = ({ info, config }: HistoryOptions, tokenId: string | null): string => {
+export const codeOf = ({ info, config }: HistoryOptions, tokenId: TokenId | null): string => {
   if (tokenId === null) return info.currencyCode
   const { allTokens } = config.getSnapshot()
   return Object.hasOwn(allTokens, tokenId) ? (allTokens[tokenId]?.currencyCode ?? '') : ''

@@ -4,6 +4,7 @@ import { looseCopy } from '../../base/copy-data.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
 import { type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
 import type { CurrencyInfo, MemoOption } from '../../types/currency.ts'
+import type { PluginId } from '../../types/ids.ts'
 import { checkMaxFee, checkNetworkFee } from '../../types/network-fee.ts'
 import type { KeyUse } from '../../types/snapshots.ts'
 import type {
@@ -107,7 +108,7 @@ export const getMaxSpendable = async (context: SpenderOptions, request: SpendInf
   })
 }
 
-const readMaximum = (pluginId: string, value: unknown): NativeAmount => {
+const readMaximum = (pluginId: PluginId, value: unknown): NativeAmount => {
   if (isBalance(value)) return nativeAmount(value)
   throw new WalletError('BOGUS_DATA', { pluginId, what: 'maximum', path: '' })
 }

@@ -1,6 +1,7 @@
 import { frozenCopy } from '../../base/copy-data.ts'
 import { isRecord, parseJson } from '../../base/json.ts'
 import type { EngineStore, PaymentSight } from '../../types/engine.ts'
+import type { Txid } from '../../types/ids.ts'
 import type { Transaction } from '../../types/transaction.ts'
 
 // Older versions know the first alone: they leave the second as it is.
@@ -91,7 +92,7 @@ export class SpendJournal {
   }
 
   /** Returns the state of a payment that was sent and saved, until it is confirmed. */
-  sightOf(txid: string): PaymentSight | undefined {
+  sightOf(txid: Txid): PaymentSight | undefined {
     if (this.#sights === undefined) {
       this.#sights = new Map()
       for (const { tx, sight, confirmedAt } of this.sent())
@@ -109,12 +110,12 @@ export class SpendJournal {
   }
 
   /** The spend with these signed bytes, unfinished or sent. */
-  findSigned(txid: string): SpendIntent | undefined {
+  findSigned(txid: Txid): SpendIntent | undefined {
     return this.signed().find(({ tx }) => tx.txid === txid)
   }
 
   /** The unfinished spend whose signed transaction has this txid. */
-  findByTxid(txid: string): SpendIntent | undefined {
+  findByTxid(txid: Txid): SpendIntent | undefined {
     return this.list().find(({ stage, tx }) => stage !== 'intended' && tx.txid === txid)
   }
 

@@ -4,6 +4,7 @@ import { looseCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
+import type { Txid } from '../../types/ids.ts'
 import type { OpenPaymentSnapshot } from '../../types/snapshots.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import type { EngineSupervisor } from '../engine/supervisor.ts'
@@ -58,7 +59,7 @@ export const reservedPaymentsOf = (journal: SpendJournal): readonly EngineTransa
  */
 export const reserveCoins = async (
   { engine, journal, info }: OpenPaymentContext,
-  replaces?: string
+  replaces?: Txid
 ): Promise<void> => {
   const replaced = replaces === undefined ? undefined : journal.findSigned(replaces)
   if (replaces !== undefined) {
@@ -137,10 +138,10 @@ export const checkSimilar = (
 
 /** Returns the payment that a draft replaces, and all that this one has replaced. */
 const replacedBefore = (
-  replaces: string | undefined,
-  find: (txid: string) => { readonly replaces?: string | undefined } | undefined
-): ReadonlySet<string> => {
-  const replaced = new Set<string>()
+  replaces: Txid | undefined,
+  find: (txid: Txid) => { readonly replaces?: Txid | undefined } | undefined
+): ReadonlySet<Txid> => {
+  const replaced = new Set<Txid>()
   for (let txid = replaces; txid !== undefined && !replaced.has(txid); txid = find(txid)?.replaces)
     replaced.add(txid)
   return replaced

@@ -2,6 +2,7 @@ import { compare, type NativeAmount } from '../../base/amount.ts'
 import { compact } from '../../base/compact.ts'
 import { WalletError } from '../../base/errors.ts'
 import { copyJson, isSameJson } from '../../base/json.ts'
+import type { PluginId } from '../../types/ids.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import { checkEngineTransaction, checkSignedTransaction } from '../engine/validate.ts'
 
@@ -22,7 +23,7 @@ export const engineCopyOf = (tx: Transaction): EngineTransaction => copyOf(tx) a
  *
  * @throws SIGNED_OTHERWISE naming the first field that differs; BOGUS_TX
  */
-export const signedDraftOf = (pluginId: string, draft: Transaction, answer: unknown): Transaction => {
+export const signedDraftOf = (pluginId: PluginId, draft: Transaction, answer: unknown): Transaction => {
   const signed = checkSignedTransaction(pluginId, answerCopyOf(pluginId, answer))
   const field = firstDifference(draft, signed)
   if (field !== undefined) throw new WalletError('SIGNED_OTHERWISE', { pluginId, field })
@@ -37,7 +38,7 @@ export const signedDraftOf = (pluginId: string, draft: Transaction, answer: unkn
  * @throws BOGUS_TX
  */
 export const sentTransactionOf = (
-  pluginId: string,
+  pluginId: PluginId,
   signed: Transaction,
   { answer, onDifference }: { readonly answer: unknown; onDifference(error: WalletError): void }
 ): Transaction => {
@@ -84,7 +85,7 @@ const addedBy = ({
   ...compact({ otherParams, txSecret })
 })
 
-const answerCopyOf = (pluginId: string, answer: unknown): unknown => {
+const answerCopyOf = (pluginId: PluginId, answer: unknown): unknown => {
   try {
     return copyOf(answer)
   } catch (error) {

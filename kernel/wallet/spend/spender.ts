@@ -4,6 +4,7 @@ import { isWalletError, WalletError } from '../../base/errors.ts'
 import { Mutex } from '../../base/mutex.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
+import type { TokenId, Txid, WalletId } from '../../types/ids.ts'
 import { checkMaxFee, checkNetworkFee } from '../../types/network-fee.ts'
 import type { Metadata, Transaction } from '../../types/transaction.ts'
 import type { EngineSupervisor } from '../engine/supervisor.ts'
@@ -18,17 +19,17 @@ import { questionOf, type SignOptions, signDraft } from './sign.ts'
 
 /** The options of {@link Spender}. */
 export interface SpenderOptions extends OpenPaymentContext {
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly history: History
-  balanceOf(tokenId: string | null): NativeAmount
+  balanceOf(tokenId: TokenId | null): NativeAmount
   /** Called with the txid of a spend that the history now has. */
-  txChanged(txid: string): void
+  txChanged(txid: Txid): void
 }
 
 /** Signs, sends and saves the spends of one wallet; each step is durable in the journal before the next begins. */
 export class Spender implements SpenderOptions {
   readonly services: Services
-  readonly walletId: string
+  readonly walletId: WalletId
   readonly info: CurrencyInfo
   readonly engine: EngineSupervisor
   readonly history: History
@@ -128,7 +129,7 @@ export class Spender implements SpenderOptions {
    *
    * @throws TX_NOT_FOUND, BROADCAST_UNKNOWN
    */
-  async discardTx(txid: string): Promise<void> {
+  async discardTx(txid: Txid): Promise<void> {
     if (this.journal.findByTxid(txid) === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
     await this.#forget(txid, ({ stage }) => stage === 'signed')
   }
@@ -139,7 +140,7 @@ export class Spender implements SpenderOptions {
    *
    * @throws TX_NOT_FOUND; BROADCAST_UNKNOWN while they are being sent
    */
-  async forgetTx(txid: string): Promise<void> {
+  async forgetTx(txid: Txid): Promise<void> {
     if (this.journal.findSigned(txid) === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
     await this.#forget(txid, () => true)
     this.txChanged(txid)
@@ -214,7 +215,7 @@ export class Spender implements SpenderOptions {
    * Removes a payment: every entry of it, since one that was sent while its removal failed has two. No round looks for it
    * meanwhile, which would keep it and could send it again.
    */
-  async #forget(txid: string, mayForget: (intent: SpendIntent) => boolean): Promise<void> {
+  async #forget(txid: Txid, mayForget: (intent: SpendIntent) => boolean): Promise<void> {
     const intents = this.journal.signed().filter(({ tx }) => tx.txid === txid)
     if (intents.some(intent => this.inProgress.has(intent.correlationId) || !mayForget(intent)))
       throw new WalletError('BROADCAST_UNKNOWN', { txid })
@@ -232,7 +233,7 @@ export class Spender implements SpenderOptions {
     await paymentsChanged(this)
   }
 
-  #find(txid: string): SpendIntent | undefined {
+  #find(txid: Txid): SpendIntent | undefined {
     return this.journal.findSigned(txid) ?? this.#leaving.get(txid)
   }
 

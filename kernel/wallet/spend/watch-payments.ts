@@ -1,6 +1,7 @@
 import { describeError, isWalletError, WalletError } from '../../base/errors.ts'
 import { isSameJson } from '../../base/json.ts'
 import type { PaymentSight } from '../../types/engine.ts'
+import type { Txid } from '../../types/ids.ts'
 import type { Transaction } from '../../types/transaction.ts'
 import { checkPaymentSight } from '../engine/validate.ts'
 import type { SpendIntent } from './journal.ts'
@@ -95,7 +96,7 @@ const applyFinding = async (spender: Spender, look: Finding, sends: Send[]): Pro
  *
  * @throws TX_NOT_FOUND, BROADCAST_REFUSED, BROADCAST_UNKNOWN
  */
-export const resendTx = async (spender: Spender, txid: string): Promise<Transaction> => {
+export const resendTx = async (spender: Spender, txid: Txid): Promise<Transaction> => {
   const intent = spender.journal.findSigned(txid)
   if (intent === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
   // Until it is saved: a payment that is forgotten in between would be watched again.

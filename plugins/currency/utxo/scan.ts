@@ -1,4 +1,4 @@
-import { type Io, makeYielder } from '../../../kernel/plugin-api.ts'
+import { type Io, makeYielder, type Txid } from '../../../kernel/plugin-api.ts'
 import { parseRawTx, type RawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
@@ -168,7 +168,7 @@ const takeIn = async (
 }
 
 /** @throws ElectrumFault for other bytes, or more coins than there can be */
-const readTx = (bytes: Uint8Array, txid: string, maxSupply: bigint): RawTx => {
+const readTx = (bytes: Uint8Array, txid: Txid, maxSupply: bigint): RawTx => {
   let raw: RawTx | undefined
   try {
     raw = parseRawTx(bytes)

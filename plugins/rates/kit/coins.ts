@@ -1,13 +1,19 @@
+import type { PluginId, TokenId } from '../../../kernel/plugin-api.ts'
 /** The names of one coin at the sources that have their own; null where it has none. */
 export interface CoinNames {
   readonly code: string
   readonly coingecko: string | null
   readonly coincap: string | null
   /** A currency plugin, and for a token the id that its contract address gives. */
-  readonly edge: readonly [pluginId: string, tokenId: string | null] | null
+  readonly edge: readonly [pluginId: PluginId, tokenId: TokenId | null] | null
 }
 
-type Names = readonly [coingecko: string | null, coincap: string | null, pluginId?: string, tokenId?: string]
+type Names = readonly [
+  coingecko: string | null,
+  coincap: string | null,
+  pluginId?: PluginId,
+  tokenId?: TokenId
+]
 
 const NAMES: Readonly<Record<string, Names>> = {
   BTC: ['bitcoin', 'bitcoin', 'bitcoin'],

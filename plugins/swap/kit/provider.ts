@@ -1,6 +1,7 @@
 import {
   type JsonObject,
   type NativeAmount,
+  type PluginId,
   type QuoteContext,
   type QuoteRequest,
   type SpendInfo,
@@ -9,7 +10,7 @@ import {
 
 /** The id and the name of a swap plugin. */
 export interface Provider {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly displayName: string
 }
 

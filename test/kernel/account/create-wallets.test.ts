@@ -147,7 +147,7 @@ test('keys say whether a person brought them: made, imported, or as given', asyn
   await t.throwsAsync(account.createCurrencyWallet('wallet:toycoin', { keys, importText: 'abcd' }), {
     code: 'OPTION_INVALID'
   })
-  for (const bad of [{ dataKey: 'AAAA' }, { syncKey: 'AAAA' }, { dataKey: 5 }])
+  for (const bad of [{ dataKey: 'AAAA' }, { syncKey: 'AAAA' }, { dataKey: 5 as unknown as string }])
     await t.throwsAsync(account.createCurrencyWallet('wallet:toycoin', { keys: { ...keys, ...bad } }), {
       code: 'KEY_INTEGRITY'
     })

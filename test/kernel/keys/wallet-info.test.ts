@@ -35,7 +35,7 @@ test('a new wallet info has fresh keys, an id that follows from them, and the ke
   t.not(makeWalletInfo(io, 'wallet:bitcoin').id, info.id)
   t.is(info.keys.seed, 'x')
   t.is(makeWalletInfo(io, 't', { dataKey: 'AAAA' }).id, walletIdOf(io, 't', new Uint8Array(3)))
-  t.throws(() => makeWalletInfo(io, 't', { dataKey: 5 }), { code: 'KEY_INTEGRITY' })
+  t.throws(() => makeWalletInfo(io, 't', { dataKey: 5 as unknown as string }), { code: 'KEY_INTEGRITY' })
   t.is(accountRepoTypeOf(''), 'account-repo:co.airbitz.wallet')
   t.is(accountRepoTypeOf('x'), 'account-repo:x')
 })

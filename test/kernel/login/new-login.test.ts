@@ -263,7 +263,7 @@ test('a PIN login of an account that the server does not know ends after one req
 test('a wallet whose sync key is no text of bytes is not attached to a login', async t => {
   const { services } = await deviceOf(makeLoginWorld(), '')
   const { io } = services
-  for (const syncKey of ['no base64!', 7]) {
+  for (const syncKey of ['no base64!', 7 as unknown as string]) {
     const info = { id: 'wallet', type: 'wallet:bitcoin', keys: { syncKey } }
     t.throws(() => walletInfosChange(io, { loginId: '', loginKey: io.random(32) }, [info]), {
       code: 'KEY_INTEGRITY'

@@ -1,4 +1,5 @@
 import { scrypt } from '@noble/hashes/scrypt.js'
+import type { Txid } from '../../../../kernel/plugin-api.ts'
 import type { BlockWork } from '../params/coin.ts'
 import { hexOfReversed, sha256Twice } from './transaction.ts'
 
@@ -34,7 +35,7 @@ export const parseHeader = (bytes: Uint8Array, work: BlockWork | undefined): Blo
 }
 
 /** The Merkle root that a branch proves for a transaction. `path`: hashes as shown, from the leaf up. */
-export const merkleRootOf = (txid: string, path: readonly string[], position: number): string => {
+export const merkleRootOf = (txid: Txid, path: readonly string[], position: number): string => {
   let node = bytesOfReversed(txid)
   let at = position
   for (const sibling of path) {

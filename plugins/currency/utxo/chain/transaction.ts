@@ -1,11 +1,11 @@
 import { ripemd160 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { hex, utf8 } from '@scure/base'
-import { type Memo, type MemoOption, WalletError } from '../../../../kernel/plugin-api.ts'
+import { type Memo, type MemoOption, type Txid, WalletError } from '../../../../kernel/plugin-api.ts'
 
 /** One input: the output it spends. */
 export interface RawInput {
-  readonly txid: string
+  readonly txid: Txid
   readonly vout: number
 }
 
@@ -17,7 +17,7 @@ export interface RawOutput {
 
 /** A transaction as parsed from its bytes; the id is computed, never believed. */
 export interface RawTx {
-  readonly txid: string
+  readonly txid: Txid
   readonly inputs: readonly RawInput[]
   readonly outputs: readonly RawOutput[]
   readonly isCoinbase: boolean

@@ -1,10 +1,10 @@
-import type { Json, JsonObject } from '../../../../kernel/plugin-api.ts'
+import type { Json, JsonObject, Txid } from '../../../../kernel/plugin-api.ts'
 import { isHash } from '../chain/transaction.ts'
 import { ElectrumFault } from './connection.ts'
 
 /** A transaction in the history of a script. `height`: 0 or less while unconfirmed. */
 export interface HistoryItem {
-  readonly txid: string
+  readonly txid: Txid
   readonly height: number
 }
 

@@ -3,6 +3,7 @@ import {
   type EngineTransaction,
   type Json,
   type PaymentSight,
+  type Txid,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { type BlockHeader, merkleRootOf } from '../chain/header.ts'
@@ -45,7 +46,7 @@ const reasonOf = (message: string): string => {
   return (text.trim() === '' ? message : text).replace(/\s+/g, ' ').trim().slice(0, 200)
 }
 
-const hasTransaction = async (pool: ElectrumPool, txid: string, signedTx: string): Promise<boolean> => {
+const hasTransaction = async (pool: ElectrumPool, txid: Txid, signedTx: string): Promise<boolean> => {
   const [asked] = pool.callMany([{ method: 'blockchain.transaction.get', params: [txid] }])
   try {
     return (await asked) === signedTx
@@ -90,7 +91,7 @@ const isOrphan = (ledger: Ledger, { spends }: ReservedPayment): boolean =>
 
 const askServer = async (
   pool: Pick<ElectrumPool, 'callMany' | 'isOpen'>,
-  txid: string,
+  txid: Txid,
   signedTx: string
 ): Promise<PaymentSight> => {
   if (!pool.isOpen) return { state: 'notSeen' }

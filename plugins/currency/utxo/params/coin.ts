@@ -1,4 +1,4 @@
-import type { Denomination } from '../../../../kernel/plugin-api.ts'
+import type { Denomination, PluginId } from '../../../../kernel/plugin-api.ts'
 
 /** How the keys of a wallet are laid out; the wallet's keys name it under `format`. */
 export type KeyFormat = 'bip32' | 'bip44' | 'bip49' | 'bip84' | 'bip86'
@@ -58,7 +58,7 @@ export interface NetworkRow {
 
 /** A coin of the UTXO family, as data (`coins.json` of the project's research). */
 export interface CoinRow {
-  readonly pluginId: string
+  readonly pluginId: PluginId
   readonly displayName: string
   readonly walletType: string
   /** The name of the secret in a wallet's keys. */

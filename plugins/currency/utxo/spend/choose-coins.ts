@@ -3,6 +3,7 @@ import {
   isWalletError,
   type NativeAmount,
   type SpendInfo,
+  type Txid,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { scriptTypeOf } from '../chain/address.ts'
@@ -145,7 +146,7 @@ export interface Replaced {
  *
  * @throws TX_NOT_FOUND if nothing is known of it; NOT_SUPPORTED if it cannot be replaced, with the reason
  */
-export const replacedOf = ({ ledger, reserved, coin }: SpendSource, txid: string): Replaced => {
+export const replacedOf = ({ ledger, reserved, coin }: SpendSource, txid: Txid): Replaced => {
   const payment = reserved.find(txid)
   if (payment === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
   if (rivalOf(ledger, payment, 1) !== undefined || (ledger.find(txid)?.height ?? 0) > 0)

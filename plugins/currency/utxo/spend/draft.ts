@@ -1,8 +1,15 @@
-import { compact, type Json, type JsonObject, WalletError } from '../../../../kernel/plugin-api.ts'
+import {
+  compact,
+  type Json,
+  type JsonObject,
+  type PluginId,
+  type Txid,
+  WalletError
+} from '../../../../kernel/plugin-api.ts'
 
 /** A coin to spend, with the path to its key. */
 export interface DraftInput {
-  readonly txid: string
+  readonly txid: Txid
   readonly vout: number
   readonly value: bigint
   /** Such as `84/0`. */
@@ -52,7 +59,7 @@ export const writeDraft = ({ lockTime, inputs, outputs, replaces }: Draft): Json
 })
 
 /** Reads the JSON form. @throws SIGN_REFUSED if anything in it is missing or out of range */
-export const readDraft = (pluginId: string, json: Json | undefined): Draft => {
+export const readDraft = (pluginId: PluginId, json: Json | undefined): Draft => {
   const { lockTime, inputs, outputs, replaces } = asObject(json)
   if (replaces !== undefined && !(typeof replaces === 'string' && /^[0-9a-f]{64}$/.test(replaces)))
     throw bad(pluginId)
@@ -85,7 +92,7 @@ export const feeOfDraft = ({ inputs, outputs }: Draft): bigint => {
   return paid - outputs.reduce((sum, output) => sum + worthOf(output), 0n)
 }
 
-const bad = (pluginId: string): WalletError =>
+const bad = (pluginId: PluginId): WalletError =>
   new WalletError('SIGN_REFUSED', {
     pluginId,
     reason: 'this transaction was not made by this wallet, or was changed',
@@ -98,7 +105,7 @@ const asObject = (value: Json | undefined): JsonObject =>
 const isCount = (value: unknown, max: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max
 
-const readValue = (pluginId: string, value: Json | undefined): bigint => {
+const readValue = (pluginId: PluginId, value: Json | undefined): bigint => {
   if (typeof value !== 'string' || !/^\d{1,20}$/.test(value)) throw bad(pluginId)
   return BigInt(value)
 }

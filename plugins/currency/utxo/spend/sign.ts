@@ -9,6 +9,7 @@ import {
   type EngineTransaction,
   makeYielder,
   type SigningOptions,
+  type Txid,
   WalletError,
   type WalletKeys
 } from '../../../../kernel/plugin-api.ts'
@@ -268,7 +269,7 @@ class Keyring {
 
 /** An output by the transaction that made it. */
 interface Outpoint {
-  readonly txid: string
+  readonly txid: Txid
   readonly vout: number
 }
 
@@ -277,7 +278,7 @@ export const findOutput = ({ ledger }: WalletContext, { txid, vout }: Outpoint):
   ledger.find(txid)?.ours.find(output => output.vout === vout)
 
 /** Whether a signed payment spends an output. */
-const isCoinOf = ({ reserved }: WalletContext, { txid, vout }: Outpoint, holder: string): boolean =>
+const isCoinOf = ({ reserved }: WalletContext, { txid, vout }: Outpoint, holder: Txid): boolean =>
   reserved.find(holder)?.spends.includes(`${txid}:${vout}`) === true
 
 /**
@@ -287,7 +288,7 @@ const isCoinOf = ({ reserved }: WalletContext, { txid, vout }: Outpoint, holder:
 export const isTaken = (
   wallet: WalletContext,
   coin: Outpoint,
-  { except, replaced }: { readonly except?: string; readonly replaced?: string | undefined }
+  { except, replaced }: { readonly except?: string; readonly replaced?: Txid | undefined }
 ): boolean => {
   if (replaced !== undefined && isCoinOf(wallet, coin, replaced)) return false
   const outpoint = `${coin.txid}:${coin.vout}`
@@ -300,7 +301,7 @@ export type SignatureKind = 'legacy' | 'segwit' | 'taproot'
 
 /** An input as its signature sees it. */
 export interface HashedInput {
-  readonly txid: string
+  readonly txid: Txid
   readonly vout: number
   readonly sequence: number
   /** What the spent output is worth, in native units. */

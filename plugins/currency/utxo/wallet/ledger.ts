@@ -1,4 +1,4 @@
-import type { CryptoPort, Memo } from '../../../../kernel/plugin-api.ts'
+import type { CryptoPort, Memo, Txid } from '../../../../kernel/plugin-api.ts'
 import { memosOf, parseRawTx, type RawTx } from '../chain/transaction.ts'
 import type { ScriptRecord, ScriptTable } from './scripts.ts'
 
@@ -32,7 +32,7 @@ export class Ledger {
     return this.#txs.size
   }
 
-  find(txid: string): LedgerTx | undefined {
+  find(txid: Txid): LedgerTx | undefined {
     return this.#txs.get(txid)
   }
 
@@ -244,7 +244,7 @@ export interface OwnOutput {
 
 /** A transaction of the wallet, reduced to what balances and history need. */
 export interface LedgerTx {
-  readonly txid: string
+  readonly txid: Txid
   /** The outputs it spends, as `txid:vout`. */
   readonly spends: readonly string[]
   readonly outputTotal: bigint
@@ -265,7 +265,7 @@ export interface LedgerTx {
 
 /** An unspent output of ours. */
 export interface Coin {
-  readonly txid: string
+  readonly txid: Txid
   readonly vout: number
   readonly value: bigint
   readonly record: ScriptRecord
@@ -287,7 +287,7 @@ interface LedgerEffect {
 
 /** A signed payment whose coins are kept. */
 export interface ReservedPayment {
-  readonly txid: string
+  readonly txid: Txid
   /** The outputs that it spends, as `txid:vout`. */
   readonly spends: readonly string[]
   readonly outputTotal: bigint
@@ -311,7 +311,7 @@ export class ReservedCoins {
    * Takes the payments that hold coins from now on; gives the txids of those that hold none any more. Bytes that are no
    * transaction hold nothing.
    */
-  replace(payments: readonly { readonly txid: string; readonly signedTx: string }[]): readonly string[] {
+  replace(payments: readonly { readonly txid: Txid; readonly signedTx: string }[]): readonly string[] {
     const before = this.#payments
     this.#payments = new Map()
     this.#holders = new Map()
@@ -328,7 +328,7 @@ export class ReservedCoins {
     return [...before.keys()].filter(txid => !this.#payments.has(txid))
   }
 
-  find(txid: string): ReservedPayment | undefined {
+  find(txid: Txid): ReservedPayment | undefined {
     return this.#payments.get(txid)
   }
 
@@ -338,7 +338,7 @@ export class ReservedCoins {
     return holders.some(holder => holder.txid !== except && rivalOf(ledger, holder, 1) === undefined)
   }
 
-  #read(txid: string, signedTx: string): ReservedPayment | undefined {
+  #read(txid: Txid, signedTx: string): ReservedPayment | undefined {
     try {
       const { inputs, outputs, weight } = parseRawTx(this.#crypto.fromHex(signedTx))
       const outputTotal = outputs.reduce((total, { value }) => total + value, 0n)

@@ -1,4 +1,4 @@
-import type { CryptoPort, EngineStore, Io, Yielder } from '../../../../kernel/plugin-api.ts'
+import type { CryptoPort, EngineStore, Io, Txid, Yielder } from '../../../../kernel/plugin-api.ts'
 import { isHash, parseRawTx } from '../chain/transaction.ts'
 import type { Ledger, LedgerTx } from './ledger.ts'
 import type { BranchScripts, ScriptRecord, ScriptTable } from './scripts.ts'
@@ -70,12 +70,12 @@ export class SavedState {
   }
 
   /** Remembers the bytes of a transaction until {@link noteTx} is written. */
-  keepBytes(txid: string, bytes: Uint8Array): void {
+  keepBytes(txid: Txid, bytes: Uint8Array): void {
     this.#unsaved.set(txid, bytes)
   }
 
   /** The bytes of a transaction of this wallet. */
-  txBytes(txid: string): Uint8Array | undefined {
+  txBytes(txid: Txid): Uint8Array | undefined {
     const unsaved = this.#unsaved.get(txid)
     if (unsaved !== undefined) return unsaved
     const base64 = this.#store.get(`t/${txid}`)?.split(' ')[3]
@@ -150,7 +150,7 @@ export class SavedState {
     return record
   }
 
-  #loadTx(ledger: Ledger, txid: string, text: string): void {
+  #loadTx(ledger: Ledger, txid: Txid, text: string): void {
     const [height = '', date = '', seen = '', base64 = '', revision = '0'] = text.split(' ')
     if (!/^-?\d{1,9}$/.test(height) || !/^\d{1,12}$/.test(date) || !/^\d{1,15}$/.test(revision))
       throw new TypeError('A stored transaction is damaged')
