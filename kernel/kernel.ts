@@ -288,7 +288,7 @@ const storageMissing = (plugins: PluginSet): WalletError => {
 }
 
 /** Returns a frozen copy of the application's options for a plugin, so that it cannot be changed. @throws OPTION_INVALID */
-const optionsFor = (id: string, given: JsonObject = {}): JsonObject => {
+const optionsFor = (id: PluginId, given: JsonObject = {}): JsonObject => {
   const refuse = (rule: string): WalletError =>
     new WalletError('OPTION_INVALID', { option: `pluginOptions of ${id}`, rule })
   const copy = copyData(given, { maxLength: MAX_OPTIONS, isFrozen: true, refuse })

@@ -9,7 +9,7 @@ import { openRepo } from '../sync/open-repo.ts'
 import type { Repo } from '../sync/repo.ts'
 import type { RepoState } from '../sync/repo-state.ts'
 import type { RepoTraffic, SyncLoop } from '../sync/sync-loop.ts'
-import type { FileHash } from '../types/ids.ts'
+import type { FileHash, WalletId } from '../types/ids.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { RepoSnapshot } from '../types/snapshots.ts'
 
@@ -35,7 +35,7 @@ export interface OpenRepo {
 /** The sync state and the traffic of a repo of an account. */
 export interface RepoStatus extends RepoSnapshot, RepoTraffic {
   /** The wallet that it belongs to; or the account, under its own wallet info's id. */
-  readonly ownerId: string
+  readonly ownerId: WalletId
   /** Such as `wallet:bitcoin`; anything else is an account. */
   readonly type: string
 }

@@ -120,7 +120,7 @@ export class WalletSplitter {
   }
 
   /** The split is done without them, and has its end with them. */
-  async #copySettings(fromId: string, walletId: WalletId): Promise<void> {
+  async #copySettings(fromId: WalletId, walletId: WalletId): Promise<void> {
     try {
       const { name, type, fiatCurrencyCode } = (await this.#options.wallets.get(fromId)).getSnapshot()
       const request = { type, fiatCurrencyCode, ...compact({ name: name ?? undefined }) }

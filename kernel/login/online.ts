@@ -73,7 +73,7 @@ export interface OnlineLoginOptions extends LoginOptions {
 /** A login whose key is in hand. */
 export interface OpenedLogin {
   /** Base64 id of the root login. */
-  readonly rootId: string
+  readonly rootId: LoginId
   /** Base64 id of the login whose key it is. */
   readonly loginId: LoginId
   readonly loginKey: Secret<Uint8Array>
@@ -261,7 +261,7 @@ const checkUserId = (io: Io, credentials: LoginCredentials, { userId }: LoginPay
 const removeEmptyStash = async (
   { io, report }: LoginServices,
   stashes: Stashes,
-  { stash, rootId }: { readonly stash: LoginStash; readonly rootId: string }
+  { stash, rootId }: { readonly stash: LoginStash; readonly rootId: LoginId }
 ): Promise<void> => {
   const { loginId, children = [] } = stash
   if (loginId === '' || loginId === rootId) return
@@ -395,7 +395,7 @@ export const runAttempt = async <T>(
 export const saveLoginDate = async (
   services: Pick<LoginServices, 'io' | 'report'>,
   stashes: Stashes,
-  { rootId, now }: { readonly rootId: string; readonly now: Date | undefined }
+  { rootId, now }: { readonly rootId: LoginId; readonly now: Date | undefined }
 ): Promise<void> => {
   const lastLogin = isoOf(now?.getTime() ?? services.io.clock.now())
   try {

@@ -11,7 +11,7 @@ import type { Box, Snrp } from '../types/keys.ts'
 
 /** A login of this device. Ids are base64. */
 export interface LoginIds {
-  readonly rootId: string
+  readonly rootId: LoginId
   /** Of the login within the account that logs in. */
   readonly loginId: LoginId
 }
@@ -101,7 +101,7 @@ export class SavedOtpKeys {
   }
 
   /** Forgets every key of an account. `rootId`: base64. @throws STORAGE_FAILED */
-  async remove(rootId: string): Promise<void> {
+  async remove(rootId: LoginId): Promise<void> {
     await this.#mutex.run(() => this.#files.delete(this.#pathOf(rootId)))
   }
 
@@ -185,7 +185,7 @@ export class SavedOtpKeys {
     }
   }
 
-  async #read(rootId: string): Promise<ReadonlyMap<string, SealedKeys>> {
+  async #read(rootId: LoginId): Promise<ReadonlyMap<string, SealedKeys>> {
     const text = rootId === '' ? undefined : await this.#files.getText(this.#pathOf(rootId))
     if (text === undefined) return new Map()
     const value = parseJson(text, SOURCE)
@@ -195,7 +195,7 @@ export class SavedOtpKeys {
     )
   }
 
-  #pathOf(rootId: string): string {
+  #pathOf(rootId: LoginId): string {
     return `otpKeys/${base58Of(this.#services.io.crypto.fromBase64(rootId))}.json`
   }
 }

@@ -182,7 +182,7 @@ export type StashPatch = { readonly [Field in keyof Changeable]?: Changeable[Fie
  */
 export const patchStash = (
   root: LoginStash,
-  heldId: string,
+  heldId: LoginId,
   { loginId, stash }: { readonly loginId: LoginId; readonly stash: StashPatch }
 ): LoginStash => {
   const changed = replaceStash(root, loginId, node => patchLogin(node, stash))

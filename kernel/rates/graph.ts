@@ -1,4 +1,5 @@
 import { isRecord } from '../base/json.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'
 
@@ -125,7 +126,7 @@ export class RateGraph {
     return made
   }
 
-  #sourceOf(id: string): Source {
+  #sourceOf(id: PluginId): Source {
     const known = this.#sources.get(id)
     if (known !== undefined) return known
     const made: Source = { id, index: this.#sources.size, pairs: new Map() }

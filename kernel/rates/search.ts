@@ -1,5 +1,6 @@
 import TinyQueue from 'tinyqueue'
 import { compact } from '../base/compact.ts'
+import type { PluginId } from '../types/ids.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { RouteHopSnapshot, RouteSnapshot } from '../types/snapshots.ts'
 import {
@@ -101,7 +102,7 @@ export class RouteFinder {
     searches.set(search.target, search)
   }
 
-  #biasOf(biases: RateQuery['biases']): (sourceId: string) => number {
+  #biasOf(biases: RateQuery['biases']): (sourceId: PluginId) => number {
     return sourceId =>
       (biases !== undefined && Object.hasOwn(biases, sourceId) ? biases[sourceId] : undefined) ??
       this.#providers.biasOf(sourceId)
@@ -146,7 +147,7 @@ export interface SearchOptions {
   /** Unix seconds: when ages are counted. */
   readonly now: number
   /** The bias of a provider by its id. */
-  biasOf(sourceId: string): number
+  biasOf(sourceId: PluginId): number
   /** Currencies and pairs to avoid. */
   readonly blocked?: Blocked
 }

@@ -310,7 +310,7 @@ export class WalletRuntime implements EngineHost {
     this.tokensChanged()
   }
 
-  async #emitChanged(txids: Promise<string[]>): Promise<void> {
+  async #emitChanged(txids: Promise<Txid[]>): Promise<void> {
     this.#emitTransactions({ created: [], changed: await txids })
   }
 

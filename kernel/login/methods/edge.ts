@@ -7,6 +7,7 @@ import { Secret } from '../../base/secret.ts'
 import { base58Of, utf8Of } from '../../crypto/encoding.ts'
 import { lobbyIdOf, makeLobbyKeys } from '../../crypto/lobby-key.ts'
 import type { LobbyContent } from '../../schema/lobby.ts'
+import type { LoginId } from '../../types/ids.ts'
 import type { LobbySnapshot } from '../../types/snapshots.ts'
 import { deleteLobby, getLobby, putLobby } from '../lobby.ts'
 import type { Login } from '../login.ts'
@@ -173,7 +174,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   /** Logs in with a reply, or tells why it cannot. */
   async #tryReply(reply: unknown, hash: string): Promise<unknown> {
     const { io, config } = this.#services
-    let rootId: string | undefined
+    let rootId: LoginId | undefined
     let isKnown = true
     let failure: unknown
     try {
@@ -218,7 +219,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   }
 
   /** Removes the account of a reply that came to nothing, if it was not on this device before. */
-  async #removeUnopened(rootId: string): Promise<void> {
+  async #removeUnopened(rootId: LoginId): Promise<void> {
     if (this.#stashes.get(rootId) === undefined) return
     try {
       await this.#stashes.remove(base58Of(this.#services.io.crypto.fromBase64(rootId)))

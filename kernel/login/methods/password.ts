@@ -3,7 +3,7 @@ import { Secret } from '../../base/secret.ts'
 import { openBox } from '../../crypto/box.ts'
 import { equalBytes, isWellFormed, utf8Of } from '../../crypto/encoding.ts'
 import type { Io } from '../../io/io.ts'
-import type { Username } from '../../types/ids.ts'
+import type { LoginId, Username } from '../../types/ids.ts'
 import type { Box, Snrp } from '../../types/keys.ts'
 import type { LoginStash, LoginTree } from '../../types/login.ts'
 import { normalizeUsername, passwordAuthOf, passwordKeyOf, userIdOf } from '../derive.ts'
@@ -159,7 +159,7 @@ const openOffline = async (attempt: PasswordAttempt, now: Date | undefined): Pro
  */
 const sealOtpKeysWithPassword = async (
   { services, stashes, derived }: PasswordAttempt,
-  rootId: string
+  rootId: LoginId
 ): Promise<void> => {
   const { passwordBox, passwordKeySnrp: snrp } = stashes.get(rootId) ?? {}
   if (passwordBox === undefined || snrp === undefined) return
