@@ -5,6 +5,7 @@ import { builtinModules } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { writeLicenses } from './bundled-licenses.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -19,7 +20,7 @@ export const bundleCli = async emitted => {
     plugins: [stub]
   })
   rmSync(folder, { recursive: true, force: true })
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: folder,
     format: 'esm',
     entryFileNames: '[name].js',
@@ -28,6 +29,7 @@ export const bundleCli = async emitted => {
     sourcemap: false
   })
   await bundle.close()
+  writeLicenses(folder, output)
   chmodSync(join(folder, 'holdfast.js'), 0o755)
 }
 

@@ -15,7 +15,7 @@ interface LockEntry {
 }
 
 /**
- * Finds entries of the package that lead nowhere, dependencies that run a script when installed, and native
+ * Finds entries of the package that lead nowhere or to whole folders, dependencies that run a script when installed, and native
  * packages of other platforms that the lock lacks, for which npm 11 would refuse it everywhere (pure).
  *
  * @param exists - tells whether a file is there once the project is built
@@ -33,6 +33,9 @@ export const checkPackage = (
     ),
     ...Object.entries(manifest.bin)
   ]
+  const open = entries
+    .filter(([, path]) => path.includes('*'))
+    .map(([name]) => `package.json: ${name} makes every file below it public; name each entry`)
   const missing = entries
     .filter(([, path]) => !path.includes('*') && !exists(path))
     .map(([name, path]) => `package.json: ${name} leads to ${path}, which is not there`)
@@ -44,7 +47,7 @@ export const checkPackage = (
       .filter(name => !isLocked(lockfile, path, name))
       .map(name => `package-lock.json lacks ${name}; run node scripts/complete-lock.mjs`)
   )
-  return [...missing, ...scripts, ...absent]
+  return [...open, ...missing, ...scripts, ...absent]
 }
 
 const isLocked = ({ packages }: Lockfile, path: string, name: string): boolean =>

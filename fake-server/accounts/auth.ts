@@ -134,7 +134,7 @@ const refuseSecondFactor = (
 }
 
 /** The time until an unanswered voucher counts as approved: seven days, in milliseconds. */
-export const VOUCHER_DELAY = 604_800_000
+const VOUCHER_DELAY = 604_800_000
 
 /**
  * Applies what has fallen due to a login: a reset whose date has come switches two-factor off, and vouchers without an

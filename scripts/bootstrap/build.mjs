@@ -58,6 +58,16 @@ const bundle = async root => {
   }
 }
 
+const bundleEntries = async root => {
+  try {
+    const { bundleLib } = await import('../bundle-lib.mjs')
+    await bundleLib(join(root, 'dist'))
+    return { code: 0, output: '' }
+  } catch (error) {
+    return { code: 1, output: `the entries of the package could not be bundled: ${error.stack}` }
+  }
+}
+
 const pages = async root => {
   try {
     const { buildPages } = await import('../build-pages.mjs')
@@ -68,7 +78,7 @@ const pages = async root => {
   }
 }
 
-const steps = [compile, bundle, pages]
+const steps = [compile, bundle, bundleEntries, pages]
 
 const dropOrphans = root => {
   for (const room of roomsOf(root)) {
@@ -88,7 +98,10 @@ const stampOf = root => {
   for (const name of ['tsconfig.json', 'package-lock.json', 'package.json']) {
     hash.update(readFileSync(join(root, name)))
   }
-  for (const script of [import.meta.url, '../bundle-cli.mjs', '../build-pages.mjs']) {
+  const scripts = ['bundle-cli', 'bundle-lib', 'bundled-licenses', 'build-pages'].map(
+    name => `../${name}.mjs`
+  )
+  for (const script of [import.meta.url, ...scripts]) {
     hash.update(readFileSync(new URL(script, import.meta.url)))
   }
   for (const room of roomsOf(root)) {

@@ -47,7 +47,8 @@ const BUNDLE = `
 import { cpSync } from 'node:fs'
 export const bundleCli = async emitted => cpSync(emitted + '/cli/main.js', emitted + '/bin/holdfast.js')`
 
-// There is no page to build.
+// There is no entry and no page to build.
+const ENTRIES = 'export const bundleLib = async () => {}'
 const PAGES = 'export const buildPages = async () => {}'
 
 const makeProject = (t: ExecutionContext): string => {
@@ -61,6 +62,8 @@ const makeProject = (t: ExecutionContext): string => {
     'cli/main.ts': MAIN,
     'cli/extra.ts': '',
     'scripts/bundle-cli.mjs': BUNDLE,
+    'scripts/bundle-lib.mjs': ENTRIES,
+    'scripts/bundled-licenses.mjs': '',
     'scripts/build-pages.mjs': PAGES,
     'scripts/check.ts': "console.log('checked')"
   }

@@ -101,7 +101,7 @@ test('a link to a missing file or heading is a problem; web, mail and code are n
   )
 })
 
-test('the package may not name missing files, install scripts or a lock without other platforms', t => {
+test('the package may not name missing files or whole folders, install scripts or a lock without other platforms', t => {
   const manifest = {
     exports: { '.': { types: 'a.d.ts', default: 'a.js' }, './b': 'b.js', './c/*': 'c/*.js' },
     bin: { x: 'x.js' }
@@ -116,6 +116,7 @@ test('the package may not name missing files, install scripts or a lock without 
   t.deepEqual(
     checkPackage(manifest, lock, path => path === 'a.js'),
     [
+      'package.json: ./c/* makes every file below it public; name each entry',
       'package.json: . leads to a.d.ts, which is not there',
       'package.json: ./b leads to b.js, which is not there',
       'package.json: x leads to x.js, which is not there',

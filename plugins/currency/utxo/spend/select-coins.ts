@@ -87,7 +87,7 @@ export const typicalFeeOf = (coins: readonly Coin[], goal: SelectionGoal): bigin
   feeOf(txWeightOf(countPurposes(coins), goal.outputs), goal.rate)
 
 /** A change output smaller than this costs more than it brings. */
-export const minimumChangeOf = ({ changeDust, changePurpose, rate }: SelectionGoal): bigint =>
+const minimumChangeOf = ({ changeDust, changePurpose, rate }: SelectionGoal): bigint =>
   changeDust + feeOf(inputWeightOf[changePurpose], rate)
 
 // A random draw looks for change that does not stand out as change.
