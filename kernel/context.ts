@@ -8,7 +8,7 @@ import { Scheduler } from './base/scheduler.ts'
 import { normalizeUsername } from './login/derive.ts'
 import type { Login } from './login/login.ts'
 import { createLogin } from './login/methods/create.ts'
-import { type EdgeLoginOptions, type EdgeLoginRequest, requestEdgeLogin } from './login/methods/edge.ts'
+import type { EdgeLoginOptions, EdgeLoginRequest } from './login/methods/edge.ts'
 import { loginWithKey } from './login/methods/key.ts'
 import { checkPasswordRules, loginWithPassword, type PasswordRules } from './login/methods/password.ts'
 import { loginWithPin } from './login/methods/pin.ts'
@@ -330,6 +330,9 @@ export class Context implements Readable<readonly LocalUser[]> {
   async requestEdgeLogin(options: EdgeLoginOptions = {}): Promise<EdgeLoginRequest<Account>> {
     this.#checkOpen()
     requireObject('options', options)
+    // Loaded when it is needed: the curve takes longer than any other part to set up.
+    const { requestEdgeLogin } = await import('./login/methods/edge.ts')
+    this.#checkOpen()
     const request = await requestEdgeLogin(this.#services, this.#stashes, {
       ...options,
       open: (login, isWanted) => this.#openHanded(login, isWanted)

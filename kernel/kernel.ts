@@ -5,7 +5,7 @@ import { checkedDisk, subDisk } from './base/disk-path.ts'
 import { describeError, errorOf, failureLine, isWalletError, WalletError } from './base/errors.ts'
 import { isRecord, type JsonObject, parseJson } from './base/json.ts'
 import { quarantine } from './base/quarantine.ts'
-import { Context } from './context.ts'
+import type { Context } from './context.ts'
 import type { SnrpOptions } from './crypto/key-derivation.ts'
 import type { Disk } from './io/disk.ts'
 import type { Io } from './io/io.ts'
@@ -165,6 +165,8 @@ const openKernel = async (options: KernelOptions, parts: KernelParts): Promise<K
     inBackground: makeInBackground(report),
     report
   })
+  // What a program that only knows the library does not load: logins, accounts and everything below them.
+  const { Context } = await import('./context.ts')
   const context = await Context.open(services)
   const clientId = await openClientId(io, disk, error => report('client id', error))
   await hooks.ready.promise()

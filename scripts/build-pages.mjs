@@ -38,7 +38,7 @@ export const buildPages = async emitted => {
           },
           output: { ...flat(name), format: 'iife', codeSplitting: false },
           // A script that is no module has no address of its own; the worker lies beside the page.
-          transform: { define: { 'import.meta.url': 'document.baseURI' } }
+          transform: { define: { 'import.meta.url': 'document.baseURI', 'import.meta.resolve': 'undefined' } }
         }
       },
       plugins: [withoutModules],

@@ -8,7 +8,7 @@ import type { Poller } from '../base/poller.ts'
 import type { Scheduler } from '../base/scheduler.ts'
 import { base58Of, utf8Of } from '../crypto/encoding.ts'
 import { requestKeys } from '../keys/key-gate.ts'
-import { fetchLobby, type Lobby } from '../login/lobby.ts'
+import type { Lobby } from '../login/lobby.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateService } from '../rates/service.ts'
@@ -529,6 +529,8 @@ export class Account implements Readable<AccountSnapshot> {
   async fetchLobby(lobbyId: string): Promise<Lobby> {
     this.#check()
     requireTexts({ lobbyId })
+    const { fetchLobby } = await import('../login/lobby.ts')
+    this.#check()
     const { services, login, scheduler } = this.#options
     return fetchLobby(services, { login, scheduler }, lobbyId)
   }
