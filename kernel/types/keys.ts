@@ -32,15 +32,17 @@ export interface Snrp {
  * The keys of a wallet as stored (protocol §1.7, §5.1): those of its repo, and under names of their own those that its plugin
  * made. A plugin reads its own fields by name and checks them, since an older version or another program may have written them.
  */
-export interface WalletKeys {
+export type WalletKeys = RepoKeys & Readonly<Record<string, Json>>
+
+// The fields with types of their own stand apart: beside a signature of all names they compile only for users who set
+// `exactOptionalPropertyTypes`.
+interface RepoKeys {
   /** Encrypts the repo of the wallet: base64 of 32 bytes. The wallet id follows from it. */
   readonly dataKey?: string
   /** Names the repo of the wallet to the sync servers: base64 of 20 bytes. */
   readonly syncKey?: string
   /** False for keys that were created, true for imported ones; absent where they were given as they are. */
   readonly imported?: boolean
-  /** The fields of the plugin, such as `bitcoinKey` and `format`. */
-  readonly [name: string]: Json
 }
 
 /** The content of a key box: the identity of a wallet or of an account repo, with all its keys. */
