@@ -2,7 +2,7 @@ import { compact } from '../kernel/base/compact.ts'
 import type { KernelOptions, Plugin } from '../kernel/index.ts'
 import { isStop, stopDuringPayment } from './errors/cli-error.ts'
 import type { Failure } from './errors/failure.ts'
-import { commandLineOf } from './grammar/command-line.ts'
+import { typedCommandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/options.ts'
 import { failureEnvelope, failureLines, jsonText, resultText } from './output/print-result.ts'
 import type { CommandResult } from './output/view.ts'
@@ -67,7 +67,7 @@ const runCommand = async (
   const started = performance.now()
   // Before anything is loaded: users type their PIN while a command starts.
   if (globals.input && (spec.secrets?.length ?? 0) > 0) disableEcho(terminal)
-  const commandLine = commandLineOf(argv)
+  const commandLine = typedCommandLineOf(argv)
   const statusLine = makeStatusLine(terminal, globals)
   // Ink decides about colours when it is loaded, and knows neither NO_COLOR nor our flag.
   if (!wantsColor(globals.color, terminal.environment, terminal.stderr.isTTY === true)) {

@@ -36,7 +36,7 @@ while (fromWallet.balanceDetailsOf(null).spendable === '0') await sleep(20)
 
 // Every provider is asked at once, and each quote shows when it comes; the best one is first.
 const query = (satoshi: string) =>
-  account.askForQuotes({ fromWallet, toWallet, nativeAmount: nativeAmount(satoshi), quoteFor: 'from' })
+  account.openQuoteRound({ fromWallet, toWallet, nativeAmount: nativeAmount(satoshi), quoteFor: 'from' })
 const tiny = query('500')
 await tiny.settled.catch((error: unknown) => console.log(`500 satoshi: ${error}`))
 const round = query('1000000')

@@ -13,7 +13,7 @@ import type { KernelHooks } from './plugins/hook-table.ts'
 import { makeKernelHooks } from './plugins/hooks.ts'
 import {
   currencyHost,
-  type HostParts,
+  type HostOptions,
   observerHost,
   type Plugin,
   policyHost,
@@ -143,14 +143,14 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   }
 }
 
-type KernelParts = ReturnType<typeof makeParts> & {
+type KernelContext = ReturnType<typeof makeParts> & {
   readonly config: KernelConfig
   readonly disk: Disk
   /** The functions of the application's io, captured at the start. */
   readonly io: Io
 }
 
-const openKernel = async (options: KernelOptions, parts: KernelParts): Promise<Kernel> => {
+const openKernel = async (options: KernelOptions, parts: KernelContext): Promise<Kernel> => {
   const { hooks, plugins, apply, report, config, disk, io } = parts
   if ((options.laterPlugins ?? []).length === 0) plugins.lock()
 
@@ -260,7 +260,7 @@ const makeParts = (
   return { hooks, calls, plugins, apply, report, logOf, useDisk, diskClosed }
 }
 
-const applyPlugin = (plugin: Plugin, host: Omit<HostParts, 'disk'>, openJail: () => Disk): void => {
+const applyPlugin = (plugin: Plugin, host: Omit<HostOptions, 'disk'>, openJail: () => Disk): void => {
   switch (plugin.kind) {
     case 'observer':
       plugin.apply(observerHost(plugin.id, host.hooks))

@@ -51,7 +51,7 @@ export type {
   Io,
   TcpAddress
 } from './io/io.ts'
-export type { DiskRequest, LifeHooks, PromiseTap, SyncTap, TapOrder } from './plugins/hook-table.ts'
+export type { DiskRequest, LifecycleHooks, PromiseTap, SyncTap, TapOrder } from './plugins/hook-table.ts'
 export type {
   CurrencyHost,
   CurrencyPlugin,

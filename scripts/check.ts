@@ -10,10 +10,12 @@ import { checkLayers } from './check-layers.ts'
 import { checkLinks } from './check-links.ts'
 import { checkPackage } from './check-package.ts'
 import { checkSpreads } from './check-spreads.ts'
+import { checkGlossary, checkWords } from './check-words.ts'
 import { generatedPages, sourceFolders, specCoverage, stalePages } from './docs.ts'
 import { topFolders } from './layer-table.ts'
 import { gitFiles, readTree } from './project-files.ts'
 import { checkPublicExamples } from './public-examples.ts'
+import { repeatedNames } from './structure.ts'
 
 const root = process.cwd()
 
@@ -25,6 +27,24 @@ const isThere = (path: string): boolean => existsSync(join(root, path))
 const readJson = <T>(path: string): T => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
 const layersProblems: Check = () => checkLayers(readTree(root, topFolders, /\.tsx?$/), gitFiles(root))
+
+/** The sources of the package's entries; a path with a star stands for all below its folder. */
+const entrySources = (): readonly string[] =>
+  Object.values(readJson<{ readonly exports: Readonly<Record<string, unknown>> }>('package.json').exports)
+    .flatMap(target => (typeof target === 'object' ? [(target as { readonly types: string }).types] : []))
+    .map(path =>
+      path
+        .replace(/^\.\/dist\//, '')
+        .replace(/\*.*$/, '')
+        .replace(/\.d\.ts$/, '.ts')
+    )
+
+const nameProblems: Check = () => repeatedNames(readTree(root, sourceFolders, /\.tsx?$/), entrySources())
+
+const wordProblems: Check = () => [
+  ...checkWords(readTree(root, topFolders, /\.tsx?$/), gitFiles(root)),
+  ...checkGlossary(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))
+]
 
 const linkProblems: Check = () => {
   const pages = gitFiles(root).filter(path => path.endsWith('.md'))
@@ -62,6 +82,8 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['lint and format', byTool('@biomejs/biome/bin/biome', 'check', '--error-on-warnings')],
   ['layers', layersProblems],
   ['grain', () => checkGrain(readTree(root, sourceFolders, /\.tsx?$/))],
+  ['names stand for one thing', nameProblems],
+  ['words that are retired', wordProblems],
   ['json of others is bounded', () => checkJson(readTree(root, topFolders, /\.tsx?$/))],
   ['keys pass the gate', () => checkKeys(readTree(root, topFolders, /\.tsx?$/))],
   ['spreads add groups of fields', () => checkSpreads(readTree(root, topFolders, /\.tsx?$/))],

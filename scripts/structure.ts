@@ -54,16 +54,100 @@ export const structureTable = (files: FileTexts): string => {
         Math.round(lines / paths.length),
         single,
         repeated(paths.flatMap(path => exportedNames(files.get(path) ?? ''))),
-        repeated(paths.map(path => posix.basename(path)))
+        repeated(paths.flatMap(path => fileNames('', path)))
       ]
       return `| ${cells.join(' | ')} |`
     })
+  const [exports, names] = [namesOf(files, exportedNames), namesOf(files, fileNames)]
   return [
     '| Room | Files | Mean code lines | Files with one user | Exported names in two files | File names in two folders |',
     '|---|---|---|---|---|---|',
-    ...rows
+    ...rows,
+    '',
+    `${acrossRooms(exports)} exported names and ${acrossRooms(names)} file names stand in two rooms or more.`
   ].join('\n')
 }
+
+/**
+ * Finds the names that stand for two things (pure): within a room an exported name or a file name, and across the entries of
+ * the package an exported name. The store of repos is left out until another one replaces it.
+ *
+ * @param files - the sources, tests excluded
+ * @param entries - the sources of the package's entries; one that ends with `/` stands for all below it
+ * @returns one sentence for each name
+ */
+export const repeatedNames = (files: FileTexts, entries: readonly string[]): readonly string[] => {
+  const isChecked = ([room]: readonly [room: string, paths: readonly string[]]): boolean => room !== STORE
+  const within = (kind: string, names: NameTable): readonly string[] =>
+    [...names].flatMap(([name, rooms]) =>
+      [...rooms]
+        .filter(isChecked)
+        .filter(([, paths]) => paths.length > 1)
+        .map(([room, paths]) => `${room}: the ${kind} ${name} stands for two things: ${paths.join(', ')}`)
+    )
+  return [
+    ...within('exported name', namesOf(files, exportedNames)),
+    ...within('file name', namesOf(files, fileNames)),
+    ...repeatedInEntries(files, entries)
+  ]
+}
+
+/** A public name has one declaration, by whichever entries it comes. */
+const repeatedInEntries = (files: FileTexts, entries: readonly string[]): readonly string[] => {
+  const paths = [...files.keys()].filter(path =>
+    entries.some(entry => (entry.endsWith('/') ? path.startsWith(entry) : path === entry))
+  )
+  const declared = new Map<string, Set<string>>()
+  for (const path of paths)
+    for (const [name, file] of declarationsIn(files, path))
+      declared.set(name, (declared.get(name) ?? new Set()).add(file))
+  return [...declared]
+    .filter(([, places]) => places.size > 1)
+    .map(([name, places]) => `the public name ${name} stands for two things: ${[...places].join(', ')}`)
+}
+
+const REEXPORT = /^export (?:type )?\{([^}]*)\} from '(\.[^']*)'/gm
+
+/** What a file exports, each name with the file that declares it. */
+const declarationsIn = (files: FileTexts, path: string): ReadonlyMap<string, string> => {
+  const text = files.get(path) ?? ''
+  const found = new Map(exportedNames(text).map(name => [name, path]))
+  for (const [, list = '', specifier = ''] of text.matchAll(REEXPORT)) {
+    const target = declarationsIn(files, posix.join(posix.dirname(path), specifier))
+    for (const item of list.split(',')) {
+      const [local, name = local] = item
+        .trim()
+        .replace(/^type /, '')
+        .split(' as ')
+      if (local === undefined || name === undefined || local === '') continue
+      found.set(name, `${target.get(local) ?? specifier}${local === name ? '' : ` (${local})`}`)
+    }
+  }
+  return found
+}
+
+/** The files that have a name, by name and room. */
+type NameTable = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
+
+const namesOf = (files: FileTexts, namesIn: (text: string, path: string) => readonly string[]): NameTable => {
+  const table = new Map<string, Map<string, string[]>>()
+  for (const [path, text] of files)
+    for (const name of namesIn(text, path)) {
+      const rooms = table.get(name) ?? new Map<string, string[]>()
+      rooms.set(roomOf(path), [...(rooms.get(roomOf(path)) ?? []), path])
+      table.set(name, rooms)
+    }
+  return table
+}
+
+const acrossRooms = (names: NameTable): number =>
+  [...names.values()].filter(rooms => [...rooms.keys()].filter(room => room !== STORE).length > 1).length
+
+/** The name without its ending; each platform has an `index.ts`, which the package names as an entry. */
+const fileNames = (_text: string, path: string): readonly string[] =>
+  posix.basename(path) === 'index.ts' ? [] : [posix.basename(path).replace(/\.tsx?$/, '')]
+
+const STORE = 'kernel/repo/store'
 
 /** `kernel` is counted by its folders, and the store of repos apart from `kernel/repo`. */
 const roomOf = (path: string): string => {

@@ -42,7 +42,7 @@ export const openOwnSwaps = async (script: Script): Promise<OwnSwaps> => {
   await until([fromWallet], () => fromWallet.balanceOf(null) === COIN.balance)
   const request: SwapRequest = { fromWallet, toWallet, nativeAmount: nativeAmount('1000'), quoteFor: 'from' }
   return {
-    query: () => account.askForQuotes(request),
+    query: () => account.openQuoteRound(request),
     async close() {
       await kernel.close()
       await world.close()

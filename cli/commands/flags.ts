@@ -24,7 +24,7 @@ export const CONFIRM: CommandFlag = {
 }
 
 /** The flag of each command that pays. */
-export const AGAIN: CommandFlag = {
+export const AGAIN_FLAG: CommandFlag = {
   flags: '--again',
   summary: 'pay although an open payment pays the same amount to the same payee'
 }

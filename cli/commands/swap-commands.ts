@@ -1,5 +1,5 @@
 import type { CommandFlag, CommandSpec } from '../session/command.ts'
-import { AGAIN, ANY_LOGIN } from './flags.ts'
+import { AGAIN_FLAG, ANY_LOGIN } from './flags.ts'
 
 const QUOTE: readonly CommandFlag[] = [
   { flags: '--from <asset>', summary: 'the asset to pay with: a wallet, or wallet:token' },
@@ -34,7 +34,7 @@ const APPROVAL: readonly CommandFlag[] = [
     summary: 'refuse if more than this would be paid; required with --yes --for to'
   },
   MAX_FEE,
-  AGAIN
+  AGAIN_FLAG
 ]
 
 /**
@@ -101,7 +101,7 @@ export const swapCommands: readonly CommandSpec[] = [
         summary: 'accept as little as this; default: the amount shown, or 1 % less for an estimate'
       },
       MAX_FEE,
-      AGAIN
+      AGAIN_FLAG
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./swaps/run-swaps.ts')).swapApprove

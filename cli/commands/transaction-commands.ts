@@ -1,5 +1,5 @@
 import type { CommandFlag, CommandSpec } from '../session/command.ts'
-import { AGAIN, ANY_LOGIN, OUTPUT, TOKEN } from './flags.ts'
+import { AGAIN_FLAG, ANY_LOGIN, OUTPUT, TOKEN } from './flags.ts'
 
 const NOTES: readonly CommandFlag[] = [
   { flags: '--name <text>', summary: 'the other party' },
@@ -58,7 +58,7 @@ export const transactionCommands: readonly CommandSpec[] = [
         summary: 'also spend incoming coins if needed; their sender can take them back'
       },
       { flags: '--no-unconfirmed', summary: 'spend only confirmed coins, and no unconfirmed change' },
-      AGAIN,
+      AGAIN_FLAG,
       { flags: '--sign-only', summary: 'do not send: write the signed payment into a file' },
       { flags: '-o, --output <file>', summary: 'the file, which only its owner can read' },
       ...NOTES
@@ -70,7 +70,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     name: 'tx broadcast',
     arguments: '<wallet> <file>',
     summary: 'send the file of send --sign-only, after a review',
-    flags: [AGAIN],
+    flags: [AGAIN_FLAG],
     secrets: ANY_LOGIN,
     load: async () => (await import('./transactions/send.ts')).txBroadcast
   },
@@ -94,7 +94,7 @@ export const transactionCommands: readonly CommandSpec[] = [
     name: 'tx resend',
     arguments: '<wallet> <txid>',
     summary: 'send the same bytes of an open payment again',
-    flags: [AGAIN],
+    flags: [AGAIN_FLAG],
     secrets: ANY_LOGIN,
     load: async () => (await import('./transactions/open.ts')).txResend
   },
@@ -108,7 +108,7 @@ export const transactionCommands: readonly CommandSpec[] = [
       { flags: '--fee <level>', summary: 'how fast', choices: ['high', 'standard', 'low', 'custom'] },
       { flags: '--custom-fee <key=value>', summary: 'such as satPerByte=12.5', isRepeatable: true },
       { flags: '--max-fee <amount>', summary: 'refuse a higher network fee' },
-      AGAIN
+      AGAIN_FLAG
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./transactions/open.ts')).txReplace

@@ -1,5 +1,5 @@
 import type { CommandFlag, CommandSpec } from '../session/command.ts'
-import { AGAIN, ANY_LOGIN, CONFIRM, OUTPUT, REVEAL } from './flags.ts'
+import { AGAIN_FLAG, ANY_LOGIN, CONFIRM, OUTPUT, REVEAL } from './flags.ts'
 
 const WALLET = '<wallet>'
 
@@ -268,7 +268,7 @@ export const walletChangeCommands: readonly CommandSpec[] = [
         flags: '--max-fee <amount>',
         summary: 'the highest network fee of a payment; also allows an unusual fee up to this'
       },
-      AGAIN
+      AGAIN_FLAG
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/activate.ts')).walletsActivate

@@ -53,7 +53,7 @@ export const runTourSwap = async (options: TourSwapOptions): Promise<TourSwap> =
     from: { wallet, asset: coinOf(wallet) },
     to: { wallet: other, asset: coinOf(other) }
   }
-  const best = await askForQuotes(options, sides)
+  const best = await openQuoteRound(options, sides)
   const { transaction } = await step('swap', `Swap with ${best.swapInfo.displayName}, the best`, async () => {
     const value = await best.approve()
     return { value, detail: value.transaction.txid }
@@ -85,9 +85,9 @@ const showWorth = ({ step, kernel, wallet }: TourSwapOptions): Promise<Pick<Tour
     }
   })
 
-const askForQuotes = ({ step, account }: TourSwapOptions, sides: SwapSides): Promise<SwapQuote> =>
+const openQuoteRound = ({ step, account }: TourSwapOptions, sides: SwapSides): Promise<SwapQuote> =>
   step('quotes', 'Ask for quotes', async () => {
-    const round = account.askForQuotes({
+    const round = account.openQuoteRound({
       fromWallet: sides.from.wallet,
       toWallet: sides.to.wallet,
       nativeAmount: SWAPPED,

@@ -1,7 +1,7 @@
 import { shellWord } from '../../devtools/core/text/shell-text.ts'
 
 /** Quotes arguments as a command line that can be pasted into a shell: `holdfast send Savings --amount '0.01 BTC'`. */
-export const commandLineOf = (argv: readonly string[]): string =>
+export const typedCommandLineOf = (argv: readonly string[]): string =>
   ['holdfast', ...argv.map(shellWord)].join(' ')
 
 /** Adds the flags of the current profile and device to a command: `holdfast wallets list --device phone`. */

@@ -38,7 +38,7 @@ export interface Asset extends AmountUnits {
 }
 
 /** Returns an asset of a wallet; an unknown token is named by its id, in native units. */
-export const assetOf = (info: CurrencyInfo, tokens: TokenMap, tokenId: TokenId | null): Asset => {
+export const shownAssetOf = (info: CurrencyInfo, tokens: TokenMap, tokenId: TokenId | null): Asset => {
   if (tokenId === null) return { ...unitsOf(info), tokenId }
   const token = Object.hasOwn(tokens, tokenId) ? tokens[tokenId] : undefined
   if (token !== undefined) return { ...unitsOf(token), tokenId }
@@ -84,7 +84,7 @@ const withPoint = (digits: string, place: number): string => {
 }
 
 /** Rounds decimal text for display, half away from zero. */
-export const roundedText = (text: string, { least, most, digits }: Rounding): string => {
+export const roundedText = (text: string, { least, most, digits }: ShownRounding): string => {
   const [, sign = '', whole = '0', fraction = ''] = DECIMAL.exec(text) ?? []
   const zeros = leadingZeros(whole, fraction)
   const kept = zeros === undefined ? most : Math.max(most, zeros + digits)
@@ -96,7 +96,7 @@ export const roundedText = (text: string, { least, most, digits }: Rounding): st
 }
 
 /** The digits of a number that are shown. */
-export interface Rounding {
+export interface ShownRounding {
   /** The decimals that are always shown. */
   readonly least: number
   /** The most decimals of a number above 1. */

@@ -4,7 +4,7 @@ import type { Failure } from '../errors/failure.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
 import { safeJson, safeText } from '../terminal/safe-text.ts'
 import { makePaint, type Paint, type Terminal, wantsColor, widthOf, writeText } from '../terminal/terminal.ts'
-import type { CommandResult, View } from './view.ts'
+import type { CommandResult, OutputView } from './view.ts'
 
 /** Formats a result for standard output: a JSON envelope, a table on a terminal, or TSV for a pipe. */
 export const resultText = async (
@@ -32,7 +32,7 @@ export const jsonText = (value: object, isTerminal: boolean): string =>
 
 /** A view that is redrawn in place; into a pipe, only new lines are written. */
 export interface LiveView {
-  draw(view: View): Promise<void>
+  draw(view: OutputView): Promise<void>
 }
 
 /** Opens a live view on standard output. */

@@ -1,7 +1,14 @@
 import Table from 'cli-table3'
 import { safeText } from '../terminal/safe-text.ts'
 import type { Paint } from '../terminal/terminal.ts'
-import { type CellLike, type Column, cellOf, type RecordView, type TableView, type View } from './view.ts'
+import {
+  type CellLike,
+  type Column,
+  cellOf,
+  type OutputView,
+  type RecordView,
+  type TableView
+} from './view.ts'
 
 /** Options of {@link renderView}. */
 export interface RenderOptions {
@@ -13,14 +20,14 @@ export interface RenderOptions {
 }
 
 /** Renders a view for a terminal: no line is wider than it. */
-export const renderView = (view: View, options: RenderOptions): readonly string[] => {
+export const renderView = (view: OutputView, options: RenderOptions): readonly string[] => {
   if (view.kind === 'table') return renderTable(view, options)
   if (view.kind === 'record') return renderRecord(view, options)
   return view.lines.map(line => painted(line, options))
 }
 
 /** Renders a view for a pipe: tab-separated, without titles, nothing cut. */
-export const renderTsv = (view: View): readonly string[] => {
+export const renderTsv = (view: OutputView): readonly string[] => {
   if (view.kind === 'table') return view.rows.map(row => row.map(plain).join('\t'))
   if (view.kind === 'record') return view.fields.map(([label, value]) => `${label}\t${plain(value)}`)
   return view.lines.map(line => cellOf(line).text)

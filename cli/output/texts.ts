@@ -21,7 +21,7 @@ const SPANS: readonly (readonly [seconds: number, word: string])[] = [
 ]
 
 /** Formats a duration: `340 ms`, `2.1 s`. */
-export const durationText = (milliseconds: number): string =>
+export const durationInWords = (milliseconds: number): string =>
   milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 
 /** Formats an age: `12 s`, `5 min`, `3 h`, `2 days`. */
@@ -68,7 +68,7 @@ export const qrLines = async (text: string, isAscii: boolean, border = 4): Promi
 export const lobbyLinkOf = (lobbyId: string): string => `edge://edge/${lobbyId}`
 
 /** Parses the lobby id of a link of any scheme and host, or of a bare id. */
-export const lobbyIdOf = (text: string): string =>
+export const readLobbyId = (text: string): string =>
   text
     .trim()
     .replace(/[?#].*$/, '')

@@ -40,7 +40,7 @@ export interface TextView {
 }
 
 /** The view of a result; the printer renders it as a table or as TSV. */
-export type View = TableView | RecordView | TextView
+export type OutputView = TableView | RecordView | TextView
 
 /** A value as a table's cell; plain text has no style. */
 export const cellOf = (value: CellLike): Cell => (typeof value === 'string' ? { text: value } : value)
@@ -48,7 +48,7 @@ export const cellOf = (value: CellLike): Cell => (typeof value === 'string' ? { 
 /** The result of a command: its data as JSON, and a view of it. */
 export interface CommandResult {
   readonly data: JsonObject
-  readonly view: View
+  readonly view: OutputView
   /** 0 if left out; 9 for a batch that failed in part, as its data shows. */
   readonly exitCode?: number
   /** Problems beside the result, one sentence each. */

@@ -86,7 +86,7 @@ class QuoteSelection {
     const { title, isAscii, getRound, waitLeftMs } = this.#options
     const { rows, isOver } = getRound()
     return (
-      <QuoteList
+      <QuoteScreen
         title={title}
         rows={rows}
         selected={this.#selected()?.pluginId}
@@ -133,7 +133,7 @@ class QuoteSelection {
 /** The actions of keys. */
 export type QuoteListKey = 'again' | 'choose' | 'close' | 'down' | 'enough' | 'interrupt' | 'up'
 
-/** Props of {@link QuoteList}. */
+/** Props of {@link QuoteScreen}. */
 export interface QuoteListProps {
   /** The title, such as `0.01 BTC from Savings to Litecoin`. */
   readonly title: string
@@ -150,7 +150,7 @@ export interface QuoteListProps {
 }
 
 /** The quotes of a round as they arrive, with the reasons for their rank and their expiration. */
-export const QuoteList = (props: QuoteListProps): ReactElement => {
+export const QuoteScreen = (props: QuoteListProps): ReactElement => {
   const { title, rows, selected, waitSeconds, height, isAscii, onKey } = props
   useKeys(onKey)
   const { shown, hidden } = fitting(rows, selected, height - FIXED_LINES)

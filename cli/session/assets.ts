@@ -1,11 +1,11 @@
 import type { CurrencyConfig, CurrencyInfo, CurrencyWallet, Token, TokenId } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { type Asset, assetOf } from '../output/amounts.ts'
+import { type Asset, shownAssetOf } from '../output/amounts.ts'
 import { findListing, openPaused } from './find-wallets.ts'
 import type { Session } from './session.ts'
 
 /** Returns the coin of a wallet's chain. */
-export const coinOf = (wallet: CurrencyWallet): Asset => assetOf(wallet.currencyInfo, {}, null)
+export const coinOf = (wallet: CurrencyWallet): Asset => shownAssetOf(wallet.currencyInfo, {}, null)
 
 /** Returns the assets of a wallet: the coin of its chain, then its enabled tokens. */
 export const assetsOf = async (session: Session, wallet: CurrencyWallet): Promise<readonly Asset[]> => {
@@ -13,9 +13,12 @@ export const assetsOf = async (session: Session, wallet: CurrencyWallet): Promis
   if (enabledTokenIds.length === 0) return [coinOf(wallet)]
   const account = await session.account()
   const config = account.currencyConfig(wallet.currencyInfo.pluginId)
-  await config.tokensAsked()
+  await config.builtinTokensReady()
   const { allTokens } = config.getSnapshot()
-  return [coinOf(wallet), ...enabledTokenIds.map(tokenId => assetOf(wallet.currencyInfo, allTokens, tokenId))]
+  return [
+    coinOf(wallet),
+    ...enabledTokenIds.map(tokenId => shownAssetOf(wallet.currencyInfo, allTokens, tokenId))
+  ]
 }
 
 /** Returns the assets of a wallet; none if it is paused, since its balances are unknown. */
@@ -108,6 +111,6 @@ const findCurrency = async (session: Session, text: string): Promise<CurrencyInf
 
 const configOf = async (session: Session, { pluginId }: CurrencyInfo): Promise<CurrencyConfig> => {
   const config = (await session.account()).currencyConfig(pluginId)
-  await config.tokensAsked()
+  await config.builtinTokensReady()
   return config
 }

@@ -29,12 +29,12 @@ export const openEventStream = ({
 }
 
 /** A queue of events in order. Reading ends when the command is stopped. */
-export interface EventQueue<T> extends AsyncIterable<T> {
+export interface OutputQueue<T> extends AsyncIterable<T> {
   readonly push: (value: T) => void
 }
 
 /** Opens a queue that closes when the command is stopped. */
-export const openEventQueue = <T>(signal: AbortSignal): EventQueue<T> => {
+export const openEventQueue = <T>(signal: AbortSignal): OutputQueue<T> => {
   const waiting: T[] = []
   let wake = (): void => {}
   signal.addEventListener('abort', () => wake(), { once: true })

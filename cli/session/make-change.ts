@@ -5,7 +5,7 @@ import type { CommandResult } from '../output/view.ts'
 import type { Session } from './session.ts'
 
 /** A change of an account that one call makes. */
-export interface Change {
+export interface AccountChange {
   /** The progress text: `Changing the password`. */
   readonly doing: string
   /** The sentence after the change. */
@@ -18,7 +18,7 @@ export interface Change {
 }
 
 /** Makes a change, except with `--dry-run`, and returns its result. */
-export const makeChange = async (session: Session, change: Change): Promise<CommandResult> => {
+export const makeChange = async (session: Session, change: AccountChange): Promise<CommandResult> => {
   const { doing, done, data, advice } = change
   if (session.globals.dryRun) {
     return {
@@ -33,7 +33,7 @@ export const makeChange = async (session: Session, change: Change): Promise<Comm
 /** Makes a change as {@link makeChange}, then uploads it: that of a wallet, or of the account. */
 export const makeUploadedChange = async (
   session: Session,
-  change: Change,
+  change: AccountChange,
   wallet?: CurrencyWallet
 ): Promise<CommandResult> => {
   const result = await makeChange(session, change)

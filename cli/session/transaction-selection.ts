@@ -7,7 +7,7 @@ import { assetsOf, findAsset, matchAsset } from './assets.ts'
 import type { Session } from './session.ts'
 
 /** The transactions that a command selects. */
-export interface Selection {
+export interface TransactionSelection {
   readonly query: TransactionQuery
   /** The filters that the kernel's query does not have. */
   isWanted(tx: Transaction): boolean
@@ -18,7 +18,7 @@ export interface Selection {
 }
 
 /** Reads `--since`, `--until`, `--before`, `--state`, `--in` and `--out`. @throws CliError USAGE */
-export const selectionOf = (session: Session, searchString?: string): Selection => {
+export const selectionOf = (session: Session, searchString?: string): TransactionSelection => {
   const [since, until, beforeTxid] = [session.text('since'), session.text('until'), session.text('before')]
   const state = session.text('state')
   const [isIn, isOut] = [session.isOn('in'), session.isOn('out')]
@@ -59,7 +59,7 @@ export const chosenAssets = async (
 export async function* historyOf(
   session: Session,
   { wallet, asset }: Omit<Effect, 'tx'>,
-  { query, isWanted, batchSize = BATCH, firstBatchSize = batchSize }: Selection
+  { query, isWanted, batchSize = BATCH, firstBatchSize = batchSize }: TransactionSelection
 ): AsyncGenerator<readonly Transaction[]> {
   const { tokenId } = asset
   for await (const batch of wallet.streamTransactions({ ...query, tokenId, batchSize, firstBatchSize })) {

@@ -22,7 +22,7 @@ import type { Session } from '../session/session.ts'
 import { canPrompt } from '../terminal/terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
 import type { ReadSpend } from './read-spend.ts'
-import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
+import { readMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
 
 /** A payment to draft. `limit`: of {@link maxFeeOf}. */
 export interface SpendToDraft extends ReadSpend {
@@ -51,7 +51,7 @@ export const draftSpend = async (
   { spend, warnings, asset, limit }: SpendToDraft
 ): Promise<DraftedSpend> => {
   const draft = await wallet.makeSpend(spend)
-  checkMaxFee(wallet, draft, limit)
+  readMaxFee(wallet, draft, limit)
   const fee = limit === undefined ? unusualFeeOf(draft) : undefined
   const unusual = fee === undefined ? [] : [fee]
   const summary = withWarnings(summaryOf(wallet, draft, asset), [

@@ -95,7 +95,7 @@ export const withWarnings = (
 })
 
 /** Checks the network fee, which is paid in the chain's coin, against the limit. @throws MAX_FEE */
-export const checkMaxFee = (
+export const readMaxFee = (
   { currencyInfo: { currencyCode } }: CurrencyWallet,
   draft: Pick<Transaction, 'networkFee' | 'parentNetworkFee'>,
   maxFee: NativeAmount | undefined

@@ -27,7 +27,7 @@ import {
 import { type SpendSummary, summaryOf, withWarnings } from '../spend/summary.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { canPrompt } from '../terminal/terminal.ts'
-import { keptResult, requestQuotes } from './ask-quotes.ts'
+import { keptResult, requestQuotes } from './collect-quotes.ts'
 import { quoteLines } from './quote-texts.ts'
 import { type SwapLimits, type SwapQuery, type SwapSides, sideName } from './read-swap.ts'
 
@@ -66,7 +66,7 @@ const oneRound = async (session: Session, query: SwapQuery): Promise<CommandResu
     if (choice.kind === 'chosen') {
       const quote = round.quotes.find(({ quoteId }) => quoteId === choice.quoteId)
       if (quote === undefined) throw new CliError('NOT_FOUND', 'That quote has ended')
-      return await approveQuote(session, query, quote)
+      return await approveOnTerminal(session, query, quote)
     }
     return await keptResult(session, query, round.getSnapshot().providers)
   } finally {
@@ -122,7 +122,7 @@ export interface KeptApproval {
  *
  * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED; QUOTE_ENDED, SWAP_CHANGED and the errors of a spend
  */
-export const approveQuote = async (
+export const approveOnTerminal = async (
   session: Session,
   { sides, limits }: SwapQuery,
   quote: SwapQuote,

@@ -28,7 +28,7 @@ export const authenticate = (request: LoginRequest, context: AuthContext): Acces
   const claim = claimOf(request, context.db)
   if (claim === undefined) return undefined
   if (claim.record === undefined) return { refusal: envelope('noAccount') }
-  if (!claim.isProven(claim.record)) {
+  if (!claim.isVerified(claim.record)) {
     return { refusal: envelope('invalidPassword', { results: { wait_seconds: 0 } }) }
   }
   const record = loginAt(claim.record, context.clock.now())
@@ -39,27 +39,27 @@ export const authenticate = (request: LoginRequest, context: AuthContext): Acces
 
 interface Claim {
   readonly record: LoginRecord | undefined
-  readonly isProven: (record: LoginRecord) => boolean
+  readonly isVerified: (record: LoginRecord) => boolean
 }
 
 const claimOf = (request: LoginRequest, db: FakeDb): Claim | undefined => {
   const { loginId, loginAuth, userId, passwordAuth, pin2Id, pin2Auth, recovery2Id, recovery2Auth } = request
   if (loginId !== undefined && loginAuth !== undefined) {
-    return { record: db.login(loginId), isProven: record => isSame(record.loginAuth, loginAuth) }
+    return { record: db.login(loginId), isVerified: record => isSame(record.loginAuth, loginAuth) }
   }
   if (userId !== undefined && passwordAuth !== undefined) {
     return {
       record: db.findLogin('userId', userId),
-      isProven: record => isSame(record.passwordAuth, passwordAuth)
+      isVerified: record => isSame(record.passwordAuth, passwordAuth)
     }
   }
   if (pin2Id !== undefined && pin2Auth !== undefined) {
-    return { record: db.findLogin('pin2Id', pin2Id), isProven: record => isSame(record.pin2Auth, pin2Auth) }
+    return { record: db.findLogin('pin2Id', pin2Id), isVerified: record => isSame(record.pin2Auth, pin2Auth) }
   }
   if (recovery2Id !== undefined && recovery2Auth !== undefined) {
     return {
       record: db.findLogin('recovery2Id', recovery2Id),
-      isProven: record => hasAnswers(record, recovery2Auth)
+      isVerified: record => hasAnswers(record, recovery2Auth)
     }
   }
   return undefined

@@ -6,7 +6,7 @@ import type { Box } from '../../kernel/types/keys.ts'
 import {
   type AppInfo,
   appInfoShape,
-  type Lobby,
+  type LobbyRecord,
   type LoginRecord,
   lobbyShape,
   loginRecordShape
@@ -50,7 +50,7 @@ export class FakeDb {
     recovery2Id: new Map()
   }
   readonly #repos = new Map<string, RepoHistory>()
-  readonly #lobbies = new Map<string, Lobby>()
+  readonly #lobbies = new Map<string, LobbyRecord>()
   readonly #apps = new Map<string, AppInfo>()
   #listener: (entry: DbEntry) => void = () => {}
 
@@ -123,12 +123,12 @@ export class FakeDb {
     this.#listener({ kind: 'commit', key: key.toLowerCase(), changes, hash })
   }
 
-  lobby(id: string): Lobby | undefined {
+  lobby(id: string): LobbyRecord | undefined {
     return this.#lobbies.get(id)
   }
 
   /** Adds, replaces or, with null, removes a lobby. */
-  saveLobby(id: string, lobby: Lobby | null): void {
+  saveLobby(id: string, lobby: LobbyRecord | null): void {
     if (lobby === null) this.#lobbies.delete(id)
     else this.#lobbies.set(id, lobby)
     this.#listener({ kind: 'lobby', id, lobby })
@@ -271,7 +271,7 @@ type DbEntry =
   | { readonly kind: 'repo'; readonly key: string; readonly hashes: readonly (readonly [string, number])[] }
   | { readonly kind: 'files'; readonly key: string; readonly files: readonly SavedFile[] }
   | { readonly kind: 'commit'; readonly key: string; readonly changes: RepoChanges; readonly hash: string }
-  | { readonly kind: 'lobby'; readonly id: string; readonly lobby: Lobby | null }
+  | { readonly kind: 'lobby'; readonly id: string; readonly lobby: LobbyRecord | null }
   | { readonly kind: 'app'; readonly appId: string; readonly app: AppInfo | null }
 
 /**
@@ -304,7 +304,7 @@ interface Fields {
   readonly changes?: RepoChanges
   readonly hash?: string
   readonly id?: string
-  readonly lobby?: Lobby | undefined
+  readonly lobby?: LobbyRecord | undefined
   readonly appId?: string
   readonly app?: AppInfo | undefined
 }
@@ -338,8 +338,8 @@ const kindShape: Shape<{ kind: DbEntry['kind'] }> = objectOf<{ kind: DbEntry['ki
   kind: leaf('entry kind', isKind)
 })
 
-const optionalLobby = (): ReturnType<typeof optional<Lobby>> =>
-  optional('lobby', (value): value is Lobby => isRecord(value) && isValid(lobbyShape, value))
+const optionalLobby = (): ReturnType<typeof optional<LobbyRecord>> =>
+  optional('lobby', (value): value is LobbyRecord => isRecord(value) && isValid(lobbyShape, value))
 
 const optionalApp = (): ReturnType<typeof optional<AppInfo>> =>
   optional('app', (value): value is AppInfo => isRecord(value) && isValid(appInfoShape, value))

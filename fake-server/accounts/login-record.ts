@@ -128,7 +128,7 @@ export const loginRecordShape: Shape<LoginRecord> = objectOf<LoginRecord>({
 })
 
 /** A login waiting for replies (specification §3 "Lobby (fake server)"). `expires`: milliseconds. */
-export interface Lobby {
+export interface LobbyRecord {
   readonly request: Readonly<Record<string, unknown>>
   readonly replies: LobbyReply[]
   readonly expires: number
@@ -150,7 +150,7 @@ const isLobbyRequest = (value: unknown): value is Readonly<Record<string, unknow
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Checks a saved lobby. */
-export const lobbyShape: Shape<Lobby> = objectOf<Lobby>({
+export const lobbyShape: Shape<LobbyRecord> = objectOf<LobbyRecord>({
   request: leaf('lobby request', isLobbyRequest),
   replies: listOf(lobbyReplyShape),
   expires: finite()

@@ -2,13 +2,13 @@ import { COINBASE_MATURITY, POLICY } from './chain-params.ts'
 import type { ChainState } from './chain-state.ts'
 import { checkSpends, checkTransaction, refuse } from './check.ts'
 import type { Mempool, MempoolEntry } from './mempool.ts'
-import { type ChainTransaction, type Coin, isFinal, isSequenceFinal } from './transaction.ts'
+import { type ChainCoin, type ChainTransaction, isFinal, isSequenceFinal } from './transaction.ts'
 
 /** The entry of an admitted transaction in the mempool, with those that it replaces. */
 export interface Admission {
   readonly fee: bigint
   /** The coin of each input. */
-  readonly coins: readonly Coin[]
+  readonly coins: readonly ChainCoin[]
   /** Waiting transactions that must go for it, descendants included. */
   readonly replaced: readonly string[]
 }
@@ -53,7 +53,7 @@ export const readmit = (state: ChainState, tx: ChainTransaction): Admission => {
 /** The least fee that is relayed for a size, in native units. */
 const relayFeeOf = (vsize: number): bigint => (BigInt(vsize) * POLICY.relayPerKvB + 999n) / 1000n
 
-const coinsFor = (state: ChainState, tx: ChainTransaction): readonly Coin[] =>
+const coinsFor = (state: ChainState, tx: ChainTransaction): readonly ChainCoin[] =>
   tx.inputs.map(
     ({ txid, index }) => state.findCoin(txid, index) ?? refuse(tx, 'bad-txns-inputs-missingorspent')
   )
@@ -61,7 +61,7 @@ const coinsFor = (state: ChainState, tx: ChainTransaction): readonly Coin[] =>
 const conflictsOf = (state: ChainState, tx: ChainTransaction): ReadonlySet<string> =>
   new Set(tx.inputs.flatMap(({ txid, index }) => state.mempool.spenderOf(txid, index) ?? []))
 
-const feeOf = (state: ChainState, tx: ChainTransaction, coins: readonly Coin[]): bigint => {
+const feeOf = (state: ChainState, tx: ChainTransaction, coins: readonly ChainCoin[]): bigint => {
   let fee = 0n
   for (const coin of coins) {
     if (coin.isCoinbase && state.height + 1 - coin.height < COINBASE_MATURITY) {

@@ -2,10 +2,10 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { RawTx, ScriptNum } from '@scure/btc-signer'
 import { concatBytes, sha256x2 } from '@scure/btc-signer/utils.js'
 import { type ChainNetwork, REGTEST_BITS } from './chain-params.ts'
-import { type ChainTransaction, type Coin, decodeTransaction, NO_TXID } from './transaction.ts'
+import { type ChainCoin, type ChainTransaction, decodeTransaction, NO_TXID } from './transaction.ts'
 
 /** The fields of a block header; hashes in display order, time in unix seconds. */
-export interface BlockHeader {
+export interface ChainHeader {
   readonly version: number
   readonly previous: string
   readonly merkleRoot: string
@@ -19,7 +19,7 @@ export interface Block {
   readonly hash: string
   /** The 80 bytes of the header, in hex. */
   readonly headerHex: string
-  readonly header: BlockHeader
+  readonly header: ChainHeader
   readonly transactions: readonly ChainTransaction[]
 }
 
@@ -27,7 +27,7 @@ export interface Block {
 export interface ChainBlock extends Block {
   readonly height: number
   /** For each transaction the coins of its inputs; none for the coinbase. */
-  readonly spent: readonly (readonly Coin[])[]
+  readonly spent: readonly (readonly ChainCoin[])[]
 }
 
 /** The fields of a block before its proof of work, which finds the nonce. */
@@ -73,7 +73,7 @@ export const genesisBlock = ({ genesis }: ChainNetwork): ChainBlock => ({
 })
 
 /** Serializes a header into its 80 bytes. */
-const encodeHeader = (header: BlockHeader): Uint8Array => {
+const encodeHeader = (header: ChainHeader): Uint8Array => {
   const bytes = new Uint8Array(80)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, header.version, true)
@@ -86,7 +86,7 @@ const encodeHeader = (header: BlockHeader): Uint8Array => {
 }
 
 /** Reads 80 bytes. @throws Error for any other length */
-const decodeHeader = (bytes: Uint8Array): BlockHeader => {
+const decodeHeader = (bytes: Uint8Array): ChainHeader => {
   if (bytes.length !== 80) throw new Error('has a header that is not 80 bytes long')
   const view = new DataView(bytes.buffer, bytes.byteOffset, 80)
   return {

@@ -3,7 +3,7 @@ import { type Block, type ChainBlock, faultOfCoinbase, genesisBlock } from './bl
 import { type ChainNetwork, COINBASE_MATURITY, subsidyAt } from './chain-params.ts'
 import { Mempool } from './mempool.ts'
 import { ScriptIndex } from './script-index.ts'
-import { type ChainTimes, type ChainTransaction, type Coin, CoinTable, coinsOf } from './transaction.ts'
+import { type ChainCoin, type ChainTimes, type ChainTransaction, CoinTable, coinsOf } from './transaction.ts'
 
 /** A transaction in the block at `height`, at `position`; both are undefined while it is in the mempool. */
 export interface FoundTransaction {
@@ -59,7 +59,7 @@ export class ChainState implements ChainView {
   }
 
   /** A coin that the next transaction may name: confirmed, or of a waiting transaction. Spent by waiting ones or not. */
-  findCoin(txid: Txid, index: number): Coin | undefined {
+  findCoin(txid: Txid, index: number): ChainCoin | undefined {
     return this.coins.get(txid, index) ?? this.mempool.coin(txid, index)
   }
 
@@ -109,7 +109,7 @@ export class ChainState implements ChainView {
   }
 
   /** Puts an admitted transaction into the mempool. */
-  enter(tx: ChainTransaction, fee: bigint, coins: readonly Coin[]): void {
+  enter(tx: ChainTransaction, fee: bigint, coins: readonly ChainCoin[]): void {
     this.mempool.add(tx, fee, coins)
     this.scripts.enter(tx, coins)
   }
@@ -123,7 +123,7 @@ export class ChainState implements ChainView {
     return ordered
   }
 
-  #spend(txid: Txid, index: number, height: number): Coin {
+  #spend(txid: Txid, index: number, height: number): ChainCoin {
     const coin = this.coins.get(txid, index)
     if (coin === undefined) throw new Error('bad-txns-inputs-missingorspent')
     if (coin.isCoinbase && height - coin.height < COINBASE_MATURITY) {
@@ -150,7 +150,7 @@ export class ChainState implements ChainView {
   }
 }
 
-const feeOf = (tx: ChainTransaction, coins: readonly Coin[]): bigint => {
+const feeOf = (tx: ChainTransaction, coins: readonly ChainCoin[]): bigint => {
   let fee = 0n
   for (const coin of coins) fee += coin.amount
   for (const output of tx.outputs) fee -= output.amount

@@ -6,9 +6,9 @@ import { WalletError } from '../../kernel/base/errors.ts'
 import { type ChainNetwork, POLICY } from './chain-params.ts'
 import { dustLimitOf, isPushOnly, kindOfScript, multisigOf, pubkeyHashScript, pushesOf } from './script.ts'
 import {
+  type ChainCoin,
   type ChainInput,
   type ChainTransaction,
-  type Coin,
   isCoinbase,
   NO_TXID,
   outpointOf
@@ -83,10 +83,10 @@ const isStandardOutput = (script: Uint8Array): boolean => {
  * @param coins - the coin of each input, in order
  * @throws BROADCAST_REFUSED `mandatory-script-verify-flag-failed (…)` or `non-mandatory-script-verify-flag (…)`
  */
-export const checkSpends = (tx: ChainTransaction, coins: readonly Coin[]): void => {
+export const checkSpends = (tx: ChainTransaction, coins: readonly ChainCoin[]): void => {
   const digests = digestsOf(tx, coins)
   tx.inputs.forEach((input, index) => {
-    const coin = coins[index] as Coin
+    const coin = coins[index] as ChainCoin
     const fault = faultOf({ input, coin, index, digests })
     if (fault !== undefined) refuse(tx, fault)
   })
@@ -94,7 +94,7 @@ export const checkSpends = (tx: ChainTransaction, coins: readonly Coin[]): void 
 
 interface Spend {
   readonly input: ChainInput
-  readonly coin: Coin
+  readonly coin: ChainCoin
   readonly index: number
   readonly digests: Digests
 }
@@ -205,7 +205,7 @@ const faultOfVerdict = (verdict: SignatureVerdict): string | undefined => {
   }
 }
 
-const digestsOf = (tx: ChainTransaction, coins: readonly Coin[]): Digests => {
+const digestsOf = (tx: ChainTransaction, coins: readonly ChainCoin[]): Digests => {
   const signer = signerOf(tx)
   const scripts = coins.map(coin => coin.script)
   const amounts = coins.map(coin => coin.amount)

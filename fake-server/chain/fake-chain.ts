@@ -18,7 +18,7 @@ import {
 } from './faucet.ts'
 import { saveChain } from './saved-chain.ts'
 import { scriptHashOf, scriptOf } from './script.ts'
-import { type ChainTransaction, type Coin, decodeTransaction } from './transaction.ts'
+import { type ChainCoin, type ChainTransaction, decodeTransaction } from './transaction.ts'
 
 /** The changes of one call. */
 export interface ChainChange {
@@ -295,7 +295,7 @@ export class FakeChain {
     })
   }
 
-  #faucetCoins(): readonly Coin[] {
+  #faucetCoins(): readonly ChainCoin[] {
     const { mempool, scripts } = this.#state
     const usable = scripts
       .utxosOf(this.#faucet.scriptHash)
@@ -304,7 +304,7 @@ export class FakeChain {
           ? this.height + 1 - coin.height >= COINBASE_MATURITY
           : coin.height > 0 || mempool.withAncestors([coin.txid]).size < POLICY.maxAncestors
       )
-    const confirmedFirst = (coin: Coin): number => (coin.height > 0 ? 0 : 1)
+    const confirmedFirst = (coin: ChainCoin): number => (coin.height > 0 ? 0 : 1)
     return usable.sort(
       (a, b) =>
         confirmedFirst(a) - confirmedFirst(b) || (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1)

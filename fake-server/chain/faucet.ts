@@ -5,7 +5,7 @@ import { pubECDSA } from '@scure/btc-signer/utils.js'
 import { WalletError } from '../../kernel/base/errors.ts'
 import type { ChainNetwork } from './chain-params.ts'
 import { dustLimitOf, scriptHashOf } from './script.ts'
-import type { Coin } from './transaction.ts'
+import type { ChainCoin } from './transaction.ts'
 
 /** An amount in native units and the script that gets it. */
 export interface Payment {
@@ -50,8 +50,8 @@ export class Faucet {
    *
    * @returns its bytes in hex, or undefined if the coins are not enough
    */
-  pay(coins: readonly Coin[], payments: readonly Payment[]): string | undefined {
-    const chosen: Coin[] = []
+  pay(coins: readonly ChainCoin[], payments: readonly Payment[]): string | undefined {
+    const chosen: ChainCoin[] = []
     let change = 0n - payments.reduce((sum, payment) => sum + payment.amount, 0n)
     let fee = FEE_RATE * sizeOf([...payments.map(payment => payment.script), this.script])
     for (const coin of coins) {
@@ -64,7 +64,7 @@ export class Faucet {
     return this.#sign(chosen, payments, change - fee)
   }
 
-  #sign(coins: readonly Coin[], payments: readonly Payment[], change: bigint): string {
+  #sign(coins: readonly ChainCoin[], payments: readonly Payment[], change: bigint): string {
     const tx = new Transaction({ allowUnknownOutputs: true, disableScriptCheck: true })
     for (const { txid, index, amount, script } of coins) {
       tx.addInput({ txid, index, sequence: 0xfffffffd, witnessUtxo: { amount, script } })

@@ -1,5 +1,5 @@
 import type { Txid } from '../../kernel/types/ids.ts'
-import { type ChainTransaction, type Coin, outpointOf } from './transaction.ts'
+import { type ChainCoin, type ChainTransaction, outpointOf } from './transaction.ts'
 
 /** A transaction that waits for a block. */
 export interface MempoolEntry {
@@ -7,7 +7,7 @@ export interface MempoolEntry {
   /** Native units that its inputs have more than its outputs. */
   readonly fee: bigint
   /** The coin of each input, in order. */
-  readonly coins: readonly Coin[]
+  readonly coins: readonly ChainCoin[]
   /** Waiting transactions whose outputs it spends. */
   readonly parents: ReadonlySet<string>
   /** Waiting transactions that spend its outputs. */
@@ -41,7 +41,7 @@ export class Mempool {
   }
 
   /** An output of a waiting transaction, as a coin of height 0. Spent ones are found, too. */
-  coin(txid: Txid, index: number): Coin | undefined {
+  coin(txid: Txid, index: number): ChainCoin | undefined {
     const tx = this.#entries.get(txid)?.tx
     const output = tx?.outputs[index]
     if (output === undefined || output.script[0] === 0x6a) return undefined
@@ -49,7 +49,7 @@ export class Mempool {
   }
 
   /** Takes a transaction that was admitted. */
-  add(tx: ChainTransaction, fee: bigint, coins: readonly Coin[]): void {
+  add(tx: ChainTransaction, fee: bigint, coins: readonly ChainCoin[]): void {
     const parents = new Set<string>()
     for (const input of tx.inputs) {
       this.#spenders.set(outpointOf(input.txid, input.index), tx.txid)

@@ -3,10 +3,10 @@ import { utf8 } from '@scure/base'
 import { sha256 } from '@scure/btc-signer/utils.js'
 import type { Txid } from '../../kernel/types/ids.ts'
 import type { Mempool, MempoolEntry } from './mempool.ts'
-import { type ChainTransaction, type Coin, outpointOf } from './transaction.ts'
+import { type ChainCoin, type ChainTransaction, outpointOf } from './transaction.ts'
 
 /** One transaction in the history of a script. */
-export interface HistoryItem {
+export interface ScriptHistoryItem {
   readonly txid: Txid
   /** The block; 0 while it waits, -1 while it waits for another one that waits. */
   readonly height: number
@@ -24,8 +24,8 @@ export interface ScriptBalance {
 export interface Confirmation {
   readonly tx: ChainTransaction
   readonly height: number
-  readonly spent: readonly Coin[]
-  readonly created: readonly Coin[]
+  readonly spent: readonly ChainCoin[]
+  readonly created: readonly ChainCoin[]
 }
 
 /** Histories and coins of each script, updated block by block, with the scripts that changed. */
@@ -39,19 +39,19 @@ export class ScriptIndex {
   }
 
   /** Confirmed transactions in the order of the chain, then waiting ones: height 0 first, then by txid. */
-  historyOf(scriptHash: string): readonly HistoryItem[] {
+  historyOf(scriptHash: string): readonly ScriptHistoryItem[] {
     return [...(this.#scripts.get(scriptHash)?.history ?? []), ...this.waitingOf(scriptHash)]
   }
 
   /** The waiting part of the history. */
-  waitingOf(scriptHash: string): readonly HistoryItem[] {
+  waitingOf(scriptHash: string): readonly ScriptHistoryItem[] {
     return this.#entriesOf(scriptHash)
       .map(({ tx, fee, parents }) => ({ txid: tx.txid, height: parents.size > 0 ? -1 : 0, fee }))
       .sort((a, b) => b.height - a.height || (a.txid < b.txid ? -1 : 1))
   }
 
   /** The coins that no block and no waiting transaction has spent; unconfirmed ones have height 0 and come last. */
-  utxosOf(scriptHash: string): readonly Coin[] {
+  utxosOf(scriptHash: string): readonly ChainCoin[] {
     const confirmed = [...(this.#scripts.get(scriptHash)?.coins.values() ?? [])]
     const waiting = this.#entriesOf(scriptHash).flatMap(({ tx }) => this.#outputsTo(tx, scriptHash))
     return [...confirmed, ...waiting].filter(
@@ -97,12 +97,12 @@ export class ScriptIndex {
   }
 
   /** A transaction entered the mempool. */
-  enter(tx: ChainTransaction, coins: readonly Coin[]): void {
+  enter(tx: ChainTransaction, coins: readonly ChainCoin[]): void {
     for (const scriptHash of scriptsOf(tx, coins)) this.#open(scriptHash).waiting.add(tx.txid)
   }
 
   /** A transaction left the mempool. */
-  leave(tx: ChainTransaction, coins: readonly Coin[]): void {
+  leave(tx: ChainTransaction, coins: readonly ChainCoin[]): void {
     for (const scriptHash of scriptsOf(tx, coins)) {
       this.#open(scriptHash).waiting.delete(tx.txid)
       this.#forgetUnused(scriptHash)
@@ -142,7 +142,7 @@ export class ScriptIndex {
     return txids.flatMap(txid => this.#mempool.get(txid) ?? [])
   }
 
-  #outputsTo(tx: ChainTransaction, scriptHash: string): readonly Coin[] {
+  #outputsTo(tx: ChainTransaction, scriptHash: string): readonly ChainCoin[] {
     return tx.outputs.flatMap((output, index) =>
       output.scriptHash === scriptHash ? (this.#mempool.coin(tx.txid, index) ?? []) : []
     )
@@ -150,16 +150,16 @@ export class ScriptIndex {
 }
 
 interface ScriptRow {
-  readonly history: HistoryItem[]
+  readonly history: ScriptHistoryItem[]
   readonly waiting: Set<string>
-  readonly coins: Map<string, Coin>
+  readonly coins: Map<string, ChainCoin>
   status: string | undefined
 }
 
-const statusOfHistory = (history: readonly HistoryItem[]): string =>
+const statusOfHistory = (history: readonly ScriptHistoryItem[]): string =>
   bytesToHex(sha256(utf8.decode(history.map(({ txid, height }) => `${txid}:${height}:`).join(''))))
 
-const scriptsOf = (tx: ChainTransaction, coins: readonly Coin[]): ReadonlySet<string> => {
+const scriptsOf = (tx: ChainTransaction, coins: readonly ChainCoin[]): ReadonlySet<string> => {
   const hashes = new Set(coins.map(coin => coin.scriptHash))
   for (const output of tx.outputs) if (output.script[0] !== 0x6a) hashes.add(output.scriptHash)
   return hashes

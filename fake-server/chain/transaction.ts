@@ -109,7 +109,7 @@ const varintSize = (count: number): number => (count < 0xfd ? 1 : count <= 0xfff
 const idOf = (bytes: Uint8Array): string => bytesToHex(sha256x2(bytes).reverse())
 
 /** An output that exists: its origin, amount and script. */
-export interface Coin {
+export interface ChainCoin {
   readonly txid: Txid
   readonly index: number
   readonly amount: bigint
@@ -121,7 +121,7 @@ export interface Coin {
 }
 
 /** The outputs of a transaction as coins; those that can never be spent are left out. */
-export const coinsOf = (tx: ChainTransaction, height: number): readonly Coin[] => {
+export const coinsOf = (tx: ChainTransaction, height: number): readonly ChainCoin[] => {
   const coinbase = isCoinbase(tx)
   return tx.outputs.flatMap(({ amount, script, scriptHash }, index) =>
     script[0] === 0x6a
@@ -132,17 +132,17 @@ export const coinsOf = (tx: ChainTransaction, height: number): readonly Coin[] =
 
 /** The confirmed outputs that no block has spent. The mempool does not change it. */
 export class CoinTable {
-  readonly #coins = new Map<string, Coin>()
+  readonly #coins = new Map<string, ChainCoin>()
 
-  get(txid: Txid, index: number): Coin | undefined {
+  get(txid: Txid, index: number): ChainCoin | undefined {
     return this.#coins.get(outpointOf(txid, index))
   }
 
-  add(coin: Coin): void {
+  add(coin: ChainCoin): void {
     this.#coins.set(outpointOf(coin.txid, coin.index), coin)
   }
 
-  remove(coin: Coin): void {
+  remove(coin: ChainCoin): void {
     this.#coins.delete(outpointOf(coin.txid, coin.index))
   }
 }
@@ -162,7 +162,11 @@ export const isFinal = (tx: ChainTransaction, chain: ChainTimes): boolean => {
 }
 
 /** True if the next block may hold this transaction by the relative locks of its inputs (BIP68). */
-export const isSequenceFinal = (tx: ChainTransaction, coins: readonly Coin[], chain: ChainTimes): boolean => {
+export const isSequenceFinal = (
+  tx: ChainTransaction,
+  coins: readonly ChainCoin[],
+  chain: ChainTimes
+): boolean => {
   if (tx.version < 2) return true
   return tx.inputs.every(({ sequence }, index) => {
     if ((sequence & 0x80000000) !== 0) return true

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../kernel/base/json.ts'
 import { type ChainBlock, merkleBranchOf } from '../chain/block.ts'
 import type { ChainView, FoundTransaction } from '../chain/chain-state.ts'
 import type { FakeChain } from '../chain/fake-chain.ts'
-import type { HistoryItem } from '../chain/script-index.ts'
+import type { ScriptHistoryItem } from '../chain/script-index.ts'
 import { isCoinbase } from '../chain/transaction.ts'
 import { type ElectrumParams, RPC, RpcFault } from './json-rpc.ts'
 
@@ -245,7 +245,7 @@ const scriptMethods: readonly (readonly [string, ElectrumMethod])[] = [
   ]
 ]
 
-const historyResult = ({ txid, height, fee }: HistoryItem): Json => ({
+const historyResult = ({ txid, height, fee }: ScriptHistoryItem): Json => ({
   tx_hash: txid,
   height,
   ...compact({ fee: fee === undefined ? undefined : Number(fee) })

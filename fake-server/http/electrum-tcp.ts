@@ -16,7 +16,7 @@ export interface ElectrumServerOptions {
 }
 
 /** A server that runs. */
-export interface ElectrumServer {
+export interface ElectrumListener {
   readonly host: string
   readonly port: number
   readonly url: string
@@ -37,7 +37,7 @@ export const MAX_UNSENT = 32_000_000
 export const serveElectrumTcp = async (
   chain: FakeChain,
   { host = '127.0.0.1', port = 0, limits = {}, saved }: ElectrumServerOptions = {}
-): Promise<ElectrumServer> => {
+): Promise<ElectrumListener> => {
   const sockets = new Set<Socket>()
   let isReachable = true
   const server = createServer(socket => {

@@ -4,7 +4,7 @@ import type { FakeChain } from '../chain/fake-chain.ts'
 import { DEFAULT_LIMITS, makeElectrumSession } from '../electrum/session.ts'
 import {
   type ConnectionOptions,
-  type ElectrumServer,
+  type ElectrumListener,
   type ElectrumServerOptions,
   MAX_UNSENT,
   sendSaved
@@ -18,7 +18,7 @@ import {
 export const serveElectrumWebSocket = async (
   chain: FakeChain,
   { host = '127.0.0.1', port = 0, limits = {}, saved }: ElectrumServerOptions = {}
-): Promise<ElectrumServer> => {
+): Promise<ElectrumListener> => {
   const http = createServer((_request, response) =>
     response.writeHead(426).end('This is a WebSocket server.\n')
   )

@@ -2,7 +2,7 @@ import type { NetworkConditions } from '../base/network-conditions.ts'
 import { type ChainId, chainIds, forEachChain } from '../chain/open-chain.ts'
 import type { FakeWorld } from '../fake-world.ts'
 import type { ChainServers } from '../world/world-chains.ts'
-import { type ElectrumServer, serveElectrumTcp } from './electrum-tcp.ts'
+import { type ElectrumListener, serveElectrumTcp } from './electrum-tcp.ts'
 import { serveElectrumWebSocket } from './electrum-web-socket.ts'
 import { serveFakeServer } from './http-server.ts'
 
@@ -54,7 +54,7 @@ export const serveFakeWorld = async (
   try {
     const { saved, providers } = world
     const http = keep(await serveFakeServer(world.server, { host, port: httpPort, providers }))
-    const electrum: [ChainId, ElectrumServer][] = []
+    const electrum: [ChainId, ElectrumListener][] = []
     for (const id of chainIds) {
       const chain = world.chains[id]
       const [tcpPort, webSocketPort] = portsOf(id, options)

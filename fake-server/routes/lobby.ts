@@ -1,6 +1,6 @@
 import { objectOf, optional, parse } from '../../kernel/schema/shape.ts'
 import { DB_LIMITS } from '../accounts/fake-db.ts'
-import { type Lobby, lobbyReplyShape } from '../accounts/login-record.ts'
+import { type LobbyRecord, lobbyReplyShape } from '../accounts/login-record.ts'
 import { credential, loginRequestShape, type Shape } from '../accounts/shapes.ts'
 import { envelope, type FakeReply, invalidRequest } from '../base/replies.ts'
 import { done, type Handler, type Route, type RouteCall } from './route.ts'
@@ -28,7 +28,7 @@ const open: Handler = call => {
   db.forgetLobbies(clock.now())
   if (db.counts.lobbies >= DB_LIMITS.lobbies)
     return envelope('failed', { message: 'This fake server is full' })
-  const request = data as Lobby['request']
+  const request = data as LobbyRecord['request']
   db.saveLobby(id, { request, replies: [], expires: clock.now() + timeout * 1000 })
   return done()
 }
@@ -55,7 +55,7 @@ const remove: Handler = call =>
 // A lobby ends with its timeout; the deployed test server keeps the date and never checks it.
 const withLobby = (
   { db, clock, parts }: RouteCall,
-  use: (lobby: Lobby, id: string) => FakeReply
+  use: (lobby: LobbyRecord, id: string) => FakeReply
 ): FakeReply => {
   const id = parts[0] ?? ''
   const lobby = db.lobby(id)

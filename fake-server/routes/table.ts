@@ -9,7 +9,7 @@ import { storeRoutes } from './store.ts'
 import { usernameRoutes } from './username.ts'
 
 /** A route that fits a path. */
-export interface FoundRoute {
+export interface MatchedRoute {
   readonly methods: Route['methods']
   /** The part of the path at each `*`. */
   readonly parts: readonly string[]
@@ -21,7 +21,7 @@ export interface FoundRoute {
  * Finds the route of a path: an exact match, with one optional slash at the end; a query makes a path unknown
  * (protocol §2.10).
  */
-export const findRoute = (path: string): FoundRoute | undefined => {
+export const findRoute = (path: string): MatchedRoute | undefined => {
   const segments = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
   if (path.includes('?') || path.includes('#') || segments.length > MAX_SEGMENTS) return undefined
   for (const { pattern, methods, needsApiKey } of TABLE) {

@@ -5,13 +5,13 @@ import type { Disk } from '../../kernel/index.ts'
 import type { CryptoPort } from '../../kernel/io/io.ts'
 
 /** One saved step; what it means is the world's business. */
-export type JournalEntry = Json
+export type WorldJournalEntry = Json
 
 /** The journal on the disk: the entries of each file, oldest first. */
 export interface SavedJournal {
   /** 0 if there was nothing. */
   readonly generation: number
-  readonly files: readonly { readonly path: string; readonly entries: readonly JournalEntry[] }[]
+  readonly files: readonly { readonly path: string; readonly entries: readonly WorldJournalEntry[] }[]
   /** Obsolete files of other generations. */
   readonly leftovers: readonly string[]
 }
@@ -40,13 +40,13 @@ const DEFAULT_LIMITS: JournalLimits = { files: 200, minLength: 1_000_000 }
 export class WorldJournal {
   readonly #ports: JournalPorts
   readonly #limits: JournalLimits
-  readonly #snapshot: () => Iterable<JournalEntry>
+  readonly #snapshot: () => Iterable<WorldJournalEntry>
   #generation: number
   #newestGeneration: number
   #sequence: number
   #length: number
   #baseLength: number
-  #pending: (JournalEntry | (() => JournalEntry))[] = []
+  #pending: (WorldJournalEntry | (() => WorldJournalEntry))[] = []
   #added = 0
   #durable = 0
   #running: Promise<void> | undefined
@@ -57,7 +57,10 @@ export class WorldJournal {
   constructor(
     ports: JournalPorts,
     saved: SavedJournal,
-    { snapshot, limits = DEFAULT_LIMITS }: { snapshot: () => Iterable<JournalEntry>; limits?: JournalLimits }
+    {
+      snapshot,
+      limits = DEFAULT_LIMITS
+    }: { snapshot: () => Iterable<WorldJournalEntry>; limits?: JournalLimits }
   ) {
     this.#ports = ports
     this.#limits = limits
@@ -71,7 +74,7 @@ export class WorldJournal {
   }
 
   /** Takes an entry in; a function is asked when it is written, so that it can stand for many changes. */
-  add(entry: JournalEntry | (() => JournalEntry)): void {
+  add(entry: WorldJournalEntry | (() => WorldJournalEntry)): void {
     this.#pending.push(entry)
     this.#added += 1
   }
@@ -185,7 +188,7 @@ export const readJournal = async ({ disk, crypto }: JournalPorts): Promise<Saved
   }
   const generation = parseManifest(manifest)
   const own = generation === 0 ? [] : paths.filter(path => generationOf(path) === generation)
-  const files: { path: string; entries: readonly JournalEntry[] }[] = []
+  const files: { path: string; entries: readonly WorldJournalEntry[] }[] = []
   for (const sequence of own.keys()) {
     const path = pathOf(generation, sequence)
     const text = await disk.getText(path)
@@ -235,7 +238,7 @@ interface ExpectedLog {
   readonly crypto: Pick<CryptoPort, 'sha256'>
 }
 
-const parseLog = (text: string, { path, generation, sequence, crypto }: ExpectedLog): JournalEntry[] => {
+const parseLog = (text: string, { path, generation, sequence, crypto }: ExpectedLog): WorldJournalEntry[] => {
   const end = text.indexOf('\n')
   if (end < 0) throw corrupt(path, 'it has no first line')
   const head = parseLine(text.slice(0, end), path)
@@ -243,7 +246,7 @@ const parseLog = (text: string, { path, generation, sequence, crypto }: Expected
   if (!isRecord(head) || head.format !== LOG_FORMAT) throw corrupt(path, 'it is no log of a fake world')
   if (head.generation !== generation || head.sequence !== sequence) throw corrupt(path, 'it is another file')
   if (head.sha256 !== digestOf(body, crypto)) throw corrupt(path, 'it has another checksum')
-  return body === '' ? [] : body.split('\n').map(line => parseLine(line, path) as JournalEntry)
+  return body === '' ? [] : body.split('\n').map(line => parseLine(line, path) as WorldJournalEntry)
 }
 
 const parseLine = (text: string, path: string): unknown => {
@@ -254,7 +257,7 @@ const parseLine = (text: string, path: string): unknown => {
   }
 }
 
-const portionsOf = (entries: Iterable<JournalEntry>): string[][] => {
+const portionsOf = (entries: Iterable<WorldJournalEntry>): string[][] => {
   const portions: string[][] = []
   let lines: string[] = []
   let length = 0

@@ -43,7 +43,7 @@ import type { AccountSettings, SwapConfig } from './settings.ts'
 import { WalletSplitter } from './split-wallet.ts'
 import { TwoFactor } from './two-factor.ts'
 import { WalletKeyViews } from './wallet-keys.ts'
-import type { WalletBook, WalletListing } from './wallet-list.ts'
+import type { WalletList, WalletListing } from './wallet-list.ts'
 
 /** What an account is made of; `openAccount` puts it together. */
 export interface AccountOptions {
@@ -56,7 +56,7 @@ export interface AccountOptions {
   /** All repos that are open. */
   readonly repos: OpenRepos
   readonly accountRepos: AccountRepos
-  readonly book: WalletBook
+  readonly book: WalletList
   readonly settings: AccountSettings
   /** Settings of wallets whose creation was interrupted on this device. */
   readonly unfinished: UnfinishedWallets
@@ -604,21 +604,21 @@ export class Account implements Readable<AccountSnapshot> {
    * declare const litecoinWallet: CurrencyWallet
    * const from = { fromWallet: wallet, fromTokenId: null }
    * const to = { toWallet: litecoinWallet, toTokenId: null }
-   * const round = account.askForQuotes({ ...from, ...to, nativeAmount: nativeAmount('1000000'), quoteFor: 'from' })
+   * const round = account.openQuoteRound({ ...from, ...to, nativeAmount: nativeAmount('1000000'), quoteFor: 'from' })
    * for (const quote of await round.settled) console.log(quote.rank, quote.pluginId, quote.toNativeAmount)
    * round.close()
    * ```
    */
-  askForQuotes(request: SwapRequest, options: SwapOptions = {}): QuoteRound {
+  openQuoteRound(request: SwapRequest, options: SwapOptions = {}): QuoteRound {
     this.#check()
     return this.#swaps.request(request, options)
   }
 
   /**
-   * Fetches the quotes that come in time, best first; close each of them. @throws as {@link askForQuotes}, or the best error
+   * Fetches the quotes that come in time, best first; close each of them. @throws as {@link openQuoteRound}, or the best error
    */
   async fetchSwapQuotes(request: SwapRequest, options: SwapOptions = {}): Promise<readonly SwapQuote[]> {
-    return this.askForQuotes(request, options).settled
+    return this.openQuoteRound(request, options).settled
   }
 
   /** Fetches the best quote and closes the others. @throws as {@link fetchSwapQuotes} */

@@ -8,7 +8,7 @@ import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/validate.ts'
 import type { OpenedWallet } from '../wallet/wallet.ts'
 import type { OpenWallets } from './open-wallets.ts'
-import type { WalletBook } from './wallet-list.ts'
+import type { WalletList } from './wallet-list.ts'
 
 /**
  * A request for the assets that can pay for an activation. `tokenIds`: tokens to activate; absent: the wallet itself.
@@ -61,7 +61,7 @@ export interface ActivationQuote {
 
 /** The wallets of an account: all that it lists, and those that are open. */
 export interface AccountWallets {
-  readonly book: WalletBook
+  readonly book: WalletList
   readonly wallets: OpenWallets
 }
 
@@ -179,7 +179,7 @@ const openForActivation = async (
   return wallets.getOpened(walletId)
 }
 
-const walletFactsOf = (book: WalletBook): readonly WalletRef[] =>
+const walletFactsOf = (book: WalletList): readonly WalletRef[] =>
   book
     .list()
     .flatMap(({ walletId, type, currencyInfo }) =>

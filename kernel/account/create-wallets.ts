@@ -13,7 +13,7 @@ import { checkFiatCode, DEFAULT_FIAT } from '../wallet/settings.ts'
 import { callTools } from '../wallet/tools.ts'
 import type { CurrencyWallet } from '../wallet/wallet.ts'
 import type { NewWalletSettings, OpenWallets, UnfinishedWallets, WalletResult } from './open-wallets.ts'
-import { checkStatesChange, type WalletBook } from './wallet-list.ts'
+import { checkStatesChange, type WalletList } from './wallet-list.ts'
 
 /** The options of a new wallet. */
 export interface NewWallet extends KeysSource {
@@ -35,7 +35,7 @@ export interface NewWalletOfType extends NewWallet {
 export interface WalletCreatorOptions {
   readonly services: Services
   readonly login: Login
-  readonly book: WalletBook
+  readonly book: WalletList
   readonly wallets: OpenWallets
   readonly unfinished: UnfinishedWallets
 }

@@ -22,7 +22,7 @@ import {
   userSettingsEdits,
   userSettingsOf
 } from './settings-files.ts'
-import type { WalletBook } from './wallet-list.ts'
+import type { WalletList } from './wallet-list.ts'
 
 /** The currency, and what its settings are made of. */
 export interface CurrencyConfigOptions {
@@ -31,7 +31,7 @@ export interface CurrencyConfigOptions {
   readonly scheduler: Scheduler
   readonly info: CurrencyInfo
   /** The wallets of the account. */
-  readonly book: Pick<WalletBook, 'list'>
+  readonly book: Pick<WalletList, 'list'>
 }
 
 const RETRY_MS = 300_000
@@ -63,7 +63,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     this.#options = options
     this.#state = new Observable<CurrencyConfigSnapshot>(this.#read(EMPTY), undefined, options.files.report)
     options.files.subscribe(() => this.#update())
-    this.#firstAnswer = this.#askPlugin()
+    this.#firstAnswer = this.#queryPlugin()
   }
 
   readonly subscribe = (listener: () => void): (() => void) => this.#state.subscribe(listener)
@@ -71,7 +71,7 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
   readonly getSnapshot = (): CurrencyConfigSnapshot => this.#state.getSnapshot()
 
   /** Waits until the plugin has named its tokens, or has failed to within its deadline. */
-  tokensAsked(): Promise<void> {
+  builtinTokensReady(): Promise<void> {
     return this.#firstAnswer
   }
 
@@ -162,14 +162,14 @@ export class CurrencyConfig implements Readable<CurrencyConfigSnapshot> {
     return checkTokenId(pluginId, tokenId)
   }
 
-  async #askPlugin(): Promise<void> {
+  async #queryPlugin(): Promise<void> {
     const { services, info, scheduler } = this.#options
     try {
-      this.#builtinTokens = (await askBuiltinTokens(services, info.pluginId)) ?? null
+      this.#builtinTokens = (await fetchBuiltinTokens(services, info.pluginId)) ?? null
       this.#update()
     } catch (error) {
       services.report(`currency ${info.pluginId}`, error)
-      scheduler.schedule(`tokens ${info.pluginId}`, RETRY_MS, () => void this.#askPlugin())
+      scheduler.schedule(`tokens ${info.pluginId}`, RETRY_MS, () => void this.#queryPlugin())
     }
   }
 
@@ -249,7 +249,7 @@ const MAX_REPORTS = 10
  * @returns undefined if the currency has none
  * @throws PLUGIN_FAILED, BOGUS_DATA
  */
-const askBuiltinTokens = async (services: Services, pluginId: PluginId): Promise<TokenMap | undefined> => {
+const fetchBuiltinTokens = async (services: Services, pluginId: PluginId): Promise<TokenMap | undefined> => {
   const { hooks, io } = services
   const answer: unknown = await hooks.builtinTokens.for(pluginId).promise()
   if (answer === undefined) return undefined

@@ -17,7 +17,7 @@ import { TOKENS_PATH, tokenIdList } from '../wallet/tokens.ts'
 import { type CurrencyWallet, type OpenedWallet, openWallet } from '../wallet/wallet.ts'
 import type { OpenRepo, OpenRepos } from './repos.ts'
 import type { AccountSettings } from './settings.ts'
-import type { WalletBook } from './wallet-list.ts'
+import type { WalletList } from './wallet-list.ts'
 
 /** The result for one of many wallets; an error concerns that wallet alone. */
 export type WalletResult =
@@ -27,7 +27,7 @@ export type WalletResult =
 /** The wallets that may be opened, and the way to open one. */
 export interface OpenWalletsOptions {
   readonly services: Services
-  readonly book: Pick<WalletBook, 'get'>
+  readonly book: Pick<WalletList, 'get'>
   readonly opener: Pick<WalletOpener, 'open'>
 }
 

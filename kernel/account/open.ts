@@ -12,7 +12,7 @@ import { type AccountOptions, accountIdOf, SharedAccount } from './account.ts'
 import { UnfinishedWallets, WalletOpener } from './open-wallets.ts'
 import { AccountRepos, OpenRepos } from './repos.ts'
 import { AccountSettings } from './settings.ts'
-import { WalletBook } from './wallet-list.ts'
+import { WalletList } from './wallet-list.ts'
 
 const REFRESH_MS = 30_000
 
@@ -42,7 +42,7 @@ export const openAccount = async (options: OpenAccountOptions): Promise<SharedAc
   try {
     const accountRepos = await AccountRepos.open({ services, login, repos, isNew })
     const { repo } = accountRepos.own
-    const book = await WalletBook.open({ services, login, accountRepos })
+    const book = await WalletList.open({ services, login, accountRepos })
     const scheduler = new Scheduler(clock)
     const settings = await AccountSettings.open({ services, repo, scheduler, book })
     const events = new EventQueue(clock, error => services.report('account', error))

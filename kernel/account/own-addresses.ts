@@ -44,7 +44,7 @@ export const ownAddressesIn = async (
   await Promise.all(
     wallets.open.map(wallet => look(async () => (await findOwnAddresses(wallet, addresses)).keys()))
   )
-  const asked = [...addresses]
+  const requested = [...addresses]
   let isComplete = true
   for (const walletId of wallets.all) {
     const derive = async (): Promise<Iterable<string>> => {
@@ -52,7 +52,7 @@ export const ownAddressesIn = async (
       const found: unknown = await callTools(services, {
         pluginId,
         what: 'looking for own addresses',
-        call: async tools => tools.findOwnAddresses?.(keys, asked)
+        call: async tools => tools.findOwnAddresses?.(keys, requested)
       })
       if (found === undefined) isComplete = false
       return Array.isArray(found) ? found.filter(address => typeof address === 'string') : []

@@ -16,7 +16,7 @@ import {
   userSettingsEdits,
   userSettingsOf
 } from './settings-files.ts'
-import type { WalletBook } from './wallet-list.ts'
+import type { WalletList } from './wallet-list.ts'
 
 /** The place and the companions of an account's settings. */
 export interface AccountSettingsOptions {
@@ -25,7 +25,7 @@ export interface AccountSettingsOptions {
   readonly repo: Repo
   readonly scheduler: Scheduler
   /** The wallets of the account. */
-  readonly book: Pick<WalletBook, 'list'>
+  readonly book: Pick<WalletList, 'list'>
 }
 
 /** The settings that an account keeps per plugin (specification §3). */

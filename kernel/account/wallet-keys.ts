@@ -10,12 +10,12 @@ import type { WalletId } from '../types/ids.ts'
 import type { WalletInfo, WalletKeys } from '../types/keys.ts'
 import { copyPluginData } from '../wallet/engine/validate.ts'
 import { callTools } from '../wallet/tools.ts'
-import type { WalletBook } from './wallet-list.ts'
+import type { WalletList } from './wallet-list.ts'
 
 /** The wallets whose keys are shown. */
 export interface WalletKeysOptions {
   readonly services: Services
-  readonly book: WalletBook
+  readonly book: WalletList
   /** @throws LOGGED_OUT */
   check(): void
 }
@@ -49,7 +49,7 @@ export class WalletKeyViews {
   async getRawPublicKey(walletId: WalletId): Promise<JsonObject> {
     const info = this.#info(walletId, exemptPass('derive public keys'))
     const { pluginId } = this.#options.services.plugins.infoOf(info.type)
-    return this.#ask(info.type, async tools => {
+    return this.#query(info.type, async tools => {
       const answer: unknown = await tools.derivePublicKey(info)
       const keys = copyPluginData({ pluginId, what: 'public keys' }, answer, MAX_KEYS)
       if (isRecord(keys)) return keys as JsonObject
@@ -64,14 +64,14 @@ export class WalletKeyViews {
    */
   async getDisplayPrivateKey(walletId: WalletId): Promise<string> {
     const info = await this.#privateInfo(walletId)
-    return this.#ask(info.type, async tools => textOf(await tools.getDisplayPrivateKey?.(info)))
+    return this.#query(info.type, async tools => textOf(await tools.getDisplayPrivateKey?.(info)))
   }
 
   /** Returns the keys for a watch-only wallet, such as an extended public key. @throws WALLET_ID_UNKNOWN, ENGINE_NO_KEY, … */
   async getDisplayPublicKey(walletId: WalletId): Promise<string> {
     const keys = await this.getRawPublicKey(walletId)
     const { id, type } = this.#options.book.get(walletId)
-    return this.#ask(type, async tools => textOf(await tools.getDisplayPublicKey?.({ id, type, keys })))
+    return this.#query(type, async tools => textOf(await tools.getDisplayPublicKey?.({ id, type, keys })))
   }
 
   async #privateInfo(walletId: WalletId): Promise<WalletInfo> {
@@ -94,7 +94,7 @@ export class WalletKeyViews {
     return openWalletInfo(this.#options.book.get(walletId), pass)
   }
 
-  #ask<T>(type: string, call: (tools: CurrencyTools) => Promise<T>): Promise<T> {
+  #query<T>(type: string, call: (tools: CurrencyTools) => Promise<T>): Promise<T> {
     const { services } = this.#options
     const { pluginId } = services.plugins.infoOf(type)
     return callTools(services, { pluginId, what: 'showing keys', call })

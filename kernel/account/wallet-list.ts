@@ -49,7 +49,7 @@ export interface WalletLists {
 export interface WalletBookOptions {
   readonly services: Services
   readonly login: Login
-  /** More of them may come, see {@link WalletBook.addRepos}. */
+  /** More of them may come, see {@link WalletList.addRepos}. */
   readonly accountRepos: Pick<AccountRepos, 'own' | 'all'>
 }
 
@@ -57,7 +57,7 @@ export interface WalletBookOptions {
  * The wallets of an account with their states: from key boxes, from files of old clients, and from the account's
  * repo; read again whenever a login or a sync changes them (protocol §3.4, §4.3).
  */
-export class WalletBook implements Readable<WalletLists> {
+export class WalletList implements Readable<WalletLists> {
   readonly #options: WalletBookOptions
   readonly #mutex = new Mutex()
   readonly #state: Observable<WalletLists>
@@ -90,8 +90,8 @@ export class WalletBook implements Readable<WalletLists> {
   readonly getSnapshot = (): WalletLists => this.#state.getSnapshot()
 
   /** Reads the wallets of an account. */
-  static async open(options: WalletBookOptions): Promise<WalletBook> {
-    const book = new WalletBook(options)
+  static async open(options: WalletBookOptions): Promise<WalletList> {
+    const book = new WalletList(options)
     await book.#read()
     return book
   }

@@ -48,7 +48,7 @@ export class Observable<S> implements Readable<S> {
   #subscriptions: readonly Subscription[] = NONE
   readonly #announce: (snapshot: S) => void
   readonly #onListenerError: (error: unknown) => void
-  #isTelling = false
+  #isNotifying = false
 
   constructor(
     initial: S,
@@ -82,8 +82,8 @@ export class Observable<S> implements Readable<S> {
   set(next: S): void {
     if (Object.is(next, this.#snapshot)) return
     this.#snapshot = Object.freeze(next)
-    if (this.#isTelling) return
-    this.#isTelling = true
+    if (this.#isNotifying) return
+    this.#isNotifying = true
     try {
       let rounds = 0
       while (this.#notify()) {
@@ -93,7 +93,7 @@ export class Observable<S> implements Readable<S> {
         return
       }
     } finally {
-      this.#isTelling = false
+      this.#isNotifying = false
     }
   }
 

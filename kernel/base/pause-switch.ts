@@ -17,7 +17,7 @@ export interface PauseOptions {
 }
 
 /** The parts of a pause switch. */
-export interface PauseSwitchParts {
+export interface PauseSwitchOptions {
   readonly scheduler: Scheduler
   /** Names its delayed change among the tasks of the scheduler. */
   readonly key: string
@@ -32,11 +32,11 @@ export interface PauseSwitchParts {
  * (specification §4 "Pause flag can be set immediately or after a delay in seconds").
  */
 export class PauseSwitch implements Readable<PauseSnapshot> {
-  readonly #parts: PauseSwitchParts
+  readonly #parts: PauseSwitchOptions
   readonly #state: Observable<PauseSnapshot>
   readonly #unsubscribe: (() => void) | undefined
 
-  constructor(parts: PauseSwitchParts) {
+  constructor(parts: PauseSwitchOptions) {
     this.#parts = parts
     const { isSet = false } = parts
     this.#state = new Observable<PauseSnapshot>({ isSet, isPaused: isSet || this.#isParentPaused() })

@@ -243,9 +243,9 @@ export const openLobbyReply = (io: Pick<Io, 'crypto'>, privateKey: Uint8Array, r
 }
 
 /** The server speaks of a missing account where it has no such lobby (protocol §8 no. 19). */
-const callLobby = async <T>(lobbyId: string, ask: () => Promise<T>): Promise<T> => {
+const callLobby = async <T>(lobbyId: string, query: () => Promise<T>): Promise<T> => {
   try {
-    return await ask()
+    return await query()
   } catch (error) {
     throw isWalletError(error, 'ACCOUNT_NOT_FOUND') ? notFound(lobbyId) : error
   }

@@ -303,10 +303,10 @@ const saveReply = async (services: LoginServices, stashes: Stashes, reply: Reply
   return isCurrent
 }
 
-const isSameAccount = (present: LoginStash, asked: LoginStash): boolean => {
+const isSameAccount = (present: LoginStash, requested: LoginStash): boolean => {
   const { lastLogin: _, ...presentRest } = present
-  const { lastLogin: __, ...askedRest } = asked
-  return present === asked || isSameStash(presentRest, askedRest)
+  const { lastLogin: __, ...requestedRest } = requested
+  return present === requested || isSameStash(presentRest, requestedRest)
 }
 
 const merge = async (

@@ -366,12 +366,12 @@ export interface RequestedLogin {
 export const saveVoucher = async (
   services: VoucherServices,
   stashes: Stashes,
-  asked: RequestedLogin,
+  requested: RequestedLogin,
   error: unknown
 ): Promise<void> => {
   if (!isWalletError(error, 'OTP')) return
   try {
-    await writeVoucher(services, stashes, { ...asked, details: error.details })
+    await writeVoucher(services, stashes, { ...requested, details: error.details })
   } catch (failure) {
     services.report('login', failure)
   }

@@ -32,10 +32,10 @@ export const keepOrMakeKey = (
   const isKept =
     known !== undefined && (verified.has(known) || known.use(key => isOwn(io, key, { use, loginKey })))
   if (isKept) return known.use(key => key.slice())
-  const chance = io.random(CHANCE_BYTES)
+  const randomPart = io.random(RANDOM_BYTES)
   const key = new Uint8Array(KEY_BYTES)
-  key.set(chance)
-  key.set(proofOf(io, chance, { use, loginKey }), CHANCE_BYTES)
+  key.set(randomPart)
+  key.set(proofOf(io, randomPart, { use, loginKey }), RANDOM_BYTES)
   return key
 }
 
@@ -78,16 +78,16 @@ const verified = new WeakSet<Secret<Uint8Array>>()
 type KeyOwner = Omit<ClaimedKey, 'known'>
 
 const KEY_BYTES = 32
-const CHANCE_BYTES = 16
+const RANDOM_BYTES = 16
 
 const isOwn = (io: Pick<Io, 'crypto'>, key: Uint8Array, origin: KeyOwner): boolean =>
   key.length === KEY_BYTES &&
-  equalBytes(key.subarray(CHANCE_BYTES), proofOf(io, key.subarray(0, CHANCE_BYTES), origin))
+  equalBytes(key.subarray(RANDOM_BYTES), proofOf(io, key.subarray(0, RANDOM_BYTES), origin))
 
-const proofOf = (io: Pick<Io, 'crypto'>, chance: Uint8Array, { use, loginKey }: KeyOwner): Uint8Array => {
+const proofOf = (io: Pick<Io, 'crypto'>, randomPart: Uint8Array, { use, loginKey }: KeyOwner): Uint8Array => {
   const name = utf8Of(`holdfast ${use} `)
-  const message = new Uint8Array(name.length + chance.length)
+  const message = new Uint8Array(name.length + randomPart.length)
   message.set(name)
-  message.set(chance, name.length)
-  return io.crypto.hmacSha256(loginKey, message).subarray(0, KEY_BYTES - CHANCE_BYTES)
+  message.set(randomPart, name.length)
+  return io.crypto.hmacSha256(loginKey, message).subarray(0, KEY_BYTES - RANDOM_BYTES)
 }

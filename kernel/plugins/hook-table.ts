@@ -39,14 +39,14 @@ import type { QuoteContext } from '../types/swap.ts'
 import type { Scoped } from './dispatch.ts'
 
 /** A hook that is asked in order; the first defined answer wins. */
-interface Asked<Args extends readonly unknown[], Answer> {
+interface Queried<Args extends readonly unknown[], Answer> {
   readonly dispatch: 'asked'
   readonly hook: AsyncSeriesBailHook<Args, Answer | undefined>
   readonly tap: PromiseTap<Args, Answer>
 }
 
 /** One that each plugin answers for itself: a hook map with the plugin's id as key. */
-interface AskedByPlugin<Args extends readonly unknown[], Answer> {
+interface QueriedByPlugin<Args extends readonly unknown[], Answer> {
   readonly dispatch: 'asked'
   readonly key: 'pluginId'
   readonly hook: HookMap<AsyncSeriesBailHook<Args, Answer | undefined>>
@@ -61,7 +61,7 @@ interface Gathered<Context> {
 }
 
 /** A hook whose taps run at once and get nothing. */
-interface LifeCycle {
+interface Lifecycle {
   readonly dispatch: 'gathered'
   readonly hook: AsyncParallelHook<[]>
   readonly tap: PromiseTap<[], void>
@@ -91,12 +91,12 @@ interface Observed<Snapshot> {
 /** The arguments and answers of each hook, by the kind of plugin that taps it. Only the kernel calls hooks (ADR 3). */
 export interface HookTypes {
   readonly storage: {
-    readonly openDisk: Asked<[DiskRequest], Disk>
+    readonly openDisk: Queried<[DiskRequest], Disk>
   }
   readonly currency: {
-    readonly makeTools: AskedByPlugin<[], CurrencyTools>
-    readonly makeEngine: AskedByPlugin<[EngineRequest], CurrencyEngine>
-    readonly builtinTokens: AskedByPlugin<[], TokenMap>
+    readonly makeTools: QueriedByPlugin<[], CurrencyTools>
+    readonly makeEngine: QueriedByPlugin<[EngineRequest], CurrencyEngine>
+    readonly builtinTokens: QueriedByPlugin<[], TokenMap>
   }
   readonly rates: {
     readonly fetchRates: Gathered<RateContext>
@@ -110,8 +110,8 @@ export interface HookTypes {
     readonly rankQuotes: Piped<readonly QuoteSnapshot[], SwapRequestSnapshot>
   }
   readonly all: {
-    readonly ready: LifeCycle
-    readonly closing: LifeCycle
+    readonly ready: Lifecycle
+    readonly closing: Lifecycle
   }
   readonly observer: {
     readonly pluginChanged: Observed<PluginSnapshot>
@@ -150,10 +150,10 @@ type TapsOf<Types> = {
 }
 
 /** Hooks that every plugin may tap. */
-export type LifeHooks = TapsOf<HookTypes['all']>
+export type LifecycleHooks = TapsOf<HookTypes['all']>
 
 /** The hooks that a plugin of a kind may tap. */
-export type HostHooks<Kind extends PluginKind> = LifeHooks & TapsOf<HookTypes[Kind]>
+export type HostHooks<Kind extends PluginKind> = LifecycleHooks & TapsOf<HookTypes[Kind]>
 
 /** The hooks that notify; observers may tap these and no others. */
 export type ObserverHooks = HooksOf<HookTypes['observer']>

@@ -12,7 +12,7 @@ import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts
 /** A source of rates, and why it is not asked, if it is not. */
 export interface AppliedRatePlugin {
   readonly plugin: RatePlugin
-  readonly notAsked: string | undefined
+  readonly leftOutReason: string | undefined
 }
 
 /** Why the currency of a wallet type is not there: its plugin, and the sentence that it threw. */
@@ -181,7 +181,7 @@ export class PluginSet {
   #keep(plugin: Plugin, options: JsonObject): void {
     if (plugin.kind === 'currency') this.#addCurrency(plugin)
     else if (plugin.kind === 'rates') {
-      this.#ratePlugins.push({ plugin, notAsked: plugin.retired ?? plugin.checkOptions?.(options) })
+      this.#ratePlugins.push({ plugin, leftOutReason: plugin.retired ?? plugin.checkOptions?.(options) })
     } else if (plugin.kind === 'swap') this.#swapPlugins.push(plugin)
   }
 

@@ -219,7 +219,7 @@ export type ObserverPlugin = PluginOf<'observer', ObserverHost>
 export type Plugin = CurrencyPlugin | RatePlugin | SwapPlugin | StoragePlugin | PolicyPlugin | ObserverPlugin
 
 /** The parts from which a plugin's host is made. `disk` is the plugin's own jail. */
-export interface HostParts {
+export interface HostOptions {
   readonly hooks: KernelHooks
   readonly io: Io
   readonly disk: Disk
@@ -229,7 +229,7 @@ export interface HostParts {
 }
 
 /** The host of a currency plugin: its own makers only. */
-export const currencyHost = (pluginId: PluginId, parts: HostParts): CurrencyHost => {
+export const currencyHost = (pluginId: PluginId, parts: HostOptions): CurrencyHost => {
   const { hooks, io, disk, log, options, onFault } = parts
   return Object.freeze({
     hooks: hostHooks('currency', pluginId, hooks),
@@ -241,7 +241,7 @@ export const currencyHost = (pluginId: PluginId, parts: HostParts): CurrencyHost
 }
 
 /** The host of a rate plugin. */
-export const rateHost = (pluginId: PluginId, parts: HostParts): RateHost => {
+export const rateHost = (pluginId: PluginId, parts: HostOptions): RateHost => {
   const { hooks, io, disk, log, options, onFault } = parts
   return Object.freeze({
     hooks: hostHooks('rates', pluginId, hooks),
@@ -253,7 +253,7 @@ export const rateHost = (pluginId: PluginId, parts: HostParts): RateHost => {
 }
 
 /** The host of a swap plugin. */
-export const swapHost = (pluginId: PluginId, parts: HostParts): SwapHost => {
+export const swapHost = (pluginId: PluginId, parts: HostOptions): SwapHost => {
   const { hooks, io, disk, log, options, onFault } = parts
   return Object.freeze({
     hooks: hostHooks('swap', pluginId, hooks),
@@ -267,11 +267,11 @@ export const swapHost = (pluginId: PluginId, parts: HostParts): SwapHost => {
 /** The host of a storage plugin. */
 export const storageHost = (
   pluginId: PluginId,
-  { hooks, log, options }: Omit<HostParts, 'disk' | 'io' | 'onFault'>
+  { hooks, log, options }: Omit<HostOptions, 'disk' | 'io' | 'onFault'>
 ): StorageHost => Object.freeze({ hooks: hostHooks('storage', pluginId, hooks), log, options })
 
 /** The host of a policy plugin. */
-export const policyHost = (pluginId: PluginId, { hooks, log, options }: HostParts): PolicyHost =>
+export const policyHost = (pluginId: PluginId, { hooks, log, options }: HostOptions): PolicyHost =>
   Object.freeze({ hooks: hostHooks('policy', pluginId, hooks), log, options })
 
 /** The host of an observer: every hook that notifies, and nothing else at all. */

@@ -23,7 +23,7 @@ export class HistoricRates {
   readonly #open = new Map<string, HistoricQuery>()
   #waiting: HistoricQuery[] = []
   /** Providers that still answer an earlier query. */
-  readonly #asked = new Map<string, Abort>()
+  readonly #requested = new Map<string, Abort>()
   #isClosed = false
 
   constructor(services: Services, providers: RateProviders) {
@@ -32,7 +32,7 @@ export class HistoricRates {
   }
 
   /** The price of a pair on a date, or the nearest within a week; undefined if no provider has it. @throws OPTION_INVALID, CONTEXT_CLOSED */
-  async ask(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
+  async fetchRates(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
     if (this.#isClosed) throw new WalletError('CONTEXT_CLOSED', {})
     const dated = checkPair(pair, date)
     const key = `${dated.fromCurrency}\n${dated.toCurrency}\n${dated.date.getTime()}`
@@ -46,7 +46,7 @@ export class HistoricRates {
   close(): void {
     this.#isClosed = true
     for (const query of this.#open.values()) query.close()
-    for (const abort of this.#asked.values()) abort.abort()
+    for (const abort of this.#requested.values()) abort.abort()
   }
 
   #put(key: string, pair: DatedPair): HistoricQuery {
@@ -57,7 +57,7 @@ export class HistoricRates {
     if (this.#waiting.length === 1) {
       this.#services.inBackground(
         'rates',
-        this.#mutex.run(() => this.#askWaiting())
+        this.#mutex.run(() => this.#queryWaiting())
       )
     }
     return query
@@ -71,17 +71,17 @@ export class HistoricRates {
     if (this.#answers.size > MAX_ANSWERS && oldest !== undefined) this.#answers.delete(oldest)
   }
 
-  async #askWaiting(): Promise<void> {
+  async #queryWaiting(): Promise<void> {
     await this.#services.io.clock.turn()
     const all = this.#waiting
     this.#waiting = []
     for (let start = 0; start < all.length; start += BATCH_SIZE) {
-      await this.#askBatch(all.slice(start, start + BATCH_SIZE))
+      await this.#queryBatch(all.slice(start, start + BATCH_SIZE))
     }
   }
 
   /** Resolves when each query has its answer: what came in 5 s, or else whatever comes. */
-  async #askBatch(queries: readonly HistoricQuery[]): Promise<void> {
+  async #queryBatch(queries: readonly HistoricQuery[]): Promise<void> {
     if (this.#isClosed) return
     const { hooks, io } = this.#services
     const ended = hooks.fetchHistoricRates.promise(this.#contextsFor(queries))
@@ -96,22 +96,22 @@ export class HistoricRates {
 
   #contextsFor(queries: readonly HistoricQuery[]): Scoped<HistoricRateContext> {
     const wanted = Object.freeze(queries.map(({ pair }) => pair))
-    const asked = new Set<string>()
+    const requested = new Set<string>()
     return {
       contextFor: pluginId => {
-        const isBusy = this.#asked.has(pluginId) && !asked.has(pluginId)
+        const isBusy = this.#requested.has(pluginId) && !requested.has(pluginId)
         if (isBusy || !this.#providers.isActive(pluginId)) return undefined
-        asked.add(pluginId)
-        const abort = this.#asked.get(pluginId) ?? makeAbort()
-        this.#asked.set(pluginId, abort)
+        requested.add(pluginId)
+        const abort = this.#requested.get(pluginId) ?? makeAbort()
+        this.#requested.set(pluginId, abort)
         return this.#contextFor(pluginId, abort, { queries, wanted })
       },
       ended: (pluginId, error) => {
         if (error !== undefined) {
           this.#services.logOf(pluginId).warn(failureLine('It gave no rates of the past', error))
-          this.#asked.get(pluginId)?.abort()
+          this.#requested.get(pluginId)?.abort()
         }
-        this.#asked.delete(pluginId)
+        this.#requested.delete(pluginId)
         return true
       }
     }

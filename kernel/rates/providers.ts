@@ -38,10 +38,10 @@ export class RateProviders {
   /** Returns true if a provider may be asked. */
   isActive(pluginId: PluginId): boolean {
     const applied = this.#find(pluginId)
-    return applied !== undefined && applied.notAsked === undefined
+    return applied !== undefined && applied.leftOutReason === undefined
   }
 
-  markAsked(pluginId: PluginId): void {
+  markQueried(pluginId: PluginId): void {
     this.#change(pluginId, { state: 'asked' })
   }
 
@@ -89,12 +89,12 @@ export class RateProviders {
 
 const biasOf = (plugin: RatePlugin | undefined): number => (isBias(plugin?.bias) ? plugin.bias : 0)
 
-const firstState = ({ plugin, notAsked }: AppliedRatePlugin): RateProviderSnapshot =>
+const firstState = ({ plugin, leftOutReason }: AppliedRatePlugin): RateProviderSnapshot =>
   Object.freeze({
     pluginId: plugin.id,
     displayName: plugin.displayName,
     bias: biasOf(plugin),
     state: plugin.retired === undefined ? 'idle' : 'retired',
     pairCount: 0,
-    ...compact({ message: notAsked })
+    ...compact({ message: leftOutReason })
   })

@@ -61,9 +61,9 @@ export class RateRounds {
   readonly #wanted = new Set<readonly RatePair[]>()
   #running: Promise<void> | undefined
   /** The pairs that the last round asked for. */
-  #asked = new RatePairSet(MAX_WANTED)
+  #requested = new RatePairSet(MAX_WANTED)
   /** Wanted pairs beyond those. */
-  readonly #unasked = new Set<readonly RatePair[]>()
+  readonly #unrequested = new Set<readonly RatePair[]>()
   /** By the monotonic clock; long ago before the first. */
   #endedAt = Number.NEGATIVE_INFINITY
   #cancelTimer: (() => void) | undefined
@@ -91,11 +91,11 @@ export class RateRounds {
     this.#checkOpen()
     const wanted = wantedPairs(pairs)
     this.#wanted.add(wanted)
-    if (wanted.some(pair => !this.#asked.has(pair))) this.#unasked.add(wanted)
+    if (wanted.some(pair => !this.#requested.has(pair))) this.#unrequested.add(wanted)
     this.#schedule()
     return () => {
       this.#wanted.delete(wanted)
-      this.#unasked.delete(wanted)
+      this.#unrequested.delete(wanted)
       this.#schedule()
     }
   }
@@ -105,7 +105,8 @@ export class RateRounds {
     this.#checkOpen()
     const running = this.#running
     await this.#openUntil(running ?? this.#run())
-    if (running !== undefined && this.#unasked.size > 0) await this.#openUntil(this.#running ?? this.#run())
+    if (running !== undefined && this.#unrequested.size > 0)
+      await this.#openUntil(this.#running ?? this.#run())
   }
 
   /** While it is paused, no round is scheduled. */
@@ -139,7 +140,8 @@ export class RateRounds {
     this.#cancelTimer = undefined
     if (this.#wanted.size === 0 || this.#isPaused || this.#isClosed || this.#running !== undefined) return
     const { io, inBackground } = this.#services
-    const dueMs = this.#unasked.size > 0 ? 0 : Math.max(0, this.#endedAt + REFRESH_MS - io.clock.monotonic())
+    const dueMs =
+      this.#unrequested.size > 0 ? 0 : Math.max(0, this.#endedAt + REFRESH_MS - io.clock.monotonic())
     this.#cancelTimer = io.clock.after(dueMs, () => {
       if (this.#running === undefined) inBackground('rates', this.#run())
     })
@@ -159,11 +161,11 @@ export class RateRounds {
       await plugins.ready().catch(() => {})
       if (this.#isClosed) return
       // Also if nothing can be gathered: the next try is in 30 s.
-      this.#unasked.clear()
+      this.#unrequested.clear()
       const wanted = this.#hints.gather([...this.#wanted].flat())
-      this.#asked = new RatePairSet(MAX_WANTED)
-      for (const pair of wanted) this.#asked.add(pair)
-      await this.#ask(wanted)
+      this.#requested = new RatePairSet(MAX_WANTED)
+      for (const pair of wanted) this.#requested.add(pair)
+      await this.#fetchRates(wanted)
     } finally {
       this.#running = undefined
       this.#endedAt = io.clock.monotonic()
@@ -173,7 +175,7 @@ export class RateRounds {
   }
 
   /** Resolves when what came was published; it may be nothing. */
-  async #ask(wanted: readonly RatePair[]): Promise<void> {
+  async #fetchRates(wanted: readonly RatePair[]): Promise<void> {
     const { hooks, io } = this.#services
     const round: Round = { wanted, requests: [], isOver: false }
     const answered = hooks.fetchRates.promise({
@@ -208,7 +210,7 @@ export class RateRounds {
     })
     this.#requests.set(pluginId, request)
     round.requests.push(request)
-    this.providers.markAsked(pluginId)
+    this.providers.markQueried(pluginId)
     return request.context
   }
 

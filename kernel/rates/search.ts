@@ -141,7 +141,7 @@ const biasKey = (biases: RateQuery['biases']): string =>
     : JSON.stringify(Object.entries(biases).sort(([left], [right]) => (left < right ? -1 : 1)))
 
 /** The inputs of a search. */
-export interface SearchOptions {
+export interface RouteSearchOptions {
   readonly graph: RateGraph
   readonly target: Currency
   /** Unix seconds: when ages are counted. */
@@ -181,9 +181,9 @@ class RouteSearch {
   readonly #rates: Float64Array
   readonly #hops: (Pair | undefined)[]
   readonly #isDone: Uint8Array
-  readonly #isAsked: Uint8Array
+  readonly #isRequested: Uint8Array
 
-  constructor({ graph, target, now, biasOf, blocked }: SearchOptions) {
+  constructor({ graph, target, now, biasOf, blocked }: RouteSearchOptions) {
     const count = graph.currencyCount
     this.now = now
     this.target = target
@@ -193,7 +193,7 @@ class RouteSearch {
     this.#rates = new Float64Array(count)
     this.#hops = new Array<Pair | undefined>(count)
     this.#isDone = new Uint8Array(count)
-    this.#isAsked = new Uint8Array(count)
+    this.#isRequested = new Uint8Array(count)
     this.#costs[target.id] = 0
     this.#rates[target.id] = 1
     this.#queue = new TinyQueue([], cheaperFirst(this.#reached, this.#reachedAt))
@@ -207,8 +207,8 @@ class RouteSearch {
 
   /** Returns true on the first call for this currency. */
   isFirst(from: Currency): boolean {
-    if (this.#isAsked[from.id] === 1) return false
-    this.#isAsked[from.id] = 1
+    if (this.#isRequested[from.id] === 1) return false
+    this.#isRequested[from.id] = 1
     return true
   }
 

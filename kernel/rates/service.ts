@@ -194,7 +194,7 @@ export class RateService implements Readable<RateServiceSnapshot> {
    */
   async historicRate(pair: RatePair, date: Date): Promise<RateSnapshot | undefined> {
     requireObject('pair', pair)
-    return this.#historic.ask(pair, date)
+    return this.#historic.fetchRates(pair, date)
   }
 
   /** Asks `source` before each round, until the returned function is called. */

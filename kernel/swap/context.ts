@@ -77,7 +77,7 @@ export const coinFeeOf = ({ tokenId, networkFee, parentNetworkFee }: Transaction
 
 /** The addresses of one round of quotes: every provider gets the same, and each wallet is asked once. */
 export class RoundAddresses {
-  readonly #refundAsked = new Set<string>()
+  readonly #refundRequested = new Set<string>()
   readonly #depositTo: Once
   readonly #refundTo: Once
   readonly #sample: Once
@@ -97,13 +97,13 @@ export class RoundAddresses {
 
   /** Of the paying wallet, for a provider. */
   refundTo(pluginId: PluginId): Promise<string> {
-    this.#refundAsked.add(pluginId)
+    this.#refundRequested.add(pluginId)
     return this.#refundTo()
   }
 
   /** Returns the refund address that a provider was given, if it has asked for one. */
   async refundGivenTo(pluginId: PluginId): Promise<string | undefined> {
-    return this.#refundAsked.has(pluginId) ? this.#refundTo() : undefined
+    return this.#refundRequested.has(pluginId) ? this.#refundTo() : undefined
   }
 
   /** Stands for a recipient who is not known yet. */
@@ -115,13 +115,13 @@ export class RoundAddresses {
 type Once = () => Promise<string>
 
 /** A failure is not kept. */
-const once = (ask: () => Promise<string>): Once => {
-  let asked: Promise<string> | undefined
+const once = (query: () => Promise<string>): Once => {
+  let requested: Promise<string> | undefined
   return () => {
-    asked ??= ask().catch(error => {
-      asked = undefined
+    requested ??= query().catch(error => {
+      requested = undefined
       throw error
     })
-    return asked
+    return requested
   }
 }

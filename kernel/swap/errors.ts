@@ -147,7 +147,7 @@ const PASSED_ON: ReadonlySet<string> = new Set([
 ])
 
 /** The fields by which one of several failures is chosen. `limit`: the one that an error names, in native units. */
-export interface Failure {
+export interface SwapFailure {
   readonly errorCode?: string
   readonly limit?: string
 }
@@ -166,13 +166,13 @@ export interface Failure {
  * // { errorCode: 'SWAP_BELOW_LIMIT', limit: '10000' }
  * ```
  */
-export const bestFailureOf = <F extends Failure>(failures: readonly F[]): F | undefined => {
+export const bestFailureOf = <F extends SwapFailure>(failures: readonly F[]): F | undefined => {
   let best: F | undefined
   for (const failure of failures) if (best === undefined || isBetter(failure, best)) best = failure
   return best
 }
 
-const isBetter = (failure: Failure, than: Failure): boolean => {
+const isBetter = (failure: SwapFailure, than: SwapFailure): boolean => {
   const [rank, other] = [rankOf(failure), rankOf(than)]
   if (rank !== other) return rank > other
   if (failure.errorCode === 'SWAP_BELOW_LIMIT' && than.errorCode === 'SWAP_BELOW_LIMIT')
@@ -197,4 +197,4 @@ const RANKS: ReadonlyMap<string, number> = new Map([
   ['SWAP_CURRENCY', 2]
 ])
 
-const rankOf = ({ errorCode = '' }: Failure): number => RANKS.get(errorCode) ?? 1
+const rankOf = ({ errorCode = '' }: SwapFailure): number => RANKS.get(errorCode) ?? 1

@@ -110,7 +110,7 @@ export class QuoteList {
         const provider = this.#providers.get(one.quote.pluginId)
         return provider === undefined ? [] : { ...one, snapshot: this.#snapshotOf(provider) }
       })
-      ranked = applyPolicies(shown, asked => policies.call(asked, snapshot))
+      ranked = applyPolicies(shown, requested => policies.call(requested, snapshot))
       this.#setRanks(ranked)
     }
     this.#ranked = Object.freeze(ranked.map(({ quote }) => quote))
@@ -159,14 +159,14 @@ export class QuoteList {
 }
 
 /** A provider that is asked in a round. */
-export interface AskedProvider {
+export interface QueriedProvider {
   readonly plugin: SwapPlugin
   readonly userSettings: JsonObject
   readonly promoCode: string | undefined
 }
 
 /** The state of one provider of a round. */
-export interface ProviderState extends AskedProvider {
+export interface ProviderState extends QueriedProvider {
   readonly context: QuoteContext
   state: QuoteSnapshot['state']
   /** The number of its taps that run; a plugin may have several. */

@@ -119,10 +119,10 @@ export interface RankedSnapshot<Q extends Rankable> extends Ranked<Q> {
  */
 export const applyPolicies = <Q extends Rankable & { readonly quoteId: string }>(
   ranked: readonly RankedSnapshot<Q>[],
-  ask: (quotes: readonly QuoteSnapshot[]) => unknown
+  query: (quotes: readonly QuoteSnapshot[]) => unknown
 ): readonly Ranked<Q>[] => {
   const places = new Map<unknown, RankedSnapshot<Q>>(ranked.map(shown => [shown.quote.quoteId, shown]))
-  const answer = copyList(ask(Object.freeze(ranked.map(({ snapshot }) => snapshot))), ranked.length)
+  const answer = copyList(query(Object.freeze(ranked.map(({ snapshot }) => snapshot))), ranked.length)
   if (answer?.length !== ranked.length) return ranked
   const ordered: RankedSnapshot<Q>[] = []
   for (const item of answer) {

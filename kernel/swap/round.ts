@@ -10,7 +10,7 @@ import { makeQuoteContext, RoundAddresses } from './context.ts'
 import { bestErrorOf, isExpected, swapErrorOf } from './errors.ts'
 import { type CheckedOffer, readOffer } from './offer.ts'
 import { PaymentGate, SwapQuote } from './quote.ts'
-import { type AskedProvider, type ProviderState, QuoteList, type QuoteRoundSnapshot } from './quote-list.ts'
+import { type ProviderState, type QueriedProvider, QuoteList, type QuoteRoundSnapshot } from './quote-list.ts'
 import type { RankPreferences } from './ranking.ts'
 import type { CheckedRequest } from './request.ts'
 
@@ -20,7 +20,7 @@ export interface QuoteRoundOptions {
   readonly roundId: string
   readonly swap: CheckedRequest
   /** At least one. */
-  readonly asked: readonly AskedProvider[]
+  readonly requested: readonly QueriedProvider[]
   readonly preferences: RankPreferences
   readonly waitMs: number
   /** All its quotes have ended. */
@@ -38,7 +38,7 @@ export interface QuoteRoundOptions {
  * import type { SwapRequest } from 'holdfast'
  *
  * declare const request: SwapRequest
- * const round = account.askForQuotes(request)
+ * const round = account.openQuoteRound(request)
  * round.subscribe(() => console.log(round.quotes.map(({ pluginId, rank }) => `${rank}. ${pluginId}`)))
  * io.clock.after(3000, () => round.stop())
  * const [best] = await round.settled
@@ -63,7 +63,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
   #settle: { resolve(quotes: readonly SwapQuote[]): void; reject(error: unknown): void }
 
   constructor(options: QuoteRoundOptions) {
-    const { services, roundId, swap, asked, preferences, waitMs } = options
+    const { services, roundId, swap, requested, preferences, waitMs } = options
     const { clock } = services.io
     this.#options = options
     this.id = roundId
@@ -71,7 +71,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     this.#addresses = new RoundAddresses(swap)
     this.#list = new QuoteList(
       { services, roundId, snapshot: swap.snapshot, preferences },
-      asked.map(provider => this.#makeProvider(provider))
+      requested.map(provider => this.#makeProvider(provider))
     )
     this.#settle = { resolve() {}, reject() {} }
     this.settled = new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     this.settled.catch(() => {})
     void this.#gate.paid.then(() => this.close())
     this.#cancelWait = clock.after(waitMs, () => this.#onTimeout())
-    this.#ask()
+    this.#query()
   }
 
   readonly subscribe = (listener: () => void): (() => void) => this.#list.state.subscribe(listener)
@@ -107,10 +107,10 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     this.#options.onClosed(this)
   }
 
-  #makeProvider(asked: AskedProvider): ProviderState {
-    const { plugin, userSettings, promoCode } = asked
+  #makeProvider(requested: QueriedProvider): ProviderState {
+    const { plugin, userSettings, promoCode } = requested
     const provider: ProviderState = {
-      ...asked,
+      ...requested,
       state: 'pending',
       runningTaps: 0,
       quote: undefined,
@@ -130,9 +130,9 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
     return provider
   }
 
-  #ask(): void {
+  #query(): void {
     const { hooks, inBackground } = this.#options.services
-    const asking = hooks.fetchQuotes.promise({
+    const pendingQuery = hooks.fetchQuotes.promise({
       correlationId: this.id,
       contextFor: pluginId => {
         const provider = this.#list.find(pluginId)
@@ -144,7 +144,7 @@ export class QuoteRound implements Readable<QuoteRoundSnapshot> {
         return provider !== undefined && this.#onTapEnded(provider, error)
       }
     })
-    inBackground('swap quotes', asking)
+    inBackground('swap quotes', pendingQuery)
     // A plugin without a tap will never answer.
     const silent = this.#list.providers.filter(({ runningTaps: running }) => running === 0)
     void Promise.resolve().then(() => {

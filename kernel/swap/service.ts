@@ -52,15 +52,15 @@ export class SwapService {
     const { waitMs = WAIT_MS, disabled = [] } = options
     if (!Number.isFinite(waitMs) || waitMs < 0)
       throw new WalletError('OPTION_INVALID', { option: 'waitMs', rule: 'must be a number of milliseconds' })
-    const asked = services.plugins.swapPlugins.flatMap(plugin => {
+    const requested = services.plugins.swapPlugins.flatMap(plugin => {
       const { isEnabled, needsActivation, userSettings } = settings.swapConfig(plugin.id).getSnapshot()
       if (!isEnabled || needsActivation || disabled.includes(plugin.id)) return []
       return { plugin, userSettings, promoCode: promoCodeOf(options, plugin.id) }
     })
-    if (asked.length === 0) throw new WalletError('NO_SWAP_PROVIDERS', {})
+    if (requested.length === 0) throw new WalletError('NO_SWAP_PROVIDERS', {})
     const { crypto, random } = services.io
     const round = new QuoteRound({
-      ...{ services, account: this.#options, swap, asked, waitMs },
+      ...{ services, account: this.#options, swap, requested, waitMs },
       roundId: crypto.toHex(random(4)),
       preferences: options,
       onClosed: ended => void this.#open.delete(ended)

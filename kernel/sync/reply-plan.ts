@@ -117,7 +117,7 @@ export const planReply = async (context: ReplyContext, paths: readonly string[])
     const [was, is] = [visibleOf(before), visibleOf(after)]
     const { conflict } = after
     if (conflict !== undefined) conflicts.push(conflict)
-    const isUnsure = conflict !== undefined && isDoubtful(conflict)
+    const isUnsure = conflict !== undefined && needsRecovery(conflict)
     if (isUnsure && conflicts.length <= MAX_REPORTS)
       context.report(new WalletError('SYNC_CONFLICT', { path, rule: RULES[conflict] }))
     if (was !== is) {
@@ -144,7 +144,7 @@ export const planReply = async (context: ReplyContext, paths: readonly string[])
 }
 
 /** Returns true if an edit may be undone. */
-export const isDoubtful = (conflict: Conflict): conflict is keyof typeof RULES =>
+export const needsRecovery = (conflict: Conflict): conflict is keyof typeof RULES =>
   conflict !== 'merged' && conflict !== 'older'
 
 const pastSince = (at: number, now: number): PastVersions | undefined =>

@@ -11,7 +11,7 @@ import { countKept, findKept, isKept, type KeptFile, listKept, planKept } from '
 import type { BelongsAt, GuardFindings } from './reply-guard.ts'
 import {
   checkDeletions,
-  isDoubtful,
+  needsRecovery,
   partsOf,
   planForgetting,
   planHash,
@@ -480,9 +480,9 @@ export class Repo {
     if (conflicts.length === 0) return
     const { mergedCount = 0, doubtfulCount = 0 } = this.#state.getSnapshot()
     const merged = conflicts.filter(conflict => conflict === 'merged').length
-    const doubtful = conflicts.filter(isDoubtful).length
+    const unclear = conflicts.filter(needsRecovery).length
     if (merged > 0) this.#show({ mergedCount: mergedCount + merged })
-    if (doubtful > 0) this.#show({ doubtfulCount: doubtfulCount + doubtful })
+    if (unclear > 0) this.#show({ doubtfulCount: doubtfulCount + unclear })
   }
 
   #show(changes: Partial<RepoStateFields>): void {

@@ -73,7 +73,7 @@ export class SyncServers {
     let failure: WalletError | undefined
     for (const server of this.#serversFor(request)) {
       try {
-        return await this.#ask(server, request)
+        return await this.#query(server, request)
       } catch (error) {
         failure = failureOf(error)
       }
@@ -122,7 +122,7 @@ export class SyncServers {
     this.refresh().catch(this.#report)
   }
 
-  async #ask(server: string, request: StoreRequest): Promise<ServedReply> {
+  async #query(server: string, request: StoreRequest): Promise<ServedReply> {
     const { syncKey, hash, changes } = request
     const options: FetchOptions = {
       method: changes === undefined ? 'GET' : 'POST',

@@ -142,7 +142,7 @@ async function* importAddresses(
   }
 }
 
-interface Place {
+interface LabelAddress {
   /** Names the thing among all wallets. */
   readonly key: string
   readonly metadata: Metadata
@@ -153,7 +153,7 @@ interface Place {
 const applyRow = async (
   row: LabelRow,
   { dryRun = false, mayReplace = false }: LabelImport,
-  { key, metadata, planned, write }: Place
+  { key, metadata, planned, write }: LabelAddress
 ): Promise<Pick<LabelResult, 'fields' | 'status'>> => {
   const noted = planned.get(key) ?? metadata
   const plan = planLabel(noted, textsOf(row), mayReplace)

@@ -94,13 +94,13 @@ interface WantedPrice {
 }
 
 /** Undefined if there is nothing that the server may know. */
-const requestOf = (targetFiat: string, asked: readonly WantedPrice[]): SourceRequest | undefined => {
+const requestOf = (targetFiat: string, requested: readonly WantedPrice[]): SourceRequest | undefined => {
   const dated = ({ date }: WantedPrice): object => (date === undefined ? {} : { isoDate: date.toISOString() })
-  const fiat = asked
+  const fiat = requested
     .filter(({ code }) => /^iso:[A-Z]{3}$/.test(code))
     .map(item => ({ ...dated(item), fiatCode: item.code.slice(4) }))
     .slice(0, MAX_MONEYS)
-  const crypto = asked
+  const crypto = requested
     .flatMap(item => {
       const asset = ASSETS.get(item.code)
       if (asset === undefined) return []
@@ -115,8 +115,8 @@ const requestOf = (targetFiat: string, asked: readonly WantedPrice[]): SourceReq
 const tapHistory = ({ hooks }: RateHost, client: SourceClient): void => {
   hooks.fetchHistoricRates.tapPromise('edgeRates', async context => {
     for (const pairs of portionsOf(context.wanted)) {
-      const asked = pairs.map(({ fromCurrency, date }) => ({ code: fromCurrency, date }))
-      const request = requestOf((pairs[0]?.toCurrency ?? '').slice(4), asked)
+      const requested = pairs.map(({ fromCurrency, date }) => ({ code: fromCurrency, date }))
+      const request = requestOf((pairs[0]?.toCurrency ?? '').slice(4), requested)
       const reply = request === undefined ? undefined : await client.fetch(request, context.signal)
       if (reply !== undefined) offerNearest(context, pairs, parseEdgeRates(reply.text))
     }

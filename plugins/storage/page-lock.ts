@@ -31,7 +31,7 @@ export const holdPageLock = async (locks: WebLocks | undefined, name: string): P
     if (release !== undefined) return release
     end ??= page.performance.now() + WAIT_MS
     if (page.performance.now() >= end) throw new WalletError('STORAGE_LOCKED', { holder: 'another page' })
-    await new Promise<void>(resolve => page.setTimeout(resolve, ASK_EVERY_MS))
+    await new Promise<void>(resolve => page.setTimeout(resolve, RETRY_EVERY_MS))
   }
 }
 
@@ -52,7 +52,7 @@ const holdIfFree = (locks: WebLocks, name: string): Promise<(() => void) | undef
 
 const WAIT_MS = 1000
 
-const ASK_EVERY_MS = 50
+const RETRY_EVERY_MS = 50
 
 const page = globalThis as unknown as {
   readonly performance: { now(): number }

@@ -7,7 +7,7 @@ import test from 'ava'
 import { commandSpecs } from '../../cli/commands/commands.ts'
 import { CliError, type CliErrorCode, cliErrors } from '../../cli/errors/cli-error.ts'
 import { causesOf, exitCodeRows, failureOf } from '../../cli/errors/failure.ts'
-import { commandInProfile, commandLineOf } from '../../cli/grammar/command-line.ts'
+import { commandInProfile, typedCommandLineOf } from '../../cli/grammar/command-line.ts'
 import {
   parseCount,
   parseDate,
@@ -18,8 +18,8 @@ import {
 } from '../../cli/grammar/options.ts'
 import { isMax } from '../../cli/output/amounts.ts'
 import { renderTsv, renderView } from '../../cli/output/render-view.ts'
-import { lobbyIdOf, lobbyLinkOf, spanText } from '../../cli/output/texts.ts'
-import type { View } from '../../cli/output/view.ts'
+import { lobbyLinkOf, readLobbyId, spanText } from '../../cli/output/texts.ts'
+import type { OutputView } from '../../cli/output/view.ts'
 import { parseArguments } from '../../cli/parse-arguments.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import { crackTimeText } from '../../cli/secrets/new-secrets.ts'
@@ -144,7 +144,7 @@ test('values: durations, counts, pairs and dates', t => {
   t.throws(() => parsePairs(['=1'], 'pair'), { instanceOf: CliError })
   t.is(parseDate('2026-01-05', 'start').toISOString(), '2026-01-05T00:00:00.000Z')
   t.throws(() => parseDate('2026-99-99', 'start'), { instanceOf: CliError })
-  t.is(commandLineOf(['send', "it's", '0.1 BTC']), "holdfast send 'it'\\''s' '0.1 BTC'")
+  t.is(typedCommandLineOf(['send', "it's", '0.1 BTC']), "holdfast send 'it'\\''s' '0.1 BTC'")
 })
 
 test('waiting times, links and long lines are read and written as people do', t => {
@@ -169,8 +169,8 @@ test('waiting times, links and long lines are read and written as people do', t 
     'more than a trillion years'
   ])
   for (const text of ['aB3', 'edge://edge/aB3', 'https://deep.example/edge/aB3?x=1#y', ' aB3 '])
-    t.is(lobbyIdOf(text), 'aB3')
-  t.is(lobbyIdOf(lobbyLinkOf('aB3')), 'aB3')
+    t.is(readLobbyId(text), 'aB3')
+  t.is(readLobbyId(lobbyLinkOf('aB3')), 'aB3')
   t.is(wrapText('one two three', 7), 'one two\nthree')
   t.is(wrapText('\u001b[2mone\u001b[22m two', 7), '\u001b[2mone\u001b[22m two', 'colours count for nothing')
   t.is(wrapText('unbreakable', 3), 'unbreakable')
@@ -261,7 +261,7 @@ test('failures: catalogue errors keep their advice, strangers are bugs, and caus
   t.notRegex(causes, new RegExp(key))
 })
 
-const table: View = {
+const table: OutputView = {
   kind: 'table',
   columns: [
     { title: 'NAME', canShrink: true },
@@ -292,7 +292,7 @@ test('tables fit the terminal, cut names in the middle and never amounts; TSV is
 
 test('a narrow terminal loses the last columns before a line wraps, and empty fields are not shown', t => {
   const columns = ['ONE', 'TWO', 'THREE', 'FOUR'].map((title, index) => ({ title, canShrink: index > 0 }))
-  const view: View = {
+  const view: OutputView = {
     kind: 'table',
     columns,
     rows: [['first', 'a'.repeat(20), 'b'.repeat(20), 'c']],
@@ -304,7 +304,7 @@ test('a narrow terminal loses the last columns before a line wraps, and empty fi
     'first  aaaaa..aaaaa  bbbbbb..bbbbb  c'
   ])
   for (const width of [30, 20, 14]) for (const line of linesAt(width)) t.true(line.length <= width, line)
-  const record: View = {
+  const record: OutputView = {
     kind: 'record',
     fields: [
       ['name', 'Joe'],

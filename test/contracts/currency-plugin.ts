@@ -63,7 +63,7 @@ export const testCurrencyPlugin = (
   checkTools(check)
   checkHistory(check)
   checkSpending(check)
-  checkLife(check)
+  checkLifecycle(check)
 }
 
 type Assert = ExecutionContext<unknown>
@@ -254,7 +254,7 @@ const checkSpending = (check: Check): void => {
   })
 }
 
-const checkLife = (check: Check): void => {
+const checkLifecycle = (check: Check): void => {
   check('an engine says when it wants to look again, and says nothing once killed', async (t, fixture) => {
     const { engine, reported } = await fixture.openWallet()
     const { publicAddress } = await engine.getFreshAddress({ tokenId: null })

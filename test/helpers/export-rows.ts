@@ -1,5 +1,5 @@
 import type { ExportRow } from '../../cli/export/formats.ts'
-import { assetOf } from '../../cli/output/amounts.ts'
+import { shownAssetOf } from '../../cli/output/amounts.ts'
 import { nativeAmount, type Transaction } from '../../kernel/index.ts'
 import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'
 
@@ -60,7 +60,7 @@ export const receipt: Transaction = {
 /** A row of a wallet that is called `+Savings`. */
 export const rowOf = (tx: Transaction, fiatCode = 'iso:USD'): ExportRow => ({
   tx,
-  asset: assetOf(bitcoin.info, {}, null),
+  asset: shownAssetOf(bitcoin.info, {}, null),
   walletName: '+Savings',
   fiatCode
 })

@@ -14,7 +14,7 @@ export interface SyncTally {
   /** Edits that are gone. */
   readonly losses: Record<LossReason, number>
   /** Stories with a deployed client in which an edit is gone, and no device has told. */
-  untold: number
+  unreported: number
 }
 
 /** An empty tally. */
@@ -23,7 +23,7 @@ export const makeSyncTally = (): SyncTally => ({
   edits: 0,
   faultCounts: new Map(),
   losses: { reported: 0, 'deployed client': 0, 'server replaced': 0 },
-  untold: 0
+  unreported: 0
 })
 
 /**
@@ -58,7 +58,7 @@ export const runSyncPlan = async (plan: SyncPlan, tally: SyncTally = makeSyncTal
   )
   const fault = await check([...devices, newcomer], history, plan.hasDeployed)
   if (fault !== undefined && !plan.hasDeployed) throw new Error(fault)
-  if (fault !== undefined) tally.untold += 1
+  if (fault !== undefined) tally.unreported += 1
   tally.stories += 1
   tally.edits += history.edits.length
   for (const [what, count] of network.faultCounts)

@@ -74,7 +74,7 @@ const accountMethods = (wallet: CurrencyWallet): Methods => ({
   changePaused: [false, PAUSE],
   getActivationAssets: [{ activateWalletId: 'x', 'activateTokenIds?': ['x'] }],
   activateWallet: [{ activateWalletId: 'x', 'activateTokenIds?': ['x'] }],
-  askForQuotes: [{ fromWallet: wallet, toWallet: wallet, nativeAmount: '5', quoteFor: 'from' }, {}],
+  openQuoteRound: [{ fromWallet: wallet, toWallet: wallet, nativeAmount: '5', quoteFor: 'from' }, {}],
   fetchSwapQuotes: [{ fromWallet: wallet, toWallet: wallet, nativeAmount: '5', quoteFor: 'from' }, {}],
   fetchSwapQuote: [{ fromWallet: wallet, toWallet: wallet, nativeAmount: '5', quoteFor: 'from' }, {}],
   logout: 'takes nothing'

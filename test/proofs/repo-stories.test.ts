@@ -19,7 +19,7 @@ type Step =
       readonly at: number
       readonly arrives: boolean
     }
-  | { readonly kind: 'turns'; readonly count: number }
+  | { readonly kind: 'turnCount'; readonly count: number }
   | { readonly kind: 'lost answer' | 'forget' | 'crash' | 'reopen' | 'other device' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('turns' as const), count: fc.nat({ max: 15 }) })
+    arbitrary: fc.record({ kind: fc.constant('turnCount' as const), count: fc.nat({ max: 15 }) })
   },
   {
     weight: 6,
@@ -95,7 +95,7 @@ class RepoRun {
     if (step.kind === 'remove') return this.#begin(this.#remove(step.file), step.waits)
     if (step.kind === 'sync') return this.#begin(this.#here.sync(), step.waits)
     if (step.kind === 'fault') this.#disks[this.#at]?.fail(step)
-    else if (step.kind === 'turns') await this.#turns(step.count)
+    else if (step.kind === 'turnCount') await this.#turnCount(step.count)
     else if (step.kind === 'forget') await this.#begin(this.#here.repo.forgetServer(), false)
     else if (step.kind === 'lost answer') this.#store.beforeAnswer = () => Promise.reject(new Error('gone'))
     else {
@@ -164,7 +164,7 @@ class RepoRun {
     this.#store.beforeAnswer = undefined
   }
 
-  async #turns(count: number): Promise<void> {
+  async #turnCount(count: number): Promise<void> {
     for (let i = 0; i < count; i += 1) await new Promise(resolve => setImmediate(resolve))
   }
 }

@@ -99,7 +99,7 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
         { count: 1 }
       )
       const stop = world.providers.use(slow, id)
-      const beside = account.askForQuotes(trader.swapRequest())
+      const beside = account.openQuoteRound(trader.swapRequest())
       await until(() => beside.quotes.length === 1)
       await clock.advance(18_000)
       t.false(beside.getSnapshot().isOver)
@@ -116,7 +116,7 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
         slowDown({ clock: world.clock, random: () => 0 }, { from: 21_000, to: 21_000 }, { count: 1 }),
         id
       )
-      const alone = account.askForQuotes(trader.swapRequest(), { disabled: [other.id ?? ''] })
+      const alone = account.openQuoteRound(trader.swapRequest(), { disabled: [other.id ?? ''] })
       await clock.advance(20_500)
       t.deepEqual(alone.quotes, [])
       t.false(alone.getSnapshot().isOver, 'nobody has answered yet')

@@ -148,7 +148,7 @@ test('garbage, silence and a refusal of some providers take nothing from the quo
     await gate
     return next()
   }, 'letsexchange')
-  const hurried = account.askForQuotes(trader.swapRequest(), { waitMs: 1 })
+  const hurried = account.openQuoteRound(trader.swapRequest(), { waitMs: 1 })
   t.deepEqual(
     (await hurried.settled).map(({ pluginId }) => pluginId),
     ['changenow']
@@ -156,7 +156,7 @@ test('garbage, silence and a refusal of some providers take nothing from the quo
   t.is(hurried.getSnapshot().providers.find(each => each.pluginId === 'letsexchange')?.state, 'timed out')
   hurried.close()
 
-  const round = account.askForQuotes(trader.swapRequest())
+  const round = account.openQuoteRound(trader.swapRequest())
   await waitFor(() => round.quotes.length === 1)
   stop()
   release()

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { pathTable, structureTable, withStructure } from '../../scripts/structure.ts'
+import { pathTable, repeatedNames, structureTable, withStructure } from '../../scripts/structure.ts'
 
 const files = new Map([
   ['kernel/a/one.ts', '/** A thing. */\nexport const x = 1\n\n// A note.\nexport const y = 2\n'],
@@ -32,4 +32,30 @@ test('the table of paths counts each file of a section once and refuses one that
   t.throws(() => pathTable('## The path of a rate\n| `kernel/gone.ts` |\n', files), {
     message: 'The path of a rate names kernel/gone.ts, which is not there'
   })
+})
+
+test('a name that stands for two things within a room is found, and one of the store is left', t => {
+  const twice = new Map([
+    ...files,
+    ['kernel/repo/store/t.ts', 'export const x = 2\n'],
+    ['kernel/b/three.ts', 'export const x = 3\n']
+  ])
+  t.deepEqual(repeatedNames(twice, []), [
+    'kernel/a: the exported name x stands for two things: kernel/a/one.ts, kernel/a/b/one.ts',
+    'kernel/a: the file name one stands for two things: kernel/a/one.ts, kernel/a/b/one.ts'
+  ])
+  t.regex(structureTable(twice), /^1 exported names and 0 file names stand in two rooms or more\.$/m)
+})
+
+test('a public name has one declaration, by whichever entries it comes', t => {
+  const sources = new Map([
+    ['kernel/index.ts', "export { type Coin, rate as price } from './coin.ts'\n"],
+    ['kernel/plugin-api.ts', "export type { Coin } from './coin.ts'\n"],
+    ['kernel/coin.ts', 'export interface Coin {}\nexport const rate = 1\n'],
+    ['plugins/a.ts', 'export const price = 2\nexport const other = 3\n']
+  ])
+  t.deepEqual(repeatedNames(sources, ['kernel/index.ts', 'kernel/plugin-api.ts']), [])
+  t.deepEqual(repeatedNames(sources, ['kernel/index.ts', 'kernel/plugin-api.ts', 'plugins/']), [
+    'the public name price stands for two things: kernel/coin.ts (rate), plugins/a.ts'
+  ])
 })

@@ -134,9 +134,9 @@ for (const comesBack of [false, true]) {
       const hasLeft = place >= NOTES_BEFORE
       t.deepEqual([...new Set(home.sent)], hasLeft ? [txid] : [])
       // What was saved after all goes out when it is found: who was not told that would pay twice.
-      const isDoubtful = place === NOTES_BEFORE - 1
+      const needsRecovery = place === NOTES_BEFORE - 1
       if (hasLeft) t.is(end, 'answered')
-      else t.deepEqual(detailsOf(end), { ...detailsOf(end), what: 'write', ...(isDoubtful && { txid }) })
+      else t.deepEqual(detailsOf(end), { ...detailsOf(end), what: 'write', ...(needsRecovery && { txid }) })
 
       const again = await reopen(t, home, { comesBack })
       const same = await again.account.openWallet(wallet.id)
@@ -145,7 +145,7 @@ for (const comesBack of [false, true]) {
       const rows = await same.getTransactions()
       t.deepEqual(
         rows.map(row => row.txid),
-        hasLeft || (isDoubtful && comesBack) ? [txid] : []
+        hasLeft || (needsRecovery && comesBack) ? [txid] : []
       )
     })
 }

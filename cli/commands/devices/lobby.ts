@@ -1,6 +1,6 @@
 import type { Account, Lobby } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { lobbyIdOf } from '../../output/texts.ts'
+import { readLobbyId } from '../../output/texts.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import { sleep } from '../../session/event-stream.ts'
@@ -68,7 +68,7 @@ const openRequest = async (
   session: Session,
   text: string
 ): Promise<{ readonly account: Account; readonly request: LoginRequest }> => {
-  const lobbyId = lobbyIdOf(text)
+  const lobbyId = readLobbyId(text)
   const account = await session.account()
   const { loginRequest } = await session.withProgress('Fetching the request', () =>
     account.fetchLobby(lobbyId)

@@ -4,7 +4,7 @@ import { amountText, type CurrencyInfo, parseAmount } from '../../../kernel/inde
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount, parseDate, parseSpan } from '../../grammar/options.ts'
 import { amountJson, isMax } from '../../output/amounts.ts'
-import { durationText, localTime } from '../../output/texts.ts'
+import { durationInWords, localTime } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import type { WorldControl } from '../../profile/world-control.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -217,5 +217,5 @@ const change = async (session: Session, conditions: Partial<NetworkConditions>):
 
 const latencyText = ({ from, to }: NetworkConditions['latency']): string => {
   if (to === 0) return 'none'
-  return from === to ? durationText(to) : `${durationText(from)} to ${durationText(to)}`
+  return from === to ? durationInWords(to) : `${durationInWords(from)} to ${durationInWords(to)}`
 }

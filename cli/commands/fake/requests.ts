@@ -2,7 +2,7 @@ import type { TrafficLine } from '../../../fake-server/base/traffic.ts'
 import type { JsonObject } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount } from '../../grammar/options.ts'
-import { durationText, localTime } from '../../output/texts.ts'
+import { durationInWords, localTime } from '../../output/texts.ts'
 import type { WorldControl } from '../../profile/world-control.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { openEventStream, sleep } from '../../session/event-stream.ts'
@@ -81,7 +81,7 @@ const cellsOf = ({ at, method, path, status, duration }: TrafficLine): string[] 
   method,
   path,
   status === 0 ? 'lost' : String(status),
-  durationText(duration)
+  durationInWords(duration)
 ]
 
 const notShared = (): CliError =>

@@ -7,7 +7,7 @@ import {
   rateAge
 } from '../../../kernel/index.ts'
 import { codeText, decimalText } from '../../output/amounts.ts'
-import { ageText, durationText } from '../../output/texts.ts'
+import { ageText, durationInWords } from '../../output/texts.ts'
 import type { Cell, CellLike } from '../../output/view.ts'
 import { findSource, pairOf, refreshRates } from '../../rates/find-rate.ts'
 import { isoTime } from '../../rates/route-text.ts'
@@ -153,7 +153,7 @@ const cellsOf = (provider: RateProviderSnapshot): readonly CellLike[] => [
   provider.displayName,
   stateCell(provider),
   provider.pairCount === 0 ? '' : String(provider.pairCount),
-  provider.durationMs === undefined ? '' : durationText(provider.durationMs),
+  provider.durationMs === undefined ? '' : durationInWords(provider.durationMs),
   String(provider.bias),
   provider.message ?? ''
 ]

@@ -3,7 +3,7 @@ import type { FoundRoutes, RatePair, RouteSnapshot } from '../../../kernel/index
 import { CliError } from '../../errors/cli-error.ts'
 import { codeText, decimalText, productText, valueText } from '../../output/amounts.ts'
 import { openLiveView } from '../../output/print-result.ts'
-import type { CellLike, CommandResult, View } from '../../output/view.ts'
+import type { CellLike, CommandResult, OutputView } from '../../output/view.ts'
 import { findRate, pairOf, type RateRequest, routeFinder } from '../../rates/find-rate.ts'
 import { type GraphFormat, graphLines } from '../../rates/route-graph.ts'
 import {
@@ -132,7 +132,7 @@ export const ratesRoute: CommandRun = async (session, from = '', to = '') => {
 const ALTERNATIVES = 3
 
 /** A drawing on a terminal, one row a hop into a pipe. */
-const viewOf = (session: Session, found: FoundRoutes): View => {
+const viewOf = (session: Session, found: FoundRoutes): OutputView => {
   if (session.terminal.stdout.isTTY !== true) {
     return { kind: 'table', columns: hopColumns, rows: found.hops.map(hopCells), empty: '' }
   }

@@ -2,7 +2,7 @@ import { shellWord } from '../../../devtools/core/text/shell-text.ts'
 import type { Json, JsonObject, SwapConfigSnapshot, SwapPlugin } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parsePairs } from '../../grammar/options.ts'
-import { durationText, secretJson, secretText } from '../../output/texts.ts'
+import { durationInWords, secretJson, secretText } from '../../output/texts.ts'
 import type { Cell, CellLike, CommandResult } from '../../output/view.ts'
 import type { SecretName } from '../../secrets/secret-sources.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -79,7 +79,7 @@ const cellsOf = ({ plugin, config, record }: ProviderRow): readonly CellLike[] =
     plugin.displayName,
     plugin.isDex === true ? 'DEX' : 'CEX',
     stateCell(config),
-    median === undefined ? '' : durationText(median),
+    median === undefined ? '' : durationInWords(median),
     record.lastError ?? ''
   ]
 }

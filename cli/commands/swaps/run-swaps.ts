@@ -12,8 +12,8 @@ import { coinOf, findAsset } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { findWallet } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { approveQuote, bestWithin, chooseAndApprove, quoteResult } from '../../swap/approve-quote.ts'
-import { rankedQuotes, requestQuotes, settledQuotes, watchQuotes } from '../../swap/ask-quotes.ts'
+import { approveOnTerminal, bestWithin, chooseAndApprove, quoteResult } from '../../swap/approve-quote.ts'
+import { rankedQuotes, requestQuotes, settledQuotes, watchQuotes } from '../../swap/collect-quotes.ts'
 import { type KeptQuote, openQuoteCache, type QuoteCache } from '../../swap/kept-quotes.ts'
 import { checkFee, checkTerms, type KeptTerms } from '../../swap/kept-terms.ts'
 import { limitsOf, readSwap, type SwapQuery, type SwapSide, waitOf } from '../../swap/read-swap.ts'
@@ -53,7 +53,7 @@ export const swapRun: CommandRun = async session => {
     const quotes = await settledQuotes(session, running, query)
     const best = bestWithin(query, quotes)
     if (session.globals.dryRun) return quoteResult(query.sides, best)
-    return await approveQuote(session, query, best)
+    return await approveOnTerminal(session, query, best)
   } finally {
     running.close()
   }
@@ -152,7 +152,7 @@ interface Payment {
 
 const pay = (session: Session, { cache, terms, query, fresh }: Payment) => {
   let isClaimed = false
-  return approveQuote(session, query, fresh, {
+  return approveOnTerminal(session, query, fresh, {
     checkOrder: review => checkTerms(session, terms, review),
     claim() {
       cache.claim(terms.kept)

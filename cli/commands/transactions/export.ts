@@ -8,7 +8,12 @@ import { fiatCodeOf } from '../../rates/worth.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { chooseWallets, leftOutWarnings, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { chosenAssets, historyOf, type Selection, selectionOf } from '../../session/transaction-selection.ts'
+import {
+  chosenAssets,
+  historyOf,
+  selectionOf,
+  type TransactionSelection
+} from '../../session/transaction-selection.ts'
 
 /** Exports the history of wallets in pieces: it is never in memory as a whole. */
 export const txExport: CommandRun = async (session, ...texts) => {
@@ -45,7 +50,7 @@ export const txExport: CommandRun = async (session, ...texts) => {
 interface WalletExport {
   readonly format: ExportFormat
   readonly fiatCode: string
-  readonly selection: Selection
+  readonly selection: TransactionSelection
   /** Undefined without `--fiat`. */
   readonly pastRates: PastRates | undefined
   /** `rows`: the number of rows of this wallet so far. */

@@ -27,7 +27,12 @@ import type { CommandRun } from '../../session/command.ts'
 import { openEventQueue, openEventStream } from '../../session/event-stream.ts'
 import { chooseWallets, findWallet, leftOutWarnings, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { chosenAssets, historyOf, type Selection, selectionOf } from '../../session/transaction-selection.ts'
+import {
+  chosenAssets,
+  historyOf,
+  selectionOf,
+  type TransactionSelection
+} from '../../session/transaction-selection.ts'
 import { openPaymentJson, sentStateText } from '../../spend/open-payments.ts'
 
 /** Lists the transactions of one wallet, or of several, newest first. */
@@ -95,8 +100,8 @@ type TxPosition = Pick<Transaction, 'date' | 'txid'>
  */
 const followingOf = async (
   places: readonly Omit<Effect, 'tx'>[],
-  selection: Selection
-): Promise<Selection> => {
+  selection: TransactionSelection
+): Promise<TransactionSelection> => {
   const { beforeTxid: txid, ...query } = selection.query
   if (txid === undefined) return selection
   const dates = await Promise.all(places.map(place => dateIn(place, txid)))
@@ -143,7 +148,7 @@ const moreSentence = (effects: readonly Effect[], walletCount: number): string =
 const newest = async (
   session: Session,
   place: Omit<Effect, 'tx'>,
-  { count, ...selection }: Selection & { readonly count: number }
+  { count, ...selection }: TransactionSelection & { readonly count: number }
 ): Promise<readonly Effect[]> => {
   const found: Effect[] = []
   for await (const batch of historyOf(session, place, selection)) {

@@ -69,7 +69,7 @@ export const txOpen: CommandRun = async (session, text) => {
 export const txResend: CommandRun = async (session, text = '', txid = '') => {
   if (session.globals.offline) throw new CliError('USAGE', 'Nothing can be sent with --offline')
   const { wallet, payment, tx } = await findOpen(session, text, txid)
-  const asset = await assetOf(session, wallet, tx)
+  const asset = await shownAssetOf(session, wallet, tx)
   const summary = withWarnings(summaryOf(wallet, tx, asset), [])
   if (session.globals.dryRun) return dryResult(summary)
   // A payment that was never broadcast would be an additional one.
@@ -84,7 +84,7 @@ export const txResend: CommandRun = async (session, text = '', txid = '') => {
 export const txReplace: CommandRun = async (session, text = '', txid = '') => {
   const { wallet, tx } = await findOpen(session, text, txid)
   const limit = maxFeeOf(session, wallet)
-  const asset = await assetOf(session, wallet, tx)
+  const asset = await shownAssetOf(session, wallet, tx)
   const read = await replacementOf(session, wallet, tx)
   const { draft, summary, approve } = await draftSpend(session, wallet, { ...read, asset, limit })
   if (session.globals.dryRun) return dryResult(summary)
@@ -132,7 +132,7 @@ const findOpen = async (session: Session, text: string, txid: Txid): Promise<Ope
   return { wallet, ...(await findOpenPayment(wallet, txid)) }
 }
 
-const assetOf = async (session: Session, wallet: CurrencyWallet, { tokenId }: Transaction) =>
+const shownAssetOf = async (session: Session, wallet: CurrencyWallet, { tokenId }: Transaction) =>
   tokenId === null ? coinOf(wallet) : findAsset(session, wallet, tokenId)
 
 /** Reads the replacement: the same payees, amounts, memos and notes unless flags name others. */
@@ -144,7 +144,7 @@ const replacementOf = async (
   const to = session.texts('to')
   const wanted = {
     amounts: session.texts('amount'),
-    asset: await assetOf(session, wallet, tx),
+    asset: await shownAssetOf(session, wallet, tx),
     fee: session.text('fee'),
     customFee: session.texts('customFee'),
     memos: [],

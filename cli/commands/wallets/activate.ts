@@ -7,7 +7,7 @@ import {
   type WalletId
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { type Asset, amountJson, assetOf } from '../../output/amounts.ts'
+import { type Asset, amountJson, shownAssetOf } from '../../output/amounts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { coinOf, findAsset, tokenIdOf, walletTokens } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -17,7 +17,7 @@ import { upload } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 import { maxFeeOf } from '../../spend/approve-spend.ts'
 import { allowSecondPayment, openLines } from '../../spend/open-payments.ts'
-import { checkMaxFee } from '../../spend/summary.ts'
+import { readMaxFee } from '../../spend/summary.ts'
 
 /** Activates a wallet or its tokens on the chain: lists the assets that can pay, or pays after a confirmation. */
 export const walletsActivate: CommandRun = async (session, text = '') => {
@@ -68,7 +68,7 @@ const activate = async (
   )
   const { wallet: paying, asset } = payer
   const { allTokens } = (await walletTokens(session, paying)).config.getSnapshot()
-  const feeAsset = assetOf(paying.currencyInfo, allTokens, quote.networkFee.tokenId)
+  const feeAsset = shownAssetOf(paying.currencyInfo, allTokens, quote.networkFee.tokenId)
   const costs: JsonObject = {
     amount: amountJson(quote.fromNativeAmount, asset),
     networkFee: amountJson(quote.networkFee.nativeAmount, feeAsset)
@@ -77,7 +77,7 @@ const activate = async (
   const words = `${amountText(quote.fromNativeAmount, asset)}, and ${amountText(quote.networkFee.nativeAmount, feeAsset)} for the network`
   try {
     const { tokenId, nativeAmount: networkFee } = quote.networkFee
-    if (tokenId === null) checkMaxFee(paying, { networkFee }, limit)
+    if (tokenId === null) readMaxFee(paying, { networkFee }, limit)
     if (session.globals.dryRun) {
       return {
         data: { dryRun: true, summary },

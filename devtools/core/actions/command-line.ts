@@ -31,7 +31,7 @@ export interface CommandNames {
   /** The owner of a repo; undefined for an unknown repo. */
   repoOf(repoId: string): { readonly accountId: string; readonly walletId?: WalletId } | undefined
   /** The payment that a draft was made of, the one that it replaces, or the quote that it approves. */
-  draftOf(draftId: string): DraftInput | undefined
+  draftOf(draftId: string): SpendDraftInput | undefined
   /** The provider of a quote, and the request that the quote answers. */
   quoteOf(
     quoteId: string
@@ -41,7 +41,7 @@ export interface CommandNames {
 }
 
 /** The input that a draft was made from. */
-export type DraftInput = Actions['spend.draft' | 'spend.replace' | 'swap.review']['in']
+export type SpendDraftInput = Actions['spend.draft' | 'spend.replace' | 'swap.review']['in']
 
 /**
  * The command that does the same as an action, to be pasted into a shell (architecture decision 24). Passwords and PINs
@@ -154,7 +154,7 @@ const approve = (
   return { words, flags: { ...flags, 'max-fee': most, again: again.length > 0 } }
 }
 
-const draftWords = (draft: DraftInput, names: CommandNames): CommandWords => {
+const draftWords = (draft: SpendDraftInput, names: CommandNames): CommandWords => {
   if ('quoteId' in draft) return takeQuote(draft.quoteId, names)
   return 'txid' in draft ? replace(draft, names) : send(draft, names)
 }
@@ -242,7 +242,7 @@ const biasText = (bias: number): string => String(Number(Math.max(bias, -0.99999
 /** The inputs of the panel's own actions, which no table has. */
 export interface ActionMemory {
   /** The input of each draft. */
-  readonly drafts: ReadonlyMap<string, DraftInput>
+  readonly drafts: ReadonlyMap<string, SpendDraftInput>
   /** The request of each round of quotes. */
   readonly rounds: ReadonlyMap<string, Actions['swap.ask']['in']>
 }

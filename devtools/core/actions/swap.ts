@@ -44,7 +44,7 @@ export const swapHandlers = (
     const { account, wallet: fromWallet } = await walletOf(services, fromWalletId)
     const toWallet = await openWalletIn(services, account, toWalletId)
     const request = { fromWallet, toWallet, nativeAmount: nativeAmount(amount), quoteFor }
-    const round = account.askForQuotes(request)
+    const round = account.openQuoteRound(request)
     rounds.add(account.id, round)
     return { roundId: round.id }
   },

@@ -1,5 +1,5 @@
 import type { Clock, JsonObject } from '../../../kernel/index.ts'
-import { ActionError, failureOf } from '../model/action-error.ts'
+import { ActionError, actionFailureOf } from '../model/action-error.ts'
 import { type ActionHandler, type ActionName, addressActions, readingActions } from '../model/actions.ts'
 import type { ActionFact, JournalEvent } from '../model/facts.ts'
 import { type RedactOptions, redactEntry, redactFailure, redactOutput, redactRow } from '../model/redact.ts'
@@ -213,7 +213,7 @@ export class PanelSession {
       this.#send({ type: 'result', id, output: redactOutput(action, output, redaction) })
     } catch (error) {
       correlation.end(running)
-      report({ outcome: 'failed', ...actionSubjectOf(input), errorCode: failureOf(error).code })
+      report({ outcome: 'failed', ...actionSubjectOf(input), errorCode: actionFailureOf(error).code })
       this.#refuse(id, error)
     } finally {
       this.#calls -= 1
@@ -244,7 +244,7 @@ export class PanelSession {
   }
 
   #refuse(id: number, error: unknown): void {
-    this.#send({ type: 'refused', id, error: redactFailure(failureOf(error), this.#context.redaction) })
+    this.#send({ type: 'refused', id, error: redactFailure(actionFailureOf(error), this.#context.redaction) })
   }
 
   #send(message: HostMessage): void {

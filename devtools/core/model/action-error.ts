@@ -30,7 +30,7 @@ export class ActionError extends Error {
 }
 
 /** A failure as a panel may see it; of an error that nobody knows not a word is passed on. Never throws (pure). */
-export const failureOf = (error: unknown): ActionFailure => {
+export const actionFailureOf = (error: unknown): ActionFailure => {
   try {
     return readFailure(error)
   } catch {

@@ -3,7 +3,7 @@ import { matchesText, memoize } from '../model/derive.ts'
 import type { JournalEvent } from '../model/facts.ts'
 
 /** One line of the timeline. */
-export interface HookRow {
+export interface HookTableRow {
   readonly seq: number
   /** Unix milliseconds: when it began. */
   readonly at: number
@@ -23,7 +23,7 @@ export interface HookRow {
 export interface HookFilter {
   /** Part of a name or of any id, in any case. */
   readonly text?: string
-  readonly kind?: HookRow['kind']
+  readonly kind?: HookTableRow['kind']
   readonly pluginId?: PluginId
   readonly hook?: string
   readonly outcome?: string
@@ -31,13 +31,16 @@ export interface HookFilter {
 }
 
 /** The timeline of hooks, oldest first (pure). */
-export const hookRows = (events: readonly JournalEvent[], filter: HookFilter = {}): readonly HookRow[] => {
+export const hookRows = (
+  events: readonly JournalEvent[],
+  filter: HookFilter = {}
+): readonly HookTableRow[] => {
   const { text = '', ...exact } = filter
   const wanted = Object.entries(exact).filter(([, value]) => value !== undefined)
-  const rows: HookRow[] = []
+  const rows: HookTableRow[] = []
   for (const event of events) {
     const row = rowOf(event)
-    if (!wanted.every(([name, value]) => row[name as keyof HookRow] === value)) continue
+    if (!wanted.every(([name, value]) => row[name as keyof HookTableRow] === value)) continue
     if (
       matchesText(text, [row.hook, row.pluginId, row.subject, row.outcome]) ||
       matchesText(text, idsOf(event))
@@ -62,7 +65,7 @@ const idsWithin = (fields: JsonObject): readonly string[] =>
 /** The fields that hold ids of things. */
 const ID_NAMES = /(?:Ids?|txid|^created|^changed)$/
 
-const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalEvent): HookRow => {
+const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalEvent): HookTableRow => {
   const about = compact({
     subject: subject === undefined || hook === 'tapRan' ? undefined : subject,
     correlationId

@@ -20,7 +20,7 @@ import {
 import { usePanelActions } from '../state/panel-actions.ts'
 import { clientNumber, PanelContext, usePanel } from '../state/panel-state.ts'
 import { type Theme, usePreferences } from '../state/preferences.ts'
-import { type Draft, discard } from '../state/review-state.ts'
+import { discard, type ReviewedDraft } from '../state/review-state.ts'
 import { useTimeTravel } from '../state/time-travel.ts'
 import { AccountBar } from './account-bar.tsx'
 import { HelpDialog } from './help-dialog.tsx'
@@ -237,8 +237,8 @@ const bodies: Readonly<Record<PanelName, () => ReactElement>> = {
  * approved: if it breaks, all that is left is to give the draft up.
  */
 const PanelReview = (props: {
-  readonly draft: Draft
-  readonly onClose: (draft: Draft) => void
+  readonly draft: ReviewedDraft
+  readonly onClose: (draft: ReviewedDraft) => void
 }): ReactElement => {
   const { draft } = props
   const onClose = (): void => props.onClose(draft)

@@ -5,7 +5,7 @@ import { useStore } from '../../use-store.ts'
 import { Detail, DetailList } from '../parts/details.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { StateMark } from '../parts/marks.tsx'
-import { countdownText, dateText, fileTimeText, sizeText, spanText } from '../parts/texts.ts'
+import { countdownText, dateText, fileTimeText, sizeText, timeSpanText } from '../parts/texts.ts'
 import { saveFile } from '../state/dom.ts'
 import { usePanel } from '../state/panel-state.ts'
 
@@ -121,7 +121,7 @@ const Contents = (props: {
     <>
       <DetailList>
         <Detail name="Of">{dateText(startedAt)}</Detail>
-        {props.isSnapshot ? null : <Detail name="Lasts">{spanText((at - startedAt) / 1000)}</Detail>}
+        {props.isSnapshot ? null : <Detail name="Lasts">{timeSpanText((at - startedAt) / 1000)}</Detail>}
         <Detail name="Ended">{endings[end ?? 'stopped']}</Detail>
         <Detail name="Events">{eventCount}</Detail>
         <Detail name="Size">{sizeText(bytes)}</Detail>

@@ -6,7 +6,7 @@ import { type Column, DataTable } from '../parts/data-table.tsx'
 import { FilterField } from '../parts/fields.tsx'
 import { EmptyState, NoMatch } from '../parts/marks.tsx'
 import { countText } from '../parts/texts.ts'
-import { Balance, balanceHint, EngineState, LastError, SyncBar } from '../parts/wallet.tsx'
+import { Balance, balanceHint, EngineStateView, LastError, SyncBar } from '../parts/wallet.tsx'
 import { useCanRunActions, usePanel, useView } from '../state/panel-state.ts'
 import { WalletDetails } from './wallet-details.tsx'
 
@@ -68,7 +68,7 @@ const columns: readonly Column<EngineRow>[] = [
     hint: ({ walletId }) => walletId
   },
   { title: 'Currency', width: '96px', rank: 'minor', cell: ({ pluginId }) => pluginId },
-  { title: 'Engine', width: '104px', cell: ({ stage }) => <EngineState stage={stage} /> },
+  { title: 'Engine', width: '104px', cell: ({ stage }) => <EngineStateView stage={stage} /> },
   { title: 'Synced', width: '126px', rank: 'slight', cell: ({ syncRatio }) => <SyncBar ratio={syncRatio} /> },
   {
     // Wherever a row says that it is synced it says up to which block.

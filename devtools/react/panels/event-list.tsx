@@ -1,6 +1,6 @@
 import { type ReactElement, type ReactNode, useMemo } from 'react'
 import type { JournalEvent } from '../../core/model/facts.ts'
-import { type HookRow, hookRows } from '../../core/rows/hook-rows.ts'
+import { type HookTableRow, hookRows } from '../../core/rows/hook-rows.ts'
 import { useStore } from '../../use-store.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { CorrelationLink, Detail, DetailList, DetailsPane, Section } from '../parts/details.tsx'
@@ -120,7 +120,7 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
 }
 
 /** Every call of one action below each other, each where its time lies between the first and the last. */
-const ActionTimeline = ({ rows }: { readonly rows: readonly HookRow[] }): ReactElement => {
+const ActionTimeline = ({ rows }: { readonly rows: readonly HookTableRow[] }): ReactElement => {
   const { go, location } = usePanel()
   // A tap is told when it ends, and stands where it began.
   const shown = [...rows].sort((one, other) => one.at - other.at).slice(-MOST)

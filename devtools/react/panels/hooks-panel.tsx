@@ -1,7 +1,7 @@
 import { type ReactElement, useCallback, useMemo, useState } from 'react'
 import type { JournalEvent } from '../../core/model/facts.ts'
 import type { View } from '../../core/model/slices.ts'
-import { type HookRow, hookRows } from '../../core/rows/hook-rows.ts'
+import { type HookTableRow, hookRows } from '../../core/rows/hook-rows.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { ChoiceField } from '../parts/fields.tsx'
 import { DurationBar, StateMark, type Tone } from '../parts/marks.tsx'
@@ -10,7 +10,7 @@ import { nameOfId } from '../parts/wallet.tsx'
 import { useView } from '../state/panel-state.ts'
 import { EventList } from './event-list.tsx'
 
-type Kind = HookRow['kind'] | 'all'
+type Kind = HookTableRow['kind'] | 'all'
 
 const kinds: readonly (readonly [Kind, string])[] = [
   ['all', 'all'],
@@ -57,7 +57,7 @@ export const HooksPanel = (): ReactElement => {
 
 const tones: Readonly<Record<string, Tone>> = { done: 'good', answered: 'good', failed: 'bad' }
 
-const columnsOf = (view: View): readonly Column<HookRow>[] => [
+const columnsOf = (view: View): readonly Column<HookTableRow>[] => [
   { title: 'Hook', width: '26%', cell: ({ hook }) => hook },
   {
     title: 'Time',

@@ -12,7 +12,7 @@ import {
   SentTransaction
 } from '../parts/details.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
-import { countdownText, durationText, spanText } from '../parts/texts.ts'
+import { countdownText, durationText, timeSpanText } from '../parts/texts.ts'
 import { useNow } from '../state/panel-state.ts'
 
 interface QuoteProps {
@@ -60,7 +60,7 @@ const QuoteDetailList = ({ quote, units, now }: QuoteProps & { readonly now: num
     <Detail name="Promo code">{quote.hasPromoCode === true ? 'applied' : ''}</Detail>
     <Detail name="Valid for">{countdownOf(quote, now)}</Detail>
     <Detail name="Done within">
-      {quote.maxFulfillmentSeconds === undefined ? '' : spanText(quote.maxFulfillmentSeconds)}
+      {quote.maxFulfillmentSeconds === undefined ? '' : timeSpanText(quote.maxFulfillmentSeconds)}
     </Detail>
     <Detail name="Rank">{quote.rankReason}</Detail>
     <Detail name="Reply time">{quote.durationMs === undefined ? '' : durationText(quote.durationMs)}</Detail>

@@ -8,7 +8,7 @@ import { rateText } from '../parts/texts.ts'
 import { type RequestedRoute, useNow, usePanel, useView } from '../state/panel-state.ts'
 import { NoRoute, RouteForm, requestedRouteIdOf, routeIdOf } from './route-form.tsx'
 import { drawnEdges, RouteDrawing, RouteLegend } from './route-graph.tsx'
-import { EdgeTable, HopTable, RateProviders } from './route-tables.tsx'
+import { EdgeTable, HopTable, RateProvidersTable } from './route-tables.tsx'
 
 /** Shows the route of rates from one currency to another: as a graph, as tables, and with its sources. */
 export const RatesPanel = (): ReactElement => {
@@ -44,7 +44,7 @@ export const RatesPanel = (): ReactElement => {
               place={place ?? routeIdOf(shown[0])}
             />
           )}
-          <RateProviders providers={providers} />
+          <RateProvidersTable providers={providers} />
         </div>
       </div>
     </>

@@ -4,7 +4,7 @@ import { useStore } from '../../use-store.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
 import { CorrelationLink, Detail, DetailList, DetailsPane, Section } from '../parts/details.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
-import { clockText, spanText } from '../parts/texts.ts'
+import { clockText, timeSpanText } from '../parts/texts.ts'
 import { usePanel, useView } from '../state/panel-state.ts'
 
 /** One repo: whose it is, how it stands, and which files its syncs have exchanged. */
@@ -12,7 +12,7 @@ export const RepoDetails = ({ repo }: { readonly repo: RepoRow }): ReactElement 
   <DetailsPane
     title={repo.kind === 'account' ? `Files of the account ${repo.title}` : `Files of ${repo.title}`}
   >
-    <RepoState repo={repo} />
+    <RepoStateView repo={repo} />
     {repo.help === undefined ? null : (
       <p role="status">
         <code className="bad">{repo.errorCode}</code> {repo.help}
@@ -153,7 +153,7 @@ const Paths = (props: {
 }
 
 /** Shows the state of a repo, or its error. */
-export const RepoState = ({ repo }: { readonly repo: RepoRow }): ReactElement => (
+export const RepoStateView = ({ repo }: { readonly repo: RepoRow }): ReactElement => (
   <StateMark tone={repoTones[repo.state]}>{repo.state === 'failed' ? repo.errorCode : repo.state}</StateMark>
 )
 
@@ -167,4 +167,4 @@ const repoTones: Readonly<Record<RepoRow['state'], Tone>> = {
 
 /** When a repo last met its server. */
 export const lastExchange = ({ secondsAgo }: RepoRow): string =>
-  secondsAgo === undefined ? 'never' : secondsAgo < 1 ? 'now' : `${spanText(secondsAgo)} ago`
+  secondsAgo === undefined ? 'never' : secondsAgo < 1 ? 'now' : `${timeSpanText(secondsAgo)} ago`

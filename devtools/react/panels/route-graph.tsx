@@ -2,7 +2,7 @@ import { Graph, layout } from '@dagrejs/dagre'
 import { type ReactElement, useMemo } from 'react'
 import { HALF_AGE_SECONDS, type RouteHopSnapshot, type RouteSnapshot } from '../../../kernel/index.ts'
 import type { RouteEdge, RouteGraph } from '../../core/rows/route-rows.ts'
-import { rateText, shortId, spanText, visibleText } from '../parts/texts.ts'
+import { rateText, shortId, timeSpanText, visibleText } from '../parts/texts.ts'
 
 /** The currencies and rates of some routes, the chosen route bold; the table below tells the same. */
 export const RouteDrawing = (props: {
@@ -101,7 +101,7 @@ const Line = (props: {
   const turn = Math.round((Math.atan2(tip.y - before.y, tip.x - before.x) * 180) / Math.PI)
   return (
     <g className={look}>
-      <title>{`${edge.fromCurrency} to ${edge.toCurrency}: ${labelOf(edge)}, ${spanText(edge.ageSeconds)} old, cost ${edge.cost.toFixed(3)}`}</title>
+      <title>{`${edge.fromCurrency} to ${edge.toCurrency}: ${labelOf(edge)}, ${timeSpanText(edge.ageSeconds)} old, cost ${edge.cost.toFixed(3)}`}</title>
       <path
         className={`route-edge${edge.isChosen ? ' chosen' : ''}${ageLook(edge)}`}
         d={pathThrough(at.points)}

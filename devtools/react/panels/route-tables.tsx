@@ -3,7 +3,7 @@ import type { RateProviderSnapshot } from '../../../kernel/index.ts'
 import type { RouteEdge, RouteRow } from '../../core/rows/route-rows.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
-import { agoText, rateText, spanText } from '../parts/texts.ts'
+import { agoText, rateText, timeSpanText } from '../parts/texts.ts'
 import { useNow } from '../state/panel-state.ts'
 
 /** The hops of a route with what each of them costs, and why. */
@@ -91,10 +91,14 @@ const Role = ({ edge }: { readonly edge: RouteEdge }): ReactElement => {
 }
 
 const Age = (props: { readonly seconds: number; readonly isStale: boolean }): ReactNode =>
-  props.isStale ? <StateMark tone="warn">{spanText(props.seconds)}</StateMark> : spanText(props.seconds)
+  props.isStale ? (
+    <StateMark tone="warn">{timeSpanText(props.seconds)}</StateMark>
+  ) : (
+    timeSpanText(props.seconds)
+  )
 
 /** Lists the rate sources and their last results. */
-export const RateProviders = (props: {
+export const RateProvidersTable = (props: {
   readonly providers: readonly RateProviderSnapshot[]
 }): ReactElement | null => {
   const now = useNow() / 1000

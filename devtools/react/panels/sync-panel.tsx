@@ -6,7 +6,7 @@ import { FilterField } from '../parts/fields.tsx'
 import { EmptyState, NoMatch } from '../parts/marks.tsx'
 import { shortId } from '../parts/texts.ts'
 import { useNow, usePanel, useView } from '../state/panel-state.ts'
-import { lastExchange, RepoDetails, RepoState } from './repo-details.tsx'
+import { lastExchange, RepoDetails, RepoStateView } from './repo-details.tsx'
 
 /** The synced repos: what still waits to be sent, and when they last met their servers. */
 export const SyncPanel = (): ReactElement => {
@@ -56,7 +56,7 @@ export const SyncPanel = (): ReactElement => {
 const columns: readonly Column<RepoRow>[] = [
   { title: 'Files of', isProse: true, cell: repo => repo.title, hint: repo => repo.repoId },
   { title: 'Kind', width: '88px', rank: 'slight', cell: repo => repo.kind },
-  { title: 'State', width: '156px', cell: repo => <RepoState repo={repo} /> },
+  { title: 'State', width: '156px', cell: repo => <RepoStateView repo={repo} /> },
   {
     title: 'Pending writes',
     width: '112px',

@@ -4,7 +4,7 @@ import type { SpendReview } from '../../core/model/actions.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
 import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../core/text/payment-texts.ts'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
-import { type Draft, discard } from '../state/review-state.ts'
+import { discard, type ReviewedDraft } from '../state/review-state.ts'
 import { CommandLine, useCommandLine, useSingleTask } from './action-forms.tsx'
 import { Amount, PaidAmount } from './amount.tsx'
 import { Detail, DetailList } from './details.tsx'
@@ -15,7 +15,7 @@ import { walletName } from './wallet.tsx'
 
 /** Shows a payment or a swap before it is signed. Closing the dialog discards the draft. */
 export const ReviewDialog = (props: {
-  readonly draft: Draft
+  readonly draft: ReviewedDraft
   readonly onClose: () => void
 }): ReactElement => {
   const { draftId, review, action } = props.draft

@@ -19,7 +19,7 @@ export const shortId = (id: string, length = 14): string => {
 }
 
 /** A span of time in its largest unit, such as `12 s`, `4 min`, `3 h` or `2 d`. */
-export const spanText = (seconds: number): string => {
+export const timeSpanText = (seconds: number): string => {
   const whole = Math.max(0, Math.round(seconds))
   if (whole < 120) return `${whole} s`
   if (whole < 7200) return `${Math.floor(whole / 60)} min`
@@ -30,7 +30,7 @@ export const spanText = (seconds: number): string => {
 /** Returns the time since an event; `at` and `now` in Unix seconds, `at` 0 for never. */
 export const agoText = (at: number, now: number): string => {
   if (at === 0) return 'never'
-  return now - at < 1 ? 'now' : `${spanText(now - at)} ago`
+  return now - at < 1 ? 'now' : `${timeSpanText(now - at)} ago`
 }
 
 /** A countdown as `m:ss`; `0:00` once it is over. */

@@ -17,7 +17,7 @@ export const nameOfId = (view: View, id: string): string => {
 }
 
 /** Shows the sync stage of an engine. */
-export const EngineState = ({ stage }: Pick<EngineRow, 'stage'>): ReactElement => (
+export const EngineStateView = ({ stage }: Pick<EngineRow, 'stage'>): ReactElement => (
   <StateMark tone={stageTones[stage]}>{stage}</StateMark>
 )
 

@@ -3,8 +3,8 @@ import { compact, type JsonObject, type Txid } from '../../../kernel/index.ts'
 import type { DevtoolsClient } from '../../core/client/client.ts'
 import type { Action, ActionHandler } from '../../core/model/actions.ts'
 import { page } from './dom.ts'
-import type { Failure, FailureHandler, PanelMemory, PanelState, RequestedRoute } from './panel-state.ts'
-import { type Draft, discard, type Review, useReview } from './review-state.ts'
+import type { FailureHandler, PanelFailure, PanelMemory, PanelState, RequestedRoute } from './panel-state.ts'
+import { discard, type Review, type ReviewedDraft, useReview } from './review-state.ts'
 
 /** The actions of the panel, and its messages. */
 export interface PanelActions
@@ -24,7 +24,7 @@ export const usePanelActions = (client: DevtoolsClient): PanelActions => {
   const { open } = review
   if (done.of !== client) setDone({ of: client, memory: NOTHING })
   const fail = useCallback(
-    (failure: Failure | undefined) =>
+    (failure: PanelFailure | undefined) =>
       setDone(before => (before.of === client ? { ...before, failure } : before)),
     [client]
   )
@@ -35,7 +35,7 @@ export const usePanelActions = (client: DevtoolsClient): PanelActions => {
       try {
         return await work()
       } catch (error) {
-        const failure = failureOf(error)
+        const failure = actionFailureOf(error)
         if (onFailure?.(failure) !== true) fail(failure)
         return undefined
       }
@@ -73,11 +73,11 @@ export const usePanelActions = (client: DevtoolsClient): PanelActions => {
 interface Done {
   /** The client of these results; those of another client are dropped. */
   readonly of: DevtoolsClient
-  readonly failure?: Failure | undefined
+  readonly failure?: PanelFailure | undefined
   readonly memory: PanelMemory
 }
 
-const ONE_REVIEW: Failure = {
+const ONE_REVIEW: PanelFailure = {
   code: 'ONE_REVIEW',
   message: 'A second review was dropped: only one can be open.',
   hint: 'Open it again after this one.'
@@ -94,10 +94,10 @@ const copyText = (text: string, say: (words: string) => void): void => {
 }
 
 /** Turns an error into a failure for a person. */
-const failureOf = (error: unknown): Failure => {
+const actionFailureOf = (error: unknown): PanelFailure => {
   const { code, message, hint, details } = (
     typeof error === 'object' && error !== null ? error : {}
-  ) as Partial<Record<keyof Failure, unknown>>
+  ) as Partial<Record<keyof PanelFailure, unknown>>
   return {
     code: typeof code === 'string' ? code : 'UNKNOWN',
     message: typeof message === 'string' ? message : 'It failed without a reason.',
@@ -112,13 +112,13 @@ const NOTHING: PanelMemory = { drafts: new Map(), rounds: new Map(), sent: new M
 // As many drafts and rounds as a kernel keeps open, and more.
 const KEPT = 100
 
-const isDrafting = (action: Action): action is Draft['action'] =>
+const isDrafting = (action: Action): action is ReviewedDraft['action'] =>
   action.name === 'spend.draft' || action.name === 'spend.replace' || action.name === 'swap.review'
 
 /** The draft that an action has made; undefined if it made none. */
-const draftOf = (action: Action, output: object): Draft | undefined =>
+const draftOf = (action: Action, output: object): ReviewedDraft | undefined =>
   isDrafting(action) && 'draftId' in output
-    ? { ...(output as Pick<Draft, 'draftId' | 'review'>), action }
+    ? { ...(output as Pick<ReviewedDraft, 'draftId' | 'review'>), action }
     : undefined
 
 /** Remembers what an action has made. */

@@ -10,10 +10,10 @@ import type { PanelLocation } from './location.ts'
 import type { Recorder } from './recorder.ts'
 
 /** A failure for a person. `details`: its figures. */
-export type Failure = ActionFailure
+export type PanelFailure = ActionFailure
 
 /** Hears why an action failed; true if it tells so itself, where the fault is. */
-export type FailureHandler = (failure: Failure) => boolean
+export type FailureHandler = (failure: PanelFailure) => boolean
 
 /** A route that was asked for, and what came. */
 export interface RequestedRoute {
@@ -56,7 +56,7 @@ export interface PanelState {
   /** Goes elsewhere; what is left out stays, save the choice, which goes with its panel. */
   readonly go: (place: Partial<PanelLocation>) => void
   /** Why the last action failed; it is shown where the person is, in the open dialog or at the bottom of the panel. */
-  readonly failure: Failure | undefined
+  readonly failure: PanelFailure | undefined
   readonly dismiss: () => void
   /** A dialog is open, which then tells alone why something failed. */
   readonly hasDialog: boolean

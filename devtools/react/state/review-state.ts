@@ -4,11 +4,11 @@ import type { Action, SpendReview } from '../../core/model/actions.ts'
 
 /** The draft that is read before it is signed. */
 export interface Review {
-  readonly draft: Draft | undefined
+  readonly draft: ReviewedDraft | undefined
   /** False while another one is read, which must not change under the hand that is about to approve it; and of another client. */
-  readonly open: (draft: Draft) => boolean
+  readonly open: (draft: ReviewedDraft) => boolean
   /** Closes the review of this draft; of another one, nothing happens: an answer may come late. */
-  readonly close: (draft: Draft) => void
+  readonly close: (draft: ReviewedDraft) => void
 }
 
 /** One review at a time. A panel that is given another client leaves it. */
@@ -24,7 +24,7 @@ export const useReview = (client: DevtoolsClient): Review => {
     setShown(next)
   }, [])
   const open = useCallback(
-    (draft: Draft) => {
+    (draft: ReviewedDraft) => {
       if (present.current !== client || newest.current?.of === client) return false
       show({ of: client, draft })
       return true
@@ -32,7 +32,7 @@ export const useReview = (client: DevtoolsClient): Review => {
     [client, show]
   )
   const close = useCallback(
-    (draft: Draft) => {
+    (draft: ReviewedDraft) => {
       if (newest.current?.draft === draft) show(undefined)
     },
     [show]
@@ -42,11 +42,11 @@ export const useReview = (client: DevtoolsClient): Review => {
 
 interface OpenReview {
   readonly of: DevtoolsClient
-  readonly draft: Draft
+  readonly draft: ReviewedDraft
 }
 
 /** A draft that waits for a yes. */
-export interface Draft {
+export interface ReviewedDraft {
   readonly draftId: string
   readonly review: SpendReview
   /** The action that made it, for the command that does the same. */
@@ -54,6 +54,6 @@ export interface Draft {
 }
 
 /** Says no to a draft. One that is gone already, or out of reach, is never signed either, so a failure means nothing. */
-export const discard = ({ runAction }: DevtoolsClient, { action, draftId }: Draft): void => {
+export const discard = ({ runAction }: DevtoolsClient, { action, draftId }: ReviewedDraft): void => {
   runAction(action.name === 'swap.review' ? 'swap.discard' : 'spend.discard', { draftId }).catch(() => {})
 }

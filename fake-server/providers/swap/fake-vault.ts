@@ -4,7 +4,7 @@ import { isRecord, type Json } from '../../../kernel/base/json.ts'
 import type { Txid } from '../../../kernel/types/ids.ts'
 import { type ChainId, chainIds } from '../../chain/open-chain.ts'
 import { pushesOf, scriptHashOf, scriptOf } from '../../chain/script.ts'
-import { type Coin, outpointOf } from '../../chain/transaction.ts'
+import { type ChainCoin, outpointOf } from '../../chain/transaction.ts'
 import type { ProviderMemory } from '../market/provider.ts'
 import { type ExchangePorts, sinkAddress } from './fake-exchange.ts'
 
@@ -125,7 +125,7 @@ export class FakeVault {
   }
 
   /** The payments to the vault of a chain that have a block and are no dust. */
-  #paidOn(chain: ChainId): ReadonlyMap<string, Coin> {
+  #paidOn(chain: ChainId): ReadonlyMap<string, ChainCoin> {
     const { view, network } = this.ports.chains[chain]
     const hash = scriptHashOf(scriptOf(network, this.addressOn(chain)))
     const coins = view.scripts.utxosOf(hash).filter(({ height, amount }) => height > 0 && amount > VAULT_DUST)
@@ -149,7 +149,7 @@ export class FakeVault {
     for (const { id, ...action } of saved) this.#actions.set(id, action)
   }
 
-  #settle(chain: ChainId, coin: Coin): void {
+  #settle(chain: ChainId, coin: ChainCoin): void {
     const memo = this.#memoOf(chain, coin)
     const outTxid = this.#payOut(chain, coin, memo)
     const type = outTxid === undefined ? 'refund' : 'swap'
@@ -158,7 +158,7 @@ export class FakeVault {
     for (const listener of [...this.#listeners]) listener()
   }
 
-  #memoOf(chain: ChainId, { txid }: Coin): string {
+  #memoOf(chain: ChainId, { txid }: ChainCoin): string {
     const outputs = this.ports.chains[chain].view.find(txid)?.tx.outputs ?? []
     const data = outputs.find(({ script }) => script[0] === 0x6a)
     const [bytes] = data === undefined ? [] : (pushesOf(data.script.subarray(1)) ?? [])
@@ -166,7 +166,7 @@ export class FakeVault {
   }
 
   /** Pays what the memo asks for; undefined if it cannot, or if less than the limit would arrive. */
-  #payOut(chain: ChainId, { amount }: Coin, memo: string): string | undefined {
+  #payOut(chain: ChainId, { amount }: ChainCoin, memo: string): string | undefined {
     const [, name = '', address = '', limit = ''] = /^=:([^:]+):([^:]+):(\d+)/.exec(memo) ?? []
     const asset = this.assets.shortNames.get(name) ?? name
     const target = chainIds.find(id => `${VAULT_CHAINS[id]}.${VAULT_CHAINS[id]}` === asset)
@@ -182,7 +182,7 @@ export class FakeVault {
   }
 
   /** Sends a payment back to where its first coin came from. */
-  #payBack(chain: ChainId, { txid, amount }: Coin): string {
+  #payBack(chain: ChainId, { txid, amount }: ChainCoin): string {
     const { view } = this.ports.chains[chain]
     const [input] = view.find(txid)?.tx.inputs ?? []
     const origin = input === undefined ? undefined : view.find(input.txid)?.tx.outputs[input.index]

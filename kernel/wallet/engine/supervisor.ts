@@ -11,8 +11,8 @@ import type { EngineSnapshot } from '../../types/snapshots.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import { EngineCallbackHandler, type EngineListener } from './callbacks.ts'
 import { type EngineConfig, EngineConfigSender } from './config.ts'
+import { type EngineChanges, EngineState, type EngineStateOptions } from './engine-state.ts'
 import { type EngineWallet, makeWalletEngine } from './make-engine.ts'
-import { type EngineChanges, EngineState, type EngineStateOptions } from './state.ts'
 import { checkStakingStatus } from './validate.ts'
 
 /** The options of {@link EngineSupervisor}. */
@@ -271,7 +271,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     const { info, services, walletId } = this.#options
     const place = { pluginId: info.pluginId, kind: 'asking for what is staked', owner: walletId }
     const what = `${info.displayName}: ${place.kind}`
-    const status = await services.calls.call({ ...place, what, milliseconds: ASK_MS }, async () =>
+    const status = await services.calls.call({ ...place, what, milliseconds: QUERY_MS }, async () =>
       checkStakingStatus(info.pluginId, await engine.getStakingStatus?.())
     )
     if (this.#callbacks === callbacks) this.#host.stakingChanged(status)
@@ -358,7 +358,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
 }
 
 /** The deadline for an engine's staking status. */
-const ASK_MS = 60_000
+const QUERY_MS = 60_000
 const DEFAULT_PERIOD_MS = 10_000
 const RETRY_MS = 30_000
 const MIN_PERIOD_MS = 100

@@ -25,7 +25,7 @@ import { scan } from './scan.ts'
 import { checkSigned } from './spend/check-signed.ts'
 import { balanceDetailsOf, type SpendSource } from './spend/choose-coins.ts'
 import { makeDraft, maxSpendableOf } from './spend/make-spend.ts'
-import { signDraft } from './spend/sign.ts'
+import { signUtxoDraft } from './spend/sign.ts'
 import type { LedgerTx } from './wallet/ledger.ts'
 import { SeenSteps, type StoreChanges } from './wallet/saved-state.ts'
 import { isDirty, isUsed } from './wallet/scripts.ts'
@@ -90,7 +90,7 @@ class UtxoEngine implements CurrencyEngine {
         this.#reportStatus('')
         this.#reportConnection(undefined)
       },
-      onTrouble: text => this.#reportStatus(text)
+      onFault: text => this.#reportStatus(text)
     }
   }
 
@@ -174,7 +174,7 @@ class UtxoEngine implements CurrencyEngine {
     // A resync puts others in their places, and a signature can take seconds.
     const { coin, network, io, table, ledger, reserved } = this.#state
     const wallet = { coin, network, io, table, ledger, reserved }
-    return signDraft(wallet, transaction, { privateKeys, ...options })
+    return signUtxoDraft(wallet, transaction, { privateKeys, ...options })
   }
 
   async checkSignedTx(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void> {

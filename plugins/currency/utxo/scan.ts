@@ -114,7 +114,7 @@ const update = async (
   changes: StoreChanges
 ): Promise<void> => {
   const { pool, ledger, saved } = context
-  const asked = records.map(({ serverStatus, pushes }) => ({ status: serverStatus ?? null, pushes }))
+  const requested = records.map(({ serverStatus, pushes }) => ({ status: serverStatus ?? null, pushes }))
   const histories = await fetchHistories(pool, records)
   const heights = mergeHistories(histories)
   let room = MAX_UNCONFIRMED - ledger.unconfirmedCount()
@@ -132,7 +132,7 @@ const update = async (
   await reclaim(context, records, histories)
   dropVanished(context, records, heights)
   records.forEach((record, at) => {
-    const { status = null, pushes = 0 } = asked[at] ?? {}
+    const { status = null, pushes = 0 } = requested[at] ?? {}
     record.status = status
     record.pushesSeen = pushes
     saved.noteStatus(changes, record)

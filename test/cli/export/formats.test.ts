@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { csvColumns, csvFormat, escapeFormula, isoTimeIn } from '../../../cli/export/csv.ts'
 import { type ExportFormat, jsonFormat, labelFormat, ndjsonFormat } from '../../../cli/export/formats.ts'
-import { assetOf } from '../../../cli/output/amounts.ts'
+import { shownAssetOf } from '../../../cli/output/amounts.ts'
 import { type NativeAmount, nativeAmount, type SwapData } from '../../../kernel/index.ts'
 import { valueAtRate } from '../../../kernel/rates/service.ts'
 import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'
@@ -195,9 +195,16 @@ test('a token is written in its own units, and an unknown one in native units', 
   }
   const columns = csvColumns.filter(({ name }) => ['asset', 'token_id', 'amount'].includes(name))
   const format = csvFormat({ ...plainCsv, columns })
-  const rowFor = (tokenId: string) => ({ ...rowOf(receipt), asset: assetOf(bitcoin.info, tokens, tokenId) })
+  const rowFor = (tokenId: string) => ({
+    ...rowOf(receipt),
+    asset: shownAssetOf(bitcoin.info, tokens, tokenId)
+  })
   t.is(format.rows([rowFor('a0b8'), rowFor('gone')]), 'USDC,a0b8,0.000001\r\ngone,gone,1\r\n')
-  t.is(assetOf(bitcoin.info, tokens, 'toString').currencyCode, 'toString', 'an inherited name is no token')
+  t.is(
+    shownAssetOf(bitcoin.info, tokens, 'toString').currencyCode,
+    'toString',
+    'an inherited name is no token'
+  )
 })
 
 test('the coin’s part in the transaction of a token is what its balance lost: the fee', t => {

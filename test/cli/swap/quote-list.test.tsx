@@ -4,9 +4,9 @@ import { Box } from 'ink'
 import { render } from 'ink-testing-library'
 import {
   type QuoteLines,
-  QuoteList,
   type QuoteListKey,
-  type QuoteListProps
+  type QuoteListProps,
+  QuoteScreen
 } from '../../../cli/screens/quote-screen.tsx'
 import { waitFor } from '../../helpers/device.ts'
 
@@ -37,7 +37,7 @@ const props: QuoteListProps = {
 }
 
 const linesOf = (changes: Partial<QuoteListProps> = {}): readonly string[] => {
-  const screen = render(<QuoteList {...props} {...changes} />)
+  const screen = render(<QuoteScreen {...props} {...changes} />)
   const lines = stripVTControlCharacters(screen.lastFrame() ?? '').split('\n')
   screen.unmount()
   return lines
@@ -47,7 +47,7 @@ const linesOf = (changes: Partial<QuoteListProps> = {}): readonly string[] => {
 const narrowLinesOf = (rows: readonly QuoteLines[], width: number): readonly string[] => {
   const screen = render(
     <Box width={width}>
-      <QuoteList {...props} rows={rows} />
+      <QuoteScreen {...props} rows={rows} />
     </Box>
   )
   const lines = stripVTControlCharacters(screen.lastFrame() ?? '').split('\n')
@@ -124,7 +124,7 @@ test('the list speaks ASCII alone where that is asked for', t => {
 
 test('keys choose, stop the wait, ask again, quit and interrupt; others mean nothing', async t => {
   const received: QuoteListKey[] = []
-  const screen = render(<QuoteList {...props} onKey={key => received.push(key)} />)
+  const screen = render(<QuoteScreen {...props} onKey={key => received.push(key)} />)
   await waitFor(() => screen.stdin.listenerCount('readable') > 0)
   for (const key of ['\u001b[A', '\u001b[B', '\r', 's', 'r', 'x', 'q', '\u0003']) {
     const before = received.length

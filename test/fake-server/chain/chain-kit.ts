@@ -7,7 +7,7 @@ import { BITCOIN_REGTEST } from '../../../fake-server/chain/chain-params.ts'
 import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { scriptHashOf } from '../../../fake-server/chain/script.ts'
-import type { Coin } from '../../../fake-server/chain/transaction.ts'
+import type { ChainCoin } from '../../../fake-server/chain/transaction.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
@@ -72,7 +72,7 @@ export const reopen = (chain: FakeChain): FakeChain =>
 
 /** What to spend, and how; `change` is called before signing. */
 export interface SpendPlan {
-  readonly coins?: readonly Coin[]
+  readonly coins?: readonly ChainCoin[]
   readonly outputs: readonly { readonly script: Uint8Array; readonly amount: bigint }[]
   readonly sequence?: number
   readonly lockTime?: number

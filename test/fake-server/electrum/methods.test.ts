@@ -65,15 +65,18 @@ test('headers, merkle proofs and checkpoint proofs verify against each other', t
   t.is(call('blockchain.transaction.get_merkle', '00'.repeat(32), height).error?.code, 1)
   t.is(call('blockchain.transaction.id_from_pos', height, 99).error?.code, 1)
 
-  const proven = call('blockchain.block.header', 5, height).result as {
+  const verified = call('blockchain.block.header', 5, height).result as {
     header: string
     branch: string[]
     root: string
   }
-  t.is(chain.view.blockAt(5)?.headerHex, proven.header)
-  t.is(climb(chain.view.blockAt(5)?.hash ?? '', proven.branch, 5), innerBytes(proven.root).toString('hex'))
+  t.is(chain.view.blockAt(5)?.headerHex, verified.header)
+  t.is(
+    climb(chain.view.blockAt(5)?.hash ?? '', verified.branch, 5),
+    innerBytes(verified.root).toString('hex')
+  )
   const many = call('blockchain.block.headers', 3, 3, height).result as { root: string; branch: string[] }
-  t.deepEqual([many.root, many.branch], [proven.root, proven.branch])
+  t.deepEqual([many.root, many.branch], [verified.root, verified.branch])
   t.is(call('blockchain.block.header', 5, 4).error?.code, 1)
   t.is(call('blockchain.block.header', 5, height + 1).error?.code, 1)
 })

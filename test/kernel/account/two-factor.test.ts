@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000
 type LogIn = (help?: LoginHelp) => Promise<Account>
 
 /** Every way in that a person can use on a device that knows the account. */
-const waysIn = (
+const methods = (
   context: Context,
   recoveryKey: string
 ): Readonly<Record<'password' | 'pin' | 'recovery', LogIn>> => ({
@@ -49,7 +49,7 @@ test('a local account opens by password, PIN or recovery answers, with or withou
   t.true((await home.listRecoveryQuestionChoices()).length > 0)
 
   const guest = await openContext(t, world)
-  for (const logIn of Object.values(waysIn(guest, recoveryKey))) {
+  for (const logIn of Object.values(methods(guest, recoveryKey))) {
     const opened = await logIn()
     t.is(opened.username, NAME)
     await opened.logout()
@@ -58,7 +58,7 @@ test('a local account opens by password, PIN or recovery answers, with or withou
   await account.twoFactor.enableOtp()
   const otpKey = account.twoFactor.getOtpKey() ?? ''
   const stranger = await openContext(t, world)
-  const ways = waysIn(stranger, recoveryKey)
+  const ways = methods(stranger, recoveryKey)
   for (const logIn of [ways.password, ways.recovery]) await t.throwsAsync(logIn(), { code: 'OTP' })
   const first = await ways.recovery({ otpKey })
   t.is(first.loginMethod, 'recovery')

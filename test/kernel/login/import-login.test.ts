@@ -69,8 +69,8 @@ test('what a device knows of an account stays when a login of it is handed over'
   const [a, b] = known.children ?? []
   t.deepEqual(importChildLogin(known, sent(node('a', 2, { keyBoxes: [] })), id(2)), known)
   const held = node('b', 3, { loginAuthBox: boxOf(3), voucherId: 'theirs' })
-  const grafted = { ...held, voucherId: 'w', voucherAuth: 'qrs=', children: [] }
-  t.deepEqual(importChildLogin(known, sent(held), id(3)), { ...known, children: [a, grafted] } as LoginStash)
+  const imported = { ...held, voucherId: 'w', voucherAuth: 'qrs=', children: [] }
+  t.deepEqual(importChildLogin(known, sent(held), id(3)), { ...known, children: [a, imported] } as LoginStash)
   const added = node('c', 4, { loginAuthBox: boxOf(4) })
   const { children } = importChildLogin(known, sent(added), id(4))
   t.deepEqual(children, [a, b, { ...added, children: [] }] as LoginStash[])

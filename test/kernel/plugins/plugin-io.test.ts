@@ -252,7 +252,7 @@ test('everything that observers, policies, engines and providers are told is fro
   const spendTargets = [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
   await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
   const swapRequest = { fromWallet: wallet, toWallet: other, fromTokenId: null, toTokenId: 'aa' }
-  const round = account.askForQuotes({ ...swapRequest, nativeAmount: nativeAmount('5'), quoteFor: 'from' })
+  const round = account.openQuoteRound({ ...swapRequest, nativeAmount: nativeAmount('5'), quoteFor: 'from' })
   await clock.advance(30_000)
   await round.settled.catch(() => {})
   round.close()

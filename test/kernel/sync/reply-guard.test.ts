@@ -406,10 +406,10 @@ test('an older version that this device has never seen is told of as one file', 
 })
 
 test('a file that does not open here is replaced by what the server has, whatever belongs there', t => {
-  const asked: string[] = []
+  const requested: string[] = []
   const theirs = boxText(boxOf('{"x":1}'))
   const belongsAt = (path: string): boolean => {
-    asked.push(path)
+    requested.push(path)
     return false
   }
   const broken = boxText({ ...boxOf('{"x":0}'), iv_hex: '00'.repeat(16) })
@@ -423,5 +423,5 @@ test('a file that does not open here is replaced by what the server has, whateve
     t.is(kept !== undefined, isKept)
     t.is(guard.findings.misplaced, isKept ? 1 : 0)
   }
-  t.deepEqual(asked, ['f'])
+  t.deepEqual(requested, ['f'])
 })

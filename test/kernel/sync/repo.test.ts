@@ -538,13 +538,13 @@ test('a sync that was asked for takes up the write before it: what the server do
 test('a listener that throws is reported, and the others hear of the change', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
-  const heard: string[] = []
+  const received: string[] = []
   device.repo.onServerChange(() => {
     throw new TypeError('theirs')
   })
-  device.repo.onServerChange(paths => heard.push(...paths))
+  device.repo.onServerChange(paths => received.push(...paths))
   store.put({ f: boxOf('1') })
   await device.sync()
-  t.deepEqual(heard, ['f'])
+  t.deepEqual(received, ['f'])
   t.deepEqual(device.reports.map(String), ['TypeError: theirs'])
 })

@@ -9,7 +9,7 @@ import {
 import type { Branch } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import type { Purpose } from '../../../plugins/currency/utxo/params/coin.ts'
-import { feeRateOf, rateText } from '../../../plugins/currency/utxo/spend/fees.ts'
+import { feeRateOf, feeRateText } from '../../../plugins/currency/utxo/spend/fees.ts'
 import {
   maxAmountOf,
   type SelectionGoal,
@@ -331,7 +331,7 @@ test('fee levels are ordered, clamped and never follow a lie, and custom rates a
   t.is(of('low', { low: 1n }), figures.minRelay)
   t.is(of('low', { low: 1n, relay: 10n ** 9n }), figures.minRelay)
   t.is(of('custom', {}, { satPerByte: '12.345' }), 12_345n)
-  t.is(rateText(12_340n), '12.34')
+  t.is(feeRateText(12_340n), '12.34')
   for (const satPerByte of ['', '0', '0.5', '1e3', '-1', '99999', '1.2345', 12, null]) {
     const error = t.throws(() => of('custom', {}, { satPerByte } as JsonObject))
     t.true(isWalletError(error, 'FEE_INVALID'), String(satPerByte))

@@ -4,7 +4,7 @@ import { feeOf, outputWeightOf, txWeightOf } from '../../../plugins/currency/utx
 import {
   branchAndBound,
   makeRandomBelow,
-  shuffled
+  shuffledCoins
 } from '../../../plugins/currency/utxo/spend/select-coins.ts'
 import { drawSeed, makeSeededRandom } from '../../helpers/drawn-runs.ts'
 
@@ -124,6 +124,6 @@ test('three random bytes are one number, and those that would favour small ones 
 test('what is mixed has each thing once, and any order comes', t => {
   const seen = new Set<string>()
   const seededRandom = makeSeededRandom(drawSeed(t))
-  for (let run = 0; run < 200; run += 1) seen.add(shuffled(['a', 'b', 'c'], seededRandom.below).join(''))
+  for (let run = 0; run < 200; run += 1) seen.add(shuffledCoins(['a', 'b', 'c'], seededRandom.below).join(''))
   t.deepEqual([...seen].sort(), ['abc', 'acb', 'bac', 'bca', 'cab', 'cba'])
 })

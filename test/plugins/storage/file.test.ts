@@ -200,7 +200,7 @@ test.serial(
   'who takes over a stale lock leaves the guard of another that does the same, whenever that came',
   async t => {
     const stale = '{"pid":'
-    const living = JSON.stringify({ pid: process.pid, host: hostname(), holder: 'x', started: '', birth: '' })
+    const live = JSON.stringify({ pid: process.pid, host: hostname(), holder: 'x', started: '', birth: '' })
     const { readFile: plainRead, rm: plainRemove } = promises
     t.teardown(() => {
       Object.assign(promises, { readFile: plainRead, rm: plainRemove })
@@ -215,7 +215,7 @@ test.serial(
       let came = 0
       const come = async (): Promise<void> => {
         came += 1
-        await writeFile(guard, living)
+        await writeFile(guard, live)
       }
       Object.assign(promises, {
         async readFile(path: string, encoding: BufferEncoding) {
@@ -235,7 +235,7 @@ test.serial(
         return undefined
       })
       t.is(came, 1)
-      t.is(await plainRead(guard, 'utf8').catch(() => 'removed'), living)
+      t.is(await plainRead(guard, 'utf8').catch(() => 'removed'), live)
       t.is(lock === undefined, isGuarded)
       await lock?.release()
     }

@@ -35,7 +35,7 @@ export const parseHeader = (bytes: Uint8Array, work: BlockWork | undefined): Blo
 }
 
 /** The Merkle root that a branch proves for a transaction. `path`: hashes as shown, from the leaf up. */
-export const merkleRootOf = (txid: Txid, path: readonly string[], position: number): string => {
+export const merkleBranchRoot = (txid: Txid, path: readonly string[], position: number): string => {
   let node = bytesOfReversed(txid)
   let at = position
   for (const sibling of path) {

@@ -251,6 +251,6 @@ export const sha256Twice = (data: Uint8Array): Uint8Array => sha256(sha256(data)
 export const hash160 = (data: Uint8Array): Uint8Array => ripemd160(sha256(data))
 
 /** Tells whether text is a lower-case 32-byte hash. */
-export const isHash = (value: unknown): value is string => typeof value === 'string' && HASH.test(value)
+export const isTxHash = (value: unknown): value is string => typeof value === 'string' && HASH.test(value)
 
 const HASH = /^[0-9a-f]{64}$/

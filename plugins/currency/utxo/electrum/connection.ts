@@ -37,7 +37,7 @@ export class ElectrumConnection {
   #parts: string[] = []
   #partsLength = 0
   #nextId = 0
-  #lastHeard = 0
+  #lastReceived = 0
   #cancelWatch: (() => void) | undefined
   #isClosed = false
 
@@ -55,11 +55,11 @@ export class ElectrumConnection {
     handlers: ConnectionHandlers
   ): Promise<ElectrumConnection> {
     const self = new ElectrumConnection(server, io.clock, handlers)
-    const told = {
-      onText: (text: string): void => self.#hear(text),
+    const received = {
+      onText: (text: string): void => self.#receive(text),
       onClose: (error?: Error): void => self.close(error ?? new Error('The server closed the connection'))
     }
-    const opening = openChannel(io, server, told)
+    const opening = openChannel(io, server, received)
     const channel = await withLimit(io.clock, opening)
     if (self.#isClosed) throw new Error('The server closed the connection')
     self.#channel = channel
@@ -107,7 +107,7 @@ export class ElectrumConnection {
     const room = MAX_IN_FLIGHT - (this.#pending.size - this.#queue.length)
     const batch = this.#queue.splice(0, Math.max(0, room))
     if (batch.length === 0) return
-    if (this.#pending.size === this.#queue.length + batch.length) this.#lastHeard = this.#clock.monotonic()
+    if (this.#pending.size === this.#queue.length + batch.length) this.#lastReceived = this.#clock.monotonic()
     const messages = batch.map(({ id, call }) =>
       JSON.stringify({ jsonrpc: '2.0', id, method: call.method, params: call.params })
     )
@@ -124,7 +124,7 @@ export class ElectrumConnection {
     this.#cancelWatch = this.#clock.after(delayMs, () => {
       this.#cancelWatch = undefined
       if (this.#pending.size === 0) return
-      const silentFor = this.#clock.monotonic() - this.#lastHeard
+      const silentFor = this.#clock.monotonic() - this.#lastReceived
       const [oldest] = this.#pending.values()
       const waited = this.#clock.monotonic() - (oldest?.sentAt ?? 0)
       if (silentFor >= SILENCE_MS || waited >= MAX_WAIT_MS) {
@@ -133,12 +133,12 @@ export class ElectrumConnection {
     })
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     if (this.#isClosed) return
     if (!this.#isFramed) {
       if (text.length > MAX_MESSAGE)
         this.close(new ElectrumFault('The server sent a message that is too long'))
-      else this.#hearMessage(text)
+      else this.#onMessageText(text)
       return
     }
     let from = 0
@@ -156,18 +156,18 @@ export class ElectrumConnection {
       this.#parts = []
       this.#partsLength = 0
       from = end + 1
-      this.#hearMessage(message)
+      this.#onMessageText(message)
     }
   }
 
-  #hearMessage(text: string): void {
+  #onMessageText(text: string): void {
     if (text.trim() === '') return
     const message = readJson(text)
     if (message === undefined) {
       this.close(new ElectrumFault('The server sent something that is no JSON-RPC message'))
       return
     }
-    this.#lastHeard = this.#clock.monotonic()
+    this.#lastReceived = this.#clock.monotonic()
     const { id, method, params } = message
     if (typeof method === 'string' && (id === undefined || id === null)) {
       if (Array.isArray(params)) this.#handlers.onNotification(method, params)
@@ -200,14 +200,14 @@ const CONNECT_MS = 10_000
 const openChannel = (
   io: Io,
   server: ElectrumServer,
-  told: { onText(text: string): void; onClose(error?: Error): void }
+  received: { onText(text: string): void; onClose(error?: Error): void }
 ): Promise<Channel> => {
   if ('tcp' in server) {
     if (io.connect === undefined) throw new Error('This platform has no TCP connections')
-    return io.connect(server.tcp, told)
+    return io.connect(server.tcp, received)
   }
   if (io.webSocket === undefined) throw new Error('This platform has no WebSocket connections')
-  return io.webSocket(server.webSocket, told)
+  return io.webSocket(server.webSocket, received)
 }
 
 const withLimit = (clock: Clock, opening: Promise<Channel>): Promise<Channel> =>

@@ -7,7 +7,7 @@ import {
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { type BlockHeader, parseHeader } from '../chain/header.ts'
-import { isHash } from '../chain/transaction.ts'
+import { isTxHash } from '../chain/transaction.ts'
 import type { BlockWork, FeeEstimates, NetworkRow } from '../params/coin.ts'
 import {
   type ElectrumCall,
@@ -28,7 +28,7 @@ export interface PoolClient {
   onLost(loss: ConnectionLoss): void
   /** A server has passed its checks. */
   onReady(): void
-  onTrouble(text: string): void
+  onFault(text: string): void
 }
 
 /**
@@ -206,13 +206,13 @@ export class ElectrumPool {
     if (this.#isOpening || this.#cancelRetry !== undefined || this.#clients.size === 0) return
     const server = this.#servers[this.#failures % Math.max(1, this.#servers.length)]
     if (server === undefined) {
-      for (const client of [...this.#clients.keys()]) client.onTrouble('No server is configured')
+      for (const client of [...this.#clients.keys()]) client.onFault('No server is configured')
       return
     }
     this.#isOpening = true
     let opened: ElectrumConnection | undefined
     const handlers = {
-      onNotification: (method: string, params: readonly Json[]): void => this.#hear(method, params),
+      onNotification: (method: string, params: readonly Json[]): void => this.#onPush(method, params),
       onClose: (error: Error): void => {
         if (opened !== undefined && opened === this.#connection) this.#lost(server, error)
       }
@@ -284,18 +284,18 @@ export class ElectrumPool {
     this.#feesAt = this.#io.clock.monotonic()
   }
 
-  #hear(method: string, params: readonly Json[]): void {
+  #onPush(method: string, params: readonly Json[]): void {
     // What is pushed counts only once the server has passed its checks.
     this.#ready
       .then(() => {
         if (method === 'blockchain.headers.subscribe') this.#setTip(readTip(params[0]))
-        if (method === 'blockchain.scripthash.subscribe') this.#hearScript(params)
+        if (method === 'blockchain.scripthash.subscribe') this.#onScriptStatus(params)
       })
       .catch(error => this.blame(error))
   }
 
-  #hearScript([scripthash, status]: readonly Json[]): void {
-    if (!isHash(scripthash)) throw new ElectrumFault('The server sent a bad script notification')
+  #onScriptStatus([scripthash, status]: readonly Json[]): void {
+    if (!isTxHash(scripthash)) throw new ElectrumFault('The server sent a bad script notification')
     const read = readStatus(status)
     for (const client of [...(this.#watchers.get(scripthash) ?? [])]) client.onScript(scripthash, read)
   }
@@ -334,7 +334,7 @@ export class ElectrumPool {
     this.#loss = loss
     this.#log.warn(`electrum ${server.url}: ${reason}`)
     for (const client of [...this.#clients.keys()]) {
-      client.onTrouble(`${server.url}: ${reason}`)
+      client.onFault(`${server.url}: ${reason}`)
       if (wasReady) client.onLost(loss)
     }
     for (const waiting of [...this.#waiting]) {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Txid } from '../../../../kernel/plugin-api.ts'
-import { isHash } from '../chain/transaction.ts'
+import { isTxHash } from '../chain/transaction.ts'
 import { ElectrumFault } from './connection.ts'
 
 /** A transaction in the history of a script. `height`: 0 or less while unconfirmed. */
@@ -20,7 +20,7 @@ const MAX_TX_HEX = 8_000_000
 
 /** The status of a script: a hash, or null while unused. @throws ElectrumFault */
 export const readStatus = (reply: Json | undefined): string | null => {
-  if (reply === null || isHash(reply)) return reply
+  if (reply === null || isTxHash(reply)) return reply
   throw new ElectrumFault('The server sent a bad script status')
 }
 
@@ -31,7 +31,7 @@ export const readHistory = (reply: Json): readonly HistoryItem[] => {
   const heights = new Map<string, number>()
   for (const item of reply as readonly Json[]) {
     const { tx_hash: txid, height } = asObject(item)
-    if (!isHash(txid) || !isHeight(height) || heights.has(txid)) {
+    if (!isTxHash(txid) || !isHeight(height) || heights.has(txid)) {
       throw new ElectrumFault('The server sent a bad history')
     }
     heights.set(txid, Math.max(0, height))
@@ -55,7 +55,7 @@ export const readTip = (reply: Json | undefined): { readonly height: number; rea
 /** A Merkle branch. @throws ElectrumFault */
 export const readProof = (reply: Json): MerkleProof => {
   const { merkle, pos } = asObject(reply)
-  if (!Array.isArray(merkle) || merkle.length > 32 || !merkle.every(isHash) || !isHeight(pos) || pos < 0) {
+  if (!Array.isArray(merkle) || merkle.length > 32 || !merkle.every(isTxHash) || !isHeight(pos) || pos < 0) {
     throw new ElectrumFault('The server sent a bad Merkle proof')
   }
   return { path: merkle as readonly string[], position: pos }

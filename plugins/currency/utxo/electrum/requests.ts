@@ -6,7 +6,7 @@ import {
   type Txid,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
-import { type BlockHeader, merkleRootOf } from '../chain/header.ts'
+import { type BlockHeader, merkleBranchRoot } from '../chain/header.ts'
 import { type Ledger, type ReservedCoins, type ReservedPayment, rivalOf } from '../wallet/ledger.ts'
 import type { ScriptRecord } from '../wallet/scripts.ts'
 import { ElectrumFault, ElectrumRefusal } from './connection.ts'
@@ -27,7 +27,7 @@ export const broadcast = async (pool: ElectrumPool, { txid, signedTx }: EngineTr
   } catch (error) {
     if (!(error instanceof ElectrumRefusal)) throw error
     if (KNOWN.test(error.message) || (await hasTransaction(pool, txid, signedTx))) return
-    if (isServerTrouble(error.code)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
+    if (isServerFault(error.code)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
     throw new WalletError('BROADCAST_REFUSED', { txid, reason: reasonOf(error.message) })
   }
 }
@@ -38,7 +38,7 @@ const KNOWN =
 
 // JSON-RPC's own codes and ElectrumX's "busy" and "excessive usage": the node was not asked.
 /** Whether a refusal says nothing of what was asked. */
-const isServerTrouble = (code: number | undefined): boolean =>
+const isServerFault = (code: number | undefined): boolean =>
   code !== undefined && ((code >= -32768 && code <= -32000) || code === -101 || code === -102)
 
 const reasonOf = (message: string): string => {
@@ -47,9 +47,9 @@ const reasonOf = (message: string): string => {
 }
 
 const hasTransaction = async (pool: ElectrumPool, txid: Txid, signedTx: string): Promise<boolean> => {
-  const [asked] = pool.callMany([{ method: 'blockchain.transaction.get', params: [txid] }])
+  const [requested] = pool.callMany([{ method: 'blockchain.transaction.get', params: [txid] }])
   try {
-    return (await asked) === signedTx
+    return (await requested) === signedTx
   } catch (error) {
     // Not knowing is not a no: the bytes may be in a block.
     if (!(error instanceof ElectrumRefusal)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
@@ -79,7 +79,7 @@ export const findPayment = async (
     if (rival !== undefined) return { state: 'replaced', replacedBy: rival }
   }
   if (tx !== undefined && tx.height === 0 && tx.isSeen) return { state: 'seen' }
-  return askServer(pool, txid, signedTx)
+  return queryServer(pool, txid, signedTx)
 }
 
 /** Whether a coin of it is gone, because a confirmed transaction has beaten the one that made it. */
@@ -89,18 +89,18 @@ const isOrphan = (ledger: Ledger, { spends }: ReservedPayment): boolean =>
     return parent !== undefined && parent.height < 0 && rivalOf(ledger, parent, 1) !== undefined
   })
 
-const askServer = async (
+const queryServer = async (
   pool: Pick<ElectrumPool, 'callMany' | 'isOpen'>,
   txid: Txid,
   signedTx: string
 ): Promise<PaymentSight> => {
   if (!pool.isOpen) return { state: 'notSeen' }
-  const [asked] = pool.callMany([{ method: 'blockchain.transaction.get', params: [txid] }])
+  const [requested] = pool.callMany([{ method: 'blockchain.transaction.get', params: [txid] }])
   try {
-    return { state: (await asked) === signedTx ? 'seen' : 'notInMempool' }
+    return { state: (await requested) === signedTx ? 'seen' : 'notInMempool' }
   } catch (error) {
     if (!(error instanceof ElectrumRefusal)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
-    return { state: isServerTrouble(error.code) ? 'notSeen' : 'notInMempool' }
+    return { state: isServerFault(error.code) ? 'notSeen' : 'notInMempool' }
   }
 }
 
@@ -141,13 +141,13 @@ export const fetchTxs = async (
   pool: ElectrumPool,
   questions: readonly TxQuestion[]
 ): Promise<readonly TxAnswer[]> => {
-  const asked = questions.filter(({ needsBytes }) => needsBytes)
-  const proven = questions.filter(({ needsProof }) => needsProof)
+  const requested = questions.filter(({ needsBytes }) => needsBytes)
+  const verified = questions.filter(({ needsProof }) => needsProof)
   const bytes = pool.callMany(
-    asked.map(({ txid }) => ({ method: 'blockchain.transaction.get', params: [txid] }))
+    requested.map(({ txid }) => ({ method: 'blockchain.transaction.get', params: [txid] }))
   )
   const proofs = pool.callMany(
-    proven.map(({ txid, height }) => ({
+    verified.map(({ txid, height }) => ({
       method: 'blockchain.transaction.get_merkle',
       params: [txid, height]
     }))
@@ -156,7 +156,7 @@ export const fetchTxs = async (
   const readHex = async (reply: Promise<Json>, at: number): Promise<string> => {
     const hex = readTxHex(await reply)
     length += hex.length
-    if ((asked[at]?.height ?? 0) <= 0 && hex.length > MAX_RELAYED_HEX)
+    if ((requested[at]?.height ?? 0) <= 0 && hex.length > MAX_RELAYED_HEX)
       throw new ElectrumFault('The server sent an unconfirmed transaction that no node relays')
     if (length > MAX_HEX) throw new ElectrumFault('The server sent more than so many transactions can be')
     return hex
@@ -164,14 +164,14 @@ export const fetchTxs = async (
   const [hexes, branches, headers] = await Promise.all([
     Promise.all(bytes.map(readHex)),
     Promise.all(proofs),
-    pool.headersAt(proven.map(({ height }) => height))
+    pool.headersAt(verified.map(({ height }) => height))
   ])
-  const hexByTxid = new Map(asked.map(({ txid }, at) => [txid, hexes[at]]))
+  const hexByTxid = new Map(requested.map(({ txid }, at) => [txid, hexes[at]]))
   const headerByTxid = new Map<string, BlockHeader>()
-  proven.forEach(({ txid, height }, at) => {
+  verified.forEach(({ txid, height }, at) => {
     const { path, position } = readProof(branches[at] as Json)
     const header = headers.get(height)
-    if (header === undefined || merkleRootOf(txid, path, position) !== header.merkleRoot) {
+    if (header === undefined || merkleBranchRoot(txid, path, position) !== header.merkleRoot) {
       throw new ElectrumFault(`The server's proof of ${txid} is wrong`)
     }
     headerByTxid.set(txid, header)

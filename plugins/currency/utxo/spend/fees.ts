@@ -44,7 +44,7 @@ export const usualRateOf = (
 }
 
 /** A rate as text in units per virtual byte: `12.5`. */
-export const rateText = (ratePerKvB: bigint): string => {
+export const feeRateText = (ratePerKvB: bigint): string => {
   const fraction = String(ratePerKvB % 1000n)
     .padStart(3, '0')
     .replace(/0+$/, '')
@@ -67,8 +67,8 @@ const customRate = (custom: JsonObject | undefined, floor: bigint, cap: bigint):
   }
   const rate = BigInt(match[1] ?? '0') * 1000n + BigInt((match[2] ?? '').padEnd(3, '0'))
   if (rate < floor)
-    throw new WalletError('FEE_INVALID', { rule: `is below the ${rateText(floor)} that is relayed` })
-  if (rate > cap) throw new WalletError('FEE_INVALID', { rule: `is above the limit of ${rateText(cap)}` })
+    throw new WalletError('FEE_INVALID', { rule: `is below the ${feeRateText(floor)} that is relayed` })
+  if (rate > cap) throw new WalletError('FEE_INVALID', { rule: `is above the limit of ${feeRateText(cap)}` })
   return rate
 }
 

@@ -19,8 +19,8 @@ import {
   sortCoins
 } from './choose-coins.ts'
 import { type DraftOutput, isPaid, writeDraft } from './draft.ts'
-import { rateText, scriptLengthOf, usualRateOf } from './fees.ts'
-import { maxAmountOf, shuffled } from './select-coins.ts'
+import { feeRateText, scriptLengthOf, usualRateOf } from './fees.ts'
+import { maxAmountOf, shuffledCoins } from './select-coins.ts'
 
 /**
  * Makes an unsigned transaction from the wallet's coins.
@@ -69,7 +69,7 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
     ...compact({ replaces }),
     lockTime: 0,
     inputs,
-    outputs: memo === undefined ? shuffled(outputs, goal.random) : outputs
+    outputs: memo === undefined ? shuffledCoins(outputs, goal.random) : outputs
   }
   const ours = draft.outputs.filter(isPaid).filter(({ address }) => isOurs(source, address))
   const spent = inputs.reduce((sum, { value }) => sum + value, 0n)
@@ -86,7 +86,7 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
     signedTx: '',
     isSend: true,
     memos: memo === undefined ? [] : [memo.memo],
-    feeRateUsed: { satPerVByte: rateText(rate) },
+    feeRateUsed: { satPerVByte: feeRateText(rate) },
     spentCoins: inputs.map(({ txid, vout }) => `${txid}:${vout}`),
     otherParams: { draft: writeDraft(draft) }
   }

@@ -36,7 +36,7 @@ export const selectCoins = (coins: readonly Coin[], goal: SelectionGoal): Select
   const sorted = ranked.map(({ coin }) => coin)
   const tried = [
     withoutChange(ranked, goal),
-    accumulate(shuffled(useful, goal.random), goal, MIN_RANDOM_CHANGE),
+    accumulate(shuffledCoins(useful, goal.random), goal, MIN_RANDOM_CHANGE),
     accumulate(sorted, goal, 0n)
   ]
   let best: { readonly selection: Selection; readonly waste: bigint } | undefined
@@ -288,7 +288,7 @@ export const makeRandomBelow =
   }
 
 /** A copy in random order (Fisher and Yates). */
-export const shuffled = <T>(items: readonly T[], random: RandomBelow): T[] => {
+export const shuffledCoins = <T>(items: readonly T[], random: RandomBelow): T[] => {
   const mixed = [...items]
   for (let at = mixed.length - 1; at > 0; at--) {
     const other = random(at + 1)

@@ -38,7 +38,7 @@ import {
  *
  * @throws SIGN_REFUSED, SIGN_STOPPED, KEY_INTEGRITY
  */
-export const signDraft = async (
+export const signUtxoDraft = async (
   wallet: WalletContext,
   transaction: EngineTransaction,
   { privateKeys, signal, onProgress }: SigningOptions & { readonly privateKeys: WalletKeys }

@@ -1,5 +1,5 @@
 import type { CryptoPort, EngineStore, Io, Txid, Yielder } from '../../../../kernel/plugin-api.ts'
-import { isHash, parseRawTx } from '../chain/transaction.ts'
+import { isTxHash, parseRawTx } from '../chain/transaction.ts'
 import type { Ledger, LedgerTx } from './ledger.ts'
 import type { BranchScripts, ScriptRecord, ScriptTable } from './scripts.ts'
 
@@ -36,7 +36,7 @@ export class SavedState {
     try {
       for (const scripts of table.branches) this.#loadScripts(table, scripts)
       for (const [key, status] of this.#store.entries('s/')) {
-        if (!isHash(status)) throw new TypeError('A stored status is damaged')
+        if (!isTxHash(status)) throw new TypeError('A stored status is damaged')
         this.#recordAt(table, key.slice(2)).status = status
       }
       for (const [key] of this.#store.entries('g/')) this.#recordAt(table, key.slice(2)).isMarked = true

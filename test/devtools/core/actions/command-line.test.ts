@@ -11,7 +11,7 @@ import {
   type CommandNames,
   commandLineOf,
   commandNamesOf,
-  type DraftInput
+  type SpendDraftInput
 } from '../../../../devtools/core/actions/command-line.ts'
 import { actionNames } from '../../../../devtools/core/model/action-fields.ts'
 import type { Action, Actions } from '../../../../devtools/core/model/actions.ts'
@@ -256,7 +256,7 @@ test('each action has its command, without a password or PIN, and the real parse
   const book = bookOf(
     { quote: 'round-7' },
     {
-      drafts: new Map<string, DraftInput>([
+      drafts: new Map<string, SpendDraftInput>([
         ['spend', DRAFT],
         ['replacement', { walletId: SAVINGS, txid: 'abcd', fee: 'high' }],
         ['swap', { quoteId: 'round-7' }]
@@ -431,7 +431,7 @@ test('whatever names and texts are in an action, a shell and the real parser rea
     seed: 20_261_122
   })
   const lines = cases.map(([action, names, users, unit]) => {
-    const drafts = new Map<string, DraftInput>([
+    const drafts = new Map<string, SpendDraftInput>([
       ['spend', DRAFT],
       ['swap', { quoteId: 'abc-1' }]
     ])

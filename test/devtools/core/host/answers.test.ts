@@ -1,5 +1,5 @@
 import test from 'ava'
-import { failureOf } from '../../../../devtools/core/model/action-error.ts'
+import { actionFailureOf } from '../../../../devtools/core/model/action-error.ts'
 import type { ActionHandler, ActionName, Actions } from '../../../../devtools/core/model/actions.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
 import type { ClientMessage, HostMessage } from '../../../../devtools/core/protocol/protocol.ts'
@@ -145,7 +145,7 @@ test('an error that only has a code of the catalogue is told with its words mask
     hint: `Not with ${KEY}`,
     details: { currencyCode: 'BTC', seed: KEY, needed: 7n }
   })
-  t.deepEqual(failureOf(copied), {
+  t.deepEqual(actionFailureOf(copied), {
     code: 'INSUFFICIENT_FUNDS',
     message: 'Insufficient BTC',
     hint: 'Not with […]',
@@ -158,5 +158,5 @@ test('an error that only has a code of the catalogue is told with its words mask
     null,
     'text'
   ])
-    t.is(failureOf(odd).code, 'UNKNOWN')
+    t.is(actionFailureOf(odd).code, 'UNKNOWN')
 })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { ActionError, failureOf } from '../../../../devtools/core/model/action-error.ts'
+import { ActionError, actionFailureOf } from '../../../../devtools/core/model/action-error.ts'
 import type { Facts, JournalEntry } from '../../../../devtools/core/model/facts.ts'
 import { type RedactOptions, redactEntry, redactRow } from '../../../../devtools/core/model/redact.ts'
 import { WalletError } from '../../../../kernel/index.ts'
@@ -108,7 +108,7 @@ test('an event carries what it is about and the id that threads it', t => {
 
 test('an error of the catalogue is passed on with its figures, and without tokens and ids', t => {
   t.deepEqual(
-    failureOf(new WalletError('SWAP_BELOW_LIMIT', { pluginId: 'p', nativeMin: '5', direction: 'to' }))
+    actionFailureOf(new WalletError('SWAP_BELOW_LIMIT', { pluginId: 'p', nativeMin: '5', direction: 'to' }))
       .details,
     {
       pluginId: 'p',
@@ -116,14 +116,16 @@ test('an error of the catalogue is passed on with its figures, and without token
       direction: 'to'
     }
   )
-  const challenge = failureOf(new WalletError('CHALLENGE', { challengeId: 'secret', challengeUri: 'uri' }))
+  const challenge = actionFailureOf(
+    new WalletError('CHALLENGE', { challengeId: 'secret', challengeUri: 'uri' })
+  )
   t.is(challenge.details, undefined)
   t.is(challenge.code, 'CHALLENGE')
-  t.deepEqual(failureOf(new ActionError({ code: 'BAD_MESSAGE', message: 'No.', hint: 'Yes.' })), {
+  t.deepEqual(actionFailureOf(new ActionError({ code: 'BAD_MESSAGE', message: 'No.', hint: 'Yes.' })), {
     code: 'BAD_MESSAGE',
     message: 'No.',
     hint: 'Yes.'
   })
   for (const thrown of [undefined, 'swordfish', { code: 'PASSWORD', message: 'swordfish' }])
-    t.notRegex(JSON.stringify(failureOf(thrown)), /swordfish/)
+    t.notRegex(JSON.stringify(actionFailureOf(thrown)), /swordfish/)
 })

@@ -24,7 +24,7 @@ const emit = (stage: Stage, id: number, turn: number): void => {
 
 test('a recording shows at each moment what a live panel showed then', async t => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(fc.nat(8), { maxLength: 5 }), { maxLength: 130 }), async turns => {
+    fc.asyncProperty(fc.array(fc.array(fc.nat(8), { maxLength: 5 }), { maxLength: 130 }), async turnLists => {
       const stage = makeStage({ maxPerSlice: { engines: 2, pairs: 2, quotes: 1 } })
       emit(stage, 0, 0)
       const { lines, stop } = start(stage)
@@ -38,7 +38,7 @@ test('a recording shows at each moment what a live panel showed then', async t =
         moments.push({ seq: newestOf(client), view: client.view.getSnapshot(), events })
       }
       look()
-      for (const [turn, ids] of turns.entries()) {
+      for (const [turn, ids] of turnLists.entries()) {
         for (const id of ids) emit(stage, id, turn)
         await stage.clock.advance(100)
         look()

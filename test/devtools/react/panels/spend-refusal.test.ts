@@ -1,5 +1,5 @@
 import test from 'ava'
-import { failureOf } from '../../../../devtools/core/model/action-error.ts'
+import { actionFailureOf } from '../../../../devtools/core/model/action-error.ts'
 import { spendRefusalOf } from '../../../../devtools/react/panels/send-form.tsx'
 import { type AmountUnits, WalletError } from '../../../../kernel/index.ts'
 
@@ -53,13 +53,13 @@ for (const [error, field, text] of [
   [new WalletError('SPEND_TO_SELF', {}), 'address', 'Spending to self']
 ] as const) {
   test(`what ${error.code} says is said below the ${field}: ${text}`, t => {
-    t.deepEqual(spendRefusalOf(failureOf(error), ASSETS), { field, text })
+    t.deepEqual(spendRefusalOf(actionFailureOf(error), ASSETS), { field, text })
   })
 }
 
 test('a failure that no field can mend is told elsewhere', t => {
   t.is(
-    spendRefusalOf(failureOf(new WalletError('ENGINE_FAILED', { walletId: 'w' } as never)), ASSETS),
+    spendRefusalOf(actionFailureOf(new WalletError('ENGINE_FAILED', { walletId: 'w' } as never)), ASSETS),
     undefined
   )
 })

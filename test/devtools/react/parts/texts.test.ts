@@ -11,7 +11,7 @@ import {
   rateText,
   shortId,
   sizeText,
-  spanText,
+  timeSpanText,
   visibleText
 } from '../../../../devtools/react/parts/texts.ts'
 
@@ -47,7 +47,14 @@ test('rates are never written in powers of ten', t => {
 })
 
 test('times are told in their largest unit', t => {
-  t.deepEqual([-3, 0, 119, 120, 7200, 172_800].map(spanText), ['0 s', '0 s', '119 s', '2 min', '2 h', '2 d'])
+  t.deepEqual([-3, 0, 119, 120, 7200, 172_800].map(timeSpanText), [
+    '0 s',
+    '0 s',
+    '119 s',
+    '2 min',
+    '2 h',
+    '2 d'
+  ])
   t.deepEqual([agoText(0, 100), agoText(100, 100), agoText(40, 100)], ['never', 'now', '60 s ago'])
   t.deepEqual([-5, 0, 1, 59_001, 60_000].map(countdownText), ['0:00', '0:00', '0:01', '1:00', '1:00'])
   t.deepEqual([0.04, 9.96, 412.3, 20_000].map(durationText), ['0.0 ms', '10.0 ms', '412 ms', '20 s'])

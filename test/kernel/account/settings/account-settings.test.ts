@@ -60,7 +60,7 @@ test('tokens, settings and data of an account are there after a restart and on a
   for (const own of [disk, memoryDisk()]) {
     const again = await open(own)
     const same = await again.context.loginWithPassword(USER.username, USER.password)
-    await same.currencyConfig('toycoin').tokensAsked()
+    await same.currencyConfig('toycoin').builtinTokensReady()
     t.deepEqual({ ...same.currencyConfig('toycoin').getSnapshot() }, shown)
     t.false(same.swapConfig('shop').getSnapshot().isEnabled)
     t.is(await same.dataStore.getItem('notes', 'first'), 'hello')
@@ -79,7 +79,7 @@ test('a login does not wait for a plugin to name its tokens, and they arrive lat
   t.false(config.getSnapshot().areBuiltinTokensKnown)
   await account.createCurrencyWallet('wallet:toycoin')
   answer()
-  await config.tokensAsked()
+  await config.builtinTokensReady()
   t.deepEqual(Object.keys(config.getSnapshot().allTokens), ['aa'])
 })
 

@@ -36,7 +36,7 @@ test('an account keeps tokens, settings, swap settings and tokens that are alway
     }
   })
   const device = await openSettings(store, { currencies, swaps: ['shop', 'other'] })
-  await device.settings.currencyConfig('ether').tokensAsked()
+  await device.settings.currencyConfig('ether').builtinTokensReady()
   const { builtinTokens, customTokens, allTokens, alwaysEnabledTokenIds, userSettings } = stateOf(device)
   t.deepEqual(Object.keys(builtinTokens), ['aa', 'bb'])
   t.deepEqual({ ...customTokens }, { cc: tokenOf('CCC', '0xCC') })
@@ -74,7 +74,7 @@ test('a bad token of a plugin is reported and left out; a failing or silent plug
     ]
   })
   for (const pluginId of ['mixed', 'thrower', 'list', 'plain'])
-    await device.settings.currencyConfig(pluginId).tokensAsked()
+    await device.settings.currencyConfig(pluginId).builtinTokensReady()
   t.deepEqual(Object.keys(stateOf(device, 'mixed').builtinTokens), ['aa', 'bb'])
   t.true(stateOf(device, 'mixed').areBuiltinTokensKnown)
   t.true(stateOf(device, 'plain').areBuiltinTokensKnown)
@@ -84,7 +84,7 @@ test('a bad token of a plugin is reported and left out; a failing or silent plug
   const paths = device.faults.map(fault => (fault as { details: { path?: string } }).details.path)
   t.true(paths.includes('bad.currencyCode'))
   await device.clock.advance(30_000)
-  await device.settings.currencyConfig('silent').tokensAsked()
+  await device.settings.currencyConfig('silent').builtinTokensReady()
   const silent = device.faults.filter(fault => (fault as Error).message.includes('silent'))
   t.like(silent.at(-1), { code: 'PLUGIN_FAILED' })
 })
@@ -93,7 +93,7 @@ test('a plugin that failed is asked again, and its tokens arrive later', async t
   let isUp = false
   const tokens = () => (isUp ? ETHER.tokens() : Promise.reject(new Error('no network')))
   const device = await openSettings(makeSyncStore(), { currencies: [{ pluginId: 'ether', tokens }] })
-  await device.settings.currencyConfig('ether').tokensAsked()
+  await device.settings.currencyConfig('ether').builtinTokensReady()
   let reported = 0
   device.settings.currencyConfig('ether').subscribe(() => (reported += 1))
   isUp = true
@@ -271,7 +271,7 @@ test('a login that changes nothing, and a setting that is as it was, write nothi
   })
   const device = await openSettings(store, { currencies, swaps: ['shop'] })
   const config = device.settings.currencyConfig('ether')
-  await config.tokensAsked()
+  await config.builtinTokensReady()
   let reported = 0
   config.subscribe(() => (reported += 1))
   await config.changeUserSettings({ a: 2, b: 1 })
@@ -356,7 +356,7 @@ test('changes that are made in a row, or beside a sync, end as their caller mean
   ]
   const config = one.settings.currencyConfig('ether')
   const shop = one.settings.swapConfig('shop')
-  await config.tokensAsked()
+  await config.builtinTokensReady()
   await Promise.all([
     config.changeUserSettings({ a: 1, b: 2 }),
     config.changeUserSettings({ a: 1 }),
@@ -423,7 +423,7 @@ test('a token that another client added without denominations, or with senseless
   const odd = { ...tokenOf('DDD', '0xDD'), denominations: [{ name: 'DDD', multiplier: '0' }] }
   put(store, { 'CustomTokens.json': { customTokens: { ether: { cc: bare, dd: odd } } } })
   const device = await openSettings(store, { currencies })
-  await device.settings.currencyConfig('ether').tokensAsked()
+  await device.settings.currencyConfig('ether').builtinTokensReady()
   t.deepEqual({ ...stateOf(device).customTokens }, { cc: bare, dd: { ...odd, denominations: [] } })
   t.deepEqual(stateOf(device).allTokens.cc, bare)
   t.deepEqual(device.faults, [])

@@ -126,7 +126,7 @@ test('any edits of tokens, settings and items on two devices converge, and no fi
         await openSettings(store, { currencies, swaps: ['shop'] })
       ] as const
       for (const { settings } of devices)
-        for (const id of PLUGINS) await settings.currencyConfig(id).tokensAsked()
+        for (const id of PLUGINS) await settings.currencyConfig(id).builtinTokensReady()
       /** What each device edited last, by field. */
       const last = [new Map<string, unknown>(), new Map<string, unknown>()] as const
       for (const [version, next] of steps.entries()) {

@@ -49,15 +49,15 @@ test('a login proves itself by its loginAuth, or by user id and password, and wi
   const { userId = '', passwordAuth, loginId } = rest
   const { userId: _id, ...nameless } = rest
   const { passwordAuth: _auth, ...bare } = rest
-  const asked = (tree: object): object => credentialsOf(io, tree as LoginTree)
-  t.deepEqual(asked({ ...rest, loginAuth }), {
+  const requested = (tree: object): object => credentialsOf(io, tree as LoginTree)
+  t.deepEqual(requested({ ...rest, loginAuth }), {
     loginId: io.crypto.fromBase64(loginId),
     loginAuth: loginAuth?.use(bytes => bytes.slice())
   })
-  t.deepEqual(asked(rest), {
+  t.deepEqual(requested(rest), {
     userId: io.crypto.fromBase64(userId),
     passwordAuth: passwordAuth?.use(bytes => bytes.slice())
   })
-  t.throws(() => asked(bare), { code: 'NO_AUTH_METHODS' })
-  t.throws(() => asked(nameless), { code: 'NO_AUTH_METHODS' })
+  t.throws(() => requested(bare), { code: 'NO_AUTH_METHODS' })
+  t.throws(() => requested(nameless), { code: 'NO_AUTH_METHODS' })
 })

@@ -122,7 +122,7 @@ export const requestQuotes = async (
   const { signal, paths } = session
   const account = await session.account()
   signal.throwIfAborted()
-  const round = account.askForQuotes(request, options)
+  const round = account.openQuoteRound(request, options)
   const onStop = (): void => (stop === 'close' ? round.close() : round.stop())
   signal.addEventListener('abort', onStop, { once: true })
   let isClosed = false

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { WalletBook, type WalletBookOptions } from '../../../kernel/account/wallet-list.ts'
+import { type WalletBookOptions, WalletList } from '../../../kernel/account/wallet-list.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Disk, StoragePlugin } from '../../../kernel/index.ts'
 import { walletIdOf } from '../../../kernel/keys/ids.ts'
@@ -437,7 +437,7 @@ test('the keys of every list there was are forgotten when the account closes, an
     login,
     accountRepos: { own: { repo }, all: [{ repo }] }
   } as unknown as WalletBookOptions
-  const book = await WalletBook.open(options)
+  const book = await WalletList.open(options)
   login.walletInfos = [second]
   listener()
   const secrets = [first?.keys, second?.keys, book.get(legacy.walletId).keys]
