@@ -58,6 +58,7 @@ const wordExceptions: ReadonlyMap<string, string> = new Map([
   ['kernel/plugins/dispatch.ts asked', 'a kind of hook, as docs/hooks.md names it'],
   ['kernel/plugins/hooks.ts asked', 'a kind of hook, as docs/hooks.md names it'],
   ['* doubtfulCount', 'a field in the snapshots of repos'],
+  ['cli/output/wallet-texts.ts doubtful', 'a field of the repos in --json'],
   ['cli/swap/kept-quotes.ts askedAt', 'a key on the disk']
 ])
 

@@ -123,7 +123,7 @@ export const repoJson = (repo: RepoStatus): JsonObject => ({
   received: repo.received,
   pending: repo.pendingCount,
   merged: repo.mergedCount ?? 0,
-  needsRecovery: repo.doubtfulCount ?? 0,
+  doubtful: repo.doubtfulCount ?? 0,
   lastSync: repo.lastSync > 0 ? new Date(repo.lastSync * 1000).toISOString() : null,
   syncing: repo.isSyncing,
   error: repo.errorCode ?? null,

@@ -1,5 +1,6 @@
 import { parseAst } from 'rolldown/parseAst'
 import type { FileTexts } from '../project-files.ts'
+import { namesBelow } from './renames.ts'
 
 /**
  * Lists every assertion of the tests, in whichever file it stands: the call as it is written, with the renamed names of
@@ -16,7 +17,7 @@ export const assertionsOf = (
 ): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>()
   for (const [path, text] of files) {
-    const names = namesFor(path, renames)
+    const names = namesBelow(path, renames)
     const lang = path.endsWith('x') ? 'tsx' : 'ts'
     walk(parseAst(text, { lang }), node => {
       if (!isAssertion(node)) return
@@ -37,18 +38,6 @@ export const lostAssertions = (
     const missing = count - (after.get(call) ?? 0)
     return missing > 0 ? [`${missing} × ${call}`] : []
   })
-
-const SCOPED = /^(test\/[\w./-]*):([\w$]+)$/
-
-/** What identifiers of one file are called now; the longest start of its path wins. */
-const namesFor = (path: string, renames: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
-  const scoped = [...renames].flatMap(([key, name]) => {
-    const [, start = '', word = ''] = SCOPED.exec(key) ?? []
-    return word !== '' && path.startsWith(start) ? [{ start, word, name }] : []
-  })
-  scoped.sort((a, b) => a.start.length - b.start.length)
-  return new Map(scoped.map(({ word, name }) => [word, name]))
-}
 
 /** The text of a node with its identifiers renamed; what stands in texts stays. */
 const withNames = (

@@ -34,32 +34,54 @@ interface ModuleFacts {
  * @returns a line for each name, sorted
  */
 export const declarationsOf = (entry: string): string => {
+  const lines = reachableDeclarations(entry).map(
+    ({ name, isPublic, body }) =>
+      `${isPublic ? 'export' : 'uses'} ${name}: ${body === '' ? 'another package' : body}`
+  )
+  return `${[...new Set(lines)].sort().join('\n')}\n`
+}
+
+/** A declaration that a user of an entry meets, exported or used by what is. */
+export interface ReachableDeclaration {
+  readonly name: string
+  readonly isPublic: boolean
+  /** The path of the `.d.ts` file that declares it, or the name of another package. */
+  readonly file: string
+  /** Its name there. */
+  readonly local: string
+  /** The whole declaration without comments; empty for a name of another package. */
+  readonly body: string
+}
+
+/** Finds the exports of an entry and what their declarations use. `entry` is as in {@link declarationsOf}. */
+export const reachableDeclarations = (entry: string): readonly ReachableDeclaration[] => {
   const read = moduleReader()
   const exported = exportsOf(entry, read)
-  const lines: string[] = []
+  const found: ReachableDeclaration[] = []
   const seen = new Set<string>()
   const queue = [...exported].map(([name, declared]) => ({ name, declared, isPublic: true }))
   for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
     const { name, declared, isPublic } = item
-    const place = resolveLocal(declared, read)
-    const key = `${place.file} ${place.local} ${isPublic ? name : ''}`
+    const { file, local } = resolveLocal(declared, read)
+    const key = `${file} ${local} ${isPublic ? name : ''}`
     if (seen.has(key)) continue
     seen.add(key)
-    const { text, declarations, imports } = read(place.file)
-    const nodes = declarations.get(place.local) ?? []
+    const { text, declarations, imports } = read(file)
+    const nodes = declarations.get(local) ?? []
     const isHere = (word: string): boolean => declarations.has(word) || imports.has(word)
     const isInside = (word: string): boolean => isHere(word) && !exported.has(word)
     const body = nodes
       .map(node => plainText(text.slice(node.start, node.end)))
       .join(' ; ')
-      .replace(CONSTRUCTOR, found => (wordsOf(found).some(isInside) ? 'constructor(internal);' : found))
-    lines.push(`${isPublic ? 'export' : 'uses'} ${name}: ${body === '' ? 'another package' : body}`)
+      .replace(CONSTRUCTOR, match => (wordsOf(match).some(isInside) ? 'constructor(internal);' : match))
+    const origin = nodes.length === 0 ? imports.get(local) : undefined
+    found.push({ name, isPublic, ...(origin ?? { file, local }), body })
     for (const word of new Set(wordsOf(body))) {
-      if (word === place.local || !isInside(word)) continue
-      queue.push({ name: word, declared: { file: place.file, local: word }, isPublic: false })
+      if (word === local || !isInside(word)) continue
+      queue.push({ name: word, declared: { file, local: word }, isPublic: false })
     }
   }
-  return `${[...new Set(lines)].sort().join('\n')}\n`
+  return found
 }
 
 /** An export of a declaration file, at the place where it is declared. */

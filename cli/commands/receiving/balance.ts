@@ -84,7 +84,7 @@ const balanceResult = async (
       balances: holdings.map(holding => holdingJson(holding, fiat !== undefined)),
       ...compact({
         totals: session.isOn('total') ? totals.map(total => totalJson(total, fiat !== undefined)) : undefined,
-        fiatTotal: fiat?.worth === undefined ? null : fiatJson(fiat)
+        fiatTotal: fiat && (fiat.worth === undefined ? null : fiatJson(fiat))
       })
     },
     warnings: [...warnings, ...(fiat?.missing ?? []).map(missingSentence)],
