@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { assertionsOf, lostAssertions } from './freeze/assertions.ts'
-import { declarationsOf } from './freeze/declarations.ts'
+import { compareRecords, declarationFileOf } from './freeze/compare-records.ts'
+import { declarationsOf, reachableDeclarations } from './freeze/declarations.ts'
 import { commandGrammar, commandOutputs, errorCodes, folderContents } from './freeze/freeze-commands.ts'
 import { tourTraffic } from './freeze/freeze-wire.ts'
 import { hookPage } from './hook-page.ts'
@@ -15,8 +16,9 @@ import { readTree } from './project-files.ts'
  * change that moves and renames, and is to change nothing.
  *
  * Names that are meant to change stand in `scripts/freeze/renames.json`, new ones by old ones; the old record and the old
- * tests are read as if they had the new names. `--assertions` also fails if an assertion of the other commit's tests is
- * gone.
+ * tests are read as if they had the new names. Members that changed otherwise stand with a reason in
+ * `scripts/freeze/accepted.json`. New exports are listed and are no difference. `--assertions` also fails if an assertion of
+ * the other commit's tests is gone.
  *
  * @example npm run freeze -- v1.0 --assertions
  */
@@ -45,9 +47,11 @@ const main = async (): Promise<void> => {
   const renames = renamesOf(root)
   // What the other commit left on the disk has to be read here as it was there.
   writeFileSync(join(now, 'profile.txt'), await awake(() => folderContents(join(base, PROFILE))))
-  const differences = readdirSync(base)
-    .filter(name => name.endsWith('.txt'))
-    .flatMap(name => differencesOf(name, renamed(readFileSync(join(base, name), 'utf8'), renames), now))
+  const { differences, added } = compareRecords({
+    ...{ base, now, renames, accepted: readJson(root, 'scripts/freeze/accepted.json') },
+    declarations: () => [...exportPaths(root).values()].flatMap(reachableDeclarations),
+    folder: join(root, '.build/freeze/types')
+  })
   const lost = assertions
     ? lostAssertions(
         assertionsOf(readTree(other, ['test'], TESTS), renames),
@@ -56,6 +60,7 @@ const main = async (): Promise<void> => {
     : []
   for (const line of differences) console.log(line)
   for (const call of lost) console.log(`assertion gone: ${call}`)
+  if (added.length > 0) console.log(`New exports: ${added.join(', ')}`)
   console.log(`\n${differences.length} differences, ${lost.length} assertions gone`)
   process.exitCode = differences.length + lost.length > 0 ? 1 : 0
 }
@@ -69,7 +74,7 @@ const record = async (root: string, folder: string): Promise<void> => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
-  for (const [name, file] of exportPaths(root)) write(`${name}.d.txt`, declarationsOf(file))
+  for (const [name, file] of exportPaths(root)) write(declarationFileOf(name), declarationsOf(file))
   write('grammar.txt', commandGrammar())
   write('errors.txt', errorCodes())
   write('hooks.txt', hookPage())
@@ -101,7 +106,7 @@ const exportPaths = (root: string): ReadonlyMap<string, string> => {
     const paths = after === undefined ? [path] : [...used].filter(name => name.startsWith(before ?? ''))
     for (const name of paths) {
       const file = join(root, target.types.replace('*', name.slice((before ?? '').length)))
-      if (existsSync(file)) found.set(`holdfast${name.slice(1)}`.replaceAll('/', '_'), file)
+      if (existsSync(file)) found.set(`holdfast${name.slice(1)}`, file)
     }
   }
   return found
@@ -121,28 +126,9 @@ const checkOut = (root: string, commit: string): string => {
   return folder
 }
 
-const renamesOf = (root: string): ReadonlyMap<string, string> => {
-  const file = join(root, 'scripts/freeze/renames.json')
-  return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>))
-}
+const renamesOf = (root: string): ReadonlyMap<string, string> =>
+  new Map(Object.entries(readJson<Record<string, string>>(root, 'scripts/freeze/renames.json')))
 
-const renamed = (text: string, renames: ReadonlyMap<string, string>): string =>
-  text.replace(/[A-Za-z_$][\w$]*/g, word => renames.get(word) ?? word)
-
-/** The lines that one of two records has and the other lacks, without regard to their order where that says nothing. */
-const differencesOf = (name: string, before: string, folder: string): readonly string[] => {
-  const file = join(folder, name)
-  if (!existsSync(file)) return [`${name}: gone`]
-  const isSorted = name !== 'commands.txt' && name !== 'profile.txt'
-  const [old, now] = [before, readFileSync(file, 'utf8')].map(text =>
-    isSorted ? text.split('\n').sort() : text.split('\n\n')
-  ) as [string[], string[]]
-  const rest = new Set(now)
-  const had = new Set(old)
-  return [
-    ...old.filter(line => !rest.has(line)).map(line => `- ${name}: ${line}`),
-    ...now.filter(line => !had.has(line)).map(line => `+ ${name}: ${line}`)
-  ]
-}
+const readJson = <T>(root: string, path: string): T => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
 await main()

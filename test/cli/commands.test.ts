@@ -81,6 +81,7 @@ test.serial('fake chain fund pays a wallet or an address; fake chain mine buries
   checkEnvelope(t, await run('fake', 'chain', 'fund', PAYEE, '1000 native', '--json'), 'fake.chain.fund/1')
   const balance = checkEnvelope(t, await runAs('balance', '--json'), 'balance/1')
   t.like(balance.data.balances[0], { name: 'Savings', native: '50000000', display: '0.5', code: 'BTC' })
+  t.deepEqual(Object.keys(balance.data), ['balances'])
 })
 
 const send = (...args: readonly string[]): Promise<Ran> =>

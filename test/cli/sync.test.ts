@@ -76,6 +76,7 @@ test.serial('sync status explains the state, and sync repos lists pending upload
   await offline('data', 'set', 'com.example', 'text', '--file', join(home, 'text'))
   const [account] = (await offline('sync', 'repos')).json.data.repos
   t.true(account.pending > 0)
+  t.true('doubtful' in account)
   const synced = repoOf(await dataOf('sync'), account.ownerId)
   t.like(synced, { pending: 0, sent: account.pending })
 })
