@@ -27,7 +27,12 @@ export interface Disk {
    * Absent on disks that can only read whole texts.
    */
   readonly getSlice?: (path: string, start: number, end: number) => Promise<string | undefined>
-  /** Replaces or makes one text. @throws STORAGE_FULL, STORAGE_FAILED; the old text is then unharmed */
+  /**
+   * Replaces or makes one text.
+   *
+   * @throws STORAGE_FULL, STORAGE_FAILED; the old text is then unharmed. Where the new text may be there after all, since the disk
+   *   did not confirm it, STORAGE_FAILED says `mayBeSaved`
+   */
   setText(path: string, text: string): Promise<void>
   /** Deletes one path; no error if there is none. */
   delete(path: string): Promise<void>

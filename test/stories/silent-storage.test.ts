@@ -1,7 +1,14 @@
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
-import type { WalletError } from '../../kernel/base/errors.ts'
-import { type Account, type CurrencyWallet, nativeAmount, type ObserverPlugin } from '../../kernel/index.ts'
+import {
+  type Account,
+  type CurrencyWallet,
+  type Disk,
+  nativeAmount,
+  type ObserverPlugin,
+  WalletError
+} from '../../kernel/index.ts'
+import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { waitFor } from '../helpers/device.ts'
 import { makeSilentDisk, type SilentDisk, storageOf } from '../helpers/silent-disk.ts'
 import { openToyHome, type ToyHome } from '../helpers/toy-home.ts'
@@ -149,6 +156,47 @@ for (const comesBack of [false, true]) {
       )
     })
 }
+
+for (const mends of [false, true])
+  test(`a payment whose last note the disk takes without confirming it, and ${mends ? 'then works' : 'nothing after'}: its caller knows whether it may leave`, async t => {
+    const files = new Map<string, string>()
+    const memory = memoryDisk(files)
+    let place: number | undefined
+    const disk: Disk = {
+      ...memory,
+      async setText(path, text) {
+        const number = place === undefined ? -1 : place++
+        const fails = number === NOTES_BEFORE - 1 || (number >= NOTES_BEFORE && !mends)
+        if (number < NOTES_BEFORE || !fails) await memory.setText(path, text)
+        if (fails) throw new WalletError('STORAGE_FAILED', { path, reason: 'EIO', mayBeSaved: true })
+      }
+    }
+    const sent: string[] = []
+    const home = await openToyHome(t, { ...countingSends(sent), device: { storage: storageOf(disk) } })
+    const wallet = await home.account.createCurrencyWallet('wallet:toycoin')
+    await waitFor(() => wallet.engine.getSnapshot().state === 'started')
+    const draft = await wallet.makeSpend(toShop)
+    place = 0
+    const txid = `txid-${wallet.id.slice(0, 6)}`
+    const error = await t.throwsAsync<WalletError<'STORAGE_FAILED'>>(wallet.spend(draft), {
+      code: 'STORAGE_FAILED',
+      message: 'The disk failed: EIO; the change may or may not be saved'
+    })
+    t.is(error?.details.txid, mends ? undefined : txid)
+    t.is(error?.hint?.includes(`if the payment ${txid} was saved after all`), !mends)
+    t.deepEqual(sent, [])
+
+    const later = new Map(files)
+    const again = await home.another({
+      ...countingSends(sent),
+      device: { storage: storageOf(memoryDisk(later)) }
+    })
+    const same = await again.account.openWallet(wallet.id)
+    await waitFor(() => same.engine.getSnapshot().state === 'started')
+    await waitFor(() => same.unfinishedSpends().length === 0)
+    t.deepEqual([...new Set(sent)], mends ? [] : [txid])
+    place = undefined
+  })
 
 type Action = (home: SilentHome, wallet: CurrencyWallet) => Promise<unknown>
 

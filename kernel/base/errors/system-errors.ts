@@ -47,7 +47,8 @@ export interface SystemErrorDetails {
   /** A file that cannot be read; it is kept under `keptAs`, and never taken for empty. */
   CORRUPT_FILE: { path: string; keptAs?: string; rule: string }
   STORAGE_FULL: { path: string }
-  STORAGE_FAILED: { path: string; reason: string }
+  /** `mayBeSaved`: the disk has taken the change and did not confirm it. `txid`: of a payment whose note it was; nothing has been sent. */
+  STORAGE_FAILED: { path: string; reason: string; mayBeSaved?: true; txid?: string }
   /** The storage did not answer in time. `txid`: of a payment whose note it was; nothing has been sent. */
   STORAGE_TIMEOUT: { path: string; what: 'read' | 'write' | 'later write' | 'close'; txid?: string }
   STORAGE_LOCKED: { holder: string }
@@ -79,11 +80,15 @@ const timeoutHintOf = ({ what, txid }: SystemErrorDetails['STORAGE_TIMEOUT']): s
   const start = 'Saved data is unharmed. Check the disk'
   if (what === 'close') return `${start}, and end the process.`
   if (what === 'later write') return `${start}, and open the wallet again.`
+  return unclearHintOf(txid)
+}
+
+const unclearHintOf = (txid: string | undefined): string => {
   const payment =
     txid === undefined
       ? ''
       : ` Nothing has been sent yet; if the payment ${txid} was saved after all, the wallet sends it then, so check before you pay again.`
-  return `${start}, open the wallet again, and check the result before you repeat the change.${payment}`
+  return `Saved data is unharmed. Check the disk, open the wallet again, and check the result before you repeat the change.${payment}`
 }
 
 /** Messages, exit codes and advice for {@link SystemErrorDetails}. */
@@ -216,7 +221,13 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     hint: () => 'Free some space and try again. Saved data is unharmed.',
     retryable: true
   },
-  STORAGE_FAILED: { name: 'Error', exitCode: 50, message: ({ reason }) => `The disk failed: ${reason}` },
+  STORAGE_FAILED: {
+    name: 'Error',
+    exitCode: 50,
+    message: ({ reason, mayBeSaved }) =>
+      `The disk failed: ${reason}${mayBeSaved === true ? '; the change may or may not be saved' : ''}`,
+    hint: ({ mayBeSaved, txid }) => (mayBeSaved === true ? unclearHintOf(txid) : undefined)
+  },
   STORAGE_TIMEOUT: {
     name: 'Error',
     exitCode: 50,

@@ -87,7 +87,9 @@ export class Spender implements SpenderOptions {
     const at = known?.at ?? this.services.io.clock.now()
     const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...confirmedIn(known) }
     return this.whileInProgress(correlationId, async () => {
-      await this.#putSending(intent)
+      await this.journal.put(intent).catch((error: unknown) => {
+        throw namingPayment(error, tx.txid)
+      })
       await paymentsChanged(this)
       return this.send(intent)
     })
@@ -310,32 +312,23 @@ export class Spender implements SpenderOptions {
     if (knownSimilar !== undefined) checkSimilar(this, draft, knownSimilar)
     await journal.put(intended)
     this.#emit(intended, 'intended')
+    let signed: SpendIntent | undefined
     try {
       const privateKeys = await this.engine.privateKeys(questionOf('spend', intended))
       const tx = await signDraft(this, draft, { ...following, privateKeys })
-      const intent: SpendIntent = { ...intended, stage, tx }
-      await (stage === 'sending' ? this.#putSending(intent) : journal.put(intent))
+      signed = { ...intended, stage, tx }
+      await journal.put(signed)
       await paymentsChanged(this)
-      this.#emit(intent, 'signed')
-      return intent
+      this.#emit(signed, 'signed')
+      return signed
     } catch (error) {
       // If this fails too, the next look drops the intent; the first failure is the one to throw.
-      await journal.remove(correlationId).catch(() => {})
+      const isRemoved = await journal.remove(correlationId).then(
+        () => true,
+        () => false
+      )
       this.#emit(intended, 'refused')
-      throw error
-    }
-  }
-
-  /**
-   * Notes that bytes may leave from now on. A note that is not durable in time sends nothing, but may be found later: who
-   * opens the wallet then has sent what the error names.
-   */
-  async #putSending(intent: SpendIntent): Promise<void> {
-    try {
-      await this.journal.put(intent)
-    } catch (error) {
-      if (!isWalletError(error, 'STORAGE_TIMEOUT') || error.details.what !== 'write') throw error
-      throw new WalletError('STORAGE_TIMEOUT', { ...error.details, txid: intent.tx.txid }, error)
+      throw isRemoved || signed?.stage !== 'sending' ? error : namingPayment(error, signed.tx.txid)
     }
   }
 
@@ -374,3 +367,15 @@ const confirmedIn = ({ confirmedAt }: Partial<SpendIntent> = {}): Pick<SpendInte
   confirmedAt === undefined ? {} : { confirmedAt }
 
 const newCorrelationId = ({ io }: Services): string => io.crypto.toHex(io.random(8))
+
+/**
+ * The error of a note that bytes may leave, which failed and may be on the disk all the same: nothing was sent, but who opens
+ * the wallet then sends what the error names.
+ */
+const namingPayment = (error: unknown, txid: Txid): unknown => {
+  if (isWalletError(error, 'STORAGE_TIMEOUT') && error.details.what === 'write')
+    return new WalletError('STORAGE_TIMEOUT', { ...error.details, txid }, error)
+  if (isWalletError(error, 'STORAGE_FAILED') && error.details.mayBeSaved === true)
+    return new WalletError('STORAGE_FAILED', { ...error.details, txid }, error)
+  return error
+}

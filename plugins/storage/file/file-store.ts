@@ -160,7 +160,10 @@ export class FileStore implements ListingStore {
       if (isMissing(error)) this.#directories.forget()
       throw error
     }
-    await this.#directories.sync(directory)
+    await this.#directories.sync(directory).catch((error: unknown) => {
+      const { code = 'the folder was not saved' } = error as NodeJS.ErrnoException
+      throw new WalletError('STORAGE_FAILED', { path: key, reason: code, mayBeSaved: true }, error)
+    })
     return true
   }
 

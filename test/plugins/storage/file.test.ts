@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
-import { isWalletError } from '../../../kernel/base/errors.ts'
+import { isWalletError, type WalletError } from '../../../kernel/base/errors.ts'
 import { lockFolder } from '../../../plugins/storage/file/file-lock.ts'
 import { openFileDisk } from '../../../plugins/storage/file/file-storage.ts'
 import { fileCalls } from '../../../plugins/storage/file/file-store.ts'
@@ -241,6 +241,29 @@ test.serial(
     }
   }
 )
+
+test.serial('a write whose name the disk does not confirm fails, and says that it may be saved', async t => {
+  const disk = await openFileDisk(await makeRoot())
+  await disk.setText('logins/a.json', 'old')
+  const { fsync } = fileCalls
+  let count = 0
+  fileCalls.fsync = async file => {
+    count += 1
+    if (count > 1) throw Object.assign(new Error('i/o error'), { code: 'EIO' })
+    await fsync(file)
+  }
+  try {
+    const error = await t.throwsAsync<WalletError<'STORAGE_FAILED'>>(disk.setText('logins/a.json', 'new'))
+    t.deepEqual(error?.details, { path: 'logins/a.json', reason: 'EIO', mayBeSaved: true })
+    count = 1
+    const before = await t.throwsAsync<WalletError<'STORAGE_FAILED'>>(disk.setText('logins/a.json', 'newest'))
+    t.deepEqual(error && before?.details, { path: 'logins/a.json', reason: 'EIO' })
+  } finally {
+    fileCalls.fsync = fsync
+  }
+  t.is(await disk.getText('logins/a.json'), 'new')
+  await disk.close?.()
+})
 
 test('a process that exits in the middle of a write leaves its lock, which the next opener takes over', async t => {
   const root = await makeRoot()
