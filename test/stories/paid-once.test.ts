@@ -2,10 +2,12 @@ import test, { type ExecutionContext } from 'ava'
 import { FAKE_ADDRESSES, type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import {
   type CurrencyWallet,
+  type Disk,
   type Kernel,
   nativeAmount,
   type SpendInfo,
-  type Transaction
+  type Transaction,
+  WalletError
 } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
@@ -22,13 +24,23 @@ interface Home {
   readonly kernel: Kernel
   readonly wallet: CurrencyWallet
   readonly lies: Lies
+  /** Full while a test says so: then nothing can be written. */
+  readonly room: { isFull: boolean }
   /** The same device, started anew. */
   restart(): Promise<CurrencyWallet>
 }
 
 const makeHome = async (t: ExecutionContext): Promise<Home> => {
   const world = makeFakeWorld({ io: makeNodeIo() })
-  const disk = memoryDisk()
+  const room = { isFull: false }
+  const memory = memoryDisk()
+  const disk: Disk = {
+    ...memory,
+    async setText(path, text) {
+      if (room.isFull) throw new WalletError('STORAGE_FULL', { path })
+      await memory.setText(path, text)
+    }
+  }
   const lies: Lies = {}
   const open = (): Promise<Kernel> =>
     openDevice(world, {
@@ -59,7 +71,7 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
   await waitFor(() => wallet.balanceDetailsOf(null).spendable === '60000000')
   await account.sync()
   return {
-    ...{ world, kernel, wallet, lies },
+    ...{ world, kernel, wallet, lies, room },
     async restart() {
       await kernel.close()
       kernel = await open()
@@ -120,6 +132,31 @@ test('a payment that a server passes on and refuses is kept with its coins; its 
   await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
   t.is(paidTo(home), '5000000')
   t.like(await wallet.getTransaction(sent.txid), { confirmations: 'confirmed', replaces: undefined })
+})
+
+test('a refusal that cannot be noted is no end: the outcome is unknown, and the same payment is made once', async t => {
+  const home = await makeHome(t)
+  const { wallet, lies, room, world } = home
+  lies.query = ({ method }) => {
+    if (method !== BROADCAST) return undefined
+    room.isFull = true
+    return { answer: refusal('busy') }
+  }
+  const draft = await wallet.makeSpend(pay('5000000'))
+  const error = await t.throwsAsync<WalletError<'BROADCAST_UNKNOWN'>>(wallet.spend(draft), {
+    code: 'BROADCAST_UNKNOWN'
+  })
+  const [open] = wallet.getSnapshot().openPayments
+  t.is(open?.txid, error?.details.txid)
+  t.not(open?.state, 'refused')
+
+  room.isFull = false
+  delete lies.query
+  const again = await home.restart()
+  await waitFor(() => world.chain.view.mempool.size === 1)
+  world.chain.mine(1)
+  await waitFor(() => again.getSnapshot().openPayments.length === 0)
+  t.is(paidTo(home), '5000000')
 })
 
 test('after an unknown outcome no second payment takes other coins in its place, also after a restart', async t => {

@@ -170,26 +170,35 @@ export class Spender implements SpenderOptions {
    * Sends the bytes of an unfinished spend, and notes how that went. Of a refusal the words are kept: the server has the
    * bytes all the same.
    *
-   * @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN
+   * @throws BROADCAST_REFUSED; BROADCAST_UNKNOWN, also for a refusal that could not be noted
    */
   async send(intent: SpendIntent): Promise<Transaction> {
     const { journal, services } = this
-    const noted = (writing: Promise<void>): Promise<void> =>
-      writing.catch(error => services.report('spend journal', error))
+    const isNoted = (writing: Promise<void>): Promise<boolean> =>
+      writing.then(
+        () => true,
+        error => {
+          services.report('spend journal', error)
+          return false
+        }
+      )
     const tx = await this.sendBytes(intent.tx).catch(async (error: unknown) => {
-      if (isWalletError(error, 'BROADCAST_REFUSED')) {
-        const refused = { ...intent, refusal: error.details.reason }
-        const isSaved = journal.findSent(intent.correlationId) !== undefined
-        // A payment that a server once accepted is sent again automatically, whatever another says now.
-        await noted(isSaved ? journal.watch({ ...refused, stage: 'broadcast' }) : journal.put(refused))
-        this.openPaymentsChanged()
-        this.#emit(intent, 'refused')
-      }
+      if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
+      const refused = { ...intent, refusal: error.details.reason }
+      const isSaved = journal.findSent(intent.correlationId) !== undefined
+      // A payment that a server once accepted is sent again automatically, whatever another says now.
+      const stands = await isNoted(
+        isSaved ? journal.watch({ ...refused, stage: 'broadcast' }) : journal.put(refused)
+      )
+      // Without the note the bytes are sent again automatically, so that nobody may take the payment for ended.
+      if (!stands && !isSaved) throw new WalletError('BROADCAST_UNKNOWN', { txid: intent.tx.txid }, error)
+      this.openPaymentsChanged()
+      this.#emit(intent, 'refused')
       throw error
     })
     // What has left has left: without this note the same bytes are only sent once more.
     const { refusal: _, ...rest } = intent
-    await noted(journal.put({ ...rest, stage: 'broadcast', tx }))
+    await isNoted(journal.put({ ...rest, stage: 'broadcast', tx }))
     this.#emit({ ...intent, tx }, 'broadcast')
     return tx
   }
