@@ -58,7 +58,7 @@ export const isStop = (reason: unknown): boolean =>
 /** Adds to the reason of a stop that a payment may have left, so that it is not made a second time. */
 export const stopDuringPayment = (reason: unknown): unknown =>
   isStop(reason) && reason instanceof CliError
-    ? new CliError(reason.code, `${reason.message}while a payment was being sent; it may have been sent`, {
+    ? new CliError(reason.code, `${reason.message} while a payment was being sent; it may have been sent`, {
         hint: 'See its state with: holdfast tx open'
       })
     : reason

@@ -1,6 +1,7 @@
 import {
   amountText,
   type CurrencyWallet,
+  coinFeeOf,
   type NativeAmount,
   parseAmount,
   type SignOptions,
@@ -22,7 +23,7 @@ import type { Session } from '../session/session.ts'
 import { canPrompt } from '../terminal/terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
 import type { ReadSpend } from './read-spend.ts'
-import { readMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
+import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
 
 /** A payment to draft. `limit`: of {@link maxFeeOf}. */
 export interface SpendToDraft extends ReadSpend {
@@ -51,7 +52,7 @@ export const draftSpend = async (
   { spend, warnings, asset, limit }: SpendToDraft
 ): Promise<DraftedSpend> => {
   const draft = await wallet.makeSpend(spend)
-  readMaxFee(wallet, draft, limit)
+  checkMaxFee(wallet, draft, limit)
   const fee = limit === undefined ? unusualFeeOf(draft) : undefined
   const unusual = fee === undefined ? [] : [fee]
   const summary = withWarnings(summaryOf(wallet, draft, asset), [
@@ -170,7 +171,7 @@ export const sentResult = (
     kind: 'record',
     fields: [
       ['txid', tx.txid],
-      ['network fee', amountText(tx.parentNetworkFee ?? tx.networkFee, wallet.currencyInfo)],
+      ['network fee', amountText(coinFeeOf(tx), wallet.currencyInfo)],
       ['state', { text: 'sent', tone: 'good' }]
     ]
   }

@@ -2,6 +2,7 @@ import {
   add,
   amountText,
   type CurrencyWallet,
+  coinFeeOf,
   compare,
   type JsonObject,
   type Memo,
@@ -36,8 +37,7 @@ export const summaryOf = (
   const amount = sum(targets.map(target => nativeAmount(target.nativeAmount)))
   const total = negate(draft.nativeAmount)
   const remaining = add(wallet.balanceOf(asset.tokenId), draft.nativeAmount)
-  // The fee is paid in the chain's coin, also for a token.
-  const networkFee = draft.parentNetworkFee ?? draft.networkFee
+  const networkFee = coinFeeOf(draft)
   const fee = amountText(networkFee, info)
   const rate = rateOf(draft)
   const open = wallet.getSnapshot().openPayments.filter(({ txid }) => txid !== draft.txid)
@@ -95,12 +95,12 @@ export const withWarnings = (
 })
 
 /** Checks the network fee, which is paid in the chain's coin, against the limit. @throws MAX_FEE */
-export const readMaxFee = (
+export const checkMaxFee = (
   { currencyInfo: { currencyCode } }: CurrencyWallet,
-  draft: Pick<Transaction, 'networkFee' | 'parentNetworkFee'>,
+  draft: Pick<Transaction, 'networkFee' | 'parentNetworkFee' | 'tokenId'>,
   maxFee: NativeAmount | undefined
 ): void => {
-  const networkFee = draft.parentNetworkFee ?? draft.networkFee
+  const networkFee = coinFeeOf(draft)
   if (maxFee === undefined || compare(networkFee, maxFee) <= 0) return
   throw new WalletError('MAX_FEE', { networkFee, maxFee, currencyCode })
 }

@@ -12,7 +12,7 @@ export interface KeyPass {
 export type KeyRequest = { readonly use: KeyUse } & Partial<Omit<SpendSnapshot, 'use'>>
 
 /** The uses that no policy is asked about: they sign, show and hand out nothing. */
-export type ExemptUse = 'derive public keys' | 'open' | 'split'
+export type ExemptUse = 'derive public keys' | 'split'
 
 /**
  * Asks every policy (`beforeSign`) before private keys sign something, are shown, are exported, or are handed to a

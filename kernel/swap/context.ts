@@ -1,11 +1,12 @@
-import { add, type NativeAmount, ZERO } from '../base/amount.ts'
+import { add, ZERO } from '../base/amount.ts'
 import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { AbortSignalLike } from '../io/io.ts'
 import type { PluginId, TokenId } from '../types/ids.ts'
+import { coinFeeOf } from '../types/network-fee.ts'
 import type { QuoteContext, SwapOffer } from '../types/swap.ts'
-import type { SpendInfo, Transaction } from '../types/transaction.ts'
+import type { SpendInfo } from '../types/transaction.ts'
 import { readFeeQuestion } from './offer.ts'
 import type { CheckedRequest, SwapWallet } from './request.ts'
 
@@ -70,10 +71,6 @@ export const makeQuoteContext = (options: QuoteContextOptions): QuoteContext => 
     offer: (offer: SwapOffer) => options.onOffer(offer)
   })
 }
-
-/** Returns the network fee of a draft in the chain's own coin. */
-export const coinFeeOf = ({ tokenId, networkFee, parentNetworkFee }: Transaction): NativeAmount =>
-  tokenId === null ? networkFee : (parentNetworkFee ?? ZERO)
 
 /** The addresses of one round of quotes: every provider gets the same, and each wallet is asked once. */
 export class RoundAddresses {

@@ -39,7 +39,7 @@ export const PREFIX = {
   pending: 'c/',
   /** The server's earlier versions of a file that was changed a short while ago. */
   past: 'v/',
-  /** Texts that the server has deleted. */
+  /** Texts that were deleted, here or by a server. */
   removed: 'q/',
   /** Texts that the server has replaced. */
   replaced: 'k/',

@@ -239,7 +239,7 @@ export class Repo {
     }
   }
 
-  /** The texts that a server has deleted or replaced in the last 30 days, newest first. */
+  /** The texts that were deleted, or that a server replaced, in the last 30 days, newest first. */
   keptFiles(): readonly KeptFile[] {
     return listKept(this.#store, this.#io.clock.now())
   }

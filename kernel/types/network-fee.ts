@@ -1,7 +1,7 @@
 import { compare, multiply, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
 import type { CurrencyInfo } from './currency.ts'
-import type { Transaction } from './transaction.ts'
+import type { NetworkFeeOption, Transaction } from './transaction.ts'
 
 /** A network fee so high that the user should review it before paying; native units of the chain's own coin. */
 export interface UnusualFee {
@@ -54,15 +54,38 @@ export const checkNetworkFee = (
   if (unusual !== undefined) throw new WalletError('FEE_UNUSUAL', { ...unusual, currencyCode })
 }
 
+/** Returns true for the name of a way to choose a network fee. */
+export const isFeeOption = (value: unknown): value is NetworkFeeOption => FEE_OPTIONS.has(value)
+
 /** Checks a limit that a caller gave. @throws OPTION_INVALID */
-export const checkMaxFee = (maxNetworkFee: string | undefined): void => {
+export const requireFeeLimit = (maxNetworkFee: string | undefined): void => {
   if (maxNetworkFee !== undefined && !/^\d{1,100}$/.test(maxNetworkFee))
     throw new WalletError('OPTION_INVALID', { option: 'maxNetworkFee', rule: 'must be a native amount' })
 }
 
-/** The chain takes its fee in its own coin, also for a token. */
-const coinFeeOf = ({ parentNetworkFee, networkFee }: Transaction): NativeAmount =>
-  parentNetworkFee ?? networkFee
+/**
+ * Returns the network fee of a payment in the chain's own coin, which also a token's payment costs (pure).
+ *
+ * @example
+ * ```ts
+ * import { coinFeeOf } from 'holdfast'
+ *
+ * const draft = await wallet.makeSpend({ tokenId: null, spendTargets: [{ publicAddress: 'bcrt1q…' }] })
+ * console.log(`costs ${coinFeeOf(draft)}`)
+ * ```
+ */
+export const coinFeeOf = ({
+  tokenId,
+  parentNetworkFee,
+  networkFee
+}: Pick<Transaction, 'networkFee' | 'parentNetworkFee' | 'tokenId'>): NativeAmount =>
+  tokenId === null ? networkFee : (parentNetworkFee ?? networkFee)
 
+const FEE_OPTIONS: ReadonlySet<unknown> = new Set([
+  'high',
+  'standard',
+  'low',
+  'custom'
+] satisfies NetworkFeeOption[])
 const FACTOR = nativeAmount('10')
 const SHARE = nativeAmount('10')

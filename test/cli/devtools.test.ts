@@ -280,7 +280,7 @@ test('a payment that is not over in time may have left, and that is said', async
   const { code, stderr } = await served.interrupt()
   await lost
   t.is(code, STOP.exitCode)
-  t.regex(stderr, /Stoppedwhile a payment was being sent; it may have been sent/)
+  t.regex(stderr, /Stopped while a payment was being sent; it may have been sent/)
   t.regex(stderr, /holdfast tx open/)
 })
 

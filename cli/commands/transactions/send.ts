@@ -54,7 +54,11 @@ export const send: CommandRun = async (session, text = '') => {
   if (path !== undefined) return signInto(path, { wallet, draft, asset, options })
   session.paying()
   const sent = await wallet.spend(draft, options)
-  return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
+  const unsaved = wallet.unfinishedSpends().some(({ tx }) => tx.txid === sent.txid)
+    ? ['the payment is sent, but not recorded here yet; it is recorded after the next scan of the chain']
+    : []
+  const unsynced = await syncAfterPayment(session, wallet)
+  return sentResult(wallet, sent, { asset, warnings: [...unsaved, ...unsynced] })
 }
 
 /** Returns the file of `--sign-only`; undefined if the payment is to be sent. @throws CliError USAGE */

@@ -17,7 +17,7 @@ import { upload } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 import { maxFeeOf } from '../../spend/approve-spend.ts'
 import { allowSecondPayment, openLines } from '../../spend/open-payments.ts'
-import { readMaxFee } from '../../spend/summary.ts'
+import { checkMaxFee } from '../../spend/summary.ts'
 
 /** Activates a wallet or its tokens on the chain: lists the assets that can pay, or pays after a confirmation. */
 export const walletsActivate: CommandRun = async (session, text = '') => {
@@ -77,7 +77,7 @@ const activate = async (
   const words = `${amountText(quote.fromNativeAmount, asset)}, and ${amountText(quote.networkFee.nativeAmount, feeAsset)} for the network`
   try {
     const { tokenId, nativeAmount: networkFee } = quote.networkFee
-    if (tokenId === null) readMaxFee(paying, { networkFee }, limit)
+    if (tokenId === null) checkMaxFee(paying, { networkFee, tokenId }, limit)
     if (session.globals.dryRun) {
       return {
         data: { dryRun: true, summary },

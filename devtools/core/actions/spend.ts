@@ -1,5 +1,6 @@
 import {
   type CurrencyWallet,
+  coinFeeOf,
   compact,
   type NativeAmount,
   nativeAmount,
@@ -136,8 +137,7 @@ const reviewOf = (wallet: CurrencyWallet, draft: Transaction): SpendReview => {
     ...compact({ tokenId: draft.tokenId ?? undefined }),
     currencyCode: draft.currencyCode,
     nativeAmount: sum(targets.map(target => target.nativeAmount)),
-    // The chain takes its fee in its own coin, also for a token.
-    networkFee: draft.parentNetworkFee ?? draft.networkFee,
+    networkFee: coinFeeOf(draft),
     ...compact({ usualNetworkFee: unusual?.usualNetworkFee }),
     targets,
     ...chainNotesOf([draft]),

@@ -46,8 +46,7 @@ export interface SpendErrorDetails {
   NO_RATE: { from: string; to: string }
   /** Text that is no amount of this currency. `rule` says what was expected. */
   AMOUNT_INVALID: { rule: string }
-  /** An address or URI that this currency and network cannot pay. */
-  /** `fault`: which of them it is, for who shows it; left out of an older plugin. */
+  /** An address or URI that this currency and network cannot pay. `fault`: what is wrong with it; an older plugin leaves it out. */
   ADDRESS_INVALID: { rule: string; fault?: AddressFault }
   FEE_INVALID: { rule: string }
   MEMO_INVALID: { rule: string }

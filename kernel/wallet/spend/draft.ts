@@ -5,7 +5,7 @@ import { isWalletError, WalletError } from '../../base/errors.ts'
 import { type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
 import type { CurrencyInfo, MemoOption } from '../../types/currency.ts'
 import type { PluginId } from '../../types/ids.ts'
-import { checkMaxFee, checkNetworkFee } from '../../types/network-fee.ts'
+import { checkNetworkFee, isFeeOption, requireFeeLimit } from '../../types/network-fee.ts'
 import type { KeyUse } from '../../types/snapshots.ts'
 import type {
   EngineTransaction,
@@ -32,7 +32,7 @@ import type { SpenderOptions } from './spender.ts'
 export const makeSpend = async (context: SpenderOptions, request: SpendInfo): Promise<Transaction> => {
   const spend = cleanSpend(request, context.info)
   checkMetadata(spend.metadata ?? {})
-  checkMaxFee(spend.maxNetworkFee)
+  requireFeeLimit(spend.maxNetworkFee)
   await reserveCoins(context, spend.replaces)
   const keys = await context.engine.keysFor(spendQuestionOf('draft', spend))
   const { pluginId } = context.info
@@ -116,9 +116,15 @@ const readMaximum = (pluginId: PluginId, value: unknown): NativeAmount => {
 /** Failures that say nothing about an amount. */
 const NO_ANSWER = ['ENGINE_FAILED', 'DEADLINE', 'LOGGED_OUT', 'NETWORK'] as const
 
-/** A spend as an engine may see it. @throws AMOUNT_INVALID, MEMO_INVALID, SPEND_WITH_KEYS */
+/** A spend as an engine may see it. @throws OPTION_INVALID, AMOUNT_INVALID, MEMO_INVALID, SPEND_WITH_KEYS */
 const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
   if ('privateKeys' in request) throw new WalletError('SPEND_WITH_KEYS', {})
+  const { networkFeeOption = 'standard' } = request
+  if (!isFeeOption(networkFeeOption))
+    throw new WalletError('OPTION_INVALID', {
+      option: 'networkFeeOption',
+      rule: 'must be low, standard, high or custom'
+    })
   const spendTargets = request.spendTargets
     .filter(isPayable)
     .map(target => ({ ...target, nativeAmount: positive(target.nativeAmount ?? ZERO) }))
@@ -239,7 +245,7 @@ export const sweepPrivateKeys = async (
 ): Promise<Transaction> => {
   const spend = cleanSpend(request, context.info)
   checkMetadata(spend.metadata ?? {})
-  checkMaxFee(spend.maxNetworkFee)
+  requireFeeLimit(spend.maxNetworkFee)
   const { services, walletId, engine, info } = context
   const isAble = await engine.call('sweeping keys', async made => made.sweepPrivateKeys !== undefined)
   if (!isAble) throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })

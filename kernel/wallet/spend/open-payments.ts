@@ -5,6 +5,7 @@ import { WalletError } from '../../base/errors.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { Txid } from '../../types/ids.ts'
+import { coinFeeOf } from '../../types/network-fee.ts'
 import type { OpenPaymentSnapshot } from '../../types/snapshots.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import type { EngineSupervisor } from '../engine/supervisor.ts'
@@ -156,7 +157,7 @@ const openPaymentOf = ({ tx, at, stage, refusal, sight }: SpendIntent): OpenPaym
     tokenId: tx.tokenId,
     currencyCode: tx.currencyCode,
     nativeAmount: tx.nativeAmount,
-    networkFee: tx.parentNetworkFee ?? tx.networkFee,
+    networkFee: coinFeeOf(tx),
     targets: Object.freeze(
       (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount }) =>
         Object.freeze({ publicAddress, nativeAmount })

@@ -3,7 +3,8 @@ import { compact } from '../../base/compact.ts'
 import { looseCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
 import { copyJson, isRecord, isShortText, type JsonObject } from '../../base/json.ts'
-import type { NetworkFeeOption, SpentTarget, Transaction } from '../../types/transaction.ts'
+import { isFeeOption } from '../../types/network-fee.ts'
+import type { SpentTarget, Transaction } from '../../types/transaction.ts'
 import { checkSignedTransaction, isBalance } from '../engine/validate.ts'
 import { checkMetadata } from '../history/metadata.ts'
 import { codeOf } from '../history/view.ts'
@@ -27,8 +28,6 @@ export const readSignedTx = async (context: SpenderOptions, value: unknown): Pro
 
 const MAX_LENGTH = 16_000_000
 const MAX_TARGETS = 1000
-const FEE_OPTIONS: ReadonlySet<unknown> = new Set(['high', 'standard', 'low', 'custom'])
-
 const invalid = (field: string, rule: string, cause?: unknown): WalletError =>
   new WalletError('SIGNED_TX_INVALID', { field, rule }, cause)
 
@@ -85,13 +84,13 @@ const feeChoiceOf = ({
   Transaction,
   'deviceDescription' | 'networkFeeOption' | 'requestedCustomFee'
 > => {
-  if (!FEE_OPTIONS.has(networkFeeOption)) throw invalid('networkFeeOption', WRONG)
+  if (!isFeeOption(networkFeeOption)) throw invalid('networkFeeOption', WRONG)
   if (requestedCustomFee !== undefined && !isRecord(requestedCustomFee))
     throw invalid('requestedCustomFee', WRONG)
   if (deviceDescription !== undefined && !isShortText(deviceDescription))
     throw invalid('deviceDescription', WRONG)
   return {
-    networkFeeOption: networkFeeOption as NetworkFeeOption,
+    networkFeeOption,
     ...compact({
       requestedCustomFee: requestedCustomFee as JsonObject | undefined,
       deviceDescription

@@ -5,7 +5,7 @@ import { Mutex } from '../../base/mutex.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { TokenId, Txid, WalletId } from '../../types/ids.ts'
-import { checkMaxFee, checkNetworkFee } from '../../types/network-fee.ts'
+import { checkNetworkFee, requireFeeLimit } from '../../types/network-fee.ts'
 import type { Metadata, Transaction } from '../../types/transaction.ts'
 import type { EngineSupervisor } from '../engine/supervisor.ts'
 import { assetOf, newTransactionFile, withMetadata } from '../history/file-format.ts'
@@ -308,7 +308,7 @@ export class Spender implements SpenderOptions {
     // Its review has named another wallet as the one that pays.
     if (draft.walletId !== this.walletId)
       throw new WalletError('OPTION_INVALID', { option: 'draft', rule: 'is of another wallet' })
-    checkMaxFee(maxNetworkFee)
+    requireFeeLimit(maxNetworkFee)
     checkNetworkFee(info, draft, maxNetworkFee)
     const at = services.io.clock.now()
     const intended: SpendIntent = {

@@ -71,6 +71,18 @@ const restart = async (
   return { toy, account, wallet: await account.openWallet(walletId) }
 }
 
+test('a way to choose the network fee that does not exist is refused, and not taken for the standard one', async t => {
+  const { wallet } = await makeHome(t)
+  for (const networkFeeOption of ['dear', 'Low', 7, null] as unknown as 'low'[]) {
+    const refused = {
+      code: 'OPTION_INVALID',
+      message: /networkFeeOption must be low, standard, high or custom/
+    }
+    await t.throwsAsync(wallet.makeSpend(pay('50', { networkFeeOption })), refused)
+    await t.throwsAsync(wallet.getMaxSpendable(pay('0', { networkFeeOption })), refused)
+  }
+})
+
 test('a spend is drafted, signed, sent and saved with its payee, fee choice, note and device', async t => {
   const { wallet, account } = await makeHome(t)
   const draft = await wallet.makeSpend(

@@ -81,7 +81,7 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
     blockHeight: 0,
     nativeAmount: String(returned - spent) as NativeAmount,
     networkFee: String(fee) as NativeAmount,
-    usualNetworkFee: String(usualFeeOf(source, spend, { fee, rate: goal.rate })) as NativeAmount,
+    usualNetworkFee: String(usualFeeOf(source, spend, { fee, rate })) as NativeAmount,
     ourReceiveAddresses: ours.map(({ address }) => address),
     signedTx: '',
     isSend: true,
