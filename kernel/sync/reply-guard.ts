@@ -1,8 +1,9 @@
 import { type ReportError, WalletError } from '../base/errors.ts'
 import type { BulkChange } from '../repo/store/bulk.ts'
 import type { PagedStore } from '../repo/store/paged-store.ts'
-import type { AppliedFile, AppliedReply, FileBoxes } from './apply-reply.ts'
+import type { AppliedReply } from './apply-reply.ts'
 import { covers } from './lineage.ts'
+import type { AppliedFile, FileBoxes } from './merge-versions.ts'
 import type { NamedFile } from './repo-files.ts'
 import { type BoxText, PREFIX, type RepoFile, vectorOf, visibleOf } from './repo-record.ts'
 

@@ -4,17 +4,9 @@ import { makeYielder } from '../base/yielder.ts'
 import type { Clock } from '../io/io.ts'
 import type { BulkChange } from '../repo/store/bulk.ts'
 import type { PagedStore } from '../repo/store/paged-store.ts'
-import {
-  type AppliedFile,
-  type AppliedReply,
-  applyToFile,
-  type Conflict,
-  type FileBoxes,
-  isDeleted,
-  MAX_FEW,
-  RECENT_MS
-} from './apply-reply.ts'
+import { type AppliedReply, applyToFile, isDeleted, MAX_FEW, RECENT_MS } from './apply-reply.ts'
 import { type OldFile, planKept } from './kept-files.ts'
+import type { AppliedFile, Conflict, FileBoxes } from './merge-versions.ts'
 import { type BelongsAt, type GuardFindings, ReplyGuard } from './reply-guard.ts'
 import type { RepoFiles } from './repo-files.ts'
 import {

@@ -12,7 +12,6 @@ import {
 } from '../crypto/box.ts'
 import type { Clock, Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
-import type { FileBoxes, FileVersion } from './apply-reply.ts'
 import {
   decodeProvenance,
   EditCount,
@@ -20,6 +19,7 @@ import {
   foreignProvenance,
   type Provenance
 } from './lineage.ts'
+import type { FileBoxes, FileVersion } from './merge-versions.ts'
 import { type BoxText, parseBox } from './repo-record.ts'
 
 /** The boxes of one repo: opening and sealing with its data key, which is never kept in the clear. */

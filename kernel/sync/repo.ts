@@ -6,8 +6,9 @@ import type { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
 import { type BulkChange, type BulkStore, type StoreChanges, storeBelow } from '../repo/store/bulk.ts'
 import type { PagedStore } from '../repo/store/paged-store.ts'
-import { type AppliedReply, type Conflict, knownEdits } from './apply-reply.ts'
+import { type AppliedReply, knownEdits } from './apply-reply.ts'
 import { countKept, findKept, isKept, type KeptFile, listKept, planKept } from './kept-files.ts'
+import type { Conflict } from './merge-versions.ts'
 import type { BelongsAt, GuardFindings } from './reply-guard.ts'
 import {
   checkDeletions,

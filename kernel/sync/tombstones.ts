@@ -2,8 +2,9 @@ import { checkPath } from '../base/disk-path.ts'
 import { isRecord, tryJsonText } from '../base/json.ts'
 import type { Io } from '../io/io.ts'
 import type { PagedStore } from '../repo/store/paged-store.ts'
-import type { AppliedReply, FileBoxes } from './apply-reply.ts'
+import type { AppliedReply } from './apply-reply.ts'
 import { covers, type Lineage } from './lineage.ts'
+import type { FileBoxes } from './merge-versions.ts'
 import { type BoxText, boxText, PREFIX, parseBox } from './repo-record.ts'
 
 /** The deletion of a file, and the edits of the file that the deleting device knew of. */

@@ -1,7 +1,8 @@
 import test from 'ava'
-import { applyToFile, type FileBoxes } from '../../../kernel/sync/apply-reply.ts'
+import { applyToFile } from '../../../kernel/sync/apply-reply.ts'
 import { EditCount, type EditId, joinLineages, type Provenance } from '../../../kernel/sync/lineage.ts'
 import { changedFields } from '../../../kernel/sync/merge.ts'
+import type { FileBoxes } from '../../../kernel/sync/merge-versions.ts'
 import type { PendingChange, RepoFile } from '../../../kernel/sync/repo-record.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
