@@ -68,7 +68,7 @@ const making: readonly CommandSpec[] = [
       { flags: '--replay-protect', summary: 'allow protective payments before the split, if needed' }
     ],
     secrets: ANY_LOGIN,
-    load: async () => (await import('./wallets/create.ts')).walletsSplit
+    load: async () => (await import('./wallets/split.ts')).walletsSplit
   }
 ]
 
