@@ -1,6 +1,7 @@
 import test from 'ava'
+import { WalletError } from '../../../kernel/base/errors.ts'
 import type { FetchOptions } from '../../../kernel/io/io.ts'
-import { loginFetch, type ServerServices } from '../../../kernel/login/server.ts'
+import { causeOfFetch, loginFetch, type ServerServices } from '../../../kernel/login/server.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
@@ -118,4 +119,12 @@ test('a server that cannot be reached, or is silent for 30 seconds, is a network
   })
   await t.throwsAsync(loginFetch({ ...down, io: rude }, 'POST', '/v2/x'), expected)
   t.is(clock.timerCount, 0)
+})
+
+test('the cause of a failed request is an error of ours as it is, and of any other its codes alone', t => {
+  const ours = new WalletError('NETWORK', { path: '/v2/login' })
+  t.is(causeOfFetch(ours), ours)
+  const theirs = Object.assign(new Error('to https://host/secret'), { code: 'ECONNREFUSED' })
+  t.is(causeOfFetch(theirs).message, 'the request failed: ECONNREFUSED')
+  t.is(causeOfFetch('secret').message, 'the request failed')
 })

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
 import { idNameOf, renameStash, replaceStash } from '../../../kernel/login/stash.ts'
+import { openStashes } from '../../../kernel/login/stashes.ts'
 import { openCredentialFiles } from '../../../kernel/sync/credential-files.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import type { UserSnapshot } from '../../../kernel/types/snapshots.ts'
@@ -246,6 +247,33 @@ test('after a rename each login below with a PIN or a recovery remembers the nam
   t.deepEqual(namesIn(named), ['second', '', '', 'first', undefined])
   const [child] = named.children ?? []
   t.is(child && idNameOf(named, child), undefined)
+})
+
+test('the name of a login is its own, else the one of its root, and none where it remembers that there was none', t => {
+  const nameOf = (root: Partial<LoginStash>, node: Partial<LoginStash>): string | undefined =>
+    idNameOf(stashOf(1, root), stashOf(2, node))
+  t.is(nameOf({ username: 'new' }, { username: 'old' }), 'old')
+  const { username: _, ...nameless } = stashOf(2)
+  t.is(idNameOf(stashOf(1, { username: 'alice' }), nameless), 'alice')
+  t.is(nameOf({ username: 'alice' }, { username: '' }), undefined)
+})
+
+test('a device that knows one user reports it when it starts, and one that knows none reports nothing', async t => {
+  const world = makeLoginWorld()
+  const { stashes, files } = await openDevice(world)
+  const startReports = async (): Promise<readonly (readonly UserSnapshot[])[]> => {
+    const reported: (readonly UserSnapshot[])[] = []
+    const { services } = await openDevice(world, files)
+    services.hooks.usersChanged.tap('test', users => void reported.push(users))
+    await openStashes(services)
+    return reported
+  }
+  t.deepEqual(await startReports(), [])
+  await stashes.save(stashOf(1))
+  t.deepEqual(
+    (await startReports()).map(users => users.map(({ username }) => username)),
+    [['user 1']]
+  )
 })
 
 test('of several files of one login the one under its own name counts, else the one that logged in last', async t => {

@@ -331,6 +331,16 @@ test('of two edits of what another client wrote, the versions of which differ, e
   t.deepEqual(JSON.parse(text), { x: 2, y: 2, z: 3 })
 })
 
+test('an earlier edit of ours is no beginning of what another client wrote apart from it', t => {
+  const known = foreign('{"x":1,"y":1}')
+  const earlier = edited('{"x":2,"y":1}', known)
+  const mine = edited('{"x":2,"y":2}', earlier)
+  const theirs = edited('{"x":1,"y":1,"z":3}', foreign('{"x":1,"y":1,"w":1}'))
+  const past = { at: 0, boxes: [known.box, earlier.box], isNew: false }
+  const { text = '' } = shown({ data: earlier.box, pending: change(mine.box, earlier.box), past }, theirs)
+  t.deepEqual(JSON.parse(text), { x: 2, y: 2, z: 3 })
+})
+
 test('an edit that ended where it began gives way to the text of another client', t => {
   const base = foreign('before').box
   const box = edited('before', edited('meanwhile', { box: base })).box

@@ -146,3 +146,19 @@ test('a coin of theirs beside the longest chain of ours makes the change not our
   put('joined', ['25', 'theirs'])
   t.false(ledger.coinAt('joined:0')?.isOwnChange)
 })
+
+test('a transaction counts as changed when its height, its date or its sight is another, and otherwise not', t => {
+  const ledger = new Ledger({ findScript: () => undefined })
+  const raw = { txid: 'a', inputs: [], outputs: [], isCoinbase: false, isPegOut: false, weight: 1 }
+  const first = { height: 7, date: 1, isSeen: true }
+  const changes = (standing: typeof first): number => {
+    ledger.put(raw, standing)
+    return ledger.takeChanges().length
+  }
+  t.is(changes(first), 1)
+  t.is(changes(first), 0)
+  // Another block of the same height.
+  t.is(changes({ ...first, date: 2 }), 1)
+  t.is(changes({ ...first, date: 2, height: 8 }), 1)
+  t.is(changes({ ...first, date: 2, height: 8, isSeen: false }), 1)
+})

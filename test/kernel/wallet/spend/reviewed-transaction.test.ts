@@ -147,6 +147,22 @@ test('what an engine says of a payment when it has sent it changes none of its f
   t.true(faults.some(fault => (fault as { code?: string }).code === 'SIGNED_OTHERWISE'))
 })
 
+test('an engine that names another txid when it has sent a payment is reported, and the signed one stays', async t => {
+  const { wallet, faults } = await openWallet(t, {
+    engine: () => ({ broadcastTx: async tx => ({ ...tx, txid: 'another' }) })
+  })
+  const sent = await wallet.spend(await wallet.makeSpend(PAY))
+  t.not(sent.txid, 'another')
+  t.deepEqual(
+    (await wallet.getTransactions()).map(({ txid }) => txid),
+    [sent.txid]
+  )
+  t.like(
+    faults.find(fault => (fault as { code?: string }).code === 'SIGNED_OTHERWISE'),
+    { details: { field: 'txid' } }
+  )
+})
+
 test('bytes that do something else than the draft says are refused where the engine can tell', async t => {
   const { wallet } = await openWallet(t, {
     engine: () => ({
