@@ -5,7 +5,7 @@ const kinds: ReadonlyMap<string, string> = new Map([
   ['gathered', 'all at once, each with a context of its own. A failing tap is reported; the others count.'],
   ['gated', 'in order; each may object. An objection is the verdict and reaches the caller unchanged.'],
   ['piped', 'a value passes through. A failing tap is reported and the value passes unchanged.'],
-  ['observed', 'everyone is told. A failing tap is reported; the others hear.']
+  ['observed', 'all are notified. A failing tap is reported; the others are still notified.']
 ])
 
 /** The hook table as a page of Markdown. */

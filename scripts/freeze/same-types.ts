@@ -40,7 +40,10 @@ export const sameTypes = (
   }
   if (judged.length === 0) return []
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS }))
-  const { status, stdout } = spawnSync('npx', ['tsc', '-p', folder], { cwd: folder, encoding: 'utf8' })
+  const { status, stdout } = spawnSync('npx', ['tsc', '-p', folder, '--pretty', 'false'], {
+    cwd: folder,
+    encoding: 'utf8'
+  })
   const isBroken = status !== 0 && !/^type\d+\.ts\(/m.test(stdout)
   if (isBroken) throw new Error(`The compiler could not judge the types:\n${stdout}`)
   return judged.filter((_, index) => !stdout.includes(`${fileNameOf(index)}.ts(`))

@@ -7,8 +7,8 @@ export interface HookTableRow {
   readonly seq: number
   /** Unix milliseconds: when it began. */
   readonly at: number
-  /** `tap`: one plugin's part in a hook; `told`: a hook that tells; `action`: what a panel did. */
-  readonly kind: 'tap' | 'told' | 'action'
+  /** `tap`: one plugin's part in a hook; `notified`: a hook that notifies; `action`: what a panel did. */
+  readonly kind: 'tap' | 'notified' | 'action'
   /** The hook, or the name of the action. */
   readonly hook: string
   readonly pluginId?: PluginId
@@ -75,7 +75,7 @@ const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalE
     return {
       seq,
       at,
-      kind: 'told',
+      kind: 'notified',
       hook,
       ...about,
       ...compact({ outcome: typeof became === 'string' ? became : undefined })

@@ -155,7 +155,7 @@ const OpenDialog = (): ReactElement => {
   return (
     <Dialog title="Open a recording" onClose={cancel}>
       <p>
-        A recording or a snapshot shows what a panel was told, without a kernel. The file is read here and
+        A recording or a snapshot shows what a panel received, without a kernel. The file is read here and
         goes nowhere.
       </p>
       <label className="field">

@@ -15,7 +15,7 @@ type Kind = HookTableRow['kind'] | 'all'
 const kinds: readonly (readonly [Kind, string])[] = [
   ['all', 'all'],
   ['tap', 'taps'],
-  ['told', 'snapshots'],
+  ['notified', 'snapshots'],
   ['action', 'actions of panels']
 ]
 
@@ -70,7 +70,7 @@ const columnsOf = (view: View): readonly Column<HookTableRow>[] => [
   {
     title: 'Outcome',
     width: '104px',
-    cell: ({ outcome = 'told' }) => <StateMark tone={tones[outcome] ?? 'idle'}>{outcome}</StateMark>
+    cell: ({ outcome = 'notified' }) => <StateMark tone={tones[outcome] ?? 'idle'}>{outcome}</StateMark>
   },
   {
     title: 'Took',

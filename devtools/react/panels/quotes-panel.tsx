@@ -206,7 +206,8 @@ const AllFailed = ({
   <div className="notice" role="status">
     <StateMark tone="bad">All failed</StateMark>
     <span>
-      An application is told {quote.errorCode === undefined ? 'what' : <code>{quote.errorCode}</code>} of{' '}
+      The application receives{' '}
+      {quote.errorCode === undefined ? 'the failure' : <code>{quote.errorCode}</code>} from{' '}
       {quote.displayName}: {quote.message ?? 'it gave no reason'}
       {quote.limit === undefined
         ? ''

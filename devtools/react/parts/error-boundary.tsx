@@ -45,8 +45,8 @@ export const BrokenNotice = (props: {
   <div className="notice" role="alert">
     <strong className="bad">Broken</strong>
     <span>
-      {props.what} could not be drawn: a plugin or a recording told what makes no sense, or the devtools are
-      wrong. All else goes on. <code>{props.reason}</code>
+      {props.what} could not be drawn: a plugin or a recording sent something that makes no sense, or the
+      devtools are wrong. All else goes on. <code>{props.reason}</code>
     </span>
     {props.children}
   </div>

@@ -526,7 +526,7 @@ test('the timeline tells taps, hooks and actions apart, with when each began', t
   })
   t.deepEqual(
     rows.map(({ kind }) => kind),
-    ['told', 'tap', 'told', 'action', 'told', 'told']
+    ['notified', 'tap', 'notified', 'action', 'notified', 'notified']
   )
 })
 
@@ -544,7 +544,7 @@ for (const [title, filter, seqs] of [
   ['a correlation id', { correlationId: 'c' }, [2]],
   ['an outcome', { outcome: 'done' }, [4]],
   ['part of a name in any case', { text: 'ENGINE' }, [1, 4]],
-  ['several at once', { text: 'w', kind: 'told' }, [1]],
+  ['several at once', { text: 'w', kind: 'notified' }, [1]],
   ['part of the id of an action', { text: 'pay-' }, [7]],
   ['a transaction', { text: 'f00d' }, [7]],
   ['a wallet within a request', { text: 'payer' }, [8]],

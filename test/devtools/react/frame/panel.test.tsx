@@ -243,7 +243,7 @@ test('when all providers fail, the panel says which failure an application is to
   )
   const markup = draw(makeSampleClient({ view: { ...sampleView, quotes: failed } }), 'quotes')
   t.true(markup.includes('All failed'))
-  t.regex(markup, /An application is told <code>SWAP_BELOW_LIMIT<\/code> of Harbour Exchange/)
+  t.regex(markup, /The application receives <code>SWAP_BELOW_LIMIT<\/code> from Harbour Exchange/)
 })
 
 test('a route is a picture that says what it shows, and a table with the terms of each cost', t => {
