@@ -466,6 +466,23 @@ test('an app gets a login of its own below the root, with its own repo and PIN [
   t.is(other.walletInfos.length, 2)
 })
 
+test('a login below the root asks for news of itself, and not of the root', async t => {
+  const { world, files } = await makeAlice()
+  const device = await openDevice(world, files, { config: { appId: 'test.app' } })
+  const { services, stashes } = device
+  const app = await withPassword(device)
+  await app.ensureAccountRepo()
+  const child = await loginWithKey(services, stashes, {
+    loginId: app.rootLoginId,
+    loginKey: app.rootLoginKeyBase58()
+  })
+  await child.refresh()
+  world.requests.length = 0
+  await child.refresh()
+  const requested = world.requests.map(({ route, body }) => [route, body.loginId])
+  t.deepEqual(requested, [['POST /api/v2/sync', child.tree.loginId]])
+})
+
 test('a login without a secret of its own gets one, and later logins use it [4.30] [7.7]', async t => {
   const { world, files } = await makeAlice()
   const [record] = [...world.server.db.entries()].flatMap(entry =>
