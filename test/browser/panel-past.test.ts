@@ -41,7 +41,11 @@ const recordStory = async (t: ExecutionContext, browser: Browser): Promise<Page>
   await hand.press('Fund')
   await page.locator('.main tbody').getByText('synced').waitFor()
   await hand.open('Hooks')
-  await page.locator('.main').getByText('transactionsChanged').first().waitFor()
+  // On a slow machine so much happens after it that its row is out of sight.
+  const filter = page.getByPlaceholder('Filter calls')
+  await filter.fill('transactionsChanged')
+  await page.locator('.main tbody').getByText('transactionsChanged').first().waitFor()
+  await filter.fill('')
   await hand.open('Engines')
   await page.keyboard.press('R')
   await page.getByRole('dialog', { name: 'Save the recording' }).waitFor()
