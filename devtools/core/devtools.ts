@@ -29,17 +29,17 @@ export interface DevtoolsOptions {
   readonly hideAddresses?: boolean
 }
 
-/** The devtools of one kernel: an observer that folds what it hears, and the panels that look on. */
+/** The devtools of one kernel: an observer that folds what it receives, and the panels on it. */
 export interface Devtools extends PanelHost {
   /** Goes into the plugins of the kernel. */
   readonly plugin: ObserverPlugin
   /** Names this kernel; another one after a restart. */
   readonly kernelId: string
-  /** Looks how a fake world is, and tells all panels, now and whenever it changes. Once a world, however often it is called. */
+  /** Reads the state of a fake world and notifies all panels, now and at each change. Once a world, however often it is called. */
   watchWorld(world: WatchedWorld): void
 }
 
-/** The part of a fake world's driver that tells. */
+/** The part of a fake world's driver that reports. */
 export type WatchedWorld = Pick<FakeWorldControl, 'look' | 'state'>
 
 const PLUGIN_ID = 'devtools'
@@ -50,9 +50,9 @@ const PLUGIN_ID = 'devtools'
  */
 export const makeDevtools = (options: DevtoolsOptions): Devtools => {
   const { clock, batchMs = 100, ringSize = 10_000, maxPerSlice = {}, hooks: isWatching = true } = options
-  // Tells kernels apart. A panel over a socket knows its own again by it, and hears one guess at most.
+  // Identifies a kernel. A panel over a socket recognises its own by it, and gets one guess at most.
   const kernelId = `${clock.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`
-  // No panel is told the salt: with it, a mark could be compared with those of all known addresses.
+  // No panel receives the salt: with it, a mark could be compared with those of all known addresses.
   const redaction = { hideAddresses: options.hideAddresses === true, salt: String(Math.random()) }
   const sessions = new Set<PanelSession>()
   const journal = new Journal(ringSize)
@@ -82,7 +82,7 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
         hooks[name].tap(PLUGIN_ID, ((snapshot: HookSnapshot<typeof name>) => onHook(name, snapshot)) as never)
       }
       if (!isWatching) return
-      // Its own taps would tell of every event a second time.
+      // Its own taps would report every event a second time.
       hooks.tapRan.tap(PLUGIN_ID, ran => {
         if (sessions.size > 0 && ran.pluginId !== PLUGIN_ID) addEvent('tapRan', ran)
       })

@@ -40,7 +40,7 @@ export interface DevtoolsServer {
   readonly url: string
   /** 32 random bytes in base64url: whoever has it drives the wallet, or reads the recording. */
   readonly token: string
-  /** Tells the panels that it ends, cuts off those that do not agree, and stops listening. */
+  /** Notifies the panels of the end, cuts off those that do not agree, and stops listening. */
   close(): Promise<void>
 }
 
@@ -165,7 +165,7 @@ const admit = (
   sockets: WebSocketServer,
   attach: NonNullable<DevtoolsServerOptions['attach']>
 ): void => {
-  // Its end is told by `close`, which follows.
+  // `close` follows and handles the end.
   client.on('error', () => client.terminate())
   if (sockets.clients.size > MAX_CLIENTS) {
     client.close(closeCodes.tryLater, 'too many panels')
@@ -301,7 +301,7 @@ export const closeCodes = { goingAway: 1001, textOnly: 1003, policy: 1008, tryLa
  * is cut off, so that it costs no memory without bound.
  */
 export const makeHostChannel = (socket: WebSocket): HostChannel => {
-  // What comes after a bad frame is not listened to, though the other side has not heard of the end yet.
+  // Data after a bad frame is ignored, although the other side does not know of the end yet.
   let isOver = false
   const end = (code: number, reason: string): void => {
     isOver = true

@@ -56,11 +56,11 @@ export const plainBox = ({ encryptionType, data_base64, iv_hex }: Box): Box => (
   iv_hex
 })
 
-/** Tells whether a text is a sync key. */
+/** Checks if a text is a sync key. */
 export const isSyncKey = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 2 * MAX_SYNC_KEY && isHex(value)
 
-/** Tells whether a text may name a file of a repo: relative, no way up, no character that a disk cannot hold. */
+/** Checks if a text may name a file of a repo: relative, no way up, no character that a disk cannot hold. */
 export const isRepoPath = (path: string): boolean => {
   if (path.length === 0 || path.length > MAX_PATH || !PRINTABLE.test(path)) return false
   const segments = path.split('/')
@@ -70,7 +70,7 @@ export const isRepoPath = (path: string): boolean => {
   )
 }
 
-/** Tells whether a value is a box with well-formed parts. */
+/** Checks if a value is a box with well-formed parts. */
 export const isWireBox = (value: unknown): value is Box =>
   isRecord(value) &&
   typeof value.encryptionType === 'number' &&

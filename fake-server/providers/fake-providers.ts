@@ -61,7 +61,7 @@ export class FakeProviders {
     return [...this.#byId.keys()]
   }
 
-  /** Tells whether a provider answers under this host. */
+  /** Checks if a provider answers under this host. */
   serves(host: string): boolean {
     return this.#byHost.has(host)
   }

@@ -125,7 +125,7 @@ const refuseCreate = (db: FakeDb, { appId, loginId, userId, parent }: NewLogin):
   return db.counts.logins >= DB_LIMITS.logins ? FULL : undefined
 }
 
-/** Tells whether another login already has one of these ids. */
+/** Checks if another login already has one of these ids. */
 export const isIdTaken = (
   db: FakeDb,
   ids: { readonly pin2Id?: string | undefined; readonly recovery2Id?: string | undefined },

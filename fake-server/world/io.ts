@@ -100,7 +100,7 @@ interface Gate {
 }
 
 /**
- * Holds back what a device is told until it is durable, in order. If it cannot be saved, the connection is lost
+ * Holds back messages to a device until they are durable, in order. If it cannot be saved, the connection is lost
  * instead: the device then does not believe in a broadcast that the next start would not know.
  */
 const makeGate = (handlers: ChannelHandlers, saved: () => Promise<void>, onEnd: () => void): Gate => {

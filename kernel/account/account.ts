@@ -74,7 +74,7 @@ export interface AccountOptions {
  */
 export class SharedAccount {
   readonly options: AccountOptions
-  /** Tells accounts apart: the id of the root login, or a hash of it where that is hidden. */
+  /** Identifies an account: the id of the root login, or a hash of it where that is hidden. */
   readonly id: string
   readonly wallets: OpenWallets
   readonly creator: WalletCreator

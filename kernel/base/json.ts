@@ -9,7 +9,7 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** Tells whether two JSON values say the same: fields in any order, items of a list in theirs. */
+/** Checks if two JSON values say the same: fields in any order, items of a list in theirs. */
 export const isSameJson = (left: unknown, right: unknown): boolean => {
   if (Object.is(left, right)) return true
   if (Array.isArray(left) && Array.isArray(right)) {
@@ -227,11 +227,11 @@ export const checkNesting = (root: unknown, source: string): void => {
   walk(root, 0)
 }
 
-/** Tells whether a value is a plain JSON object. */
+/** Checks if a value is a plain JSON object. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Tells whether a value is text of up to a thousand characters. */
+/** Checks if a value is text of up to a thousand characters. */
 export const isShortText = (value: unknown): value is string =>
   isText(value) && value.length <= MAX_SHORT_TEXT
 

@@ -102,7 +102,7 @@ export class Observable<S> implements Readable<S> {
     this.set({ ...this.#snapshot, ...changes })
   }
 
-  /** Tells everyone once, and whether something changed meanwhile. */
+  /** Notifies all once; returns true if something changed meanwhile. */
   #notify(): boolean {
     const notified = this.#snapshot
     for (const subscription of this.#subscriptions) {

@@ -10,7 +10,7 @@ export const isoOf = (milliseconds: number): string => new Date(milliseconds).to
 /** The date of a text, read as the platform does; an invalid date if it is none. */
 export const dateOf = (text: string): Date => new Date(text)
 
-/** Tells whether a number of seconds is a date that can be shown (pure). */
+/** Checks if a number of seconds is a date that can be shown (pure). */
 export const isDateSeconds = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= MAX_SECONDS
 

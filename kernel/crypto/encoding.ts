@@ -10,7 +10,7 @@ import { base32nopad, base58, utf8 } from '@scure/base'
 export const utf8Of = (text: string): Uint8Array =>
   (text.length <= SHORT ? asciiOf(text) : undefined) ?? utf8.decode(text)
 
-/** Tells whether a text has bytes: one with half a character in it has none, and could never be typed again. */
+/** Checks if a text has bytes: one with half a character in it has none, and could never be typed again. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
 
 /**

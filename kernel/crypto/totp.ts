@@ -19,7 +19,7 @@ export const totp = (io: Pick<Io, 'crypto'>, key: Uint8Array, time: UnixSeconds)
   hotp(io, key, counterOf(time))
 
 /**
- * Tells whether a code is right now, or was or will be within two steps: clocks differ (protocol §1.6).
+ * Checks if a code is right now, or was or will be within two steps: clocks differ (protocol §1.6).
  *
  * `time`: in unix seconds. Tries the current counter, then −1, +1, −2, +2.
  */

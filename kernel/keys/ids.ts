@@ -8,7 +8,7 @@ type CryptoIo = Pick<Io, 'crypto'>
 export const walletIdOf = (io: CryptoIo, type: string, dataKey: Uint8Array): WalletId =>
   io.crypto.toBase64(io.crypto.hmacSha256(dataKey, utf8Of(type)))
 
-/** The base58 name of a repo: a double SHA-256, which tells nothing of the sync key; logs show it (protocol §1.7). */
+/** The base58 name of a repo: a double SHA-256, which reveals nothing of the sync key; logs show it (protocol §1.7). */
 export const repoIdOf = (io: CryptoIo, syncKey: Uint8Array): string =>
   base58Of(io.crypto.sha256(io.crypto.sha256(syncKey)))
 

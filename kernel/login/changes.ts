@@ -23,7 +23,7 @@ import { listTrees } from './tree.ts'
 import { keepOrMakeKey } from './verified-keys.ts'
 
 /**
- * One change of a login: what to tell the server, and what the stash gains when the server agrees.
+ * One change of a login: what to send the server, and what the stash gains when the server agrees.
  *
  * `Login` is the only one who applies it: server, then stash, then memory (architecture 4.7).
  */

@@ -292,7 +292,7 @@ const rootIdOf = (io: Io, { login, payload, loginKey }: Reply): string => {
   return payload.loginId
 }
 
-/** Merges a reply unless another login on this device has kept news while it was on its way; tells which. */
+/** Merges a reply unless another login on this device has saved news meanwhile; returns true if it merged. */
 const saveReply = async (services: LoginServices, stashes: Stashes, reply: Reply): Promise<boolean> => {
   const { stash, isRefresh } = reply.login
   let isCurrent = true
@@ -415,7 +415,7 @@ export interface SentChange {
 }
 
 /**
- * Tells the server of a change, and gives its answer where that is the login as it is now.
+ * Sends a change to the server, and gives its answer where that is the login as it is now.
  *
  * @throws OTP after the voucher that it names is saved; what the server answers
  */

@@ -183,7 +183,7 @@ const isOwnChild = (io: CryptoIo, loginKey: Uint8Array, child: LoginStash): bool
   return isComplete(child) || keyBoxes.length > 0 || children.length > 0
 }
 
-/** Tells whether a key is that of a login; undefined for a login that has no box yet. */
+/** Checks if a key is that of a login; undefined for a login that has no box yet. */
 export const isKeyOf = (io: CryptoIo, stash: LoginStash, loginKey: Uint8Array): boolean | undefined => {
   const box = stash.loginAuthBox ?? stash.passwordAuthBox ?? stash.keyBoxes?.[0]
   return box === undefined ? undefined : isOpenedBy(io, loginKey, box)

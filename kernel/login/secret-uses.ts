@@ -115,7 +115,7 @@ const checkChild = (
   }
 }
 
-/** A KEY_INTEGRITY error that tells whose secret it is that has another use elsewhere. */
+/** A KEY_INTEGRITY error that names the owner of a secret with another use elsewhere. */
 class ReusedSecretError extends WalletError<'KEY_INTEGRITY'> {
   readonly owner: string
 

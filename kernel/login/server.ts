@@ -80,7 +80,7 @@ export const postSecret = async (services: ServerServices, request: LoginRequest
 }
 
 /**
- * POST /v2/sync: tells whether the login is still as it was in the reply that brought its token; any doubt is a no
+ * POST /v2/sync: checks if the login is still as it was in the reply that brought its token; any doubt is a no
  * (protocol §4.6).
  *
  * @throws NETWORK: a second question would wait another 30 seconds for the same silence

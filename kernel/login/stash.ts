@@ -77,7 +77,7 @@ export const stashTextOf = (stash: LoginStash): string =>
     return isRecord(value) ? Object.fromEntries(Object.entries(value).sort(byName)) : value
   })
 
-/** Tells whether two stashes would be one file (pure): most of their boxes are the same objects. */
+/** Checks if two stashes would be one file (pure): most of their boxes are the same objects. */
 export const isSameStash = (left: LoginStash, right: LoginStash): boolean =>
   isSameJson(storedFields(left), storedFields(right))
 

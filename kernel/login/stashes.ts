@@ -77,7 +77,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
 
   readonly getSnapshot = (): readonly LoginStash[] => this.#state.getSnapshot()
 
-  /** Tells observers who is on this device. */
+  /** Notifies observers of the logins on this device. */
   emit(): void {
     this.#services.hooks.usersChanged.call(this.#snapshots())
   }
@@ -221,7 +221,7 @@ export class Stashes implements Readable<readonly LoginStash[]> {
 
 const DAY_MS = 86_400_000
 
-/** Tells whether two versions differ in nothing but a `lastLogin` of the same day. */
+/** Checks if two versions differ in nothing but a `lastLogin` of the same day. */
 const isNearlyEqual = (next: LoginStash, saved: LoginStash): boolean => {
   const gap = Date.parse(next.lastLogin ?? '') - Date.parse(saved.lastLogin ?? '')
   if (next.lastLogin !== saved.lastLogin && !(Math.abs(gap) < DAY_MS)) return false

@@ -91,7 +91,7 @@ export const piped = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
     return value
   })
 
-/** Tells everyone; one that fails is reported and the others hear. */
+/** Notifies all; one that fails is reported, the others still run. */
 export const observed = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
   install(hook, (taps, args) => {
     for (const tap of taps) callNow(hook, { tap, args, rule })

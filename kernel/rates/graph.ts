@@ -208,7 +208,7 @@ export const MAX_WANTED = 10_000
 
 const MAX_CODE = 64
 
-/** Tells whether something names two currencies, whatever their codes are. */
+/** Checks if something names two currencies, whatever their codes are. */
 export const isPair = (pair: unknown): pair is RatePair =>
   isRecord(pair) && typeof pair.fromCurrency === 'string' && typeof pair.toCurrency === 'string'
 
@@ -224,18 +224,18 @@ export const fieldsOfPair = (
   }
 }
 
-/** Tells whether something can be a currency code: 1 to 64 characters, none of them a control character. */
+/** Checks if something can be a currency code: 1 to 64 characters, none of them a control character. */
 export const isCurrencyCode = (code: unknown): code is string =>
   typeof code === 'string' && code.length > 0 && code.length <= MAX_CODE && !CONTROL.test(code)
 
-/** Tells whether a rate can be reckoned with: finite and above zero, and turned around, too. */
+/** Checks if a rate can be reckoned with: finite and above zero, and turned around, too. */
 export const isRate = (rate: unknown): rate is number =>
   typeof rate === 'number' && isFactor(rate) && isFactor(1 / rate)
 
-/** Tells whether a number can be multiplied with: the rates of many hops together may lead out of the range of numbers. */
+/** Checks if a number can be multiplied with: the rates of many hops together may lead out of the range of numbers. */
 export const isFactor = (rate: number): boolean => rate > 0 && rate < Number.POSITIVE_INFINITY
 
-/** Tells whether a code is of a fiat currency (specification §3). */
+/** Checks if a code is of a fiat currency (specification §3). */
 export const isFiat = (code: string): boolean => code.startsWith('iso:')
 
 /** A bias leaves every hop a cost above zero, so that a longer route is never the cheaper for its length. */
@@ -258,7 +258,7 @@ export class RatePairSet {
     return this.#pairs.size
   }
 
-  /** Takes a pair if its codes can be codes and differ, and tells whether it is new. */
+  /** Adds a pair if its codes are valid and differ; returns whether it is new. */
   add({ fromCurrency, toCurrency }: RatePair): boolean {
     if (this.#pairs.size >= this.#limit || fromCurrency === toCurrency) return false
     if (!isCurrencyCode(fromCurrency) || !isCurrencyCode(toCurrency)) return false

@@ -84,7 +84,7 @@ export interface PasswordResults {
   readonly wait_seconds: number | undefined
 }
 
-/** Tells whether text is base64 of exactly 32 bytes, as the ids of root logins are. */
+/** Checks if text is base64 of exactly 32 bytes, as the ids of root logins are. */
 export const isRootId = (value: unknown): value is string => isBytes32(value)
 
 /** Base64 of exactly 32 bytes. */

@@ -91,7 +91,7 @@ export const optional = <T>(rule: string, guard: (value: unknown) => value is T)
     .transform((value: unknown) => (value === null ? undefined : value))
     .optional() as unknown as OptionalLeaf<T>
 
-/** Tells whether a value has the shape of scrypt parameters. */
+/** Checks if a value has the shape of scrypt parameters. */
 export const isSnrp = (value: unknown): value is Snrp =>
   typeof value === 'object' &&
   value !== null &&

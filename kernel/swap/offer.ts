@@ -157,7 +157,7 @@ export interface SpendsCheck {
   refuse(rule: string): Error
 }
 
-/** Tells whether a value is an amount in its one form: digits, no sign. */
+/** Checks if a value is an amount in its one form: digits, no sign. */
 export const isAmount = (value: unknown): value is NativeAmount =>
   typeof value === 'string' && /^(0|[1-9]\d{0,99})$/.test(value)
 

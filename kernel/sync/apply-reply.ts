@@ -67,7 +67,7 @@ export const knownEdits = (
   return opened.length === 0 ? undefined : joinLineages(...opened)
 }
 
-/** Tells whether two boxes, or two absences, are the same. */
+/** Checks if two boxes, or two absences, are the same. */
 const sameBox = (left: BoxText | null | undefined, right: BoxText | null | undefined): boolean =>
   (left ?? null) === (right ?? null)
 

@@ -12,7 +12,7 @@ export interface CredentialFilesOptions {
   /** Called for every damage, repaired or not. */
   readonly report: ReportError
   /**
-   * Tells whether a text that carries no checksum of ours, because a deployed client wrote it, is sound.
+   * Checks if a text that carries no checksum of ours, because a deployed client wrote it, is sound.
    * By default it must be a JSON object.
    */
   readonly isValid?: (path: string, text: string) => boolean

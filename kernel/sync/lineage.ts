@@ -11,19 +11,19 @@ import { type Side, WHOLE_FILE } from './merge.ts'
  */
 export type Lineage = ReadonlyMap<string, number>
 
-/** Tells whether a version holds all edits of another one: then it was made of it, or is it. */
+/** Checks if a version holds all edits of another one: then it was made of it, or is it. */
 export const covers = (later: Lineage, earlier: Lineage): boolean => {
   for (const [session, count] of earlier) if ((later.get(session) ?? 0) < count) return false
   return true
 }
 
-/** Tells whether some edit is in both: then both were made of one file. */
+/** Checks if some edit is in both: then both were made of one file. */
 export const areRelated = (left: Lineage, right: Lineage): boolean => {
   for (const session of left.keys()) if (right.has(session)) return true
   return false
 }
 
-/** Tells whether a version was made of one that another client sealed, and that went into none of ours: it may have known ours. */
+/** Checks if a version was made of one that another client sealed, and that went into none of ours: it may have known ours. */
 export const hasUnknownForeignEdit = (later: Lineage, ours: Lineage): boolean => {
   for (const [session, count] of later) if (count === FOREIGN && !ours.has(session)) return true
   return false
@@ -52,7 +52,7 @@ export interface Provenance {
 }
 
 /**
- * Tells whose value of a field is the later one, the same on every device; undefined if neither side says which edit made it, or
+ * Decides whose value of a field is the later one, the same on every device; undefined if neither side says which edit made it, or
  * both the same.
  */
 export const laterSide = (
@@ -193,7 +193,7 @@ const holds = (lineage: Lineage, { session, count }: EditId): boolean => (lineag
 
 const isForeignEdit = ({ count }: EditId): boolean => count === FOREIGN
 
-/** Tells whether one of our devices made an edit. */
+/** Checks if one of our devices made an edit. */
 export const isOwnEdit = (edit: EditId | undefined): boolean => edit !== undefined && !isForeignEdit(edit)
 
 /** The count of what another client sealed: no session comes to so high a number. */

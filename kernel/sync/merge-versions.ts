@@ -25,7 +25,7 @@ export interface FileVersion extends Provenance {
 export interface FileBoxes {
   /** Undefined if the box cannot be opened as text. */
   open(box: BoxText): FileVersion | undefined
-  /** Tells whether a box opens, as text or not. */
+  /** Checks if a box opens, as text or not. */
   canOpen(box: BoxText): boolean
   seal(text: string, provenance: Provenance): BoxText
 }

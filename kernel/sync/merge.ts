@@ -10,7 +10,7 @@ export interface ThreeTexts {
   readonly theirs: string
   /** The side whose value stands where both changed one field: the later writer. */
   readonly winner: Side
-  /** Tells whose value of a field is the later one, by its tag; undefined if only the texts can tell. */
+  /** Decides whose value of a field is the later one, by its tag; undefined if only the texts can tell. */
   readonly laterOf?: (tag: number) => Side | undefined
 }
 
@@ -53,7 +53,7 @@ export const mergeJson = ({
 }
 
 /**
- * The tags of the fields that differ between two texts of a file, as {@link mergeJson} tells fields apart.
+ * The tags of the fields that differ between two texts of a file, as {@link mergeJson} separates fields.
  *
  * If one of them is no JSON object, the file is one field: {@link WHOLE_FILE}.
  *

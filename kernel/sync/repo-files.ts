@@ -97,7 +97,7 @@ export class RepoFiles {
     return paths.map((path, i) => this.#named(path, boxes[i]))
   }
 
-  /** Tells whether there is a file; it is not read. */
+  /** Checks if there is a file; it is not read. */
   async has(path: string): Promise<boolean> {
     const folder = folderOf(path)
     if (folder === undefined) return this.#store.get(PREFIX.file + path) !== undefined

@@ -79,7 +79,7 @@ export const boxText = ({ encryptionType, iv_hex, data_base64 }: Box): BoxText =
 export const plainBoxText = (vector: string, data: string): BoxText =>
   `{"encryptionType":0,"iv_hex":"${vector}","data_base64":"${data}"}`
 
-/** Tells whether a text is a box of today in its one spelling, without looking into its fields. */
+/** Checks if a text is a box of today in its one spelling, without looking into its fields. */
 export const isPlainBox = (text: string): boolean => {
   const vectorEnd = BEFORE_VECTOR.length + VECTOR_LENGTH
   return (
@@ -178,7 +178,7 @@ export const pastWith = (
 export const visibleOf = ({ data, pending }: RepoFile): BoxText | undefined =>
   pending === undefined ? data : (pending.box ?? undefined)
 
-/** Returns the vector of a box, which tells it from the other boxes of its file. */
+/** Returns the vector of a box, which is unique among the boxes of its file. */
 export const vectorOf = (box: BoxText | null): string => (box === null ? '' : (parseBox(box)?.iv_hex ?? ''))
 
 /** The most versions that are kept of a file. */

@@ -85,7 +85,7 @@ export const parseStatus = (text: string | undefined): SyncPosition => {
   }
 }
 
-/** Tells whether a value can be a server's mark of a revision: it must be safe inside a URL. */
+/** Checks if a value can be a server's mark of a revision: it must be safe inside a URL. */
 export const isHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_=-]{1,256}$/.test(value)
 

@@ -49,7 +49,7 @@ export interface RepoOptions {
   readonly dataKey: Secret<Uint8Array>
   /** Called for every fault that was survived. */
   readonly report: ReportError
-  /** Tells what belongs where; without it, any text that opens does. */
+  /** Checks what belongs where; without it, any text that opens does. */
   readonly belongsAt?: BelongsAt
   /** Called with each new state. */
   readonly onState?: (state: RepoState) => void
@@ -166,7 +166,7 @@ export class Repo {
     return box
   }
 
-  /** Tells whether there is a file. @throws PATH_REFUSED */
+  /** Checks if there is a file. @throws PATH_REFUSED */
   async has(path: string): Promise<boolean> {
     checkPath(path)
     await this.#mutex.settled()
@@ -232,7 +232,7 @@ export class Repo {
     return result
   }
 
-  /** Tells the paths whose content a sync has changed, until the returned function is called. */
+  /** Reports the paths whose content a sync has changed, until the returned function is called. */
   onServerChange(listener: (paths: readonly string[]) => void): () => void {
     this.#listeners = this.#listeners.concat(listener)
     return () => {
@@ -313,7 +313,7 @@ export class Repo {
     })
   }
 
-  /** Tells how long ago it was called, in milliseconds, also by the clock that goes on while a device sleeps. */
+  /** Returns a function that gives the milliseconds since this call, also by the clock that goes on while a device sleeps. */
   stopwatch(): () => number {
     const { clock } = this.#io
     const [began, beganAt] = [clock.monotonic(), clock.now()]

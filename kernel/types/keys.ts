@@ -9,7 +9,7 @@ export interface Box {
   readonly iv_hex: string
 }
 
-/** Tells whether a value has the shape of an encrypted box; opening it checks the rest. A guard by hand: boxes are hot. */
+/** Checks if a value has the shape of an encrypted box; opening it checks the rest. A guard by hand: boxes are hot. */
 export const isBox = (value: unknown): value is Box => {
   if (typeof value !== 'object' || value === null) return false
   const box = value as Partial<Box>

@@ -268,7 +268,7 @@ export const tokenIdList = (values: Iterable<unknown>): readonly string[] => {
   return ids.size === 0 ? NO_IDS : Object.freeze([...ids].sort())
 }
 
-/** Tells whether two ordered lists of ids are the same. */
+/** Checks if two ordered lists of ids are the same. */
 const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
   one === other || (one.length === other.length && one.every((id, index) => id === other[index]))
 
@@ -282,7 +282,7 @@ const enabledTokenIdsOf = ({ enabled }: TokenLists, config: CurrencyConfigSnapsh
     ? NO_IDS
     : tokenIdList([...enabled, ...config.alwaysEnabledTokenIds].filter(id => isKnownToken(id, config)))
 
-/** Tells whether a currency has a token; true for any while its plugin has not said which it has. */
+/** Checks if a currency has a token; true for any while its plugin has not said which it has. */
 const isKnownToken = (
   tokenId: TokenId,
   { allTokens, areBuiltinTokensKnown }: CurrencyConfigSnapshot

@@ -66,7 +66,7 @@ const channelOf = (socket: WebSocket, handlers: ChannelHandlers, maxBytes: numbe
 /** The time that a peer has to confirm the end. */
 const CLOSE_LIMIT_MS = 1000
 
-/** The owner hears of it by `onClose`. */
+/** `onClose` notifies the owner. */
 const ignoreFailure = (): void => undefined
 
 const textOf = (data: RawData): string => {

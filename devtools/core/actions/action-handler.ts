@@ -61,7 +61,7 @@ type Handlers = {
   readonly [K in ActionName]: (input: Actions[K]['in']) => Promise<Actions[K]['out']>
 }
 
-/** Comes in and goes out. `leaving` hears of an account before it logs out. */
+/** Logs in and out. `leaving` receives an account before it logs out. */
 const accountHandlers = (
   services: ActionServices,
   onLogout: (account: Account) => void
@@ -92,7 +92,7 @@ const logIn = (
   throw inputError('password', 'A login needs either the password or the PIN')
 }
 
-/** Wallets open when somebody looks for them; here that is now. How each one does is told by its engine. */
+/** Wallets open when they are first asked for; here that is now. The engine of each reports its progress. */
 const openWallets = ({ pausedWallets }: ActionServices, account: Account): { accountId: string } => {
   void account.openAllWallets(walletId => pausedWallets?.has(walletId) === true).catch(() => {})
   return { accountId: account.id }

@@ -114,7 +114,7 @@ const beginApproval = (
       confirm: review =>
         new Promise<Parameters<SwapDraft['answer']>[0]>(answer => resolve({ review, answer, result }))
     })
-    // A failure after the question is heard by whoever answered it.
+    // The caller of `answer` receives a failure after the question.
     result.catch(reject)
   })
 
@@ -166,7 +166,7 @@ export class OpenRounds {
   readonly #onClose: (roundId: string) => void
   #isClosed = false
 
-  /** `closing` hears of each round before it closes. */
+  /** `closing` is called for each round before it closes. */
   constructor(closing: (roundId: string) => void) {
     this.#onClose = closing
   }

@@ -33,7 +33,7 @@ export interface ClientStatus {
 }
 
 /**
- * Hears what a client is told. After a gap all tables are told anew, with the events that were not told before.
+ * Receives the messages of a client. After a gap all tables are sent again, with the events that were not sent before.
  *
  * `kernelId`: another one after a restart of the kernel, whose numbers begin anew.
  */
@@ -51,7 +51,7 @@ export interface DevtoolsClient {
   /** @throws an error with code READ_ONLY, DISCONNECTED, and what the kernel throws */
   readonly runAction: ActionHandler
   /**
-   * Tells all that is known, if anything is, and then each change of it, until the returned function is called. Absent of
+   * Sends all that is known, if anything is, and then each change of it, until the returned function is called. Absent of
    * a client that shows the past.
    */
   readonly follow?: (follower: Follower) => () => void

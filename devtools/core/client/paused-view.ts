@@ -5,8 +5,8 @@ import type { ClientStatus, DevtoolsClient } from './client.ts'
 /**
  * The tables and events of a client as they are now, for a person who wants to read them while the kernel goes on.
  *
- * Nothing can be done meanwhile: nobody shall act upon what may be otherwise by now. A loss of the kernel is told all the
- * same. The client itself goes on and stays open.
+ * Nothing can be done meanwhile: nobody shall act upon what may be otherwise by now. A loss of the
+ * kernel still shows. The client itself goes on and stays open.
  */
 export const pauseView = (client: DevtoolsClient): DevtoolsClient => ({
   view: frozen(client.view.getSnapshot()),

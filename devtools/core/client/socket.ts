@@ -27,10 +27,10 @@ export const MAX_PAUSE_MS = 10_000
 /**
  * Joins a panel to a kernel in another process, and does so again whenever the socket is lost.
  *
- * Each loss is told to `onClose`, also of a socket that never opened. Attempts follow after 0.25 s, then twice as long
+ * Each loss calls `onClose`, also that of a socket that never opened. Attempts follow after 0.25 s, then twice as long
  * each time, up to {@link MAX_PAUSE_MS}. What the panel has missed it asks for itself, by sequence number, when it is
  * greeted again. It is for good where another kernel answers: the token was of the first one alone, so whoever that is took
- * its place, and would be told the next password.
+ * its place, and would receive the next password.
  *
  * Nothing is kept for later: what is sent without a socket is dropped, since what a person approved is to happen now or
  * not at all.
@@ -91,14 +91,14 @@ class ReconnectingSocket implements PanelChannel<ClientMessage, HostMessage> {
       const message = tryJsonText(String(data), MESSAGE_LIMITS)
       if (message !== undefined) this.#handle(message as HostMessage)
     })
-    // What went wrong is told by `close`, which follows; browsers give no reason.
+    // `close` follows and handles the failure; browsers give no reason.
     socket.addEventListener('error', () => {})
     socket.addEventListener('close', () => this.#reconnect())
   }
 
   #handle(message: HostMessage): void {
     if (this.#isOver) return
-    // Not when it opens or greets: a server that is full, or cannot tell its tables, lets us in and sends us away.
+    // Not when it opens or greets: a server that is full, or cannot send its tables, lets us in and sends us away.
     if (message.type !== 'hello') this.#pause = FIRST_PAUSE_MS
     else if (message.kernelId === (this.#kernelId ?? message.kernelId)) this.#kernelId = message.kernelId
     else {

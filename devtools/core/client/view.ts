@@ -58,7 +58,7 @@ export const foldMessage = (known: KnownState, message: TableMessage): KnownStat
 export const withoutKnownEvents = <M extends TableMessage>({ seq = 0 }: KnownState, message: M): M =>
   message.type === 'batch' ? message : { ...message, events: message.events.filter(event => event.seq > seq) }
 
-/** The message that tells all that is known; undefined if nothing is (pure). */
+/** The message of all that is known; undefined if nothing is (pure). */
 export const snapshotMessageOf = ({ view, events, seq }: KnownState): TableMessage | undefined => {
   if (seq === undefined) return undefined
   const slices = Object.fromEntries(sliceNames.map(name => [name, [...view[name]]]))

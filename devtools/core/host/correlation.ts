@@ -13,7 +13,7 @@ export interface RunningAction {
  *
  * The kernel knows the payment, the round of quotes and the round of rates of an event. What else an action sets in motion
  * carries no id of its own: it counts as a part of the newest action that is about the same wallet, account, repo or round, while
- * that goes on and for six seconds after, in which a file is uploaded and a history is told of.
+ * that goes on and for six seconds after, in which a file is uploaded and a history reported.
  */
 export class ActionCorrelation {
   readonly #clock: Pick<Clock, 'now'>
@@ -69,7 +69,7 @@ export class ActionCorrelation {
       this.#onPayment(correlationId, fact as Fields)
     if (typeof correlationId === 'string') return correlationId
     if (hook === 'quoteChanged' && typeof roundId === 'string') return roundId
-    // Taps of a hook that tells run right after, or before, the devtools' own.
+    // Taps of an observer hook run right after, or before, the devtools' own.
     const { hook: tapped } = fact as Fields
     return hook === 'tapRan' && this.#lastEvent?.hook === tapped ? this.#lastEvent?.id : undefined
   }
@@ -109,7 +109,7 @@ export class ActionCorrelation {
     return this.#actions.findLast(action => isPartOf(action, { hook, fact: fact as Fields, isNew }))
   }
 
-  /** Returns true if the wallet or account of an event was not told of before. */
+  /** Returns true if the wallet or account of an event was not seen before. */
   #see({ walletId, accountId }: Fields): boolean {
     const id = walletId ?? accountId
     if (typeof id !== 'string' || this.#seen.has(id)) return false
@@ -140,7 +140,7 @@ type Fields = Readonly<Record<string, unknown>>
 interface Event {
   readonly hook: FactName
   readonly fact: Fields
-  /** Its wallet or account was not told of before. */
+  /** Its wallet or account was not seen before. */
   readonly isNew: boolean
 }
 

@@ -25,7 +25,7 @@ export interface AttachOptions {
   readonly runAction?: ActionHandler
   /** There is a fake world that can be driven. */
   readonly hasWorld: boolean
-  /** The panel does not keep up: it is told of tables once a second, and events are left out and counted. */
+  /** The panel does not keep up: it receives tables once a second, and events are left out and counted. */
   readonly isSlow?: () => boolean
 }
 
@@ -105,13 +105,13 @@ export class PanelSession {
     if (what === 'removed') rows.changed.delete(id)
   }
 
-  /** Something was noted: it is told with all else of the next tenth of a second. */
+  /** Something was noted: it is sent with all else of the next tenth of a second. */
   scheduleFlush(): void {
     if (!this.#isSubscribed || this.#cancel !== undefined) return
     this.#cancel = this.#context.clock.after(this.#context.batchMs, () => this.#flush())
   }
 
-  /** Tells what is left, and hangs up. */
+  /** Sends what is left, and closes. */
   detach(): void {
     if (this.#isEnded) return
     this.#cancel?.()
@@ -206,7 +206,7 @@ export class PanelSession {
       acted({ action, durationMs: clock.now() - started, ...outcome }, running.id)
     this.#calls += 1
     try {
-      // Of an application's own act nothing at all may come, and what was done is not to be told as failed.
+      // An application's own action may return nothing, and what was done must not be reported as failed.
       const output = ((await this.#allowed(action)(action, input as never)) ?? {}) as JsonObject
       correlation.end(running, output)
       report({ outcome: 'done', ...actionSubjectOf(input, output) })
@@ -253,7 +253,7 @@ export class PanelSession {
     try {
       this.#channel.send(message)
     } catch {
-      // A panel that would be told no more must not believe that it sees what is: it subscribes anew on the next channel.
+      // A panel that receives no more must not show old values as current: it subscribes again on the next channel.
       this.#end()
       this.#channel.close()
     }

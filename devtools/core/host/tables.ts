@@ -24,7 +24,7 @@ export const tableLimits: TableLimits = {
   world: 1
 }
 
-/** Hears which row of which table is another one, or gone. */
+/** Receives which row of which table is new, changed or gone. */
 export type RowListener = (slice: SliceName, id: string, what: 'changed' | 'removed') => void
 
 /**
@@ -95,7 +95,7 @@ export class Tables {
 }
 
 /**
- * Puts what a hook tells into the tables.
+ * Puts what a hook reports into the tables.
  *
  * A closed account stays listed as logged out, so that one sees that it was here; its wallets, their engines and its
  * repos leave with their names and balances, and so do those that an open account no longer lists.

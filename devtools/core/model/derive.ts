@@ -15,7 +15,7 @@ export const memoize = <Source extends object, Row>(
   }
 }
 
-/** Tells whether one of some texts holds a part, in any case; an empty part is in all of them (pure). */
+/** Checks if one of some texts contains a part, in any case; an empty part is in all of them (pure). */
 export const matchesText = (part: string, texts: readonly (string | undefined)[]): boolean => {
   if (part === '') return true
   const wanted = part.toLowerCase()

@@ -9,7 +9,7 @@ import type {
 } from '../../../kernel/index.ts'
 import type { WorldSnapshot } from './world-control.ts'
 
-/** The name of a telling hook. */
+/** The name of an observer hook. */
 export type HookName = keyof ObserverHooks
 
 /** The snapshot that an observer hook passes. */
@@ -120,7 +120,7 @@ const subjects: { readonly [F in FactName]: (fact: Facts[F]) => string | undefin
   worldChanged: () => undefined
 }
 
-/** The names of the telling hooks. */
+/** The names of all observer hooks. */
 export const hookNames: readonly HookName[] = Object.keys(subjects).filter(
   (name): name is HookName => name !== 'action' && name !== 'worldChanged'
 )
@@ -136,13 +136,13 @@ export interface JournalEntry<F extends FactName = FactName> {
   readonly correlationId?: string
 }
 
-/** One thing that happened, as the journal keeps it: a call of a telling hook, or an action of the panel. */
+/** One thing that happened, as the journal keeps it: a call of an observer hook, or an action of the panel. */
 export interface JournalEvent {
   /** Ascending, without gaps within one kernel. */
   readonly seq: number
   /** Unix milliseconds. */
   readonly at: number
-  /** The telling hook, such as `engineChanged`, `tapRan` or `logged`; `action` for what the panel did. */
+  /** The observer hook, such as `engineChanged`, `tapRan` or `logged`; `action` for what the panel did. */
   readonly hook: string
   /** The id of its subject: a wallet, repo, account, round or plugin. */
   readonly subject?: string

@@ -131,7 +131,7 @@ const plainOf = (value: unknown, depth: number): Json | undefined => {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** Such as `hidden (62 letters, a3f09c1b)`. FNV-1a: it tells equals apart and is no proof against guessing. */
+/** Such as `hidden (62 letters, a3f09c1b)`. FNV-1a: it shows which texts are equal; it does not resist guessing. */
 const hidden = (text: string, salt: string): string => {
   let hash = 0x811c9dc5
   for (const letter of salt + text) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193)

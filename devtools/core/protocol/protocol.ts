@@ -48,7 +48,7 @@ export type HostMessage =
 export interface PanelChannel<Out, In> {
   send(message: Out): void
   onMessage(listener: (message: In) => void): void
-  /** Heard at each loss: after that of a socket that connects again by itself, the host greets with another `hello`. */
+  /** Called at each loss: after that of a socket that connects again by itself, the host greets with another `hello`. */
   onClose(listener: () => void): void
   close(): void
 }

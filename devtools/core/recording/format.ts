@@ -18,7 +18,7 @@ export interface RecordingHeader {
   readonly at: number
 }
 
-/** Any other line: what changed, and when it was told, in Unix milliseconds. */
+/** Any other line: what changed, and when it was sent, in Unix milliseconds. */
 export type RecordedMessage = TableMessage & { readonly at: number }
 
 /** The largest recording that can be made or opened, in bytes of its text. */
@@ -28,7 +28,7 @@ export const MAX_RECORDING_BYTES = 64_000_000
 export const headerLine = (kernelId: string, at: number): string =>
   JSON.stringify({ ...RECORDING_FORMAT, kernelId, at } satisfies RecordingHeader)
 
-/** The line of what was told (pure). */
+/** The line of a message (pure). */
 export const messageLine = (message: TableMessage, at: number): string =>
   JSON.stringify({ at, ...message } satisfies RecordedMessage)
 
@@ -45,7 +45,7 @@ const readHeader = (value: unknown): RecordingHeader | undefined => {
 
 /**
  * A line after the header; undefined if it is none. A file can come from anywhere: it shows only what a kernel could
- * have told (pure).
+ * have sent (pure).
  */
 const readRecordedMessage = (value: unknown): RecordedMessage | undefined => {
   if (!isRecord(value) || !isCount(value.seq) || !isTime(value.at)) return undefined

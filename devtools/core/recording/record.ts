@@ -17,7 +17,7 @@ export interface RecordOptions {
 }
 
 /**
- * Records what a panel would be told: a header, the tables as they are, and then each batch, one line each. Lines are
+ * Records what a panel would receive: a header, the tables as they are, and then each batch, one line each. Lines are
  * only ever added, so that a file which ends early can still be opened.
  *
  * @returns what ends the recording; what is known by then is written first
@@ -46,7 +46,7 @@ export const record = (devtools: PanelHost, { now, write }: RecordOptions): (() 
 export interface RecordingProgress {
   /** Unix milliseconds. */
   readonly startedAt: number
-  /** When the newest message was told, in Unix milliseconds. */
+  /** When the newest message was sent, in Unix milliseconds. */
   readonly at: number
   readonly eventCount: number
   /** The size of its text. */
@@ -62,7 +62,7 @@ export interface ClientRecording {
   readonly progress: Readable<RecordingProgress>
   /** The lines without their line breaks; none if nothing was known. @param hides - addresses and transaction ids */
   lines(hides: boolean): readonly string[]
-  /** Ends it. What was told stays. */
+  /** Ends it. The lines so far stay. */
   stop(): void
 }
 
@@ -75,7 +75,7 @@ export interface ClientRecordOptions {
 }
 
 /**
- * Records what a client is told: all that is known now, and then each change. It ends by itself when it is full, or when
+ * Records what a client receives: all that is known now, and then each change. It ends by itself when it is full, or when
  * the kernel was started anew, since its numbers begin anew.
  */
 export const recordClient = (

@@ -87,7 +87,7 @@ export interface TimelineFrame {
   readonly events: readonly JournalEvent[]
   /** Events that were left out by then. */
   readonly missed: number
-  /** When it was told, in Unix milliseconds. */
+  /** When it was sent, in Unix milliseconds. */
   readonly at: number
 }
 

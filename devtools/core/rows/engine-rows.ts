@@ -117,7 +117,7 @@ const stepsOf = (state: EngineSnapshot['state']): readonly LifecycleStep[] => {
   return ORDER.map((name, index) => {
     if (name === state) return { name, mark: 'present' }
     if (name === 'stopped' || name === 'failed') return { name, mark: hasEnded ? 'skipped' : 'ahead' }
-    // An engine that failed may never have started: nothing tells.
+    // An engine that failed may never have started: unknown.
     if (name === 'started' && state === 'failed') return { name, mark: 'skipped' }
     return { name, mark: index < at ? 'passed' : 'ahead' }
   })

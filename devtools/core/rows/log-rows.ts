@@ -43,7 +43,7 @@ const rowOf = memoize(({ hook, seq, at, data }: JournalEvent): LogRow | undefine
 
 type Line = Pick<LogRow, 'level' | 'source' | 'text'>
 
-/** The events that a log has a line for: a log of failures alone does not tell what succeeded. */
+/** The events that a log has a line for: a log of failures alone does not show what succeeded. */
 const lines: Readonly<Record<string, (data: JsonObject) => Line | undefined>> = {
   pluginFault: ({ pluginId, hook, message }) => ({
     ...{ level: 'error', source: String(pluginId), text: `${hook}: ${message}` }

@@ -19,7 +19,7 @@ export interface RoundRow {
   readonly quotes: readonly QuoteSnapshot[]
   /** The units of the amounts on both sides, and of the paying chain's fee. */
   readonly units: { readonly from: AmountUnits; readonly to: AmountUnits; readonly fee: AmountUnits }
-  /** When all have failed: the one failure that an application is told, chosen as the kernel chooses it. */
+  /** When all have failed: the one failure that an application receives, chosen as the kernel chooses it. */
   readonly chosen?: QuoteSnapshot
 }
 

@@ -50,7 +50,7 @@ export const repoHistory = (events: readonly JournalEvent[], repoId: string): re
     if (hook === 'filesExchanged') moments.push({ seq, at, ...filesOf(data) })
     if (hook !== 'repoChanged') continue
     const { isSyncing, errorCode } = data
-    // A failure is told with each change after it, too.
+    // Each later change repeats a failure.
     if (wasSyncing && isSyncing === false && typeof errorCode === 'string')
       moments.push({ seq, at, errorCode, ...filesOf({}) })
     wasSyncing = isSyncing === true

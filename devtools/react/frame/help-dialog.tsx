@@ -21,7 +21,7 @@ export const HelpDialog = (props: {
         checked={props.preferences.hasShortcuts}
         onChange={event => props.onChange({ hasShortcuts: event.target.checked })}
       />
-      Listen to these keys. In a text field only Ctrl K is heard.
+      Listen to these keys. In a text field only Ctrl K works.
     </label>
     <div className="dialog-acts">
       <button type="button" className="button" onClick={props.onClose}>

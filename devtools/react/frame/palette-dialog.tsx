@@ -111,7 +111,7 @@ const Entry = (props: {
     if (isChosen) line.current?.scrollIntoView({ block: 'nearest' })
   }, [isChosen])
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and hears the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and handles keys
     // biome-ignore lint/a11y/useFocusableInteractive: the field points at it instead
     <div ref={line} id={id} role="option" aria-selected={isChosen} onClick={onChoose}>
       <span className="palette-title">{visibleText(entry.title)}</span>

@@ -60,7 +60,7 @@ export const locationEntries = (view: View, events: readonly JournalEvent[]): re
       ...{ panel: 'rates', id: `${fromCurrency} ${toCurrency}` }
     })
   ),
-  // The time is of no use here: nothing is told of it.
+  // The time is unused here: no entry shows it.
   ...repoRows(view, 0).map(({ repoId, title, kind }) =>
     goEntry('Repo', `Files of ${title}`, `${kind} ${repoId}`, { panel: 'sync', id: repoId })
   ),

@@ -118,7 +118,7 @@ const Connection = (): ReactElement => {
   const { connection, isReadOnly, hasWorld } = useStatus()
   const [tone, word] = connections[connection]
   return (
-    // A loss is told by the alert at the bottom, and not twice.
+    // The alert at the bottom announces a loss, not this too.
     <span className="acts" role="status" aria-live={connection === 'lost' ? 'off' : undefined}>
       <StateMark tone={tone}>{word}</StateMark>
       {isReadOnly && connection !== 'past' ? <span className="tag">read-only</span> : null}
@@ -152,7 +152,7 @@ export const PanelFoot = (props: {
           <span>{message ?? 'The kernel no longer answers. These are the last known values.'}</span>
         </div>
       ) : null}
-      {/* Told once: an open dialog tells it where the person is. */}
+      {/* Shown once: an open dialog shows the failure itself. */}
       {hasDialog ? null : <FailureNotice />}
       <footer className="foot">
         <button type="button" className="link" onClick={props.onPalette}>

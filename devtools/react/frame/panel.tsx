@@ -37,7 +37,7 @@ export interface PanelProps {
   readonly theme?: Theme
   /** The place is kept in the fragment of the page's address. On by default. */
   readonly isLinked?: boolean
-  /** The panel has the page to itself, so that it hears all keys. */
+  /** The panel has the page to itself and handles all its keys. */
   readonly ownsPage?: boolean
   /** The start location, if the address has none. */
   readonly start?: PanelLocation
@@ -45,7 +45,7 @@ export interface PanelProps {
   readonly now?: () => number
 }
 
-/** The panel: all that a kernel tells, and what can be done with it. */
+/** The panel: all that a kernel reports, and the actions on it. */
 export const Panel = (props: PanelProps): ReactElement => {
   const { client: live, isLinked = true, ownsPage = false } = props
   const panel = useRef<HTMLDivElement>(null)
@@ -167,7 +167,7 @@ const leave = (
   return true
 }
 
-/** Puts the focus out of the filter, so that keys are heard again. */
+/** Moves the focus out of the filter, so that keys work again. */
 const leaveFilter = (panel: RefObject<HTMLElement | null>): boolean => {
   const field = panel.current?.querySelector<HTMLElement>('[data-filter]:focus')
   field?.blur()

@@ -9,7 +9,7 @@ import { countdownText, dateText, fileTimeText, sizeText, timeSpanText } from '.
 import { saveFile } from '../state/dom.ts'
 import { usePanel } from '../state/panel-state.ts'
 
-/** Records what the panel is told, saves a snapshot of it, and opens what was saved. */
+/** Records what the panel receives, saves a snapshot of it, and opens what was saved. */
 export const RecordingTools = (): ReactElement => {
   const { opener, recorder, displayed } = usePanel()
   const { recording, canRecord, isPrompting } = recorder

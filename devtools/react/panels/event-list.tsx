@@ -122,7 +122,7 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
 /** Every call of one action below each other, each where its time lies between the first and the last. */
 const ActionTimeline = ({ rows }: { readonly rows: readonly HookTableRow[] }): ReactElement => {
   const { go, location } = usePanel()
-  // A tap is told when it ends, and stands where it began.
+  // A tap is reported at its end, but listed at its start.
   const shown = [...rows].sort((one, other) => one.at - other.at).slice(-MOST)
   const start = Math.min(...shown.map(({ at }) => at))
   const span = Math.max(1, ...shown.map(({ at, durationMs = 0 }) => at + durationMs - start))

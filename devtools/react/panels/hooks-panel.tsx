@@ -19,7 +19,7 @@ const kinds: readonly (readonly [Kind, string])[] = [
   ['action', 'actions of panels']
 ]
 
-/** Every run of a tap and every call of a telling hook, with who ran, how long and how it ended. */
+/** Every run of a tap and every call of an observer hook, with its owner, duration and outcome. */
 export const HooksPanel = (): ReactElement => {
   const [kind, setKind] = useState<Kind>('all')
   const view = useView()

@@ -195,7 +195,7 @@ const requestText = ({ request, units }: RoundRow): string => {
   return visibleText(`${quoteFor === 'max' ? 'all ' : ''}${from} → ${to}`)
 }
 
-/** When all have failed: which failure an application is told. */
+/** When all have failed: the failure that an application receives. */
 const AllFailed = ({
   quote,
   units

@@ -4,7 +4,7 @@ import { HALF_AGE_SECONDS, type RouteHopSnapshot, type RouteSnapshot } from '../
 import type { RouteEdge, RouteGraph } from '../../core/rows/route-rows.ts'
 import { rateText, shortId, timeSpanText, visibleText } from '../parts/texts.ts'
 
-/** The currencies and rates of some routes, the chosen route bold; the table below tells the same. */
+/** The currencies and rates of some routes, the chosen route bold; the table below has the same. */
 export const RouteDrawing = (props: {
   readonly nodes: RouteGraph['nodes']
   readonly edges: readonly DrawnEdge[]

@@ -195,7 +195,7 @@ const tones: Readonly<Record<SpendProgressSnapshot['stage'], Tone>> = {
   refused: 'bad'
 }
 
-/** The life of an engine as a picture: where it has been, where it is and where it may go. The same is told as a list. */
+/** The life of an engine as a picture: where it has been, where it is and where it may go. A list says the same. */
 const LifecycleChart = ({ row }: { readonly row: EngineRow }): ReactElement => {
   const marks = marksOf(row)
   return (

@@ -125,13 +125,13 @@ export const useCommandLine = (action: Action): string => {
   return commandLineOf(action, commandNamesOf(view, memory)) ?? ''
 }
 
-/** Starts a task. `isHere` tells it, once it has waited, whether its control is still in the page. */
+/** Starts a task. `isHere` returns, after a wait, whether its control is still in the page. */
 export type StartTask = (task: (isHere: () => boolean) => Promise<void>) => void
 
 /**
  * Does one thing at a time: what is started while something goes on is not done at all.
  *
- * A control that is busy is not disabled, since it would lose the focus; so this is what keeps a second press from being heard,
+ * A control that is busy is not disabled, since it would lose the focus; so this is what ignores a second press,
  * even in the same turn as the first.
  */
 export const useSingleTask = (): readonly [isBusy: boolean, start: StartTask] => {

@@ -11,7 +11,7 @@ export interface Column<R> {
   /** Left out where there is little room: `spare` first, then `minor`, then `slight`. */
   readonly rank?: 'minor' | 'slight' | 'spare'
   readonly cell: (row: R) => ReactNode
-  /** Words of somebody else's, of any length: cut where there is no room, and told in full beside the table. */
+  /** Foreign text of any length: cut where there is no room, and shown in full beside the table. */
   readonly isProse?: boolean
   /** The full text of a cell that may be cut. */
   readonly hint?: (row: R) => string
@@ -103,7 +103,7 @@ const Row = <R,>(props: DataTableProps<R> & { readonly row: R; readonly place: n
     <tr aria-rowindex={place} data-chosen={chosen === keyOf(row)}>
       {columns.map(({ title, isNumber, isProse, rank, cell, hint }, at) => {
         const drawn = drawnCell(cell(row))
-        // What is cut is told in full.
+        // The title has a cut text in full.
         const whole = hint?.(row) ?? (typeof drawn === 'string' ? drawn : undefined)
         const shared = { className: classes({ isNumber, isProse, rank }), title: whole }
         if (at > 0) {

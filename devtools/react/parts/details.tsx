@@ -32,7 +32,7 @@ export const DetailsPane = (props: {
   )
 }
 
-/** One part of what is told. */
+/** One part of the details. */
 export const Section = (props: { readonly title?: string; readonly children: ReactNode }): ReactElement => (
   <section className="section" aria-label={props.title}>
     {props.title === undefined ? null : <h3>{props.title}</h3>}
@@ -45,7 +45,7 @@ export const DetailList = ({ children }: { readonly children: ReactNode }): Reac
   <dl className="facts">{children}</dl>
 )
 
-/** One line; left out without a value. `look` tells ids, codes and errors from words. */
+/** One line; left out without a value. `look` sets off ids, codes and errors. */
 export const Detail = (props: {
   readonly name: string
   readonly look?: 'bad' | 'mono'

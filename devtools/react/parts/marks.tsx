@@ -4,7 +4,7 @@ import { durationText } from './texts.ts'
 /** The tone of a state: each has its own shape, colour and word. */
 export type Tone = 'bad' | 'busy' | 'good' | 'idle' | 'warn'
 
-/** A state as shape, colour and word, so that none of them has to be told apart alone. */
+/** A state as shape, colour and word, so that none of them is the only distinction. */
 export const StateMark = (props: { readonly tone: Tone; readonly children: ReactNode }): ReactElement => (
   <span className={`state ${props.tone === 'idle' ? 'soft' : props.tone}`}>
     <svg viewBox="0 0 12 12" aria-hidden="true">

@@ -12,7 +12,7 @@ export interface DisplayedClient {
   readonly recorded: RecordedClient | undefined
   /** Since when it is paused, in Unix milliseconds; undefined while it goes on. */
   readonly pausedAt: number | undefined
-  /** The time by which ages and countdowns are told, in Unix milliseconds. */
+  /** The time by which ages and countdowns are shown, in Unix milliseconds. */
   readonly now: () => number
   /** Holds what is drawn still, or lets it go on. A recording stands still anyway. */
   readonly togglePause: () => void

@@ -96,9 +96,9 @@ export const tabAfter = <T>(tabs: readonly T[], current: T, key: string): T | un
 }
 
 /**
- * Hears keys within the panel, or of the whole page for a panel that has a page of its own.
+ * Handles keys in the panel, or of the whole page for a panel that has a page of its own.
  *
- * `isOn` false: only Escape is heard, since a person must always find a way out.
+ * `isOn` false: only Escape works, since a person must always find a way out.
  */
 export const useKeys = (
   panel: RefObject<HTMLElement | null>,

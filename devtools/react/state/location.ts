@@ -48,7 +48,7 @@ export const locationText = ({ panel, id, filter }: PanelLocation): string => {
   return filter === '' ? place : `${place}?${new URLSearchParams({ filter })}`
 }
 
-/** Half of a letter, which no address can hold, becomes the mark for that; the id of what a recording tells may have one. */
+/** Half of a letter, which no address can hold, becomes the mark for that; an id in a recording may have one. */
 const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, '\ufffd')
 
 /** A damaged escape stands for itself: a link that a mail program cut must not break the panel. */

@@ -12,7 +12,7 @@ import type { Recorder } from './recorder.ts'
 /** A failure for a person. `details`: its figures. */
 export type PanelFailure = ActionFailure
 
-/** Hears why an action failed; true if it tells so itself, where the fault is. */
+/** Receives why an action failed; returns true if it shows that itself. */
 export type FailureHandler = (failure: PanelFailure) => boolean
 
 /** A route that was asked for, and what came. */
@@ -58,7 +58,7 @@ export interface PanelState {
   /** Why the last action failed; it is shown where the person is, in the open dialog or at the bottom of the panel. */
   readonly failure: PanelFailure | undefined
   readonly dismiss: () => void
-  /** A dialog is open, which then tells alone why something failed. */
+  /** A dialog is open; then it alone shows why something failed. */
   readonly hasDialog: boolean
   /** A dialog has opened; the returned function says that it has closed. */
   readonly enterDialog: () => () => void
@@ -71,11 +71,11 @@ export interface PanelState {
   /** Shows the command that does what the control with the focus, or under the pointer, does. */
   readonly showCommand: (commandLine: string) => void
   readonly copy: (text: string) => void
-  /** Tells of something that was done, at the bottom of the panel. */
+  /** Announces what was done, at the bottom of the panel. */
   readonly say: (words: string) => void
   /** The results of earlier actions, for commands that repeat them and for the outcome of payments. */
   readonly memory: PanelMemory
-  /** The time of what is drawn, by which ages and countdowns are told, in Unix milliseconds. */
+  /** The time of what is drawn, by which ages and countdowns count, in Unix milliseconds. */
   readonly now: () => number
   /** The present time, whatever is drawn, in Unix milliseconds. */
   readonly clock: () => number
@@ -115,7 +115,7 @@ export const useNow = (): number => {
     const timer = setInterval(() => drawAnew(turn => turn + 1), 1000)
     return () => clearInterval(timer)
   }, [])
-  // Asked each time, so that a panel that turns to another moment tells of that one at once.
+  // Read each time, so that a panel that turns to another moment shows that one at once.
   return now()
 }
 

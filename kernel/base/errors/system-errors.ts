@@ -3,7 +3,7 @@ import type { ErrorEntry, NoDetails } from './entry.ts'
 /** Details of the failures of boxes, files, keys, wallets, plugins and the kernel itself (specification §5, §8). */
 export interface SystemErrorDetails {
   UNKNOWN_ENCRYPTION: NoDetails
-  /** A wrong key, a wrong length or a changed box; `part` tells which check failed, for the log only. */
+  /** A wrong key, a wrong length or a changed box; `part` says which check failed, for the log only. */
   INVALID_CHECKSUM: NoDetails
   INVALID_PADDING: NoDetails
   /** Scrypt parameters outside the bounds that this device accepts. */

@@ -171,7 +171,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     }
   }
 
-  /** Logs in with a reply, or tells why it cannot. */
+  /** Logs in with a reply, or returns why it cannot. */
   async #tryReply(reply: unknown, hash: string): Promise<unknown> {
     const { io, config } = this.#services
     let rootId: LoginId | undefined

@@ -200,7 +200,7 @@ const openLoginKey = async (
   snrp: Snrp
 ): Promise<Secret<Uint8Array>> => new Secret(openBox(services.io, await derived.keyOf(snrp), box))
 
-/** Tells whether this is the password of a login, without asking the server (protocol §4.8). */
+/** Checks if this is the password of a login, without asking the server (protocol §4.8). */
 export const isPassword = async (
   { io }: Pick<ServerServices, 'io'>,
   { isRoot, username, passwordAuth }: LoginTree,

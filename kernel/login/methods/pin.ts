@@ -100,7 +100,7 @@ const findPin = (
 }
 
 /**
- * Tells whether this is the PIN of a login: by its text, or where that is not known, by trying it on the server
+ * Checks if this is the PIN of a login: by its text, or where that is not known, by trying it on the server
  * (protocol §4.8). Whatever goes wrong there is a no, and so is a login without a username.
  */
 export const isPin = async (

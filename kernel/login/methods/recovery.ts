@@ -110,7 +110,7 @@ const parseRecoveryKey = (text: string): Secret<Uint8Array> => {
     const bytes = parseBase58(text)
     if (bytes.length === 32) return new Secret(bytes)
   } catch {
-    // Told below, without the text.
+    // Reported below, without it.
   }
   throw new WalletError('OPTION_INVALID', { option: 'recoveryKey', rule: 'must be base58 of 32 bytes' })
 }

@@ -53,7 +53,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   /** Receives the reports of the present engine. */
   #callbacks: EngineCallbackHandler | undefined
   #engine: Promise<CurrencyEngine> | undefined
-  /** One object for each start, so that the work of an earlier one can be told apart. */
+  /** One object for each start, so that the work of an earlier one is recognised. */
   #run: object | undefined
   #syncPass: { readonly run: object; readonly pass: KeyPass } | undefined
   #isClosed = false

@@ -105,7 +105,7 @@ export const copyPluginData = (
   return copyData(value, { maxLength, refuse })
 }
 
-/** Tells whether text is a balance: digits only (specification §5). */
+/** Checks if text is a balance: digits only (specification §5). */
 export const isBalance = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{1,100}$/.test(value)
 
@@ -259,7 +259,7 @@ const copyParams = (params: unknown, bogus: (path: string) => WalletError): Json
   throw bogus('otherParams')
 }
 
-/** Tells whether a plugin names an asset: null for the currency itself, or a token id of a sane length. */
+/** Checks if a plugin names an asset: null for the currency itself, or a token id of a sane length. */
 export const isTokenId = (value: unknown): value is string | null =>
   value === null || (typeof value === 'string' && value.length <= MAX_TOKEN_ID)
 

@@ -97,7 +97,7 @@ export class TransactionFiles {
 /** The text of a transaction file. */
 export const fileText = (file: TransactionFile): string => JSON.stringify(transactionFileJson(file))
 
-/** Tells whether a path is that of a file of the oldest form. */
+/** Checks if a path is that of a file of the oldest form. */
 export const isLegacy = (path: string): boolean => path.startsWith(`${LEGACY_TRANSACTIONS}/`)
 
 /** One of the files of a transaction. */

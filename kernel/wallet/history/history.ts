@@ -113,7 +113,7 @@ export class History {
     })
   }
 
-  /** Tells whether the engine knows a transaction and the network has not dropped it. */
+  /** Checks if the engine knows a transaction and the network has not dropped it. */
   async has(txid: Txid): Promise<boolean> {
     const row = await this.#find(txid)
     if (row === undefined || row.reports.length === 0) return false

@@ -70,7 +70,7 @@ export class ListCursor {
     this.#range = range
   }
 
-  /** Tells whether a row has come already. */
+  /** Checks if a row has come already. */
   hasSeen(key: FileHash): boolean {
     return this.#seen.has(key)
   }
@@ -89,7 +89,7 @@ export class ListCursor {
     }
   }
 
-  /** Reads so many rows that follow, and tells whether those are all. */
+  /** Reads so many rows that follow; `isLast` if those are all. */
   async #read(reach: number): Promise<{ readonly rows: readonly ListedRow[]; readonly isLast: boolean }> {
     for (let tries = 1; ; tries += 1) {
       const list = await this.#open()

@@ -91,7 +91,7 @@ export class SearchText {
     this.#clock = clock
   }
 
-  /** Tells whether the texts of a key are known. */
+  /** Checks if the texts of a key are known. */
   has(key: FileHash): boolean {
     return this.#slots.has(key)
   }
@@ -200,7 +200,7 @@ export const searchTexts = (tx: SearchableTransaction, fiatCode: string): string
   return texts.map(withoutMarks)
 }
 
-/** Tells whether a search finds a transaction (pure). `query`: as {@link normalizeQuery} gives it. */
+/** Checks if a search finds a transaction (pure). `query`: as {@link normalizeQuery} gives it. */
 export const matchesSearch = (tx: SearchableTransaction, query: string, fiatCode: string): boolean =>
   searchTexts(tx, fiatCode).some(text => text.toLowerCase().includes(query))
 

@@ -79,7 +79,7 @@ const untilAborted = async <T>(signal: AbortSignalLike | undefined, call: () => 
 const fieldOf = (error: unknown): string =>
   isWalletError(error, 'SIGNED_TX_INVALID') ? error.details.field : 'signedTx'
 
-/** Tells policies what a spend pays, before its keys are used. */
+/** Shows policies what a spend pays, before its keys are used. */
 export const questionOf = <U extends KeyUse>(
   use: U,
   { correlationId, tx }: Pick<SpendIntent, 'tx'> & Partial<Pick<SpendIntent, 'correlationId'>>

@@ -267,13 +267,13 @@ class UtxoEngine implements CurrencyEngine {
     }
   }
 
-  /** Tells what changed, then keeps it; a failed write only means that the chain is asked again next time. */
+  /** Reports changes, then saves them; a failed write only means that the chain is asked again next time. */
   async #step(changes: StoreChanges, ratio?: number): Promise<void> {
     if (this.#isDead) throw new WalletError('LOGGED_OUT', {})
     const { coin, ledger, saved } = this.#state
-    // Each transaction may be small enough; only liars tell of more in all.
+    // Each transaction may be small enough; only liars report more in all.
     if (ledger.balance() > coin.maxSupply)
-      throw new ElectrumFault('The server tells of more coins than there can be')
+      throw new ElectrumFault('The server reports more coins than there can be')
     const changed = ledger.takeChanges()
     this.#steps.mark(changed)
     for (const tx of changed) saved.noteTx(changes, tx)
@@ -356,7 +356,7 @@ class UtxoEngine implements CurrencyEngine {
     }
     const details = balanceDetailsOf({ coin, height: this.#height, ledger, reserved })
     const text = JSON.stringify(details)
-    // The kernel may have ended the engine when it heard of the balance.
+    // The kernel may have ended the engine when it received the balance.
     if (this.#isDead || text === this.#reportedDetails) return
     this.#reportedDetails = text
     callbacks.onBalanceDetailsChanged(null, details)
@@ -392,7 +392,7 @@ class UtxoEngine implements CurrencyEngine {
 const READY_MS = 20_000
 const LOOK_AGAIN_MS = 10_000
 
-/** Returns a transaction as the kernel is told of it; undefined if it is none of the wallet's. */
+/** Returns a transaction as the kernel receives it; undefined if it is none of the wallet's. */
 const reportOf = (
   { network, io, ledger, saved }: WalletState,
   tx: LedgerTx

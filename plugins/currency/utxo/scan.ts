@@ -20,7 +20,7 @@ export interface ScanContext {
   readonly saved: SavedState
 }
 
-/** A step of a scan. The ledger has changed; `changes` are to be written with what it tells. */
+/** A step of a scan. The ledger has changed; `changes` are to be written together with it. */
 export interface ScanStep {
   readonly changes: StoreChanges
   /** The part of the wallet that is up to date, 0 to 1. */

@@ -27,7 +27,7 @@ interface Holder {
   readonly holder: string
   /** ISO time at which the holder's process began, for people. */
   readonly started: string
-  /** Tells two processes with one pid apart: boot id and start ticks where Linux has them, else ''. */
+  /** Distinguishes processes of the same pid: boot id and start ticks where Linux has them, else ''. */
   readonly birth: string
 }
 
@@ -208,7 +208,7 @@ const nameOf = (text: string | undefined): string => {
   return holder === undefined ? 'another process' : `${holder.holder} (process ${holder.pid})`
 }
 
-/** Tells whether a process of this machine lives, also one of another user. */
+/** Checks if a process of this machine lives, also one of another user. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)

@@ -75,7 +75,7 @@ export interface ExchangeOrder {
   readonly orderId: string
   readonly orderUri: string
   readonly payIn: string
-  /** Tells this payment from others to the same address; the order is refused where the chain has no such memo. */
+  /** Distinguishes payments to the same address; the order is refused where the chain has no such memo. */
   readonly payInMemo: string | undefined
   readonly from: NativeAmount
   readonly to: NativeAmount
@@ -171,7 +171,7 @@ const spendOf = (
   return { ...spend, memos: [{ type, value: payInMemo }] }
 }
 
-/** Chains on which many are paid at one address, with the kind of memo that tells them apart; no exchange reads data outputs. */
+/** Chains on which many are paid at one address, with the kind of memo that separates them; no exchange reads data outputs. */
 const MEMO_TYPES: ReadonlyMap<string, Memo['type']> = new Map([
   ['cosmoshub', 'text'],
   ['ripple', 'number'],

@@ -140,7 +140,7 @@ const strangerOf = (text: string): string | undefined => {
   return FOREIGN_PREFIXES.get(decoded.prefix) ?? 'another currency'
 }
 
-// What others write before their addresses, so that a person is told which wallet is the right one.
+// The address prefixes of other coins, so that an error can name the right wallet.
 const FOREIGN_PREFIXES: ReadonlyMap<string, string> = new Map([
   ['bc', 'Bitcoin'],
   ['ltc', 'Litecoin'],

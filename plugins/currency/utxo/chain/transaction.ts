@@ -250,7 +250,7 @@ export const sha256Twice = (data: Uint8Array): Uint8Array => sha256(sha256(data)
 /** RIPEMD-160 of SHA-256: key and script hashes. */
 export const hash160 = (data: Uint8Array): Uint8Array => ripemd160(sha256(data))
 
-/** Tells whether text is a lower-case 32-byte hash. */
+/** Checks if text is a lower-case 32-byte hash. */
 export const isTxHash = (value: unknown): value is string => typeof value === 'string' && HASH.test(value)
 
 const HASH = /^[0-9a-f]{64}$/

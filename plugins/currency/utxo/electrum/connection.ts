@@ -14,7 +14,7 @@ export interface ElectrumCall {
   readonly params: readonly Json[]
 }
 
-/** What a connection tells its owner. After `onClose` nothing more is told. */
+/** The calls of a connection to its owner; none after `onClose`. */
 export interface ConnectionHandlers {
   onNotification(method: string, params: readonly Json[]): void
   onClose(error: Error): void

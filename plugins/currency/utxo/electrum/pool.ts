@@ -18,7 +18,7 @@ import {
 } from './connection.ts'
 import { readFeeRate, readHeaderHex, readStatus, readTip } from './replies.ts'
 
-/** What a wallet hears from the pool. */
+/** The calls of the pool to a wallet. */
 export interface PoolClient {
   /** A new connection: every subscription has to be made again. */
   onOpen(): void
@@ -62,7 +62,7 @@ export class ElectrumPool {
   #fees: FeeEstimates = {}
   #feesAt = Number.NEGATIVE_INFINITY
   #server: ElectrumServer | undefined
-  /** What each server has told last, by its address. */
+  /** The latest fee rates of each server, by its URL. */
   readonly #feesBy = new Map<string, FeeEstimates>()
 
   constructor(io: Io, network: NetworkRow, options: { servers: readonly ElectrumServer[]; log: EngineLog }) {
@@ -81,7 +81,7 @@ export class ElectrumPool {
     return this.#fees
   }
 
-  /** What other servers than the present one have told since the start. */
+  /** The fee rates of other servers than the present one. */
   get otherFees(): readonly FeeEstimates[] {
     return [...this.#feesBy].flatMap(([url, fees]) => (url === this.#server?.url ? [] : [fees]))
   }
@@ -167,7 +167,7 @@ export class ElectrumPool {
     return this.#headers.fetch(heights, calls => this.callMany(calls))
   }
 
-  /** Fee rates not older than a minute, if the server tells; otherwise the last known ones. */
+  /** Fee rates not older than a minute, if the server has any; otherwise the last known ones. */
   async refreshFees(): Promise<FeeEstimates> {
     if (!this.#isReady || this.#io.clock.monotonic() - this.#feesAt < FEES_FRESH_MS) return this.#fees
     await this.#fetchFees().catch(() => undefined)
@@ -444,7 +444,7 @@ export class HeaderCache {
 const MAX_HEADERS = 20_000
 const MAX_REORG = 100
 
-/** Asks a server for its fee rates; those it cannot tell are left out. */
+/** Asks a server for its fee rates; those it does not have are left out. */
 const fetchFeeEstimates = async (
   callMany: (calls: readonly ElectrumCall[]) => readonly Promise<Json>[]
 ): Promise<FeeEstimates> => {

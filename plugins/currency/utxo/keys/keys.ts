@@ -99,7 +99,7 @@ export const privateAccountOf = (
   return account
 }
 
-/** Tells an extended private key (xprv, yprv, zprv, the test forms, and Ltpv and Mtpv of Litecoin) from words. */
+/** Returns true for an extended private key (xprv, yprv, zprv, the test forms, and Ltpv and Mtpv of Litecoin). */
 const isExtendedPrivate = (text: string): boolean =>
   /^(?:[a-zA-Z]prv|[LM]tpv)[1-9A-HJ-NP-Za-km-z]{100,112}$/.test(text)
 
@@ -304,6 +304,6 @@ const formatOf: Readonly<Record<Purpose, KeyFormat>> = {
 const accountPathOf = (purpose: Purpose, coinType: number): string =>
   purpose === 32 ? 'm/0' : `m/${purpose}'/${coinType}'/0'`
 
-/** Tells whether text from outside names a format. */
+/** Checks if text from outside names a format. */
 const isKeyFormat = (text: unknown): text is KeyFormat =>
   typeof text === 'string' && Object.hasOwn(branchesOf, text)

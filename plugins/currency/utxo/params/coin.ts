@@ -107,7 +107,7 @@ export const testKeyVersions: Record<KeyFormat, ExtendedKeyVersions> = keyVersio
   { public: 0x045f1cf6, private: 0x045f18bc }
 )
 
-/** Fee rates a server told, in native units per 1000 bytes; absent where it has none. */
+/** Fee rates of a server, in native units per 1000 bytes; absent where it has none. */
 export interface FeeEstimates {
   readonly relay?: bigint
   readonly high?: bigint

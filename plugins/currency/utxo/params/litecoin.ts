@@ -89,7 +89,7 @@ export const litecoinRow: CoinRow = {
   requiredConfirmations: 1,
   // Ten times Bitcoin's rate: (output bytes + bytes to spend it) * 30000 / 1000; measured on Litecoin Core 0.21.
   dust: { p2pkh: 5460n, p2sh: 5400n, p2wpkh: 2940n, p2wsh: 3300n, p2tr: 3300n },
-  // Litecoin Core keeps the first payment of a coin unless it is told otherwise.
+  // Litecoin Core keeps the first payment of a coin unless set otherwise.
   isReplaceable: false,
   addressExplorer: 'https://litecoinspace.org/address/%s',
   transactionExplorer: 'https://litecoinspace.org/tx/%s',

@@ -23,7 +23,7 @@ import {
 /** What a spend is made from. */
 export interface SpendSource extends WalletContext {
   readonly estimates: FeeEstimates
-  /** What other servers than the present one have told of fees. */
+  /** The fee rates of other servers than the present one. */
   readonly otherEstimates: readonly FeeEstimates[]
   /** The height of the tip, or 0 if unknown. */
   readonly height: number

@@ -33,7 +33,7 @@ export interface DataOutput {
 /** An output to make. */
 export type DraftOutput = PaidOutput | DataOutput
 
-/** Tells a payment from a memo. */
+/** Returns true for a payment. */
 export const isPaid = (output: DraftOutput): output is PaidOutput => 'address' in output
 
 /** What an output is worth; a memo nothing. */

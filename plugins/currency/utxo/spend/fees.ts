@@ -1,7 +1,7 @@
 import { type JsonObject, type NetworkFeeOption, WalletError } from '../../../../kernel/plugin-api.ts'
 import type { FeeEstimates, FeeFigures, Purpose, ScriptType } from '../params/coin.ts'
 
-/** What decides a fee rate: the user's choice, what the server told, and the network's own figures. */
+/** What decides a fee rate: the user's choice, the server's rates, and the network's own figures. */
 export interface FeeChoice {
   readonly option: NetworkFeeOption
   readonly custom: JsonObject | undefined

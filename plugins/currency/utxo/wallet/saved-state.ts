@@ -15,7 +15,7 @@ const PREFIXES = ['v', 'k/', 's/', 'g/', 'm/', 't/', 'h', 'e']
 /**
  * What an engine keeps between runs, as compact text in its store.
  *
- * It is a cache: anything missing or damaged is forgotten as a whole and the chain tells it again.
+ * It is a cache: if anything is missing or damaged, all is dropped and read from the chain again.
  */
 export class SavedState {
   readonly #store: EngineStore
@@ -89,7 +89,7 @@ export class SavedState {
     changes.set(`t/${tx.txid}`, text)
   }
 
-  /** Notes the status of a history, unless another was told meanwhile: then the next engine asks again. */
+  /** Notes the status of a history, unless another one came meanwhile: then the next engine asks again. */
   noteStatus(changes: StoreChanges, { branch, index, status, pushes, pushesSeen }: ScriptRecord): void {
     changes.set(`s/${branch.id}/${index}`, pushes === pushesSeen ? status : null)
   }
@@ -165,7 +165,7 @@ export class SavedState {
  * Counts the steps in which transactions change, so that a later engine reports only what the kernel has not seen.
  *
  * A checkpoint is the epoch of what is kept and the number of a step. Of another epoch, or without one, everything is
- * reported: a transaction must never be left out, but may well be told twice.
+ * reported: a transaction must never be left out, but may be reported twice.
  */
 export class SeenSteps {
   readonly #saved: SavedState
@@ -202,7 +202,7 @@ export class SeenSteps {
     for (const tx of changed) tx.revision = this.#step
   }
 
-  /** What to say once everything so far is told; whether it could be kept here does not matter. */
+  /** The checkpoint to give once everything so far is reported, kept here or not. */
   get checkpoint(): string {
     return `${this.#saved.epoch}:${this.#step}`
   }

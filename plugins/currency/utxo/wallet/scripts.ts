@@ -130,7 +130,7 @@ export class ScriptTable {
     return record
   }
 
-  /** Derives one script again and tells whether the table has the same; guards against a damaged cache. */
+  /** Derives one script again and compares it with the table; guards against a damaged cache. */
   isGenuine(record: ScriptRecord): boolean {
     const scripts = this.branchById(record.branch.id)
     const [key] = scripts === undefined ? [] : childKeys(scripts.node, record.index, 1)
@@ -153,9 +153,9 @@ export interface ScriptRecord {
   readonly txids: Set<string>
   /** The status whose history is in the ledger; null: never used. */
   status: string | null
-  /** The status the server told last; undefined: not asked yet. */
+  /** The server's latest status; undefined: not asked yet. */
   serverStatus: string | null | undefined
-  /** How often the server has told of it unasked. */
+  /** How often the server has pushed it. */
   pushes: number
   /** How often it had when the history in the ledger was asked for. */
   pushesSeen: number

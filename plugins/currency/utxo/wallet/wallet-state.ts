@@ -65,7 +65,7 @@ export class WalletState implements WalletContext {
     await this.#fillWindow()
   }
 
-  /** Forgets what the chain can tell again; what the user marked stays. */
+  /** Forgets what the chain has; what the user marked stays. */
   async forget(): Promise<void> {
     const marked = [...this.#table.records()].filter(({ isMarked }) => isMarked)
     const minimums = this.#table.branches.map(({ branch, minimum }) => ({ id: branch.id, minimum }))
