@@ -1,5 +1,6 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
+import { waitFor } from '../helpers/device.ts'
 import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
 import { serveTestPage } from './helpers/test-page.ts'
 import type { Flood } from './page/flood-page.ts'
@@ -43,12 +44,15 @@ browserTest(
     await page.getByRole('searchbox').fill('plugin 7')
     await page.getByText('500 of 10000 calls').waitFor()
 
+    // Once with the filter, which keeps the search texts of what it filters. A busy machine works off the last batch
+    // after the page has been told that it came; what is really kept stays, however long one waits.
+    await page.evaluate(() => flood.pour(20_000))
     const before = await heapOf(page)
     for (let turn = 0; turn < 3; turn += 1) await page.evaluate(() => flood.pour(20_000))
-    const grown = (await heapOf(page)) - before
+    let grown = 0
+    await waitFor(async () => (grown = (await heapOf(page)) - before) < 500_000)
     t.log(
-      `heap ${(before / 1e6).toFixed(1)} MB after 20,000 events, ${(grown / 1e6).toFixed(1)} MB more after 80,000`
+      `heap ${(before / 1e6).toFixed(1)} MB after 40,000 events, ${(grown / 1e6).toFixed(1)} MB more after 100,000`
     )
-    t.true(grown < 2_000_000)
   }
 )
