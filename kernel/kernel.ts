@@ -210,7 +210,7 @@ const makeParts = (
     return log
   }
   const onFault = ({ pluginId, hook, error }: PluginFault): void => {
-    logOf(pluginId).error(failureLine(`failed in ${hook}`, error))
+    logOf(pluginId).error(failureLine(`The plugin failed in ${hook}`, error))
     hooks.pluginFault.call(Object.freeze(faultOf(pluginId, hook, error)))
   }
   const report = (source: string, thrown: unknown): void => {
@@ -219,7 +219,7 @@ const makeParts = (
     try {
       options.onError?.(source, error)
     } catch (failure) {
-      logOf('application').error(failureLine('its error listener failed', failure))
+      logOf('application').error(failureLine('The onError listener failed', failure))
     }
   }
   const { laterPlugins: later = [], required = [] } = options

@@ -68,6 +68,6 @@ const makeRefresh = ({ io, logOf, report }: Services, login: Login): Poller =>
     onError: error => {
       if (isWalletError(error, 'OTP')) report('login', error)
       else if (!isWalletError(error, 'LOGGED_OUT'))
-        logOf('login').warn(failureLine('The login could not be refreshed', error))
+        logOf('login').warn(failureLine('Could not refresh the login', error))
     }
   })

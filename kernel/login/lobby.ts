@@ -168,7 +168,7 @@ const refreshLater = (
       await approver.login.refresh()
     } catch (error) {
       if (isWalletError(error, 'LOGGED_OUT')) return
-      services.logOf('login').warn(failureLine('The login could not be refreshed after an approval', error))
+      services.logOf('login').warn(failureLine('Could not refresh the login after an approval', error))
     }
     refreshLater(services, approver, { lobbyId, delays: rest })
   }

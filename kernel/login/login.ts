@@ -184,7 +184,7 @@ export class Login implements Readable<LoginState> {
     refreshed.catch(error => {
       if (isWalletError(error, 'LOGGED_OUT')) return
       if (isWalletError(error, 'OTP')) this.#services.report('login', error)
-      else this.#services.logOf('login').warn(failureLine('The login could not be refreshed', error))
+      else this.#services.logOf('login').warn(failureLine('Could not refresh the login', error))
     })
   }
 
@@ -331,7 +331,7 @@ export class Login implements Readable<LoginState> {
     } catch (error) {
       this.#services
         .logOf('login')
-        .warn(failureLine('A login below has the ids of an earlier username', error))
+        .warn(failureLine('Could not update the user ids of a child login; the next refresh tries again', error))
     }
   }
 

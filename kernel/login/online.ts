@@ -134,7 +134,7 @@ export const saveLogin = async (
       await merge(services, stashes, { ...reply, payload: await addLoginAuth(services, reply) })
     } catch (error) {
       // The password still logs in; the next login tries again.
-      services.logOf('login').warn(failureLine('The login has no secret of its own yet', error))
+      services.logOf('login').warn(failureLine('Could not create the login secret; the next login tries again', error))
     }
   }
   return { rootId, loginId: payload.loginId, loginKey, secrets: login.secrets, isCurrent }
@@ -329,7 +329,7 @@ const merge = async (
       username,
       isPasswordVerified: isPasswordVerified,
       onInvalid: error =>
-        services.logOf('login').warn(failureLine('A login of an app stays as it was', error))
+        services.logOf('login').warn(failureLine('Ignored invalid data for a child login', error))
     })
     const next =
       isRefresh === true

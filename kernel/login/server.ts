@@ -202,7 +202,7 @@ const readMessage = ({ logOf }: Pick<Services, 'logOf'>, entry: unknown): LoginM
   try {
     return [parseMessage(entry)]
   } catch (error) {
-    logOf('login').warn(failureLine('The news of one user could not be read', error))
+    logOf('login').warn(failureLine('Could not read the messages of one user', error))
     return []
   }
 }

@@ -108,7 +108,7 @@ export class HistoricRates {
       },
       ended: (pluginId, error) => {
         if (error !== undefined) {
-          this.#services.logOf(pluginId).warn(failureLine('It gave no rates of the past', error))
+          this.#services.logOf(pluginId).warn(failureLine('Could not fetch historic rates', error))
           this.#requested.get(pluginId)?.abort()
         }
         this.#requested.delete(pluginId)

@@ -39,7 +39,7 @@ export class PairCache {
     try {
       return pairsOf(tryParseJson(await disk.getText(PATH)), secondsOf(io.clock.now()))
     } catch (error) {
-      logOf('rates').warn(failureLine('The pairs of the last run cannot be read', error))
+      logOf('rates').warn(failureLine('Could not read the rates of the last run', error))
       return []
     }
   }
@@ -68,7 +68,7 @@ export class PairCache {
     const text = JSON.stringify({ version: VERSION, pairs: rows })
     this.#writing = this.#writing
       .then(() => disk.setText(PATH, text))
-      .catch(error => logOf('rates').warn(failureLine('The pairs could not be kept', error)))
+      .catch(error => logOf('rates').warn(failureLine('Could not save the rates', error)))
   }
 }
 

@@ -237,7 +237,7 @@ export class RateRounds {
 
   /** A failure that lasts since the round before was reported already. */
   #reportFailure(pluginId: PluginId, { error, refusal }: ProviderRequest): void {
-    const failure = error === undefined ? undefined : failureLine('It gave no rates', error)
+    const failure = error === undefined ? undefined : failureLine('Could not fetch rates', error)
     if (failure !== undefined && failure !== this.#reported.get(pluginId)?.failure) {
       this.#services.logOf(pluginId).warn(failure)
     }

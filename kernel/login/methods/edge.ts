@@ -212,7 +212,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     const errorCode = codeOf(error) ?? 'BAD_REPLY'
     const snapshot: LobbySnapshot = { lobbyId, state: 'pending', errorCode, ...skippedOf(this.#refused.size) }
     if (!isSameJson(snapshot, this.getSnapshot())) {
-      this.#services.logOf('edge login').warn(failureLine('A reply to a login request was skipped', error))
+      this.#services.logOf('edge login').warn(failureLine('Skipped a reply to a login request', error))
       this.#state.set(snapshot)
     }
     this.#failIfOver()
@@ -254,7 +254,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     const code = failure === undefined ? undefined : (codeOf(failure) ?? 'BAD_REPLY')
     if (!this.#isPending || code === errorCode) return
     if (code !== undefined) {
-      this.#services.logOf('edge login').warn(failureLine('A login request waits on', failure))
+      this.#services.logOf('edge login').warn(failureLine('The login request is still waiting', failure))
     }
     this.#state.set({ ...snapshot, ...compact({ errorCode: code }) })
   }

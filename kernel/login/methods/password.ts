@@ -144,7 +144,7 @@ const openOffline = async (attempt: PasswordAttempt, now: Date | undefined): Pro
     if (loginId !== '')
       services
         .logOf('login')
-        .info(failureLine('The password does not open the account on this device', error))
+        .info(failureLine('Could not log in offline, so the login server is asked', error))
     return undefined
   }
   await saveLoginDate(services, stashes, { rootId: loginId, now })

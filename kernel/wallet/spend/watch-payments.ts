@@ -33,7 +33,7 @@ export const watchPayments = async (spender: Spender, changed: ReadonlySet<strin
     try {
       return await work
     } catch (error) {
-      services.logOf(spender.info.pluginId).warn(`A payment is not finished yet: ${describeError(error)}`)
+      services.logOf(spender.info.pluginId).warn(`Could not complete a payment; it will be tried again: ${describeError(error)}`)
       return undefined
     }
   }
@@ -127,7 +127,7 @@ const continueSpend = async (
   if (stage === 'intended') {
     spender.services
       .logOf(spender.info.pluginId)
-      .warn('A payment was not signed before it was interrupted; nothing was sent.')
+      .warn('Removed a payment that was interrupted before signing; nothing was sent.')
     await spender.journal.remove(correlationId)
     return false
   }

@@ -288,8 +288,8 @@ class UtxoEngine implements CurrencyEngine {
     try {
       await this.#state.saved.write(changes)
     } catch {
-      this.#request.log.warn('The wallet cache could not be written')
-      this.#reportStatus('The wallet cache could not be written')
+      this.#request.log.warn('Could not write the wallet cache')
+      this.#reportStatus('Could not write the wallet cache')
     }
   }
 
