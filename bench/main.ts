@@ -64,12 +64,12 @@ const main = async (): Promise<void> => {
 const parseOptions = (): Options => {
   const names = sections.map(({ name }) => name).join(', ')
   const program = new Command('npm run bench --')
-    .description('Measures what Holdfast costs, and says which goals are met.')
+    .description('Measures the cost of Holdfast and reports which goals are met.')
     .option('--only <name>', `one section: ${names}`)
     .option('--full', 'also the sizes for which the published core takes minutes')
     .option('--json', 'print one JSON document')
-    .option('--profile <folder>', 'leave profiles of the works of sizes there; they take longer for it')
-    .option('--peer <folder>', `where ${PEER} is installed already; otherwise npm installs it for the run`)
+    .option('--profile <folder>', 'write CPU profiles of the size works into this folder; the works take longer then')
+    .option('--peer <folder>', `the folder with an installed ${PEER}; otherwise npm installs it for the run`)
     .parse()
   const options = program.opts<Options>()
   if (options.only !== undefined && !sections.some(({ name }) => name === options.only)) {

@@ -56,7 +56,7 @@ export const race = async (
   }
   const of = (name: string): readonly Cost[] => {
     const found = samples.get(name)
-    if (found === undefined) throw new Error(`There is no contender ${name}`)
+    if (found === undefined) throw new Error(`No contender is named ${name}`)
     return found
   }
   return {

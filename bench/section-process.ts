@@ -6,7 +6,7 @@ import { sections } from './sections.ts'
 
 const [name, context = '{}'] = process.argv.slice(2)
 const section = sections.find(one => one.name === name)
-if (section === undefined) throw new Error(`There is no section ${name}`)
+if (section === undefined) throw new Error(`No section is named ${name}`)
 // The library's own timers keep no process alive, and a section without the peer may wait for nothing else.
 setInterval(() => {}, 60_000)
 const run = await section.load()

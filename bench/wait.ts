@@ -18,7 +18,7 @@ export const until = (
     }
     const limit = setTimeout(() => {
       end()
-      reject(new Error(`Waited ${limitMs} ms in vain for ${isTrue}`))
+      reject(new Error(`Timed out after ${limitMs} ms, waiting for ${isTrue}`))
     }, limitMs)
     const stops = states.map(state => state.subscribe(look))
     look()

@@ -26,14 +26,14 @@ export const startWorldChild = async (content: WorldContent = {}): Promise<World
       })
     })
   const started = await next()
-  if (!('servers' in started)) throw new Error('The fake world did not say where it is')
+  if (!('servers' in started)) throw new Error('The fake world did not send its addresses')
   return {
     servers: started.servers,
     async fund(addresses) {
       const answer = next()
       child.send({ fund: addresses } satisfies WorldRequest)
       const reply = await answer
-      if (!('total' in reply)) throw new Error('The fake world did not say what it paid')
+      if (!('total' in reply)) throw new Error('The fake world did not send the total that it paid')
       return reply.total
     },
     async close() {

@@ -48,7 +48,7 @@ const main = async ([name, ...args]) => {
   const command = task.command(args[0] === '--' ? args.slice(1) : args)
   if (command === undefined) return 0
   if (!existsSync(command[0])) {
-    console.error(`holdfast: ${command[0]} is not there; this tree is incomplete.`)
+    console.error(`holdfast: ${command[0]} does not exist; this tree is incomplete.`)
     return 1
   }
   // The wallet reads files where the user stands; the other tasks are about this folder.

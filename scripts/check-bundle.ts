@@ -23,7 +23,7 @@ export const checkBundles = (
 ): readonly string[] =>
   budgets.flatMap(({ files, limit }) => {
     const missing = files.filter(path => sizeOf(path) === undefined)
-    if (missing.length > 0) return missing.map(path => `${path} is not there; run npm run build`)
+    if (missing.length > 0) return missing.map(path => `${path} does not exist; run npm run build`)
     const size = files.reduce((sum, path) => sum + (sizeOf(path) ?? 0), 0)
     return size <= limit ? [] : [`${files.join(' and ')}: ${size} bytes with gzip, ${size - limit} too many`]
   })

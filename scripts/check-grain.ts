@@ -36,7 +36,7 @@ export const checkGrain = (files: FileTexts): readonly string[] => {
     if (user === undefined || second !== undefined || ALONE.some(([pattern]) => pattern.test(path))) return []
     const lines = codeLines(text)
     return lines < FLOOR
-      ? [`${path}: has ${lines} code lines and only ${user} uses it; put its content there`]
+      ? [`${path}: has ${lines} code lines and only ${user} uses it; move its content there`]
       : []
   })
 }

@@ -92,7 +92,7 @@ export const checkKeys = (files: FileTexts): readonly string[] => {
     for (const [call, allowed, what] of CALLERS) {
       const calls = code.split('\n').filter(line => line.match(call) !== null && !DEFINED.test(line))
       if (calls.length > 0 && !allowed.includes(path))
-        problems.push(`${path}: ${what}; let it pass the gate in kernel/keys/key-gate.ts`)
+        problems.push(`${path}: ${what}; use the gate in kernel/keys/key-gate.ts`)
     }
     for (const use of ASKERS.get(path) ?? [])
       if (!code.includes(use)) problems.push(`${path}: does not ask policies (${use})`)
@@ -104,6 +104,6 @@ export const checkKeys = (files: FileTexts): readonly string[] => {
       problems.push(`${place}: reads a secret in ${found} places instead of ${most} (${purpose})`)
   }
   for (const path of ASKERS.keys())
-    if (!files.has(path)) problems.push(`${path}: is not there; see scripts/check-keys.ts`)
+    if (!files.has(path)) problems.push(`${path}: does not exist; see scripts/check-keys.ts`)
   return problems
 }

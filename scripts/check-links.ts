@@ -15,13 +15,13 @@ export const checkLinks = (pages: FileTexts, exists: (path: string) => boolean):
       const [file = '', heading] = target.split('#')
       const where = file === '' ? path : posix.join(posix.dirname(path), decodeURI(file))
       if (where.startsWith('../') || !exists(where)) {
-        problems.push(`${path}: ${target} leads nowhere`)
+        problems.push(`${path}: ${target} does not exist`)
       } else if (
         heading !== undefined &&
         pages.has(where) &&
         !headingsOf(pages.get(where) ?? '').has(heading)
       ) {
-        problems.push(`${path}: ${target} names a heading that is not there`)
+        problems.push(`${path}: ${target} names a heading that does not exist`)
       }
     }
   }

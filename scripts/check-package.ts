@@ -38,7 +38,7 @@ export const checkPackage = (
     .map(([name]) => `package.json: ${name} makes every file below it public; name each entry`)
   const missing = entries
     .filter(([, path]) => !path.includes('*') && !exists(path))
-    .map(([name, path]) => `package.json: ${name} leads to ${path}, which is not there`)
+    .map(([name, path]) => `package.json: ${name} names ${path}, which does not exist`)
   const scripts = Object.entries(lockfile.packages)
     .filter(([, entry]) => entry.hasInstallScript === true)
     .map(([path]) => `package-lock.json: ${path} has an install script`)

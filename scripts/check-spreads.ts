@@ -25,7 +25,7 @@ export const checkSpreads = (files: FileTexts): readonly string[] => {
       for (const part of listOf(node.properties)) {
         if (part.type !== 'SpreadElement' || !leavesOut(text, part)) continue
         const line = text.slice(0, part.start).split('\n').length
-        problems.push(`${path}:${line}: leave the field out with compact, not with a spread`)
+        problems.push(`${path}:${line}: use compact instead of a spread to leave the field out`)
       }
     }
   }

@@ -25,9 +25,9 @@ import { readTree } from './project-files.ts'
 const main = async (): Promise<void> => {
   const root = process.cwd()
   const program = new Command('freeze')
-    .argument('[commit]', 'what to compare with; without one, only records')
+    .argument('[commit]', 'the commit to compare with; without one, only record')
     .option('--assertions', 'also compare the assertions of the tests')
-    .option('-o, --output <folder>', 'where the record goes', '.build/freeze/now')
+    .option('-o, --output <folder>', 'write the record to this folder', '.build/freeze/now')
     .parse()
   const { output, assertions } = program.opts<{ output: string; assertions?: true }>()
   const now = join(root, output)

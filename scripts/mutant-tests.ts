@@ -70,7 +70,7 @@ const PROOFS = [
 export const proofTests = (root: string): string[] =>
   PROOFS.map(name => {
     const file = `dist/test/proofs/${name}.test.js`
-    if (!existsSync(join(root, file))) throw new Error(`There is no proof ${file} any more.`)
+    if (!existsSync(join(root, file))) throw new Error(`The proof ${file} no longer exists.`)
     return file
   })
 

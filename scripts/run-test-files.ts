@@ -29,7 +29,7 @@ export interface FileReport {
 let runner: Runner | undefined
 
 const chain = (): Chain => {
-  if (runner === undefined) throw new Error('No test file is being run.')
+  if (runner === undefined) throw new Error('No test file is running.')
   return runner.chain
 }
 

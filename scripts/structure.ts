@@ -14,7 +14,7 @@ export const withStructure = (page: string, files: FileTexts): string =>
 const withBlock = (page: string, name: string, table: string): string => {
   const begin = `<!-- ${name}: written by npm run docs -->`
   const [from, to] = [page.indexOf(begin), page.indexOf(`<!-- end of ${name} -->`)]
-  if (from < 0 || to < from) throw new Error(`The page lacks the marks of the ${name} table`)
+  if (from < 0 || to < from) throw new Error(`The page has no markers for the ${name} table`)
   return `${page.slice(0, from)}${begin}\n\n${table}\n\n${page.slice(to)}`
 }
 
@@ -32,7 +32,7 @@ export const pathTable = (page: string, files: FileTexts): string => {
       const named = [...rows.join('\n').matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, path = '']) => path)
       const missing = named.find(path => !files.has(path))
       const title = section.slice('The path of '.length, section.indexOf('\n'))
-      if (missing !== undefined) throw new Error(`The path of ${title} names ${missing}, which is not there`)
+      if (missing !== undefined) throw new Error(`The path of ${title} names ${missing}, which does not exist`)
       return `| ${title} | ${new Set(named).size} |`
     })
   return ['| The path of | Files |', '|---|---|', ...rows].join('\n')

@@ -69,7 +69,7 @@ export interface TestShare {
 export const shareOf = (text = '0/1'): TestShare => {
   const [, from = '', of = ''] = /^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? []
   if (from === '' || Number(from) >= Number(of))
-    throw new Error(`${text} is no share of the tests, such as 0/2`)
+    throw new Error(`${text} is not a share of the tests; write one such as 0/2`)
   return { from: Number(from), of: Number(of) }
 }
 

@@ -172,7 +172,7 @@ const knowSuite = async (trees: readonly MutantTree[], suite: Suite): Promise<Kn
   const path = join(home, `${name}.json`)
   const facts = readFacts(root, path)
   const fresh = files.filter(file => !facts.has(file))
-  if (fresh.length > 0) console.error(`Looking which code each of ${fresh.length} files of ${name} executes…`)
+  if (fresh.length > 0) console.error(`Finding the code that each of ${fresh.length} files of ${name} executes…`)
   const progress = makeProgress(fresh.length)
   let done = 0
   await forEach(trees, fresh, async (tree, file) => {
@@ -183,7 +183,7 @@ const knowSuite = async (trees: readonly MutantTree[], suite: Suite): Promise<Kn
   })
   const known = files.flatMap(file => facts.get(file) ?? [])
   const failing = known.filter(test => !test.passes).map(({ file }) => file)
-  if (failing.length > 0) console.error(`left out, because they fail in unbroken code: ${failing.join(', ')}`)
+  if (failing.length > 0) console.error(`left out, because they fail without a mutant: ${failing.join(', ')}`)
   return { ...suite, facts: known }
 }
 
@@ -235,7 +235,7 @@ type Suites = readonly [tests: KnownSuite, proofs?: KnownSuite]
 const findPool = (only: string): Mutant[] => {
   const files = [...readTree(root, ['dist/kernel', 'dist/plugins'], /\.js$/)]
   const empty = ROOMS.filter(room => !files.some(([file]) => file.startsWith(`dist/${room}`)))
-  if (empty.length > 0) throw new Error(`There is no code in ${empty.join(', ')} any more.`)
+  if (empty.length > 0) throw new Error(`No built code was found in ${empty.join(', ')}.`)
   return files
     .filter(([file]) => isTarget(file) && file.startsWith(`dist/${only}`))
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -290,10 +290,10 @@ const report = ({ seed, json }: Options, { judged, stale, verdicts }: Found): vo
   } else {
     for (const verdict of [...late, ...byProofs, ...survivors]) console.log(describe(verdict))
     for (const { file, line, change } of stale) {
-      console.log(`${file}: ${change}\n    ${line}\n    judged, but there is no such place any more`)
+      console.log(`${file}: ${change}\n    ${line}\n    judged, but this place no longer exists`)
     }
     console.log(
-      `\n${seen} seen by a test (${late.length} by a time limit), ${byProofs.length} by a proof only, ` +
+      `\n${seen} killed by a test (${late.length} by a time limit), ${byProofs.length} by a proof only, ` +
         `${judged} judged before, ${survivors.length} survived; seed ${seed}`
     )
   }

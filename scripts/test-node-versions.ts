@@ -94,7 +94,7 @@ let skipped = ''
 if (process.platform !== 'linux' || process.arch !== 'x64') {
   if (process.env.HOLDFAST_CI === '1') failed += 1
   else skipped = ', 1 skipped'
-  console.log('The pinned versions of Node are those of Linux on x64: nothing was tested here.')
+  console.log('The pinned versions of Node run on Linux x64 only; nothing was tested here.')
 } else {
   if (!isInstalled(versions)) await install()
   for (const one of [...versions].reverse()) {

@@ -34,8 +34,8 @@ export const change: Section = async context => {
     ],
     notes: [
       'Edits: the median of eleven, each durable in ours and read again; of three in the published core, which does ' +
-        'not wait for its disk. Ten more: until they are durable in ours, and taken in by the published core. The ' +
-        'network is cut meanwhile.',
+        'not wait for its disk. Ten more: until they are durable in ours, and listed by the published core. The ' +
+        'network is off during both.',
       SIDES_NOTE
     ]
   }

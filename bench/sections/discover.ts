@@ -18,9 +18,9 @@ export const discover: Section = async context => {
       goals: new Map([[10_000, 250]])
     }),
     notes: [
-      'The engine reports them in one call; the end is the moment when the last file that is to be synced is durable ' +
-        'in ours, and listed by the published core. Ours is checked with a copy of its folder from just then, which ' +
-        'another kernel opens without a network: it has them all.',
+      'The engine reports them in one call; the time ends when the last file that is to be synced is durable ' +
+        'in ours, and listed by the published core. Ours is checked with a copy of its folder from that moment: ' +
+        'another kernel opens it without a network and has all of them.',
       SIDES_NOTE
     ]
   }

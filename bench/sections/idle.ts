@@ -34,8 +34,8 @@ export const idle: Section = async context => {
       { name: `200 wallets, ${PEER}, recorded`, facts: { '% of a core': 8 } }
     ],
     notes: [
-      'The cost of 34 seconds in which every repo is synced once, after everything has become still. Bare: the same ' +
-        'requests in the same process at the same distances, without a wallet. The servers of the first line are in ' +
+      'The cost of 34 seconds in which every repo is synced once, after all start-up work has ended. Bare: the same ' +
+        'requests in the same process at the same intervals, without a wallet. The servers of the first line are in ' +
         'the process and counted.',
       SIDES_NOTE
     ]

@@ -28,7 +28,7 @@ const SIZES = [330, 2048, 102_400]
 const ROUNDS = 11
 const SAMPLE_MS = 40
 
-const WITHOUT_PEER = `Without ${PEER} there is nothing to compare with: no ratio is given.`
+const WITHOUT_PEER = `Without ${PEER} no ratio is given.`
 
 const NOTES = [
   'An item: text to the JSON text of a box, and back.',

@@ -29,8 +29,8 @@ export const newDevice: Section = async context => {
     }),
     notes: [
       'A login by password, scrypt 16384/8/1 included, until the whole repo is on the device; then each file is read. ' +
-        'Both sides fetch from our fake server in another process, over HTTP, whose work is counted as neither’s; each ' +
-        'keeps what it fetches in a real folder.'
+        'Both sides fetch from our fake server in another process, over HTTP, whose work is not counted for either; ' +
+        'each keeps the files in a real folder.'
     ]
   }
 }

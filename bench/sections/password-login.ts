@@ -18,8 +18,8 @@ export const passwordLogin: Section = async () => {
     notes: [
       'Scrypt bare: one derivation of the box key by the platform (Node: OpenSSL). The logins also do the fixed ' +
         'derivations of the protocol (user id and password authentication, 16384/1/1 each) where the server is ' +
-        'asked, and open the account and its repo; the work of the fake login server, in the same process, is ' +
-        'counted as theirs.',
+        'asked, and open the account and its repo; their figures include the work of the fake login server, which ' +
+        'runs in the same process.',
       'The goal compares a login with the scrypt inside that very login: the same derivation varies between two ' +
         'runs by more than the rest of a login takes. “Above the bare one” compares with the run beside it.'
     ]

@@ -22,7 +22,7 @@ export const quickLogin: Section = async () => {
     return {
       rows: await measureLogins(root),
       notes: [
-        'No scrypt is in them. “First” is the first login of a fresh process, before its code is compiled by the ' +
+        'They run no scrypt. “First” is the first login of a fresh process, before its code is compiled by the ' +
           'engine; loading and opening the kernel are not counted. The work of the fake login server, in the ' +
           'same process, is.'
       ]

@@ -63,7 +63,7 @@ const NOTES = [
   '500 wallets of 500 coins in one fiat currency, of a market of 10,000 pairs: the first time after a refresh, with the search. ' +
     `The two sides are compared with ${FEW_WALLETS} wallets each.`,
   'A refresh: 10 providers of 480 pairs each, from the question to the published round, in a kernel, and 50 ms of rest after it. ' +
-    'The published core refreshes every 30 s and not when it is told to: there is nothing to compare with.'
+    'The published core refreshes every 30 s and not on request, so it is not compared.'
 ]
 
 const isValue = (value: unknown, expected: number): boolean =>

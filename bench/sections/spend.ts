@@ -29,8 +29,8 @@ export const spend: Section = async () => {
   return {
     rows,
     notes: [
-      `Each wallet has ${SPARE} coins more than it spends, all on addresses of their own. Signing derives the ` +
-        'keys from the words anew, and journals the intent before and the signed bytes after; the storage is ' +
+      `Each wallet has ${SPARE} coins more than it spends, each on its own address. Signing derives the ` +
+        'keys from the words again, and journals the intent before and the signed bytes after; the storage is ' +
         'in memory.'
     ]
   }

@@ -92,7 +92,7 @@ const makeEngine = ({ callbacks }: EngineRequest, start: () => void): CurrencyEn
   async addGapLimitAddresses() {},
   isAddressUsed: async () => false,
   makeSpend: async () => {
-    throw new Error('Nobody spends here')
+    throw new Error('This engine of the bench does not spend')
   },
   signTx: async transaction => transaction,
   broadcastTx: async transaction => transaction,

@@ -86,7 +86,7 @@ const ownWallet = ({ core, place }: OwnParts, wallet: CurrencyWallet): SideWalle
     },
     upload: () => wallet.sync(),
     async uploadedCount() {
-      if (!('servers' in place.world)) throw new Error('Only a server in another process is asked')
+      if (!('servers' in place.world)) throw new Error('This job needs a server in another process')
       return countServerFiles(place.world.servers.syncServers[0] ?? '', place.user.syncKey)
     }
   }

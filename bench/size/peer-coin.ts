@@ -109,7 +109,7 @@ const makeEngine = ({ callbacks, start, list }: EngineParts): unknown => ({
   addGapLimitAddresses: async () => {},
   isAddressUsed: async () => false,
   makeSpend: async () => {
-    throw new Error('Nobody spends here')
+    throw new Error('This engine of the bench does not spend')
   },
   signTx: async (transaction: unknown) => transaction,
   broadcastTx: async (transaction: unknown) => transaction,

@@ -12,7 +12,7 @@ export const withLock = async (path, task) => {
   mkdirSync(dirname(path), { recursive: true })
   let reported = false
   while (!take(path)) {
-    if (!reported) console.error('holdfast: waiting for another set-up of this folder to end…')
+    if (!reported) console.error('holdfast: waiting until another process has set up this folder…')
     reported = true
     breakIfDead(path)
     await sleep(200)

@@ -45,7 +45,7 @@ export const sameTypes = (
     encoding: 'utf8'
   })
   const isBroken = status !== 0 && !/^type\d+\.ts\(/m.test(stdout)
-  if (isBroken) throw new Error(`The compiler could not judge the types:\n${stdout}`)
+  if (isBroken) throw new Error(`The compiler could not compare the types:\n${stdout}`)
   return judged.filter((_, index) => !stdout.includes(`${fileNameOf(index)}.ts(`))
 }
 

@@ -36,7 +36,7 @@ export const openDevice = (world: FakeWorld, options: DeviceOptions = {}): Promi
 export const waitFor = async (isTrue: () => boolean | Promise<boolean>, limitMs = 30_000): Promise<void> => {
   const end = Date.now() + limitMs
   while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error(`Waited ${limitMs} ms in vain for ${isTrue}`)
+    if (Date.now() > end) throw new Error(`Timed out after ${limitMs} ms, waiting for ${isTrue}`)
     await new Promise(resolve => setTimeout(resolve, 10))
   }
 }

@@ -90,9 +90,9 @@ test('a link to a missing file or heading is a problem; web, mail and code are n
   t.deepEqual(
     checkLinks(pages, path => pages.has(path)),
     [
-      'README.md: docs/b.md leads nowhere',
-      'README.md: docs/a.md#three names a heading that is not there',
-      'docs/a.md: ../../secret.md leads nowhere'
+      'README.md: docs/b.md does not exist',
+      'README.md: docs/a.md#three names a heading that does not exist',
+      'docs/a.md: ../../secret.md does not exist'
     ]
   )
   t.deepEqual(
@@ -117,9 +117,9 @@ test('the package may not name missing files or whole folders, install scripts o
     checkPackage(manifest, lock, path => path === 'a.js'),
     [
       'package.json: ./c/* makes every file below it public; name each entry',
-      'package.json: . leads to a.d.ts, which is not there',
-      'package.json: ./b leads to b.js, which is not there',
-      'package.json: x leads to x.js, which is not there',
+      'package.json: . names a.d.ts, which does not exist',
+      'package.json: ./b names b.js, which does not exist',
+      'package.json: x names x.js, which does not exist',
       'package-lock.json: node_modules/hooked has an install script',
       'package-lock.json lacks native-mac; run node scripts/complete-lock.mjs'
     ]

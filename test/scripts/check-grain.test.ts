@@ -16,6 +16,6 @@ test('a small file with one user is found, unless it is an entry, has a second u
     'plugins/rates/source.ts': lines(1)
   }
   t.deepEqual(checkGrain(new Map(Object.entries(files))), [
-    'kernel/a/small.ts: has 39 code lines and only kernel/a/user.ts uses it; put its content there'
+    'kernel/a/small.ts: has 39 code lines and only kernel/a/user.ts uses it; move its content there'
   ])
 })

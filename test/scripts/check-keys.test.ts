@@ -17,7 +17,7 @@ test('a new place that reads a secret, opens wallet keys or goes past the gate i
   const leaks: readonly [code: string, problem: RegExp][] = [
     ['const words = info.keys.use(keys => keys)', /reads a secret/],
     ['const text = pin?.use(text => text)', /reads a secret/],
-    ['const keys = openKeys(info.keys, pass)', /opens wallet keys; let it pass/],
+    ['const keys = openKeys(info.keys, pass)', /opens wallet keys; use the gate/],
     ["openWalletInfo(info, exemptPass('open'))", /without asking a policy/],
     ['const pass = {} as KeyPass', /makes a pass of its own/],
     ['await hooks.beforeSign.promise(spend)', /past the gate/],

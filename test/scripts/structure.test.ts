@@ -20,8 +20,8 @@ test('the structure table replaces what stands between its marks, and needs both
   const made = withStructure(page, files)
   t.false(made.includes('stale row'))
   t.is(withStructure(made, files), made)
-  t.throws(() => withStructure(block('structure'), files), { message: /lacks the marks of the paths table/ })
-  t.throws(() => withStructure('a', files), { message: /lacks the marks of the structure table/ })
+  t.throws(() => withStructure(block('structure'), files), { message: /has no markers for the paths table/ })
+  t.throws(() => withStructure('a', files), { message: /has no markers for the structure table/ })
 })
 
 test('the table of paths counts each file of a section once and refuses one that is not there', t => {
@@ -30,7 +30,7 @@ test('the table of paths counts each file of a section once and refuses one that
   const table = pathTable(`# Page\n${walk}\n## Rates\n\`kernel/repo/store/s.ts\`\n`, files)
   t.is(table.split('\n').slice(2).join('\n'), '| a spend | 2 |')
   t.throws(() => pathTable('## The path of a rate\n| `kernel/gone.ts` |\n', files), {
-    message: 'The path of a rate names kernel/gone.ts, which is not there'
+    message: 'The path of a rate names kernel/gone.ts, which does not exist'
   })
 })
 

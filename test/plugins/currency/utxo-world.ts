@@ -291,7 +291,7 @@ export const makeTestWorld = (
 export const until = async (what: string, holds: () => boolean): Promise<void> => {
   const end = Date.now() + 30_000
   while (!holds()) {
-    if (Date.now() > end) throw new Error(`Waited in vain: ${what}`)
+    if (Date.now() > end) throw new Error(`Timed out, waiting for: ${what}`)
     await new Promise(resolve => setTimeout(resolve, 2))
   }
 }
