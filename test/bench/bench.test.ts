@@ -75,7 +75,7 @@ test('short work is repeated until a sample is long enough, and its cost is that
   )
 })
 
-test('a missed goal is printed as missed, and a wrong result ends a section', t => {
+test('a missed goal is printed as missed, and a wrong result fails the section', t => {
   const text = textOfSection('Title', {
     rows: [
       {
@@ -101,7 +101,7 @@ test('a missed goal is printed as missed, and a wrong result ends a section', t 
   t.is(shortNumber(-0.00012349), '-0.000123')
 })
 
-test('round trips count what is sent after something was heard', async t => {
+test('a round trip is counted for each send that follows a received message', async t => {
   let handlers: ChannelHandlers | undefined
   const sent: string[] = []
   const { io, traffic, reset } = makeCountedIo({
@@ -134,7 +134,7 @@ test('round trips count what is sent after something was heard', async t => {
   t.deepEqual({ ...traffic }, { roundTrips: 0, sent: 0, received: 0 })
 })
 
-test('only the published version that is named is taken for the peer', async t => {
+test('the peer must be the published version that is named', async t => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'))
   t.teardown(() => rm(folder, { recursive: true }))
   t.like(await checkPeer(folder), { reason: `${folder} holds no edge-core-js@1.14.0` })

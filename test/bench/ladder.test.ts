@@ -56,7 +56,7 @@ const lines = {
   peerFacts: (of: Figures) => ({ seen: of.fact('seen') })
 }
 
-test('a ladder compares with the peer where it took part, and with what is recorded where it did not', t => {
+test('a ladder compares with the peer where it ran, and else with its recorded figures', t => {
   const result: LadderResult = {
     work: 'list',
     sizes: [5000, 10_000, 50_000],
@@ -96,7 +96,7 @@ test('a ladder compares with the peer where it took part, and with what is recor
   t.true(growth?.goals?.[0]?.isMet)
 })
 
-test('a ladder says so where even the record has no end', t => {
+test('a ladder reports a size for which even the record has no figure', t => {
   const own = new Map([[500, figures(800, 10)]])
   const result: LadderResult = { work: 'startup', sizes: [500], growing: [500], own, peer: new Map() }
   const [ours, theirs] = rowsOfStep(result, { ...lines, step: 'usable' })

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Approvals } from '../../cli/devtools/serve-panel.ts'
 import type { ActionHandler } from '../../devtools/core/model/actions.ts'
 
-test('once the command is stopped no payment is approved any more, and the rest is done as before', async t => {
+test('a stopped command approves no further payments, and other actions still work', async t => {
   const requested: string[] = []
   const approvals = new Approvals(3000)
   const runAction = approvals.track((async (name: string) => {

@@ -33,7 +33,7 @@ test.before(async () => {
 })
 
 test.serial(
-  'what is not confirmed yet is incoming, in its own column and in JSON, until it is mined',
+  'an unconfirmed amount is shown as incoming, in its own column and in JSON, until it is mined',
   async t => {
     await run('fake', 'chain', 'fund', 'Savings', '0.5 BTC')
     const shown = await run('balance')
@@ -48,7 +48,7 @@ test.serial(
   }
 )
 
-test.serial('what is reserved for a payment that was signed and not sent is said, too', async t => {
+test.serial('the balance shows what is reserved for a payment that is signed but not sent', async t => {
   const file = `${home}/payment`
   await run(
     ...['send', 'Savings', '--to', PAYEE, '--amount', '0.1', '--sign-only', '--output', file, '--yes']

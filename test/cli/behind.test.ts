@@ -37,7 +37,7 @@ test.serial('an up-to-date balance shows that, and its block', t => {
 })
 
 test.serial(
-  'without a network balance gives the old figure as an old one, with server, reason and since when, and does not wait',
+  'without a network, balance does not wait: it shows the last figure with its age, the server and the reason',
   async t => {
     await dataOf('fake', 'net', 'offline')
     const started = performance.now()
@@ -94,7 +94,7 @@ test.serial('a timed-out wait reports what the wallet is waiting for', async t =
   t.regex(error.hint, /^Savings is behind since .*: Could not reach .*\.$/)
 })
 
-test.serial('balance --offline warns that no chain was asked', async t => {
+test.serial('balance --offline warns that no server was asked', async t => {
   const { warnings } = succeeded(t, await run('balance', '--offline', '--json'), 'balance/1')
   t.deepEqual(warnings, ['offline: these are the last values that this device knew'])
 })

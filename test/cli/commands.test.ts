@@ -100,7 +100,7 @@ test.serial('send without --yes and without a terminal sends nothing and names t
 })
 
 test.serial(
-  'send: bad amounts, addresses and fees are refused with their codes, and nothing leaves',
+  'send: bad amounts, addresses and fees are refused with their codes, and nothing is sent',
   async t => {
     failed(t, await send('--amount', '0.000000001 BTC', '--yes'), 'AMOUNT_INVALID', 2)
     failed(t, await send('--amount', '1 EUR', '--yes'), 'AMOUNT_INVALID', 2)
@@ -121,7 +121,7 @@ test.serial(
   }
 )
 
-test.serial('send leaves what is incoming alone, and spends it with --unconfirmed alone', async t => {
+test.serial('send spends incoming amounts only with --unconfirmed', async t => {
   checkEnvelope(t, await runAs('fake', 'chain', 'fund', 'Savings', '0.3 BTC', '--json'), 'fake.chain.fund/1')
   const refused = failed(t, await send('--amount', '0.7', '--dry-run'), 'PENDING_FUNDS', 32)
   t.like(refused.error.details, { incoming: '30000000', reserved: '0', immature: '0' })

@@ -138,7 +138,7 @@ test.serial('account pin set and remove: a PIN must exist before it can be enabl
 })
 
 test.serial(
-  'account key opens the account where nothing else is at hand, and only with --reveal is shown',
+  'the account key opens the account without any other credential, and is shown only with --reveal',
   async t => {
     const hidden = await done(t, 'account key', { pin: first.pin })
     t.deepEqual(hidden.loginKey, { redacted: true, hint: '--reveal' })
@@ -258,7 +258,7 @@ test.serial('account password remove asks first, and afterwards the password is 
   await done(t, 'account username set robert', pin)
 })
 
-test.serial('account delete wants the name typed, and then nothing is left of the account', async t => {
+test.serial('account delete requires the typed name, and then nothing is left of the account', async t => {
   const pin = { pin: '9999' }
   const { next } = await refused(t, 'account delete --yes', {
     secrets: pin,

@@ -46,7 +46,7 @@ test.serial('data set takes a text from standard input or a file, and get gives 
   t.is(statSync(file('out')).mode & 0o777, 0o600)
 })
 
-test.serial('data set refuses what it cannot keep as it is, and data get what is not there', async t => {
+test.serial('data set refuses a value that it cannot store unchanged, and data get a missing item', async t => {
   writeFileSync(file('bytes'), new Uint8Array([0xff, 0xfe]))
   const set = (...args: readonly string[]): Promise<Ran> => run(['data', 'set', 's', 'i', '--json', ...args])
   failed(t, await set(), 'USAGE', 2)
@@ -59,7 +59,7 @@ test.serial('data set refuses what it cannot keep as it is, and data get what is
   failed(t, await run(['data', 'rm', 'none', '--yes', '--json']), 'NOT_FOUND', 6)
 })
 
-test.serial('one device imports the export of another, and replaces nothing unasked', async t => {
+test.serial('one device imports the export of another, and replaces an item only on request', async t => {
   await dataOf(['data', 'set', '__proto__', 'toString', '--value-stdin'], 'odd')
   const facts = succeeded(t, await run(['data', 'export', '-o', file('all.json'), '--json']), 'data.export/1')
   t.deepEqual(facts.data, { file: file('all.json'), stores: 2, items: 3 })

@@ -55,14 +55,14 @@ test('what happens from the start to the end is recorded into a private file wit
   t.is(timeline.view.getSnapshot().plugins.size, 0, 'it begins before the kernel does')
 })
 
-test('a recording leaves addresses and transaction ids out where that is asked for', async t => {
+test('a recording leaves out addresses and transaction ids on request', async t => {
   const { file } = await recordStory(t, ['--hide-addresses'])
   const text = readFileSync(file, 'utf8')
   t.regex(text, /"hidden \(64 letters, [0-9a-f]{8}\)"/)
   t.notRegex(text, /[0-9a-f]{64}|bcrt1/)
 })
 
-test('a recording replaces no file, and begins in no folder that is not there', async t => {
+test('a recording neither replaces a file nor starts in a missing folder', async t => {
   const home = homeFor(t)
   const file = join(home, 'there.ndjson')
   writeFileSync(file, 'mine')
@@ -75,7 +75,7 @@ test('a recording replaces no file, and begins in no folder that is not there', 
   failed(t, nowhere, 'USAGE', 2)
 })
 
-test('a recording is served without a kernel to who has the token', async t => {
+test('a recording is served without a kernel, to holders of the token', async t => {
   const { file } = await recordStory(t)
   const home = homeFor(t)
   const packed = join(home, 'story.ndjson.gz')

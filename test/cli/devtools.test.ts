@@ -98,7 +98,7 @@ test('a panel over the socket makes an account and a wallet, sees its engine, an
     t.false(said.includes(secret), secret)
 })
 
-test('an account that is named with its secret is logged in, and its wallets run unless they were paused', async t => {
+test('naming an account with its secret logs it in, and starts its wallets unless they are paused', async t => {
   const home = homeFor(t)
   const input = JSON.stringify({ password: PASSWORD })
   const secret = ['--secrets-stdin', '-a', 'bob']
@@ -128,7 +128,7 @@ test('an account that is named with its secret is logged in, and its wallets run
   t.is([...client.view.getSnapshot().accounts.values()][0]?.isLoggedIn, true)
 })
 
-test('what is paused on the command line rests after a login from the panel, and what the panel pauses rests on the command line', async t => {
+test('a pause on the command line holds after a login from the panel, and the reverse', async t => {
   const home = homeFor(t)
   const input = JSON.stringify({ password: PASSWORD })
   const run = async (...args: readonly string[]) => {
@@ -274,7 +274,7 @@ test('a stopped command waits for an approved payment, and the panel gets its re
   t.is((await ran).code, 0)
 })
 
-test('a payment that is not over in time may have left, and that is said', async t => {
+test('the command reports that a payment which did not end in time may have been sent', async t => {
   const { served, approved } = await approveSlowly(t, { payingGraceMs: 50 })
   const lost = t.throwsAsync(approved, { code: 'DISCONNECTED' })
   const { code, stderr } = await served.interrupt()
@@ -308,7 +308,7 @@ test('the panel shows more of the log than the terminal', async t => {
   t.false(stderr.includes('a quiet word'))
 })
 
-test('addresses and transaction ids are hidden where that is asked for', async t => {
+test('addresses and transaction ids are hidden on request', async t => {
   const served = await serve(t, homeFor(t), ['--hide-addresses'])
   const { client, frames } = served
   const { accountId } = await client.runAction('account.create', { pin: PIN })
@@ -323,7 +323,7 @@ test('addresses and transaction ids are hidden where that is asked for', async t
   t.notRegex(reported, /"[0-9a-f]{64}"|bcrt1/)
 })
 
-test('the page is answered on the port that was asked for; one that is taken is refused', async t => {
+test('the page is served on the requested port; a port in use is refused', async t => {
   const home = homeFor(t)
   const { port, url } = await serve(t, home)
   const status = await new Promise<number | undefined>(resolve => {
@@ -373,7 +373,7 @@ if (process.platform === 'linux') {
     t.deepEqual([code, stderr.includes('No browser')], [0, false])
   })
 
-  test('where nothing can be written for the browser, that is said and the panel is served', async t => {
+  test('if the file for the browser cannot be written, the command warns and still serves the panel', async t => {
     const child = startHoldfast(['devtools', '--open'], { home: homeFor(t), env: { TMPDIR: '/nowhere' } })
     const done = ended(child)
     child.stdout?.once('data', () => child.kill('SIGINT'))
@@ -383,7 +383,7 @@ if (process.platform === 'linux') {
     t.regex(stderr, /Could not open a browser/)
   })
 
-  test('where no browser can be opened, that is said and the panel is served', async t => {
+  test('if no browser can be opened, the command warns and still serves the panel', async t => {
     const home = homeFor(t)
     const controller = new AbortController()
     const ran = runInProcess(['devtools', '--open'], {

@@ -56,7 +56,7 @@ test.after.always(async () => {
 })
 
 test.serial(
-  'a device without any secret is let in by one that has the account, and opens it by PIN then',
+  'a logged-in device approves a device without a secret, which then opens the account by PIN',
   async t => {
     succeeded(t, await as('account create alice', { password: 'Correct Horse 1', pin }), 'account.create/1')
     const phone = start(['login', '--with', 'edge', '--device', 'phone', '--json'])
@@ -93,7 +93,7 @@ test.serial('Ctrl-C cancels a request and ends with 130', async t => {
 })
 
 test.serial(
-  '--link prints the link alone; an account that only its login key opens is pointed out',
+  '--link prints only the link, and an account that only its login key opens gets a warning',
   async t => {
     const light = { device: '--device light', pin: '2222' }
     await as(`account create --light ${light.device}`, { pin: light.pin })
@@ -121,7 +121,7 @@ test.serial('a request without an approval in time ends with its own code', asyn
   t.is(failure.error.code, 'EDGE_LOGIN_EXPIRED')
 })
 
-test.serial('lobby commands refuse ids that lead nowhere', async t => {
+test.serial('lobby commands refuse ids without a lobby', async t => {
   failed(t, await as('lobby show 4xwfNmV6qoSM', { pin }), 'LOBBY_NOT_FOUND', 6)
   failed(t, await as('lobby show edge://edge/', { pin }), 'LOBBY_NOT_FOUND', 6)
 })

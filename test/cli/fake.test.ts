@@ -71,7 +71,7 @@ test('a latency is a time or a range, a rate a share or a percentage', t => {
   }
 })
 
-test('the network and the clock of a world stay as they are put, from command to command', async t => {
+test('the network and clock settings of a world persist between commands', async t => {
   const { run, runAs } = makeRunner(t)
   const offline = dataOf(t, await run('fake', 'net', 'offline'), 'fake.net.offline/1')
   t.deepEqual(offline, { online: false, latencyMs: { from: 0, to: 0 }, failRate: 0 })
@@ -91,7 +91,7 @@ test('the network and the clock of a world stay as they are put, from command to
   t.regex(dataOf(t, await run('fake', 'clock', 'show'), 'fake.clock.show/1').now, /^2050-01-05T00:0/)
 })
 
-test('a world that fake start serves is put on another clock and another network, and takes and gives users', async t => {
+test('a served world accepts clock and network changes, and loads and dumps users', async t => {
   const { home, run, runAs, start } = makeRunner(t)
   const served = await start(/\n/, 'fake', 'start')
   const later = dataOf(t, await run('fake', 'clock', 'advance', '7d'), 'fake.clock.advance/1')
@@ -172,7 +172,7 @@ test('a file that is no user is refused with what is wrong, and one that is miss
   }
 })
 
-test('fake requests shows what a served world was asked, by path and status, and follows it until it is stopped', async t => {
+test('fake requests lists the requests to a served world by path and status, and follows them until stopped', async t => {
   const { run, runAs, start } = makeRunner(t)
   const served = await start(/\n/, 'fake', 'start')
   const made = await runAs({ pin: '1234' }, 'account', 'create', '--light')

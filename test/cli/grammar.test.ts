@@ -133,7 +133,7 @@ test('global options: a flag wins over the environment, and bad ones are refused
   t.throws(() => read({ timeout: 'soon' }), { instanceOf: CliError })
 })
 
-test('values: durations, counts, pairs and dates', t => {
+test('durations, counts, pairs and dates are parsed', t => {
   t.is(parseDuration('1h'), 3_600_000)
   for (const bad of ['0s', '10', '1d', '-1s', '999999h'])
     t.throws(() => parseDuration(bad), { instanceOf: CliError })

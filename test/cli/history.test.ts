@@ -132,7 +132,7 @@ test.serial('tx stream emits batches, newest first, and ends', async t => {
 })
 
 test.serial(
-  'tx export prints a history, or writes it into a private file that it never replaces unasked',
+  'tx export prints a history, or writes a private file that it replaces only on request',
   async t => {
     const csv = await done(
       'tx',
@@ -181,7 +181,7 @@ test.serial(
   }
 )
 
-test.serial('labels go out, and come in on another device without replacing what it notes', async t => {
+test.serial('labels are exported, and imported on another device without replacing its notes', async t => {
   const { address } = await dataOf('address', 'Savings')
   const path = file('labels.jsonl')
   await done('tx', 'export', '--format', 'bip329', '-o', path)

@@ -32,7 +32,7 @@ test.before(async () => {
 })
 
 test.serial(
-  'what is open is shown before another payment, and a second one of the kind is asked for, --yes or not',
+  'open payments are shown before another one, and a similar second payment needs confirmation even with --yes',
   async t => {
     first = (await dataOf(...PAY, '--name', 'Joe')).txid
     t.deepEqual(await openTxids(), [first])
@@ -74,7 +74,7 @@ test.serial('tx replace can pay all there is, with the coins of the payment that
 })
 
 test.serial(
-  'tx replace pays in the place of an open payment, with its notes, and only one of the two is mined',
+  'tx replace replaces an open payment and keeps its notes, and only one of the two is mined',
   async t => {
     const [, later = ''] = await openTxids()
     const replaced = await dataOf('tx', 'replace', 'Savings', later, '--yes')
@@ -123,7 +123,7 @@ test.serial('tx replace and send that are stopped before they sign send nothing'
 })
 
 test.serial(
-  'a payment that was signed into a file is sent beside one that pays the same only if that is meant',
+  'a payment from a file that pays the same as an open one is sent only after a confirmation',
   async t => {
     const file = join(home, 'signed.json')
     const signing = ['--amount', '0.004', '--yes', '--sign-only', '-o', file]

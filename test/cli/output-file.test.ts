@@ -24,7 +24,7 @@ test('an output file is there when it is whole, and only its owner can read it',
   t.deepEqual(readdirSync(folder), ['out.csv'])
 })
 
-test('an output file that is given up leaves nothing behind', async t => {
+test('an abandoned output file leaves nothing behind', async t => {
   const folder = folderFor(t)
   const file = await openOutputFile(join(folder, 'out'), false)
   await file.write('half')
@@ -33,7 +33,7 @@ test('an output file that is given up leaves nothing behind', async t => {
   t.deepEqual(readdirSync(folder), [])
 })
 
-test('a file that is there is replaced only if that was asked for, also where it came meanwhile', async t => {
+test('an existing file is replaced only on request, also if it appeared meanwhile', async t => {
   const folder = folderFor(t)
   const path = join(folder, 'out')
   const late = await openOutputFile(path, false)

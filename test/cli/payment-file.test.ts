@@ -128,7 +128,7 @@ test.serial(
   }
 )
 
-test.serial('a file that is there is kept, a file needs --sign-only, and a dry run writes none', async t => {
+test.serial('an existing file is kept, a file needs --sign-only, and a dry run writes none', async t => {
   const before = readFileSync(file('first.json'), 'utf8')
   const args = ['send', 'Savings', '--to', PAYEE, '--amount', '0.01', '--again', '--json']
   failed(t, await run(...args, '--yes', '--sign-only', '-o', file('first.json')), 'USAGE', 2)
@@ -180,7 +180,7 @@ test.serial(
   }
 )
 
-test.serial('what is in the history is not sent again', async t => {
+test.serial('a transaction in the history is not sent again', async t => {
   const ran = await run('tx', 'broadcast', 'Savings', file('first.json'), '--yes', '--json')
   failed(t, ran, 'NOT_NEEDED', 16)
   t.regex(ran.json.error.next[0].command, /tx show Savings/)
@@ -269,7 +269,7 @@ test.serial('another device sends a file that this one has signed; tx save then 
 })
 
 test.serial(
-  'tx save of a payment that the history does not know yet takes it in, and a dry run does not',
+  'tx save adds an unknown payment to the history, and a dry run does not',
   async t => {
     const { txid } = await signed('elsewhere.json')
     await done('tx', 'save', 'Savings', file('elsewhere.json'), '--dry-run')

@@ -24,7 +24,7 @@ test.before(async () => {
   await dataOf('wallets', 'create', 'bitcoin', '--name', 'Savings')
 })
 
-test.serial('address new and lock give out addresses for good; save only notes something', async t => {
+test.serial('address new and lock mark an address as used for good; save only adds a note', async t => {
   const { address: first } = await dataOf('address', 'Savings')
   t.is((await dataOf('address', 'show', 'Savings', '--uri')).address, first)
   t.like(await dataOf('address', 'save', 'Savings', '--name', 'Bob'), {
@@ -60,7 +60,7 @@ test.serial('amount converts exactly between units, and explains what it cannot 
 })
 
 test.serial(
-  'uri parse names the kind of a link, uri encode writes one, and keys are refused unrepeated',
+  'uri parse names the kind of a link, uri encode writes one, and keys are refused without being repeated',
   async t => {
     const { uri } = await dataOf('uri', 'encode', 'Savings', PAYEE, '--amount', '0.5', '--message', 'a b')
     t.is(uri, `bitcoin:${PAYEE}?amount=0.5&message=a%20b`)

@@ -103,7 +103,7 @@ for (const [what, secrets] of [
   ['PIN', { pin }],
   ['login key', { 'login-key': '11111111111111111111111111111111' }]
 ] as const) {
-  test.serial(`a ${what} of somebody who is not on this device ends with 15`, isRefused, () => ({
+  test.serial(`a ${what} of a user who is not on this device ends with 15`, isRefused, () => ({
     args: ['login', 'stranger'],
     secrets,
     exitCode: 15,
@@ -136,7 +136,7 @@ test.serial('a username that is taken ends with 12', isRefused, () => ({
   ]
 }))
 
-test.serial('forgetting who is logged in ends with 17', isRefused, () => ({
+test.serial('forgetting a logged-in user ends with 17', isRefused, () => ({
   args: ['account', 'forget', 'alice', '--yes'],
   exitCode: 17,
   says: ['error: Cannot remove logged-in user (USER_LOGGED_IN)']

@@ -93,7 +93,7 @@ test('the tour shows ended steps with ticks and times, and the one that runs', t
   plain.unmount()
 })
 
-test('a request to log in shows the time that is left, trouble, and who approved, each in a line of 80', t => {
+test('a login request shows the time left, a failure and the approving user, each in a line of 80 columns', t => {
   const look = (props: Partial<EdgeLoginProps>): string => {
     const all = {
       state: 'pending',

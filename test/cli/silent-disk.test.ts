@@ -37,7 +37,7 @@ const silence = (t: ExecutionContext, folder: 'device' | 'fake-world'): void => 
   Object.assign(globalThis, { setTimeout: quick })
 }
 
-test.serial('a command whose change the disk does not answer ends with 50 and advice', async t => {
+test.serial('a command whose write the disk does not answer ends with 50 and advice', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'alice')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
@@ -76,7 +76,7 @@ test.serial('the result of a command is printed although the disk does not answe
   ])
 })
 
-test.serial('a command is done although the disk of the fake world does not answer its end', async t => {
+test.serial('a command ends although the disk of the fake world does not answer when it is closed', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'carol')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
@@ -87,7 +87,7 @@ test.serial('a command is done although the disk of the fake world does not answ
   t.is(json.warnings.at(-1), 'Saving the fake world took longer than 60 seconds')
 })
 
-test.serial('a change of the fake world that its disk does not save ends with an error', async t => {
+test.serial('a change of the fake world that its disk cannot save is an error', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'dora')
   silence(t, 'fake-world')

@@ -24,7 +24,7 @@ test.before(async () => {
   await dataOf('wallets', 'create', 'tokenchain', '--name', 'Toys')
 })
 
-test.serial('tokens list shows those of a currency, and those that a wallet has on or has found', async t => {
+test.serial('tokens list shows the tokens of a currency, or those that a wallet has enabled or found', async t => {
   const list = succeeded(t, await run('tokens', 'list', 'tokenchain', '--json'), 'tokens.list/1')
   t.like(list.data, { pluginId: 'tokenchain', walletId: null })
   t.like(list.data.tokens[1], {
@@ -162,7 +162,7 @@ test.serial(
   }
 )
 
-test.serial('wallets split makes a wallet of the same keys on a chain that is there', async t => {
+test.serial('wallets split makes a wallet with the same keys on another supported chain', async t => {
   t.deepEqual((await dataOf('wallets', 'split', 'Toys', '--list')).types, ['wallet:sisterchain'])
   const types = await dataOf('wallets', 'types', '--splittable-from', 'Toys')
   t.deepEqual(

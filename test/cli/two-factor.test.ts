@@ -23,7 +23,7 @@ const lockedOut = async (t: ExecutionContext, device: string, secrets: object = 
   return error
 }
 
-test.serial('before two-factor is on, there is nothing to cancel, to show or to ask for', async t => {
+test.serial('before two-factor is on, cancel, show and request commands are refused', async t => {
   await done(t, 'account create alice', { password, pin })
   t.like(await done(t, '2fa status'), { enabled: false, otpResetDate: null, pendingVouchers: 0 })
   const { error } = failed(t, await run('2fa reset cancel'), 'OTP_RESET_WITHOUT_OTP', 16)
@@ -52,7 +52,7 @@ test.serial(
   }
 )
 
-test.serial('a code lets a device in once; the key keeps it in', async t => {
+test.serial('a code logs a device in once; the key does so every time', async t => {
   const { code } = await done(t, '2fa code')
   t.regex(code, /^\d{6}$/)
   t.is((await done(t, 'login alice --device phone', { password, otp: code })).method, 'password')
@@ -129,7 +129,7 @@ test.serial('messages --watch reports what is pending, and Ctrl-C is its regular
   t.deepEqual(last, { event: 'end', reason: 'stopped' })
 })
 
-test.serial('2fa disable wants the name typed; then every device gets in', async t => {
+test.serial('2fa disable requires the typed name; then every device can log in', async t => {
   failed(t, await run('2fa disable --yes'), 'CONFIRMATION_REQUIRED', 5)
   t.deepEqual(await done(t, '2fa disable --yes --confirm alice'), { enabled: false })
   await done(t, 'login alice --device stranger', { password })

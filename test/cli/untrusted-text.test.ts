@@ -83,7 +83,7 @@ const checkHarmless = (t: ExecutionContext, { code, stdout, stderr }: Ran): void
   }
 }
 
-test.serial('the name of a device that waits can neither move the cursor nor fill the screen', async t => {
+test.serial('the name of a waiting device can neither move the cursor nor fill the screen', async t => {
   const context = await openStranger(t, { deviceDescription: HOSTILE })
   await t.throwsAsync(context.loginWithPassword('alice', password), { code: 'OTP' })
   checkHarmless(t, await runInProcess(['messages'], { home }))
@@ -93,7 +93,7 @@ test.serial('the name of a device that waits can neither move the cursor nor fil
   t.is(ran.json.data.vouchers[0].deviceDescription, HOSTILE, 'programs get all of it')
 })
 
-test.serial('nor can the name of an app that asks to be let in', async t => {
+test.serial('the name of an app that requests a login cannot either', async t => {
   const context = await openStranger(t, { appId: HOSTILE })
   const { lobbyId } = await context.requestEdgeLogin()
   for (const words of ['show', 'approve --dry-run', 'close']) {

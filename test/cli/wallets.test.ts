@@ -94,7 +94,7 @@ test.serial('wallets that are archived, hidden or deleted leave the list, and co
   t.deepEqual(await namesOf(), usual)
 })
 
-test.serial('wallets pause leaves a chain alone on this device until wallets resume', async t => {
+test.serial('wallets pause stops the syncs of a wallet on this device until wallets resume', async t => {
   await dataOf('wallets', 'pause', 'Savings')
   const shown = await dataOf('wallets', 'show', 'Savings')
   t.deepEqual(shown.balances, [])
@@ -107,7 +107,7 @@ test.serial('wallets pause leaves a chain alone on this device until wallets res
   t.like(await dataOf('wallets', 'show', 'Savings'), { paused: false, sync: { state: 'synced' } })
 })
 
-test.serial('wallets wait ends when it is as it should be, or with 8 when its time is over', async t => {
+test.serial('wallets wait ends when the wallet has the wanted state, or with 8 at the timeout', async t => {
   await dataOf('fake', 'chain', 'fund', 'Savings', '0.5 BTC', '--confirm')
   for (const goal of ['synced', 'loaded', 'height=101', 'balance=0.5BTC']) {
     const { wallets } = await dataOf('wallets', 'wait', 'Savings', '--for', goal)
@@ -121,7 +121,7 @@ test.serial('wallets wait ends when it is as it should be, or with 8 when its ti
     failed(t, await run('wallets', 'wait', '--for', goal, '--json'), 'USAGE', 2)
 })
 
-test.serial('wallets resync forgets the chain after a question, and finds everything again', async t => {
+test.serial('wallets resync drops the chain data after a confirmation, and finds everything again', async t => {
   failed(t, await run('wallets', 'resync', 'Savings', '--json'), 'CONFIRMATION_REQUIRED', 5)
   const { wallets } = await dataOf('wallets', 'resync', 'Savings', '--yes')
   t.is(wallets[0].ratio, 1)
@@ -192,7 +192,7 @@ test.serial(
 )
 
 test.serial(
-  'wallets import reads the words that a flag names, and reports if the account had them',
+  'wallets import reads words from standard input, and reports keys that the account already has',
   async t => {
     const imported = (name: string, key: string): Promise<Ran> =>
       runInProcess(['wallets', 'import', 'bitcoin', '--name', name, '--json', '--secrets-stdin'], {

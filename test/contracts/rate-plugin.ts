@@ -85,7 +85,7 @@ const testPrices = (test: TestFn, about: RatePluginCase, open: Open): void => {
     t.is(plugin.retired, undefined)
   })
 
-  test(`${plugin.id}: every price that it offers is the market's, and none is refused [5.38]`, async t => {
+  test(`${plugin.id}: every offered price is that of the market, and none is refused [5.38]`, async t => {
     const lab = open()
     for (const [code, price] of [
       ['BTC', '65000'],
@@ -106,7 +106,7 @@ const testPrices = (test: TestFn, about: RatePluginCase, open: Open): void => {
     }
   })
 
-  test(`${plugin.id}: what it has no price for asks nobody, and harms nothing`, async t => {
+  test(`${plugin.id}: a pair without a price causes no request and no fault`, async t => {
     const lab = open()
     const odd = ['__proto__', 'constructor', 'a,b&c=d', '"]', 'x'.repeat(64), 'iso:', 'iso:../..']
     const pairs = odd.map(code => ({ fromCurrency: code, toCurrency: code }))
@@ -136,7 +136,7 @@ const testRefusals = (
     await lab.clock.advance(1)
   }
 
-  test(`${plugin.id}: after 429 it rests as long as it is told, or a minute that doubles`, async t => {
+  test(`${plugin.id}: after 429 it backs off as long as the server says, or a minute that doubles`, async t => {
     const lab = open()
     for (const [retryAfter, milliseconds] of [
       ['7', 7000],
@@ -153,7 +153,7 @@ const testRefusals = (
     t.true((await lab.query(wanted)).pairs.length >= offered.length)
   })
 
-  test(`${plugin.id}: a refusal for the country is taken to other addresses, then it rests for an hour`, async t => {
+  test(`${plugin.id}: after a refusal for the country it tries other addresses, then backs off for an hour`, async t => {
     const lab = open()
     const recover = lab.fault(answerInstead(lab.port, refusalReply(451)))
     for (let i = 0; i < originCount; i += 1) {
@@ -185,7 +185,7 @@ const testRefusals = (
 }
 
 const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, open: Open): void => {
-  test(`${plugin.id}: a page, half an answer and nothing at all are no prices, and the next round is sound`, async t => {
+  test(`${plugin.id}: a page, half a reply or an empty reply gives no prices, and the next round works`, async t => {
     const lab = open()
     const bodies = [
       '',
@@ -223,7 +223,7 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
     t.true((await lab.query(wanted)).pairs.length >= offered.length)
   })
 
-  test(`${plugin.id}: an answer that was changed anywhere is read or refused in one way, and gives no odd rate`, async t => {
+  test(`${plugin.id}: a reply that was changed anywhere is read or refused consistently, and gives no odd rate`, async t => {
     const lab = open()
     const sound = await lab.reply(wanted)
     const piece = fc.constantFrom(
@@ -254,7 +254,7 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
     )
   })
 
-  test(`${plugin.id}: no figure that is negative, zero, endless or no number is ever taken [5.38]`, async t => {
+  test(`${plugin.id}: no figure that is negative, zero, infinite or not a number is accepted [5.38]`, async t => {
     const lab = open()
     for (const figure of ['-1', '0', 'NaN', '1e999', 'null', '0x10']) {
       const recover = lab.fault(spoilFigures(figure))
@@ -276,7 +276,7 @@ const testGarbage = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, 
 }
 
 const testTime = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, open: Open): void => {
-  test(`${plugin.id}: an answer that drips is given up after ten seconds, and the request aborted`, async t => {
+  test(`${plugin.id}: a reply that drips is abandoned after ten seconds, and the request is aborted`, async t => {
     const lab = open()
     const recover = lab.fault(dripReplies(lab.port, { charactersPerSecond: 1 }))
     const requested = lab.query(wanted)
@@ -291,7 +291,7 @@ const testTime = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, ope
     t.true((await lab.query(wanted)).pairs.length >= offered.length)
   })
 
-  test(`${plugin.id}: nothing is waited for once the context is aborted`, async t => {
+  test(`${plugin.id}: it stops waiting once the context is aborted`, async t => {
     const lab = open()
     const recover = lab.fault(dripReplies(lab.port, { charactersPerSecond: 1 }))
     const requested = lab.query(wanted)
@@ -309,7 +309,7 @@ const testTime = (test: TestFn, { plugin, wanted, offered }: RatePluginCase, ope
 
 const testRateLimits = (test: TestFn, about: RatePluginCase, open: Open): void => {
   const { plugin, wanted, isConditional = false, gapSeconds = 0, apiKey } = about
-  test(`${plugin.id}: one request a round; an answer with a mark is asked for with it, and counts while it holds`, async t => {
+  test(`${plugin.id}: it sends one request a round, repeats the ETag of the last reply, and uses that reply while it holds`, async t => {
     const lab = open()
     const first = await lab.query(wanted)
     const second = await lab.query(wanted)
@@ -324,7 +324,7 @@ const testRateLimits = (test: TestFn, about: RatePluginCase, open: Open): void =
     t.notDeepEqual(third.pairs, first.pairs)
   })
 
-  test(`${plugin.id}: it asks as often as its provider likes, and no answer that is new enough is asked for again`, async t => {
+  test(`${plugin.id}: it sends requests no more often than the provider allows, and none while the last reply is fresh`, async t => {
     const lab = open({ options: apiKey === undefined ? {} : { apiKey } })
     await lab.query(wanted)
     await lab.clock.advance(Math.max(0, gapSeconds * 1000 - 1))
@@ -336,7 +336,7 @@ const testRateLimits = (test: TestFn, about: RatePluginCase, open: Open): void =
     t.is(lab.requests.length, gapSeconds === 0 ? 3 : 2)
   })
 
-  test(`${plugin.id}: another server with the same API takes the place of its own; odd options are refused`, async t => {
+  test(`${plugin.id}: an option replaces its server with another one of the same API; odd options are refused`, async t => {
     const lab = open({ options: { url: 'https://rates.example.org/mirror/', ...(apiKey && { apiKey }) } })
     t.is(lab.codeOf((await lab.query(wanted)).error), 'SERVER')
     t.true(lab.requests.every(({ url }) => url.startsWith('https://rates.example.org/mirror/')))

@@ -65,7 +65,7 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
   const { plugin, isFixed } = contract
   const { id } = plugin
 
-  test(`${id}: an amount to pay is quoted exactly, near the price of the market, and tells nobody an address`, async t => {
+  test(`${id}: an amount to pay is quoted exactly, near the market price, without revealing an address`, async t => {
     const home = open(contract)
     const requested = query(home, contract, {})
     const offer = await offerOf(requested)
@@ -153,7 +153,7 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
     })
   }
 
-  test(`${id}: what the wallet cannot pay is told as the wallet says it, and nothing is offered`, async t => {
+  test(`${id}: an amount that the wallet cannot pay is refused with the error of the wallet, and nothing is offered`, async t => {
     const home = open(contract)
     const feeError = new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC' })
     const requested = query(home, contract, { feeError })
@@ -250,7 +250,7 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
     })
   }
 
-  test(`${id}: an order is made also when nobody waits for quotes any more`, async t => {
+  test(`${id}: an order can be made after the round has ended`, async t => {
     const home = open(contract)
     const requested = query(home, contract, {})
     const offer = await offerOf(requested)
@@ -258,7 +258,7 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
     t.is((await orderOf(offer)).fromNativeAmount, offer.fromNativeAmount)
   })
 
-  test(`${id}: an order after the price has moved says so, or is refused; it never pretends`, async t => {
+  test(`${id}: an order after a price change states the new price, or is refused`, async t => {
     const home = open(contract)
     const offer = await offerOf(query(home, contract, {}))
     contract.drift(home)
@@ -270,7 +270,7 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
     }
   })
 
-  test(`${id}: an address of another chain reaches the kernel as it is, or is refused`, async t => {
+  test(`${id}: an address of another chain is passed to the kernel unchanged, or refused`, async t => {
     const home = open(contract)
     const offer = await offerOf(query(home, contract, {}))
     contract.mislead(home)
@@ -287,7 +287,7 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
 const testFaults = (test: TestFn, contract: SwapContract): void => {
   const { id } = contract.plugin
 
-  test(`${id}: an answer that takes 21 s is still an offer, and one that never comes is given up after 30 s`, async t => {
+  test(`${id}: a reply after 21 s is still an offer, and a missing one is abandoned after 30 s`, async t => {
     const home = open(contract)
     const port = { clock: home.clock, random: () => 0 }
     // Only the first answer is slow: a provider is asked more than once.
@@ -343,7 +343,7 @@ const testFaults = (test: TestFn, contract: SwapContract): void => {
 const testRateLimits = (test: TestFn, contract: SwapContract): void => {
   const { id } = contract.plugin
 
-  test(`${id}: after too many requests it asks nothing until the time is over that the server named`, async t => {
+  test(`${id}: after too many requests it sends nothing until the time that the server named is over`, async t => {
     const home = open(contract)
     const stop = put(home, contract, refusalReply(429, { retryAfter: '60' }))
     t.true(isWalletError(await failure(t, query(home, contract, {})), 'SERVER'))
@@ -356,7 +356,7 @@ const testRateLimits = (test: TestFn, contract: SwapContract): void => {
     await offerOf(query(home, contract, {}))
   })
 
-  test(`${id}: nobody waits any more: the request is aborted and nothing is offered`, async t => {
+  test(`${id}: a closed round aborts the request, and nothing is offered`, async t => {
     const home = open(contract)
     await offerOf(query(home, contract, {}))
     home.world.providers.use(() => new Promise(() => {}), id)
@@ -367,7 +367,7 @@ const testRateLimits = (test: TestFn, contract: SwapContract): void => {
     t.true(isWalletError(await ended))
   })
 
-  test(`${id}: the list of what it swaps is asked for once an hour, however many ask at once`, async t => {
+  test(`${id}: the list of assets is fetched once an hour, however many quotes need it at once`, async t => {
     const home = open(contract)
     const lists = (): number => home.sent.filter(({ url }) => /currencies|coins|pools/.test(url)).length
     await Promise.all([1, 2, 3].map(() => offerOf(query(home, contract, {}))))
@@ -380,7 +380,7 @@ const testRateLimits = (test: TestFn, contract: SwapContract): void => {
     t.is(lists(), 2)
   })
 
-  test(`${id}: keys are in no error, no log and no address of a request`, async t => {
+  test(`${id}: no error, log line or request address contains a key`, async t => {
     const home = open(contract)
     await offerOf(query(home, contract, {}))
     const errors: unknown[] = []

@@ -89,7 +89,7 @@ test('code that a page quotes stands in the file that it names, letter for lette
   t.true(count > 5)
 })
 
-test('every example is told of in the guide', t => {
+test('the guide mentions every example', t => {
   const guide = pages.get('docs/write-a-plugin.md') ?? ''
   for (const name of readdirSync('examples')) t.true(guide.includes(`examples/${name}`), name)
 })

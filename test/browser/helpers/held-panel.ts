@@ -16,7 +16,7 @@ export type OpenHeldPanel = (
 /** Serves the panel over a sample whose actions wait for their answers, for all tests of a file. */
 export const heldPanelsFor = (test: TestFn): OpenHeldPanel => {
   let site: Promise<ServedFolder> | undefined
-  test.after.always('the page is served no more', async () => (await site)?.close())
+  test.after.always('the page is no longer served', async () => (await site)?.close())
   return async (t, browser, fragment, { mayComplain = false } = {}) => {
     site ??= serveTestPage('held-page')
     const page = await browser.newPage()

@@ -99,7 +99,7 @@ test.serial(
   }
 )
 
-test.serial('what is noted wins over the rate, and only in its own currency', async t => {
+test.serial('a noted fiat value takes precedence over the rate, but only in its own currency', async t => {
   const { transactions } = (await done('tx', 'list', 'Savings', '--json')).json.data
   await done('tx', 'label', 'Savings', transactions[0].txid, '--fiat', '5999.99')
   const exported = async (...args: readonly string[]): Promise<readonly string[]> =>
@@ -116,7 +116,7 @@ test.serial('what is noted wins over the rate, and only in its own currency', as
 })
 
 test.serial(
-  'a long history is asked for a hundred at a time, and every row has the rate of its time',
+  'rates of a long history are fetched a hundred at a time, and every row has the rate of its time',
   async t => {
     const source = historian()
     const args = [

@@ -221,7 +221,7 @@ test('the coin’s part in the transaction of a token is what its balance lost: 
   }
 })
 
-test('what a provider of swaps calls an amount is no formula either', t => {
+test('an amount text from a swap provider cannot be a formula either', t => {
   const columns = csvColumns.filter(({ name }) => name === 'swap_payout_native')
   const payoutNativeAmount = '=1+1' as NativeAmount
   const swap = { ...payment, swapData: { ...(payment.swapData as SwapData), payoutNativeAmount } }

@@ -37,7 +37,7 @@ test.serial('rates get shows a value with rate, age, source and route, without a
 })
 
 test.serial(
-  'rates get goes over several providers, also backwards, and --bias sends it elsewhere',
+  'rates get finds routes over several providers, also in reverse, and --bias changes the route',
   async t => {
     const back = await dataOf('rates', 'get', 'iso:XTS', 'BBB', '51')
     t.regex((await run('rates', 'get', 'iso:XTS', 'BBB', '51')).stdout, /^51 XTS\t1 BBB\n/)
@@ -53,7 +53,7 @@ test.serial(
 )
 
 test.serial(
-  'a source that there is not has no bias and no pairs: the ids that there are are named',
+  'an unknown source is refused, and the error names the known ids',
   async t => {
     for (const words of [
       ['get', 'AAA', 'BBB', '--bias', 'quik=20'],
@@ -83,7 +83,7 @@ test.serial('without a route it ends with 47 and advice', async t => {
   failed(t, await run('rates', 'route', 'AAA', 'QQQ', '--json'), 'NO_RATE', 47)
 })
 
-test.serial('offline, what this device knew is shown with its age', async t => {
+test.serial('offline, the last known rates are shown with their age', async t => {
   const quiet = toySource('quick', [])
   const offline = (...args: readonly string[]): Promise<Ran> =>
     runInProcess([...args, '--offline', '--json'], { home, plugins: [quiet] })

@@ -178,7 +178,7 @@ test.serial(
 )
 
 test.serial(
-  'a quote is approved by the beginning of its id: only its provider is asked again, it is paid, and on record',
+  'a quote is approved by the start of its id: only its provider is asked again, and the payment is recorded',
   async t => {
     const id = await quoteOf({}, '--promo', 'firm=TEN')
     const [count, othersBefore, ordersBefore] = [await txCount(), otherRequested, orders]
@@ -234,7 +234,7 @@ test.serial(
   }
 )
 
-test.serial('a provider that gives less by now, or asks for more, is refused with both figures', async t => {
+test.serial('an offer that has become worse is refused with both figures', async t => {
   const id = await quoteOf()
   const before = [orders, await txCount()]
   behaviour = { offer: { toNativeAmount: amount(899_999) } }
@@ -264,7 +264,7 @@ test.serial('a provider that gives less by now, or asks for more, is refused wit
 })
 
 test.serial(
-  'an estimate may have lost one percent since it was shown, in what it promises too, and its order no more',
+  'an estimate may be one percent worse than shown, in its promise too, and the order no worse than that',
   async t => {
     const estimate = (to: number, least: number): Partial<SwapOffer> => ({
       ...{ isEstimate: true, toNativeAmount: amount(to), minReceiveAmount: amount(least) }
@@ -317,7 +317,7 @@ test.serial(
   }
 )
 
-test.serial('all there is stays what was shown: what came in since is not paid', async t => {
+test.serial('swapping all pays the amount that was shown, without what arrived since', async t => {
   await dataOf('fake', 'chain', 'mine')
   const id = await quoteOf({}, '--amount', 'max')
   t.is(requested.at(-1)?.side, 'max')
@@ -363,7 +363,7 @@ test.serial('of two approvals at once one pays, and the other fails as already a
   t.is(await txCount(), before + 1)
 })
 
-test.serial('a quote that another process takes or closes while it is reviewed is not signed', async t => {
+test.serial('a quote that another process approves or closes during the review is not signed', async t => {
   for (const [reason, change] of [
     ['approved', (quote: object) => [{ ...quote, isApproved: true }]],
     ['closed', () => []]
@@ -407,7 +407,7 @@ test.serial('a payment that is refused before it is signed leaves the quote wher
   succeeded(t, await run('swap', 'approve', id, '--yes', '--again'), 'swap.approve/1')
 })
 
-test.serial('a payment that may have left has used the quote up', async t => {
+test.serial('a payment that may have been sent uses up the quote', async t => {
   const lost = await quoteOf()
   const server = startInProcess(['fake', 'start', '--json'], STATE_OF)
   await server.waitFor(/authServer/)
@@ -456,7 +456,7 @@ test.serial('no more than 200 are kept, the newest', async t => {
 })
 
 test.serial(
-  'what was quoted at another price is refused when the market has moved, and paid when it is back',
+  'a quote is refused after the market moved, and paid once the price is back',
   async t => {
     const quoted = await dataOf('swap', 'quote', '--from', 'Savings', '--to', 'Lite', '--amount', '0.1 BTC')
     const { id, to } = quoteFrom(quoted, 'changenow')

@@ -55,7 +55,7 @@ const narrowLinesOf = (rows: readonly QuoteLines[], width: number): readonly str
   return lines
 }
 
-test('the list shows each quote with its countdown and reasons, who failed with the limit, and who is waited for', t => {
+test('the list shows quotes with countdown and reasons, failed providers with the limit, and pending providers', t => {
   t.deepEqual(linesOf(), [
     '0.01 BTC from Savings to Lite',
     '> 1 7.1 LTC for 0.01 BTC  first (CEX)',
@@ -69,7 +69,7 @@ test('the list shows each quote with its countdown and reasons, who failed with 
   ])
 })
 
-test('an expired quote cannot be chosen, and an ended round can be asked again', t => {
+test('an expired quote cannot be chosen, and an ended round can be repeated', t => {
   const lines = linesOf({
     rows: [row('first', { state: 'expired', left: 'expired' })],
     selected: undefined,
@@ -80,7 +80,7 @@ test('an expired quote cannot be chosen, and an ended round can be asked again',
   t.is(lines.at(-1), 'r ask again  q quit')
 })
 
-test('in a narrow terminal the countdown, and the limit of who refused, stay in sight', t => {
+test('in a narrow terminal the countdown and the limit of a refusal stay visible', t => {
   const wide = { main: '7.64251781 LTC for 0.01 BTC', title: 'A Long Exchange (CEX)' }
   const refused = {
     ...wide,
@@ -117,12 +117,12 @@ test('the list is never taller than the terminal, and the selected quote stays i
   }
 })
 
-test('the list speaks ASCII alone where that is asked for', t => {
+test('the list is printed in ASCII on request', t => {
   t.notRegex(linesOf().join(''), /[^\x20-\x7e]/)
   t.regex(linesOf({ isAscii: false }).join('\n'), /❯ 1[\s\S]*… third[\s\S]*✘ fourth/)
 })
 
-test('keys choose, stop the wait, ask again, quit and interrupt; others mean nothing', async t => {
+test('keys choose, stop the wait, fetch again, quit and interrupt; others do nothing', async t => {
   const received: QuoteListKey[] = []
   const screen = render(<QuoteScreen {...props} onKey={key => received.push(key)} />)
   await waitFor(() => screen.stdin.listenerCount('readable') > 0)

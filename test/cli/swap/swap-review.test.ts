@@ -80,7 +80,7 @@ const review: SwapReview = {
 const linesOf = (changes: Partial<SwapReview> = {}): readonly string[] =>
   summaryLines(reviewSummary(places, { ...review, ...changes }))
 
-test('the review shows whom an approval calls and with what, what the payment calls, and all fees together', t => {
+test('the review shows the contract calls of the approval and the payment, and the sum of all fees', t => {
   const lines = linesOf()
   t.true(
     lines.includes('approval 1   calls gold-contract hex:095ea7b3 {"data":"0xffff","note":"\\u001b[2J"}'),
@@ -108,7 +108,7 @@ test('a payment of a coin without parameters has no line about them', t => {
   t.false(lines.some(line => /^(approval|calls|all fees)/.test(line)))
 })
 
-test('the review promises of an estimate what the provider does, and nothing else', t => {
+test('the review of an estimate promises only what the provider promises', t => {
   const receiveOf = (changes: Partial<SwapReview>): string | undefined =>
     linesOf(changes).find(line => line.startsWith('receive'))
   t.is(receiveOf({}), 'receive      ~9 BET, an estimate: less may arrive')

@@ -100,7 +100,7 @@ test.before(async () => {
   shipped.push(...providers.map(({ id }: { id: string }) => id).filter((id: string) => !own.has(id)))
 })
 
-test.serial('swap quote ranks what comes, with reasons, and lists who refused with the limit', async t => {
+test.serial('swap quote ranks the quotes with reasons, and lists refusals with their limit', async t => {
   const { data } = succeeded(t, await run('swap', 'quote', ...swapRequest(), '--json'), 'swap.quote/1')
   const [best, second] = data.quotes
   t.like(best, { plugin: { id: 'firm', name: 'Firm shop', type: 'CEX' }, rank: 1, estimate: false })
@@ -171,7 +171,7 @@ test.serial('a misspelled provider is an error, and no provider is asked', async
   t.is(orders, before)
 })
 
-test.serial('the exchanges that ship offer in a fake world without a key of one’s own', async t => {
+test.serial('the built-in exchanges quote in a fake world without the user’s own key', async t => {
   const { quotes, rejected } = await dataOf(
     'swap',
     'quote',
@@ -187,7 +187,7 @@ test.serial('the exchanges that ship offer in a fake world without a key of one�
   t.is(refused.transfer.code, 'SWAP_CURRENCY')
 })
 
-test.serial('swap quote asks for an amount of either side, or for all there is', async t => {
+test.serial('swap quote takes an amount of either side, or the maximum', async t => {
   const quotes = (...flags: readonly string[]): Promise<Ran> =>
     run('swap', 'quote', ...swapRequest().slice(0, 4), ...swapRequest().slice(6), ...flags, '--json')
   const wanted = await quotes('--amount', '0.009 LTC', '--for', 'to')
@@ -230,7 +230,7 @@ test.serial('--watch reports each answer as it comes and ends ranked; Ctrl-C sto
   t.deepEqual(lines.at(-1), { event: 'end', reason: 'stopped' })
 })
 
-test.serial('an answer that does not come is waited for as long as --timeout says', async t => {
+test.serial('a missing answer is awaited until --timeout', async t => {
   const ran = await runWith([firm, silent])('swap', 'quote', ...swapRequest(), '--timeout', '500ms', '--json')
   const { data } = succeeded(t, ran, 'swap.quote/1')
   t.is(data.quotes.length, 1)
@@ -352,7 +352,7 @@ test.serial('swap run orders and sends nothing before the confirmation', async t
 })
 
 test.serial(
-  'with --yes, what is received for sure is held against --min-receive, and what is paid against --max-pay',
+  'with --yes, the guaranteed amount is checked against --min-receive, and the payment against --max-pay',
   async t => {
     const before = [orders, await txCount()]
     const only = ['--disable', 'firm', '--yes', '--again', '--json']
@@ -394,7 +394,7 @@ test.serial(
   }
 )
 
-test.serial('swap run --yes pays the best within the limits, and swap history has the order', async t => {
+test.serial('swap run --yes pays the best quote within the limits, and swap history lists the order', async t => {
   const ran = await run(
     'swap',
     'run',
@@ -425,7 +425,7 @@ test.serial('swap run --yes pays the best within the limits, and swap history ha
 })
 
 test.serial(
-  'Ctrl-C while a payment is signed and sent reports its result, or that it may have left',
+  'Ctrl-C while a payment is signed and sent reports its result, or that it may have been sent',
   async t => {
     const args = [
       'swap',
@@ -480,7 +480,7 @@ test.serial(
   }
 )
 
-test.serial('a provider that asks for more at the order is refused, and nothing leaves', async t => {
+test.serial('an order that costs more than the quote is refused, and nothing is sent', async t => {
   const before = await txCount()
   const greedy = makeShop({
     id: 'greedy',

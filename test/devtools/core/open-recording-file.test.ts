@@ -75,7 +75,7 @@ test('a file that is too large is refused before it is read to its end, and a sm
   t.is((await refused(new Blob([bomb]))).message, 'The recording is larger than 64 MB.')
 })
 
-test('a file that is none, is cut in its compression or is damaged is refused, and the error says where', async t => {
+test('a file that is no recording, is cut off or is damaged is refused, and the error says where', async t => {
   const text = (await story()).join('\n')
   const packed = gzipSync(text)
   t.is((await refused(new Blob([]))).line, 1)

@@ -51,7 +51,7 @@ test('a panel over a socket follows the tables and events of a kernel', async t 
   t.deepEqual(heights(scene), [7])
 })
 
-test('a lost socket comes back by itself, with every event that was missed and none twice', async t => {
+test('a lost socket reconnects, and every missed event arrives once', async t => {
   let comeBack = (): void => {}
   const scene = await openScene(t, true, {
     later(_pause, then) {
@@ -83,7 +83,7 @@ test('a lost socket comes back by itself, with every event that was missed and n
   t.is(scene.client.status.getSnapshot().missed, 0)
 })
 
-test('a panel that reads too slowly is told of tables and of how much it missed, and catches up', async t => {
+test('a panel that reads too slowly gets tables and the number of missed events, and catches up', async t => {
   const scene = await openScene(t)
   const [socket] = scene.sockets
   const [channel] = scene.channels
@@ -107,7 +107,7 @@ test('a panel that reads too slowly is told of tables and of how much it missed,
   t.is(scene.client.status.getSnapshot().missed, 500)
 })
 
-test('a read-only panel cannot act, not even one that does not ask its client first', async t => {
+test('a read-only panel cannot run an action, not even one that bypasses its client', async t => {
   const scene = await openScene(t)
   const call = { type: 'call', id: 1, action: 'engine.pause', input: { walletId: 'w1' } }
   scene.sockets[0]?.send(JSON.stringify(call))

@@ -11,7 +11,7 @@ const filesOf = (script: string): PanelFiles =>
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64')
 
-test('the page lets in its own script and style by their hashes, and nothing else', t => {
+test('the page allows its own script and style by their hashes, and nothing else', t => {
   const page = recordingPage(filesOf('start()'), '{}') ?? ''
   t.true(page.includes(`script-src 'sha256-${hashOf('start()')}';`))
   t.true(page.includes(`style-src 'sha256-${hashOf('body { margin: 0 }')}';`))

@@ -259,7 +259,7 @@ test('messages go both ways, and the end of a socket detaches its panel', async 
   await eventually(() => scene.ended() === 1)
 })
 
-test('a frame that is not JSON ends the socket, and what follows it is not heard', async t => {
+test('a frame that is not JSON ends the socket, and later frames are ignored', async t => {
   const scene = await serve(t)
   const call = { type: 'call', id: 1, action: 'rates.refresh', input: {} }
   const frames: [string | Buffer, number][] = [
@@ -311,7 +311,7 @@ test('a panel that does not read is slow first and cut off later', async t => {
   await eventually(() => scene.ended() === 1)
 })
 
-test('a panel that reads is told all at once, however much that is', async t => {
+test('a panel that reads gets all messages at once, however many', async t => {
   const scene = await serve(t)
   const socket = await opened(scene)
   await eventually(() => scene.channels.length === 1)
@@ -335,7 +335,7 @@ test('a slow panel that has caught up is not slow any more', async t => {
   t.is(scene.ended(), 0)
 })
 
-test('garbage instead of a request harms nobody', async t => {
+test('garbage instead of a request harms no other connection', async t => {
   const scene = await serve(t)
   for (const bytes of [
     '\u0000\u0001\u0002\r\n\r\n',
@@ -422,7 +422,7 @@ test('a panel that answers no ping until the next one is cut off, and one that d
   t.is(alive.readyState, WebSocket.OPEN)
 })
 
-test('a server that ends tells its panels and lets go of its port', async t => {
+test('a server that ends notifies its panels and releases its port', async t => {
   const scene = await serve(t)
   const socket = await opened(scene)
   const code = closeOf(socket)
@@ -434,7 +434,7 @@ test('a server that ends tells its panels and lets go of its port', async t => {
   await again.close()
 })
 
-test('a stranger who was refused and does not hang up holds up nobody', async t => {
+test('a refused client that does not hang up delays no other', async t => {
   const scene = await serve(t)
   const socket = connect({ port: scene.server.port, host: '127.0.0.1', allowHalfOpen: true })
   t.teardown(() => socket.destroy())

@@ -17,7 +17,7 @@ const serve = async (t: ExecutionContext): Promise<DevtoolsServer & { readonly b
   return { ...server, bearer: `Bearer ${server.token}` }
 }
 
-test('a recording is sent to who brings the token, and its page may fetch it and nothing else', async t => {
+test('a recording is sent to holders of the token, and its page may fetch nothing else', async t => {
   const server = await serve(t)
   t.is(server.url, `http://127.0.0.1:${server.port}/recording#token=${server.token}`)
   const page = await query(server, '/recording')
@@ -29,7 +29,7 @@ test('a recording is sent to who brings the token, and its page may fetch it and
   t.is(sent.headers['cache-control'], 'no-store')
 })
 
-test('without the token, or under another name, nobody gets a recording', async t => {
+test('without the token, or under another name, no recording is served', async t => {
   const server = await serve(t)
   const path = '/recording.ndjson'
   for (const authorization of ['', 'Bearer ', server.token, `bearer ${server.token}`, `${server.bearer}x`]) {

@@ -133,7 +133,7 @@ test('an address that another currency spells the same is reviewed as it is paid
   t.false(Object.hasOwn(await reviewOf(usual), 'legacyAddress'))
 })
 
-test('a draft that was discarded, left for ten minutes, or whose account left, signs nothing', async t => {
+test('a draft signs nothing after it was discarded, after ten minutes, or after a logout', async t => {
   const stage = await openStage(t)
   const { runAction, clock } = stage
   const { accountId, walletId } = await makeRich(stage)
@@ -173,7 +173,7 @@ test('more drafts than fit push the oldest out', async t => {
   t.deepEqual(await runAction('spend.discard', { draftId: ids[1] ?? '' }), {})
 })
 
-test('engines pause, resume and look again, and repos sync, by their ids', async t => {
+test('actions pause, resume and resync engines, and sync repos, by their ids', async t => {
   const stage = await openStage(t)
   const { runAction, kernel } = stage
   const { accountId, walletId } = await makeRich(stage)
@@ -240,7 +240,7 @@ test('an account comes back by password or PIN with its wallets open, and a wron
   }
 })
 
-test('rates are asked for and routed, with biases and alternatives', async t => {
+test('rates are requested and routed, with biases and alternatives', async t => {
   const { runAction } = await openStage(t)
   t.deepEqual(await runAction('rates.route', { from: 'BTC', to: 'iso:USD' }), {
     route: null,
@@ -261,7 +261,7 @@ test('rates are asked for and routed, with biases and alternatives', async t => 
   t.deepEqual(JSON.parse(JSON.stringify({ route, alternatives })), { route, alternatives })
 })
 
-test('a route that a panel asks for is remembered when there is none, unless the panel may only look', async t => {
+test('a route query without a result is added to the hints, unless the panel is read-only', async t => {
   const { runAction, kernel } = await openStage(t)
   const { hints } = kernel.context.rates
   const looking = makeActionHandler({ context: kernel.context, io: makeNodeIo(), isReadOnly: true })
@@ -274,7 +274,7 @@ test('a route that a panel asks for is remembered when there is none, unless the
   t.deepEqual(hints.list(), [{ fromCurrency: 'DOGE', toCurrency: 'iso:EUR' }])
 })
 
-test('the fake world is mined and cut, and says which chains it has; without one it cannot be driven', async t => {
+test('actions mine the fake world and cut its network; without a fake world they are refused', async t => {
   const { runAction, world, kernel } = await openStage(t)
   t.deepEqual(await runAction('world.mine', { pluginId: 'litecoin', count: 3 }), {
     height: world.chains.litecoin.height

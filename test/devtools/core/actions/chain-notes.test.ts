@@ -4,11 +4,11 @@ import { nativeAmount, type SpendInfo, type Transaction } from '../../../../kern
 
 const draft = (memos: Transaction['memos']): Transaction => ({ memos }) as Transaction
 
-test('a payment that says nothing besides has no notes', t => {
+test('a payment without memos or call data has no chain notes', t => {
   t.deepEqual(chainNotesOf([draft([])], [{ tokenId: null, spendTargets: [] }]), {})
 })
 
-test('memos of every draft are told with their type, and the parameters of every call as JSON', t => {
+test('chain notes list the memos of every draft with their type, and the parameters of every call as JSON', t => {
   const target = { publicAddress: '0xrouter', nativeAmount: nativeAmount('0') }
   const spends: SpendInfo[] = [
     { tokenId: null, spendTargets: [{ ...target, otherParams: { allow: 'all' } }] },

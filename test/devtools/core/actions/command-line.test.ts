@@ -274,7 +274,7 @@ test('each action has its command, without a password or PIN, and the real parse
   t.deepEqual([...new Set(EXAMPLES.map(([{ name }]) => name))].sort(), [...actionNames].sort())
 })
 
-test('a draft that nobody knows has no command', t => {
+test('an unknown draft has no command', t => {
   for (const name of ['spend.approve', 'spend.discard', 'swap.approve', 'swap.discard'] as const)
     t.is(commandLineOf({ name, input: { draftId: 'unknown' } }, bookOf()), undefined)
 })
@@ -425,7 +425,7 @@ const anyAction = fc.oneof(
 const anyNames = fc.tuple(fc.option(nameText), fc.option(nameText))
 const anyUsers = fc.array(dashed(fc.stringMatching(/^[!-~]{1,10}$/)), { minLength: 1, maxLength: 3 })
 
-test('whatever names and texts are in an action, a shell and the real parser read its command as it was meant', t => {
+test('whatever names and texts an action holds, a shell and the real parser read its command correctly', t => {
   const cases = fc.sample(fc.tuple(anyAction, anyNames, anyUsers, fc.constantFrom(...KNOWN)), {
     numRuns: 1500,
     seed: 20_261_122

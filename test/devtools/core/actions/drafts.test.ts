@@ -17,7 +17,7 @@ const makeDrafts = () => {
   return { drafts, dropped, clock, sleep }
 }
 
-test('a draft is handed out once, and dropped when nobody takes it for ten minutes', async t => {
+test('a draft is handed out once, and dropped after ten minutes', async t => {
   const { drafts, dropped, clock } = makeDrafts()
   const [one, two] = [drafts.put('one'), drafts.put('two')]
   await clock.advance(TEN_MINUTES - 1)
@@ -29,7 +29,7 @@ test('a draft is handed out once, and dropped when nobody takes it for ten minut
   t.is(clock.timerCount, 0)
 })
 
-test('a draft that a machine slept over is dropped when it is asked for, though no timer ran', t => {
+test('a draft that expired while the machine slept is dropped on request, though no timer ran', t => {
   const { drafts, dropped, clock, sleep } = makeDrafts()
   const draftId = drafts.put('old')
   sleep(TEN_MINUTES)

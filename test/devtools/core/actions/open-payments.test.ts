@@ -70,7 +70,7 @@ test('a payment that was made after a review is not covered by the yes to the on
   t.is(await sentCount(stage, walletId), 2)
 })
 
-test('an open payment is sent again, and replaced by one that the network takes in its place', async t => {
+test('an open payment is sent again, and replaced by one that the network accepts instead', async t => {
   const stage = await openStage(t)
   const { runAction, world } = stage
   const walletId = await makeThreeCoins(stage)
@@ -124,7 +124,7 @@ test('an open payment is forgotten only when the start of its txid was typed', a
   t.is(review.openPayments, undefined)
 })
 
-test('a review lists a payment in whose place a server shows one that this device did not make', async t => {
+test('a review lists a payment that a server replaced with one that this device did not make', async t => {
   const stage = await openStage(t)
   const { runAction, world } = stage
   const { walletId } = await makeRich(stage)
@@ -155,7 +155,7 @@ test('a review lists a payment in whose place a server shows one that this devic
   t.like(review.openPayments, [{ txid, state: 'replaced', replacedBy: foreign.txid }])
 })
 
-test('of two reviews of the same payment that are approved at once, the second has to be meant', async t => {
+test('of two simultaneous approvals of the same payment, the second needs a confirmation', async t => {
   const stage = await openStage(t)
   const { runAction } = stage
   const walletId = await makeThreeCoins(stage)
@@ -173,7 +173,7 @@ test('of two reviews of the same payment that are approved at once, the second h
   t.is(await sentCount(stage, walletId), 1)
 })
 
-test('a payment that was signed and never sent is not sent beside one that pays the same', async t => {
+test('a payment that was signed and never sent is not sent in addition to one that pays the same', async t => {
   const stage = await openStage(t)
   const { runAction } = stage
   const walletId = await makeThreeCoins(stage)

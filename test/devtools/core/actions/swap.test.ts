@@ -43,7 +43,7 @@ const openTrade = async (stage: ActionStage): Promise<Trade> => {
   }
 }
 
-test('a swap goes from the question to both chains by actions alone: the order that was reviewed is paid, once', async t => {
+test('a swap runs from the request to both chains by actions alone: the reviewed order is paid once', async t => {
   const stage = await openStage(t, [changenow])
   const { runAction, world } = stage
   const { walletId, toWalletId, query, fateOf, sentCount } = await openTrade(stage)
@@ -92,7 +92,7 @@ test('a swap goes from the question to both chains by actions alone: the order t
   t.is(await sentCount(), 1)
 })
 
-test('a review shows the memo that tells a network where to pay out to, and promises no more than the provider', async t => {
+test('a review shows the memo with the payout address, and promises no more than the provider', async t => {
   const stage = await openStage(t, [changenow, thorchain])
   const { runAction } = stage
   const { query } = await openTrade(stage)
@@ -201,7 +201,7 @@ test('a review that is left for ten minutes, whose round is closed, or whose acc
   t.is(clock.timerCount, 0)
 })
 
-test('two action handlers of one kernel see each other neither in drafts nor in rounds, and one that closes leaves the other be', async t => {
+test('two action handlers of one kernel share neither drafts nor rounds, and closing one leaves the other unchanged', async t => {
   const stage = await openStage(t, [changenow])
   const { runAction: first } = stage
   const second = stage.anotherHandler()
@@ -230,7 +230,7 @@ test('two action handlers of one kernel see each other neither in drafts nor in 
   t.is(await sentCount(), 1)
 })
 
-test('what one panel has reviewed is never signed once another has logged the account out, not even when it is back', async t => {
+test('a review in one panel signs nothing after another panel logged the account out, even after a new login', async t => {
   const stage = await openStage(t, [changenow])
   const { runAction: first, kernel } = stage
   const second = stage.anotherHandler()
@@ -266,7 +266,7 @@ test('a review whose round is closed before it is ready signs nothing', async t 
   t.is(await sentCount(), 0)
 })
 
-test('a round that is asked for while its action handler closes is closed, too', async t => {
+test('a round that is requested while its action handler closes is closed, too', async t => {
   const stage = await openStage(t, [changenow])
   const { runAction, quotes } = stage
   const { query } = await openTrade(stage)
@@ -292,7 +292,7 @@ test('a review that is ready only after its action handler has closed is decline
   t.is(await sentCount(), 0)
 })
 
-test('a provider that is disabled is asked no more, until it is enabled', async t => {
+test('a disabled provider gets no requests until it is enabled', async t => {
   const stage = await openStage(t, [changenow])
   const { runAction } = stage
   const { accountId, walletId, toWalletId, query } = await openTrade(stage)

@@ -22,7 +22,7 @@ const attach = (stage: Stage, options: AttachOptions = LOOK) => {
 
 const plain = (view: View): unknown => Object.fromEntries(sliceNames.map(name => [name, [...view[name]]]))
 
-test('a panel that comes late sees the tables and the events from before', async t => {
+test('a panel that connects late sees the earlier tables and events', async t => {
   const stage = makeStage()
   stage.emit('engineChanged', engine('w1', { blockHeight: 5 }))
   stage.emit('engineChanged', engine('w1', { blockHeight: 6 }))
@@ -45,7 +45,7 @@ test('a panel that comes late sees the tables and the events from before', async
   )
 })
 
-test('an account is told with how many wallets it has: their ids are in its row alone', async t => {
+test('an account event holds the number of its wallets: their ids are only in its row', async t => {
   const stage = makeStage()
   const lists = { walletIds: ['w1', 'w2'], activeWalletIds: ['w1'], archivedWalletIds: ['w2'] }
   stage.emit('accountChanged', account('a', lists))
@@ -58,7 +58,7 @@ test('an account is told with how many wallets it has: their ids are in its row 
   t.deepEqual(client.view.getSnapshot().accounts.get('a'), account('a', lists))
 })
 
-test('a panel is told ten times a second at most, and only changed tables are replaced', async t => {
+test('a panel gets at most ten updates a second, and only changed tables are replaced', async t => {
   const stage = makeStage()
   const { client } = attach(stage)
   await stage.settle()
@@ -80,7 +80,7 @@ test('a panel is told ten times a second at most, and only changed tables are re
   t.is(client.events.getSnapshot().length, 1000)
 })
 
-test('a full ring loses the oldest events, and the panel is told how many it missed', async t => {
+test('a full ring drops the oldest events, and the panel learns how many it missed', async t => {
   const stage = makeStage({ ringSize: 10 })
   const { client } = attach(stage)
   await stage.settle()
@@ -94,7 +94,7 @@ test('a full ring loses the oldest events, and the panel is told how many it mis
   t.is(client.status.getSnapshot().missed, 15)
 })
 
-test('a slow panel is told of tables once a second, and its events are counted and left out', async t => {
+test('a slow panel gets tables once a second, and the count of its dropped events', async t => {
   const stage = makeStage()
   let isSlow = true
   const { client } = attach(stage, { ...LOOK, isSlow: () => isSlow })
@@ -118,7 +118,7 @@ test('a slow panel is told of tables once a second, and its events are counted a
   t.is(client.events.getSnapshot().length, 1)
 })
 
-test('a lost batch is noticed, and the panel asks for what is new', async t => {
+test('a panel notices a lost batch and requests the missing part', async t => {
   const stage = makeStage()
   const { host, client: end } = makeChannelPair()
   const requested: ClientMessage[] = []
@@ -154,7 +154,7 @@ test('a lost batch is noticed, and the panel asks for what is new', async t => {
   t.is(client.view.getSnapshot().engines.get('w1')?.blockHeight, 3)
 })
 
-test('an action goes to the kernel and back, and a read-only host does none, whatever the panel believes', async t => {
+test('an action goes to the kernel and back, and a read-only host runs none, whatever the panel sends', async t => {
   const calls: unknown[] = []
   const runAction = (async (name: string, input: unknown) => {
     calls.push([name, input])
@@ -195,7 +195,7 @@ test('an action goes to the kernel and back, and a read-only host does none, wha
   } as never)
 })
 
-test('what an action throws arrives as code and message, and of a foreign error not a word', async t => {
+test('an error of an action arrives as code and message, and a foreign error without its text', async t => {
   const failures: Error[] = [
     new Error('the password is swordfish'),
     Object.assign(new Error('x'), { code: 'NO_SUCH_CODE_5J8Q' })
@@ -211,7 +211,7 @@ test('what an action throws arrives as code and message, and of a foreign error 
   }
 })
 
-test('calls under way fail when the connection is lost, and a greeting makes the panel live again', async t => {
+test('pending calls fail when the connection is lost, and a greeting makes the panel live again', async t => {
   const runAction = (() => new Promise(() => {})) as ActionHandler
   const stage = makeStage()
   const listeners: ((message: HostMessage) => void)[] = []
@@ -256,7 +256,7 @@ test('calls under way fail when the connection is lost, and a greeting makes the
   )
 })
 
-test('a restarted kernel begins anew, and what was known of the old one is forgotten', async t => {
+test('after a restart of the kernel a panel drops what it knew of the old one', async t => {
   const listeners: ((message: HostMessage) => void)[] = []
   let send = (_message: ClientMessage): void => {}
   const client = makeClient({
@@ -281,7 +281,7 @@ test('a restarted kernel begins anew, and what was known of the old one is forgo
   t.is(client.status.getSnapshot().missed, 0)
 })
 
-test('whatever a panel sends, the host refuses it and lives', async t => {
+test('the host refuses any malformed message of a panel and keeps running', async t => {
   const stage = makeStage()
   const runAction = (async () => ({})) as ActionHandler
   const call = fc.record(
@@ -336,7 +336,7 @@ test('after any drops, reconnects and slowness a panel shows what a fresh one sh
   )
 })
 
-test('taps are noted only while somebody looks on, and never the taps of the devtools themselves', async t => {
+test('taps are recorded only while a panel is attached, and never those of the devtools themselves', async t => {
   const stage = makeStage()
   const ran = { hook: 'fetchRates', pluginId: 'p', durationMs: 3, outcome: 'done' as const }
   stage.emit('tapRan', ran)
@@ -365,7 +365,7 @@ test('taps are noted only while somebody looks on, and never the taps of the dev
   t.true(tapped.includes('engineChanged'))
 })
 
-test('while nobody looks on, an event is kept as it is, and nothing of it is read', async t => {
+test('without a panel an event is stored as it is, and none of its fields is read', async t => {
   const stage = makeStage()
   let reads = 0
   const line = {
@@ -403,7 +403,7 @@ test('a row that left and came back within a batch stands at the end of its tabl
   )
 })
 
-test('a panel may have fifty calls under way, of at most a thousand values and ten thousand letters a text', async t => {
+test('a panel may have fifty pending calls, of at most a thousand values and ten thousand letters a text', async t => {
   const stage = makeStage()
   let begun = 0
   const runAction = (() => {
@@ -435,7 +435,7 @@ test('a panel may have fifty calls under way, of at most a thousand values and t
   t.deepEqual(refused.at(-1), [54, 'BAD_MESSAGE'])
 })
 
-test('a panel that cannot be told any more is hung up on, so that it does not take what it shows for what is', async t => {
+test('the host disconnects a panel that it can no longer update, so that the panel does not show stale data as live', async t => {
   const stage = makeStage()
   const { host, client: end } = makeChannelPair()
   let isBroken = false
@@ -454,7 +454,7 @@ test('a panel that cannot be told any more is hung up on, so that it does not ta
   t.is(stage.clock.timerCount, 0)
 })
 
-test('two versions of the protocol do not try to understand each other, and say so', async t => {
+test('panel and host of two protocol versions refuse each other with a message', async t => {
   const stage = makeStage()
   const { host, client: end } = makeChannelPair()
   const received: HostMessage[] = []

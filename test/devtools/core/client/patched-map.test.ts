@@ -11,7 +11,7 @@ const ids = fc.array(
   { maxLength: 40 }
 )
 
-test('a patched map holds what a map does that is changed in place, in its order, and earlier ones stay as they were', t => {
+test('a patched map equals a map that was changed in place, order included, and earlier versions stay unchanged', t => {
   fc.assert(
     fc.property(ids, fc.array(fc.tuple(ids, ids), { maxLength: 30 }), (first, patches) => {
       const model = new Map<string, Row>(first.map(id => [id, { turn: -1 }]))

@@ -14,7 +14,7 @@ const makeLive = async () => {
   return { stage, client, host }
 }
 
-test('a client that is held still shows what it showed, and counts what waits', async t => {
+test('a paused client shows the state of its pause, and counts what waits', async t => {
   const { stage, client } = await makeLive()
   const held = pauseView(client)
   const [view, events] = [held.view.getSnapshot(), held.events.getSnapshot()]
@@ -26,7 +26,7 @@ test('a client that is held still shows what it showed, and counts what waits', 
   t.is(eventsSince(held, client), 3)
 })
 
-test('nothing can be done in a client that is held still, and the loss of its kernel is told', async t => {
+test('a paused client runs no action, and reports the loss of its kernel', async t => {
   const { stage, client, host } = await makeLive()
   const held = pauseView(client)
   t.is(held.status.getSnapshot().connection, 'past')

@@ -91,7 +91,7 @@ test('the token is offered as a subprotocol, and messages go both ways once it i
   t.deepEqual([socket().sent, received], [[subscribe], [hello('a')]])
 })
 
-test('a loss is told, and the next socket serves the same listeners', t => {
+test('a loss is reported, and the next socket serves the same listeners', t => {
   const { channel, socket, sockets, requested, pass, received, losses } = makeScene()
   socket().play('open')
   socket().play('close')
@@ -119,7 +119,7 @@ test('what is sent without a socket is dropped, and never sent later', t => {
   t.deepEqual(socket().sent, [])
 })
 
-test('a stranger that took the place of the kernel is told nothing, and the channel never comes back', t => {
+test('a stranger on the port of the kernel receives nothing, and the channel never reconnects', t => {
   const { channel, socket, pass, pauses, received, losses } = makeScene()
   socket().play('open')
   socket().play('message', hello('a'))
@@ -135,7 +135,7 @@ test('a stranger that took the place of the kernel is told nothing, and the chan
   t.deepEqual([pauses.length, losses()], [1, 2])
 })
 
-test('pauses grow while nothing answers, and begin anew once something is told', t => {
+test('pauses grow while nothing answers, and start over after a message arrived', t => {
   const { socket, pass, pauses, losses } = makeScene()
   for (let attempt = 0; attempt < 8; attempt++) {
     socket().play('close')
@@ -159,7 +159,7 @@ test('pauses grow while nothing answers, and begin anew once something is told',
   t.is(pauses.at(-1), 250)
 })
 
-test('a channel that is closed closes its socket, tells nothing and never comes back', t => {
+test('a closed channel closes its socket, emits nothing and never reconnects', t => {
   const { channel, socket, sockets, pass, received, pauses, losses } = makeScene()
   socket().play('open')
   channel.close()

@@ -69,7 +69,7 @@ test('a result carries the fields that its action is known to have, and nothing 
   t.deepEqual(await answerTo('rates.route', () => found), { type: 'result', id: 1, output: found })
 })
 
-test('with addresses hidden a result and a failure name none, but what is to be approved can be read', async t => {
+test('with addresses hidden a result and a failure contain none, but a review stays readable', async t => {
   const hidden = { hideAddresses: true }
   for (const action of ['world.fund', 'spend.approve', 'swap.approve'] as const) {
     const shown = await answerTo(action, () => ({ txid: TXID }))
@@ -99,7 +99,7 @@ test('with addresses hidden a result and a failure name none, but what is to be 
   t.deepEqual(drafted, { type: 'result', id: 1, output: { draftId: 'd', review } })
 })
 
-test('with addresses hidden no payment is named by its txid, and nothing is done about one', async t => {
+test('with addresses hidden no payment shows its txid, and no action on one runs', async t => {
   t.deepEqual(await answerTo('spend.resend', () => ({ txid: TXID })), {
     type: 'result',
     id: 1,
@@ -117,7 +117,7 @@ test('with addresses hidden no payment is named by its txid, and nothing is done
   }
 })
 
-test('with addresses hidden nobody is given one to receive to', async t => {
+test('with addresses hidden no receive address is handed out', async t => {
   const given = { publicAddress: ADDRESS, uri: `bitcoin:${ADDRESS}` }
   t.deepEqual(await answerTo('wallet.receive', () => given), { type: 'result', id: 1, output: given })
   let calls = 0
@@ -133,7 +133,7 @@ test('with addresses hidden nobody is given one to receive to', async t => {
   t.is(calls, 0)
 })
 
-test('an error that only has a code of the catalogue is told with its words masked, and the host lives', async t => {
+test('an error that only has a catalogue code is sent with its text masked, and the host keeps running', async t => {
   const bare = Object.assign(new Error(`no money at ${KEY}`), { code: 'INSUFFICIENT_FUNDS' })
   t.deepEqual(await answerTo('spend.draft', fails(bare)), {
     type: 'refused',

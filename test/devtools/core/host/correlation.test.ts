@@ -111,7 +111,7 @@ test('a login has its id on the account that it opens, and on the wallets in it'
   t.deepEqual([...new Set(reported.map(({ correlationId }) => correlationId))], ['action-0001'])
 })
 
-test('a round of quotes has its id on what is asked, on each answer, and on each tap', async t => {
+test('a round of quotes has its id on its request, on each answer, and on each tap', async t => {
   const { stage, client, ends, emit, events } = attachHeld()
   await stage.settle()
   await emit(

@@ -26,7 +26,7 @@ test('with a logged out account its wallets leave, engines that stop later stay 
   t.is(tables.rows('accounts').get('a')?.isLoggedIn, false)
 })
 
-test('a wallet that its account no longer lists leaves, and one that is new to it stays', t => {
+test('a wallet that its account no longer lists is removed, and a new one stays', t => {
   const tables = open()
   foldSnapshot(tables, 'walletChanged', wallet('w1'))
   foldSnapshot(tables, 'walletChanged', wallet('w2'))
@@ -37,7 +37,7 @@ test('a wallet that its account no longer lists leaves, and one that is new to i
   t.deepEqual(ids(tables, 'wallets'), ['w2'])
 })
 
-test('a repo that has closed leaves, whatever was still to be sent', t => {
+test('a closed repo is removed, even with pending changes', t => {
   const tables = open()
   const repo = { repoId: 'r', accountId: 'a', pendingCount: 1, lastSync: 5, isSyncing: false }
   foldSnapshot(tables, 'repoChanged', { ...repo, isOpen: true })
@@ -46,7 +46,7 @@ test('a repo that has closed leaves, whatever was still to be sent', t => {
   t.deepEqual(ids(tables, 'repos'), ['s'])
 })
 
-test('the list of users is taken whole', t => {
+test('the list of users is replaced as a whole', t => {
   const tables = open()
   const user = (loginId: string) => ({ loginId, isPinLoginEnabled: false, isLoggedIn: false })
   foldSnapshot(tables, 'usersChanged', [user('one'), user('two')])
@@ -54,7 +54,7 @@ test('the list of users is taken whole', t => {
   t.deepEqual(ids(tables, 'users'), ['two', 'three'])
 })
 
-test('full tables lose what was seen first, and quotes their oldest round with all its quotes', t => {
+test('full tables drop their oldest rows, and of quotes the oldest round as a whole', t => {
   const tables = open({ pairs: 2, quotes: 2 })
   const pairs = [pair('A', 'B', 1), pair('C', 'B', 1), pair('A', 'B', 2), pair('D', 'B', 1)]
   foldSnapshot(tables, 'ratesChanged', { pairs, providers: [] })

@@ -23,7 +23,7 @@ const openWorld = () => {
   return { ...stage, fakeWorld, world, panel, isOnline }
 }
 
-test('whether the fake world is offline is told to every panel, and to one that comes later', async t => {
+test('every panel, also a later one, learns if the fake world is offline', async t => {
   const { devtools, clock, settle, world, panel, isOnline } = openWorld()
   devtools.watchWorld(world)
   const [first, second] = [panel(), panel()]
@@ -40,7 +40,7 @@ test('whether the fake world is offline is told to every panel, and to one that 
   t.deepEqual([first, second, late].map(isOnline), [true, true, true])
 })
 
-test('what others did to a fake world is seen when a panel comes, and what is the same is told once', async t => {
+test('a new panel sees changes that others made to a fake world, and an equal state is sent once', async t => {
   const { devtools, clock, fakeWorld, world, panel, isOnline } = openWorld()
   devtools.watchWorld(world)
   const first = panel()
@@ -54,7 +54,7 @@ test('what others did to a fake world is seen when a panel comes, and what is th
   t.is(first.events.getSnapshot().filter(({ hook }) => hook === 'worldChanged').length, 2)
 })
 
-test('of a fake world that does not answer nothing is told', async t => {
+test('a fake world that does not answer has no state in the panel', async t => {
   const { devtools, clock, world, panel, isOnline } = openWorld()
   devtools.watchWorld({ ...world, look: () => Promise.reject(new Error('gone')) })
   const client = panel()

@@ -10,7 +10,7 @@ const KEY = 'L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ'
 const entry = <F extends keyof Facts>(hook: F, fact: Facts[F]): JournalEntry =>
   ({ seq: 1, at: 2, hook, fact }) as JournalEntry
 
-test('a field that nobody decided on is left out, and so is whatever an engine puts aside', t => {
+test('a field without a redaction rule is left out, and so is the other data of an engine', t => {
   const careless = { ...engine('w'), dataKey: KEY, toString: 'x' }
   t.deepEqual(redactRow('engines', careless), engine('w'))
   const staking = {
@@ -21,13 +21,13 @@ test('a field that nobody decided on is left out, and so is whatever an engine p
   } as never)
 })
 
-test('what a balance is made of is told whole, and nothing beside it', t => {
+test('the parts of a balance are sent whole, and nothing else with them', t => {
   const parts = { spendable: '1', incoming: '2', immature: '3', reserved: '4' }
   const balanceDetails = { '': { ...parts, note: KEY }, usdx: 'x' } as never
   t.deepEqual(redactRow('wallets', wallet('w', { balanceDetails })).balanceDetails, { '': parts } as never)
 })
 
-test('what is no plain value does not pass as one', t => {
+test('a value that is not plain data is left out', t => {
   const wrong = engine('w', {
     pluginId: { key: { deeper: KEY } } as never,
     syncRatio: Number.NaN,
@@ -53,7 +53,7 @@ test('how the tokens of a wallet are written is told in its row, and not in each
   t.deepEqual(redactEntry(entry('walletChanged', one)).data, JSON.parse(JSON.stringify(rest)))
 })
 
-test('words of plugins and log lines lose what could be a key', t => {
+test('texts of plugins and log lines are masked where they could hold a key', t => {
   const failed = redactRow('engines', engine('w', { failure: `refused ${KEY}`, status: KEY }))
   t.is(failed.failure, 'refused […]')
   t.is(failed.status, '[…]')

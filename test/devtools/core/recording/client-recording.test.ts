@@ -70,7 +70,7 @@ test('addresses can be left out of a recording that has them, and what is hidden
   t.regex(JSON.stringify(event?.data.created), /^\["hidden \(64/)
 })
 
-test('who has a recording without addresses cannot find the mark of one that they know', async t => {
+test('the holder of a recording without addresses cannot find the mark of a known address', async t => {
   const { stage, client, now } = await makeLive()
   stage.emit('spendChanged', { correlationId: 'c', walletId: 'w1', stage: 'saved', txid: TXID })
   await stage.clock.advance(100)
@@ -84,7 +84,7 @@ test('who has a recording without addresses cannot find the mark of one that the
   }
 })
 
-test('of devtools that hide addresses nothing is left to hide, and the marks stay as they are', async t => {
+test('a recording of devtools that hide addresses keeps its marks unchanged', async t => {
   const stage = makeStage({ hideAddresses: true })
   const { host, client: end } = makeChannelPair()
   stage.devtools.attach(host, { isReadOnly: true, hasWorld: false })
@@ -99,7 +99,7 @@ test('of devtools that hide addresses nothing is left to hide, and the marks sta
   t.deepEqual(recording.lines(true), recording.lines(false))
 })
 
-test('a recording tells how long and how large it is, and ends before it grows too large', async t => {
+test('a recording reports its length and size, and ends before it grows too large', async t => {
   const { stage, client, now } = await makeLive()
   const recording = recordClient(client, { now, maxBytes: 2000 })
   const first = recording.progress.getSnapshot()
@@ -127,7 +127,7 @@ test('tables that are too large for a recording make none', async t => {
   t.deepEqual(recording.lines(false), [])
 })
 
-test('a recording that is stopped at once is a snapshot, and hears nothing more', async t => {
+test('a recording that is stopped at once is a snapshot, and records nothing more', async t => {
   const { stage, client, now } = await makeLive()
   stage.emit('engineChanged', engine('w1'))
   await stage.clock.advance(100)

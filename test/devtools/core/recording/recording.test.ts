@@ -129,7 +129,7 @@ test('a foreign or damaged file is refused, and the error names the line', async
   }
 })
 
-test('what a kernel could not have told is not shown of a recording', async t => {
+test('a recording shows nothing that a kernel could not have sent', async t => {
   const lines = await story()
   const added = lines.map(line =>
     line

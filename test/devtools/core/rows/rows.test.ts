@@ -91,7 +91,7 @@ test('an engine row says where it is in its life, what it is busy with and what 
   t.is(rows[0]?.errorCode, 'ENGINE_FAILED')
 })
 
-test('an engine row stays the same object until its engine, wallet, account or currency is another one', t => {
+test('an engine row stays the same object until its engine, wallet, account or currency changes', t => {
   const view = viewOf({
     wallets: [['w1', wallet('w1', { balances: { '': '50000000' } })]],
     engines: [['w1', engine('w1')]]
@@ -139,7 +139,7 @@ const withUnits: Rows = {
   ]
 }
 
-test('amounts are in the unit of their currency or token, to the last digit, and native where nobody tells it', t => {
+test('amounts are exact in the unit of their currency or token, and native where the unit is unknown', t => {
   const view = viewOf({ ...withUnits, engines: [['w1', engine('w1')]] })
   t.deepEqual(
     engineRows(view)[0]?.balances.map(({ name, text }) => [name, text]),
@@ -160,7 +160,7 @@ test('amounts are in the unit of their currency or token, to the last digit, and
   t.is(amountIn('a word', BTC), 'a word')
 })
 
-test('the row of a round says in what each side and the fee are', t => {
+test('the row of a round names the units of both sides and of the fee', t => {
   const view = viewOf({ ...withUnits, quotes: [['r p', quote('r', 'p')]] })
   const { units } = roundRows(view)[0] ?? {}
   t.deepEqual(
@@ -194,7 +194,7 @@ for (const [state, marks] of [
   ['stopped', ['passed', 'passed', 'present', 'skipped']],
   ['failed', ['passed', 'skipped', 'skipped', 'present']]
 ] as const) {
-  test(`the life of an engine that is ${state} is drawn with what was, is and may come`, t => {
+  test(`the lifecycle of an engine that is ${state} shows past, present and possible states`, t => {
     const [row] = engineRows(viewOf({ engines: [['w', engine('w', { state })]] }))
     t.deepEqual(
       row?.steps.map(({ mark }) => mark),
@@ -323,7 +323,7 @@ test('a hop of a route has the newest rate of its source, turned round where the
   t.is(routeAt(older.pairs, found, NOW).hops[0]?.rate, 20)
 })
 
-test('the graph shows the chosen route, its alternatives and what is around, one edge a pair', t => {
+test('the graph shows the chosen route, its alternatives and its neighbours, with one edge a pair', t => {
   const view = viewOf({
     ...pairsOf([
       pair('BTC', 'iso:USD', 50_000, { at: NOW - 10 }),
@@ -368,7 +368,7 @@ test('the graph shows the chosen route, its alternatives and what is around, one
   t.deepEqual([graph.hiddenNodes, graph.hiddenEdges], [2, 2])
 })
 
-test('of a big market the graph keeps the route and its closest neighbours, and says how much is hidden', t => {
+test('the graph of a big market keeps the route and its closest neighbours, and shows how much is hidden', t => {
   const pairs: RateSnapshot[] = []
   for (let at = 0; at < 20_000; at += 1) {
     for (const source of ['a', 'b', 'c', 'd', 'e'])
@@ -424,7 +424,7 @@ for (const [state, changes] of [
   })
 }
 
-test('a repo is called like its wallet or its account, and an error says what helps', t => {
+test('a repo has the name of its wallet or account, and an error comes with advice', t => {
   const view = viewOf({
     accounts: [
       ['a', account('a', { username: 'alice' })],
@@ -454,7 +454,7 @@ test('a repo is called like its wallet or its account, and an error says what he
   )
 })
 
-test('the past of a repo tells which files its syncs moved and which syncs failed, the newest first and bounded', t => {
+test('the history of a repo lists the files that its syncs moved and the failed syncs, newest first and bounded', t => {
   const reported = (seq: number, isSyncing: boolean, errorCode?: string): JournalEvent =>
     event(seq, 'repoChanged', { isSyncing, ...(errorCode === undefined ? {} : { errorCode }) }, 'r')
   const files = { sent: ['a.json'], sentCount: 30, received: [], receivedCount: 0 }
@@ -558,14 +558,14 @@ for (const [title, filter, seqs] of [
   })
 }
 
-test('what is told says which state was reached', t => {
+test('a notified row names the state that was reached', t => {
   t.deepEqual(
     hookRows(PAID).map(({ outcome }) => outcome),
     ['saved', undefined]
   )
 })
 
-test('the log has lines, failures of plugins and what was done, by level, source and text', t => {
+test('the log holds lines, plugin failures and actions, filtered by level, source and text', t => {
   const seqs = (filter: Parameters<typeof logRows>[1]) => logRows(EVENTS, filter).map(({ seq }) => seq)
   t.deepEqual(seqs({}), [3, 4, 5, 6])
   t.deepEqual(seqs({ level: 'error' }), [3, 6])
@@ -598,7 +598,7 @@ test('the log has a line for what succeeded, and for what did not', t => {
   )
 })
 
-test('a plugin row has its permissions, its failures and how it stands as a source of rates', t => {
+test('a plugin row has its permissions, its failures and its state as a rate provider', t => {
   const view = viewOf({
     plugins: [
       ['p', { pluginId: 'p', kind: 'rates', state: 'applied', needsKeysTo: [] }],

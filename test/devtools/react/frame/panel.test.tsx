@@ -98,7 +98,7 @@ test('an engine that failed says so in a word, and why', t => {
   t.regex(markup, /class="state bad"><svg[\s\S]*?<span>failed<\/span>/)
 })
 
-test('beside a wallet stand its life, its balance and what can be done with it', t => {
+test('the details of a wallet show its lifecycle, its balance and its actions', t => {
   const markup = draw(full, 'engines', { id: SAVINGS })
   t.regex(markup, /<li aria-current="step">.*?started/)
   t.true(markup.includes('<span title="184\u202f250\u202f000 native">1.8425 BTC</span>'))
@@ -117,7 +117,7 @@ test('beside a wallet stand its life, its balance and what can be done with it',
   t.false(markup.includes('Pay in'))
 })
 
-test('beside a wallet stand its open payments with their states, and what can be done about each', t => {
+test('the details of a wallet list its open payments with their states and actions', t => {
   const wallets = new Map(sampleView.wallets)
   const savings = wallets.get(SAVINGS)
   if (savings === undefined) throw new Error('The sample has a wallet')
@@ -151,14 +151,14 @@ test('beside a wallet stand its open payments with their states, and what can be
   )
 })
 
-test('a wallet with tokens tells each in its unit, and can pay in them', t => {
+test('a wallet with tokens shows each in its unit, and can pay in them', t => {
   const markup = draw(full, 'engines', { id: 'bQ8e0W1ZlV5mXr3sT9uYc7dKfA2hJ6oPnE4iGxLkMzU=' })
   t.true(markup.includes('12 FTK'))
   t.true(markup.includes('<dt>Dollar X</dt><dd><span title="77\u202f000\u202f000 native">77 USDX</span>'))
   t.true(markup.includes('<option value="badf00d5">Dollar X · 77 USDX</option>'))
 })
 
-test('quotes stand by rank, then those awaited, then those that failed, and count down', t => {
+test('quotes are listed by rank, then the pending ones, then the failed ones, and count down', t => {
   const markup = draw(full, 'quotes')
   const order = ['Thornbridge', 'Swiftly', 'Mooring', 'Harbour Exchange', 'Slowpoke'].map(name =>
     markup.indexOf(`>${name}<`)
@@ -206,7 +206,7 @@ test('a row that says it is synced says up to which block, at any width', t => {
   t.is(heightOf({ syncRatio: 0.5 }), '–')
 })
 
-test('the life of an engine is a picture of where it has been, is and may go, and a list of the same', t => {
+test('the lifecycle of an engine is drawn with past, present and possible states, and listed as text', t => {
   const lifeOf = (id: string): Readonly<Record<string, string | undefined>> => {
     const markup = draw(full, 'engines', { id })
     const places = [...markup.matchAll(/class="life-place ([a-z ]+)".*?<text>(.*?)<\/text>/g)]
@@ -223,7 +223,7 @@ test('the life of an engine is a picture of where it has been, is and may go, an
   t.regex(draw(full, 'engines', { id: paused }), /<li aria-current="step">paused<\/li>/)
 })
 
-test('beside a call stand all calls of its action, each where its time lies', t => {
+test('the details of a call show all calls of its action, each at its place in time', t => {
   const markup = draw(full, 'hooks', { id: '5' })
   const list = /<ol class="timeline">(.*?)<\/ol>/.exec(markup)?.[1] ?? ''
   t.true(tagsOf(list, 'li').length > 1)
@@ -231,13 +231,13 @@ test('beside a call stand all calls of its action, each where its time lies', t 
   t.regex(list, /inset-inline-start:0\.0%/)
 })
 
-test('a round says what it asks for, and of a provider that gave no answer that it gave none', t => {
+test('a round shows its request, and marks a provider that did not reply', t => {
   const markup = draw(full, 'quotes')
   t.true(markup.includes('0.01 BTC → LTC: 2 of 5 gave a quote, 1 pending'))
   t.true(markup.includes('gave no reply in time'))
 })
 
-test('when all providers fail, the panel says which failure an application is told', t => {
+test('when all providers fail, the panel shows the error that the application receives', t => {
   const failed = new Map(
     [...sampleView.quotes].filter(([, { state }]) => state === 'failed' || state === 'timed out')
   )
@@ -269,7 +269,7 @@ test('of ten thousand lines, only those in sight are in the page', t => {
   t.true(markup.includes('aria-rowcount="10001"'))
 })
 
-test('a lost kernel and left out events are told', t => {
+test('the panel reports a lost kernel and dropped events', t => {
   const client = makeSampleClient({
     view: sampleView,
     events: sampleEvents(30),
@@ -314,7 +314,7 @@ test('the older a rate is, the more its line in the picture is broken', t => {
   t.deepEqual([0, 30, 31, 299, 300].map(lookAt), [undefined, undefined, ' ageing', ' ageing', ' stale'])
 })
 
-test('beside a repo stands that a server had an older state, and how many files can be brought back', t => {
+test('the details of a repo report an older state of a server, and how many files can be restored', t => {
   const repos = new Map(
     [...sampleView.repos].map(([id, repo]) => [
       id,

@@ -42,7 +42,7 @@ const drawn = (client: DevtoolsClient, id?: string): string =>
     .replaceAll('<!-- -->', '')
     .replaceAll(/<[^>]+>/g, '')
 
-test('beside the balance of a wallet stands what of it is incoming, and what is reserved for a signed payment', async t => {
+test('the details of a balance show what is incoming, and what is reserved for a signed payment', async t => {
   const world = makeFakeWorld({ io })
   const { kernel, client } = await openWatched(t, world)
   const account = await kernel.context.createAccount({})
@@ -68,7 +68,7 @@ test('beside the balance of a wallet stands what of it is incoming, and what is 
   t.regex(drawn(client, wallet.id), /Open payments0\.01 BTC to bcrt1q\w+signed, not sent from here/)
 })
 
-test('an account opens although a plugin failed, and the wallets of that plugin say the sentence that it threw', async t => {
+test('an account opens although a plugin failed, and the wallets of that plugin show its error', async t => {
   const world = makeFakeWorld({ io })
   const user = { username: 'tess', password: 'Correct horse 1' }
   const good = await openDevice(world, { plugins: [makeToy().plugin] })

@@ -52,12 +52,12 @@ for (const [error, field, text] of [
   ],
   [new WalletError('SPEND_TO_SELF', {}), 'address', 'Spending to self']
 ] as const) {
-  test(`what ${error.code} says is said below the ${field}: ${text}`, t => {
+  test(`what ${error.code} says is shown below the ${field}: ${text}`, t => {
     t.deepEqual(spendRefusalOf(actionFailureOf(error), ASSETS), { field, text })
   })
 }
 
-test('a failure that no field can mend is told elsewhere', t => {
+test('a failure that no field can fix is shown elsewhere', t => {
   t.is(
     spendRefusalOf(actionFailureOf(new WalletError('ENGINE_FAILED', { walletId: 'w' } as never)), ASSETS),
     undefined

@@ -66,7 +66,7 @@ const openPayment: OpenPaymentSnapshot = {
   targets: [{ publicAddress: 'bcrt1qshop', nativeAmount: '1000000' }]
 }
 
-test('a review lists open payments with their states, as many as fit, and what it takes the place of', t => {
+test('a review lists open payments with their states, as many as fit, and the payment that it replaces', t => {
   const listed = draw({ openPayments: [openPayment] })
   t.regex(
     listed,

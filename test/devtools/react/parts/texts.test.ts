@@ -46,7 +46,7 @@ test('rates are never written in powers of ten', t => {
   ])
 })
 
-test('times are told in their largest unit', t => {
+test('times are shown in their largest unit', t => {
   t.deepEqual([-3, 0, 119, 120, 7200, 172_800].map(timeSpanText), [
     '0 s',
     '0 s',

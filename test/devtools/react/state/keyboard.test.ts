@@ -37,7 +37,7 @@ test('single keys filter, help, copy, move, pause, record, step and change the t
   )
 })
 
-test('keys that somebody types into a field do nothing, save Escape', t => {
+test('keys typed into a field do nothing, except Escape', t => {
   for (const key of ['/', '?', 'g', 'T', 'j', 'y']) {
     t.deepEqual(readKey(press(key, { isInField: true }), false), { isJumping: false })
   }

@@ -27,7 +27,7 @@ test('an address says where it leads', t => {
   t.is(locationText({ panel: 'logs', filter: '' }), '#/logs')
 })
 
-test('half of a letter, which no address can hold, does not keep from going there', t => {
+test('a lone surrogate, which no address can hold, does not prevent the navigation', t => {
   t.is(locationText({ panel: 'sync', id: 'a\ud800', filter: '\ud800' }), '#/sync/a%EF%BF%BD?filter=%EF%BF%BD')
 })
 
