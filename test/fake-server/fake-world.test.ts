@@ -202,7 +202,7 @@ test('a world goes through JSON and back unchanged, and damaged JSON is refused'
   }
 })
 
-test('a world on a disk is the same after it is opened again, change by change and after it is written anew', async t => {
+test('a world on a disk is the same after a reopening, change by change and after a full rewrite', async t => {
   for (const limits of [undefined, { files: 2, minLength: 100 }, { files: 5, minLength: 1e9 }]) {
     const files = new Map<string, string>()
     const options = limits === undefined ? {} : { limits }
@@ -235,7 +235,7 @@ test('deleted logins stay deleted and apps known in a world that is opened again
   t.is(server.db.app('b'), undefined)
 })
 
-test('what was answered is on the disk, wherever the disk stops taking writes', async t => {
+test('every acknowledged change is on the disk, at whichever write the disk fails', async t => {
   let failAt = 1
   for (let isDone = false; !isDone; failAt += 1) {
     const files = new Map<string, string>()

@@ -65,7 +65,7 @@ test('a fault affects only the method, the path and the number of requests it is
   t.is((await addKey(1)).code, 0)
 })
 
-test('a rate is a share by chance, the same for the same seed', async t => {
+test('a rate is a random share, the same for the same seed', async t => {
   const runOf = async (seed: number): Promise<string> => {
     const { server, port, query } = await makeTroubled(seed)
     server.use(loseRequests(port, { rate: 0.25 }))
@@ -128,7 +128,7 @@ test('held replies arrive in another order, all of them, and the last ones after
   t.is(clock.timerCount, 0)
 })
 
-test('somebody else can answer, with any status and code', async t => {
+test('a fault can replace the reply, with any status and code', async t => {
   const { server, port, query, addKey, keysOf } = await makeTroubled()
   server.use(answerInstead(port, envelope('obsolete'), { count: 1 }))
   const obsolete = await addKey(1)

@@ -101,7 +101,7 @@ test('fund pays exact amounts to every kind of address and to scripts, and mines
   t.is(chain.balance(other.address).confirmed, nativeAmount('60000000000'))
 })
 
-test('fund goes on when its change has waited too often in a row, by mining a block', t => {
+test('fund mines a block when its chain of unconfirmed change is too long', t => {
   const chain = makeChain()
   chain.fund(other.address, '104900000000')
   const { height } = chain
@@ -145,7 +145,7 @@ test('fund, mine, reorg, drop and setFees refuse what makes no sense, and change
   )
 })
 
-test('a listener that throws is told of and stops nobody; one that left hears no more', t => {
+test('a listener that throws is reported and stops no other; one that unsubscribed gets no more events', t => {
   const received: string[] = []
   const chain = openFakeChain({
     clock: makeFakeClock(),
@@ -163,7 +163,7 @@ test('a listener that throws is told of and stops nobody; one that left hears no
   t.deepEqual(received, ['Error: mine', 'tip true', 'Error: mine', 'tip false', 'Error: mine'])
 })
 
-test('fee rates answer for the longest wait that is short enough', t => {
+test('a fee rate is that of the longest target within the requested wait', t => {
   const chain = makeChain()
   chain.setFees({ 2: 10, 6: 4.5 })
   t.deepEqual(

@@ -100,7 +100,7 @@ const transports: Record<
 }
 
 for (const [name, serve] of Object.entries(transports)) {
-  test(`${name}: pipelined and batched requests are answered in order, and news arrives by itself`, async t => {
+  test(`${name}: pipelined and batched requests are answered in order, and notifications arrive without a request`, async t => {
     const chain = makeFundedChain(testWallet)
     const server = await serve(chain)
     const line = await server.open()

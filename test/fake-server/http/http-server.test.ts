@@ -114,7 +114,7 @@ test('a whole world is served on five ports, any or those that are asked for, an
   t.deepEqual(again.chainServers, served.chainServers)
 })
 
-test('a world without a network ends connections to its chain, and takes none until it is back', async t => {
+test('an offline world closes connections to its chain, and accepts none until it is online', async t => {
   const clock = makeFakeClock()
   const world = makeFakeWorld({ io: { clock, crypto: makeNobleCrypto(clock), random: makeSeededRandom(3) } })
   const served = await serveFakeWorld(world)
@@ -151,7 +151,7 @@ test('a world without a network ends connections to its chain, and takes none un
   t.is(answers, 4)
 })
 
-test('no client is told what is not on the disk yet; if it cannot be saved the connection breaks', async t => {
+test('a reply waits until its change is on the disk; if it cannot be saved the connection breaks', async t => {
   const clock = makeFakeClock()
   const files = memoryDisk()
   let isFull = false

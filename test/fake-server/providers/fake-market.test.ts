@@ -25,7 +25,7 @@ test('the price of a pair is the exact fraction of two prices, cut to the digits
   t.is(market.rateOf('AAA', 'ZZZ'), undefined)
 })
 
-test('a price that is none is refused and changes nothing', t => {
+test('an invalid price is refused and changes nothing', t => {
   const market = new FakeMarket()
   for (const price of ['0', '0.000', '-1', '1e5', 'NaN', '', ' 1', '1.', '.5', '1'.repeat(61)]) {
     t.throws(() => market.setPrice('BTC', price), { instanceOf: RangeError }, price)

@@ -33,7 +33,7 @@ test('a device in a fake world reaches a provider under its own address, and not
   t.is((await fetch('http://localhost/v1/edgeServers')).status, 200)
 })
 
-test('who sends the mark of an answer along gets 304 until a price changes', async t => {
+test('a request with the ETag of a reply gets 304 until a price changes', async t => {
   const { providers, ...world } = makeFakeWorld({ io })
   const { fetch } = world.ioFor(io)
   const first = await fetch(RATES)
@@ -112,7 +112,7 @@ test('figures are spoiled with and without quotes, in lists too, and other text 
   t.is(reply.body, '{"a":"NaN","b":NaN,"c":["NaN", NaN ,NaN],"t":"USD 5","1INCH":{"x":NaN}}')
 })
 
-test('a slow drip takes as long as the answer is, and who gives up is let go', async t => {
+test('a slow drip takes longer for a longer reply, and ends when the client aborts', async t => {
   const clock = makeFakeClock()
   const world = makeFakeWorld({ io: { ...io, clock } })
   const { fetch } = world.ioFor(io)

@@ -51,7 +51,7 @@ test('the fake Binance answers for all symbols or for those that are named, and 
   t.deepEqual(await query(`${address}?symbols=BTCUSDT`), refused)
 })
 
-test('the fake CoinCap lets in nobody without a key', async t => {
+test('the fake CoinCap refuses requests without a key', async t => {
   const address = 'https://rest.coincap.io/v3/assets?ids=bitcoin,nothing'
   t.is((await query(address)).status, 401)
   const { body } = await query(address, { headers: { Authorization: 'Bearer x' } })

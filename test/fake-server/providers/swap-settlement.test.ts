@@ -57,7 +57,7 @@ test('a deposit is seen when it is sent, exchanged when it has a block, and paid
   t.is(paidOut(), '700000000')
 })
 
-test('too little goes back as it came', async t => {
+test('a deposit below the minimum is refunded in full', async t => {
   const { clock, world, order, status, paidOut, paidBack } = openHome()
   world.chain.fund(order.payInAddress, '999999')
   world.chain.mine(1)
@@ -67,7 +67,7 @@ test('too little goes back as it came', async t => {
   t.is(paidOut(), '0')
 })
 
-test('an order that nobody pays expires, and what comes later goes back', async t => {
+test('an unpaid order expires, and a later deposit is refunded', async t => {
   const { clock, world, order, status, paidOut, paidBack } = openHome()
   await clock.advance(601_000)
   world.chain.mine(1)
@@ -90,7 +90,7 @@ test('a deposit in time that gets its block late is paid out', async t => {
   t.is(paidOut(), '700000000')
 })
 
-test('a deposit that the network forgets is waited for again', t => {
+test('a dropped deposit is awaited again', t => {
   const { world, order, status } = openHome()
   const txid = world.chain.fund(order.payInAddress, '1000000')
   t.is(status(), 'confirming')
@@ -99,7 +99,7 @@ test('a deposit that the network forgets is waited for again', t => {
 })
 
 for (const keepTransactions of [true, false]) {
-  test(`a deposit whose block is undone before the payout is waited for again, and paid out once (${keepTransactions ? 'it waits for a block' : 'it is gone'})`, async t => {
+  test(`a deposit whose block is undone before the payout is awaited again, and paid out once (${keepTransactions ? 'it waits for a block' : 'it is gone'})`, async t => {
     const { clock, world, exchange, order, status, paidOut, paidBack } = openHome()
     exchange.behaviour.exchangeMs = 5000
     world.chain.fund(order.payInAddress, '1000000')
@@ -125,7 +125,7 @@ for (const keepTransactions of [true, false]) {
   })
 }
 
-test('a deposit that went away does not make one in time of one that comes too late', async t => {
+test('a dropped deposit in time does not make a late one count as in time', async t => {
   const { clock, world, order, status, paidOut, paidBack } = openHome()
   world.chain.drop(world.chain.fund(order.payInAddress, '1000000'))
   await clock.advance(601_000)
@@ -155,7 +155,7 @@ test('a payment to a vault whose block is undone before the payout is settled wh
   t.is(vault.actions.length, 1)
 })
 
-test('what cannot be paid out goes back', async t => {
+test('a deposit that cannot be paid out is refunded', async t => {
   const { clock, world, exchange, order, status, paidBack } = openHome()
   exchange.put({ ...order, toAmount: '1' })
   world.chain.fund(order.payInAddress, '1000000')
@@ -165,7 +165,7 @@ test('what cannot be paid out goes back', async t => {
   t.is(paidBack(), '1000000')
 })
 
-test('a payment to a vault that no memo explains goes back to where it came from, once', async t => {
+test('a vault payment without a valid memo is refunded to its sender, once', async t => {
   const { clock, world } = openHome()
   const vault = world.swaps.thorchain
   world.chain.fund(vault.addressOn('bitcoin'), '10000')
@@ -210,7 +210,7 @@ test('a saved world knows its orders and vault payments, and goes on with a payo
   t.is(again.swaps.thorchain.actions.length, 1)
 })
 
-test('orders are durable on a disk before they are told', async t => {
+test('orders are durable on a disk before the reply', async t => {
   const files = new Map<string, string>()
   const disk = {
     getText: async (path: string) => files.get(path),

@@ -171,7 +171,7 @@ test('a lobby keeps the request and ends with its timeout, and its id is free ag
   t.deepEqual([server.db.lobby('def'), server.db.counts.lobbies], [undefined, 2])
 })
 
-test('the info server describes the apps that were registered, without an envelope, and no other [3.37]', async t => {
+test('the info server describes only the registered apps, without an envelope [3.37]', async t => {
   const { query, server } = makeServerBench()
   const app = {
     appName: 'Shop',

@@ -163,7 +163,7 @@ test('an app has one login below each parent, and only the top has a name [5.48]
   )
 })
 
-test('create keeps each group of fields that is whole and leaves out the others', async t => {
+test('create keeps each complete group of fields and drops the others', async t => {
   const { query } = makeServerBench()
   const { passwordBox: _, ...data } = rootData()
   await query('POST', '/login/create', { data: { ...data, keyBoxes: [boxOf(1)], newSyncKeys: ['AB01'] } })
@@ -288,7 +288,7 @@ test('a new username needs every part that depends on it, unused ids, and a top 
   t.is((await query('POST', '/login/username', { ...below, data: { pin2Id: id(131) } })).code, 0)
 })
 
-test('deleting an account takes everything below it along, and its names are free again [7.15]', async t => {
+test('deleting an account deletes its child logins, and its names are free again [7.15]', async t => {
   const { query, server } = makeServerBench()
   await query('POST', '/login/create', { data: rootData() })
   await query('POST', '/login/create', { ...ROOT, data: { ...child(50, 'a'), ...pinGroup(120) } })

@@ -71,7 +71,7 @@ test('a wrong password never makes a voucher, and a flood of wrong codes stops g
   t.is(seen.pendingVouchers.length, 100)
 })
 
-test('a device that asks again with its voucher waits on with that one, until it is rejected', async t => {
+test('a device that logs in again with its voucher keeps that one, until it is rejected', async t => {
   const bench = await protectedBench()
   await bench.query('POST', '/login', PASSWORD)
   const pendingQuery = { ...PASSWORD, voucherId: 'voucher-0', voucherAuth: 'qrs=' }
@@ -85,7 +85,7 @@ test('a device that asks again with its voucher waits on with that one, until it
   t.is((await bench.query('POST', '/login', pendingQuery)).results.voucher_id, 'voucher-2')
 })
 
-test('a voucher lets its device in once it is approved, and never when rejected [4.1] [4.2] [7.14]', async t => {
+test('an approved voucher lets its device log in, and a rejected one never does [4.1] [4.2] [7.14]', async t => {
   const bench = await protectedBench()
   await bench.query('POST', '/login', PASSWORD)
   await bench.query('POST', '/login', PASSWORD)
@@ -108,7 +108,7 @@ test('a voucher lets its device in once it is approved, and never when rejected 
   t.is((await bench.query('POST', '/login', { ...PASSWORD, ...voucher, voucherAuth: 'qrw=' })).code, 8)
 })
 
-test('a reset is dated once, told in messages and errors, and cleared by enabling again [4.3] [4.4] [7.18] [7.19]', async t => {
+test('a reset is dated once, reported in messages and errors, and cleared by enabling again [4.3] [4.4] [7.18] [7.19]', async t => {
   const bench = await protectedBench()
   const { query, clock } = bench
   await query('POST', '/login', PASSWORD)
@@ -151,7 +151,7 @@ test('disabling clears key, timeout, date and token; a reset without two-factor 
   }
 })
 
-test('a voucher that nobody answered counts as approved after seven days, a rejected one never', async t => {
+test('an unanswered voucher counts as approved after seven days, a rejected one never', async t => {
   const bench = await protectedBench()
   const { query, clock, server } = bench
   await query('POST', '/login', PASSWORD)

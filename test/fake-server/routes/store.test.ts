@@ -11,7 +11,7 @@ const repoBench = (): ServerBench => {
   return bench
 }
 
-test('a repo that nobody made is 404 for reading and writing, with or without a hash [8.30]', async t => {
+test('a missing repo is 404 for reading and writing, with or without a hash [8.30]', async t => {
   const { query, server } = repoBench()
   for (const route of ['/store/00/', '/store/00', `/store/00/${'1'.repeat(40)}`]) {
     for (const method of ['GET', 'POST']) {
@@ -41,7 +41,7 @@ test('a reader with a hash gets what changed since, one without gets everything'
   t.deepEqual((await query('GET', `/store/${KEY.toUpperCase()}/${second.hash}`)).body.changes, {})
 })
 
-test('a writer is told what others wrote since its hash, merged with its own', async t => {
+test('the reply to an upload holds what others wrote since its hash, merged with the upload', async t => {
   const { query } = repoBench()
   const { hash } = (await query('POST', `/store/${KEY}/`, { changes: { a: boxOf(1) } })).body
   await query('POST', `/store/${KEY}/${hash}`, { changes: { b: boxOf(2) } })

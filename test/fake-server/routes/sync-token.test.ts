@@ -27,7 +27,7 @@ const makeFamily = async (): Promise<ServerBench> => {
 const tokenOf = async ({ query }: ServerBench, login: unknown): Promise<string> =>
   (await query('POST', '/login', login)).results.syncToken
 
-test('sync is true while nothing of a login and below it has changed since the token, and tells no more [7.21]', async t => {
+test('sync is true while a login and its children are unchanged since the token, and reveals nothing else [7.21]', async t => {
   const bench = await makeFamily()
   const { query } = bench
   const syncToken = await tokenOf(bench, ROOT)
@@ -67,7 +67,7 @@ test('every change of a login gives it and those above it another token', async 
   }
 })
 
-test('what time does is news as well: a voucher that is approved, a reset that is done', async t => {
+test('changes by time alter the token as well: an approved voucher, a completed reset', async t => {
   const bench = await makeFamily()
   const { query, clock } = bench
   await query('POST', '/login/otp', { ...CHILD, data: OTP_OFF })

@@ -167,7 +167,7 @@ test('a user that is there already, even by one id, is refused, and nothing chan
   t.is(stateOf(world), before)
 })
 
-test('what is no user, or contradicts itself, is refused with the field that is wrong, and nothing changes', t => {
+test('an invalid or contradictory user is refused with the wrong field, and nothing changes', t => {
   const garble: Record<string, (user: Untyped) => unknown> = {
     list: () => [],
     text: () => 'user',

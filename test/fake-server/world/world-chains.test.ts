@@ -64,7 +64,7 @@ test('a world that was saved with one chain opens unchanged, and keeps the secon
   t.deepEqual(again.toJson(), world.toJson())
 })
 
-test('the faucet of a chain that was begun is kept although nothing was done on it', async t => {
+test('the faucet of a new chain is kept although the chain is unused', async t => {
   const saved = readFileSync(join(process.cwd(), 'test/fixtures/one-chain-world.json'), 'utf8')
   for (const files of [new Map<string, string>(), new Map<string, string>(JSON.parse(saved))]) {
     const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo(1) })
@@ -97,7 +97,7 @@ test('both chains go through a disk change by change, each with its own blocks a
   t.throws(() => makeFakeWorld({ io: makeIo(), saved: strange as never }), { code: 'CORRUPT_FILE' })
 })
 
-test('a damaged chain is told with the file that it was last in', async t => {
+test('an error about a damaged chain names the file that held it last', async t => {
   const files = new Map<string, string>()
   const world = await openPersistentWorld({ disk: memoryDisk(files), io: makeIo() })
   world.chains.litecoin.mine()

@@ -26,7 +26,7 @@ test('a deleted account is gone from the server and the device, and its name is 
   await kernel.close()
 })
 
-test('the request to delete an account carries its credentials alone, and takes all logins below with it', async t => {
+test('the request to delete an account carries only its credentials, and deletes all child logins too', async t => {
   const { world, alice } = await makeAlice()
   t.is(recordsOf(world).length, 2)
   takeRoutes(world)
@@ -51,7 +51,7 @@ test('an account that the server did not delete stays on the device', async t =>
   await openByPassword(world, alice.files)
 })
 
-test('a deletion whose answer was lost is done again, in the same process or in the next', async t => {
+test('a deletion whose reply was lost is repeated, in the same process or in the next', async t => {
   for (const isRestarted of [false, true]) {
     const { world, alice } = await makeAlice()
     world.loseReplyOf = 'POST /api/v2/login/delete'
@@ -93,7 +93,7 @@ test('a crash while the files of a deleted account go leaves an account that can
   }
 })
 
-test('an old account that has another name by now is not taken for deleted', async t => {
+test('an old account that was renamed does not count as deleted', async t => {
   const { world, alice } = await makeAlice()
   alice.login.close()
   const cut = world.server.use(async ({ path }, next) => {

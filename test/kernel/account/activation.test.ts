@@ -26,7 +26,7 @@ const OFFER: ActivationOffer = {
   spends: [{ tokenId: null, spendTargets: [{ publicAddress: 'chain', nativeAmount: nativeAmount('10') }] }]
 }
 
-test('an activation names what can pay, costs what was approved, and is paid once', async t => {
+test('an activation lists the assets that can pay, costs what was approved, and is paid once', async t => {
   const requests: unknown[] = []
   const { account, clock } = await openToyHome(
     t,
@@ -88,7 +88,7 @@ test('an activation is confirmed with the exact drafts, and pays nothing if the 
   t.is((await wanted.approve({ confirm: async () => {} })).transactions.length, 1)
 })
 
-test('an activation that is closed, or that would cost more than was said, pays nothing', async t => {
+test('an activation that is closed, or that would cost more than shown, pays nothing', async t => {
   const { account, clock } = await openToyHome(
     t,
     offering({ ...OFFER, spends: [...OFFER.spends, ...OFFER.spends] })
@@ -115,7 +115,7 @@ test('an activation that is closed while its confirmation is awaited pays nothin
   t.is((await wallet.getTransactions()).length, 0)
 })
 
-test('an activation of or with an unknown wallet, or by an engine that cannot or lies, is refused', async t => {
+test('an activation is refused for an unknown wallet, and for an engine that lacks support or lies', async t => {
   const { account, clock } = await openToyHome(t, offering({ ...OFFER, fromNativeAmount: '-10' }))
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
   await clock.advance(100)
@@ -131,7 +131,7 @@ test('an activation of or with an unknown wallet, or by an engine that cannot or
   await t.throwsAsync(plain.account.activateWallet({ walletId: id }), { code: 'NOT_SUPPORTED' })
 })
 
-test('what an activation costs stays what was shown, whatever the plugin makes of its offer later', async t => {
+test('the cost of an activation stays as shown, even if the plugin changes its offer later', async t => {
   const offer = structuredClone({ ...OFFER, spends: [...OFFER.spends] })
   const { account, clock } = await openToyHome(t, offering(offer))
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
@@ -149,7 +149,7 @@ test('what an activation costs stays what was shown, whatever the plugin makes o
   )
 })
 
-test('an activation pays exactly up to what was said, in the asset that was said, the fees of a token included', async t => {
+test('an activation pays at most the shown amount, in the shown asset, token fees included', async t => {
   let draft: Partial<EngineTransaction> = {}
   let offer: unknown = OFFER
   const { account, clock } = await openToyHome(t, {

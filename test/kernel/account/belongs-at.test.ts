@@ -43,7 +43,7 @@ test('a server that puts the boxes of an account under each other’s paths take
     t.deepEqual(db.repo(keyOf(user.repo))?.files.get(path)?.content, box, `${path} is on the server again`)
 })
 
-test('what a server deletes, replaces or what is damaged is listed with its name, and comes back by its id', async t => {
+test('files that are damaged, or that a server deleted or replaced, are listed by name and restored by id', async t => {
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: [makeToy().plugin] })
   const wallet = await account.createCurrencyWallet('wallet:toycoin', { name: 'Savings' })
@@ -74,7 +74,7 @@ test('what a server deletes, replaces or what is damaged is listed with its name
   await t.throwsAsync(account.keptFiles.list(), { code: 'LOGGED_OUT' })
 })
 
-test('a file that was put aside because it was damaged is listed, and comes back if it opens', async t => {
+test('a damaged file in quarantine is listed, and restored if it opens', async t => {
   const user = makeKnownUser(t)
   const disk = new Map<string, string>()
   const { account } = await user.logIn({ plugins: [makeToy().plugin], disk })
@@ -168,7 +168,7 @@ const CASES: readonly (readonly [
   ['CustomTokens.json', { customTokens: {} }, [{ customTokens: { a: {} } }], [{ userSettings: {} }]]
 ]
 
-test('each kind of file of an account and of a wallet knows what belongs there', t => {
+test('each kind of file of an account and of a wallet accepts only its own content', t => {
   for (const [path, present, good, bad] of CASES) {
     const belongs = (theirs: unknown): boolean =>
       belongsAt(hashOf, path, { theirs: JSON.stringify(theirs), present: JSON.stringify(present) })
@@ -178,7 +178,7 @@ test('each kind of file of an account and of a wallet knows what belongs there',
   }
 })
 
-test('what other apps keep, and what has another form already, may be replaced by anything', t => {
+test('files of other apps, and files of another form, accept any replacement', t => {
   for (const [path, present] of [
     ['Own/thing.json', '{"txid":"a"}'],
     ['WalletName.json', '{"other":1}'],

@@ -196,7 +196,7 @@ test('a wallet says which one it follows, and starts with its tokens, on every d
   t.is(listed?.migratedFromWalletId, old.id)
 })
 
-test('keys that the account has make no second wallet; they bring the first one back', async t => {
+test('importing keys that the account has makes no second wallet, but restores the first one', async t => {
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: [makeToy().plugin] })
   const first = await account.createCurrencyWallet('wallet:toycoin', { name: 'First' })
@@ -270,7 +270,7 @@ test('a copy of the keys of a wallet of another account shows what that wallet h
   t.is(first.getSnapshot().fiatCurrencyCode, 'iso:EUR')
 })
 
-test('asking again for the keys of a wallet leaves its name and fiat code', async t => {
+test('importing the keys of a wallet again keeps its name and fiat code', async t => {
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: [makeToy().plugin] })
   const swapRequest = { name: 'First', fiatCurrencyCode: 'iso:EUR' }
@@ -283,7 +283,7 @@ test('asking again for the keys of a wallet leaves its name and fiat code', asyn
   t.like(again.getSnapshot(), swapRequest)
 })
 
-test('a wallet whose answer was lost is found, and no second one is made', async t => {
+test('a wallet whose creation reply was lost is found, and no second one is made', async t => {
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: [makeToy().plugin] })
   let isLost = true
@@ -298,7 +298,7 @@ test('a wallet whose answer was lost is found, and no second one is made', async
   t.deepEqual(account.getSnapshot().walletIds, [wallet.id])
 })
 
-test('a process that ends before it hears of its new wallets leaves none without name, currency and tokens', async t => {
+test('a process that ends before the reply leaves no new wallet without name, fiat currency and tokens', async t => {
   for (const moment of ['before the request', 'after the request'] as const) {
     const user = makeKnownUser(t)
     const disk = new Map<string, string>()
@@ -385,7 +385,7 @@ test('whatever write fails, a wallet is there with all its keys if the server ha
   t.true(fired >= 8, `${fired} faults`)
 })
 
-test('a new wallet that somebody else opens first still gets its tokens, name and fiat code', async t => {
+test('a new wallet that another caller opens first still gets its tokens, name and fiat code', async t => {
   const user = makeKnownUser(t)
   const tokens = { a: toyToken('A'), b: toyToken('B') }
   const { account } = await user.logIn({ plugins: [makeToy({ tokens }).plugin] })
@@ -401,7 +401,7 @@ test('a new wallet that somebody else opens first still gets its tokens, name an
   t.like(wallet.getSnapshot(), { name: 'Mine', fiatCurrencyCode: 'iso:EUR' })
 })
 
-test('a bad wish among many harms no other, and what refuses the keys refuses every request for them', async t => {
+test('a bad request among many harms no other, and an error of the keys refuses every request for them', async t => {
   const user = makeKnownUser(t)
   const { account, errors } = await user.logIn({ plugins: [makeToy().plugin] })
   const old = await account.createCurrencyWallet('wallet:toycoin')
@@ -437,7 +437,7 @@ test('a bad wish among many harms no other, and what refuses the keys refuses ev
   )
 })
 
-test('a text that is no key is refused as one, with a hint, and not as damaged keys', async t => {
+test('an invalid key text is refused with a hint, and not reported as damaged keys', async t => {
   const { account } = await makeKnownUser(t).logIn({
     plugins: [
       importer('toycoin', {

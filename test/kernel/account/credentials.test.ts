@@ -81,7 +81,7 @@ test('a password that has no bytes is refused before anything is sent', async t 
   t.deepEqual(takeRoutes(world), [])
 })
 
-test('without its password an account keeps its other ways in', async t => {
+test('without its password an account keeps its other login methods', async t => {
   const { world, alice } = await makeAlice()
   takeRoutes(world)
   await alice.credentials.deletePassword()
@@ -98,7 +98,7 @@ test('without its password an account keeps its other ways in', async t => {
   await openByPassword(world, new Map(), NEW)
 })
 
-test('a login without a secret of its own keeps what its password opened', async t => {
+test('a login without a login secret keeps its open account when the password is deleted', async t => {
   const { world } = await makeAlice()
   for (const record of recordsOf(world)) {
     if (record.appId === '')
@@ -114,7 +114,7 @@ test('a login without a secret of its own keeps what its password opened', async
   t.false('passwordBox' in stashIn(device.files))
 })
 
-test('a password that is all the server knows a login by is not taken away', async t => {
+test('the password is not deleted if the server has no other credential of the login', async t => {
   const { world, alice } = await makeAlice({ pin: undefined })
   alice.login.close()
   const [root] = recordsOf(world).filter(({ appId }) => appId === '')
@@ -131,7 +131,7 @@ test('a password that is all the server knows a login by is not taken away', asy
   await openByPassword(world)
 })
 
-test('a password that another device changed or deleted opens a device until that hears of it', async t => {
+test('a password that another device changed or deleted opens a device until its next refresh', async t => {
   for (const change of ['changePassword', 'deletePassword'] as const) {
     const { world, alice } = await makeAlice()
     const other = await openByPassword(world)
@@ -172,7 +172,7 @@ test('a new PIN keeps the key of PIN login, so that it works on every device, fo
   await openByPin(world, other.files, { pin: '2580' })
 })
 
-test('PIN login is switched off with its key and the text stays, and on again with that text [4.27] [4.28]', async t => {
+test('switching PIN login off deletes its key and keeps the text, and switching it on uses that text [4.27] [4.28]', async t => {
   const { world, alice } = await makeAlice()
   takeRoutes(world)
   await alice.credentials.changePIN({ enableLogin: false })
@@ -199,7 +199,7 @@ test('PIN login is switched off with its key and the text stays, and on again wi
   await openByPin(world, alice.files, { pin: '2580' })
 })
 
-test('the first PIN of an account is switched on; without one nothing can be [5.10] [8.77]', async t => {
+test('the first PIN of an account is enabled; without a PIN, PIN login cannot be enabled [5.10] [8.77]', async t => {
   const { world, alice } = await makeAlice({ pin: undefined })
   const { credentials } = alice
   t.false(credentials.hasPin)
@@ -224,7 +224,7 @@ test('the first PIN of an account is switched on; without one nothing can be [5.
   await openByPin(world, alice.files, { pin: '2580' })
 })
 
-test('a PIN is taken away with its text, from root and app [7.10]', async t => {
+test('deleting a PIN deletes its text, from root and app [7.10]', async t => {
   const { world, alice } = await makeAlice()
   takeRoutes(world)
   await alice.credentials.deletePIN()
@@ -302,7 +302,7 @@ test('the PIN of an account without a username is checked, changed and logs in',
   t.is(login.username, undefined)
 })
 
-test('changes that are made at once are made one after another, each from what the one before left', async t => {
+test('simultaneous changes run one after another, each from the result of the one before', async t => {
   const { world, alice } = await makeAlice()
   const { credentials } = alice
   takeRoutes(world)
@@ -356,7 +356,7 @@ test('a password is made from the username that a second login on the device has
   await openByPassword(world, new Map(), { username: 'bob', password: 'battery staple' })
 })
 
-test('a device that slept while another one changed the username makes a password from the new one', async t => {
+test('a device that slept during a rename on another device makes a password from the new username', async t => {
   for (const shiftMs of [3_600_000, -3_600_000]) {
     const { world, alice: other } = await makeAlice()
     let sleptMs = 0

@@ -79,7 +79,7 @@ test('an account waits until the plugins are locked and all are there, then sync
   t.deepEqual(order, ['settled'])
 })
 
-test('the load of an account fails if its files cannot be had; nothing stays open, and a later login works [4.26]', async t => {
+test('loading an account fails if its files cannot be fetched; nothing stays open, and a later login works [4.26]', async t => {
   const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: '00' })
   const user = makeKnownUser(t, { infos: [info] })
   const repair = failStores(user, () => true)

@@ -32,7 +32,7 @@ const settle = async (): Promise<void> => {
   for (let i = 0; i < 50; i += 1) await new Promise(resolve => setImmediate(resolve))
 }
 
-test('whoever closes a repo waits until it is closed, also if somebody else has begun to', async t => {
+test('every call that closes a repo waits until it is closed, also if another call began it', async t => {
   let open = (): void => {}
   const gate = new Promise<void>(resolve => (open = resolve))
   const { repos, info } = makeBench(() => gate)
@@ -46,7 +46,7 @@ test('whoever closes a repo waits until it is closed, also if somebody else has 
   t.deepEqual(ended, ['owner', 'all'])
 })
 
-test('what goes wrong while a repo closes is said, and keeps it from nothing: its keys go, and it opens again', async t => {
+test('an error while a repo closes is reported; its keys are destroyed, and it can open again', async t => {
   const { repos, info, reports } = makeBench(() => {
     throw new Error('stuck')
   })
@@ -65,7 +65,7 @@ test('what goes wrong while a repo closes is said, and keeps it from nothing: it
   await t.throwsAsync(repos.open(info, 'empty'), { code: 'LOGGED_OUT' })
 })
 
-test('a repo that is still opening when all are closed closes too, and nobody gets it', async t => {
+test('a repo that is still opening when all are closed closes too, and its callers get an error', async t => {
   let left = 0
   const { repos, info } = makeBench(() => {
     left += 1
@@ -78,7 +78,7 @@ test('a repo that is still opening when all are closed closes too, and nobody ge
   t.deepEqual(repos.list(), [])
 })
 
-test('observers hear whose a repo is when it opens, and that it has closed last of all, also if that fails', async t => {
+test('observers get the owner of a repo when it opens, and its close last of all, also if closing fails', async t => {
   for (const leave of [() => {}, () => Promise.reject(new Error('stuck'))]) {
     const { repos, info, reported } = makeBench(leave)
     const { repo } = await repos.open(info, 'empty')
@@ -99,7 +99,7 @@ test('observers hear whose a repo is when it opens, and that it has closed last 
   t.false('walletId' in (reported[0] ?? {}))
 })
 
-test('observers hear which files a sync sent and which it received, and nothing of one that had nothing to do', async t => {
+test('observers get the files that a sync sent and received, and no event for a sync without changes', async t => {
   const reported = { one: [] as ExchangeSnapshot[], other: [] as ExchangeSnapshot[] }
   const watching = (list: ExchangeSnapshot[]): ObserverPlugin => ({
     kind: 'observer',

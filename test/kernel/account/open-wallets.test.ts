@@ -76,7 +76,7 @@ test('wallets open a few at a time, in order, and each once', async t => {
   t.is(bench.wallets.open.length, 50)
 })
 
-test('a wallet that somebody waits for does not wait for those before it', async t => {
+test('a requested wallet does not wait for those before it', async t => {
   const gates = new Map<string, () => void>()
   const bench = makeBench(id => new Promise(resolve => gates.set(id, resolve)))
   const all = openAll(bench, 100)
@@ -116,7 +116,7 @@ test('wallets that fail or hang hold up no other, and each has its own result', 
   }
 })
 
-test('a wallet that failed is tried again when it is asked for again', async t => {
+test('a wallet that failed is opened again on the next request', async t => {
   let isBroken = true
   const bench = makeBench(async () => {
     if (isBroken) throw new WalletError('STORAGE_FAILED', { path: '', reason: 'broken' })
@@ -127,7 +127,7 @@ test('a wallet that failed is tried again when it is asked for again', async t =
   await t.throwsAsync(bench.wallets.get('nothing'), { code: 'WALLET_ID_UNKNOWN' })
 })
 
-test('a wallet can be had at once when it is open; before that: "Wallet has not yet loaded" [8.71]', async t => {
+test('an open wallet is returned at once; before that: "Wallet has not yet loaded" [8.71]', async t => {
   const info = makeWalletInfo(io, 'wallet:toycoin', { toyKey: io.crypto.toHex(io.random(32)) })
   const { account } = await makeKnownUser(t, { infos: [info] }).logIn({ plugins: [makeToy().plugin] })
   const notLoaded = { code: 'WALLET_NOT_LOADED', message: 'Wallet has not yet loaded' }

@@ -158,7 +158,7 @@ test('a wallet is split into a currency without a plugin, for the devices that h
   await t.throwsAsync(account.splitWallet(source.id, ''), { code: 'OPTION_INVALID' })
 })
 
-test('a plugin that names no types is blamed, and one that has no answer names none', async t => {
+test('a plugin that returns invalid split types is at fault, and one without a tap returns none', async t => {
   for (const answer of ['wallet:sidecoin', [5], {}]) {
     const family = makeFamily({ tools: { getSplittableTypes: async () => answer as never } })
     const { account } = await makeKnownUser(t).logIn({ plugins: family.plugins })
@@ -218,7 +218,7 @@ test('a split of Bitcoin itself moves no coins', async t => {
   t.is(family.spends.length, 0)
 })
 
-test('a protecting payment that was dropped, or is older than a day, protects no more', async t => {
+test('a protecting payment no longer counts once it is dropped or older than a day', async t => {
   for (const stale of [{ blockHeight: -1 }, { date: Date.now() / 1000 - 25 * 3600 }]) {
     const engines: EngineRequest[] = []
     const family = makeFamily({
@@ -319,7 +319,7 @@ test('a split that ended between the keys and the settings is finished when it i
   await t.throwsAsync(again.account.splitWallet(source.id, 'wallet:sidecoin'), ALREADY)
 })
 
-test('while it is not known whether a protecting payment has left, a repeated split makes no other', async t => {
+test('while a protecting payment may have been sent, a repeated split makes no other', async t => {
   let isBroken = true
   const family = makeFamily({
     engine: () => ({

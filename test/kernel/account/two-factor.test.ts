@@ -67,7 +67,7 @@ test('a local account opens by password, PIN or recovery answers, with or withou
   await account.logout()
 })
 
-test('screens hear of devices that wait and of resets, and answer them', async t => {
+test('screens are notified of waiting devices and resets, and can answer them', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const home = await openContext(t, world)
   const account = await home.createAccount({ username: NAME, password: PASSWORD })
@@ -110,7 +110,7 @@ test('screens hear of devices that wait and of resets, and answer them', async t
   t.true(twoFactor.status.isEnabled)
 })
 
-test('an owner who lost the key waits seven days, and is in', async t => {
+test('an owner who lost the key can log in after seven days', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const account = await (await openContext(t, world)).createAccount({ username: NAME, password: PASSWORD })
   await account.twoFactor.enableOtp()
@@ -127,7 +127,7 @@ test('an owner who lost the key waits seven days, and is in', async t => {
   t.is(twoFactor.getCode(), undefined)
 })
 
-test('a device that knows an account by an earlier name opens it by that name, and learns the new one when it is let in', async t => {
+test('a device with an earlier name of an account opens it by that name, and gets the new one with an edge login', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const home = await openContext(t, world)
   const owner = await home.createAccount({ username: NAME, password: PASSWORD })

@@ -78,7 +78,7 @@ test('a plugin that has no key to show: "The engine failed to return a key" [8.7
   await t.throwsAsync(account.walletKeys.getRawPublicKey(muteWallet.id), NO_KEY)
 })
 
-test('who gets keys gets a copy that nobody can change, and nothing after the logout', async t => {
+test('returned keys are a frozen copy, and none are returned after the logout', async t => {
   const { account } = await makeKnownUser(t).logIn({ plugins: [makeToy().plugin] })
   const { id } = await account.createCurrencyWallet('wallet:toycoin', {
     keys: { toyKey: '00', deep: { list: [1] } }

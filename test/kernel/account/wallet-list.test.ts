@@ -186,7 +186,7 @@ test('a change with one bad part changes nothing', async t => {
   t.deepEqual(account.getSnapshot().archivedWalletIds, [])
 })
 
-test('states files that are damaged or doubled cost nobody else anything', async t => {
+test('a damaged or duplicate states file affects no other wallet', async t => {
   const [info, other] = [toyInfo(), toyInfo()]
   const user = makeKnownUser(t, { infos: [info, other] })
   const misnamed = { id: info.id, archived: true, hidden: 'perhaps', sortIndex: 1 }
@@ -207,7 +207,7 @@ test('states files that are damaged or doubled cost nobody else anything', async
   for (const error of device.errors) t.true(isWalletError(error, 'BAD_REPLY'))
 })
 
-test('a states file that does not open is reported, and made anew by the next change', async t => {
+test('a states file that does not open is reported, and the next change replaces it', async t => {
   const [info, other] = [toyInfo(), toyInfo()]
   const user = makeKnownUser(t, { infos: [info, other] })
   const path = user.statesPath(info.id)
@@ -342,7 +342,7 @@ test('every type of old and new clients is known under the name that plugins use
   t.deepEqual([seen?.appIds, seen?.appId], [['one.app'], 'one.app'])
 })
 
-test('of odd key boxes, each costs its own wallet alone: bad ids, types, keys and JSON', async t => {
+test('an invalid key box costs only its own wallet: bad ids, types, keys and JSON', async t => {
   const [good, misnamed] = [toyInfo(), legacyFile()]
   const twin = toyInfo()
   const noKeys = { ...toyInfo(), keys: { toyKey: '00' } }
@@ -374,7 +374,7 @@ test('of odd key boxes, each costs its own wallet alone: bad ids, types, keys an
   t.deepEqual(codes, ['ok', 'KEY_INTEGRITY', 'KEY_INTEGRITY', 'ok', 'KEY_INTEGRITY', 'ok'])
 })
 
-test('what is asked for is what was said at the call, whatever its object becomes meanwhile', async t => {
+test('a request is read at the call, and later changes of its object have no effect', async t => {
   const { account } = await makeKnownUser(t).logIn({ plugins: [makeToy().plugin] })
   const { id } = await account.createCurrencyWallet('wallet:toycoin')
   const before = account.changeWalletStates({ [id]: { sortIndex: 1 } })
@@ -414,7 +414,7 @@ test('a change that falls at any moment of a sync keeps what the sync brings', a
   }
 })
 
-test('the keys of every list there was are forgotten when the account closes, and none before', async t => {
+test('the keys of every wallet list are destroyed when the account closes, and none before', async t => {
   const { repo, io: repoIo } = await openDevice(makeSyncStore())
   const legacy = legacyFile()
   await setText(repo, 'Wallets/old.json', JSON.stringify(legacy.file))

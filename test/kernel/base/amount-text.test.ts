@@ -42,7 +42,7 @@ test('amounts are exact in every unit, and too many decimals are an error, never
   t.is(amountText(nativeAmount('50000000'), bitcoin.info), '0.5 BTC')
 })
 
-test('a unit that there is not is refused with those that there are', t => {
+test('an unknown unit is refused with the known ones', t => {
   const error = t.throws(() => parseAmount('1 XBT', bitcoin.info), { instanceOf: WalletError })
   t.is(
     error?.message,

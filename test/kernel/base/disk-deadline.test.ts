@@ -75,7 +75,7 @@ test('after a write that is not answered, nothing more is written, also once it 
   t.is(closings.length, 1)
 })
 
-test('a disk with a late write does not keep its owner from closing, and lets go only after the write', async t => {
+test('a disk with a late write lets its owner close, and is released only after the write', async t => {
   const { clock, disk, files, silent } = openDisk()
   silent.silence('write')
   const write = watched(disk.delete('a'))
@@ -103,7 +103,7 @@ test('a disk whose late write has ended meanwhile closes as any other', async t 
   t.true(silent.isClosed)
 })
 
-test('an end that is not answered is not waited for', async t => {
+test('a close that is not answered is not awaited', async t => {
   const { clock, disk, silent } = openDisk()
   silent.silence('write')
   const close = watched(disk.close?.() ?? Promise.resolve())
@@ -127,7 +127,7 @@ test('a disk that is slow but answers has five minutes for each write', async t 
   t.deepEqual(closings, [])
 })
 
-test('ten thousand calls cost one timer, and none is left while nothing is asked', async t => {
+test('ten thousand calls cost one timer, and an idle disk has none', async t => {
   const { clock, disk, silent } = openDisk()
   silent.silence('write')
   const writes = Array.from({ length: 10_000 }, (_, index) => disk.setText(`many/${index}`, 'text'))
@@ -138,7 +138,7 @@ test('ten thousand calls cost one timer, and none is left while nothing is asked
   t.is(clock.timerCount, 0)
 })
 
-test('a machine that slept for an hour does not take its absence for a silence of the disk', async t => {
+test('an hour of machine sleep does not count as silence of the disk', async t => {
   const clock = makeFakeClock()
   const tasks: (() => void)[] = []
   const silent = makeSilentDisk(new Map())

@@ -47,7 +47,7 @@ test('a back-off lasts an hour at most', async t => {
   t.true((await client.request({ path: '/list' })).isOk)
 })
 
-test('after a lost connection the next address is asked, and after a request that was given up the same one', async t => {
+test('after a lost connection the next request goes to the next address, and after an aborted one to the same', async t => {
   const requested: string[] = []
   const client = new HttpClient(
     {

@@ -81,7 +81,7 @@ test('a write that is not yet durable is not sent: when it fails the server has 
   t.is(await device.repo.getText('transaction/1-t.json'), undefined)
 })
 
-test('what another device wrote is not built upon a write that fails', async t => {
+test('a remote change is not based on a local write that fails', async t => {
   const store = makeSyncStore()
   const { device, hold, fail } = await openHeld(store)
   const other = await openDevice(store)
@@ -184,7 +184,7 @@ test('a write has one revision, which all its files bear, although the one befor
   t.deepEqual((await repo.changedSince(first)).paths.toSorted(), paths.toSorted())
 })
 
-test('the revision of a write that failed is not used again, so that whoever saw it misses no later file', async t => {
+test('the revision of a failed write is not reused, so that a reader which saw it misses no later file', async t => {
   const { device, hold, fail } = await openHeld(makeSyncStore())
   const { repo } = device
   hold()
@@ -198,7 +198,7 @@ test('the revision of a write that failed is not used again, so that whoever saw
   t.deepEqual((await repo.changedSince(revision)).paths, ['transaction/2-t.json'])
 })
 
-test('whoever waits for the writes on their way waits for each of them, whichever ends first, and hears of one that fails', async t => {
+test('waiting for in-flight writes waits for each of them, in any order, and reports one that fails', async t => {
   for (const order of [
     [0, 1, 2],
     [0, 2, 1],

@@ -3,7 +3,7 @@ import { quarantine } from '../../../kernel/base/quarantine.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 
-test('a damaged text is kept once, another one of the same path beside it, and nothing is ever replaced', async t => {
+test('each damaged text of a path is kept once, and no kept text is ever replaced', async t => {
   const files = new Map<string, string>()
   const [disk, clock] = [makeFaultDisk(files), makeFakeClock()]
   const keep = async (text: string): Promise<string | undefined> => {

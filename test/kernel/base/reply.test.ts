@@ -108,7 +108,7 @@ test('a reply is read field by field; what is wrong is named, and what it says i
   t.is(reply.field('none').optionalNative('1', 'up'), undefined)
 })
 
-test('dates are read as text, seconds and milliseconds; nonsense is none', t => {
+test('dates are read from text, seconds and milliseconds; nonsense gives no date', t => {
   const dateOf = (json: string): string | undefined =>
     new Reply(parseExactJson(json, 'x'), 'x').optionalDate()?.toISOString()
   t.is(dateOf('"2026-01-02T03:04:05.000Z"'), '2026-01-02T03:04:05.000Z')
@@ -127,7 +127,7 @@ test('dates are read as text, seconds and milliseconds; nonsense is none', t => 
     t.throws(() => dateOf(`"${text}"`), { code: 'BAD_REPLY' }, text)
 })
 
-test('of a list that has odd items the others are read, and a list of odd items only is none', t => {
+test('a list with invalid items is read without them, and a list of only invalid items is invalid', t => {
   const namesIn = (json: string): readonly string[] =>
     new Reply(parseExactJson(json, 'x'), 'list').readable(4, item => item.field('name').text())
   t.deepEqual(namesIn('[{"name":"a"},{"name":null},7,{"name":"b"}]'), ['a', 'b'])
@@ -142,7 +142,7 @@ test('of a list that has odd items the others are read, and a list of odd items 
   )
 })
 
-test('figures are read from numbers and texts, and what is none is NaN', t => {
+test('figures are read from numbers and texts, and anything else is NaN', t => {
   const reply = Reply.of('{"a":1.5,"b":"2e3","c":"0x10","d":null,"e":{}}', 'reply of Shop').object()
   const figures = reply.entries().map(([name, value]) => [name, value.number()])
   t.deepEqual(figures, [

@@ -3,7 +3,7 @@ import test from 'ava'
 import { Observable } from '../../../kernel/base/observable.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
 
-test('an observable freezes its snapshot, tells subscribers first and then the hook', t => {
+test('an observable freezes its snapshot, and notifies subscribers first and then the hook', t => {
   const received: string[] = []
   const state = new Observable({ count: 1 }, next => received.push(`hook ${next.count}`))
   const unsubscribe = state.subscribe(() => received.push(`listener ${state.getSnapshot().count}`))
@@ -14,7 +14,7 @@ test('an observable freezes its snapshot, tells subscribers first and then the h
   t.deepEqual(received, ['listener 2', 'hook 2', 'hook 3'])
 })
 
-test('each subscription ends by itself, at once, also while everybody is being told', t => {
+test('each unsubscribe ends one subscription at once, also during a notification', t => {
   const received: string[] = []
   const state = new Observable(1)
   const listener = (): void => void received.push(`twice ${state.getSnapshot()}`)
@@ -29,7 +29,7 @@ test('each subscription ends by itself, at once, also while everybody is being t
   t.deepEqual(received, ['twice 2'])
 })
 
-test('the same snapshot is told to nobody, and stays the same object between changes', t => {
+test('an equal snapshot notifies no listener, and the snapshot stays the same object between changes', t => {
   let reported = 0
   const state = new Observable({ count: 1 }, () => reported++)
   const snapshot = state.getSnapshot()
@@ -52,7 +52,7 @@ test('a listener that throws is reported and stops neither the others nor the ch
   t.is(errors.length, 1)
 })
 
-test('a listener that changes what it hears of is heard out, and everyone is told of what is true then, once', t => {
+test('re-entrant changes are coalesced: all listeners get the latest snapshot once', t => {
   const received: string[] = []
   const errors: unknown[] = []
   const state = new Observable(

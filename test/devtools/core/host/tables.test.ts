@@ -9,7 +9,7 @@ const ids = (tables: Tables, slice: Parameters<Tables['rows']>[0]): readonly str
   ...tables.rows(slice).keys()
 ]
 
-test('with a logged out account its wallets leave, engines that stop later stay away, and others stay', t => {
+test('a logout removes the wallets of the account, and engines that stop later do not return', t => {
   const tables = open()
   foldSnapshot(tables, 'accountChanged', account('a', { walletIds: ['w1', 'w2'] }))
   foldSnapshot(tables, 'accountChanged', account('b', { walletIds: ['w2', 'w3'] }))

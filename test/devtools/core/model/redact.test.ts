@@ -45,7 +45,7 @@ test('a value that is not plain data is left out', t => {
   t.is(long?.length, 1001)
 })
 
-test('how the tokens of a wallet are written is told in its row, and not in each of its events', t => {
+test('the denominations of a wallet’s tokens are in its row, and not in each of its events', t => {
   const units = { currencyCode: 'USDX', displayName: 'Dollar X', denominations: [] }
   const one = wallet('w', { tokens: [{ tokenId: 'usdx', ...units }] })
   t.deepEqual(redactRow('wallets', one).tokens, one.tokens)

@@ -62,7 +62,7 @@ const event = (seq: number, hook: string, data: JournalEvent['data'], subject?: 
   data
 })
 
-test('an engine row says where it is in its life, what it is busy with and what the wallet holds', t => {
+test('an engine row shows the state of the engine, its current work and the balance of the wallet', t => {
   const view = viewOf({
     accounts: [['a', account('a', { username: 'alice', walletIds: ['w2', 'w1'] })]],
     wallets: [

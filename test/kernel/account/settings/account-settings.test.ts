@@ -83,7 +83,7 @@ test('a login does not wait for a plugin to name its tokens, and they arrive lat
   t.deepEqual(Object.keys(config.getSnapshot().allTokens), ['aa'])
 })
 
-test('an engine is made with the settings and tokens of its currency, and hears when they change', async t => {
+test('an engine is made with the settings and tokens of its currency, and is notified of changes', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const calls: [string, unknown][] = []
   const engine = (): Partial<CurrencyEngine> => ({

@@ -59,7 +59,7 @@ test('an account keeps tokens, settings, swap settings and tokens that are alway
   t.deepEqual(device.faults, [])
 })
 
-test('a bad token of a plugin is reported and left out; a failing or silent plugin holds nobody up', async t => {
+test('a bad token of a plugin is reported and left out; a failing or silent plugin delays no other', async t => {
   const bad = JSON.parse('{"__proto__":{},"constructor":{},"":{}}')
   const device = await openSettings(makeSyncStore(), {
     currencies: [
@@ -159,7 +159,7 @@ test('a currency without tokens takes none, and says so', async t => {
   })
 })
 
-test('a plugin that gives a bad token id is blamed, and nothing is written', async t => {
+test('a bad token id is a fault of its plugin, and nothing is written', async t => {
   for (const id of ['__proto__', 'constructor', '', 'x'.repeat(201), 7]) {
     const getTokenId = async () => id as string
     const device = await openSettings(makeSyncStore(), { currencies: [{ pluginId: 'ether', getTokenId }] })
@@ -191,7 +191,7 @@ const LEGACY = {
   other: { of: 'the app' }
 }
 
-test('tokens of old settings are shown, taken over by the first edit, and never read again', async t => {
+test('tokens of old settings are shown, copied by the first edit, and never read again', async t => {
   const store = makeSyncStore()
   put(store, { 'Settings.json': LEGACY })
   const device = await openSettings(store, { currencies })
@@ -383,7 +383,7 @@ test('changes that are made in a row, or beside a sync, end as their caller mean
   t.deepEqual(config.getSnapshot().alwaysEnabledTokenIds, ['aa', 'bb'])
 })
 
-test('a setting that a sync has brought and that is not shown yet is no part of an edit', async t => {
+test('an edit ignores a synced setting that is not shown yet', async t => {
   const store = makeSyncStore()
   const [one, two] = [await openSettings(store, { currencies }), await openSettings(store, { currencies })]
   const config = one.settings.currencyConfig('ether')
