@@ -91,7 +91,7 @@ const throwing = (id: string, sentence: string): Plugin => ({
   }
 })
 
-test('a login fails for a plugin that the application requires, and carries the sentence that it threw [8.55]', async t => {
+test('a login fails for a required plugin that failed, with the message that the plugin threw [8.55]', async t => {
   const world = makeFakeWorld({ io })
   const plugins = [throwing('broken', 'The limit is no number'), throwing('other', 'Not asked for')]
   const kernel = await openDevice(world, { plugins, required: ['broken', 'never'] })
@@ -107,7 +107,7 @@ test('a login fails for a plugin that the application requires, and carries the 
   t.is(error?.hint, 'broken: The limit is no number; never: it was announced and never added')
 })
 
-test('a plugin that fails and is not required locks no account; its wallets say the sentence that it threw', async t => {
+test('a failed plugin that is not required blocks no login; its wallets show the message that it threw', async t => {
   const world = makeFakeWorld({ io })
   const broken = (): Plugin => ({
     ...makeToy().plugin,
@@ -152,7 +152,7 @@ test('a plugin that fails and is not required locks no account; its wallets say 
   t.is(other.getSnapshot().pluginId, 'bitcoin')
 })
 
-test('a login waits until the plugins are locked and those announced have come', async t => {
+test('a login waits until the plugins are locked and the announced ones are added', async t => {
   const world = makeFakeWorld({ io })
   const toy = makeToy()
   const kernel = await openDevice(world, { laterPlugins: ['toycoin'] })
@@ -174,7 +174,7 @@ test('a login waits until the plugins are locked and those announced have come',
   await kernel.close()
 })
 
-test('a plugin that would fill the disk is refused, and the application is told which one it is', async t => {
+test('a plugin that would fill the disk is refused, and the application learns its id', async t => {
   const disk = memoryDisk()
   let jail: Disk | undefined
   const toy = makeToy()
@@ -279,7 +279,7 @@ test('a username is free or taken in whatever case it is typed, and bad characte
   await kernel.close()
 })
 
-test('without lists of its own a kernel asks one auth server, two info servers and seven sync servers [9.26]', async t => {
+test('without configured lists a kernel uses one auth server, two info servers and seven sync servers [9.26]', async t => {
   const world = makeFakeWorld({ io })
   const outside = world.ioFor(io)
   const requested = new Set<string>()
@@ -301,7 +301,7 @@ test('without lists of its own a kernel asks one auth server, two info servers a
   ])
 })
 
-test('an open account asks for its login every 30 s, by token once it has one, and no longer after logout [7.21]', async t => {
+test('an open account fetches its login every 30 s, by token once it has one, and stops after logout [7.21]', async t => {
   const world = makeFakeWorld({ io })
   const clock = makeFakeClock()
   const kernel = await openDevice(world, { io: { ...world.ioFor(io), clock } })
@@ -344,7 +344,7 @@ test('a wallet with a fiat currency that is none is refused before it is made', 
   await kernel.close()
 })
 
-test('by default the log tells warnings and errors, and the block height is shown [9.27]', async t => {
+test('by default the log has warnings and errors, and the block height is shown [9.27]', async t => {
   const lines: string[] = []
   const toy = makeToy()
   const chatty = {

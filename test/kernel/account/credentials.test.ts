@@ -260,7 +260,7 @@ test('password, recovery and two-factor are deleted with nothing but the credent
   t.deepEqual([root?.passwordAuth, root?.recovery2Auth, root?.otpKey], [undefined, undefined, undefined])
 })
 
-test('a PIN whose text is not known here is tried on the server, and any failure is a no', async t => {
+test('a PIN whose text is unknown is checked by the server, and any failure is a no', async t => {
   const { world, alice } = await makeAlice()
   world.garble = (_, { results, ...reply }) => ({ ...reply, results: { ...results, pin2TextBox: undefined } })
   const { credentials } = await openByPassword(world)
@@ -276,7 +276,7 @@ test('a PIN whose text is not known here is tried on the server, and any failure
   t.true(await alice.credentials.checkPIN(ALICE.pin))
 })
 
-test('a PIN that is tried on the server is tried with the voucher of the login whose PIN it is', async t => {
+test('a PIN check by the server uses the voucher of the login that has the PIN', async t => {
   const world = makeLoginWorld()
   const { services } = await openAppDevice(world)
   const { io } = services

@@ -65,7 +65,7 @@ for (const [name, io] of Object.entries(ios)) {
     )
   })
 
-  test(`what was packed is unpacked, and damage is refused, with ${name} cryptography`, async t => {
+  test(`packed texts are unpacked, and damage is refused, with ${name} cryptography`, async t => {
     const bytes = new Uint8Array(1000).map((_, at) => at)
     const write = (plain: Uint8Array, start: number): number => {
       plain.set(bytes, start)

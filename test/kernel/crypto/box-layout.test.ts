@@ -57,7 +57,7 @@ test('a box is laid out as vector, header, length, payload, footer, checksum and
   }
 })
 
-test('there is room for the most noise, and a payload of any length is padded to a whole block', t => {
+test('the buffer fits the longest header and footer, and a payload of any length is padded to a whole block', t => {
   const random = (count: number): Uint8Array => new Uint8Array(count).fill(255)
   for (let length = 0; length < 40; length += 1) {
     const bytes = layOut(new Uint8Array(length), { noise: 'random', start: 0, random })
@@ -67,7 +67,7 @@ test('there is room for the most noise, and a payload of any length is padded to
   }
 })
 
-test('lent room is overwritten as far as it was used, also after a failure', t => {
+test('a lent buffer is overwritten as far as it was used, also after a failure', t => {
   for (const room of [100, 1024 * 1024, 1024 * 1024 + 1]) {
     let lent: Uint8Array = new Uint8Array(0)
     const result = inScratch(room, plain => {

@@ -160,7 +160,7 @@ test('sealing with a key of a wrong length is refused', t => {
   t.throws(() => openBox(io, key.subarray(1), sealText(io, key, 'a')), { code: 'INVALID_CHECKSUM' })
 })
 
-test('only objects with the three fields of a box look like one [3.1]', t => {
+test('only objects with the three fields of a box count as one [3.1]', t => {
   t.true(isBox(sealText(io, key, 'a')))
   const good = { encryptionType: 0, iv_hex: '', data_base64: '' }
   const others = [null, 1, 'box', [], {}, { ...good, iv_hex: 1 }, { ...good, data_base64: null }]

@@ -77,7 +77,7 @@ test('infos that contradict each other are a violation of key integrity [5.29] [
   }
 })
 
-test('an info that violates key integrity is left out and named; those before and after it stay', t => {
+test('an info that violates key integrity is left out and reported; those before and after it stay', t => {
   const others = ['wallet:b', 'wallet:c'].map(type => hideWalletInfo(makeWalletInfo(io, type), ''))
   const first = infoOf({ a: '1', b: '1' })
   const violations: unknown[] = []

@@ -152,7 +152,7 @@ test('a key box that cannot be read is reported and skipped, and kept', async t 
   t.is(login.stash.children?.[0]?.keyBoxes?.length, 7)
 })
 
-test('two types under one wallet id are a violation: the later wallet is left out and reported, and nobody is locked out [5.29]', async t => {
+test('two types under one wallet id are a violation: the later wallet is left out and reported, and the login still opens [5.29]', async t => {
   const { world, device, login } = await makeAlice()
   const [info] = login.tree.walletInfos
   const forge = (id: string): unknown =>
@@ -195,7 +195,7 @@ test('a server that answers with the account of another user of this device chan
   t.is(JSON.stringify([...device.files]), before)
 })
 
-test('a box that the server keeps back is named [8.57] [3.8]', async t => {
+test('the error names a box that the server withholds [8.57] [3.8]', async t => {
   const { world } = await makeAlice()
   world.garble = (_, reply) => ({ ...reply, results: { ...reply.results, passwordBox: true } })
   const fresh = await openDevice(world)
@@ -206,7 +206,7 @@ test('a box that the server keeps back is named [8.57] [3.8]', async t => {
   t.is(fresh.files.size, 0)
 })
 
-test('boxes that are hidden from a method keep their place in the stash [3.8]', async t => {
+test('boxes that a reply leaves out for a login method stay in the stash [3.8]', async t => {
   const { world, login } = await makeAlice()
   const { passwordBox } = login.stash
   world.garble = (_, reply) => ({
@@ -276,7 +276,7 @@ test('when the disk fails while a wallet is added, the next refresh brings the w
   }
 })
 
-test('a refusal for want of a code that names no voucher leaves a known stash as it is, and one with a voucher does not', async t => {
+test('an OTP refusal changes a known stash only if it names a voucher', async t => {
   const { world, device } = await makeAlice()
   const { stashes } = device
   const before = JSON.stringify([...device.files])

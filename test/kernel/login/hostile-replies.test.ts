@@ -86,7 +86,7 @@ test('a reply of 30 MB is refused, and nothing is written', async t => {
   opened.close()
 })
 
-test('a login by its key asks nothing: it opens, and is ready', async t => {
+test('a login by its key sends no request before it opens and is ready', async t => {
   const { world, device, login } = await makeAlice()
   const loginKey = login.rootLoginKeyBase58()
   const next = await openDevice(world, device.files)
@@ -124,7 +124,7 @@ test('a reply that comes after logout, or after the account was forgotten, is no
   t.deepEqual(stashes.list(), [])
 })
 
-test('nothing is kept of a change whose reply comes after logout, when the account was forgotten', async t => {
+test('a change whose reply comes after logout is dropped if the account was forgotten', async t => {
   const { world, device, login } = await makeAlice()
   const { services, stashes } = device
   const { loginId } = login.stash
@@ -189,7 +189,7 @@ test('wallets that a server makes up do not stay when an honest server comes bac
   t.is(stash.keyBoxes?.length, 1)
 })
 
-test('an older reply takes back neither wallets nor the name', async t => {
+test('an older reply removes no wallets and does not restore an earlier name', async t => {
   const { world, device, login } = await makeAlice()
   let older: Untyped
   world.garble = answerWith(results => {
@@ -237,7 +237,7 @@ test('a password box that does not fit stays out while the password is the same,
   t.deepEqual(login.stash.passwordBox, other.stash.passwordBox)
 })
 
-test('what a server alone decides, such as two-factor, it can take away; an honest one gives it back', async t => {
+test('a server can remove what it alone decides, such as two-factor; an honest one restores it', async t => {
   const { world, device, login } = await makeAlice()
   const { services, stashes } = device
   const otpKey = 'AAAAAAAA'
@@ -270,7 +270,7 @@ const fieldsOf = ({ stash }: Login): object => {
   return fields
 }
 
-test('nonsense in answer to a change fails the change at most, and an honest server then has it', async t => {
+test('a nonsense reply to a change at most fails the change, and an honest server then has it', async t => {
   const { world, device, login } = await makeAlice()
   const info = makeWalletInfo(device.services.io, 'wallet:bitcoin')
   const before = filesOf(device)
@@ -282,7 +282,7 @@ test('nonsense in answer to a change fails the change at most, and an honest ser
   t.deepEqual(login.walletInfos.map(({ id }) => id).includes(info.id), true)
 })
 
-test('a reply to a name that is about another account lets nobody in, and nothing of it is kept', async t => {
+test('a reply about another account than the named one opens no login and is not kept', async t => {
   const { world } = await makeAlice()
   const other = Buffer.from(new Uint8Array(32).fill(9)).toString('base64')
   const { services, stashes, files } = await openDevice(world)

@@ -25,7 +25,7 @@ const makeAlice = async (): Promise<{ world: LoginWorld; device: LoginDevice }> 
   return { world, device }
 }
 
-test('a login with nothing to prove itself with is refused, whether a server sends it or a file has it [8.59]', async t => {
+test('a login without any credential is refused, from a server or from a file [8.59]', async t => {
   const { world, device } = await makeAlice()
   const refusal = { code: 'NO_AUTH_METHODS', message: 'No server authentication methods on login' }
   world.garble = (_: string, reply: Untyped) => ({
@@ -76,7 +76,7 @@ test('a change of a login that this device has forgotten is refused [8.61]', asy
   )
 })
 
-test('a username of nothing but spaces is invalid, and nothing is asked [8.44]', async t => {
+test('a username of only spaces is invalid, and no request is sent [8.44]', async t => {
   const world = makeLoginWorld()
   const { services, stashes, files } = await openDevice(world)
   const created = createLogin(services, stashes, { ...ALICE, username: ' \t ', snrp: CHEAP })
@@ -86,7 +86,7 @@ test('a username of nothing but spaces is invalid, and nothing is asked [8.44]',
   t.is(world.requests.length + files.size, 0)
 })
 
-test('a refused code names neither another account of the device nor megabytes', async t => {
+test('an OTP error names no other account of the device and holds no megabytes', async t => {
   const { world, device } = await makeAlice()
   const before = JSON.stringify([...device.files])
   const [{ loginId } = { loginId: '' }] = device.stashes.list()
@@ -109,7 +109,7 @@ test('a refused code names neither another account of the device nor megabytes',
   }
 })
 
-test('a refused code that names the wrong account leaves no user behind when the login succeeds', async t => {
+test('an OTP error that names the wrong account leaves no user behind when the login succeeds', async t => {
   const { world } = await makeAlice()
   const { services, stashes, files } = await openDevice(world)
   const loginId = `${'A'.repeat(43)}=`
@@ -133,7 +133,7 @@ const answerWith =
     return route.endsWith('/v2/login') ? { ...reply, results: change(reply.results) } : reply
   }
 
-test('a wallet or a name in the place of the PIN is refused, so that it is never shown as one', async t => {
+test('a wallet or a name in the place of the PIN is refused, and never shown as one', async t => {
   const { world, device } = await makeAlice()
   const login = await loginWithPassword(device.services, device.stashes, ALICE)
   const before = JSON.stringify(login.stash.pin2TextBox)
@@ -155,7 +155,7 @@ test('a wallet or a name in the place of the PIN is refused, so that it is never
 
 const OF_CHILD = (results: Untyped): Untyped => results.children[0].keyBoxes[0]
 
-test('the loginAuth is for life: the box of an earlier password in its place is not taken', async t => {
+test('the loginAuth never changes: the box of an earlier password in its place is refused', async t => {
   const { world, device } = await makeAlice()
   const { services, stashes } = device
   const login = await loginWithPassword(services, stashes, ALICE)

@@ -33,7 +33,7 @@ const node = (appId: string, count: number, fields: Partial<LoginStash> = {}): L
   ...fields
 })
 
-test('of a tree that was sent, a new device keeps the login that it asked for and the way down to it', t => {
+test('a new device keeps the requested login of a sent tree, and the path down to it', t => {
   const wanted = node('b', 3, {
     loginAuthBox: boxOf(1),
     children: [node('c', 4, { loginAuthBox: boxOf(2) })]
@@ -54,7 +54,7 @@ test('of a tree that was sent, a new device keeps the login that it asked for an
   })
 })
 
-test('what a device knows of an account stays when a login of it is handed over', t => {
+test('an edge login keeps what the device already knows of the account', t => {
   const known = node('', 1, {
     username: 'alice',
     loginAuthBox: boxOf(1),
@@ -78,7 +78,7 @@ test('what a device knows of an account stays when a login of it is handed over'
   t.throws(() => importChildLogin(known, nested, id(4)), { code: 'KEY_INTEGRITY' })
 })
 
-test('below a login that is handed over, each one that can be opened here stays, and each keeps its voucher', t => {
+test('an edge login keeps the child logins that open on this device, and their vouchers', t => {
   const whole = node('c', 4, { loginAuthBox: boxOf(4), keyBoxes: [boxOf(5)] })
   const named = node('d', 5, { voucherId: 'v', voucherAuth: 'qrs=' })
   const other = node('e', 6)
@@ -93,14 +93,14 @@ test('below a login that is handed over, each one that can be opened here stays,
   ] as LoginStash[])
 })
 
-test('a device that cannot open an account learns its new name when it is let in again', t => {
+test('a device that cannot open an account gets its new name with the next edge login', t => {
   const held = node('a', 2, { loginAuthBox: boxOf(1) })
   const known = node('', 1, { username: 'alice', voucherId: 'v', children: [held] })
   const sent = node('', 1, { username: 'alicia', children: [held] })
   t.deepEqual(importChildLogin(known, sent, id(2)), { ...known, username: 'alicia' })
 })
 
-test('a login that is not handed over shows its app, its id and its name', t => {
+test('a login that was not sent shows its app, its id and its name', t => {
   const below = node('c', 3, { loginAuthBox: boxOf(1), syncToken: 's' })
   const stash = node('', 1, {
     username: 'alice',
@@ -157,7 +157,7 @@ const poll = async (world: LoginWorld): Promise<void> => {
 const fileOf = ({ files }: LoginDevice, login: Login): Untyped =>
   JSON.parse(files.get(`logins/${login.rootLoginId}.json`) ?? '')
 
-test('a device that has the whole account keeps it when an app of it is let in', async t => {
+test('a device that has the whole account keeps it after an edge login of one of its apps', async t => {
   const { world, phone, alice } = await makeAlice()
   const laptop = await openDevice(world)
   await loginWithPassword(laptop.services, laptop.stashes, ALICE)
@@ -208,7 +208,7 @@ const makeMallory = async (
   return { device, answer: { appId, loginKey, loginStash } }
 }
 
-test('a stranger cannot put a login of their own in the place of one that this device has', async t => {
+test('a stranger cannot replace a login of this device with another one', async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request } = await query(world, new Map(phone.files), 'old.app')
   const before = JSON.stringify([...device.files])
@@ -274,7 +274,7 @@ test("a stranger's account is not shown by the name of another", async t => {
   t.is((await pendingQuery.request.account).rootLoginId, alice.rootLoginId)
 })
 
-test('a spoilt box of the key above does not outlast the login of the owner', async t => {
+test('an invalid parent box is replaced when the owner logs in', async t => {
   const { world, phone, alice } = await makeAlice()
   const { id } = await alice.ensureAccountRepo(APP)
   const { answer } = await makeMallory(world, alice, APP)
@@ -295,7 +295,7 @@ test('a spoilt box of the key above does not outlast the login of the owner', as
   t.is((await root.ensureAccountRepo()).id, id)
 })
 
-test("a login that says nothing of the one above it is not put below a stranger's account", async t => {
+test("a login without a known parent is not put below a stranger's account", async t => {
   const { world, alice } = await makeAlice()
   const mallory = await makeMallory(world, alice, APP)
   const { parentBox: _, ...child } = mallory.answer.loginStash.children[0]
@@ -315,7 +315,7 @@ test("a login that says nothing of the one above it is not put below a stranger'
   t.is(root.rootLoginId, alice.rootLoginId)
 })
 
-test("an app that was let in stays on the device when somebody else gets the account's name", async t => {
+test("an app login stays on the device when another account gets the name", async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request } = await query(world, new Map())
   await approve(phone, alice, request.lobbyId)
@@ -337,7 +337,7 @@ test("an app that was let in stays on the device when somebody else gets the acc
   t.is((await loginWithKey(again.services, again.stashes, user)).tree.appId, APP)
 })
 
-test('a voucher that a refused approval was given lets the next one in, and is kept only then', async t => {
+test('the voucher of a refused edge login serves the next one, and is kept only then', async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request } = await query(world, new Map(), '')
   const record = world.server.db.login(alice.stash.loginId)

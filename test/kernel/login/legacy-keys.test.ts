@@ -60,7 +60,7 @@ const open = async ({ world }: OldAccount): Promise<AliceDevice> =>
 
 const typesOf = (login: Login): string[] => login.walletInfos.map(({ type }) => type)
 
-test('an account of the first days has its own key and its repo, before the wallets that came later', async t => {
+test('a legacy account has its own key and repo, listed before its later wallets', async t => {
   const account = await makeOldAccount()
   const { world, loginKey, rootKey, syncKey } = account
   const { login, files } = await open(account)
@@ -82,7 +82,7 @@ test('an account of the first days has its own key and its repo, before the wall
   await settle()
 })
 
-test('an account of the first days gets a secret of its own at the first login, and keeps its id and its keys', async t => {
+test('a legacy account gets a login secret at the first login, and keeps its id and its keys', async t => {
   const account = await makeOldAccount()
   const { world } = account
   const { loginId } = recordOf(world)
@@ -123,7 +123,7 @@ test('a login with a password and without a user id of its own proves itself und
 
 const keyOf = (bytes: Uint8Array): Secret<Uint8Array> => new Secret(bytes.slice())
 
-test('a key of old times that cannot be read is reported and skipped; the others open', async t => {
+test('a legacy key that cannot be read is reported and skipped; the others open', async t => {
   const wrong = sealBox(io, io.random(32), io.random(20))
   const repo = 'account-repo:co.airbitz.wallet'
   const { world, loginKey } = await makeOldAccount()
@@ -152,7 +152,7 @@ test('an old account whose server shows wrong boxes opens without them', async t
   t.deepEqual(typesOf(login), [])
 })
 
-test('of what an old account is made of the first boxes that open are kept, in the known reply or in the new one', async t => {
+test('a legacy account keeps the first boxes that open, from the known reply or the new one', async t => {
   const { world, loginKey } = await makeOldAccount()
   const stash = parseLoginStash(recordOf(world))
   const { rootKeyBox, mnemonicBox, syncKeyBox, ...rest } = stash as Required<typeof stash>

@@ -70,7 +70,7 @@ const answerOf = async (
   return openLobbyReply(phone.services.io, lobby.privateKey, replies[0])
 }
 
-test('the info server says what an app is called and looks like; its id is the name of any other [3.37] [7.25]', async t => {
+test('the info server gives the name and icon of an app; an unknown app is named by its id [3.37] [7.25]', async t => {
   const { world, phone, open, read } = await makeAlice()
   world.server.db.saveApp('full', {
     appName: 'Full App',
@@ -110,7 +110,7 @@ test('a login that an app made below its own is shown to be readable by that app
   scheduler.close()
 })
 
-test('an info server in trouble is reported, and the id of the app is its name [7.25]', async t => {
+test('a failing info server is reported, and the app is named by its id [7.25]', async t => {
   const { world, phone, open, read } = await makeAlice()
   const { lobbyId } = await open(APP)
   const garbage: [string, string][] = [
@@ -139,7 +139,7 @@ test('an info server in trouble is reported, and the id of the app is its name [
   }
 })
 
-test('one of the info servers is asked, whichever is drawn', async t => {
+test('one info server, drawn at random, gets the request', async t => {
   const requested: string[] = []
   const { services } = await openDevice(makeLoginWorld())
   const fetch = async (url: string): Promise<FetchReply> => {
@@ -179,7 +179,7 @@ test('a lobby that is named after another request is an integrity error [5.34] [
   t.deepEqual(alice.stash.children, [])
 })
 
-test('a lobby that is not there is no missing account, and a text that names none is not sent', async t => {
+test('a missing lobby is not reported as a missing account, and an invalid lobby id is not sent', async t => {
   const { world, read } = await makeAlice()
   world.requests.length = 0
   await t.throwsAsync(read('abcdef'), { code: 'LOBBY_NOT_FOUND', message: 'Cannot find lobby abcdef' })
@@ -196,7 +196,7 @@ test('a lobby about something else has no login request', async t => {
   t.deepEqual(await read(lobbyId), { lobbyId })
 })
 
-test('only the login that is asked for is handed over, with all below it, and nothing of this device', async t => {
+test('an approval sends only the requested login with its children, and no data of this device', async t => {
   const world = await makeAlice({ hideKeys: true })
   const { alice, phone, open, read } = world
   await alice.ensureAccountRepo('other.app')
@@ -225,7 +225,7 @@ test('only the login that is asked for is handed over, with all below it, and no
   t.is(account.loginStash.children.length, 2)
 })
 
-test('who approved looks again 10 seconds later, and 20 seconds after that, until the logout [4.32]', async t => {
+test('after an approval the account is refreshed after 10 seconds, and 20 seconds later, until the logout [4.32]', async t => {
   const { world, alice, scheduler, open, read } = await makeAlice()
   let isSlow = false
   world.server.use(async ({ path }, next) => {
@@ -265,7 +265,7 @@ test('who approved looks again 10 seconds later, and 20 seconds after that, unti
   t.is(count(), last)
 })
 
-test('what the other device adds within half a minute appears after the approval [4.32]', async t => {
+test('changes of the approved device within half a minute appear after the approval [4.32]', async t => {
   const { world, phone, alice, open, read } = await makeAlice()
   await (await read((await open(APP)).lobbyId)).loginRequest?.approve()
   const laptop = await openDevice(world)
@@ -301,7 +301,7 @@ test('an approval that failed can be repeated, one that succeeded is made once, 
   t.is(routesOf(world, `POST /api/v2/lobby/${second.lobbyId}`).length, 0)
 })
 
-test('a request that is turned down while its approval is under way gets nothing', async t => {
+test('a request that is rejected during its approval gets nothing', async t => {
   const { world, open, read } = await makeAlice()
   const { lobbyId } = await open(APP)
   const { loginRequest } = await read(lobbyId)
@@ -311,7 +311,7 @@ test('a request that is turned down while its approval is under way gets nothing
   t.is(routesOf(world, `POST /api/v2/lobby/${lobbyId}`).length, 0)
 })
 
-test('an app that is let in can let in its own kind and apps below it, and nothing beside or above it [6.7]', async t => {
+test('an approved app can approve its own app id and those below it, and none beside or above it [6.7]', async t => {
   const world = await makeAlice()
   const { alice, open } = world
   await alice.ensureAccountRepo('other.app')

@@ -165,7 +165,7 @@ test('wallets that one device adds appear on the other, and both keep them [7.6]
   t.deepEqual(world.requests, [])
 })
 
-test('after a change of its own a device asks for the whole login, though it has a token', async t => {
+test('after its own change a device fetches the whole login, though it has a token', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
   const login = await withPassword(device)
@@ -181,7 +181,7 @@ test('after a change of its own a device asks for the whole login, though it has
   t.deepEqual(await routesOfRefresh(), ['POST /api/v2/sync'])
 })
 
-test('after a login without a network a change asks the server first', async t => {
+test('after an offline login a change fetches the login first', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
   world.server.isOnline = false
@@ -195,7 +195,7 @@ test('after a login without a network a change asks the server first', async t =
   t.not(routesOf(world)[0], 'POST /api/v2/login/pin2')
 })
 
-test('after a change whose answer was lost, the next one asks first what became of it', async t => {
+test('after a change whose reply was lost, the next change fetches the login first', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
   const login = await withPassword(device)
@@ -225,7 +225,7 @@ test('after a change whose answer was lost, the next one asks first what became 
   t.deepEqual(routesOf(world), [])
 })
 
-test('whoever holds a key keeps it over a refresh, until the login is closed', async t => {
+test('a held key survives a refresh, until the login is closed', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
   const login = await withPassword(device)
@@ -257,7 +257,7 @@ test('a PIN login that a server answers with another id for the known key is ref
   t.is(JSON.stringify([...files]), before)
 })
 
-test('keys of a wallet that two logins hold die at logout, those of an earlier look at the tree too', async t => {
+test('wallet keys of two logins are destroyed at logout, those of an earlier tree too', async t => {
   const { world, files } = await makeAlice()
   const info = makeWalletInfo((await openDevice(world)).services.io, 'wallet:toy', { toyKey: 'x' })
   const app = await withPassword(await openDevice(world, new Map(), { config: { appId: 'test.app' } }))
@@ -296,7 +296,7 @@ test('a known account opens, repo and all, while the server never answers', asyn
   t.true(device.logLines.some(line => line.includes('NETWORK')))
 })
 
-test('a refresh that is under way at logout ends with LOGGED_OUT', async t => {
+test('a refresh that is running at logout ends with LOGGED_OUT', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
   const login = await withPassword(device)
@@ -421,7 +421,7 @@ test('a light account has no name, and its PIN works on its device [3.13]', asyn
   t.is(world.requests[0]?.body.data.userId, undefined)
 })
 
-test('a device that was away finds the repo that another one made, and makes no second one', async t => {
+test('a returning device finds the repo that another one made, and makes no second one', async t => {
   const world = makeLoginWorld()
   const away = await openDevice(world)
   ;(await create(away)).close()
@@ -466,7 +466,7 @@ test('an app gets a login of its own below the root, with its own repo and PIN [
   t.is(other.walletInfos.length, 2)
 })
 
-test('a login below the root asks for news of itself, and not of the root', async t => {
+test('a child login fetches its own changes, and not those of the root', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files, { config: { appId: 'test.app' } })
   const { services, stashes } = device
@@ -483,7 +483,7 @@ test('a login below the root asks for news of itself, and not of the root', asyn
   t.deepEqual(requested, [['POST /api/v2/sync', child.tree.loginId]])
 })
 
-test('a login without a secret of its own gets one, and later logins use it [4.30] [7.7]', async t => {
+test('a login without a login secret gets one, and later logins use it [4.30] [7.7]', async t => {
   const { world, files } = await makeAlice()
   const [record] = [...world.server.db.entries()].flatMap(entry =>
     entry.kind === 'login' ? [entry.record] : []
@@ -611,7 +611,7 @@ test('a lost reply makes no second repo and no second wallet', async t => {
   t.is((await child.ensureAccountRepo()).id, childRepo.id)
 })
 
-test('a stash keeps what was sealed: each key box opens with the login key and nothing else', async t => {
+test('each key box of a stash opens with the login key and nothing else', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
   const login = await withPassword(device)

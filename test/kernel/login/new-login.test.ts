@@ -60,7 +60,7 @@ const addBelow = async (
   })
 }
 
-test('an open login has all that it is made of, and so has each login below it [3.12]', async t => {
+test('an open login has all its fields, and so has each child login [3.12]', async t => {
   const world = makeLoginWorld()
   const device = await deviceOf(world, '')
   const login = await create(device)
@@ -114,7 +114,7 @@ test('an open login has all that it is made of, and so has each login below it [
   )
 })
 
-test('the logins of apps stand below each other, and each device has those from its own down [6.2]', async t => {
+test('app logins are nested, and each device has those from its own down [6.2]', async t => {
   const world = makeLoginWorld()
   const phone = await deviceOf(world, '')
   const login = await create(phone)
@@ -142,7 +142,7 @@ test('the logins of apps stand below each other, and each device has those from 
   t.deepEqual(appsOf(fileOf(phone, login)), ['', ['a', ['a.b']]])
 })
 
-test('an app that makes a login of another app below its own does not put it in the place of that one', async t => {
+test('a new child login of another app does not replace an existing login of that app', async t => {
   const world = makeLoginWorld()
   const phone = await deviceOf(world, 'b')
   const login = await create(phone)

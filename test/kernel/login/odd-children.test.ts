@@ -136,7 +136,7 @@ const BAD: Readonly<Record<string, OddChild>> = {
 }
 
 for (const [name, odd] of Object.entries(BAD)) {
-  test(`a login of an app with ${name} is told and never stops its root`, async t => {
+  test(`a login of an app with ${name} is reported and never stops its root`, async t => {
     const user = makeOddUser(t, odd)
     for (const _ of ['new', 'known']) {
       const { kernel, account, errors } = await user.open()
@@ -158,7 +158,7 @@ test('a child login must carry a parent box: one that does not is a key integrit
   t.is((error as Error).message, 'Key integrity violation: No parentBox on child login.')
 })
 
-test('a login of an app that a server spoils stays as this device knows it, and heals with an honest one', async t => {
+test('an app login that a server corrupts stays as this device knows it, and an honest server repairs it', async t => {
   const user = makeOddUser(t, { pin2Key: io.random(31) })
   const both = [user.wallets.root.id, user.wallets.child.id].sort()
   const { account } = await user.open()

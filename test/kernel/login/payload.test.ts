@@ -51,7 +51,7 @@ test('a reply with the user id of another name changes the id of this one only w
   t.is(apply(nameless, other).userId, other.userId)
 })
 
-test('the loginAuthBox and the parentBox of a login are for life, whatever a reply has in their places', t => {
+test('the loginAuthBox and the parentBox of a login never change, whatever a reply holds', t => {
   const resealed = { loginAuthBox: sealBox(io, rootKey, loginAuth) }
   t.deepEqual(apply(ROOT, resealed).loginAuthBox, ROOT.loginAuthBox)
   const { loginAuthBox: _box, ...bare } = ROOT
@@ -81,7 +81,7 @@ test('a reply about a login that this device does not have, or of another app, i
   t.throws(() => apply(ROOT, { appId: 'app' }), { code: 'BAD_REPLY' })
 })
 
-test('a login of an app that the server leaves out is missed, unless nothing of it is known', t => {
+test('a missing app login in a reply is an error, unless nothing of it is known', t => {
   const { parentBox: _box, ...closed } = CHILD
   const names: LoginStash = { appId: 'app', loginId: CHILD.loginId, pendingVouchers: [] }
   const keyBoxes = [sealText(io, childKey, '{}')]
@@ -94,7 +94,7 @@ test('a login of an app that the server leaves out is missed, unless nothing of 
   }
 })
 
-test('a login of an app that cannot be read stays as this device knows it, and is told', t => {
+test('an unreadable app login stays as this device knows it, and is reported', t => {
   const odd: unknown[] = []
   const known = { ...ROOT, children: [{ ...CHILD, keyBoxes: [sealText(io, childKey, '{}')] }] }
   const sent = { children: [{ ...replyOf(CHILD), isOdd: true }] }
@@ -103,7 +103,7 @@ test('a login of an app that cannot be read stays as this device knows it, and i
   t.is(odd.length, 1)
 })
 
-test('of two logins of one app the first one is taken, and that there are two is told', t => {
+test('of two logins of one app the first one is used, and the second is reported', t => {
   const otherKey = io.random(32)
   const second = {
     ...CHILD,
@@ -126,7 +126,7 @@ test('of two logins of one app the first one is taken, and that there are two is
   }
 })
 
-test('of a login that a reply names twice the first is taken, and that is told', t => {
+test('of a login that a reply names twice the first is used, and the second is reported', t => {
   const odd: unknown[] = []
   const sent = { children: [replyOf(CHILD), replyOf(CHILD)] }
   const { children } = apply({ ...ROOT, children: [CHILD] }, sent, {
@@ -137,7 +137,7 @@ test('of a login that a reply names twice the first is taken, and that is told',
   t.is(odd.length, 1)
 })
 
-test('a text of the login that a server puts in the place of its name, such as the PIN, is not taken for one', async t => {
+test('another text of the login in the place of its name, such as the PIN, is refused', async t => {
   const nameIn = (text: string, known: string | undefined, userId?: string) => {
     const changes = { userTextBox: sealText(io, rootKey, text), ...(userId === undefined ? {} : { userId }) }
     const loginKey = new Secret(rootKey.slice())
@@ -149,7 +149,7 @@ test('a text of the login that a server puts in the place of its name, such as t
   t.is(await nameIn('bob', 'alice', io.crypto.toBase64(await userIdOf(io, 'bob'))), 'bob')
 })
 
-test('a known box gives way to the server’s of one name only if it says how it is sealed otherwise and the server’s opens', t => {
+test('another spelling of a known box replaces it only if the known one has a wrong type and the other opens', t => {
   const good = sealText(io, rootKey, 'key')
   const bad = sealText(io, childKey, 'key')
   const odd = (box: Box): Box => ({ ...box, encryptionType: 1 })

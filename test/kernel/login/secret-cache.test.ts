@@ -7,7 +7,7 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 
 const io = makeNodeIo()
 
-test('a box is opened once for its key, and what one key opened is not shown for another', t => {
+test('a box is opened once for its key, and its cached text is never returned for another key', t => {
   const opened = new SecretCache(io)
   const [key, other] = [new Secret(io.random(32)), new Secret(io.random(32))]
   const box = key.use(bytes => sealBox(io, bytes, io.random(32)))

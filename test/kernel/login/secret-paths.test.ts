@@ -42,7 +42,7 @@ const refusalOf = async (login: Promise<unknown>): Promise<WalletError<'OTP'>> =
   throw new Error('It was let in')
 }
 
-test('who prints a context, its users or an account prints no recovery key, and gets it by asking for it', async t => {
+test('printing a context, its users or an account shows no recovery key, which a call still returns', async t => {
   const world = makeFakeWorld({ io })
   const files = new Map<string, string>()
   const kernel: Kernel = await openDevice(world, { storage: memoryStorage(files) })
@@ -64,7 +64,7 @@ test('who prints a context, its users or an account prints no recovery key, and 
   await world.close()
 })
 
-test('who prints a refused code prints no proof of a voucher and no reset token, and finds both', async t => {
+test('printing an OTP error shows no voucher auth and no reset token, which its fields still hold', async t => {
   const world = makeFakeWorld({ io })
   const home = await openDevice(world, {})
   const account = await home.context.createAccount(ALICE)
@@ -85,7 +85,7 @@ test('who prints a refused code prints no proof of a voucher and no reset token,
   await world.close()
 })
 
-test('what a platform throws for a request is not the cause of the failure, whatever it repeats of it', async t => {
+test('an error that a platform throws for a request is not kept as the cause', async t => {
   const world = makeFakeWorld({ io })
   const sent: string[] = []
   /** As the errors of some HTTP libraries do. */

@@ -41,7 +41,7 @@ test('logins are listed last used first, and saving one puts it first [3.13]', a
   t.is(again.stashes.find({ loginId: '0OIl' }), undefined)
 })
 
-test('who is told of the users of a device hears when each logged in last, where that is known', async t => {
+test('the list of users holds the last login of each, where it is known', async t => {
   const { stashes, services } = await openDevice(makeLoginWorld())
   const reported: (readonly UserSnapshot[])[] = []
   services.hooks.usersChanged.tap('test', users => void reported.push(users))
@@ -204,7 +204,7 @@ test('changes queue up, and a full disk leaves disk and memory as they were', as
   )
 })
 
-test('a user who is logged in cannot be removed; afterwards nothing of it stays [5.13]', async t => {
+test('a logged-in user cannot be removed; after the logout the removal leaves nothing [5.13]', async t => {
   const { stashes, files, services } = await openDevice(makeLoginWorld())
   const reported: (boolean | undefined)[] = []
   services.hooks.usersChanged.tap('test', users => void reported.push(users[0]?.isLoggedIn))

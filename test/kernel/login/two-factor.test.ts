@@ -93,7 +93,7 @@ test('two-factor is a fresh key of 10 bytes and 604800 s; codes of 6 digits coun
   }
 })
 
-test('switching on again changes the timeout and keeps the key, so that no device is shut out', async t => {
+test('switching on again changes the timeout and keeps the key, so that no device is locked out', async t => {
   const scene = await makeScene()
   const { owner, key } = scene
   const other = await tryOther(scene, { otpKey: key })
@@ -125,7 +125,7 @@ test('switching off clears key, timeout, reset date and reset token, here and on
   t.true((await tryOther(scene)).login.username === 'alice')
 })
 
-test('a reset sets its date to now plus the timeout, which the owner hears of and can cancel [4.3] [4.4] [7.18]', async t => {
+test('a reset sets its date to now plus the timeout, and the owner is notified and can cancel it [4.3] [4.4] [7.18]', async t => {
   const scene = await makeScene(3600)
   const { world, owner } = scene
   const date = await requestReset(scene)
@@ -166,7 +166,7 @@ test('a wrong reset token is a wrong password, and without two-factor there is n
   await t.throwsAsync(requestOtpReset(services, { username, resetToken }), { code: 'PASSWORD' })
 })
 
-test('cancelling a reset needs two-factor to be on, and asks nobody [5.17]', async t => {
+test('cancelling a reset requires two-factor to be on, else no request is sent [5.17]', async t => {
   const world = makeLoginWorld()
   const { twoFactor } = await createAlice(world)
   const error = { code: 'OTP_RESET_WITHOUT_OTP', message: 'Cannot cancel 2FA reset: 2FA is not enabled.' }
@@ -400,7 +400,7 @@ test('repairing two-factor needs a password login, and keeps only a key that the
   t.deepEqual(world.requests, [])
 })
 
-test('a voucher does not vouch for a key: a wrong one is refused, and the voucher stays', async t => {
+test('a voucher does not make a wrong key valid: the key is refused, and the voucher stays', async t => {
   const scene = await makeScene()
   await verdict('approveVoucher')(scene)
   const { login, twoFactor } = await tryOther(scene)
@@ -413,7 +413,7 @@ test('a voucher does not vouch for a key: a wrong one is refused, and the vouche
   await t.notThrowsAsync(login.refresh())
 })
 
-test('a device that is logged in when two-factor is switched on hears of it, and goes on working', async t => {
+test('a logged-in device is notified when two-factor is switched on, and keeps working', async t => {
   const world = makeLoginWorld()
   const owner = await createAlice(world)
   const files = (await openAlice(world)).files
@@ -463,7 +463,7 @@ test('with hidden keys the second factor is neither changed nor shown; its statu
   t.true(twoFactor.status.isEnabled)
 })
 
-test('a lost answer to switching on shuts nobody out: not at the next try, not after a crash', async t => {
+test('a lost reply to switching on locks no device out: not at the next try, not after a crash', async t => {
   const world = makeLoginWorld()
   const { twoFactor, login, files } = await createAlice(world)
   world.loseReplyOf = OTP
@@ -484,7 +484,7 @@ test('a lost answer to switching on shuts nobody out: not at the next try, not a
   t.deepEqual(restarted.reports, [])
 })
 
-test('switching on that does not reach the server is not on, and is made up for when it arrives late', async t => {
+test('two-factor stays off if the request does not reach the server, and its key works if it arrives late', async t => {
   const world = makeLoginWorld()
   const { twoFactor, login, files } = await createAlice(world)
   world.server.isOnline = false
@@ -506,7 +506,7 @@ test('switching on that does not reach the server is not on, and is made up for 
   t.deepEqual((await openDevice(world, files)).stashes.list()[0]?.otpKey, undefined)
 })
 
-test('a lost answer to switching off is made up for by the refresh that follows', async t => {
+test('a lost reply to switching off is repaired by the next refresh', async t => {
   const { world, owner } = await makeScene()
   world.loseReplyOf = 'DELETE /api/v2/login/otp'
   await t.throwsAsync(owner.twoFactor.disableOtp(), { code: 'NETWORK' })
@@ -529,7 +529,7 @@ const GAPS: readonly (readonly [string, readonly string[]])[] = [
 const WAYS = ['password', 'pin', 'recovery', 'key'] as const
 
 for (const [what, fields] of GAPS) {
-  test(`a reply that once leaves out ${what} shuts nobody out, by no way in, and nobody types a key`, async t => {
+  test(`a reply that once leaves out ${what} locks no device out, by any login method, and no key has to be typed`, async t => {
     const world = makeLoginWorld()
     const maker = await createAlice(world)
     await maker.credentials.changePIN({ pin: '4711' })
@@ -643,7 +643,7 @@ test('a file of two-factor keys that holds none is no fault, and the next key th
   }
 })
 
-test('a server that brings one two-factor key after another does not push out the one that stood for long', async t => {
+test('a server that sends one two-factor key after another does not displace a long-used one', async t => {
   const world = makeLoginWorld()
   const owner = await createAlice(world)
   const { loginId } = owner.login.stash
@@ -700,7 +700,7 @@ test('a change that a server refuses for its code again and again is tried twice
   t.is(tries, 2)
 })
 
-test('the key that a person logs in with for long is kept, whatever keys a server passes off as newer ones', async t => {
+test('a long-used two-factor key is kept, whatever newer keys a server sends', async t => {
   const { disk, services: device } = await openDevice(makeLoginWorld())
   const { io } = device
   const reports: unknown[] = []

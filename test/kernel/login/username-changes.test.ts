@@ -139,7 +139,7 @@ test('a password that another client gave to the login of an app does not stand 
   t.deepEqual(await strayIds(world, alice), [])
 })
 
-test('other devices follow a new username when they next hear of the account', async t => {
+test('other devices get a new username with their next refresh', async t => {
   const { world, alice } = await makeAlice()
   const other = await openByPassword(world)
   other.logLines.length = 0
@@ -188,7 +188,7 @@ test('a new username shows wherever the old one did', async t => {
   await kernel.close()
 })
 
-test('a PIN logs in under the new name on a device that was stopped before it heard that the name was taken', async t => {
+test('a PIN logs in under the new name on a device that stopped before it received the reply', async t => {
   const { world, alice } = await makeAlice()
   world.loseReplyOf = 'POST /api/v2/login/username'
   await t.throwsAsync(alice.credentials.changeUsername({ username: 'bob', password }), { code: 'NETWORK' })
@@ -215,7 +215,7 @@ test('only a root login with a username has ids below it to bring up to date', t
   t.deepEqual(changesOf({ isRoot: false, username: 'new' }), [])
 })
 
-test('a recovery that is set while the name changes each time is given up with an error, and the account stays open', async t => {
+test('setting a recovery fails if the name changes at each try, and the account stays open', async t => {
   const { world, alice } = await makeAlice()
   const other = await openByPassword(world)
   const recovery = { questions: ['Where?'], answers: new Secret(['here']) }

@@ -40,7 +40,7 @@ test('a key that was made with the login key is kept, and any other is replaced'
   }
 })
 
-test('a key that another client made is kept once a reply shows that it opens the login key, and not on the word of a server', async t => {
+test('a key of another client is kept once a box shows that it opens the login key, not because a server sent it', async t => {
   const world = makeLoginWorld()
   const owner = await createAlice(world)
   const foreign = io.random(32)
@@ -63,7 +63,7 @@ test('a key that another client made is kept once a reply shows that it opens th
   t.not(await pin2KeyAfterChange(), io.crypto.toBase64(foreign))
 })
 
-test('a server that passes off the proof of an old password as PIN and recovery key is not sent the login key', async t => {
+test('a server that sends the auth of an old password as PIN and recovery key never receives the login key', async t => {
   const world = makeLoginWorld()
   const owner = await createAlice(world, { config: { passwordSnrp: CHEAP } })
   const old = lastBody(world, 'POST /api/v2/login/create').data

@@ -47,7 +47,7 @@ const heldBy = ({ phone }: Scene): string => phone.stashes.localUsers()[0]?.vouc
 const statusOf = ({ world }: Scene, voucherId: string): string | undefined =>
   recordOf(world).vouchers.find(voucher => voucher.voucherId === voucherId)?.status
 
-test('a device that waits is shown with its description, its address and its dates [3.4]', async t => {
+test('a waiting device is shown with its description, its address and its dates [3.4]', async t => {
   const scene = await makeScene()
   const { world, owner } = scene
   t.deepEqual(owner.twoFactor.status.pendingVouchers, [])
@@ -116,7 +116,7 @@ test('a device with a voucher logs in only once it is approved, and then gets th
   await t.throwsAsync(openAlice(world, { device: another }), { code: 'OTP' })
 })
 
-test('the voucher is on the disk before the error is raised, also when the device starts anew [8.13]', async t => {
+test('the voucher is on the disk before the error is raised, and survives a restart [8.13]', async t => {
   const { world, owner, phone } = await makeScene()
   const restarted = await openDevice(world, phone.files)
   const [user] = restarted.stashes.localUsers()
@@ -126,7 +126,7 @@ test('the voucher is on the disk before the error is raised, also when the devic
   t.is((await openAlice(world, { device: restarted })).login.username, 'alice')
 })
 
-test('a voucher that nobody answers lets its device in after a week by the clock of the server', async t => {
+test('an unanswered voucher lets its device log in after a week by the clock of the server', async t => {
   const scene = await makeScene()
   const { world, owner, phone } = scene
   await world.clock.advance(WEEK_MS - 1)
@@ -142,7 +142,7 @@ test('a voucher that nobody answers lets its device in after a week by the clock
   t.deepEqual(owner.twoFactor.status.pendingVouchers, [])
 })
 
-test('a lost answer to an approval is made up for by the refresh that follows', async t => {
+test('a lost reply to an approval is repaired by the next refresh', async t => {
   const scene = await makeScene()
   const { world, owner, phone } = scene
   await owner.login.refresh()
@@ -154,7 +154,7 @@ test('a lost answer to an approval is made up for by the refresh that follows', 
   await t.notThrowsAsync(openAlice(world, { device: phone }))
 })
 
-test('messages tell of every user of the device in one request [3.14] [7.19]', async t => {
+test('messages cover every user of the device in one request [3.14] [7.19]', async t => {
   const scene = await makeScene()
   const { world, phone } = scene
   const bob = { username: 'bob', password: 'battery staple' }
@@ -185,14 +185,14 @@ test('messages tell of every user of the device in one request [3.14] [7.19]', a
   )
 })
 
-test('a device without users asks for no messages', async t => {
+test('a device without users fetches no messages', async t => {
   const world = makeLoginWorld()
   const { services, stashes } = await openDevice(world)
   t.deepEqual(await fetchLoginMessages(services, stashes.list()), [])
   t.deepEqual(world.requests, [])
 })
 
-test('one odd entry, and one of a stranger, do not cost the messages of the others', async t => {
+test('an invalid entry, or one of a stranger, leaves the messages of the others', async t => {
   const { world, phone } = await makeScene()
   const { loginId } = recordOf(world)
   const stranger = { loginId: `${'A'.repeat(43)}=` }

@@ -83,7 +83,7 @@ test("asked: a plugin's own catalogue error reaches the caller unchanged", async
   await t.throwsAsync(hooks.openDisk.promise({ purpose: 'everything' }), { code: 'STORAGE_LOCKED' })
 })
 
-test('gathered: each plugin has a desk of its own, and one that fails does not stop the others', async t => {
+test('gathered: each plugin has its own context, and one that fails does not stop the others', async t => {
   const { hooks, faults } = setUp()
   const offers: string[] = []
   const contexts = {
@@ -117,7 +117,7 @@ test('gathered: each plugin has a desk of its own, and one that fails does not s
   )
 })
 
-test('gathered: who has no desk is not asked, and whoever holds the desks hears how each plugin ended', async t => {
+test('gathered: a plugin without a context is not called, and the caller learns how each plugin ended', async t => {
   const { hooks, faults } = setUp()
   const requested: string[] = []
   const ended: string[] = []
@@ -142,7 +142,7 @@ test('gathered: who has no desk is not asked, and whoever holds the desks hears 
   )
 })
 
-test('gated: the error of a policy is the verdict, unchanged, and later policies are not asked', async t => {
+test('gated: the error of a policy rejects the call unchanged, and later policies are not called', async t => {
   const { hooks, faults } = setUp()
   const verdict = new WalletError('SIGN_REFUSED', { pluginId: 'limit', reason: 'too much' })
   let requested = 0
@@ -169,7 +169,7 @@ test('piped: a value goes through every tap, and past one that fails', t => {
   t.is(faults.length, 1)
 })
 
-test('observed: everyone hears, also after one that throws', t => {
+test('observed: every tap is called, also after one that throws', t => {
   const { hooks, faults } = setUp()
   const received: string[] = []
   hooks.transactionsChanged.tap('a', () => {
@@ -184,7 +184,7 @@ test('observed: everyone hears, also after one that throws', t => {
   )
 })
 
-test('a tap that never answers is given up after its deadline', async t => {
+test('a tap that never answers is abandoned after its deadline', async t => {
   const timers: (() => void)[] = []
   const after = (_ms: number, task: () => void) => {
     timers.push(task)
@@ -264,7 +264,7 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
   )
 })
 
-test('a login waits for the lock, and is told which plugins are missing or failed [8.55]', async t => {
+test('a login waits for the lock, and its error names the missing and failed plugins [8.55]', async t => {
   const { hooks } = setUp()
   const plugins = new PluginSet(hooks, { later: ['later', 'never'], required: ['bad', 'never'] })
   const policy = (id: string) => ({ kind: 'policy', id, apply() {} }) as const
@@ -288,7 +288,7 @@ test('a login waits for the lock, and is told which plugins are missing or faile
   t.throws(() => plugins.add(policy('x'), () => {}), { code: 'PLUGINS_LOCKED' })
 })
 
-test('two plugins with one id, or an id that is no name, are a mistake of the programmer', t => {
+test('two plugins with one id, or an invalid id, are a programming error', t => {
   const { hooks } = setUp()
   const plugins = new PluginSet(hooks)
   const policy = (id: string) => ({ kind: 'policy', id, apply() {} }) as const

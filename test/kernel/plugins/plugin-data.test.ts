@@ -86,7 +86,7 @@ test('a copy is as JSON would have it, and refuses what is too long, too deep, f
     t.throws(() => copyData(value, limits), { instanceOf: TypeError, message }, name)
 })
 
-test('a reported transaction counts as it was checked, and is nobody else’s afterwards', async t => {
+test('a reported transaction is used as it was checked, and later changes of the plugin have no effect', async t => {
   const list = ['address']
   const tx = twoFaced(toyTransaction('tx1', { ourReceiveAddresses: list }), {
     nativeAmount: nativeAmount('999'),
@@ -107,7 +107,7 @@ test('a reported transaction counts as it was checked, and is nobody else’s af
   t.like(seen, { txid: 'tx1', nativeAmount: '5', ourReceiveAddresses: ['address'] })
 })
 
-test('a draft is what the engine said first, and what it changes later changes nothing', async t => {
+test('a draft keeps what the engine returned, and later changes of the engine have no effect', async t => {
   let kept: EngineTransaction | undefined
   const { account, clock } = await openToyHome(t, {
     engine: (good: CurrencyEngine) => ({
@@ -178,7 +178,7 @@ test('tokens that a plugin brings are copied before they are checked', async t =
   t.true(Object.isFrozen(config.getSnapshot().allTokens.aa?.networkLocation))
 })
 
-test('what a currency says of itself cannot change once it is applied', async t => {
+test('the info of a currency cannot change once it is applied', async t => {
   const { plugin } = makeToy({ id: 'changing' })
   const info = { ...plugin.info, denominations: [{ name: 'TOY', multiplier: '100' }] }
   const { account } = await openToyHome(t, { device: { plugins: [{ ...plugin, info }] } })

@@ -96,7 +96,7 @@ test('a plugin of each kind gets what its kind needs of the platform, and no mor
   t.not(io('rates').fetch, io('swap').fetch)
 })
 
-test('a rate plugin that replaces random numbers, requests and ciphers changes nothing for anybody', async t => {
+test('a rate plugin that replaces random numbers, requests and ciphers changes nothing for others', async t => {
   const evil = (): never => t.fail('The evil function was called') as never
   const attack: RatePlugin = {
     ...{ kind: 'rates', id: 'attack', displayName: 'Attack' },
@@ -212,7 +212,7 @@ const watchAll = (received: Set<string>, found: Set<string>): ObserverPlugin => 
   }
 })
 
-test('everything that observers, policies, engines and providers are told is frozen all through', async t => {
+test('all data for observers, policies, engines and providers is deeply frozen', async t => {
   const received = new Set<string>()
   const found = new Set<string>()
   const seen: [string, unknown][] = []

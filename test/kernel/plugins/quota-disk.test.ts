@@ -26,7 +26,7 @@ const refusalOf = async (work: Promise<unknown>): Promise<unknown> => {
   return undefined
 }
 
-test('a plugin cannot fill the disk: a write beyond its quota is refused, named and told once', async t => {
+test('a plugin cannot fill the disk: a write beyond its quota is refused, and reported once with the plugin', async t => {
   const { disk, files, refused } = open(new Map(), { maxCharacters: 100 })
   await disk.setText('a', 'x'.repeat(60))
   const details = { pluginId: 'greedy', limit: 100, what: 'characters' }
@@ -36,7 +36,7 @@ test('a plugin cannot fill the disk: a write beyond its quota is refused, named 
   t.is(refused.length, 1)
 })
 
-test('what a plugin kept in earlier sessions counts, and replacing and deleting make room', async t => {
+test('files of earlier sessions count towards the quota, and replacing and deleting make room', async t => {
   const { disk, files } = open(new Map([['old', 'x'.repeat(90)]]), { maxCharacters: 100 })
   t.truthy(await refusalOf(disk.setText('new', 'x'.repeat(20))))
   await disk.setText('old', 'x'.repeat(10))

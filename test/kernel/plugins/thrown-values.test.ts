@@ -197,7 +197,7 @@ test('calls that ignore their deadline are counted: no more than five of a kind 
   t.regex(wallet.engine.getSnapshot().failure ?? '', /5 earlier calls have not ended yet/)
 })
 
-test('a plugin whose late calls end at last is asked again', async t => {
+test('a plugin whose late calls have ended is called again', async t => {
   const waiting: (() => void)[] = []
   let calls = 0
   const { account, clock } = await openToyHome(t, {

@@ -10,7 +10,7 @@ const namesOf = (pairs: readonly RatePair[] | undefined): string[] =>
   (pairs ?? []).map(({ fromCurrency, toCurrency }) => `${fromCurrency} ${toCurrency}`)
 const lastOf = ({ requested }: ToySource): string[] => namesOf(requested.at(-1))
 
-test('while nothing is known to be wanted, BTC, BCH and ETH are asked for in 159 fiat currencies [9.21]', async t => {
+test('without hints, the service requests BTC, BCH and ETH in 159 fiat currencies [9.21]', async t => {
   const source = toySource('one', [])
   const { rates } = await openRateHome(t, { plugins: [source] })
   await rates.refresh()
@@ -32,7 +32,7 @@ test('fiat codes carry the prefix iso:, and a bare code is another currency [3.2
   t.is(rates.convertCurrency('BTC', 'USD'), 0)
 })
 
-test('a conversion without a route, or of an unknown code, is asked for from then on and kept in the file', async t => {
+test('a conversion without a route, or of an unknown code, becomes a hint and is saved', async t => {
   const files = new Map<string, string>()
   const source = toySource('one', [
     ['BTC', 'iso:USD', 2],
@@ -65,7 +65,7 @@ test('a conversion without a route, or of an unknown code, is asked for from the
   t.deepEqual(namesOf(next.rates.hints.list()), ['BTC iso:EUR', 'DOGE iso:USD', 'LTC iso:USD'])
 })
 
-test('every balance of every open wallet is asked for in the fiat of the wallet, until the logout', async t => {
+test('every balance of every open wallet is requested in the fiat of the wallet, until the logout', async t => {
   const source = toySource('one', [])
   const { account, kernel, clock, toy } = await openToyHome(t, {
     tokens: { aa: toyToken('AAA'), bb: toyToken('BBB') },
@@ -92,7 +92,7 @@ test('every balance of every open wallet is asked for in the fiat of the wallet,
   t.deepEqual(lastOf(source), ['LTC iso:USD'])
 })
 
-test('a hint can be added and all be forgotten, durable at once', async t => {
+test('adding a hint and clearing all hints are durable at once', async t => {
   const files = new Map<string, string>()
   const { rates } = await openRateHome(t, { disk: memoryDisk(files) })
   await rates.hints.add(pairOf('BTC', 'iso:USD'))
@@ -113,7 +113,7 @@ test('a hint can be added and all be forgotten, durable at once', async t => {
   t.is(files.get(FILE), '[]')
 })
 
-test('entries of the file that are no pairs are passed over; the others count', async t => {
+test('invalid entries of the file are skipped; the others count', async t => {
   const entries = [
     pairOf('BTC', 'iso:USD'),
     5,

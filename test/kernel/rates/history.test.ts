@@ -52,7 +52,7 @@ test('a rate of the past comes from a provider that has it, with its date, and i
   t.is(rates.getSnapshot().pairCount, 0, 'it is no rate of the present')
 })
 
-test('nobody has it: there is none, and it is asked for again', async t => {
+test('a rate that no provider has is absent, and is requested again', async t => {
   const source = historian('empty', () => {})
   const { rates } = await openRateHome(t, { plugins: [source] })
   t.is(await rates.historicRate(USD, DATE), undefined)
@@ -62,7 +62,7 @@ test('nobody has it: there is none, and it is asked for again', async t => {
   t.is(await alone.rates.historicRate(USD, DATE), undefined)
 })
 
-test('within a day of the date the lower bias wins, else the nearest, and what is a week away is nothing', async t => {
+test('within a day of the date the lower bias wins, else the nearest, and a rate a week away is ignored', async t => {
   const answerOf = async (...plugins: readonly RatePlugin[]): Promise<string | undefined> => {
     const { rates } = await openRateHome(t, { plugins })
     return (await rates.historicRate(USD, DATE))?.source
@@ -73,7 +73,7 @@ test('within a day of the date the lower bias wins, else the nearest, and what i
   t.is(await answerOf(offering('far', 1, 7.1), offering('past', 1, -8)), undefined)
 })
 
-test('questions of one moment are one question, a hundred pairs at a time', async t => {
+test('simultaneous queries are batched, a hundred pairs at a time', async t => {
   const source = offering('past', 2)
   const { rates } = await openRateHome(t, { plugins: [source] })
   const dates = Array.from({ length: 250 }, (_, at) => new Date(DATE.getTime() + at * DAY_MS))
@@ -88,7 +88,7 @@ test('questions of one moment are one question, a hundred pairs at a time', asyn
   )
 })
 
-test('a thousand answers are remembered', async t => {
+test('the last thousand historic rates are cached', async t => {
   const source = offering('past', 2)
   const { rates } = await openRateHome(t, { plugins: [source] })
   const dates = Array.from({ length: 1001 }, (_, at) => new Date(DATE.getTime() + at * DAY_MS))
@@ -100,7 +100,7 @@ test('a thousand answers are remembered', async t => {
   t.is(source.contexts.length, count + 1, 'the oldest is forgotten')
 })
 
-test('after 5 s what there is counts; without any, whatever comes later', async t => {
+test('after 5 s the rates so far count; without any, the first later one', async t => {
   const slow = historian('slow', async tapContext => {
     await new Promise<void>(resolve => void clock.after(8000, resolve))
     for (const pair of tapContext.wanted) tapContext.offer(pair, 2)
@@ -118,7 +118,7 @@ test('after 5 s what there is counts; without any, whatever comes later', async 
   t.is((await unknown)?.source, 'slow')
 })
 
-test('a provider that still answers is not asked the next question', async t => {
+test('a provider that has not finished is skipped for the next query', async t => {
   const hanging = historian('hanging', () => new Promise<void>(() => {}))
   const quick = offering('quick', 1)
   const { rates, clock, lines } = await openRateHome(t, { plugins: [hanging, quick] })
@@ -133,7 +133,7 @@ test('a provider that still answers is not asked the next question', async t => 
   t.is(lines.filter(({ source }) => source === 'hanging').length, 1)
 })
 
-test('a provider that fails is only logged, a bad entry is its fault, and a retired one is not asked', async t => {
+test('a failure is only logged, a bad entry is a fault of its provider, and a retired provider gets no query', async t => {
   const bad: [unknown, unknown][] = [
     [{ ...USD, date: DATE }, 0],
     [{ ...USD, date: DATE }, '1'],
@@ -164,7 +164,7 @@ test('a provider that fails is only logged, a bad entry is its fault, and a reti
   )
 })
 
-test('an offer for another pair answers nobody', async t => {
+test('an offer for a pair that was not requested is ignored', async t => {
   const { rates, faults } = await openRateHome(t, {
     plugins: [
       historian('other', tapContext =>
@@ -176,7 +176,7 @@ test('an offer for another pair answers nobody', async t => {
   t.is(faults.length, 0)
 })
 
-test('a pair or date that is none is refused', async t => {
+test('an invalid pair or date is refused', async t => {
   const { rates } = await openRateHome(t)
   const questions: [typeof USD, Date][] = [
     [pairOf('', 'iso:USD'), DATE],
@@ -189,7 +189,7 @@ test('a pair or date that is none is refused', async t => {
   }
 })
 
-test('who waits while the kernel closes hears that there is none', async t => {
+test('a pending query returns no rate when the kernel closes', async t => {
   const { rates, kernel, clock } = await openRateHome(t, {
     plugins: [historian('hanging', () => new Promise<void>(() => {}))]
   })

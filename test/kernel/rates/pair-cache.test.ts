@@ -59,7 +59,7 @@ test('pairs are written at most every five minutes, and at the end', async t => 
   t.is(written(), 12)
 })
 
-test('where nothing came, nothing is written', async t => {
+test('without new rates, nothing is written', async t => {
   const files = new Map<string, string>()
   const { rates, kernel } = await openRateHome(t, {
     plugins: [toySource('one', [])],
@@ -70,7 +70,7 @@ test('where nothing came, nothing is written', async t => {
   t.false(files.has(FILE))
 })
 
-test('a file of pairs is read as far as it can be trusted', async t => {
+test('invalid entries of a file of pairs are skipped', async t => {
   const clock = makeFakeClock()
   const now = clock.now() / 1000
   const good = ['one', 'BTC', 'iso:USD', 2, now - 5]
@@ -121,7 +121,7 @@ test('the file holds the newest 10,000 pairs', async t => {
   t.is(pairs.filter(([source]: [string]) => source === 'new').length, 6000)
 })
 
-test('a disk that fails costs the pairs of the last run, and nothing else', async t => {
+test('a failing disk loses only the pairs of the last run', async t => {
   const disk = makeFaultDisk(new Map())
   const { rates, kernel, reports, lines } = await openRateHome(t, {
     plugins: [toySource('one', [['BTC', 'iso:USD', 2]])],

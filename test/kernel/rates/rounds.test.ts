@@ -5,7 +5,7 @@ import { openRateHome, pairOf, toySource } from '../../helpers/rate-home.ts'
 
 const USD = pairOf('BTC', 'iso:USD')
 
-test('a wish that is no list of pairs is refused, and leaves nothing behind', async t => {
+test('a request that is no list of pairs is refused, and leaves nothing behind', async t => {
   const source = toySource('one', [['BTC', 'iso:USD', 1]])
   const { rates, clock } = await openRateHome(t, { plugins: [source] })
   const { timerCount } = clock
@@ -24,7 +24,7 @@ test('a wish that is no list of pairs is refused, and leaves nothing behind', as
   t.is(rates.convertCurrency('BTC', 'iso:USD'), 1)
 })
 
-test('a round that cannot even be put together is tried again after 30 s, and not at once', async t => {
+test('a round that fails before its requests is tried again after 30 s, and not at once', async t => {
   const source = toySource('one', [])
   const { rates, clock, reports } = await openRateHome(t, { plugins: [source] })
   let isBroken = true
@@ -40,7 +40,7 @@ test('a round that cannot even be put together is tried again after 30 s, and no
   t.deepEqual([reports.length, source.requested.length], [1, 1])
 })
 
-test('who waits for a round is told when the kernel closes, also before all plugins are there', async t => {
+test('waiting for a round ends when the kernel closes, also before all plugins are added', async t => {
   for (const laterPlugins of [[], ['late']]) {
     const source = toySource('one', () => new Promise<void>(() => {}))
     const { rates, kernel, clock } = await openRateHome(t, { plugins: [source], laterPlugins })
@@ -51,7 +51,7 @@ test('who waits for a round is told when the kernel closes, also before all plug
   }
 })
 
-test('a trouble that lasts is told once, and again in other words or after an answer', async t => {
+test('a lasting failure is logged once, and again if its text changes or after a success', async t => {
   let say = 'no network'
   const source = toySource('bad', tapContext => {
     if (say === 'bad pair') tapContext.offer(USD, -1)
@@ -94,7 +94,7 @@ test('a trouble that lasts is told once, and again in other words or after an an
   ])
 })
 
-test('a source whose options are not enough is not asked, and shows why', async t => {
+test('a provider whose options are incomplete gets no request, and shows the reason', async t => {
   const source = toySource('keyed', [['BTC', 'iso:USD', 1]])
   const plugin = {
     ...source,
@@ -160,7 +160,7 @@ test('no route and no hop has a rate beyond the range of numbers', async t => {
   t.deepEqual(found?.alternatives, [])
 })
 
-test('a hint is on the disk when it was added, also if the write before failed', async t => {
+test('an added hint is on the disk, even if the write before it failed', async t => {
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
   const { rates } = await openRateHome(t, { disk })

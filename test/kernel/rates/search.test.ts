@@ -305,7 +305,7 @@ test('a provider keeps its newest 10,000 pairs', t => {
   t.is(table.rateOf('C10009', 'BTC', { now: NOW }), 2)
 })
 
-test('a coin that reaches fiat only through others asks for a price of its neighbour', t => {
+test('a coin that reaches fiat only through others makes the service request the price of its neighbour', t => {
   const { table, missed } = tableOf([
     ['s1', 'AAA', 'BBB', 2, NOW],
     ['s1', 'BBB', 'CCC', 2, NOW],

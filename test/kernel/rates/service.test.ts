@@ -7,7 +7,7 @@ const later = (tapContext: RateContext, rate: number): void => tapContext.offer(
 const statesOf = (providers: readonly { pluginId: string; state: string }[]): string[] =>
   providers.map(({ pluginId, state }) => `${pluginId} ${state}`)
 
-test('rates are asked for while somebody wants them, every 30 s after each round, and by hand [9.19]', async t => {
+test('rates are requested while a consumer wants them, every 30 s after each round, and on demand [9.19]', async t => {
   const source = toySource('one', [['BTC', 'iso:USD', 50_000]])
   const { rates, clock } = await openRateHome(t, { plugins: [source] })
   await clock.advance(120_000)
@@ -33,7 +33,7 @@ test('rates are asked for while somebody wants them, every 30 s after each round
   t.is(clock.timerCount, 0)
 })
 
-test('who wants what was asked for just now waits for the next round; who wants more is served at once', async t => {
+test('a want of just requested pairs waits for the next round; one of new pairs starts a round at once', async t => {
   const source = toySource('one', [])
   const { rates, clock } = await openRateHome(t, { plugins: [source] })
   const releases = [rates.want([USD]), rates.want([USD]), rates.want()]
@@ -51,7 +51,7 @@ test('who wants what was asked for just now waits for the next round; who wants 
   t.is(source.requested.length, 3)
 })
 
-test('a wish that cannot be asked for makes no rounds of its own', async t => {
+test('a want of invalid pairs starts no rounds', async t => {
   const source = toySource('one', [])
   const { rates, clock } = await openRateHome(t, { plugins: [source] })
   const odd = [
@@ -67,7 +67,7 @@ test('a wish that cannot be asked for makes no rounds of its own', async t => {
   t.is(source.requested.length, 1)
 })
 
-test('what came within 5 s is published together, and later answers singly [9.20]', async t => {
+test('rates within 5 s are published together, and later ones one by one [9.20]', async t => {
   const { rates, clock, changes } = await openRateHome(t, {
     plugins: [
       toySource('quick', [['BTC', 'iso:USD', 1]]),
@@ -108,7 +108,7 @@ test('what came within 5 s is published together, and later answers singly [9.20
   t.is(rates.getSnapshot().providers[3]?.pairCount, 2)
 })
 
-test('a round ends as soon as all have answered', async t => {
+test('a round ends as soon as all providers have answered', async t => {
   const { rates, clock, changes } = await openRateHome(t, {
     plugins: [toySource('one', [['BTC', 'iso:USD', 1]])]
   })
@@ -122,7 +122,7 @@ test('a round ends as soon as all have answered', async t => {
   })
 })
 
-test('a provider that still answers is not asked again, and one that never does is given up after 30 s', async t => {
+test('a provider that has not finished gets no further request, and is abandoned after 30 s', async t => {
   const hanging = toySource('hanging', () => new Promise<void>(() => {}))
   const quick = toySource('quick', [['BTC', 'iso:USD', 1]])
   const { rates, clock, lines } = await openRateHome(t, { plugins: [hanging, quick] })
@@ -144,7 +144,7 @@ test('a provider that still answers is not asked again, and one that never does 
   t.is(rates.convertCurrency('BTC', 'iso:USD'), 1, 'nobody hears it any more')
 })
 
-test('a wish that is given up before it was asked for hurries nobody', async t => {
+test('a want that ends before its round starts no round', async t => {
   const source = toySource('one', [])
   const { rates, clock } = await openRateHome(t, { plugins: [source] })
   rates.want([USD])
@@ -156,7 +156,7 @@ test('a wish that is given up before it was asked for hurries nobody', async t =
   t.deepEqual(source.requested[1], [USD])
 })
 
-test('what a provider offers after its answer has ended is heard by nobody, good or bad', async t => {
+test('offers of a provider after its call has ended are ignored, valid or not', async t => {
   const source = toySource('one', [['BTC', 'iso:USD', 1]])
   const { rates, faults } = await openRateHome(t, { plugins: [source] })
   await rates.refresh()
@@ -244,7 +244,7 @@ test('each kind of bad entry is refused', async t => {
   }
 })
 
-test('of one provider at most 10,000 pairs are heard in a round', async t => {
+test('a round accepts at most 10,000 pairs of one provider', async t => {
   const { rates, faults } = await openRateHome(t, {
     plugins: [
       toySource('one', tapContext => {
@@ -260,7 +260,7 @@ test('of one provider at most 10,000 pairs are heard in a round', async t => {
   )
 })
 
-test('pairs of a provider that is silent or fails are kept, and age', async t => {
+test('pairs of a silent or failing provider are kept, and age', async t => {
   let isUp = true
   const source = toySource('one', tapContext => {
     if (!isUp) throw new Error('down')
@@ -283,7 +283,7 @@ test('pairs of a provider that is silent or fails are kept, and age', async t =>
   t.true(rates.findRoute('BTC', 'iso:USD')?.isStale, 'after ten rounds without it')
 })
 
-test('a retired provider shows why, and is never asked', async t => {
+test('a retired provider shows the reason, and gets no request', async t => {
   const retired = toySource('nomics', [['BTC', 'iso:USD', 1]], {
     bias: 0.1,
     retired: 'Closed in March 2023.'
@@ -388,7 +388,7 @@ test('a route shows its hops and its alternatives', async t => {
   }
 })
 
-test('only the pairs that came are told, and a route when it is computed, not when it is looked up', async t => {
+test('events hold only the new pairs, and a route event is emitted when it is computed, not when it is cached', async t => {
   const { rates, changes, routes, clock } = await openRateHome(t, {
     plugins: [
       toySource('one', tapContext =>
@@ -425,7 +425,7 @@ test('a late plugin is a provider too', async t => {
   t.deepEqual(statesOf(rates.getSnapshot().providers), ['late answered'])
 })
 
-test('while the context is paused no round begins by itself, and a resume asks at once', async t => {
+test('a paused context starts no timed round, and a resume starts one at once', async t => {
   const source = toySource('one', [])
   const { rates, kernel, clock } = await openRateHome(t, { plugins: [source] })
   rates.want([USD])
@@ -441,7 +441,7 @@ test('while the context is paused no round begins by itself, and a resume asks a
   t.is(source.requested.length, 3)
 })
 
-test('a refresh joins the round that is under way, and asks once more for what that one does not know of', async t => {
+test('a refresh joins the running round, and starts another one for pairs that it lacks', async t => {
   const source = toySource(
     'one',
     tapContext => new Promise(resolve => void clock.after(1000, () => resolve(later(tapContext, 1))))
@@ -463,7 +463,7 @@ test('a refresh joins the round that is under way, and asks once more for what t
   t.is(source.requested.length, 3)
 })
 
-test('whoever subscribes hears of each round, and a listener that throws breaks nothing', async t => {
+test('a subscriber is notified of each round, and a listener that throws breaks nothing', async t => {
   const { rates, reports } = await openRateHome(t, { plugins: [toySource('one', [['BTC', 'iso:USD', 1]])] })
   const seen: number[] = []
   rates.subscribe(() => {
@@ -477,7 +477,7 @@ test('whoever subscribes hears of each round, and a listener that throws breaks 
   t.true(reports.length > 0)
 })
 
-test('a closed kernel asks nobody, and drops what comes', async t => {
+test('a closed kernel sends no request, and drops late offers', async t => {
   const source = toySource('one', () => new Promise<void>(() => {}))
   const { rates, kernel, clock, changes } = await openRateHome(t, { plugins: [source] })
   rates.want([USD])

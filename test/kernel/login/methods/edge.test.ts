@@ -101,7 +101,7 @@ const fileOf = (device: LoginDevice): Untyped => {
 
 const BOXES = ['loginAuthBox', 'passwordAuthBox', 'passwordBox', 'keyBoxes', 'pin2Key', 'parentBox']
 
-test('a device is let in by another one, and gets a login for its app [1.3] [3.34] [3.35] [4.13] [6.7] [7.22] [7.23] [7.24]', async t => {
+test('another device approves a device, which gets a login for its app [1.3] [3.34] [3.35] [4.13] [6.7] [7.22] [7.23] [7.24]', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo('other.app')
   world.requests.length = 0
@@ -155,7 +155,7 @@ test('a request is pending, then started with the name, then done; or it ends as
   t.deepEqual(forgotten.states, ['pending', 'error EDGE_LOGIN_EXPIRED'])
 })
 
-test('a device that is let in learns nothing of the account but its name and the login of its app [6.5]', async t => {
+test('an approved device gets only the name of the account and the login of its app [6.5]', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo('other.app')
   const { device, request } = await query(world)
@@ -203,7 +203,7 @@ test('the login of an app comes back by its key and by its PIN, and leads to the
   t.is(fileOf(again).children.length, 1)
 })
 
-test('whoever approves the app without a name hands over the whole account', async t => {
+test('approving the app without a name sends the whole account', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo('other.app')
   const { device, request } = await query(world, { appId: '' })
@@ -220,7 +220,7 @@ test('whoever approves the app without a name hands over the whole account', asy
   t.is((await known.ensureAccountRepo()).id, (await alice.ensureAccountRepo()).id)
 })
 
-test('the lobby is polled at once and then 1000 ms after the end of each look [7.28] [9.3] [9.4]', async t => {
+test('the lobby is polled at once and then 1000 ms after the end of each poll [7.28] [9.3] [9.4]', async t => {
   const world = makeLoginWorld()
   let isSlow = false
   world.server.use(async ({ method }, next) => {
@@ -245,7 +245,7 @@ test('the lobby is polled at once and then 1000 ms after the end of each look [7
   t.is(count(), 4)
 })
 
-test('a lobby whose maker gave no time lasts 600 seconds [9.4]', async t => {
+test('a lobby without a given time lasts 600 seconds [9.4]', async t => {
   const { world, phone } = await makeAlice()
   const { io } = phone.services
   const { publicKey } = makeLobbyKeys(io)
@@ -284,7 +284,7 @@ test('a request ends after 600 seconds, or the time that it was given, and so do
   }
 })
 
-test('a request has a time that is one', async t => {
+test('a request refuses an invalid time', async t => {
   const world = makeLoginWorld()
   for (const timeoutSeconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 86_401]) {
     await t.throwsAsync(query(world, { timeoutSeconds }), { code: 'OPTION_INVALID' }, `${timeoutSeconds}`)
@@ -292,7 +292,7 @@ test('a request has a time that is one', async t => {
   t.deepEqual(world.requests, [])
 })
 
-test('a network that comes and goes does not end a request; the snapshot says what it waits on', async t => {
+test('an unstable network does not end a request; the snapshot shows the error that delays it', async t => {
   const { world, phone, alice } = await makeAlice()
   const { request, states } = await query(world)
   await settle()
@@ -326,7 +326,7 @@ test('a network that comes and goes does not end a request; the snapshot says wh
   ])
 })
 
-test('replies of strangers are passed over, and the one that stands is taken', async t => {
+test('invalid replies of strangers are skipped, and the valid one is used', async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request } = await query(world)
   const { lobbyId } = request
@@ -367,7 +367,7 @@ test('replies of strangers are passed over, and the one that stands is taken', a
   t.is((await request.account).tree.appId, APP)
 })
 
-test('a login that the server does not know, or whose key is another, is not kept', async t => {
+test('a login that the server does not know, or that has another key, is not kept', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo(APP)
   const { device, request } = await query(world)
@@ -397,7 +397,7 @@ const openedApp = async (world: LoginWorld, phone: LoginDevice): Promise<Login> 
   return login
 }
 
-test("a stranger's account without the app is skipped and named, and the request waits on [8.66]", async t => {
+test("a stranger's account without the app is skipped and named, and the request stays open [8.66]", async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request, states } = await query(world)
   const root = { appId: '', loginId: `${'A'.repeat(43)}=`, pendingVouchers: [] }
@@ -451,7 +451,7 @@ test("a stranger's account with two-factor is skipped, and is no user of the dev
   t.deepEqual(states.slice(-2), ['started alice', 'done alice'])
 })
 
-test('a request says whose account it is before anything of it is kept', async t => {
+test('a request shows the username before it keeps anything of the account', async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request } = await query(world)
   const kept: number[] = []
@@ -465,7 +465,7 @@ test('a request says whose account it is before anything of it is kept', async t
   t.true(device.files.size > 0)
 })
 
-test('an account that does not open leaves nothing, and the request waits on until its time is over', async t => {
+test('an account that does not open leaves nothing, and the request stays open until its time is over', async t => {
   const { world, phone, alice } = await makeAlice()
   const device = await openDevice(world, new Map(), { config: { appId: APP } })
   const keptAtOpening: number[] = []
@@ -514,7 +514,7 @@ test('a lost lobby and a full disk end a request as error', async t => {
   t.deepEqual(full.device.stashes.list(), [])
 })
 
-test('of two replies that are good the first one is taken, and the server hears nothing of the other', async t => {
+test('of two valid replies the first one is used, and no request is sent about the other', async t => {
   const { world, phone, alice } = await makeAlice()
   await alice.ensureAccountRepo(APP)
   const { request } = await query(world)
@@ -535,7 +535,7 @@ test('of two replies that are good the first one is taken, and the server hears 
   ])
 })
 
-test('an account that fails with an error of another kind is skipped as a bad reply, and what it leaves is told', async t => {
+test('an account that fails with an unknown error is skipped as a bad reply, and leftovers are reported', async t => {
   const { world, phone, alice } = await makeAlice()
   const device = await openDevice(world, new Map(), { config: { appId: APP } })
   const request = await requestEdgeLogin<Login>(device.services, device.stashes, {
@@ -554,7 +554,7 @@ test('an account that fails with an error of another kind is skipped as a bad re
   await t.throwsAsync(request.account)
 })
 
-test('the keys of a login that is not kept are destroyed, whatever kept it away', async t => {
+test('the keys of a rejected login are destroyed, whatever the reason', async t => {
   const { world, phone, alice } = await makeAlice()
   const stash = phone.files.get(`logins/${alice.rootLoginId}.json`) ?? ''
   const keyAfter = async (fails: 'at the server' | 'unwanted' | 'on a full disk' | 'never') => {
@@ -584,7 +584,7 @@ test('the keys of a login that is not kept are destroyed, whatever kept it away'
   t.true(await keyAfter('never'))
 })
 
-test('a cancelled request is closed, withdrawn, and deaf to late replies', async t => {
+test('a cancelled request is closed, deletes its lobby, and ignores late replies', async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request, states } = await query(world)
   await approve(phone, alice, request.lobbyId)

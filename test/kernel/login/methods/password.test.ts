@@ -4,7 +4,7 @@ import { openDevice, settle } from '../../../helpers/login-device.ts'
 import { ALICE, makeAlice } from '../../../helpers/login-methods.ts'
 import { quickCrypto } from '../../../helpers/quick-crypto.ts'
 
-test('why a password does not open the account on this device is in the log, and then the server is asked [8.56]', async t => {
+test('the log has the reason why an offline login failed, and then the server is asked [8.56]', async t => {
   const { alice } = await makeAlice()
   const { services, stashes, logLines } = alice
   await alice.credentials.deletePassword()
@@ -15,7 +15,7 @@ test('why a password does not open the account on this device is in the log, and
   t.false(logLines.join().includes(password))
 })
 
-test('keys that cannot be derived fail the login and nothing else, also one that nobody waits for', async t => {
+test('a failed key derivation fails the login and nothing else, also one that is not awaited', async t => {
   const unhandled: unknown[] = []
   const note = (error: unknown): void => void unhandled.push(error)
   process.on('unhandledRejection', note)

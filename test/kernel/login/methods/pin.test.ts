@@ -21,7 +21,7 @@ test('a PIN with half a character is a wrong PIN, and the server is not asked', 
   t.deepEqual(takeRoutes(world), [])
 })
 
-test('a PIN is told from another by its text, or else by the server, and every failure there is a no', async t => {
+test('a PIN is checked against its text, or else by the server, and every failure there is a no', async t => {
   const { world, alice } = await makeAlice()
   const state = alice.login.getSnapshot()
   const { pin: _pin, ...held } = state.held
@@ -42,7 +42,7 @@ test('a PIN is told from another by its text, or else by the server, and every f
   t.is((await openByPin(world, alice.files)).login.username, ALICE.username)
 })
 
-test('a login proves itself by its loginAuth, or by user id and password, and without either not at all', async t => {
+test('a login authenticates with its loginAuth, or with user id and password, and without either not at all', async t => {
   const { alice } = await makeAlice()
   const io = makeNodeIo()
   const { loginAuth, ...rest } = alice.login.getSnapshot().held

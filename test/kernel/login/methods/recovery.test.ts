@@ -116,7 +116,7 @@ test('wrong, missing and swapped answers are a wrong password, by either code of
   t.is(device.files.size, 0)
 })
 
-test('the questions are fetched with the id of the recovery key alone; a login without any says so [7.5] [8.76]', async t => {
+test('the questions are fetched with only the recovery id; a login without recovery is an error [7.5] [8.76]', async t => {
   const { world, key } = await makeRecoverable()
   const { services } = await openDevice(world)
   world.requests.length = 0
@@ -165,7 +165,7 @@ test('the server suggests questions of five categories, each with the length of 
   ])
 })
 
-test('recovery requires a username: to log in, to ask for questions, and to be set up [5.14] [8.58]', async t => {
+test('recovery requires a username: to log in, to fetch questions, and for the set-up [5.14] [8.58]', async t => {
   const world = makeLoginWorld()
   const device = await openDevice(world)
   const expected = { code: 'RECOVERY_USERNAME_REQUIRED', message: 'Recovery login requires a username' }
@@ -183,7 +183,7 @@ test('recovery requires a username: to log in, to ask for questions, and to be s
   t.throws(() => recoveryChange(device.services.io, ofApp, recovery), expected)
 })
 
-test('a box that the server keeps back, or does not have, is named for recovery and PIN [5.15]', async t => {
+test('for recovery and PIN, the error names a box that the server withholds or lacks [5.15]', async t => {
   const { world, alice, key } = await makeRecoverable()
   const before = JSON.stringify([...alice.files])
   for (const kept of [true, undefined]) {
@@ -259,7 +259,7 @@ test('without recovery there is no recovery key, before it is set up and after i
   t.not(await alice.credentials.changeRecovery(QUESTIONS, ANSWERS), key)
 })
 
-test('a local user is its name, its id, its last login, its ways in, its recovery key and its voucher [3.13]', async t => {
+test('a local user has a name, an id, its last login, login methods, recovery key and voucher [3.13]', async t => {
   const { world, alice, key } = await makeRecoverable()
   await alice.twoFactor.enableOtp()
   const device = await openDevice(world)
@@ -293,7 +293,7 @@ test('with hidden keys recovery is neither changed nor shown, but it logs in', a
   await t.throwsAsync(credentials.deleteRecovery(), hidden)
 })
 
-test('a set-up whose reply is lost is found by the refresh that follows', async t => {
+test('a set-up whose reply is lost is found by the next refresh', async t => {
   const world = makeLoginWorld()
   const alice = await createAlice(world)
   world.loseReplyOf = RECOVERY

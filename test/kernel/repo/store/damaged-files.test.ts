@@ -101,7 +101,7 @@ const DAMAGES: ((text: string) => string | undefined)[] = [
     `${text.slice(0, text.length * 0.7)}${text[Math.floor(text.length * 0.7)] === 'A' ? 'B' : 'A'}${text.slice(text.length * 0.7 + 1)}`
 ]
 
-test('one damaged or missing file invents nothing, is told if anything is lost, and is over with the next opening', async t => {
+test('one damaged or missing file invents no data, is reported if data is lost, and is repaired by the next opening', async t => {
   const story = async (
     list: readonly (Writes | 'reopen')[],
     choice: number,

@@ -113,7 +113,7 @@ test('a large write takes along the rows of its tables, or all if it has none of
   t.deepEqual(keysAfter([], new Map()), [])
 })
 
-test('what was written since stays newer, until each such write has failed', t => {
+test('later writes stay newer than a large one, until each of them has failed', t => {
   const large = largeOf([['p/a', { text: '1', order: 7 }]], [rowOfChange('b', '2', 0)])
   t.is(rowIn(large, 'p/a', 'a')?.order, 7)
   t.is(rowIn(large, 'p/b', 'b')?.text, '2')

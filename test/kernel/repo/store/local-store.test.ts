@@ -303,7 +303,7 @@ test('a disk that cannot be read is an error, never an empty store', async t => 
   })
 })
 
-test('a write that fails is rejected for all who shared it, forgotten, and the store goes on', async t => {
+test('a failed write rejects for all its callers, is dropped, and the store goes on', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files, makeFaultDisk(files, { at: 2, kind: 'full' }))
   await store.write(new Map([['a', '1']]))

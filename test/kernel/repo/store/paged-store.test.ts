@@ -152,7 +152,7 @@ test('a row that is written while its place is looked for stands where it was or
   t.is(found.size, 2)
 })
 
-test('what has gathered is counted anew when none of it is left to be moved', async t => {
+test('the count of small writes starts over when none is left to be moved', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   // They are no rows: the table is empty.
@@ -501,7 +501,7 @@ test('files that a crash left of a write that was never finished go with the nex
   t.true(left > 0)
 })
 
-test('a damaged piece is kept, reported and told; its rows are gone, the others stay, and the next opening is clean', async t => {
+test('a damaged block is kept and reported; its rows are lost, the others stay, and the next opening is clean', async t => {
   const files = await damagedWorld()
   const [path = ''] = filesOf(files, 's')
   const text = files.get(path) ?? ''
@@ -529,7 +529,7 @@ for (const [name, damage, rule] of [
   ['damaged', (files: Map<string, string>, path: string) => void files.set(path, 'rubbish'), /decrypt/],
   ['missing', (files: Map<string, string>, path: string) => void files.delete(path), /^it is missing$/]
 ] as const) {
-  test(`an index part that is ${name} is made anew from the segments, and nothing is lost`, async t => {
+  test(`an index part that is ${name} is rebuilt from the segments, and nothing is lost`, async t => {
     const files = await damagedWorld()
     damage(files, filesOf(files, 'i')[0] ?? '')
     const { store, table, reports } = await open(files)
@@ -561,7 +561,7 @@ for (const [name, damage, rule] of [
   })
 }
 
-test('when the entries that named them are damaged, the tables are put together from their segments', async t => {
+test('tables whose entries are damaged are rebuilt from their segments', async t => {
   const files = await damagedWorld()
   for (const path of [...files.keys()]) if (/\/\d{12}-\d{12}$/.test(path)) files.set(path, 'rubbish')
   const { store, table, damages } = await open(files)
@@ -573,7 +573,7 @@ test('when the entries that named them are damaged, the tables are put together 
   t.deepEqual(again.reports, [])
 })
 
-test('a file that is gone leaves its number to nobody, and is missed once', async t => {
+test('the number of a missing file is not reused, and its loss is reported once', async t => {
   for (const kind of ['s', 'i'] as const) {
     const files = new Map<string, string>()
     const { store } = await open(files)
@@ -594,7 +594,7 @@ test('a file that is gone leaves its number to nobody, and is missed once', asyn
   }
 })
 
-test('a store of which the last entries are missing is put together from its segments', async t => {
+test('a store without its last entries is rebuilt from its segments', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   await store.write(rowsOf(20))
@@ -635,7 +635,7 @@ test('a crash after the entries were repaired and before the tables are together
   t.is(await (await open(files)).table.count(), 2020, 'the second loss is one, too')
 })
 
-test('damaged entries and the files of a table that nobody knows any more do not keep a store from opening', async t => {
+test('damaged entries and files of an unknown table do not prevent a store from opening', async t => {
   const files = await damagedWorld()
   for (const path of [...files.keys()]) if (/\/\d{12}-\d{12}$/.test(path)) files.set(path, 'rubbish')
   const disk = makeFaultDisk(files)

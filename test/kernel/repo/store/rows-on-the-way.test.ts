@@ -57,7 +57,7 @@ test('at every moment of large and small writes a table shows each row as it was
   await store.close()
 })
 
-test('a piece that is read when its key is gone is a failure and no damage', async t => {
+test('reading a block after its key was destroyed is a failure, not damage', async t => {
   const rows = [{ key: 'a', text: 'text', order: 1, mark: 2 }]
   const { text } = await encodeSegment({ io, key: keyOf() }, { table: 't/', segment: 5 }, { rows, start: 0 })
   const piece = text.slice(HEAD, parseEnds(text.slice(0, HEAD))?.[0])

@@ -31,7 +31,7 @@ const open = (segments: Readonly<Record<string, readonly string[]>>) => {
 
 const PIECES = Array.from({ length: 12 }, (_, at) => String(at).repeat(10 + at))
 
-test('who reads a segment from end to end has all but two of its pieces read in one call', async t => {
+test('a sequential read of a segment reads all but two of its blocks in one call', async t => {
   const { texts, read } = open({ a: PIECES, b: PIECES })
   for (const path of ['a', 'b', 'a']) {
     read.length = 0
@@ -40,20 +40,20 @@ test('who reads a segment from end to end has all but two of its pieces read in 
   }
 })
 
-test('who reads a piece here and there, or two that lie together, has nothing else read', async t => {
+test('random reads, or reads of two adjacent blocks, read no other block', async t => {
   const { texts, read } = open({ a: PIECES })
   for (const at of [4, 5, 9, 10, 3, 3, 8, 0, 1]) t.is(await texts.pieceText('a', at), PIECES[at])
   t.deepEqual(read, [HEAD, ...[4, 5, 9, 10, 3, 3, 8, 0, 1].map(at => PIECES[at]?.length)])
 })
 
-test('there is no text of a piece, or of a segment, that is not there', async t => {
+test('a missing block or segment has no text', async t => {
   const { texts } = open({ a: PIECES })
   t.is(await texts.pieceText('a', 12), undefined)
   t.is(await texts.pieceText('none', 0), undefined)
   t.deepEqual([await texts.countPieces('a'), await texts.countPieces('none')], [12, 0])
 })
 
-test('in whatever order pieces are read, also at the same time, each has its own text', async t => {
+test('blocks read in any order, also in parallel, each return their own text', async t => {
   const paths = ['a', 'b']
   const reads = fc.array(fc.tuple(fc.constantFrom(...paths), fc.nat(11), fc.boolean()), { maxLength: 40 })
   await fc.assert(
@@ -73,7 +73,7 @@ test('in whatever order pieces are read, also at the same time, each has its own
   )
 })
 
-test('a piece opens under its own name only, and gives each of its rows and none beyond', async t => {
+test('a block opens under its own name only, and returns its rows and no others', async t => {
   const crypto = { io: makeRepoIo(), key: new Secret(new Uint8Array(32).fill(7)) }
   const rows = [
     { key: 'a', text: 'one', order: 2.5, mark: -3 },

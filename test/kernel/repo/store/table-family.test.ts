@@ -19,7 +19,7 @@ const openFamily = async (
   return openPagedStore(place, await disk.list('store'))
 }
 
-test('each name of a family is a table of its own, and is there again after the store is opened anew', async t => {
+test('each name of a family is its own table, and is there again after a reopening', async t => {
   const disk = memoryDisk()
   const open = (): Promise<PagedStore> => openFamily(disk, error => t.fail(String(error)))
   const store = await open()

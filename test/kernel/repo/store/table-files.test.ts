@@ -60,7 +60,7 @@ test('a number is never used again: not that of a file, and not one that a manif
   }
 })
 
-test('files that nobody names beside named ones that are gone tell of a loss, and nothing else does', async t => {
+test('unnamed files next to missing named ones show a loss, and nothing else does', async t => {
   const files = new Map([4, 5].map(id => [pathOf('s', id), '']))
   for (const [named, isLoss] of [
     [[4, 5], false],
@@ -75,7 +75,7 @@ test('files that nobody names beside named ones that are gone tell of a loss, an
   }
 })
 
-test('the files that nobody names are removed, and no others', async t => {
+test('only unnamed files are removed', async t => {
   const paths = [pathOf('s', 1), pathOf('i', 2), pathOf('s', 3), pathOf('i', 4), `${FOLDER}/other`]
   const files = new Map(paths.map(path => [path, '']))
   const { tables } = await open(files)
@@ -83,7 +83,7 @@ test('the files that nobody names are removed, and no others', async t => {
   t.deepEqual([...files.keys()], [pathOf('s', 1), pathOf('i', 2), `${FOLDER}/other`])
 })
 
-test('each file is found to be of its table by any piece that still opens, and one that opens nowhere is of none', async t => {
+test('any block that opens assigns a file to its table, and a file without one belongs to none', async t => {
   const files = new Map<string, string>()
   const { tables } = await open(files)
   const large = Array.from({ length: 40 }, (_, n) => ({
@@ -117,7 +117,7 @@ test('each file is found to be of its table by any piece that still opens, and o
   t.is(await (await open(files)).tables.countPieces(id), 0)
 })
 
-test('a damaged or missing file is told of once, whatever of it is read, and kept in quarantine', async t => {
+test('a damaged or missing file is reported once, whichever part is read, and kept in quarantine', async t => {
   const files = new Map<string, string>()
   const written = await open(files)
   const { segments } = await written.tables.writeRows('t/', rowsOf(5))
