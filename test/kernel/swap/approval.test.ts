@@ -248,7 +248,7 @@ test('the least that an order must give is what was quoted, of an estimate one p
   t.is(await approve('100000', firm, { maxNetworkFee: '-1' as never }), 'OPTION_INVALID')
 })
 
-test('of an estimate of which less is promised than the caller wants, nothing is ordered; the review tells the promise', async t => {
+test('an estimate that promises less than the caller accepts is not ordered; the review shows the promise', async t => {
   const offer = { isEstimate: true, minReceiveAmount: nativeAmount('880') }
   const low = await openCounter({}, { offer })
   const error = await t.throwsAsync(low.quote.approve({ minReceive: nativeAmount('881') }), CHANGED)
@@ -283,7 +283,7 @@ test('an order that expires while its approval is sent is not paid', async t => 
   t.deepEqual([from.spent.length, from.spent[0]?.tokenId, quote.fate], [1, null, 'expired'])
 })
 
-test('a provider that says what became of the payment is not believed', async t => {
+test('a provider cannot report the outcome of the payment', async t => {
   const liar = await openCounter(() => Promise.reject(new WalletError('BROADCAST_UNKNOWN', { txid: 'a' })))
   await t.throwsAsync(liar.quote.approve(), { code: 'PLUGIN_FAILED' })
   t.is(liar.quote.fate, 'closed')
@@ -346,7 +346,7 @@ test('what is confirmed is exactly what is signed, and without a yes nothing is'
   t.is(broken.from.spent.length, 0)
 })
 
-test('an order has 30 seconds, and a provider that refuses it is told in its own words', async t => {
+test('an order has 30 seconds, and a refusal keeps the error of the provider', async t => {
   const slow = await openCounter(() => new Promise(() => {}))
   const failed = t.throwsAsync(slow.quote.approve(), { code: 'DEADLINE' })
   await slow.clock.advance(30_000)
@@ -380,7 +380,7 @@ test('the others of a round end with an approval that succeeds, and stay after o
   t.is(table.from.spent.length, 1)
 })
 
-test('of two quotes of a round that are approved together one is paid, also if nobody knows whether it has left', async t => {
+test('of two quotes of a round that are approved together one is paid, also if its outcome is unknown', async t => {
   const openTwo = async () => {
     const table = openSwapTable(['one', 'two'].map(id => makeShop({ id })))
     const round = table.query()
@@ -468,7 +468,7 @@ test('what is to be paid in a token is not taken in the coin of its chain', asyn
   t.is(from.spent.length, 0)
 })
 
-test('bytes that may have left count as approved; a signature that was refused does not', async t => {
+test('a payment that may have been sent counts as approved; a refused signature does not', async t => {
   const unknown = await openCounter()
   unknown.from.failure = new WalletError('BROADCAST_UNKNOWN', { txid: 'a' })
   await t.throwsAsync(unknown.quote.approve(), { code: 'BROADCAST_UNKNOWN' })
@@ -488,7 +488,7 @@ const UNLIMITED = 2n ** 256n - 1n
 const allowing = (method: keyof typeof SELECTORS, spender: string, amount: bigint): string =>
   `${SELECTORS[method]}${spender.slice(2).padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`
 
-test('an allowance lets nobody but the payee take no more than the swap costs, wherever its data stands', async t => {
+test('an allowance lets only the payee take at most the cost of the swap, wherever its data stands', async t => {
   const swapRequest = { fromTokenId: 'gold' }
   const places: readonly ((data: string) => Partial<SpendInfo>)[] = [
     data => ({ memos: [{ type: 'hex', value: data }] }),
@@ -558,7 +558,7 @@ test('an allowance lets nobody but the payee take no more than the swap costs, w
   }
 })
 
-test('no order outlives its quote, and none repeats the id of another', async t => {
+test('no order outlives its quote, and none reuses the id of another', async t => {
   const now = Date.UTC(2026, 0, 1)
   const expirationDate = new Date(now + 60_000)
   const late = { expirationDate: new Date(now + 3_600_000) }
@@ -653,7 +653,7 @@ const anyOrder = fc.record(
   { requiredKeys: ['fromNativeAmount', 'toNativeAmount', 'spends'] }
 )
 
-test('whatever a provider orders, nothing is paid but what was quoted or better, once, to an address that can be', async t => {
+test('whatever a provider orders, only the quoted terms or better are paid, once, to a valid address', async t => {
   let paidCount = 0
   await fc.assert(
     fc.asyncProperty(anyOrder, async order => {
@@ -678,7 +678,7 @@ test('whatever a provider orders, nothing is paid but what was quoted or better,
   t.true(paidCount > 5, `${paidCount} of 500 orders were good`)
 })
 
-test('a provider gets the same addresses each time, and each wallet is asked once in a round', async t => {
+test('a provider gets the same addresses each time, and each wallet is queried once in a round', async t => {
   const given: string[][] = []
   const { query, clock, from, to } = openSwapTable(
     ['one', 'two'].map(id =>

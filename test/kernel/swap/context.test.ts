@@ -80,7 +80,7 @@ test('a provider sees assets and settings, and neither a wallet nor what it cann
   })
 })
 
-test('a promotion code reaches the provider that it is for, and it alone', async t => {
+test('a promotion code reaches only its provider', async t => {
   const codes: [string, string | undefined][] = []
   const { query, clock } = openSwapTable(
     ['one', 'two'].map(id =>
@@ -105,7 +105,7 @@ test('a promotion code reaches the provider that it is for, and it alone', async
   ])
 })
 
-test('fees are found out with a recipient who is not known yet, and only the figure comes back', async t => {
+test('fees are estimated with a sample recipient, and only the amount is returned', async t => {
   const { value, table } = await inContext(async tapContext => [
     await tapContext.feeFor(spendOf('100')),
     await tapContext.feeFor([...spendOf('100', 'known'), ...spendOf('100', '')])
@@ -131,7 +131,7 @@ test('the maximum is that of the wallet, and the fee of a token is in the coin o
   t.deepEqual(value, [nativeAmount('4993'), nativeAmount('7')])
 })
 
-test('a lack of funds is what the provider fails with, so that the user hears of it [8.36]', async t => {
+test('a lack of funds becomes the error of the provider, so that the user sees it [8.36]', async t => {
   const { error } = await inContext(tapContext => tapContext.feeFor(spendOf('999999')))
   t.like(error, { code: 'INSUFFICIENT_FUNDS', message: 'Insufficient ALP' })
   const { error: offered } = await inContext(tapContext => tapContext.offer(offerOf(tapContext)), {
@@ -159,7 +159,7 @@ test('a provider learns nothing of other tokens in the paying wallet', async t =
   }
 })
 
-test('questions that are no data are refused', async t => {
+test('a request that is not plain data is refused', async t => {
   const ring: unknown[] = []
   ring.push(ring)
   for (const odd of [
@@ -246,7 +246,7 @@ test('an offer is copied: what a plugin makes of its own later changes nothing',
   t.is((await quote?.approve())?.destinationAddress, 'shop')
 })
 
-test('what says another thing each time it is looked at is looked at once', async t => {
+test('a property with changing values is read once', async t => {
   /** An object whose fields are as given at the first look, and another's afterwards. */
   const fickle = <T extends object>(first: T, later: Partial<T>): T => {
     const seen = new Set<PropertyKey>()
@@ -298,7 +298,7 @@ test('what says another thing each time it is looked at is looked at once', asyn
   t.is(result?.transaction.nativeAmount, nativeAmount('-1007'))
 })
 
-test('only a clear no makes an offer firm', async t => {
+test('an offer is firm only if isEstimate is false', async t => {
   const { table } = await inContext(tapContext =>
     tapContext.offer(offerOf(tapContext, { isEstimate: undefined as never }))
   )

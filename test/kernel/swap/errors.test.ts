@@ -32,7 +32,7 @@ const LADDER: readonly (readonly [code: string, error: Error])[] = [
   ['PLUGIN_FAILED', new Error('something else')]
 ]
 
-test('of all errors the one worth showing is found: funds, minimum, maximum, permission, pair, others [8.46] [8.47] [8.48] [8.49] [8.50] [8.51]', t => {
+test('the most useful error is shown: funds, minimum, maximum, permission, pair, others [8.46] [8.47] [8.48] [8.49] [8.50] [8.51]', t => {
   for (const [at, [code, error]] of LADDER.entries()) {
     const lower = LADDER.slice(at).map(([, one]) => one)
     t.is(best(...lower)?.code, code as WalletError['code'])
@@ -51,7 +51,7 @@ test('the smallest minimum and the largest maximum win, as integers; one without
   t.like(best(below(''), below('7'))?.details, { nativeMin: '7' })
 })
 
-test('of equals the first is shown', t => {
+test('of equal errors the first is shown', t => {
   const [one, other] = [new Error('one'), new Error('other')]
   t.like(best(one, other)?.details, { reason: 'Error: one' })
   t.is(best(named('PendingFundsError'), named('InsufficientFundsError'))?.code, 'PENDING_FUNDS')
@@ -89,7 +89,7 @@ test('swap errors are known by their names and blame the provider that threw the
   })
 })
 
-test('a lack of funds is told with what the wallet said, or the code of the paying side [8.36]', t => {
+test('a lack of funds is reported with the error of the wallet, or the code of the paying asset [8.36]', t => {
   const own = new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC', networkFee: '5' })
   t.is(swapErrorOf(place, own), own)
   t.deepEqual(swapErrorOf(place, named('InsufficientFundsError', { currencyCode: 5 })).details, {
@@ -98,7 +98,7 @@ test('a lack of funds is told with what the wallet said, or the code of the payi
   t.is(swapErrorOf(place, named('PendingFundsError')).message, 'Not enough confirmed funds')
 })
 
-test('what is no answer to a swap is a failure of the plugin, also what would lead an application to a login', t => {
+test('an error that does not belong to a swap is a failure of the plugin, also one that would make an application log in', t => {
   const otp = new WalletError('OTP', {} as never)
   for (const odd of [otp, new TypeError('x is undefined'), 'text', undefined, null, 5]) {
     t.is(swapErrorOf(place, odd).code, 'PLUGIN_FAILED')
@@ -111,7 +111,7 @@ test('what is no answer to a swap is a failure of the plugin, also what would le
   t.false(isExpectedOf(new WalletError('BOGUS_DATA', { pluginId: 'shop', what: 'swap offer', path: '' })))
 })
 
-test('no provider tells what became of a payment, nor throws what cannot be looked at', t => {
+test('no error of a provider reports the outcome of a payment, and an unreadable one becomes readable', t => {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
   const trap = Object.defineProperty(new Error('trap'), 'name', {

@@ -8,7 +8,7 @@ const two = { pluginId: 'two' }
 const isPaid = (gate: PaymentGate): Promise<boolean> =>
   Promise.race([gate.paid.then(() => true), Promise.resolve().then(() => Promise.resolve(false))])
 
-test('one quote of a round is paid at a time, and the next one if nothing has left', async t => {
+test('one quote of a round is paid at a time, and the next one if nothing was sent', async t => {
   const gate = new PaymentGate()
   gate.begin(one)
   for (const quote of [one, two]) {
@@ -22,7 +22,7 @@ test('one quote of a round is paid at a time, and the next one if nothing has le
   t.notThrows(() => gate.begin(two))
 })
 
-test('no quote of a round is paid after a payment that has left, or may have', async t => {
+test('no quote of a round is paid after a payment that was or may have been sent', async t => {
   const gate = new PaymentGate()
   gate.begin(one)
   gate.end(one, true)
@@ -32,7 +32,7 @@ test('no quote of a round is paid after a payment that has left, or may have', a
   t.throws(() => gate.begin(two), { code: 'QUOTE_ENDED' })
 })
 
-test('a quote that was not let through does not open the gate for others', async t => {
+test('a quote that the gate rejected does not open it for others', async t => {
   const gate = new PaymentGate()
   gate.begin(one)
   for (const hasLeft of [false, true]) gate.end(two, hasLeft)

@@ -48,7 +48,7 @@ test('transfers come first, then the preferred plugin, type, promotion codes, fi
   ])
 })
 
-test('a missing word about estimates counts as an estimate, and equals stay as they came [9.18]', t => {
+test('a quote without isEstimate counts as an estimate, and equals keep their order [9.18]', t => {
   const { isEstimate: _, ...silent } = quoteOf('silent', '99')
   t.deepEqual(inOrder([silent, quoteOf('second', '90'), quoteOf('third', '90')]), [
     ['second', 'as good, and asked first'],

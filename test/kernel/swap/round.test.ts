@@ -95,7 +95,7 @@ test('a round waits 20 seconds for those that have not answered, and no longer [
   )
 })
 
-test('it ends as soon as all have answered, whatever their taps do afterwards', async t => {
+test('a round ends as soon as all providers have answered, whatever their taps do afterwards', async t => {
   const { query, clock } = openSwapTable([
     makeShop(),
     makeShop({ id: 'refuses', answer: below('5') }),
@@ -114,7 +114,7 @@ test('it ends as soon as all have answered, whatever their taps do afterwards', 
   t.is(clock.timerCount, 1, 'only the deadline of the tap that lingers')
 })
 
-test('an offer takes the place of one that has expired, also if it is worse; of one that stands only if it is no worse', async t => {
+test('an offer replaces an expired one even if it is worse, and a valid one only if it is no worse', async t => {
   const streaming = makePatient('streaming')
   const slow = makePatient('slow')
   const { query, clock } = openSwapTable([streaming.plugin, slow.plugin])
@@ -164,7 +164,7 @@ test('an offer that comes while the one before it is approved does not end the a
   t.true(round.getSnapshot().isOver)
 })
 
-test('an error that cannot be looked at ends its provider and no other', async t => {
+test('an unreadable error ends its provider and no other', async t => {
   const trap = Object.defineProperty(new Error('trap'), 'name', {
     get: () => {
       throw new Error('looked at')
@@ -186,7 +186,7 @@ test('an error that cannot be looked at ends its provider and no other', async t
   )
 })
 
-test('it ends when the caller stops: the quotes that are there are all, and the desks hear of it', async t => {
+test('a round ends when the caller stops it: it keeps the quotes so far, and aborts the contexts', async t => {
   const late = makePatient('late')
   const { query, clock } = openSwapTable([makeShop(), late.plugin])
   const round = query({}, { waitMs: 60_000 })
@@ -241,7 +241,7 @@ test('without a quote after the wait it goes on until the first one, and past fa
   )
 })
 
-test('with nothing but failures the round rejects with the one worth showing, at once when all have failed', async t => {
+test('with only failures the round rejects with the most useful one, at once when all have failed', async t => {
   const { query, clock, faults } = openSwapTable([
     makeShop({
       id: 'one',
@@ -278,7 +278,7 @@ test('a provider that never answers times out after 60 seconds, and the round wi
   t.is(clock.timerCount, 0)
 })
 
-test('a plugin that throws at once, offers garbage, nothing or twice, or has no tap, harms nobody', async t => {
+test('a plugin that throws at once, offers garbage, nothing or twice, or has no tap, harms no other', async t => {
   const { query, clock, faults } = openSwapTable([
     makeShop({
       id: 'throws',
@@ -351,7 +351,7 @@ test('a plugin with two taps has failed only when both have ended, and a quote o
   likeList(t, round.getSnapshot().providers.slice(1), [{ pluginId: 'bad', state: 'failed' }])
 })
 
-test('an offer on the desk of a provider that has failed does not count, though others are still asked', async t => {
+test('an offer of a failed provider does not count, though others are still pending', async t => {
   const patient = makePatient('patient')
   const { query, clock } = openSwapTable([patient.plugin, makeShop({ id: 'hangs', answer: never })])
   const round = query()
@@ -425,7 +425,7 @@ test('no quote that arrived in time is ever lost, in whatever order answers, fai
   )
 })
 
-test('a policy may order the quotes anew, and only an answer with each of them once counts', async t => {
+test('a policy may reorder the quotes, and only a result with each of them once counts', async t => {
   const plugins = ['a', 'b', 'c'].map((id, at) =>
     makeShop({
       id,
@@ -458,7 +458,7 @@ test('a policy may order the quotes anew, and only an answer with each of them o
     t.deepEqual(await orderWith(bad), own)
 })
 
-test('without a provider that is enabled there is nobody to ask [8.70]', t => {
+test('without an enabled provider a round is refused [8.70]', t => {
   const { query, settings } = openSwapTable([makeShop({ id: 'one' }), makeShop({ id: 'two' })])
   const none = { code: 'NO_SWAP_PROVIDERS', message: 'No swap providers enabled' }
   settings.set('one', { isEnabled: false })
@@ -496,7 +496,7 @@ test('an asset is not swapped for itself within one wallet [8.37]', t => {
   })
 })
 
-test('a wish that makes no sense is refused before anybody is asked', t => {
+test('an invalid request is refused before any provider is called', t => {
   let requested = 0
   const { query } = openSwapTable([
     makeShop({
@@ -517,7 +517,7 @@ test('a wish that makes no sense is refused before anybody is asked', t => {
   t.is(requested, 1)
 })
 
-test('a closed round closes its quotes, and its desks answer no more', async t => {
+test('a closed round closes its quotes, and its contexts refuse further calls', async t => {
   const patient = makePatient('patient')
   const { query, clock, reported, service } = openSwapTable([makeShop(), patient.plugin])
   const round = query()

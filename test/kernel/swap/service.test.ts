@@ -70,7 +70,7 @@ test('the settings of a provider count from the next round on: enabled, its own 
   t.deepEqual(await idsOf(), ['picky'])
 })
 
-test('a provider that cannot judge its settings is not asked, and that is reported', async t => {
+test('a provider whose settings check fails is not called, and the failure is reported', async t => {
   const broken = makeShop({
     id: 'broken',
     checkSettings: () => {
@@ -87,7 +87,7 @@ test('a provider that cannot judge its settings is not asked, and that is report
   t.true(reports.some(report => String(report).includes('cannot read this')))
 })
 
-test('the best quote alone stays open when only one is asked for', async t => {
+test('only the best quote stays open when one is requested', async t => {
   const { account, swapRequest } = await openMarket(t, [
     makeShop(),
     makeShop({
@@ -101,7 +101,7 @@ test('the best quote alone stays open when only one is asked for', async t => {
   t.is((await best.approve()).destinationAddress, SHOP_ADDRESS)
 })
 
-test('a logout closes the rounds that are open, and nothing is asked or paid afterwards', async t => {
+test('a logout closes the open rounds, and nothing is requested or paid afterwards', async t => {
   const { account, swapRequest } = await openMarket(t, [makeShop()])
   const [quote] = await account.fetchSwapQuotes(swapRequest)
   await account.logout()
@@ -127,7 +127,7 @@ test("a provider that asks to pay another wallet of the user's is refused", asyn
   t.is((await transfer?.approve())?.destinationAddress, payTo)
 })
 
-test('a crash after the payment has left keeps the record of the swap [3.26]', async t => {
+test('a crash after the payment was sent keeps the record of the swap [3.26]', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const files = new Map<string, string>()
   let atBroadcast: Map<string, string> | undefined

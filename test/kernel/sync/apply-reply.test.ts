@@ -70,7 +70,7 @@ test('a deletion that the server answers with the old text stands and waits, and
   t.deepEqual(after(file, { sent, theirs: 'new' }), done('new'))
 })
 
-test('a text of ours that comes back is no other device’s, however early it was sent', t => {
+test('our own text in a reply does not count as another device’s, however early it was sent', t => {
   const pending = change('now', 'base', ['first', 'second'])
   for (const theirs of ['base', 'first', 'second'])
     t.deepEqual(after({ data: 'base', pending }, { theirs }), {
@@ -165,7 +165,7 @@ const first = edited('{"x":1,"y":1}')
 const [ours, others] = [edited('{"x":2,"y":1}', first), edited('{"x":1,"y":2}', first)]
 const past = { at: 0, boxes: [first.box], isNew: false }
 
-test('a version that the server has of before ours is sent ours, and is old only if the server had ours', t => {
+test('a server with a version from before ours gets ours, and counts as old only if it had ours', t => {
   const known = shown({ data: ours.box, past }, first)
   t.deepEqual(known, { text: '{"x":2,"y":1}', isSent: true, conflict: 'older' })
   const pending = change(ours.box, others.box)
@@ -201,7 +201,7 @@ test('of two files that were made apart every device takes the same value of a f
   }
 })
 
-test('a version whose beginning is not kept any more is merged by its stamps, and that is told', t => {
+test('a version whose base is gone is merged by its stamps, and reported', t => {
   const next = edited('{"x":2,"y":1,"z":1}', ours)
   t.deepEqual(shown({ data: next.box }, others), {
     text: '{"x":2,"y":2,"z":1}',
@@ -216,7 +216,7 @@ test('of a version of ours and one of another client that have nothing in common
   t.deepEqual(shown(known, foreign('{"b":1}')), { text: '{"b":1}', isSent: false, conflict: undefined })
 })
 
-test('another client that undoes an edit of a short while ago stands, and that is told', t => {
+test('a text of another client that undoes a recent edit is kept, and reported', t => {
   const undoing = foreign('{"x":1,"y":3}')
   for (const [minutes, conflict] of [
     [1, 'foreign'],
@@ -239,7 +239,7 @@ test('another client that undoes an edit of a short while ago stands, and that i
   t.is(shown({ data: ours.box, past }, foreign('{"x":{"a":1},"y":1}')).conflict, 'foreign')
 })
 
-test('a device that took another client’s version on top of ours is believed, and told of if an edit is gone by it', t => {
+test('a version that another device based on ours and a foreign one is accepted, and reported if it lost an edit', t => {
   const madeOfBoth = (text: string): { readonly box: string } => {
     const parts = [ours, foreign('{"x":1,"y":3}')].map(({ box }) => markedBoxes.open(box)?.lineage)
     const lineage = joinLineages(...parts.flatMap(part => part ?? []))
@@ -277,7 +277,7 @@ test('what another client changed stands, although one of ours had changed that 
   })
 })
 
-test('a deletion of what was edited a short while ago is told; an edit that waits outlives it', t => {
+test('a deletion of a recently edited file is reported; a pending edit outlives it', t => {
   const gone = { isSent: false, conflict: undefined }
   t.deepEqual(shown({ data: ours.box, past }, null), { ...gone, conflict: 'deleted' })
   t.deepEqual(shown({ data: ours.box, past }, null, 3 * MINUTE), gone)
@@ -290,7 +290,7 @@ test('a deletion of what was edited a short while ago is told; an edit that wait
   })
 })
 
-test('a deletion that waits goes on for every version that it knew, and gives way to one that it did not know', t => {
+test('a pending deletion stands against every version that it knew, and gives way to one that it did not know', t => {
   const pending = change(null, ours.box)
   const isDeleted = (theirs: { readonly box: string }): boolean =>
     shown({ data: ours.box, pending, past }, theirs).text === undefined
@@ -353,7 +353,7 @@ test('an edit that ended where it began gives way to the text of another client'
   t.is(shown({ data: base, pending: change(other, base) }, foreign('theirs')).text, 'mine')
 })
 
-test('of texts that are no JSON an edit that waits stands against another device’s, which stands alone', t => {
+test('of non-JSON texts a pending edit wins over another device’s, which is used otherwise', t => {
   const pending = change('mine', 'base')
   t.deepEqual(after({ data: 'base', pending }, { theirs: 'theirs' }), {
     data: 'theirs',

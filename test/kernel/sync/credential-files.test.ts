@@ -106,7 +106,7 @@ test('a file of a deployed client without any backup is read, and gets one with 
   t.is(await doubled.getText(path), text(2))
 })
 
-test('a backup that cannot be read is told, once for each reading, and the text is there', async t => {
+test('an unreadable backup is reported, once for each reading, and the text is still returned', async t => {
   const files = new Map<string, string>()
   await open(files).doubled.setText(path, text(1))
   const plain = makeFaultDisk(files)
@@ -125,7 +125,7 @@ test('a backup that cannot be read is told, once for each reading, and the text 
   )
 })
 
-test('a file with no sound generation is an error and is kept, never taken for absent', async t => {
+test('a file without an intact generation is an error and is kept, and never counts as absent', async t => {
   const files = new Map([[path, '{"half":']])
   const { doubled } = open(files)
   const error = await t.throwsAsync(doubled.getText(path))

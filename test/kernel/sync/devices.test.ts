@@ -100,7 +100,7 @@ test('an edit that makes an object survives a race on top of what another app wr
   for (const device of [a, b]) t.deepEqual(await device.json(PATH), { x: 9, n: { b: 1 } })
 })
 
-test('a new file that another app writes over at once is told, and its text is kept', async t => {
+test('a new file that another app overwrites at once is reported, and its text is kept', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await setText(a.repo, PATH, '{"x":1}')
@@ -115,7 +115,7 @@ test('a new file that another app writes over at once is told, and its text is k
   )
 })
 
-test('a new device tells of what another app writes over shortly after the first download, and not later', async t => {
+test('a new device reports what another app overwrites shortly after the first download, and not later', async t => {
   const store = makeSyncStore()
   const [, b] = await twoDevices(store, '{"x":1}')
   const c = await openDevice(store)
@@ -173,7 +173,7 @@ test('devices that know each other’s version as an older one come to one text,
   t.false(store.calls.slice(sent).some(({ method }) => method === 'POST'))
 })
 
-test('an upload that arrived although its sender never heard undoes nothing that another device made of it', async t => {
+test('an upload that arrived without its reply undoes no later change of another device', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store, '{"x":0,"y":0}')
   await setText(a.repo, PATH, '{"x":1,"y":0}')
@@ -192,7 +192,7 @@ test('an upload that arrived although its sender never heard undoes nothing that
   t.is(a.repo.pendingCount, 0)
 })
 
-test('what two devices changed at once is counted, and a version that came late is merged as far as it goes and told', async t => {
+test('simultaneous changes of two devices are counted, and a late version is merged as far as possible and reported', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store, '{"x":0,"y":0,"z":0}')
   await setText(b.repo, PATH, '{"x":0,"y":1,"z":0}')
@@ -228,7 +228,7 @@ test('what two devices changed at once is counted, and a version that came late 
   t.deepEqual(await b.json(PATH), { x: 1, y: 1, z: 0 })
 })
 
-test('who edited a file that another device deletes within the same exchange is told, and the text is kept', async t => {
+test('an edit that another device deletes within the same exchange is reported, and the text is kept', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store, '{"x":0}')
   await setText(a.repo, PATH, '{"x":1}')
@@ -244,7 +244,7 @@ test('who edited a file that another device deletes within the same exchange is 
   t.deepEqual(conflictsOf(b.reports), [])
 })
 
-test('a client that uploads without a look stands, and whoever lost an edit to it is told and has the text still', async t => {
+test('a blind upload of another client is accepted, and a device that lost an edit to it reports that and keeps the text', async t => {
   const store = makeSyncStore()
   const [a] = await twoDevices(store, '{"x":0,"y":0}')
   const client = makeDeployedClient(makeRepoIo({ fetch: store.fetch }))
@@ -268,7 +268,7 @@ test('a client that uploads without a look stands, and whoever lost an edit to i
   t.is(conflictsOf(a.reports).length, 1)
 })
 
-test('a server that shows an older version gets the newer one again, and it is told', async t => {
+test('a server that shows an older version gets the newer one again, and the device reports it', async t => {
   const store = makeSyncStore()
   const [a] = await twoDevices(store, '{"x":0}')
   const old = store.files.get(PATH)

@@ -119,7 +119,7 @@ test('if a damaged file cannot be kept, it is not replaced', async t => {
   t.is(await repo.getText(PATH), 'damaged')
 })
 
-test('names of outside are names like any other', t => {
+test('names such as __proto__ are ordinary field names', t => {
   const { fields } = editFields({}, [
     { path: ['__proto__', 'x'], value: 1 },
     { path: ['constructor'], value: 2 },

@@ -80,7 +80,7 @@ test('of one field the later value is that of the side which has seen the other 
   t.is(laterSide({ mine: ours, theirs: apart, winner: 'mine' }, 8), undefined)
 })
 
-test('of edits that did not know of each other every device prefers the same one, and never one that was replaced', t => {
+test('of concurrent edits every device prefers the same one, and never one that was replaced', t => {
   const prefers = (mine: Provenance, theirs: Provenance): boolean => {
     const side = laterSide({ mine, theirs, winner: 'mine' }, 7)
     t.is(laterSide({ mine: theirs, theirs: mine, winner: 'mine' }, 7), side === 'mine' ? 'theirs' : 'mine')
@@ -275,7 +275,7 @@ test('a side that knew an edit and stamps its field no more has the later value,
   }
 })
 
-test('an edit counts higher than every edit that it knew, and than those of seconds ago; a clock of the far future is not believed', t => {
+test('an edit counts higher than every edit that it knew, and than recent ones; a clock in the far future is ignored', t => {
   const countAt = (ms: number, present?: Provenance): number =>
     new EditCount({ ...io, clock: { now: () => ms } }).next(present, [1]).lineage.values().next().value ?? 0
   t.is(countAt(5_999), 5)

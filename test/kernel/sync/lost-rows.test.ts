@@ -12,7 +12,7 @@ const texts = (word: string, count = COUNT): Map<string, string> =>
 const segmentsOf = ({ files }: Device): string[] =>
   [...files.keys()].filter(name => /\/s\d{12}$/.test(name)).sort()
 
-test('damage that shows during a sync has the next one fetch everything anew', async t => {
+test('damage found during a sync makes the next one fetch everything again', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await a.repo.write({ texts: texts('first') })
@@ -32,7 +32,7 @@ test('damage that shows during a sync has the next one fetch everything anew', a
   t.truthy(c.repo.state.getSnapshot().lastHash)
 })
 
-test('damage that shows while a repo closes has the next sync fetch everything anew', async t => {
+test('damage found while a repo closes makes the next sync fetch everything again', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await a.repo.write({ texts: texts('first') })

@@ -44,7 +44,7 @@ test('lists of texts in ascending order are sets: each text stays or goes by its
   t.deepEqual(merge({ ids: [1] }, { ids: [1, 2] }, { ids: [1, 3] }), { ids: [1, 2] })
 })
 
-test('a text that we took into a set and out again does not come back from who began in between', t => {
+test('a text that was added to a set and removed does not come back from a device that started in between', t => {
   const text = mergeJson({
     base: '{"ids":["a"]}',
     earlier: ['{"ids":["a","b"]}'],

@@ -22,7 +22,7 @@ const syncUnanswered = async (
   store.fault = undefined
 }
 
-test('a change that an earlier process sent without hearing of it can be taken back', async t => {
+test('a change can be undone although an earlier process sent it without a reply', async t => {
   const store = makeSyncStore()
   const first = await openDevice(store)
   await setText(first.repo, 's.json', '{"isOn":false}')

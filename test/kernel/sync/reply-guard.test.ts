@@ -76,7 +76,7 @@ test('our own replaced texts are known too, whether the server or this device re
   t.is(codesOf(device).length, 2)
 })
 
-test('a server that fell back to an older state is told everything that it lacks, and the fall is told', async t => {
+test('a server that fell back to an older state gets everything that it lacks, and the fallback is reported', async t => {
   const [store, old] = [makeSyncStore(), makeSyncStore()]
   const device = await openDevice({ fetch: (url, options) => server.fetch(url, options) })
   let server = store
@@ -185,7 +185,7 @@ test('what a server replaces or deletes can be brought back for 30 days, and wha
   )
 })
 
-test('boxes that open nothing are kept up to a bound, and whoever meets it is told', async t => {
+test('boxes that do not open are kept up to a limit, and reaching it is reported', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const junk = { ...boxOf('x'), data_base64: 'A'.repeat(1024) }
@@ -360,7 +360,7 @@ test('one reply adds at most five hundred boxes to those that are remembered', t
   t.is(writes.size, 500)
 })
 
-test('a server that lacks files and shows an older version of another one is told of with the number of all of them', async t => {
+test('a server that lacks files and shows an older version of another one is reported with the number of all of them', async t => {
   const { store, device, first } = await rolledBack()
   store.put({ gone: boxOf('1'), lost: boxOf('2'), file: boxOf('{"a":3}') })
   await device.sync()
@@ -372,7 +372,7 @@ test('a server that lacks files and shows an older version of another one is tol
   t.is(store.files.size, 4)
 })
 
-test('one box that is refused, because too many that do not open are kept, is told of', async t => {
+test('one box that is refused, because too many that do not open are kept, is reported', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const junk = (n: number) => ({ ...boxOf('x'), data_base64: 'A'.repeat(1024 + n) })
@@ -389,7 +389,7 @@ test('one box that is refused, because too many that do not open are kept, is to
   t.deepEqual(device.reports, [])
 })
 
-test('an older version that this device has never seen is told of as one file', async t => {
+test('an older version that this device has never seen is reported as one file', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
   await setText(b.repo, 'file', '{"x":1}')

@@ -351,7 +351,7 @@ test('a state of the server that was left before is an old one, and unless it is
   t.deepEqual(h?.split(' '), [...many.slice(1), 'new'])
 })
 
-test('versions that no device can build upon any more are forgotten with a later reply', async t => {
+test('versions that can no longer be a base are dropped with a later reply', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   for (const text of ['1', '2', '3']) {

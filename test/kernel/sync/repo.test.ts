@@ -29,7 +29,7 @@ const checkImported = async (t: import('ava').ExecutionContext, device: Device):
 }
 
 for (const prefix of ['', 'airbitz/']) {
-  test(`a deployed client’s folder is taken in on first sight and moved away, prefix "${prefix}"`, async t => {
+  test(`the folder of a deployed client is imported at the first opening and moved away, prefix "${prefix}"`, async t => {
     const files = deployed(prefix)
     const original = [...files]
     const device = await openDevice(makeSyncStore(), { files, deployedPrefix: prefix })
@@ -117,7 +117,7 @@ test('texts, listings and deletions are those of plain files, and paths cannot l
   t.true(isWalletError(await t.throwsAsync(setText(repo, 'half', '\ud800')), 'STORAGE_FAILED'))
 })
 
-test('whatever is asked after a write was begun is answered with it', async t => {
+test('reads after the start of a write include it', async t => {
   const { repo } = await openDevice(makeSyncStore())
   const { revision } = await repo.changedSince(0)
   const path = 'transaction/1.json'
@@ -280,7 +280,7 @@ test('a server that answers each upload with an earlier deletion gets no more th
   loop.close()
 })
 
-test('a repo that fails backs off, a paused loop rests, and a resumed one goes on', async t => {
+test('a failing repo backs off, a paused loop stops, and a resumed one goes on', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const reports: unknown[] = []
@@ -414,7 +414,7 @@ test('a write that expects other texts than there are is stale, and writes nothi
   t.is(repo.local.get('row'), '1')
 })
 
-test('a repo that is closed waits for the sync and the write under way, and then refuses more', async t => {
+test('closing a repo waits for the running sync and write, and then refuses more', async t => {
   const store = makeSyncStore()
   const { repo } = await openDevice(store)
   const mutex = async (): Promise<void> => {
@@ -514,7 +514,7 @@ test('while four repos sync no timer is set, and the next in line is synced when
   loop.close()
 })
 
-test('a sync that was asked for takes up the write before it: what the server does not take then waits its half minute', async t => {
+test('a requested sync includes the write before it: what the server rejects then waits half a minute', async t => {
   const store = makeSyncStore({ takesNull: false, knowsHash: false })
   const device = await openDevice(store)
   await setText(device.repo, 'f', '1')
@@ -535,7 +535,7 @@ test('a sync that was asked for takes up the write before it: what the server do
   loop.close()
 })
 
-test('a listener that throws is reported, and the others hear of the change', async t => {
+test('a listener that throws is reported, and the others are notified of the change', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const received: string[] = []

@@ -31,7 +31,7 @@ test('a box is the same text whatever the order of its fields in a reply', async
   }
 })
 
-test('what only looks like a box is no box: a comma too many or too few, a field twice, a number for a text', async t => {
+test('a malformed box is refused: a comma too many or too few, a field twice, a number for a text', async t => {
   const rest = `"data_base64":"AA==","iv_hex":"${VECTOR}"`
   for (const box of [`{"encryptionType":0,${rest},}`, `{"encryptionType":0${rest}}`])
     await t.throwsAsync(replyWith(box), { code: 'SYNC_FAILED' })

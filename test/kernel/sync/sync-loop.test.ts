@@ -17,7 +17,7 @@ const twoDevices = async (store = makeSyncStore()): Promise<[Device, Device]> =>
   await openDevice(store)
 ]
 
-test('a file written on one device is on the other after two syncs, and its listener hears of it', async t => {
+test('a file written on one device is on the other after two syncs, and its listener is notified', async t => {
   const [a, b] = await twoDevices()
   const received: string[] = []
   b.repo.onServerChange(paths => received.push(...paths))
@@ -350,7 +350,7 @@ test('what others wrote is not overwritten by a device whose disk is full', asyn
   t.deepEqual(await a.json('s.json'), { theirs: 1, mine: 1 })
 })
 
-test('an edit of a file that was deleted and made anew brings back nothing but itself', async t => {
+test('an edit of a file that was deleted and created again restores nothing else', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store)
   await setText(a.repo, 's.json', '{"x":0}')
@@ -483,7 +483,7 @@ test('a server that refuses every hash and none is asked twice, not more', async
   t.deepEqual(marks, [true, false])
 })
 
-test('dead servers are passed over, in random order, while one is good', async t => {
+test('dead servers are skipped, in random order, while one works', async t => {
   const store = makeSyncStore()
   store.fault = call => {
     if (call.url.startsWith('https://dead')) throw new Error(`cannot reach ${call.url}`)
@@ -568,7 +568,7 @@ test('a list of servers counts only in a reply with a status from 200 to 299', a
   }
 })
 
-test('a server that never answers is given up after 30 seconds, and its request is aborted', async t => {
+test('a server that never answers is abandoned after 30 seconds, and its request is aborted', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   store.fault = () => new Promise<never>(() => {})
@@ -786,7 +786,7 @@ test('a first download that is cut off is taken up where it ended, and what is t
   t.true(saved > 0, 'some of the parts were there already')
 })
 
-test('listeners hear nothing of a sync that changes nothing, nor of what this device wrote itself', async t => {
+test('listeners get no event for a sync without changes, nor for writes of this device', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const received: (readonly string[])[] = []
@@ -800,7 +800,7 @@ test('listeners hear nothing of a sync that changes nothing, nor of what this de
   t.deepEqual(received, [['other']])
 })
 
-test('listeners hear of the parts of a reply that are there although a later one fails', async t => {
+test('listeners get the saved parts of a reply although a later part fails', async t => {
   const store = makeSyncStore()
   const large = 'x'.repeat(700_000)
   store.put(Object.fromEntries([...Array(9).keys()].map(i => [`transaction/${i}-t.json`, boxOf(large + i)])))
@@ -823,7 +823,7 @@ test('listeners hear of the parts of a reply that are there although a later one
   t.true(counts.size > 1, 'some of the parts were there')
 })
 
-test('a server that says everything again, and again without a hash, changes and writes nothing', async t => {
+test('a server that repeats everything, with or without a hash, changes and writes nothing', async t => {
   const store = makeSyncStore()
   const disk = makeFaultDisk(new Map())
   const a = await openDevice(store, { disk })
@@ -843,7 +843,7 @@ test('a server that says everything again, and again without a hash, changes and
   t.deepEqual(received, [])
 })
 
-test('a server in whose place stands an empty one takes nothing away, and gets everything again', async t => {
+test('an empty server in the place of another deletes nothing, and gets everything again', async t => {
   const a = await openDevice(makeSyncStore())
   const texts = new Map([...Array(120).keys()].map(i => [`transaction/${i}-t.json`, `${i}`]))
   await a.repo.write({ texts: texts.set('f', '1') })
@@ -889,7 +889,7 @@ test('what is written while very many files go up and come down is neither lost 
   }
 })
 
-test('a device whose store was damaged fetches everything anew and sends what the server never got', async t => {
+test('a device whose store was damaged fetches everything again and sends what the server never got', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await a.repo.write({

@@ -43,7 +43,7 @@ const tombstonePaths = (store: SyncStore): string[] => [...store.files.keys()].f
 const textsOf = (devices: readonly Device[]): Promise<unknown[]> =>
   Promise.all(devices.map(device => device.json(PATH)))
 
-test('an edit that crosses a deletion stays, on every device and without a word of doubt', async t => {
+test('an edit concurrent with a deletion stays on every device, and nothing is reported', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1,"y":1}', 3)
   const [a, b, c] = devices as [Device, Device, Device]
@@ -86,7 +86,7 @@ test('a text that was deleted does not come back with an edit of another device 
   t.false(store.files.has(PATH))
 })
 
-test('the text that was deleted stays if another app writes it meanwhile, or a device that makes the file anew', async t => {
+test('a deleted text stays if another app writes it meanwhile, or a device creates the file again', async t => {
   const made = makeSyncStore()
   await devicesWith(made, '{"x":1}', 1)
   for (const box of [boxOf('{"x":1}'), made.files.get(PATH) as Box]) {
@@ -100,7 +100,7 @@ test('the text that was deleted stays if another app writes it meanwhile, or a d
   }
 })
 
-test('a deletion that knew the newest edit deletes it everywhere, and nobody is told of a doubt', async t => {
+test('a deletion that knew the newest edit deletes it everywhere, and nothing is reported', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}', 3)
   const [a, b] = devices as [Device, Device, Device]
@@ -133,7 +133,7 @@ test('a file that is deleted, made again and deleted again is gone, and what cro
   t.deepEqual(await textsOf(devices), [{ x: 4 }, { x: 4 }])
 })
 
-test('a device that hears of the deletion long after its edit keeps the edit', async t => {
+test('a device that receives the deletion long after its edit keeps the edit', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
@@ -221,7 +221,7 @@ test('a deleted file that is brought back from what is kept stays', async t => {
   t.deepEqual(await textsOf(devices), [{ x: 1 }, { x: 1 }])
 })
 
-test('a file is deleted by a null without a tombstone as before: shortly after an edit that is told', async t => {
+test('a null without a tombstone still deletes a file, and shortly after an edit that is reported', async t => {
   const store = makeSyncStore()
   const [a] = (await devicesWith(store, '{"x":1}')) as [Device]
   await setText(a.repo, PATH, '{"x":2}')

@@ -42,7 +42,7 @@ test('an edit of our own version keeps its edits and the stamps of the other fie
   t.deepEqual(stamps.get(x ?? 0), made.stamps.get(x ?? 0))
 })
 
-test('an edit on top of another client’s version says all that is known of what went into it', async t => {
+test('an edit of another client’s version records all that is known of its history', async t => {
   const foreign = boxText(boxOf('{"x":1}'))
   const [base, sent, past] = [0, 1, 2].map(() => new EditCount(io).next(undefined, []))
   if (base === undefined || sent === undefined || past === undefined) throw new Error('unreachable')
