@@ -240,7 +240,7 @@ const callAll = async (t: ExecutionContext, object: object, methods: Methods): P
   return found
 }
 
-test('a context, its rates, an account and a wallet answer what is of the wrong type with an error of the catalogue', async t => {
+test('a context, its rates, an account and a wallet refuse wrong types with an error of the catalogue', async t => {
   t.timeout(60_000)
   const world = makeFakeWorld({ io })
   const kernel = await openDevice(world, { onError: () => {} })

@@ -36,7 +36,7 @@ test('a request arrives as it was given, and the reply is its status, headers an
   t.is(text, 'DELETE Token x undefined {} ä€𝄞')
 })
 
-test('a reply beyond the limit is refused, announced or not; a redirect is not followed', async t => {
+test('a reply beyond the limit is refused, with or without a length; a redirect is not followed', async t => {
   const base = await serve(t, (request, response) => {
     if (request.url === '/announced') response.writeHead(200, { 'content-length': 2000 })
     if (request.url === '/away') response.writeHead(307, { location: '/announced' })
@@ -160,7 +160,7 @@ const makeNetwork = () => {
 
 const proxied = (url: string): boolean => PROXIES.includes(url)
 
-test('a server that refuses the page is asked through proxies in random order, which see its address in a header [7.30]', async t => {
+test('a request that fails directly goes through proxies in random order, with the address in a header [7.30]', async t => {
   const network = makeNetwork()
   const orders = new Set<string>()
   for (let count = 0; count < 60; count += 1) {
@@ -186,7 +186,7 @@ const makeNetworkOnce = async (network: ReturnType<typeof makeNetwork>, count: n
   return (await network.query(`https://host${count}.example/`, options)).text
 }
 
-test('the next proxy is asked when the one before failed or took 5 seconds, and the first answer ends the others [9.2] [7.30]', async t => {
+test('the next proxy is tried when the one before failed or took 5 seconds, and the first reply ends the others [9.2] [7.30]', async t => {
   const network = makeNetwork()
   network.answer = url => (proxied(url) ? undefined : new TypeError('Failed to fetch'))
   const reply = network.query(TARGET)
@@ -212,7 +212,7 @@ test('the next proxy is asked when the one before failed or took 5 seconds, and 
   reply.catch(() => {})
 })
 
-test('a host is asked directly first until it has failed five times, then directly only [9.2]', async t => {
+test('a host is tried directly first until it has failed five times, then directly only [9.2]', async t => {
   const network = makeNetwork()
   const urlsOf = async (): Promise<string[]> => {
     network.requested.length = 0
@@ -230,7 +230,7 @@ test('a host is asked directly first until it has failed five times, then direct
   t.deepEqual(await urlsOf(), [TARGET])
 })
 
-test('a host that only a proxy reaches is not asked directly again; another host is', async t => {
+test('a host that only a proxy reaches is not tried directly again; another host is', async t => {
   const network = makeNetwork()
   network.answer = url => (proxied(url) ? 'price' : new TypeError('direct'))
   await network.query(TARGET)
@@ -242,7 +242,7 @@ test('a host that only a proxy reaches is not asked directly again; another host
   t.is(network.requested[0]?.url, 'https://other.example/')
 })
 
-test('a host that answers is asked directly only, and a caller who gives up is not answered by a proxy', async t => {
+test('a host that answers is used directly only, and an aborted request goes to no proxy', async t => {
   const network = makeNetwork()
   network.answer = () => 'price'
   t.is((await network.query(TARGET)).text, 'price')

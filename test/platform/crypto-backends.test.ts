@@ -174,7 +174,7 @@ test('both backends refuse the same malformed input with a TypeError that quotes
   )
 })
 
-test('both backends write the UTF-8 bytes of a text where they are told, and refuse half a character', t => {
+test('both backends write the UTF-8 bytes of a text at a given offset, and refuse half a character', t => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.nat(20), (text, start) => {
       for (const crypto of [node, noble]) {

@@ -63,7 +63,7 @@ const listener = () => {
   return { handlers, texts, closed, until }
 }
 
-test('fetch sends method, headers and body, and tells status, lower-case headers and text', async t => {
+test('fetch sends method, headers and body, and returns status, lower-case headers and text', async t => {
   const base = await serve(t, async (request, response) => {
     const body = await bodyOf(request)
     response.writeHead(418, { 'X-Mixed-Case': 'Yes', 'set-cookie': ['a=1', 'b=2'] })
@@ -206,7 +206,7 @@ test('a TCP channel carries text both ways, whole characters only, and closes on
   t.notThrows(() => channel?.send('too late'))
 })
 
-test('a TCP channel that its owner closes tells nothing but the end', async t => {
+test('a TCP channel that its owner closes emits only the close', async t => {
   const port = await listen(
     t,
     createTcpServer(socket => {
@@ -273,7 +273,7 @@ test('a WebSocket carries whole messages both ways and closes once', async t => 
   t.notThrows(() => channel?.send('too late'))
 })
 
-test('a WebSocket that its owner closes tells nothing but the end', async t => {
+test('a WebSocket that its owner closes emits only the close', async t => {
   const url = await serveWebSocket(t, socket => {
     const more = setInterval(() => socket.send('x'), 1)
     socket.on('close', () => clearInterval(more))

@@ -4,7 +4,7 @@ import { TransactionThrottle } from '../../../kernel/wallet/events.ts'
 import type { TxidChanges } from '../../../kernel/wallet/history/changes.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 
-test('the first news passes at once, the rest is told together after 5 seconds, and what is new is not told as changed', async t => {
+test('the first event passes at once, later ones are batched after 5 seconds, and a new transaction is not reported as changed', async t => {
   const clock = makeFakeClock()
   const reported: TxidChanges[] = []
   const throttle = new TransactionThrottle(new Scheduler(clock), 'w', changes => void reported.push(changes))

@@ -129,7 +129,7 @@ const USES: readonly {
 ]
 
 for (const { use, call, facts, runAction } of USES) {
-  test(`policies are asked before keys are used to ${use} (${call}), and their no gives out nothing`, async t => {
+  test(`policies are called before keys are used to ${use} (${call}), and a refusal gives out nothing`, async t => {
     const home = await openHome(t)
     const { wallet, given, requested, refused } = home
     refused.add(use)
@@ -147,7 +147,7 @@ for (const { use, call, facts, runAction } of USES) {
   })
 }
 
-test('policies are asked before the login key of an account is shown', async t => {
+test('policies are called before the login key of an account is shown', async t => {
   const { account, requested, refused } = await openHome(t)
   refused.add('login key')
   await t.throwsAsync(account.getLoginKey(), { code: 'SIGN_REFUSED' })
@@ -182,7 +182,7 @@ test('an engine that needs keys to sync, draft and send gets them only if the po
   t.is(given.length, before)
 })
 
-test('opening a wallet, its public keys and a split ask nobody', async t => {
+test('opening a wallet, showing its public keys and a split call no policy', async t => {
   const { account, wallet, requested } = await openHome(t)
   await account.walletKeys.getRawPublicKey(wallet.id)
   await account.listSplittableWalletTypes(wallet.id)

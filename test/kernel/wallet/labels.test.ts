@@ -54,7 +54,7 @@ test('a label that another program made or changed is the name', t => {
   t.deepEqual(textsOf({ type: 'output', ref: `${TXID}:0` }), {})
 })
 
-test('a label fills what is empty, and replaces nothing unasked', t => {
+test('a label fills empty notes, and replaces one only on request', t => {
   t.deepEqual(planLabel({}, { name: 'a' }, false), { status: 'applied', change: { name: 'a' } })
   t.deepEqual(planLabel({ name: 'a', notes: 'n' }, { name: 'a' }, false), { status: 'same' })
   t.deepEqual(planLabel({ name: 'a' }, { name: 'a', notes: 'n' }, false), {

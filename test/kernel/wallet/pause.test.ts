@@ -51,7 +51,7 @@ test('a pause of the account, or of everything, reaches wallets that are open an
   t.true(own.getSnapshot().isPaused)
 })
 
-test('a wallet that is opened to rest makes no engine until it is resumed, and later openings change nothing', async t => {
+test('a wallet that is opened paused makes no engine until it is resumed, and later openings change nothing', async t => {
   const home = await openToyHome(t)
   const { id } = await home.account.createCurrencyWallet('wallet:toycoin', { name: 'Savings' })
   await home.account.sync()

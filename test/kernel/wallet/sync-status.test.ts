@@ -44,7 +44,7 @@ test('a sync status says which stage it is, what it waits for, what went wrong l
   t.is(statusOf({ failure: 'x', errorCode: 'NETWORK' }).errorCode, 'NETWORK')
 })
 
-test('a sync status tells of files that are not on the server yet, and why', t => {
+test('a sync status shows files that are not on the server yet, and the reason', t => {
   t.is(statusOf({}, { pendingCount: 1 }).sentence, 'Up to date. 1 change is on the way to the server.')
   t.like(statusOf({}, { pendingCount: 3, errorCode: 'NETWORK' }), {
     sentence: 'Up to date. The last exchange of files failed (NETWORK); 3 changes are not on the server yet.',

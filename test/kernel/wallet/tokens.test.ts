@@ -251,7 +251,7 @@ test('only tokens of the currency are on; others in the file are kept, and on on
   t.deepEqual(wallet.getSnapshot().enabledTokenIds, ['lead', 'silver'])
 })
 
-test('found tokens are noted, those that are new are on and told once, and another device has them after a sync', async t => {
+test('found tokens are saved, new ones are enabled and reported once, and another device has them after a sync', async t => {
   const reported: unknown[] = []
   const shown: (readonly string[])[] = []
   const home = await openToyHome(t, {
@@ -298,7 +298,7 @@ test('found tokens are noted, those that are new are on and told once, and anoth
   t.deepEqual(same.getSnapshot().enabledTokenIds, ['tin'])
 })
 
-test('observers hear how the amounts of a currency and of the tokens of a wallet are written', async t => {
+test('observers get the denominations of a currency and of the tokens of a wallet', async t => {
   const currencies = new Map<string, unknown>()
   const reported: WalletSnapshot[] = []
   const home = await openToyHome(t, {

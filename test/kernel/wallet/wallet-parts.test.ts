@@ -82,7 +82,7 @@ test('a balance must be digits only; anything else is an error and changes nothi
   t.is(received.errors.filter(({ code }) => code === 'BOGUS_BALANCE').length, 8)
 })
 
-test('after its engine is closed nothing is heard, and nothing is ever thrown into the engine', async t => {
+test('callbacks of a closed engine are ignored, and no callback ever throws into the engine', async t => {
   const { received, listener } = makeListener()
   const callbackHandler = new EngineCallbackHandler({ pluginId: 'coin' }, makeFakeClock(), {
     ...listener,
@@ -135,7 +135,7 @@ test('events of one kind and wallet become one, in the order they were begun, wi
   t.false(received.includes('late'))
 })
 
-test('in place of 500 ms ticks of 3 updates: of 100 busy wallets each is told its latest within 500 ms [9.13]', async t => {
+test('in place of 500 ms ticks of 3 updates: each of 100 busy wallets gets its latest state within 500 ms [9.13]', async t => {
   const clock = makeFakeClock()
   const queue = new EventQueue(clock, () => {})
   const waiting = new Map<string, { since: number; latest: number }>()
@@ -160,7 +160,7 @@ test('in place of 500 ms ticks of 3 updates: of 100 busy wallets each is told it
   t.true(reported >= 400 && reported < 20_000, `${reported} events of 20000 reports`)
 })
 
-test('what a delivery brings about waits for the next time, under its own key too', async t => {
+test('a task that is scheduled during a delivery waits for the next one, also under the same key', async t => {
   const clock = makeFakeClock()
   const at: number[] = []
   const queue = new EventQueue(clock, () => {})
@@ -290,7 +290,7 @@ test('an engine cannot name an asset without end, nor change later what it said 
 const ring: { self?: unknown } = {}
 ring.self = ring
 
-test('no checkpoint is kept that claims what could not be taken in', async t => {
+test('no checkpoint is kept that covers transactions which could not be saved', async t => {
   const { received, listener } = makeListener()
   const kept: string[] = []
   let isFull = false
@@ -318,7 +318,7 @@ test('no checkpoint is kept that claims what could not be taken in', async t => 
   t.is(received.errors.length, 1)
 })
 
-test('a checkpoint told behind a batch is kept together with the end of that batch', async t => {
+test('a checkpoint that follows a batch is saved together with the end of that batch', async t => {
   const taken: [count: number, checkpoint: string | undefined][] = []
   const callbackHandler = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), {
     ...makeListener().listener,
@@ -342,7 +342,7 @@ test('a checkpoint told behind a batch is kept together with the end of that bat
   ])
 })
 
-test('of a large batch nothing more is taken in once the engine is closed', async t => {
+test('a large batch is not applied further once the engine is closed', async t => {
   const { received, listener } = makeListener()
   const callbackHandler = new EngineCallbackHandler({ pluginId: 'toycoin' }, makeFakeClock(), listener)
   callbackHandler.callbacks.onTransactionsChanged(
@@ -470,7 +470,7 @@ test('the spend journal reads each entry once, and gives what nobody can change'
   t.is(journal.findSent('c1')?.refusal, 'no')
 })
 
-test('a damaged entry of a payment that was sent is reported, whoever asked for the others before', async t => {
+test('a damaged entry of a sent payment is reported, also after the others were read', async t => {
   const journal = new SpendJournal({
     get: () => undefined,
     entries: prefix => (prefix === 'sent/' ? [['sent/broken', '{"stage":"bro']] : []),
@@ -485,7 +485,7 @@ test('a damaged entry of a payment that was sent is reported, whoever asked for 
   t.is(errors.length, 1)
 })
 
-test('log lines below the level are not told, and anything that could be a key is masked [9.27]', t => {
+test('log lines below the level are not emitted, and anything that could be a key is masked [9.27]', t => {
   const lines: string[] = []
   const logged = {
     call: ({ level, text }: { level: string; text: string }) => void lines.push(`${level} ${text}`)

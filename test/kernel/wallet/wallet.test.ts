@@ -71,7 +71,7 @@ const restart = async (
   return { toy, account, wallet: await account.openWallet(walletId) }
 }
 
-test('a way to choose the network fee that does not exist is refused, and not taken for the standard one', async t => {
+test('an unknown network fee option is refused, and does not count as the standard one', async t => {
   const { wallet } = await makeHome(t)
   for (const networkFeeOption of ['dear', 'Low', 7, null] as unknown as 'low'[]) {
     const refused = {
@@ -100,7 +100,7 @@ test('a spend is drafted, signed, sent and saved with its payee, fee choice, not
   await account.sync()
 })
 
-test('the steps of a spend are told under one correlation id, in order', async t => {
+test('the stages of a spend are emitted under one correlation id, in order', async t => {
   const reported: string[] = []
   const ids = new Set<string>()
   const watch: ObserverPlugin = {
@@ -118,7 +118,7 @@ test('the steps of a spend are told under one correlation id, in order', async t
   t.is(ids.size, 1)
 })
 
-test('a payment of which nobody knows whether it has left is told as signed, and as refused by nobody', async t => {
+test('a payment with an unknown outcome is reported as signed, and not as refused', async t => {
   const reported: string[] = []
   const watch: ObserverPlugin = {
     kind: 'observer',
@@ -182,7 +182,7 @@ test('of two drafts that pay the same and are signed at once, each knowing of no
   }
 })
 
-test('payments that are known to be similar are told as a list of txids and in no other way', async t => {
+test('known similar payments are accepted only as a list of txids', async t => {
   const { wallet } = await makeHome(t)
   const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
   const draft = await wallet.makeSpend(pay('5'))
@@ -269,7 +269,7 @@ test('a payment that is being sent is not forgotten', async t => {
   t.is((await spending).txid, txid)
 })
 
-test('what a server refused may have left: it is kept and shown with the reason, and nobody sends it again but the user', async t => {
+test('a payment that a server refused may have been sent: it is kept and shown with the reason, and only the user sends it again', async t => {
   let isRefused = true
   const sent: string[] = []
   const refuse = async (tx: EngineTransaction): Promise<EngineTransaction> => {
@@ -297,7 +297,7 @@ test('what a server refused may have left: it is kept and shown with the reason,
   t.like(wallet.getSnapshot().openPayments, [{ txid, state: 'notSeen' }])
 })
 
-test('a payment that may have left is sent again after a restart, with the same bytes, and saved with its note', async t => {
+test('a payment that may have been sent is sent again after a restart, with the same bytes, and saved with its note', async t => {
   const offline = async (): Promise<never> => {
     throw new Error('socket hang up')
   }
@@ -319,7 +319,7 @@ test('a payment that may have left is sent again after a restart, with the same 
   t.is(tx.spendTargets?.[0]?.publicAddress, 'shop')
 })
 
-test('a signed transaction that nobody asked to send is shown after a restart, and never sent by itself', async t => {
+test('a signed transaction without a broadcast call is shown after a restart, and never sent automatically', async t => {
   const home = await makeHome(t)
   const signed = await home.wallet.signTx(await home.wallet.makeSpend(pay('5')))
   const sends: string[] = []
@@ -335,7 +335,7 @@ test('a signed transaction that nobody asked to send is shown after a restart, a
   t.deepEqual(next.wallet.unfinishedSpends(), [])
 })
 
-test('a signed transaction that was never sent can be discarded, one that may have left cannot', async t => {
+test('a signed transaction that was never sent can be discarded, one that may have been sent cannot', async t => {
   const { wallet } = await makeHome(t)
   const signed = await wallet.signTx(await wallet.makeSpend(pay('5')))
   await wallet.discardTx(signed.txid)
@@ -353,7 +353,7 @@ test('a signed transaction that was never sent can be discarded, one that may ha
   t.is(other.wallet.unfinishedSpends().length, 1)
 })
 
-test('the functions by which an account and a wallet are watched may be handed on by themselves, and stay the same', async t => {
+test('subscribe and getSnapshot of an account and a wallet work detached, and stay the same functions', async t => {
   const { account, wallet } = await makeHome(t)
   for (const watched of [account, account.currencyConfig('toycoin'), wallet, wallet.engine]) {
     const { subscribe, getSnapshot } = watched
@@ -610,7 +610,7 @@ test('a name or fiat code that another device wrote is shown after a sync; the d
   t.pass()
 })
 
-test('observers are told of a transaction whose payment is forgotten', async t => {
+test('observers get a transaction event when its payment is forgotten', async t => {
   const events: string[][] = []
   const watch: ObserverPlugin = {
     kind: 'observer',

@@ -28,7 +28,7 @@ for (const [plugin, row, other] of [
   [litecoin, litecoinRow, bitcoin],
   [bitcoin, bitcoinRow, litecoin]
 ] as const) {
-  test(`a wallet of ${plugin.id} believes nothing that a server of ${other.id} says of its scripts`, async t => {
+  test(`a wallet of ${plugin.id} refuses what a server of ${other.id} reports for its scripts`, async t => {
     const { chain, close } = makeTestWorld({ plugin: other })
     const world = makeTestWorld({ plugin, chain })
     t.teardown(() => Promise.all([close(), world.close()]))

@@ -109,7 +109,7 @@ test('a payment that another has joined with a coin of theirs is not our own, an
   t.true(isOwn('c'))
 })
 
-test('of two payments of one coin the confirmed one stands, whichever is heard of last', t => {
+test('of two payments of one coin the confirmed one stands, whichever arrives last', t => {
   for (const isConfirmedLast of [false, true]) {
     const { ledger, txOf } = makeLedger()
     ledger.put(txOf('a', ['foreign']), { ...seen, height: 7 })
@@ -127,7 +127,7 @@ test('of two payments of one coin the confirmed one stands, whichever is heard o
   }
 })
 
-test('of two payments of one coin that both wait the newer news stands, and takes what was built on the other along', t => {
+test('of two unconfirmed payments of one coin the later one stands, and drops the descendants of the other', t => {
   const { ledger, txOf } = makeLedger()
   ledger.put(txOf('a', ['foreign']), { ...seen, height: 7 })
   ledger.put(txOf('b', ['a']), seen)

@@ -17,7 +17,7 @@ const openPaid = async (t: ExecutionContext) => {
   return { world, store, first, paid }
 }
 
-test('an engine that is told how far it was heard reports only what has changed since', async t => {
+test('an engine that starts from a checkpoint reports only what has changed since', async t => {
   const { world, store, first, paid } = await openPaid(t)
   const checkpoint = first.reported.checkpoints.at(-1)
   await first.engine.killEngine()
@@ -40,7 +40,7 @@ test('an engine that is told how far it was heard reports only what has changed 
   t.deepEqual(txidsOf(unreported), [paid], 'without a checkpoint everything is told')
 })
 
-test('a checkpoint of another cache says nothing: everything is reported, and no number is given twice', async t => {
+test('a checkpoint of another cache is ignored: everything is reported, and no number is used twice', async t => {
   const { world, store, first, paid } = await openPaid(t)
   const checkpoint = first.reported.checkpoints.at(-1) ?? ''
   await first.engine.killEngine()
@@ -64,7 +64,7 @@ test('a checkpoint of another cache says nothing: everything is reported, and no
   t.not(wallet.reported.checkpoints.at(-1)?.split(':')[0], epoch, 'a resync begins another cache')
 })
 
-test('what could not be kept is told again, and no checkpoint before what an earlier engine left untold', async t => {
+test('a transaction that could not be saved is reported again, and no checkpoint before unreported ones of an earlier engine', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
   const store = makeTestStore()

@@ -66,7 +66,7 @@ const spendOf = (amount: bigint, rest: Partial<SpendInfo> = {}): SpendInfo => ({
   ...rest
 })
 
-test('a payment that a server made up is shown as incoming and never drafted from', async t => {
+test('a forged payment is shown as incoming, and no draft uses it', async t => {
   const { world, alice, address } = await forgedWallet(t, [[20_000_000n * COIN]])
   world.chain.fund(address, '300000')
   world.chain.mine()
@@ -98,7 +98,7 @@ for (const [title, payments] of [
     [[15_000_000n * COIN], [15_000_000n * COIN]]
   ]
 ] as const) {
-  test(`a server that tells of ${title} is refused, and the balance stays as it was`, async t => {
+  test(`a server that reports ${title} is refused, and the balance stays as it was`, async t => {
     const { alice } = await forgedWallet(t, payments)
     await alice.engine.startEngine()
     await t.throwsAsync(alice.engine.syncNetwork({}), { code: 'NETWORK' })
@@ -151,7 +151,7 @@ const lies: readonly (readonly [string, RegExp, (script: Uint8Array) => Twist])[
 ]
 
 for (const [title, blame, lieOf] of lies) {
-  test(`a server that sends ${title} is refused, and nothing of it is believed`, async t => {
+  test(`a server that sends ${title} is refused, and nothing of it is used`, async t => {
     let twist: Twist = (_method, reply) => line(reply)
     const world = makeHostileWorld((...reply) => twist(...reply), { servers: [BAD] })
     t.teardown(() => world.close())
@@ -168,7 +168,7 @@ for (const [title, blame, lieOf] of lies) {
   })
 }
 
-test('of very many payments that a server made up two thousand are taken in, and a confirmed one besides', async t => {
+test('of very many forged payments a wallet accepts two thousand, and a confirmed one besides', async t => {
   const payments = Array.from({ length: 2100 }, (_, at) => [BigInt(1000 + at)])
   const { world, alice, address } = await forgedWallet(t, payments)
   world.chain.fund(address, '300000')

@@ -86,7 +86,7 @@ const factsOf = (txs: readonly DrawnTx[]) => {
 const byPlace = (left: { txid: string; vout: number }, right: { txid: string; vout: number }): number =>
   left.txid.localeCompare(right.txid) || left.vout - right.vout
 
-test('coins, balance, fees and own change follow from the transactions alone, in whatever order they are heard of', t => {
+test('coins, balance, fees and own change follow from the transactions alone, in whatever order they arrive', t => {
   let beyond = 0
   for (let seed = 1; seed <= 150; seed += 1) {
     const random = makeSeededRandom(seed)

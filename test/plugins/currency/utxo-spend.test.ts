@@ -567,7 +567,7 @@ test('what the draft says is what the signed bytes do: they can be replaced, and
   t.true(rate >= 3.5 && rate < 3.6, String(rate))
 })
 
-test('where inputs are dear the largest coins pay, where they are cheap chance chooses', t => {
+test('where inputs are dear the largest coins pay, where they are cheap random ones', t => {
   const values = [900_000n, ...Array.from({ length: 40 }, (_, at) => 20_011n + 1997n * BigInt(at))]
   const coins = values.map((value, at) => coinOf(value, 84, at))
   const chosenAt = (rate: bigint): Set<string> =>
@@ -598,7 +598,7 @@ const draftOfMany = async (world: ReturnType<typeof makeTestWorld>) => {
   return { alice, draft }
 }
 
-test('a long signature says how far it is and stops when nobody wants it any more', async t => {
+test('a long signature reports its progress and stops when it is aborted', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
   const { alice, draft } = await draftOfMany(world)
@@ -627,7 +627,7 @@ test('a long signature says how far it is and stops when nobody wants it any mor
   t.true(progress < 1)
 })
 
-test('a wallet that is read anew while it signs signs with what it knew at first', async t => {
+test('a wallet that is rescanned while it signs uses what it knew at the start', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
   const { alice, draft } = await draftOfMany(world)

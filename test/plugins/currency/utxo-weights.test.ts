@@ -25,7 +25,7 @@ const leastWaste = (
   return least
 }
 
-test('weights are those of the transactions that everybody knows', t => {
+test('weights are those of well-known transactions', t => {
   const weightOf = (inputs: [Purpose, number][], outputs: readonly number[]): number =>
     txWeightOf(new Map(inputs), outputs)
   // One input and two outputs of each kind; signatures of 71 bytes with the type.

@@ -30,7 +30,7 @@ test('a constant rate of two moneys is near what the market of the fake world sa
   }
 })
 
-test('retired sources are known with their bias and reason, and ask nobody anything [9.23]', async t => {
+test('retired sources are listed with their bias and reason, and send no request [9.23]', async t => {
   for (const [plugin, bias] of [
     [nomics, 0.1],
     [wazirx, -0.15],

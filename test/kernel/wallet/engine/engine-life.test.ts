@@ -97,7 +97,7 @@ test('an engine is created, started only when nothing is paused and the fiat cur
   t.true(reported.every(step => !step.startsWith('iso:') || step === 'iso:EUR'))
 })
 
-test('an engine that was made to answer a paused wallet is stopped at logout', async t => {
+test('an engine that was created for a call on a paused wallet is stopped at logout', async t => {
   const watch = watchEngines()
   const { account } = await openHome(t, { engine: watch.engine })
   await account.changePaused(true)
@@ -249,7 +249,7 @@ test('a call into a plugin’s tools ends at its deadline', async t => {
   await t.throwsAsync(account.createCurrencyWallet('wallet:toycoin'), { code: 'DEADLINE' })
 })
 
-test('an engine that could not start is tried again half a minute later, by itself', async t => {
+test('an engine that could not start is restarted automatically half a minute later', async t => {
   const io = makeNodeIo()
   const world = makeFakeWorld({ io })
   const worldIo = world.ioFor(io)
@@ -278,7 +278,7 @@ test('an engine that could not start is tried again half a minute later, by itse
   t.is(wallet.engine.getSnapshot().errorCode, undefined)
 })
 
-test('an engine that cannot be started says nothing more once it is paused, closed or started anew meanwhile', async t => {
+test('a failed engine start reports nothing after the wallet was paused, closed or started again meanwhile', async t => {
   const { account, clock } = await openToyHome(t, {
     engine: () => ({
       async startEngine() {
@@ -444,7 +444,7 @@ test('plugins get copies of private keys that nobody can change, and none after 
   t.is(given.length, 4)
 })
 
-test('a wallet that shows that all is seen, or whose sync has ended, shows all that was told', async t => {
+test('a wallet that shows as synced, or whose sync has ended, shows everything that the engine reported', async t => {
   const count = 3000
   const { account, toy } = await openHome(t, {
     engine: (_good, { callbacks }) => ({

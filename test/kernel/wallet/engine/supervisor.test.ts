@@ -26,7 +26,7 @@ const makeWatch = () => {
   return { plugin, engines, wallets, addresses }
 }
 
-test('an engine is made with the settings and tokens there are, and told what changes: in order, one at a time', async t => {
+test('an engine is made with the present settings and tokens, and gets changes in order, one at a time', async t => {
   const calls: string[] = []
   const gates: (() => void)[] = []
   const slow = (name: string) => async (value: unknown) => {
@@ -72,7 +72,7 @@ test('an engine is made with the settings and tokens there are, and told what ch
   t.is(calls.filter(call => call.startsWith('custom {"lead"')).length, 1)
 })
 
-test('a sync repeats after what the engine said, about every 10 s where it said nothing [4.22]', async t => {
+test('a sync repeats after the delay that the engine returned, or after about 10 s without one [4.22]', async t => {
   const at: number[] = []
   let swapRequest: unknown = 3000
   const { account, clock } = await openToyHome(t, {
@@ -187,7 +187,7 @@ test('an engine shows that it is started, paused, stopped or failed, its ratio, 
   )
 })
 
-test('each change of an engine or a wallet is told once, as it is then, and what changes nothing never', async t => {
+test('each change of an engine or a wallet is emitted once with the state at that time, and an unchanged state never', async t => {
   const watch = makeWatch()
   const { account, clock, toy } = await openToyHome(t, { device: { plugins: [watch.plugin] } })
   const wallet = await account.createCurrencyWallet('wallet:toycoin', { name: 'Toys' })
@@ -232,7 +232,7 @@ test('the block height is shown unless the application skips it [9.29]', async t
   }
 })
 
-test('an engine that was replaced is no longer heard', async t => {
+test('callbacks of a replaced engine are ignored', async t => {
   const { account, clock, toy } = await openToyHome(t)
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
   await clock.advance(100)
@@ -246,7 +246,7 @@ test('an engine that was replaced is no longer heard', async t => {
   t.is(String(wallet.balanceOf(null)), '1000')
 })
 
-test('what is staked is asked for once, checked, and a bogus answer is reported', async t => {
+test('the staking status is fetched once and checked, and a bogus one is reported', async t => {
   let status: unknown = { stakedAmounts: [{ nativeAmount: '12', unlockDate: '2030-01-01T00:00:00Z' }] }
   const { account, clock, reports } = await openToyHome(t, {
     engine: () => ({ getStakingStatus: async () => status as never })
@@ -262,7 +262,7 @@ test('what is staked is asked for once, checked, and a bogus answer is reported'
   t.like(wallet.getSnapshot().stakingStatus.stakedAmounts[0], { nativeAmount: '12' })
 })
 
-test('two hundred wallets ask at their pace, never all at the same moment, and wake the device a few times a second', async t => {
+test('two hundred wallets sync at their own pace, never all at once, and wake the device a few times a second', async t => {
   const at: number[] = []
   const { account, clock } = await openToyHome(t, {
     engine: good => ({
@@ -285,7 +285,7 @@ test('two hundred wallets ask at their pace, never all at the same moment, and w
   t.true(perTick.size <= ((clock.monotonic() - from) / 1000) * 4 + 1)
 })
 
-test('a resync forgets the history, also where the engine does not tell it anew, and an engine that was stopped is not heard', async t => {
+test('a resync clears the history, even if the engine does not report it again, and ignores a stopped engine', async t => {
   const requests: EngineRequest[] = []
   const { account, clock } = await openToyHome(t, {
     engine: (_good, request) => {
@@ -308,7 +308,7 @@ test('a resync forgets the history, also where the engine does not tell it anew,
   t.not(String(wallet.balanceOf(null)), '77')
 })
 
-test('a resync that fails leaves no checkpoint, and one that succeeds the last that was told meanwhile', async t => {
+test('a failed resync leaves no checkpoint, and a successful one the last that was reported meanwhile', async t => {
   let isBroken = true
   const { account, clock, toy } = await openToyHome(t, {
     engine: (_good, { callbacks }) => ({
@@ -339,7 +339,7 @@ test('a resync that fails leaves no checkpoint, and one that succeeds the last t
   t.is(await nextStart(), 'meanwhile')
 })
 
-test('an engine that lost its server is shown as waiting at once, and as synced after the next look', async t => {
+test('an engine that lost its server is shown as waiting at once, and as synced after the next sync', async t => {
   let looks = 0
   const { account, clock, toy } = await openToyHome(t, {
     engine: good => ({
@@ -371,7 +371,7 @@ test('an engine that lost its server is shown as waiting at once, and as synced 
   t.is(wallet.engine.getSnapshot().failure, undefined)
 })
 
-test('words that an engine takes back are gone', async t => {
+test('a status text that an engine withdraws is gone', async t => {
   const { account, clock, toy } = await openToyHome(t)
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
   await clock.advance(1000)
@@ -384,7 +384,7 @@ test('words that an engine takes back are gone', async t => {
   t.is(wallet.engine.getSnapshot().status, undefined)
 })
 
-test('who hears that an engine has synced finds the balance that it reported before, though its height came first', async t => {
+test('a listener of the synced event finds the balance that was reported before, though its height came first', async t => {
   const { account, clock, toy } = await openToyHome(t)
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
   await clock.advance(100)

@@ -126,7 +126,7 @@ const openPair = async (store: SyncStore): Promise<Pair> => {
   return new Pair(devices)
 }
 
-test('whatever engines report, whoever notes, syncs, restarts or resyncs: what is shown is what was acknowledged last', async t => {
+test('after any reports, notes, syncs, restarts and resyncs the history shows what was acknowledged last', async t => {
   await fc.assert(
     fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 30 }), async steps => {
       const pair = await openPair(makeSyncStore())

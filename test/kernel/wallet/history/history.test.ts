@@ -15,7 +15,7 @@ const idsOf = async ({ table }: HistoryDevice): Promise<string[]> =>
 const note = ({ table }: HistoryDevice, txid: string, notes: string): Promise<void> =>
   table.saveMetadata({ txid, tokenId: null }, { notes })
 
-test('what an engine reports is listed newest first, and is there again after a power cut and after a close', async t => {
+test('reported transactions are listed newest first, also after a power cut and after a close', async t => {
   const device = await openHistory(makeSyncStore())
   const reports = [
     incoming('a', { date: 1_700_000_000 }),
@@ -37,7 +37,7 @@ test('what an engine reports is listed newest first, and is there again after a 
   t.deepEqual(next.reports, [])
 })
 
-test('incoming transactions that are not known yet get a file each, dated now, and are told as new once [4.11]', async t => {
+test('unknown incoming transactions get a file each, dated now, and are reported as new once [4.11]', async t => {
   const device = await openHistory(makeSyncStore())
   const first = await device.table.applyReports([incoming('in-1'), incoming('in-2'), outgoing('out')])
   t.deepEqual([first.created, first.changed], [['in-1', 'in-2'], ['out']])
@@ -79,7 +79,7 @@ test('the fiat amount that an engine reports on an incoming payment is kept, in 
   t.like(file, { tokens: { '': { metadata: { name: 'Shop', exchangeAmount: { [fiatCode]: 12.5 } } } } })
 })
 
-test('a transaction whose file came from another device is no news, and has its note from the start', async t => {
+test('a transaction whose file came from another device is not reported as new, and has its note from the start', async t => {
   const store = makeSyncStore()
   const [first, second] = [await openHistory(store), await openHistory(store)]
   await first.table.applyReports([incoming('a')])
@@ -101,7 +101,7 @@ test('a transaction whose file came from another device is no news, and has its 
   t.deepEqual(second.reported, ['a'])
 })
 
-test('files that a sync brought before a power cut are taken in afterwards, and deleted ones are gone', async t => {
+test('files that a sync brought before a power cut are applied afterwards, and deleted ones are gone', async t => {
   const store = makeSyncStore()
   const [first, second] = [await openHistory(store), await openHistory(store)]
   await first.table.applyReports([incoming('a'), incoming('b')])
@@ -137,7 +137,7 @@ test('a checkpoint is given to the next engine, as long as every row that it sta
   t.deepEqual((await idsOf(damaged)).sort(), ['a', 'b'])
 })
 
-test('after a damage the history of a token is built anew, too', async t => {
+test('after damage the history of a token is rebuilt, too', async t => {
   const device = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
   const reports = ['a', 'b'].map(txid => incoming(txid, { tokenId: 'usd' }))
   const idsIn = async ({ table }: HistoryDevice): Promise<string[]> =>
@@ -201,7 +201,7 @@ test('rows that are no longer in use are deleted also behind a damaged part of t
   t.false(await repo.local.table('t/1.usd/').has(device.hashOf('tx1000')))
 })
 
-test('a history that is missing, damaged or of another version is built anew from the files and the engine', async t => {
+test('a history that is missing, damaged or of another version is rebuilt from the files and the engine', async t => {
   for (const state of [null, '{"version":1,', '{"version":0,"generation":1}', '{"generation":"x"}', '[]']) {
     const device = await openHistory(makeSyncStore())
     await device.table.applyReports([incoming('a'), outgoing('b')])
@@ -218,7 +218,7 @@ test('a history that is missing, damaged or of another version is built anew fro
   }
 })
 
-test('a resync forgets what the engine said and its checkpoint; notes are there again when it is told anew', async t => {
+test('a resync drops the transactions and the checkpoint of the engine; notes are back after the new report', async t => {
   const device = await openHistory(makeSyncStore())
   await device.table.applyReports([incoming('a'), incoming('b'), outgoing('c')])
   await note(device, 'c', 'rent')
@@ -236,7 +236,7 @@ test('a resync forgets what the engine said and its checkpoint; notes are there 
   t.deepEqual(await device.repo.local.table('t/1/').page(0, 9), [], 'nothing of the old rows is left')
 })
 
-test('what does not fit on the disk is reported and shown all the same, and is durable with the next write that does', async t => {
+test('a transaction that does not fit on the disk is reported and shown, and is durable with the next successful write', async t => {
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
   const device = await openHistory(makeSyncStore(), { disk, files })
@@ -262,7 +262,7 @@ test('what does not fit on the disk is reported and shown all the same, and is d
   t.is(await again.table.checkpoint(), '2')
 })
 
-test('a note of another device that does not fit on the disk is shown all the same, and is durable with the next write that does', async t => {
+test('a synced note that does not fit on the disk is shown, and is durable with the next successful write', async t => {
   const store = makeSyncStore()
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
@@ -285,7 +285,7 @@ test('a note of another device that does not fit on the disk is shown all the sa
   t.is((await again.table.find('a'))?.metadata.notes, 'theirs')
 })
 
-test('a file that goes while the disk is full is gone for what the engine tells next', async t => {
+test('a file that is deleted while the disk is full does not apply to later reports', async t => {
   const store = makeSyncStore()
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)
@@ -380,7 +380,7 @@ test('a note that a sync brings to a file of our own while the wallet closes is 
   t.is((await again.table.find('a'))?.metadata.notes, 'theirs')
 })
 
-test('what an engine says of the direction counts, whatever the amount looks like', async t => {
+test('the direction that an engine reports counts, whatever the sign of the amount', async t => {
   const { table, repo } = await openHistory(makeSyncStore())
   const reports = [incoming('sent', { isSend: true }), outgoing('came', { isSend: false })]
   const { created, changed } = await table.applyReports(reports)
@@ -401,7 +401,7 @@ test('an empty token id is the chain’s own coin', async t => {
   t.deepEqual([created, changed], [[], []], 'the same report is no news')
 })
 
-test('a transaction counts as dropped however its engine says so', async t => {
+test('a transaction counts as dropped in each form that an engine may report', async t => {
   const { table } = await openHistory(makeSyncStore())
   await table.applyReports([
     outgoing('live'),

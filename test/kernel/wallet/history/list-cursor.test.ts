@@ -1,7 +1,7 @@
 import test from 'ava'
 import { ListCursor, type RowList, UNLISTED } from '../../../../kernel/wallet/history/row-list.ts'
 
-test('what comes or goes above between two looks at a list neither hides a row nor shows one twice', async t => {
+test('rows that come or go between two pages of a list neither hide a row nor show one twice', async t => {
   const orders = new Map(['start', 'a', 'b', 'c', 'd', 'e'].map((key, index) => [key, 10 - index]))
   const rows = () =>
     [...orders]

@@ -213,7 +213,7 @@ test('a stream hands out batches of 10, the first of another size if wanted', as
   t.deepEqual(await sizes({ searchString: 'nothing' }), [])
 })
 
-test('a stream tells nothing twice and nothing that is gone, whatever arrives, moves or vanishes meanwhile', async t => {
+test('a stream returns nothing twice and nothing deleted, whatever arrives, moves or vanishes meanwhile', async t => {
   const event = fc.oneof(
     fc.record({
       kind: fc.constant('arrive' as const),
@@ -264,7 +264,7 @@ test('a stream tells nothing twice and nothing that is gone, whatever arrives, m
   )
 })
 
-test('a search does not tell a transaction again that has moved below the newest meanwhile', async t => {
+test('a search does not return a transaction again that moved down the list meanwhile', async t => {
   const { table } = await openHistory(makeSyncStore())
   const memos = [{ type: 'text', value: 'rent' }] as const
   const rent = (index: number): boolean => index % 100 === 0
@@ -283,7 +283,7 @@ test('a search does not tell a transaction again that has moved below the newest
   )
 })
 
-test('what a stream has read ahead is told as it is when its turn comes, or not at all if it is gone', async t => {
+test('a stream returns rows that it read ahead in their present state, or not at all if they are gone', async t => {
   const { table } = await openHistory(makeSyncStore(), { tokens: TOKENS })
   const reports = ['a', 'b', 'c', 'd'].map((txid, index) =>
     outgoing(txid, { date: 1000 - index, tokenId: 'usd1' })
@@ -304,14 +304,14 @@ test('what a stream has read ahead is told as it is when its turn comes, or not 
   ])
 })
 
-test('a place in the list that is unknown is refused, so that no page starts anew by mistake', async t => {
+test('an unknown cursor is refused, so that no page starts at the top by mistake', async t => {
   const { table } = await openHistory(makeSyncStore())
   await table.applyReports([outgoing('a')])
   await t.throwsAsync(listTransactions(table, { beforeTxid: 'b' }), { code: 'TX_NOT_FOUND' })
   t.deepEqual(await listTransactions(table, { beforeTxid: 'a' }), [])
 })
 
-test('what arrives above the place to which a search has come does not come later out of order', async t => {
+test('a transaction that arrives above the place of a running search is not returned out of order', async t => {
   const { table } = await openHistory(makeSyncStore())
   const rent = { memos: [{ type: 'text', value: 'rent' }] } as const
   const reports = Array.from({ length: 1000 }, (_, index) =>

@@ -99,7 +99,7 @@ test('whatever heights come, confirmed and dropped stay until the engine says ot
   )
 })
 
-test('what is told last of one asset of a transaction holds for all of them', async t => {
+test('the last report for one asset of a transaction holds for all of its assets', async t => {
   const { table } = await openHistory(makeSyncStore(), { tokens: { usd: 'USD' } })
   const report = (tokenId: string | null, changes: Partial<EngineTransaction>): EngineTransaction =>
     outgoing('a', { tokenId, ...changes })

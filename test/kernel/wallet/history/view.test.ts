@@ -222,7 +222,7 @@ test('metadata has a business, category, amounts by code and in the fiat of the 
   t.false(JSON.stringify(await device.json(path)).includes('amountFiat'))
 })
 
-test('what an engine knows to note goes into the file of a new incoming transaction, and never over a note', async t => {
+test('metadata from an engine goes into the file of a new incoming transaction, and never replaces a note', async t => {
   const { table } = await openHistory(makeSyncStore())
   const metadata = { name: 'Faucet', exchangeAmount: { 'iso:USD': 1 } }
   await table.applyReports([incoming('a', { metadata }), outgoing('b', { metadata })])

@@ -106,7 +106,7 @@ test('payments that are watched and removed at the same time are all known after
   }
 })
 
-test('an entry that cannot be read is told, kept, and hides no other', async t => {
+test('an unreadable entry is reported, kept, and hides no other', async t => {
   const { store, texts } = openStore()
   const good = intentOf('good', 'sending', 1)
   const journal = new SpendJournal(store)

@@ -128,7 +128,7 @@ test('what a policy saw is what is signed, although the caller changes the draft
   t.deepEqual([seen, signed, sent.nativeAmount], [['10'], ['-10'], nativeAmount('-10')])
 })
 
-test('what an engine says of a payment when it has sent it changes none of its facts', async t => {
+test('the result of a broadcast changes no fact of the payment', async t => {
   const { wallet, faults } = await openWallet(t, {
     engine: () => ({
       broadcastTx: async tx => ({

@@ -3,7 +3,7 @@ import { nativeAmount } from '../../../../kernel/index.ts'
 import { questionOf } from '../../../../kernel/wallet/spend/sign.ts'
 import { toyTransaction } from '../../../helpers/toy-currency.ts'
 
-test('a policy is told the size of an amount, whether it leaves the wallet or comes in', t => {
+test('a policy gets the absolute amount, for payments in both directions', t => {
   for (const [amount, reported] of [
     ['-7', '7'],
     ['7', '7'],

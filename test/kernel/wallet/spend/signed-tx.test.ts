@@ -113,7 +113,7 @@ test('a signed transaction with a field of another kind is refused, and the fiel
   t.is((await read({ ...full, spendTargets: many })).spendTargets?.length, 1000)
 })
 
-test('the currency sees the transaction and whom it is said to pay, and what it refuses is not read', async t => {
+test('the currency checks the transaction and its stated recipients, and a refused one is not read', async t => {
   const seen: unknown[] = []
   await read(full, (...reported) => void seen.push(reported))
   const [[tx, targets] = []] = seen as { txid: string }[][]

@@ -71,7 +71,7 @@ const makeHome = async (t: ExecutionContext, options: ToyOptions = {}): Promise<
   }
 }
 
-test('a payment that a full disk cannot forget is still known, whoever asked for it meanwhile', async t => {
+test('a payment whose removal fails on a full disk is still known, also to calls in between', async t => {
   const { wallet, holdWrites } = await makeHome(t)
   const { txid } = await wallet.signTx(await wallet.makeSpend(pay))
   const gate = makeGate()

@@ -46,7 +46,7 @@ const makeHome = async (
   return { wallet, toy, errors }
 }
 
-test('a payment that was sent counts as sent although saving it fails; it is saved at the next look', async t => {
+test('a payment that was sent counts as sent although saving it fails; it is saved at the next check', async t => {
   let saves = 0
   const { wallet, errors } = await makeHome(t, {
     engine: () => ({
@@ -68,7 +68,7 @@ test('a payment that was sent counts as sent although saving it fails; it is sav
   )
 })
 
-test('a note written or erased before an interrupted save is finished stays so, and so is the depth that the engine told', async t => {
+test('finishing an interrupted save keeps notes edited meanwhile, and the depth that the engine reported', async t => {
   let isFailing = true
   const { wallet, toy } = await makeHome(t, {
     engine: () => ({
@@ -96,7 +96,7 @@ test('a note written or erased before an interrupted save is finished stays so, 
   t.is(saved.confirmations, 'confirmed')
 })
 
-test('a spend that is signed and sent while earlier ones are being finished is not taken for one that never was', async t => {
+test('a spend that is signed and sent while earlier ones are being finished is not removed as unsigned', async t => {
   const signing = makeGate()
   const resending = makeGate()
   const signed = new Set<string>()

@@ -135,7 +135,7 @@ test('the bytes and the coins of a payment are kept for 14 days after it was con
   t.is((await wallet.getTransaction(txid)).confirmations, 'confirmed')
 })
 
-test('the 14 days begin anew when the block of a payment turns out to be none', async t => {
+test('the 14 days start over when the block of a payment is undone', async t => {
   const home = await makeHome(t)
   const { wallet } = home
   const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
@@ -232,7 +232,7 @@ test('no draft is signed that takes a coin of another open payment, or can be mi
   t.deepEqual(home.sent, [first.txid, other.txid, second.txid, third.txid])
 })
 
-test('many open payments are looked for some at a time, and the engine hears once of what changed in each of these', async t => {
+test('many open payments are looked up in groups, and the engine is notified once for each group with changes', async t => {
   const home = await makeHome(t)
   const { wallet, reserved, looks } = home
   for (let count = 0; count < 45; count += 1) await wallet.signTx(await wallet.makeSpend(pay('1')))
@@ -247,7 +247,7 @@ test('many open payments are looked for some at a time, and the engine hears onc
   t.is(reserved.length - before, 3)
 })
 
-test('of payments that are sent again each goes after those that were made before it', async t => {
+test('payments are sent again in the order in which they were made', async t => {
   const home = await makeHome(t)
   const { wallet, sent } = home
   home.isOffline = true
