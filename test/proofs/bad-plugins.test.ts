@@ -753,7 +753,7 @@ process.on('uncaughtException', error => void wild.push(error))
 
 for (const [plugin, kinds] of Object.entries(KINDS)) {
   test.serial(
-    `no bad ${plugin} plugin harms the others, throws past the kernel, or holds anything up`,
+    `no bad ${plugin} plugin harms the others, throws past the kernel, or delays anything`,
     async t => {
       t.timeout(600_000)
       const counts: Counts = { calls: 0, answered: 0, errors: 0 }

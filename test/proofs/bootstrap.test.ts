@@ -147,7 +147,7 @@ test('a changed lock installs again; a changed source compiles again; a deleted 
   t.is(callsIn(folder).npm, 2)
 })
 
-test('packages that somebody installed by hand are taken as they are', t => {
+test('packages that were installed by hand are used as they are', t => {
   const folder = makeProject(t)
   run(folder, ['build'])
   rmSync(join(folder, 'node_modules/.holdfast-stamp'))

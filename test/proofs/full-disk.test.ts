@@ -88,7 +88,7 @@ test('a disk that fills up at any write of a spend says so, loses nothing, and t
   t.true(sawUnsent > 0 && sawSent > 0, `${sawUnsent} unsent, ${sawSent} sent`)
 })
 
-test('an incoming payment on a full disk is still told, and gets its file at a later start', async t => {
+test('an incoming payment on a full disk is still reported, and gets its file at a later start', async t => {
   const world = makeFakeWorld({ io })
   const { room, storage } = makeSmallDisk(memoryDisk())
   const created: string[] = []

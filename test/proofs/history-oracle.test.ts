@@ -270,7 +270,7 @@ const makeWorld = async (): Promise<World> => {
   return new World(store, device, disk)
 }
 
-test('whatever happens in whatever order, every list, page, search and stream shows what was told last with the files there are', async t => {
+test('after any events in any order, every list, page, search and stream shows the last reports with the present files', async t => {
   await fc.assert(
     fc.asyncProperty(fc.array(roundArbitrary, { minLength: 1, maxLength: 10 }), async rounds => {
       const world = await makeWorld()

@@ -188,7 +188,7 @@ for (const [name, { prepare, make }] of Object.entries(changes)) {
   })
 }
 
-test('a process that goes on after a full disk repairs the change by itself', async t => {
+test('a process that goes on after a full disk repairs the change automatically', async t => {
   const { world, alice } = await makeAlice()
   const rootKey = alice.login.getSnapshot().held.loginKey.use(base58Of)
   alice.login.close()

@@ -91,7 +91,7 @@ const liars: readonly (readonly [string, Liar])[] = [
 // A hundred payments of one wallet each: what is open is looked at after every change, which takes its time.
 for (let part = 1; part <= runCount(10); part++) {
   test.serial(
-    `of a hundred payments by liars, for a person who does what the wallet says, none is paid twice, part ${part}`,
+    `of a hundred payments with lying servers, none is paid twice by a user who follows the wallet, part ${part}`,
     async t => {
       await payByLiars(t, makeSeededRandom(drawSeed(t) + part))
     }

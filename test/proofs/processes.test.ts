@@ -29,7 +29,7 @@ const until = async (child: ChildProcess, stream: 'stderr' | 'stdout', pattern: 
   return text
 }
 
-test('a profile that another process holds is waited for, then refused with the name of the holder', async t => {
+test('a command waits for a profile that another process holds, then fails with the name of the holder', async t => {
   const home = homeFor(t)
   const disk = await openFileDisk(join(home, 'data', 'default', 'fake-world'), { holder: 'holdfast send' })
   const started = Date.now()
@@ -109,7 +109,7 @@ test('a command reaches the rate providers of a world that fake start serves, an
   await world.close()
 })
 
-test('a record of a world whose process died is not believed', async t => {
+test('a record of a world whose process died is ignored', async t => {
   const home = homeFor(t)
   const server = startHoldfast(['fake', 'start', '--json'], { home })
   await until(server, 'stdout', /\n/)

@@ -47,7 +47,7 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
   })
 
   test.serial(
-    `${id}: limits, pairs and countries that it does not serve are told to who asked, and the limit can be swapped`,
+    `${id}: limits, unsupported pairs and unsupported countries are reported to the caller, and the limit can be swapped`,
     async t => {
       const trader = await openTrader([plugin])
       const { world, account, btc } = trader
@@ -89,7 +89,7 @@ for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
   )
 
   test.serial(
-    `${id}: an answer that takes 21 s is not waited for beside another one, and is a quote to be paid where it is the first`,
+    `${id}: a reply after 21 s is not awaited if there is another quote, and can be paid if it is the first`,
     async t => {
       const trader = await openWaitingTrader([plugin, other])
       const { world, account, clock, until } = trader

@@ -136,7 +136,7 @@ for (const { plugin, id, pageOf, words } of EXCHANGES) {
   })
 }
 
-test('garbage, silence and a refusal of some providers take nothing from the quotes of the others', async t => {
+test('garbage, silence and a refusal of some providers do not affect the quotes of the others', async t => {
   const trader = await openTrader([transfer, changenow, sideshift, letsexchange])
   const { world, account, btc } = trader
   world.providers.use(cutReplies, 'sideshift')
@@ -226,7 +226,7 @@ test('thorchain: a price that falls while the payment waits for its block sends 
   await trader.close()
 })
 
-test('coins move between two wallets of one currency as a transfer, which nobody takes a share of', async t => {
+test('coins move between two wallets of one currency as a transfer, without a provider fee', async t => {
   const trader = await openTrader([transfer, thorchain])
   const { world, account, btc } = trader
   const other = await account.createCurrencyWallet('wallet:bitcoin')

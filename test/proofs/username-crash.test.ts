@@ -90,7 +90,7 @@ for (const lost of ['request', 'reply'] as const) {
   // The first request asks what the account is called now.
   for (const at of [1, 2, 3, 4]) {
     for (const [way, goOn] of Object.entries(ways)) {
-      test(`a change of username that loses ${lost} ${at} is whole after ${way}`, async t => {
+      test(`a change of username that loses ${lost} ${at} is complete after ${way}`, async t => {
         const { world, alice, wreckOf } = await makeTwoApps()
         let count = 0
         const restore = world.server.use(async (_, next) => {
@@ -149,7 +149,7 @@ test('a change of username is whole after a crash at any write, for the first lo
   t.true(crashes > 0)
 })
 
-test('a process that goes on after a lost answer finishes the change by itself, and then it is done', async t => {
+test('a process that goes on after a lost reply finishes the change automatically', async t => {
   const { world, alice } = await makeTwoApps()
   world.loseReplyOf = 'POST /api/v2/login/username'
   await t.throwsAsync(alice.credentials.changeUsername(NEW_NAME), { code: 'NETWORK' })

@@ -4,7 +4,7 @@ import { checkJson } from '../../scripts/check-json.ts'
 const problemsIn = (files: Readonly<Record<string, string>>): readonly string[] =>
   checkJson(new Map(Object.entries(files)))
 
-test('JSON of others that is parsed without a bound is found, in each folder that meets it', t => {
+test('unbounded parsing of foreign JSON is found, in each folder that handles such JSON', t => {
   for (const path of [
     'kernel/a.ts',
     'plugins/rates/b.ts',

@@ -13,7 +13,7 @@ test('every use of a key in the kernel is in the table', t => {
   t.deepEqual(checkKeys(tree), [])
 })
 
-test('a new place that reads a secret, opens wallet keys or goes past the gate is found', t => {
+test('a new place that reads a secret, opens wallet keys or bypasses the gate is found', t => {
   const leaks: readonly [code: string, problem: RegExp][] = [
     ['const words = info.keys.use(keys => keys)', /reads a secret/],
     ['const text = pin?.use(text => text)', /reads a secret/],
@@ -32,7 +32,7 @@ test('a new place that reads a secret, opens wallet keys or goes past the gate i
   t.deepEqual(problemsWith('kernel/wallet/leak.ts', '// info.keys.use(keys => keys)'), [])
 })
 
-test('one use more in a file of the table, one that stops asking, and a row that nothing needs are found', t => {
+test('an extra use in a file of the table, a missing policy call, and an unneeded row are found', t => {
   const dump = 'kernel/wallet/dump-wallet.ts'
   t.regex(
     problemsWith(dump, `${textOf(dump)}\nparts.keys.use(keys => keys)`).join(),

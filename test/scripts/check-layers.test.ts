@@ -109,7 +109,7 @@ for (const [what, tree, problem] of refused) {
   })
 }
 
-test('two folders that import each other are a problem unless they are listed, and a list in vain is one, too', t => {
+test('two folders that import each other are a problem unless they are listed, and so is an unneeded entry of the list', t => {
   const tree = {
     'kernel/plugins/a.ts': "import './engine/b.ts'",
     'kernel/plugins/c.ts': '',
@@ -136,7 +136,7 @@ test('a ring of imports is shown from end to end, also when it is of types only'
   )
 })
 
-test('a file that git lists and nobody read is a problem, and so is an empty tree', t => {
+test('a file that git lists and that was not read is a problem, and so is an empty tree', t => {
   t.deepEqual(
     checkLayers(
       new Map([['kernel/base/time.ts', '']]),

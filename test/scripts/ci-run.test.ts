@@ -61,7 +61,7 @@ const AVA_OUTPUT = `  ✔ one
 
 1 passed, 1 failed`
 
-test('CI shows again at its end what failed, and what the suite said of it', t => {
+test('CI repeats the failures at its end, with the output of their suite', t => {
   const { output } = ciWith(t, {
     test: [AVA_OUTPUT, 1],
     check: ['✔ links\n✘ layers\n    a problem\n✔ types\n\n8 passed, 1 failed', 1],

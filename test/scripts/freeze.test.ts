@@ -18,7 +18,7 @@ const declared = (t: ExecutionContext, files: Readonly<Record<string, string>>):
   return declarationsOf(join(folder, 'index.d.ts'))
 }
 
-test('declarations are the same wherever they stand, and tell a member that changed', t => {
+test('declarations are equal in any file, and a changed member is reported', t => {
   const before = declared(t, {
     'index.d.ts': "export * from './a.ts';\nexport { type B as Bee } from './deep/b.ts';\n",
     'a.d.ts':
@@ -80,7 +80,7 @@ test('a member has a rename of its own, and a whole call can stand for another',
   t.is(lostAssertions(assertionsOf(old, new Map()), assertionsOf(now, new Map())).length, 2)
 })
 
-test('a shape tells names and kinds, and no contents', t => {
+test('a shape holds names and kinds, and no contents', t => {
   t.is(
     shapeOf({ data_base64: 'x', list: [1, 'a', 2], 'Keys/x.json': null, other: {} }),
     '{<key>: null, data_base64: string, list: [number | string], other: {}}'

@@ -4,7 +4,7 @@ import test from 'ava'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-test('the panel takes React from its application, from 19 on, and brings none of its own', t => {
+test('the panel uses the React of its application, from version 19 on, and bundles none', t => {
   const { dependencies, peerDependencies, devDependencies } = JSON.parse(
     readFileSync(`${root}package.json`, 'utf8')
   )
@@ -15,7 +15,7 @@ test('the panel takes React from its application, from 19 on, and brings none of
   }
 })
 
-test('the command carries its own copy of React, and asks its surroundings for none', t => {
+test('the command bundles its own React, and needs none installed', t => {
   const bin = `${root}dist/bin`
   const files = readdirSync(bin, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
   t.true(files.length > 1)

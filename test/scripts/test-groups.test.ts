@@ -9,7 +9,7 @@ test('small test files of one folder share a process, not more than eight', t =>
   t.deepEqual(groups.get('cli/all'), ['cli/b.test.js'])
 })
 
-test('a test file with hooks, an order, or anything that a process has once has a process of its own', t => {
+test('a test file with hooks, an order, or process-wide state has its own process', t => {
   for (const text of [
     'test.serial("it", t => {})',
     'test.after.always(remove)',

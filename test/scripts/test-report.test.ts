@@ -18,7 +18,7 @@ const output = `
   1 test todo
 `
 
-test('what was skipped is named with its reason and does not count as passed', t => {
+test('a skipped test is listed with its reason and does not count as passed', t => {
   const report = testReportOf(output, 1)
   t.deepEqual(report, {
     passed: 1,
@@ -35,7 +35,7 @@ test('what was skipped is named with its reason and does not count as passed', t
   t.is(failed, 1)
 })
 
-test('a machine that is meant to have everything counts a skipped test as failed', t => {
+test('a CI machine counts a skipped test as failed', t => {
   const { lines, failed } = summaryOf(testReportOf(output, 1), true)
   t.is(lines.at(-1), '1 passed, 3 failed, 2 pending')
   t.is(failed, 3)

@@ -47,7 +47,7 @@ test('logins of one account at once are objects of their own over the same files
   await kernel.close()
 })
 
-test('a login right after a logout waits until the old account has let go of its files', async t => {
+test('a login right after a logout waits until the old account has released its files', async t => {
   const toy = makeToy({ engine: () => ({ killEngine: () => sleep(1500) }) })
   const kernel = await openDevice(makeFakeWorld({ io }), { plugins: [toy.plugin] })
   const first = await kernel.context.createAccount(alice)
@@ -81,7 +81,7 @@ test('a login that comes to its end after the context was closed is undone', asy
   t.deepEqual(kernel.context.accounts, [])
 })
 
-test('closing waits for a logout that is under way, and the disk closes last', async t => {
+test('closing waits for a running logout, and the disk closes last', async t => {
   const order: string[] = []
   const toy = makeToy({
     engine: () => ({
@@ -102,7 +102,7 @@ test('closing waits for a logout that is under way, and the disk closes last', a
   t.deepEqual(order, ['engine', 'disk'])
 })
 
-test('a kernel that cannot start lets go of its disk', async t => {
+test('a kernel that cannot start releases its disk', async t => {
   const closed: string[] = []
   const disk: Disk = { ...memoryDisk(), close: async () => void closed.push('disk') }
   const twice = makeToy({ id: 'bitcoin' })
@@ -192,7 +192,7 @@ test('an application or observer whose listeners fail, at once or later, breaks 
   await kernel.close()
 })
 
-test('after a logout every call of the wallet says so', async t => {
+test('after a logout every call of the wallet fails with that reason', async t => {
   const toy = makeToy()
   const kernel = await openDevice(makeFakeWorld({ io }), { plugins: [toy.plugin] })
   const account = await kernel.context.createAccount({})

@@ -18,7 +18,7 @@ const passes = test.macro(async (t, rounds: readonly CredentialRound[]) => {
 })
 
 test(
-  'a device hears of a PIN that another device took away, although the login then is what it was before',
+  'a device learns of a PIN that another device deleted, although the login equals an earlier state again',
   passes,
   [
     round(NOTHING, { kind: 'delete pin' }, { seconds: 61 }),
@@ -27,7 +27,7 @@ test(
   ]
 )
 
-test('a device that heard nothing for a minute makes a new password from the present username', passes, [
+test('a device without a refresh for a minute makes a new password from the present username', passes, [
   round({ kind: 'change username', username: 'carol' }, NOTHING, {
     fates: [[], [UNSEEN, UNSEEN]],
     seconds: 61
@@ -35,13 +35,13 @@ test('a device that heard nothing for a minute makes a new password from the pre
   round(NOTHING, { kind: 'change password', password: 'second secret' })
 ])
 
-test('an account that another device renamed tells the new name', passes, [
+test('an account that another device renamed shows the new name', passes, [
   round({ kind: 'change username', username: 'bob' }, NOTHING),
   round(NOTHING, { kind: 'refresh' })
 ])
 
 test(
-  'who loses the answer that switched two-factor on is not shut out, and neither is anybody else',
+  'a lost reply to switching two-factor on locks out neither this device nor another',
   passes,
   [round({ kind: 'enable otp' }, NOTHING, { fates: [[{ kind: 'reply lost' }], []], seconds: 31 })]
 )

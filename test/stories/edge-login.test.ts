@@ -37,7 +37,7 @@ const letIn = async (clock: FakeClock, approver: Account, device: Kernel): Promi
   return settled(clock, request)
 }
 
-test('an app on another device is let in, makes a wallet, and both sides have it [1.3] [6.5] [6.7]', async t => {
+test('an approved app on another device makes a wallet, and both devices have it [1.3] [6.5] [6.7]', async t => {
   const { world, clock } = makeWorld()
   const toy = makeToy()
   const phone = await openDevice(world, { plugins: [toy.plugin] })
@@ -73,7 +73,7 @@ test('an app on another device is let in, makes a wallet, and both sides have it
   for (const kernel of [phone, laptop, owner]) await kernel.close()
 })
 
-test('policies are asked before the keys of an app go to another device; their no hands over nothing, a later yes does', async t => {
+test('policies are called before the keys of an app go to another device; a refusal sends nothing, a later approval does', async t => {
   const { world, clock } = makeWorld()
   const requested: unknown[] = []
   let isRefused = true
@@ -102,7 +102,7 @@ test('policies are asked before the keys of an app go to another device; their n
   for (const kernel of [phone, laptop]) await kernel.close()
 })
 
-test('an account opens for an app by each way in, and tells by which [6.4]', async t => {
+test('an account opens for an app by each login method, and reports the method [6.4]', async t => {
   const { world, clock } = makeWorld()
   const phone = await openDevice(world)
   const alice = await phone.context.createAccount(ALICE)
@@ -137,7 +137,7 @@ test('an account opens for an app by each way in, and tells by which [6.4]', asy
   for (const kernel of [phone, device]) await kernel.close()
 })
 
-test('an app may make the account itself, and let others in to it', async t => {
+test('an app may create the account, and approve other devices', async t => {
   const { world, clock } = makeWorld()
   const phone = await openDevice(world, { appId: APP })
   const light = await phone.context.createAccount({ pin: '4711' })
@@ -153,7 +153,7 @@ test('an app may make the account itself, and let others in to it', async t => {
   for (const kernel of [phone, laptop]) await kernel.close()
 })
 
-test('hidden keys hide the ids and keys of an account, and do not keep it from letting another device in [6.7]', async t => {
+test('hideKeys hides the ids and keys of an account, and still allows edge login approvals [6.7]', async t => {
   const { world, clock } = makeWorld()
   const phone = await openDevice(world, { hideKeys: true })
   const alice = await phone.context.createAccount(ALICE)
@@ -210,7 +210,7 @@ test('an account that opens after the cancel is logged out again', async t => {
   for (const kernel of [phone, laptop]) await kernel.close()
 })
 
-test('while the data of an account cannot be fetched the request waits on, and nothing is on the device', async t => {
+test('while the data of an account cannot be fetched the request stays open, and nothing is on the device', async t => {
   const { world, clock } = makeWorld()
   const phone = await openDevice(world)
   const alice = await phone.context.createAccount(ALICE)
@@ -233,7 +233,7 @@ test('while the data of an account cannot be fetched the request waits on, and n
   for (const kernel of [phone, laptop]) await kernel.close()
 })
 
-test('a closed kernel asks for nothing more', async t => {
+test('a closed kernel sends no further requests', async t => {
   const { world, clock } = makeWorld()
   const laptop = await openDevice(world, { appId: APP })
   const request = await laptop.context.requestEdgeLogin()

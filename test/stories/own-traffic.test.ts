@@ -172,7 +172,7 @@ const makeActions = (
     'delete password': () => mine.credentials.deletePassword()
   }
 }
-test('in the 32 recorded steps our client sends what the published one sent, field by field, but for the listed mends [7.26] [7.27]', async t => {
+test('in the 32 recorded steps our client sends what the published one sent, field by field, except for the listed fixes [7.26] [7.27]', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   let sent: Sent[] = []
   world.server.use(async (request: FakeRequest, next: () => Promise<FakeReply>) => {

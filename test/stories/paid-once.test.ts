@@ -134,7 +134,7 @@ test('a payment that a server passes on and refuses is kept with its coins; its 
   t.like(await wallet.getTransaction(sent.txid), { confirmations: 'confirmed', replaces: undefined })
 })
 
-test('a refusal that cannot be noted is no end: the outcome is unknown, and the same payment is made once', async t => {
+test('a refusal that cannot be saved does not end a payment: its outcome is unknown, and the same payment is made once', async t => {
   const home = await makeHome(t)
   const { wallet, lies, room, world } = home
   lies.query = ({ method }) => {
@@ -264,7 +264,7 @@ test('a payment that the network lost says so, is sent again, and keeps its row 
   await waitFor(() => wallet.getSnapshot().openPayments.length === 0)
 })
 
-test('a payment that was lost and is then refused is not told as sent, and is sent again by itself', async t => {
+test('a payment that was lost and is then refused is not reported as sent, and is sent again automatically', async t => {
   const { wallet, lies, world } = await makeHome(t)
   const { txid } = await wallet.spend(await wallet.makeSpend(pay('5000000')))
   lies.answer = ({ method }, answer) =>
@@ -382,7 +382,7 @@ test('a payment that was beaten in a block that is gone again is open again, wit
   t.is(paidTo(home), '5000000')
 })
 
-test('a signed payment that is recorded and was not sent is not sent by itself, until the network has had it', async t => {
+test('a recorded signed payment is not sent automatically before the network has seen it', async t => {
   const { wallet, world } = await makeHome(t)
   const signed = await wallet.signTx(await wallet.makeSpend(pay('5000000')))
   const { txid } = signed

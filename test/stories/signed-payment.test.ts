@@ -56,7 +56,7 @@ const faultOf = async (value: unknown, reader = wallet): Promise<string | undefi
 }
 
 test.serial(
-  'a signed payment that was kept as JSON is read as it was signed, and what nobody knows is left out',
+  'a signed payment is read from JSON as it was signed, and unknown fields are left out',
   async t => {
     const tx = await sign()
     const { date: _date, usualNetworkFee: _usual, ...kept } = tx

@@ -129,7 +129,7 @@ for (const comesBack of [false, true]) {
   })
 
   for (const place of [0, 1, 2, 3])
-    test(`a payment whose write ${place + 1} is not answered ${title}: its caller knows whether it may leave`, async t => {
+    test(`a payment whose write ${place + 1} is not answered ${title}: its caller knows if it may be sent`, async t => {
       const home = await openHome(t)
       const wallet = await home.account.createCurrencyWallet('wallet:toycoin')
       await waitFor(() => wallet.engine.getSnapshot().state === 'started')
@@ -158,7 +158,7 @@ for (const comesBack of [false, true]) {
 }
 
 for (const mends of [false, true])
-  test(`a payment whose last note the disk takes without confirming it, and ${mends ? 'then works' : 'nothing after'}: its caller knows whether it may leave`, async t => {
+  test(`a payment whose last note the disk takes without confirming it, and ${mends ? 'then works' : 'nothing after'}: its caller knows if it may be sent`, async t => {
     const files = new Map<string, string>()
     const memory = memoryDisk(files)
     let place: number | undefined
@@ -215,7 +215,7 @@ const actions: Readonly<Record<string, Action>> = {
 }
 
 for (const [name, runAction] of Object.entries(actions)) {
-  test(`${name}: whoever waits for a write that is not answered is told, and can close`, async t => {
+  test(`${name}: a caller of a write that is not answered gets an error, and can close`, async t => {
     const home = await openHome(t)
     await home.account.dataStore.setItem('notes', 'kept', 'told as saved')
     const wallet = await home.account.createCurrencyWallet('wallet:toycoin', { name: 'First' })
@@ -232,7 +232,7 @@ for (const [name, runAction] of Object.entries(actions)) {
   })
 }
 
-test('a device whose disk is not read says so at its start, and starts when it answers again', async t => {
+test('a device whose disk does not answer reads fails at its start, and starts when the disk answers again', async t => {
   const home = await openHome(t)
   await home.account.dataStore.setItem('notes', 'kept', 'told as saved')
   await home.kernel.close()

@@ -5,7 +5,7 @@ import { SyncNetwork } from '../helpers/sync-network.ts'
 import { syncWhole } from '../helpers/sync-run.ts'
 import { openSyncedDevice } from '../helpers/synced-device.ts'
 
-test('of a hundred files that are edited while their upload is under way, none loses the edit', async t => {
+test('of a hundred files that are edited during their upload, none loses the edit', async t => {
   const history = new EditHistory()
   const network = new SyncNetwork(history, Buffer.from(syncKey).toString('hex'))
   const device = await openSyncedDevice('A', network, history)

@@ -32,7 +32,7 @@ test('an account has a username and a PIN before it has a password, and a passwo
   for (const device of [kernel, other]) await device.close()
 })
 
-test('a login counts as the date that it is given, whichever way it leads in, also after a restart', async t => {
+test('a login counts at the given date, by whichever login method, also after a restart', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const files = new Map<string, string>()
   const kernel = await openDevice(world, { storage: memoryStorage(files) })
@@ -70,7 +70,7 @@ test('a login counts as the date that it is given, whichever way it leads in, al
   for (const device of [again, fresh]) await device.close()
 })
 
-test('an account says how its owner can come back, and an empty list where nothing but the login key does', async t => {
+test('an account lists its login methods, and an empty list if only the login key opens it', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const reported: (readonly string[] | undefined)[] = []
   const kernel = await openDevice(world, {
@@ -215,7 +215,7 @@ test('recovery answers that a server refuses by a code of their own are wrong se
   t.true((await context.loginWithRecovery2(recoveryKey, 'alice', ['red', 'Rex'])).isLoggedIn)
 })
 
-test('a server that this version is too old for lets nobody new in and says so, and a known device opens its account [8.23]', async t => {
+test('a server that refuses this version fails new logins with that reason, and a known device opens its account [8.23]', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const kernel = await openDevice(world)
   const account = await kernel.context.createAccount({ username: 'alice', password: 'correct horse' })

@@ -6,7 +6,7 @@ const { signal } = new AbortController()
 
 const SHOP_LIMIT: RateLimit = { statuses: [429], firstMs: 30_000, maxMs: 3_600_000, retryAfter: 'seconds' }
 
-test('the back-off lasts as long as the server says, whatever becomes of the time of day', async t => {
+test('the back-off lasts as long as the server says, whatever happens to the system clock', async t => {
   const clock = makeFakeClock()
   let shift = 0
   let requested = 0

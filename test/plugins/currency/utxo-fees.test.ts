@@ -6,7 +6,7 @@ import { makeTestWorld, until } from './utxo-world.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
-test('a draft shows its fee without the rates of the present server, whatever that claims', async t => {
+test('a draft shows its usual fee without the rates of the present server, whatever that claims', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
   // 99 coins for each 1000 bytes.

@@ -12,7 +12,7 @@ testRatePlugin(test, {
   originCount: 2
 })
 
-test('the answer of Binance is read by its symbols; those that it has besides are left', t => {
+test('the reply of Binance is read by its symbols, and unknown ones are skipped', t => {
   const text = '[{"symbol":"BTCUSDT","price":"65000.10"},{"symbol":"ODDUSDT","price":"1"},{"symbol":7}]'
   t.deepEqual(parseBinance(text), [['BTC', 'USDT', 65_000.1]])
   t.throws(() => parseBinance('{"code":-1121,"msg":"Invalid symbol."}'), { message: /is no list/ })

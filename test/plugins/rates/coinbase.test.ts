@@ -18,7 +18,7 @@ testRatePlugin(test, {
   isConditional: true
 })
 
-test('the list of Coinbase gives all fiat money and the wanted coins; a coin with the name of a money is none [9.23]', t => {
+test('the list of Coinbase gives all fiat currencies and the wanted coins; a coin named like a fiat currency is skipped [9.23]', t => {
   const rates = { BTC: '0.00001', ETH: '0.0003', EUR: '0.9', MNT: '3400', USD: '1', DOGE: '8', ODD: 'x' }
   const text = JSON.stringify({ data: { currency: 'USD', rates } })
   t.deepEqual(parseCoinbase(text, new Set(['BTC', 'MNT', 'ODD'])), [

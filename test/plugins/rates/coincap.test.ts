@@ -14,7 +14,7 @@ testRatePlugin(test, {
   gapSeconds: 1200
 })
 
-test('the answer of CoinCap is the dollar price of each coin by its id [9.23]', t => {
+test('the reply of CoinCap is the dollar price of each coin by its id [9.23]', t => {
   const text =
     '{"timestamp":1,"data":[{"id":"bitcoin","priceUsd":"65000.1234"},{"id":"odd","priceUsd":"1"},{"id":{}}]}'
   t.deepEqual(parseCoincap(text, new Map([['bitcoin', 'BTC']])), [['BTC', 'iso:USD', 65_000.1234]])

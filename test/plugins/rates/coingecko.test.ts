@@ -15,7 +15,7 @@ testRatePlugin(test, {
   gapSeconds: 60
 })
 
-test('the answer of CoinGecko is read by its own ids; other coins and moneys of it are left', t => {
+test('the reply of CoinGecko is read by its own ids, and other coins and currencies are skipped', t => {
   const text = '{"bitcoin":{"usd":65000,"btc":1,"eur":"60000"},"other":{"usd":1},"litecoin":{}}'
   const codes = new Map([
     ['bitcoin', 'BTC'],

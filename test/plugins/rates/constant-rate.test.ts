@@ -4,7 +4,7 @@ import { constantRate } from '../../../plugins/rates/constant-rate.ts'
 import { coinmonitor, nomics, wazirx } from '../../../plugins/rates/retired.ts'
 import { openRateLab } from '../../helpers/rate-lab.ts'
 
-test('constant rates come without a request, all of them sound [5.38, 9.23]', async t => {
+test('constant rates need no request, and all of them are valid [5.38, 9.23]', async t => {
   const lab = openRateLab(constantRate)
   const { pairs, refusals, error } = await lab.query([])
   t.is(constantRate.bias, -0.25)
@@ -20,7 +20,7 @@ test('constant rates come without a request, all of them sound [5.38, 9.23]', as
   t.is(rates.get('iso:EUR iso:XOF'), 655.957)
 })
 
-test('a constant rate of two moneys is near what the market of the fake world says', async t => {
+test('a constant rate of two currencies is near that of the fake market', async t => {
   const lab = openRateLab(constantRate)
   const { pairs } = await lab.query([])
   for (const { fromCurrency, toCurrency, rate } of pairs) {
@@ -48,7 +48,7 @@ test('retired sources are listed with their bias and reason, and send no request
   }
 })
 
-test('the command line starts with every source of rates, and each has the bias that its place in the order says [9.23]', t => {
+test('the command line starts with every rate source, and the order of the sources gives their biases [9.23]', t => {
   const biases = defaultPlugins.flatMap(plugin => (plugin.kind === 'rates' ? [[plugin.id, plugin.bias]] : []))
   t.deepEqual(biases, [
     ['constantRate', -0.25],

@@ -78,7 +78,7 @@ test('settings and biases may still name retired sources, which are reported as 
   stop()
 })
 
-test('a source that is not asked again yet shows how many pairs it gave last', async t => {
+test('a source that waits between requests shows how many pairs it gave last', async t => {
   const { world, kernel } = await open(t)
   const { rates } = kernel.context
   const stop = rates.want(PAIRS)
@@ -121,7 +121,7 @@ test('failing sources are reported, and the others give the rates', async t => {
   stop()
 })
 
-test('a price of the past comes from the source that knows the past', async t => {
+test('a historic rate comes from the source that has historic rates', async t => {
   const { world, kernel } = await open(t)
   const date = new Date(world.clock.now() - 100 * 86_400_000)
   const [pair = { fromCurrency: '', toCurrency: '' }] = PAIRS

@@ -13,7 +13,7 @@ testRatePlugin(test, {
   originCount: 2
 })
 
-test('the answer of Edge Rates is read by the place of a coin and the code of a money; what has no rate is left [9.23]', t => {
+test('the reply of Edge Rates is read by chain and token of a coin and by currency code; pairs without a rate are skipped [9.23]', t => {
   const isoDate = '2026-01-01T00:00:00.000Z'
   const text = JSON.stringify({
     targetFiat: 'USD',
@@ -38,7 +38,7 @@ test('the answer of Edge Rates is read by the place of a coin and the code of a 
   ])
 })
 
-test('rates of the past are asked for by target, and come with the date that they are of', async t => {
+test('historic rates are requested by target, and come with their own date', async t => {
   const lab = openRateLab(edgeRates)
   const date = new Date(lab.clock.now() - 10 * 86_400_000)
   const odd = new Date(Number.NaN)

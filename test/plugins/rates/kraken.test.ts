@@ -25,7 +25,7 @@ testRatePlugin(test, {
   strange: pairsOf('ZZZ iso:USD', 'ZZZ iso:KPW')
 })
 
-test('every pair that Kraken may be asked for is answered, under the name that it has there', async t => {
+test('every pair that the plugin requests of Kraken has a reply under its name there', async t => {
   const coins = 'BTC ETH LTC BCH DOGE XRP ADA SOL DOT LINK ATOM ETC XLM XMR ZEC DASH USDT USDC DAI'.split(' ')
   const moneys = 'USD EUR GBP CAD JPY CHF AUD'.split(' ')
   const lab = openRateLab(kraken)
@@ -37,7 +37,7 @@ test('every pair that Kraken may be asked for is answered, under the name that i
   t.is(pairs.length, 14 + 14 * 2 + 3 * 2 + 6)
 })
 
-test('the answer of Kraken is the last price of each pair; a warning is no error, an error is', t => {
+test('the reply of Kraken is the last price of each pair; an error fails the request, a warning does not', t => {
   const text =
     '{"error":["WGeneral:Danger"],"result":{"XXBTZUSD":{"c":["65000.1","1"]},"OTHERUSD":{"c":["1","1"]}}}'
   t.deepEqual(parseKraken(text), [['BTC', 'iso:USD', 65_000.1]])

@@ -13,7 +13,7 @@ testRatePlugin(test, {
   isConditional: true
 })
 
-test('the answer of mempool.space is a bitcoin in each money, without the time and without what it does not know', t => {
+test('the reply of mempool.space is the price of a bitcoin in each currency, without the time and unknown fields', t => {
   const text = '{"time":1703252411,"USD":43753,"EUR":-1,"GBP":34210,"odd":5}'
   t.deepEqual(parseMempool(text), [
     ['BTC', 'iso:USD', 43_753],

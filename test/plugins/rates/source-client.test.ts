@@ -4,7 +4,7 @@ import { makeFakeClock } from '../../helpers/fake-clock.ts'
 
 const { signal } = new AbortController()
 
-test('an answer that still holds ends the refusals before it, so that the next back-off is a minute again', async t => {
+test('a 304 reply resets the count of refusals, so that the next back-off is a minute again', async t => {
   const clock = makeFakeClock()
   const statuses = [200, 429, 304, 429, 304]
   const client = new SourceClient(

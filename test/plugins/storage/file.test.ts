@@ -91,7 +91,7 @@ test.serial('a write that comes while damage is looked at is not put aside with 
 })
 
 test.serial(
-  'a folder that an earlier process made and did not live to make durable is made durable',
+  'a folder that an earlier process created but did not sync is made durable',
   async t => {
     const root = await makeRoot()
     await mkdir(join(root, 'repos', 'r'), { recursive: true })
@@ -180,7 +180,7 @@ test('a lock whose process is gone, is another one, or is torn, is taken over; o
   }
 })
 
-test('of many openers exactly one gets a stale lock, and the others hear that it is held', async t => {
+test('of many openers exactly one gets a stale lock, and the others fail because it is held', async t => {
   for (let round = 0; round < 60; round += 1) {
     const root = await makeRoot()
     await writeFile(join(root, 'lock'), '{"pid":')
@@ -197,7 +197,7 @@ test('of many openers exactly one gets a stale lock, and the others hear that it
 })
 
 test.serial(
-  'who takes over a stale lock leaves the guard of another that does the same, whenever that came',
+  'taking over a stale lock leaves the guard file of another process that does the same',
   async t => {
     const stale = '{"pid":'
     const live = JSON.stringify({ pid: process.pid, host: hostname(), holder: 'x', started: '', birth: '' })
@@ -284,7 +284,7 @@ test('a process that exits in the middle of a write leaves its lock, which the n
   t.false(existsSync(join(root, 'lock')))
 })
 
-test('a process killed with SIGKILL while it writes leaves whole files, the newest it told of, and no lock', async t => {
+test('a process killed with SIGKILL during a write leaves whole files, the newest acknowledged text, and no lock', async t => {
   const root = await makeRoot()
   const writer = fileURLToPath(new URL('../../helpers/disk-writer.js', import.meta.url))
   let total = 0

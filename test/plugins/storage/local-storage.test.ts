@@ -146,7 +146,7 @@ test("a browser that answers late does not make a free name another page's", asy
   await disk.close?.()
 })
 
-test('a page that is just going away is waited for', async t => {
+test('opening waits for a page that is just closing', async t => {
   const storage = new MemoryStorage()
   const locks = makeLocks()
   const disk = await openLocalDisk({ storage, locks })

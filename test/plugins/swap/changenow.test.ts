@@ -43,7 +43,7 @@ testSwapPlugin(((title: string, run: never) => test(`${title}, the other way rou
 
 const CHANGENOW = { apiKey: 'app-key' }
 
-test('changenow: without a key nothing is asked; a key of the user goes before that of the application', async t => {
+test('changenow: without a key no request is sent; a key of the user takes precedence over that of the application', async t => {
   const home = openSwapHome(changenow)
   const error = await t.throwsAsync(home.query({}).done, { code: 'SWAP_PERMISSION' })
   t.deepEqual((error as WalletError<'SWAP_PERMISSION'>).details, {
@@ -79,7 +79,7 @@ test('changenow: the order names the rate of the quote, both addresses and the p
   })
 })
 
-test('changenow: above the limit of promised rates there is an estimate, whose order gives the price of its moment', async t => {
+test('changenow: above the limit of fixed rates there is an estimate, whose order has the price at that time', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
   const offer = await offerOf(home.query({ amount: '900000000' }))
   t.true(offer.isEstimate)
@@ -89,7 +89,7 @@ test('changenow: above the limit of promised rates there is an estimate, whose o
   t.true(BigInt(order.toNativeAmount) < BigInt(offer.toNativeAmount))
 })
 
-test('changenow: if neither a promised rate nor an estimate can be had, the promise says why', async t => {
+test('changenow: if there is neither a fixed rate nor an estimate, the error is that of the fixed rate', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
   const error = await t.throwsAsync(home.query({ amount: '10' }).done, { code: 'SWAP_BELOW_LIMIT' })
   t.is((error as WalletError<'SWAP_BELOW_LIMIT'>).details.direction, 'from')
@@ -112,7 +112,7 @@ const garble = (home: SwapHome, path: string, change: Readonly<Record<string, st
     return { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), ...change }) }
   }, 'changenow')
 
-test('changenow: what is finer than a unit is rounded to the worse side', async t => {
+test('changenow: fractions of a unit are rounded against the user', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
   garble(home, '/range', { minAmount: '0.001000001', maxAmount: '0.020000009' })
   garble(home, '/estimated-amount', { toAmount: '7.123456789', fromAmount: '0.0100000001' })

@@ -24,7 +24,7 @@ test('an asset is found by chain and contract, letters of either case, and the f
   t.is(list.find({ ...ASSETS.btc, pluginId: 'toString' }), undefined)
 })
 
-test('a provider is left alone for as long as it says, whatever becomes of the time of day', async t => {
+test('a back-off lasts as long as the provider says, whatever happens to the system clock', async t => {
   const clock = makeFakeClock()
   let shift = 0
   let requested = 0
@@ -44,7 +44,7 @@ test('a provider is left alone for as long as it says, whatever becomes of the t
   t.true((await client.request({ path: '/list' })).isOk)
 })
 
-test('a back-off is an hour at most, and a key that a server does not take is one to be given', async t => {
+test('a back-off is an hour at most, and a refused key makes the plugin need activation', async t => {
   const clock = makeFakeClock()
   let status = 429
   const io = { clock, fetch: async () => ({ status, headers: { 'retry-after': '999999' }, text: '{}' }) }
@@ -58,7 +58,7 @@ test('a back-off is an hour at most, and a key that a server does not take is on
   t.deepEqual((error as WalletError).details, { pluginId: 'shop', reason: 'needsActivation' })
 })
 
-test('while a list is loaded anew nobody waits for it', async t => {
+test('quotes use the old list while it is reloaded', async t => {
   const clock = makeFakeClock()
   let finish = (_value: number): void => {}
   const get = cacheList(
@@ -97,7 +97,7 @@ test('a list is kept for an hour; where a later load fails, the old one goes on 
   t.is(await get(), 4)
 })
 
-test("a user's setting goes before the application's, and text that fits into no header is no setting", t => {
+test("a setting of the user overrides that of the application, and text that fits into no header is ignored", t => {
   t.is(settingOf('apiKey', { apiKey: 'mine' }, { apiKey: 'theirs' }), 'mine')
   t.is(settingOf('apiKey', { apiKey: '' }, { apiKey: 'theirs' }), 'theirs')
   t.is(settingOf('apiKey', { apiKey: 'a\nb' }, {}), undefined)

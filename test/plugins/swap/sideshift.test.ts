@@ -36,7 +36,7 @@ testSwapPlugin(((title: string, run: never) => test(`${title}, the other way rou
 
 const SIDESHIFT = { affiliateId: 'affiliate7', secret: 'secret-7c1f' }
 
-test('sideshift: the secret goes with every request that may need it, and without an affiliate nothing is asked', async t => {
+test('sideshift: the secret goes with every request that may need it, and without an affiliate no request is sent', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
   await orderOf(await offerOf(home.query({})))
   const [list, ...others] = home.sent
@@ -74,7 +74,7 @@ test('sideshift: a country that is refused with the quote or the order is a rest
   await t.throwsAsync(home.query({}).done, { code: 'SWAP_PERMISSION' })
 })
 
-test('sideshift: who may not order is told so before a price is asked for', async t => {
+test('sideshift: a user without permission is refused before a price is requested', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
   const port = { clock: home.clock, random: () => 0 }
   const reply = { status: 200, headers: {}, body: '{"createShift":false}' }
@@ -84,7 +84,7 @@ test('sideshift: who may not order is told so before a price is asked for', asyn
   t.false(home.sent.some(({ url }) => /pair|quotes/.test(url)))
 })
 
-test('sideshift: limits that have moved since they were told name the figure that was told', async t => {
+test('sideshift: an error about moved limits names the limit that was reported before', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
   const port = { clock: home.clock, random: () => 0 }
   for (const [words, code] of [
@@ -99,7 +99,7 @@ test('sideshift: limits that have moved since they were told name the figure tha
   }
 })
 
-test('sideshift: what tells payments apart goes along as its chain writes it; where a chain has no such thing the order is refused', async t => {
+test('sideshift: a deposit memo is set in the form of its chain; on a chain without memos the order is refused', async t => {
   const home = openSwapHome(sideshift, SIDESHIFT)
   const ripple = { pluginId: 'ripple', tokenId: null, currencyCode: 'XRP', multiplier: '1000000' }
   let memo = '77'

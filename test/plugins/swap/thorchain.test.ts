@@ -81,7 +81,7 @@ test('thorchain: an amount to receive costs about as much as it must, also after
   }
 })
 
-test('thorchain: a quote that names no end is none, and the limit of the memo is never nothing', async t => {
+test('thorchain: a quote without an expiry is refused, and the limit in the memo is never zero', async t => {
   const home = openSwapHome(thorchain)
   let change: Readonly<Record<string, unknown>> = { expected_amount_out: '1' }
   home.world.providers.use(async (request, next) => {
@@ -95,7 +95,7 @@ test('thorchain: a quote that names no end is none, and the limit of the memo is
   await t.throwsAsync(home.query({}).done, { code: 'BAD_REPLY', message: /expiry/ })
 })
 
-test('thorchain: the least that the network recommends is the limit, and of a refusal without any figure the amount itself', async t => {
+test('thorchain: the minimum is the recommended one, or the amount itself after a refusal without a figure', async t => {
   const home = openSwapHome(thorchain)
   home.world.swaps.thorchain.behaviour.outboundUsd = '0'
   for (const [status, change, least] of [
@@ -126,7 +126,7 @@ test('thorchain: a pool that is not open is a pair that it does not support', as
   await t.throwsAsync(home.query({}).done, { code: 'SWAP_CURRENCY' })
 })
 
-test('thorchain: a pool without a price takes nothing from the others', async t => {
+test('thorchain: a pool without a price does not affect the others', async t => {
   const home = openSwapHome(thorchain)
   home.world.providers.use(async (request, next) => {
     const reply = await next()
@@ -137,7 +137,7 @@ test('thorchain: a pool without a price takes nothing from the others', async t 
   t.true((await offerOf(home.query({}))).isEstimate)
 })
 
-test('thorchain: a chain that is halted, on either side, before the quote or before the order, is obeyed', async t => {
+test('thorchain: a halted chain, on either side, stops the quote and the order', async t => {
   for (const chain of ['BTC', 'LTC']) {
     const home = openSwapHome(thorchain)
     const offer = await offerOf(home.query({}))
@@ -164,7 +164,7 @@ test('thorchain: a chain that is halted, on either side, before the quote or bef
   }
 })
 
-test('thorchain: the wallet is asked for its most with the longest memo', async t => {
+test('thorchain: the maximum of the wallet is computed with the longest memo', async t => {
   const home = openSwapHome(thorchain)
   const requested = home.query({ quoteFor: 'max' })
   await offerOf(requested)

@@ -347,7 +347,7 @@ test('a sync asks no engine of a paused wallet, and finishes what a payment left
   t.false(calls.includes('syncNetwork'))
 })
 
-test('one wallet that cannot sync keeps no other from it, and is what the account is told', async t => {
+test('one wallet that cannot sync does not stop the others, and its error rejects the sync of the account', async t => {
   const broken = makeToy({
     id: 'broken',
     engine: () => ({
