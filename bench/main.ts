@@ -68,7 +68,10 @@ const parseOptions = (): Options => {
     .option('--only <name>', `one section: ${names}`)
     .option('--full', 'also the sizes for which the published core takes minutes')
     .option('--json', 'print one JSON document')
-    .option('--profile <folder>', 'write CPU profiles of the size works into this folder; the works take longer then')
+    .option(
+      '--profile <folder>',
+      'write CPU profiles of the size works into this folder; the works take longer then'
+    )
     .option('--peer <folder>', `the folder with an installed ${PEER}; otherwise npm installs it for the run`)
     .parse()
   const options = program.opts<Options>()

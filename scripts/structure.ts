@@ -32,7 +32,8 @@ export const pathTable = (page: string, files: FileTexts): string => {
       const named = [...rows.join('\n').matchAll(/`([\w./-]+\.tsx?)`/g)].map(([, path = '']) => path)
       const missing = named.find(path => !files.has(path))
       const title = section.slice('The path of '.length, section.indexOf('\n'))
-      if (missing !== undefined) throw new Error(`The path of ${title} names ${missing}, which does not exist`)
+      if (missing !== undefined)
+        throw new Error(`The path of ${title} names ${missing}, which does not exist`)
       return `| ${title} | ${new Set(named).size} |`
     })
   return ['| The path of | Files |', '|---|---|', ...rows].join('\n')

@@ -172,7 +172,8 @@ const knowSuite = async (trees: readonly MutantTree[], suite: Suite): Promise<Kn
   const path = join(home, `${name}.json`)
   const facts = readFacts(root, path)
   const fresh = files.filter(file => !facts.has(file))
-  if (fresh.length > 0) console.error(`Finding the code that each of ${fresh.length} files of ${name} executes…`)
+  if (fresh.length > 0)
+    console.error(`Finding the code that each of ${fresh.length} files of ${name} executes…`)
   const progress = makeProgress(fresh.length)
   let done = 0
   await forEach(trees, fresh, async (tree, file) => {

@@ -331,7 +331,9 @@ export class Login implements Readable<LoginState> {
     } catch (error) {
       this.#services
         .logOf('login')
-        .warn(failureLine('Could not update the user ids of a child login; the next refresh tries again', error))
+        .warn(
+          failureLine('Could not update the user ids of a child login; the next refresh tries again', error)
+        )
     }
   }
 

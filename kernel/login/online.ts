@@ -134,7 +134,9 @@ export const saveLogin = async (
       await merge(services, stashes, { ...reply, payload: await addLoginAuth(services, reply) })
     } catch (error) {
       // The password still logs in; the next login tries again.
-      services.logOf('login').warn(failureLine('Could not create the login secret; the next login tries again', error))
+      services
+        .logOf('login')
+        .warn(failureLine('Could not create the login secret; the next login tries again', error))
     }
   }
   return { rootId, loginId: payload.loginId, loginKey, secrets: login.secrets, isCurrent }

@@ -46,18 +46,22 @@ test.serial('data set takes a text from standard input or a file, and get gives 
   t.is(statSync(file('out')).mode & 0o777, 0o600)
 })
 
-test.serial('data set refuses a value that it cannot store unchanged, and data get a missing item', async t => {
-  writeFileSync(file('bytes'), new Uint8Array([0xff, 0xfe]))
-  const set = (...args: readonly string[]): Promise<Ran> => run(['data', 'set', 's', 'i', '--json', ...args])
-  failed(t, await set(), 'USAGE', 2)
-  failed(t, await set('--value-stdin', '--file', file('exact')), 'USAGE', 2)
-  failed(t, await set('--value-stdin', '--secrets-stdin'), 'USAGE', 2)
-  failed(t, await set('--file', file('bytes')), 'USAGE', 2)
-  failed(t, await set('--file', file('none')), 'NOT_FOUND', 6)
-  failed(t, await run(['data', 'get', 'com.example', 'none', '--json']), 'ITEM_NOT_FOUND', 6)
-  failed(t, await run(['data', 'list', 'none', '--json']), 'NOT_FOUND', 6)
-  failed(t, await run(['data', 'rm', 'none', '--yes', '--json']), 'NOT_FOUND', 6)
-})
+test.serial(
+  'data set refuses a value that it cannot store unchanged, and data get a missing item',
+  async t => {
+    writeFileSync(file('bytes'), new Uint8Array([0xff, 0xfe]))
+    const set = (...args: readonly string[]): Promise<Ran> =>
+      run(['data', 'set', 's', 'i', '--json', ...args])
+    failed(t, await set(), 'USAGE', 2)
+    failed(t, await set('--value-stdin', '--file', file('exact')), 'USAGE', 2)
+    failed(t, await set('--value-stdin', '--secrets-stdin'), 'USAGE', 2)
+    failed(t, await set('--file', file('bytes')), 'USAGE', 2)
+    failed(t, await set('--file', file('none')), 'NOT_FOUND', 6)
+    failed(t, await run(['data', 'get', 'com.example', 'none', '--json']), 'ITEM_NOT_FOUND', 6)
+    failed(t, await run(['data', 'list', 'none', '--json']), 'NOT_FOUND', 6)
+    failed(t, await run(['data', 'rm', 'none', '--yes', '--json']), 'NOT_FOUND', 6)
+  }
+)
 
 test.serial('one device imports the export of another, and replaces an item only on request', async t => {
   await dataOf(['data', 'set', '__proto__', 'toString', '--value-stdin'], 'odd')

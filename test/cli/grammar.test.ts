@@ -325,7 +325,7 @@ test('colours: the flag, NO_COLOR, FORCE_COLOR, then the terminal', t => {
   t.is(makePaint(true)('x', 'good'), '\u001b[32mx\u001b[39m')
 })
 
-test('every kind of data has a folder of its own for each profile', t => {
+test('each profile has its own folder for every kind of data', t => {
   const paths = profilePaths('work', { HOLDFAST_HOME: '/h' })
   t.deepEqual(paths, {
     config: '/h/config/work',

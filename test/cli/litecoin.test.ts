@@ -67,7 +67,7 @@ test.serial('blocks are mined on the chain that is named: Bitcoin if none is, an
 })
 
 test.serial(
-  'an old address that both chains have is paid where the wallet is, or where it is said',
+  'an old address that is valid on both chains is paid on the chain of the wallet, or on the named one',
   async t => {
     const options = ['--key-option', 'format=bip44', '--name', 'Old']
     const made = succeeded(t, await runAs('wallets', 'create', 'litecoin', ...options), 'wallets.create/1')

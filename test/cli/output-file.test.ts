@@ -52,7 +52,7 @@ test('an existing file is replaced only on request, also if it appeared meanwhil
   t.deepEqual(readdirSync(folder), ['out'])
 })
 
-test('a file that cannot be made is an error of its own', async t => {
+test('a file that cannot be created has its own error code', async t => {
   const folder = folderFor(t)
   await t.throwsAsync(writeOutputFile(join(folder, 'none', 'out'), 'x'), { code: 'USAGE' })
   mkdirSync(join(folder, 'out'))

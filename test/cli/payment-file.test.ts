@@ -268,13 +268,10 @@ test.serial('another device sends a file that this one has signed; tx save then 
   t.is((await dataOf('tx', 'show', 'Savings', txid)).tx.metadata.name, 'Eve')
 })
 
-test.serial(
-  'tx save adds an unknown payment to the history, and a dry run does not',
-  async t => {
-    const { txid } = await signed('elsewhere.json')
-    await done('tx', 'save', 'Savings', file('elsewhere.json'), '--dry-run')
-    t.is((await run('tx', 'show', 'Savings', txid, '--json')).json.error.code, 'TX_NOT_FOUND')
-    await done('tx', 'save', 'Savings', file('elsewhere.json'), '--offline')
-    t.is((await dataOf('tx', 'show', 'Savings', txid, '--offline')).tx.state, 'unconfirmed')
-  }
-)
+test.serial('tx save adds an unknown payment to the history, and a dry run does not', async t => {
+  const { txid } = await signed('elsewhere.json')
+  await done('tx', 'save', 'Savings', file('elsewhere.json'), '--dry-run')
+  t.is((await run('tx', 'show', 'Savings', txid, '--json')).json.error.code, 'TX_NOT_FOUND')
+  await done('tx', 'save', 'Savings', file('elsewhere.json'), '--offline')
+  t.is((await dataOf('tx', 'show', 'Savings', txid, '--offline')).tx.state, 'unconfirmed')
+})

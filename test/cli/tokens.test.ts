@@ -24,24 +24,27 @@ test.before(async () => {
   await dataOf('wallets', 'create', 'tokenchain', '--name', 'Toys')
 })
 
-test.serial('tokens list shows the tokens of a currency, or those that a wallet has enabled or found', async t => {
-  const list = succeeded(t, await run('tokens', 'list', 'tokenchain', '--json'), 'tokens.list/1')
-  t.like(list.data, { pluginId: 'tokenchain', walletId: null })
-  t.like(list.data.tokens[1], {
-    tokenId: 'usdx',
-    code: 'USDX',
-    decimals: 6,
-    contract: '0xusdx',
-    custom: false
-  })
-  t.deepEqual(await codesOf('Toys'), ['EURX', 'USDX'])
-  t.deepEqual(await codesOf('Toys', '--enabled'), ['USDX'])
-  t.deepEqual(await codesOf('Toys', '--detected'), ['USDX'])
-  t.deepEqual(await codesOf('Toys', '--custom'), [])
-  const held = (await dataOf('balance', 'Toys')).balances
-  t.like(held[1], { tokenId: 'usdx', native: '2500000', display: '2.5', code: 'USDX' })
-  t.regex((await run('wallets', 'list')).stdout, /^Toys\t10 TOY \+ 1 token\t|^Toys\t10 TKC \+ 1 token\t/m)
-})
+test.serial(
+  'tokens list shows the tokens of a currency, or those that a wallet has enabled or found',
+  async t => {
+    const list = succeeded(t, await run('tokens', 'list', 'tokenchain', '--json'), 'tokens.list/1')
+    t.like(list.data, { pluginId: 'tokenchain', walletId: null })
+    t.like(list.data.tokens[1], {
+      tokenId: 'usdx',
+      code: 'USDX',
+      decimals: 6,
+      contract: '0xusdx',
+      custom: false
+    })
+    t.deepEqual(await codesOf('Toys'), ['EURX', 'USDX'])
+    t.deepEqual(await codesOf('Toys', '--enabled'), ['USDX'])
+    t.deepEqual(await codesOf('Toys', '--detected'), ['USDX'])
+    t.deepEqual(await codesOf('Toys', '--custom'), [])
+    const held = (await dataOf('balance', 'Toys')).balances
+    t.like(held[1], { tokenId: 'usdx', native: '2500000', display: '2.5', code: 'USDX' })
+    t.regex((await run('wallets', 'list')).stdout, /^Toys\t10 TOY \+ 1 token\t|^Toys\t10 TKC \+ 1 token\t/m)
+  }
+)
 
 test.serial(
   'send --token pays in a token, in its own unit, with the fee in the coin of the chain',

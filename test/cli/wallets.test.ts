@@ -121,12 +121,15 @@ test.serial('wallets wait ends when the wallet has the wanted state, or with 8 a
     failed(t, await run('wallets', 'wait', '--for', goal, '--json'), 'USAGE', 2)
 })
 
-test.serial('wallets resync drops the chain data after a confirmation, and finds everything again', async t => {
-  failed(t, await run('wallets', 'resync', 'Savings', '--json'), 'CONFIRMATION_REQUIRED', 5)
-  const { wallets } = await dataOf('wallets', 'resync', 'Savings', '--yes')
-  t.is(wallets[0].ratio, 1)
-  t.is((await dataOf('tx', 'list', 'Savings')).transactions.length, 1)
-})
+test.serial(
+  'wallets resync drops the chain data after a confirmation, and finds everything again',
+  async t => {
+    failed(t, await run('wallets', 'resync', 'Savings', '--json'), 'CONFIRMATION_REQUIRED', 5)
+    const { wallets } = await dataOf('wallets', 'resync', 'Savings', '--yes')
+    t.is(wallets[0].ratio, 1)
+    t.is((await dataOf('tx', 'list', 'Savings')).transactions.length, 1)
+  }
+)
 
 test.serial('balance adds up holdings of one kind, and --watch reports changes', async t => {
   const { totals, balances } = await dataOf('balance', '--total')

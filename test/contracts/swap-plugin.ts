@@ -234,7 +234,7 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
   const { id } = contract.plugin
 
   for (const quoteFor of ['from', 'to'] as const) {
-    test(`${id}: an order for an amount to ${quoteFor === 'from' ? 'pay' : 'receive'} asks for what was quoted, on the right chain`, async t => {
+    test(`${id}: an order for an amount to ${quoteFor === 'from' ? 'pay' : 'receive'} has the quoted amount, on the right chain`, async t => {
       const home = open(contract)
       const offer = await offerOf(query(home, contract, { quoteFor, amount: AMOUNTS[contract[quoteFor]] }))
       const order = await orderOf(offer)

@@ -54,7 +54,7 @@ test('every configured server must pass the address rule, and the error names th
   await kernel.close()
 })
 
-test('a kernel without storage, or whose storage fails, says so', async t => {
+test('a kernel without storage, or with a failing one, starts with an error', async t => {
   await t.throwsAsync(bare({ plugins: [] }), { code: 'PLUGINS_MISSING' })
   const broken: StoragePlugin = {
     kind: 'storage',

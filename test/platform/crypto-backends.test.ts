@@ -19,7 +19,7 @@ const tinyScrypt = (data: Uint8Array, salt: Uint8Array): Uint8Array =>
 
 const exact = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 
-test('Node gets its native backend, and noble where that is asked for', t => {
+test('Node uses its native backend, and noble on request', t => {
   t.is(node.name, 'node')
   t.is(makeNodeIo({ crypto: 'noble' }).crypto.name, 'noble')
 })

@@ -338,7 +338,7 @@ test('a waiting clock does not keep a process alive', t => {
   t.true(Date.now() - start < 20_000)
 })
 
-test('random bytes are as many as asked for, never repeated and never shared', t => {
+test('random bytes have the requested length, and are never repeated or shared', t => {
   const seen = new Set<string>()
   for (let i = 0; i < 2000; i++) {
     const bytes = io.random(16)

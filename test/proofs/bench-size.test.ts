@@ -41,7 +41,7 @@ for (const [work, names] of [
   ['search', ['cold', 'warm', 'one', 'first']],
   ['change', ['sync', 'edit', 'arrive']]
 ] as const) {
-  test(`the bench finds what it asks for in ${work}`, async t => {
+  test(`the bench gets the expected results in ${work}`, async t => {
     const { steps } = await onFull(work)
     t.deepEqual(Object.keys(steps), names)
     for (const { cpuMs, wallMs, stallMs } of Object.values(steps)) {

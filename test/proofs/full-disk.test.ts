@@ -36,7 +36,7 @@ const makeSmallDisk = (disk: Disk) => {
   return { room, storage }
 }
 
-test('a disk that fills up at any write of a spend says so, loses nothing, and the spend is finished later', async t => {
+test('a disk that fills up at any write of a spend is reported and loses nothing, and the spend is finished later', async t => {
   let sawUnsent = 0
   let sawSent = 0
   for (let roomLeft = 0; roomLeft < 12; roomLeft++) {

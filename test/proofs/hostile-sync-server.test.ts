@@ -302,7 +302,7 @@ const attack = async (t: ExecutionContext, kind: Kind): Promise<Outcome> => {
   return outcome
 }
 
-test('no kind of hostile sync server takes anything from a known device, or from what it tells an honest server', async t => {
+test('no kind of hostile sync server removes data from a known device, or from its later upload to an honest server', async t => {
   t.timeout(600_000)
   const counts = new Map<Outcome, number>()
   for (const kind of KINDS) {

@@ -6,7 +6,7 @@ import { anySyncPlan } from '../helpers/sync-steps.ts'
 
 const numRuns = runCount(4000)
 
-test('whatever three devices edit and whatever becomes of their requests and disks, their repos end equal, and an edit of ours is gone only where a deployed client wrote over it and a device says so and keeps the text', async t => {
+test('after any edits and failures of three devices their repos are equal, and an edit is lost only if a deployed client overwrote it, which a device reports, keeping the text', async t => {
   t.timeout(60_000 + numRuns * 500)
   const seed = drawSeed(t)
   const tally = makeSyncTally()

@@ -65,7 +65,7 @@ test('an assertion may move and take new names, and is missed when it goes', t =
   t.deepEqual(lostAssertions(before, before), [])
 })
 
-test('a member has a rename of its own, and a whole call can stand for another', t => {
+test('a member has its own rename, and a whole call can replace another', t => {
   const old = new Map([
     ['a.test.ts', "test('a', t => { t.is(box.take(take), 1); t.is(store(disk, 'a'), 'b') })"]
   ])

@@ -63,7 +63,7 @@ test('what is no behaviour is left alone', t => {
   t.true(changesIn('const VERSION = 4').includes('4 → 5'))
 })
 
-test('a bound or a size of work that differs by one is left alone, and one of money is not', t => {
+test('a limit or batch size is not mutated by one, and an amount of money is', t => {
   t.false(changesIn('for (let i = 1; i < MAX_TRIES; i += 2) f()').includes('< → <='))
   t.true(changesIn('for (let i = 1; i < MAX_TRIES; i += 2) f()').includes('< → >='))
   t.true(changesIn('f(a <= WAIT_MS)').includes('<= → >'))

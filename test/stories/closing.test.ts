@@ -24,7 +24,7 @@ const storageOn = (disk: Disk): StoragePlugin => ({
 
 const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
-test('logins of one account at once are objects of their own over the same files, until the last one ends', async t => {
+test('simultaneous logins of one account are separate objects over the same files, until the last one ends', async t => {
   const kernel = await openDevice(makeFakeWorld({ io }))
   const first = await kernel.context.createAccount(alice)
   const others = await Promise.all([

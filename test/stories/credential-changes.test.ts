@@ -40,11 +40,9 @@ test('an account that another device renamed shows the new name', passes, [
   round(NOTHING, { kind: 'refresh' })
 ])
 
-test(
-  'a lost reply to switching two-factor on locks out neither this device nor another',
-  passes,
-  [round({ kind: 'enable otp' }, NOTHING, { fates: [[{ kind: 'reply lost' }], []], seconds: 31 })]
-)
+test('a lost reply to switching two-factor on locks out neither this device nor another', passes, [
+  round({ kind: 'enable otp' }, NOTHING, { fates: [[{ kind: 'reply lost' }], []], seconds: 31 })
+])
 
 test('two-factor that is switched on long after its device gave up ends with a reset', passes, [
   round({ kind: 'enable otp' }, NOTHING, { fates: [[{ kind: 'late', rounds: 2 }], []] }),

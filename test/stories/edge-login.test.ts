@@ -166,7 +166,7 @@ test('hideKeys hides the ids and keys of an account, and still allows edge login
   for (const kernel of [phone, laptop]) await kernel.close()
 })
 
-test('a request for an account that is open gives out one of its own, and a cancel does not log the first one out', async t => {
+test('an edge login of an open account returns its own account object, and a cancel does not log out the first one', async t => {
   const { world, clock } = makeWorld()
   const phone = await openDevice(world)
   const alice = await phone.context.createAccount(ALICE)

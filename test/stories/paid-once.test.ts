@@ -234,7 +234,7 @@ test('of two payments of the same coins that are signed at once, one is refused'
   t.deepEqual(wallet.getSnapshot().openPayments, [])
 })
 
-test('a payment that the network lost says so, is sent again, and keeps its row and note through a resync', async t => {
+test('a payment that the network lost is shown as lost, is sent again, and keeps its row and note through a resync', async t => {
   const { wallet, lies, world } = await makeHome(t)
   const { txid } = await wallet.spend(
     await wallet.makeSpend(pay('5000000', { metadata: { name: 'Shop', notes: 'rent' } }))

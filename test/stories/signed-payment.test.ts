@@ -134,7 +134,7 @@ test.serial(
   }
 )
 
-test.serial('a currency that cannot tell has the form checked alone', async t => {
+test.serial('a currency without a check of signed bytes has only their form checked', async t => {
   const toy = makeToy()
   const device = await openDevice(world, { plugins: [toy.plugin] })
   t.teardown(() => device.close())

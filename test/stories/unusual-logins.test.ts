@@ -106,7 +106,7 @@ test('an account lists its login methods, and an empty list if only the login ke
   await kernel.close()
 })
 
-test('a second login of an account is an object of its own: one logout ends one, and the last closes what they share', async t => {
+test('a second login of an account is its own object: one logout ends one, and the last closes the shared parts', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   const reported: boolean[] = []
   const kernel = await openDevice(world, {

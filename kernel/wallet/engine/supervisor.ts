@@ -309,7 +309,9 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
       this.#host.synced()
     } catch (error) {
       if (this.#run !== run) return
-      this.#options.services.logOf(this.#options.info.pluginId).warn(`The sync failed: ${describeError(error)}`)
+      this.#options.services
+        .logOf(this.#options.info.pluginId)
+        .warn(`The sync failed: ${describeError(error)}`)
       this.#state.setFailure(error)
       // The next server is being asked already.
       if (isWalletError(error, 'CONNECTION_LOST')) delayMs = LOST_MS

@@ -33,7 +33,9 @@ export const watchPayments = async (spender: Spender, changed: ReadonlySet<strin
     try {
       return await work
     } catch (error) {
-      services.logOf(spender.info.pluginId).warn(`Could not complete a payment; it will be tried again: ${describeError(error)}`)
+      services
+        .logOf(spender.info.pluginId)
+        .warn(`Could not complete a payment; it will be tried again: ${describeError(error)}`)
       return undefined
     }
   }

@@ -52,21 +52,18 @@ test.serial(
   }
 )
 
-test.serial(
-  'an unknown source is refused, and the error names the known ids',
-  async t => {
-    for (const words of [
-      ['get', 'AAA', 'BBB', '--bias', 'quik=20'],
-      ['route', 'AAA', 'BBB', '--bias', 'quik=20'],
-      ['pairs', '--source', 'quik']
-    ]) {
-      const { error } = failed(t, await run('rates', ...words, '--json'), 'NOT_FOUND', 6)
-      t.regex(error.hint, /\bquick, slow, broken, gone\b/)
-    }
-    t.is((await dataOf('rates', 'get', 'BBB', 'iso:XTS', '--bias', 'SLOW=20')).source, 'quick')
-    t.is((await dataOf('rates', 'pairs', '--source', 'QUICK')).pairs.length, 2)
+test.serial('an unknown source is refused, and the error names the known ids', async t => {
+  for (const words of [
+    ['get', 'AAA', 'BBB', '--bias', 'quik=20'],
+    ['route', 'AAA', 'BBB', '--bias', 'quik=20'],
+    ['pairs', '--source', 'quik']
+  ]) {
+    const { error } = failed(t, await run('rates', ...words, '--json'), 'NOT_FOUND', 6)
+    t.regex(error.hint, /\bquick, slow, broken, gone\b/)
   }
-)
+  t.is((await dataOf('rates', 'get', 'BBB', 'iso:XTS', '--bias', 'SLOW=20')).source, 'quick')
+  t.is((await dataOf('rates', 'pairs', '--source', 'QUICK')).pairs.length, 2)
+})
 
 test.serial('a currency in itself is one, and no rate of any time or source', async t => {
   const { rate, rateAt, ageSeconds, source } = await dataOf('rates', 'get', 'AAA', 'AAA')

@@ -84,7 +84,7 @@ test.serial('amount shows the value, and fails without a rate', async t => {
   failed(t, await run('amount', 'Toys', '2', '--to', 'iso:XPT'), 'NO_RATE', 47)
 })
 
-test.serial('balance --watch --fiat asks for rates, and shows values when they come', async t => {
+test.serial('balance --watch --fiat requests rates, and shows values when they arrive', async t => {
   const late = toySource('late', async tapContext => {
     await new Promise(resolve => setTimeout(resolve, 300))
     tapContext.offer({ fromCurrency: COIN, toCurrency: 'iso:XAU' }, 2)

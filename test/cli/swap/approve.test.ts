@@ -442,7 +442,7 @@ test.serial('a damaged file is moved aside with a warning, and does not stop new
   t.is(kept().at(-1)?.quoteId, id)
 })
 
-test.serial('no more than 200 are kept, the newest', async t => {
+test.serial('the newest 200 quotes are kept', async t => {
   await quoteOf()
   const [one] = kept()
   writeFileSync(
@@ -455,31 +455,28 @@ test.serial('no more than 200 are kept, the newest', async t => {
   t.deepEqual([ids[0], ids.at(-1)], ['filler-2', id])
 })
 
-test.serial(
-  'a quote is refused after the market moved, and paid once the price is back',
-  async t => {
-    const quoted = await dataOf('swap', 'quote', '--from', 'Savings', '--to', 'Lite', '--amount', '0.1 BTC')
-    const { id, to } = quoteFrom(quoted, 'changenow')
-    const setPrice = async (usd: string): Promise<string> => {
-      const paths = profilePaths('default', { HOLDFAST_HOME: home })
-      const { world, close } = await openLocalWorld(paths, { holder: 'a test', io: makeNodeIo() })
-      const before = world.providers.market.priceOf('LTC') ?? ''
-      world.providers.market.setPrice('LTC', usd)
-      await close()
-      return before
-    }
-    const before = await txCount()
-    const price = await setPrice('200')
-    const { error } = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
-    t.deepEqual(error.details.shown.to, to)
-    t.true(BigInt(error.details.now.to.native) < BigInt(to.native))
-    t.is(await txCount(), before)
-    await setPrice(price)
-    const { data } = succeeded(t, await run('swap', 'approve', id, '--yes', '--again'), 'swap.approve/1')
-    await dataOf('fake', 'chain', 'mine')
-    t.is((await dataOf('swap', 'history')).swaps[0].txid, data.txid)
+test.serial('a quote is refused after the market moved, and paid once the price is back', async t => {
+  const quoted = await dataOf('swap', 'quote', '--from', 'Savings', '--to', 'Lite', '--amount', '0.1 BTC')
+  const { id, to } = quoteFrom(quoted, 'changenow')
+  const setPrice = async (usd: string): Promise<string> => {
+    const paths = profilePaths('default', { HOLDFAST_HOME: home })
+    const { world, close } = await openLocalWorld(paths, { holder: 'a test', io: makeNodeIo() })
+    const before = world.providers.market.priceOf('LTC') ?? ''
+    world.providers.market.setPrice('LTC', usd)
+    await close()
+    return before
   }
-)
+  const before = await txCount()
+  const price = await setPrice('200')
+  const { error } = failed(t, await run('swap', 'approve', id, '--yes', '--again'), 'SWAP_CHANGED', 46)
+  t.deepEqual(error.details.shown.to, to)
+  t.true(BigInt(error.details.now.to.native) < BigInt(to.native))
+  t.is(await txCount(), before)
+  await setPrice(price)
+  const { data } = succeeded(t, await run('swap', 'approve', id, '--yes', '--again'), 'swap.approve/1')
+  await dataOf('fake', 'chain', 'mine')
+  t.is((await dataOf('swap', 'history')).swaps[0].txid, data.txid)
+})
 
 test.serial(
   'an expired quote is refused without a network, and one without a date after half an hour',

@@ -394,35 +394,38 @@ test.serial(
   }
 )
 
-test.serial('swap run --yes pays the best quote within the limits, and swap history lists the order', async t => {
-  const ran = await run(
-    'swap',
-    'run',
-    ...swapRequest(),
-    '--yes',
-    '--again',
-    '--min-receive',
-    '0.009 LTC',
-    '--json'
-  )
-  const { data } = succeeded(t, ran, 'swap.run/1')
-  t.is(orders, 1)
-  t.regex(data.txid, /^[0-9a-f]{64}$/)
-  t.like(data, { orderId: 'order-1', orderUri: 'https://firm.example/1', destinationAddress: TILL })
-  t.regex(ran.stderr, /swap with +Firm shop \(CEX\)\n[\s\S]*receive +0\.009 LTC\n/)
-  await runInProcess(['fake', 'chain', 'mine'], { home })
-  const { swaps } = await dataOf('swap', 'history')
-  t.is(swaps.length, 1)
-  t.like(swaps[0], { txid: data.txid, plugin: { id: 'firm', name: 'Firm shop' }, estimate: false })
-  t.like(swaps[0], { orderId: 'order-1', orderUri: 'https://firm.example/1', state: 'confirmed' })
-  t.like(swaps[0].payout, { native: '900000', display: '0.009', code: 'LTC' })
-  t.like(swaps[0], { supportEmail: 'help@firm.example' })
-  t.is((await dataOf('swap', 'history', '--wallet', 'Lite')).swaps.length, 0)
-  t.is((await dataOf('swap', 'history', '--since', '2099-01-01')).swaps.length, 0)
-  const row = (await run('swap', 'history')).stdout
-  t.regex(row, /\t~?0\.009 LTC\tFirm shop\tconfirmed\torder-1\thttps:\/\/firm\.example\/1\t/)
-  t.is((await dataOf('tx', 'show', 'Savings', data.txid)).tx.metadata.name, 'Firm shop')
-})
+test.serial(
+  'swap run --yes pays the best quote within the limits, and swap history lists the order',
+  async t => {
+    const ran = await run(
+      'swap',
+      'run',
+      ...swapRequest(),
+      '--yes',
+      '--again',
+      '--min-receive',
+      '0.009 LTC',
+      '--json'
+    )
+    const { data } = succeeded(t, ran, 'swap.run/1')
+    t.is(orders, 1)
+    t.regex(data.txid, /^[0-9a-f]{64}$/)
+    t.like(data, { orderId: 'order-1', orderUri: 'https://firm.example/1', destinationAddress: TILL })
+    t.regex(ran.stderr, /swap with +Firm shop \(CEX\)\n[\s\S]*receive +0\.009 LTC\n/)
+    await runInProcess(['fake', 'chain', 'mine'], { home })
+    const { swaps } = await dataOf('swap', 'history')
+    t.is(swaps.length, 1)
+    t.like(swaps[0], { txid: data.txid, plugin: { id: 'firm', name: 'Firm shop' }, estimate: false })
+    t.like(swaps[0], { orderId: 'order-1', orderUri: 'https://firm.example/1', state: 'confirmed' })
+    t.like(swaps[0].payout, { native: '900000', display: '0.009', code: 'LTC' })
+    t.like(swaps[0], { supportEmail: 'help@firm.example' })
+    t.is((await dataOf('swap', 'history', '--wallet', 'Lite')).swaps.length, 0)
+    t.is((await dataOf('swap', 'history', '--since', '2099-01-01')).swaps.length, 0)
+    const row = (await run('swap', 'history')).stdout
+    t.regex(row, /\t~?0\.009 LTC\tFirm shop\tconfirmed\torder-1\thttps:\/\/firm\.example\/1\t/)
+    t.is((await dataOf('tx', 'show', 'Savings', data.txid)).tx.metadata.name, 'Firm shop')
+  }
+)
 
 test.serial(
   'Ctrl-C while a payment is signed and sent reports its result, or that it may have been sent',

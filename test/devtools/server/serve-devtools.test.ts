@@ -322,7 +322,7 @@ test('a panel that reads gets all messages at once, however many', async t => {
   t.is(scene.ended(), 0)
 })
 
-test('a slow panel that has caught up is not slow any more', async t => {
+test('a slow panel that has caught up is no longer slow', async t => {
   const scene = await serve(t)
   const socket = await opened(scene)
   socket.pause()

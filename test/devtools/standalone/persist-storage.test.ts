@@ -18,7 +18,7 @@ test('a browser is asked to keep the data once, when there is a user, and not be
   t.is(requested, 2)
 })
 
-test('a browser that refuses, or that cannot be asked, keeps nothing from going on', async t => {
+test('a browser that refuses, or has no such call, stops nothing', async t => {
   const users = new Observable<readonly string[]>(['ada'])
   t.notThrows(() => persistStorage(users, undefined))
   t.notThrows(() => persistStorage(users, {}))

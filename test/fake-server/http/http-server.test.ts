@@ -72,7 +72,7 @@ test('bytes that are no HTTP do not stop the server', async t => {
   }
 })
 
-test('a whole world is served on five ports, any or those that are asked for, and a port in use leaves nothing listening', async t => {
+test('a whole world is served on five free or given ports, and a port in use leaves nothing listening', async t => {
   const clock = makeFakeClock()
   const world = makeFakeWorld({ io: { clock, crypto: makeNobleCrypto(clock), random: makeSeededRandom(3) } })
   world.chain.mine(2)

@@ -68,7 +68,7 @@ test('the fake European Central Bank publishes the day of the world', async t =>
   t.is((await query('https://www.ecb.europa.eu/')).status, 404)
 })
 
-test('the fake Edge Rates fills in what it knows, is worth less in the past, and refuses odd questions', async t => {
+test('the fake Edge Rates fills in known rates, has lower rates in the past, and refuses invalid requests', async t => {
   const address = 'https://rates3.edge.app/v3/rates'
   const now = Date.now()
   const isoDate = new Date(now - 10 * 86_400_000 - 1000).toISOString()

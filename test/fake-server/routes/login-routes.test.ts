@@ -88,7 +88,7 @@ test('wrong, missing and too many recovery answers are all code 4, and none at a
   t.is((await query('POST', '/login', { recovery2Id: id(30), recovery2Auth: [] })).code, 4)
 })
 
-test('the user id alone tells whether a name is taken, the recovery id alone gives the questions [7.3] [7.5]', async t => {
+test('the user id alone shows if a name is taken, and the recovery id alone gives the questions [7.3] [7.5]', async t => {
   const { query } = makeServerBench()
   await query('POST', '/login/create', { data: rootData() })
   const taken = await query('POST', '/login', { userId: id(3) })

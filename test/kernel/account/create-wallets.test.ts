@@ -132,7 +132,7 @@ test('importing keys needs plugin support: "This wallet does not support importi
   })
 })
 
-test('keys say whether a person brought them: made, imported, or as given', async t => {
+test('keys record their origin: made, imported, or as given', async t => {
   const { account } = await makeKnownUser(t).logIn({ plugins: [importer('toycoin').plugin] })
   const keys = { toyKey: toHex(io.random(32)), note: { deep: [1] } }
   const ids = await Promise.all(
@@ -251,7 +251,7 @@ test('keys that add to those of a wallet are added, and what the wallet holds st
   t.like(first.getSnapshot(), swapRequest)
 })
 
-test('a copy of the keys of a wallet of another account shows what that wallet holds, and changes only what it is asked to', async t => {
+test('a wallet with copied keys of another account shows the same data, and changes it only on request', async t => {
   const user = makeKnownUser(t)
   const { account } = await user.logIn({ plugins: [makeToy().plugin] })
   const first = await account.createCurrencyWallet('wallet:toycoin', {

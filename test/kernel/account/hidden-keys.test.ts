@@ -48,7 +48,7 @@ test('with hideKeys on, keys, recovery key, root login id and 2FA key are hidden
   await kernel.close()
 })
 
-test('hideKeys, said to be true by default, hides nothing unless an application asks for it [9.28]', async t => {
+test('hideKeys, documented as true by default, is off unless an application sets it [9.28]', async t => {
   const world = makeFakeWorld({ io: makeNodeIo() })
   // Deployed applications that say nothing show keys: protocol §8, row 2.
   for (const [hideKeys, isHidden] of [

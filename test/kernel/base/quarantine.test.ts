@@ -21,7 +21,7 @@ test('each damaged text of a path is kept once, and no kept text is ever replace
   t.true([...files.keys()].every(path => path.startsWith('quarantine/a+b.json.')))
 })
 
-test('a storage that has a text at every path fails, instead of being asked for a free name for ever', async t => {
+test('a storage that has a text at every path fails, and does not search for a free name forever', async t => {
   const disk = { ...makeFaultDisk(new Map()), getText: async () => 'taken', list: async () => [] }
   const damaged = { path: 'a.json', text: 'one', rule: 'it is torn' }
   await t.throwsAsync(quarantine(disk, makeFakeClock(), damaged), {

@@ -315,7 +315,7 @@ test("a login without a known parent is not put below a stranger's account", asy
   t.is(root.rootLoginId, alice.rootLoginId)
 })
 
-test("an app login stays on the device when another account gets the name", async t => {
+test('an app login stays on the device when another account gets the name', async t => {
   const { world, phone, alice } = await makeAlice()
   const { device, request } = await query(world, new Map())
   await approve(phone, alice, request.lobbyId)

@@ -104,7 +104,7 @@ test('a legacy account gets a login secret at the first login, and keeps its id 
   t.true(await second.credentials.checkPassword('another horse'))
 })
 
-test('a login with a password and without a user id of its own proves itself under its login id', async t => {
+test('a login with a password and without a user id authenticates with its login id', async t => {
   const { world, loginKey } = await makeOldAccount()
   const { userId: _, ...stash } = parseLoginStash(recordOf(world))
   const open = (change: Partial<LoginStash>) =>

@@ -432,7 +432,7 @@ test('a returning device finds the repo that another one made, and makes no seco
   t.is(back.walletInfos.length, 1)
 })
 
-test('an app gets a login of its own below the root, with its own repo and PIN [6.2]', async t => {
+test('an app gets its own child login of the root, with its own repo and PIN [6.2]', async t => {
   const { world, files } = await makeAlice()
   const config = { appId: 'test.app' }
   const device = await openDevice(world, files, { config })

@@ -687,7 +687,7 @@ test('a code that was typed shows nothing about the key that this device has, wh
   t.deepEqual(await stashes.otpKeys.find({ rootId: loginId, loginId }, { loginKey }), [key])
 })
 
-test('a change that a server refuses for its code again and again is tried twice and given up', async t => {
+test('a change that a server keeps refusing for its code fails after two tries', async t => {
   const { world, owner } = await makeScene()
   let tries = 0
   world.garble = (route, reply) => {

@@ -285,7 +285,7 @@ test('a search serves many conversions, until pairs change or five seconds have 
   t.is(found.length, 8, 'the clock was set back')
 })
 
-test('searches are kept up to a limit, and those that were given up are made again', t => {
+test('searches are cached up to a limit, and evicted ones run again', t => {
   const codes = Array.from({ length: 1100 }, (_, at) => `C${at}`)
   const { table, found } = tableOf(codes.map(code => ['s1', code, 'iso:USD', 2, NOW]))
   for (const code of codes) t.is(table.rateOf('iso:USD', code, { now: NOW }), 0.5)

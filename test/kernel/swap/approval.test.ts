@@ -459,7 +459,7 @@ test('a draft that moves another asset or more than was ordered is not signed', 
   }
 })
 
-test('what is to be paid in a token is not taken in the coin of its chain', async t => {
+test('a payment in a token is not made in the coin of its chain', async t => {
   const { quote, from } = await openCounter(
     { spends: [pay(SHOP_ADDRESS, '1000')] },
     { swapRequest: { fromTokenId: 'gold' } }

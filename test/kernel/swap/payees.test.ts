@@ -60,7 +60,7 @@ test('a swap that pays an address of any wallet of the account is refused, thoug
   )
 })
 
-test('a payee that is no address refuses the swap, and a wallet that cannot tell says why', async t => {
+test('a swap to an invalid payee is refused, and a wallet that cannot check addresses gives the reason', async t => {
   const check = (parseUri: () => Promise<object>) => {
     const fromWallet = { currencyInfo: { displayName: 'Toycoin' }, parseUri }
     const findOwn = async () => ({ own: new Set<string>(), isComplete: true })

@@ -57,7 +57,7 @@ test('a quote without isEstimate counts as an estimate, and equals keep their or
   ])
 })
 
-test('ratios that floats cannot tell apart are told apart', t => {
+test('ratios that are equal as floats are compared exactly', t => {
   const huge = '1'.padEnd(40, '0')
   const quotes = [
     quoteOf('less', `${huge}0`, { fromNativeAmount: huge }),

@@ -262,7 +262,7 @@ test('an edit of another client is one that has no count, and gives way to one o
   t.false(hasUnknownForeignEdit(ours.lineage, theirs.lineage))
 })
 
-test('a side that knew an edit and stamps its field no more has the later value, and one that did not know it has not', t => {
+test('a side without a stamp for a field has the later value only if it knew the edit of the other', t => {
   const first = new EditCount(io).next(undefined, [])
   const ours = new EditCount(io).next(first, [7])
   const knowing = { ...new EditCount(io).next(ours, [8]), stamps: new Map() }

@@ -55,7 +55,7 @@ test('a text that was added to a set and removed does not come back from a devic
   t.is(text, '{"ids":["a","c","z"]}')
 })
 
-test('merging sets is symmetric, whoever wins, and keeps what one side did', t => {
+test('merging sets is symmetric for either winner, and keeps the changes of each side', t => {
   const set = fc.uniqueArray(fc.constantFrom<string>('a', 'b', 'c', 'd'))
   const idsOf = (list: string[]) => ({ ids: [...list].sort() })
   fc.assert(
@@ -128,7 +128,7 @@ test('a text that is no JSON object changes as one field, on whichever side it i
   t.deepEqual(changedFields('a note', 'a note'), [])
 })
 
-test('of one field, and of one text in a set, the later side decides, or without one who changed it', t => {
+test('one field, or one text in a set, takes the later side, or without one the side that changed it', t => {
   type Value = 'absent' | 'one' | 'two'
   const jsonOf = (value: Value, isSet: boolean): string => {
     if (isSet) return JSON.stringify({ ids: value === 'absent' ? ['a', 'z'] : ['a', 'm', 'z'] })

@@ -58,7 +58,7 @@ test('an edit of our own stays when the server shows a version from before the o
   t.deepEqual(codesOf(device), ['SYNC_OLD_STATE'])
 })
 
-test('our own replaced texts are known too, whether the server or this device replaced them', async t => {
+test('our own replaced texts are remembered too, replaced by the server or by this device', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const boxes: Box[] = []
@@ -93,7 +93,7 @@ test('a server that fell back to an older state gets everything that it lacks, a
   t.is(await device.repo.getText('a'), '2')
 })
 
-test('an older hash alone is noticed, and the next sync asks for everything', async t => {
+test('an older hash alone is noticed, and the next sync fetches everything', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put({ a: boxOf('1') })

@@ -314,7 +314,7 @@ test('a file that is replaced within two minutes after it came with many others 
   }
 })
 
-test('a state of the server that was left before is an old one, and unless it is whole the next sync asks for everything', t => {
+test('a return to an earlier server state counts as old, and the next sync fetches everything unless the reply was whole', t => {
   const writesOf = (
     { hash, isComplete }: { hash?: string; isComplete?: boolean },
     { seen, status }: { seen?: string; status: object }

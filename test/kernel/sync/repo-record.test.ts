@@ -104,7 +104,7 @@ test('of a change whose text was lost nothing is left, but a deletion stands', t
   t.deepEqual(parseFile(A, `[${A},7,${B}]`).pending?.sent, [B])
 })
 
-test('the past of a file is kept with its time, and whether the file was new', t => {
+test('the past of a file is kept with its time and if the file was new', t => {
   const past = { at: 1234, boxes: [A, B], isNew: false }
   t.is(pastEntry(past), `1234[${A},${B}]`)
   t.is(pastEntry({ ...past, isNew: true }), `1234[null,${A},${B}]`)

@@ -83,7 +83,7 @@ test('a file of a deployed folder that is neither data nor a change is left wher
   t.true(files.has(path))
 })
 
-test('a damaged file of a deployed folder is reported and left; the rest is taken in', async t => {
+test('a damaged file of a deployed folder is reported and left; the rest is imported', async t => {
   const files = deployed()
   files.set(`repos/${repoId}/data/torn.json`, '{"encryptionType":0,')
   files.set(`repos/${repoId}/status.json`, 'x')
@@ -246,7 +246,7 @@ test('an edit made during its own upload goes up a second later, not half a minu
   loop.close()
 })
 
-test('a server that answers each upload with an earlier deletion gets no more than a few, then two in a minute', async t => {
+test('a server that answers each upload with an earlier deletion gets only a few uploads, then two in a minute', async t => {
   const store = makeSyncStore()
   const [device, other] = [await openDevice(store), await openDevice(store)]
   await setText(device.repo, 'f', '1')

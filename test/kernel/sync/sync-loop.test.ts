@@ -310,7 +310,7 @@ test('a new file whose upload was never answered can be deleted', async t => {
   t.false(store.files.has('f'))
 })
 
-test('after an upload that failed, what others wrote is read before another server is asked', async t => {
+test('after a failed upload, remote changes are read before another server is used', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store, { syncServers: ['https://one.example', 'https://two.example'] })
   const b = await openDevice(store)
@@ -472,7 +472,7 @@ test('a text that a replaced server gets from one device gives way to what anoth
   t.is(b.repo.pendingCount, 0)
 })
 
-test('a server that refuses every hash and none is asked twice, not more', async t => {
+test('a server that refuses every request, with or without a hash, gets two requests', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await a.sync()
@@ -537,7 +537,7 @@ test('a server that answers with a status outside of 200 to 299 has failed, and 
   }
 })
 
-test('the only info server is asked with the first sync, and not again within ten minutes', async t => {
+test('the only info server gets a request with the first sync, and no other within ten minutes', async t => {
   const store = makeSyncStore()
   const requested: string[] = []
   store.fault = ({ url }) => {

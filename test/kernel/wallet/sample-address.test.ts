@@ -1,7 +1,7 @@
 import test from 'ava'
 import { openToyHome } from '../../helpers/toy-home.ts'
 
-test("fees are estimated with the sample address of the currency, else with one of the wallet; garbage is refused", async t => {
+test('fees are estimated with the sample address of the currency, else with one of the wallet; garbage is refused', async t => {
   const sampleOf = async (sampleAddress?: () => Promise<string>): Promise<readonly [string, string]> => {
     const tools = sampleAddress === undefined ? {} : { sampleAddress }
     const { account } = await openToyHome(t, { tools })

@@ -168,7 +168,7 @@ test('a reading that began before a choice was written does not undo it', async 
   t.deepEqual(enabledIn(bench.files), ['gold', 'silver', 'tin'])
 })
 
-test('a choice that cannot be kept is taken back and says so; what was changed meanwhile stays', async t => {
+test('a token choice that cannot be saved is undone with an error; changes made meanwhile stay', async t => {
   const bench = makeBench(new Map([['Tokens.json', TEXT]]))
   await bench.tokens.read()
   bench.isFull = true

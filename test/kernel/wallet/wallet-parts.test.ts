@@ -197,7 +197,7 @@ test('a task that falls due with others can still be cancelled, replaced or clos
   t.is(clock.timerCount, 0)
 })
 
-test('a wait longer than any timer is kept, and wakes nobody meanwhile', async t => {
+test('a wait longer than the longest timer is kept, without a wake-up meanwhile', async t => {
   const clock = makeFakeClock()
   const delays: number[] = []
   const counting = {
@@ -436,7 +436,7 @@ test('a damaged entry of the spend journal is reported and kept, and the others 
   t.is(journal.findByTxid('a'), undefined)
 })
 
-test('the spend journal reads each entry once, and gives what nobody can change', async t => {
+test('the spend journal reads each entry once, and returns frozen entries', async t => {
   const entries = new Map<string, string>()
   let listings = 0
   const journal = new SpendJournal({

@@ -441,7 +441,7 @@ test('a transaction file that cannot be read is kept as it is: its note cannot b
   t.truthy(wallet)
 })
 
-test('an engine that cannot be made fails alone: its wallet says so, others work, and a later start helps [4.20]', async t => {
+test('an engine that cannot be created fails alone: its wallet shows the error, others work, and a later start succeeds [4.20]', async t => {
   let isBroken = true
   const engines = makeToy({ id: 'other' })
   const broken = makeToy({ id: 'broken' })

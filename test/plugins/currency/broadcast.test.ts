@@ -4,7 +4,7 @@ import type { ElectrumPool } from '../../../plugins/currency/utxo/electrum/pool.
 import { broadcast } from '../../../plugins/currency/utxo/electrum/requests.ts'
 import { toyTransaction } from '../../helpers/toy-currency.ts'
 
-test('a refusal counts only if the server could also be asked whether it has the transaction', async t => {
+test('a refusal counts only if the server could also be queried for the transaction', async t => {
   const answer = (requested: Promise<unknown>): ElectrumPool =>
     ({
       whenReady: async () => {},

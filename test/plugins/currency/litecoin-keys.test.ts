@@ -147,7 +147,7 @@ test('addresses of other networks and currencies are refused, script hashes of b
   }
 })
 
-test('an address that Bitcoin spells the same is read, and told apart as the old spelling it is', t => {
+test('an address with the same form on Bitcoin is accepted, and reported as an old form', t => {
   const hash = new Uint8Array(20).fill(9)
   const [old, usual] = [checked(0x05, hash), checked(0x32, hash)]
   const both = { publicAddress: usual, legacyAddress: old }

@@ -204,7 +204,7 @@ test('a double spend is refused with the reason of the node, and the winner of a
   t.is(twin.balance(), alice.balance())
 })
 
-test('a warm start with nothing new is one round trip and asks for no history', async t => {
+test('a warm start without changes is one round trip and fetches no history', async t => {
   const world = makeTestWorld()
   t.teardown(() => world.close())
   const store = makeTestStore()

@@ -3,7 +3,7 @@ import type { Json } from '../../../kernel/plugin-api.ts'
 import type { ElectrumPool } from '../../../plugins/currency/utxo/electrum/pool.ts'
 import { fetchTxs } from '../../../plugins/currency/utxo/electrum/requests.ts'
 
-test('a server that answers with more bytes than transactions can have is given up, of those without a block sooner', async t => {
+test('a server whose replies exceed the size of its transactions is dropped, sooner for unconfirmed ones', async t => {
   const hex = '00'.repeat(4_000_000)
   const pool = {
     callMany: (calls: readonly unknown[]) => calls.map(async (): Promise<Json> => hex),

@@ -46,7 +46,7 @@ const sourceWith = (
   return source as unknown as SpendSource
 }
 
-test('a payment that is not known is not replaced, and says so', t => {
+test('replacing an unknown payment is refused with that reason', t => {
   t.throws(() => replacedOf(sourceWith([]), 'other'), { code: 'TX_NOT_FOUND' })
 })
 

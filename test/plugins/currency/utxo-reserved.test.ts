@@ -44,7 +44,7 @@ test('a payment gives its coins free when a confirmed rival has taken one of the
   t.is(rivalOf(spentAt(0), ours, 1), undefined)
 })
 
-test('payments that hold coins no more are named, and bytes that are no transaction hold none', t => {
+test('payments that no longer hold coins are listed, and bytes that are no transaction hold none', t => {
   const reserved = reservedBy(payment('a', 'aa'), payment('b', 'bb'), { txid: 'odd', signedTx: 'zz' })
   t.is(reserved.find('odd'), undefined)
   t.deepEqual(reserved.replace([{ txid: 'b', signedTx: 'not read again' }]), ['a'])

@@ -90,28 +90,25 @@ test.serial('a write that comes while damage is looked at is not put aside with 
   await disk.close?.()
 })
 
-test.serial(
-  'a folder that an earlier process created but did not sync is made durable',
-  async t => {
-    const root = await makeRoot()
-    await mkdir(join(root, 'repos', 'r'), { recursive: true })
-    const disk = await openFileDisk(root)
-    const synced = new Set<number>()
-    const { fsync } = fileCalls
-    fileCalls.fsync = async file => {
-      synced.add(fstatSync(file).ino)
-      await fsync(file)
-    }
-    try {
-      await disk.setText('repos/r/x', '1')
-    } finally {
-      fileCalls.fsync = fsync
-    }
-    for (const folder of [root, join(root, 'repos'), join(root, 'repos', 'r')])
-      t.true(synced.has((await stat(folder)).ino), folder)
-    await disk.close?.()
+test.serial('a folder that an earlier process created but did not sync is made durable', async t => {
+  const root = await makeRoot()
+  await mkdir(join(root, 'repos', 'r'), { recursive: true })
+  const disk = await openFileDisk(root)
+  const synced = new Set<number>()
+  const { fsync } = fileCalls
+  fileCalls.fsync = async file => {
+    synced.add(fstatSync(file).ino)
+    await fsync(file)
   }
-)
+  try {
+    await disk.setText('repos/r/x', '1')
+  } finally {
+    fileCalls.fsync = fsync
+  }
+  for (const folder of [root, join(root, 'repos'), join(root, 'repos', 'r')])
+    t.true(synced.has((await stat(folder)).ino), folder)
+  await disk.close?.()
+})
 
 test('a write that fails leaves the old text and no draft', async t => {
   const root = await makeRoot()

@@ -66,7 +66,7 @@ test('texts are kept as they are below the prefix of the deployed client, beside
   t.deepEqual([...storage.items.keys()], ['theme', 'airbitz', 'airbitz/logins/made-by-another-client.json'])
 })
 
-test('a full storage says so and keeps the old text; any other failure is STORAGE_FAILED', async t => {
+test('a full storage is STORAGE_FULL and keeps the old text; any other failure is STORAGE_FAILED', async t => {
   const storage = new MemoryStorage()
   const disk = await openLocalDisk({ storage })
   await disk.setText('a', 'old')

@@ -97,7 +97,7 @@ test('a list is kept for an hour; where a later load fails, the old one goes on 
   t.is(await get(), 4)
 })
 
-test("a setting of the user overrides that of the application, and text that fits into no header is ignored", t => {
+test('a setting of the user overrides that of the application, and text that fits into no header is ignored', t => {
   t.is(settingOf('apiKey', { apiKey: 'mine' }, { apiKey: 'theirs' }), 'mine')
   t.is(settingOf('apiKey', { apiKey: '' }, { apiKey: 'theirs' }), 'theirs')
   t.is(settingOf('apiKey', { apiKey: 'a\nb' }, {}), undefined)

@@ -33,7 +33,7 @@ testSwapPlugin(((title: string, run: never) => test(`${title}, the other way rou
   expected: ({ world }, amount) => dealOf(world.swaps.letsexchange, 'LTC', amount)
 })
 
-test('letsexchange: the order names the rate, both addresses and the promo code, and asks for a promised amount', async t => {
+test('letsexchange: the order has the rate, both addresses and the promo code, and requests a fixed amount', async t => {
   const home = openSwapHome(letsexchange, { apiKey: 'app-key', affiliateId: 'affiliate7' })
   const offer = await offerOf(home.query({ promoCode: 'SPRING', quoteFor: 'to', amount: '700000000' }))
   t.is(offer.expirationDate?.getTime(), home.clock.now() + 600_000)
@@ -71,7 +71,7 @@ test('letsexchange: an order that wants a memo bitcoin does not have is refused'
   await t.throwsAsync(orderOf(offer), { code: 'SWAP_CHANGED', message: /wants a memo/ })
 })
 
-test('letsexchange: a pair that is listed and not swapped is one that it does not support; other refusals are failures of its own', async t => {
+test('letsexchange: a listed pair that cannot be swapped is unsupported; other refusals are failures of the provider', async t => {
   for (const [status, code] of [
     [422, 'SWAP_CURRENCY'],
     [400, 'SERVER']

@@ -135,7 +135,7 @@ test('a swap that would pay the same to the same payee again is paid only after 
   t.is(await sentCount(), 2)
 })
 
-test('the review of a swap says who may take what afterwards, and whether all own addresses were compared', async t => {
+test('the review of a swap shows the remaining allowance and its spender, and if all own addresses were compared', async t => {
   const wallet = { lookAtOpenPayments: async () => [] }
   const account = {
     listWallets: () => [{ isWallet: true, walletId: 'from', deleted: false }],

@@ -92,7 +92,7 @@ test('a read-only panel has no actions beside a wallet, a quote, a repo or a plu
   }
 })
 
-test('an engine that failed says so in a word, and why', t => {
+test('a failed engine is marked as failed, with the reason', t => {
   const markup = draw(full, 'engines')
   t.true(markup.includes('No server of its list answers within 10 seconds'))
   t.regex(markup, /class="state bad"><svg[\s\S]*?<span>failed<\/span>/)
@@ -255,7 +255,7 @@ test('a route is a picture that says what it shows, and a table with the terms o
   t.true(markup.includes('inverted 1.1'))
 })
 
-test('the filter keeps the rows that contain it, and says so when none does', t => {
+test('the filter keeps the rows that contain it, and shows a message when none does', t => {
   const some = draw(full, 'engines', { filter: 'LITE' })
   t.true(some.includes('Spare change'))
   t.false(some.includes('>Savings<'))

@@ -41,7 +41,7 @@ const draw = (changes: Partial<SpendReview> = {}): string => {
 const isApprovable = (markup: string): boolean =>
   !/<button[^>]*main-act[^>]* disabled=""[^>]*>Sign and send/.test(markup)
 
-test('the review of a fee far above the usual one says so, and nothing can be signed before a yes is typed', t => {
+test('the review of a fee far above the usual one warns, and nothing can be signed before a typed yes', t => {
   const dear = draw({ usualNetworkFee: '1410' })
   t.regex(
     dear,
@@ -82,7 +82,7 @@ test('a review lists open payments with their states, as many as fit, and the pa
   t.true(replacing.includes(`<dt>Replaces</dt><dd class="mono">${openPayment.txid}</dd>`))
 })
 
-test('the review of what may be a second payment says so, and nothing can be signed before a yes is typed', t => {
+test('the review of a possible second payment warns, and nothing can be signed before a typed yes', t => {
   const again = draw({ openPayments: [openPayment], similar: [openPayment.txid, 'other'] })
   t.true(
     again.includes(
@@ -93,7 +93,7 @@ test('the review of what may be a second payment says so, and nothing can be sig
   t.false(isApprovable(again))
 })
 
-test('the review of a swap says who may take what afterwards, and that not all own addresses were compared', t => {
+test('the review of a swap shows the remaining allowance and its spender, and that not all own addresses were compared', t => {
   const swap = draw({
     allowances: [{ spender: '0xrouter', nativeAmount: '1000000' }],
     isOwnCheckComplete: false

@@ -89,7 +89,7 @@ test('a bad token of a plugin is reported and left out; a failing or silent plug
   t.like(silent.at(-1), { code: 'PLUGIN_FAILED' })
 })
 
-test('a plugin that failed is asked again, and its tokens arrive later', async t => {
+test('a failed plugin is called again, and its tokens arrive later', async t => {
   let isUp = false
   const tokens = () => (isUp ? ETHER.tokens() : Promise.reject(new Error('no network')))
   const device = await openSettings(makeSyncStore(), { currencies: [{ pluginId: 'ether', tokens }] })
@@ -151,7 +151,7 @@ test('where the plugin gives no ids, a token needs a contract address, and the a
   t.deepEqual(Object.keys(config.getSnapshot().customTokens), ['new'])
 })
 
-test('a currency without tokens takes none, and says so', async t => {
+test('a currency without tokens refuses one with a reason', async t => {
   const device = await openSettings(makeSyncStore(), { currencies, walletTypes: ['wallet:plain'] })
   await t.throwsAsync(device.settings.currencyConfig('plain').addCustomToken(tokenOf('NEW', '0xNEW')), {
     code: 'NOT_SUPPORTED',

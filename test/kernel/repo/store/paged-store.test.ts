@@ -218,7 +218,7 @@ test('reads see every one of many large writes that are on their way, and of one
   t.is(await table.count(), 81)
 })
 
-test('a small write of rows that fails leaves the table as it was, for who has read it before too', async t => {
+test('a failed small write of rows leaves the table unchanged, also for a reader that started before it', async t => {
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files, { at: 2, kind: 'full' })
   const { store, table } = await open(files, disk)

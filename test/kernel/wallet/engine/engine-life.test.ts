@@ -315,7 +315,7 @@ test('a failed engine start reports nothing after the wallet was paused, closed 
   t.like(wallet.engine.getSnapshot(), { state: 'started', failure: undefined })
 })
 
-test('a sync asks no engine of a paused wallet, and finishes what a payment left behind', async t => {
+test('a sync calls no engine of a paused wallet, and finishes an interrupted payment', async t => {
   const calls: string[] = []
   let isFailing = true
   const { account, clock } = await openToyHome(t, {
@@ -383,7 +383,7 @@ test('one wallet that cannot sync does not stop the others, and its error reject
   t.is(looks, 4)
 })
 
-test('plugins get copies of private keys that nobody can change, and none after the logout', async t => {
+test('plugins get frozen copies of private keys, and none after the logout', async t => {
   const given: WalletKeys[] = []
   let release = (): void => {}
   const held = new Promise<void>(resolve => (release = resolve))

@@ -22,7 +22,7 @@ test('a currency that does not say how deep is deep enough wants one confirmatio
   t.is((await table.find('last'))?.confirmations, 'confirmed')
 })
 
-test('a new height is what the very next look counts with, and tells which transactions it changes', async t => {
+test('a new height counts for the next read at once, and yields the transactions that it changes', async t => {
   const { table } = await openHistory(makeSyncStore(), { info: { requiredConfirmations: 3 } })
   await table.applyHeight(100)
   await table.applyReports([

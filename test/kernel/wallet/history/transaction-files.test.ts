@@ -421,7 +421,7 @@ test('a note on a transaction dated before 1970 is found again', async t => {
   t.like(await device.table.find('a'), { date: -5, metadata: { notes: 'old' } })
 })
 
-test('an edit writes back what another version has put into a file in a form of its own', async t => {
+test('an edit keeps the fields that another version wrote into a file in its own form', async t => {
   const store = makeSyncStore()
   const { hashOf } = await openHistory(makeSyncStore())
   const path = `transaction/1600000000-${hashOf('a')}.json`

@@ -68,7 +68,7 @@ test('a payment with several entries has one from when it is watched', async t =
   t.deepEqual([...texts.keys()].sort(), ['sent/c', 'spend/other'])
 })
 
-test('a payment that is watched is unfinished no more, and one that is removed is neither', async t => {
+test('a watched payment is no longer unfinished, and a removed one is neither', async t => {
   const { store, texts } = openStore()
   const journal = new SpendJournal(store)
   await journal.put(intentOf('a', 'sending', 1))

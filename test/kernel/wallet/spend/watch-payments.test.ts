@@ -153,7 +153,7 @@ test('the 14 days start over when the block of a payment is undone', async t => 
   t.deepEqual(await reservedNow(home), [])
 })
 
-test('the coins of an open payment are kept from the maximum as they are from a draft, whatever the engine was told before', async t => {
+test('the maximum excludes the coins of an open payment as a draft does, whatever the engine knew before', async t => {
   const home = await makeHome(t)
   const { wallet, reserved } = home
   const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
