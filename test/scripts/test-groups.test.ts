@@ -38,5 +38,5 @@ test('a share of the tests is written as its place and the number of shares', t 
   t.deepEqual(shareOf('1/2'), { from: 1, of: 2 })
   t.deepEqual(shareOf(), { from: 0, of: 1 })
   for (const text of ['', '2/2', '1', '0/0', '-1/2', 'a/b'])
-    t.throws(() => shareOf(text), { message: /no share/ }, text)
+    t.throws(() => shareOf(text), { message: /not a share/ }, text)
 })
