@@ -6,14 +6,16 @@ import { assertionsOf, lostAssertions } from './freeze/assertions.ts'
 import { compareRecords, declarationFileOf } from './freeze/compare-records.ts'
 import { declarationsOf, reachableDeclarations } from './freeze/declarations.ts'
 import { commandGrammar, commandOutputs, errorCodes, folderContents } from './freeze/freeze-commands.ts'
+import { recordingShapes, recordSession, shownOfRecording } from './freeze/freeze-recording.ts'
 import { tourTraffic } from './freeze/freeze-wire.ts'
 import { hookPage } from './hook-page.ts'
 import { readTree } from './project-files.ts'
 
 /**
  * Compares what this tree shows to its users with what another commit shows: the declarations of every export path, the
- * grammar of the commands, what each says with `--json`, error codes, hooks, and what the tour puts on the wire. For a
- * change that moves and renames, and is to change nothing.
+ * grammar of the commands, what each says with `--json`, error codes, hooks, what the tour puts on the wire, and what this
+ * tree reads in a profile and a recording that the other commit left. For a change that moves and renames, and is to change
+ * nothing.
  *
  * Names that are meant to change stand in `scripts/freeze/renames.json`, new ones by old ones; the old record and the old
  * tests are read as if they had the new names. Members that changed otherwise stand with a reason in
@@ -47,6 +49,7 @@ const main = async (): Promise<void> => {
   const renames = renamesOf(root)
   // What the other commit left on the disk has to be read here as it was there.
   writeFileSync(join(now, 'profile.txt'), await awake(() => folderContents(join(base, PROFILE))))
+  writeFileSync(join(now, SHOWN), shownOfRecording(linesOf(join(base, RECORDING))))
   const { differences, added } = compareRecords({
     ...{ base, now, renames, accepted: readJson(root, 'scripts/freeze/accepted.json') },
     declarations: () => [...exportPaths(root).values()].flatMap(reachableDeclarations),
@@ -68,6 +71,9 @@ const main = async (): Promise<void> => {
 const DONE = 'done'
 /** A profile with an account, wallets and payments, as the command line left it. */
 const PROFILE = 'profile'
+/** What the devtools recorded of a short session, and what the panel shows of it. */
+const RECORDING = 'recording.jsonl'
+const SHOWN = 'recording-shown.txt'
 const TESTS = /\.tsx?$/
 
 const record = async (root: string, folder: string): Promise<void> => {
@@ -82,9 +88,15 @@ const record = async (root: string, folder: string): Promise<void> => {
     write('wire.txt', await tourTraffic())
     write('commands.txt', await commandOutputs(join(folder, PROFILE)))
     write('profile.txt', await folderContents(join(folder, PROFILE)))
+    const recording = await recordSession()
+    write(RECORDING, recording.join('\n'))
+    write('recording.txt', recordingShapes(recording))
+    write(SHOWN, shownOfRecording(recording))
   })
   write(DONE, '')
 }
+
+const linesOf = (file: string): readonly string[] => readFileSync(file, 'utf8').split('\n')
 
 /** Keeps the process alive during a task; the kernel's timers do not. */
 const awake = async <T>(task: () => Promise<T>): Promise<T> => {
