@@ -49,7 +49,8 @@ const main = async (): Promise<void> => {
   const renames = renamesOf(root)
   // What the other commit left on the disk has to be read here as it was there.
   writeFileSync(join(now, 'profile.txt'), await awake(() => folderContents(join(base, PROFILE))))
-  writeFileSync(join(now, SHOWN), shownOfRecording(linesOf(join(base, RECORDING))))
+  if (existsSync(join(base, RECORDING)))
+    writeFileSync(join(now, SHOWN), shownOfRecording(linesOf(join(base, RECORDING))))
   const { differences, added } = compareRecords({
     ...{ base, now, renames, accepted: readJson(root, 'scripts/freeze/accepted.json') },
     declarations: () => [...exportPaths(root).values()].flatMap(reachableDeclarations),
