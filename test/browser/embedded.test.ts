@@ -98,11 +98,14 @@ browserTest(
   }
 )
 
-browserTest('a kernel that was made without devtools is told what it lacks', async (t, browser) => {
-  const page = await openApplication(t, browser)
-  const said = await page.evaluate(() => application.mountForeign())
-  t.regex(said, /made without devtools: put makeDevtools\(.*\)\.plugin among its plugins/)
-})
+browserTest(
+  'a kernel that was made without devtools gets an error that says what is missing',
+  async (t, browser) => {
+    const page = await openApplication(t, browser)
+    const said = await page.evaluate(() => application.mountForeign())
+    t.regex(said, /made without devtools: put makeDevtools\(.*\)\.plugin among its plugins/)
+  }
+)
 
 /** What an application may say of everything in its page. */
 const HOSTILE = `

@@ -99,26 +99,29 @@ browserTest(
   }
 )
 
-browserTest('a failure and a loss are told once, in the dialog where there is one', async (t, browser) => {
-  const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
-  await fillPayment(page)
-  await button(page, 'Resync').click()
-  await page.evaluate(() => held.refuse({ code: 'ENGINE_FAILED', message: 'It did not start.' }))
-  await page.getByRole('alert').waitFor()
-  t.is(await page.getByText('It did not start.').count(), 1)
-  await button(page, 'Create an account…').click()
-  await page.getByLabel('PIN').fill('2580')
-  await button(page, 'Create an account').click()
-  await page.evaluate(() => held.refuse({ code: 'USERNAME_TAKEN', message: 'Somebody has it.' }))
-  const dialog = page.getByRole('dialog', { name: 'Create an account' })
-  await dialog.getByRole('alert').getByText('Somebody has it.').waitFor()
-  t.is(await page.locator('[role=alert]').count(), 1)
-  await button(page, 'Cancel').click()
-  await page.evaluate(() => held.status({ connection: 'lost' }))
-  await page.getByRole('alert').getByText('Lost').waitFor()
-  const mark = page.locator('.head [role=status]')
-  t.deepEqual([await mark.textContent(), await mark.getAttribute('aria-live')], ['lost', 'off'])
-})
+browserTest(
+  'a failure and a lost connection are shown once, in the dialog where there is one',
+  async (t, browser) => {
+    const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
+    await fillPayment(page)
+    await button(page, 'Resync').click()
+    await page.evaluate(() => held.refuse({ code: 'ENGINE_FAILED', message: 'It did not start.' }))
+    await page.getByRole('alert').waitFor()
+    t.is(await page.getByText('It did not start.').count(), 1)
+    await button(page, 'Create an account…').click()
+    await page.getByLabel('PIN').fill('2580')
+    await button(page, 'Create an account').click()
+    await page.evaluate(() => held.refuse({ code: 'USERNAME_TAKEN', message: 'Somebody has it.' }))
+    const dialog = page.getByRole('dialog', { name: 'Create an account' })
+    await dialog.getByRole('alert').getByText('Somebody has it.').waitFor()
+    t.is(await page.locator('[role=alert]').count(), 1)
+    await button(page, 'Cancel').click()
+    await page.evaluate(() => held.status({ connection: 'lost' }))
+    await page.getByRole('alert').getByText('Lost').waitFor()
+    const mark = page.locator('.head [role=status]')
+    t.deepEqual([await mark.textContent(), await mark.getAttribute('aria-live')], ['lost', 'off'])
+  }
+)
 
 browserTest('a review that ends late leaves the review that has come since open', async (t, browser) => {
   const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)

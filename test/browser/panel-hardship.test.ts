@@ -246,7 +246,7 @@ browserTest(
 )
 
 browserTest(
-  'Escape leaves the filter once there is nothing to clear, and keys are heard again',
+  'Escape leaves the filter once there is nothing to clear, and shortcuts work again',
   async (t, browser) => {
     const page = await openAt(t, browser, '')
     await buttonOf(page, 'Savings').waitFor()

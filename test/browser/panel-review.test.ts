@@ -90,7 +90,7 @@ browserTest(
 )
 
 browserTest(
-  'a review stays open when the page goes elsewhere, and what was sent is told where it was asked for',
+  'a review stays open when the page shows another place, and the result of a payment is shown where it was made',
   async (t, browser) => {
     const page = await openAt(t, browser, '')
     await button(page, 'Savings').click()
@@ -107,7 +107,7 @@ browserTest(
 )
 
 browserTest(
-  'nothing is approved without a connection, and a yes that was on its way may have been heard',
+  'nothing is approved without a connection, and an approval that was being sent may have arrived',
   async (t, browser) => {
     const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
     await reviewPayment(page)
@@ -307,7 +307,7 @@ browserTest('the most of one asset is not put down for another', async (t, brows
 })
 
 browserTest(
-  'a payment that fails while its form is out of sight is told of at the bottom',
+  'a payment that fails while its form is out of sight is reported at the bottom',
   async (t, browser) => {
     const page = await openAt(t, browser, `#/engines/${encodeURIComponent(SAVINGS)}`)
     await page.getByLabel('Address').fill('nonsense')
@@ -330,7 +330,7 @@ browserTest('a draft that is gone already is given up without a word', async (t,
 })
 
 browserTest(
-  'what became of one round of quotes is not told of the same provider in another',
+  'the result of one round of quotes is not shown for the same provider in another',
   async (t, browser) => {
     const page = await openAt(t, browser, '#/quotes/round-2%20thornbridge')
     await button(page, 'Review and approve…').click()

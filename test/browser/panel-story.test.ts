@@ -137,7 +137,7 @@ browserTest(
   }
 )
 
-browserTest('a world that was cut off is told to be offline after a reload', async (t, browser) => {
+browserTest('a world that was cut off is shown as offline after a reload', async (t, browser) => {
   const page = await openPanelPage(t, browser)
   await mouseOn(page).press('Go offline')
   await page.getByRole('button', { name: 'Go online' }).waitFor()
@@ -155,7 +155,7 @@ browserTest('a second tab says that the first one has the wallet', async (t, bro
   t.is(await second.getByRole('tab').count(), 0)
 })
 
-browserTest('what fails in a dialog is told in the dialog, and not in the next one', async (t, browser) => {
+browserTest('a failure in a dialog is shown in that dialog, and not in the next one', async (t, browser) => {
   const page = await openPanelPage(t, browser)
   const hand = mouseOn(page)
   await hand.press('Log in…')

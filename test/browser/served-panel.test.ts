@@ -76,21 +76,18 @@ browserTest(
   }
 )
 
-browserTest(
-  'that the fake world is offline is told by each panel, also after a reload',
-  async (t, browser) => {
-    const { url } = await serveKernel(t)
-    const [first, second] = [await openPage(t, browser, url), await openPage(t, browser, url)]
-    await mouseOn(first).press('Go offline')
-    for (const page of [first, second]) await page.getByRole('button', { name: 'Go online' }).waitFor()
-    await first.reload()
-    await mouseOn(first).press('Go online')
-    for (const page of [first, second]) {
-      await page.getByRole('button', { name: 'Go offline' }).waitFor()
-      t.is(await page.getByRole('button', { name: 'Go online' }).count(), 0)
-    }
+browserTest('each panel shows that the fake world is offline, also after a reload', async (t, browser) => {
+  const { url } = await serveKernel(t)
+  const [first, second] = [await openPage(t, browser, url), await openPage(t, browser, url)]
+  await mouseOn(first).press('Go offline')
+  for (const page of [first, second]) await page.getByRole('button', { name: 'Go online' }).waitFor()
+  await first.reload()
+  await mouseOn(first).press('Go online')
+  for (const page of [first, second]) {
+    await page.getByRole('button', { name: 'Go offline' }).waitFor()
+    t.is(await page.getByRole('button', { name: 'Go online' }).count(), 0)
   }
-)
+})
 
 browserTest(
   'a served recording is shown without a kernel under its own policy, also after a reload',

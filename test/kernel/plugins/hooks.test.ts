@@ -211,7 +211,7 @@ test('a disk that opens after its deadline is closed, so that the next kernel fi
   t.pass()
 })
 
-test('tapRan tells hook, plugin, duration and outcome of each tap, and the correlation id of a spend', async t => {
+test('tapRan reports hook, plugin, duration and outcome of each tap, and the correlation id of a spend', async t => {
   const { hooks } = setUp()
   hooks.beforeSign.tapPromise('policy', async () => {})
   await hooks.beforeSign.promise(spend)

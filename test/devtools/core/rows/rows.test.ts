@@ -503,7 +503,7 @@ const EVENTS: readonly JournalEvent[] = [
   )
 ]
 
-test('the timeline tells taps, hooks and actions apart, with when each began', t => {
+test('the timeline separates taps, hooks and actions, with the start of each', t => {
   const rows = hookRows(EVENTS)
   t.deepEqual(rows[1], {
     seq: 2,
