@@ -8,5 +8,5 @@ test('a page within its budget passes, one byte more does not, and a page that w
     checkBundles(budgets, path => sizes[path])
   t.deepEqual(check({ 'a.js': 900, 'a.css': 100 }), [])
   t.deepEqual(check({ 'a.js': 900, 'a.css': 101 }), ['a.js and a.css: 1001 bytes with gzip, 1 too many'])
-  t.deepEqual(check({ 'a.js': 900 }), ['a.css is not there; run npm run build'])
+  t.deepEqual(check({ 'a.js': 900 }), ['a.css does not exist; run npm run build'])
 })

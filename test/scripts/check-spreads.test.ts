@@ -23,7 +23,7 @@ test('a spread that only leaves a field out is found in each of its spellings', 
     'tag && { memo: tag, uniqueIdentifier: tag }'
   ])
     t.deepEqual(problemsIn(`const a = 1\nconst all = { a, ...(${spread}) }`), [
-      'kernel/a.ts:2: leave the field out with compact, not with a spread'
+      'kernel/a.ts:2: use compact instead of a spread to leave the field out'
     ])
 })
 
