@@ -64,7 +64,7 @@ for (const [command, schema] of [
   [['wallets', 'show', 'Savings'], 'wallets.show/1'],
   [['wallets', 'list'], 'wallets.list/1']
 ] as const) {
-  test.serial(`${command.slice(0, 2).join(' ')} says why a wallet is behind, too`, async t => {
+  test.serial(`${command.slice(0, 2).join(' ')} also says why a wallet is behind`, async t => {
     const { warnings } = succeeded(t, await run(...command, '--json'), schema)
     t.regex(warnings[0]?.split('; ')[0] ?? '', BEHIND)
   })

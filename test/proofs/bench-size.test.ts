@@ -41,7 +41,7 @@ for (const [work, names] of [
   ['search', ['cold', 'warm', 'one', 'first']],
   ['change', ['sync', 'edit', 'arrive']]
 ] as const) {
-  test(`the bench gets the expected results in ${work}`, async t => {
+  test(`the benchmark ${work} returns its expected steps`, async t => {
     const { steps } = await onFull(work)
     t.deepEqual(Object.keys(steps), names)
     for (const { cpuMs, wallMs, stallMs } of Object.values(steps)) {
@@ -54,7 +54,7 @@ for (const [work, name] of [
   ['discover', 'durable'],
   ['upload', 'uploaded']
 ] as const) {
-  test(`the bench finds every new transaction in ${work}`, async t => {
+  test(`the benchmark ${work} finds every new transaction`, async t => {
     const folder = join(root, work)
     await cp(knownEmpty.folder, folder, { recursive: true })
     const apart = await startWorldChild({ saved: knownEmpty.world })

@@ -51,7 +51,7 @@ const names = readdirSync(FOLDER)
   .map(name => name.replace('.js', ''))
 
 for (const name of names) {
-  test(`the example ${name} runs offline to its end and prints what it should`, async t => {
+  test(`the example ${name} runs offline to its end and prints the expected output`, async t => {
     const expected = outputs[name]
     t.truthy(expected, `${name} has no expected output`)
     const printed = await run(name)

@@ -247,7 +247,7 @@ test.after.always('each kind of hostile login server is counted', t => {
 const KINDS = 44
 
 for (const door of DOORS) {
-  test(`no lie of a server leaves a worse stash after a login by ${door.name}`, async t => {
+  test(`no false reply of a server damages the stash in a login by ${door.name}`, async t => {
     const victim = await makeVictim()
     await tryAll(t, { victim, door }, victim.attacks)
   })

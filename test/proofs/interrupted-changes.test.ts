@@ -126,7 +126,7 @@ for (const [name, { prepare, make }] of Object.entries(changes)) {
     return { world, alice, files: alice.files, rootKey }
   }
 
-  test(`${name}: whatever request or answer is lost, the next login repairs it`, async t => {
+  test(`${name}: the next login repairs the change after any lost request or reply`, async t => {
     for (const lost of ['request', 'reply'] as const) {
       for (const at of [1, 2]) {
         const { alice, ...place } = await makePrepared()
@@ -151,7 +151,7 @@ for (const [name, { prepare, make }] of Object.entries(changes)) {
     }
   })
 
-  test(`${name}: whatever write fails, the next login repairs it`, async t => {
+  test(`${name}: the next login repairs the change after any failed write`, async t => {
     const { alice: probe } = await makePrepared()
     const before = probe.disk.writeCount
     await make(probe)

@@ -99,7 +99,7 @@ for (const [what, received, says] of [
   ['npm run devtools', /standalone/, /^http:\/\/127\.0\.0\.1:\d+\//],
   ['holdfast -- devtools', /token/, /^http:\/\/127\.0\.0\.1:\d+\/#token=/]
 ] as const) {
-  test(`what the README starts with ${what} serves until it is stopped`, async t => {
+  test(`the README command with ${what} serves until it is stopped`, async t => {
     if (skipOnWindows(t)) return
     const script = scripts.find(text => text.includes(what)) ?? 'false'
     const child = start(script, makePlace(t))

@@ -28,7 +28,7 @@ const PROVIDERS: readonly {
 
 // One after another: a clock that stands still waits for real work, which many worlds at once would slow down.
 for (const { id, plugin, other, hasMaximum } of PROVIDERS) {
-  test.serial(`${id}: litecoin is swapped for bitcoin, which comes out of the other chain`, async t => {
+  test.serial(`${id}: a swap of litecoin for bitcoin pays out on the other chain`, async t => {
     const trader = await openTrader([plugin])
     const { world, account, btc, ltc } = trader
     world.chains.litecoin.fund((await ltc.getReceiveAddress()).publicAddress, '2000000000')

@@ -39,7 +39,7 @@ const EXCHANGES: readonly {
 ]
 
 for (const { plugin, id, pageOf, words } of EXCHANGES) {
-  test(`${id}: bitcoin is swapped for litecoin: quoted, ordered, paid, paid out on the other chain, and on record`, async t => {
+  test(`${id}: a swap of bitcoin for litecoin is quoted, ordered, paid, paid out on the other chain and recorded`, async t => {
     const trader = await openTrader([plugin])
     const { world, account, btc, ltc } = trader
     const quote = await account.fetchSwapQuote(trader.swapRequest())
@@ -75,7 +75,7 @@ for (const { plugin, id, pageOf, words } of EXCHANGES) {
     await trader.close()
   })
 
-  test(`${id}: an amount to receive arrives to the last unit, and then everything that is left can be swapped`, async t => {
+  test(`${id}: an amount to receive arrives exactly, and the rest of the wallet can be swapped afterwards`, async t => {
     const trader = await openTrader([plugin])
     const { world, account, btc, ltc } = trader
     const wanted = nativeAmount('123456789')
@@ -99,7 +99,7 @@ for (const { plugin, id, pageOf, words } of EXCHANGES) {
     await trader.close()
   })
 
-  test(`${id}: another chain, a moved price, time and a second approval are refused before anything is signed`, async t => {
+  test(`${id}: a wrong chain, a changed price, an expired quote and a second approval are refused before the signature`, async t => {
     const trader = await openTrader([plugin])
     const { world, account, btc } = trader
     const { behaviour } = world.swaps[id]

@@ -96,7 +96,7 @@ const damaging: readonly (readonly [string, Twist])[] = [
 ]
 
 for (const [name, twist] of damaging) {
-  test(`a server that sends ${name} is left for the next one, and the wallet is right in the end`, async t => {
+  test(`the wallet replaces a server that sends ${name}, and ends with the correct balance`, async t => {
     const honest = makeTestWorld()
     const keys = (await honest.openWallet()).privateKeys
     await honest.close()

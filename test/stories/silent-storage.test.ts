@@ -101,11 +101,11 @@ const noteOf = async (account: Account, id: string): Promise<string | undefined>
   account.dataStore.getItem('notes', id).catch(() => undefined)
 
 for (const comesBack of [false, true]) {
-  const title = comesBack ? 'and is made late' : 'and is never made'
+  const fate = comesBack ? 'performs late' : 'never performs'
   const noted = async (home: SilentHome): Promise<void> =>
     home.account.dataStore.setItem('notes', 'kept', 'told as saved')
 
-  test(`an item of data whose write is not answered ${title}: what was saved before stays`, async t => {
+  test(`earlier data survives a data store write that the disk does not answer and ${fate}`, async t => {
     const home = await openHome(t)
     await noted(home)
     home.disk.silence('write')
@@ -129,7 +129,7 @@ for (const comesBack of [false, true]) {
   })
 
   for (const place of [0, 1, 2, 3])
-    test(`a payment whose write ${place + 1} is not answered ${title}: its caller knows if it may be sent`, async t => {
+    test(`if the disk does not answer write ${place + 1} of a payment and ${fate} it, the caller learns if it may be sent`, async t => {
       const home = await openHome(t)
       const wallet = await home.account.createCurrencyWallet('wallet:toycoin')
       await waitFor(() => wallet.engine.getSnapshot().state === 'started')
@@ -158,7 +158,7 @@ for (const comesBack of [false, true]) {
 }
 
 for (const mends of [false, true])
-  test(`a payment whose last note the disk takes without confirming it, and ${mends ? 'then works' : 'nothing after'}: its caller knows if it may be sent`, async t => {
+  test(`if the disk cannot say that a payment's last note is saved, and then ${mends ? 'works' : 'fails'}, the error says if it may be sent`, async t => {
     const files = new Map<string, string>()
     const memory = memoryDisk(files)
     let place: number | undefined
@@ -215,7 +215,7 @@ const actions: Readonly<Record<string, Action>> = {
 }
 
 for (const [name, runAction] of Object.entries(actions)) {
-  test(`${name}: a caller of a write that is not answered gets an error, and can close`, async t => {
+  test(`${name}: the caller of a write without an answer gets an error, and can close the device`, async t => {
     const home = await openHome(t)
     await home.account.dataStore.setItem('notes', 'kept', 'told as saved')
     const wallet = await home.account.createCurrencyWallet('wallet:toycoin', { name: 'First' })

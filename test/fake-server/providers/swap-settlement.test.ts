@@ -99,7 +99,7 @@ test('a dropped deposit is awaited again', t => {
 })
 
 for (const keepTransactions of [true, false]) {
-  test(`a deposit whose block is undone before the payout is awaited again, and paid out once (${keepTransactions ? 'it waits for a block' : 'it is gone'})`, async t => {
+  test(`a deposit that ${keepTransactions ? 'loses its block' : 'disappears'} in a reorganisation before the payout is awaited again and paid out once`, async t => {
     const { clock, world, exchange, order, status, paidOut, paidBack } = openHome()
     exchange.behaviour.exchangeMs = 5000
     world.chain.fund(order.payInAddress, '1000000')

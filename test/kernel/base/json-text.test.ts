@@ -28,7 +28,7 @@ const readers: readonly (readonly [string, (text: string) => unknown])[] = [
 ]
 
 for (const [name, read] of readers) {
-  test(`text that nests too deep is refused before it is parsed: ${name}`, t => {
+  test(`text with too deep nesting is refused before it is parsed: ${name}`, t => {
     const parse = JSON.parse
     let longest = 0
     JSON.parse = (text: string, ...rest) => {

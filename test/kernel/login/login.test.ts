@@ -319,7 +319,7 @@ test('a login that is closed before its refresh in the background ends leaves no
 })
 
 for (const first of ['logged out', 'still logged in']) {
-  test(`the late reply to a refresh does not undo what a second login on the device changed, the first one ${first}`, async t => {
+  test(`a late refresh reply does not undo the changes of a second login on the device, with the first one ${first}`, async t => {
     const { world, files } = await makeAlice()
     const device = await openDevice(world, files)
     const held: (() => void)[] = []

@@ -107,7 +107,7 @@ const GOOD: Readonly<Record<string, OddChild>> = {
 }
 
 for (const [name, odd] of Object.entries(GOOD)) {
-  test(`a login of an app with ${name} opens with its wallets, here and after a restart`, async t => {
+  test(`an app's login with ${name} opens with its wallets, also after a restart`, async t => {
     const user = makeOddUser(t, odd)
     const both = [user.wallets.root.id, user.wallets.child.id].sort()
     const first = await user.open()
@@ -129,14 +129,14 @@ const BAD: Readonly<Record<string, OddChild>> = {
   'the parent box of another login': {
     change: () => ({ parentBox: sealBox(io, io.random(32), io.random(32)) })
   },
-  'nothing to prove itself with': { change: () => ({ loginAuth: undefined, loginAuthBox: undefined }) },
-  'a wallet in the place of its loginAuth': { change: ({ keyBoxes: [box] }) => ({ loginAuthBox: box }) },
+  'no loginAuth': { change: () => ({ loginAuth: undefined, loginAuthBox: undefined }) },
+  'a box of wallet keys as its loginAuth': { change: ({ keyBoxes: [box] }) => ({ loginAuthBox: box }) },
   'its own key as its loginAuth': { change: ({ parentBox }) => ({ loginAuthBox: parentBox }) },
   'a loginAuth of 20 bytes': { loginAuth: io.random(20) }
 }
 
 for (const [name, odd] of Object.entries(BAD)) {
-  test(`a login of an app with ${name} is reported and never stops its root`, async t => {
+  test(`an app's login with ${name} is reported, and its root login still opens`, async t => {
     const user = makeOddUser(t, odd)
     for (const _ of ['new', 'known']) {
       const { kernel, account, errors } = await user.open()

@@ -223,7 +223,7 @@ const verdict =
 const withKey = ({ key }: Scene): LoginOptions => ({ otpKey: key })
 
 const knocks: readonly Knock[] = [
-  { title: 'nothing', outcome: 'OTP' },
+  { title: 'no key', outcome: 'OTP' },
   { title: 'the right key', given: withKey, outcome: 'opens' },
   {
     title: 'the key in small letters, with padding',
@@ -236,7 +236,7 @@ const knocks: readonly Knock[] = [
     outcome: 'opens'
   },
   { title: 'another key', given: () => ({ otpKey: 'AAAAAAAAAAAAAAAA' }), outcome: 'OTP' },
-  { title: 'a key that is none', given: () => ({ otpKey: 'what?' }), outcome: 'OTP' },
+  { title: 'a malformed key', given: () => ({ otpKey: 'what?' }), outcome: 'OTP' },
   { title: 'the right key, clock one step ahead', given: withKey, skew: 1, outcome: 'opens' },
   { title: 'the right key, clock two steps behind', given: withKey, skew: -2, outcome: 'opens' },
   { title: 'the right key, clock three steps ahead', given: withKey, skew: 3, outcome: 'OTP' },
@@ -250,7 +250,7 @@ const knocks: readonly Knock[] = [
     outcome: 'opens'
   },
   {
-    title: 'a wrong code beside the right key',
+    title: 'a wrong code and the right key',
     given: ({ key }) => ({ otp: '000000', otpKey: key }),
     outcome: 'OTP'
   },
@@ -264,7 +264,7 @@ const knocks: readonly Knock[] = [
     outcome: 'OTP'
   },
   {
-    title: 'nothing after two-factor was switched off',
+    title: 'no key after two-factor was switched off',
     arrange: ({ owner }) => owner.twoFactor.disableOtp(),
     outcome: 'opens'
   },
@@ -297,14 +297,14 @@ const knocks: readonly Knock[] = [
     outcome: 'OTP'
   },
   {
-    title: 'a voucher that waits',
+    title: 'a pending voucher',
     arrange: async scene => void (await refusalOf(scene)),
     outcome: 'OTP'
   },
-  { title: 'a voucher that was approved', arrange: verdict('approveVoucher'), outcome: 'opens' },
-  { title: 'a voucher that was rejected', arrange: verdict('rejectVoucher'), outcome: 'OTP' },
+  { title: 'an approved voucher', arrange: verdict('approveVoucher'), outcome: 'opens' },
+  { title: 'a rejected voucher', arrange: verdict('rejectVoucher'), outcome: 'OTP' },
   {
-    title: 'a voucher that nobody answered for a week',
+    title: 'a voucher that got no answer for a week',
     arrange: async scene => {
       await refusalOf(scene)
       await scene.world.clock.advance(WEEK_MS)
@@ -329,7 +329,7 @@ const knocks: readonly Knock[] = [
 ]
 
 for (const { title, arrange, given, skew = 0, outcome } of knocks) {
-  test(`a new device with ${title}: ${outcome === 'opens' ? 'opens the account' : 'is refused'}`, async t => {
+  test(`a new device ${outcome === 'opens' ? 'opens the account' : 'is refused'} with ${title}`, async t => {
     const plain = await makeScene()
     const { world, owner } = plain
     const clock = { ...world.clock, now: () => world.clock.now() + skew * 30_000 }
@@ -529,7 +529,7 @@ const GAPS: readonly (readonly [string, readonly string[]])[] = [
 const WAYS = ['password', 'pin', 'recovery', 'key'] as const
 
 for (const [what, fields] of GAPS) {
-  test(`a reply that once leaves out ${what} locks no device out, by any login method, and no key has to be typed`, async t => {
+  test(`one reply without ${what} locks no device out of any login method, and no device needs a typed key`, async t => {
     const world = makeLoginWorld()
     const maker = await createAlice(world)
     await maker.credentials.changePIN({ pin: '4711' })

@@ -116,7 +116,7 @@ for (const [name, make] of Object.entries(THROWN)) {
   }
   const failLater = async (): Promise<never> => fail()
 
-  test(`a tap that throws ${name} stops no start, and comes out of sync and spend as an error`, async t => {
+  test(`a tap that throws ${name} does not stop the start, and fails sync and spend with an error`, async t => {
     const observer: ObserverPlugin = {
       kind: 'observer',
       id: 'observer',

@@ -46,7 +46,7 @@ for (const [name, damage] of [
   ['replaced by a lone surrogate', '\ud800'],
   ['lost', undefined]
 ] as const) {
-  test(`a file that is ${name} is restored to its newest text, and the damage kept and reported`, async t => {
+  test(`a file that is ${name} is restored to its newest text, and the damage is kept and reported`, async t => {
     const files = new Map<string, string>()
     await open(files).doubled.setText(path, text(1))
     await open(files).doubled.setText(path, text(2))

@@ -362,7 +362,7 @@ for (const { from, to, marks, deep = marks } of changes) {
   })
 }
 
-test('of two edits of one count, of which neither knew the other, that of the greater session is the later one for every version', t => {
+test('of two concurrent edits with equal counts, every version takes that of the greater session as the later one', t => {
   const by = (session: string) => ({
     lineage: new Map([[session, 1]]),
     stamps: new Map([[7, { session, count: 1 }]])

@@ -127,7 +127,7 @@ const damagedStores = [
 ] as const
 
 for (const { name, isClosed, length, places } of damagedStores) {
-  test(`a store that is damaged in ${name} ends as the server does, with all that is left`, async t => {
+  test(`after damage in ${name}, a store agrees with the server and keeps every file that still opens`, async t => {
     const build = async () => {
       const store = makeSyncStore()
       const device = await openDevice(store)

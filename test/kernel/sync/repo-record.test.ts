@@ -87,7 +87,7 @@ const ENTRIES: readonly { readonly name: string; readonly file: RepoFile; readon
   ]
 
 for (const { name, file, entry } of ENTRIES) {
-  test(`a store keeps ${name} as older versions do, and reads it back`, t => {
+  test(`the store entry of ${name} has the form of older versions, and reads back`, t => {
     t.is(pendingEntry(file), entry)
     t.deepEqual(parseFile(visibleOf(file), entry ?? undefined), file)
   })

@@ -42,7 +42,7 @@ for (const prefix of ['', 'airbitz/']) {
     await checkImported(t, await device.reopen())
   })
 
-  test(`an export has the deployed layout, which imports again, prefix "${prefix}"`, async t => {
+  test(`an export has the deployed layout and can be imported again, prefix "${prefix}"`, async t => {
     const device = await openDevice(makeSyncStore(), { files: deployed(prefix), deployedPrefix: prefix })
     const target = new Map<string, string>()
     await exportDeployedRepo(device.repo, makeFaultDisk(target), prefix)

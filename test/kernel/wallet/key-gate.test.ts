@@ -129,7 +129,7 @@ const USES: readonly {
 ]
 
 for (const { use, call, facts, runAction } of USES) {
-  test(`policies are called before keys are used to ${use} (${call}), and a refusal gives out nothing`, async t => {
+  test(`policies run before keys are used for ${use} (${call || 'no engine call'}), and a refusal reveals nothing`, async t => {
     const home = await openHome(t)
     const { wallet, given, requested, refused } = home
     refused.add(use)

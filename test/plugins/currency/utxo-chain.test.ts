@@ -5,7 +5,7 @@ import { makeTestStore, makeTestWorld, type TestWorld, until } from './utxo-worl
 const FORMATS = ['bip84', 'bip49', 'bip44', 'bip86', 'bip32']
 
 for (const format of FORMATS) {
-  test(`a ${format} wallet receives, pays a stranger and itself is paid back, and the chain agrees`, async t => {
+  test(`a ${format} wallet receives, pays and is paid back, in agreement with the chain`, async t => {
     const world = makeTestWorld()
     t.teardown(() => world.close())
     const alice = await world.openWallet({ format })

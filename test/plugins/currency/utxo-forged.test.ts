@@ -91,14 +91,11 @@ test('a forged payment is shown as incoming, and no draft uses it', async t => {
 })
 
 for (const [title, payments] of [
-  ['one transaction of more coins than there can be', [[21_000_000n * COIN, 1n]]],
-  ['a payment beside which others get more coins than there can be', [[1n, 1n, 21_000_000n * COIN]]],
-  [
-    'transactions that together are of more coins than there can be',
-    [[15_000_000n * COIN], [15_000_000n * COIN]]
-  ]
+  ['one transaction above the maximum supply', [[21_000_000n * COIN, 1n]]],
+  ['a payment with other outputs above the maximum supply', [[1n, 1n, 21_000_000n * COIN]]],
+  ['transactions that together exceed the maximum supply', [[15_000_000n * COIN], [15_000_000n * COIN]]]
 ] as const) {
-  test(`a server that reports ${title} is refused, and the balance stays as it was`, async t => {
+  test(`a server that reports ${title} is refused, and the balance does not change`, async t => {
     const { alice } = await forgedWallet(t, payments)
     await alice.engine.startEngine()
     await t.throwsAsync(alice.engine.syncNetwork({}), { code: 'NETWORK' })
@@ -151,7 +148,7 @@ const lies: readonly (readonly [string, RegExp, (script: Uint8Array) => Twist])[
 ]
 
 for (const [title, blame, lieOf] of lies) {
-  test(`a server that sends ${title} is refused, and nothing of it is used`, async t => {
+  test(`a server that sends ${title} is refused, and its reply is not used`, async t => {
     let twist: Twist = (_method, reply) => line(reply)
     const world = makeHostileWorld((...reply) => twist(...reply), { servers: [BAD] })
     t.teardown(() => world.close())

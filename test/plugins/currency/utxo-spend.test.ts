@@ -97,7 +97,7 @@ const mostOf = (coins: readonly Coin[], rate: bigint): bigint => {
 }
 
 for (const format of ['bip32', 'bip44', 'bip49', 'bip84', 'bip86']) {
-  test(`the size that the tests count by hand is that of the signed bytes of a ${format} wallet`, async t => {
+  test(`the size that the tests compute by hand is that of the signed bytes of a ${format} wallet`, async t => {
     const world = makeTestWorld()
     t.teardown(() => world.close())
     const alice = await world.openWallet({ format })

@@ -26,12 +26,15 @@ const contract: SwapContract = {
 }
 
 testSwapPlugin(test, contract)
-testSwapPlugin(((title: string, run: never) => test(`${title}, the other way round`, run)) as typeof test, {
-  ...contract,
-  from: 'ltc',
-  to: 'btc',
-  expected: ({ world }, amount) => dealOf(world.swaps.letsexchange, 'LTC', amount)
-})
+testSwapPlugin(
+  ((title: string, run: never) => test(`${title}, in the opposite direction`, run)) as typeof test,
+  {
+    ...contract,
+    from: 'ltc',
+    to: 'btc',
+    expected: ({ world }, amount) => dealOf(world.swaps.letsexchange, 'LTC', amount)
+  }
+)
 
 test('letsexchange: the order has the rate, both addresses and the promo code, and requests a fixed amount', async t => {
   const home = openSwapHome(letsexchange, { apiKey: 'app-key', affiliateId: 'affiliate7' })

@@ -27,12 +27,15 @@ const contract: SwapContract = {
 }
 
 testSwapPlugin(test, contract)
-testSwapPlugin(((title: string, run: never) => test(`${title}, the other way round`, run)) as typeof test, {
-  ...contract,
-  from: 'ltc',
-  to: 'btc',
-  expected: ({ world }, amount) => dealOf(world.swaps.sideshift, 'LTC', amount)
-})
+testSwapPlugin(
+  ((title: string, run: never) => test(`${title}, in the opposite direction`, run)) as typeof test,
+  {
+    ...contract,
+    from: 'ltc',
+    to: 'btc',
+    expected: ({ world }, amount) => dealOf(world.swaps.sideshift, 'LTC', amount)
+  }
+)
 
 const SIDESHIFT = { affiliateId: 'affiliate7', secret: 'secret-7c1f' }
 

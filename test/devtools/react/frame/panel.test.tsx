@@ -37,7 +37,7 @@ const buttonsOf = (markup: string): readonly string[] =>
   )
 
 for (const panel of panelNames) {
-  test(`the tab of ${panelTitles[panel]} is the chosen one, and names the panel below it`, t => {
+  test(`the tab of ${panelTitles[panel]} is selected and labels the panel below it`, t => {
     const markup = draw(full, panel)
     t.regex(markup, new RegExp(`id="tab-${panel}"[^>]*role="tab"[^>]*aria-selected="true"`))
     t.is(markup.split('aria-selected="true"').length, 2)
@@ -51,7 +51,7 @@ for (const panel of panelNames) {
     t.true(markup.includes('scope="row"'))
   })
 
-  test(`without anything, ${panelTitles[panel]} says what to do and draws no table`, t => {
+  test(`without data, ${panelTitles[panel]} says what to do and shows no table`, t => {
     const markup = draw(empty, panel)
     t.true(markup.includes('class="empty"'))
     t.deepEqual(tagsOf(markup, 'table'), [])
@@ -69,7 +69,7 @@ const readingButtons: Readonly<Record<PanelName, readonly string[]>> = {
 }
 
 for (const panel of panelNames) {
-  test(`a read-only panel shows ${panelTitles[panel]} without anything that changes it`, t => {
+  test(`a read-only panel shows ${panelTitles[panel]} without controls that change it`, t => {
     const markup = draw(readOnly, panel)
     t.true(markup.includes('read-only'))
     t.deepEqual(

@@ -42,7 +42,7 @@ const places = panelNames.map(panel => [panel, undefined] as const)
 const [walletId] = sampleView.wallets.keys()
 
 for (const [panel, id] of [...places, ['engines', walletId] as const]) {
-  test(`a recording shows ${panelTitles[panel]}${id === undefined ? '' : ' with one open'} and nothing that acts`, t => {
+  test(`a recording shows ${panelTitles[panel]}${id === undefined ? '' : ' with one open'} without actions`, t => {
     const markup = draw(timeline(), panel, id)
     t.regex(markup, /Viewing a recording<\/span><\/span><span>of .* Actions are off here\./)
     t.false(/aria-busy/.test(markup), 'a button that acts')

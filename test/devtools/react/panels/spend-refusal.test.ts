@@ -52,7 +52,7 @@ for (const [error, field, text] of [
   ],
   [new WalletError('SPEND_TO_SELF', {}), 'address', 'Spending to self']
 ] as const) {
-  test(`what ${error.code} says is shown below the ${field}: ${text}`, t => {
+  test(`the message of ${error.code} appears below the ${field}: ${text}`, t => {
     t.deepEqual(spendRefusalOf(actionFailureOf(error), ASSETS), { field, text })
   })
 }

@@ -14,7 +14,7 @@ for (const [panel, id, text] of [
   ['plugins', 'harbour', 'PLUGIN_BROKEN'],
   ['logs', '297', 'logged']
 ] as const) {
-  test(`what is open in ${panel} is JSON`, t => {
+  test(`the open item of ${panel} is JSON`, t => {
     const json = openedJson(client, { panel, id, filter: '' })
     t.is(typeof JSON.parse(json), 'object')
     t.true(json.includes(text))

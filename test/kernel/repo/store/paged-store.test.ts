@@ -548,7 +548,7 @@ for (const [name, damage, rule] of [
     t.deepEqual(again.reports, [])
   })
 
-  test(`a segment that is ${name} costs its own rows only`, async t => {
+  test(`a segment that is ${name} loses its own rows only`, async t => {
     const files = await damagedWorld()
     damage(files, filesOf(files, 's').at(-1) ?? '')
     const { store, table, reports } = await open(files)

@@ -43,7 +43,7 @@ const METHODS: readonly (keyof CurrencyEngine)[] = [
 ]
 
 for (const [name, fault] of FAULTS) {
-  test(`an engine of which one method ${name} holds up no other wallet, and each call to it ends`, async t => {
+  test(`an engine with a method that ${name} delays no other wallet, and each call to it ends`, async t => {
     const bad = METHODS.map(method => makeToy({ id: `bad-${method}`, engine: () => ({ [method]: fault }) }))
     const { account, clock } = await openToyHome(t, { device: { plugins: bad.map(({ plugin }) => plugin) } })
     const types = ['toycoin', ...METHODS.map(method => `bad-${method}`)]

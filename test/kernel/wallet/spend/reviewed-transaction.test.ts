@@ -55,7 +55,7 @@ const LIES: readonly [field: string, lie: object][] = [
 ]
 
 for (const [field, lie] of LIES) {
-  test(`an engine that signs another ${field} than was reviewed is refused before anything is kept or sent`, async t => {
+  test(`an engine that signs another ${field} than the reviewed one is refused before anything is saved or sent`, async t => {
     const calls: string[] = []
     let isLying = true
     const { wallet } = await openWallet(t, {
