@@ -27,7 +27,7 @@ const largeOf = (changes: Changes, moved: readonly OverlayRow[] = []): LargeWrit
 const sorted = (large: LargeWrite): ReturnType<typeof sortWrite> =>
   sortWrite(large, prefixes, () => undefined)
 
-test('a write is large by the letters of its rows and their keys alone', t => {
+test('only the letters of its rows and their keys make a write large', t => {
   const changes = new Map<string, string | BulkChange | null>([
     ['other', 'x'.repeat(1000)],
     ['p/a', '12345'],
@@ -38,7 +38,7 @@ test('a write is large by the letters of its rows and their keys alone', t => {
   t.false(isLarge(changes, prefixes, 17))
 })
 
-test('a row with half a character is named, an entry may have one', t => {
+test('a key or text with half a character is found among rows, and allowed among entries', t => {
   t.is(unwritableOf(new Map([['other', '\ud800']]), prefixes), undefined)
   t.is(
     unwritableOf(
@@ -53,7 +53,7 @@ test('a row with half a character is named, an entry may have one', t => {
   t.is(unwritableOf(new Map([['p/\ud800', null]]), prefixes), 'p/\ud800')
 })
 
-test('a large write is sorted by table; what it takes along stands before, and each key once', async t => {
+test('a large write is sorted by table: older rows that it includes come first, and each key is there once', async t => {
   const changes: Changes = Array.from({ length: 600 }, (_, i) => [`q/${i}`, String(i)])
   const large = largeOf(
     [
@@ -89,7 +89,7 @@ test('a large write is sorted by table; what it takes along stands before, and e
   )
 })
 
-test('a row that was deleted and is written again stands where it came', async t => {
+test('a row that is written again after its deletion comes at the end', async t => {
   const moved = [rowOfChange('a', null, 0), rowOfChange('b', 'x', 1)]
   const { tables } = await sorted(largeOf([['p/a', '1']], moved))
   t.deepEqual(
@@ -98,7 +98,7 @@ test('a row that was deleted and is written again stands where it came', async t
   )
 })
 
-test('a large write takes along the rows of its tables, or all if it has none of its own', t => {
+test('a large write includes the rows in memory of its tables, or of all tables if it has no rows', t => {
   const overlay = new Map([
     ['p/a', rowOfChange('a', '1', 0)],
     ['q/b', rowOfChange('b', '2', 1)]
@@ -113,7 +113,7 @@ test('a large write takes along the rows of its tables, or all if it has none of
   t.deepEqual(keysAfter([], new Map()), [])
 })
 
-test('later writes stay newer than a large one, until each of them has failed', t => {
+test('later writes stay newer than a large one until all of them have failed', t => {
   const large = largeOf([['p/a', { text: '1', order: 7 }]], [rowOfChange('b', '2', 0)])
   t.is(rowIn(large, 'p/a', 'a')?.order, 7)
   t.is(rowIn(large, 'p/b', 'b')?.text, '2')

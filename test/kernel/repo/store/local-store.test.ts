@@ -26,7 +26,7 @@ const contentOf = (store: LocalStore): Record<string, string> => Object.fromEntr
 const chunksOf = (files: Map<string, string>): string[] =>
   [...files.keys()].filter(path => path.startsWith(folder)).sort()
 
-test('what was written is there after reopening, and deletions stay deleted', async t => {
+test('written texts are there after reopening, and deleted ones stay deleted', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   await store.write(
@@ -51,7 +51,7 @@ test('what was written is there after reopening, and deletions stay deleted', as
   t.deepEqual(reports, [])
 })
 
-test('a deletion stays one when it is merged beside a larger chunk that has the key, and while that one is merged', async t => {
+test('a deletion survives its merge beside a larger chunk with the key, and the merge of that chunk', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   await store.write(
@@ -102,7 +102,7 @@ test('writes that arrive during a flush share the next chunk, and the newest tex
   t.deepEqual(contentOf((await open(files)).store), { k: '2' })
 })
 
-test('nothing on the disk can be read in the clear, keys included', async t => {
+test('no text or key on the disk is readable without the key of the store', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   await store.write(new Map([['secret-key-name', 'secret-text']]))
@@ -111,7 +111,7 @@ test('nothing on the disk can be read in the clear, keys included', async t => {
   t.false(all.includes(Buffer.from('secret').toString('base64').slice(0, 7)))
 })
 
-test('3,000 single writes leave few chunks, and each byte is rewritten a few times only', async t => {
+test('3,000 single writes leave few chunks, and rewrite each byte only a few times', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   const count = 3000
@@ -124,7 +124,7 @@ test('3,000 single writes leave few chunks, and each byte is rewritten a few tim
   t.deepEqual(reports, [])
 })
 
-test('chunks that a crash left behind the one that they were merged into go with the next opening', async t => {
+test('the next opening deletes merged chunks that a crash left', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   const before = new Map<string, string>()
@@ -142,7 +142,7 @@ test('chunks that a crash left behind the one that they were merged into go with
   t.deepEqual(reports, [])
 })
 
-test('one key written for ever takes bounded space', async t => {
+test('repeated writes of one key take bounded space', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   for (let i = 0; i < 500; i += 1) await store.write(new Map([['k', `${i}`]]))
@@ -174,7 +174,7 @@ test('the number of chunks is logarithmic for any sizes, and the cost amortised'
   t.pass()
 })
 
-test('at every crash point: every write that fails in every way leaves acknowledged data, a writable store and a clean second opening', async t => {
+test('at every crash point, any failing write leaves acknowledged data, a writable store and a clean second opening', async t => {
   let fired = 0
   const story = async (store: LocalStore, acknowledged: Map<string, string | null>): Promise<void> => {
     for (let i = 0; i < 30; i += 1) {
@@ -212,7 +212,7 @@ test('at every crash point: every write that fails in every way leaves acknowled
   t.is(fired, whole.writeCount * FAULT_KINDS.length)
 })
 
-test('at a crash point: a fault during the repair of a damaged chunk loses nothing more', async t => {
+test('at every crash point, a fault during the repair of a damaged chunk loses nothing more', async t => {
   const make = async (): Promise<Map<string, string>> => {
     const files = new Map<string, string>()
     const { store } = await open(files)
@@ -235,7 +235,7 @@ test('at a crash point: a fault during the repair of a damaged chunk loses nothi
   }
 })
 
-test('a damaged chunk is kept and reported, its sound boxes are saved, and the rest opens', async t => {
+test('a damaged chunk is kept and reported, its intact boxes are saved, and the rest opens', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   await store.write(new Map(Array.from({ length: 4 }, (_, i) => [`k${i}`, String(i).repeat(100_000)])))
@@ -254,7 +254,7 @@ test('a damaged chunk is kept and reported, its sound boxes are saved, and the r
   t.deepEqual(second, [])
 })
 
-test('chunks in each other’s place, doubled or cut are damage', async t => {
+test('swapped, doubled and cut chunks are damage', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   await store.write(new Map([['a', '1']]))
@@ -268,7 +268,7 @@ test('chunks in each other’s place, doubled or cut are damage', async t => {
   t.is(again.get('a'), undefined)
 })
 
-test('a missing chunk is noticed, and after that the store is clean', async t => {
+test('a missing chunk is reported once, and the store is clean afterwards', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   for (const name of ['a', 'b', 'c']) await store.write(new Map([[name, name]]))
@@ -279,7 +279,7 @@ test('a missing chunk is noticed, and after that the store is clean', async t =>
   t.deepEqual((await open(files)).reports, [])
 })
 
-test('a chunk that is listed and gone when it is read is noticed like a missing one', async t => {
+test('a chunk that disappears between listing and reading is reported as missing', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   for (const name of ['a', 'b', 'c']) await store.write(new Map([[name, name]]))
@@ -303,7 +303,7 @@ test('a disk that cannot be read is an error, never an empty store', async t => 
   })
 })
 
-test('a failed write rejects for all its callers, is dropped, and the store goes on', async t => {
+test('a failed write rejects for all its callers and is dropped, and the store goes on', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files, makeFaultDisk(files, { at: 2, kind: 'full' }))
   await store.write(new Map([['a', '1']]))
@@ -318,7 +318,7 @@ test('a failed write rejects for all its callers, is dropped, and the store goes
   t.deepEqual(contentOf((await open(files)).store), { a: '1', b: '3' })
 })
 
-test('a write of nothing waits for the chunk on its way and for the next one, and fails with either', async t => {
+test('an empty write waits for the chunk in flight and the next one, and fails with either', async t => {
   for (const failing of [1, 2]) {
     const files = new Map<string, string>()
     const { store } = await open(files, makeFaultDisk(files, { at: failing, kind: 'full' }))
@@ -357,7 +357,7 @@ test('a small store is one chunk when it is closed, so that it opens with one re
   t.deepEqual(reports, [])
 })
 
-test('a store of which little is left becomes one chunk when it is asked to be tidy, and stays as it is before', async t => {
+test('a store with little live data becomes one chunk when it is tidied, and not before', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   for (let i = 0; i < 5; i++) await store.write(new Map([[`k${i}`, 'x'.repeat(60_000)]]))
@@ -383,7 +383,7 @@ test('a store of which little is left becomes one chunk when it is asked to be t
   t.deepEqual(reports, [])
 })
 
-test('a small store stays as it is when it is asked to be tidy, however little is left of it', async t => {
+test('tidying leaves a small store unchanged, even with little live data', async t => {
   const { store } = await open(new Map())
   await store.write(new Map([['k', 'x'.repeat(60_000)]]))
   await store.write(new Map([['k', null]]))
@@ -424,7 +424,7 @@ test('random writes, deletions and reopenings agree with a plain map', async t =
   t.pass()
 })
 
-test('a key that dies while a store is opened is no damage: nothing is reported, moved or written', async t => {
+test('a key that is destroyed while a store opens is no damage: nothing is reported, moved or written', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   await store.write(new Map([['k', 'text']]))

@@ -62,7 +62,7 @@ const large = (...others: [string, string | null][]): Map<string, BulkChange | s
   ])
 const isLarge = (text: string | undefined): boolean => text?.startsWith('large') === true
 
-test('a small write that fails while a large one ends does not take what the large one wrote with it', async t => {
+test('a small write that fails while a large one ends does not undo the large one', async t => {
   const { store, end, free } = await openSteered({ e: 'first' })
   const much = store.write(large(['e', 'large']))
   const small = store.write(new Map([['e', 'small']]))
@@ -75,7 +75,7 @@ test('a small write that fails while a large one ends does not take what the lar
   t.is(store.get('e'), 'large')
 })
 
-test('a small write and a large one of the same key that share a chunk are there together or not at all', async t => {
+test('a small and a large write of one key that share a chunk both succeed or both fail', async t => {
   for (const isWell of [true, false]) {
     const { store, end, free } = await openSteered({ e: 'first' })
     const before = store.write(new Map([['other', '1']]))
@@ -97,7 +97,7 @@ test('a small write and a large one of the same key that share a chunk are there
   }
 })
 
-test('a row that a failed write was to replace does not hide the large write in between', async t => {
+test('after a failed write of a row, the row shows the large write before it and no older text', async t => {
   const { store, end, free } = await openSteered({ 't/k1': 'first' })
   const before = store.write(new Map([['other', '1']]))
   const much = store.write(large())
@@ -113,7 +113,7 @@ test('a row that a failed write was to replace does not hide the large write in 
   t.is(await store.table('t/').count(), 20)
 })
 
-test('a small write counts after a large one although an older one of the same key fails meanwhile', async t => {
+test('a small write after a large one wins, although an older write of the key fails meanwhile', async t => {
   const { store, end, free } = await openSteered({ e: 'first' })
   const older = store.write(
     new Map([
@@ -131,7 +131,7 @@ test('a small write counts after a large one although an older one of the same k
   t.is(store.get('e'), 'newer')
 })
 
-test('a row that was among the entries only is gone from every read when a large write deletes it', async t => {
+test('no read returns a row of the entries that a large write deletes', async t => {
   const { store, free } = await openSteered({})
   free()
   const table = store.table('u/a/')

@@ -52,7 +52,7 @@ const allOf = async (table: BulkTable, ordered = false): Promise<BulkRow[]> => {
   return rows
 }
 
-test('the rows of a large write are on the disk, and found by key and by order without the others', async t => {
+test('the rows of a large write are on the disk, and each is found by key or order without loading the others', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   await store.write(rowsOf(100))
@@ -85,7 +85,7 @@ test('the rows of a large write are on the disk, and found by key and by order w
   t.deepEqual(reports, [])
 })
 
-test('small writes lie over what is on the disk, and move there when many have gathered', async t => {
+test('small writes replace rows of the disk in every read, and move to the disk once they are many', async t => {
   const files = new Map<string, string>()
   const { store, table } = await open(files)
   await store.write(rowsOf(50))
@@ -118,7 +118,7 @@ test('small writes lie over what is on the disk, and move there when many have g
   await check((await open(files)).table)
 })
 
-test('small writes move to the disk each time that many have gathered', async t => {
+test('small writes move to the disk each time that they are many', async t => {
   const files = new Map<string, string>()
   const { store, table } = await open(files)
   let [gathered, most] = [0, 0]
@@ -136,7 +136,7 @@ test('small writes move to the disk each time that many have gathered', async t 
   await store.close()
 })
 
-test('a row that is written while its place is looked for stands where it was or where it will be', async t => {
+test('a row that is written during a search for its position has its old or its new position', async t => {
   const { store, table } = await open(new Map())
   await store.write(rowsOf(20))
   const found = new Set<number | undefined>()
@@ -152,7 +152,7 @@ test('a row that is written while its place is looked for stands where it was or
   t.is(found.size, 2)
 })
 
-test('the count of small writes starts over when none is left to be moved', async t => {
+test('the count of small writes restarts when none is left to move', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   // They are no rows: the table is empty.
@@ -165,7 +165,7 @@ test('the count of small writes starts over when none is left to be moved', asyn
   t.deepEqual(filesOf(files, 's'), [])
 })
 
-test('rows of one order stand as they came, and one that is written again keeps its place', async t => {
+test('rows of equal order stay in order of arrival, also when one is written again', async t => {
   const files = new Map<string, string>()
   const { store, table } = await open(files)
   for (const name of ['a', 'b', 'c']) await store.write(new Map([[`t/${name}`, name]]))
@@ -182,7 +182,7 @@ test('rows of one order stand as they came, and one that is written again keeps 
   t.is(await order((await open(files)).table), 'a,b,c,k0,d,e')
 })
 
-test('reads see a large write before it is durable, and no longer if it fails', async t => {
+test('reads see a large write before it is durable, and no longer once it has failed', async t => {
   const files = new Map<string, string>()
   const { store, table } = await open(files, makeFaultDisk(files, { at: 1, kind: 'full' }))
   const write = store.write(new Map<string, BulkChange | string>([...rowsOf(30), ['resident', 'new']]))
@@ -198,7 +198,7 @@ test('reads see a large write before it is durable, and no longer if it fails', 
   t.is(await table.count(), 30)
 })
 
-test('reads see every one of many large writes that are on their way, and of one key the newest', async t => {
+test('reads see every large write in flight, and the newest text of each key', async t => {
   const { store, table } = await open(new Map())
   const numbers = [0, 1, 2, 3]
   const writes = numbers.map(n => {
@@ -273,7 +273,7 @@ test('a small write during a large one of the same keys is the newer one', async
   await check(await open(files))
 })
 
-test('a read that goes on while files are put in order still finds everything', async t => {
+test('a read during tidying still finds every row', async t => {
   const files = new Map<string, string>()
   const { store, table } = await open(files)
   await store.write(rowsOf(4000, 0, 'y'.repeat(100)))
@@ -287,7 +287,7 @@ test('a read that goes on while files are put in order still finds everything', 
   t.is((await table.get('k5'))?.at(-1), 'z')
 })
 
-test('files that one reader needs stay until it has ended, however many others end before; then they go', async t => {
+test('files that a reader needs stay until it ends, also when other readers end before, and are then deleted', async t => {
   const files = new Map<string, string>()
   const { store, table, reports } = await open(files)
   await store.write(rowsOf(4000, 0, 'y'.repeat(200)))
@@ -308,7 +308,7 @@ test('files that one reader needs stay until it has ended, however many others e
   t.false(before.some(path => files.has(path)))
 })
 
-test('a row in memory that is written again keeps its place among its equals, and loses it with its order', async t => {
+test('a row in memory that is written again keeps its position among equal rows unless its order changes', async t => {
   const { store, table } = await open(new Map())
   const keys = async (): Promise<string> => (await allOf(table, true)).map(({ key: name }) => name).join()
   for (const name of ['a', 'b', 'c', 'a']) await store.write(new Map([[`t/${name}`, `${name}!`]]))
@@ -319,7 +319,7 @@ test('a row in memory that is written again keeps its place among its equals, an
   t.is(await keys(), 'a,c,b')
 })
 
-test('many writes leave few files, and what is no longer wanted goes', async t => {
+test('many writes leave few files, and obsolete files are deleted', async t => {
   const files = new Map<string, string>()
   const { store, table } = await open(files)
   for (let round = 0; round < 120; round += 1)
@@ -338,7 +338,7 @@ test('many writes leave few files, and what is no longer wanted goes', async t =
   t.deepEqual(again.reports, [])
 })
 
-test('a long index is put in order at once, a short addition when the store is closed', async t => {
+test('a long addition to an index is merged at once, a short one when the store closes', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   await store.write(rowsOf(3000))
@@ -367,7 +367,7 @@ test('a large write that begins while a store closes is durable', async t => {
   t.deepEqual(reports, [])
 })
 
-test('the files of a large write that failed are gone after the next one', async t => {
+test('the next large write deletes the files of a failed one', async t => {
   let isWritten = false
   for (let at = 1; !isWritten; at += 1) {
     const files = new Map<string, string>()
@@ -385,7 +385,7 @@ test('the files of a large write that failed are gone after the next one', async
   }
 })
 
-test('nothing of a table can be read in the clear, and texts of every letter come back', async t => {
+test('no row of a table is readable on the disk, and texts with any letters read back unchanged', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)
   const texts = new Map(
@@ -438,7 +438,7 @@ const crashStory = async (
   await store.settled()
 }
 
-test('at every crash point of large writes, flushes and tidying: acknowledged rows are there, and the next opening is clean', async t => {
+test('at every crash point of large writes, flushes and tidying, acknowledged rows stay and the next opening is clean', async t => {
   const whole = makeFaultDisk(new Map())
   await crashStory(await open(new Map(), whole), new Map())
   let fired = 0
@@ -484,7 +484,7 @@ const damagedWorld = async (): Promise<Map<string, string>> => {
   return files
 }
 
-test('files that a crash left of a write that was never finished go with the next opening', async t => {
+test('the next opening deletes the files of a write that a crash interrupted', async t => {
   const whole = makeFaultDisk(new Map())
   await (await open(new Map(), whole)).store.write(rowsOf(50))
   let left = 0
@@ -613,7 +613,7 @@ test('a store without its last entries is rebuilt from its segments', async t =>
   t.deepEqual(third.reports, [])
 })
 
-test('a crash after the entries were repaired and before the tables are together again costs no row', async t => {
+test('a crash between the repair of the entries and the rebuild of the tables loses no row', async t => {
   const files = await damagedWorld()
   for (const path of [...files.keys()]) if (/\/\d{12}-\d{12}$/.test(path)) files.set(path, 'rubbish')
   for (let crash = 0; crash < 3; crash += 1) {

@@ -74,7 +74,7 @@ const drawPart = (seededRandom: SeededRandom, size: number, isFirst: boolean): R
   return [...alive, ...rows.filter(({ place }) => place === 0)]
 }
 
-test('an index finds and orders the rows of its parts as a plain list does, also where hashes meet', t => {
+test('an index finds and orders the rows of its parts as a plain list does, also where hashes collide', t => {
   const seededRandom = makeSeededRandom(drawSeed(t))
   for (let run = 0; run < 25; run += 1) {
     const index = new RowIndex()
@@ -104,12 +104,12 @@ test('an index finds and orders the rows of its parts as a plain list does, also
   }
 })
 
-test('a row takes 26 bytes of an index, as on the disks that are there', t => {
+test('a row takes 26 bytes of an index, as on existing disks', t => {
   const bytes = (count: number): number => makeColumns(count).order.buffer.byteLength
   t.is(bytes(1000) - bytes(0), 26_000)
 })
 
-test('keys are found by the hashes that are on the disks already', t => {
+test('keys have the same hashes as on existing disks', t => {
   const hash = new Uint32Array(2)
   const hashOf = (key: string): number[] => {
     hashKey(Uint32Array.of(0x01234567, 0x89abcdef), key, hash)
@@ -121,7 +121,7 @@ test('keys are found by the hashes that are on the disks already', t => {
   t.deepEqual(hashOf('漢字 🎉'), [0x33612793, 0x89fe5b47])
 })
 
-test('the rows of a part are those at a place and those that delete others, in their order', t => {
+test('the rows of a part are those with a place and the deletions, in their order', t => {
   for (const places of [[], [16], [0], [16, 17, 32], [0, 0], [16, 0, 33, 0, 17]]) {
     const rows = places.map((place, n) => ({
       low: n + 1,

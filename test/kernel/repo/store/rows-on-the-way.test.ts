@@ -12,7 +12,7 @@ const io = makeRepoIo()
 const folder = 'repos/r/store'
 const keyOf = (): Secret<Uint8Array> => new Secret(new Uint8Array(32).fill(7))
 
-test('at every moment of large and small writes a table shows each row as it was written last', async t => {
+test('at every moment of large and small writes, a table shows the last text of each row', async t => {
   const random = makeSeededRandom(drawSeed(t))
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)

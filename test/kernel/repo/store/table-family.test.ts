@@ -19,7 +19,7 @@ const openFamily = async (
   return openPagedStore(place, await disk.list('store'))
 }
 
-test('each name of a family is its own table, and is there again after a reopening', async t => {
+test('each name of a family is its own table, also after a reopening', async t => {
   const disk = memoryDisk()
   const open = (): Promise<PagedStore> => openFamily(disk, error => t.fail(String(error)))
   const store = await open()
@@ -49,7 +49,7 @@ test('each name of a family is its own table, and is there again after a reopeni
   await again.close()
 })
 
-test('an entry beside the tables of a family is none of their rows, whose order it leaves alone', async t => {
+test('an entry beside the tables of a family is not one of their rows and does not change their order', async t => {
   const disk = memoryDisk()
   const open = (): Promise<PagedStore> => openFamily(disk, error => t.fail(String(error)))
   const store = await open()

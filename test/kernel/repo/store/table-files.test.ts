@@ -39,7 +39,7 @@ const spoilt = (text: string, piece: number): string => {
   return `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`
 }
 
-test('a number is never used again: not that of a file, and not one that a manifest names', async t => {
+test('the number of a file, or one that a manifest names, is never used again', async t => {
   for (const [found, named, next] of [
     [[], [], 1],
     [[pathOf('s', 7)], [], 8],
@@ -60,7 +60,7 @@ test('a number is never used again: not that of a file, and not one that a manif
   }
 })
 
-test('unnamed files next to missing named ones show a loss, and nothing else does', async t => {
+test('only unnamed files next to missing named ones show a loss', async t => {
   const files = new Map([4, 5].map(id => [pathOf('s', id), '']))
   for (const [named, isLoss] of [
     [[4, 5], false],
@@ -83,7 +83,7 @@ test('only unnamed files are removed', async t => {
   t.deepEqual([...files.keys()], [pathOf('s', 1), pathOf('i', 2), `${FOLDER}/other`])
 })
 
-test('any block that opens assigns a file to its table, and a file without one belongs to none', async t => {
+test('any block that opens assigns a file to its table, and a file without such a block belongs to none', async t => {
   const files = new Map<string, string>()
   const { tables } = await open(files)
   const large = Array.from({ length: 40 }, (_, n) => ({
@@ -137,7 +137,7 @@ test('a damaged or missing file is reported once, whichever part is read, and ke
   t.is([...files.keys()].filter(path => !path.startsWith(FOLDER)).length, 1)
 })
 
-test('nothing is left of rows that could not be written whole', async t => {
+test('a failed write of rows leaves no file', async t => {
   const files = new Map<string, string>([[pathOf('s', 1), '']])
   const disk = makeFaultDisk(files)
   const { tables } = await open(files, [], disk)

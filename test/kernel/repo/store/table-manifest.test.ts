@@ -4,7 +4,7 @@ import { parseManifest, suspectManifest } from '../../../../kernel/repo/store/ta
 
 const asPairs = fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 3 })
 
-test('a manifest comes back from its text', t => {
+test('a manifest is read back from its text', t => {
   fc.assert(
     fc.property(asPairs, asPairs, (parts, segments) => {
       t.deepEqual(parseManifest(JSON.stringify({ parts, segments })), { parts, segments })
@@ -12,7 +12,7 @@ test('a manifest comes back from its text', t => {
   )
 })
 
-test('a manifest in which something is no list of pairs of whole numbers is none', t => {
+test('a manifest with anything but lists of pairs of whole numbers is refused', t => {
   const asOdd = fc.oneof(
     fc.constantFrom<unknown>(undefined, null, 1, '12', {}, { length: 2 }),
     fc
@@ -33,7 +33,7 @@ test('a manifest in which something is no list of pairs of whole numbers is none
     t.is(parseManifest(text), undefined)
 })
 
-test('the rows of files that no sound manifest names are counted as none until they are looked at', t => {
+test('the rows of files that no valid manifest names count as none until the files are read', t => {
   t.is(suspectManifest(undefined), undefined)
   t.is(suspectManifest({ parts: [1], segments: [] }), undefined)
   t.deepEqual(suspectManifest({ parts: [4], segments: [2, 3] }), {
