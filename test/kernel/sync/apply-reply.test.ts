@@ -38,7 +38,7 @@ const after = (
 
 const done = (data: string | undefined): RepoFile => ({ data, pending: undefined })
 
-test('a change is acknowledged only if it is still what was sent; a later one begins with what was sent', t => {
+test('an upload acknowledges a change only if it still has the sent text; a later change is based on that text', t => {
   const sent = change('{"x":2}', '{"x":1}')
   t.deepEqual(after({ data: '{"x":1}', pending: sent }, { sent }), done('{"x":2}'))
   const later = change('{"x":2,"y":2}', '{"x":1}', ['{"x":2}'])
@@ -51,7 +51,7 @@ test('a change is acknowledged only if it is still what was sent; a later one be
   })
 })
 
-test('a server that answers an upload with another text knows of a later write, which wins where both changed a field', t => {
+test('if a server answers an upload with another text, that text wins in the fields that both changed', t => {
   const sent = change('{"x":2,"z":1}', '{"x":1}')
   t.deepEqual(after({ data: '{"x":1}', pending: sent }, { sent, theirs: '{"x":3}' }), {
     data: '{"x":3}',
@@ -62,7 +62,7 @@ test('a server that answers an upload with another text knows of a later write, 
   t.deepEqual(after({ data: 'base', pending: text }, { sent: text, theirs: null }), done(undefined))
 })
 
-test('a deletion that the server answers with the old text stands and waits, and gives way to a new text', t => {
+test('a deletion stays pending if the server answers with the old text, and ends if it answers with a new one', t => {
   const sent = change(null, 'old')
   const file = { data: 'old', pending: sent }
   t.deepEqual(after(file, { sent }), done(undefined))
@@ -70,7 +70,7 @@ test('a deletion that the server answers with the old text stands and waits, and
   t.deepEqual(after(file, { sent, theirs: 'new' }), done('new'))
 })
 
-test('our own text in a reply does not count as another device’s, however early it was sent', t => {
+test('a text that this device sent, however early, does not count as another device’s', t => {
   const pending = change('now', 'base', ['first', 'second'])
   for (const theirs of ['base', 'first', 'second'])
     t.deepEqual(after({ data: 'base', pending }, { theirs }), {
@@ -82,7 +82,7 @@ test('our own text in a reply does not count as another device’s, however earl
   })
 })
 
-test('of a deletion and an edit the edit stays, whichever side made it', t => {
+test('an edit wins over a deletion on either side', t => {
   const edit = change('mine', 'base')
   t.deepEqual(after({ data: 'base', pending: edit }, { theirs: null }), { data: undefined, pending: edit })
   t.deepEqual(after({ data: 'base', pending: change(null, 'base') }, { theirs: 'edited' }), done('edited'))
@@ -91,7 +91,7 @@ test('of a deletion and an edit the edit stays, whichever side made it', t => {
   t.deepEqual(after({ pending: change('base', 'base') }, { theirs: 'edited' }), done('edited'))
 })
 
-test('a new file that was sent without an answer, and edited since, loses nothing to the file that another client made', t => {
+test('a new file that was sent without an answer and then edited is merged with the file of another client', t => {
   const pending = change('{"a":1,"x":2}', null, ['{"a":1}'])
   t.deepEqual(after({ pending }, { theirs: '{"y":3}' }), {
     data: '{"y":3}',
@@ -165,7 +165,7 @@ const first = edited('{"x":1,"y":1}')
 const [ours, others] = [edited('{"x":2,"y":1}', first), edited('{"x":1,"y":2}', first)]
 const past = { at: 0, boxes: [first.box], isNew: false }
 
-test('a server with a version from before ours gets ours, and counts as old only if it had ours', t => {
+test('a server with an older version gets ours, and is reported as old only if it had ours', t => {
   const known = shown({ data: ours.box, past }, first)
   t.deepEqual(known, { text: '{"x":2,"y":1}', isSent: true, conflict: 'older' })
   const pending = change(ours.box, others.box)
@@ -173,7 +173,7 @@ test('a server with a version from before ours gets ours, and counts as old only
   t.deepEqual(waiting, { text: '{"x":2,"y":1}', isSent: true, conflict: undefined })
 })
 
-test('two versions of one file are merged and sent; it is counted if the server had ours', t => {
+test('two versions of one file are merged and sent, and a merge counts if the server had ours', t => {
   const both = '{"x":2,"y":2}'
   t.deepEqual(shown({ data: ours.box, past }, others), { text: both, isSent: true, conflict: 'merged' })
   const pending = change(ours.box, first.box)
@@ -190,7 +190,7 @@ test('two versions of one file are merged and sent; it is counted if the server 
   })
 })
 
-test('of two files that were made apart every device takes the same value of a field', t => {
+test('every device takes the same value of a field from two files that were created separately', t => {
   for (let run = 0; run < 4; run += 1) {
     const [one, two] = [edited('{"x":1,"y":1}'), edited('{"x":2,"z":2}')]
     const made = { at: 0, boxes: [], isNew: true }
@@ -201,7 +201,7 @@ test('of two files that were made apart every device takes the same value of a f
   }
 })
 
-test('a version whose base is gone is merged by its stamps, and reported', t => {
+test('a version without a known base is merged by its stamps and reported', t => {
   const next = edited('{"x":2,"y":1,"z":1}', ours)
   t.deepEqual(shown({ data: next.box }, others), {
     text: '{"x":2,"y":2,"z":1}',
@@ -210,7 +210,7 @@ test('a version whose base is gone is merged by its stamps, and reported', t => 
   })
 })
 
-test('of a version of ours and one of another client that have nothing in common, the one that the server has stands', t => {
+test('if a version of ours and one of another client have nothing in common, that of the server wins', t => {
   const known = { data: foreign('{"a":1}').box }
   t.deepEqual(shown(known, others), { text: '{"x":1,"y":2}', isSent: false, conflict: undefined })
   t.deepEqual(shown(known, foreign('{"b":1}')), { text: '{"b":1}', isSent: false, conflict: undefined })
@@ -257,7 +257,7 @@ test('a version that another device based on ours and a foreign one is accepted,
     })
 })
 
-test('an edit that waits is merged with what another client wrote, and keeps what it changed', t => {
+test('a pending edit is merged with the text of another client and keeps its changes', t => {
   const pending = change(ours.box, first.box)
   t.deepEqual(shown({ data: first.box, pending }, foreign('{"x":1,"y":3}')), {
     text: '{"x":2,"y":3}',
@@ -266,7 +266,7 @@ test('an edit that waits is merged with what another client wrote, and keeps wha
   })
 })
 
-test('what another client changed stands, although one of ours had changed that field before', t => {
+test('a change of another client wins over our earlier edit of that field', t => {
   const settled = edited('{"x":1,"y":5}', first)
   const waiting = edited('{"x":2,"y":5}', settled)
   const pending = change(waiting.box, settled.box)
@@ -277,7 +277,7 @@ test('what another client changed stands, although one of ours had changed that 
   })
 })
 
-test('a deletion of a recently edited file is reported; a pending edit outlives it', t => {
+test('a deletion of a recently edited file is reported, and a pending edit survives it', t => {
   const gone = { isSent: false, conflict: undefined }
   t.deepEqual(shown({ data: ours.box, past }, null), { ...gone, conflict: 'deleted' })
   t.deepEqual(shown({ data: ours.box, past }, null, 3 * MINUTE), gone)
@@ -290,7 +290,7 @@ test('a deletion of a recently edited file is reported; a pending edit outlives 
   })
 })
 
-test('a pending deletion stands against every version that it knew, and gives way to one that it did not know', t => {
+test('a pending deletion wins over every version that it knew, and gives way to any other', t => {
   const pending = change(null, ours.box)
   const isDeleted = (theirs: { readonly box: string }): boolean =>
     shown({ data: ours.box, pending, past }, theirs).text === undefined
@@ -304,7 +304,7 @@ test('a pending deletion stands against every version that it knew, and gives wa
   t.true(shown({ data: ours.box, pending: change(null, both.box), past }, others).text === undefined)
 })
 
-test('a version that has our earlier edits and not the last one is merged, whatever another client did before', t => {
+test('a version with our earlier edits but not the last one is merged, also after edits of another client', t => {
   const [next, later] = [edited('{"x":1,"y":7}', first), foreign('{"x":1,"y":7,"z":1}')]
   const settled = edited('{"x":1,"y":8}', next)
   const mine = edited('{"x":2,"y":8}', settled)
@@ -323,7 +323,7 @@ test('a version that has our earlier edits and not the last one is merged, whate
   })
 })
 
-test('of two edits of what another client wrote, the versions of which differ, each brings its own change', t => {
+test('two edits of different versions from another client each keep their own change', t => {
   const [known, unknown] = [foreign('{"x":1,"y":1,"z":1}'), foreign('{"x":1,"y":1,"z":3}')]
   const mine = edited('{"x":2,"y":1,"z":1}', known)
   const theirs = edited('{"x":1,"y":2,"z":3}', unknown)
@@ -331,7 +331,7 @@ test('of two edits of what another client wrote, the versions of which differ, e
   t.deepEqual(JSON.parse(text), { x: 2, y: 2, z: 3 })
 })
 
-test('an earlier edit of ours is no beginning of what another client wrote apart from it', t => {
+test('our earlier edit is not a base of a text that another client wrote without it', t => {
   const known = foreign('{"x":1,"y":1}')
   const earlier = edited('{"x":2,"y":1}', known)
   const mine = edited('{"x":2,"y":2}', earlier)
@@ -341,7 +341,7 @@ test('an earlier edit of ours is no beginning of what another client wrote apart
   t.deepEqual(JSON.parse(text), { x: 2, y: 2, z: 3 })
 })
 
-test('an edit that ended where it began gives way to the text of another client', t => {
+test('an edit that ends at its first text gives way to the text of another client', t => {
   const base = foreign('before').box
   const box = edited('before', edited('meanwhile', { box: base })).box
   t.deepEqual(shown({ data: base, pending: change(box, base) }, foreign('theirs')), {
@@ -353,7 +353,7 @@ test('an edit that ended where it began gives way to the text of another client'
   t.is(shown({ data: base, pending: change(other, base) }, foreign('theirs')).text, 'mine')
 })
 
-test('of non-JSON texts a pending edit wins over another device’s, which is used otherwise', t => {
+test('a pending edit of a non-JSON text wins over another device’s text, which is used otherwise', t => {
   const pending = change('mine', 'base')
   t.deepEqual(after({ data: 'base', pending }, { theirs: 'theirs' }), {
     data: 'theirs',

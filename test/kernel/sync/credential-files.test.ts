@@ -16,7 +16,7 @@ const open = (
   return { doubled: openCredentialFiles({ io, disk, report: error => reports.push(error) }), reports }
 }
 
-test('the text stands at its own path, as deployed clients read it, and nothing else is beside it', async t => {
+test('the text is at its own path, as deployed clients read it, with no other file beside it', async t => {
   const files = new Map<string, string>()
   const { doubled } = open(files)
   await doubled.setText(path, text(1))
@@ -63,7 +63,7 @@ for (const [name, damage] of [
   })
 }
 
-test('with the newest copy gone from both places, the previous generation is used', async t => {
+test('without an intact newest copy in either place, the previous generation is used', async t => {
   const files = new Map<string, string>()
   const { doubled } = open(files)
   await doubled.setText(path, text(1))
@@ -74,7 +74,7 @@ test('with the newest copy gone from both places, the previous generation is use
   t.is(files.get(path), text(1))
 })
 
-test('a file that fell back to its previous generation, because its last write was lost, is brought forward', async t => {
+test('a file at its previous generation, because its last write was lost, is restored to the newest', async t => {
   const files = new Map<string, string>()
   await open(files).doubled.setText(path, text(1))
   await open(files).doubled.setText(path, text(2))
@@ -106,7 +106,7 @@ test('a file of a deployed client without any backup is read, and gets one with 
   t.is(await doubled.getText(path), text(2))
 })
 
-test('an unreadable backup is reported, once for each reading, and the text is still returned', async t => {
+test('an unreadable backup is reported once for each read, and the text is still returned', async t => {
   const files = new Map<string, string>()
   await open(files).doubled.setText(path, text(1))
   const plain = makeFaultDisk(files)
@@ -151,7 +151,7 @@ test('operations on one path happen in order', async t => {
   t.deepEqual(JSON.parse(files.get(`backup/${path}`) ?? '').previous.text, text(18))
 })
 
-test('at every crash point: every write × every fault leaves the acknowledged text or the one being written, then a clean file', async t => {
+test('at every crash point, any fault leaves the acknowledged text or the one being written, and then a clean file', async t => {
   let fired = 0
   for (const kind of FAULT_KINDS) {
     for (let at = 1; at <= 10; at += 1) {
@@ -184,7 +184,7 @@ test('at every crash point: every write × every fault leaves the acknowledged t
   t.is(fired, FAULT_KINDS.length * 10)
 })
 
-test('at every crash point: every single file torn after the fact still gives the newest text', async t => {
+test('at every crash point, the newest text survives later damage to any single file', async t => {
   for (const victim of [path, `backup/${path}`]) {
     for (const cut of [0, 0.1, 0.5, 0.9, 0.99]) {
       const files = new Map<string, string>()
@@ -198,7 +198,7 @@ test('at every crash point: every single file torn after the fact still gives th
   }
 })
 
-test('a file in which the disk finds no text is its backup, or else an error, never absent', async t => {
+test('a file without text on the disk is read from its backup or is an error, never absent', async t => {
   for (const lost of [[path], [path, `backup/${path}`]]) {
     const files = new Map<string, string>()
     await open(files).doubled.setText(path, text(1))

@@ -25,7 +25,7 @@ const twoDevices = async (store: SyncStore, text: string): Promise<[Device, Devi
   return [a, b]
 }
 
-test('of two devices that edit one file and sync at once neither loses its edit, 40 times of 40', async t => {
+test('two devices that edit one file and sync at once both keep their edits, 40 times of 40', async t => {
   for (let run = 0; run < 40; run += 1) {
     const store = makeSyncStore()
     const [a, b] = [await openDevice(store), await openDevice(store)]
@@ -62,7 +62,7 @@ const beforeUpload = (store: SyncStore, task: () => Promise<unknown> | undefined
   }
 }
 
-test('of a file that is no JSON, the newest text stands when two devices write at once and one writes again', async t => {
+test('a file that is no JSON keeps the newest text when two devices write at once and one writes again', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
   await setText(a.repo, 'w.txt', 'first of A')
@@ -115,7 +115,7 @@ test('a new file that another app overwrites at once is reported, and its text i
   )
 })
 
-test('a new device reports what another app overwrites shortly after the first download, and not later', async t => {
+test('a new device reports files that another app overwrites shortly after the first download, and not later', async t => {
   const store = makeSyncStore()
   const [, b] = await twoDevices(store, '{"x":1}')
   const c = await openDevice(store)
@@ -132,7 +132,7 @@ test('a new device reports what another app overwrites shortly after the first d
   for (const device of [b, c]) t.deepEqual(await device.json(PATH), { y: 2 })
 })
 
-test('an edit on top of a deletion that may have left says what went into the file before', async t => {
+test('an edit after a deletion that may have been sent keeps the lineage of the file', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   const lineageOf = async ({ repo, io }: Device): Promise<ReadonlyMap<string, number> | undefined> => {
@@ -153,7 +153,7 @@ test('an edit on top of a deletion that may have left says what went into the fi
   for (const [session, count] of first ?? []) t.is(second?.get(session), count)
 })
 
-test('devices that know each other’s version as an older one come to one text, and send it once', async t => {
+test('devices that know each other’s version as an older one agree on one text and send it once', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
   await setText(a.repo, PATH, '{"a":1}')
@@ -173,7 +173,7 @@ test('devices that know each other’s version as an older one come to one text,
   t.false(store.calls.slice(sent).some(({ method }) => method === 'POST'))
 })
 
-test('an upload that arrived without its reply undoes no later change of another device', async t => {
+test('an upload whose reply was lost undoes no later change of another device', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store, '{"x":0,"y":0}')
   await setText(a.repo, PATH, '{"x":1,"y":0}')

@@ -83,7 +83,7 @@ for (const [name, text, rule] of DAMAGED) {
   })
 }
 
-test('a box that does not open is reported, read as nothing, and kept before an edit replaces it', async t => {
+test('a box that does not open is reported, reads as no file, and is kept before an edit replaces it', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const box = boxOf('{"a":1}')

@@ -26,7 +26,7 @@ const makeKeeper = () => {
   return { store, keep, kept }
 }
 
-test('where many texts are kept, those between the first and the last of a file go, and of these the oldest', t => {
+test('beyond the limit, the oldest kept text that is neither the first nor the last of its file is dropped', t => {
   const { store, keep, kept } = makeKeeper()
   for (let n = 0; n < 295; n += 1) keep('replaced', `s${n}`, { now: NOW + n })
   for (let n = 0; n < 3; n += 1) {
@@ -55,7 +55,7 @@ test('replaced texts are kept up to half a million characters, deleted ones up t
   t.is(countKept(store), 6)
 })
 
-test('of the texts of one moment the first path comes first, and no other entry is one of them', t => {
+test('kept texts of one moment are listed by path, and only kept entries count as such', t => {
   const { keep, kept } = makeKeeper()
   for (const path of ['b', 'c', 'a']) keep('deleted', path)
   keep('replaced', 'bb')
@@ -63,7 +63,7 @@ test('of the texts of one moment the first path comes first, and no other entry 
   t.deepEqual(['q/x', 'k/x', 'f/x', 'kk/x', ''].map(isKept), [true, true, false, false, false])
 })
 
-test('a text is kept for 30 days and no longer, and two of one moment are two', t => {
+test('a text is kept for exactly 30 days, and two texts of one moment are both kept', t => {
   const { store, keep, kept } = makeKeeper()
   keep('deleted', 'f')
   keep('deleted', 'f')

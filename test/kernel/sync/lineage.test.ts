@@ -34,7 +34,7 @@ const editedBy = (sessions: number): Provenance => {
   return made ?? { lineage: new Map(), stamps: new Map() }
 }
 
-test('where a version comes from is in its box, and any reader opens it as before', t => {
+test('the lineage of a version is in its box, and every reader still opens the box', t => {
   for (const sessions of [1, 2, 21, 22, 60]) {
     const made = editedBy(sessions)
     const { header, footer } = encodeProvenance(made)
@@ -51,7 +51,7 @@ test('where a version comes from is in its box, and any reader opens it as befor
   }
 })
 
-test('a box that another client sealed is foreign, however often it is drawn', t => {
+test('a box of another client is always foreign, whatever its random header', t => {
   for (let n = 0; n < 200; n += 1) {
     const version = boxes.open(JSON.stringify(boxOf('{"x":1}')))
     t.true(version?.isForeign)
@@ -59,7 +59,7 @@ test('a box that another client sealed is foreign, however often it is drawn', t
   }
 })
 
-test('a version covers what it was made of, and not what another device made of that', t => {
+test('a version covers its base, and no other version with that base', t => {
   const first = new EditCount(io).next(undefined, [])
   const [ours, others] = [new EditCount(io).next(first, [1]), new EditCount(io).next(first, [2])]
   t.true(covers(ours.lineage, first.lineage))
@@ -68,7 +68,7 @@ test('a version covers what it was made of, and not what another device made of 
   t.true(covers(joinLineages(ours.lineage, others.lineage), others.lineage))
 })
 
-test('of one field the later value is that of the side which has seen the other one’s edit', t => {
+test('the later value of a field is that of the side that knew the other one’s edit', t => {
   const session = new EditCount(io)
   const first = session.next(undefined, [])
   const ours = session.next(first, [7])
@@ -80,7 +80,7 @@ test('of one field the later value is that of the side which has seen the other 
   t.is(laterSide({ mine: ours, theirs: apart, winner: 'mine' }, 8), undefined)
 })
 
-test('of concurrent edits every device prefers the same one, and never one that was replaced', t => {
+test('every device prefers the same one of concurrent edits, and never a replaced one', t => {
   const prefers = (mine: Provenance, theirs: Provenance): boolean => {
     const side = laterSide({ mine, theirs, winner: 'mine' }, 7)
     t.is(laterSide({ mine: theirs, theirs: mine, winner: 'mine' }, 7), side === 'mine' ? 'theirs' : 'mine')
@@ -95,7 +95,7 @@ test('of concurrent edits every device prefers the same one, and never one that 
   }
 })
 
-test('the fields of a file have marks of their own, at every depth and in sets, wherever they stand', t => {
+test('each field of a file has its own tag, at every depth, in sets and in any position', t => {
   const marksOf = (before: object, after: object): number[] =>
     changedFields(JSON.stringify(before), JSON.stringify(after))
   const flat = marksOf({ x: 1, y: 1 }, { y: 1, x: 2 })
@@ -126,7 +126,7 @@ const anyProvenance = (): fc.Arbitrary<Provenance> => {
   })
 }
 
-test('a box gives back where its version comes from: of the first 21 sessions all edits, and 26 stamps', t => {
+test('a box stores the lineage of its version: all edits of the first 21 sessions, and 26 stamps', t => {
   fc.assert(
     fc.property(anyProvenance(), fc.uint8Array({ maxLength: 40 }), (made, noise) => {
       const { header, footer } = encodeProvenance(made)
@@ -148,7 +148,7 @@ test('a box gives back where its version comes from: of the first 21 sessions al
   )
 })
 
-test('a header that begins like a mark but counts more sessions than fit is noise', t => {
+test('a header that begins like a lineage but counts more sessions than fit is noise', t => {
   const { header, footer } = encodeProvenance(editedBy(1))
   t.is(String.fromCharCode(...header.slice(0, 7)), 'hfline\u0001', 'as in the boxes that are there')
   const crowded = new Uint8Array(255)
@@ -208,7 +208,7 @@ const united = (mine: TrueVersion, theirs: TrueVersion): TrueVersion => {
   return { made: mergedProvenance(sides), edits: new Set([...mine.edits, ...theirs.edits]), values }
 }
 
-test('versions know which edits are in them, and whose value of a field is the later one, as the whole story has it', t => {
+test('versions name their edits and the later value of each field as a full history does', t => {
   const seededRandom = makeSeededRandom(drawSeed(t))
   for (let run = 0; run < 12; run += 1) {
     const seen = drawVersions(seededRandom)
@@ -236,13 +236,13 @@ test('versions know which edits are in them, and whose value of a field is the l
   }
 })
 
-test('of two versions that were made apart none is related to the other', t => {
+test('two versions that were created separately are not related', t => {
   const [one, two] = [new EditCount(io).next(undefined, []), new EditCount(io).next(undefined, [])]
   t.false(areRelated(one.lineage, two.lineage))
   t.true(areRelated(one.lineage, joinLineages(two.lineage, one.lineage)))
 })
 
-test('an edit of another client is one that has no count, and gives way to one of ours that it did not know', t => {
+test('an edit of another client has no count, and gives way to an edit of ours that it did not know', t => {
   const theirs = stampFields(foreignProvenance('00112233445566778899aabbccddeeff'), [7])
   const others = stampFields(foreignProvenance('ffeeddccbbaa99887766554433221100'), [7])
   t.deepEqual([...theirs.lineage.keys()], ['001122334455'])
@@ -275,7 +275,7 @@ test('a side without a stamp for a field has the later value only if it knew the
   }
 })
 
-test('an edit counts higher than every edit that it knew, and than recent ones; a clock in the far future is ignored', t => {
+test('an edit counts higher than every edit that it knew and recent ones, whatever a clock in the far future says', t => {
   const countAt = (ms: number, present?: Provenance): number =>
     new EditCount({ ...io, clock: { now: () => ms } }).next(present, [1]).lineage.values().next().value ?? 0
   t.is(countAt(5_999), 5)
@@ -287,7 +287,7 @@ test('an edit counts higher than every edit that it knew, and than recent ones; 
   t.deepEqual(counts, [5, 6, 7])
 })
 
-test('an edit stamps the fields that it changed before those that it left, the whole file if it says of none', t => {
+test('an edit stamps its changed fields before the others, or the whole file if it names none', t => {
   const first = new EditCount(io).next(undefined, [3])
   t.is(first.stamps.size, 0, 'of a first version the lineage says it')
   const one = new EditCount(io).next(first, [1, 2])

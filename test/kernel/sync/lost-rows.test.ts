@@ -50,7 +50,7 @@ test('damage found while a repo closes makes the next sync fetch everything agai
   t.is((await b.repo.getText(path(COUNT - 1)))?.slice(0, 5), 'first')
 })
 
-test('what was deleted does not come back on the server by a damaged index', async t => {
+test('a damaged index does not bring a deleted file back to the server', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await a.repo.write({ texts: texts('first') })
@@ -72,7 +72,7 @@ test('what was deleted does not come back on the server by a damaged index', asy
   t.deepEqual(await other.repo.list(''), await b.repo.list(''))
 })
 
-test('of fifteen hundred files that were deleted none comes back by a damaged index', async t => {
+test('a damaged index brings none of fifteen hundred deleted files back', async t => {
   const store = makeSyncStore()
   const [all, gone] = [6000, 1500]
   const a = await openDevice(store)

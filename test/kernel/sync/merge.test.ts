@@ -30,7 +30,7 @@ test('nested objects merge the same way, however deep, and a list is one value',
   t.deepEqual(merge({ l: [1, 1] }, { l: [2, 1] }, { l: [1, 2] }), { l: [2, 1] })
 })
 
-test('lists of texts in ascending order are sets: each text stays or goes by itself', t => {
+test('lists of texts in ascending order are sets, in which each text is kept or removed separately', t => {
   const ids = (...list: string[]) => ({ ids: list })
   t.deepEqual(merge(ids('b'), ids('a', 'b'), ids('b', 'c')), ids('a', 'b', 'c'))
   t.deepEqual(merge(ids('a', 'b'), ids('a', 'c'), ids('b'), 'theirs'), ids('c'))
@@ -44,7 +44,7 @@ test('lists of texts in ascending order are sets: each text stays or goes by its
   t.deepEqual(merge({ ids: [1] }, { ids: [1, 2] }, { ids: [1, 3] }), { ids: [1, 2] })
 })
 
-test('a text that was added to a set and removed does not come back from a device that started in between', t => {
+test('a text that was added to a set and removed does not return from a device that started in between', t => {
   const text = mergeJson({
     base: '{"ids":["a"]}',
     earlier: ['{"ids":["a","b"]}'],
@@ -72,7 +72,7 @@ test('merging sets is symmetric for either winner, and keeps the changes of each
   t.pass()
 })
 
-test('what nests too deep to be walked is not merged', t => {
+test('too deeply nested values are not merged', t => {
   const nest = (text: string): string => '{"a":'.repeat(50_000) + text + '}'.repeat(50_000)
   t.is(mergeJson({ base: nest('1'), mine: nest('2'), theirs: nest('3'), winner: 'mine' }), undefined)
 })
@@ -87,7 +87,7 @@ test('two new files of one name are united', t => {
   t.deepEqual(merge(undefined, { a: 1 }, { b: 2 }), { b: 2, a: 1 })
 })
 
-test('what is no JSON object is not merged', t => {
+test('texts that are no JSON objects are not merged', t => {
   t.is(mergeJson({ base: '{}', mine: '[1]', theirs: '{}', winner: 'mine' }), undefined)
   t.is(mergeJson({ base: '{}', mine: '{}', theirs: 'not json', winner: 'mine' }), undefined)
   t.is(mergeJson({ base: 'null', mine: '{}', theirs: '{}', winner: 'mine' }), undefined)
@@ -121,7 +121,7 @@ test('merging is symmetric but for the winner, and never invents or loses an edi
   t.pass()
 })
 
-test('a text that is no JSON object changes as one field, on whichever side it is', t => {
+test('a text that is no JSON object changes as one field, on either side', t => {
   t.deepEqual(changedFields('a note', '{"a":1}'), [WHOLE_FILE])
   t.deepEqual(changedFields('{"a":1}', 'a note'), [WHOLE_FILE])
   t.deepEqual(changedFields('a note', 'another'), [WHOLE_FILE])

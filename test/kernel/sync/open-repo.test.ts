@@ -8,7 +8,7 @@ import { makeSyncStore } from '../../helpers/sync-store.ts'
 
 const root = `repos/${repoId}`
 
-test('what was deleted or made here gives way to no folder of a deployed client', async t => {
+test('a deletion or a new file of this device wins over the folder of a deployed client', async t => {
   const store = makeSyncStore()
   store.put({ f: boxOf('1'), g: boxOf('2') })
   const device = await openDevice(store)
@@ -29,7 +29,7 @@ test('what was deleted or made here gives way to no folder of a deployed client'
   t.is(again.repo.pendingCount, 0)
 })
 
-test('the status of a deployed folder goes last: a client that finds it finds the rest', async t => {
+test('the status of a deployed folder is deleted last, so that a client that finds it finds the rest', async t => {
   const names = ['data/a', 'data/b', 'changes/b', 'status.json']
   const files = new Map(names.map(name => [`${root}/${name}`, JSON.stringify(boxOf('1'))]))
   files.set(`${root}/status.json`, '{"lastSync":1,"lastHash":"h"}')
@@ -49,7 +49,7 @@ test('the status of a deployed folder goes last: a client that finds it finds th
   t.is(moved.indexOf(`${root}/status.json`), 3)
 })
 
-test('an export has what the server has and what waits; what waits to be deleted has no form there', async t => {
+test('an export has the files of the server and pending changes, and no pending deletions', async t => {
   const store = makeSyncStore()
   store.put({ gone: boxOf('1'), edited: boxOf('2'), same: boxOf('3') })
   const device = await openDevice(store)
@@ -67,7 +67,7 @@ test('an export has what the server has and what waits; what waits to be deleted
   t.deepEqual(JSON.parse(files.get(`${root}/status.json`) ?? ''), { lastSync, lastHash })
 })
 
-test('tombstones go with the folder of a deployed client and come back from it, and are files of the repo in neither', async t => {
+test('tombstones are exported to the deployed layout and imported from it, and never listed as files', async t => {
   const store = makeSyncStore()
   store.put({ f: boxOf('1'), g: boxOf('2') })
   const device = await openDevice(store)

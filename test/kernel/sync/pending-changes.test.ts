@@ -55,7 +55,7 @@ test('a change can be taken back although the server kept an early upload of it 
   t.deepEqual(await device.json('s.json'), { isOn: false })
 })
 
-test('many large changes go up in requests of about a megabyte each, and one that is larger alone', async t => {
+test('many large changes are sent in requests of about a megabyte, and a larger one alone', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const texts = Array.from(
@@ -71,7 +71,7 @@ test('many large changes go up in requests of about a megabyte each, and one tha
   t.is(store.files.size, 6)
 })
 
-test('a file that is made and deleted here needs no deletion, although an earlier one of its name was settled', async t => {
+test('a file that is created and deleted here needs no deletion, although an earlier file of its name was synced', async t => {
   const store = makeSyncStore()
   const first = await openDevice(store)
   await setText(first.repo, 'f', 'one')
@@ -86,7 +86,7 @@ test('a file that is made and deleted here needs no deletion, although an earlie
   t.is(device.repo.pendingCount, 0)
 })
 
-test('an edit of a file that the server has deleted since is still one of the text that it was made of', async t => {
+test('an edit of a file that the server has deleted since keeps its base text', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   await setText(device.repo, 's.json', '{"x":1,"y":1}')
@@ -100,7 +100,7 @@ test('an edit of a file that the server has deleted since is still one of the te
   t.deepEqual(await device.json('s.json'), { x: 3, y: 2 })
 })
 
-test('of the texts that were edited after a request, only those count as sent that one may have held', async t => {
+test('an edited text counts as sent only if a request may have held it', async t => {
   const entries = new Map([
     ['f/a', junkOf(0)],
     ['c/a', 'new'],

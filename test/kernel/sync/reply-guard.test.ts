@@ -31,7 +31,7 @@ const rolledBack = async (): Promise<{ store: SyncStore; device: Device; first: 
   return { store, device, first, second }
 }
 
-test('a server that shows an older version of a file is noticed, and gets the newer one again', async t => {
+test('an older version of a file from a server is detected, and the server gets the newer one again', async t => {
   const { store, device, second } = await rolledBack()
   await device.sync()
   t.is(await device.repo.getText('file'), '{"a":2}')
@@ -47,7 +47,7 @@ test('a server that shows an older version of a file is noticed, and gets the ne
   t.like(again.repo.state.getSnapshot(), { rolledBackAt: Math.floor(at), rolledBackFiles: 1 })
 })
 
-test('an edit of our own stays when the server shows a version from before the one it was made of', async t => {
+test('our edit stays when the server shows a version older than its base', async t => {
   const { store, device } = await rolledBack()
   await setText(device.repo, 'file', '{"a":3}')
   await device.sync()
@@ -58,7 +58,7 @@ test('an edit of our own stays when the server shows a version from before the o
   t.deepEqual(codesOf(device), ['SYNC_OLD_STATE'])
 })
 
-test('our own replaced texts are remembered too, replaced by the server or by this device', async t => {
+test('our own replaced texts are remembered, whether the server or this device replaced them', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const boxes: Box[] = []
@@ -93,7 +93,7 @@ test('a server that fell back to an older state gets everything that it lacks, a
   t.is(await device.repo.getText('a'), '2')
 })
 
-test('an older hash alone is noticed, and the next sync fetches everything', async t => {
+test('an older hash alone is detected, and the next sync fetches everything', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put({ a: boxOf('1') })
@@ -110,7 +110,7 @@ test('an older hash alone is noticed, and the next sync fetches everything', asy
   t.true(store.calls[0]?.url.endsWith('/'), store.calls[0]?.url)
 })
 
-test('the state that was seen last is no older state, also after this device has forgotten its hash', async t => {
+test('the last known state is not an older state, also after this device has forgotten its hash', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put({ a: boxOf('1') })
@@ -121,7 +121,7 @@ test('the state that was seen last is no older state, also after this device has
   t.deepEqual(codesOf(device), [])
 })
 
-test('what is ordinary is no older state: edits of two devices, values put back, and deletions', async t => {
+test('edits of two devices, restored values and deletions do not count as an older state', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
   for (let i = 0; i < 20; i += 1) {
@@ -145,7 +145,7 @@ test('a server that always shows old versions cannot keep a device uploading wit
   t.is(await device.repo.getText('file'), '{"a":2}')
 })
 
-test('what a server replaces or deletes can be brought back for 30 days, and what is there then is kept in its place', async t => {
+test('a text that a server replaces or deletes can be restored for 30 days, and the text that it replaces is kept instead', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put({ file: boxOf('first'), gone: boxOf('there') })
@@ -245,7 +245,7 @@ const junkOf = (n: number, length = 8): string =>
 
 const vectorOf = (n: number): string => n.toString(16).padStart(16, '0').padEnd(32, 'f')
 
-test('of boxes that replace nothing one of 16 is opened, and each large one; after one that does not open, all', t => {
+test('one of 16 new boxes is opened to check it, every large one, and all after one that does not open', t => {
   const good = boxText(boxOf('x'))
   let opened = 0
   const boxes = {
@@ -266,7 +266,7 @@ test('of boxes that replace nothing one of 16 is opened, and each large one; aft
   t.deepEqual(guard.findings, { old: 0, misplaced: 0, refused: 0 })
 })
 
-test('so many boxes that do not open are kept, counted over replies, and of those that are refused ten are named', t => {
+test('boxes that do not open are kept up to a limit over all replies, and ten of the refused ones are reported', t => {
   const entries = new Map([['u', '{"count":198,"length":100}']])
   const { guard, reports } = guardOf(new Map(), { entries })
   const admitted = Array.from({ length: 30 }, (_, n) => guard.admits(`f${n}`, junkOf(n)))
@@ -286,7 +286,7 @@ test('so many boxes that do not open are kept, counted over replies, and of thos
   t.true(large.admits('small too', junkOf(2)))
 })
 
-test('the newest two thousand replaced boxes are remembered, and what a reply adds to them stays', t => {
+test('the newest two thousand replaced boxes are remembered, and those of the present reply stay', t => {
   const numbered = Array.from({ length: 2005 }, (_, n) => [`o/${n}`, String(n * 7)] as const)
   const entries = new Map([...numbered].sort(([a], [b]) => (a < b ? -1 : 1)))
   const { guard } = guardOf(new Map(), { entries })
@@ -316,7 +316,7 @@ test('the newest two thousand replaced boxes are remembered, and what a reply ad
   t.is(rare.size, 6)
 })
 
-test('what a file was before a reply is remembered under its path, not what it is or will be', t => {
+test('the version of a file before a reply is remembered under its path, not the present or pending one', t => {
   const [A, B, C, D] = [1, 2, 3, 4].map(n => junkOf(n)) as [string, string, string, string]
   const keyOf = (n: number): string => `o/${vectorOf(n).slice(0, 16)}/f`
   const noted = (
@@ -349,7 +349,7 @@ test('what a file was before a reply is remembered under its path, not what it i
   t.deepEqual(noted(file(A), file(B), { entries: new Map([[keyOf(2), '1']]) }), [], 'an old one came back')
 })
 
-test('one reply adds at most five hundred boxes to those that are remembered', t => {
+test('one reply adds at most five hundred remembered boxes', t => {
   const { guard } = guardOf(new Map())
   const writes = new Map<string, string | BulkChange | null>()
   for (let n = 0; n < 600; n += 1) {
@@ -360,7 +360,7 @@ test('one reply adds at most five hundred boxes to those that are remembered', t
   t.is(writes.size, 500)
 })
 
-test('a server that lacks files and shows an older version of another one is reported with the number of all of them', async t => {
+test('a server that lacks files and shows an older version of another is reported with the count of all', async t => {
   const { store, device, first } = await rolledBack()
   store.put({ gone: boxOf('1'), lost: boxOf('2'), file: boxOf('{"a":3}') })
   await device.sync()
@@ -372,7 +372,7 @@ test('a server that lacks files and shows an older version of another one is rep
   t.is(store.files.size, 4)
 })
 
-test('one box that is refused, because too many that do not open are kept, is reported', async t => {
+test('a single box that is refused because too many are kept that do not open is reported', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const junk = (n: number) => ({ ...boxOf('x'), data_base64: 'A'.repeat(1024 + n) })
@@ -389,7 +389,7 @@ test('one box that is refused, because too many that do not open are kept, is re
   t.deepEqual(device.reports, [])
 })
 
-test('an older version that this device has never seen is reported as one file', async t => {
+test('an older version that this device never had is reported as one file', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
   await setText(b.repo, 'file', '{"x":1}')

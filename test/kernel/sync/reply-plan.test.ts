@@ -49,7 +49,7 @@ const keptAside = async (device: Device): Promise<string[]> =>
 const numbered = (count: number, box: ReturnType<typeof boxOf> | null) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, box] as const))
 
-test('a file that the server deletes is kept aside for 30 days', async t => {
+test('a file that the server deletes is kept for 30 days', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put({ early: boxOf('1'), late: boxOf('2'), stays: boxOf('3') })
@@ -67,7 +67,7 @@ test('a file that the server deletes is kept aside for 30 days', async t => {
   t.deepEqual(await keptAside(again), ['late', 'stays'])
 })
 
-test('of the deleted files the newest thousand are kept aside', async t => {
+test('the newest thousand deleted files are kept', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put({
@@ -89,7 +89,7 @@ test('of the deleted files the newest thousand are kept aside', async t => {
 const bulk = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `g${String(at).padStart(4, '0')}`)
 
-test('of a file that is replaced again and again the first text and the last one are kept aside', async t => {
+test('the first and the last text of a file that is replaced repeatedly are kept', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put({ other: boxOf('other'), often: boxOf('first') })
@@ -107,7 +107,7 @@ test('of a file that is replaced again and again the first text and the last one
   t.deepEqual(new Set(texts.slice(-2)), new Set(['first', 'other']))
 })
 
-test('files that were edited here are no deletions, however many the server deletes', async t => {
+test('files that were edited here do not count as deletions, however many the server deletes', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put(numbered(60, boxOf('1')))
@@ -166,7 +166,7 @@ for (const { name, isClosed, length, places } of damagedStores) {
   })
 }
 
-test('after damage everything that a whole reply lacks is sent again, and only a whole reply ends it', async t => {
+test('after damage, everything that a complete reply lacks is sent again, and only a complete reply ends the repair', async t => {
   const missing: number[] = []
   const statusAfter = async (status: object, reply: Partial<AppliedReply>) => {
     const place = {
@@ -204,7 +204,7 @@ test('after damage everything that a whole reply lacks is sent again, and only a
   t.deepEqual(missing, [0, 0, 0, 1, 0, 0], 'what this device has lost itself is no old state of the server')
 })
 
-test('the past of files is forgotten after a day, of more than a hundred after four minutes; it is looked for rarely', t => {
+test('past versions are dropped after a day, or after four minutes beyond a hundred, and rarely searched for', t => {
   const now = 1_000_000_000
   const forgottenOf = (
     ages: readonly number[],
@@ -233,7 +233,7 @@ test('the past of files is forgotten after a day, of more than a hundred after f
   t.deepEqual(forgottenOf(many.slice(0, 100)), [])
 })
 
-test('a reply that deletes more than fifty files and a tenth of all is refused, and nothing of it is taken', async t => {
+test('a reply that deletes more than fifty files and a tenth of all is refused as a whole', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put(numbered(60, boxOf('1')))
@@ -247,7 +247,7 @@ test('a reply that deletes more than fifty files and a tenth of all is refused, 
   t.is((await device.repo.list('')).length, 11)
 })
 
-test('what was deleted here, edited here or was never there does not count among the files that a reply deletes', async t => {
+test('files that this device deleted, edited or never had do not count as deletions of a reply', async t => {
   const reply = (count: number, sent = 0) => {
     const changes = new Map(Array.from({ length: count }, (_, n) => [`f${n}`, null] as const))
     return { changes, sent: new Map([...changes.keys()].slice(0, sent).map(path => [path, {}])) }
@@ -276,7 +276,7 @@ test('what was deleted here, edited here or was never there does not count among
   t.true(await refuses(reply(51), { total: 509 }))
 })
 
-test('of a new file it is remembered when it came, if it came with at most 24 others and not with a first download', async t => {
+test('the arrival of a new file is recorded if it came with at most 24 others and not with a first download', async t => {
   for (const count of [25, 26]) {
     const store = makeSyncStore()
     const device = await openDevice(store)
@@ -290,7 +290,7 @@ test('of a new file it is remembered when it came, if it came with at most 24 ot
   }
 })
 
-test('a file that is replaced within two minutes after it came with many others may have been new then', async t => {
+test('a file that came with many others and is replaced within two minutes counts as possibly new', async t => {
   const start = 1_700_000_000_000
   for (const [skipped, isNew] of [
     [0, true],
@@ -314,7 +314,7 @@ test('a file that is replaced within two minutes after it came with many others 
   }
 })
 
-test('a return to an earlier server state counts as old, and the next sync fetches everything unless the reply was whole', t => {
+test('an earlier server state counts as old, and the next sync fetches everything unless the reply was complete', t => {
   const writesOf = (
     { hash, isComplete }: { hash?: string; isComplete?: boolean },
     { seen, status }: { seen?: string; status: object }
@@ -368,7 +368,7 @@ test('versions that can no longer be a base are dropped with a later reply', asy
   )
 })
 
-test('a change whose text was lost here is over when the server has a text of the file', async t => {
+test('a change whose text was lost here ends when the server has a text of the file', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   await setText(device.repo, 'other', '1')

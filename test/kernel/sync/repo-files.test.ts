@@ -18,7 +18,7 @@ const filesOver = (entries: ReadonlyMap<string, string>): RepoFiles =>
 const goneOf = (count: number): Map<string, string> =>
   new Map(Array.from({ length: count }, (_, n) => [`x/f${n}`, String(n ^ 1)] as const))
 
-test('of deletions the newest hundred thousand are remembered, and they are counted when a tenth more has gathered', t => {
+test('the newest hundred thousand deletions are remembered, and pruned once there are a tenth more', t => {
   const writes: Writes = new Map([
     ['x/new', '110002'],
     ['x/f109999', null],
@@ -42,7 +42,7 @@ test('of deletions the newest hundred thousand are remembered, and they are coun
   t.is(few.size, 0)
 })
 
-test('the files below a folder within a large one are listed without the others of it', async t => {
+test('a folder within a large folder lists only its own files', async t => {
   const rows = ['1-a.json', '2-b.json', '10-c.json']
   const store = {
     *entries() {},
@@ -54,7 +54,7 @@ test('the files below a folder within a large one are listed without the others 
   t.deepEqual(await files.list(`${folder}3`), [])
 })
 
-test('only the changes of pending entries and past versions are learned, and the store is asked when they failed', t => {
+test('only changes of pending entries and past versions update the lists, and a failed write reloads them from the store', t => {
   const entries = new Map([
     ['c/kept', 'new'],
     ['v/kept', '1[]']

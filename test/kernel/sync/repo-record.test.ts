@@ -93,7 +93,7 @@ for (const { name, file, entry } of ENTRIES) {
   })
 }
 
-test('of a change whose text was lost nothing is left, but a deletion stands', t => {
+test('a change whose text was lost is dropped, but a deletion stays', t => {
   const nothing: RepoFile = { data: undefined, pending: undefined }
   for (const { file, entry } of ENTRIES) {
     if (entry === null || file.pending?.box === null) continue
@@ -104,7 +104,7 @@ test('of a change whose text was lost nothing is left, but a deletion stands', t
   t.deepEqual(parseFile(A, `[${A},7,${B}]`).pending?.sent, [B])
 })
 
-test('the past of a file is kept with its time and if the file was new', t => {
+test('the past of a file is stored with its time and whether the file was new', t => {
   const past = { at: 1234, boxes: [A, B], isNew: false }
   t.is(pastEntry(past), `1234[${A},${B}]`)
   t.is(pastEntry({ ...past, isNew: true }), `1234[null,${A},${B}]`)
@@ -119,7 +119,7 @@ test('the past of a file is kept with its time and if the file was new', t => {
   t.deepEqual(parsePast(`5[${A},7]`), { at: 5, boxes: [A], isNew: false })
 })
 
-test('of many replaced versions the first and the newest seven are kept, each once', t => {
+test('the first and the newest seven of many replaced versions are kept, each once', t => {
   const many = Array.from({ length: 12 }, (_, n) => plainBoxText(vector(n), 'AAAA'))
   let past = pastWith(undefined, many.slice(0, 8), 5)
   t.deepEqual(past, { at: 5, boxes: many.slice(0, 8), isNew: false })
@@ -131,7 +131,7 @@ test('of many replaced versions the first and the newest seven are kept, each on
   t.deepEqual(pastWith({ at: 1, boxes: [A] }, [B], 2), { at: 2, boxes: [A, B], isNew: false })
 })
 
-test('a box is read by its shape as JSON reads it, and only its one spelling is plain', t => {
+test('a box is read as JSON reads it, and only its one spelling counts as plain', t => {
   const box = { encryptionType: 0, iv_hex: vector(7), data_base64: 'QUJD' }
   const plain = plainBoxText(vector(7), 'QUJD')
   t.is(boxText({ ...box, more: 1 } as typeof box), plain)
@@ -195,7 +195,7 @@ test('a status that cannot be read is "never synced", and a hash is kept only if
   t.true(isHash('a'.repeat(256)))
 })
 
-test('a damage forgets the hash and keeps the time of the sync; only the first one gets a mark', t => {
+test('damage clears the hash and keeps the time of the sync, and only the first one is recorded', t => {
   const first = damageNotes('{"lastSync":9,"lastHash":"ab"}', 5)
   t.deepEqual(
     [...first],
@@ -207,7 +207,7 @@ test('a damage forgets the hash and keeps the time of the sync; only the first o
   t.deepEqual([...damageNotes(first.get('s'), 6)], [['s', '{"lastSync":9,"isDamaged":true}']])
 })
 
-test('a repo shows each fact that there is, and none that there is not', t => {
+test('the state of a repo shows each fact that is known, and no other', t => {
   const always = { repoId: 'r', pendingCount: 1, lastSync: 2, isSyncing: true }
   t.deepEqual(repoStateOf(always), always)
   const all = {

@@ -73,7 +73,7 @@ test('at every crash point of an import the next opening has everything', async 
   t.is(fired, whole.writeCount * FAULT_KINDS.length)
 })
 
-test('a file of a deployed folder that is neither data nor a change is left where it is, and is no damage', async t => {
+test('a file of a deployed folder that is neither data nor a change stays in place and is no damage', async t => {
   const files = deployed()
   const path = `repos/${repoId}/notes/x.json`
   files.set(path, JSON.stringify(boxOf('x')))
@@ -187,7 +187,7 @@ test('one timer serves all repos: each syncs every 30 s, and a second after a wr
   t.is(device.clock.timerCount, 0)
 })
 
-test('what the syncs of a repo have exchanged is counted from nothing, with the state that was known before', async t => {
+test('the traffic of a repo counts from zero, with the hash that was known before', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const loop = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
@@ -205,7 +205,7 @@ test('what the syncs of a repo have exchanged is counted from nothing, with the 
   for (const each of [loop, later]) each.close()
 })
 
-test('repos that fall due within seven seconds sync together, but a write waits its second', async t => {
+test('repos that are due within seven seconds sync together, but a write waits its full second', async t => {
   const store = makeSyncStore()
   const [a, b, c] = [await openDevice(store), await openDevice(store), await openDevice(store)]
   const draws = [0, 255]
@@ -227,7 +227,7 @@ test('repos that fall due within seven seconds sync together, but a write waits 
   loop.close()
 })
 
-test('an edit made during its own upload goes up a second later, not half a minute', async t => {
+test('an edit made during its own upload is sent a second later, not half a minute', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   // The first sync falls on the middle of its second, so that the one after the edit cannot fall into it too.
@@ -246,7 +246,7 @@ test('an edit made during its own upload goes up a second later, not half a minu
   loop.close()
 })
 
-test('a server that answers each upload with an earlier deletion gets only a few uploads, then two in a minute', async t => {
+test('a server that answers each upload with an earlier deletion gets a few uploads, and then two in a minute', async t => {
   const store = makeSyncStore()
   const [device, other] = [await openDevice(store), await openDevice(store)]
   await setText(device.repo, 'f', '1')
@@ -280,7 +280,7 @@ test('a server that answers each upload with an earlier deletion gets only a few
   loop.close()
 })
 
-test('a failing repo backs off, a paused loop stops, and a resumed one goes on', async t => {
+test('a failing repo backs off, a paused loop stops, and a resumed one continues', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const reports: unknown[] = []
@@ -357,7 +357,7 @@ test('a write to a repo that fails waits as long as the repo does, and a second 
   loop.close()
 })
 
-test('an edit of a text loses nothing of what a sync brings at the same moment', async t => {
+test('an edit of a text loses no change that a sync brings at the same moment', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
   const addTo =
@@ -380,7 +380,7 @@ test('an edit of a text loses nothing of what a sync brings at the same moment',
   t.is(a.repo.pendingCount, 0)
 })
 
-test('a write that expects other texts than there are is stale, and writes nothing of its texts and rows', async t => {
+test('a write that expects other texts than the present ones is stale and writes none of its texts and rows', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   const { repo } = device
@@ -435,7 +435,7 @@ test('closing a repo waits for the running sync and write, and then refuses more
   await Promise.all([t.notThrowsAsync(writing), other.repo.close()])
 })
 
-test('a loop listens to a repo once, however often it is added, and not when it is removed or the loop closed', async t => {
+test('a loop has one listener on an added repo, and none after the repo is removed or the loop closed', async t => {
   const device = await openDevice(makeSyncStore())
   let listeners = 0
   const state = {
@@ -464,7 +464,7 @@ test('a loop listens to a repo once, however often it is added, and not when it 
   t.is(device.clock.timerCount, 0)
 })
 
-test('of many texts the ones that do not open are reported and left out, the ones that are not there only left out', async t => {
+test('a read of many texts reports the ones that do not open, and omits them and the missing ones', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
   store.put({ good: boxOf('1'), bad: { ...boxOf('2'), iv_hex: '00'.repeat(16) } })

@@ -52,7 +52,7 @@ const parse = async (text: string, isUpload = false) => {
   return { reply: await parseStoreReply(text, { isUpload, clock, report }), faults }
 }
 
-test('a box that would spoil the request it is sent with again is not taken', async t => {
+test('a box that would break the request that sends it again is refused', async t => {
   const outside = `{"encryptionType":0,"iv_hex":"00","other":"${'0'.repeat(18)}","data_base64":"AA=="}`
   const { reply } = await replyWith(outside)
   t.deepEqual([...reply.changes], [['a/b', '{"encryptionType":0,"iv_hex":"00","data_base64":"AA=="}']])
@@ -60,14 +60,14 @@ test('a box that would spoil the request it is sent with again is not taken', as
   await t.throwsAsync(replyWith(BOX.replace(VECTOR, `0"${VECTOR.slice(2)}`)), { code: 'SYNC_FAILED' })
 })
 
-test('an upload is answered with a hash, a read may go without', async t => {
+test('the reply to an upload must have a hash, and that to a read may omit it', async t => {
   for (const text of ['{"changes":{}}', '{"changes":{},"hash":null}', ' {"changes":{}}'])
     await t.throwsAsync(parse(text, true), { code: 'SYNC_FAILED' })
   t.deepEqual((await parse('{"changes":{}}')).reply, { changes: new Map() })
   t.is((await parse('{"changes":{},"hash":"h"}', true)).reply.hash, 'h')
 })
 
-test('a path is read as the JSON that it is, and one that leads elsewhere is left out', async t => {
+test('a path is read as JSON, and one that leaves the repo is omitted', async t => {
   const { reply, faults } = await parse(
     `{"changes":{"\\u0061/b":${BOX},"../c":${BOX},"d/__proto__/e":${BOX},"f":null},"hash":"h"}`
   )
@@ -142,7 +142,7 @@ test('a reply that is no JSON is refused, wherever the fault is', async t => {
     await t.throwsAsync(parse(text), { code: 'SYNC_FAILED' }, text)
 })
 
-test('a reply in which some letters are others is read as JSON.parse reads it, or refused where that fails', async t => {
+test('a reply with changed letters is read as JSON.parse reads it, or refused where that fails', async t => {
   const whole = `{"changes":{"a/b":${BOX},"c":null,"d e":${BOX}},"hash":"ab"}`
   const expected = (text: string): unknown => {
     const value = JSON.parse(text) as { changes?: unknown; hash?: unknown } | null

@@ -56,7 +56,7 @@ test('a sync is a read with repo id and last hash, or an update with changes; bo
   t.not(hashNow(), second)
 })
 
-test('250 new files go up in three requests back to back, after one read', async t => {
+test('250 new files are sent in three requests back to back, after one read', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await a.repo.write({
@@ -75,7 +75,7 @@ test('250 new files go up in three requests back to back, after one read', async
   t.is(store.files.size, 250)
 })
 
-test('large files go up in several requests, and one beyond the limit alone', async t => {
+test('large files are sent in several requests, and one beyond the limit alone', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   for (const name of ['a', 'b', 'c']) await setText(a.repo, name, name.repeat(400_000))
@@ -87,7 +87,7 @@ test('large files go up in several requests, and one beyond the limit alone', as
   )
 })
 
-test('an upload leaves while at most four replies wait for the disk', async t => {
+test('an upload starts only while at most four replies wait for the disk', async t => {
   const store = makeSyncStore()
   const disk = makeSilentDisk(new Map())
   const device = await openDevice(store, { disk })
@@ -124,7 +124,7 @@ test('a sync that changes nothing writes nothing, and neither does an equal text
   t.is(a.repo.pendingCount, 0)
 })
 
-test('an edit made during its own upload survives and goes up with the next sync', async t => {
+test('an edit made during its own upload survives and is sent with the next sync', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await setText(a.repo, 'f', 'first')
@@ -170,7 +170,7 @@ test('two devices that edit different fields of one file both keep their edits',
   t.deepEqual(await b.json('s.json'), { x: 1, y: 2 })
 })
 
-test('an answer to an upload that holds another text is merged, and settles', async t => {
+test('another text in the reply to an upload is merged, and the sync ends after that', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await setText(a.repo, 's.json', '{"x":1}')
@@ -185,7 +185,7 @@ test('an answer to an upload that holds another text is merged, and settles', as
   t.is(store.calls.length, 2)
 })
 
-test('other files are last writer wins', async t => {
+test('in files that are no JSON, the last writer wins', async t => {
   const [a, b] = await twoDevices()
   await setText(a.repo, 'f', 'base')
   await a.sync()
@@ -331,7 +331,7 @@ test('after a failed upload, remote changes are read before another server is us
   t.deepEqual(await b.json('s.json'), { x: 1, y: 2 })
 })
 
-test('what others wrote is not overwritten by a device whose disk is full', async t => {
+test('a device whose disk is full does not overwrite texts of others', async t => {
   const store = makeSyncStore()
   const disk = makeFaultDisk(new Map())
   const a = await openDevice(store, { disk })
@@ -398,7 +398,7 @@ test('a server that cannot take deletions gets the rest, and the file still does
   t.is(again.repo.pendingCount, 1)
 })
 
-test('of a deletion and another device’s edit the edit stays', async t => {
+test('another device’s edit wins over a deletion', async t => {
   const [a, b] = await twoDevices()
   await setText(a.repo, 'f', '1')
   await a.sync()
@@ -425,7 +425,7 @@ test('a hash that the server does not know is left out once', async t => {
   )
 })
 
-test('what a replaced server lacks is sent to it again, and nothing of it overwrites what others wrote since', async t => {
+test('a replaced server gets the texts that it lacks, and none of them overwrites a later text of others', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store)
   await a.repo.write({
@@ -450,7 +450,7 @@ test('what a replaced server lacks is sent to it again, and nothing of it overwr
   t.deepEqual(await c.repo.list(''), ['lost', 's.json'])
 })
 
-test('a text that a replaced server gets from one device gives way to what another wrote meanwhile', async t => {
+test('a text that one device restores to a replaced server gives way to a newer text of another device', async t => {
   const store = makeSyncStore()
   const [a, b] = await twoDevices(store)
   await setText(a.repo, 'f', 'old')
@@ -716,7 +716,7 @@ test('info servers add servers of loopback only where ours are there, and no nei
   )
 })
 
-test('at every crash point of a story of writes and syncs, acknowledged texts are there and the repo goes on', async t => {
+test('at every crash point of writes and syncs, acknowledged texts are there and the repo goes on', async t => {
   let fired = 0
   const story = async (device: Device, acknowledged: Map<string, string>): Promise<void> => {
     for (let i = 0; i < 6; i += 1) {
@@ -756,7 +756,7 @@ test('at every crash point of a story of writes and syncs, acknowledged texts ar
   t.is(fired, whole.writeCount * FAULT_KINDS.length)
 })
 
-test('a first download that is cut off is taken up where it ended, and what is there is not written again', async t => {
+test('an interrupted first download resumes where it ended and rewrites no saved file', async t => {
   const store = makeSyncStore()
   const large = 'x'.repeat(700_000)
   store.put(Object.fromEntries([...Array(9).keys()].map(i => [`transaction/${i}-t.json`, boxOf(large + i)])))
@@ -843,7 +843,7 @@ test('a server that repeats everything, with or without a hash, changes and writ
   t.deepEqual(received, [])
 })
 
-test('an empty server in the place of another deletes nothing, and gets everything again', async t => {
+test('an empty server in place of another deletes nothing and gets everything again', async t => {
   const a = await openDevice(makeSyncStore())
   const texts = new Map([...Array(120).keys()].map(i => [`transaction/${i}-t.json`, `${i}`]))
   await a.repo.write({ texts: texts.set('f', '1') })
@@ -860,7 +860,7 @@ test('an empty server in the place of another deletes nothing, and gets everythi
   t.is(await c.repo.getText('transaction/119-t.json'), '119')
 })
 
-test('what is written while very many files go up and come down is neither lost nor overtaken', async t => {
+test('writes during a transfer of very many files are neither lost nor overwritten', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   const path = (i: number): string => `transaction/${i}-t.json`
@@ -889,7 +889,7 @@ test('what is written while very many files go up and come down is neither lost 
   }
 })
 
-test('a device whose store was damaged fetches everything again and sends what the server never got', async t => {
+test('a device with a damaged store fetches everything again and sends the changes that the server lacks', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
   await a.repo.write({
@@ -944,7 +944,7 @@ test('the files of large folders that changed since a revision are named, delete
   t.deepEqual((await again.repo.changedSince(revision, new Set([own.revision ?? 0]))).paths, [path(0)])
 })
 
-test('rows alongside files are in the same write, or none of both is', async t => {
+test('rows and files of one write are both saved or neither is', async t => {
   const files = new Map<string, string>()
   const { repo } = await openDevice(makeSyncStore(), {
     files,
@@ -962,7 +962,7 @@ test('rows alongside files are in the same write, or none of both is', async t =
   t.deepEqual(await repo.getTexts(['transaction/1-t.json', 'transaction/2-t.json']), ['1', undefined])
 })
 
-test('a sync that was held up for more than 45 seconds reads again before it uploads, twice at most', async t => {
+test('a sync that was delayed for more than 45 seconds reads again before it uploads, at most twice', async t => {
   for (const [heldUp, pauseMs, reads] of [
     [1, 45_000, 1],
     [1, 45_001, 2],
@@ -989,7 +989,7 @@ test('a sync that was held up for more than 45 seconds reads again before it upl
   }
 })
 
-test('what another device wrote while a sync was held up is merged before the upload', async t => {
+test('texts that another device wrote during a delayed sync are merged before the upload', async t => {
   const store = makeSyncStore()
   let now = 1_700_000_000_000
   const [a, b] = [await openDevice(store, { now: () => now }), await openDevice(store)]
@@ -1013,7 +1013,7 @@ test('what another device wrote while a sync was held up is merged before the up
   t.is(uploads, 3, 'the file never stood on the server without the edit of the other device')
 })
 
-test('a sync passes on what is no failure of a server, from a read and from an upload', async t => {
+test('a sync rethrows errors that are no server failures, from a read and from an upload', async t => {
   for (const isUpload of [false, true]) {
     const device = await openDevice(makeSyncStore())
     await setText(device.repo, 'f', '1')

@@ -113,7 +113,7 @@ test('a deletion that knew the newest edit deletes it everywhere, and nothing is
   for (const device of devices) t.deepEqual(device.reports, [])
 })
 
-test('a file that is deleted, made again and deleted again is gone, and what crosses the second deletion stays', async t => {
+test('a file that is deleted, created and deleted again is deleted, and an edit concurrent with that stays', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
@@ -165,7 +165,7 @@ test('an edit whose answer was lost is not sent again when a deletion knew it', 
   )
 })
 
-test('a deletion that crosses another one still says what it knew', async t => {
+test('a deletion that is concurrent with another one still records the edits that it knew', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}', 3)
   const [a, b, c] = devices as [Device, Device, Device]
@@ -195,7 +195,7 @@ test('a device that sends again what was deleted meanwhile is answered with the 
   t.false(store.files.has(PATH))
 })
 
-test('a tombstone that the server has lost goes up again with the next deletion of the file', async t => {
+test('a tombstone that the server has lost is sent again with the next deletion of the file', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
@@ -210,7 +210,7 @@ test('a tombstone that the server has lost goes up again with the next deletion 
   t.deepEqual(await textsOf(devices), [null, null])
 })
 
-test('a deleted file that is brought back from what is kept stays', async t => {
+test('a deleted file that is restored from the kept texts stays', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
@@ -233,7 +233,7 @@ test('a null without a tombstone still deletes a file, and shortly after an edit
   t.is((a.reports[0] as WalletError).code, 'SYNC_CONFLICT')
 })
 
-test('another app can delete a file that was deleted once and made again', async t => {
+test('another app can delete a file that was deleted once and created again', async t => {
   const store = makeSyncStore()
   const devices = await devicesWith(store, '{"x":1}')
   const [a, b] = devices as [Device, Device]
@@ -249,7 +249,7 @@ test('another app can delete a file that was deleted once and made again', async
   t.is((a.reports[0] as WalletError).code, 'SYNC_CONFLICT')
 })
 
-test('tombstones of a reply that is refused are kept when it comes again', async t => {
+test('tombstones of a refused reply are kept when the reply comes again', async t => {
   const store = makeSyncStore()
   const [a, b] = (await devicesWith(store, '{"x":1}')) as [Device, Device]
   const others = Array.from({ length: 60 }, (_, n) => `f/${n}.json`)
@@ -278,7 +278,7 @@ test('a repo without deletions has no tombstones, and a deletion that never left
   t.deepEqual([...store.files.keys()], [PATH])
 })
 
-test('tombstones go up in the upload of the deletion, are no files of the repo, and a new device does not show them', async t => {
+test('tombstones are sent with the deletion, are no files of the repo, and are not shown on a new device', async t => {
   const store = makeSyncStore()
   const [a] = (await devicesWith(store, '{"x":1}')) as [Device]
   await setText(a.repo, 't.json', '{}')
@@ -328,7 +328,7 @@ const sealed = (text: string): string => boxes.seal(text, { lineage: new Map(), 
 const good = { path: PATH, at: 1, edits: [['0123456789ab', 5]] }
 const textWith = (...deletions: readonly unknown[]): string => JSON.stringify({ deletions })
 
-test('only a box that is sealed for tombstones and holds nothing else is taken for one', t => {
+test('only a box that is sealed for tombstones and contains nothing else counts as tombstones', t => {
   const bad: readonly string[] = [
     ...['', '[]', '{}', 'null', '{"deletions":{}}', textWith(null), textWith(good, 1)],
     textWith({ ...good, path: '../x' }),
@@ -392,7 +392,7 @@ test('tombstones do not keep the reply in memory that they came with', t => {
   t.true(used < 5_000_000, `${used} bytes`)
 })
 
-test('of a reply full of files that are none of tombstones only some are opened', t => {
+test('only some boxes of a reply full of false tombstones are opened', t => {
   let opened = 0
   const open = (): undefined => {
     opened += 1
@@ -404,7 +404,7 @@ test('of a reply full of files that are none of tombstones only some are opened'
   t.true(opened > 16 && opened <= 200, `${opened} opened`)
 })
 
-test('what becomes one file keeps the newest thousand tombstones of the last 90 days, and none that another one covers', t => {
+test('merged tombstones are the newest thousand of the last 90 days, without those that another one covers', t => {
   const known = tombstones()
   const day = 24 * 3600
   const now = 1000 * day
@@ -432,7 +432,7 @@ test('what becomes one file keeps the newest thousand tombstones of the last 90 
   t.is(known.seal([last], now * 1000).size, 1, 'it is said once more')
 })
 
-test('a file of tombstones holds those of its upload alone, until sixteen become one', t => {
+test('a file of tombstones has those of one upload, until sixteen files are merged', t => {
   const known = tombstones()
   const lineage = new Map([['0123456789ab', 1]])
   const namesIn = (sent: ReadonlyMap<string, string | null>): string[] =>

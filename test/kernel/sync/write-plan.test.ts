@@ -60,7 +60,7 @@ test('an edit of another client’s version records all that is known of its his
   t.is(stamps.size, 1)
 })
 
-test('the first version of a file comes from nothing, and texts that are there already are not sealed', async t => {
+test('the first version of a file has no base, and texts that are there already are not sealed', async t => {
   const { lineage, stamps } = await editedOf(fileOf({}), '{"x":1}')
   t.is(lineage.size, 1)
   t.is(stamps.size, 0)
@@ -70,7 +70,7 @@ test('the first version of a file comes from nothing, and texts that are there a
   t.deepEqual(await sealChanged(boxes, new Map([['f', null]]), [file]), [{ before: file, box: null }])
 })
 
-test('the deletions that are remembered are pruned when files are deleted, and only then', async t => {
+test('remembered deletions are pruned only when files are deleted', async t => {
   let pruned = 0
   const files = {
     read: async (paths: readonly string[]) =>
