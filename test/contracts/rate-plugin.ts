@@ -47,7 +47,7 @@ export const testRatePlugin = (test: TestFn, about: RatePluginCase): void => {
   testTime(test, about, open)
   testRateLimits(test, about, open)
 
-  test(`${name}: the key is sent, and seen in no log, address, error or offer`, async t => {
+  test(`${name}: the key is sent, and appears in no log, address, error or offer`, async t => {
     if (apiKey === undefined) {
       t.log('it has no key')
       t.is(about.needsKey ?? false, false)

@@ -8,7 +8,7 @@ export type OpenTestDisk = () => Promise<Disk>
 
 /** What every storage plugin must keep, whatever it stores in. Run it from the plugin's own test file. */
 export const testStoragePlugin = (test: TestFn, name: string, openDisk: OpenTestDisk): void => {
-  test(`${name}: a text comes back letter for letter`, async t => {
+  test(`${name}: a text is read back letter for letter`, async t => {
     const disk = await openDisk()
     const texts = [
       '',
@@ -31,7 +31,7 @@ export const testStoragePlugin = (test: TestFn, name: string, openDisk: OpenTest
     await disk.close?.()
   })
 
-  test(`${name}: a part of a text, if the disk can read one, is that part`, async t => {
+  test(`${name}: a disk that can read a part of a text returns exactly that part`, async t => {
     const disk = await openDisk()
     const text = 'abcdefghij'.repeat(30_000)
     await disk.setText('a/b', text)
@@ -63,7 +63,7 @@ export const testStoragePlugin = (test: TestFn, name: string, openDisk: OpenTest
     await disk.close?.()
   })
 
-  test(`${name}: a listing has every path below a folder, in order, and nothing of its neighbours`, async t => {
+  test(`${name}: a listing has every path below a folder, in order, and none of its neighbours`, async t => {
     const disk = await openDisk()
     for (const path of ['b/z', 'b/a/1', 'b/a/0', 'bb/x', 'a', 'b.json', 'B/x']) await disk.setText(path, path)
     t.deepEqual(await disk.list('b'), ['b/a/0', 'b/a/1', 'b/z'])
@@ -97,7 +97,7 @@ export const testStoragePlugin = (test: TestFn, name: string, openDisk: OpenTest
     await disk.close?.()
   })
 
-  test(`${name}: many writes at one time all arrive, and those to one path in order`, async t => {
+  test(`${name}: many concurrent writes all arrive, and those to one path in order`, async t => {
     const disk = await openDisk()
     const writes = Array.from({ length: 300 }, (_, i) => disk.setText(`many/${i % 150}`, `${i}`))
     await Promise.all(writes)
@@ -108,7 +108,7 @@ export const testStoragePlugin = (test: TestFn, name: string, openDisk: OpenTest
     await disk.close?.()
   })
 
-  test(`${name}: names that mean something to JavaScript are plain names`, async t => {
+  test(`${name}: names with a meaning in JavaScript are ordinary names`, async t => {
     const disk = await openDisk()
     for (const path of ['__proto__', 'constructor', 'toString', 'hasOwnProperty/x']) {
       t.is(await disk.getText(path), undefined)

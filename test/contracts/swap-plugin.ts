@@ -85,7 +85,7 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
     assertNoAddress(t, home)
   })
 
-  test(`${id}: an amount to receive is quoted exactly, and what it costs covers it`, async t => {
+  test(`${id}: an amount to receive is quoted exactly, and its cost covers it`, async t => {
     const home = open(contract)
     const amount = AMOUNTS[contract.to]
     const offer = await offerOf(query(home, contract, { quoteFor: 'to', amount }))
@@ -94,7 +94,7 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
     assertNoAddress(t, home)
   })
 
-  test(`${id}: the most that can be paid is what the wallet says`, async t => {
+  test(`${id}: the maximum amount to pay is that of the wallet`, async t => {
     const home = open(contract)
     const most = nativeAmount(String(BigInt(AMOUNTS[contract.from]) * 2n + 7n))
     const requested = query(home, contract, { quoteFor: 'max', amount: '0', most })
@@ -105,7 +105,7 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
     nearMarket(t, home, contract, offer)
   })
 
-  test(`${id}: an amount that no float holds comes through digit by digit`, async t => {
+  test(`${id}: an amount beyond the precision of a float stays exact`, async t => {
     const home = open(contract)
     home.world.swaps.changenow.behaviour.maxUsd = '1000000000000000'
     home.world.swaps.sideshift.behaviour.maxUsd = '1000000000000000'
@@ -166,7 +166,7 @@ const testRefusals = (test: TestFn, contract: SwapContract): void => {
 
   for (const quoteFor of ['from', 'to'] as const) {
     if (contract.limits[quoteFor].includes('below')) {
-      test(`${id}: too little to ${quoteFor === 'from' ? 'pay' : 'receive'} names the smallest amount, and that one works`, async t => {
+      test(`${id}: too little to ${quoteFor === 'from' ? 'pay' : 'receive'} names the smallest amount, which works`, async t => {
         const home = open(contract)
         const error = await failure(t, query(home, contract, { quoteFor, amount: TINY }))
         if (!isWalletError(error, 'SWAP_BELOW_LIMIT')) return t.fail(`${error}`)
@@ -181,7 +181,7 @@ const testRefusals = (test: TestFn, contract: SwapContract): void => {
       })
     }
     if (contract.limits[quoteFor].includes('above')) {
-      test(`${id}: too much to ${quoteFor === 'from' ? 'pay' : 'receive'} names the largest amount, and that one works`, async t => {
+      test(`${id}: too much to ${quoteFor === 'from' ? 'pay' : 'receive'} names the largest amount, which works`, async t => {
         const home = open(contract)
         const amount = HUGE[contract[quoteFor]]
         const error = await failure(t, query(home, contract, { quoteFor, amount }))
@@ -194,7 +194,7 @@ const testRefusals = (test: TestFn, contract: SwapContract): void => {
     }
   }
 
-  test(`${id}: a coin that it does not know is a pair that it does not support, named`, async t => {
+  test(`${id}: an unknown coin is an unsupported pair, and the error names it`, async t => {
     const home = open(contract)
     for (const pair of [{ to: ASSETS.ufo }, { from: ASSETS.ufo }]) {
       const error = await failure(
@@ -208,13 +208,13 @@ const testRefusals = (test: TestFn, contract: SwapContract): void => {
     }
   })
 
-  test(`${id}: a coin that it has stopped swapping is a pair that it does not support`, async t => {
+  test(`${id}: a coin that it no longer swaps is an unsupported pair`, async t => {
     const home = open(contract)
     contract.close(home)
     t.true(isWalletError(await failure(t, query(home, contract, {})), 'SWAP_CURRENCY'))
   })
 
-  test(`${id}: a country that it does not serve is a restriction, and so is status 451`, async t => {
+  test(`${id}: a country that it does not serve is reported as a restriction, and so is status 451`, async t => {
     const blocked = open(contract)
     contract.block?.(blocked)
     if (contract.block === undefined) put(blocked, contract, refusalReply(451))
@@ -328,7 +328,7 @@ const testFaults = (test: TestFn, contract: SwapContract): void => {
     })
   }
 
-  test(`${id}: a failing server is reported as such, and a garbled order is no order`, async t => {
+  test(`${id}: a failing server is reported as such, and a garbled order is refused`, async t => {
     const home = open(contract)
     const offer = await offerOf(query(home, contract, {}))
     const stop = put(home, contract, refusalReply(503))
@@ -343,7 +343,7 @@ const testFaults = (test: TestFn, contract: SwapContract): void => {
 const testRateLimits = (test: TestFn, contract: SwapContract): void => {
   const { id } = contract.plugin
 
-  test(`${id}: after too many requests it sends nothing until the time that the server named is over`, async t => {
+  test(`${id}: after too many requests it sends none until the time that the server named`, async t => {
     const home = open(contract)
     const stop = put(home, contract, refusalReply(429, { retryAfter: '60' }))
     t.true(isWalletError(await failure(t, query(home, contract, {})), 'SERVER'))

@@ -169,7 +169,7 @@ class RepoRun {
   }
 }
 
-test('edits, deletions, syncs, failures of disk and network, crashes and reopenings in any order lose no acknowledged field, and two devices agree', async t => {
+test('any order of edits, deletions, syncs, failures and crashes loses no acknowledged field, and two devices agree', async t => {
   const story = async (steps: readonly Step[], seed: number): Promise<void> => {
     const run = new RepoRun(seed)
     for (const number of [0, 1]) await run.open(number)

@@ -6,7 +6,7 @@ import { anySyncPlan } from '../helpers/sync-steps.ts'
 
 const numRuns = runCount(4000)
 
-test('after any edits and failures of three devices their repos are equal, and an edit is lost only if a deployed client overwrote it, which a device reports, keeping the text', async t => {
+test('three devices agree after any edits and failures, and an edit is lost only to a deployed client, reported and kept', async t => {
   t.timeout(60_000 + numRuns * 500)
   const seed = drawSeed(t)
   const tally = makeSyncTally()

@@ -269,7 +269,7 @@ test('a payment that is being sent is not forgotten', async t => {
   t.is((await spending).txid, txid)
 })
 
-test('a payment that a server refused may have been sent: it is kept and shown with the reason, and only the user sends it again', async t => {
+test('a refused payment, which may have been sent, is kept and shown with the reason, and only the user sends it again', async t => {
   let isRefused = true
   const sent: string[] = []
   const refuse = async (tx: EngineTransaction): Promise<EngineTransaction> => {

@@ -56,7 +56,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('restart' as const), isClosed: fc.boolean() })
 )
 
-test('whatever heights come, confirmed and dropped stay until the engine says otherwise, and all others follow the height [4.10]', async t => {
+test('confirmed and dropped stay until the engine changes them, and other states follow the height [4.10]', async t => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(stepArbitrary, { maxLength: 25 }),
