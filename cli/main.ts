@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { PassThrough } from 'node:stream'
+import { runByAgent } from './agent/client.ts'
 import { CliError } from './errors/cli-error.ts'
-import { runCli } from './run.ts'
-import { isClosedPipe, processTerminal } from './terminal/terminal.ts'
+import { processTerminal } from './terminal/process-terminal.ts'
+import { isClosedPipe } from './terminal/terminal.ts'
 
 /** The time that system calls have at the end, in milliseconds. */
 const STUCK_MS = 1000
@@ -35,9 +36,19 @@ process.on('unhandledRejection', error => {
 
 // The kernel's timers never keep a process alive by themselves.
 const alive = setInterval(() => {}, 1 << 30)
-const exitCode = await runCli({ argv: process.argv.slice(2), terminal, signal: controller.signal })
+const request = { argv: process.argv.slice(2), terminal, signal: controller.signal }
+const exitCode = (await byAgent()) ?? (await (await import('./run.ts')).runCli(request))
 clearInterval(alive)
 end(isReaderGone ? 0 : exitCode)
+
+/** Runs the command in the agent of the profile, if there is one; a failure is printed as any other. */
+async function byAgent(): Promise<number | undefined> {
+  try {
+    return await runByAgent(request)
+  } catch (error) {
+    return (await import('./run.ts')).reportFailure(error, request)
+  }
+}
 
 /**
  * Ends the process. An exit waits for the system calls of the disk, and one that never returns would block it: then the

@@ -1,10 +1,12 @@
+import { resolve } from 'node:path'
 import { Command, CommanderError, Option } from 'commander'
 import { compact } from '../kernel/base/compact.ts'
 import { commandSpecs, groupSummaries } from './commands/commands.ts'
 import { CliError } from './errors/cli-error.ts'
 import { globalFlags } from './grammar/options.ts'
-import { secretAdvice, secretOfFlag, wordsOf } from './secrets/secret-sources.ts'
+import { camelOf, secretAdvice, secretOfFlag, wordsOf } from './secrets/secret-sources.ts'
 import type { CommandFlag, CommandSpec } from './session/command.ts'
+import type { ProcessPlace, Terminal } from './terminal/terminal.ts'
 
 /** The meaning of a command line. */
 export type ParsedArguments =
@@ -47,6 +49,43 @@ export const parseArguments = (argv: readonly string[], width: number): ParsedAr
   }
   if (parsed === undefined) throw new CliError('USAGE', 'This is not a command', NEXT)
   return parsed
+}
+
+/**
+ * Resolves the paths of a command line against the working directory of another process, for which it runs (pure). Its
+ * standard input and descriptors are those of that process, too.
+ */
+export const resolvePaths = (
+  parsed: ParsedArguments,
+  { place }: Pick<Terminal, 'place'>
+): ParsedArguments => {
+  if (parsed.kind !== 'run' || place === undefined) return parsed
+  const { spec, args, flags } = parsed
+  const at = (path: string): string => pathIn(place, path)
+  const named = (spec.flags ?? []).flatMap(
+    ({ flags: notation }) => /--([a-z-]+) <file>/.exec(notation)?.[1] ?? []
+  )
+  const secrets = (spec.secrets ?? []).map(secret => `${secret}-file`)
+  const changed = [...named, ...secrets].map(camelOf).flatMap(name => {
+    const path = flags[name]
+    return typeof path === 'string' ? [[name, at(path)]] : []
+  })
+  const kinds = (spec.arguments ?? '').split(' ')
+  return {
+    ...parsed,
+    flags: { ...flags, ...Object.fromEntries(changed) },
+    args: args.map((text, index) =>
+      text !== undefined && PATH_KINDS.has(kinds[index] ?? '') ? at(text) : text
+    )
+  }
+}
+
+/** The notations of arguments that are paths. */
+const PATH_KINDS: ReadonlySet<string> = new Set(['<file>', '[recording]'])
+
+const pathIn = ({ folder, processId }: ProcessPlace, path: string): string => {
+  const descriptor = path === '/dev/stdin' ? '0' : /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1]
+  return descriptor === undefined ? resolve(folder, path) : `/proc/${processId}/fd/${descriptor}`
 }
 
 const NEXT = { next: [{ command: 'holdfast help', why: 'see the commands' }] }

@@ -6,13 +6,12 @@ import { typedCommandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/options.ts'
 import { failureEnvelope, failureLines, jsonText, resultText } from './output/print-result.ts'
 import type { CommandResult } from './output/view.ts'
-import { type ParsedArguments, parseArguments } from './parse-arguments.ts'
+import { type ParsedArguments, parseArguments, resolvePaths } from './parse-arguments.ts'
 import { profilePaths } from './profile/paths.ts'
-import { disableEcho } from './secrets/prompt.ts'
 import { secretFlagsOf } from './secrets/secret-sources.ts'
 import { makeSecrets } from './secrets/secrets.ts'
 import type { CommandSpec } from './session/command.ts'
-import type { Session } from './session/session.ts'
+import type { Agent, Session } from './session/session.ts'
 import { makeStatusLine } from './terminal/status-line.ts'
 import { makePaint, type Terminal, wantsColor, widthOf, wrapText, writeText } from './terminal/terminal.ts'
 
@@ -28,18 +27,19 @@ export interface RunOptions {
   readonly payingGraceMs?: number
   /** Plugins besides those that ship. */
   readonly plugins?: readonly Plugin[]
+  /** The agent, if the command line runs in one. */
+  readonly agent?: Agent
 }
 
 /** Runs one command line and gives its exit code. Never throws. */
 export const runCli = async (options: RunOptions): Promise<number> => {
   const { argv, terminal } = options
-  let context: FailureContext = {
-    command: 'holdfast',
-    profile: terminal.environment.HOLDFAST_PROFILE ?? 'default',
-    globals: undefined
-  }
+  let context = unparsed(terminal)
   try {
-    const parsed = parseArguments(argv, Math.min(widthOf(terminal.stdout), MAX_HELP_WIDTH))
+    const parsed = resolvePaths(
+      parseArguments(argv, Math.min(widthOf(terminal.stdout), MAX_HELP_WIDTH)),
+      terminal
+    )
     if (parsed.kind === 'help') {
       await writeText(terminal.stdout, parsed.text)
       return 0
@@ -49,7 +49,7 @@ export const runCli = async (options: RunOptions): Promise<number> => {
     context = { command: parsed.spec.name, profile: globals.profile, globals }
     return await runCommand(parsed, globals, options)
   } catch (error) {
-    return reportFailure(error, context, options)
+    return reportFailure(error, options, context)
   }
 }
 
@@ -62,16 +62,21 @@ type ParsedRun = Extract<ParsedArguments, { kind: 'run' }>
 const runCommand = async (
   { spec, args, flags }: ParsedRun,
   globals: GlobalOptions,
-  { argv, terminal, signal, passwordSnrp, payingGraceMs, plugins = [] }: RunOptions
+  options: RunOptions
 ): Promise<number> => {
+  const { argv, terminal, signal, passwordSnrp, payingGraceMs, plugins = [], agent } = options
   const started = performance.now()
+  const paths = profilePaths(globals.profile, terminal.environment, globals.device)
+  if (agent !== undefined && (spec.runsAlone === true || !agent.isOf(paths))) {
+    agent.runAlone()
+    return 0
+  }
   // Before anything is loaded: users type their PIN while a command starts.
-  if (globals.input && (spec.secrets?.length ?? 0) > 0) disableEcho(terminal)
+  if (globals.input && (spec.secrets?.length ?? 0) > 0) terminal.disableEcho?.()
   const commandLine = typedCommandLineOf(argv)
   const statusLine = makeStatusLine(terminal, globals)
-  // Ink decides about colours when it is loaded, and knows neither NO_COLOR nor our flag.
   if (!wantsColor(globals.color, terminal.environment, terminal.stderr.isTTY === true)) {
-    process.env.FORCE_COLOR = '0'
+    terminal.disableColors?.()
   }
   const print = async (result: CommandResult, account: string | undefined): Promise<void> => {
     statusLine.clear()
@@ -93,12 +98,16 @@ const runCommand = async (
     flags,
     commandName: spec.name,
     commandLine,
-    paths: profilePaths(globals.profile, terminal.environment, globals.device),
+    paths,
     secrets: makeSecrets({ terminal, flags: secretFlagsOf(flags), mayPrompt: globals.input, commandLine }),
     statusLine,
     signal,
-    ...compact({ passwordSnrp, payingGraceMs }),
+    ...compact({ passwordSnrp, payingGraceMs, agent }),
     plugins,
+    async serveAgent(idleMs) {
+      const { serveAgent } = await import('./agent/serve-agent.ts')
+      await serveAgent(session, { idleMs, runCli, plugins, ...compact({ passwordSnrp, payingGraceMs }) })
+    },
     print
   })
   let result: CommandResult | undefined
@@ -176,16 +185,23 @@ const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise
   return 0
 }
 
+const unparsed = ({ environment }: Terminal): FailureContext => ({
+  command: 'holdfast',
+  profile: environment.HOLDFAST_PROFILE ?? 'default',
+  globals: undefined
+})
+
 interface FailureContext {
   readonly command: string
   readonly profile: string
   readonly globals: GlobalOptions | undefined
 }
 
-const reportFailure = async (
+/** Prints a failure outside a command, and gives the exit code. */
+export const reportFailure = async (
   error: unknown,
-  { command, profile, globals }: FailureContext,
-  { argv, terminal }: RunOptions
+  { argv, terminal }: Pick<RunOptions, 'argv' | 'terminal'>,
+  { command, profile, globals }: FailureContext = unparsed(terminal)
 ): Promise<number> => {
   const { stdout, stderr, environment } = terminal
   const { causesOf, failureOf } = await import('./errors/failure.ts')

@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../session/command.ts'
 import { accountCommands, credentialCommands, loginCommands } from './account-commands.ts'
+import { agentCommands } from './agent-commands.ts'
 import { dataCommands } from './data-commands.ts'
 import { deviceCommands } from './device-commands.ts'
 import { fakeCommands } from './fake-commands.ts'
@@ -15,6 +16,7 @@ import { walletChangeCommands, walletCommands } from './wallet-commands.ts'
 export const commandSpecs: readonly CommandSpec[] = [
   ...startCommands,
   ...loginCommands,
+  ...agentCommands,
   ...accountCommands,
   ...credentialCommands,
   ...deviceCommands,
@@ -33,6 +35,7 @@ export const commandSpecs: readonly CommandSpec[] = [
 
 /** The sentence for a group of commands. */
 export const groupSummaries: Readonly<Record<string, string>> = {
+  agent: 'one process that stays logged in for all commands',
   account: 'accounts and their credentials',
   'account username': 'the name of the account',
   'account password': 'the password of the account',

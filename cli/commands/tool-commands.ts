@@ -10,6 +10,7 @@ export const startCommands: readonly CommandSpec[] = [
       { flags: '--keep', summary: 'keep the world of the tour as a profile' },
       { flags: '--speed <speed>', summary: 'the speed', choices: ['fast', 'slow'] }
     ],
+    runsAlone: true,
     load: async () => (await import('./tools/demo.ts')).demo
   }
 ]

@@ -176,11 +176,16 @@ const pageTo = (url: string): string =>
 export class Approvals {
   readonly #open = new Set<Promise<unknown>>()
   readonly #graceMs: number
+  readonly #onPayment: (payment: Promise<unknown>) => void
   #isOver = false
 
-  /** @param graceMs - how long a stop waits for them */
-  constructor(graceMs: number) {
+  /**
+   * @param graceMs - how long a stop waits for them
+   * @param onPayment - receives each payment that begins
+   */
+  constructor(graceMs: number, onPayment: (payment: Promise<unknown>) => void = () => {}) {
     this.#graceMs = graceMs
+    this.#onPayment = onPayment
   }
 
   /** Wraps an action handler to track its payments. */
@@ -194,6 +199,7 @@ export class Approvals {
       const done = runAction(name, input)
       if (!isPaying) return done
       this.#open.add(done)
+      this.#onPayment(done)
       const over = (): void => void this.#open.delete(done)
       done.then(over, over)
       return done

@@ -65,6 +65,11 @@ export const stopDuringPayment = (reason: unknown): unknown =>
 
 /** The stable name of a failure of the command line. */
 export type CliErrorCode =
+  | 'AGENT_FAILED'
+  | 'AGENT_LOST'
+  | 'AGENT_NOT_RUNNING'
+  | 'AGENT_REFUSED'
+  | 'AGENT_RUNNING'
   | 'CONFIRMATION_REQUIRED'
   | 'DECLINED'
   | 'INTERNAL'
@@ -131,6 +136,19 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     name: 'ProfileError',
     exitCode: 4,
     meaning: 'another device cannot reach the fake world of this command'
+  },
+  AGENT_NOT_RUNNING: { name: 'ProfileError', exitCode: 4, meaning: 'no agent is running' },
+  AGENT_RUNNING: { name: 'ProfileError', exitCode: 4, meaning: 'an agent of the profile is already running' },
+  AGENT_REFUSED: {
+    name: 'ProfileError',
+    exitCode: 4,
+    meaning: 'the agent refused the command, or its folder is not private'
+  },
+  AGENT_FAILED: { name: 'Error', exitCode: 1, meaning: 'the agent could not start' },
+  AGENT_LOST: {
+    name: 'Error',
+    exitCode: 1,
+    meaning: 'the agent ended during the command; a payment may have been sent'
   },
   WALLET_BEHIND: {
     name: 'NetworkError',

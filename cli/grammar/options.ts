@@ -21,6 +21,8 @@ export interface GlobalOptions {
   /** 0, 1 for `-v`, 2 for `-vv`. */
   readonly verbosity: number
   readonly debug: boolean
+  /** False: the command runs in a process of its own, even if an agent runs. */
+  readonly agent: boolean
 }
 
 /** A flag of every command. */
@@ -47,6 +49,7 @@ export const globalFlags: readonly GlobalFlag[] = [
   { flags: '--dry-run', summary: 'check everything, but change and send nothing' },
   { flags: '--timeout <duration>', summary: 'how long to wait, such as 30s (HOLDFAST_TIMEOUT; 60s)' },
   { flags: '--offline', summary: 'use no network (HOLDFAST_OFFLINE)' },
+  { flags: '--no-agent', summary: 'run in a process of its own, even if an agent runs (HOLDFAST_NO_AGENT)' },
   {
     flags: '--color <when>',
     summary: 'use colours (NO_COLOR, FORCE_COLOR; "auto")',
@@ -87,7 +90,8 @@ export const readGlobalOptions = (
     ascii: isOn('ascii', 'HOLDFAST_ASCII'),
     quiet: isOn('quiet'),
     verbosity: typeof flags.verbose === 'number' ? flags.verbose : 0,
-    debug: isOn('debug')
+    debug: isOn('debug'),
+    agent: flags.agent !== false && !isSet(environment.HOLDFAST_NO_AGENT)
   }
 }
 

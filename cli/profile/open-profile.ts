@@ -16,7 +16,8 @@ import { FIRST_DEVICE, makePrivateFolder, type ProfilePaths } from './paths.ts'
 
 /** Options of {@link openProfileKernel}. */
 export interface ProfileKernelOptions extends OpenOptions {
-  readonly offline: boolean
+  /** Asked at each request: true refuses it. */
+  isOffline(): boolean
   /** The name of this device, which other devices see when they approve it. */
   readonly device: string
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
@@ -32,7 +33,7 @@ export const openProfileKernel = (
   world: Pick<OpenWorld, 'io' | 'addresses'>,
   {
     holder,
-    offline,
+    isOffline,
     device,
     passwordSnrp,
     waitMs = LOCK_WAIT_MS,
@@ -45,7 +46,7 @@ export const openProfileKernel = (
   makePrivateFolder(paths.device)
   return createKernel({
     ...kernelSettings(world.addresses),
-    io: offline ? withoutNetwork(world.io) : world.io,
+    io: withNetworkSwitch(world.io, isOffline),
     deviceDescription: device === FIRST_DEVICE ? 'Holdfast' : `Holdfast, ${device}`,
     ...compact({ passwordSnrp }),
     logLevel,
@@ -88,7 +89,18 @@ const logObserver = (onLog: (line: LogLine) => void): Plugin => ({
   }
 })
 
-const withoutNetwork = (io: Io): Io => {
-  const refuse = (): Promise<never> => Promise.reject(new Error('offline, as asked'))
-  return { ...io, fetch: refuse, connect: refuse, webSocket: refuse }
+const withNetworkSwitch = (io: Io, isOffline: () => boolean): Io => {
+  const refused = (): Promise<never> => Promise.reject(new Error('offline, as asked'))
+  const { fetch, connect, webSocket } = io
+  return {
+    ...io,
+    fetch: (...args) => (isOffline() ? refused() : fetch(...args)),
+    ...compact({
+      connect:
+        connect && ((...args: Parameters<typeof connect>) => (isOffline() ? refused() : connect(...args))),
+      webSocket:
+        webSocket &&
+        ((...args: Parameters<typeof webSocket>) => (isOffline() ? refused() : webSocket(...args)))
+    })
+  }
 }

@@ -37,6 +37,10 @@ export interface OpenWorld {
   readonly control: WorldControl
   /** True if other processes can use it at the same time. */
   readonly isShared: boolean
+  /** The world itself, if it is in this process. */
+  readonly local?: FakeWorld
+  /** The process that serves it, if that is another one. */
+  readonly servedBy?: number
   close(): Promise<void>
 }
 
@@ -103,6 +107,7 @@ const localWorld = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
   addresses: FAKE_ADDRESSES,
   control: localControl(world),
   isShared: false,
+  local: world,
   close
 })
 
@@ -114,8 +119,16 @@ const remoteWorld = async (running: RunningWorld, io: Io): Promise<OpenWorld> =>
   return {
     io: { ...io, clock, fetch: fetchThroughWorld(io.fetch, new URL(running.authServer).origin) },
     addresses: running,
-    control,
+    control: {
+      ...control,
+      async skip(milliseconds) {
+        const time = await control.skip(milliseconds)
+        clock.skip(milliseconds)
+        return time
+      }
+    },
     isShared: true,
+    servedBy: running.pid,
     close: async () => {}
   }
 }

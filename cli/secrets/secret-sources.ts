@@ -56,8 +56,8 @@ export const secretFlagsOf = (flags: Readonly<Record<string, unknown>>): SecretF
   }
 }
 
-/** A flag's name as commander keeps it. */
-const camelOf = (name: string): string =>
+/** Returns a flag's name as commander keeps it: `newPinFile` for `new-pin-file`. */
+export const camelOf = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** The secret flags of one command, as they were given. */

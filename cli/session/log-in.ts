@@ -17,24 +17,13 @@ import { parseAnswers, type SecretName } from '../secrets/secret-sources.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { StatusLine } from '../terminal/status-line.ts'
 
-/**
- * Logs in to the account of `--account`, or to the current one.
- *
- * @throws CliError NOT_LOGGED_IN, PROMPT_IMPOSSIBLE; PASSWORD and the other errors of a login
- */
-export const logIn = async (
-  session: LoginSession,
-  context: Context,
-  wanted?: SecretMethod
-): Promise<Account> => {
-  const current = readCurrentAccount(session.paths.session)
-  const named = session.globals.account
-  if (named === undefined && current === undefined) throw notLoggedIn()
-  const target =
-    named === undefined && current !== undefined
-      ? targetOf(context, { loginId: current.loginId }, current.username)
-      : targetOf(context, { username: named ?? '' }, named)
-  return logInBy(wanted ?? (await chooseMethod(session, target)), { session, context, target })
+/** Finds the user of `--account`, or of the current account. @throws CliError NOT_LOGGED_IN */
+export const findTarget = ({ globals, paths }: LoginSession, context: Context): LoginTarget => {
+  const current = readCurrentAccount(paths.session)
+  const named = globals.account
+  if (named !== undefined) return targetOf(context, { username: named }, named)
+  if (current === undefined) throw notLoggedIn()
+  return targetOf(context, { loginId: current.loginId }, current.username)
 }
 
 /** Logs in to an account with the secret of a flag, or with a typed one. */

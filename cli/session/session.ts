@@ -1,3 +1,4 @@
+import type { Devtools } from '../../devtools/core/devtools.ts'
 import { compact } from '../../kernel/base/compact.ts'
 import type {
   Account,
@@ -7,6 +8,7 @@ import type {
   Io,
   Kernel,
   KernelOptions,
+  LogLine,
   LogThreshold,
   ObserverPlugin,
   Plugin,
@@ -15,7 +17,7 @@ import type {
 import { PAYING_GRACE_MS } from '../errors/cli-error.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
 import type { CommandResult } from '../output/view.ts'
-import type { OpenWorld } from '../profile/open-world.ts'
+import type { ClosableWorld, OpenWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import type { WorldControl } from '../profile/world-control.ts'
 import type { Secrets } from '../secrets/secrets.ts'
@@ -44,13 +46,68 @@ export interface SessionOptions {
   readonly payingGraceMs?: number
   /** Plugins besides those that ship. */
   readonly plugins?: readonly Plugin[]
+  /** The agent, if this command runs in one. */
+  readonly agent?: Agent
+  /** Runs the agent of the profile in this process, until it ends. */
+  serveAgent(idleMs: number): Promise<void>
   /** Writes a result to standard output. */
   print(result: CommandResult, accountName: string | undefined): Promise<void>
 }
 
+/** The agent, as a command sees it: it holds the kernels of the profile for all commands. */
+export interface Agent {
+  readonly status: AgentStatus
+  world(paths: ProfilePaths): Promise<OpenWorld>
+  /** The kernel of a device; `isOffline` while this command uses no network. @throws STORAGE_LOCKED */
+  open(
+    paths: ProfilePaths,
+    options: { readonly device: string; readonly isOffline: boolean }
+  ): Promise<PooledKernel>
+  /** The accounts that are open, on all devices. */
+  accounts(): Promise<readonly Account[]>
+  /** Drops all keys, after the payments in flight. */
+  lock(): Promise<void>
+  /** Ends the agent after this command. */
+  stop(): void
+  /** Leaves this command to the process of the client. */
+  runAlone(): void
+  /** True for the profile of the agent. */
+  isOf(paths: ProfilePaths): boolean
+  /** Keeps the keys and the agent until a payment is over. */
+  duringPayment(payment: Promise<unknown>): void
+}
+
+/** Facts of a running agent. */
+export interface AgentStatus {
+  readonly pid: number
+  readonly version: string
+  /** ISO time. */
+  readonly started: string
+  /** Milliseconds without a command after which it locks; 0 for never. */
+  readonly idleMs: number
+  /** The commands that run now, this one included. */
+  readonly commands: number
+}
+
+/** A kernel that outlives the command. */
+export interface PooledKernel {
+  readonly kernel: Kernel
+  readonly devtools: Devtools
+  /** Applies an observer to the running kernel. @returns takes its taps back */
+  observe(plugin: ObserverPlugin): () => void
+  /** Calls a listener with each line of the log. @returns ends that */
+  onLog(listener: (line: LogLine) => void): () => void
+  /** The account that is kept open between commands. */
+  kept(loginId: string): Account | undefined
+  /** Keeps an account open between commands. */
+  keep(account: Account): Promise<void>
+  /** Logs the kept account out. */
+  release(loginId: string): Promise<void>
+}
+
 /**
  * One run of one command: opens the profile, the kernel and the account when they are first needed, and closes them at
- * the end. There is no agent: no part of it outlives the command.
+ * the end. In the agent it uses those that are open, and leaves them open.
  */
 export class Session {
   readonly terminal: Terminal
@@ -63,15 +120,19 @@ export class Session {
   readonly statusLine: StatusLine
   readonly signal: AbortSignal
   readonly payingGraceMs: number
+  /** The agent, if this command runs in one. */
+  readonly agent: Agent | undefined
   readonly #plugins: readonly Plugin[]
   readonly #passwordSnrp: KernelOptions['passwordSnrp']
   readonly #print: SessionOptions['print']
+  readonly #serveAgent: SessionOptions['serveAgent']
   readonly #observers: ObserverPlugin[] = []
   readonly #closers: (() => Promise<void>)[] = []
   #logLevel: LogThreshold | undefined
   #io: Promise<Io> | undefined
   #world: Promise<OpenWorld> | undefined
   #kernel: Promise<Kernel> | undefined
+  #pooled: PooledKernel | undefined
   #account: Promise<Account> | undefined
   #accountName: string | undefined
   #isPaying = false
@@ -87,9 +148,16 @@ export class Session {
     this.statusLine = options.statusLine
     this.signal = options.signal
     this.payingGraceMs = options.payingGraceMs ?? PAYING_GRACE_MS
+    this.agent = options.agent
     this.#plugins = options.plugins ?? []
     this.#passwordSnrp = options.passwordSnrp
     this.#print = (result, accountName) => options.print(result, accountName)
+    this.#serveAgent = idleMs => options.serveAgent(idleMs)
+  }
+
+  /** Runs the agent of the profile in this process, until it ends. @throws CliError AGENT_RUNNING */
+  serveAgent(idleMs: number): Promise<void> {
+    return this.#serveAgent(idleMs)
   }
 
   /** Prints a result before the end; for commands that continue. */
@@ -99,6 +167,9 @@ export class Session {
 
   /** Marks the start of a payment: from now on a stop waits for its result, and does not claim that nothing was sent. */
   paying(step = 'signing and sending…'): void {
+    if (!this.#isPaying) {
+      this.agent?.duringPayment(new Promise(resolve => this.#closers.unshift(async () => resolve(undefined))))
+    }
     this.#isPaying = true
     this.statusLine.step(step)
   }
@@ -139,6 +210,12 @@ export class Session {
     return this.#world
   }
 
+  /** The world that an agent has in its process; undefined outside an agent. Closing it leaves it to the agent. */
+  async agentWorld(): Promise<ClosableWorld | undefined> {
+    const world = (await this.agent?.world(this.paths))?.local
+    return world && { world, close: async () => {} }
+  }
+
   /** Returns the currencies of all plugins. */
   async currencies(): Promise<readonly CurrencyInfo[]> {
     return (await this.#allPlugins()).flatMap(plugin => (plugin.kind === 'currency' ? [plugin.info] : []))
@@ -165,11 +242,32 @@ export class Session {
     return this.#account
   }
 
-  /** Remembers an account that the command itself opened. */
+  /** Remembers an account that the command itself opened, for its own time. */
   adoptAccount(account: Account): Account {
     this.#account = Promise.resolve(account)
     this.#accountName = account.username ?? account.id
+    if (this.#pooled !== undefined && this.#pooled.kept(account.id) !== account)
+      this.#closers.push(() => account.logout())
     return account
+  }
+
+  /** Remembers an account as {@link adoptAccount} does; an agent keeps it open for later commands. */
+  async keepAccount(account: Account): Promise<Account> {
+    await this.#pooled?.keep(account)
+    return this.adoptAccount(account)
+  }
+
+  /** Closes an account that an agent keeps open. */
+  async releaseAccount(loginId: string): Promise<void> {
+    await this.context()
+    await this.#pooled?.release(loginId)
+  }
+
+  /** The devtools that watch the kernel of an agent from its start. @throws Error outside an agent */
+  async agentDevtools(): Promise<Devtools> {
+    await this.context()
+    if (this.#pooled === undefined) throw new Error('This command runs in no agent')
+    return this.#pooled.devtools
   }
 
   /** Taps hooks of the kernel; to be called before the kernel is opened. */
@@ -214,11 +312,18 @@ export class Session {
     if (this.globals.offline || wallet.getSnapshot().isPaused) return wallet
     this.statusLine.step(`syncing ${wallet.name ?? wallet.currencyInfo.displayName}…`)
     const { explainedWait, untilSynced } = await import('./until-synced.ts')
-    await this.withTimeout('Syncing the wallet', () => untilSynced(wallet, this.signal)).catch(
-      (error: unknown) => {
-        throw explainedWait(error, [wallet])
-      }
-    )
+    await this.withTimeout('Syncing the wallet', async () => {
+      // An agent's wallet may have failed long ago; its servers are asked again before that is told.
+      const isOld = this.#pooled !== undefined && wallet.engine.getSnapshot().failure !== undefined
+      if (isOld) await wallet.sync().catch(() => {})
+      // A block that an earlier command has mined is on its way to an engine that runs.
+      const chains: { readonly [id: string]: { readonly height: number } } =
+        (await this.#world)?.local?.chains ?? {}
+      const height = this.#pooled === undefined ? 0 : chains[wallet.currencyInfo.pluginId]?.height
+      await untilSynced(wallet, this.signal, height)
+    }).catch((error: unknown) => {
+      throw explainedWait(error, [wallet])
+    })
     this.statusLine.clear()
     return wallet
   }
@@ -238,6 +343,7 @@ export class Session {
   }
 
   async #openWorld(): Promise<OpenWorld> {
+    if (this.agent !== undefined) return this.agent.world(this.paths)
     const { openWorld } = await import('../profile/open-world.ts')
     const io = await this.io()
     const world = await openWorld(this.paths, { holder: this.holder, io })
@@ -250,11 +356,12 @@ export class Session {
   }
 
   async #openKernel(): Promise<Kernel> {
+    if (this.agent !== undefined) return this.#joinKernel(this.agent)
     const { openProfileKernel } = await import('../profile/open-profile.ts')
     const kernel = await openProfileKernel(this.paths, await this.world(), {
       holder: this.holder,
       io: await this.io(),
-      offline: this.globals.offline,
+      isOffline: () => this.globals.offline,
       device: this.globals.device,
       ...compact({ passwordSnrp: this.#passwordSnrp }),
       logLevel: this.#logLevel ?? logLevelOf(this.globals),
@@ -265,9 +372,35 @@ export class Session {
     return kernel
   }
 
+  async #joinKernel(agent: Agent): Promise<Kernel> {
+    const { device, offline: isOffline } = this.globals
+    const pooled = await agent.open(this.paths, { device, isOffline })
+    const undo = [
+      pooled.onLog(line => this.statusLine.log(line)),
+      ...this.#observers.map(observer => pooled.observe(observer))
+    ]
+    this.#closers.push(async () => {
+      for (const call of undo) call()
+    })
+    this.#pooled = pooled
+    return pooled.kernel
+  }
+
   async #openAccount(method: SecretMethod | undefined): Promise<Account> {
-    const { logIn } = await import('./log-in.ts')
-    const account = await logIn(this, await this.context(), method)
+    const { findTarget, logInBy, chooseMethod, methodBySecret } = await import('./log-in.ts')
+    const context = await this.context()
+    const target = findTarget(this, context)
+    // A secret that was given is checked, even if the account is open.
+    const given = this.#pooled && (await methodBySecret(this.secrets))
+    const kept = target.local && this.#pooled?.kept(target.local.loginId)
+    const isEnough = given === undefined && this.text('with') === undefined && method === undefined
+    const account =
+      kept !== undefined && isEnough
+        ? kept
+        : await logInBy(method ?? (await chooseMethod(this, target)), { session: this, context, target })
+    // What was typed opens the account until the agent locks; what a flag gives is for this command.
+    if (given === undefined) await this.#pooled?.keep(account)
+    else this.#closers.push(() => account.logout())
     this.#accountName = account.username ?? account.id
     return account
   }

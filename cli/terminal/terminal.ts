@@ -7,15 +7,20 @@ export interface Terminal {
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** The process that the terminal belongs to, if it is not this one: the agent runs commands of its clients. */
+  readonly place?: ProcessPlace
+  /** Hides what is typed before a prompt; absent where that is impossible. */
+  disableEcho?(): void
+  /** Makes screens draw without colours; absent where they have none. */
+  disableColors?(): void
 }
 
-/** The terminal of this process. */
-export const processTerminal = (): Terminal => ({
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  environment: process.env
-})
+/** A process that paths are relative to. */
+export interface ProcessPlace {
+  /** Its working directory. */
+  readonly folder: string
+  readonly processId: number
+}
 
 /** Returns true if prompts are possible: keys come from a terminal that can hide them, and questions are shown on one. */
 export const canPrompt = ({ stdin, stderr }: Terminal): boolean =>

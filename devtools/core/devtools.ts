@@ -103,7 +103,8 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
     attach(channel, attached) {
       const session = new PanelSession(
         {
-          ...{ clock, kernelId, batchMs, tables, journal, redaction, correlation },
+          ...{ clock, kernelId, batchMs, tables, journal, correlation },
+          redaction: attached.hideAddresses === true ? { ...redaction, hideAddresses: true } : redaction,
           onAction: (fact, correlationId) => addEvent('action', fact, correlationId),
           onEnded: ended => void sessions.delete(ended)
         },

@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
+import { closeAgents } from './agents.ts'
+import { MAIN } from './main-file.ts'
 
-const emitted = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
-
-/** The command line as it ships, or as it was emitted where no bundle was made. */
-export const MAIN: string = [emitted('bin/holdfast.js'), emitted('cli/main.js')].find(existsSync) ?? ''
+export { MAIN }
 
 /** What a run of the command line gave. */
 export interface Ran {
@@ -47,7 +45,10 @@ export const makeHome = (): { readonly home: string; remove(): void } => {
 /** The same, removed by the test itself. */
 export const homeFor = (t: ExecutionContext): string => {
   const { home, remove } = makeHome()
-  t.teardown(remove)
+  t.teardown(async () => {
+    await closeAgents(home)
+    remove()
+  })
   return home
 }
 

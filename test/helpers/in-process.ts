@@ -1,6 +1,8 @@
 import { PassThrough, Readable } from 'node:stream'
+import { type ClientOptions, runByAgent } from '../../cli/agent/client.ts'
 import { runCli } from '../../cli/run.ts'
 import type { Plugin } from '../../kernel/index.ts'
+import { agentOf, closeAgents, TEST_VERSION, usesAgent } from './agents.ts'
 import type { Ran, RunOptions } from './command-line.ts'
 import { CHEAP_SNRP } from './device.ts'
 
@@ -35,7 +37,7 @@ export const runInProcess = async (
   const [stdout, stderr] = [collector(onOutput), collector()]
   // The kernel's timers keep no process alive; a process of its own has a terminal that does.
   const alive = setInterval(() => {}, 60_000)
-  const code = await runCli({
+  const request = {
     argv: args,
     terminal: {
       stdin: Readable.from(input === '' ? [] : [input]) as unknown as NodeJS.ReadStream,
@@ -43,11 +45,12 @@ export const runInProcess = async (
       stderr: stderr.stream,
       environment: { HOLDFAST_HOME: home, ...env }
     },
-    signal: signal ?? new AbortController().signal,
-    passwordSnrp: CHEAP_SNRP,
-    payingGraceMs,
-    plugins
-  }).finally(() => clearInterval(alive))
+    signal: signal ?? new AbortController().signal
+  }
+  const run = async (): Promise<number> =>
+    (await byAgent(request, plugins)) ??
+    (await runCli({ ...request, passwordSnrp: CHEAP_SNRP, payingGraceMs, plugins }))
+  const code = await run().finally(() => clearInterval(alive))
   return {
     code,
     stdout: stdout.text(),
@@ -56,6 +59,23 @@ export const runInProcess = async (
       return JSON.parse(stdout.text())
     }
   }
+}
+
+/** Runs a command in the agent of its home, if the tests run so; undefined if it has to run in this process. */
+const byAgent = async (
+  request: Omit<ClientOptions, 'version'>,
+  plugins: readonly Plugin[]
+): Promise<number | undefined> => {
+  const { HOLDFAST_HOME: home = '', HOLDFAST_PROFILE = 'default' } = request.terminal.environment
+  if (!usesAgent || home === '') return undefined
+  // An agent has the plugins that it was started with.
+  if (plugins.length > 0) {
+    await closeAgents(home)
+    return undefined
+  }
+  const at = request.argv.indexOf('--profile')
+  await agentOf(home, at === -1 ? HOLDFAST_PROFILE : (request.argv[at + 1] ?? ''))
+  return runByAgent({ ...request, version: TEST_VERSION })
 }
 
 const collector = (

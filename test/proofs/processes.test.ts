@@ -226,7 +226,7 @@ const keysOf = async (home: string, pin: string): Promise<readonly string[]> => 
   const opening = {
     io,
     holder: 'a test',
-    offline: false,
+    isOffline: () => false,
     device: 'default',
     logLevel: 'warn',
     onLog: () => {}

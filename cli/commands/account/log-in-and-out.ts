@@ -52,8 +52,8 @@ const nameOfUser = async (session: Session, user: string | undefined): Promise<s
   })
 }
 
-const loggedIn = (session: Session, account: Account): CommandResult => {
-  session.adoptAccount(account)
+const loggedIn = async (session: Session, account: Account): Promise<CommandResult> => {
+  await session.keepAccount(account)
   rememberAccount(session.paths.session, account)
   const { id, username, loginMethod } = account
   const walletCount = account.listWallets().filter(({ isWallet, deleted }) => isWallet && !deleted).length
@@ -129,6 +129,7 @@ export const logout: CommandRun = async (session, user) => {
   const hasPin = local?.isPinLoginEnabled === true
   // A light account exists on this device only, and has no name to log in with elsewhere.
   const isLost = current.username === undefined && current.isEdgeLogin !== true && !hasPin
+  await session.releaseAccount(current.loginId)
   forgetCurrentAccount(state)
   return {
     data: { loginId: current.loginId, username: current.username ?? null, pinEnabled: hasPin },

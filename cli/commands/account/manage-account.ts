@@ -28,7 +28,7 @@ export const accountCreate: CommandRun = async (session, user) => {
   }
   const context = await session.context()
   const request = isLight ? await lightAccount(session) : await namedAccount(session, context, user ?? '')
-  const account = session.adoptAccount(
+  const account = await session.keepAccount(
     await session.withProgress('Creating the account', () => context.createAccount(request))
   )
   const { id, username } = account
@@ -194,6 +194,7 @@ export const accountForget: CommandRun = async (session, user = '') => {
     question: `Remove ${name} from this device? Without its password it cannot be opened here again.`,
     summary: { loginId, username }
   })
+  await session.releaseAccount(loginId)
   await context.forgetAccount({ loginId })
   if (readCurrentAccount(session.paths.session)?.loginId === loginId)
     forgetCurrentAccount(session.paths.session)

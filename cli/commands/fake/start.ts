@@ -23,10 +23,9 @@ export const fakeStart: CommandRun = async session => {
   }
   const port = session.text('port')
   const httpPort = port === undefined ? 0 : parseCount(port, 'port', [1, 65_535])
-  const { world, close } = await openLocalWorld(paths, {
-    holder: session.holder,
-    io: await session.io()
-  })
+  const { world, close } =
+    (await session.agentWorld()) ??
+    (await openLocalWorld(paths, { holder: session.holder, io: await session.io() }))
   try {
     const served = await serveFakeWorld(world, { httpPort }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error

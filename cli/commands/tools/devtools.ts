@@ -1,6 +1,6 @@
 import { makeActionHandler } from '../../../devtools/core/actions/action-handler.ts'
 import type { PausedWallets } from '../../../devtools/core/actions/services.ts'
-import { makeDevtools } from '../../../devtools/core/devtools.ts'
+import { type Devtools, makeDevtools } from '../../../devtools/core/devtools.ts'
 import { makeFakeWorldControl } from '../../../fake-server/chain-control.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'
 import { Approvals, portOf, servePanel } from '../../devtools/serve-panel.ts'
@@ -46,7 +46,12 @@ const kernelFlags = [
 const serveKernel = async (session: Session, port: number): Promise<void> => {
   const { io, control } = await session.world()
   const isReadOnly = session.isOn('readOnly')
-  const kept = makeDevtools({ clock: io.clock, hideAddresses: session.isOn('hideAddresses') })
+  const isHiding = session.isOn('hideAddresses')
+  const watching =
+    session.agent === undefined ? makeDevtools({ clock: io.clock }) : await session.agentDevtools()
+  const kept: Pick<Devtools, 'attach'> = {
+    attach: (channel, options) => watching.attach(channel, { ...options, hideAddresses: isHiding })
+  }
   const recordPath = session.text('record')
   const endRecording =
     recordPath === undefined
@@ -54,14 +59,14 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
       : recordFile(recordPath, { devtools: kept, now: () => io.clock.now(), statusLine: session.statusLine })
   try {
     // The panel shows the whole log; the terminal prints the usual part.
-    session.addObserver(kept.plugin, 'debug')
+    if (session.agent === undefined) session.addObserver(watching.plugin, 'debug')
     const context = await session.context()
     if (await wantsLogin(session)) {
       // The engines report their own progress.
       void openEach((await session.account()).getSnapshot().activeWalletIds, id => openWallet(session, id))
     }
     session.signal.throwIfAborted()
-    const approvals = new Approvals(session.payingGraceMs)
+    const approvals = new Approvals(session.payingGraceMs, payment => session.agent?.duringPayment(payment))
     const world = makeFakeWorldControl(control)
     const folder = session.paths.session
     const pausedWallets: PausedWallets = {
@@ -74,7 +79,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
         // One handler a panel: a draft can be approved by its own panel only, and is declined when that disconnects.
         const handler = makeActionHandler({ context, io, world, pausedWallets, isReadOnly })
         // Other commands may have changed the world since the last panel connected.
-        kept.watchWorld(world)
+        watching.watchWorld(world)
         const detach = kept.attach(channel, {
           runAction: approvals.track(handler),
           hasWorld: true,

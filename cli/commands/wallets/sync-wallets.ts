@@ -30,7 +30,13 @@ const changePaused = async (
     doing: isPaused ? 'Pausing' : 'Resuming',
     done: `${what} ${isPaused ? 'paused' : 'synced from the beginning'} on this device`,
     data: { walletIds: ids, paused: isPaused },
-    call: async () => changePausedWallets(folder, ids, isPaused)
+    async call() {
+      changePausedWallets(folder, ids, isPaused)
+      // In an agent their engines may run.
+      if (session.agent === undefined) return
+      const account = await session.account()
+      for (const id of ids) await (await account.openWallet(id, { isPaused })).changePaused(isPaused)
+    }
   })
 }
 

@@ -27,6 +27,8 @@ export interface AttachOptions {
   readonly hasWorld: boolean
   /** The panel does not keep up: it receives tables once a second, and events are left out and counted. */
   readonly isSlow?: () => boolean
+  /** Shows this panel no addresses and txids, even if the devtools show them to others. */
+  readonly hideAddresses?: boolean
 }
 
 /** Serves panels: the side of the kernel. */

@@ -111,6 +111,12 @@ export class ElectrumPool {
   whenReady(limitMs: number, isPatient = false): Promise<void> {
     if (this.#isReady) return Promise.resolve()
     if (this.#servers.length === 0) return Promise.reject(this.#unreachable('no server is configured'))
+    // An explicit request does not wait for the end of a back-off, which may be a minute.
+    if (this.#cancelRetry !== undefined) {
+      this.#cancelRetry()
+      this.#cancelRetry = undefined
+      this.#open()
+    }
     return new Promise((resolve, reject) => {
       const done = (error?: Error): void => {
         cancel()

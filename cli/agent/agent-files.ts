@@ -1,0 +1,104 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** How clients reach a running agent. */
+export interface AgentRecord {
+  readonly pid: number
+  /** A Unix socket, or on Windows a named pipe. */
+  readonly socket: string
+  /** Clients present it; each agent has another one. */
+  readonly token: string
+}
+
+/** The folder of a profile's agent, below its state folder. Only its owner can use it (mode 0700). */
+export const agentFolder = (stateFolder: string): string => join(stateFolder, 'agent')
+
+const RECORD = 'agent.json'
+const SOCKET = 'socket'
+/** Linux takes 107 bytes and macOS 103; Node cuts a longer path without an error. */
+const MAX_SOCKET_BYTES = 103
+
+/** Options of {@link socketPath}. */
+export interface SocketPlace {
+  readonly stateFolder: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly platform?: NodeJS.Platform
+}
+
+/**
+ * Returns the path of a new agent's socket: below `XDG_RUNTIME_DIR`, which the system empties at logout, or else in the
+ * agent's folder. Where that path is too long for a socket, a folder among the temporary files is used.
+ *
+ * @example
+ * ```ts
+ * socketPath({ stateFolder: paths.state, environment: process.env }) // '/run/user/1000/holdfast/3f…/socket'
+ * ```
+ */
+export const socketPath = ({
+  stateFolder,
+  environment,
+  platform = process.platform
+}: SocketPlace): string => {
+  // Nobody can guess the name of a pipe, and so nobody can take it before.
+  if (platform === 'win32') return `\\\\.\\pipe\\holdfast-${randomBytes(16).toString('hex')}`
+  // The hash separates profiles, and keeps the path short.
+  const name = createHash('sha256').update(stateFolder).digest('hex').slice(0, 16)
+  const { XDG_RUNTIME_DIR: runtime } = environment
+  const places = [
+    ...(runtime === undefined || runtime === '' ? [] : [join(runtime, 'holdfast', name, SOCKET)]),
+    join(agentFolder(stateFolder), SOCKET)
+  ]
+  return (
+    places.find(path => Buffer.byteLength(path) <= MAX_SOCKET_BYTES) ??
+    join(tmpdir(), `holdfast-${process.getuid?.() ?? ''}-${name}`, SOCKET)
+  )
+}
+
+/**
+ * Checks that no other user can use a folder: it is a folder and no link, belongs to this user, and gives others no
+ * rights.
+ *
+ * @returns the rest of a sentence about the folder; undefined for a private one, and for one that does not exist
+ */
+export const folderProblem = (folder: string): string | undefined => {
+  const facts = lstatSync(folder, { throwIfNoEntry: false })
+  if (facts === undefined) return undefined
+  if (!facts.isDirectory()) return 'is no folder'
+  if (process.platform === 'win32') return undefined
+  if (facts.uid !== process.getuid?.()) return 'belongs to another user'
+  return (facts.mode & 0o077) === 0 ? undefined : 'can be used by others'
+}
+
+/** Makes a folder that is private by {@link folderProblem}. @throws Error with its sentence */
+export const makeAgentFolder = (folder: string): void => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const problem = folderProblem(folder)
+  if (problem !== undefined) throw new Error(`The folder ${folder} ${problem}`)
+}
+
+/** Saves the record of a new agent; only its owner can read it (mode 0600). */
+export const writeRecord = (stateFolder: string, record: AgentRecord): void => {
+  const path = join(agentFolder(stateFolder), RECORD)
+  // A file that is there may have other rights.
+  rmSync(path, { force: true })
+  writeFileSync(path, JSON.stringify(record), { mode: 0o600, flag: 'wx' })
+}
+
+/** Removes the record of an agent that ends. */
+export const removeRecord = (stateFolder: string): void => {
+  rmSync(join(agentFolder(stateFolder), RECORD), { force: true })
+}
+
+/** Reads the record of the running agent; undefined if there is none, or a damaged one. */
+export const readRecord = (stateFolder: string): AgentRecord | undefined => {
+  try {
+    const text = readFileSync(join(agentFolder(stateFolder), RECORD), 'utf8')
+    const { pid, socket, token } = JSON.parse(text) as Readonly<Record<string, unknown>>
+    const isSound = typeof pid === 'number' && typeof socket === 'string' && typeof token === 'string'
+    return isSound ? { pid, socket, token } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,376 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { dirname } from 'node:path'
+import { compact, type Io, isWalletError, type KernelOptions, type Plugin } from '../../kernel/index.ts'
+import { type FileLock, lockFolder } from '../../plugins/storage/file/file-lock.ts'
+import { CliError } from '../errors/cli-error.ts'
+import type { ProfilePaths } from '../profile/paths.ts'
+import type { Agent, AgentStatus } from '../session/session.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { agentFolder, makeAgentFolder, removeRecord, socketPath, writeRecord } from './agent-files.ts'
+import { MAX_LINE_BYTES, onFrames, type RunFrame, readRunFrame, sendFrame } from './frames.ts'
+import { KernelPool } from './kernel-pool.ts'
+import { makeRemoteTerminal, type RemoteTerminal } from './remote-terminal.ts'
+
+/** Runs a command line: `runCli`, which is above this layer. */
+export type RunCommandLine = (options: {
+  readonly argv: readonly string[]
+  readonly terminal: Terminal
+  readonly signal: AbortSignal
+  readonly agent: Agent
+  readonly plugins: readonly Plugin[]
+  readonly passwordSnrp?: KernelOptions['passwordSnrp']
+  readonly payingGraceMs?: number
+}) => Promise<number>
+
+/** Options of {@link AgentServer}. */
+export interface AgentServerOptions {
+  readonly paths: ProfilePaths
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly io: Io
+  readonly runCli: RunCommandLine
+  /** The version and build of this process; a client of another one makes the agent end. */
+  readonly version: string
+  /** Milliseconds without a command after which keys are dropped; 0 for never. */
+  readonly idleMs: number
+  readonly plugins?: readonly Plugin[]
+  readonly passwordSnrp?: KernelOptions['passwordSnrp']
+  readonly payingGraceMs?: number
+}
+
+/** A client has to present its token within this time, in milliseconds, and in a line of this many bytes. */
+const HELLO_MS = 2000
+const HELLO_BYTES = 4096
+/** The idle time is compared this often, in milliseconds. */
+const TICK_MS = 5000
+/** The wall clock gains this much on the monotonic one when the machine was suspended. */
+const SUSPEND_MS = 30_000
+/** The longest wait for payments in flight before the keys are dropped. */
+const PAYMENT_MS = 60_000
+
+/**
+ * The agent of a profile: runs the command lines of its clients on shared kernels.
+ *
+ * It listens on a Unix socket in a private folder, and answers nobody who does not present the token of that folder. Other
+ * programs of the same user can do that: against those help the lock, and the approval of each payment.
+ */
+export class AgentServer {
+  readonly #options: AgentServerOptions
+  readonly #pool: KernelPool
+  readonly #lock: FileLock
+  readonly #socket: string
+  readonly #token = randomBytes(32).toString('base64url')
+  readonly #server: Server
+  readonly #connections = new Set<Connection>()
+  readonly #payments = new Set<Promise<unknown>>()
+  readonly #started = new Date().toISOString()
+  #lastUsed = performance.now()
+  #lastTick = readClocks()
+  #ticker: NodeJS.Timeout | undefined
+  #closing: Promise<void> | undefined
+  #onClosed = (): void => {}
+  /** Resolves when the agent has ended. */
+  readonly closed: Promise<void> = new Promise<void>(resolve => {
+    this.#onClosed = resolve
+  })
+
+  /**
+   * Starts the agent of a profile. A socket that a killed agent left is replaced: the lock of the folder shows that its
+   * process is gone.
+   *
+   * @throws CliError AGENT_RUNNING; Error if the folder is not private
+   */
+  static async open(options: AgentServerOptions): Promise<AgentServer> {
+    const { paths, environment } = options
+    const folder = agentFolder(paths.state)
+    makeAgentFolder(folder)
+    const lock = await lockFolder(folder, { holder: 'holdfast agent' }).catch((error: unknown) => {
+      if (!isWalletError(error, 'STORAGE_LOCKED')) throw error
+      throw new CliError('AGENT_RUNNING', 'An agent of this profile is already running')
+    })
+    const server = new AgentServer(options, lock, socketPath({ stateFolder: paths.state, environment }))
+    try {
+      await server.#listen()
+      return server
+    } catch (error) {
+      await lock.release()
+      throw error
+    }
+  }
+
+  private constructor(options: AgentServerOptions, lock: FileLock, socket: string) {
+    this.#options = options
+    this.#lock = lock
+    this.#socket = socket
+    const { io, plugins = [], passwordSnrp } = options
+    this.#pool = new KernelPool({ io, plugins, ...compact({ passwordSnrp }) })
+    this.#server = createServer(client => this.#accept(client))
+  }
+
+  /** Facts for `agent status`. */
+  get status(): AgentStatus {
+    const { version, idleMs } = this.#options
+    const commands = [...this.#connections].filter(({ isRunning }) => isRunning).length
+    return { pid: process.pid, version, started: this.#started, idleMs, commands }
+  }
+
+  /** The path of the socket. */
+  get socket(): string {
+    return this.#socket
+  }
+
+  /** Drops all keys, after the payments in flight. */
+  async lock(): Promise<void> {
+    await this.#paid()
+    await this.#pool.lock()
+  }
+
+  /** Ends the agent: the commands that run are stopped, payments in flight are waited for. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #listen(): Promise<void> {
+    const { state } = this.#options.paths
+    if (process.platform !== 'win32') {
+      makeAgentFolder(dirname(this.#socket))
+      rmSync(this.#socket, { force: true })
+    }
+    // Without this, others could connect for a moment.
+    const before = process.umask(0o177)
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#server.once('error', reject)
+        this.#server.listen(this.#socket, resolve)
+      })
+    } finally {
+      process.umask(before)
+    }
+    writeRecord(state, { pid: process.pid, socket: this.#socket, token: this.#token })
+    this.#ticker = setInterval(() => this.tick(), TICK_MS)
+    this.#ticker.unref()
+  }
+
+  /**
+   * Locks after the idle time, and after a suspend of the machine, in which no timer runs.
+   *
+   * @param now - the two clocks, in milliseconds
+   */
+  tick(now: Clocks = readClocks()): void {
+    const before = this.#lastTick
+    this.#lastTick = now
+    if (this.status.commands > 0) this.#lastUsed = now.monotonic
+    const { idleMs } = this.#options
+    const wasSuspended = now.wall - before.wall - (now.monotonic - before.monotonic) > SUSPEND_MS
+    const isIdle = idleMs > 0 && now.monotonic - this.#lastUsed > idleMs
+    if (wasSuspended || isIdle) void this.lock()
+  }
+
+  #accept(socket: Socket): void {
+    const connection = new Connection(socket, {
+      isToken: token => isSame(token, this.#token),
+      version: this.#options.version,
+      run: (request, client) => this.#run(request, client),
+      retire: () => this.#retire()
+    })
+    this.#connections.add(connection)
+    socket.on('close', () => this.#connections.delete(connection))
+  }
+
+  async #run(request: RunFrame, client: RunningClient): Promise<number> {
+    const { runCli, plugins = [], passwordSnrp, payingGraceMs, paths } = this.#options
+    this.#lastUsed = performance.now()
+    let mustStop = false
+    const statusNow = (): AgentStatus => this.status
+    const agent: Agent = {
+      get status() {
+        return statusNow()
+      },
+      world: wanted => this.#pool.world(wanted),
+      open: (wanted, options) => this.#pool.open(wanted, options),
+      accounts: () => this.#pool.accounts(),
+      lock: () => this.lock(),
+      stop() {
+        mustStop = true
+      },
+      runAlone: () => client.runAlone(),
+      isOf: wanted => wanted.state === paths.state,
+      duringPayment: payment => this.#hold(payment)
+    }
+    const { argv } = request
+    const { terminal, signal } = client
+    try {
+      return await this.#pool.run(() =>
+        runCli({ argv, terminal, signal, agent, plugins, ...compact({ passwordSnrp, payingGraceMs }) })
+      )
+    } finally {
+      this.#lastUsed = performance.now()
+      if (mustStop) setImmediate(() => void this.close())
+    }
+  }
+
+  #hold(payment: Promise<unknown>): void {
+    this.#payments.add(payment)
+    const over = (): void => void this.#payments.delete(payment)
+    payment.then(over, over)
+  }
+
+  /** Waits for the payments in flight; one that hangs is in the journal, and is sent again by its account. */
+  async #paid(): Promise<void> {
+    let cut: NodeJS.Timeout | undefined
+    const over = new Promise<void>(resolve => {
+      cut = setTimeout(resolve, PAYMENT_MS)
+    })
+    await Promise.race([Promise.allSettled(this.#payments), over])
+    clearTimeout(cut)
+  }
+
+  /** Ends for a client of another version, unless a payment is in flight. */
+  async #retire(): Promise<'busy' | 'retired'> {
+    if (this.#payments.size > 0) return 'busy'
+    await this.close()
+    return 'retired'
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#ticker)
+    this.#server.close()
+    removeRecord(this.#options.paths.state)
+    try {
+      await this.#paid()
+      await Promise.all([...this.#connections].map(connection => connection.stop()))
+      await this.#pool.close()
+    } finally {
+      if (process.platform !== 'win32') rmSync(this.#socket, { force: true })
+      await this.#lock.release()
+      this.#onClosed()
+    }
+  }
+}
+
+/** The time of the day, which goes on in a suspend, and the time that the machine ran. */
+interface Clocks {
+  readonly wall: number
+  readonly monotonic: number
+}
+
+const readClocks = (): Clocks => ({ wall: Date.now(), monotonic: performance.now() })
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** Compares in constant time. */
+const isSame = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
+
+/** The part of a client that a running command needs. */
+interface RunningClient {
+  readonly terminal: RemoteTerminal
+  readonly signal: AbortSignal
+  runAlone(): void
+}
+
+interface ConnectionHost {
+  readonly version: string
+  isToken(token: string): boolean
+  run(request: RunFrame, client: RunningClient): Promise<number>
+  retire(): Promise<'busy' | 'retired'>
+}
+
+/** One client: it presents the token, then sends one command line. */
+class Connection {
+  readonly #socket: Socket
+  readonly #host: ConnectionHost
+  readonly #controller = new AbortController()
+  #terminal: RemoteTerminal | undefined
+  #isTrusted = false
+  #isRefused = false
+  #work: Promise<void> | undefined
+  #isRunning = false
+
+  constructor(socket: Socket, host: ConnectionHost) {
+    this.#socket = socket
+    this.#host = host
+    const timer = setTimeout(() => {
+      if (!this.#isTrusted) socket.destroy()
+    }, HELLO_MS)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearTimeout(timer)
+      this.#controller.abort(new CliError('TERMINATED', 'The terminal of the command has gone'))
+    })
+    onFrames(
+      socket,
+      frame => (this.#isTrusted ? this.#onFrame(frame) : this.#onHello(frame)),
+      () => (this.#isTrusted ? MAX_LINE_BYTES : HELLO_BYTES)
+    )
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
+  /** Stops the command, and waits until it has ended. */
+  async stop(): Promise<void> {
+    this.#controller.abort(new CliError('TERMINATED', 'The agent has ended'))
+    await this.#work
+  }
+
+  /** A client without the token gets no answer, and neither does a web page: what it sends is no such line. */
+  #onHello({ type, token, version }: Readonly<Record<string, unknown>>): void {
+    if (type !== 'hello' || typeof token !== 'string' || !this.#host.isToken(token)) {
+      this.#socket.destroy()
+      return
+    }
+    this.#isTrusted = true
+    if (version === this.#host.version) return
+    // The command is in the socket already, and must not run here.
+    this.#isRefused = true
+    void this.#host.retire().then(answer => {
+      sendFrame(this.#socket, { type: answer })
+      this.#socket.end()
+    })
+  }
+
+  #onFrame(frame: Readonly<Record<string, unknown>>): void {
+    const { type } = frame
+    if (this.#isRefused) return
+    if (this.#work === undefined) {
+      const request = readRunFrame(frame)
+      if (request === undefined) this.#socket.destroy()
+      else this.#work = this.#run(request)
+    } else if (type === 'input' && typeof frame.bytes === 'string') {
+      this.#terminal?.onInput(Buffer.from(frame.bytes, 'base64'))
+    } else if (type === 'input-end') this.#terminal?.onInputEnd()
+    else if (type === 'resize' && isSize(frame.columns) && isSize(frame.rows)) {
+      this.#terminal?.onResize(frame.columns, frame.rows)
+    } else if (type === 'stop') this.#controller.abort(stopError(frame.code))
+  }
+
+  async #run(request: RunFrame): Promise<void> {
+    const terminal = makeRemoteTerminal(this.#socket, request)
+    this.#terminal = terminal
+    this.#isRunning = true
+    let isAlone = false
+    const code = await this.#host.run(request, {
+      terminal,
+      signal: this.#controller.signal,
+      runAlone() {
+        isAlone = true
+      }
+    })
+    this.#isRunning = false
+    if (this.#socket.destroyed) return
+    sendFrame(this.#socket, isAlone ? { type: 'run-alone' } : { type: 'exit', code })
+    this.#socket.end()
+  }
+}
+
+const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0
+
+const stopError = (code: unknown): CliError => {
+  if (code === 'READER_GONE') return new CliError('INTERRUPTED', 'The reader has gone')
+  return code === 'INTERRUPTED'
+    ? new CliError('INTERRUPTED', 'Stopped')
+    : new CliError('TERMINATED', 'Terminated')
+}

@@ -1,0 +1,253 @@
+import { statSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { dirname } from 'node:path'
+import { CliError } from '../errors/cli-error.ts'
+import { profilePaths } from '../profile/paths.ts'
+import { packageFolder } from '../terminal/package-folder.ts'
+import { isClosedPipe, type Terminal } from '../terminal/terminal.ts'
+import { agentFolder, folderProblem, readRecord } from './agent-files.ts'
+import {
+  type AgentFrame,
+  type ClientFrame,
+  type ClientStream,
+  onFrames,
+  PORTION_BYTES,
+  type StopCode,
+  sendFrame
+} from './frames.ts'
+
+/** Options of {@link runByAgent}. */
+export interface ClientOptions {
+  readonly argv: readonly string[]
+  readonly terminal: Terminal
+  /** Aborted by the first Ctrl-C, with the error that ends the command. */
+  readonly signal: AbortSignal
+  /** The version and build of this process, if it is not that of its main file. */
+  readonly version?: string
+}
+
+/**
+ * Runs a command line in the agent of its profile, as if it ran in this process.
+ *
+ * This file and what it imports are all that a start needs, so that a command costs little more than Node itself: the
+ * arguments are sent as they are, and parsed by the agent.
+ *
+ * @returns the exit code; undefined if no agent runs, or if the command has to run in this process
+ * @throws CliError AGENT_REFUSED, AGENT_LOST
+ */
+export const runByAgent = async (options: ClientOptions): Promise<number | undefined> => {
+  const { argv, terminal } = options
+  const { environment } = terminal
+  if (argv.length === 0 || argv.includes('--no-agent') || isSet(environment.HOLDFAST_NO_AGENT))
+    return undefined
+  const stateFolder = stateFolderOf(argv, environment)
+  const agent = stateFolder && (await connectTo(stateFolder))
+  if (!agent) return undefined
+  try {
+    return await new Request(agent.socket, options).run(agent.token)
+  } finally {
+    agent.socket.destroy()
+  }
+}
+
+const isSet = (value: string | undefined): boolean =>
+  value !== undefined && value !== '' && value !== '0' && value !== 'false'
+
+/** Returns the state folder of the named profile; undefined for a name that no profile has, which the parser explains. */
+const stateFolderOf = (argv: readonly string[], environment: Terminal['environment']): string | undefined => {
+  const at = argv.indexOf('--profile')
+  const joined = argv.find(word => word.startsWith('--profile='))
+  const profile =
+    (at === -1 ? joined?.slice('--profile='.length) : argv[at + 1]) ??
+    (environment.HOLDFAST_PROFILE || 'default')
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/.test(profile)) return undefined
+  return profilePaths(profile, environment).state
+}
+
+/**
+ * Connects to the agent of a profile; undefined if none runs. What a killed agent left is replaced by the next one.
+ *
+ * @throws CliError AGENT_REFUSED if its folder is not private
+ */
+const connectTo = async (stateFolder: string): Promise<AgentConnection | undefined> => {
+  const record = readRecord(stateFolder)
+  if (record === undefined) return undefined
+  const folders = process.platform === 'win32' ? [] : [agentFolder(stateFolder), dirname(record.socket)]
+  for (const folder of folders) {
+    const problem = folderProblem(folder)
+    if (problem === undefined) continue
+    throw new CliError('AGENT_REFUSED', `The folder of the agent, ${folder}, ${problem}`, {
+      hint: 'Remove the folder, or run the command with --no-agent.'
+    })
+  }
+  const socket = connect(record.socket)
+  return new Promise(resolve => {
+    socket.once('connect', () => resolve({ socket, token: record.token }))
+    socket.once('error', () => resolve(undefined))
+  })
+}
+
+interface AgentConnection {
+  readonly socket: Socket
+  readonly token: string
+}
+
+/** Identifies the code of a main file, by default that of this process: a rebuilt command line is another version. */
+export const versionOf = (main: string | undefined = process.argv[1]): string => {
+  const { mtimeMs = 0 } = (main !== undefined && statSync(main, { throwIfNoEntry: false })) || {}
+  return `${packageFolder()?.version ?? 'unknown'} ${Math.round(mtimeMs)}`
+}
+
+const STOP_CODES: ReadonlySet<string> = new Set<StopCode>(['INTERRUPTED', 'TERMINATED'])
+
+/** The variables that the command line reads, and those that a browser needs; no others leave this process. */
+const VARIABLES =
+  /^(?:HOLDFAST_.*|CI|NO_COLOR|FORCE_COLOR|TERM|COLORTERM|LANG|LC_.*|TZ|PATH|HOME|TMPDIR|DISPLAY|WAYLAND_DISPLAY|XDG_.*|DBUS_SESSION_BUS_ADDRESS|BROWSER)$/
+
+/** One command line on its way through the agent. */
+class Request {
+  readonly #socket: Socket
+  readonly #terminal: Terminal
+  readonly #argv: readonly string[]
+  readonly #signal: AbortSignal
+  readonly #version: string
+  #isReading = false
+  #hasStarted = false
+
+  constructor(socket: Socket, { argv, terminal, signal, version }: ClientOptions) {
+    this.#socket = socket
+    this.#terminal = terminal
+    this.#argv = argv
+    this.#signal = signal
+    this.#version = version ?? versionOf()
+  }
+
+  async run(token: string): Promise<number | undefined> {
+    const { stdin, stdout, stderr } = this.#terminal
+    const stop = (): void => this.#stop()
+    const resize = (): void => {
+      const { columns = 80, rows = 24 } = stderr.isTTY ? stderr : stdout
+      this.#send({ type: 'resize', columns, rows })
+    }
+    const readerGone = (error: Error): void => {
+      if (isClosedPipe(error)) this.#send({ type: 'stop', code: 'READER_GONE' })
+    }
+    this.#signal.addEventListener('abort', stop, { once: true })
+    for (const stream of [stdout, stderr]) stream.on('resize', resize)
+    stdout.on('error', readerGone)
+    try {
+      const ended = this.#ended()
+      this.#send({ type: 'hello', token, version: this.#version })
+      this.#send({
+        type: 'run',
+        argv: this.#argv,
+        cwd: process.cwd(),
+        pid: process.pid,
+        environment: Object.fromEntries(
+          Object.entries(this.#terminal.environment).filter(
+            (entry): entry is [string, string] => entry[1] !== undefined && VARIABLES.test(entry[0])
+          )
+        ),
+        stdin: { isTerminal: stdin.isTTY === true },
+        stdout: streamOf(stdout),
+        stderr: streamOf(stderr)
+      })
+      if (this.#signal.aborted) stop()
+      return await ended
+    } finally {
+      this.#signal.removeEventListener('abort', stop)
+      for (const stream of [stdout, stderr]) stream.removeListener('resize', resize)
+      stdout.removeListener('error', readerGone)
+      if (this.#isReading) stdin.pause()
+      if (stdin.isTTY && stdin.isRaw) stdin.setRawMode(false)
+    }
+  }
+
+  #send(frame: ClientFrame): void {
+    if (!this.#socket.destroyed) sendFrame(this.#socket, frame)
+  }
+
+  #stop(): void {
+    const { code } = this.#signal.reason as { readonly code?: string }
+    this.#send({ type: 'stop', code: STOP_CODES.has(code ?? '') ? (code as StopCode) : 'TERMINATED' })
+  }
+
+  /** Does what the agent says, until the command has ended. */
+  #ended(): Promise<number | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#socket.on('error', () => {})
+      this.#socket.on('close', () =>
+        reject(
+          this.#hasStarted
+            ? new CliError('AGENT_LOST', 'The agent has ended before the command did', {
+                hint: 'If the command was paying, the payment may have been sent: see holdfast tx open.'
+              })
+            : new CliError('AGENT_REFUSED', 'The agent of this profile refused the command', {
+                hint: 'Stop it with: holdfast agent stop, or run the command with --no-agent.'
+              })
+        )
+      )
+      onFrames(this.#socket, frame => {
+        this.#hasStarted = true
+        const told = frame as unknown as AgentFrame
+        if (told.type === 'exit') this.#drained(() => resolve(told.code))
+        else if (told.type === 'run-alone' || told.type === 'retired') resolve(undefined)
+        else if (told.type === 'busy') {
+          reject(
+            new CliError('AGENT_REFUSED', 'An agent of another version is sending a payment', {
+              hint: 'Run the command again when the payment has been sent.'
+            })
+          )
+        } else this.#do(told)
+      })
+    })
+  }
+
+  #do(frame: AgentFrame): void {
+    const { stdin, disableEcho } = this.#terminal
+    switch (frame.type) {
+      case 'output': {
+        const stream = this.#terminal[frame.to]
+        if (stream.write(Buffer.from(frame.bytes, 'base64'))) return
+        // A slow reader slows the command down, as it would in one process.
+        this.#socket.pause()
+        stream.once('drain', () => this.#socket.resume())
+        return
+      }
+      case 'read':
+        this.#read()
+        return
+      case 'raw':
+        if (stdin.isTTY) stdin.setRawMode(frame.isRaw)
+        return
+      case 'hide-echo':
+        disableEcho?.()
+    }
+  }
+
+  /** Sends standard input, portion by portion. */
+  #read(): void {
+    if (this.#isReading) return
+    this.#isReading = true
+    const { stdin } = this.#terminal
+    stdin.on('data', (chunk: Buffer | string) => {
+      const bytes = Buffer.from(chunk as string)
+      for (let at = 0; at < bytes.length; at += PORTION_BYTES) {
+        this.#send({ type: 'input', bytes: bytes.subarray(at, at + PORTION_BYTES).toString('base64') })
+      }
+      if (!this.#socket.writableNeedDrain) return
+      stdin.pause()
+      this.#socket.once('drain', () => stdin.resume())
+    })
+    stdin.on('end', () => this.#send({ type: 'input-end' }))
+  }
+
+  /** Calls back when all output has left this process; a reader that has gone needs none. */
+  #drained(done: () => void): void {
+    const { stdout, stderr } = this.#terminal
+    stdout.write('', () => stderr.write('', () => done()))
+  }
+}
+
+const streamOf = (stream: NodeJS.WriteStream): ClientStream =>
+  stream.isTTY ? { isTerminal: true, columns: stream.columns, rows: stream.rows } : { isTerminal: false }

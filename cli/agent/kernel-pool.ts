@@ -1,0 +1,257 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Devtools, makeDevtools } from '../../devtools/core/devtools.ts'
+import { type HookName, hookNames } from '../../devtools/core/model/facts.ts'
+import {
+  type Account,
+  compact,
+  type Io,
+  type Kernel,
+  type KernelOptions,
+  type LogLine,
+  type ObserverHost,
+  type ObserverPlugin,
+  type Plugin
+} from '../../kernel/index.ts'
+import { isAlive } from '../../plugins/storage/file/file-lock.ts'
+import { openProfileKernel } from '../profile/open-profile.ts'
+import { type OpenWorld, openWorld } from '../profile/open-world.ts'
+import type { ProfilePaths } from '../profile/paths.ts'
+import type { PooledKernel } from '../session/session.ts'
+
+/** Options of {@link KernelPool}. */
+export interface KernelPoolOptions {
+  readonly io: Io
+  /** The plugins besides those that ship. */
+  readonly plugins: readonly Plugin[]
+  readonly passwordSnrp?: KernelOptions['passwordSnrp']
+}
+
+/** The device of a kernel, and whether the command that needs it has `--offline`. */
+export interface OpenKernelOptions {
+  readonly device: string
+  readonly isOffline: boolean
+}
+
+/** The command that an asynchronous call belongs to. */
+export interface CommandScope {
+  /** True while a command with `--offline` runs: no request that it causes leaves this process. */
+  isOffline: boolean
+}
+
+const HOLDER = 'holdfast agent'
+
+/**
+ * The world and the kernels of a profile, one kernel a device, for all commands of an agent.
+ *
+ * A kernel opens when a command first needs it, and stays open until the agent ends.
+ */
+export class KernelPool {
+  readonly #options: KernelPoolOptions
+  readonly #scopes = new AsyncLocalStorage<CommandScope>()
+  readonly #kernels = new Map<string, Promise<AgentKernel>>()
+  #world: Promise<OpenWorld> | undefined
+
+  constructor(options: KernelPoolOptions) {
+    this.#options = options
+  }
+
+  /** Runs a command: what it causes is known to be its own. */
+  async run<T>(command: () => Promise<T>): Promise<T> {
+    const scope: CommandScope = { isOffline: false }
+    try {
+      return await this.#scopes.run(scope, command)
+    } finally {
+      // Engines that the command has started go on with the network.
+      scope.isOffline = false
+    }
+  }
+
+  /** The world of the profile. @throws STORAGE_LOCKED if another process has it */
+  async world(paths: ProfilePaths): Promise<OpenWorld> {
+    const { servedBy } = (await this.#world) ?? {}
+    // The servers of a world end with its process, and the kernels cannot go on without them.
+    if (servedBy !== undefined && !isAlive(servedBy)) await this.close()
+    return this.#openWorld(paths)
+  }
+
+  /** The kernel of a device. @throws STORAGE_LOCKED, CORRUPT_FILE */
+  async open(paths: ProfilePaths, { device, isOffline }: OpenKernelOptions): Promise<PooledKernel> {
+    const scope = this.#scopes.getStore()
+    if (scope !== undefined) scope.isOffline = isOffline
+    await this.world(paths)
+    let kernel = this.#kernels.get(device)
+    if (kernel === undefined) {
+      kernel = this.#open(paths, device)
+      this.#kernels.set(device, kernel)
+      kernel.catch(() => this.#kernels.delete(device))
+    }
+    return kernel
+  }
+
+  /** The accounts that are open, on all devices. */
+  async accounts(): Promise<readonly Account[]> {
+    const kernels = await Promise.all(this.#kernels.values())
+    return kernels.flatMap(({ kernel }) => kernel.context.accounts)
+  }
+
+  /** Logs every account out, so that this process holds no keys. */
+  async lock(): Promise<void> {
+    const kernels = await Promise.allSettled(this.#kernels.values())
+    await Promise.allSettled(
+      kernels.flatMap(opened => (opened.status === 'fulfilled' ? [opened.value.lock()] : []))
+    )
+  }
+
+  /** Closes the kernels, then the world. @throws the first failure, after the rest is closed */
+  async close(): Promise<void> {
+    const kernels = await Promise.allSettled(this.#kernels.values())
+    const closed = await Promise.allSettled(
+      kernels.flatMap(opened => (opened.status === 'fulfilled' ? [opened.value.kernel.close()] : []))
+    )
+    this.#kernels.clear()
+    const world = this.#world
+    this.#world = undefined
+    await (await world?.catch(() => undefined))?.close()
+    for (const result of closed) if (result.status === 'rejected') throw result.reason
+  }
+
+  #openWorld(paths: ProfilePaths): Promise<OpenWorld> {
+    this.#world ??= openWorld(paths, { holder: HOLDER, io: this.#options.io })
+      // Every device of the profile is in this process.
+      .then(world => ({ ...world, isShared: true }))
+      .catch((error: unknown) => {
+        this.#world = undefined
+        throw error
+      })
+    return this.#world
+  }
+
+  async #open(paths: ProfilePaths, device: string): Promise<AgentKernel> {
+    const { io, plugins, passwordSnrp } = this.#options
+    const world = await this.#openWorld(paths)
+    const taps = new LateTaps()
+    const devtools = makeDevtools({ clock: world.io.clock })
+    const kernel = await openProfileKernel(paths, world, {
+      holder: HOLDER,
+      io,
+      isOffline: () => this.#scopes.getStore()?.isOffline === true,
+      device,
+      ...compact({ passwordSnrp }),
+      logLevel: 'debug',
+      onLog: line => taps.log(line),
+      plugins: [taps.plugin, devtools.plugin, ...plugins]
+    })
+    return new AgentKernel(kernel, taps, devtools)
+  }
+}
+
+/** One kernel of the pool, with the accounts that stay open between commands. */
+class AgentKernel implements PooledKernel {
+  readonly kernel: Kernel
+  readonly devtools: Devtools
+  readonly #taps: LateTaps
+  readonly #kept = new Map<string, Account>()
+
+  constructor(kernel: Kernel, taps: LateTaps, devtools: Devtools) {
+    this.kernel = kernel
+    this.devtools = devtools
+    this.#taps = taps
+  }
+
+  observe(plugin: ObserverPlugin): () => void {
+    return this.#taps.apply(plugin)
+  }
+
+  onLog(listener: (line: LogLine) => void): () => void {
+    return this.#taps.onLog(listener)
+  }
+
+  kept(loginId: string): Account | undefined {
+    const account = this.#kept.get(loginId)
+    return account !== undefined && this.kernel.context.accounts.includes(account) ? account : undefined
+  }
+
+  async keep(account: Account): Promise<void> {
+    const before = this.#kept.get(account.id)
+    this.#kept.set(account.id, account)
+    if (before !== undefined && before !== account) await before.logout()
+  }
+
+  async release(loginId: string): Promise<void> {
+    const account = this.#kept.get(loginId)
+    this.#kept.delete(loginId)
+    await account?.logout()
+  }
+
+  async lock(): Promise<void> {
+    this.#kept.clear()
+    await Promise.all(this.kernel.context.accounts.map(account => account.logout()))
+  }
+}
+
+type Tap = (...args: readonly unknown[]) => void
+
+/**
+ * Lets observers come and go while a kernel runs.
+ *
+ * A kernel takes observers when it is made, and no tap can be taken back. So each hook is tapped once, when the first of
+ * them needs it, and that tap calls those that are there.
+ */
+class LateTaps {
+  readonly plugin: ObserverPlugin
+  readonly #taps = new Map<string, Set<Tap>>()
+  readonly #loggers = new Set<(line: LogLine) => void>()
+  #hooks: ObserverHost['hooks'] | undefined
+
+  constructor() {
+    this.plugin = {
+      kind: 'observer',
+      id: 'agent',
+      apply: ({ hooks }) => {
+        this.#hooks = hooks
+      }
+    }
+  }
+
+  log(line: LogLine): void {
+    for (const logger of this.#loggers) logger(line)
+  }
+
+  onLog(listener: (line: LogLine) => void): () => void {
+    this.#loggers.add(listener)
+    return () => void this.#loggers.delete(listener)
+  }
+
+  /** Applies an observer. @returns takes its taps back */
+  apply({ apply }: ObserverPlugin): () => void {
+    const undo: (() => void)[] = []
+    const hooks = Object.fromEntries(
+      hookNames.map(name => [
+        name,
+        {
+          tap: (_: string, tap: Tap) => {
+            const taps = this.#tapsOf(name)
+            taps.add(tap)
+            undo.push(() => void taps.delete(tap))
+          }
+        }
+      ])
+    )
+    apply({ hooks } as unknown as ObserverHost)
+    return () => {
+      for (const call of undo) call()
+    }
+  }
+
+  #tapsOf(name: HookName): Set<Tap> {
+    const known = this.#taps.get(name)
+    if (known !== undefined) return known
+    const taps = new Set<Tap>()
+    this.#taps.set(name, taps)
+    const callAll: Tap = (...args) => {
+      for (const tap of taps) tap(...args)
+    }
+    this.#hooks?.[name].tap('agent', callAll as never)
+    return taps
+  }
+}

@@ -1,0 +1,137 @@
+import type { Socket } from 'node:net'
+import { Readable, Writable } from 'node:stream'
+import type { Terminal } from '../terminal/terminal.ts'
+import { type ClientStream, PORTION_BYTES, type RunFrame, sendFrame } from './frames.ts'
+
+/** The terminal of a client, at the agent's end of the socket. */
+export interface RemoteTerminal extends Terminal {
+  /** Takes bytes of standard input. */
+  onInput(bytes: Buffer): void
+  /** Ends standard input. */
+  onInputEnd(): void
+  onResize(columns: number, rows: number): void
+}
+
+/**
+ * Makes the terminal of one command line. Its streams behave as those of a process do towards inquirer and Ink: raw mode,
+ * width and height are those of the client's terminal.
+ */
+export const makeRemoteTerminal = (socket: Socket, request: RunFrame): RemoteTerminal => {
+  const stdin = new RemoteInput(socket, request.stdin.isTerminal)
+  const stdout = new RemoteOutput(socket, 'stdout', request.stdout)
+  const stderr = new RemoteOutput(socket, 'stderr', request.stderr)
+  return {
+    stdin: stdin as unknown as NodeJS.ReadStream,
+    stdout: stdout as unknown as NodeJS.WriteStream,
+    stderr: stderr as unknown as NodeJS.WriteStream,
+    environment: request.environment,
+    place: { folder: request.cwd, processId: request.pid },
+    disableEcho: () => void sendFrame(socket, { type: 'hide-echo' }),
+    disableColors() {
+      for (const output of [stdout, stderr]) output.hasColors = false
+    },
+    onInput: bytes => void stdin.push(bytes),
+    onInputEnd: () => void stdin.push(null),
+    onResize(columns, rows) {
+      for (const output of [stdout, stderr]) output.resize(columns, rows)
+    }
+  }
+}
+
+class RemoteInput extends Readable {
+  readonly isTTY: true | undefined
+  readonly #socket: Socket
+  isRaw = false
+  #hasAsked = false
+
+  constructor(socket: Socket, isTerminal: boolean) {
+    super()
+    this.#socket = socket
+    this.isTTY = isTerminal ? true : undefined
+    // What cannot hide keys has no such method, as with a pipe of a process.
+    if (!isTerminal) Object.defineProperty(this, 'setRawMode', { value: undefined })
+  }
+
+  /** Standard input is left alone until the command reads it. */
+  override _read(): void {
+    if (this.#hasAsked) return
+    this.#hasAsked = true
+    sendFrame(this.#socket, { type: 'read' })
+  }
+
+  setRawMode(isRaw: boolean): this {
+    this.isRaw = isRaw
+    sendFrame(this.#socket, { type: 'raw', isRaw })
+    return this
+  }
+
+  // The socket keeps the process alive.
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+}
+
+class RemoteOutput extends Writable {
+  readonly isTTY: true | undefined
+  columns: number | undefined
+  rows: number | undefined
+  hasColors = true
+  readonly #socket: Socket
+  readonly #to: 'stderr' | 'stdout'
+
+  constructor(socket: Socket, to: 'stderr' | 'stdout', { isTerminal, columns, rows }: ClientStream) {
+    super({ decodeStrings: false })
+    this.#socket = socket
+    this.#to = to
+    this.isTTY = isTerminal ? true : undefined
+    if (isTerminal) {
+      this.columns = columns
+      this.rows = rows
+    }
+  }
+
+  resize(columns: number, rows: number): void {
+    if (this.isTTY === undefined) return
+    this.columns = columns
+    this.rows = rows
+    this.emit('resize')
+  }
+
+  getWindowSize(): readonly [columns: number, rows: number] {
+    return [this.columns ?? 80, this.rows ?? 24]
+  }
+
+  override _write(
+    chunk: Buffer | string,
+    encoding: BufferEncoding,
+    done: (error?: Error | null) => void
+  ): void {
+    // A client that has gone needs nothing: the command learns of it by its signal.
+    if (this.#socket.destroyed) {
+      done()
+      return
+    }
+    const text = typeof chunk === 'string' && !this.hasColors ? withoutColors(chunk) : chunk
+    const bytes = typeof text === 'string' ? Buffer.from(text, encoding) : text
+    const portions = Math.max(1, Math.ceil(bytes.length / PORTION_BYTES))
+    for (let at = 0; at < portions; at += 1) {
+      const portion = bytes.subarray(at * PORTION_BYTES, (at + 1) * PORTION_BYTES)
+      const isLast = at === portions - 1
+      sendFrame(
+        this.#socket,
+        { type: 'output', to: this.#to, bytes: portion.toString('base64') },
+        isLast ? () => done() : undefined
+      )
+    }
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that set colours begin with it
+const COLORS = /\u001b\[[\d;]*m/g
+
+/** Ink colours for every client of the agent; the sequences that move the cursor stay. */
+const withoutColors = (text: string): string => text.replace(COLORS, '')

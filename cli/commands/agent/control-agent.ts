@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process'
+import { readRecord } from '../../agent/agent-files.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { parseDuration } from '../../grammar/options.ts'
+import { ageText } from '../../output/texts.ts'
+import type { CommandResult } from '../../output/view.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { chooseMethod, findTarget, logInBy } from '../../session/log-in.ts'
+import type { Agent, Session } from '../../session/session.ts'
+
+const DEFAULT_IDLE_MS = 15 * 60_000
+
+const idleOf = (session: Session): number => {
+  const text = session.text('idle')
+  if (text === undefined) return DEFAULT_IDLE_MS
+  return text === 'never' ? 0 : parseDuration(text)
+}
+
+/** Starts the agent in a process of its own, and waits until it listens. */
+export const agentStart: CommandRun = async session => {
+  const idleMs = idleOf(session)
+  if (session.agent !== undefined) return startedResult(session.agent.status.pid, false)
+  const pid = await spawnAgent(session, idleMs)
+  return startedResult(pid, true)
+}
+
+const startedResult = (pid: number, isNew: boolean): CommandResult => ({
+  data: { running: true, pid, started: isNew },
+  view: {
+    kind: 'text',
+    lines: [
+      isNew ? `The agent has started (process ${pid})` : `The agent is already running (process ${pid})`
+    ]
+  },
+  advice: isNew ? ['Log in once with: holdfast agent unlock'] : []
+})
+
+const spawnAgent = async ({ globals, flags, terminal }: Session, idleMs: number): Promise<number> => {
+  const idle = flags.idle === undefined ? [] : ['--idle', idleMs === 0 ? 'never' : `${idleMs}ms`]
+  const args = ['agent', 'run', '--quiet', '--no-agent', '--profile', globals.profile, ...idle]
+  const { argv, execArgv, execPath } = process
+  const child = spawn(execPath, [...execArgv, argv[1] ?? '', ...args], {
+    detached: true,
+    cwd: '/',
+    env: terminal.environment,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+  })
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', text => {
+    said += text
+  })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('message', () => resolve())
+      child.once('close', code =>
+        reject(
+          new CliError('AGENT_FAILED', `The agent ended with ${code}: ${said.trim() || 'it said nothing'}`)
+        )
+      )
+    })
+  } finally {
+    child.stderr?.destroy()
+    if (child.connected) child.disconnect()
+    child.unref()
+  }
+  return child.pid ?? 0
+}
+
+/** Runs the agent in this process. */
+export const agentRun: CommandRun = async session => {
+  const idleMs = idleOf(session)
+  if (session.agent !== undefined) {
+    throw new CliError('AGENT_RUNNING', `The agent is already running (process ${session.agent.status.pid})`)
+  }
+  await session.serveAgent(idleMs)
+  return undefined
+}
+
+const NOT_RUNNING: CommandResult = {
+  data: { running: false },
+  view: { kind: 'text', lines: ['No agent is running'] },
+  advice: ['Start it with: holdfast agent start']
+}
+
+/** Stops the agent; without one, there is nothing to do. */
+export const agentStop: CommandRun = async session => {
+  const { agent } = session
+  if (agent === undefined) return unreachable(session) ?? { ...NOT_RUNNING, advice: [] }
+  agent.stop()
+  const { pid } = agent.status
+  return {
+    data: { running: false, pid },
+    view: { kind: 'text', lines: [`The agent has stopped (process ${pid})`] }
+  }
+}
+
+/** Shows the agent and the accounts that are open in it. */
+export const agentStatus: CommandRun = async session => {
+  const { agent } = session
+  if (agent === undefined) return unreachable(session) ?? NOT_RUNNING
+  const { pid, started, idleMs, commands } = agent.status
+  const accounts = await openAccounts(agent)
+  return {
+    data: { running: true, pid, started, idleMs, commands, accounts: [...accounts] },
+    view: {
+      kind: 'record',
+      fields: [
+        ['process', String(pid)],
+        ['running since', started],
+        ['locks after', idleMs === 0 ? 'never' : `${ageText(idleMs / 1000)} without a command`],
+        ['commands', String(commands)],
+        [
+          'open accounts',
+          accounts.map(({ username, loginId }) => username ?? loginId).join(', ') || 'none: locked'
+        ]
+      ]
+    }
+  }
+}
+
+/** Each open account once, however often it is logged in. */
+const openAccounts = async (
+  agent: Agent
+): Promise<readonly { readonly loginId: string; readonly username: string | null }[]> => {
+  const byId = new Map<string, string | null>()
+  for (const { id, username } of await agent.accounts()) byId.set(id, username ?? null)
+  return [...byId].map(([loginId, username]) => ({ loginId, username }))
+}
+
+/** An agent has a record but cannot be reached, as with `--no-agent`; undefined without a record. */
+const unreachable = ({ paths, globals }: Session): CommandResult | undefined => {
+  const record = globals.agent ? undefined : readRecord(paths.state)
+  if (record === undefined) return undefined
+  throw new CliError('USAGE', 'This command speaks to the agent: leave out --no-agent')
+}
+
+/** Closes every open account of the agent. */
+export const agentLock: CommandRun = async session => {
+  const { agent } = session
+  if (agent === undefined) return unreachable(session) ?? { ...NOT_RUNNING, advice: [] }
+  const accounts = await openAccounts(agent)
+  await agent.lock()
+  return {
+    data: { locked: accounts.map(({ loginId }) => loginId) },
+    view: {
+      kind: 'text',
+      lines: [accounts.length === 0 ? 'The agent was locked already' : 'The agent is locked; it has no keys']
+    }
+  }
+}
+
+/** Logs in once, so that the agent keeps the account open. */
+export const agentUnlock: CommandRun = async session => {
+  if (session.agent === undefined) {
+    throw new CliError('AGENT_NOT_RUNNING', 'No agent is running, so no account can stay open', {
+      next: [{ command: 'holdfast agent start', why: 'start the agent' }]
+    })
+  }
+  const context = await session.context()
+  const target = findTarget(session, context)
+  const method = await chooseMethod(session, target)
+  const account = await session.keepAccount(await logInBy(method, { session, context, target }))
+  const { id, username } = account
+  const { idleMs } = session.agent.status
+  const until = idleMs === 0 ? 'until you lock it' : `until ${ageText(idleMs / 1000)} pass without a command`
+  return {
+    data: { loginId: id, username: username ?? null },
+    view: { kind: 'text', lines: [`${target.name} is open in the agent ${until}`] }
+  }
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { canPrompt, type Terminal } from './terminal.ts'
+
+/** The terminal of this process. */
+export const processTerminal = (): Terminal => {
+  const { stdin, stdout, stderr, env: environment } = process
+  const terminal = { stdin, stdout, stderr, environment }
+  return {
+    ...terminal,
+    disableEcho() {
+      if (canPrompt(terminal)) disableEcho()
+    },
+    disableColors() {
+      // Ink decides about colours when it is loaded, and knows neither NO_COLOR nor our flag.
+      environment.FORCE_COLOR = '0'
+    }
+  }
+}
+
+/**
+ * Disables the echo of the terminal for the rest of this process, so that a secret that is typed before its prompt
+ * appears is not shown. The typed characters are kept for the prompt; Ctrl-C and Ctrl-Z work as before.
+ *
+ * Node restores the terminal when the process ends. Without effect in the background, and without
+ * `stty`.
+ */
+const disableEcho = (): void => {
+  if (process.platform !== 'win32' && isInForeground()) stty()
+}
+
+/** A raw mode, which Node offers, would also take the keys that stop a process. */
+const stty = (): void => {
+  spawnSync('stty', ['-echo'], { stdio: ['inherit', 'ignore', 'ignore'], timeout: TIMEOUT_MS })
+}
+
+const TIMEOUT_MS = 2000
+
+/** The system stops a process that changes the terminal from the background. */
+const isInForeground = (): boolean => {
+  try {
+    const [own, foreground] = process.platform === 'linux' ? groupsOfProc() : groupsOfPs()
+    return own !== undefined && own === foreground
+  } catch {
+    return false
+  }
+}
+
+type Groups = readonly [own: string | undefined, foreground: string | undefined]
+
+/** After the name in brackets: state, parent, group, session, terminal, the terminal's foreground group. */
+const groupsOfProc = (): Groups => {
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return [fields[2], fields[5]]
+}
+
+const groupsOfPs = (): Groups => {
+  const args = ['-o', 'pgid=,tpgid=', '-p', String(process.pid)]
+  const [own, foreground] = spawnSync('ps', args, { encoding: 'utf8', timeout: TIMEOUT_MS })
+    .stdout.trim()
+    .split(/\s+/)
+  return [own, foreground]
+}

@@ -1,0 +1,385 @@
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import test, { type ExecutionContext } from 'ava'
+import { type AgentRecord, agentFolder, readRecord, socketPath } from '../../cli/agent/agent-files.ts'
+import type { AgentServer } from '../../cli/agent/agent-server.ts'
+import { runByAgent } from '../../cli/agent/client.ts'
+import { CliError } from '../../cli/errors/cli-error.ts'
+import { profilePaths } from '../../cli/profile/paths.ts'
+import { openTestAgent, TEST_VERSION, type TestAgentOptions } from '../helpers/agents.ts'
+import { homeFor, type Ran } from '../helpers/command-line.ts'
+import { waitFor } from '../helpers/device.ts'
+
+const PASSWORD = 'correct horse battery staple'
+
+interface Stage {
+  readonly home: string
+  readonly agent: AgentServer
+  readonly record: AgentRecord
+  run(args: readonly string[], options?: ClientRun): Promise<Ran>
+}
+
+interface ClientRun {
+  readonly input?: string
+  readonly signal?: AbortSignal
+  readonly version?: string
+  onOutput?(text: string): void
+}
+
+const open = async (t: ExecutionContext, options: Partial<TestAgentOptions> = {}): Promise<Stage> => {
+  const home = options.home ?? homeFor(t)
+  const agent = await openTestAgent({ home, ...options })
+  t.teardown(() => agent.close())
+  const record = readRecord(stateOf(home))
+  if (record === undefined) throw new Error('The agent left no record')
+  return { home, agent, record, run: (args, how) => runAsClient(home, args, how) }
+}
+
+const stateOf = (home: string): string => profilePaths('default', { HOLDFAST_HOME: home }).state
+
+/** Runs a command in the agent; fails if none took it. */
+const runAsClient = async (
+  home: string,
+  argv: readonly string[],
+  { input = '', signal = new AbortController().signal, version = TEST_VERSION, onOutput }: ClientRun = {}
+): Promise<Ran> => {
+  const outputs = { stdout: '', stderr: '' }
+  const collect = (name: keyof typeof outputs): NodeJS.WriteStream => {
+    const stream = new PassThrough()
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      outputs[name] += text
+      onOutput?.(text)
+    })
+    return stream as unknown as NodeJS.WriteStream
+  }
+  const terminal = {
+    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]) as unknown as NodeJS.ReadStream,
+    stdout: collect('stdout'),
+    stderr: collect('stderr'),
+    environment: { HOLDFAST_HOME: home }
+  }
+  const code = await runByAgent({ argv, terminal, signal, version })
+  if (code === undefined) throw new Error('No agent took the command')
+  return {
+    ...outputs,
+    code,
+    get json() {
+      return JSON.parse(outputs.stdout)
+    }
+  }
+}
+
+const secrets = (given: Readonly<Record<string, string>>): ClientRun => ({ input: JSON.stringify(given) })
+
+const createAlice = async ({ run }: Stage): Promise<void> => {
+  const made = await run(
+    ['account', 'create', 'alice', '--secrets-stdin', '--json'],
+    secrets({ password: PASSWORD, pin: '2468' })
+  )
+  if (made.code !== 0) throw new Error(made.stdout)
+}
+
+test('what a command logs in to stays open for the next one, until the agent is locked', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  t.is((await stage.run(['wallets', 'create', 'bitcoin', '--name', 'Savings'])).code, 0)
+  const { data } = (await stage.run(['balance', '--json'])).json
+  t.is(data.balances[0].name, 'Savings')
+  t.deepEqual(
+    (await stage.run(['agent', 'status', '--json'])).json.data.accounts.map(
+      ({ username }: { username: string }) => username
+    ),
+    ['alice']
+  )
+  t.is((await stage.run(['agent', 'lock'])).code, 0)
+  t.is((await stage.run(['balance', '--json'])).json.error.code, 'PROMPT_IMPOSSIBLE')
+  t.is((await stage.run(['agent', 'unlock', '--secrets-stdin'], secrets({ pin: '2468' }))).code, 0)
+  t.is((await stage.run(['balance'])).code, 0)
+})
+
+test('a secret that a flag gives is checked although the account is open, and opens it for one command only', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  const wrong = await stage.run(['balance', '--json', '--secrets-stdin'], secrets({ password: 'wrong' }))
+  t.is(wrong.json.error.code, 'PASSWORD')
+  t.is((await stage.run(['balance'])).code, 0, 'the failure has not closed the account')
+  await stage.run(['agent', 'lock'])
+  t.is((await stage.run(['balance', '--secrets-stdin'], secrets({ password: PASSWORD }))).code, 0)
+  t.is((await stage.run(['balance', '--json'])).json.error.code, 'PROMPT_IMPOSSIBLE')
+})
+
+test('logout and forget close the account that the agent keeps', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  t.is((await stage.run(['logout'])).code, 0)
+  t.deepEqual((await stage.run(['agent', 'status', '--json'])).json.data.accounts, [])
+  await stage.run(['login', 'alice', '--secrets-stdin'], secrets({ pin: '2468' }))
+  await stage.run(['account', 'create', '--light', '--secrets-stdin'], secrets({ pin: '1357' }))
+  const forgotten = await stage.run(['account', 'forget', 'alice', '--yes'])
+  t.is(forgotten.code, 0, forgotten.stderr)
+})
+
+test('without use for the idle time, and after a suspend, the agent drops its keys', async t => {
+  const stage = await open(t, { idleMs: 900_000 })
+  await createAlice(stage)
+  const openCount = async (): Promise<number> =>
+    (await stage.run(['agent', 'status', '--json'])).json.data.accounts.length
+  t.is(await openCount(), 1)
+  stage.agent.tick({ wall: Date.now() + 10_000, monotonic: performance.now() + 10_000 })
+  t.is(await openCount(), 1, 'ten seconds are no idle time')
+  stage.agent.tick({ wall: Date.now() + 1_000_000, monotonic: performance.now() + 1_000_000 })
+  await waitFor(async () => (await openCount()) === 0)
+  await stage.run(['agent', 'unlock', '--secrets-stdin'], secrets({ pin: '2468' }))
+  t.is(await openCount(), 1)
+  stage.agent.tick({ wall: Date.now() + 3_600_000, monotonic: performance.now() + 1_000_005 })
+  await waitFor(async () => (await openCount()) === 0)
+})
+
+test('twenty clients at once each get their own result', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  await stage.run(['wallets', 'create', 'bitcoin', '--name', 'Savings'])
+  const results = await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      stage.run(['wallets', 'create', 'bitcoin', '--name', `W${at}`, '--json'])
+    )
+  )
+  t.deepEqual(
+    results.map(({ code }) => code),
+    results.map(() => 0)
+  )
+  const names = results.map(({ json }) => json.data.wallet.name)
+  t.deepEqual(
+    names,
+    results.map((_, at) => `W${at}`)
+  )
+  t.is((await stage.run(['wallets', 'list', '--json'])).json.data.wallets.length, 21)
+})
+
+test('two devices of a profile live in one agent and see the same account', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  await stage.run(['wallets', 'create', 'bitcoin', '--name', 'Savings'])
+  await stage.run(['sync'])
+  const phone = await stage.run(
+    ['login', 'alice', '--device', 'phone', '--with', 'password', '--secrets-stdin'],
+    secrets({ password: PASSWORD })
+  )
+  t.is(phone.code, 0, phone.stderr)
+  await stage.run(['sync', '--device', 'phone'])
+  const { wallets } = (await stage.run(['wallets', 'list', '--device', 'phone', '--json'])).json.data
+  t.deepEqual(
+    wallets.map(({ name }: { name: string }) => name),
+    ['Savings']
+  )
+})
+
+test('a command that is stopped ends with its own code, and the agent goes on', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  const controller = new AbortController()
+  const watching = stage.run(['balance', '--watch', '--json'], {
+    signal: controller.signal,
+    onOutput: () => controller.abort(new CliError('INTERRUPTED', 'Stopped'))
+  })
+  const ran = await watching
+  t.is(ran.code, 0)
+  t.regex(ran.stdout, /"event":"end","reason":"stopped"/)
+  t.is((await stage.run(['balance'])).code, 0)
+})
+
+test('a client that is killed stops its command, and leaves nothing behind', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  const { socket, token } = stage.record
+  const client = connect(socket)
+  const send = (frame: object): void => void client.write(`${JSON.stringify(frame)}\n`)
+  send({ type: 'hello', token, version: TEST_VERSION })
+  const plain = { isTerminal: false }
+  const place = { cwd: '/', pid: 1, environment: { HOLDFAST_HOME: stage.home } }
+  send({
+    type: 'run',
+    argv: ['balance', '--watch', '--json'],
+    ...place,
+    stdin: plain,
+    stdout: plain,
+    stderr: plain
+  })
+  await new Promise(resolve => client.once('data', resolve))
+  t.is(stage.agent.status.commands, 1)
+  client.destroy()
+  await waitFor(() => stage.agent.status.commands === 0)
+  t.is((await stage.run(['balance'])).code, 0)
+})
+
+const answerTo = (socket: string, text: string): Promise<string> =>
+  new Promise(resolve => {
+    const client = connect(socket, () => client.write(text))
+    let answer = ''
+    client.on('data', bytes => {
+      answer += String(bytes)
+    })
+    // The agent closes at once, whatever is still on its way.
+    client.on('error', () => {})
+    client.on('close', () => resolve(answer))
+  })
+
+test('a client without the token, with an old one or with none, gets no answer', async t => {
+  const { record } = await open(t)
+  const hello = (token: unknown): string =>
+    `${JSON.stringify({ type: 'hello', token, version: TEST_VERSION })}\n`
+  const run = `${JSON.stringify({ type: 'run', argv: ['agent', 'status'] })}\n`
+  for (const text of [
+    hello('x'.repeat(record.token.length)) + run,
+    hello('') + run,
+    hello(null) + run,
+    run,
+    'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'POST /api HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}',
+    'x'.repeat(5000),
+    '[1]\n',
+    '\n'
+  ])
+    t.is(await answerTo(record.socket, text), '', JSON.stringify(text.slice(0, 60)))
+})
+
+test('a trusted client that sends nonsense is disconnected', async t => {
+  const { record, run } = await open(t)
+  const hello = `${JSON.stringify({ type: 'hello', token: record.token, version: TEST_VERSION })}\n`
+  for (const text of [
+    '{"type":"run"}\n',
+    '{"type":"run","argv":[1],"cwd":"/"}\n',
+    'x'.repeat(1_100_000),
+    '{\n'
+  ])
+    t.is(await answerTo(record.socket, hello + text), '', text.slice(0, 30))
+  t.is((await run(['agent', 'status'])).code, 0)
+})
+
+test('folder, record and socket belong to their owner alone', async t => {
+  const { home, record } = await open(t)
+  const folder = agentFolder(stateOf(home))
+  t.is(statSync(folder).mode & 0o777, 0o700)
+  t.is(statSync(join(folder, 'agent.json')).mode & 0o777, 0o600)
+  t.is(statSync(record.socket).mode & 0o777, 0o600)
+})
+
+test('a folder that others can use, and a link, are refused by both sides', async t => {
+  for (const spoil of ['open', 'link'] as const) {
+    const home = homeFor(t)
+    const folder = agentFolder(stateOf(home))
+    if (spoil === 'open') mkdirSync(folder, { recursive: true, mode: 0o755 })
+    else {
+      mkdirSync(stateOf(home), { recursive: true })
+      mkdirSync(join(home, 'elsewhere'), { mode: 0o700 })
+      symlinkSync(join(home, 'elsewhere'), folder)
+    }
+    await t.throwsAsync(openTestAgent({ home }), { message: /can be used by others|is no folder/ })
+    writeFileSync(
+      join(folder, 'agent.json'),
+      JSON.stringify({ pid: 1, socket: join(folder, 'socket'), token: 'x' })
+    )
+    await t.throwsAsync(runAsClient(home, ['agent', 'status']), { code: 'AGENT_REFUSED' })
+  }
+})
+
+test('one agent a profile: a second one is refused, and what a killed one left is replaced', async t => {
+  const first = await open(t)
+  await t.throwsAsync(openTestAgent({ home: first.home }), { code: 'AGENT_RUNNING' })
+  const home = homeFor(t)
+  const folder = agentFolder(stateOf(home))
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // As `kill -9` leaves them: a socket without a process, and the lock of a process that is gone.
+  const stale = socketPath({ stateFolder: stateOf(home), environment: { HOLDFAST_HOME: home } })
+  writeFileSync(stale, '')
+  writeFileSync(join(folder, 'agent.json'), JSON.stringify({ pid: 999_999_999, socket: stale, token: 'old' }))
+  const lock = {
+    pid: 999_999_999,
+    host: (await import('node:os')).hostname(),
+    holder: 'holdfast agent',
+    started: '',
+    birth: ''
+  }
+  writeFileSync(join(folder, 'lock'), JSON.stringify(lock))
+  await t.throwsAsync(runAsClient(home, ['agent', 'status']), { message: 'No agent took the command' })
+  const healed = await open(t, { home })
+  t.is((await healed.run(['agent', 'status'])).code, 0)
+})
+
+test('an agent of another version ends for a newer client, with all that it holds', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  await t.throwsAsync(stage.run(['balance'], { version: 'another' }), {
+    message: 'No agent took the command'
+  })
+  await stage.agent.closed
+  t.is(readRecord(stateOf(stage.home)), undefined)
+  // Its locks are free.
+  const next = await open(t, { home: stage.home, version: 'another' })
+  t.is((await next.run(['account', 'list'], { version: 'another' })).code, 0)
+})
+
+test('agent stop ends the agent after its answer', async t => {
+  const stage = await open(t)
+  const stopped = await stage.run(['agent', 'stop', '--json'])
+  t.like(stopped.json.data, { running: false, pid: process.pid })
+  await stage.agent.closed
+  t.is(readRecord(stateOf(stage.home)), undefined)
+})
+
+test('paths are those of the client, and an output file is its own', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  const before = process.cwd()
+  const folder = join(stage.home, 'work')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'pin.txt'), '2468\n', { mode: 0o600 })
+  await stage.run(['agent', 'lock'])
+  process.chdir(folder)
+  try {
+    t.is((await stage.run(['data', 'stores', '--pin-file', 'pin.txt'])).code, 0)
+    await stage.run(['agent', 'unlock', '--pin-file', './pin.txt'])
+    await stage.run(['data', 'set', 'notes', 'one', '--value-stdin'], { input: 'text' })
+    const got = await stage.run(['data', 'get', 'notes', 'one', '-o', 'out.txt'])
+    t.is(got.code, 0, got.stderr)
+  } finally {
+    process.chdir(before)
+  }
+  t.is(readFileSync(join(folder, 'out.txt'), 'utf8'), 'text')
+  rmSync(join(folder, 'out.txt'))
+})
+
+test('offline holds for the command that says it, and for no other', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  await stage.run(['wallets', 'create', 'bitcoin', '--name', 'Savings'])
+  const [offline, online] = await Promise.all([
+    stage.run(['account', 'available', 'somebody', '--offline', '--json']),
+    stage.run(['account', 'available', 'somebody', '--json'])
+  ])
+  t.is(offline.json.error.code, 'NETWORK')
+  t.is(online.json.data.available, true)
+  t.is((await stage.run(['balance', '--offline', '--json'])).json.warnings.length, 1)
+  t.deepEqual((await stage.run(['balance', '--json'])).json.warnings, [])
+})
+
+test('the tour and another profile run in the process of the client', async t => {
+  const { home, run } = await open(t)
+  await t.throwsAsync(run(['demo']), { message: 'No agent took the command' })
+  await t.throwsAsync(run(['balance', '--profile', 'other']), { message: 'No agent took the command' })
+  await t.throwsAsync(runAsClient(home, ['agent', 'status', '--no-agent']), {
+    message: 'No agent took the command'
+  })
+})
+
+test('a socket path that is too long for the system is made among the temporary files', t => {
+  const long = { stateFolder: join('/tmp', 'x'.repeat(120)), environment: {}, platform: 'linux' } as const
+  t.true(Buffer.byteLength(socketPath(long)) <= 103)
+  t.regex(
+    socketPath({ ...long, environment: { XDG_RUNTIME_DIR: '/run/user/1000' } }),
+    /^\/run\/user\/1000\/holdfast\/[0-9a-f]{16}\/socket$/
+  )
+  t.regex(socketPath({ ...long, platform: 'win32' }), /^\\\\\.\\pipe\\holdfast-[0-9a-f]{32}$/)
+})
