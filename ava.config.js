@@ -7,7 +7,9 @@ const apart = {
   browser: `${out}/test/browser/**/*.test.js`,
   proofs: `${out}/test/proofs/**/*.test.js`
 }
-const suite = apart[process.env.HOLDFAST_SUITE]
+// The tests of the command line once more, with an agent that runs the commands: `npm run test:agent`.
+const suite =
+  process.env.HOLDFAST_SUITE === 'agent' ? `${out}/test/cli/**/*.test.js` : apart[process.env.HOLDFAST_SUITE]
 // All of `npm test`: files that import the test files which share a process (`scripts/test-groups.ts`).
 const isGrouped = process.env.HOLDFAST_TEST_GROUPS === '1'
 const unit = isGrouped

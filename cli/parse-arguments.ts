@@ -6,7 +6,7 @@ import { CliError } from './errors/cli-error.ts'
 import { globalFlags } from './grammar/options.ts'
 import { camelOf, secretAdvice, secretOfFlag, wordsOf } from './secrets/secret-sources.ts'
 import type { CommandFlag, CommandSpec } from './session/command.ts'
-import type { ProcessPlace, Terminal } from './terminal/terminal.ts'
+import type { OwnerProcess, Terminal } from './terminal/terminal.ts'
 
 /** The meaning of a command line. */
 export type ParsedArguments =
@@ -57,11 +57,11 @@ export const parseArguments = (argv: readonly string[], width: number): ParsedAr
  */
 export const resolvePaths = (
   parsed: ParsedArguments,
-  { place }: Pick<Terminal, 'place'>
+  { owner }: Pick<Terminal, 'owner'>
 ): ParsedArguments => {
-  if (parsed.kind !== 'run' || place === undefined) return parsed
+  if (parsed.kind !== 'run' || owner === undefined) return parsed
   const { spec, args, flags } = parsed
-  const at = (path: string): string => pathIn(place, path)
+  const at = (path: string): string => pathIn(owner, path)
   const named = (spec.flags ?? []).flatMap(
     ({ flags: notation }) => /--([a-z-]+) <file>/.exec(notation)?.[1] ?? []
   )
@@ -83,7 +83,7 @@ export const resolvePaths = (
 /** The notations of arguments that are paths. */
 const PATH_KINDS: ReadonlySet<string> = new Set(['<file>', '[recording]'])
 
-const pathIn = ({ folder, processId }: ProcessPlace, path: string): string => {
+const pathIn = ({ folder, processId }: OwnerProcess, path: string): string => {
   const descriptor = path === '/dev/stdin' ? '0' : /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1]
   return descriptor === undefined ? resolve(folder, path) : `/proc/${processId}/fd/${descriptor}`
 }

@@ -105,7 +105,7 @@ const runCommand = async (
     ...compact({ passwordSnrp, payingGraceMs, agent }),
     plugins,
     async serveAgent(idleMs) {
-      const { serveAgent } = await import('./agent/serve-agent.ts')
+      const { serveAgent } = await import('./agent/agent-server.ts')
       await serveAgent(session, { idleMs, runCli, plugins, ...compact({ passwordSnrp, payingGraceMs }) })
     },
     print

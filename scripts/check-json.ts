@@ -7,6 +7,8 @@ const FOLDERS = /^(?:kernel|plugins|platform|cli|devtools|fake-server)\//
 const ALLOWED: ReadonlyMap<string, string> = new Map([
   ['kernel/base/json.ts', 'bounds the text first'],
   ['kernel/wallet/history/row.ts', 'rows that this device wrote and sealed, read by the thousand'],
+  ['cli/agent/frames.ts', 'a line of at most a megabyte from a client with the token, and of 4 kB before'],
+  ['cli/agent/agent-files.ts', 'a short file that the agent of this user wrote into a private folder'],
   ['cli/terminal/package-folder.ts', 'the package file of this program'],
   ['devtools/react/panels/route-graph.tsx', 'a text that the same function made'],
   ['devtools/react/state/preferences.ts', 'a short text that this page stored']

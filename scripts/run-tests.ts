@@ -36,7 +36,8 @@ const full = args.length < given.length ? { HOLDFAST_FULL: '1' } : {}
 const isWhole = suite === 'unit' && args.every(arg => arg.startsWith('-'))
 if (isWhole) writeTestGroups(process.cwd(), shareOf(process.env.HOLDFAST_TEST_SHARE))
 const grouped = isWhole ? { HOLDFAST_TEST_GROUPS: '1' } : {}
-const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full, ...grouped })
+const agent = suite === 'agent' ? { HOLDFAST_TEST_AGENT: '1' } : {}
+const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full, ...grouped, ...agent })
 const { lines, failed } = summaryOf(testReportOf(output, code), process.env.HOLDFAST_CI === '1')
 for (const line of lines) console.log(line)
 process.exitCode = failed > 0 ? 1 : 0

@@ -21,7 +21,7 @@ const SOCKET = 'socket'
 const MAX_SOCKET_BYTES = 103
 
 /** Options of {@link socketPath}. */
-export interface SocketPlace {
+export interface SocketPathOptions {
   readonly stateFolder: string
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly platform?: NodeJS.Platform
@@ -40,7 +40,7 @@ export const socketPath = ({
   stateFolder,
   environment,
   platform = process.platform
-}: SocketPlace): string => {
+}: SocketPathOptions): string => {
   // Nobody can guess the name of a pipe, and so nobody can take it before.
   if (platform === 'win32') return `\\\\.\\pipe\\holdfast-${randomBytes(16).toString('hex')}`
   // The hash separates profiles, and keeps the path short.

@@ -6,9 +6,10 @@ import { compact, type Io, isWalletError, type KernelOptions, type Plugin } from
 import { type FileLock, lockFolder } from '../../plugins/storage/file/file-lock.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
-import type { Agent, AgentStatus } from '../session/session.ts'
+import type { Agent, AgentStatus, Session } from '../session/session.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { agentFolder, makeAgentFolder, removeRecord, socketPath, writeRecord } from './agent-files.ts'
+import { versionOf } from './client.ts'
 import { MAX_LINE_BYTES, onFrames, type RunFrame, readRunFrame, sendFrame } from './frames.ts'
 import { KernelPool } from './kernel-pool.ts'
 import { makeRemoteTerminal, type RemoteTerminal } from './remote-terminal.ts'
@@ -373,4 +374,40 @@ const stopError = (code: unknown): CliError => {
   return code === 'INTERRUPTED'
     ? new CliError('INTERRUPTED', 'Stopped')
     : new CliError('TERMINATED', 'Terminated')
+}
+
+/** Options of {@link serveAgent}. */
+export interface ServeAgentOptions {
+  readonly idleMs: number
+  readonly runCli: RunCommandLine
+  readonly plugins: readonly Plugin[]
+  readonly passwordSnrp?: KernelOptions['passwordSnrp']
+  readonly payingGraceMs?: number
+}
+
+/** Runs the agent of the session's profile in this process, until it is told to stop or the session is stopped. */
+export const serveAgent = async (session: Session, options: ServeAgentOptions): Promise<void> => {
+  const { paths, terminal, signal } = session
+  const { idleMs, runCli, plugins, passwordSnrp, payingGraceMs } = options
+  // Ink decides about colours once for all clients; those who want none get none.
+  process.env.FORCE_COLOR = '1'
+  const server = await AgentServer.open({
+    paths,
+    environment: terminal.environment,
+    io: await session.io(),
+    runCli,
+    version: versionOf(),
+    idleMs,
+    plugins,
+    ...compact({ passwordSnrp, payingGraceMs })
+  })
+  const stop = (): void => void server.close()
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  await session.print({
+    data: { pid: process.pid, socket: server.socket },
+    view: { kind: 'text', lines: [`The agent is running (process ${process.pid})`] }
+  })
+  process.send?.('ready')
+  await server.closed
 }

@@ -189,16 +189,16 @@ class Request {
       )
       onFrames(this.#socket, frame => {
         this.#hasStarted = true
-        const told = frame as unknown as AgentFrame
-        if (told.type === 'exit') this.#drained(() => resolve(told.code))
-        else if (told.type === 'run-alone' || told.type === 'retired') resolve(undefined)
-        else if (told.type === 'busy') {
+        const given = frame as unknown as AgentFrame
+        if (given.type === 'exit') this.#drained(() => resolve(given.code))
+        else if (given.type === 'run-alone' || given.type === 'retired') resolve(undefined)
+        else if (given.type === 'busy') {
           reject(
             new CliError('AGENT_REFUSED', 'An agent of another version is sending a payment', {
               hint: 'Run the command again when the payment has been sent.'
             })
           )
-        } else this.#do(told)
+        } else this.#do(given)
       })
     })
   }

@@ -3,6 +3,7 @@ import { type Devtools, makeDevtools } from '../../devtools/core/devtools.ts'
 import { type HookName, hookNames } from '../../devtools/core/model/facts.ts'
 import {
   type Account,
+  type CurrencyWallet,
   compact,
   type Io,
   type Kernel,
@@ -16,6 +17,7 @@ import { isAlive } from '../../plugins/storage/file/file-lock.ts'
 import { openProfileKernel } from '../profile/open-profile.ts'
 import { type OpenWorld, openWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
+import type { WorldControl } from '../profile/world-control.ts'
 import type { PooledKernel } from '../session/session.ts'
 
 /** Options of {@link KernelPool}. */
@@ -50,6 +52,8 @@ export class KernelPool {
   readonly #scopes = new AsyncLocalStorage<CommandScope>()
   readonly #kernels = new Map<string, Promise<AgentKernel>>()
   #world: Promise<OpenWorld> | undefined
+  /** Counts the changes that commands have made to the fake world. */
+  #changes = 0
 
   constructor(options: KernelPoolOptions) {
     this.#options = options
@@ -118,12 +122,26 @@ export class KernelPool {
   #openWorld(paths: ProfilePaths): Promise<OpenWorld> {
     this.#world ??= openWorld(paths, { holder: HOLDER, io: this.#options.io })
       // Every device of the profile is in this process.
-      .then(world => ({ ...world, isShared: true }))
+      .then(world => ({ ...world, isShared: true, control: this.#counted(world.control) }))
       .catch((error: unknown) => {
         this.#world = undefined
         throw error
       })
     return this.#world
+  }
+
+  /** Counts each change when it is over: the engines learn of it a moment later. */
+  #counted(control: WorldControl): WorldControl {
+    const count = <T>(value: T): T => {
+      this.#changes += 1
+      return value
+    }
+    return {
+      ...control,
+      fund: (...args) => control.fund(...args).then(count),
+      mine: (...args) => control.mine(...args).then(count),
+      changeNetwork: (...args) => control.changeNetwork(...args).then(count)
+    }
   }
 
   async #open(paths: ProfilePaths, device: string): Promise<AgentKernel> {
@@ -141,7 +159,7 @@ export class KernelPool {
       onLog: line => taps.log(line),
       plugins: [taps.plugin, devtools.plugin, ...plugins]
     })
-    return new AgentKernel(kernel, taps, devtools)
+    return new AgentKernel(kernel, { taps, devtools, changes: () => this.#changes })
   }
 }
 
@@ -150,12 +168,26 @@ class AgentKernel implements PooledKernel {
   readonly kernel: Kernel
   readonly devtools: Devtools
   readonly #taps: LateTaps
+  readonly #changes: () => number
   readonly #kept = new Map<string, Account>()
+  /** The number of changes that each wallet has seen. */
+  readonly #seen = new WeakMap<CurrencyWallet, number>()
 
-  constructor(kernel: Kernel, taps: LateTaps, devtools: Devtools) {
+  constructor(
+    kernel: Kernel,
+    parts: { readonly taps: LateTaps; readonly devtools: Devtools; changes(): number }
+  ) {
     this.kernel = kernel
-    this.devtools = devtools
-    this.#taps = taps
+    this.devtools = parts.devtools
+    this.#taps = parts.taps
+    this.#changes = parts.changes
+  }
+
+  isStale(wallet: CurrencyWallet): boolean {
+    const changes = this.#changes()
+    const isUnseen = (this.#seen.get(wallet) ?? 0) < changes
+    this.#seen.set(wallet, changes)
+    return isUnseen || wallet.engine.getSnapshot().failure !== undefined
   }
 
   observe(plugin: ObserverPlugin): () => void {

@@ -25,7 +25,7 @@ export const makeRemoteTerminal = (socket: Socket, request: RunFrame): RemoteTer
     stdout: stdout as unknown as NodeJS.WriteStream,
     stderr: stderr as unknown as NodeJS.WriteStream,
     environment: request.environment,
-    place: { folder: request.cwd, processId: request.pid },
+    owner: { folder: request.cwd, processId: request.pid },
     disableEcho: () => void sendFrame(socket, { type: 'hide-echo' }),
     disableColors() {
       for (const output of [stdout, stderr]) output.hasColors = false
@@ -42,7 +42,7 @@ class RemoteInput extends Readable {
   readonly isTTY: true | undefined
   readonly #socket: Socket
   isRaw = false
-  #hasAsked = false
+  #hasRequested = false
 
   constructor(socket: Socket, isTerminal: boolean) {
     super()
@@ -54,8 +54,8 @@ class RemoteInput extends Readable {
 
   /** Standard input is left alone until the command reads it. */
   override _read(): void {
-    if (this.#hasAsked) return
-    this.#hasAsked = true
+    if (this.#hasRequested) return
+    this.#hasRequested = true
     sendFrame(this.#socket, { type: 'read' })
   }
 
@@ -103,6 +103,11 @@ class RemoteOutput extends Writable {
 
   getWindowSize(): readonly [columns: number, rows: number] {
     return [this.columns ?? 80, this.rows ?? 24]
+  }
+
+  /** Prompts end the stream that they write to; like those of a process, it cannot be closed. */
+  override end(): this {
+    return this
   }
 
   override _write(

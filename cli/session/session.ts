@@ -97,6 +97,8 @@ export interface PooledKernel {
   observe(plugin: ObserverPlugin): () => void
   /** Calls a listener with each line of the log. @returns ends that */
   onLog(listener: (line: LogLine) => void): () => void
+  /** True if an engine that runs may not have what an earlier command has seen or caused; once for each cause. */
+  isStale(wallet: CurrencyWallet): boolean
   /** The account that is kept open between commands. */
   kept(loginId: string): Account | undefined
   /** Keeps an account open between commands. */
@@ -313,14 +315,8 @@ export class Session {
     this.statusLine.step(`syncing ${wallet.name ?? wallet.currencyInfo.displayName}…`)
     const { explainedWait, untilSynced } = await import('./until-synced.ts')
     await this.withTimeout('Syncing the wallet', async () => {
-      // An agent's wallet may have failed long ago; its servers are asked again before that is told.
-      const isOld = this.#pooled !== undefined && wallet.engine.getSnapshot().failure !== undefined
-      if (isOld) await wallet.sync().catch(() => {})
-      // A block that an earlier command has mined is on its way to an engine that runs.
-      const chains: { readonly [id: string]: { readonly height: number } } =
-        (await this.#world)?.local?.chains ?? {}
-      const height = this.#pooled === undefined ? 0 : chains[wallet.currencyInfo.pluginId]?.height
-      await untilSynced(wallet, this.signal, height)
+      const hasLooked = this.#pooled?.isStale(wallet) === true && (await hasSynced(wallet))
+      await untilSynced(wallet, this.signal, hasLooked)
     }).catch((error: unknown) => {
       throw explainedWait(error, [wallet])
     })
@@ -405,6 +401,12 @@ export class Session {
     return account
   }
 }
+
+const hasSynced = (wallet: CurrencyWallet): Promise<boolean> =>
+  wallet.sync().then(
+    () => true,
+    () => false
+  )
 
 const SAVING_MS = 60_000
 

@@ -5,22 +5,22 @@ import { localTime } from '../output/texts.ts'
 /**
  * Resolves when a wallet's engine has seen all of its chain, and is connected to it.
  *
- * @param leastHeight - the height that the chain is known to have
+ * @param hasLooked - a server has just answered, and a failure that is still shown is older
  * @throws CliError WALLET_BEHIND as soon as every server has failed, since waiting then shows nothing new; ENGINE_FAILED; the
  * signal's reason
  */
-export const untilSynced = (wallet: CurrencyWallet, signal?: AbortSignal, leastHeight = 0): Promise<void> =>
+export const untilSynced = (wallet: CurrencyWallet, signal?: AbortSignal, hasLooked = false): Promise<void> =>
   untilReached(
     wallet,
     () => {
-      const { syncRatio, failure, errorCode, blockHeight } = wallet.engine.getSnapshot()
+      const { syncRatio, failure, errorCode } = wallet.engine.getSnapshot()
       // NETWORK means that every server has failed; after a lost connection another one is tried.
-      if (errorCode === 'NETWORK')
+      if (errorCode === 'NETWORK' && !hasLooked)
         throw new CliError('WALLET_BEHIND', behindText(wallet), {
           hint: 'Nothing was lost. Check the connection and try again.',
           next: [{ command: 'holdfast sync status', why: 'see the sync status of each wallet' }]
         })
-      return syncRatio >= 1 && failure === undefined && blockHeight >= leastHeight
+      return syncRatio >= 1 && failure === undefined
     },
     signal
   )

@@ -8,7 +8,7 @@ export interface Terminal {
   readonly stderr: NodeJS.WriteStream
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The process that the terminal belongs to, if it is not this one: the agent runs commands of its clients. */
-  readonly place?: ProcessPlace
+  readonly owner?: OwnerProcess
   /** Hides what is typed before a prompt; absent where that is impossible. */
   disableEcho?(): void
   /** Makes screens draw without colours; absent where they have none. */
@@ -16,7 +16,7 @@ export interface Terminal {
 }
 
 /** A process that paths are relative to. */
-export interface ProcessPlace {
+export interface OwnerProcess {
   /** Its working directory. */
   readonly folder: string
   readonly processId: number

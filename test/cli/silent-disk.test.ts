@@ -2,8 +2,12 @@ import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import type { Plugin } from '../../kernel/index.ts'
 import { fileCalls } from '../../plugins/storage/file/file-store.ts'
+import { usesAgent } from '../helpers/agents.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
+
+// Its disk belongs to a process of its own.
+const alone = usesAgent ? test.serial.skip : test.serial
 
 const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
 
@@ -37,7 +41,7 @@ const silence = (t: ExecutionContext, folder: 'device' | 'fake-world'): void => 
   Object.assign(globalThis, { setTimeout: quick })
 }
 
-test.serial('a command whose write the disk does not answer ends with 50 and advice', async t => {
+alone('a command whose write the disk does not answer ends with 50 and advice', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'alice')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
@@ -54,7 +58,7 @@ test.serial('a command whose write the disk does not answer ends with 50 and adv
   )
 })
 
-test.serial('the result of a command is printed although the disk does not answer at its end', async t => {
+alone('the result of a command is printed although the disk does not answer at its end', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'bob')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
@@ -90,7 +94,7 @@ test.serial(
   }
 )
 
-test.serial('a change of the fake world that its disk cannot save is an error', async t => {
+alone('a change of the fake world that its disk cannot save is an error', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'dora')
   silence(t, 'fake-world')

@@ -91,7 +91,7 @@ test.serial('wallets that are archived, hidden or deleted leave the list, and co
   await dataOf('wallets', 'delete', 'Test', '--yes')
   t.deepEqual(await namesOf('--deleted'), ['Test'])
   const deleted = await dataOf('wallets', 'show', 'Test')
-  t.like(deleted, { deleted: true, paused: true })
+  t.like(deleted, { deleted: true, ...(usesAgent ? {} : { paused: true }) })
   t.is(deleted.balances.length, usesAgent ? 1 : 0)
   await dataOf('wallets', 'undelete', 'Test')
   await dataOf('wallets', 'unarchive', 'Pocket', 'Test')
@@ -102,7 +102,7 @@ test.serial('wallets that are archived, hidden or deleted leave the list, and co
 test.serial('wallets pause stops the syncs of a wallet on this device until wallets resume', async t => {
   await dataOf('wallets', 'pause', 'Savings')
   const shown = await dataOf('wallets', 'show', 'Savings')
-  t.is(shown.balances.length, usesAgent ? 1 : 0, 'a process of its own does not open it')
+  t.deepEqual(shown.balances, [])
   t.deepEqual((await dataOf('balance', 'Savings')).balances, [])
   t.like(shown, { paused: true, sync: { state: 'paused' }, syncStatus: { stage: 'paused' } })
   t.regex(shown.address, /^bcrt1q/)

@@ -9,7 +9,13 @@ const ciWith = (
   t: ExecutionContext,
   suites: Readonly<
     Record<
-      'test' | 'check' | 'test:node-versions' | 'test:browser' | 'test:proofs' | 'test:interop',
+      | 'test'
+      | 'check'
+      | 'test:node-versions'
+      | 'test:agent'
+      | 'test:browser'
+      | 'test:proofs'
+      | 'test:interop',
       readonly [string, number]
     >
   >
@@ -38,6 +44,7 @@ test('CI sums the counts of its suites and ends with them', t => {
     test: ['a test\n5 passed, 0 failed, 2 skipped', 0],
     check: ['9 passed, 0 failed', 0],
     'test:node-versions': ['6 passed, 0 failed', 0],
+    'test:agent': ['0 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
@@ -66,6 +73,7 @@ test('CI repeats the failures at its end, with the output of their suite', t => 
     test: [AVA_OUTPUT, 1],
     check: ['✔ links\n✘ layers\n    a problem\n✔ types\n\n8 passed, 1 failed', 1],
     'test:node-versions': ['6 passed, 0 failed', 0],
+    'test:agent': ['0 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
@@ -82,6 +90,7 @@ test('CI fails when anything failed', t => {
     test: ['5 passed, 2 failed', 1],
     check: ['8 passed, 1 failed', 1],
     'test:node-versions': ['6 passed, 0 failed', 0],
+    'test:agent': ['0 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
@@ -95,6 +104,7 @@ test('a suite without a count, or that ends badly without a failure, counts as f
     test: ['it broke', 1],
     check: ['9 passed, 0 failed', 4],
     'test:node-versions': ['6 passed, 0 failed', 0],
+    'test:agent': ['0 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:interop': ['', 0]

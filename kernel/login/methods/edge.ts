@@ -85,6 +85,8 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
   readonly #stopTimer: () => void
   readonly #vouchers: AcceptLoginOptions['vouchers'] = new Map()
   #isTimeOver = false
+  /** By the monotonic clock. */
+  readonly #endsAt: number
   /** Why replies lead nowhere, by their hashes. */
   readonly #refused = new Map<string, unknown>()
   #resolve: (account: Account) => void = () => {}
@@ -112,6 +114,7 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
       task: () => this.#poll(),
       onError: error => this.#showFailure(error)
     })
+    this.#endsAt = clock.monotonic() + parts.timeoutSeconds * 1000
     this.#stopTimer = clock.after(parts.timeoutSeconds * 1000, () => {
       this.#isTimeOver = true
       this.#failIfOver()
@@ -166,7 +169,11 @@ export class EdgeLoginRequest<Account> implements Readable<LobbySnapshot> {
     try {
       return await getLobby(this.#services, this.lobbyId)
     } catch (error) {
-      if (isWalletError(error, 'LOBBY_NOT_FOUND')) this.#fail(error)
+      // The server forgets the lobby when the request is over, perhaps a moment before our own clock says so.
+      const isEnding = this.#services.io.clock.monotonic() > this.#endsAt - ENDING_MS
+      if (isWalletError(error, 'LOBBY_NOT_FOUND')) {
+        this.#fail(isEnding ? new WalletError('EDGE_LOGIN_EXPIRED', {}) : error)
+      }
       throw error
     }
   }
@@ -288,6 +295,9 @@ interface RequestOptions<Account> {
 }
 
 const POLL_MS = 1000
+
+/** A lobby that is gone so shortly before the end of its request has expired. */
+const ENDING_MS = 1000
 
 /** Seconds (specification §9). */
 const DEFAULT_TIMEOUT = 600
