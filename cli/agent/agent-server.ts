@@ -47,6 +47,9 @@ const HELLO_BYTES = 4096
 const TICK_MS = 5000
 /** The wall clock gains this much on the monotonic one when the machine was suspended. */
 const SUSPEND_MS = 30_000
+const HOLDER = 'holdfast agent'
+/** The longest wait for an agent that is ending, in milliseconds. */
+const LOCK_WAIT_MS = 3000
 /** The longest wait for payments in flight before the keys are dropped. */
 const PAYMENT_MS = 60_000
 
@@ -86,10 +89,13 @@ export class AgentServer {
     const { paths, environment } = options
     const folder = agentFolder(paths.state)
     makeAgentFolder(folder)
-    const lock = await lockFolder(folder, { holder: 'holdfast agent' }).catch((error: unknown) => {
-      if (!isWalletError(error, 'STORAGE_LOCKED')) throw error
-      throw new CliError('AGENT_RUNNING', 'An agent of this profile is already running')
-    })
+    // One that is being stopped may need a moment.
+    const lock = await lockFolder(folder, { holder: HOLDER, waitMs: LOCK_WAIT_MS }).catch(
+      (error: unknown) => {
+        if (!isWalletError(error, 'STORAGE_LOCKED')) throw error
+        throw new CliError('AGENT_RUNNING', 'An agent of this profile is already running')
+      }
+    )
     const server = new AgentServer(options, lock, socketPath({ stateFolder: paths.state, environment }))
     try {
       await server.#listen()

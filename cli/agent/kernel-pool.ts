@@ -203,10 +203,9 @@ class AgentKernel implements PooledKernel {
     return account !== undefined && this.kernel.context.accounts.includes(account) ? account : undefined
   }
 
-  async keep(account: Account): Promise<void> {
-    const before = this.#kept.get(account.id)
-    this.#kept.set(account.id, account)
-    if (before !== undefined && before !== account) await before.logout()
+  keep(account: Account): void {
+    // Another command may be using the one that is kept, perhaps for a payment.
+    if (this.kept(account.id) === undefined) this.#kept.set(account.id, account)
   }
 
   async release(loginId: string): Promise<void> {

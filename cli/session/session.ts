@@ -101,8 +101,8 @@ export interface PooledKernel {
   isStale(wallet: CurrencyWallet): boolean
   /** The account that is kept open between commands. */
   kept(loginId: string): Account | undefined
-  /** Keeps an account open between commands. */
-  keep(account: Account): Promise<void>
+  /** Keeps an account open between commands, unless another login of it is kept. */
+  keep(account: Account): void
   /** Logs the kept account out. */
   release(loginId: string): Promise<void>
 }
@@ -254,8 +254,8 @@ export class Session {
   }
 
   /** Remembers an account as {@link adoptAccount} does; an agent keeps it open for later commands. */
-  async keepAccount(account: Account): Promise<Account> {
-    await this.#pooled?.keep(account)
+  keepAccount(account: Account): Account {
+    this.#pooled?.keep(account)
     return this.adoptAccount(account)
   }
 
@@ -395,10 +395,7 @@ export class Session {
         ? kept
         : await logInBy(method ?? (await chooseMethod(this, target)), { session: this, context, target })
     // What was typed opens the account until the agent locks; what a flag gives is for this command.
-    if (given === undefined) await this.#pooled?.keep(account)
-    else this.#closers.push(() => account.logout())
-    this.#accountName = account.username ?? account.id
-    return account
+    return given === undefined ? this.keepAccount(account) : this.adoptAccount(account)
   }
 }
 

@@ -80,19 +80,16 @@ alone('the result of a command is printed although the disk does not answer at i
   ])
 })
 
-test.serial(
-  'a command ends although the disk of the fake world does not answer when it is closed',
-  async t => {
-    const home = homeFor(t)
-    await run(home, 'account', 'create', 'carol')
-    t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
-    silence(t, 'fake-world')
-    const { code, json } = await run(home, 'wallets', 'rename', 'Savings', 'Late')
-    t.is(code, 0)
-    t.is(json.data.name, 'Late')
-    t.is(json.warnings.at(-1), 'Saving the fake world took longer than 60 seconds')
-  }
-)
+alone('a command ends although the disk of the fake world does not answer when it is closed', async t => {
+  const home = homeFor(t)
+  await run(home, 'account', 'create', 'carol')
+  t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
+  silence(t, 'fake-world')
+  const { code, json } = await run(home, 'wallets', 'rename', 'Savings', 'Late')
+  t.is(code, 0)
+  t.is(json.data.name, 'Late')
+  t.is(json.warnings.at(-1), 'Saving the fake world took longer than 60 seconds')
+})
 
 alone('a change of the fake world that its disk cannot save is an error', async t => {
   const home = homeFor(t)

@@ -52,8 +52,8 @@ const nameOfUser = async (session: Session, user: string | undefined): Promise<s
   })
 }
 
-const loggedIn = async (session: Session, account: Account): Promise<CommandResult> => {
-  await session.keepAccount(account)
+const loggedIn = (session: Session, account: Account): CommandResult => {
+  session.keepAccount(account)
   rememberAccount(session.paths.session, account)
   const { id, username, loginMethod } = account
   const walletCount = account.listWallets().filter(({ isWallet, deleted }) => isWallet && !deleted).length

@@ -39,7 +39,7 @@ export const loginByApproval = async (session: Session): Promise<CommandResult |
   session.signal.addEventListener('abort', cancel, { once: true })
   try {
     const account = await follow(session, { request, stream, endsAt: Date.now() + milliseconds })
-    await session.keepAccount(account)
+    session.keepAccount(account)
     rememberAccount(session.paths.session, account)
     const result = await settle(session, account)
     if (!session.globals.json) return result

@@ -28,7 +28,7 @@ export const accountCreate: CommandRun = async (session, user) => {
   }
   const context = await session.context()
   const request = isLight ? await lightAccount(session) : await namedAccount(session, context, user ?? '')
-  const account = await session.keepAccount(
+  const account = session.keepAccount(
     await session.withProgress('Creating the account', () => context.createAccount(request))
   )
   const { id, username } = account

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { isAlive } from '../../../plugins/storage/file/file-lock.ts'
 import { readRecord } from '../../agent/agent-files.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseDuration } from '../../grammar/options.ts'
@@ -20,8 +21,14 @@ const idleOf = (session: Session): number => {
 export const agentStart: CommandRun = async session => {
   const idleMs = idleOf(session)
   if (session.agent !== undefined) return startedResult(session.agent.status.pid, false)
-  const pid = await spawnAgent(session, idleMs)
-  return startedResult(pid, true)
+  try {
+    return startedResult(await spawnAgent(session, idleMs), true)
+  } catch (error) {
+    // Two terminals may start it at once.
+    const record = readRecord(session.paths.state)
+    if (record === undefined || !isAlive(record.pid)) throw error
+    return startedResult(record.pid, false)
+  }
 }
 
 const startedResult = (pid: number, isNew: boolean): CommandResult => ({
@@ -160,7 +167,7 @@ export const agentUnlock: CommandRun = async session => {
   const context = await session.context()
   const target = findTarget(session, context)
   const method = await chooseMethod(session, target)
-  const account = await session.keepAccount(await logInBy(method, { session, context, target }))
+  const account = session.keepAccount(await logInBy(method, { session, context, target }))
   const { id, username } = account
   const { idleMs } = session.agent.status
   const until = idleMs === 0 ? 'until you lock it' : `until ${ageText(idleMs / 1000)} pass without a command`
