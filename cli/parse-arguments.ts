@@ -97,10 +97,9 @@ const helpFor = (
   flags: Readonly<Record<string, unknown>>
 ): ParsedArguments => {
   const words = args.filter(word => word !== undefined)
-  if (words.join(' ') === 'exit-codes') {
-    const spec = commandSpecs.find(({ name }) => name === 'help')
-    if (spec !== undefined) return { kind: 'run', spec, args: [], flags }
-  }
+  const spec = commandSpecs.find(({ name }) => name === 'help')
+  if (spec !== undefined && (words.join(' ') === 'exit-codes' || flags.json === true))
+    return { kind: 'run', spec, args: words, flags }
   let command = program
   for (const word of words) {
     const inner = command.commands.find(one => one.name() === word || one.aliases().includes(word))

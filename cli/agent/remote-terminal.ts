@@ -122,17 +122,26 @@ class RemoteOutput extends Writable {
     }
     const text = typeof chunk === 'string' && !this.hasColors ? withoutColors(chunk) : chunk
     const bytes = typeof text === 'string' ? Buffer.from(text, encoding) : text
-    const portions = Math.max(1, Math.ceil(bytes.length / PORTION_BYTES))
-    for (let at = 0; at < portions; at += 1) {
-      const portion = bytes.subarray(at * PORTION_BYTES, (at + 1) * PORTION_BYTES)
-      const isLast = at === portions - 1
-      sendFrame(
-        this.#socket,
-        { type: 'output', to: this.#to, bytes: portion.toString('base64') },
-        isLast ? () => done() : undefined
-      )
+    let isFlowing = true
+    for (let at = 0; at < bytes.length; at += PORTION_BYTES) {
+      const portion = bytes.subarray(at, at + PORTION_BYTES).toString('base64')
+      isFlowing = sendFrame(this.#socket, { type: 'output', to: this.#to, bytes: portion })
     }
+    // Done at once, so that nothing of the other stream overtakes the next chunk of this one.
+    if (isFlowing) done()
+    else whenDrained(this.#socket, done)
   }
+}
+
+/** Calls back when a slow client has taken what waits, or has gone. */
+const whenDrained = (socket: Socket, done: () => void): void => {
+  const over = (): void => {
+    socket.removeListener('drain', over)
+    socket.removeListener('close', over)
+    done()
+  }
+  socket.once('drain', over)
+  socket.once('close', over)
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that set colours begin with it

@@ -30,7 +30,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...dataCommands,
   ...devtoolsCommands,
   ...fakeCommands,
-  ...helpCommands
+  ...helpCommands(() => ({ commands: commandSpecs, groups: groupSummaries }))
 ]
 
 /** The sentence for a group of commands. */

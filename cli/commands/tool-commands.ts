@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../session/command.ts'
+import type { CommandCatalogue, CommandSpec } from '../session/command.ts'
 import { LOGIN_OR_RECOVERY, WITH } from './flags.ts'
 
 /** The commands to start with. */
@@ -40,12 +40,19 @@ export const devtoolsCommands: readonly CommandSpec[] = [
   }
 ]
 
-/** Help. */
-export const helpCommands: readonly CommandSpec[] = [
+/** Help, and what a shell completes. @param catalogue - gives all commands, these included */
+export const helpCommands = (catalogue: () => CommandCatalogue): readonly CommandSpec[] => [
+  {
+    name: 'completion',
+    arguments: '<shell>',
+    summary: 'print a script that completes commands and flags in bash, zsh or fish',
+    example: 'completion bash',
+    load: async () => (await import('./tools/completion.ts')).completionOf(catalogue())
+  },
   {
     name: 'help',
     arguments: '[topic...]',
-    summary: 'help for a command, or about exit-codes',
-    load: async () => (await import('./tools/help.ts')).helpExitCodes
+    summary: 'help for a command, or about exit-codes; with --json for programs',
+    load: async () => (await import('./tools/help.ts')).helpOf(catalogue())
   }
 ]

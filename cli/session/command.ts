@@ -36,3 +36,9 @@ export type CommandRun = (
   session: Session,
   ...args: readonly (string | undefined)[]
 ) => Promise<CommandResult | undefined>
+
+/** All commands, with the sentences for their groups. */
+export interface CommandCatalogue {
+  readonly commands: readonly CommandSpec[]
+  readonly groups: Readonly<Record<string, string>>
+}

@@ -383,3 +383,36 @@ test('a socket path that is too long for the system is made among the temporary 
   )
   t.regex(socketPath({ ...long, platform: 'win32' }), /^\\\\\.\\pipe\\holdfast-[0-9a-f]{32}$/)
 })
+
+test('what a command writes to both streams arrives in its order', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  const order: string[] = []
+  const streams = ['stdout', 'stderr'].map(name => {
+    const stream = new PassThrough()
+    stream.setEncoding('utf8').on('data', (text: string) => order.push(`${name} ${text}`))
+    return Object.assign(stream, { isTTY: true, columns: 80, rows: 24 }) as unknown as NodeJS.WriteStream
+  })
+  const [stdout, stderr] = streams as [NodeJS.WriteStream, NodeJS.WriteStream]
+  const terminal = {
+    stdin: Readable.from([]) as unknown as NodeJS.ReadStream,
+    stdout,
+    stderr,
+    environment: { HOLDFAST_HOME: stage.home }
+  }
+  const { signal } = new AbortController()
+  await runByAgent({
+    argv: ['wallets', 'create', 'bitcoin', '--name', 'Savings'],
+    terminal,
+    signal,
+    version: TEST_VERSION
+  })
+  order.length = 0
+  t.is(await runByAgent({ argv: ['balance'], terminal, signal, version: TEST_VERSION }), 0)
+  const result = order.findIndex(line => line.startsWith('stdout') && line.includes('Savings'))
+  t.true(
+    order.slice(0, result).some(line => line.includes('syncing')),
+    'the step comes first'
+  )
+  t.regex(order[result - 1] ?? '', /^stderr \r.\[K$/, 'then its line is cleared')
+})

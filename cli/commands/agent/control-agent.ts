@@ -106,7 +106,8 @@ export const agentStop: CommandRun = async session => {
 export const agentStatus: CommandRun = async session => {
   const { agent } = session
   if (agent === undefined) return unreachable(session) ?? NOT_RUNNING
-  const { pid, started, idleMs, commands } = agent.status
+  const { pid, started, idleMs } = agent.status
+  const commands = agent.status.commands - 1
   const accounts = await openAccounts(agent)
   return {
     data: { running: true, pid, started, idleMs, commands, accounts: [...accounts] },
@@ -116,7 +117,7 @@ export const agentStatus: CommandRun = async session => {
         ['process', String(pid)],
         ['running since', started],
         ['locks after', idleMs === 0 ? 'never' : `${ageText(idleMs / 1000)} without a command`],
-        ['commands', String(commands)],
+        ['running commands', commands === 0 ? 'none besides this one' : `${commands} besides this one`],
         [
           'open accounts',
           accounts.map(({ username, loginId }) => username ?? loginId).join(', ') || 'none: locked'
