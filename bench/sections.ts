@@ -65,6 +65,12 @@ export const sections: readonly NamedSection[] = [
     load: async () => (await import('./sections/idle.ts')).idle
   },
   {
+    name: 'agent',
+    title: 'A command in the agent',
+    needsPeer: false,
+    load: async () => (await import('./sections/agent.ts')).agent
+  },
+  {
     name: 'discover',
     title: 'New transactions, until they are durable',
     needsPeer: true,

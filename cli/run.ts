@@ -72,7 +72,7 @@ const runCommand = async (
     return 0
   }
   // Before anything is loaded: users type their PIN while a command starts.
-  if (globals.input && (spec.secrets?.length ?? 0) > 0) terminal.disableEcho?.()
+  if (globals.input && (spec.secrets?.length ?? 0) > 0) await terminal.disableEcho?.()
   const commandLine = typedCommandLineOf(argv)
   const statusLine = makeStatusLine(terminal, globals)
   if (!wantsColor(globals.color, terminal.environment, terminal.stderr.isTTY === true)) {

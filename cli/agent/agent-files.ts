@@ -1,6 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** How clients reach a running agent. */
@@ -16,45 +14,6 @@ export interface AgentRecord {
 export const agentFolder = (stateFolder: string): string => join(stateFolder, 'agent')
 
 const RECORD = 'agent.json'
-const SOCKET = 'socket'
-/** Linux takes 107 bytes and macOS 103; Node cuts a longer path without an error. */
-const MAX_SOCKET_BYTES = 103
-
-/** Options of {@link socketPath}. */
-export interface SocketPathOptions {
-  readonly stateFolder: string
-  readonly environment: Readonly<Record<string, string | undefined>>
-  readonly platform?: NodeJS.Platform
-}
-
-/**
- * Returns the path of a new agent's socket: below `XDG_RUNTIME_DIR`, which the system empties at logout, or else in the
- * agent's folder. Where that path is too long for a socket, a folder among the temporary files is used.
- *
- * @example
- * ```ts
- * socketPath({ stateFolder: paths.state, environment: process.env }) // '/run/user/1000/holdfast/3f…/socket'
- * ```
- */
-export const socketPath = ({
-  stateFolder,
-  environment,
-  platform = process.platform
-}: SocketPathOptions): string => {
-  // Nobody can guess the name of a pipe, and so nobody can take it before.
-  if (platform === 'win32') return `\\\\.\\pipe\\holdfast-${randomBytes(16).toString('hex')}`
-  // The hash separates profiles, and keeps the path short.
-  const name = createHash('sha256').update(stateFolder).digest('hex').slice(0, 16)
-  const { XDG_RUNTIME_DIR: runtime } = environment
-  const places = [
-    ...(runtime === undefined || runtime === '' ? [] : [join(runtime, 'holdfast', name, SOCKET)]),
-    join(agentFolder(stateFolder), SOCKET)
-  ]
-  return (
-    places.find(path => Buffer.byteLength(path) <= MAX_SOCKET_BYTES) ??
-    join(tmpdir(), `holdfast-${process.getuid?.() ?? ''}-${name}`, SOCKET)
-  )
-}
 
 /**
  * Checks that no other user can use a folder: it is a folder and no link, belongs to this user, and gives others no

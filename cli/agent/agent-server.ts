@@ -1,14 +1,15 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
-import { dirname } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { compact, type Io, isWalletError, type KernelOptions, type Plugin } from '../../kernel/index.ts'
 import { type FileLock, lockFolder } from '../../plugins/storage/file/file-lock.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import type { Agent, AgentStatus, Session } from '../session/session.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { agentFolder, makeAgentFolder, removeRecord, socketPath, writeRecord } from './agent-files.ts'
+import { agentFolder, makeAgentFolder, removeRecord, writeRecord } from './agent-files.ts'
 import { versionOf } from './client.ts'
 import { MAX_LINE_BYTES, onFrames, type RunFrame, readRunFrame, sendFrame } from './frames.ts'
 import { KernelPool } from './kernel-pool.ts'
@@ -264,6 +265,46 @@ interface Clocks {
 }
 
 const readClocks = (): Clocks => ({ wall: Date.now(), monotonic: performance.now() })
+
+const SOCKET = 'socket'
+/** Linux takes 107 bytes and macOS 103; Node cuts a longer path without an error. */
+const MAX_SOCKET_BYTES = 103
+
+/** Options of {@link socketPath}. */
+export interface SocketPathOptions {
+  readonly stateFolder: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly platform?: NodeJS.Platform
+}
+
+/**
+ * Returns the path of a new agent's socket: below `XDG_RUNTIME_DIR`, which the system empties at logout, or else in the
+ * agent's folder. Where that path is too long for a socket, a folder among the temporary files is used.
+ *
+ * @example
+ * ```ts
+ * socketPath({ stateFolder: paths.state, environment: process.env }) // '/run/user/1000/holdfast/3f…/socket'
+ * ```
+ */
+export const socketPath = ({
+  stateFolder,
+  environment,
+  platform = process.platform
+}: SocketPathOptions): string => {
+  // Nobody can guess the name of a pipe, and so nobody can take it before.
+  if (platform === 'win32') return `\\\\.\\pipe\\holdfast-${randomBytes(16).toString('hex')}`
+  // The hash separates profiles, and keeps the path short.
+  const name = createHash('sha256').update(stateFolder).digest('hex').slice(0, 16)
+  const { XDG_RUNTIME_DIR: runtime } = environment
+  const places = [
+    ...(runtime === undefined || runtime === '' ? [] : [join(runtime, 'holdfast', name, SOCKET)]),
+    join(agentFolder(stateFolder), SOCKET)
+  ]
+  return (
+    places.find(path => Buffer.byteLength(path) <= MAX_SOCKET_BYTES) ??
+    join(tmpdir(), `holdfast-${process.getuid?.() ?? ''}-${name}`, SOCKET)
+  )
+}
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 

@@ -221,7 +221,7 @@ class Request {
         if (stdin.isTTY) stdin.setRawMode(frame.isRaw)
         return
       case 'hide-echo':
-        disableEcho?.()
+        void disableEcho?.()
     }
   }
 

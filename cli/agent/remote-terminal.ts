@@ -26,7 +26,9 @@ export const makeRemoteTerminal = (socket: Socket, request: RunFrame): RemoteTer
     stderr: stderr as unknown as NodeJS.WriteStream,
     environment: request.environment,
     owner: { folder: request.cwd, processId: request.pid },
-    disableEcho: () => void sendFrame(socket, { type: 'hide-echo' }),
+    async disableEcho() {
+      sendFrame(socket, { type: 'hide-echo' })
+    },
     disableColors() {
       for (const output of [stdout, stderr]) output.hasColors = false
     },

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { canPrompt, type Terminal } from './terminal.ts'
 
@@ -8,8 +7,8 @@ export const processTerminal = (): Terminal => {
   const terminal = { stdin, stdout, stderr, environment }
   return {
     ...terminal,
-    disableEcho() {
-      if (canPrompt(terminal)) disableEcho()
+    async disableEcho() {
+      if (canPrompt(terminal)) await disableEcho()
     },
     disableColors() {
       // Ink decides about colours when it is loaded, and knows neither NO_COLOR nor our flag.
@@ -25,21 +24,26 @@ export const processTerminal = (): Terminal => {
  * Node restores the terminal when the process ends. Without effect in the background, and without
  * `stty`.
  */
-const disableEcho = (): void => {
-  if (process.platform !== 'win32' && isInForeground()) stty()
+const disableEcho = async (): Promise<void> => {
+  if (process.platform === 'win32') return
+  // Loaded here, since most commands need no other process and a start is to be quick.
+  const { spawnSync } = await import('node:child_process')
+  if (isInForeground(spawnSync)) stty(spawnSync)
 }
 
+type Spawn = typeof import('node:child_process').spawnSync
+
 /** A raw mode, which Node offers, would also take the keys that stop a process. */
-const stty = (): void => {
+const stty = (spawnSync: Spawn): void => {
   spawnSync('stty', ['-echo'], { stdio: ['inherit', 'ignore', 'ignore'], timeout: TIMEOUT_MS })
 }
 
 const TIMEOUT_MS = 2000
 
 /** The system stops a process that changes the terminal from the background. */
-const isInForeground = (): boolean => {
+const isInForeground = (spawnSync: Spawn): boolean => {
   try {
-    const [own, foreground] = process.platform === 'linux' ? groupsOfProc() : groupsOfPs()
+    const [own, foreground] = process.platform === 'linux' ? groupsOfProc() : groupsOfPs(spawnSync)
     return own !== undefined && own === foreground
   } catch {
     return false
@@ -55,7 +59,7 @@ const groupsOfProc = (): Groups => {
   return [fields[2], fields[5]]
 }
 
-const groupsOfPs = (): Groups => {
+const groupsOfPs = (spawnSync: Spawn): Groups => {
   const args = ['-o', 'pgid=,tpgid=', '-p', String(process.pid)]
   const [own, foreground] = spawnSync('ps', args, { encoding: 'utf8', timeout: TIMEOUT_MS })
     .stdout.trim()

@@ -10,7 +10,7 @@ export interface Terminal {
   /** The process that the terminal belongs to, if it is not this one: the agent runs commands of its clients. */
   readonly owner?: OwnerProcess
   /** Hides what is typed before a prompt; absent where that is impossible. */
-  disableEcho?(): void
+  disableEcho?(): Promise<void>
   /** Makes screens draw without colours; absent where they have none. */
   disableColors?(): void
 }

@@ -1,0 +1,139 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { median } from '../measure.ts'
+import { atMost, check, type Row, type Section } from '../section.ts'
+
+/** A command in a process of its own and in the agent, and an agent that does nothing. */
+export const agent: Section = async () => {
+  const home = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
+  const pin = join(home, 'pin')
+  await writeFile(pin, '2468', { mode: 0o600 })
+  const secrets = ['--pin-file', pin]
+  try {
+    await run(home, 'account', 'create', '--light', '--pin-file', pin)
+    await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings', ...secrets)
+    const alone = await wallTimes(() => run(home, 'balance', ...secrets))
+    const server = await startAgent(home)
+    try {
+      await run(home, 'agent', 'unlock', ...secrets)
+      const empty: number[] = []
+      const warm: number[] = []
+      for (let round = -3; round < ROUNDS; round += 1) {
+        const [bare, through] = [
+          await wallOf(() => node(['-e', '0'])),
+          await wallOf(() => run(home, 'balance'))
+        ]
+        if (round >= 0) {
+          empty.push(bare)
+          warm.push(through)
+        }
+      }
+      const above = median(warm.map((wall, at) => wall - (empty[at] ?? Number.NaN)))
+      return {
+        rows: [
+          { name: 'empty node', wallMs: median(empty) },
+          { name: 'balance, in a process of its own', wallMs: median(alone) },
+          {
+            name: 'balance, in the agent',
+            wallMs: median(warm),
+            facts: { 'ms above an empty node': above },
+            goals: [atMost('at most 25 ms of wall time above an empty node', above, 25)]
+          },
+          ...(await idleRows(home, server))
+        ],
+        notes: NOTES
+      }
+    } finally {
+      const ended = once(server, 'exit')
+      server.kill('SIGTERM')
+      await ended
+    }
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+const ROUNDS = 15
+const WALLETS = 200
+const IDLE_MS = 20_000
+const COMMAND = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url))
+
+const NOTES = [
+  'A light account with one Bitcoin wallet on the fake world, which is in the agent’s process; the command of its own logs ' +
+    'in by PIN. The client sends its arguments to the agent and copies the output.',
+  'The idle agent has that account with 200 Bitcoin wallets open, and nothing happens for 20 seconds. Memory is what the ' +
+    'process has in RAM, the fake world included.'
+]
+
+const node = (args: readonly string[], home = ''): Promise<{ readonly stdout: string }> =>
+  promisify(execFile)(process.execPath, [...args], {
+    env: { PATH: process.env.PATH, HOLDFAST_HOME: home },
+    maxBuffer: 100_000_000
+  })
+
+const run = async (home: string, ...args: readonly string[]): Promise<void> => {
+  const { stdout } = await node([COMMAND, ...args, '--json'], home)
+  check((JSON.parse(stdout) as { readonly ok: boolean }).ok, args.join(' '))
+}
+
+const wallOf = async (call: () => Promise<unknown>): Promise<number> => {
+  const started = performance.now()
+  await call()
+  return performance.now() - started
+}
+
+const wallTimes = async (call: () => Promise<unknown>): Promise<readonly number[]> => {
+  const times: number[] = []
+  for (let round = 0; round < 5; round += 1) times.push(await wallOf(call))
+  return times
+}
+
+const startAgent = async (home: string): Promise<ChildProcess> => {
+  const child = spawn(process.execPath, [COMMAND, 'agent', 'run', '--idle', 'never'], {
+    env: { PATH: process.env.PATH, HOLDFAST_HOME: home },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc']
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.once('message', () => resolve())
+    child.once('exit', code => reject(new Error(`the agent ended with ${code}`)))
+  })
+  return child
+}
+
+/** The cost of an agent with many wallets that do nothing; only where Linux says it. */
+const idleRows = async (home: string, { pid = 0 }: ChildProcess): Promise<readonly Row[]> => {
+  if (process.platform !== 'linux') return []
+  const batch = join(home, 'wallets.json')
+  const rows = Array.from({ length: WALLETS - 1 }, (_, at) => ({ type: 'bitcoin', name: `W${at}` }))
+  await writeFile(batch, JSON.stringify(rows))
+  await run(home, 'wallets', 'create', '--batch', batch)
+  await run(home, 'balance')
+  await sleep(IDLE_MS / 2)
+  const before = await cpuMs(pid)
+  await sleep(IDLE_MS)
+  const share = (((await cpuMs(pid)) - before) / IDLE_MS) * 100
+  const megabytes = await residentMb(pid)
+  return [
+    {
+      name: `idle agent with ${WALLETS} wallets`,
+      facts: { '% of a core': share, MB: megabytes },
+      goals: [atMost('at most 0.3 % of a core', share, 0.3), atMost('at most 120 MB in RAM', megabytes, 120)]
+    }
+  ]
+}
+
+/** CPU time so far; the clock of `/proc` ticks a hundred times a second. */
+const cpuMs = async (pid: number): Promise<number> => {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+const residentMb = async (pid: number): Promise<number> =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000
