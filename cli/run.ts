@@ -1,6 +1,6 @@
 import { compact } from '../kernel/base/compact.ts'
 import type { KernelOptions, Plugin } from '../kernel/index.ts'
-import { isStop, stopDuringPayment } from './errors/cli-error.ts'
+import { CliError, isStop, stopDuringPayment } from './errors/cli-error.ts'
 import type { Failure } from './errors/failure.ts'
 import { typedCommandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/options.ts'
@@ -101,7 +101,7 @@ const runCommand = async (
     paths,
     secrets: makeSecrets({ terminal, flags: secretFlagsOf(flags), mayPrompt: globals.input, commandLine }),
     statusLine,
-    signal,
+    signal: isTimed(spec, flags, terminal) ? stoppedAfter(signal, globals.timeoutMs) : signal,
     ...compact({ passwordSnrp, payingGraceMs, agent }),
     plugins,
     async serveAgent(idleMs) {
@@ -121,6 +121,23 @@ const runCommand = async (
   if (result === undefined) for (const warning of warnings) statusLine.warn(warning)
   else await print({ ...result, warnings: [...(result.warnings ?? []), ...warnings] }, session.accountName)
   return result?.exitCode ?? 0
+}
+
+/** True for a command that runs until it is stopped and was given a time; a login waits for another device instead. */
+const isTimed = (
+  { isServer, name }: CommandSpec,
+  flags: Readonly<Record<string, unknown>>,
+  { environment }: Terminal
+): boolean =>
+  (flags.timeout ?? environment.HOLDFAST_TIMEOUT) !== undefined &&
+  (flags.watch === true || (isServer === true && name !== 'login'))
+
+/** Adds a stop after some time, which ends a stream as Ctrl-C does. */
+const stoppedAfter = (signal: AbortSignal, milliseconds: number): AbortSignal => {
+  const controller = new AbortController()
+  const stop = (): void => controller.abort(new CliError('INTERRUPTED', 'The time of --timeout is over'))
+  setTimeout(stop, milliseconds).unref()
+  return AbortSignal.any([signal, controller.signal])
 }
 
 /**

@@ -47,7 +47,10 @@ export const globalFlags: readonly GlobalFlag[] = [
   { flags: '--no-input', summary: 'never prompt (HOLDFAST_NO_INPUT, CI)' },
   { flags: '-y, --yes', summary: 'accept ordinary confirmations' },
   { flags: '--dry-run', summary: 'check everything, but change and send nothing' },
-  { flags: '--timeout <duration>', summary: 'how long to wait, such as 30s (HOLDFAST_TIMEOUT; 60s)' },
+  {
+    flags: '--timeout <duration>',
+    summary: 'how long to wait, such as 30s (HOLDFAST_TIMEOUT; 60s); given, it also ends a stream'
+  },
   { flags: '--offline', summary: 'use no network (HOLDFAST_OFFLINE)' },
   { flags: '--no-agent', summary: 'run in a process of its own, even if an agent runs (HOLDFAST_NO_AGENT)' },
   {

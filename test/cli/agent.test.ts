@@ -190,6 +190,14 @@ test('a command that is stopped ends with its own code, and the agent goes on', 
   t.is((await stage.run(['balance'])).code, 0)
 })
 
+test('a stream ends after --timeout as it does after Ctrl-C', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  const ran = await stage.run(['balance', '--watch', '--json', '--timeout', '300ms'])
+  t.is(ran.code, 0)
+  t.regex(ran.stdout, /"event":"end","reason":"stopped"/)
+})
+
 test('a client that is killed stops its command, and leaves nothing behind', async t => {
   const stage = await open(t)
   await createAlice(stage)
