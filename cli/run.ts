@@ -1,6 +1,6 @@
 import { compact } from '../kernel/base/compact.ts'
 import type { KernelOptions, Plugin } from '../kernel/index.ts'
-import { CliError, isStop, stopDuringPayment } from './errors/cli-error.ts'
+import { CliError, isStop, stopBeforeEnd, stopDuringPayment } from './errors/cli-error.ts'
 import type { Failure } from './errors/failure.ts'
 import { typedCommandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/options.ts'
@@ -185,8 +185,10 @@ const untilStopped = async (
     })
     const ended = await Promise.race([work.catch(() => undefined), grace])
     clearTimeout(cut)
+    if (ended === 'over' && (isPaying || session.agent !== undefined)) {
+      throw isPaying ? stopDuringPayment(error) : stopBeforeEnd(error)
+    }
     if (!isPaying) throw error
-    if (ended === 'over') throw stopDuringPayment(error)
     return await work
   } finally {
     signal.removeEventListener('abort', stop)

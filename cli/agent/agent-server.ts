@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -49,6 +49,8 @@ const TICK_MS = 5000
 /** The wall clock gains this much on the monotonic one when the machine was suspended. */
 const SUSPEND_MS = 30_000
 const HOLDER = 'holdfast agent'
+/** The time that a stopped command has, in milliseconds; payments are waited for before. */
+const STOP_MS = 5000
 /** The longest wait for an agent that is ending, in milliseconds. */
 const LOCK_WAIT_MS = 3000
 /** The longest wait for payments in flight before the keys are dropped. */
@@ -204,7 +206,7 @@ export class AgentServer {
         mustStop = true
       },
       runAlone: () => client.runAlone(),
-      isOf: wanted => wanted.state === paths.state,
+      isOf: wanted => isSameFolder(wanted.state, paths.state),
       duringPayment: payment => this.#hold(payment)
     }
     const { argv } = request
@@ -245,12 +247,13 @@ export class AgentServer {
   async #close(): Promise<void> {
     clearInterval(this.#ticker)
     this.#server.close()
-    removeRecord(this.#options.paths.state)
     try {
-      await this.#paid()
+      // The keys go first, whatever the commands still wait for.
+      await this.lock()
       await Promise.all([...this.#connections].map(connection => connection.stop()))
       await this.#pool.close()
     } finally {
+      removeRecord(this.#options.paths.state)
       if (process.platform !== 'win32') rmSync(this.#socket, { force: true })
       await this.#lock.release()
       this.#onClosed()
@@ -308,6 +311,13 @@ export const socketPath = ({
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
+/** True for one folder by two paths, as through a link. */
+const isSameFolder = (one: string, other: string): boolean => {
+  if (one === other) return true
+  const [a, b] = [one, other].map(path => statSync(path, { throwIfNoEntry: false }))
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino
+}
+
 /** Compares in constant time. */
 const isSame = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
 
@@ -358,10 +368,12 @@ class Connection {
     return this.#isRunning
   }
 
-  /** Stops the command, and waits until it has ended. */
+  /** Stops the command, and waits until it has ended; a client that does not read keeps nothing waiting. */
   async stop(): Promise<void> {
     this.#controller.abort(new CliError('TERMINATED', 'The agent has ended'))
+    const cut = setTimeout(() => this.#socket.destroy(), STOP_MS)
     await this.#work
+    clearTimeout(cut)
   }
 
   /** A client without the token gets no answer, and neither does a web page: what it sends is no such line. */
@@ -374,10 +386,8 @@ class Connection {
     if (version === this.#host.version) return
     // The command is in the socket already, and must not run here.
     this.#isRefused = true
-    void this.#host.retire().then(answer => {
-      sendFrame(this.#socket, { type: answer })
-      this.#socket.end()
-    })
+    const answer = (type: 'busy' | 'retired'): void => void sendFrame(this.#socket, { type })
+    this.#host.retire().then(answer, () => this.#socket.destroy())
   }
 
   #onFrame(frame: Readonly<Record<string, unknown>>): void {
@@ -409,8 +419,8 @@ class Connection {
     })
     this.#isRunning = false
     if (this.#socket.destroyed) return
+    // The client closes the connection, when it has read everything.
     sendFrame(this.#socket, isAlone ? { type: 'run-alone' } : { type: 'exit', code })
-    this.#socket.end()
   }
 }
 

@@ -100,6 +100,8 @@ export const versionOf = (main: string | undefined = process.argv[1]): string =>
 
 const STOP_CODES: ReadonlySet<string> = new Set<StopCode>(['INTERRUPTED', 'TERMINATED'])
 
+const ENDS: ReadonlySet<string> = new Set<AgentFrame['type']>(['busy', 'exit', 'retired', 'run-alone'])
+
 /** The variables that the command line reads, and those that a browser needs; no others leave this process. */
 const VARIABLES =
   /^(?:HOLDFAST_.*|CI|NO_COLOR|FORCE_COLOR|TERM|COLORTERM|LANG|LC_.*|TZ|PATH|HOME|TMPDIR|DISPLAY|WAYLAND_DISPLAY|XDG_.*|DBUS_SESSION_BUS_ADDRESS|BROWSER)$/
@@ -113,6 +115,8 @@ class Request {
   readonly #version: string
   #isReading = false
   #hasStarted = false
+  /** The answer that ends the command has come; output may still wait for its reader. */
+  #hasEnded = false
 
   constructor(socket: Socket, { argv, terminal, signal, version }: ClientOptions) {
     this.#socket = socket
@@ -176,7 +180,8 @@ class Request {
   #ended(): Promise<number | undefined> {
     return new Promise((resolve, reject) => {
       this.#socket.on('error', () => {})
-      this.#socket.on('close', () =>
+      this.#socket.on('close', () => {
+        if (this.#hasEnded) return
         reject(
           this.#hasStarted
             ? new CliError('AGENT_LOST', 'The agent has ended before the command did', {
@@ -186,9 +191,10 @@ class Request {
                 hint: 'Stop it with: holdfast agent stop, or run the command with --no-agent.'
               })
         )
-      )
+      })
       onFrames(this.#socket, frame => {
         this.#hasStarted = true
+        this.#hasEnded ||= ENDS.has(String(frame.type))
         const given = frame as unknown as AgentFrame
         if (given.type === 'exit') this.#drained(() => resolve(given.code))
         else if (given.type === 'run-alone' || given.type === 'retired') resolve(undefined)
@@ -208,10 +214,9 @@ class Request {
     switch (frame.type) {
       case 'output': {
         const stream = this.#terminal[frame.to]
-        if (stream.write(Buffer.from(frame.bytes, 'base64'))) return
-        // A slow reader slows the command down, as it would in one process.
-        this.#socket.pause()
-        stream.once('drain', () => this.#socket.resume())
+        // A slow reader slows the command down, as it would in one process; one that has gone does not.
+        const resume = (): void => void this.#socket.resume()
+        if (!stream.write(Buffer.from(frame.bytes, 'base64'), resume)) this.#socket.pause()
         return
       }
       case 'read':

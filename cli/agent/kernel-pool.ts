@@ -169,6 +169,7 @@ class AgentKernel implements PooledKernel {
   readonly devtools: Devtools
   readonly #taps: LateTaps
   readonly #changes: () => number
+  lockCount = 0
   readonly #kept = new Map<string, Account>()
   /** The number of changes that each wallet has seen. */
   readonly #seen = new WeakMap<CurrencyWallet, number>()
@@ -215,6 +216,7 @@ class AgentKernel implements PooledKernel {
   }
 
   async lock(): Promise<void> {
+    this.lockCount += 1
     this.#kept.clear()
     await Promise.all(this.kernel.context.accounts.map(account => account.logout()))
   }

@@ -32,8 +32,8 @@ export const makeRemoteTerminal = (socket: Socket, request: RunFrame): RemoteTer
     disableColors() {
       for (const output of [stdout, stderr]) output.hasColors = false
     },
-    onInput: bytes => void stdin.push(bytes),
-    onInputEnd: () => void stdin.push(null),
+    onInput: bytes => stdin.receive(bytes),
+    onInputEnd: () => stdin.receive(null),
     onResize(columns, rows) {
       for (const output of [stdout, stderr]) output.resize(columns, rows)
     }
@@ -45,6 +45,7 @@ class RemoteInput extends Readable {
   readonly #socket: Socket
   isRaw = false
   #hasRequested = false
+  #hasEnded = false
 
   constructor(socket: Socket, isTerminal: boolean) {
     super()
@@ -52,6 +53,13 @@ class RemoteInput extends Readable {
     this.isTTY = isTerminal ? true : undefined
     // What cannot hide keys has no such method, as with a pipe of a process.
     if (!isTerminal) Object.defineProperty(this, 'setRawMode', { value: undefined })
+  }
+
+  /** Takes bytes, or the end; what comes after the end is dropped. */
+  receive(bytes: Buffer | null): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = bytes === null
+    this.push(bytes)
   }
 
   /** Standard input is left alone until the command reads it. */

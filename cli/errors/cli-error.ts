@@ -63,6 +63,12 @@ export const stopDuringPayment = (reason: unknown): unknown =>
       })
     : reason
 
+/** Adds to the reason of a stop that an agent may still do what the command had begun. */
+export const stopBeforeEnd = (reason: unknown): unknown =>
+  isStop(reason) && reason instanceof CliError
+    ? new CliError(reason.code, `${reason.message}; what had begun may still be done`)
+    : reason
+
 /** The stable name of a failure of the command line. */
 export type CliErrorCode =
   | 'AGENT_FAILED'

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import envPaths from 'env-paths'
 
 /** The folders of one profile; profiles share none. */
@@ -51,10 +51,11 @@ const rootsOf = (
   home === undefined || home === ''
     ? envPaths('holdfast', { suffix: '' })
     : {
-        config: join(home, 'config'),
-        data: join(home, 'data'),
-        log: join(home, 'state'),
-        cache: join(home, 'cache')
+        // Absolute, since an agent works in another folder.
+        config: join(resolve(home), 'config'),
+        data: join(resolve(home), 'data'),
+        log: join(resolve(home), 'state'),
+        cache: join(resolve(home), 'cache')
       }
 
 /** Makes a folder that only its owner can read. */

@@ -14,7 +14,7 @@ import type {
   Plugin,
   SwapPlugin
 } from '../../kernel/index.ts'
-import { PAYING_GRACE_MS } from '../errors/cli-error.ts'
+import { CliError, PAYING_GRACE_MS } from '../errors/cli-error.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
 import type { CommandResult } from '../output/view.ts'
 import type { ClosableWorld, OpenWorld } from '../profile/open-world.ts'
@@ -101,6 +101,8 @@ export interface PooledKernel {
   isStale(wallet: CurrencyWallet): boolean
   /** The account that is kept open between commands. */
   kept(loginId: string): Account | undefined
+  /** Counts the times that the agent dropped its keys. */
+  readonly lockCount: number
   /** Keeps an account open between commands, unless another login of it is kept. */
   keep(account: Account): void
   /** Logs the kept account out. */
@@ -135,6 +137,7 @@ export class Session {
   #world: Promise<OpenWorld> | undefined
   #kernel: Promise<Kernel> | undefined
   #pooled: PooledKernel | undefined
+  #lockCount: number | undefined
   #account: Promise<Account> | undefined
   #accountName: string | undefined
   #isPaying = false
@@ -169,6 +172,9 @@ export class Session {
 
   /** Marks the start of a payment: from now on a stop waits for its result, and does not claim that nothing was sent. */
   paying(step = 'signing and sending…'): void {
+    this.signal.throwIfAborted()
+    // An agent may have a connection open, which nothing else would keep from sending.
+    if (this.globals.offline) throw new CliError('USAGE', 'Nothing can be sent with --offline')
     if (!this.#isPaying) {
       this.agent?.duringPayment(new Promise(resolve => this.#closers.unshift(async () => resolve(undefined))))
     }
@@ -255,7 +261,8 @@ export class Session {
 
   /** Remembers an account as {@link adoptAccount} does; an agent keeps it open for later commands. */
   keepAccount(account: Account): Account {
-    this.#pooled?.keep(account)
+    if (this.#pooled?.lockCount === this.#lockCount) this.#pooled?.keep(account)
+    else this.statusLine.warn('the agent was locked meanwhile, so it does not keep the account open')
     return this.adoptAccount(account)
   }
 
@@ -291,6 +298,8 @@ export class Session {
 
   /** Waits for a call, but no longer than `--timeout`. @throws DEADLINE */
   async withTimeout<T>(what: string, call: () => Promise<T>): Promise<T> {
+    // In an agent, a command that was stopped begins nothing more.
+    if (this.agent !== undefined) this.signal.throwIfAborted()
     const [{ withDeadline }, { clock }] = await Promise.all([import('../../kernel/index.ts'), this.io()])
     return withDeadline({ clock, milliseconds: this.globals.timeoutMs, what }, call)
   }
@@ -379,6 +388,7 @@ export class Session {
       for (const call of undo) call()
     })
     this.#pooled = pooled
+    this.#lockCount = pooled.lockCount
     return pooled.kernel
   }
 

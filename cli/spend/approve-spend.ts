@@ -19,6 +19,7 @@ import type { CommandResult } from '../output/view.ts'
 import { promptText } from '../secrets/prompt.ts'
 import { coinOf } from '../session/assets.ts'
 import { confirm } from '../session/confirm.ts'
+import { inTurn } from '../session/find-wallets.ts'
 import type { Session } from '../session/session.ts'
 import { canPrompt } from '../terminal/terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
@@ -97,6 +98,25 @@ export const approveSpend = async (
   })
   await allowSecondPayment(session, summary)
 }
+
+/**
+ * Makes an approved payment after those that other commands make from the wallet. One of the same amount to the same payee
+ * that they have made since the review is asked about.
+ *
+ * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED
+ */
+export const payInTurn = <T>(
+  session: Session,
+  { wallet, draft, summary }: { wallet: CurrencyWallet; draft: Transaction; summary: SpendSummary },
+  pay: () => Promise<T>
+): Promise<T> =>
+  inTurn(wallet.id, async () => {
+    const later = wallet.similarPayments(draft).map(({ txid }) => txid)
+    const similar = later.filter(txid => !summary.similar.includes(txid))
+    await allowSecondPayment(session, { similar, json: summary.json })
+    session.paying()
+    return pay()
+  })
 
 /** Returns the warnings of a review about unusual network fees. */
 export const unusualFeeWarnings = (

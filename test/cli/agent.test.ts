@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
+import { PassThrough, Readable, Writable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import { type AgentRecord, agentFolder, readRecord } from '../../cli/agent/agent-files.ts'
 import { type AgentServer, socketPath } from '../../cli/agent/agent-server.ts'
@@ -423,4 +423,141 @@ test('what a command writes to both streams arrives in its order', async t => {
     'the step comes first'
   )
   t.regex(order[result - 1] ?? '', /^stderr \r.\[K$/, 'then its line is cleared')
+})
+
+const payee = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+
+const fund = async (stage: Stage): Promise<void> => {
+  await createAlice(stage)
+  await stage.run(['wallets', 'create', 'bitcoin', '--name', 'Savings'])
+  for (let coin = 0; coin < 3; coin += 1) await stage.run(['fake', 'chain', 'fund', 'Savings', '0.5 BTC'])
+  await stage.run(['fake', 'chain', 'mine'])
+  await stage.run(['balance'])
+}
+
+const pay = ({ run }: Stage, ...more: readonly string[]): Promise<Ran> =>
+  run(['send', 'Savings', '--to', payee, '--amount', '0.2 BTC', '--yes', '--json', ...more])
+
+test('the same payment by two commands at once is made once, and a third is refused as well', async t => {
+  const stage = await open(t)
+  await fund(stage)
+  const both = await Promise.all([pay(stage), pay(stage)])
+  t.deepEqual(both.map(({ code }) => code).sort(), [0, 5])
+  const refused = both.find(({ code }) => code === 5)
+  t.is(refused?.json.error.code, 'CONFIRMATION_REQUIRED')
+  t.is((await pay(stage)).json.error.code, 'CONFIRMATION_REQUIRED')
+  t.is((await stage.run(['tx', 'open', '--json'])).json.data.openPayments.length, 1)
+})
+
+test('nothing is paid with --offline, although the agent is connected', async t => {
+  const stage = await open(t)
+  await fund(stage)
+  t.is((await pay(stage, '--offline')).json.error.code, 'USAGE')
+  t.is((await stage.run(['tx', 'open', '--json'])).json.data.openPayments.length, 0)
+})
+
+test('three commands at once that want a new address get three', async t => {
+  const stage = await open(t)
+  await fund(stage)
+  const shown = await Promise.all([1, 2, 3].map(() => stage.run(['address', 'new', 'Savings', '--json'])))
+  t.is(new Set(shown.map(({ json }) => json.data.address)).size, 3)
+})
+
+/** Runs a command whose output goes into a stream of the test. */
+const runInto = (
+  home: string,
+  argv: readonly string[],
+  stdout: NodeJS.WritableStream
+): Promise<number | undefined> =>
+  runByAgent({
+    argv,
+    version: TEST_VERSION,
+    signal: new AbortController().signal,
+    terminal: {
+      stdin: Readable.from([]) as unknown as NodeJS.ReadStream,
+      stdout: stdout as NodeJS.WriteStream,
+      stderr: new PassThrough().resume() as unknown as NodeJS.WriteStream,
+      environment: { HOLDFAST_HOME: home }
+    }
+  })
+
+const storeText = async (stage: Stage): Promise<string> => {
+  await createAlice(stage)
+  const text = 'a line of the text\n'.repeat(40_000)
+  const set = await stage.run(['data', 'set', 'notes', 'long', '--value-stdin'], { input: text })
+  if (set.code !== 0) throw new Error(set.stderr)
+  return text
+}
+
+test('a slow reader gets the whole output and the exit code', async t => {
+  const stage = await open(t)
+  const text = await storeText(stage)
+  const chunks: Buffer[] = []
+  const slow = new Writable({
+    highWaterMark: 1024,
+    write(chunk: Buffer, _, done) {
+      chunks.push(chunk)
+      setTimeout(done, 20)
+    }
+  })
+  t.is(await runInto(stage.home, ['data', 'get', 'notes', 'long'], slow), 0)
+  t.is(Buffer.concat(chunks).toString().trimEnd(), text.trimEnd())
+})
+
+test('a reader that does not read keeps neither the agent nor its keys', async t => {
+  const stage = await open(t)
+  await storeText(stage)
+  const stuck = new Writable({ highWaterMark: 1024, write() {} })
+  // The client waits for its reader for ever, as it would without an agent.
+  runInto(stage.home, ['data', 'get', 'notes', 'long'], stuck).catch(() => {})
+  await waitFor(() => stage.agent.status.commands === 1)
+  t.is((await stage.run(['agent', 'stop'])).code, 0)
+  await stage.agent.closed
+  t.is(readRecord(stateOf(stage.home)), undefined)
+})
+
+test('a lock during a login wins: the account is not kept', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  await stage.run(['agent', 'lock'])
+  await stage.run(['fake', 'net', 'latency', '300ms'])
+  const unlocking = stage.run(['agent', 'unlock', '--secrets-stdin'], secrets({ pin: '2468' }))
+  await waitFor(() => stage.agent.status.commands === 1)
+  await new Promise(resolve => setTimeout(resolve, 150))
+  await stage.agent.lock()
+  t.regex((await unlocking).stderr, /the agent was locked meanwhile/)
+  t.deepEqual((await stage.run(['agent', 'status', '--json'])).json.data.accounts, [])
+})
+
+test('input after its end harms nobody', async t => {
+  const stage = await open(t)
+  const { socket, token } = stage.record
+  const client = connect(socket)
+  const send = (frame: object): void => void client.write(`${JSON.stringify(frame)}\n`)
+  send({ type: 'hello', token, version: TEST_VERSION })
+  const plain = { isTerminal: false }
+  const place = { cwd: '/', pid: 1, environment: { HOLDFAST_HOME: stage.home } }
+  send({
+    type: 'run',
+    argv: ['balance', '--secrets-stdin'],
+    ...place,
+    stdin: plain,
+    stdout: plain,
+    stderr: plain
+  })
+  send({ type: 'input-end' })
+  send({ type: 'input', bytes: 'YWJj' })
+  await new Promise(resolve => client.once('data', resolve))
+  client.destroy()
+  t.is((await stage.run(['agent', 'status'])).code, 0)
+})
+
+test('a link to the home is the same agent', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  const link = `${stage.home}-link`
+  symlinkSync(stage.home, link)
+  t.teardown(() => rmSync(link))
+  const { data } = (await runAsClient(link, ['agent', 'status', '--json'])).json
+  t.is(data.accounts.length, 1)
 })

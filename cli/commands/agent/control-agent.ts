@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
 import { isAlive } from '../../../plugins/storage/file/file-lock.ts'
 import { readRecord } from '../../agent/agent-files.ts'
 import { CliError } from '../../errors/cli-error.ts'
@@ -8,6 +9,7 @@ import type { CommandResult } from '../../output/view.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { chooseMethod, findTarget, logInBy } from '../../session/log-in.ts'
 import type { Agent, Session } from '../../session/session.ts'
+import type { Terminal } from '../../terminal/terminal.ts'
 
 const DEFAULT_IDLE_MS = 15 * 60_000
 
@@ -49,7 +51,7 @@ const spawnAgent = async ({ globals, flags, terminal }: Session, idleMs: number)
   const child = spawn(execPath, [...execArgv, argv[1] ?? '', ...args], {
     detached: true,
     cwd: '/',
-    env: terminal.environment,
+    env: { ...terminal.environment, ...absoluteHome(terminal.environment) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc']
   })
   let said = ''
@@ -73,6 +75,11 @@ const spawnAgent = async ({ globals, flags, terminal }: Session, idleMs: number)
   }
   return child.pid ?? 0
 }
+
+const absoluteHome = ({
+  HOLDFAST_HOME: home
+}: Terminal['environment']): { readonly HOLDFAST_HOME?: string } =>
+  home === undefined || home === '' ? {} : { HOLDFAST_HOME: resolve(home) }
 
 /** Runs the agent in this process. */
 export const agentRun: CommandRun = async session => {
@@ -98,7 +105,7 @@ export const agentStop: CommandRun = async session => {
   const { pid } = agent.status
   return {
     data: { running: false, pid },
-    view: { kind: 'text', lines: [`The agent has stopped (process ${pid})`] }
+    view: { kind: 'text', lines: [`The agent stops (process ${pid})`] }
   }
 }
 
@@ -136,11 +143,12 @@ const openAccounts = async (
   return [...byId].map(([loginId, username]) => ({ loginId, username }))
 }
 
-/** An agent has a record but cannot be reached, as with `--no-agent`; undefined without a record. */
-const unreachable = ({ paths, globals }: Session): CommandResult | undefined => {
-  const record = globals.agent ? undefined : readRecord(paths.state)
-  if (record === undefined) return undefined
-  throw new CliError('USAGE', 'This command speaks to the agent: leave out --no-agent')
+/** Explains an agent that has a record and a process but does not run this command; undefined if there is none. */
+const unreachable = ({ paths, globals }: Session): undefined => {
+  const record = readRecord(paths.state)
+  if (record === undefined || !isAlive(record.pid)) return undefined
+  if (!globals.agent) throw new CliError('USAGE', 'This command speaks to the agent: leave out --no-agent')
+  throw new CliError('AGENT_REFUSED', `The agent (process ${record.pid}) does not answer; it may be ending`)
 }
 
 /** Closes every open account of the agent. */

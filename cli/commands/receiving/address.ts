@@ -12,7 +12,7 @@ import { qrLines } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { chosenAsset, coinOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { findWallet } from '../../session/find-wallets.ts'
+import { findWallet, inTurn } from '../../session/find-wallets.ts'
 import { upload } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 
@@ -25,9 +25,12 @@ export const address: CommandRun = async (session, text = '') => {
 /** Locks the current receive address and shows the next one. */
 export const addressNew: CommandRun = async (session, text = '') => {
   const wallet = await session.synced(await findWallet(session, text))
-  const { publicAddress } = await receiveAddress(session, wallet)
-  await wallet.lockReceiveAddress(publicAddress, notesOf(session))
-  const next = await receiveAddress(session, wallet)
+  // Two commands at once would lock the same address, and show the same next one.
+  const [publicAddress, next] = await inTurn(wallet.id, async () => {
+    const { publicAddress } = await receiveAddress(session, wallet)
+    await wallet.lockReceiveAddress(publicAddress, notesOf(session))
+    return [publicAddress, await receiveAddress(session, wallet)] as const
+  })
   const result = await addressResult(session, wallet, next)
   const warnings = await upload(session, wallet)
   if (next.publicAddress !== publicAddress) return { ...result, warnings }

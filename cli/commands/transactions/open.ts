@@ -22,6 +22,7 @@ import {
   draftSpend,
   dryResult,
   maxFeeOf,
+  payInTurn,
   sentResult,
   syncAfterPayment
 } from '../../spend/approve-spend.ts'
@@ -89,8 +90,7 @@ export const txReplace: CommandRun = async (session, text = '', txid = '') => {
   const { draft, summary, approve } = await draftSpend(session, wallet, { ...read, asset, limit })
   if (session.globals.dryRun) return dryResult(summary)
   const options = await approve('Sign this payment and replace the open one?')
-  session.paying()
-  const sent = await wallet.spend(draft, options)
+  const sent = await payInTurn(session, { wallet, draft, summary }, () => wallet.spend(draft, options))
   return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
 

@@ -22,6 +22,7 @@ import {
   draftSpend,
   dryResult,
   maxFeeOf,
+  payInTurn,
   sentResult,
   syncAfterPayment
 } from '../../spend/approve-spend.ts'
@@ -52,8 +53,7 @@ export const send: CommandRun = async (session, text = '') => {
   if (session.globals.dryRun) return dryResult(summary)
   const options = await approve(path === undefined ? 'Sign and send it?' : 'Sign it?')
   if (path !== undefined) return signInto(path, { wallet, draft, asset, options })
-  session.paying()
-  const sent = await wallet.spend(draft, options)
+  const sent = await payInTurn(session, { wallet, draft, summary }, () => wallet.spend(draft, options))
   const unsaved = wallet.unfinishedSpends().some(({ tx }) => tx.txid === sent.txid)
     ? ['the payment is sent, but not recorded here yet; it is recorded after the next scan of the chain']
     : []
