@@ -170,3 +170,31 @@ test('another spelling of a known box replaces it only if the known one has a wr
   for (const [at, [known, sent, kept]] of cases.entries())
     t.deepEqual(apply({ ...ROOT, keyBoxes: known }, { keyBoxes: sent }).keyBoxes, kept, `case ${at}`)
 })
+
+test('a key of 16 or 24 bytes opens a login below the root, and no root', t => {
+  for (const [length, isTaken] of [
+    [16, true],
+    [24, true],
+    [32, true]
+  ] as const) {
+    const key = io.random(length)
+    const root = { ...ROOT, loginAuthBox: sealBox(io, key, loginAuth) }
+    const take = (stash: LoginStash): LoginStash =>
+      applyLoginPayload(io, stash, { loginKey: key, payload: replyOf(stash) })
+    if (length === 32) t.is(take(root).loginId, ROOT.loginId)
+    else t.throws(() => take(root), { code: 'KEY_INTEGRITY', message: /32 bytes/ })
+    const { parentBox: _, ...child } = { ...CHILD, loginAuthBox: sealBox(io, key, loginAuth) }
+    t.is(take(child).loginId === CHILD.loginId, isTaken)
+  }
+  const { loginAuthBox: _, ...bare } = ROOT
+  for (const [stash, length] of [
+    [bare, 16],
+    [bare, 31],
+    [{ ...bare, appId: 'app' }, 20]
+  ] as const)
+    t.throws(
+      () => applyLoginPayload(io, stash, { loginKey: io.random(length), payload: replyOf(stash) }),
+      { code: 'KEY_INTEGRITY' },
+      `${stash.appId} ${length}`
+    )
+})

@@ -451,3 +451,27 @@ test('a file of tombstones has those of one upload, until sixteen files are merg
   const next = known.seal([{ path: 'next', at: 17, lineage }], 17_000)
   t.deepEqual(namesIn(next), ['next'])
 })
+
+test('one file of tombstones is never too long to be read, and holds those of 90 days to the second', t => {
+  const at = 200 * 24 * 3600
+  const edits = Array.from({ length: 60 }, (_, i) => [`0123456789${10 + i}`, 1_700_000_000] as const)
+  for (const [name, lineage] of [
+    [`${'l'.repeat(199)}/`.repeat(3), new Map(edits.slice(0, 1))],
+    ['many/', new Map(edits)]
+  ] as const) {
+    const known = tombstones()
+    const many = Array.from({ length: 900 }, (_, i) => ({ path: `${name}${i}`, at: at - i, lineage }))
+    known.ingest({ sent: new Map(), changes: known.seal(many, at * 1000) })
+    t.deepEqual(known.of(`${name}0`), [lineage])
+    t.deepEqual(known.of(`${name}899`), [])
+  }
+  const known = tombstones()
+  const ages = [0, 90 * 24 * 3600, 90 * 24 * 3600 + 1]
+  const lineage = new Map(edits.slice(0, 1))
+  const aged = ages.map(age => ({ path: `${age}`, at: at - age, lineage }))
+  known.ingest({ sent: new Map(), changes: known.seal(aged, at * 1000 + 999) })
+  t.deepEqual(
+    ages.map(age => known.of(`${age}`).length),
+    [1, 1, 0]
+  )
+})

@@ -162,3 +162,27 @@ test('a transaction counts as changed when its height, its date or its sight is 
   t.is(changes({ ...first, date: 2, height: 8 }), 1)
   t.is(changes({ ...first, date: 2, height: 8, isSeen: false }), 1)
 })
+
+test('a transaction falls once, with what was built on it, also where a server makes up a ring of them', t => {
+  const ledger = new Ledger({
+    findScript: script => (script === OWN ? ({ txids: new Set() } as never) : undefined)
+  })
+  const rawOf = (txid: string, spent: string): RawTx => ({
+    ...{ txid, inputs: [{ txid: spent, vout: 0 }], outputs: [{ value: 5n, script: OWN }] },
+    ...{ isCoinbase: false, isPegOut: false, weight: 1 }
+  })
+  const standing = { height: 0, date: 1, isSeen: true }
+  const [first] = ['a', 'b', 'c'].map((txid, at) =>
+    ledger.put(rawOf(txid, ['c', 'a', 'b'][at] ?? ''), standing)
+  )
+  const namesOf = (): readonly string[] => ledger.takeChanges().map(({ txid }) => txid)
+  t.deepEqual([...namesOf()].sort(), ['a', 'b', 'c'])
+  if (first !== undefined) ledger.drop(first)
+  t.deepEqual([...namesOf()].sort(), ['a', 'b', 'c'])
+  t.deepEqual(
+    [...ledger.all()].map(({ height }) => height),
+    [-1, -1, -1]
+  )
+  if (first !== undefined) ledger.drop(first)
+  t.deepEqual(namesOf(), [], 'what has fallen does not fall again')
+})

@@ -140,3 +140,13 @@ test('later writes stay newer than a large one until all of them have failed', t
     ['p/b', null]
   ])
 })
+
+test('a key that smaller writes touch stays touched until the last of them has failed', t => {
+  const large = largeOf([])
+  for (let n = 0; n < 4; n += 1) touch(large, 'p/a')
+  for (let n = 0; n < 4; n += 1) {
+    t.true(large.touched.has('p/a'), `after ${n} failures`)
+    untouch(large, 'p/a')
+  }
+  t.false(large.touched.has('p/a'))
+})

@@ -106,9 +106,15 @@ test('any block that opens assigns a file to its table, and a file without such 
   const rest = parts.slice(1).map(([one]) => one)
   files.set(pathOf('s', id), spoilt(text, 0))
   t.deepEqual(await survey(), { 't/': ofTables(id, ...rest), 'u/': ofTables(otherId) })
-  let all = text
-  for (let piece = 0; piece < pieces; piece += 1) all = spoilt(all, piece)
-  files.set(pathOf('s', id), all)
+  const allBut = (whole: number): string =>
+    Array.from({ length: pieces }, (_, piece) => piece)
+      .filter(piece => piece !== whole)
+      .reduce(spoilt, text)
+  for (let whole = 0; whole < pieces; whole += 1) {
+    files.set(pathOf('s', id), allBut(whole))
+    t.deepEqual(await survey(), { 't/': ofTables(id, ...rest), 'u/': ofTables(otherId) }, `piece ${whole}`)
+  }
+  files.set(pathOf('s', id), allBut(pieces))
   t.deepEqual(await survey(), {
     ...(rest.length > 0 && { 't/': ofTables(...rest) }),
     'u/': ofTables(otherId)
