@@ -66,6 +66,10 @@ test('infos that contradict each other are a violation of key integrity [5.29] [
     [infoOf({ a: { b: 1, c: 1 } }), infoOf({ a: { b: 1, d: 1 } })],
     [infoOf({ a: [] }), infoOf({ a: {} })],
     [infoOf({ a: null }), infoOf({ a: {} })],
+    [infoOf({ a: {} }), infoOf({ a: null })],
+    [infoOf({ a: '' }), infoOf({ a: {} })],
+    [infoOf({ a: {} }), infoOf({ a: '' })],
+    [infoOf({ a: [] }), infoOf({ a: 5 })],
     [infoOf({}), infoOf({}, '', 'wallet:b')]
   ]
   for (const pair of pairs) t.throws(() => checkWalletInfos(io, pair), { code: 'KEY_INTEGRITY' })

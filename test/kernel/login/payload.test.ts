@@ -2,7 +2,12 @@ import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { sealBox, sealText } from '../../../kernel/crypto/box.ts'
 import { userIdOf } from '../../../kernel/login/derive.ts'
-import { applyLoginPayload, type PayloadOptions, verifiedNameOf } from '../../../kernel/login/payload.ts'
+import {
+  applyLoginPayload,
+  isKeyOf,
+  type PayloadOptions,
+  verifiedNameOf
+} from '../../../kernel/login/payload.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import type { LoginPayload, LoginStash } from '../../../kernel/types/login.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
@@ -197,4 +202,25 @@ test('a key of 16 or 24 bytes opens a login below the root, and no root', t => {
       { code: 'KEY_INTEGRITY' },
       `${stash.appId} ${length}`
     )
+})
+
+test('a key is that of a login if it opens what proves the login, or else its first key, and where there is neither nobody knows', t => {
+  const { loginAuthBox: _, ...bare } = ROOT
+  const [own, other] = [sealText(io, rootKey, '{}'), sealText(io, childKey, '{}')]
+  const cases: readonly (readonly [Partial<LoginStash>, boolean | undefined])[] = [
+    [{}, undefined],
+    [{ keyBoxes: [] }, undefined],
+    [{ keyBoxes: [own] }, true],
+    [{ keyBoxes: [own, other] }, true],
+    [{ keyBoxes: [other, own] }, false],
+    [{ passwordAuthBox: own, keyBoxes: [other] }, true],
+    [{ passwordAuthBox: other, keyBoxes: [own] }, false],
+    [{ loginAuthBox: own, passwordAuthBox: other, keyBoxes: [other] }, true],
+    [{ loginAuthBox: other, passwordAuthBox: own }, false]
+  ]
+  for (const [at, [boxes, expected]] of cases.entries())
+    t.is(isKeyOf(io, { ...bare, ...boxes }, rootKey), expected, `case ${at}`)
+  const stash = { ...bare, keyBoxes: [other] }
+  const apply = () => applyLoginPayload(io, stash, { loginKey: rootKey, payload: replyOf(stash) })
+  t.throws(apply, { code: 'KEY_INTEGRITY', message: /another login/ })
 })

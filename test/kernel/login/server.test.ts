@@ -1,7 +1,7 @@
 import test from 'ava'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import type { FetchOptions } from '../../../kernel/io/io.ts'
-import { causeOfFetch, loginFetch, type ServerServices } from '../../../kernel/login/server.ts'
+import { causeOfFetch, isUnchanged, loginFetch, type ServerServices } from '../../../kernel/login/server.ts'
 import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
@@ -127,4 +127,25 @@ test('the cause of a failed request is an error of ours as it is, and of any oth
   const theirs = Object.assign(new Error('to https://host/secret'), { code: 'ECONNREFUSED' })
   t.is(causeOfFetch(theirs).message, 'the request failed: ECONNREFUSED')
   t.is(causeOfFetch('secret').message, 'the request failed')
+})
+
+test('a login counts as unchanged only if the server says so in this word, and not where it says anything else', async t => {
+  const stash = { appId: '', loginId: 'id', syncToken: 'token', pendingVouchers: [] }
+  const requested: Requested[] = []
+  for (const [text, expected] of [
+    [reply(0, true), true],
+    [reply(0, false), false],
+    [reply(0, 'true'), false],
+    [reply(0), false],
+    [reply(3), false],
+    [reply(77), false],
+    ['<html>', false]
+  ] as const)
+    t.is(await isUnchanged(portOf(text, requested), stash), expected, text)
+  t.is(requested[0]?.options.body, '{"loginId":"id","syncToken":"token"}')
+  const { syncToken: _, ...fresh } = stash
+  t.false(await isUnchanged(portOf(reply(0, true), requested), fresh))
+  t.is(requested.length, 7)
+  const down = { ...portOf(''), io: makeRepoIo() }
+  await t.throwsAsync(isUnchanged(down, stash), { code: 'NETWORK' })
 })

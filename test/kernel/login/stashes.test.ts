@@ -1,7 +1,8 @@
 import test from 'ava'
+import { WalletError } from '../../../kernel/base/errors.ts'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
 import { idNameOf, renameStash, replaceStash } from '../../../kernel/login/stash.ts'
-import { openStashes } from '../../../kernel/login/stashes.ts'
+import { openStashes, saveVoucher } from '../../../kernel/login/stashes.ts'
 import { openCredentialFiles } from '../../../kernel/sync/credential-files.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import type { UserSnapshot } from '../../../kernel/types/snapshots.ts'
@@ -320,4 +321,23 @@ test('one login of a tree is replaced, and all others stay the same objects', t 
   })
   t.is(changed.children?.[0], sibling)
   t.is(replaceStash(root, base64(9), rename), root)
+})
+
+test('a voucher that cannot be kept is reported, and hides no error', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const { stashes, services, reports } = await openDevice(makeLoginWorld(), files, { disk })
+  await stashes.save(stashOf(1))
+  const stash = stashOf(1)
+  const refusal = new WalletError('OTP', { reason: 'otp', voucherId: 'v', voucherAuth: 'qrs=' })
+  disk.strike({ at: 1, kind: 'full' })
+  await saveVoucher(services, stashes, { stash, node: stash }, refusal)
+  t.like(reports, { length: 1, 0: { code: 'STORAGE_FULL' } })
+  t.is(stashes.get(base64(1))?.voucherId, undefined)
+  await saveVoucher(services, stashes, { stash, node: stash }, refusal)
+  t.is(stashes.get(base64(1))?.voucherId, 'v')
+  t.is(reports.length, 1)
+  const gone = stashOf(2)
+  await saveVoucher(services, stashes, { stash: gone, node: gone }, refusal)
+  t.like(reports, { length: 2, 1: { code: 'STASH_NOT_FOUND' } })
 })

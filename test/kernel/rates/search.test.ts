@@ -1,6 +1,13 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { type Currency, otherEnd, type Pair, RateGraph } from '../../../kernel/rates/graph.ts'
+import {
+  type Currency,
+  fieldsOfPair,
+  otherEnd,
+  type Pair,
+  RateGraph,
+  RatePairSet
+} from '../../../kernel/rates/graph.ts'
 import { type FoundRoute, missingPairOf, type RateQuery, RouteFinder } from '../../../kernel/rates/search.ts'
 import type { RateSnapshot } from '../../../kernel/types/snapshots.ts'
 
@@ -337,4 +344,41 @@ test('a cheapest route whose rate is out of the range of numbers gives way to a 
   t.is(rateBetween('C', 'A'), 1 / 8)
   t.is(rateBetween('X', 'Z'), 27)
   t.true(Math.abs(rateBetween('Z', 'X') - 1 / 27) < 1e-12)
+})
+
+test('a set of pairs takes each pair of two valid codes once, up to its limit, and says which are new', t => {
+  const set = new RatePairSet(2)
+  const add = (fromCurrency: string, toCurrency: string): boolean => set.add({ fromCurrency, toCurrency })
+  for (const bad of ['', 'a\nb', 'x'.repeat(65), 5 as unknown as string]) {
+    t.false(add(bad, 'BTC'), `${bad}`)
+    t.false(add('BTC', bad), `${bad}`)
+  }
+  t.false(add('BTC', 'BTC'))
+  t.is(set.size, 0)
+  t.true(add('BTC', 'iso:USD'))
+  t.false(add('BTC', 'iso:USD'))
+  t.true(add('x'.repeat(64), 'BTC'))
+  t.false(add('LTC', 'BTC'), 'beyond the limit')
+  t.deepEqual(
+    set.list().map(({ fromCurrency }) => fromCurrency),
+    ['BTC', 'x'.repeat(64)]
+  )
+  t.true(set.has({ fromCurrency: 'BTC', toCurrency: 'iso:USD' }))
+  t.false(set.has({ fromCurrency: 'LTC', toCurrency: 'BTC' }))
+  set.clear()
+  t.true(add('LTC', 'BTC'))
+})
+
+test('an offer that cannot be read has no fields', t => {
+  const rude = Object.defineProperty({}, 'fromCurrency', {
+    get() {
+      throw new Error('No')
+    }
+  })
+  for (const offer of [rude, null, undefined, 5])
+    t.deepEqual(
+      Object.values(fieldsOfPair(offer)).filter(value => value !== undefined),
+      []
+    )
+  t.like(fieldsOfPair({ fromCurrency: 'a', toCurrency: 'b', date: 'c' }), { fromCurrency: 'a', date: 'c' })
 })

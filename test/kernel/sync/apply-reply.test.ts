@@ -304,6 +304,20 @@ test('a pending deletion wins over every version that it knew, and gives way to 
   t.true(shown({ data: ours.box, pending: change(null, both.box), past }, others).text === undefined)
 })
 
+test('a version whose stamps the deletion knew gives way to it only if it says what the deleted one said', t => {
+  const { lineage = new Map<string, number>(), stamps = new Map<number, EditId>() } =
+    markedBoxes.open(ours.box) ?? {}
+  const joined = joinLineages(new Map([['another', 1]]), lineage)
+  const isDeleted = (text: string, known: Provenance['stamps'] = stamps): boolean => {
+    const theirs = { box: markedBoxes.seal(text, { lineage: joined, stamps: known }) }
+    return shown({ data: ours.box, pending: change(null, ours.box), past }, theirs).text === undefined
+  }
+  t.true(isDeleted('{"x":2,"y":1}'))
+  t.false(isDeleted('{"x":3,"y":1}'))
+  t.false(isDeleted('{"x":2,"y":1}', new Map()))
+  t.false(isDeleted('{"x":2,"y":1}', new Map([...stamps, [1, { session: 'another', count: 1 }]])))
+})
+
 test('a version with our earlier edits but not the last one is merged, also after edits of another client', t => {
   const [next, later] = [edited('{"x":1,"y":7}', first), foreign('{"x":1,"y":7,"z":1}')]
   const settled = edited('{"x":1,"y":8}', next)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isWalletError } from '../../../kernel/base/errors.ts'
+import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
 import { editFields, JsonFile } from '../../../kernel/sync/json-file.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
@@ -127,4 +127,23 @@ test('names such as __proto__ are ordinary field names', t => {
   ])
   t.is(JSON.stringify(fields), '{"__proto__":{"x":1},"constructor":2,"toString":{"y":3}}')
   t.is(({} as { x?: number }).x, undefined)
+})
+
+test('an edit of a file that the disk cannot read now fails and replaces nothing', async t => {
+  const device = await openDevice(makeSyncStore())
+  const { file, kept, reports } = await open(device, '{"a":1}')
+  const failure = new WalletError('STORAGE_FAILED', { path: PATH, reason: 'busy' })
+  const { repo, clock } = device
+  const busy = new Proxy(repo, {
+    get(target, name) {
+      if (name === 'getText') return () => Promise.reject(failure)
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    }
+  })
+  const report = (error: unknown): void => void reports.push(error)
+  const edited = new JsonFile({ repo: busy, disk: makeFaultDisk(kept), clock, report }, PATH)
+  t.is(await t.throwsAsync(edited.edit(() => [{ path: ['b'], value: 2 }])), failure)
+  t.deepEqual(await file.read(), { a: 1 })
+  t.deepEqual([kept.size, reports.length], [0, 0])
 })

@@ -106,3 +106,29 @@ test('the most that a replacement can pay is not zero but refused where its rate
   const dear = { ...replaced, rate: network.defaultFees.cap }
   t.throws(() => maxReplacementOf(source, dear, goal), { code: 'FEE_INVALID' })
 })
+
+test('a replacement is helped by confirmed coins alone, and by none of what it replaces', t => {
+  const [network] = bitcoinRow.networks
+  const coinOf = (txid: string, height: number, value: bigint): Coin =>
+    ({
+      ...{ txid, vout: 0, height, value, record: { branch: { purpose: 84 } } },
+      ...{ isCoinbase: false, isPegOut: false, isOwnChange: true }
+    }) as unknown as Coin
+  const [own, safe] = [coinOf('spent', 5, 10_000n), coinOf('safe', 7, 100_000n)]
+  const coins = [coinOf('waiting', 0, 900_000n), coinOf('ours', 7, 800_000n), safe]
+  const source = {
+    coin: bitcoinRow,
+    network,
+    height: 10,
+    reserved: { isReserved: () => false },
+    ledger: { coins: () => coins }
+  } as unknown as SpendSource
+  const goal: SelectionGoal = {
+    ...{ amount: 50_000n, outputs: [22], rate: 1000n, longTermRate: 1000n },
+    ...{ changePurpose: 84, changeType: 'p2wpkh', changeDust: 294n, random: () => 0 }
+  }
+  const replaced: Replaced = { coins: [own], fee: 1000n, rate: 1000n, txids: new Set(['ours']) }
+  t.deepEqual(chooseReplacement(source, replaced, goal).selection.coins, [own, safe])
+  const most = maxReplacementOf(source, replaced, goal)
+  t.true(most < 110_000n && most > 100_000n, String(most))
+})

@@ -286,10 +286,15 @@ test('a request ends after 600 seconds, or the time that it was given, and so do
 
 test('a request refuses an invalid time', async t => {
   const world = makeLoginWorld()
-  for (const timeoutSeconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 86_401]) {
+  for (const timeoutSeconds of [0, 0.999, -1, Number.NaN, Number.POSITIVE_INFINITY, 86_401]) {
     await t.throwsAsync(query(world, { timeoutSeconds }), { code: 'OPTION_INVALID' }, `${timeoutSeconds}`)
   }
   t.deepEqual(world.requests, [])
+  for (const timeoutSeconds of [1, 86_400]) {
+    const { request } = await query(world, { timeoutSeconds })
+    t.is(request.getSnapshot().state, 'pending')
+    request.cancel()
+  }
 })
 
 test('an unstable network does not end a request; the snapshot shows the error that delays it', async t => {

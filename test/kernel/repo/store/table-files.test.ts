@@ -1,4 +1,5 @@
 import test from 'ava'
+import { WalletError } from '../../../../kernel/base/errors.ts'
 import { Secret } from '../../../../kernel/base/secret.ts'
 import type { Disk } from '../../../../kernel/io/disk.ts'
 import type { BulkRow } from '../../../../kernel/repo/store/bulk.ts'
@@ -157,4 +158,18 @@ test('a failed write of rows leaves no file', async t => {
   await t.throwsAsync(tables.writeRows('t/', large), { code: 'STORAGE_FULL' })
   t.true(disk.hasFired)
   t.deepEqual([...files.keys()], [pathOf('s', 1)])
+})
+
+test('a file that the disk finds damaged is reported once, whatever is read of it', async t => {
+  const files = new Map<string, string>()
+  const { segments } = await (await open(files)).tables.writeRows('t/', rowsOf(5))
+  const [[id = 0] = []] = segments
+  const whole = makeFaultDisk(files)
+  const damage = (path: string): Promise<never> =>
+    Promise.reject(new WalletError('CORRUPT_FILE', { path, rule: 'it is half a file' }))
+  const disk: Disk = { ...whole, getText: damage, ...(whole.getSlice && { getSlice: damage }) }
+  const { tables, reports, tellings } = await open(files, [], disk)
+  for (const piece of [0, 0, 1]) t.is(await tables.readPiece({ table: 't/', segment: id, piece }), undefined)
+  t.deepEqual(await tables.survey(), new Map())
+  t.deepEqual([reports.length, tellings()], [1, 1])
 })
