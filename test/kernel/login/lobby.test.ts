@@ -311,6 +311,16 @@ test('a request that is rejected during its approval gets nothing', async t => {
   t.is(routesOf(world, `POST /api/v2/lobby/${lobbyId}`).length, 0)
 })
 
+test('a request that is rejected while a policy is asked makes no login for the app', async t => {
+  const { world, phone, open, read } = await makeAlice()
+  const { lobbyId } = await open(APP)
+  const { loginRequest } = await read(lobbyId)
+  phone.services.hooks.beforeSign.tapPromise('test', async () => loginRequest?.close())
+  const before = world.requests.length
+  await t.throwsAsync(async () => loginRequest?.approve(), { code: 'EDGE_LOGIN_CLOSED' })
+  t.is(world.requests.length, before)
+})
+
 test('an approved app can approve its own app id and those below it, and none beside or above it [6.7]', async t => {
   const world = await makeAlice()
   const { alice, open } = world

@@ -13,6 +13,7 @@ import { loginWithPin } from '../../../kernel/login/methods/pin.ts'
 import { pinChanges } from '../../../kernel/login/pin-changes.ts'
 import { SecretCache } from '../../../kernel/login/secret-cache.ts'
 import { usernameAvailable } from '../../../kernel/login/server.ts'
+import { listTrees } from '../../../kernel/login/tree.ts'
 import {
   CHEAP,
   type LoginDevice,
@@ -276,6 +277,19 @@ test('wallet keys of two logins are destroyed at logout, those of an earlier tre
   t.false(late?.isAlive)
 })
 
+test('a logout destroys every key of the account, also those of other apps than its own', async t => {
+  const { world } = await makeAlice()
+  const app = await withPassword(await openDevice(world, new Map(), { config: { appId: 'test.app' } }))
+  await app.ensureAccountRepo()
+  const keys = listTrees(app.getSnapshot().held).flatMap(({ walletInfos }) =>
+    walletInfos.map(info => info.keys)
+  )
+  t.true(keys.length > app.walletInfos.length)
+  t.true(keys.every(({ isAlive }) => isAlive))
+  app.close()
+  t.false(keys.some(({ isAlive }) => isAlive))
+})
+
 test('a login that this device does not have cannot be held', async t => {
   const { services, stashes } = await openDevice(makeLoginWorld())
   const rootId = Buffer.alloc(32, 9).toString('base64')
@@ -283,6 +297,9 @@ test('a login that this device does not have cannot be held', async t => {
   const loginKey = new Secret(new Uint8Array(32))
   const held = { rootId, loginId: rootId, loginKey, secrets, isCurrent: false }
   t.throws(() => new Login(services, stashes, held), { code: 'STASH_NOT_FOUND' })
+  await stashes.save({ appId: '', loginId: rootId, pendingVouchers: [] })
+  const below = { ...held, loginId: Buffer.alloc(32, 8).toString('base64') }
+  t.throws(() => new Login(services, stashes, below), { code: 'STASH_NOT_FOUND' })
 })
 
 test('a known account opens, repo and all, while the server never answers', async t => {
@@ -388,7 +405,7 @@ test('PIN and key logins need the user on the device, and a PIN that is enabled 
   })
 })
 
-test('a login key opens the account without a request; another key does not [6.4]', async t => {
+test('a login key opens the account without a request, and then refreshes it; another key does not [6.4]', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
   const { services, stashes } = device
@@ -404,6 +421,12 @@ test('a login key opens the account without a request; another key does not [6.4
       code: 'INVALID_CHECKSUM'
     })
   }
+  await settle()
+  world.server.isOnline = true
+  const before = world.requests.length
+  await loginWithKey(services, stashes, { username: 'alice doe', loginKey })
+  await settle()
+  t.true(world.requests.length > before)
 })
 
 test('a light account has no name, and its PIN works on its device [3.13]', async t => {

@@ -9,7 +9,7 @@ import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
 import { loginWithPin } from '../../../kernel/login/methods/pin.ts'
 import { loginWithRecovery } from '../../../kernel/login/methods/recovery.ts'
 import type { LoginOptions } from '../../../kernel/login/online.ts'
-import { SavedOtpKeys } from '../../../kernel/login/saved-otp-keys.ts'
+import { type OtpKeyOpeners, SavedOtpKeys } from '../../../kernel/login/saved-otp-keys.ts'
 import { requestOtpReset } from '../../../kernel/login/server.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import {
@@ -741,4 +741,24 @@ test('a key that was kept while the clock of the device was fast outlives the ke
     await keys.save(login, `LIE${day}`, openers)
   }
   t.deepEqual(await keys.find(login, openers), ['LIE107', 'LIE105', 'LIE103', 'OWN'])
+})
+
+test('kept two-factor keys open with the newest of each secret, whichever of the others has changed or is lost', async t => {
+  const { stashes, reports } = await openDevice(makeLoginWorld())
+  const keyOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
+  const idOf = (byte: number): string => Buffer.from(keyOf(byte)).toString('base64')
+  const ids = { rootId: idOf(1), loginId: idOf(2) }
+  const kept = stashes.otpKeys
+  await kept.save(ids, 'FIRST', { loginKey: keyOf(3), pin2Key: keyOf(4), recovery2Key: keyOf(5) })
+  await kept.save(ids, 'FIRST', { loginKey: keyOf(3), pin2Key: keyOf(6) })
+  const find = (openers: OtpKeyOpeners): Promise<readonly string[]> => kept.find(ids, openers)
+  t.deepEqual(await find({ pin2Key: keyOf(6) }), ['FIRST'])
+  t.deepEqual(await find({ recovery2Key: keyOf(5) }), ['FIRST'])
+  t.deepEqual(await find({ loginKey: keyOf(3) }), ['FIRST'])
+  t.deepEqual(await find({ pin2Key: keyOf(4) }), [])
+  // What opens with another login key is sealed anew, for everything in hand.
+  await kept.save(ids, 'SECOND', { loginKey: keyOf(7), pin2Key: keyOf(6) })
+  t.deepEqual(await find({ pin2Key: keyOf(6) }), ['SECOND'])
+  t.deepEqual(await find({ loginKey: keyOf(7) }), ['SECOND'])
+  t.deepEqual(reports.length, 0)
 })

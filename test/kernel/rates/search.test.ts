@@ -6,7 +6,8 @@ import {
   otherEnd,
   type Pair,
   RateGraph,
-  RatePairSet
+  RatePairSet,
+  typedPair
 } from '../../../kernel/rates/graph.ts'
 import { type FoundRoute, missingPairOf, type RateQuery, RouteFinder } from '../../../kernel/rates/search.ts'
 import type { RateSnapshot } from '../../../kernel/types/snapshots.ts'
@@ -381,4 +382,21 @@ test('an offer that cannot be read has no fields', t => {
       []
     )
   t.like(fieldsOfPair({ fromCurrency: 'a', toCurrency: 'b', date: 'c' }), { fromCurrency: 'a', date: 'c' })
+})
+
+test('a typed code is the known one of the same letters if there is only one, and else in capital letters', t => {
+  const known = [
+    { fromCurrency: 'wstETH', toCurrency: 'iso:USD' },
+    { fromCurrency: 'Abc', toCurrency: 'aBC' }
+  ]
+  const typed = (code: string): string => typedPair(known, code, 'iso:eur').fromCurrency
+  t.is(typedPair(known, 'x', ' ISO:eur ').toCurrency, 'iso:EUR')
+  t.deepEqual(['wsteth', ' WSTETH ', 'Abc', 'abc', 'btc', 'iso:usd'].map(typed), [
+    'wstETH',
+    'wstETH',
+    'Abc',
+    'ABC',
+    'BTC',
+    'iso:USD'
+  ])
 })

@@ -3,7 +3,13 @@ import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
 import { scriptHashOf, scriptOf } from '../../../fake-server/chain/script.ts'
 import { type EngineTransaction, nativeAmount, type SpendInfo } from '../../../kernel/plugin-api.ts'
 import type { RawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
-import { Ledger } from '../../../plugins/currency/utxo/wallet/ledger.ts'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import {
+  balanceDetailsOf,
+  type CoinSource,
+  sortCoins
+} from '../../../plugins/currency/utxo/spend/choose-coins.ts'
+import { type Coin, Ledger } from '../../../plugins/currency/utxo/wallet/ledger.ts'
 import type { ScriptRecord } from '../../../plugins/currency/utxo/wallet/scripts.ts'
 import { drawSeed, logCounts, makeSeededRandom } from '../../helpers/drawn-runs.ts'
 import { makeTestWorld, until } from './utxo-world.ts'
@@ -34,6 +40,46 @@ test('a balance says what of it is spendable, incoming, immature and reserved, a
   const left = String(600_000n - BigInt(signed.networkFee))
   await until('the change', () => balance() === left)
   t.deepEqual(parts(), [left, '0', '0', '0'])
+})
+
+test('a coin is spendable in a block of its own, and one that a block made only once it is deep enough', t => {
+  const record = {} as ScriptRecord
+  const partOf = (changes: Partial<Coin>, isReserved = false): unknown => {
+    const plain = { isCoinbase: false, isPegOut: false, isOwnChange: false }
+    const coin: Coin = { ...plain, txid: 'a', vout: 0, value: 7n, record, height: 0, ...changes }
+    const source = {
+      ...{ coin: bitcoinRow, height: 200 },
+      ledger: { coins: () => [coin] },
+      reserved: { isReserved: () => isReserved }
+    } as unknown as CoinSource
+    const parts = Object.entries(balanceDetailsOf(source)).filter(([, value]) => value !== '0')
+    t.deepEqual(
+      parts.map(([, value]) => value),
+      ['7']
+    )
+    const tierIn = (noUnconfirmed: boolean | undefined): unknown => {
+      const tiers = Object.entries(sortCoins(source, noUnconfirmed === undefined ? {} : { noUnconfirmed }))
+      return tiers.flatMap(([name, coins]) => (coins.length === 1 ? [name] : [])).join()
+    }
+    return [parts[0]?.[0], ...[undefined, true, false].map(tierIn)]
+  }
+  const [safe, waiting] = [
+    ['safe', 'safe', 'safe'],
+    ['waiting', 'waiting', 'waiting']
+  ]
+  t.deepEqual(partOf({ height: 200 }), ['spendable', ...safe])
+  t.deepEqual(partOf({ isOwnChange: true }), ['spendable', 'safe', 'waiting', 'safe'])
+  t.deepEqual(partOf({}), ['incoming', 'waiting', 'waiting', 'risky'])
+  t.deepEqual(partOf({ height: 200 }, true), ['reserved', ...waiting])
+  for (const [made, depth] of [
+    [{ isCoinbase: true }, 100],
+    [{ isPegOut: true }, 6]
+  ] as const) {
+    t.deepEqual(partOf({ ...made, height: 201 - depth }), ['spendable', ...safe])
+    for (const height of [202 - depth, 200, 0])
+      for (const isOwnChange of [true, false])
+        t.deepEqual(partOf({ ...made, height, isOwnChange }), ['immature', ...waiting], `${height}`)
+  }
 })
 
 const seen = { height: 0, date: 1, isSeen: true }

@@ -1,5 +1,9 @@
 import test from 'ava'
-import { loginWithPassword } from '../../../../kernel/login/methods/password.ts'
+import { Secret } from '../../../../kernel/base/secret.ts'
+import { passwordAuthOf } from '../../../../kernel/login/derive.ts'
+import { isPassword, loginWithPassword } from '../../../../kernel/login/methods/password.ts'
+import type { LoginTree } from '../../../../kernel/types/login.ts'
+import { makeNodeIo } from '../../../../platform/node/index.ts'
 import { openDevice, settle } from '../../../helpers/login-device.ts'
 import { ALICE, makeAlice } from '../../../helpers/login-methods.ts'
 import { quickCrypto } from '../../../helpers/quick-crypto.ts'
@@ -87,4 +91,20 @@ test('a login by password stands although the password is changed on this device
   login.close()
   await settle()
   await stashes.remove(login.rootLoginId)
+})
+
+test('a password is that of a root login with a name and what proves a password, and of nothing else', async t => {
+  const io = makeNodeIo()
+  const user = { username: 'alice', password: 'correct horse' }
+  const passwordAuth = new Secret(await passwordAuthOf(io, user))
+  const root = { isRoot: true, username: 'alice', passwordAuth }
+  const holds = (tree: object, password = user.password): Promise<boolean> =>
+    isPassword({ io }, tree as unknown as LoginTree, password)
+  t.true(await holds(root))
+  t.false(await holds(root, 'correct horsf'))
+  t.false(await holds(root, 'correct \ud800'))
+  t.false(await holds({ ...root, isRoot: false }))
+  t.false(await holds({ ...root, username: 'bob' }))
+  t.false(await holds({ ...root, username: undefined }))
+  t.false(await holds({ ...root, passwordAuth: undefined }))
 })
