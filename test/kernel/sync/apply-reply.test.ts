@@ -355,6 +355,19 @@ test('our earlier edit is not a base of a text that another client wrote without
   t.deepEqual(JSON.parse(text), { x: 2, y: 2, z: 3 })
 })
 
+test('a version made of another client’s that keeps, or has replaced, what we edited is taken as it is', t => {
+  const mine = edited('{"x":2,"y":2}', first)
+  for (const [before, text] of [
+    ['{"x":5,"y":5}', '{"x":3,"y":3}'],
+    ['{"x":1,"y":2}', '{"x":1,"y":2,"z":9}']
+  ] as const) {
+    const found = shown({ data: mine.box, past }, edited(text, foreign(before)))
+    t.deepEqual([found.text, found.isSent], [text, false], text)
+  }
+  const apart = shown({ data: mine.box, past }, edited('{"x":1,"y":1,"z":9}', foreign('{"x":1,"y":1}')))
+  t.deepEqual(apart, { text: '{"x":2,"y":2,"z":9}', isSent: true, conflict: 'merged' })
+})
+
 test('an edit that ends at its first text gives way to the text of another client', t => {
   const base = foreign('before').box
   const box = edited('before', edited('meanwhile', { box: base })).box

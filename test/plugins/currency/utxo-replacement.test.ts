@@ -103,6 +103,12 @@ test('the most that a replacement can pay is not zero but refused where its rate
   t.true(maxReplacementOf(source, replaced, goal) > 900_000n)
   const error = t.throws(() => chooseReplacement(source, replaced, { ...goal, amount: 2_000_000n }))
   t.like(error, { details: { needed: '2001000', available: '1000000', networkFee: '1000' } })
+  // Old fee and amount would fit, and a fee that nodes relay does not.
+  const cheap = { ...replaced, fee: 100n }
+  for (const amount of [999_850n, 999_900n]) {
+    const close = t.throws(() => chooseReplacement(source, cheap, { ...goal, amount }))
+    t.like(close, { details: { needed: '1000001', available: '1000000', networkFee: '100' } })
+  }
   const dear = { ...replaced, rate: network.defaultFees.cap }
   t.throws(() => maxReplacementOf(source, dear, goal), { code: 'FEE_INVALID' })
 })

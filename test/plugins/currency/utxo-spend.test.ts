@@ -581,6 +581,15 @@ test('where inputs are dear the largest coins pay, where they are cheap random o
   t.true(chosenAt(1000n).size > 10, 'who sees two spends cannot tell which coins the wallet holds')
 })
 
+test('random coins pay where they are cheap, also where it takes more than two hundred of them', t => {
+  const coins = Array.from({ length: 300 }, (_, at) => coinOf(20_011n + BigInt(at), 84, at))
+  const chosen = Array.from({ length: 12 }, (_, seed) => {
+    const selection = selectCoins(coins, goalOf(5_000_000n, 1000n, seed + 1))
+    return String(selection?.coins.map(({ vout }) => vout).sort((a, b) => a - b))
+  })
+  t.true(new Set(chosen).size > 6)
+})
+
 /** A wallet of many coins, and the draft of a payment that takes most of them. */
 const draftOfMany = async (world: ReturnType<typeof makeTestWorld>) => {
   const { alice, target } = await funded(world, '100000')

@@ -147,6 +147,13 @@ test('the result of a broadcast changes no fact of the payment', async t => {
   t.true(faults.some(fault => (fault as { code?: string }).code === 'SIGNED_OTHERWISE'))
 })
 
+test('a payment that the engine sends as it was signed reports nothing', async t => {
+  const { wallet, faults } = await openWallet(t, {})
+  const [sent] = [await wallet.spend(await wallet.makeSpend(PAY))]
+  t.is((await wallet.getTransactions())[0]?.txid, sent.txid)
+  t.deepEqual(faults, [])
+})
+
 test('an engine that names another txid when it has sent a payment is reported, and the signed one stays', async t => {
   const { wallet, faults } = await openWallet(t, {
     engine: () => ({ broadcastTx: async tx => ({ ...tx, txid: 'another' }) })

@@ -6,6 +6,7 @@ import {
   type CurrencyWallet,
   nativeAmount,
   type Plugin,
+  type SpendInfo,
   WalletError
 } from '../../../../kernel/index.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
@@ -216,4 +217,28 @@ test('a payment that is sent again cannot be forgotten before it is saved, which
   await resending
   await wallet.forgetTx(txid)
   t.deepEqual(wallet.getSnapshot().openPayments, [])
+})
+
+test('an engine is asked for the targets that can be paid, those without an address only if they say what to pay', async t => {
+  const asked: unknown[] = []
+  const { wallet } = await makeHome(t, {
+    onCall: (method, [spend]) => method === 'makeSpend' && asked.push((spend as SpendInfo).spendTargets)
+  })
+  const script = { otherParams: { script: '6a' } }
+  await wallet.makeSpend({
+    tokenId: null,
+    spendTargets: [
+      { nativeAmount: nativeAmount('1') },
+      { publicAddress: '', nativeAmount: nativeAmount('2') },
+      { nativeAmount: nativeAmount('3'), ...script },
+      { publicAddress: '', nativeAmount: nativeAmount('4'), ...script },
+      { publicAddress: 'shop' }
+    ]
+  })
+  t.deepEqual(asked, [
+    [
+      { publicAddress: '', nativeAmount: '4', ...script },
+      { publicAddress: 'shop', nativeAmount: '0' }
+    ]
+  ])
 })
