@@ -3,6 +3,7 @@ import test from 'ava'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { base32Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import { isTotp, totp } from '../../../kernel/crypto/totp.ts'
+import { otpResetCancellation } from '../../../kernel/login/changes.ts'
 import { normalizeOtpKey } from '../../../kernel/login/derive.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
@@ -11,6 +12,7 @@ import { loginWithRecovery } from '../../../kernel/login/methods/recovery.ts'
 import type { LoginOptions } from '../../../kernel/login/online.ts'
 import { type OtpKeyOpeners, SavedOtpKeys } from '../../../kernel/login/saved-otp-keys.ts'
 import { requestOtpReset } from '../../../kernel/login/server.ts'
+import type { LoginTree } from '../../../kernel/types/login.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import {
   type LoginDevice,
@@ -761,4 +763,13 @@ test('kept two-factor keys open with the newest of each secret, whichever of the
   t.deepEqual(await find({ pin2Key: keyOf(6) }), ['SECOND'])
   t.deepEqual(await find({ loginKey: keyOf(7) }), ['SECOND'])
   t.deepEqual(reports.length, 0)
+})
+
+test('a reset is cancelled with the key and the timeout of two-factor, and not where one of them is not known', async t => {
+  const { otpKey, ...tree } = (await makeScene()).owner.login.tree
+  t.truthy(otpKey)
+  const cancel = (changes: object): unknown => otpResetCancellation({ ...tree, ...changes } as LoginTree)
+  t.like(cancel({ otpKey, otpTimeout: 7 }), { serverBody: { otpTimeout: 7 }, stash: { otpTimeout: 7 } })
+  for (const known of [{ otpKey, otpTimeout: undefined }, { otpTimeout: 7 }, { otpTimeout: undefined }])
+    t.throws(() => cancel(known), { code: 'OTP_RESET_WITHOUT_OTP' })
 })

@@ -222,3 +222,29 @@ test('a file without text on the disk is read from its backup or is an error, ne
   await t.throwsAsync(open(new Map(), failing).doubled.getText(path), { code: 'STORAGE_FAILED' })
   await t.throwsAsync(open(new Map(), failing).doubled.setText(path, text(2)), { code: 'STORAGE_FAILED' })
 })
+
+test('the text of before is written again where a deployed client has written another meanwhile', async t => {
+  const files = new Map<string, string>()
+  await open(files).doubled.setText(path, text(1))
+  files.set(path, text(2))
+  const { doubled, reports } = open(files)
+  await doubled.setText(path, text(1))
+  t.is(files.get(path), text(1))
+  t.is(await doubled.getText(path), text(1))
+  t.deepEqual(reports, [])
+})
+
+test('a file that cannot be read at all is reported when it is written, and written', async t => {
+  const files = new Map<string, string>([[path, '']])
+  const disk = makeFaultDisk(files)
+  let isDamaged = true
+  const getText = (at: string): Promise<string | undefined> =>
+    isDamaged && at === path
+      ? Promise.reject(new WalletError('CORRUPT_FILE', { path, rule: 'half of it' }))
+      : disk.getText(at)
+  const { doubled, reports } = open(files, { ...disk, getText })
+  await doubled.setText(path, text(1))
+  t.like(reports, { length: 1, 0: { code: 'CORRUPT_FILE' } })
+  isDamaged = false
+  t.is(await doubled.getText(path), text(1))
+})

@@ -247,3 +247,25 @@ test('a reply in the ordinary spelling is read with a pause at every 64 files, w
     t.true(pauses >= 9 && pauses <= 11, `${pauses} pauses`)
   }
 })
+
+test('a reply without a file is read in every spelling, and one with a comma too many in none', async t => {
+  for (const text of [
+    '{"changes":{},"hash":"aa"}',
+    '{ "changes" : { } , "hash" : "aa" }',
+    '{"hash":"aa","changes":{\n}}'
+  ]) {
+    const { reply } = await parse(text)
+    t.deepEqual([reply.changes.size, reply.hash], [0, 'aa'], text)
+  }
+  const box = BOX.replace('AA==', 'A'.repeat(1_200_000))
+  for (const [rest, isRead] of [
+    ['', true],
+    [',"c/d":null', true],
+    [',', false],
+    [', ', false]
+  ] as const) {
+    const read = parse(`{ "changes" : {"a/b":${box}${rest}} , "hash" : "aa" }`)
+    if (isRead) t.true((await read).reply.changes.has('a/b'))
+    else await t.throwsAsync(read, { code: 'SYNC_FAILED' })
+  }
+})

@@ -581,6 +581,14 @@ test('where inputs are dear the largest coins pay, where they are cheap random o
   t.true(chosenAt(1000n).size > 10, 'who sees two spends cannot tell which coins the wallet holds')
 })
 
+test('a random draw goes on until its change is no small one', t => {
+  const coins = Array.from({ length: 60 }, (_, at) => coinOf(30_000n, 84, at))
+  for (let seed = 1; seed <= 12; seed++) {
+    const { change = 0n } = selectCoins(coins, goalOf(333_333n, 1000n, seed)) ?? {}
+    t.true(change >= 50_000n && change < 80_000n, `${change}`)
+  }
+})
+
 test('random coins pay where they are cheap, also where it takes more than two hundred of them', t => {
   const coins = Array.from({ length: 300 }, (_, at) => coinOf(20_011n + BigInt(at), 84, at))
   const chosen = Array.from({ length: 12 }, (_, seed) => {

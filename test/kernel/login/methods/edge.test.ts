@@ -137,6 +137,8 @@ test('another device approves a device, which gets a login for its app [1.3] [3.
   const gets = routesOf(world, 'GET /api/v2/lobby').length
   await world.clock.advance(10_000)
   t.is(routesOf(world, 'GET /api/v2/lobby').length, gets)
+  await world.clock.advance(20_000)
+  t.is(world.clock.timerCount, 0)
 })
 
 test('a request is pending, then started with the name, then done; or it ends as error or closed [4.12] [4.13]', async t => {

@@ -5,7 +5,8 @@ import {
   type CurrencyWallet,
   nativeAmount,
   type SpendInfo,
-  type Transaction
+  type Transaction,
+  WalletError
 } from '../../../../kernel/index.ts'
 import type { EngineTransaction, PaymentSight } from '../../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../../platform/node/index.ts'
@@ -28,6 +29,8 @@ interface Home {
   /** The txids of what was sent, in order. */
   readonly sent: string[]
   isOffline: boolean
+  /** The node refuses what it is sent. */
+  isRefused: boolean
   /** What drafts spend; undefined: they do not say. */
   coins: readonly string[] | undefined
   skip(milliseconds: number): void
@@ -42,6 +45,7 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
     looks: { now: 0, most: 0 },
     sent: [] as string[],
     isOffline: false,
+    isRefused: false,
     coins: undefined as readonly string[] | undefined
   }
   const toy = makeToy({
@@ -57,6 +61,7 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
       },
       async broadcastTx(tx) {
         if (home.isOffline) throw new Error('offline')
+        if (home.isRefused) throw new WalletError('BROADCAST_REFUSED', { txid: tx.txid, reason: 'spent' })
         home.sent.push(tx.txid)
         return tx
       },
@@ -256,4 +261,15 @@ test('payments are sent again in the order in which they were made', async t => 
   home.isOffline = false
   await wallet.lookAtOpenPayments()
   t.deepEqual(sent, ['txid-1', 'txid-2', 'txid-3', 'txid-4', 'txid-5'])
+})
+
+test('a node that refuses a saved payment again refuses it only while it is in no block', async t => {
+  const home = await makeHome(t)
+  const { wallet } = home
+  const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
+  await waitFor(async () => (await wallet.getTransactions({})).length === 1)
+  home.isRefused = true
+  await t.throwsAsync(wallet.resendTx(txid), { code: 'BROADCAST_REFUSED' })
+  await place(home, txid, 100)
+  await t.notThrowsAsync(wallet.resendTx(txid))
 })
