@@ -29,8 +29,8 @@ interface Home {
   /** The txids of what was sent, in order. */
   readonly sent: string[]
   isOffline: boolean
-  /** The node refuses what it is sent. */
-  isRefused: boolean
+  /** What happens before a node refuses what it is sent; undefined: it takes it. */
+  refuse: (() => Promise<unknown>) | undefined
   /** What drafts spend; undefined: they do not say. */
   coins: readonly string[] | undefined
   skip(milliseconds: number): void
@@ -45,7 +45,7 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
     looks: { now: 0, most: 0 },
     sent: [] as string[],
     isOffline: false,
-    isRefused: false,
+    refuse: undefined as Home['refuse'],
     coins: undefined as readonly string[] | undefined
   }
   const toy = makeToy({
@@ -61,7 +61,10 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
       },
       async broadcastTx(tx) {
         if (home.isOffline) throw new Error('offline')
-        if (home.isRefused) throw new WalletError('BROADCAST_REFUSED', { txid: tx.txid, reason: 'spent' })
+        if (home.refuse !== undefined) {
+          await home.refuse()
+          throw new WalletError('BROADCAST_REFUSED', { txid: tx.txid, reason: 'spent' })
+        }
         home.sent.push(tx.txid)
         return tx
       },
@@ -268,8 +271,14 @@ test('a node that refuses a saved payment again refuses it only while it is in n
   const { wallet } = home
   const { txid } = await wallet.spend(await wallet.makeSpend(pay('5')))
   await waitFor(async () => (await wallet.getTransactions({})).length === 1)
-  home.isRefused = true
+  home.refuse = async () => {}
   await t.throwsAsync(wallet.resendTx(txid), { code: 'BROADCAST_REFUSED' })
-  await place(home, txid, 100)
+  // The block comes before the wallet has looked at the payment.
+  home.refuse = async () => {
+    home.toy.requests[0]?.callbacks.onTransactionsChanged([
+      toyTransaction(txid, { blockHeight: 100, nativeAmount: nativeAmount('-5'), isSend: true })
+    ])
+    await waitFor(async () => (await wallet.getTransaction(txid)).blockHeight === 100)
+  }
   await t.notThrowsAsync(wallet.resendTx(txid))
 })
