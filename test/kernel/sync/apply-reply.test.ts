@@ -368,6 +368,23 @@ test('a version made of another client’s that keeps, or has replaced, what we 
   t.deepEqual(apart, { text: '{"x":2,"y":2,"z":9}', isSent: true, conflict: 'merged' })
 })
 
+test('a file is remembered as new while it waits and when it is acknowledged, unless there are very many or it was there', t => {
+  const isNewAfter = (file: Partial<RepoFile>, theirs: string | null, more = 0): boolean | undefined => {
+    const changes = new Map<string, string | null>([['f', theirs]])
+    for (let n = 0; n < more; n += 1) changes.set(`${n}`, theirs)
+    return applyToFile(
+      { data: undefined, pending: undefined, ...file },
+      { path: 'f', reply: { sent: new Map(), changes }, now: 0 },
+      markedBoxes
+    ).past?.isNew
+  }
+  const waits = { pending: change(ours.box, null) }
+  t.true(isNewAfter(waits, others.box))
+  t.not(isNewAfter(waits, others.box, 200), true)
+  t.not(isNewAfter({ ...waits, data: first.box }, others.box), true)
+  t.not(isNewAfter({ data: first.box }, others.box), true)
+})
+
 test('an edit that ends at its first text gives way to the text of another client', t => {
   const base = foreign('before').box
   const box = edited('before', edited('meanwhile', { box: base })).box

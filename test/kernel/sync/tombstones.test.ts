@@ -7,6 +7,7 @@ import { EditCount } from '../../../kernel/sync/lineage.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import { isTombstonePath, Tombstones } from '../../../kernel/sync/tombstones.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 import { deleteFile, setText } from '../../helpers/repo-texts.ts'
@@ -231,6 +232,8 @@ test('a null without a tombstone still deletes a file, and shortly after an edit
   t.is(await a.json(PATH), null)
   t.is(a.reports.length, 1)
   t.is((a.reports[0] as WalletError).code, 'SYNC_CONFLICT')
+  t.is(a.repo.state.getSnapshot().mergedCount, undefined)
+  t.is(a.repo.state.getSnapshot().doubtfulCount, 1)
 })
 
 test('another app can delete a file that was deleted once and created again', async t => {
@@ -264,6 +267,25 @@ test('tombstones of a refused reply are kept when the reply comes again', async 
   store.put(files)
   await a.sync()
   const { repo } = await a.reopen()
+  const paths: string[] = []
+  for await (const { path } of repo.records()) paths.push(path)
+  t.deepEqual(paths.filter(isTombstonePath), tombstonePaths(store))
+})
+
+test('tombstones that a full disk could not take are kept when they come again', async t => {
+  const store = makeSyncStore()
+  const [b] = (await devicesWith(store, '{"x":1}', 1)) as [Device]
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const a = await openDevice(store, { files, disk })
+  await a.sync()
+  await deleteFile(b.repo, PATH)
+  await b.sync()
+  disk.strike({ at: 1, kind: 'full' })
+  await t.throwsAsync(a.sync(), { code: 'STORAGE_FULL' })
+  t.true(disk.hasFired)
+  await a.sync()
+  const { repo } = await openDevice(store, { files })
   const paths: string[] = []
   for await (const { path } of repo.records()) paths.push(path)
   t.deepEqual(paths.filter(isTombstonePath), tombstonePaths(store))

@@ -4,7 +4,7 @@ import { EditCount, type Provenance, stampFields } from '../../../kernel/sync/li
 import { changedFields } from '../../../kernel/sync/merge.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import type { NamedFile } from '../../../kernel/sync/repo-files.ts'
-import { boxText } from '../../../kernel/sync/repo-record.ts'
+import { boxText, PREFIX } from '../../../kernel/sync/repo-record.ts'
 import { planWrite, sealChanged, type WriteContext } from '../../../kernel/sync/write-plan.ts'
 import { boxOf, dataKey } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
@@ -90,6 +90,34 @@ test('remembered deletions are pruned only when files are deleted', async t => {
   t.true(writes.has('c/f'))
   await planWrite(context, { texts: new Map([['f', null]]) })
   t.is(pruned, 1)
+})
+
+test('a write keeps the last version of each file that it deletes, and none of those that it changes', async t => {
+  const box = ownBox('{"x":1}', other)
+  const files = {
+    read: async (paths: readonly string[]) => paths.map(path => fileOf({ path, data: box })),
+    put: () => undefined,
+    pruneDeletions: () => undefined
+  }
+  const context = {
+    ...{ clock: io.clock, files, boxes },
+    store: { get: () => undefined, *entries() {} },
+    pending: { sentBefore: () => [] }
+  } as unknown as WriteContext
+  const texts = new Map([
+    ['a', null],
+    ['b', '{"x":2}'],
+    ['c', null]
+  ])
+  const { writes } = await planWrite(context, { texts })
+  const kept = [...writes].filter(([key]) => key.startsWith(PREFIX.removed))
+  t.deepEqual(
+    kept.map(([key, value]) => [key.slice(-1), value]),
+    [
+      ['a', box],
+      ['c', box]
+    ]
+  )
 })
 
 test('a text with half a character is not written, and the failure names a file of the write', async t => {
