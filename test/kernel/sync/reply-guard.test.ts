@@ -166,6 +166,7 @@ test('a text that a server replaces or deletes can be restored for 30 days, and 
   t.is(again.repo.keptText(kept[0]?.keptId ?? ''), 'first')
   for (const { keptId, path } of kept) t.is(await again.repo.restoreKept(keptId), path)
   t.is(await again.repo.restoreKept('k/nothing'), undefined)
+  t.is(again.repo.keptText('k/nothing'), undefined)
   t.is(await again.repo.getText('file'), 'first')
   t.is(await again.repo.getText('gone'), 'there')
   t.deepEqual(
