@@ -131,6 +131,30 @@ test('of two logins of one app the first one is used, and the second is reported
   }
 })
 
+test('known logins below keep their order, and new ones follow by their dates', t => {
+  const childOf = (byte: number, date: string): LoginStash => {
+    const key = io.random(32)
+    return {
+      ...{ appId: `app ${byte}`, created: `2026-0${date}-01T00:00:00.000Z`, loginId: idOf(byte) },
+      parentBox: sealBox(io, rootKey, key),
+      loginAuthBox: sealBox(io, key, io.random(32)),
+      pendingVouchers: []
+    }
+  }
+  const [late, early, later, between] = [
+    childOf(11, '9'),
+    childOf(12, '1'),
+    childOf(13, '8'),
+    childOf(14, '5')
+  ] as [LoginStash, LoginStash, LoginStash, LoginStash]
+  const sent = [later, early, between, late].map(child => ({ ...replyOf(child), created: child.created }))
+  const { children = [] } = apply({ ...ROOT, children: [late, early] }, { children: sent })
+  t.deepEqual(
+    children.map(({ loginId }) => loginId),
+    [late, early, between, later].map(({ loginId }) => loginId)
+  )
+})
+
 test('of a login that a reply names twice the first is used, and the second is reported', t => {
   const odd: unknown[] = []
   const sent = { children: [replyOf(CHILD), replyOf(CHILD)] }

@@ -385,6 +385,32 @@ test('a file is remembered as new while it waits and when it is acknowledged, un
   t.not(isNewAfter({ data: first.box }, others.box), true)
 })
 
+test('a version of ours that does not open gives way, and a text that another client has sealed again is taken', t => {
+  const boxes: FileBoxes = {
+    ...markedBoxes,
+    open: box => (box === 'broken' ? undefined : markedBoxes.open(box))
+  }
+  const replaced = (file: Partial<RepoFile>, theirs: string): RepoFile => {
+    const { data, pending } = applyToFile(
+      { data: undefined, pending: undefined, ...file },
+      { path: 'f', reply: { sent: new Map(), changes: new Map([['f', theirs]]) }, now: 0 },
+      boxes
+    )
+    return { data, pending }
+  }
+  t.deepEqual(replaced({ data: 'broken' }, others.box), done(others.box))
+  t.deepEqual(
+    replaced({ data: first.box, pending: change('broken', first.box) }, others.box),
+    done(others.box)
+  )
+  t.deepEqual(replaced({ data: ours.box }, 'broken'), done('broken'))
+  const waits = { data: first.box, pending: change(ours.box, first.box) }
+  t.deepEqual(replaced(waits, 'broken'), { data: 'broken', pending: change(ours.box, 'broken') })
+  const again = foreign('{"x":2,"y":1}').box
+  t.deepEqual(replaced({ data: ours.box, past }, again), done(again))
+  t.deepEqual(replaced({ ...waits, past }, again), done(again))
+})
+
 test('an edit that ends at its first text gives way to the text of another client', t => {
   const base = foreign('before').box
   const box = edited('before', edited('meanwhile', { box: base })).box
