@@ -234,14 +234,17 @@ test('a held key survives a refresh, until the login is closed', async t => {
   await login.addWalletInfos([makeWalletInfo(device.services.io, 'wallet:bitcoin')])
   t.is(login.walletInfos[0]?.keys, keys)
   const { loginKey } = login.tree
+  await login.refresh()
   login.close()
   t.false(keys.isAlive)
   t.false(loginKey.isAlive)
+  const before = world.requests.length
   await t.throwsAsync(login.refresh(), { code: 'LOGGED_OUT' })
   await t.throwsAsync(login.addWalletInfos([]), { code: 'LOGGED_OUT' })
   await t.throwsAsync(login.ensureAccountRepo(), { code: 'LOGGED_OUT' })
   t.throws(() => login.rootLoginKeyBase58(), { code: 'LOGGED_OUT' })
   login.close()
+  t.is(world.requests.length, before)
 })
 
 test('a PIN login that a server answers with another id for the known key is refused', async t => {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
-import { idNameOf, renameStash, replaceStash } from '../../../kernel/login/stash.ts'
+import { idNameOf, patchLogin, patchStash, renameStash, replaceStash } from '../../../kernel/login/stash.ts'
 import { openStashes, saveVoucher } from '../../../kernel/login/stashes.ts'
 import { openCredentialFiles } from '../../../kernel/sync/credential-files.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
@@ -340,4 +340,30 @@ test('a voucher that cannot be kept is reported, and hides no error', async t =>
   const gone = stashOf(2)
   await saveVoucher(services, stashes, { stash: gone, node: gone }, refusal)
   t.like(reports, { length: 2, 1: { code: 'STASH_NOT_FOUND' } })
+})
+
+test('a change of a login adds keys and logins, replaces and removes fields, and renames as a new name does', t => {
+  const { username: _, ...child } = stashOf(2, { pin2Key: 'pin' })
+  const root = stashOf(1, { keyBoxes: [BOX], children: [child], otpKey: 'key', voucherId: 'v' })
+  const other = { ...BOX, iv_hex: '01' }
+  const changed = patchLogin(root, {
+    keyBoxes: [other],
+    children: [stashOf(3)],
+    otpKey: undefined,
+    otpTimeout: 7
+  })
+  const { otpKey: _key, ...rest } = root
+  t.deepEqual(changed, { ...rest, otpTimeout: 7, keyBoxes: [BOX, other], children: [child, stashOf(3)] })
+  const renamed = patchLogin(root, { username: 'new' })
+  t.is(renamed.username, 'new')
+  t.deepEqual(renamed.children, [{ ...child, username: 'user 1' }])
+  t.deepEqual(patchLogin(root, { username: 'user 1' }).children, [child])
+
+  const held = { ...root, syncToken: 'a', children: [{ ...child, syncToken: 'b' }] }
+  const change = { loginId: base64(2), stash: { otpTimeout: 7 } }
+  const below = patchStash(held, base64(2), change)
+  t.deepEqual([below.syncToken, below.children?.[0]?.syncToken], ['a', undefined])
+  t.is(below.children?.[0]?.otpTimeout, 7)
+  const above = patchStash(held, base64(1), change)
+  t.deepEqual([above.syncToken, above.children?.[0]?.syncToken], [undefined, 'b'])
 })

@@ -548,3 +548,17 @@ test('a listener that throws is reported, and the others are notified of the cha
   t.deepEqual(received, ['f'])
   t.deepEqual(device.reports.map(String), ['TypeError: theirs'])
 })
+
+test('each sync that exchanges a file is told with its paths, and one that exchanges none is not', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  const told: unknown[] = []
+  const loopOf = ({ io, servers }: Device): SyncLoop =>
+    new SyncLoop({ io, servers, report: () => {}, onExchange: exchange => told.push(exchange) })
+  await setText(a.repo, 'f', '1')
+  for (const device of [a, a, b, b]) await loopOf(device).syncNow(device.repo)
+  t.deepEqual(told, [
+    { repoId: a.repo.id, sent: ['f'], received: [] },
+    { repoId: b.repo.id, sent: [], received: ['f'] }
+  ])
+})
