@@ -562,3 +562,33 @@ test('each sync that exchanges a file is told with its paths, and one that excha
     { repoId: b.repo.id, sent: [], received: ['f'] }
   ])
 })
+
+test('a reply that a full disk cannot keep fails its sync alone, also while other uploads are on their way', async t => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown): void => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const device = await openDevice(store, { files, disk })
+  const texts = new Map(Array.from({ length: 250 }, (_, n) => [`f/${n}`, '1']))
+  await device.repo.write({ texts })
+  let uploads = 0
+  store.fault = async ({ method }) => {
+    if (method !== 'POST') return undefined
+    uploads += 1
+    if (uploads === 1) disk.strike({ at: 1, kind: 'full' })
+    // The reply before is on its way to the disk meanwhile.
+    else for (let turn = 0; turn < 5; turn += 1) await new Promise(resolve => setImmediate(resolve))
+    return undefined
+  }
+  await t.throwsAsync(device.sync(), { code: 'STORAGE_FULL' })
+  await new Promise(resolve => setImmediate(resolve))
+  t.true(disk.hasFired && uploads > 1)
+  t.deepEqual(unhandled, [])
+  store.fault = undefined
+  await device.sync()
+  t.is(store.files.size, 250)
+  t.is(device.repo.pendingCount, 0)
+})
