@@ -69,3 +69,30 @@ test('reading a block after its key was destroyed is a failure, not damage', asy
   key.destroy()
   await t.throwsAsync(openPiece({ io, key }, name, piece), { instanceOf: TypeError })
 })
+
+test('the places of blocks are numbers of up to eight digits, each behind the one before', t => {
+  const headOf = (ends: readonly (number | string)[]): string =>
+    ends
+      .map(end => String(end).padStart(8))
+      .join('')
+      .padEnd(HEAD)
+  for (const ends of [
+    [HEAD + 1],
+    [200, 201, 300],
+    [12_345_678, 98_765_432],
+    Array.from({ length: 12 }, (_, i) => 200 + i)
+  ])
+    t.deepEqual(parseEnds(headOf(ends)), ends)
+  for (const ends of [
+    [],
+    [HEAD],
+    [200, 200],
+    [300, 200],
+    [200, 300, 300],
+    [200, 300, 250],
+    ['x'],
+    [200, '2.5'],
+    [-5]
+  ])
+    t.is(parseEnds(headOf(ends)), undefined, ends.join())
+})
