@@ -1,8 +1,8 @@
 import { HDKey } from '@scure/bip32'
 import { p2wpkh, TEST_NETWORK } from '@scure/btc-signer'
 import test from 'ava'
-import { type SpendInfo, WalletError } from '../../../kernel/index.ts'
-import { checkPayees, type PayeeCheck } from '../../../kernel/swap/payees.ts'
+import { type JsonObject, nativeAmount, type SpendInfo, WalletError } from '../../../kernel/index.ts'
+import { checkPayees, type PayeeCheck, readAllowances } from '../../../kernel/swap/payees.ts'
 import { makeShop, offerOf } from '../../helpers/swap-shop.ts'
 import { openTrader, type Trader } from '../../helpers/swap-trader.ts'
 
@@ -87,4 +87,91 @@ test('a swap to an invalid payee is refused, and a wallet that cannot check addr
     }),
     { message: 'The plugin did not load' }
   )
+})
+
+const [ROUTER, THIEF] = ['0xAb'.padEnd(42, '1'), '0xcd'.padEnd(42, '2')] as const
+const [APPROVE, INCREASE, APPROVE_ALL] = ['095ea7b3', '39509351', 'a22cb465'] as const
+
+/** The data of a call, without 0x. */
+const callOf = (selector: string, spender: string, amount: bigint): string =>
+  selector + spender.slice(2).toLowerCase().padStart(64, '0') + amount.toString(16).padStart(64, '0')
+
+const spendWith = (more: Partial<SpendInfo>, target: JsonObject = {}): SpendInfo => ({
+  tokenId: null,
+  spendTargets: [{ publicAddress: ROUTER, ...target }],
+  ...more
+})
+
+/** Every place of a spend in which data of a call may stand. */
+const PLACES: readonly ((data: string) => SpendInfo)[] = [
+  data => spendWith({ memos: [{ type: 'hex', value: data }] }),
+  data => spendWith({ memos: [{ type: 'hex', value: `0x${data.toUpperCase()}` }] }),
+  data => spendWith({ memos: [{ type: 'text', value: data }] }),
+  data => spendWith({ otherParams: { data: `0x${data}` } }),
+  data => spendWith({ otherParams: { tx: [{ deep: data }] } }),
+  data => spendWith({}, { otherParams: { data } }),
+  data => spendWith({}, { memo: `0x${data}` }),
+  data => spendWith({}, { uniqueIdentifier: data })
+]
+
+const verdictOf = (...spends: readonly SpendInfo[]): string => {
+  try {
+    const rule = { pluginId: 'shop', fromNativeAmount: nativeAmount('1000') }
+    return readAllowances(rule, spends)
+      .map(({ spender, nativeAmount: amount }) => `${spender} ${amount}`)
+      .join()
+  } catch (error) {
+    return error instanceof WalletError ? `${error.code}: ${error.message}` : String(error)
+  }
+}
+
+test('wherever the data of a call stands, an approval lets the payee alone take what the swap costs at most', t => {
+  const payment = spendWith({})
+  for (const [at, place] of PLACES.entries()) {
+    const verdict = (data: string): string => verdictOf(place(data), payment)
+    for (const selector of [APPROVE, INCREASE]) {
+      t.is(verdict(callOf(selector, ROUTER, 1000n)), `${ROUTER.toLowerCase()} 1000`, `place ${at}`)
+      t.is(verdict(callOf(selector, ROUTER, 0n)), `${ROUTER.toLowerCase()} 0`)
+      t.regex(verdict(callOf(selector, ROUTER, 1001n)), /^SWAP_CHANGED.*1001 native units instead of 1000/)
+      t.regex(verdict(callOf(selector, THIEF, 1n)), /^SWAP_CHANGED.*to take your tokens/)
+      t.regex(verdict(callOf(selector, ROUTER, 2n ** 256n - 1n)), /^SWAP_CHANGED.*unlimited/)
+    }
+    for (const selector of [APPROVE_ALL, 'a9059cbb'])
+      t.regex(verdict(callOf(selector, ROUTER, 1n)), /^SWAP_CHANGED.*something else/, `place ${at}`)
+    const dirty = callOf(APPROVE, ROUTER, 1n).replace('0000', '0001')
+    t.regex(verdict(dirty), /^SWAP_CHANGED.*something else/)
+  }
+})
+
+test('a payment gives no allowance, wherever it stands, and may call anything else', t => {
+  for (const place of PLACES) {
+    for (const selector of [APPROVE, INCREASE, APPROVE_ALL])
+      t.regex(verdictOf(place(callOf(selector, ROUTER, 1n))), /^SWAP_CHANGED.*allowance with the payment/)
+    t.is(verdictOf(place(callOf('a9059cbb', ROUTER, 1n))), '')
+  }
+  t.is(verdictOf(), '')
+})
+
+test('a text that is no data of a call says nothing of allowances', t => {
+  const payment = spendWith({})
+  for (const text of [
+    'z'.repeat(72),
+    `0x${'z'.repeat(72)}`,
+    ROUTER,
+    `0x${'ab'.repeat(32)}`,
+    'ab'.repeat(20),
+    'ab'.repeat(32),
+    'abcdef01',
+    '0xabcdef',
+    'ab'.repeat(37),
+    ''
+  ])
+    t.is(
+      verdictOf(spendWith({ otherParams: { text, list: [1, null, true] } }, { memo: text }), payment),
+      '',
+      text
+    )
+  for (const data of ['0xabcdef01', 'ab'.repeat(36), `0x${'ab'.repeat(37)}`])
+    t.regex(verdictOf(spendWith({ otherParams: { data } }), payment), /something else/, data)
+  t.regex(verdictOf(spendWith({ memos: [{ type: 'hex', value: 'ab' }] }), payment), /something else/)
 })

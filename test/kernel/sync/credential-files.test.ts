@@ -248,3 +248,27 @@ test('a file that cannot be read at all is reported when it is written, and writ
   isDamaged = false
   t.is(await doubled.getText(path), text(1))
 })
+
+test('what is done to one file never overlaps, also what is asked for while the first of it ends', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const written: string[] = []
+  const { doubled } = open(files, {
+    ...disk,
+    async setText(at, value) {
+      for (let turn = 0; turn < 3; turn += 1) await new Promise(resolve => setImmediate(resolve))
+      await disk.setText(at, value)
+      written.push(
+        `${at === path ? 'file' : 'backup'} ${JSON.parse(value).count ?? JSON.parse(JSON.parse(value).newest.text).count}`
+      )
+    }
+  })
+  const [first, second] = [1, 2].map(count => doubled.setText(path, text(count)))
+  await first
+  await new Promise(resolve => setImmediate(resolve))
+  await Promise.all([second, doubled.setText(path, text(3)), doubled.getText(path)])
+  t.deepEqual(
+    written,
+    [1, 2, 3].flatMap(count => [`backup ${count}`, `file ${count}`])
+  )
+})

@@ -624,3 +624,12 @@ test('observers get a transaction event when its payment is forgotten', async t 
   await waitFor(() => events.length > 0)
   t.deepEqual(events, [[txid]])
 })
+
+test('a maximum that is no amount is refused', async t => {
+  for (const maximum of ['lots', '-1', '1.5', 5, null]) {
+    const { wallet } = await makeHome(t, {
+      engine: () => ({ getMaxSpendable: async () => maximum as never })
+    })
+    await t.throwsAsync(wallet.getMaxSpendable(pay('0')), { code: 'BOGUS_DATA' }, `${maximum}`)
+  }
+})
