@@ -58,6 +58,14 @@ test('infos of one id become one with all keys and apps, at the first place', t 
   t.deepEqual(rest, [])
 })
 
+test('two infos with the same secret become one that keeps it', t => {
+  const info = infoOf({ a: '1' })
+  const [merged, ...rest] = merge([info, { ...info, appIds: ['app'] }])
+  t.is(merged?.keys, info.keys)
+  t.deepEqual(merged?.appIds, [...info.appIds.filter(appId => appId !== 'app'), 'app'])
+  t.deepEqual(rest, [])
+})
+
 test('infos that contradict each other are a violation of key integrity [5.29] [5.30]', t => {
   const pairs: [SecretWalletInfo, SecretWalletInfo][] = [
     [infoOf({ a: '1' }), infoOf({ a: '2' })],

@@ -3,7 +3,7 @@ import test from 'ava'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { base32Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import { isTotp, totp } from '../../../kernel/crypto/totp.ts'
-import { otpResetCancellation } from '../../../kernel/login/changes.ts'
+import { otpChange, otpResetCancellation } from '../../../kernel/login/changes.ts'
 import { normalizeOtpKey } from '../../../kernel/login/derive.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
@@ -772,4 +772,14 @@ test('a reset is cancelled with the key and the timeout of two-factor, and not w
   t.like(cancel({ otpKey, otpTimeout: 7 }), { serverBody: { otpTimeout: 7 }, stash: { otpTimeout: 7 } })
   for (const known of [{ otpKey, otpTimeout: undefined }, { otpTimeout: 7 }, { otpTimeout: undefined }])
     t.throws(() => cancel(known), { code: 'OTP_RESET_WITHOUT_OTP' })
+})
+
+test('the timeout of two-factor is from a second to a hundred years', async t => {
+  const { owner } = await makeScene()
+  const change = (timeout: number): unknown => otpChange(owner.services.io, owner.login.tree, timeout)
+  const century = 100 * 365 * 86_400
+  for (const timeout of [0.5, 1, 604_800, century])
+    t.like(change(timeout), { serverBody: { otpTimeout: timeout }, stash: { otpTimeout: timeout } })
+  for (const timeout of [0, -1, century + 1, Number.NaN, Number.POSITIVE_INFINITY, '7' as never])
+    t.throws(() => change(timeout), { code: 'OPTION_INVALID' }, `${timeout}`)
 })

@@ -108,3 +108,29 @@ test('a file of a large folder is a row at the date of its name, with the revisi
     ]
   )
 })
+
+test('a file of a large folder is remembered as deleted from its first deletion on, until it is written', t => {
+  const entries = new Map<string, string>()
+  const files = filesOver(entries)
+  const [path, other] = [`${LARGE_FOLDERS[0]}1-a.json`, `${LARGE_FOLDERS[0]}2-b.json`]
+  const put = (at: string, box: string | null): void => {
+    const writes: Writes = new Map()
+    files.put(writes, at, box)
+    for (const [key, change] of writes) {
+      if (change === null) entries.delete(key)
+      else entries.set(key, String(change))
+    }
+  }
+  t.false(files.wasDeleted(path))
+  put(path, null)
+  t.deepEqual(
+    [path, other].map(at => files.wasDeleted(at)),
+    [true, false]
+  )
+  put(other, null)
+  put(path, '{}')
+  t.deepEqual(
+    [path, other].map(at => files.wasDeleted(at)),
+    [false, true]
+  )
+})

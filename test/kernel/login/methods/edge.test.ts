@@ -661,3 +661,21 @@ test('a request that is cancelled while its account opens is closed, and keeps n
   t.deepEqual([...device.files.keys()], [])
   t.deepEqual(device.stashes.list(), [])
 })
+
+test('an account that fails to open after the time is over ends the request', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const device = await openDevice(world, new Map(), { config: { appId: APP } })
+  let fail: (error: Error) => void = () => {}
+  const open = (): Promise<never> =>
+    new Promise((_, reject) => {
+      fail = reject
+    })
+  const request = await requestEdgeLogin(device.services, device.stashes, { timeoutSeconds: 30, open })
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  await world.clock.advance(30_000)
+  t.is(request.getSnapshot().state, 'started')
+  fail(new Error('The disk is gone'))
+  await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_EXPIRED' })
+  t.is(request.getSnapshot().state, 'error')
+})
