@@ -12,6 +12,7 @@ import { loginWithRecovery } from '../../../kernel/login/methods/recovery.ts'
 import type { LoginOptions } from '../../../kernel/login/online.ts'
 import { type OtpKeyOpeners, SavedOtpKeys } from '../../../kernel/login/saved-otp-keys.ts'
 import { requestOtpReset } from '../../../kernel/login/server.ts'
+import { credentialsOf } from '../../../kernel/login/tree.ts'
 import type { LoginTree } from '../../../kernel/types/login.ts'
 import { type AliceDevice, createAlice, lastBody, openAlice, recordOf } from '../../helpers/alice.ts'
 import {
@@ -782,4 +783,29 @@ test('the timeout of two-factor is from a second to a hundred years', async t =>
     t.like(change(timeout), { serverBody: { otpTimeout: timeout }, stash: { otpTimeout: timeout } })
   for (const timeout of [0, -1, century + 1, Number.NaN, Number.POSITIVE_INFINITY, '7' as never])
     t.throws(() => change(timeout), { code: 'OPTION_INVALID' }, `${timeout}`)
+})
+
+test('a code key that is to prove itself is sent to the server, although nothing has changed there', async t => {
+  const { owner, key, world } = await makeScene()
+  await owner.login.refresh()
+  const { io } = owner.services
+  const credentials = credentialsOf(io, owner.login.tree)
+  await t.throwsAsync(owner.login.refresh({ credentials, otpKey: base32Of(new Uint8Array(10)) }), {
+    code: 'OTP'
+  })
+  const before = world.requests.length
+  await owner.login.refresh({ credentials, otpKey: key })
+  t.is(world.requests[before]?.route, 'POST /api/v2/login')
+})
+
+test('kept two-factor keys are tried for a refused code alone, and not for any other refusal', async t => {
+  const { owner, world } = await makeScene()
+  const { loginId } = owner.login.stash
+  const openers = { loginKey: base58.decode(owner.login.rootLoginKeyBase58()) }
+  await owner.stashes.otpKeys.save({ rootId: loginId, loginId }, base32Of(new Uint8Array(10)), openers)
+  const before = world.requests.length
+  world.garble = () => ({ status_code: 4, message: 'Invalid password' })
+  await t.throwsAsync(owner.login.refresh(), { code: 'PASSWORD' })
+  const routes = world.requests.slice(before).map(({ route }) => route)
+  t.is(routes.filter(route => route === 'POST /api/v2/login').length, 1)
 })

@@ -96,3 +96,29 @@ test('the places of blocks are numbers of up to eight digits, each behind the on
   ])
     t.is(parseEnds(headOf(ends)), undefined, ends.join())
 })
+
+test('a table has each of its rows on the disk, the first included, and no other', async t => {
+  const disk = makeFaultDisk(new Map())
+  const place = { io, disk, folder, key: keyOf(), report: (error: unknown) => t.fail(`${error}`) }
+  const store = await openPagedStore(
+    { ...place, bulk: parseBulkPrefixes(['t/']), limits: { large: 10, gathered: 20 } },
+    []
+  )
+  for (const keys of [['a'], ['b', 'c']]) {
+    await store.write(
+      new Map(keys.map((key, order) => [`t/${key}`, { text: 'x'.repeat(20), order, mark: 0 }]))
+    )
+    for (const key of keys) t.true(await store.table('t/').has(key), key)
+  }
+  t.deepEqual(await Promise.all(['a', 'b', 'c', 'd', ''].map(key => store.table('t/').has(key))), [
+    true,
+    true,
+    true,
+    false,
+    false
+  ])
+  await store.close()
+  await t.throwsAsync(openPagedStore({ ...place, folder: '../r', bulk: parseBulkPrefixes(['t/']) }, []), {
+    code: 'PATH_REFUSED'
+  })
+})
