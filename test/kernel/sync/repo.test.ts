@@ -592,3 +592,22 @@ test('a reply that a full disk cannot keep fails its sync alone, also while othe
   t.is(store.files.size, 250)
   t.is(device.repo.pendingCount, 0)
 })
+
+test('who listens for what a server changes hears of it until they stop, whoever else stops', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const heard: string[] = []
+  const [stopFirst, stopSecond] = ['first', 'second'].map(name =>
+    device.repo.onServerChange(paths => heard.push(`${name} ${[...paths].join()}`))
+  )
+  const change = async (path: string): Promise<void> => {
+    store.put({ [path]: boxOf('1') })
+    await device.sync()
+  }
+  await change('a')
+  stopFirst?.()
+  await change('b')
+  stopSecond?.()
+  await change('c')
+  t.deepEqual(heard, ['first a', 'second a', 'second b'])
+})
