@@ -311,6 +311,8 @@ test('a provider keeps its newest 10,000 pairs', t => {
   t.is(table.rateOf('C9', 'iso:USD', { now: NOW }), undefined)
   t.is(table.rateOf('C10', 'iso:USD', { now: NOW }), 2)
   t.is(table.rateOf('C10009', 'BTC', { now: NOW }), 2)
+  const alone = tableOf(Array.from({ length: 10_001 }, (_, at) => row(at))).table
+  t.is(alone.pairCount, 10_000)
 })
 
 test('a coin that reaches fiat only through others makes the service request the price of its neighbour', t => {

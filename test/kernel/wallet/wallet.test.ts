@@ -100,21 +100,23 @@ test('a spend is drafted, signed, sent and saved with its payee, fee choice, not
   await account.sync()
 })
 
-test('the stages of a spend are emitted under one correlation id, in order', async t => {
+test('the stages of a spend are emitted under one correlation id, in order, and with its txid once it has one', async t => {
   const reported: string[] = []
   const ids = new Set<string>()
   const watch: ObserverPlugin = {
     kind: 'observer',
     id: 'watch',
     apply: ({ hooks }) =>
-      hooks.spendChanged.tap('watch', ({ stage, correlationId }) => {
-        reported.push(stage)
+      hooks.spendChanged.tap('watch', ({ stage, correlationId, txid }) => {
+        reported.push(`${stage} ${txid ?? ''}`)
         ids.add(correlationId)
       })
   }
   const { wallet } = await makeHome(t, {}, [watch])
-  await wallet.spend(await wallet.makeSpend(pay('5')))
-  t.deepEqual(reported, ['intended', 'signed', 'broadcast', 'saved'])
+  const sent = await wallet.spend(await wallet.makeSpend(pay('5')))
+  await wallet.saveTx(sent)
+  const { txid } = sent
+  t.deepEqual(reported, ['intended ', `signed ${txid}`, `broadcast ${txid}`, `saved ${txid}`])
   t.is(ids.size, 1)
 })
 
