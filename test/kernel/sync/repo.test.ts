@@ -549,15 +549,15 @@ test('a listener that throws is reported, and the others are notified of the cha
   t.deepEqual(device.reports.map(String), ['TypeError: theirs'])
 })
 
-test('each sync that exchanges a file is told with its paths, and one that exchanges none is not', async t => {
+test('each sync that exchanges a file is reported with its paths, and one that exchanges none is not', async t => {
   const store = makeSyncStore()
   const [a, b] = [await openDevice(store), await openDevice(store)]
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const loopOf = ({ io, servers }: Device): SyncLoop =>
-    new SyncLoop({ io, servers, report: () => {}, onExchange: exchange => told.push(exchange) })
+    new SyncLoop({ io, servers, report: () => {}, onExchange: exchange => reported.push(exchange) })
   await setText(a.repo, 'f', '1')
   for (const device of [a, a, b, b]) await loopOf(device).syncNow(device.repo)
-  t.deepEqual(told, [
+  t.deepEqual(reported, [
     { repoId: a.repo.id, sent: ['f'], received: [] },
     { repoId: b.repo.id, sent: [], received: ['f'] }
   ])
@@ -596,9 +596,9 @@ test('a reply that a full disk cannot keep fails its sync alone, also while othe
 test('who listens for what a server changes hears of it until they stop, whoever else stops', async t => {
   const store = makeSyncStore()
   const device = await openDevice(store)
-  const heard: string[] = []
+  const received: string[] = []
   const [stopFirst, stopSecond] = ['first', 'second'].map(name =>
-    device.repo.onServerChange(paths => heard.push(`${name} ${[...paths].join()}`))
+    device.repo.onServerChange(paths => received.push(`${name} ${[...paths].join()}`))
   )
   const change = async (path: string): Promise<void> => {
     store.put({ [path]: boxOf('1') })
@@ -609,5 +609,5 @@ test('who listens for what a server changes hears of it until they stop, whoever
   await change('b')
   stopSecond?.()
   await change('c')
-  t.deepEqual(heard, ['first a', 'second a', 'second b'])
+  t.deepEqual(received, ['first a', 'second a', 'second b'])
 })

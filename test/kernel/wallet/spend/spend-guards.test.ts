@@ -220,9 +220,9 @@ test('a payment that is sent again cannot be forgotten before it is saved, which
 })
 
 test('an engine is asked for the targets that can be paid, those without an address only if they say what to pay', async t => {
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   const { wallet } = await makeHome(t, {
-    onCall: (method, [spend]) => method === 'makeSpend' && asked.push((spend as SpendInfo).spendTargets)
+    onCall: (method, [spend]) => method === 'makeSpend' && requested.push((spend as SpendInfo).spendTargets)
   })
   const script = { otherParams: { script: '6a' } }
   await wallet.makeSpend({
@@ -235,7 +235,7 @@ test('an engine is asked for the targets that can be paid, those without an addr
       { publicAddress: 'shop' }
     ]
   })
-  t.deepEqual(asked, [
+  t.deepEqual(requested, [
     [
       { publicAddress: '', nativeAmount: '4', ...script },
       { publicAddress: 'shop', nativeAmount: '0' }
