@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { compact, type Io, isWalletError, type KernelOptions, type Plugin } from '../../kernel/index.ts'
 import { type FileLock, lockFolder } from '../../plugins/storage/file/file-lock.ts'
 import { CliError } from '../errors/cli-error.ts'
+import { clientTimeZone, isTimeZone } from '../output/texts.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import type { Agent, AgentStatus, Session } from '../session/session.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -209,12 +210,15 @@ export class AgentServer {
       isOf: wanted => isSameFolder(wanted.state, paths.state),
       duringPayment: payment => this.#hold(payment)
     }
-    const { argv } = request
+    const { argv, environment } = request
     const { terminal, signal } = client
-    try {
-      return await this.#pool.run(() =>
+    const run = (): Promise<number> =>
+      this.#pool.run(() =>
         runCli({ argv, terminal, signal, agent, plugins, ...compact({ passwordSnrp, payingGraceMs }) })
       )
+    const { TZ: zone } = environment
+    try {
+      return await (zone !== undefined && isTimeZone(zone) ? clientTimeZone.run(zone, run) : run())
     } finally {
       this.#lastUsed = performance.now()
       if (mustStop) setImmediate(() => void this.close())
@@ -383,6 +387,7 @@ class Connection {
       return
     }
     this.#isTrusted = true
+    sendFrame(this.#socket, { type: 'hello' })
     if (version === this.#host.version) return
     // The command is in the socket already, and must not run here.
     this.#isRefused = true

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
-import { CliError } from '../errors/cli-error.ts'
+import { CliError, stopBeforeEnd } from '../errors/cli-error.ts'
 import { profilePaths } from '../profile/paths.ts'
 import { packageFolder } from '../terminal/package-folder.ts'
 import { isClosedPipe, type Terminal } from '../terminal/terminal.ts'
@@ -44,7 +44,7 @@ export const runByAgent = async (options: ClientOptions): Promise<number | undef
   const agent = stateFolder && (await connectTo(stateFolder))
   if (!agent) return undefined
   try {
-    return await new Request(agent.socket, options).run(agent.token)
+    return await new Request(agent.socket, options).run(agent)
   } finally {
     agent.socket.destroy()
   }
@@ -82,12 +82,13 @@ const connectTo = async (stateFolder: string): Promise<AgentConnection | undefin
   }
   const socket = connect(record.socket)
   return new Promise(resolve => {
-    socket.once('connect', () => resolve({ socket, token: record.token }))
+    socket.once('connect', () => resolve({ socket, token: record.token, pid: record.pid }))
     socket.once('error', () => resolve(undefined))
   })
 }
 
 interface AgentConnection {
+  readonly pid: number
   readonly socket: Socket
   readonly token: string
 }
@@ -99,6 +100,16 @@ export const versionOf = (main: string | undefined = process.argv[1]): string =>
 }
 
 const STOP_CODES: ReadonlySet<string> = new Set<StopCode>(['INTERRUPTED', 'TERMINATED'])
+
+/** An agent that is there answers within this time, however busy it is, in milliseconds. */
+const HELLO_MS = 10_000
+/** A stopped command ends within this time: a payment has three seconds, and the rest of the command one. */
+const STOP_MS = 10_000
+
+const unanswered = (pid: number): CliError =>
+  new CliError('AGENT_REFUSED', `The agent of this profile (process ${pid}) does not answer`, {
+    hint: `If it stays so, end it with: kill -9 ${pid}. Nothing is lost by that.`
+  })
 
 const ENDS: ReadonlySet<string> = new Set<AgentFrame['type']>(['busy', 'exit', 'retired', 'run-alone'])
 
@@ -115,6 +126,8 @@ class Request {
   readonly #version: string
   #isReading = false
   #hasStarted = false
+  #timer: NodeJS.Timeout | undefined
+  #reject: (error: unknown) => void = () => {}
   /** The answer that ends the command has come; output may still wait for its reader. */
   #hasEnded = false
 
@@ -126,7 +139,7 @@ class Request {
     this.#version = version ?? versionOf()
   }
 
-  async run(token: string): Promise<number | undefined> {
+  async run({ token, pid }: Pick<AgentConnection, 'pid' | 'token'>): Promise<number | undefined> {
     const { stdin, stdout, stderr } = this.#terminal
     const stop = (): void => this.#stop()
     const resize = (): void => {
@@ -140,7 +153,7 @@ class Request {
     for (const stream of [stdout, stderr]) stream.on('resize', resize)
     stdout.on('error', readerGone)
     try {
-      const ended = this.#ended()
+      const ended = this.#ended(pid)
       this.#send({ type: 'hello', token, version: this.#version })
       this.#send({
         type: 'run',
@@ -159,6 +172,7 @@ class Request {
       if (this.#signal.aborted) stop()
       return await ended
     } finally {
+      clearTimeout(this.#timer)
       this.#signal.removeEventListener('abort', stop)
       for (const stream of [stdout, stderr]) stream.removeListener('resize', resize)
       stdout.removeListener('error', readerGone)
@@ -174,11 +188,21 @@ class Request {
   #stop(): void {
     const { code } = this.#signal.reason as { readonly code?: string }
     this.#send({ type: 'stop', code: STOP_CODES.has(code ?? '') ? (code as StopCode) : 'TERMINATED' })
+    // The agent answers a stop within a few seconds, or says why it cannot.
+    this.#giveUp(STOP_MS, () => stopBeforeEnd(this.#signal.reason))
+  }
+
+  /** Ends the wait for the agent with an error after some time, unless an answer comes before. */
+  #giveUp(milliseconds: number, error: () => unknown): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#reject(error()), milliseconds)
   }
 
   /** Does what the agent says, until the command has ended. */
-  #ended(): Promise<number | undefined> {
+  #ended(pid: number): Promise<number | undefined> {
     return new Promise((resolve, reject) => {
+      this.#reject = reject
+      this.#giveUp(HELLO_MS, () => unanswered(pid))
       this.#socket.on('error', () => {})
       this.#socket.on('close', () => {
         if (this.#hasEnded) return
@@ -193,6 +217,8 @@ class Request {
         )
       })
       onFrames(this.#socket, frame => {
+        // The first line shows that the agent is there; a command may take any time.
+        if (!this.#hasStarted && !this.#signal.aborted) clearTimeout(this.#timer)
         this.#hasStarted = true
         this.#hasEnded ||= ENDS.has(String(frame.type))
         const given = frame as unknown as AgentFrame

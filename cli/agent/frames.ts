@@ -42,6 +42,8 @@ export type StopCode = 'INTERRUPTED' | 'READER_GONE' | 'TERMINATED'
 
 /** A line from the agent. */
 export type AgentFrame =
+  /** The token is right. */
+  | { readonly type: 'hello' }
   | { readonly type: 'output'; readonly to: 'stderr' | 'stdout'; readonly bytes: string }
   /** The command reads standard input from now on. */
   | { readonly type: 'read' }

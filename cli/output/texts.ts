@@ -1,7 +1,23 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Json } from '../../kernel/index.ts'
+
+/** The time zone of the client whose command an agent runs; without one, that of this process counts. */
+export const clientTimeZone: AsyncLocalStorage<string> = new AsyncLocalStorage()
+
+/** Checks a name such as `Asia/Tokyo`; a TZ of another form is none. */
+export const isTimeZone = (name: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+  } catch {
+    return false
+  }
+}
 
 /** Formats a date in the local time zone: `2026-01-05 10:00`. */
 export const localTime = (date: Date): string => {
+  const timeZone = clientTimeZone.getStore()
+  // Swedish writes dates as ISO does.
+  if (timeZone !== undefined) return date.toLocaleString('sv', { timeZone }).slice(0, -':00'.length)
   const two = (value: number): string => String(value).padStart(2, '0')
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
@@ -25,6 +26,7 @@ interface ClientRun {
   readonly input?: string
   readonly signal?: AbortSignal
   readonly version?: string
+  readonly environment?: Readonly<Record<string, string>>
   onOutput?(text: string): void
 }
 
@@ -43,7 +45,13 @@ const stateOf = (home: string): string => profilePaths('default', { HOLDFAST_HOM
 const runAsClient = async (
   home: string,
   argv: readonly string[],
-  { input = '', signal = new AbortController().signal, version = TEST_VERSION, onOutput }: ClientRun = {}
+  {
+    input = '',
+    signal = new AbortController().signal,
+    version = TEST_VERSION,
+    environment = {},
+    onOutput
+  }: ClientRun = {}
 ): Promise<Ran> => {
   const outputs = { stdout: '', stderr: '' }
   const collect = (name: keyof typeof outputs): NodeJS.WriteStream => {
@@ -58,7 +66,7 @@ const runAsClient = async (
     stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]) as unknown as NodeJS.ReadStream,
     stdout: collect('stdout'),
     stderr: collect('stderr'),
-    environment: { HOLDFAST_HOME: home }
+    environment: { HOLDFAST_HOME: home, ...environment }
   }
   const code = await runByAgent({ argv, terminal, signal, version })
   if (code === undefined) throw new Error('No agent took the command')
@@ -262,7 +270,7 @@ test('a trusted client that sends nonsense is disconnected', async t => {
     'x'.repeat(1_100_000),
     '{\n'
   ])
-    t.is(await answerTo(record.socket, hello + text), '', text.slice(0, 30))
+    t.is(await answerTo(record.socket, hello + text), '{"type":"hello"}\n', text.slice(0, 30))
   t.is((await run(['agent', 'status'])).code, 0)
 })
 
@@ -560,4 +568,50 @@ test('a link to the home is the same agent', async t => {
   t.teardown(() => rmSync(link))
   const { data } = (await runAsClient(link, ['agent', 'status', '--json'])).json
   t.is(data.accounts.length, 1)
+})
+
+test('an agent that does not answer is reported with its process, and a stop ends the wait', async t => {
+  const home = homeFor(t)
+  const folder = agentFolder(stateOf(home))
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const socket = join(folder, 'socket')
+  // As a frozen process: it accepts, and says nothing.
+  const frozen = createServer(() => {}).listen(socket)
+  t.teardown(() => frozen.close())
+  await once(frozen, 'listening')
+  writeFileSync(join(folder, 'agent.json'), JSON.stringify({ pid: 12_345, socket, token: 'x' }))
+  const times: number[] = []
+  const { setTimeout: original } = globalThis
+  t.teardown(() => Object.assign(globalThis, { setTimeout: original }))
+  Object.assign(globalThis, {
+    setTimeout: (task: () => void, milliseconds = 0) => {
+      if (milliseconds === 10_000) times.push(milliseconds)
+      return original(task, milliseconds === 10_000 ? 50 : milliseconds)
+    }
+  })
+  await t.throwsAsync(runAsClient(home, ['balance']), { code: 'AGENT_REFUSED', message: /process 12345/ })
+  const controller = new AbortController()
+  controller.abort(new CliError('INTERRUPTED', 'Stopped'))
+  await t.throwsAsync(runAsClient(home, ['balance'], { signal: controller.signal }), {
+    code: 'INTERRUPTED',
+    message: /what had begun may still be done/
+  })
+  t.true(times.length >= 2)
+})
+
+test('times are those of the client’s time zone', async t => {
+  const stage = await open(t)
+  await fund(stage)
+  const dateIn = async (zone: string): Promise<string> => {
+    const ran = await stage.run(['tx', 'list', 'Savings', '--limit', '1'], { environment: { TZ: zone } })
+    return ran.stdout.split('\t')[0] ?? ''
+  }
+  const [tokyo, utc] = [await dateIn('Asia/Tokyo'), await dateIn('UTC')]
+  t.regex(utc, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}$/)
+  t.is(Date.parse(`${tokyo}Z`) - Date.parse(`${utc}Z`), 9 * 3_600_000)
+  t.regex(
+    await dateIn('EST5EDT,M3.2.0'),
+    /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}$/,
+    'another form is left to the process'
+  )
 })
