@@ -8,8 +8,9 @@ const apart = {
   proofs: `${out}/test/proofs/**/*.test.js`
 }
 // The tests of the command line once more, with an agent that runs the commands: `npm run test:agent`.
-const suite =
-  process.env.HOLDFAST_SUITE === 'agent' ? `${out}/test/cli/**/*.test.js` : apart[process.env.HOLDFAST_SUITE]
+// What makes the disk of a command silent would silence the agent.
+const agent = [`${out}/test/cli/**/*.test.js`, `!${out}/test/cli/silent-disk.test.js`]
+const suite = process.env.HOLDFAST_SUITE === 'agent' ? agent : apart[process.env.HOLDFAST_SUITE]
 // All of `npm test`: files that import the test files which share a process (`scripts/test-groups.ts`).
 const isGrouped = process.env.HOLDFAST_TEST_GROUPS === '1'
 const unit = isGrouped
@@ -17,7 +18,7 @@ const unit = isGrouped
   : [`${out}/test/**/*.test.js`, ...Object.values(apart).map(pattern => `!${pattern}`)]
 
 export default {
-  files: suite === undefined ? unit : [suite],
+  files: suite === undefined ? unit : [suite].flat(),
   workerThreads: false,
   concurrency: 3,
   timeout: ['proofs', 'browser'].includes(process.env.HOLDFAST_SUITE) ? '5m' : '2m',

@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly signal: AbortSignal
   /** The version and build of this process, if it is not that of its main file. */
   readonly version?: string
+  /** The time that the agent has to answer, in milliseconds; ten seconds if left out. */
+  readonly answerMs?: number
 }
 
 /**
@@ -101,10 +103,8 @@ export const versionOf = (main: string | undefined = process.argv[1]): string =>
 
 const STOP_CODES: ReadonlySet<string> = new Set<StopCode>(['INTERRUPTED', 'TERMINATED'])
 
-/** An agent that is there answers within this time, however busy it is, in milliseconds. */
-const HELLO_MS = 10_000
-/** A stopped command ends within this time: a payment has three seconds, and the rest of the command one. */
-const STOP_MS = 10_000
+/** An agent that is there answers within this time, however busy it is, in milliseconds; also a stop. */
+const ANSWER_MS = 10_000
 
 const unanswered = (pid: number): CliError =>
   new CliError('AGENT_REFUSED', `The agent of this profile (process ${pid}) does not answer`, {
@@ -124,6 +124,7 @@ class Request {
   readonly #argv: readonly string[]
   readonly #signal: AbortSignal
   readonly #version: string
+  readonly #answerMs: number
   #isReading = false
   #hasStarted = false
   #timer: NodeJS.Timeout | undefined
@@ -131,12 +132,13 @@ class Request {
   /** The answer that ends the command has come; output may still wait for its reader. */
   #hasEnded = false
 
-  constructor(socket: Socket, { argv, terminal, signal, version }: ClientOptions) {
+  constructor(socket: Socket, { argv, terminal, signal, version, answerMs = ANSWER_MS }: ClientOptions) {
     this.#socket = socket
     this.#terminal = terminal
     this.#argv = argv
     this.#signal = signal
     this.#version = version ?? versionOf()
+    this.#answerMs = answerMs
   }
 
   async run({ token, pid }: Pick<AgentConnection, 'pid' | 'token'>): Promise<number | undefined> {
@@ -189,7 +191,7 @@ class Request {
     const { code } = this.#signal.reason as { readonly code?: string }
     this.#send({ type: 'stop', code: STOP_CODES.has(code ?? '') ? (code as StopCode) : 'TERMINATED' })
     // The agent answers a stop within a few seconds, or says why it cannot.
-    this.#giveUp(STOP_MS, () => stopBeforeEnd(this.#signal.reason))
+    this.#giveUp(this.#answerMs, () => stopBeforeEnd(this.#signal.reason))
   }
 
   /** Ends the wait for the agent with an error after some time, unless an answer comes before. */
@@ -202,7 +204,7 @@ class Request {
   #ended(pid: number): Promise<number | undefined> {
     return new Promise((resolve, reject) => {
       this.#reject = reject
-      this.#giveUp(HELLO_MS, () => unanswered(pid))
+      this.#giveUp(this.#answerMs, () => unanswered(pid))
       this.#socket.on('error', () => {})
       this.#socket.on('close', () => {
         if (this.#hasEnded) return

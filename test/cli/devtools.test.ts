@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { CliError } from '../../cli/errors/cli-error.ts'
 import type { Plugin } from '../../kernel/index.ts'
-import { usesAgent } from '../helpers/agents.ts'
+import { leaveOut, usesAgent } from '../helpers/agents.ts'
 import { ended, homeFor, startHoldfast } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { failed } from '../helpers/envelopes.ts'
@@ -167,7 +167,7 @@ test('a pause on the command line holds after a login from the panel, and the re
   ])
 })
 
-const alone = usesAgent ? test.skip : test
+const alone = usesAgent ? leaveOut : test
 
 alone('without a name or a secret there is no login, even with a current account', async t => {
   const home = homeFor(t)

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { CliError } from '../../cli/errors/cli-error.ts'
-import { usesAgent } from '../helpers/agents.ts'
+import { leaveOut, usesAgent } from '../helpers/agents.ts'
 import { makeHome } from '../helpers/command-line.ts'
 import { failed, succeeded } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -139,7 +139,7 @@ test.serial('a PIN that comes with an edge login opens the account from then on'
 })
 
 // The devices of an agent share its world.
-const alone = usesAgent ? test.skip : test.serial
+const alone = usesAgent ? leaveOut : test.serial
 
 alone('a request in a world of the command itself fails, since no device could approve it', async t => {
   const { home: alone, remove: tidy } = makeHome()

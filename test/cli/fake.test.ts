@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import { parseRange, parseRate } from '../../cli/commands/fake/control-world.ts'
 import { CliError } from '../../cli/errors/cli-error.ts'
-import { usesAgent } from '../helpers/agents.ts'
+import { leaveOut, usesAgent } from '../helpers/agents.ts'
 import { type Envelope, homeFor, type Ran } from '../helpers/command-line.ts'
 import { failed, succeeded } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -201,7 +201,7 @@ test('fake requests lists the requests to a served world by path and status, and
   await served.stop()
 })
 
-const alone = usesAgent ? test.skip : test
+const alone = usesAgent ? leaveOut : test
 
 alone(
   'a world that lives only as long as a command has no requests to show, and nothing to follow',

@@ -2,12 +2,8 @@ import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import type { Plugin } from '../../kernel/index.ts'
 import { fileCalls } from '../../plugins/storage/file/file-store.ts'
-import { usesAgent } from '../helpers/agents.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
-
-// Its disk belongs to a process of its own.
-const alone = usesAgent ? test.serial.skip : test.serial
 
 const input = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
 
@@ -41,7 +37,7 @@ const silence = (t: ExecutionContext, folder: 'device' | 'fake-world'): void => 
   Object.assign(globalThis, { setTimeout: quick })
 }
 
-alone('a command whose write the disk does not answer ends with 50 and advice', async t => {
+test.serial('a command whose write the disk does not answer ends with 50 and advice', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'alice')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
@@ -58,7 +54,7 @@ alone('a command whose write the disk does not answer ends with 50 and advice', 
   )
 })
 
-alone('the result of a command is printed although the disk does not answer at its end', async t => {
+test.serial('the result of a command is printed although the disk does not answer at its end', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'bob')
   t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
@@ -80,18 +76,21 @@ alone('the result of a command is printed although the disk does not answer at i
   ])
 })
 
-alone('a command ends although the disk of the fake world does not answer when it is closed', async t => {
-  const home = homeFor(t)
-  await run(home, 'account', 'create', 'carol')
-  t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
-  silence(t, 'fake-world')
-  const { code, json } = await run(home, 'wallets', 'rename', 'Savings', 'Late')
-  t.is(code, 0)
-  t.is(json.data.name, 'Late')
-  t.is(json.warnings.at(-1), 'Saving the fake world took longer than 60 seconds')
-})
+test.serial(
+  'a command ends although the disk of the fake world does not answer when it is closed',
+  async t => {
+    const home = homeFor(t)
+    await run(home, 'account', 'create', 'carol')
+    t.is((await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings')).code, 0)
+    silence(t, 'fake-world')
+    const { code, json } = await run(home, 'wallets', 'rename', 'Savings', 'Late')
+    t.is(code, 0)
+    t.is(json.data.name, 'Late')
+    t.is(json.warnings.at(-1), 'Saving the fake world took longer than 60 seconds')
+  }
+)
 
-alone('a change of the fake world that its disk cannot save is an error', async t => {
+test.serial('a change of the fake world that its disk cannot save is an error', async t => {
   const home = homeFor(t)
   await run(home, 'account', 'create', 'dora')
   silence(t, 'fake-world')

@@ -11,6 +11,9 @@ import { MAIN } from './main-file.ts'
 /** True if the tests of the command line run through an agent: `HOLDFAST_TEST_AGENT=1`. */
 export const usesAgent: boolean = process.env.HOLDFAST_TEST_AGENT === '1'
 
+/** In place of `test` for what only a process of its own can show. */
+export const leaveOut = (_title: string, _run: unknown): void => {}
+
 /** The version of the command line as a process, which the agents and clients of a test have, too. */
 export const TEST_VERSION: string = versionOf(MAIN)
 

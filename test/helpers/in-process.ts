@@ -1,4 +1,5 @@
 import { PassThrough, Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClientOptions, runByAgent } from '../../cli/agent/client.ts'
 import { runCli } from '../../cli/run.ts'
 import type { Plugin } from '../../kernel/index.ts'
@@ -61,6 +62,8 @@ export const runInProcess = async (
   }
 }
 
+const CLIENT_START_MS = 40
+
 /** Runs a command in the agent of its home, if the tests run so; undefined if it has to run in this process. */
 const byAgent = async (
   request: Omit<ClientOptions, 'version'>,
@@ -75,6 +78,8 @@ const byAgent = async (
   }
   const at = request.argv.indexOf('--profile')
   await agentOf(home, at === -1 ? HOLDFAST_PROFILE : (request.argv[at + 1] ?? ''))
+  // As long as a client takes to start; until then a kernel delivers what the command before has caused.
+  await sleep(CLIENT_START_MS)
   return runByAgent({ ...request, version: TEST_VERSION })
 }
 

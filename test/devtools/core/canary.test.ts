@@ -57,6 +57,8 @@ const emitStory = async (hideAddresses: boolean) => {
     .catch(error => sent.push(String(error)))
   await account.sync()
   await waitFor(() => client.events.getSnapshot().some(({ data }) => data.stage === 'saved'))
+  // The engine looks at the chain once more after a payment.
+  await waitFor(() => engineRows(client.view.getSnapshot())[0]?.stage === 'synced')
   const needles = [...(await secretsOf(account, wallet.id)), password, '"80815"', 'canary note']
   const view = client.view.getSnapshot()
   await account.logout()
