@@ -1,4 +1,3 @@
-import test from 'ava'
 import { AgentServer } from '../../cli/agent/agent-server.ts'
 import { versionOf } from '../../cli/agent/client.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
@@ -71,4 +70,5 @@ export const closeAgents = async (home?: string): Promise<void> => {
   }
 }
 
-if (usesAgent) test.after.always(() => closeAgents())
+// Loaded here: scripts use these helpers, too, and ava runs in its own processes only.
+if (usesAgent) (await import('ava')).default.after.always(() => closeAgents())
