@@ -192,6 +192,13 @@ const SECRETS = JSON.stringify({
 
 /** Commands that run until they are stopped, ask on a terminal, or need another device; their grammar is frozen. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
+  'agent start': 'newer than the trees that are compared',
+  'agent run': 'newer than the trees that are compared',
+  'agent stop': 'newer than the trees that are compared',
+  'agent status': 'newer than the trees that are compared',
+  'agent lock': 'newer than the trees that are compared',
+  'agent unlock': 'newer than the trees that are compared',
+  completion: 'newer than the trees that are compared',
   demo: 'its traffic is recorded apart',
   devtools: 'serves until it is stopped',
   'fake start': 'serves until it is stopped',
