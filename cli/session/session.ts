@@ -266,6 +266,11 @@ export class Session {
     return this.adoptAccount(account)
   }
 
+  /** True if an agent keeps the account open for later commands. */
+  isKept({ id }: Account): boolean {
+    return this.#pooled?.kept(id) !== undefined
+  }
+
   /** Closes an account that an agent keeps open. */
   async releaseAccount(loginId: string): Promise<void> {
     await this.context()
@@ -399,7 +404,9 @@ export class Session {
     // A secret that was given is checked, even if the account is open.
     const given = this.#pooled && (await methodBySecret(this.secrets))
     const kept = target.local && this.#pooled?.kept(target.local.loginId)
-    const isEnough = given === undefined && this.text('with') === undefined && method === undefined
+    // A secret is shown only to someone who knows one.
+    const isEnough =
+      given === undefined && this.text('with') === undefined && method === undefined && !this.isOn('reveal')
     const account =
       kept !== undefined && isEnough
         ? kept

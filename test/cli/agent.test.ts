@@ -536,7 +536,9 @@ test('a lock during a login wins: the account is not kept', async t => {
   await waitFor(() => stage.agent.status.commands === 1)
   await new Promise(resolve => setTimeout(resolve, 150))
   await stage.agent.lock()
-  t.regex((await unlocking).stderr, /the agent was locked meanwhile/)
+  const unlocked = await unlocking
+  t.regex(unlocked.stderr, /the agent was locked meanwhile/)
+  t.regex(unlocked.stdout, /alice is not open in the agent/)
   t.deepEqual((await stage.run(['agent', 'status', '--json'])).json.data.accounts, [])
 })
 
@@ -610,4 +612,16 @@ test('times are those of the client’s time zone', async t => {
     /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}$/,
     'another form is left to the process'
   )
+})
+
+test('a secret is shown only after a login of its own, although the account is open', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  t.is((await stage.run(['account', 'key', '--reveal', '--json'])).json.error.code, 'PROMPT_IMPOSSIBLE')
+  const shown = await stage.run(
+    ['account', 'key', '--reveal', '--json', '--secrets-stdin'],
+    secrets({ pin: '2468' })
+  )
+  t.is(typeof shown.json.data.loginKey, 'string')
+  t.is((await stage.run(['balance'])).code, 0)
 })

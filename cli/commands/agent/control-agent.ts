@@ -181,7 +181,14 @@ export const agentUnlock: CommandRun = async session => {
   const { idleMs } = session.agent.status
   const until = idleMs === 0 ? 'until you lock it' : `until ${ageText(idleMs / 1000)} pass without a command`
   return {
-    data: { loginId: id, username: username ?? null },
-    view: { kind: 'text', lines: [`${target.name} is open in the agent ${until}`] }
+    data: { loginId: id, username: username ?? null, open: session.isKept(account) },
+    view: {
+      kind: 'text',
+      lines: [
+        session.isKept(account)
+          ? `${target.name} is open in the agent ${until}`
+          : `${target.name} is not open in the agent`
+      ]
+    }
   }
 }
