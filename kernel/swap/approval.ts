@@ -7,6 +7,7 @@ import type { EngineStore } from '../types/engine.ts'
 import type { PluginId } from '../types/ids.ts'
 import { coinFeeOf, type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
+import type { SignOptions } from '../wallet/spend/sign.ts'
 import type { RoundAddresses } from './context.ts'
 import { swapErrorOf } from './errors.ts'
 import { type CheckedOffer, type CheckedOrder, isAmount, readOrder } from './offer.ts'
@@ -84,6 +85,8 @@ export interface ApproveOptions {
   readonly minReceive?: NativeAmount
   /** The most that the network may take of all drafts together, in native units of the chain's own coin. */
   readonly maxNetworkFee?: NativeAmount
+  /** The name of the program that asks for the swap; left out: a person does. */
+  readonly requestedBy?: string | undefined
   /**
    * Receives the exact drafts; nothing is signed unless it returns true. A returned fee also means true, and allows the
    * network that much, which an unusual fee needs.
@@ -209,18 +212,18 @@ export const confirmPayment = async (
 export const pay = async (
   { services, swap: { fromWallet } }: Pick<ApprovalContext, 'services' | 'swap'>,
   { review, swapData, expiresAt }: PreparedPayment,
-  maxNetworkFee: NativeAmount | undefined
+  options: Pick<SignOptions, 'maxNetworkFee' | 'requestedBy'>
 ): Promise<SwapResult> => {
   const { swapInfo, drafts, destinationAddress, orderId, orderUri } = review
   for (const draft of drafts.slice(0, -1)) {
-    await fromWallet.spend(draft, { maxNetworkFee })
+    await fromWallet.spend(draft, options)
     // An approval takes its time; it pays nothing.
     if (hasPassed(expiresAt, services.io.clock))
       throw new WalletError('QUOTE_ENDED', { pluginId: swapInfo.pluginId, reason: 'expired' })
   }
   const last = drafts.at(-1)
   if (last === undefined) throw new TypeError('A swap without a payment')
-  const transaction = await fromWallet.spend({ ...last, swapData }, { maxNetworkFee })
+  const transaction = await fromWallet.spend({ ...last, swapData }, options)
   return { transaction, ...compact({ orderId, orderUri }), destinationAddress }
 }
 

@@ -166,7 +166,7 @@ export class SwapQuote {
       if (hasPassed(payment.expiresAt, clock)) throw this.#endedError('expired')
       gate.begin(this)
       this.#end('approved')
-      const result = await pay(this.#options, payment, maxNetworkFee)
+      const result = await pay(this.#options, payment, { maxNetworkFee, requestedBy: options.requestedBy })
       gate.end(this, true)
       return result
     } catch (error) {

@@ -7,6 +7,7 @@ import type { PluginId, TokenId } from '../types/ids.ts'
 import type { SwapRequestSnapshot } from '../types/snapshots.ts'
 import type { QuoteRequest, SwapAsset } from '../types/swap.ts'
 import type { SpendInfo, Transaction } from '../types/transaction.ts'
+import type { SignOptions } from '../wallet/spend/sign.ts'
 
 /**
  * A request for quotes: two wallets, their assets and an amount.
@@ -151,6 +152,6 @@ export interface SwapWallet {
   /** Signs, sends and saves, as one journalled action. */
   spend(
     draft: Transaction,
-    options?: { readonly maxNetworkFee?: NativeAmount | undefined }
+    options?: Pick<SignOptions, 'maxNetworkFee' | 'requestedBy'>
   ): Promise<Transaction>
 }

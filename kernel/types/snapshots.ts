@@ -240,6 +240,8 @@ export interface SpendSnapshot {
   readonly nativeAmount: string
   readonly networkFee: string
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+  /** The name of the program that asks for a payment; absent if a person does. */
+  readonly requestedBy?: string
   /** The text that is signed, of the use `message`. */
   readonly message?: string
   /** Whose keys go to another device, of the use `approve login`; '' for the whole account. */

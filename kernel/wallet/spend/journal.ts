@@ -25,6 +25,8 @@ export interface SpendIntent {
   readonly at: number
   /** The draft, and from `signed` on the signed transaction. */
   readonly tx: Transaction
+  /** The name of the program that asked for the payment; absent if a person did. */
+  readonly requestedBy?: string
   /** The words in which a server refused the bytes. The server may keep them nevertheless: only the chain shows. */
   readonly refusal?: string
   /** The state of the payment at the last look. */

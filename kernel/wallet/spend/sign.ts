@@ -20,6 +20,8 @@ export interface SignOptions {
    * one is open when its turn comes. If left out, nothing is compared.
    */
   readonly knownSimilar?: readonly string[] | undefined
+  /** The name of the program that asks for the payment, for the rules that concern it; left out: a person does. */
+  readonly requestedBy?: string | undefined
   /** Stops a long signature. It has no effect once the signed bytes are kept. */
   readonly signal?: AbortSignalLike | undefined
   /** Receives the finished share of a long signature, from 0 to 1. */
@@ -82,10 +84,14 @@ const fieldOf = (error: unknown): string =>
 /** Shows policies what a spend pays, before its keys are used. */
 export const questionOf = <U extends KeyUse>(
   use: U,
-  { correlationId, tx }: Pick<SpendIntent, 'tx'> & Partial<Pick<SpendIntent, 'correlationId'>>
+  {
+    correlationId,
+    requestedBy,
+    tx
+  }: Pick<SpendIntent, 'tx'> & Partial<Pick<SpendIntent, 'correlationId' | 'requestedBy'>>
 ): KeyRequest & { readonly use: U } => ({
   use,
-  ...compact({ correlationId }),
+  ...compact({ correlationId, requestedBy }),
   currencyCode: tx.currencyCode,
   tokenId: tx.tokenId,
   nativeAmount: tx.nativeAmount.startsWith('-') ? negate(tx.nativeAmount) : tx.nativeAmount,

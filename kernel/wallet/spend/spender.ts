@@ -1,6 +1,7 @@
 import type { NativeAmount } from '../../base/amount.ts'
 import { compact } from '../../base/compact.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
+import { isShortText } from '../../base/json.ts'
 import { Mutex } from '../../base/mutex.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
@@ -85,7 +86,7 @@ export class Spender implements SpenderOptions {
     const known = this.#find(tx.txid)
     const correlationId = known?.correlationId ?? newCorrelationId(this.services)
     const at = known?.at ?? this.services.io.clock.now()
-    const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...confirmedIn(known) }
+    const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...keptOf(known) }
     return this.whileInProgress(correlationId, async () => {
       await this.journal.put(intent).catch((error: unknown) => {
         throw namingPayment(error, tx.txid)
@@ -288,7 +289,7 @@ export class Spender implements SpenderOptions {
     const { correlationId } = intent
     // Who records what was not sent from here has not asked for it to be sent.
     const stage = entries.some(entry => entry.stage !== 'signed') ? 'broadcast' : 'signed'
-    await journal.watch({ correlationId, stage, at, tx, ...confirmedIn(known) })
+    await journal.watch({ correlationId, stage, at, tx, ...keptOf(known) })
     if (isUnfinished) this.#emit({ ...intent, stage: 'broadcast', tx }, 'saved')
     await paymentsChanged(this)
   }
@@ -300,6 +301,7 @@ export class Spender implements SpenderOptions {
       stage,
       maxNetworkFee,
       knownSimilar,
+      requestedBy,
       ...following
     }: SignOptions & { correlationId: string; stage: 'signed' | 'sending' }
   ): Promise<SpendIntent> {
@@ -309,13 +311,15 @@ export class Spender implements SpenderOptions {
     if (draft.walletId !== this.walletId)
       throw new WalletError('OPTION_INVALID', { option: 'draft', rule: 'is of another wallet' })
     requireFeeLimit(maxNetworkFee)
+    requireRequester(requestedBy)
     checkNetworkFee(info, draft, maxNetworkFee)
     const at = services.io.clock.now()
     const intended: SpendIntent = {
       correlationId,
       stage: 'intended',
       at,
-      tx: draft
+      tx: draft,
+      ...compact({ requestedBy })
     }
     checkSpentCoins(this, draft)
     if (knownSimilar !== undefined) checkSimilar(this, draft, knownSimilar)
@@ -369,11 +373,19 @@ const checkSigned = ({ txid }: Transaction): void => {
   if (txid === '') throw new WalletError('OPTION_INVALID', { option: 'transaction', rule: 'is not signed' })
 }
 
+const requireRequester = (requestedBy: string | undefined): void => {
+  if (requestedBy === undefined || (isShortText(requestedBy) && requestedBy !== '')) return
+  throw new WalletError('OPTION_INVALID', { option: 'requestedBy', rule: 'is no name' })
+}
+
 type JoinNotes = (kept: Metadata, noted: Metadata, isSaved: boolean) => Metadata
 
-/** Keeps the first confirmation time, from which the retention of a payment counts, if it is sent or recorded again. */
-const confirmedIn = ({ confirmedAt }: Partial<SpendIntent> = {}): Pick<SpendIntent, 'confirmedAt'> =>
-  confirmedAt === undefined ? {} : { confirmedAt }
+/** The facts of a payment that stay if it is sent or recorded again, such as the time from which its retention counts. */
+const keptOf = ({
+  confirmedAt,
+  requestedBy
+}: Partial<SpendIntent> = {}): Pick<SpendIntent, 'confirmedAt' | 'requestedBy'> =>
+  compact({ confirmedAt, requestedBy })
 
 const newCorrelationId = ({ io }: Services): string => io.crypto.toHex(io.random(8))
 

@@ -147,6 +147,21 @@ for (const { use, call, facts, runAction } of USES) {
   })
 }
 
+test('a policy sees which program asks for a payment, and the payment keeps that name', async t => {
+  const { wallet, requested, refused } = await openHome(t)
+  refused.add('spend')
+  const draft = await wallet.makeSpend(PAY)
+  await t.throwsAsync(wallet.spend(draft, { requestedBy: 'shopper' }), { code: 'SIGN_REFUSED' })
+  t.is(requested.at(-1)?.requestedBy, 'shopper')
+  refused.clear()
+  const signed = await wallet.signTx(draft, { requestedBy: 'shopper' })
+  t.is(wallet.unfinishedSpends()[0]?.requestedBy, 'shopper')
+  await wallet.broadcastTx(signed)
+  t.is(wallet.unfinishedSpends()[0]?.requestedBy, 'shopper')
+  for (const wrong of ['', 'x'.repeat(2000), 7 as unknown as string])
+    await t.throwsAsync(wallet.spend(draft, { requestedBy: wrong }), { code: 'OPTION_INVALID' })
+})
+
 test('policies are called before the login key of an account is shown', async t => {
   const { account, requested, refused } = await openHome(t)
   refused.add('login key')
