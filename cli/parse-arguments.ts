@@ -193,6 +193,7 @@ const addFlags = (command: Command, spec: CommandSpec): void => {
   }
   if ((spec.secrets ?? []).length > 0) {
     command.option('--secrets-stdin', 'read one JSON object of secrets from standard input')
+    command.option('--secrets-fd <n>', 'read it from an open descriptor, such as 3')
   }
 }
 

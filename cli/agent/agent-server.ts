@@ -405,7 +405,10 @@ class Connection {
     } else if (type === 'input' && typeof frame.bytes === 'string') {
       this.#terminal?.onInput(Buffer.from(frame.bytes, 'base64'))
     } else if (type === 'input-end') this.#terminal?.onInputEnd()
-    else if (type === 'resize' && isSize(frame.columns) && isSize(frame.rows)) {
+    else if (type === 'descriptor') {
+      const { text, problem = 'cannot be read' } = frame
+      this.#terminal?.onDescriptor(typeof text === 'string' ? { text } : { problem: String(problem) })
+    } else if (type === 'resize' && isSize(frame.columns) && isSize(frame.rows)) {
       this.#terminal?.onResize(frame.columns, frame.rows)
     } else if (type === 'stop') this.#controller.abort(stopError(frame.code))
   }

@@ -250,6 +250,9 @@ class Request {
       case 'read':
         this.#read()
         return
+      case 'read-descriptor':
+        void this.#readDescriptor(frame.descriptor, frame.maxBytes)
+        return
       case 'raw':
         if (stdin.isTTY) stdin.setRawMode(frame.isRaw)
         return
@@ -273,6 +276,17 @@ class Request {
       this.#socket.once('drain', () => stdin.resume())
     })
     stdin.on('end', () => this.#send({ type: 'input-end' }))
+  }
+
+  /** Sends what a descriptor of this process brings: the agent has another one of that number, or none. */
+  async #readDescriptor(descriptor: number, maxBytes: number): Promise<void> {
+    try {
+      const text = await this.#terminal.readDescriptor?.(descriptor, maxBytes)
+      this.#send(text === undefined ? { type: 'descriptor' } : { type: 'descriptor', text })
+    } catch (error) {
+      const problem = error instanceof Error && !('code' in error) ? error.message : 'cannot be read'
+      this.#send({ type: 'descriptor', problem })
+    }
   }
 
   /** Calls back when all output has left this process; a reader that has gone needs none. */

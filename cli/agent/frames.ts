@@ -34,6 +34,8 @@ export type ClientFrame =
   | RunFrame
   | { readonly type: 'input'; readonly bytes: string }
   | { readonly type: 'input-end' }
+  /** The text of a descriptor, or the rest of a sentence about one that cannot be read. */
+  | { readonly type: 'descriptor'; readonly text?: string; readonly problem?: string }
   | { readonly type: 'resize'; readonly columns: number; readonly rows: number }
   | { readonly type: 'stop'; readonly code: StopCode }
 
@@ -47,6 +49,8 @@ export type AgentFrame =
   | { readonly type: 'output'; readonly to: 'stderr' | 'stdout'; readonly bytes: string }
   /** The command reads standard input from now on. */
   | { readonly type: 'read' }
+  /** The command needs what a descriptor of the client brings; asked for once. */
+  | { readonly type: 'read-descriptor'; readonly descriptor: number; readonly maxBytes: number }
   | { readonly type: 'raw'; readonly isRaw: boolean }
   | { readonly type: 'hide-echo' }
   /** The command runs in the client's own process: it needs no kernel of the profile. */

@@ -10,6 +10,8 @@ export interface RemoteTerminal extends Terminal {
   /** Ends standard input. */
   onInputEnd(): void
   onResize(columns: number, rows: number): void
+  /** Takes what a descriptor brought, or the problem with it. */
+  onDescriptor(answer: { readonly text: string } | { readonly problem: string }): void
 }
 
 /**
@@ -20,12 +22,18 @@ export const makeRemoteTerminal = (socket: Socket, request: RunFrame): RemoteTer
   const stdin = new RemoteInput(socket, request.stdin.isTerminal)
   const stdout = new RemoteOutput(socket, 'stdout', request.stdout)
   const stderr = new RemoteOutput(socket, 'stderr', request.stderr)
+  let onDescriptor: RemoteTerminal['onDescriptor'] = () => {}
   return {
     stdin: stdin as unknown as NodeJS.ReadStream,
     stdout: stdout as unknown as NodeJS.WriteStream,
     stderr: stderr as unknown as NodeJS.WriteStream,
     environment: request.environment,
     owner: { folder: request.cwd, processId: request.pid },
+    readDescriptor: (descriptor, maxBytes) =>
+      new Promise((resolve, reject) => {
+        onDescriptor = answer => ('text' in answer ? resolve(answer.text) : reject(new Error(answer.problem)))
+        sendFrame(socket, { type: 'read-descriptor', descriptor, maxBytes })
+      }),
     async disableEcho() {
       sendFrame(socket, { type: 'hide-echo' })
     },
@@ -34,6 +42,7 @@ export const makeRemoteTerminal = (socket: Socket, request: RunFrame): RemoteTer
     },
     onInput: bytes => stdin.receive(bytes),
     onInputEnd: () => stdin.receive(null),
+    onDescriptor: answer => onDescriptor(answer),
     onResize(columns, rows) {
       for (const output of [stdout, stderr]) output.resize(columns, rows)
     }

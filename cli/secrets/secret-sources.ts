@@ -1,5 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { CliError } from '../errors/cli-error.ts'
+import { parseCount } from '../grammar/options.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 /** The secrets that commands may need (ecosystem 1.6). */
 const secretNames = [
@@ -42,7 +44,7 @@ export const secretOfFlag = (flag: string): string | undefined => {
   return secretNames.find(secret => name === `--${secret}`)
 }
 
-/** Finds the secret flags among parsed flags: `passwordStdin`, `newPinFile`, `secretsStdin`. */
+/** Finds the secret flags among parsed flags: `passwordStdin`, `newPinFile`, `secretsStdin`, `secretsFd`. */
 export const secretFlagsOf = (flags: Readonly<Record<string, unknown>>): SecretFlags => {
   const files = new Map<SecretName, string>()
   for (const name of secretNames) {
@@ -52,7 +54,8 @@ export const secretFlagsOf = (flags: Readonly<Record<string, unknown>>): SecretF
   return {
     stdin: secretNames.filter(name => flags[`${camelOf(name)}Stdin`] === true),
     files,
-    hasJson: flags.secretsStdin === true
+    hasJson: flags.secretsStdin === true,
+    descriptor: typeof flags.secretsFd === 'string' ? flags.secretsFd : undefined
   }
 }
 
@@ -67,16 +70,19 @@ export interface SecretFlags {
   readonly files: ReadonlyMap<SecretName, string>
   /** One JSON object with several secrets comes from standard input. */
   readonly hasJson: boolean
+  /** The number of an inherited descriptor that brings such an object, as it was typed. */
+  readonly descriptor: string | undefined
 }
 
 /**
  * Reads all secrets that flags name, without a prompt.
  *
- * @throws CliError SECRET_SOURCE if standard input is needed twice, a file can be read by others, or the text is invalid
+ * @throws CliError SECRET_SOURCE if standard input is needed twice, a file can be read by others, the text is invalid, or
+ *   two sources bring the same secret; USAGE for a number that no descriptor has
  */
 export const readSecrets = async (
   flags: SecretFlags,
-  stdin: NodeJS.ReadStream
+  terminal: Pick<Terminal, 'readDescriptor' | 'stdin'>
 ): Promise<ReadonlyMap<SecretName, string>> => {
   if (flags.stdin.length + (flags.hasJson ? 1 : 0) > 1) {
     throw new CliError('SECRET_SOURCE', 'Standard input can contain only one secret', {
@@ -84,14 +90,41 @@ export const readSecrets = async (
     })
   }
   const found = new Map<SecretName, string>()
-  for (const [name, path] of flags.files) found.set(name, await readSecretFile(name, path))
-  for (const name of flags.stdin) found.set(name, withoutNewline(await textOf(stdin)))
-  if (flags.hasJson)
-    for (const [name, value] of await parseSecrets(await textOf(stdin))) found.set(name, value)
+  const add = (name: SecretName, value: string): void => {
+    if (found.has(name)) throw new CliError('SECRET_SOURCE', `Two sources bring the ${wordsOf(name)}`)
+    found.set(name, value)
+  }
+  for (const [name, path] of flags.files) add(name, await readSecretFile(name, path))
+  for (const name of flags.stdin) add(name, withoutNewline(await textOf(terminal.stdin)))
+  if (flags.hasJson) {
+    const text = await textOf(terminal.stdin)
+    for (const [name, value] of await parseSecrets(text, 'Standard input')) add(name, value)
+  }
+  if (flags.descriptor !== undefined) {
+    const text = await readDescriptor(flags.descriptor, terminal)
+    for (const [name, value] of await parseSecrets(text, DESCRIPTOR)) add(name, value)
+  }
   return found
 }
 
 const MAX_LENGTH = 64 * 1024
+const DESCRIPTOR = 'The descriptor of --secrets-fd'
+/** Standard input has flags of its own, and the outputs bring nothing. */
+const DESCRIPTORS = [3, 1023] as const
+
+const readDescriptor = async (
+  number: string,
+  { readDescriptor: read }: Pick<Terminal, 'readDescriptor'>
+): Promise<string> => {
+  const descriptor = parseCount(number, 'descriptor of --secrets-fd', DESCRIPTORS)
+  if (read === undefined) throw new CliError('SECRET_SOURCE', `${DESCRIPTOR} cannot be read here`)
+  return read(descriptor, MAX_LENGTH).catch((error: unknown) => {
+    throw new CliError(
+      'SECRET_SOURCE',
+      `${DESCRIPTOR} ${error instanceof Error && !('code' in error) ? error.message : 'cannot be read'}`
+    )
+  })
+}
 
 /**
  * Reads a file that only its owner can read, without its last line break.
@@ -119,11 +152,14 @@ export const readSecretFile = async (name: string, path: string): Promise<string
  * Returns the entries of a JSON object of texts (the list of answers as JSON), whatever their names; only known ones are
  * used.
  */
-const parseSecrets = async (text: string): Promise<readonly (readonly [SecretName, string])[]> => {
+const parseSecrets = async (
+  text: string,
+  source: string
+): Promise<readonly (readonly [SecretName, string])[]> => {
   const refuse = (): CliError =>
     new CliError(
       'SECRET_SOURCE',
-      'Standard input must be one JSON object of texts, such as {"password": "…"}; answers are a list of texts'
+      `${source} must be one JSON object of texts, such as {"password": "…"}; answers are a list of texts`
     )
   return Object.entries(await parseSecretObject(text, refuse)).map(([name, secret]) => {
     const plain = name === 'answers' && Array.isArray(secret) ? JSON.stringify(secret) : secret

@@ -39,7 +39,7 @@ export const makeSecrets = ({ terminal, flags, mayPrompt, commandLine }: Secrets
     canPrompt: isAskable,
     promptImpossible,
     async given(name) {
-      read ??= readSecrets(flags, terminal.stdin)
+      read ??= readSecrets(flags, terminal)
       return (await read).get(name)
     },
     async prompt(name, question) {

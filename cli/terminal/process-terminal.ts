@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { fstatSync, readFileSync, type Stats } from 'node:fs'
+import { Socket } from 'node:net'
 import { canPrompt, type Terminal } from './terminal.ts'
 
 /** The terminal of this process. */
@@ -7,6 +8,7 @@ export const processTerminal = (): Terminal => {
   const terminal = { stdin, stdout, stderr, environment }
   return {
     ...terminal,
+    readDescriptor,
     async disableEcho() {
       if (canPrompt(terminal)) await disableEcho()
     },
@@ -16,6 +18,45 @@ export const processTerminal = (): Terminal => {
     }
   }
 }
+
+const readDescriptor = async (descriptor: number, maxBytes: number): Promise<string> => {
+  const info = statsOf(descriptor)
+  if (info === undefined) throw new Error('is not open')
+  if (info.isFile()) {
+    if (process.platform !== 'win32' && (info.mode & 0o077) !== 0) throw new Error('can be read by others')
+    if (info.size > maxBytes) throw new Error('is too large')
+    return readFileSync(descriptor, 'utf8')
+  }
+  if (!info.isFIFO() && !info.isSocket()) throw new Error('is no file, pipe or socket')
+  if (hasBothEnds(descriptor, info)) throw new Error('is a pipe that this process writes itself')
+  const chunks: Buffer[] = []
+  let size = 0
+  // A file stream would keep a thread waiting, and with it the end of the process.
+  for await (const chunk of new Socket({ fd: descriptor, readable: true, writable: false })) {
+    size += chunk.length
+    if (size > maxBytes) throw new Error('is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const statsOf = (descriptor: number): Stats | undefined => {
+  try {
+    return fstatSync(descriptor)
+  } catch {
+    return undefined
+  }
+}
+
+/** Node has pipes of its own, whose numbers come after those that were inherited: such a pipe never ends. */
+const hasBothEnds = (descriptor: number, { dev, ino }: Stats): boolean =>
+  Array.from({ length: MAX_OWN_DESCRIPTORS }, (_, at) => at + FIRST_DESCRIPTOR).some(other => {
+    const info = other === descriptor ? undefined : statsOf(other)
+    return info?.isFIFO() === true && info.dev === dev && info.ino === ino
+  })
+
+const FIRST_DESCRIPTOR = 3
+const MAX_OWN_DESCRIPTORS = 64
 
 /**
  * Disables the echo of the terminal for the rest of this process, so that a secret that is typed before its prompt

@@ -9,6 +9,12 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The process that the terminal belongs to, if it is not this one: the agent runs commands of its clients. */
   readonly owner?: OwnerProcess
+  /**
+   * Reads a descriptor that the process inherited, to its end; absent where there are none.
+   *
+   * @throws Error with the rest of a sentence about the descriptor: `is not open`
+   */
+  readDescriptor?(descriptor: number, maxBytes: number): Promise<string>
   /** Hides what is typed before a prompt; absent where that is impossible. */
   disableEcho?(): Promise<void>
   /** Makes screens draw without colours; absent where they have none. */

@@ -190,14 +190,21 @@ test('secrets come from one line, one object or a private file', async t => {
   t.teardown(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'pin')
   writeFileSync(path, '4321\n', { mode: 0o600 })
-  const none = { stdin: [], files: new Map(), hasJson: false } as const
-  const empty = secretsFrom('')
+  const none = { stdin: [], files: new Map(), hasJson: false, descriptor: undefined } as const
+  const empty = { stdin: secretsFrom('') }
   t.is((await readSecrets({ ...none, files: new Map([['pin', path]]) }, empty)).get('pin'), '4321')
   t.is(
-    (await readSecrets({ ...none, stdin: ['password'] }, secretsFrom(' a b \r\n'))).get('password'),
+    (await readSecrets({ ...none, stdin: ['password'] }, { stdin: secretsFrom(' a b \r\n') })).get(
+      'password'
+    ),
     ' a b '
   )
-  const json = await readSecrets({ ...none, hasJson: true }, secretsFrom('{"pin":"1","password":"2"}'))
+  const json = await readSecrets(
+    { ...none, hasJson: true },
+    {
+      stdin: secretsFrom('{"pin":"1","password":"2"}')
+    }
+  )
   t.deepEqual(
     [...json],
     [
@@ -214,17 +221,47 @@ test('secrets come from one line, one object or a private file', async t => {
   t.true(bad(await t.throwsAsync(readSecrets({ ...none, files: new Map([['pin', folder]]) }, empty))))
   t.true(bad(await t.throwsAsync(readSecrets({ ...none, stdin: ['pin'], hasJson: true }, empty))))
   for (const text of ['', '[]', '{"pin":1}', '{"pin":"hunter2"']) {
-    const error = await t.throwsAsync(readSecrets({ ...none, hasJson: true }, secretsFrom(text)))
+    const error = await t.throwsAsync(readSecrets({ ...none, hasJson: true }, { stdin: secretsFrom(text) }))
     t.true(bad(error), text)
     t.notRegex(causesOf(error).join(), /hunter2/)
   }
+})
+
+test('secrets come from a descriptor as one object, and each of them from one source', async t => {
+  const none = { stdin: [], files: new Map(), hasJson: false, descriptor: undefined } as const
+  const descriptors: number[] = []
+  const terminal = (text: string, stdin = '') => ({
+    stdin: secretsFrom(stdin),
+    async readDescriptor(descriptor: number) {
+      descriptors.push(descriptor)
+      return text
+    }
+  })
+  const given = await readSecrets({ ...none, descriptor: '7' }, terminal('{"pin":"1","answers":["a","b"]}'))
+  t.deepEqual(descriptors, [7])
+  t.deepEqual(Object.fromEntries(given), { pin: '1', answers: '["a","b"]' })
+  const both = { ...none, stdin: ['password'], descriptor: '3' } as const
+  t.is((await readSecrets(both, terminal('{"pin":"1"}', 'x'))).get('password'), 'x')
+  const twice = await t.throwsAsync(readSecrets(both, terminal('{"password":"hunter2"}', 'hunter2')))
+  t.like(twice, { code: 'SECRET_SOURCE', message: 'Two sources bring the password' })
+  for (const descriptor of ['0', '2', '1024', '-1', 'x', '3.5', ''])
+    await t.throwsAsync(readSecrets({ ...none, descriptor }, terminal('{}')), { code: 'USAGE' }, descriptor)
+  for (const text of ['', 'pin=1', '[]', '{"pin":1}', '{"pin":"hunter2"']) {
+    const error = await t.throwsAsync(readSecrets({ ...none, descriptor: '3' }, terminal(text)))
+    t.like(error, { code: 'SECRET_SOURCE' }, text)
+    t.notRegex(causesOf(error).join(), /hunter2/)
+  }
+  const { stdin } = terminal('')
+  await t.throwsAsync(readSecrets({ ...none, descriptor: '3' }, { stdin }), {
+    message: /cannot be read here/
+  })
 })
 
 test('without a prompt, the error names the commands that work', async t => {
   const stream = new PassThrough() as unknown as NodeJS.ReadStream & NodeJS.WriteStream
   const secrets = makeSecrets({
     terminal: { stdin: stream, stdout: stream, stderr: stream, environment: {} },
-    flags: { stdin: [], files: new Map(), hasJson: false },
+    flags: { stdin: [], files: new Map(), hasJson: false, descriptor: undefined },
     mayPrompt: true,
     commandLine: 'holdfast balance'
   })

@@ -70,7 +70,10 @@ const secretFlags = ({ secrets = [] }: CommandSpec): readonly Candidate[] => [
   ]),
   ...(secrets.length === 0
     ? []
-    : [{ word: '--secrets-stdin', summary: 'read secrets as JSON from standard input' }])
+    : [
+        { word: '--secrets-stdin', summary: 'read secrets as JSON from standard input' },
+        { word: '--secrets-fd', summary: 'read secrets as JSON from an open descriptor' }
+      ])
 ]
 
 /** Finds the longest path that the typed words begin with; a value such as the name of a wallet ends it. */
