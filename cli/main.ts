@@ -37,9 +37,18 @@ process.on('unhandledRejection', error => {
 // The kernel's timers never keep a process alive by themselves.
 const alive = setInterval(() => {}, 1 << 30)
 const request = { argv: process.argv.slice(2), terminal, signal: controller.signal }
-const exitCode = (await byAgent()) ?? (await (await import('./run.ts')).runCli(request))
-clearInterval(alive)
-end(isReaderGone ? 0 : exitCode)
+run().catch((error: unknown) => {
+  // A file of the package is missing: nothing else fails here.
+  console.error(`error: ${String(error)}`)
+  end(1)
+})
+
+/** Runs the command, and ends the process. */
+async function run(): Promise<void> {
+  const exitCode = (await byAgent()) ?? (await (await import('./run.ts')).runCli(request))
+  clearInterval(alive)
+  end(isReaderGone ? 0 : exitCode)
+}
 
 /** Runs the command in the agent of the profile, if there is one; a failure is printed as any other. */
 async function byAgent(): Promise<number | undefined> {

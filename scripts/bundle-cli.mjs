@@ -1,6 +1,6 @@
-// Bundles the emitted command line into dist/bin, so that a plain command starts in about 60 ms: one file that
-// reads arguments, and further ones that are loaded when a command needs the kernel, prompts or a screen.
-import { chmodSync, rmSync } from 'node:fs'
+// Bundles the emitted command line into dist/bin, so that a plain command starts in about 60 ms: one file for the client
+// of the agent, and chunks that are loaded when a command runs in its own process.
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,28 +9,49 @@ import { writeLicenses } from './bundled-licenses.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Bundles `<emitted>/cli/main.js` into `<emitted>/bin`. `emitted` is `dist`, or the folder of another build. */
+/** Bundles the command line into `<emitted>/bin`. `emitted` is `dist`, or the folder of another build. */
 export const bundleCli = async emitted => {
   const folder = join(emitted, 'bin')
-  const bundle = await rolldown({
-    input: { holdfast: join(emitted, 'cli/main.js') },
+  rmSync(folder, { recursive: true, force: true })
+  const run = await bundle(join(emitted, 'cli/run.js'), [stub], {
+    dir: folder,
+    format: 'esm',
+    entryFileNames: RUN,
+    chunkFileNames: 'chunks/[name]-[hash].mjs'
+  })
+  // A CommonJS file of its own, since Node takes several milliseconds to start its loader of modules.
+  const client = await bundle(join(emitted, 'cli/main.js'), [runOutside], {
+    file: join(folder, 'holdfast.js'),
+    format: 'cjs'
+  })
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
+  writeLicenses(folder, [...run, ...client])
+  chmodSync(join(folder, 'holdfast.js'), 0o755)
+}
+
+const RUN = 'chunks/run.mjs'
+
+const bundle = async (input, plugins, output) => {
+  const bundled = await rolldown({
+    input,
     platform: 'node',
     external: [/^node:/, ...builtinModules, ...OPTIONAL],
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-    plugins: [stub]
+    plugins
   })
-  rmSync(folder, { recursive: true, force: true })
-  const { output } = await bundle.write({
-    dir: folder,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name]-[hash].js',
+  const { output: files } = await bundled.write({
+    ...output,
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     sourcemap: false
   })
-  await bundle.close()
-  writeLicenses(folder, output)
-  chmodSync(join(folder, 'holdfast.js'), 0o755)
+  await bundled.close()
+  return files
+}
+
+// The client loads it only for a command that runs in its own process.
+const runOutside = {
+  name: 'run-outside',
+  resolveId: id => (id === './run.js' ? { id: `./${RUN}`, external: true } : undefined)
 }
 
 // Loaded by name and only if somebody installed them: they make WebSockets a little faster.

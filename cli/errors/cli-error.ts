@@ -2,6 +2,8 @@ import type { JsonObject, NextCommand, WalletError } from '../../kernel/index.ts
 
 /** A failure of the command line: a code, one sentence, and what to do about it. Holds no secret. */
 export class CliError extends Error {
+  /** The client of the agent is bundled apart from the rest, and each bundle has this class. */
+  readonly isCliError = true
   readonly code: CliErrorCode
   readonly details: JsonObject
   readonly hint: string | undefined
@@ -24,6 +26,10 @@ export class CliError extends Error {
     return cliErrors[this.code].retryable ?? false
   }
 }
+
+/** Returns true for a failure of the command line, also of one that was made in the other bundle. */
+export const isCliError = (error: unknown): error is CliError =>
+  error instanceof Error && 'isCliError' in error
 
 /** Options of {@link CliError}. */
 interface CliErrorOptions extends Advice {
@@ -53,11 +59,11 @@ export const PAYING_GRACE_MS = 3000
 /** Returns true if the reason is a stop by the user or the system, and no failure. */
 export const isStop = (reason: unknown): boolean =>
   reason === undefined ||
-  (reason instanceof CliError && (reason.code === 'INTERRUPTED' || reason.code === 'TERMINATED'))
+  (isCliError(reason) && (reason.code === 'INTERRUPTED' || reason.code === 'TERMINATED'))
 
 /** Adds to the reason of a stop that a payment may have left, so that it is not made a second time. */
 export const stopDuringPayment = (reason: unknown): unknown =>
-  isStop(reason) && reason instanceof CliError
+  isStop(reason) && isCliError(reason)
     ? new CliError(reason.code, `${reason.message} while a payment was being sent; it may have been sent`, {
         hint: 'See its state with: holdfast tx open'
       })
@@ -65,7 +71,7 @@ export const stopDuringPayment = (reason: unknown): unknown =>
 
 /** Adds to the reason of a stop that an agent may still do what the command had begun. */
 export const stopBeforeEnd = (reason: unknown): unknown =>
-  isStop(reason) && reason instanceof CliError
+  isStop(reason) && isCliError(reason)
     ? new CliError(reason.code, `${reason.message}; what had begun may still be done`)
     : reason
 

@@ -8,7 +8,7 @@ import {
   type WalletError
 } from '../../kernel/index.ts'
 import { untrustedText } from '../terminal/safe-text.ts'
-import { AdvisedError, CliError, cliErrors } from './cli-error.ts'
+import { AdvisedError, cliErrors, isCliError } from './cli-error.ts'
 
 /** A failure as it is printed, as text and as JSON (ecosystem 1.8). */
 export interface Failure {
@@ -24,7 +24,7 @@ export interface Failure {
 
 /** Converts any thrown value into a failure; an unknown one is a bug, INTERNAL. */
 export const failureOf = (error: unknown): Failure => {
-  if (error instanceof CliError) {
+  if (isCliError(error)) {
     const { name, code, exitCode, message, retryable, details, next } = error
     return { name, code, exitCode, message, retryable, details, next, ...hintOf(error.hint) }
   }

@@ -8,7 +8,7 @@ import {
   type SwapRequest,
   ZERO
 } from '../../kernel/index.ts'
-import { CliError } from '../errors/cli-error.ts'
+import { CliError, isCliError } from '../errors/cli-error.ts'
 import { parsePairs } from '../grammar/options.ts'
 import { type Asset, isMax } from '../output/amounts.ts'
 import { coinOf, findAsset } from '../session/assets.ts'
@@ -143,7 +143,7 @@ const findSide = async (session: Session, text: string): Promise<SwapSide> => {
     const wallet = await findWallet(session, text)
     return { wallet, asset: coinOf(wallet) }
   } catch (error) {
-    if (colon < 1 || !(error instanceof CliError) || error.code !== 'NOT_FOUND') throw error
+    if (colon < 1 || !isCliError(error) || error.code !== 'NOT_FOUND') throw error
   }
   const wallet = await findWallet(session, text.slice(0, colon))
   return { wallet, asset: await findAsset(session, wallet, text.slice(colon + 1)) }

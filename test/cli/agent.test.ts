@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
+import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { type AgentRecord, agentFolder, readRecord } from '../../cli/agent/agent-files.ts'
 import { type AgentServer, socketPath } from '../../cli/agent/agent-server.ts'
@@ -11,7 +13,7 @@ import { CliError } from '../../cli/errors/cli-error.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import { compact } from '../../kernel/base/compact.ts'
 import { openTestAgent, TEST_VERSION, type TestAgentOptions } from '../helpers/agents.ts'
-import { homeFor, type Ran } from '../helpers/command-line.ts'
+import { homeFor, MAIN, type Ran } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -338,6 +340,22 @@ test('an agent of another version ends for a newer client, with all that it hold
   // Its locks are free.
   const next = await open(t, { home: stage.home, version: 'another' })
   t.is((await next.run(['account', 'list'], { version: 'another' })).code, 0)
+})
+
+test('a client is one file: alone in another folder, it runs commands in the agent', async t => {
+  const home = homeFor(t)
+  const main = join(home, 'copy', 'holdfast.js')
+  mkdirSync(dirname(main))
+  cpSync(MAIN, main)
+  writeFileSync(join(home, 'copy', 'package.json'), JSON.stringify({ name: 'holdfast', version: 'copied' }))
+  const stage = await open(t, { home, version: `copied ${Math.round(statSync(main).mtimeMs)}` })
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'agent', 'status', '--json'], {
+    env: { HOLDFAST_HOME: home }
+  })
+  t.is(JSON.parse(stdout).data.pid, stage.agent.status.pid)
+  await t.throwsAsync(promisify(execFile)(process.execPath, [main, '--no-agent', '--version']), {
+    message: /run\.mjs/
+  })
 })
 
 test('agent stop ends the agent after its answer', async t => {

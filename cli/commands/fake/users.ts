@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isWalletError, parseJsonText, WalletError } from '../../../kernel/index.ts'
-import { CliError } from '../../errors/cli-error.ts'
+import { CliError, isCliError } from '../../errors/cli-error.ts'
 import { writeOutputFile } from '../../output/output-file.ts'
 import { localTime } from '../../output/texts.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -115,7 +115,7 @@ const readText = async (path: string): Promise<string> => {
     if ((await stat(path)).size > MAX_FILE) throw new CliError('USAGE', `The file ${path} is too large`)
     return await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof CliError) throw error
+    if (isCliError(error)) throw error
     throw new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause: error })
   }
 }
