@@ -87,7 +87,8 @@ const runCommand = async (
       ...compact({ account }),
       durationMs: Math.round(performance.now() - started)
     }
-    await writeText(terminal.stdout, await resultText(result, meta, { terminal, globals }))
+    const readsOnly = spec.readsOnly === true
+    await writeText(terminal.stdout, await resultText(result, meta, { terminal, globals, readsOnly }))
     if (!globals.json) for (const line of result.advice ?? []) statusLine.info(line)
   }
   // Loaded here and not above, so that help and mistakes do not wait for the kernel.
@@ -199,7 +200,7 @@ const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise
   const meta = { schema: 'version/1', profile: globals.profile, durationMs: 0 }
   await writeText(
     terminal.stdout,
-    await resultText(await versionResult(globals.json), meta, { terminal, globals })
+    await resultText(await versionResult(globals.json), meta, { terminal, globals, readsOnly: true })
   )
   return 0
 }

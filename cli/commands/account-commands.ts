@@ -25,6 +25,7 @@ export const loginCommands: readonly CommandSpec[] = [
   },
   {
     name: 'whoami',
+    readsOnly: true,
     summary: 'show the current account and its login method',
     load: async () => (await import('./account/log-in-and-out.ts')).whoami
   },
@@ -50,12 +51,14 @@ export const accountCommands: readonly CommandSpec[] = [
   },
   {
     name: 'account list',
+    readsOnly: true,
     summary: 'list the accounts of this device',
     aliases: ['ls'],
     load: async () => (await import('./account/manage-account.ts')).accountList
   },
   {
     name: 'account show',
+    readsOnly: true,
     summary: 'show the account and its login methods',
     flags: [REVEAL],
     secrets: ANY_LOGIN,
@@ -63,6 +66,7 @@ export const accountCommands: readonly CommandSpec[] = [
   },
   {
     name: 'account available',
+    readsOnly: true,
     arguments: '<user>',
     summary: 'check if a username is free',
     load: async () => (await import('./account/manage-account.ts')).accountAvailable
@@ -83,6 +87,7 @@ export const accountCommands: readonly CommandSpec[] = [
   },
   {
     name: 'account key',
+    readsOnly: true,
     summary: 'show the login key of this device',
     flags: [REVEAL],
     secrets: LOGIN_OR_RECOVERY,
@@ -106,6 +111,7 @@ const passwords: readonly CommandSpec[] = [
   },
   {
     name: 'account password verify',
+    readsOnly: true,
     summary: 'check a password',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).passwordVerify
@@ -118,6 +124,7 @@ const passwords: readonly CommandSpec[] = [
   },
   {
     name: 'account password check',
+    readsOnly: true,
     summary: 'check a new password against the rules, and estimate the time to guess it',
     secrets: ['new-password'],
     load: async () => (await import('./account/credentials.ts')).passwordCheck
@@ -134,6 +141,7 @@ const pins: readonly CommandSpec[] = [
   },
   {
     name: 'account pin verify',
+    readsOnly: true,
     summary: 'check a PIN',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).pinVerify
@@ -158,6 +166,7 @@ const pins: readonly CommandSpec[] = [
   },
   {
     name: 'account pin show',
+    readsOnly: true,
     summary: 'show the PIN',
     flags: [REVEAL],
     secrets: ANY_LOGIN,
@@ -168,11 +177,13 @@ const pins: readonly CommandSpec[] = [
 const recovery: readonly CommandSpec[] = [
   {
     name: 'account recovery choices',
+    readsOnly: true,
     summary: 'list questions to choose from',
     load: async () => (await import('./account/recovery.ts')).recoveryChoices
   },
   {
     name: 'account recovery questions',
+    readsOnly: true,
     arguments: '<user>',
     summary: 'show the questions of an account, with its recovery key',
     secrets: ['recovery-key'],
@@ -193,6 +204,7 @@ const recovery: readonly CommandSpec[] = [
   },
   {
     name: 'account recovery key',
+    readsOnly: true,
     summary: 'show the recovery key, needed together with the answers',
     flags: [REVEAL],
     secrets: ANY_LOGIN,

@@ -29,6 +29,7 @@ export const agentCommands: readonly CommandSpec[] = [
   },
   {
     name: 'agent status',
+    readsOnly: true,
     summary: 'show whether the agent runs, and which accounts are open in it',
     load: async () => (await import('./agent/control-agent.ts')).agentStatus
   },

@@ -9,12 +9,14 @@ const TARGETS = '[account|wallet...]'
 export const dataCommands: readonly CommandSpec[] = [
   {
     name: 'data stores',
+    readsOnly: true,
     summary: 'list the stores of apps',
     secrets: ANY_LOGIN,
     load: async () => (await import('./data/stored-data.ts')).dataStores
   },
   {
     name: 'data list',
+    readsOnly: true,
     arguments: STORE,
     summary: 'list the items of a store',
     secrets: ANY_LOGIN,
@@ -23,6 +25,7 @@ export const dataCommands: readonly CommandSpec[] = [
   },
   {
     name: 'data get',
+    readsOnly: true,
     arguments: '<store> <item>',
     summary: 'print an item',
     flags: OUTPUT,
@@ -82,6 +85,7 @@ export const dataCommands: readonly CommandSpec[] = [
   },
   {
     name: 'sync status',
+    readsOnly: true,
     arguments: WALLETS,
     summary: 'show how far wallets are synced with their chains',
     flags: [{ flags: '--wait', summary: 'wait until they are synced' }],
@@ -90,12 +94,14 @@ export const dataCommands: readonly CommandSpec[] = [
   },
   {
     name: 'sync repos',
+    readsOnly: true,
     summary: 'list the repos and their pending changes',
     secrets: ANY_LOGIN,
     load: async () => (await import('./data/sync-repos.ts')).syncRepos
   },
   {
     name: 'sync watch',
+    readsOnly: true,
     arguments: TARGETS,
     summary: 'show syncs as they happen',
     secrets: ANY_LOGIN,

@@ -6,6 +6,7 @@ const ALL: CommandFlag = { flags: '--all', summary: 'every waiting device' }
 const twoFactor: readonly CommandSpec[] = [
   {
     name: '2fa status',
+    readsOnly: true,
     summary: 'show if two-factor is on, and its pending requests',
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/two-factor.ts')).twoFactorStatus
@@ -26,6 +27,7 @@ const twoFactor: readonly CommandSpec[] = [
   },
   {
     name: '2fa code',
+    readsOnly: true,
     summary: 'show the current six-digit code, for another device',
     secrets: ANY_LOGIN,
     load: async () => (await import('./devices/two-factor.ts')).twoFactorCode
@@ -38,6 +40,7 @@ const twoFactor: readonly CommandSpec[] = [
   },
   {
     name: '2fa key',
+    readsOnly: true,
     summary: 'show the two-factor key, which makes the codes',
     flags: [REVEAL, { flags: '--qr', summary: 'draw it as a QR code for an authenticator; with --reveal' }],
     secrets: ANY_LOGIN,
@@ -61,6 +64,7 @@ const twoFactor: readonly CommandSpec[] = [
 const vouchers: readonly CommandSpec[] = [
   {
     name: 'voucher list',
+    readsOnly: true,
     summary: 'list the devices that wait for approval',
     secrets: ANY_LOGIN,
     aliases: ['ls'],
@@ -87,6 +91,7 @@ const vouchers: readonly CommandSpec[] = [
 const lobbies: readonly CommandSpec[] = [
   {
     name: 'lobby show',
+    readsOnly: true,
     arguments: '<id-or-link>',
     summary: 'show a login request',
     secrets: ANY_LOGIN,

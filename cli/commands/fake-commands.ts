@@ -60,6 +60,7 @@ export const fakeCommands: readonly CommandSpec[] = [
   },
   {
     name: 'fake clock show',
+    readsOnly: true,
     summary: 'show the time of the fake world',
     load: async () => (await import('./fake/control-world.ts')).fakeClockShow
   },
@@ -77,6 +78,7 @@ export const fakeCommands: readonly CommandSpec[] = [
   },
   {
     name: 'fake user list',
+    readsOnly: true,
     aliases: ['ls'],
     summary: 'list the users of the fake world',
     load: async () => (await import('./fake/users.ts')).fakeUserList
@@ -101,6 +103,7 @@ export const fakeCommands: readonly CommandSpec[] = [
   },
   {
     name: 'fake requests',
+    readsOnly: true,
     summary: 'show the requests to the servers',
     flags: [
       { flags: '--follow', summary: 'keep showing new requests' },

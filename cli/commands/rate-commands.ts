@@ -15,6 +15,7 @@ const BIAS: CommandFlag = {
 export const rateCommands: readonly CommandSpec[] = [
   {
     name: 'rates get',
+    readsOnly: true,
     arguments: `${PAIR} [amount]`,
     summary: 'show a value, and the age and source of its rate',
     example: 'rates get BTC iso:EUR 0.5',
@@ -23,6 +24,7 @@ export const rateCommands: readonly CommandSpec[] = [
   },
   {
     name: 'rates route',
+    readsOnly: true,
     arguments: PAIR,
     summary: 'draw the route of rates from one currency to another',
     example: 'rates route LTC iso:EUR --explain',
@@ -40,6 +42,7 @@ export const rateCommands: readonly CommandSpec[] = [
   },
   {
     name: 'rates pairs',
+    readsOnly: true,
     arguments: '[code...]',
     summary: 'list the known rates with their age',
     example: 'rates pairs BTC --source coinbase',
@@ -51,6 +54,7 @@ export const rateCommands: readonly CommandSpec[] = [
   },
   {
     name: 'rates providers',
+    readsOnly: true,
     summary: 'ask the rate sources, and list the state of each',
     load: async () => (await import('./rates/pairs.ts')).ratesProviders
   },
@@ -61,6 +65,7 @@ export const rateCommands: readonly CommandSpec[] = [
   },
   {
     name: 'rates hints list',
+    readsOnly: true,
     summary: 'list the rate hints: the pairs that you want rates for',
     aliases: ['ls'],
     load: async () => (await import('./rates/pairs.ts')).ratesHintsList

@@ -35,6 +35,7 @@ const addresses: readonly CommandSpec[] = [
   },
   {
     name: 'address show',
+    readsOnly: true,
     arguments: WALLET,
     summary: 'show an address to receive on',
     example: 'address show Savings --uri',
@@ -76,6 +77,7 @@ export const receivingCommands: readonly CommandSpec[] = [
   ...addresses,
   {
     name: 'amount',
+    readsOnly: true,
     arguments: '<wallet> <amount>',
     summary: 'convert an amount between the units of a currency',
     example: 'amount Savings "0.01 BTC" --to sats',
@@ -91,6 +93,7 @@ export const receivingCommands: readonly CommandSpec[] = [
   },
   {
     name: 'uri parse',
+    readsOnly: true,
     arguments: '<wallet> <uri>',
     summary: 'read an address or link, and show its kind',
     example: 'uri parse Savings edge://edge/2DKSbTpgCk',
@@ -99,6 +102,7 @@ export const receivingCommands: readonly CommandSpec[] = [
   },
   {
     name: 'uri encode',
+    readsOnly: true,
     arguments: '<wallet> <address>',
     summary: 'write a payment link',
     example: 'uri encode Savings bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
@@ -108,6 +112,7 @@ export const receivingCommands: readonly CommandSpec[] = [
   },
   {
     name: 'balance',
+    readsOnly: true,
     arguments: '[wallet...]',
     summary: 'show balances',
     example: 'balance --fiat iso:EUR',

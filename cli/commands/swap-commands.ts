@@ -44,6 +44,7 @@ const APPROVAL: readonly CommandFlag[] = [
 export const swapCommands: readonly CommandSpec[] = [
   {
     name: 'swap providers',
+    readsOnly: true,
     summary: 'list the swap providers with their state and their last result',
     secrets: ANY_LOGIN,
     load: async () => (await import('./swaps/providers.ts')).swapProviders
@@ -84,6 +85,7 @@ export const swapCommands: readonly CommandSpec[] = [
   },
   {
     name: 'swap quote',
+    readsOnly: true,
     summary: 'get quotes and rank them; in a terminal, choose one and approve it',
     example: 'swap quote --from Savings --to Litecoin --amount "0.01 BTC"',
     flags: [...QUOTE, WATCH, ...APPROVAL],
@@ -123,6 +125,7 @@ export const swapCommands: readonly CommandSpec[] = [
   },
   {
     name: 'swap history',
+    readsOnly: true,
     summary: 'list past swaps with their orders',
     example: 'swap history --wallet Savings --since 2026-01-01',
     flags: [

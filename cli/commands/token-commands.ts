@@ -17,6 +17,7 @@ const DESCRIPTION: readonly CommandFlag[] = [
 export const tokenCommands: readonly CommandSpec[] = [
   {
     name: 'tokens list',
+    readsOnly: true,
     arguments: '<wallet-or-currency>',
     summary: 'list the tokens of a wallet, or of a currency',
     example: 'tokens list bitcoin --custom',

@@ -44,6 +44,7 @@ export const devtoolsCommands: readonly CommandSpec[] = [
 export const helpCommands = (catalogue: () => CommandCatalogue): readonly CommandSpec[] => [
   {
     name: 'completion',
+    readsOnly: true,
     arguments: '<shell>',
     summary: 'print a script that completes commands and flags in bash, zsh or fish',
     example: 'completion bash',
@@ -51,6 +52,7 @@ export const helpCommands = (catalogue: () => CommandCatalogue): readonly Comman
   },
   {
     name: 'help',
+    readsOnly: true,
     arguments: '[topic...]',
     summary: 'help for a command, or about exit-codes; with --json for programs',
     load: async () => (await import('./tools/help.ts')).helpOf(catalogue())

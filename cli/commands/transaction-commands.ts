@@ -126,6 +126,7 @@ export const transactionCommands: readonly CommandSpec[] = [
   },
   {
     name: 'tx list',
+    readsOnly: true,
     arguments: '[wallet]',
     summary: 'list transactions, newest first',
     flags: [
@@ -142,6 +143,7 @@ export const transactionCommands: readonly CommandSpec[] = [
   },
   {
     name: 'tx search',
+    readsOnly: true,
     arguments: '<text> [wallet]',
     summary: 'find transactions by names, notes, amounts, addresses or txids',
     flags: [...PERIOD, ...STATES, TOKEN, ...PAGE, ALL],
@@ -150,6 +152,7 @@ export const transactionCommands: readonly CommandSpec[] = [
   },
   {
     name: 'tx show',
+    readsOnly: true,
     arguments: '<wallet> <txid>',
     summary: 'show one transaction',
     flags: [TOKEN, { flags: '--raw', summary: 'with its signed bytes' }],
@@ -158,6 +161,7 @@ export const transactionCommands: readonly CommandSpec[] = [
   },
   {
     name: 'tx watch',
+    readsOnly: true,
     arguments: '[wallet...]',
     summary: 'show new and changed transactions as they happen',
     flags: [ALL],
@@ -167,6 +171,7 @@ export const transactionCommands: readonly CommandSpec[] = [
   },
   {
     name: 'tx stream',
+    readsOnly: true,
     arguments: '<wallet>',
     summary: 'print the history of a wallet in batches, newest first',
     flags: [

@@ -18,6 +18,7 @@ const WATCH: CommandFlag = { flags: '--watch', summary: 'show it again after eac
 const making: readonly CommandSpec[] = [
   {
     name: 'wallets types',
+    readsOnly: true,
     summary: 'list the wallet types',
     example: 'wallets types --splittable-from Savings',
     flags: [
@@ -75,6 +76,7 @@ const making: readonly CommandSpec[] = [
 const looking: readonly CommandSpec[] = [
   {
     name: 'wallets list',
+    readsOnly: true,
     summary: 'list the wallets with their balances',
     example: 'wallets list --archived --sort name',
     flags: [
@@ -95,6 +97,7 @@ const looking: readonly CommandSpec[] = [
   },
   {
     name: 'wallets show',
+    readsOnly: true,
     arguments: WALLET,
     summary: 'show one wallet and its sync status',
     example: 'wallets show Savings',
@@ -103,6 +106,7 @@ const looking: readonly CommandSpec[] = [
   },
   {
     name: 'wallets staking',
+    readsOnly: true,
     arguments: WALLET,
     summary: 'list the staked amounts and their dates',
     example: 'wallets staking Savings',
@@ -111,6 +115,7 @@ const looking: readonly CommandSpec[] = [
   },
   {
     name: 'wallets keys',
+    readsOnly: true,
     arguments: WALLET,
     summary: 'show the public key of a wallet, or its private ones',
     example: 'wallets keys Savings --private --reveal',
@@ -128,6 +133,7 @@ const looking: readonly CommandSpec[] = [
   },
   {
     name: 'wallets dump',
+    readsOnly: true,
     arguments: WALLET,
     summary: 'write a report on a wallet for support',
     example: 'wallets dump Savings -o dump.json',

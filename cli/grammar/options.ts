@@ -9,6 +9,8 @@ export interface GlobalOptions {
   readonly device: string
   readonly account: string | undefined
   readonly json: boolean
+  /** The fields of the result that are printed, each as its names from the outside in; all if undefined. */
+  readonly fields: readonly FieldPath[] | undefined
   /** False: no prompts. */
   readonly input: boolean
   readonly yes: boolean
@@ -24,6 +26,9 @@ export interface GlobalOptions {
   /** False: the command runs in a process of its own, even if an agent runs. */
   readonly agent: boolean
 }
+
+/** The names that lead to a field, such as `wallets` and `name`; lists are passed through. */
+export type FieldPath = readonly string[]
 
 /** A flag of every command. */
 export interface GlobalFlag {
@@ -44,6 +49,10 @@ export const globalFlags: readonly GlobalFlag[] = [
     summary: 'the device, if several share one fake world (HOLDFAST_DEVICE; "default")'
   },
   { flags: '--json', summary: 'print one JSON object (HOLDFAST_FORMAT=json)' },
+  {
+    flags: '--fields <fields>',
+    summary: 'with --json, print only these fields of the data, such as wallets.id,wallets.name'
+  },
   { flags: '--no-input', summary: 'never prompt (HOLDFAST_NO_INPUT, CI)' },
   { flags: '-y, --yes', summary: 'accept ordinary confirmations' },
   { flags: '--dry-run', summary: 'check everything, but change and send nothing' },
@@ -79,11 +88,13 @@ export const readGlobalOptions = (
   const isOn = (flag: string, variable?: string): boolean =>
     flags[flag] === true || (variable !== undefined && isSet(environment[variable]))
   const timeout = text('timeout', 'HOLDFAST_TIMEOUT')
+  const json = wantsJson(flags.json === true, environment)
   return {
     profile: checkName(text('profile', 'HOLDFAST_PROFILE') ?? 'default', 'profile'),
     device: checkName(text('device', 'HOLDFAST_DEVICE') ?? FIRST_DEVICE, 'device'),
     account: text('account', 'HOLDFAST_ACCOUNT'),
-    json: wantsJson(flags.json === true, environment),
+    json,
+    fields: typeof flags.fields === 'string' ? parseFields(flags.fields, json) : undefined,
     input: flags.input !== false && !isSet(environment.HOLDFAST_NO_INPUT) && !isSet(environment.CI),
     yes: isOn('yes'),
     dryRun: isOn('dryRun'),
@@ -101,6 +112,13 @@ export const readGlobalOptions = (
 /** Returns true if the output is JSON; known before the arguments are parsed. */
 export const wantsJson = (hasFlag: boolean, environment: Terminal['environment']): boolean =>
   hasFlag || environment.HOLDFAST_FORMAT === 'json'
+
+const parseFields = (text: string, hasJson: boolean): readonly FieldPath[] => {
+  if (!hasJson) throw new CliError('USAGE', 'Use --fields together with --json')
+  const fields = text.split(',').map(field => field.trim().split('.'))
+  if (fields.flat().every(name => name !== '')) return fields
+  throw new CliError('USAGE', 'The fields are names between commas, such as wallets.id,wallets.name')
+}
 
 const isSet = (value: string | undefined): boolean =>
   value !== undefined && value !== '' && value !== '0' && value !== 'false'

@@ -1,20 +1,36 @@
 import { compact } from '../../kernel/base/compact.ts'
 import type { JsonObject } from '../../kernel/index.ts'
 import type { Failure } from '../errors/failure.ts'
-import type { GlobalOptions } from '../grammar/options.ts'
+import type { FieldPath, GlobalOptions } from '../grammar/options.ts'
 import { safeJson, safeText } from '../terminal/safe-text.ts'
 import { makePaint, type Paint, type Terminal, wantsColor, widthOf, writeText } from '../terminal/terminal.ts'
+import { selectFields, unknownFields } from './select-fields.ts'
 import type { CommandResult, OutputView } from './view.ts'
 
-/** Formats a result for standard output: a JSON envelope, a table on a terminal, or TSV for a pipe. */
+/** The surroundings of a printed result. */
+export interface PrintOptions {
+  readonly terminal: Terminal
+  readonly globals: GlobalOptions
+  /** The command has changed nothing, so that an unknown field of `--fields` may take the place of its result. */
+  readonly readsOnly: boolean
+}
+
+/**
+ * Formats a result for standard output: a JSON envelope, a table on a terminal, or TSV for a pipe.
+ *
+ * @throws CliError USAGE for an unknown field; a command that has changed something prints its whole result instead
+ */
 export const resultText = async (
   { data, view, warnings = [] }: CommandResult,
   meta: EnvelopeMeta,
-  { terminal, globals }: { readonly terminal: Terminal; readonly globals: GlobalOptions }
+  { terminal, globals, readsOnly }: PrintOptions
 ): Promise<string> => {
   const { stdout, environment } = terminal
   const isTerminal = stdout.isTTY === true
-  if (globals.json) return jsonText(successEnvelope(data, warnings, meta), isTerminal)
+  if (globals.json) {
+    const chosen = chooseFields({ data, warnings }, globals.fields ?? [], readsOnly)
+    return jsonText(successEnvelope(chosen.data, chosen.warnings, meta), isTerminal)
+  }
   const { renderTsv, renderView } = await import('./render-view.ts')
   const lines = isTerminal
     ? renderView(view, {
@@ -24,6 +40,20 @@ export const resultText = async (
       })
     : renderTsv(view)
   return lines.map(line => `${line}\n`).join('')
+}
+
+const chooseFields = (
+  result: { readonly data: JsonObject; readonly warnings: readonly string[] },
+  fields: readonly FieldPath[],
+  readsOnly: boolean
+): { readonly data: JsonObject; readonly warnings: readonly string[] } => {
+  if (fields.length === 0) return result
+  const { data, unknown } = selectFields(result.data, fields)
+  if (unknown.length === 0) return { ...result, data }
+  const error = unknownFields(result.data, unknown)
+  if (readsOnly) throw error
+  // What was done is not to be taken for what failed.
+  return { data: result.data, warnings: [...result.warnings, `${error.message}; here is all of it`] }
 }
 
 /** Formats JSON: indented on a terminal, else in one line. */

@@ -25,6 +25,8 @@ export interface CommandSpec {
   readonly aliases?: readonly string[]
   /** Runs until it is stopped: Ctrl-C is its regular end, as of every command with `--watch`. */
   readonly isServer?: boolean
+  /** Changes and sends nothing, so that an error may replace its result: one about `--fields`. */
+  readonly readsOnly?: boolean
   /** Needs no kernel of the profile, so that it never runs in the agent. */
   readonly runsAlone?: boolean
   /** The command itself, loaded when it is run. */

@@ -1,28 +1,40 @@
 import type { JsonObject } from '../../kernel/index.ts'
+import { selectFields, unknownFields } from '../output/select-fields.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { writeText } from '../terminal/terminal.ts'
 import type { Session } from './session.ts'
 
 /** The events of a running command, as one JSON object a line (ecosystem 1.8); without effect unless `--json` is set. */
 export interface EventStream {
+  /** Writes an event, with the chosen fields of `--fields`. @throws CliError USAGE for a field that no event can have */
   emit(event: string, data: JsonObject): Promise<void>
   /** Writes the last line of a stream that ended normally. */
   end(reason: string): Promise<void>
 }
 
-/** Opens the stream of a command. */
-export const openEventStream = ({
-  globals,
-  terminal
-}: Pick<Session, 'globals' | 'terminal'>): EventStream => {
+/**
+ * Opens the stream of a command. Where all its events have data of one shape, the first one shows if a chosen field is
+ * unknown. Else an event has those of the fields that it knows, and one that knows none of them is written whole.
+ */
+export const openEventStream = (
+  { globals, terminal }: Pick<Session, 'globals' | 'terminal'>,
+  { hasOneShape = false }: { readonly hasOneShape?: boolean } = {}
+): EventStream => {
+  const { fields } = globals
   let seq = 0
+  const choose = (data: JsonObject): JsonObject => {
+    if (fields === undefined) return data
+    const { data: chosen, unknown } = selectFields(data, fields)
+    if (hasOneShape && seq === 1 && unknown.length > 0) throw unknownFields(data, unknown)
+    return unknown.length === fields.length ? data : chosen
+  }
   const write = async (line: JsonObject): Promise<void> => {
     if (globals.json) await writeText(terminal.stdout, `${safeJson(line)}\n`)
   }
   return {
-    emit(event, data) {
+    async emit(event, data) {
       seq += 1
-      return write({ event, seq, at: new Date().toISOString(), data })
+      await write({ event, seq, at: new Date().toISOString(), data: choose(data) })
     },
     end: reason => write({ event: 'end', reason })
   }

@@ -24,7 +24,7 @@ export const watchResult = async (
     for (const hook of [hooks.accountChanged, hooks.walletChanged, hooks.engineChanged, hooks.ratesChanged])
       hook.tap('watch', notify)
   })
-  const stream = openEventStream(session)
+  const stream = openEventStream(session, { hasOneShape: true })
   const screen = openLiveView(session.terminal, session.globals)
   let last = ''
   notify()

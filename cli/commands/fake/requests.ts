@@ -43,7 +43,7 @@ const follow = async (
   control: WorldControl,
   isWanted: (line: TrafficLine) => boolean
 ): Promise<void> => {
-  const stream = openEventStream(session)
+  const stream = openEventStream(session, { hasOneShape: true })
   let last = 0
   while (!session.signal.aborted) {
     const later = await control.requests(last)

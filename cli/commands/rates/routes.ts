@@ -75,7 +75,7 @@ export interface RateWatch {
 const watchRates = async (session: Session, { event, pair, find }: RateWatch): Promise<undefined> => {
   const { rates } = await session.context()
   const stop = rates.want([pair])
-  const stream = openEventStream(session)
+  const stream = openEventStream(session, { hasOneShape: true })
   const screen = openLiveView(session.terminal, session.globals)
   session.statusLine.info('Watching; stop with Ctrl-C')
   let emitted = ''

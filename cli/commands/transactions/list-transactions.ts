@@ -291,7 +291,7 @@ export const txStream: CommandRun = async (session, text = '') => {
   const selection = selectionOf(session, session.text('search'))
   const wallet = await session.synced(await findWallet(session, text))
   const asset = await chosenAsset(session, wallet)
-  const stream = openEventStream(session)
+  const stream = openEventStream(session, { hasOneShape: true })
   for await (const batch of historyOf(
     session,
     { wallet, asset },
