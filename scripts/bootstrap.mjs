@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, isBuilt } from './bootstrap/build.mjs'
 import { install, isInstalled } from './bootstrap/install.mjs'
+import { link, unlink } from './bootstrap/link.mjs'
 import { withLock } from './bootstrap/lock.mjs'
 import { refuseOldNode } from './bootstrap/node-floor.mjs'
 import { runToEnd } from './bootstrap/run.mjs'
@@ -14,6 +15,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const emitted = path => join(root, 'dist', path)
 
 // `evenIfBroken`: runs although the types do not check, because the task itself reports that.
+// `run`: runs in this process. `needsBuild`: false for a task that works in any tree.
 const tasks = {
   build: { command: () => undefined },
   start: { command: rest => [emitted('bin/holdfast.js'), 'demo', ...rest] },
@@ -30,6 +32,8 @@ const tasks = {
   docs: { command: rest => [emitted('scripts/write-docs.js'), ...rest], evenIfBroken: true },
   devtools: { command: () => [join(root, 'scripts/build-pages.mjs'), 'serve'], evenIfBroken: true },
   bench: { command: rest => [emitted('bench/main.js'), ...rest] },
+  link: { run: rest => link(emitted('bin/holdfast.js'), rest) },
+  unlink: { run: rest => unlink(emitted('bin/holdfast.js'), rest), needsBuild: false },
   fix: {
     command: rest => [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', ...rest],
     evenIfBroken: true
@@ -43,10 +47,12 @@ const main = async ([name, ...args]) => {
     console.error(`usage: node scripts/bootstrap.mjs ${Object.keys(tasks).join('|')} [-- arguments]`)
     return 2
   }
-  const failure = await prepare(task.evenIfBroken === true)
+  const failure = task.needsBuild === false ? undefined : await prepare(task.evenIfBroken === true)
   if (failure !== undefined) return failure
 
-  const command = task.command(args[0] === '--' ? args.slice(1) : args)
+  const rest = args[0] === '--' ? args.slice(1) : args
+  if (task.run !== undefined) return task.run(rest)
+  const command = task.command(rest)
   if (command === undefined) return 0
   if (!existsSync(command[0])) {
     console.error(`holdfast: ${command[0]} does not exist; this tree is incomplete.`)

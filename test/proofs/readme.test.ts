@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import { ended, homeFor, MAIN, type Ran } from '../helpers/command-line.ts'
 import { blocksOf, spansOf } from '../helpers/pages.ts'
@@ -20,6 +20,7 @@ case "$task" in
   start) exec "$NODE" "$MAIN" demo "$@" ;;
   holdfast) exec "$NODE" "$MAIN" "$@" ;;
   devtools) exec "$NODE" "$PAGES" serve ;;
+  link|unlink) exec "$NODE" -e "import(process.env.LINK).then(tasks => process.exit(tasks.$task(process.env.MAIN, [])))" ;;
   *) echo "npm run $task is not for this test" >&2; exit 64 ;;
 esac
 `
@@ -36,7 +37,9 @@ const makePlace = (t: ExecutionContext): Place => {
   writeFileSync(join(bin, 'npm'), SHIM)
   chmodSync(join(bin, 'npm'), 0o755)
   const env = {
-    PATH: `${bin}:${process.env.PATH ?? ''}`,
+    PATH: `${bin}:${join(folder, '.local/bin')}:${process.env.PATH ?? ''}`,
+    HOME: folder,
+    LINK: pathToFileURL(join(process.cwd(), 'scripts/bootstrap/link.mjs')).href,
     NODE: process.execPath,
     MAIN,
     PAGES: join(process.cwd(), 'scripts/build-pages.mjs'),
@@ -52,6 +55,7 @@ const start = (script: string, { folder, env }: Place) =>
 const runBlock = (script: string, place: Place): Promise<Ran> => ended(start(script, place))
 
 const isServer = (script: string): boolean => /fake start|devtools/.test(script)
+const isLink = (script: string): boolean => script.trim() === 'npm run link'
 const isOwnTest = (script: string): boolean => script.trim() === 'npm test'
 const isTour = (script: string): boolean => script.trim() === 'npm start'
 
@@ -88,7 +92,7 @@ test('each block of commands in the README and in what it names first runs in a 
     t.not(ran.stdout, '')
   }
   const paid = await runBlock(
-    'echo \'{"pin":"2468"}\' | npm run --silent holdfast -- tx list Savings --json --secrets-stdin',
+    'echo \'{"pin":"2468"}\' | holdfast tx list Savings --json --secrets-stdin',
     place
   )
   t.is(paid.json.data.transactions.length, 3, 'the payment and the swap of the README are in its history')
@@ -97,12 +101,15 @@ test('each block of commands in the README and in what it names first runs in a 
 for (const [what, received, says] of [
   ['fake start', /chain.*tcp:\/\//, /login server\s+http:\/\/localhost:\d+\/api/],
   ['npm run devtools', /standalone/, /^http:\/\/127\.0\.0\.1:\d+\//],
-  ['holdfast -- devtools', /token/, /^http:\/\/127\.0\.0\.1:\d+\/#token=/]
+  ['holdfast devtools', /token/, /^http:\/\/127\.0\.0\.1:\d+\/#token=/]
 ] as const) {
   test(`the README command with ${what} serves until it is stopped`, async t => {
     if (skipOnWindows(t)) return
     const script = scripts.find(text => text.includes(what)) ?? 'false'
-    const child = start(script, makePlace(t))
+    const place = makePlace(t)
+    const linked = await runBlock(scripts.find(isLink) ?? 'false', place)
+    t.is(linked.code, 0, linked.stderr)
+    const child = start(script, place)
     const done = ended(child)
     await new Promise<void>((resolve, reject) => {
       let text = ''
@@ -132,6 +139,15 @@ test('commands between the lines of the README are run here or by the CI script'
       )
       t.is(ran.code, 0, ran.stderr)
       t.log('npm run bench: run with --help only')
+    } else if (command === 'npm run unlink') {
+      const ran = await runBlock(
+        'npm run link && holdfast -V && npm run unlink && ! holdfast -V',
+        makePlace(t)
+      )
+      t.is(ran.code, 0, ran.stderr)
+    } else if (command === 'npm run holdfast --') {
+      const ran = await runBlock('npm run holdfast -- -V', makePlace(t))
+      t.is(ran.code, 0, ran.stderr)
     } else t.true(ci.includes(command), `nothing runs ${command}`)
   }
 })
