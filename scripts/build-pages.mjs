@@ -67,7 +67,7 @@ const servePage = async () => {
   return `http://127.0.0.1:${port}/devtools/standalone/`
 }
 
-const OWN = /[\\/](?:devtools|fake-server|kernel|platform|plugins)[\\/](?!.*node_modules)/
+const OWN = /[\\/](?:app|devtools|fake-server|kernel|platform|plugins)[\\/](?!.*node_modules)/
 
 const settings = folder => ({
   configFile: false,

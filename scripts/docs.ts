@@ -12,6 +12,7 @@ export const sourceFolders: readonly string[] = [
   'kernel',
   'plugins',
   'platform',
+  'app',
   'cli',
   'devtools',
   'fake-server'

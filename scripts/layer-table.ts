@@ -30,21 +30,23 @@ const STORAGE = ['kernel/plugin-api', STORAGE_ERROR, KEYV_DISK, PAGE_LOCK]
 const free = (path: string): Room => ({ path })
 
 // The folders of the devtools; the lines below give their order.
-const devtoolsCore = (path: string, only: readonly string[] = ['kernel/index', 'devtools/core']): Room => ({
+const devtoolsCore = (path: string): Room => ({
   path,
   packages: [],
-  only
+  only: ['kernel/index', 'app', 'devtools/core']
 })
 const devtoolsReact = (path: string): Room => ({
   path,
   packages: ['react', 'react-dom', '@tanstack/react-virtual', '@dagrejs/dagre', 'uqr'],
-  only: ['kernel/index', 'devtools/core', 'devtools/use-store', 'devtools/react']
+  only: ['kernel/index', 'app', 'devtools/core', 'devtools/use-store', 'devtools/react']
 })
 
 const FORMATS = ['types', 'schema', 'crypto', 'io', 'base'].map(name => `kernel/${name}`)
 // A platform implements the io port: it shares the port, its crypto and the base.
 const PORTS = ['kernel/index', 'kernel/io', 'kernel/crypto', 'kernel/base']
-const FACES = ['kernel/index', 'plugins', 'platform', 'devtools/core', 'devtools/use-store', 'fake-server']
+const FACES = [
+  ...['kernel/index', 'plugins', 'platform', 'app', 'devtools/core', 'devtools/use-store', 'fake-server']
+]
 
 // A leaf, so that what starts before the kernel is loaded may import it.
 const COMPACT = 'kernel/base/compact'
@@ -97,7 +99,7 @@ export const layers: readonly (readonly Room[])[] = [
     plugin('plugins/edge'),
     { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
     { path: 'platform/browser', packages: CRYPTO, only: PORTS },
-    devtoolsCore('devtools/core/text', ['kernel/index']),
+    { path: 'app/format', packages: [], only: ['kernel/index'] },
     { path: 'fake-server', packages: CRYPTO, only: ['kernel/index', ...FORMATS] },
     {
       path: 'fake-server/users',
@@ -110,15 +112,16 @@ export const layers: readonly (readonly Room[])[] = [
       only: ['kernel/index', 'fake-server', ...FORMATS]
     }
   ],
+  [{ path: 'app/actions', packages: [], only: ['kernel/index', 'app'] }],
   [devtoolsCore('devtools/core/model')],
   [devtoolsCore('devtools/core/rows'), devtoolsCore('devtools/core/protocol')],
   [devtoolsCore('devtools/core/host'), devtoolsCore('devtools/core/client')],
-  [devtoolsCore('devtools/core/actions'), devtoolsCore('devtools/core/recording')],
+  [devtoolsCore('devtools/core/recording')],
   [devtoolsCore('devtools/core')],
   [
     { path: 'plugins/default-plugins', packages: [], only: ['kernel/plugin-api', 'plugins'] },
-    { path: 'devtools/use-store', packages: ['react'], only: ['kernel/index', 'devtools/core'] },
-    { path: 'devtools/server', packages: [NODE, 'ws'], only: ['kernel/index', 'devtools/core'] }
+    { path: 'devtools/use-store', packages: ['react'], only: ['kernel/index', 'app', 'devtools/core'] },
+    { path: 'devtools/server', packages: [NODE, 'ws'], only: ['kernel/index', 'app', 'devtools/core'] }
   ],
   [devtoolsReact('devtools/react/state')],
   [devtoolsReact('devtools/react/parts')],
@@ -129,7 +132,7 @@ export const layers: readonly (readonly Room[])[] = [
     {
       path: 'devtools/panel',
       packages: [],
-      only: ['kernel/index', 'devtools/core', 'devtools/react']
+      only: ['kernel/index', 'app', 'devtools/core', 'devtools/react']
     },
     { path: 'devtools/standalone', only: [...FACES, 'devtools/react'] },
     cli('cli/terminal')
@@ -154,6 +157,7 @@ export const topFolders: readonly string[] = [
   'kernel',
   'plugins',
   'platform',
+  'app',
   'cli',
   'devtools',
   'fake-server',

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ActionError } from '../../devtools/core/model/action-error.ts'
-import type { ActionHandler, ActionName } from '../../devtools/core/model/actions.ts'
+import { ActionError } from '../../app/actions/action-error.ts'
+import type { ActionHandler, ActionName } from '../../app/actions/actions.ts'
 import { type PanelFiles, readPanelFiles } from '../../devtools/server/panel-files.ts'
 import {
   type DevtoolsServer,

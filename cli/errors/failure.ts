@@ -1,4 +1,4 @@
-import { shellWord } from '../../devtools/core/text/shell-text.ts'
+import { shellWord } from '../../app/format/safe-text.ts'
 import {
   catalogue,
   isWalletError,

@@ -1,4 +1,4 @@
-import { shellWord } from '../../devtools/core/text/shell-text.ts'
+import { shellWord } from '../../app/format/safe-text.ts'
 
 /** Quotes arguments as a command line that can be pasted into a shell: `holdfast send Savings --amount '0.01 BTC'`. */
 export const typedCommandLineOf = (argv: readonly string[]): string =>

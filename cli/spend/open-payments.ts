@@ -1,6 +1,6 @@
-import { otherOpenPayments } from '../../devtools/core/actions/open-payment-checks.ts'
-import { secondPaymentText, sentStateText as stateText } from '../../devtools/core/text/payment-texts.ts'
-import { shellWord } from '../../devtools/core/text/shell-text.ts'
+import { otherOpenPayments } from '../../app/actions/open-payment-checks.ts'
+import { secondPaymentText, sentStateText as stateText } from '../../app/format/payment-texts.ts'
+import { shellWord } from '../../app/format/safe-text.ts'
 import {
   amountText,
   type CurrencyWallet,

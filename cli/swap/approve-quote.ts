@@ -1,5 +1,5 @@
-import { OWN_CHECK_TEXT } from '../../devtools/core/text/payment-texts.ts'
-import { shellWord } from '../../devtools/core/text/shell-text.ts'
+import { OWN_CHECK_TEXT } from '../../app/format/payment-texts.ts'
+import { shellWord } from '../../app/format/safe-text.ts'
 import {
   amountText,
   compact,

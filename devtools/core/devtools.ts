@@ -1,3 +1,4 @@
+import type { FakeWorldControl } from '../../app/actions/world-control.ts'
 import { type Clock, compact, type ObserverPlugin, type Plugin } from '../../kernel/index.ts'
 import { ActionCorrelation } from './host/correlation.ts'
 import { Journal } from './host/journal.ts'
@@ -11,7 +12,6 @@ import {
   type HookSnapshot,
   hookNames
 } from './model/facts.ts'
-import type { FakeWorldControl } from './model/world-control.ts'
 
 /** Options of the devtools of a kernel. */
 export interface DevtoolsOptions {

@@ -1,8 +1,8 @@
+import { makeActionHandler } from '../../app/actions/actions.ts'
+import type { FakeWorldControl } from '../../app/actions/world-control.ts'
 import type { Kernel } from '../../kernel/index.ts'
-import { makeActionHandler } from './actions/action-handler.ts'
 import { type DevtoolsClient, makeClient } from './client/client.ts'
 import { devtoolsAmong } from './devtools.ts'
-import type { FakeWorldControl } from './model/world-control.ts'
 import { makeChannelPair } from './protocol/channel-pair.ts'
 
 /** Options of a client of a kernel in the same page. */

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 
+import type { FakeWorldControl } from '../../app/actions/world-control.ts'
 import { makeChainControl, makeFakeWorldControl } from '../../fake-server/chain-control.ts'
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { FAKE_ADDRESSES, openPersistentWorld } from '../../fake-server/fake-world.ts'
@@ -15,7 +16,6 @@ import {
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { browserStorage, openBrowserDisk } from '../../plugins/storage/browser/browser-storage.ts'
 import { makeDevtools } from '../core/devtools.ts'
-import type { FakeWorldControl } from '../core/model/world-control.ts'
 
 /** Options of {@link openStandalone}. */
 export interface StandaloneOptions {

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { type KernelActionHandler, makeActionHandler } from '../../devtools/core/actions/action-handler.ts'
+import { type KernelActionHandler, makeActionHandler } from '../../app/actions/actions.ts'
 import { makeChainControl, makeFakeWorldControl } from '../../fake-server/chain-control.ts'
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'

@@ -1,4 +1,4 @@
-import { shellWord } from '../../../devtools/core/text/shell-text.ts'
+import { shellWord } from '../../../app/format/safe-text.ts'
 import type { Json, JsonObject, SwapConfigSnapshot, SwapPlugin } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parsePairs } from '../../grammar/options.ts'

@@ -1,5 +1,5 @@
-import { makeActionHandler } from '../../../devtools/core/actions/action-handler.ts'
-import type { PausedWallets } from '../../../devtools/core/actions/services.ts'
+import { makeActionHandler } from '../../../app/actions/actions.ts'
+import type { PausedWallets } from '../../../app/actions/services.ts'
 import { type Devtools, makeDevtools } from '../../../devtools/core/devtools.ts'
 import { makeFakeWorldControl } from '../../../fake-server/chain-control.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'

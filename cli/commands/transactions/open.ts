@@ -1,5 +1,5 @@
-import { findOpenPayment } from '../../../devtools/core/actions/open-payment-checks.ts'
-import { forgetText, forgetWord } from '../../../devtools/core/text/payment-texts.ts'
+import { findOpenPayment } from '../../../app/actions/open-payment-checks.ts'
+import { forgetText, forgetWord } from '../../../app/format/payment-texts.ts'
 import {
   amountText,
   type CurrencyWallet,

@@ -1,4 +1,4 @@
-import { shellWord } from '../../../devtools/core/text/shell-text.ts'
+import { shellWord } from '../../../app/format/safe-text.ts'
 import { type JsonObject, WalletError, type WalletListing } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult } from '../../output/view.ts'

@@ -1,6 +1,11 @@
+import { ActionError } from '../../../app/actions/action-error.ts'
+import {
+  type ActionHandler,
+  type ActionName,
+  type Actions,
+  readingActions
+} from '../../../app/actions/actions.ts'
 import { compact, type JsonObject, Observable, type Readable } from '../../../kernel/index.ts'
-import { ActionError } from '../model/action-error.ts'
-import { type ActionHandler, type ActionName, type Actions, readingActions } from '../model/actions.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import type { View } from '../model/slices.ts'
 import {

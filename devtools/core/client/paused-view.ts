@@ -1,5 +1,5 @@
+import { ActionError } from '../../../app/actions/action-error.ts'
 import type { Readable } from '../../../kernel/index.ts'
-import { ActionError } from '../model/action-error.ts'
 import type { ClientStatus, DevtoolsClient } from './client.ts'
 
 /**

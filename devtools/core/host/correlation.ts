@@ -1,5 +1,5 @@
+import type { ActionName } from '../../../app/actions/actions.ts'
 import type { Clock, JsonObject } from '../../../kernel/index.ts'
-import type { ActionName } from '../model/actions.ts'
 import type { FactName, Facts } from '../model/facts.ts'
 
 /** An action of a panel, or a payment of anyone, while it goes on and for a moment after. */

@@ -1,6 +1,11 @@
+import { ActionError, actionFailureOf } from '../../../app/actions/action-error.ts'
+import {
+  type ActionHandler,
+  type ActionName,
+  addressActions,
+  readingActions
+} from '../../../app/actions/actions.ts'
 import type { Clock, JsonObject } from '../../../kernel/index.ts'
-import { ActionError, actionFailureOf } from '../model/action-error.ts'
-import { type ActionHandler, type ActionName, addressActions, readingActions } from '../model/actions.ts'
 import type { ActionFact, JournalEvent } from '../model/facts.ts'
 import { type RedactOptions, redactEntry, redactFailure, redactOutput, redactRow } from '../model/redact.ts'
 import type { SliceName, SlicePatch, Slices } from '../model/slices.ts'

@@ -1,3 +1,4 @@
+import type { WorldSnapshot } from '../../../app/actions/world-control.ts'
 import type {
   AccountSnapshot,
   ExchangeSnapshot,
@@ -7,7 +8,6 @@ import type {
   TransactionsSnapshot,
   UserSnapshot
 } from '../../../kernel/index.ts'
-import type { WorldSnapshot } from './world-control.ts'
 
 /** The name of an observer hook. */
 export type HookName = keyof ObserverHooks

@@ -1,9 +1,18 @@
+import type { ActionFailure } from '../../../app/actions/action-error.ts'
+import { type ActionName, declarations } from '../../../app/actions/actions.ts'
+import type { AnyField } from '../../../app/actions/schema.ts'
 import { compact, isNativeAmount, type Json, type JsonObject, scrub } from '../../../kernel/index.ts'
-import type { ActionFailure } from './action-error.ts'
-import { outputFields } from './action-fields.ts'
-import type { ActionName, Actions } from './actions.ts'
 import { type FactName, type JournalEntry, type JournalEvent, subjectOf } from './facts.ts'
-import { type Field, type Fields, presentField } from './field.ts'
+import {
+  chainText,
+  chainTexts,
+  type Field,
+  type Fields,
+  masked,
+  maybe,
+  orNull,
+  presentField
+} from './field.ts'
 import type { SliceName, Slices } from './slices.ts'
 import { factFields, rowFields } from './snapshot-fields.ts'
 
@@ -49,11 +58,8 @@ export const redactFact = (
   Object.hasOwn(factFields, hook) ? redactObject(factFields[hook as FactName], data, options) : undefined
 
 /** The result of an action as a panel may see it (pure). */
-export const redactOutput = (
-  action: ActionName,
-  output: Actions[ActionName]['out'],
-  options: RedactOptions = {}
-): JsonObject => redactObject(outputFields[action], output, options)
+export const redactOutput = (action: ActionName, output: object, options: RedactOptions = {}): JsonObject =>
+  redactObject(outputFields[action], output, options)
 
 /** A failure as a panel may see it: its words are safe, and may still name an address or a txid (pure). */
 export const redactFailure = (
@@ -142,3 +148,36 @@ const hidden = (text: string, salt: string): string => {
 const HIDDEN = /^hidden \(\d+ letters, [0-9a-f]{8}\)$/
 
 const MAX_TEXT = 1000
+
+/** Derives the redaction of a result from its declaration (pure). */
+const shownField = (field: AnyField): Field => {
+  const shown = presentFieldOf(field)
+  return field.isOptional === true ? maybe(shown) : shown
+}
+
+const presentFieldOf = ({ schema, show, fields, items, values, present }: AnyField): Field => {
+  if (present !== undefined) return orNull(presentFieldOf(present))
+  if (fields !== undefined) return { object: shownFields(fields) }
+  if (items !== undefined) return listField(items)
+  if (values !== undefined)
+    return values.fields === undefined ? 'table' : { values: shownFields(values.fields) }
+  if (show !== undefined) return show === 'chain' ? chainText : masked
+  if (schema.type === 'string') return 'text'
+  return schema.type === 'boolean' ? 'flag' : 'number'
+}
+
+const listField = ({ fields, show }: AnyField): Field => {
+  if (fields !== undefined) return { each: shownFields(fields) }
+  return show === 'chain' ? chainTexts : 'texts'
+}
+
+const shownFields = (fields: Readonly<Record<string, AnyField>>): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, shownField(field)]))
+
+/** The fields of each action's result. */
+const outputFields: Readonly<Record<ActionName, Fields>> = Object.fromEntries(
+  (Object.keys(declarations) as ActionName[]).map(name => [
+    name,
+    shownFields(declarations[name].output.fields ?? {})
+  ])
+) as Record<ActionName, Fields>

@@ -1,3 +1,4 @@
+import type { WorldSnapshot } from '../../../app/actions/world-control.ts'
 import type {
   AccountSnapshot,
   EngineSnapshot,
@@ -13,7 +14,6 @@ import type {
   UserSnapshot,
   WalletSnapshot
 } from '../../../kernel/index.ts'
-import type { WorldSnapshot } from './world-control.ts'
 
 /**
  * The tables of a kernel that the panel sees: the newest snapshot of each thing by id. Everything is JSON without

@@ -61,8 +61,7 @@ const staked: FieldsOf<StakingStatus['stakedAmounts'][number]> = {
   otherParams: 'hidden'
 }
 
-/** The fields of an open payment. */
-export const openPaymentFields: FieldsOf<OpenPaymentSnapshot> = {
+const openPaymentFields: FieldsOf<OpenPaymentSnapshot> = {
   txid: chainText,
   tokenId: orNull('text'),
   currencyCode: 'text',

@@ -1,7 +1,7 @@
+import { ActionError } from '../../../app/actions/action-error.ts'
 import { Observable, type Readable } from '../../../kernel/index.ts'
 import type { ClientStatus, DevtoolsClient } from '../client/client.ts'
 import { foldMessage, initialState, type KnownState, MAX_EVENTS } from '../client/view.ts'
-import { ActionError } from '../model/action-error.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import type { View } from '../model/slices.ts'
 import { type ReadRecording, type RecordedMessage, type RecordingHeader, RecordingReader } from './format.ts'

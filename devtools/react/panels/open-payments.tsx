@@ -1,7 +1,7 @@
 import { type ReactElement, useState } from 'react'
+import { forgetText, forgetWord, sentStateText } from '../../../app/format/payment-texts.ts'
 import type { OpenPaymentSnapshot, WalletId } from '../../../kernel/index.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
-import { forgetText, forgetWord, sentStateText } from '../../core/text/payment-texts.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
 import { Amount, PaidAmount } from '../parts/amount.tsx'
 import { correlationLocation, Detail, DetailList, Section } from '../parts/details.tsx'

@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react'
+import type { Actions } from '../../../app/actions/actions.ts'
 import { compact, type RateProviderSnapshot, type RouteSnapshot } from '../../../kernel/index.ts'
-import type { Actions } from '../../core/model/actions.ts'
 import { ActionButton, ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { EmptyState } from '../parts/marks.tsx'

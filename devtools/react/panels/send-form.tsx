@@ -1,4 +1,6 @@
 import { type ReactElement, useState } from 'react'
+import type { ActionFailure } from '../../../app/actions/action-error.ts'
+import type { SpendRequest } from '../../../app/actions/spend-review.ts'
 import {
   type AmountUnits,
   compact,
@@ -9,8 +11,6 @@ import {
   type WalletId,
   type WalletSnapshot
 } from '../../../kernel/index.ts'
-import type { ActionFailure } from '../../core/model/action-error.ts'
-import type { SpendRequest } from '../../core/model/actions.ts'
 import { amountIn, readAmount, unitsOf } from '../../core/model/amounts.ts'
 import type { View } from '../../core/model/slices.ts'
 import { ActionButton, ActionForm } from '../parts/action-forms.tsx'

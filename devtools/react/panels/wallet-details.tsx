@@ -1,5 +1,6 @@
 import { type ReactElement, useMemo, useState } from 'react'
 import { encode } from 'uqr'
+import type { Actions } from '../../../app/actions/actions.ts'
 import {
   mainDenomination,
   nativeAmount,
@@ -7,7 +8,6 @@ import {
   toDenomination,
   type WalletId
 } from '../../../kernel/index.ts'
-import type { Actions } from '../../core/model/actions.ts'
 import { readAmount, unitsOf } from '../../core/model/amounts.ts'
 import type { EngineRow } from '../../core/rows/engine-rows.ts'
 import { ActionButton, ActionForm } from '../parts/action-forms.tsx'

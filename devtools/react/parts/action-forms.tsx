@@ -1,6 +1,12 @@
 import { type ReactElement, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
-import { commandLineOf, commandNamesOf } from '../../core/actions/command-line.ts'
-import { type Action, type ActionName, type Actions, readingActions } from '../../core/model/actions.ts'
+import {
+  type Action,
+  type ActionName,
+  type Actions,
+  commandLineOf,
+  readingActions
+} from '../../../app/actions/actions.ts'
+import { commandNamesOf } from '../../core/model/command-names.ts'
 import { type FailureHandler, usePanel, useStatus, useView } from '../state/panel-state.ts'
 
 /** Fields and a button that does one action with them; the command that does the same stands below. */

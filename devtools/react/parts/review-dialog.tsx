@@ -1,8 +1,8 @@
 import { type ReactElement, useState } from 'react'
+import type { SpendReview } from '../../../app/actions/spend-review.ts'
+import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../../app/format/payment-texts.ts'
 import { add, compact, nativeAmount, type WalletId } from '../../../kernel/index.ts'
-import type { SpendReview } from '../../core/model/actions.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
-import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../core/text/payment-texts.ts'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
 import { discard, type ReviewedDraft } from '../state/review-state.ts'
 import { CommandLine, useCommandLine, useSingleTask } from './action-forms.tsx'
@@ -171,10 +171,10 @@ const ReviewDetails = ({
         {review.replaces}
       </Detail>
       <Detail name="Memo (public)" look="mono">
-        {review.memos?.join(' · ')}
+        {review.untrusted?.memos?.join(' · ')}
       </Detail>
       <Detail name="Calls with" look="mono">
-        {review.params?.join(' ')}
+        {review.untrusted?.params?.join(' ')}
       </Detail>
       <Detail name="Network fee">
         <Amount native={review.networkFee} units={coin} isFull />
@@ -236,7 +236,7 @@ const OpenPaymentDetails = ({ review }: { readonly review: SpendReview }): React
           {': '}
           {payment.txid === replaces
             ? 'this payment replaces it'
-            : visibleText(sentStateText(payment.state, payment))}
+            : visibleText(sentStateText(payment.state, { ...payment, ...payment.untrusted }))}
         </Detail>
       ))}
       <Detail name="Open">{left > 0 ? `and ${left} more` : ''}</Detail>

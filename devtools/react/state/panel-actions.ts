@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react'
+import type { Action, ActionHandler } from '../../../app/actions/actions.ts'
 import { compact, type JsonObject, type Txid } from '../../../kernel/index.ts'
 import type { DevtoolsClient } from '../../core/client/client.ts'
-import type { Action, ActionHandler } from '../../core/model/actions.ts'
 import { page } from './dom.ts'
 import type { FailureHandler, PanelFailure, PanelMemory, PanelState, RequestedRoute } from './panel-state.ts'
 import { discard, type Review, type ReviewedDraft, useReview } from './review-state.ts'

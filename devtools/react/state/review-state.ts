@@ -1,6 +1,7 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'react'
+import type { Action } from '../../../app/actions/actions.ts'
+import type { SpendReview } from '../../../app/actions/spend-review.ts'
 import type { DevtoolsClient } from '../../core/client/client.ts'
-import type { Action, SpendReview } from '../../core/model/actions.ts'
 
 /** The draft that is read before it is signed. */
 export interface Review {

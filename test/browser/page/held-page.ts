@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 // Runs in a browser: the panel over a sample whose actions wait until a test answers them.
 
+import type { Action, Actions } from '../../../app/actions/actions.ts'
 import type { ClientStatus, DevtoolsClient } from '../../../devtools/core/client/client.ts'
-import type { Action, Actions } from '../../../devtools/core/model/actions.ts'
 import type { JournalEvent } from '../../../devtools/core/model/facts.ts'
 import type { View } from '../../../devtools/core/model/slices.ts'
 import { mountPanel } from '../../../devtools/react/mount-panel.tsx'

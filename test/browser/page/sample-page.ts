@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 // Runs in a browser: the panel over a kernel that stands still, in the state that the address names.
 
+import type { Actions } from '../../../app/actions/actions.ts'
 import type { DevtoolsClient } from '../../../devtools/core/client/client.ts'
-import type { Actions } from '../../../devtools/core/model/actions.ts'
 import { mountPanel } from '../../../devtools/react/mount-panel.tsx'
 import { busyEvents, busyView, openPayments, SAVINGS } from '../../devtools/react/busy-sample.ts'
 import { makeSampleClient, SAMPLE_NOW, sampleRoutes } from '../../devtools/react/sample-client.ts'

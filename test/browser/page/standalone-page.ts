@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 // Runs in a browser: the standalone devtools without their panel, shown to a test.
 
+import type { ActionHandler } from '../../../app/actions/actions.ts'
 import type { DevtoolsClient } from '../../../devtools/core/client/client.ts'
 import { makeKernelClient } from '../../../devtools/core/kernel-client.ts'
-import type { ActionHandler } from '../../../devtools/core/model/actions.ts'
 import type { SliceName } from '../../../devtools/core/model/slices.ts'
 import { openStandalone } from '../../../devtools/standalone/open-standalone.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'

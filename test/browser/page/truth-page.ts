@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 // Runs in a browser: the devtools over a kernel of the page, and what that kernel says itself.
 
+import type { ActionHandler } from '../../../app/actions/actions.ts'
 import { makeKernelClient } from '../../../devtools/core/kernel-client.ts'
-import type { ActionHandler } from '../../../devtools/core/model/actions.ts'
 import { amountIn } from '../../../devtools/core/model/amounts.ts'
 import { mountDevtools } from '../../../devtools/react/mount-devtools.tsx'
 import { openStandalone } from '../../../devtools/standalone/open-standalone.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
+import type { ActionHandler } from '../../../app/actions/actions.ts'
 import { makeClient } from '../../../devtools/core/client/client.ts'
 import { makeDevtools } from '../../../devtools/core/devtools.ts'
-import type { ActionHandler } from '../../../devtools/core/model/actions.ts'
 import { makeChannelPair } from '../../../devtools/core/protocol/channel-pair.ts'
 import { record, recordClient } from '../../../devtools/core/recording/record.ts'
 import { openRecording } from '../../../devtools/core/recording/timeline.ts'

@@ -1,5 +1,5 @@
+import type { Actions } from '../../../app/actions/actions.ts'
 import type { ClientStatus, DevtoolsClient } from '../../../devtools/core/client/client.ts'
-import type { Actions } from '../../../devtools/core/model/actions.ts'
 import type { JournalEvent } from '../../../devtools/core/model/facts.ts'
 import type { Slices, View } from '../../../devtools/core/model/slices.ts'
 import {

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { actionFailureOf } from '../../../../devtools/core/model/action-error.ts'
-import type { ActionHandler, ActionName, Actions } from '../../../../devtools/core/model/actions.ts'
+import { actionFailureOf } from '../../../../app/actions/action-error.ts'
+import type { ActionHandler, ActionName, Actions } from '../../../../app/actions/actions.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
 import type { ClientMessage, HostMessage } from '../../../../devtools/core/protocol/protocol.ts'
 import { type OpenPaymentSnapshot, WalletError } from '../../../../kernel/index.ts'
@@ -52,7 +52,7 @@ const review: Actions['spend.draft']['out']['review'] = {
 }
 
 test('a result carries the fields that its action is known to have, and nothing else', async t => {
-  const talkative = { ...openPayment, reason: `bad ${KEY}`, privateKey: KEY }
+  const talkative = { ...openPayment, untrusted: { reason: `bad ${KEY}` }, privateKey: KEY }
   const drafted = {
     draftId: 'd',
     review: { ...review, openPayments: [talkative], privateKey: KEY },
@@ -61,7 +61,10 @@ test('a result carries the fields that its action is known to have, and nothing 
   t.deepEqual(await answerTo('spend.draft', () => drafted), {
     type: 'result',
     id: 1,
-    output: { draftId: 'd', review: { ...review, openPayments: [{ ...openPayment, reason: 'bad […]' }] } }
+    output: {
+      draftId: 'd',
+      review: { ...review, openPayments: [{ ...openPayment, untrusted: { reason: 'bad […]' } }] }
+    }
   })
   t.deepEqual(await answerTo('engine.pause', () => ({ key: KEY })), { type: 'result', id: 1, output: {} })
   t.deepEqual(await answerTo('engine.pause', () => undefined), { type: 'result', id: 1, output: {} })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeActionHandler } from '../../../../devtools/core/actions/action-handler.ts'
+import { makeActionHandler } from '../../../../app/actions/actions.ts'
 import { type DevtoolsClient, makeClient } from '../../../../devtools/core/client/client.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
 import { makeChainControl, makeFakeWorldControl } from '../../../../fake-server/chain-control.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { ActionError, actionFailureOf } from '../../../../devtools/core/model/action-error.ts'
+import { ActionError, actionFailureOf } from '../../../../app/actions/action-error.ts'
 import type { Facts, JournalEntry } from '../../../../devtools/core/model/facts.ts'
 import { type RedactOptions, redactEntry, redactRow } from '../../../../devtools/core/model/redact.ts'
 import { WalletError } from '../../../../kernel/index.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { actionFailureOf } from '../../../../devtools/core/model/action-error.ts'
+import { actionFailureOf } from '../../../../app/actions/action-error.ts'
 import { spendRefusalOf } from '../../../../devtools/react/panels/send-form.tsx'
 import { type AmountUnits, WalletError } from '../../../../kernel/index.ts'
 

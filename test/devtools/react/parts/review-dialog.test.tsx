@@ -1,6 +1,6 @@
 import test from 'ava'
 import { renderToString } from 'react-dom/server'
-import type { SpendReview } from '../../../../devtools/core/model/actions.ts'
+import type { SpendReview } from '../../../../app/actions/spend-review.ts'
 import { ReviewDialog } from '../../../../devtools/react/parts/review-dialog.tsx'
 import { PanelContext, type PanelState } from '../../../../devtools/react/state/panel-state.ts'
 import type { OpenPaymentSnapshot } from '../../../../kernel/index.ts'

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { makeActionHandler } from '../../../../devtools/core/actions/action-handler.ts'
-import { nativeAmount } from '../../../../kernel/index.ts'
-import { makeNodeIo } from '../../../../platform/node/index.ts'
-import { makeRich, openStage, PASSWORD } from '../../../helpers/action-stage.ts'
-import { waitFor } from '../../../helpers/device.ts'
-import { tokenChain } from '../../../helpers/token-chain.ts'
+import { makeActionHandler } from '../../../app/actions/actions.ts'
+import { nativeAmount } from '../../../kernel/index.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { makeRich, openStage, PASSWORD } from '../../helpers/action-stage.ts'
+import { waitFor } from '../../helpers/device.ts'
+import { tokenChain } from '../../helpers/token-chain.ts'
 
 const ELSEWHERE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 

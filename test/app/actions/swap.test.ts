@@ -1,11 +1,11 @@
 import test from 'ava'
-import type { KernelActionHandler } from '../../../../devtools/core/actions/action-handler.ts'
-import { swapHandlers } from '../../../../devtools/core/actions/swap.ts'
-import { nativeAmount } from '../../../../kernel/index.ts'
-import { changenow } from '../../../../plugins/swap/changenow.ts'
-import { thorchain } from '../../../../plugins/swap/thorchain.ts'
-import { type ActionStage, makeRich, openStage, PASSWORD } from '../../../helpers/action-stage.ts'
-import { waitFor } from '../../../helpers/device.ts'
+import type { KernelActionHandler } from '../../../app/actions/actions.ts'
+import { swapActions } from '../../../app/actions/swaps.ts'
+import { nativeAmount } from '../../../kernel/index.ts'
+import { changenow } from '../../../plugins/swap/changenow.ts'
+import { thorchain } from '../../../plugins/swap/thorchain.ts'
+import { type ActionStage, makeRich, openStage, PASSWORD } from '../../helpers/action-stage.ts'
+import { waitFor } from '../../helpers/device.ts'
 
 interface Trade {
   readonly accountId: string
@@ -98,14 +98,14 @@ test('a review shows the memo with the payout address, and promises no more than
   const { query } = await openTrade(stage)
   const { quoteId } = await query(runAction, 'thorchain')
   const { review } = await runAction('swap.review', { quoteId })
-  t.is(review.memos?.length, 1)
-  t.true(review.memos?.[0]?.includes(review.payoutAddress ?? 'nowhere'))
+  t.is(review.untrusted?.memos?.length, 1)
+  t.true(review.untrusted?.memos?.[0]?.includes(review.payoutAddress ?? 'nowhere'))
   const quote = [...stage.quotes.values()].find(one => one.quoteId === quoteId)
   t.true(review.isEstimate)
   t.is(review.minReceive, quote?.minReceiveAmount)
   t.true(BigInt(review.minReceive ?? 0) > 0n)
   const plain = await runAction('swap.review', await query())
-  t.is(plain.review.memos, undefined)
+  t.is(plain.review.untrusted?.memos, undefined)
   t.is(plain.review.isEstimate, false)
   t.is(plain.review.minReceive, plain.review.toNativeAmount)
 })
@@ -159,11 +159,12 @@ test('the review of a swap shows the remaining allowance and its spender, and if
       return confirm(reviewed)
     }
   }
-  const actions = swapHandlers({ context: { accounts: [account] } } as never, {
-    rounds: { find: () => ({ accountId: 'a', round: { id: 'r' }, quote }) } as never,
-    drafts: { put: () => 'draft' } as never
-  })
-  const { review } = await actions['swap.review']({ quoteId: 'q' })
+  const services = {
+    context: { accounts: [account] },
+    rounds: { find: () => ({ accountId: 'a', round: { id: 'r' }, quote }) },
+    swaps: { put: () => 'draft' }
+  }
+  const { review } = await swapActions['swap.review'].run(services as never, { quoteId: 'q' })
   t.deepEqual(review.allowances, [{ spender: 'router', nativeAmount: '1500' }])
   t.false(review.isOwnCheckComplete)
 })

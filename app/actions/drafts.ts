@@ -1,5 +1,5 @@
-import type { Io } from '../../../kernel/index.ts'
-import { ActionError } from '../model/action-error.ts'
+import type { Io } from '../../kernel/index.ts'
+import { ActionError } from './action-error.ts'
 
 /** The dependencies of a draft store. */
 export interface DraftStoreOptions<T> {

@@ -2,22 +2,18 @@ import { execFileSync } from 'node:child_process'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import fc from 'fast-check'
-import { commandSpecs } from '../../../../cli/commands/commands.ts'
-import { parseCount, parsePairs, readGlobalOptions } from '../../../../cli/grammar/options.ts'
-import { isMax } from '../../../../cli/output/amounts.ts'
-import { parseArguments } from '../../../../cli/parse-arguments.ts'
-import {
-  type ActionMemory,
-  type CommandNames,
-  commandLineOf,
-  commandNamesOf,
-  type SpendDraftInput
-} from '../../../../devtools/core/actions/command-line.ts'
-import { actionNames } from '../../../../devtools/core/model/action-fields.ts'
-import type { Action, Actions } from '../../../../devtools/core/model/actions.ts'
-import type { SliceName, View } from '../../../../devtools/core/model/slices.ts'
-import { nativeAmount, parseAmount } from '../../../../kernel/index.ts'
-import { normalizeUsername } from '../../../../kernel/login/derive.ts'
+import type { Action, Actions } from '../../../app/actions/actions.ts'
+import { actionNames, commandLineOf } from '../../../app/actions/actions.ts'
+import type { CommandNames } from '../../../app/actions/command-line.ts'
+import type { SpendDraftInput } from '../../../app/actions/spend-review.ts'
+import { commandSpecs } from '../../../cli/commands/commands.ts'
+import { parseCount, parsePairs, readGlobalOptions } from '../../../cli/grammar/options.ts'
+import { isMax } from '../../../cli/output/amounts.ts'
+import { parseArguments } from '../../../cli/parse-arguments.ts'
+import { type ActionMemory, commandNamesOf } from '../../../devtools/core/model/command-names.ts'
+import type { SliceName, View } from '../../../devtools/core/model/slices.ts'
+import { nativeAmount, parseAmount } from '../../../kernel/index.ts'
+import { normalizeUsername } from '../../../kernel/login/derive.ts'
 
 const SAVINGS = 'c2F2aW5ncw+/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
 const DAILY = 'ZGFpbHkAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='

@@ -1,11 +1,10 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { readInput } from '../../../../devtools/core/actions/input.ts'
-import { ActionError } from '../../../../devtools/core/model/action-error.ts'
-import { actionNames } from '../../../../devtools/core/model/action-fields.ts'
-import type { ActionName } from '../../../../devtools/core/model/actions.ts'
-import { isWalletError } from '../../../../kernel/index.ts'
-import { makeRich, openStage } from '../../../helpers/action-stage.ts'
+import { ActionError } from '../../../app/actions/action-error.ts'
+import type { ActionName } from '../../../app/actions/actions.ts'
+import { actionNames, readInput } from '../../../app/actions/actions.ts'
+import { isWalletError } from '../../../kernel/index.ts'
+import { makeRich, openStage } from '../../helpers/action-stage.ts'
 
 /** An input that each action takes, with all its fields. */
 const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = {

@@ -1,4 +1,4 @@
-import type { OpenPaymentSnapshot, Txid } from '../../../kernel/index.ts'
+import type { OpenPaymentSnapshot, Txid } from '../../kernel/index.ts'
 
 /** Names what has become of a payment, as the command line and the panel show it (pure). */
 export const sentStateText = (

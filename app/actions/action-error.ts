@@ -1,4 +1,4 @@
-import { compact, isWalletError, type JsonObject, scrub, WalletError } from '../../../kernel/index.ts'
+import { compact, isWalletError, type JsonObject, scrub, WalletError } from '../../kernel/index.ts'
 
 /** Why an action failed. */
 export interface ActionFailure {

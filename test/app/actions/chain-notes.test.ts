@@ -1,6 +1,6 @@
 import test from 'ava'
-import { chainNotesOf } from '../../../../devtools/core/actions/open-payment-checks.ts'
-import { nativeAmount, type SpendInfo, type Transaction } from '../../../../kernel/index.ts'
+import { chainNotesOf } from '../../../app/actions/open-payment-checks.ts'
+import { nativeAmount, type SpendInfo, type Transaction } from '../../../kernel/index.ts'
 
 const draft = (memos: Transaction['memos']): Transaction => ({ memos }) as Transaction
 
@@ -16,7 +16,9 @@ test('chain notes list the memos of every draft with their type, and the paramet
   ]
   const drafts = [draft([{ type: 'hex', value: 'c0ffee' }]), draft([{ type: 'text', value: 'to:\u202eyou' }])]
   t.deepEqual(chainNotesOf(drafts, spends), {
-    memos: ['hex:c0ffee', 'to:\ufffdyou'],
-    params: ['{"allow":"all"}', '{"data":"0x01"}']
+    untrusted: {
+      memos: ['hex:c0ffee', 'to:\u202eyou'],
+      params: ['{"allow":"all"}', '{"data":"0x01"}']
+    }
   })
 })

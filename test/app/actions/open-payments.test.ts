@@ -1,7 +1,7 @@
 import test from 'ava'
-import { nativeAmount } from '../../../../kernel/index.ts'
-import { type ActionStage, makeRich, openStage } from '../../../helpers/action-stage.ts'
-import { waitFor } from '../../../helpers/device.ts'
+import { nativeAmount } from '../../../kernel/index.ts'
+import { type ActionStage, makeRich, openStage } from '../../helpers/action-stage.ts'
+import { waitFor } from '../../helpers/device.ts'
 
 const ELSEWHERE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 

@@ -1,4 +1,4 @@
-import type { PluginId, Readable } from '../../../kernel/index.ts'
+import type { PluginId, Readable } from '../../kernel/index.ts'
 
 /** The state of a fake world. */
 export interface WorldSnapshot {

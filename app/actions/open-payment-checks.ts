@@ -6,11 +6,10 @@ import {
   type Transaction,
   type Txid,
   WalletError
-} from '../../../kernel/index.ts'
-import { ActionError } from '../model/action-error.ts'
-import type { ApprovedDraft, SpendReview } from '../model/actions.ts'
-import { forgetWord, secondPaymentText } from '../text/payment-texts.ts'
-import { safeText } from '../text/shell-text.ts'
+} from '../../kernel/index.ts'
+import { forgetWord, secondPaymentText } from '../format/payment-texts.ts'
+import { ActionError } from './action-error.ts'
+import { type ApprovedDraft, openPaymentOf, type SpendReview } from './spend-review.ts'
 
 /** Finds an open payment after a look at the network, with its transaction. @throws TX_NOT_FOUND if no such payment is open */
 export const findOpenPayment = async (
@@ -49,7 +48,7 @@ export const openPaymentsOfReview = (
   const txids = new Set(similar.map(({ txid }) => txid))
   const shown = [...similar, ...others.filter(({ txid }) => !txids.has(txid))].slice(0, MAX_SHOWN)
   return compact({
-    openPayments: shown.length === 0 ? undefined : shown,
+    openPayments: shown.length === 0 ? undefined : shown.map(openPaymentOf),
     openCount: others.length <= shown.length ? undefined : others.length,
     similar: similar.length === 0 ? undefined : [...txids],
     replaces: draft.replaces
@@ -121,15 +120,18 @@ const MAX_SHOWN = 20
 export const chainNotesOf = (
   drafts: readonly Transaction[],
   spends: readonly SpendInfo[] = []
-): Pick<SpendReview, 'memos' | 'params'> => {
+): Pick<SpendReview, 'untrusted'> => {
   const memos = drafts.flatMap(draft =>
     draft.memos.map(({ type, value }) => (type === 'text' ? value : `${type}:${value}`))
   )
   const params = spends
     .flatMap(({ otherParams, spendTargets }) => [otherParams, ...spendTargets.map(each => each.otherParams)])
     .flatMap(each => (each === undefined ? [] : JSON.stringify(each)))
-  return compact({
-    memos: memos.length === 0 ? undefined : memos.map(safeText),
-    params: params.length === 0 ? undefined : params.map(safeText)
-  })
+  if (memos.length === 0 && params.length === 0) return {}
+  return {
+    untrusted: compact({
+      memos: memos.length === 0 ? undefined : memos,
+      params: params.length === 0 ? undefined : params
+    })
+  }
 }

@@ -1,0 +1,152 @@
+import type { PluginId, TokenId, Txid, WalletId } from '../../kernel/index.ts'
+import { safeText, shellWord } from '../format/safe-text.ts'
+import type {
+  ApprovedDraft,
+  QuotesRequest,
+  ReplaceRequest,
+  SpendDraftInput,
+  SpendRequest
+} from './spend-review.ts'
+
+/** The name or id of a wallet on a command line. */
+export interface WalletArgument {
+  /** Its name if only it is meant by that, else its id. */
+  readonly word: string
+  /** The account to name, if there are several. */
+  readonly account?: string
+}
+
+/** Looks up the names that commands use for the ids in actions; `commandNamesOf` takes them from a view. */
+export interface CommandNames {
+  /** The username of an account, or its id. */
+  userOf(accountId: string): string
+  /** The account to name in a command about it, if there are several. */
+  accountFlagOf(accountId: string): string | undefined
+  walletOf(walletId: WalletId): WalletArgument
+  /** An amount of a wallet as commands take it; `tokenId` left out: of its coin. */
+  amountOf(native: string, walletId: WalletId, tokenId?: TokenId): string
+  /** The owner of a repo; undefined for an unknown repo. */
+  repoOf(repoId: string): { readonly accountId: string; readonly walletId?: WalletId } | undefined
+  /** The payment that a draft was made of, the one that it replaces, or the quote that it approves. */
+  draftOf(draftId: string): SpendDraftInput | undefined
+  /** The provider of a quote, and the request that the quote answers. */
+  quoteOf(quoteId: string): { readonly pluginId: PluginId; readonly requested: QuotesRequest } | undefined
+  /** One of the quotes of a round. */
+  quoteIdOf(roundId: string): string
+}
+
+/**
+ * Writes a command to be pasted into a shell (architecture decision 24). Passwords and PINs are never in it: the command
+ * asks for them (pure).
+ */
+export const shellLine = ({ words, flags }: CommandWords): string => {
+  const typed = Object.entries(flags ?? {}).flatMap(([name, value]) => flagWords(name, value))
+  return ['holdfast', ...words.map(safeText), ...typed].map(shellWord).join(' ')
+}
+
+/** A command that does the same as an action. */
+export interface CommandWords {
+  readonly words: readonly string[]
+  /** By name; a flag that is undefined or false is left out. */
+  readonly flags?: Readonly<Record<string, string | readonly string[] | boolean | undefined>>
+}
+
+const flagWords = (
+  name: string,
+  value: string | readonly string[] | boolean | undefined
+): readonly string[] => {
+  if (value === undefined || value === false) return []
+  if (value === true) return [`--${name}`]
+  if (typeof value !== 'string') return value.flatMap(each => flagWords(name, each))
+  // A value that begins with a dash would be taken for a flag.
+  return value.startsWith('-') ? [`--${name}=${safeText(value)}`] : [`--${name}`, safeText(value)]
+}
+
+/** Commands trim what is typed here, and take a dash at the start for a flag. */
+export const trimmed = (text: string): string => (text.startsWith('-') ? ` ${text}` : text)
+
+export const aboutWallet =
+  (...words: readonly string[]) =>
+  ({ walletId }: { readonly walletId: WalletId }, names: CommandNames): CommandWords => {
+    const { word, account } = names.walletOf(walletId)
+    return { words: [...words, word], flags: { account } }
+  }
+
+export const aboutPayment =
+  (command: string) =>
+  (
+    { walletId, txid }: { readonly walletId: WalletId; readonly txid: Txid },
+    names: CommandNames
+  ): CommandWords => {
+    const { word, account } = names.walletOf(walletId)
+    return { words: ['tx', command, word, txid], flags: { account } }
+  }
+
+export const send = (
+  request: SpendRequest & { readonly nativeAmount?: string },
+  names: CommandNames
+): CommandWords => {
+  const { walletId, tokenId, publicAddress, nativeAmount, fee } = request
+  const { word, account } = names.walletOf(walletId)
+  const amount = nativeAmount === undefined ? 'max' : names.amountOf(nativeAmount, walletId, tokenId)
+  return { words: ['send', word], flags: { token: tokenId, to: publicAddress, amount, fee, account } }
+}
+
+export const replace = ({ walletId, txid, fee }: ReplaceRequest, names: CommandNames): CommandWords => {
+  const { word, account } = names.walletOf(walletId)
+  return { words: ['tx', 'replace', word, txid], flags: { fee, account } }
+}
+
+export const dry = ({ words, flags }: CommandWords): CommandWords => ({
+  words,
+  flags: { ...flags, 'dry-run': true }
+})
+
+/** The flags that ask for quotes. */
+export const swapFlags = (
+  { fromWalletId, toWalletId, nativeAmount, quoteFor }: QuotesRequest,
+  names: CommandNames
+): Required<CommandWords>['flags'] => {
+  const [from, to] = [names.walletOf(fromWalletId), names.walletOf(toWalletId)]
+  return {
+    from: from.word,
+    to: to.word,
+    amount:
+      quoteFor === 'max'
+        ? 'max'
+        : names.amountOf(nativeAmount, quoteFor === 'to' ? toWalletId : fromWalletId),
+    for: quoteFor === 'to' ? 'to' : undefined,
+    account: from.account
+  }
+}
+
+export const takeQuote = (quoteId: string, names: CommandNames): CommandWords => {
+  const known = names.quoteOf(quoteId)
+  if (known === undefined) return { words: ['swap', 'approve', quoteId] }
+  return { words: ['swap', 'run'], flags: { ...swapFlags(known.requested, names), prefer: known.pluginId } }
+}
+
+/** Undefined for a draft that nobody knows, as after a reload: it cannot be approved either. */
+export const approve = (
+  { draftId, maxNetworkFee, again = [] }: ApprovedDraft,
+  names: CommandNames
+): CommandWords | undefined => {
+  const draft = names.draftOf(draftId)
+  if (draft === undefined) return undefined
+  const { words, flags } = draftWords(draft, names)
+  const most = maxNetworkFee === undefined ? undefined : `${maxNetworkFee} native`
+  return { words, flags: { ...flags, 'max-fee': most, again: again.length > 0 } }
+}
+
+const draftWords = (draft: SpendDraftInput, names: CommandNames): CommandWords => {
+  if ('quoteId' in draft) return takeQuote(draft.quoteId, names)
+  return 'txid' in draft ? replace(draft, names) : send(draft, names)
+}
+
+export const giveUp = (
+  input: { readonly draftId: string },
+  names: CommandNames
+): CommandWords | undefined => {
+  const words = approve(input, names)
+  return words && dry(words)
+}

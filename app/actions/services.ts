@@ -1,0 +1,127 @@
+import {
+  type Account,
+  type Context,
+  type CurrencyWallet,
+  type Io,
+  type NativeAmount,
+  type OpenPaymentSnapshot,
+  type SwapResult,
+  type Transaction,
+  WalletError,
+  type WalletId
+} from '../../kernel/index.ts'
+import { DraftStore } from './drafts.ts'
+import { OpenRounds } from './open-rounds.ts'
+import type { FakeWorldControl } from './world-control.ts'
+
+/** The kernel and the device state that actions work on. */
+export interface ActionHost {
+  readonly context: Context
+  /** The kernel's own. */
+  readonly io: Pick<Io, 'clock' | 'random' | 'crypto'>
+  /** Absent where the chains are real. */
+  readonly world?: FakeWorldControl | undefined
+  /** Left out where a pause lasts no longer than the wallet is open. */
+  readonly pausedWallets?: PausedWallets | undefined
+  /** For a panel that may only look: what it asks leaves nothing behind. That it does no more is for the session to see to. */
+  readonly isReadOnly?: boolean | undefined
+}
+
+/**
+ * What an action is run with: the host, and the drafts and rounds of quotes of one client. A client approves only its
+ * own drafts; accounts are found wherever they were opened.
+ */
+export interface ActionServices extends ActionHost {
+  readonly spends: DraftStore<SpendDraft>
+  readonly swaps: DraftStore<SwapDraft>
+  readonly rounds: OpenRounds
+  readonly isClosed: boolean
+  /** Declines every draft, and closes every round of quotes; no action is run any more. */
+  close(): void
+}
+
+/** A payment that was made, and not signed. */
+export interface SpendDraft extends OwnedWallet {
+  readonly draft: Transaction
+}
+
+/** A quote that is being approved, and waits for a person to say yes. */
+export interface SwapDraft {
+  readonly accountId: string
+  readonly roundId: string
+  /** Says yes or no, once; a no ends the quote. A yes can allow the network a fee that is not usual. */
+  answer(said: boolean | { readonly maxNetworkFee: NativeAmount }): void
+  /** The wallet that pays. */
+  readonly wallet: CurrencyWallet
+  /** The open payments that pay the same at present. @throws LOGGED_OUT */
+  similar(): readonly OpenPaymentSnapshot[]
+  /** The result of the approval. */
+  readonly result: Promise<SwapResult>
+}
+
+/**
+ * Makes the services of one client of a kernel, such as a panel or a program.
+ *
+ * @example
+ * ```ts
+ * const services = makeActionServices({ context, io })
+ * const { wallets } = await runAction(services, 'wallet.list', {})
+ * services.close()
+ * ```
+ */
+export const makeActionServices = (host: ActionHost): ActionServices => {
+  const spends = new DraftStore<SpendDraft>({ io: host.io, drop() {} })
+  const swaps = new DraftStore<SwapDraft>({ io: host.io, drop: ({ answer }) => answer(false) })
+  const rounds = new OpenRounds(roundId => swaps.discardWhere(draft => draft.roundId === roundId))
+  let isClosed = false
+  return {
+    ...host,
+    ...{ spends, swaps, rounds },
+    get isClosed() {
+      return isClosed
+    },
+    close() {
+      isClosed = true
+      spends.close()
+      swaps.close()
+      rounds.closeAll()
+    }
+  }
+}
+
+/** A wallet with the account that it is in. */
+export interface OwnedWallet {
+  readonly account: Account
+  readonly wallet: CurrencyWallet
+}
+
+/** The account with that id, however it was opened. @throws LOGGED_OUT unless it is open */
+export const accountOf = ({ context }: Pick<ActionHost, 'context'>, accountId: string): Account => {
+  const found = context.accounts.find(({ id }) => id === accountId)
+  if (found === undefined) throw new WalletError('LOGGED_OUT', {})
+  return found
+}
+
+/** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
+export const walletOf = async (services: ActionHost, walletId: WalletId): Promise<OwnedWallet> => {
+  const account = services.context.accounts.find(one =>
+    one.listWallets().some(listing => listing.isWallet && listing.walletId === walletId && !listing.deleted)
+  )
+  if (account === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
+  return { account, wallet: await openWalletIn(services, account, walletId) }
+}
+
+/** Opens a wallet of an account; one that was paused stays at rest. @throws what opening one can meet */
+export const openWalletIn = (
+  { pausedWallets }: Pick<ActionHost, 'pausedWallets'>,
+  account: Account,
+  walletId: WalletId
+): Promise<CurrencyWallet> =>
+  account.openWallet(walletId, { isPaused: pausedWallets?.has(walletId) === true })
+
+/** The wallets that somebody has paused on this device, kept beyond the life of a kernel. */
+export interface PausedWallets {
+  has(walletId: WalletId): boolean
+  /** Remembers that a wallet is paused, or no longer is. */
+  change(walletId: WalletId, isPaused: boolean): void
+}

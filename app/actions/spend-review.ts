@@ -1,0 +1,290 @@
+import {
+  compact,
+  type OpenPaymentSnapshot,
+  type TokenId,
+  type Txid,
+  type WalletId
+} from '../../kernel/index.ts'
+import {
+  about,
+  amount,
+  count,
+  type Field,
+  type FieldsOf,
+  flag,
+  id,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  pluginId,
+  positive,
+  shortText,
+  signedAmount,
+  text,
+  ticker,
+  time,
+  txid,
+  untrusted,
+  untrustedMessage
+} from './schema.ts'
+
+/** The payee of a payment, its asset and its fee level. */
+export interface SpendRequest {
+  readonly walletId: WalletId
+  /** Left out: the coin of the chain. */
+  readonly tokenId?: TokenId
+  /** An address or a payment link. */
+  readonly publicAddress: string
+  readonly fee?: 'low' | 'standard' | 'high'
+}
+
+/** A payment to draft. */
+export interface DraftRequest extends SpendRequest {
+  readonly nativeAmount: string
+}
+
+/** The open payment whose place another one takes: to the same payees, with the same amounts, memos and notes. */
+export interface ReplaceRequest extends Pick<SpendRequest, 'fee'> {
+  readonly walletId: WalletId
+  readonly txid: Txid
+}
+
+/** The swap that quotes are wanted for. `nativeAmount` of `max` is not read. */
+export interface QuotesRequest {
+  readonly fromWalletId: WalletId
+  readonly toWalletId: WalletId
+  readonly nativeAmount: string
+  readonly quoteFor: 'from' | 'to' | 'max'
+}
+
+/** The input that a draft was made from. */
+export type SpendDraftInput = DraftRequest | ReplaceRequest | { readonly quoteId: string }
+
+/** What comes of drafting: nothing is signed before the draft is approved by its id. */
+export interface DraftedPayment {
+  readonly draftId: string
+  readonly review: SpendReview
+}
+
+/** The id of a draft that waits for a yes. */
+export interface DraftRef {
+  readonly draftId: string
+}
+
+/**
+ * A draft that a person has said yes to. `maxNetworkFee`: allows a fee that is not usual, up to this. `again`: the open
+ * payments beside which the same payee is paid the same amount once more.
+ */
+export interface ApprovedDraft {
+  readonly draftId: string
+  readonly maxNetworkFee?: string
+  readonly again?: readonly string[]
+}
+
+/** What a payment tells the chain besides whom it pays. */
+export interface ChainNotes {
+  /** A memo that is not text begins with its type. */
+  readonly memos?: readonly string[]
+  /** The parameters of what is called on the chain, as JSON. */
+  readonly params?: readonly string[]
+}
+
+/** A signed payment that may still be mined, with the words of others apart. */
+export interface OpenPayment extends Omit<OpenPaymentSnapshot, 'reason'> {
+  readonly untrusted?: {
+    /** The words of the server that refused it. */
+    readonly reason?: string
+  }
+}
+
+/** Moves the words of a server apart (pure). */
+export const openPaymentOf = ({ reason, ...payment }: OpenPaymentSnapshot): OpenPayment => ({
+  ...payment,
+  ...compact({ untrusted: reason === undefined ? undefined : { reason } })
+})
+
+/** The terms of a payment or a swap, for a person to read before signing. */
+export interface SpendReview {
+  /** The plugin that is paid through, of a swap. */
+  readonly provider?: string
+  readonly walletId: WalletId
+  /** The asset that is paid; left out: the coin of the chain. */
+  readonly tokenId?: TokenId
+  readonly currencyCode: string
+  /** The amount that is paid, without the fee; positive. */
+  readonly nativeAmount: string
+  /** Comes on top, in the coin of the paying chain. */
+  readonly networkFee: string
+  /** The usual network fee, if this one is so far above it that it needs its own confirmation. */
+  readonly usualNetworkFee?: string
+  readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
+  /** The address as it was given, where it is spelled as another currency spells its own, too. */
+  readonly legacyAddress?: string
+  /** The public data on the chain, which a provider of swaps or a payment link may have written. */
+  readonly untrusted?: ChainNotes
+  /** Payments that may still be mined, up to 20; those of `similar` come first. */
+  readonly openPayments?: readonly OpenPayment[]
+  /** The number of open payments, if there are more than listed. */
+  readonly openCount?: number
+  /** The txids of open payments to the same payee of the same amount: a second one has to be allowed by itself. */
+  readonly similar?: readonly string[]
+  /** The txid of the open payment whose place this takes. */
+  readonly replaces?: string
+  /** For a swap: the contracts that may take tokens of the wallet afterwards, and how many. */
+  readonly allowances?: readonly { readonly spender: string; readonly nativeAmount: string }[]
+  /**
+   * For a swap: true if the payee was compared with the addresses of all wallets of the account, false if only with
+   * known ones.
+   */
+  readonly isOwnCheckComplete?: boolean
+  /** For a swap: the wallet and the amount that arrive. */
+  readonly toWalletId?: WalletId
+  readonly toTokenId?: TokenId
+  readonly toCurrencyCode?: string
+  readonly toNativeAmount?: string
+  /** The least that arrives; absent of an estimate for which the provider promises nothing. */
+  readonly minReceive?: string
+  readonly payoutAddress?: string
+  readonly isEstimate?: boolean
+  /** Unix milliseconds. */
+  readonly expiresAt?: number
+  readonly orderId?: string
+}
+
+/** The id of a wallet. */
+export const walletId: Field<WalletId> = about(id, 'The id of a wallet')
+
+/** The id of a token; left out of an input, or null in a result, for the coin of the chain. */
+const tokenId: Field<TokenId> = about(text(200), 'The id of a token of the chain')
+
+/** The id of an open payment. */
+export const paymentTxid: Field<Txid> = about(txid, 'The id of its transaction')
+
+/** The id of a draft. */
+export const draftRef: Field<DraftRef> = object<DraftRef>({ draftId: about(id, 'The id of a draft') })
+
+const fee: Field<'low' | 'standard' | 'high'> = about(
+  oneOf('low', 'standard', 'high'),
+  'The fee level; standard if left out'
+)
+
+const spendRequestFields: FieldsOf<SpendRequest> = {
+  walletId,
+  tokenId: optional(tokenId),
+  publicAddress: about(text(1000), 'An address or a payment link; the amount of a link is not read'),
+  fee: optional(fee)
+}
+
+/** The input of an action about a payment without its amount. */
+export const spendRequest: Field<SpendRequest> = object<SpendRequest>(spendRequestFields)
+
+/** The input of an action that drafts a payment. */
+export const draftRequest: Field<DraftRequest> = object<DraftRequest>({
+  ...spendRequestFields,
+  nativeAmount: about(positive, 'The amount in native units, without the network fee')
+})
+
+/** The input of an action that drafts a payment in the place of an open one. */
+export const replaceRequest: Field<ReplaceRequest> = object<ReplaceRequest>({
+  walletId,
+  txid: paymentTxid,
+  fee: optional(fee)
+})
+
+/** The input of an action that asks for quotes. */
+export const quotesRequest: Field<QuotesRequest> = object<QuotesRequest>({
+  fromWalletId: about(id, 'The id of the wallet that pays'),
+  toWalletId: about(id, 'The id of the wallet that receives'),
+  nativeAmount: about(amount, 'Native units of the side that quoteFor names; not read for max'),
+  quoteFor: about(
+    oneOf('from', 'to', 'max'),
+    'The side that the amount is of; max pays all that can be spent'
+  )
+})
+
+/** The input of an action that approves a draft. */
+export const approvedDraft: Field<ApprovedDraft> = object<ApprovedDraft>({
+  draftId: about(id, 'The id of a draft'),
+  maxNetworkFee: optional(about(amount, 'Allows an unusual network fee, up to this, in native units')),
+  again: optional(
+    about(
+      list(id, 10_000, 'must be a list of transaction ids'),
+      'The open payments beside which the same payee is paid the same amount again'
+    )
+  )
+})
+
+interface Target {
+  readonly publicAddress: string
+  readonly nativeAmount: string
+}
+
+const openPaymentFields = (shownTxid: Field<string>, shownAddress: Field<string>): Field<OpenPayment> =>
+  object<OpenPayment>({
+    txid: shownTxid,
+    tokenId: nullable(tokenId),
+    currencyCode: ticker,
+    nativeAmount: about(signedAmount, 'What left the wallet in all'),
+    networkFee: signedAmount,
+    targets: list(object<Target>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
+    at: time,
+    state: oneOf('signed', 'refused', 'notSeen', 'seen', 'notInMempool', 'replaced', 'expired', 'dropped'),
+    replaces: optional(shownTxid),
+    replacedBy: optional(shownTxid),
+    untrusted: optional(object<Required<OpenPayment>['untrusted']>({ reason: optional(untrustedMessage) }))
+  })
+
+/** The most payees that a result lists. */
+const MAX_TARGETS = 100
+
+// A review must be readable to be approved: its addresses are shown even where addresses are hidden.
+const shownAddress = shortText(1000)
+
+const review: Field<SpendReview> = object<SpendReview>({
+  provider: optional(pluginId),
+  walletId,
+  tokenId: optional(tokenId),
+  currencyCode: ticker,
+  nativeAmount: about(signedAmount, 'The amount that is paid, without the fee'),
+  networkFee: about(signedAmount, 'Comes on top, in the coin of the paying chain'),
+  usualNetworkFee: optional(about(signedAmount, 'Present if the network fee is far above this')),
+  targets: list(object<Target>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
+  legacyAddress: optional(
+    about(shownAddress, 'The given address, in a form that another currency uses, too')
+  ),
+  untrusted: optional(
+    // Not cut to 200 characters: a memo can decide where a swap pays out to.
+    object<ChainNotes>({
+      memos: optional(list(untrusted(1000), 100)),
+      params: optional(list(untrusted(1000), 100))
+    })
+  ),
+  openPayments: optional(list(openPaymentFields(id, shownAddress), 20)),
+  openCount: optional(count(0, 1_000_000)),
+  similar: optional(about(list(id, 10_000), 'Open payments to the same payee of the same amount')),
+  replaces: optional(id),
+  allowances: optional(list(object<Allowance>({ spender: shownAddress, nativeAmount: signedAmount }), 20)),
+  isOwnCheckComplete: optional(flag),
+  toWalletId: optional(walletId),
+  toTokenId: optional(tokenId),
+  toCurrencyCode: optional(ticker),
+  toNativeAmount: optional(signedAmount),
+  minReceive: optional(signedAmount),
+  payoutAddress: optional(shownAddress),
+  isEstimate: optional(flag),
+  expiresAt: optional(time),
+  orderId: optional(shortText(200))
+})
+
+interface Allowance {
+  readonly spender: string
+  readonly nativeAmount: string
+}
+
+/** The result of an action that drafts. */
+export const draftedPayment: Field<DraftedPayment> = object<DraftedPayment>({
+  draftId: about(id, 'The id of the draft; it can be approved once, within ten minutes'),
+  review
+})

@@ -1,0 +1,256 @@
+import {
+  compact,
+  nativeAmount,
+  type OpenPaymentSnapshot,
+  type PluginId,
+  type SwapQuote,
+  type SwapReview,
+  sum,
+  type Txid
+} from '../../kernel/index.ts'
+import { approve, giveUp, swapFlags, takeQuote } from './command-line.ts'
+import type { DeclarationsOf } from './declaration.ts'
+import {
+  approveInTurn,
+  chainNotesOf,
+  checkSecondPayment,
+  openPaymentsOfReview
+} from './open-payment-checks.ts'
+import {
+  about,
+  flag,
+  id,
+  type Nothing,
+  nothing,
+  object,
+  optional,
+  pluginId,
+  shortText,
+  txid
+} from './schema.ts'
+import { accountOf, openWalletIn, type SwapDraft, walletOf } from './services.ts'
+import {
+  type ApprovedDraft,
+  approvedDraft,
+  type DraftedPayment,
+  type DraftRef,
+  draftedPayment,
+  draftRef,
+  type QuotesRequest,
+  quotesRequest,
+  type SpendReview
+} from './spend-review.ts'
+
+interface RoundRef {
+  readonly roundId: string
+}
+
+interface QuoteRef {
+  readonly quoteId: string
+}
+
+interface PaidSwap {
+  readonly txid: Txid
+  readonly orderId?: string
+}
+
+interface ProviderSwitch {
+  readonly accountId: string
+  readonly pluginId: PluginId
+  readonly isEnabled: boolean
+}
+
+/** Actions about swaps: a quote is ordered and reviewed, then approved once. */
+export interface SwapActions {
+  readonly 'swap.ask': { readonly in: QuotesRequest; readonly out: RoundRef }
+  readonly 'swap.close': { readonly in: RoundRef; readonly out: Nothing }
+  readonly 'swap.review': { readonly in: QuoteRef; readonly out: DraftedPayment }
+  readonly 'swap.approve': { readonly in: ApprovedDraft; readonly out: PaidSwap }
+  readonly 'swap.discard': { readonly in: DraftRef; readonly out: Nothing }
+  readonly 'swap.enable': { readonly in: ProviderSwitch; readonly out: Nothing }
+}
+
+const roundRef = object<RoundRef>({ roundId: about(id, 'The id of a round of quotes') })
+
+/** Swaps: exactly the order that was reviewed is signed, once. */
+export const swapActions: DeclarationsOf<SwapActions> = {
+  'swap.ask': {
+    title: 'Ask for quotes',
+    summary: 'Asks all providers that are on for quotes of a swap between two wallets of one account.',
+    effect: 'changes',
+    input: quotesRequest,
+    output: roundRef,
+    async run(services, { fromWalletId, toWalletId, nativeAmount: swapped, quoteFor }) {
+      const { account, wallet: fromWallet } = await walletOf(services, fromWalletId)
+      const toWallet = await openWalletIn(services, account, toWalletId)
+      const request = { fromWallet, toWallet, nativeAmount: nativeAmount(swapped), quoteFor }
+      const round = account.openQuoteRound(request)
+      services.rounds.add(account.id, round)
+      return { roundId: round.id }
+    },
+    commandLine: (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
+    faces: { cli: 'swap quote', panel: 'quotes-panel', mcp: 'tool' }
+  },
+  'swap.close': {
+    title: 'Close a round of quotes',
+    summary: 'Ends a round of quotes; none of them can be approved any more.',
+    effect: 'changes',
+    input: roundRef,
+    output: nothing,
+    async run({ rounds }, { roundId }) {
+      rounds.close(roundId)
+      return {}
+    },
+    commandLine: ({ roundId }, names) => ({ words: ['swap', 'close', names.quoteIdOf(roundId)] }),
+    faces: { cli: 'swap close', panel: 'quotes-panel', mcp: 'tool' }
+  },
+  'swap.review': {
+    title: 'Review a swap',
+    summary:
+      'Makes the order of a quote and gives its review. Nothing is signed before the draft is approved.',
+    effect: 'changes',
+    input: object<QuoteRef>({ quoteId: about(id, 'The id of a quote of an open round') }),
+    output: draftedPayment,
+    async run(services, { quoteId }) {
+      const { accountId, round, quote } = services.rounds.find(quoteId)
+      const { wallet } = await walletOf(services, quote.request.fromWalletId)
+      const { review, answer, result } = await beginApproval(quote)
+      // What pays is the last: others allow it to.
+      const payment = review.drafts.at(-1)
+      const similar = (): readonly OpenPaymentSnapshot[] =>
+        payment === undefined ? [] : wallet.similarPayments(payment)
+      return orDecline({ answer, result }, async () => {
+        await wallet.lookAtOpenPayments()
+        const open = payment === undefined ? {} : openPaymentsOfReview(wallet, payment)
+        const shown = { ...reviewOf(quote, review), ...open }
+        const draft = { accountId, roundId: round.id, wallet, answer, similar, result }
+        return { draftId: services.swaps.put(draft), review: shown }
+      })
+    },
+    commandLine: ({ quoteId }, names) => takeQuote(quoteId, names),
+    faces: { cli: 'swap run', panel: 'quote-details', mcp: 'tool' }
+  },
+  'swap.approve': {
+    title: 'Approve a swap',
+    summary: 'Signs and sends the payment of a swap that was reviewed, once.',
+    effect: 'pays',
+    input: approvedDraft,
+    output: object<PaidSwap>({ txid, orderId: optional(shortText(200)) }),
+    async run({ swaps }, { draftId, maxNetworkFee: most, again }) {
+      const { wallet, answer, similar, result } = swaps.take(draftId)
+      return approveInTurn(wallet, async () => {
+        await orDecline({ answer, result }, async () =>
+          checkSecondPayment(similar(), again === undefined ? {} : { again })
+        )
+        answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
+        const { transaction, orderId } = await result
+        return { txid: transaction.txid, ...compact({ orderId }) }
+      })
+    },
+    commandLine: approve,
+    faces: {
+      cli: 'swap run',
+      panel: 'review-dialog',
+      mcp: { none: 'a person or a policy approves a proposal, never the program that made it' }
+    }
+  },
+  'swap.discard': {
+    title: 'Discard a swap',
+    summary: 'Gives up a swap that was reviewed; its quote ends.',
+    effect: 'changes',
+    input: draftRef,
+    output: nothing,
+    async run({ swaps }, { draftId }) {
+      const { answer, result } = swaps.take(draftId)
+      answer(false)
+      await result.catch(() => {})
+      return {}
+    },
+    commandLine: giveUp,
+    faces: { cli: 'swap run', panel: 'review-state', mcp: 'tool' }
+  },
+  'swap.enable': {
+    title: 'Turn a provider on or off',
+    summary: 'Turns a provider of swaps on or off for an account.',
+    effect: 'changes',
+    input: object<ProviderSwitch>({
+      accountId: about(id, 'The id of an open account'),
+      pluginId: about(pluginId, 'The provider'),
+      isEnabled: flag
+    }),
+    output: nothing,
+    async run(services, { accountId, pluginId: provider, isEnabled }) {
+      await accountOf(services, accountId).swapConfig(provider).changeEnabled(isEnabled)
+      return {}
+    },
+    commandLine: ({ accountId, pluginId: provider, isEnabled }, names) => ({
+      words: ['swap', isEnabled ? 'enable' : 'disable', provider],
+      flags: { account: names.accountFlagOf(accountId) }
+    }),
+    faces: { cli: 'swap enable', panel: 'plugins-panel', mcp: 'tool' }
+  }
+}
+
+/** Declines an approval if what has to come before it fails. @throws what that throws */
+const orDecline = async <T>(
+  { answer, result }: Pick<SwapDraft, 'answer' | 'result'>,
+  check: () => Promise<T>
+): Promise<T> => {
+  try {
+    return await check()
+  } catch (error) {
+    answer(false)
+    await result.catch(() => {})
+    throw error
+  }
+}
+
+/** Begins to approve a quote, up to the question whether to. @throws what the order and its drafts can meet */
+const beginApproval = (
+  quote: SwapQuote
+): Promise<{ readonly review: SwapReview } & Pick<SwapDraft, 'answer' | 'result'>> =>
+  new Promise((resolve, reject) => {
+    const result = quote.approve({
+      confirm: review =>
+        new Promise<Parameters<SwapDraft['answer']>[0]>(answer => resolve({ review, answer, result }))
+    })
+    // The caller of `answer` receives a failure after the question.
+    result.catch(reject)
+  })
+
+const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
+  const { allowances, drafts, spends, toNativeAmount, isEstimate, unusualFees } = review
+  // Below its own limit nothing is signed, and of an estimate still less may arrive.
+  const minReceive = isEstimate ? review.minReceiveAmount : toNativeAmount
+  return {
+    provider: review.swapInfo.pluginId,
+    walletId: request.fromWalletId,
+    ...compact({ tokenId: request.fromTokenId ?? undefined }),
+    currencyCode: request.fromCurrencyCode,
+    nativeAmount: review.fromNativeAmount,
+    networkFee: review.networkFee.nativeAmount,
+    ...compact({
+      usualNetworkFee:
+        unusualFees.length === 0 ? undefined : sum(unusualFees.map(({ usualNetworkFee }) => usualNetworkFee))
+    }),
+    targets: drafts.flatMap(({ spendTargets = [] }) =>
+      spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
+    ),
+    ...chainNotesOf(drafts, spends),
+    ...compact({
+      allowances:
+        allowances.length === 0
+          ? undefined
+          : allowances.map(({ spender, nativeAmount: most }) => ({ spender, nativeAmount: most }))
+    }),
+    isOwnCheckComplete: review.isOwnCheckComplete,
+    toWalletId: request.toWalletId,
+    ...compact({ toTokenId: request.toTokenId ?? undefined }),
+    toCurrencyCode: request.toCurrencyCode,
+    toNativeAmount,
+    ...compact({ minReceive }),
+    payoutAddress: review.payoutAddress,
+    isEstimate,
+    ...compact({ expiresAt: review.expirationDate?.getTime(), orderId: review.orderId })
+  }
+}

@@ -1,0 +1,172 @@
+import type { WalletId } from '../../kernel/index.ts'
+import { ActionError } from './action-error.ts'
+import { aboutWallet, type CommandNames, type CommandWords } from './command-line.ts'
+import type { DeclarationsOf } from './declaration.ts'
+import { about, address, id, type Nothing, nothing, object, optional, patterned, text } from './schema.ts'
+import { type ActionHost, accountOf, openWalletIn, walletOf } from './services.ts'
+import { walletId } from './spend-review.ts'
+
+/** A wallet, by its id. */
+export interface WalletRef {
+  readonly walletId: WalletId
+}
+
+interface NewWallet {
+  readonly accountId: string
+  readonly walletType: string
+  readonly name?: string
+}
+
+interface ReceiveAddress {
+  readonly publicAddress: string
+  readonly uri: string
+}
+
+interface RepoRef {
+  readonly repoId: string
+}
+
+/** Actions about wallets, their engines and their files. */
+export interface WalletActions {
+  readonly 'wallet.create': { readonly in: NewWallet; readonly out: WalletRef }
+  readonly 'wallet.receive': { readonly in: WalletRef; readonly out: ReceiveAddress }
+  readonly 'engine.pause': { readonly in: WalletRef; readonly out: Nothing }
+  readonly 'engine.resume': { readonly in: WalletRef; readonly out: Nothing }
+  readonly 'engine.resync': { readonly in: WalletRef; readonly out: Nothing }
+  readonly 'repo.sync': { readonly in: RepoRef; readonly out: Nothing }
+}
+
+const walletRef = object<WalletRef>({ walletId })
+
+/** Creates wallets, shows where they receive, and drives their engines and the sync of their files. */
+export const walletActions: DeclarationsOf<WalletActions> = {
+  'wallet.create': {
+    title: 'Create a wallet',
+    summary: 'Creates a wallet of a currency in an open account.',
+    effect: 'changes',
+    input: object<NewWallet>({
+      accountId: about(id, 'The id of an open account'),
+      walletType: about(
+        patterned('^wallet:[A-Za-z0-9_-]{1,100}$', 'the type of a wallet, such as wallet:bitcoin'),
+        'The type of a wallet, such as wallet:bitcoin'
+      ),
+      name: optional(about(text(200), 'Its name'))
+    }),
+    output: walletRef,
+    async run(services, { accountId, walletType, name }) {
+      const account = accountOf(services, accountId)
+      const wallet = await account.createCurrencyWallet(walletType, name === undefined ? {} : { name })
+      return { walletId: wallet.id }
+    },
+    commandLine: ({ accountId, walletType, name }, names) => ({
+      words: ['wallets', 'create', walletType],
+      flags: { name, account: names.accountFlagOf(accountId) }
+    }),
+    faces: { cli: 'wallets create', panel: 'account-bar', mcp: 'tool' }
+  },
+  'wallet.receive': {
+    title: 'Show where a wallet receives',
+    summary: 'Gives an address of a wallet to receive at, and the payment link of it.',
+    // An engine may count an address as given out.
+    effect: 'changes',
+    isAboutAddresses: true,
+    input: walletRef,
+    output: object<ReceiveAddress>({ publicAddress: address, uri: address }),
+    async run(services, { walletId: walletToShow }) {
+      const { wallet } = await walletOf(services, walletToShow)
+      const { publicAddress } = await wallet.getReceiveAddress()
+      return { publicAddress, uri: await wallet.encodeUri({ publicAddress }) }
+    },
+    commandLine: (input, names) => {
+      const { words, flags } = aboutWallet('address', 'show')(input, names)
+      return { words, flags: { uri: true, ...flags } }
+    },
+    faces: { cli: 'address show', panel: 'wallet-details', mcp: 'tool' }
+  },
+  'engine.pause': {
+    title: 'Pause a wallet',
+    summary: 'Stops the engine of a wallet, until it is resumed.',
+    effect: 'changes',
+    input: walletRef,
+    output: nothing,
+    run: (services, input) => changePaused(services, input, true),
+    commandLine: aboutWallet('wallets', 'pause'),
+    faces: { cli: 'wallets pause', panel: 'wallet-details', mcp: 'tool' }
+  },
+  'engine.resume': {
+    title: 'Resume a wallet',
+    summary: 'Starts the engine of a paused wallet again.',
+    effect: 'changes',
+    input: walletRef,
+    output: nothing,
+    run: (services, input) => changePaused(services, input, false),
+    commandLine: aboutWallet('wallets', 'resume'),
+    faces: { cli: 'wallets resume', panel: 'wallet-details', mcp: 'tool' }
+  },
+  'engine.resync': {
+    title: 'Read the chain again',
+    summary: 'Drops what the engine of a wallet knows of its chain, and reads it again from the start.',
+    effect: 'changes',
+    input: walletRef,
+    output: nothing,
+    async run(services, { walletId: walletToSync }) {
+      const { wallet } = await walletOf(services, walletToSync)
+      await wallet.resyncBlockchain()
+      return {}
+    },
+    commandLine: aboutWallet('wallets', 'resync'),
+    faces: { cli: 'wallets resync', panel: 'wallet-details', mcp: 'tool' }
+  },
+  'repo.sync': {
+    title: 'Sync files',
+    summary:
+      'Exchanges the files of a wallet, or of an account with all its wallets, with the sync servers now.',
+    effect: 'changes',
+    input: object<RepoRef>({ repoId: about(id, 'The id of a repo') }),
+    output: nothing,
+    async run(services, { repoId }) {
+      await syncRepo(services, repoId)
+      return {}
+    },
+    commandLine: (input, names) => syncWords(input, names),
+    faces: { cli: 'sync', panel: 'repo-details', mcp: 'tool' }
+  }
+}
+
+const changePaused = async (
+  services: ActionHost,
+  { walletId: changed }: WalletRef,
+  isPaused: boolean
+): Promise<Nothing> => {
+  const { wallet } = await walletOf(services, changed)
+  // First, since a disk can refuse it: what failed has changed nothing.
+  services.pausedWallets?.change(changed, isPaused)
+  await wallet.changePaused(isPaused)
+  return {}
+}
+
+/** A wallet is synced alone; the files of an account go with all that belongs to it. */
+const syncRepo = async (services: ActionHost, repoId: string): Promise<void> => {
+  for (const account of services.context.accounts) {
+    const repo = account.listRepos().find(each => each.repoId === repoId)
+    if (repo === undefined) continue
+    const isWallet = account.listWallets().some(one => one.isWallet && one.walletId === repo.ownerId)
+    if (!isWallet) return account.sync()
+    return (await openWalletIn(services, account, repo.ownerId)).sync()
+  }
+  throw new ActionError({ code: 'GONE', message: 'This repo is not open', details: { what: 'repo' } })
+}
+
+/** One exchange more does no harm, so for a repo that nobody knows everything is synced. */
+const syncWords = ({ repoId }: RepoRef, names: CommandNames): CommandWords => {
+  const repo = names.repoOf(repoId)
+  if (repo === undefined) return { words: ['sync'] }
+  const { accountId, walletId: owner } = repo
+  if (owner === undefined)
+    return { words: ['sync', ACCOUNT], flags: { account: names.accountFlagOf(accountId) } }
+  const { word, account } = names.walletOf(owner)
+  return { words: ['sync', word === ACCOUNT ? owner : word], flags: { account } }
+}
+
+/** The name that `sync` has for the account's own files. */
+const ACCOUNT = 'account'
