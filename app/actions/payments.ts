@@ -69,6 +69,8 @@ export interface PaymentActions {
 
 const sentPayment: Field<SentPayment> = object<SentPayment>({ txid })
 
+const NOT_FOR_PROGRAMS = { none: 'a program proposes, and the agent keeps its draft for a person' }
+
 /** Payments: exactly the draft that was reviewed is signed, once. */
 export const paymentActions: DeclarationsOf<PaymentActions> = {
   'spend.draft': {
@@ -85,7 +87,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       return { draftId: services.spends.put({ ...owned, draft }), review }
     },
     commandLine: send,
-    faces: { cli: 'send', panel: 'send-form', mcp: 'tool' }
+    faces: { cli: 'send', panel: 'send-form', mcp: NOT_FOR_PROGRAMS }
   },
   'spend.max': {
     title: 'Find the most that can be paid',
@@ -139,7 +141,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       return {}
     },
     commandLine: giveUp,
-    faces: { cli: 'send', panel: 'review-state', mcp: 'tool' }
+    faces: { cli: 'send', panel: 'review-state', mcp: NOT_FOR_PROGRAMS }
   },
   'spend.resend': {
     title: 'Send a payment again',
@@ -156,7 +158,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       })
     },
     commandLine: aboutPayment('resend'),
-    faces: { cli: 'tx resend', panel: 'open-payments', mcp: 'tool' }
+    faces: { cli: 'tx resend', panel: 'open-payments', mcp: NOT_FOR_PROGRAMS }
   },
   'spend.replace': {
     title: 'Replace a payment',
@@ -172,7 +174,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       return { draftId: services.spends.put({ ...owned, draft }), review: reviewOf(owned.wallet, draft) }
     },
     commandLine: replace,
-    faces: { cli: 'tx replace', panel: 'open-payments', mcp: 'tool' }
+    faces: { cli: 'tx replace', panel: 'open-payments', mcp: NOT_FOR_PROGRAMS }
   },
   'spend.forget': {
     title: 'Forget a payment',

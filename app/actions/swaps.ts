@@ -72,6 +72,8 @@ export interface SwapActions {
 
 const roundRef = object<RoundRef>({ roundId: about(id, 'The id of a round of quotes') })
 
+const NOT_FOR_PROGRAMS = { none: 'a swap is begun and approved by a person' }
+
 /** Swaps: exactly the order that was reviewed is signed, once. */
 export const swapActions: DeclarationsOf<SwapActions> = {
   'swap.ask': {
@@ -89,7 +91,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       return { roundId: round.id }
     },
     commandLine: (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
-    faces: { cli: 'swap quote', panel: 'quotes-panel', mcp: 'tool' }
+    faces: { cli: 'swap quote', panel: 'quotes-panel', mcp: NOT_FOR_PROGRAMS }
   },
   'swap.close': {
     title: 'Close a round of quotes',
@@ -102,7 +104,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       return {}
     },
     commandLine: ({ roundId }, names) => ({ words: ['swap', 'close', names.quoteIdOf(roundId)] }),
-    faces: { cli: 'swap close', panel: 'quotes-panel', mcp: 'tool' }
+    faces: { cli: 'swap close', panel: 'quotes-panel', mcp: NOT_FOR_PROGRAMS }
   },
   'swap.review': {
     title: 'Review a swap',
@@ -128,7 +130,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       })
     },
     commandLine: ({ quoteId }, names) => takeQuote(quoteId, names),
-    faces: { cli: 'swap run', panel: 'quote-details', mcp: 'tool' }
+    faces: { cli: 'swap run', panel: 'quote-details', mcp: NOT_FOR_PROGRAMS }
   },
   'swap.approve': {
     title: 'Approve a swap',
@@ -167,7 +169,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       return {}
     },
     commandLine: giveUp,
-    faces: { cli: 'swap run', panel: 'review-state', mcp: 'tool' }
+    faces: { cli: 'swap run', panel: 'review-state', mcp: NOT_FOR_PROGRAMS }
   },
   'swap.enable': {
     title: 'Turn a provider on or off',

@@ -29,6 +29,8 @@ export interface WorldActions {
 
 const network = object<Network>({ isOnline: about(flag, 'False while the network of all devices is cut') })
 
+const NOT_FOR_PROGRAMS = { none: 'the fake world is controlled by a person' }
+
 /** Drives the fake world. */
 export const worldActions: DeclarationsOf<WorldActions> = {
   'world.fund': {
@@ -51,7 +53,7 @@ export const worldActions: DeclarationsOf<WorldActions> = {
       const words = ['fake', 'chain', 'fund', word, names.amountOf(nativeAmount, funded)]
       return { words, flags: { account } }
     },
-    faces: { cli: 'fake chain fund', panel: 'wallet-details', mcp: 'tool' }
+    faces: { cli: 'fake chain fund', panel: 'wallet-details', mcp: NOT_FOR_PROGRAMS }
   },
   'world.mine': {
     title: 'Mine blocks',
@@ -69,7 +71,7 @@ export const worldActions: DeclarationsOf<WorldActions> = {
       words: ['fake', 'chain', 'mine', String(blocks)],
       flags: { currency: mined }
     }),
-    faces: { cli: 'fake chain mine', panel: 'account-bar', mcp: 'tool' }
+    faces: { cli: 'fake chain mine', panel: 'account-bar', mcp: NOT_FOR_PROGRAMS }
   },
   'world.network': {
     title: 'Cut or restore the network',
@@ -82,7 +84,7 @@ export const worldActions: DeclarationsOf<WorldActions> = {
       return { isOnline }
     },
     commandLine: ({ isOnline }) => ({ words: ['fake', 'net', isOnline ? 'online' : 'offline'] }),
-    faces: { cli: 'fake net', panel: 'account-bar', mcp: 'tool' }
+    faces: { cli: 'fake net', panel: 'account-bar', mcp: NOT_FOR_PROGRAMS }
   }
 }
 

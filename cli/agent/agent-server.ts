@@ -8,6 +8,7 @@ import { type FileLock, lockFolder } from '../../plugins/storage/file/file-lock.
 import { CliError } from '../errors/cli-error.ts'
 import { clientTimeZone, isTimeZone } from '../output/texts.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
+import { Programs } from '../programs/programs.ts'
 import type { Agent, AgentStatus, Session } from '../session/session.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { agentFolder, makeAgentFolder, removeRecord, writeRecord } from './agent-files.ts'
@@ -72,6 +73,7 @@ export class AgentServer {
   readonly #server: Server
   readonly #connections = new Set<Connection>()
   readonly #payments = new Set<Promise<unknown>>()
+  readonly #programs: Programs
   readonly #started = new Date().toISOString()
   #lastUsed = performance.now()
   #lastTick = readClocks()
@@ -115,6 +117,7 @@ export class AgentServer {
     this.#lock = lock
     this.#socket = socket
     const { io, plugins = [], passwordSnrp } = options
+    this.#programs = new Programs(options.paths.state)
     this.#pool = new KernelPool({ io, plugins, ...compact({ passwordSnrp }) })
     this.#server = createServer(client => this.#accept(client))
   }
@@ -122,7 +125,7 @@ export class AgentServer {
   /** Facts for `agent status`. */
   get status(): AgentStatus {
     const { version, idleMs } = this.#options
-    const commands = [...this.#connections].filter(({ isRunning }) => isRunning).length
+    const commands = [...this.#connections].filter(one => one.isRunning && !one.isIdle).length
     return { pid: process.pid, version, started: this.#started, idleMs, commands }
   }
 
@@ -192,13 +195,17 @@ export class AgentServer {
 
   async #run(request: RunFrame, client: RunningClient): Promise<number> {
     const { runCli, plugins = [], passwordSnrp, payingGraceMs, paths } = this.#options
-    this.#lastUsed = performance.now()
+    const before = this.#lastUsed
+    const started = performance.now()
+    this.#lastUsed = started
     let mustStop = false
+    let isIdle = false
     const statusNow = (): AgentStatus => this.status
     const agent: Agent = {
       get status() {
         return statusNow()
       },
+      programs: this.#programs,
       world: wanted => this.#pool.world(wanted),
       open: (wanted, options) => this.#pool.open(wanted, options),
       accounts: () => this.#pool.accounts(),
@@ -207,6 +214,11 @@ export class AgentServer {
         mustStop = true
       },
       runAlone: () => client.runAlone(),
+      stayIdle: () => {
+        isIdle = true
+        client.stayIdle()
+        if (this.#lastUsed === started) this.#lastUsed = before
+      },
       isOf: wanted => isSameFolder(wanted.state, paths.state),
       duringPayment: payment => this.#hold(payment)
     }
@@ -220,7 +232,7 @@ export class AgentServer {
     try {
       return await (zone !== undefined && isTimeZone(zone) ? clientTimeZone.run(zone, run) : run())
     } finally {
-      this.#lastUsed = performance.now()
+      if (!isIdle) this.#lastUsed = performance.now()
       if (mustStop) setImmediate(() => void this.close())
     }
   }
@@ -250,6 +262,7 @@ export class AgentServer {
 
   async #close(): Promise<void> {
     clearInterval(this.#ticker)
+    this.#programs.proposals.close()
     this.#server.close()
     try {
       // The keys go first, whatever the commands still wait for.
@@ -330,6 +343,7 @@ interface RunningClient {
   readonly terminal: RemoteTerminal
   readonly signal: AbortSignal
   runAlone(): void
+  stayIdle(): void
 }
 
 interface ConnectionHost {
@@ -349,6 +363,7 @@ class Connection {
   #isRefused = false
   #work: Promise<void> | undefined
   #isRunning = false
+  #isIdle = false
 
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket
@@ -370,6 +385,11 @@ class Connection {
 
   get isRunning(): boolean {
     return this.#isRunning
+  }
+
+  /** True for a program: it can stay for days, and nobody sits at it. */
+  get isIdle(): boolean {
+    return this.#isIdle
   }
 
   /** Stops the command, and waits until it has ended; a client that does not read keeps nothing waiting. */
@@ -423,6 +443,9 @@ class Connection {
       signal: this.#controller.signal,
       runAlone() {
         isAlone = true
+      },
+      stayIdle: () => {
+        this.#isIdle = true
       }
     })
     this.#isRunning = false

@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../session/command.ts'
 import { accountCommands, credentialCommands, loginCommands } from './account-commands.ts'
-import { agentCommands } from './agent-commands.ts'
+import { agentCommands, programCommands } from './agent-commands.ts'
 import { dataCommands } from './data-commands.ts'
 import { deviceCommands } from './device-commands.ts'
 import { fakeCommands } from './fake-commands.ts'
@@ -17,6 +17,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...startCommands,
   ...loginCommands,
   ...agentCommands,
+  ...programCommands,
   ...accountCommands,
   ...credentialCommands,
   ...deviceCommands,
@@ -36,6 +37,8 @@ export const commandSpecs: readonly CommandSpec[] = [
 /** The sentence for a group of commands. */
 export const groupSummaries: Readonly<Record<string, string>> = {
   agent: 'one process that stays logged in for all commands',
+  'agent clients': 'programs that may use the account through holdfast mcp',
+  proposals: 'payments that programs propose',
   account: 'accounts and their credentials',
   'account username': 'the name of the account',
   'account password': 'the password of the account',

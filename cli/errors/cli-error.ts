@@ -82,6 +82,8 @@ export type CliErrorCode =
   | 'AGENT_NOT_RUNNING'
   | 'AGENT_REFUSED'
   | 'AGENT_RUNNING'
+  | 'CLIENT_ENDED'
+  | 'CLIENT_REFUSED'
   | 'CONFIRMATION_REQUIRED'
   | 'DECLINED'
   | 'INTERNAL'
@@ -92,6 +94,8 @@ export type CliErrorCode =
   | 'NOT_NEEDED'
   | 'PROFILE_INVALID'
   | 'PROMPT_IMPOSSIBLE'
+  | 'PROPOSAL_ENDED'
+  | 'PROPOSALS_FULL'
   | 'RATE_TOO_OLD'
   | 'SECRET_SOURCE'
   | 'TERMINATED'
@@ -161,6 +165,23 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     name: 'Error',
     exitCode: 1,
     meaning: 'the agent ended during the command; a payment may have been sent'
+  },
+  CLIENT_REFUSED: {
+    name: 'ProfileError',
+    exitCode: 4,
+    meaning: 'the token of a program is unknown or revoked, or does not allow this'
+  },
+  CLIENT_ENDED: { name: 'ProfileError', exitCode: 4, meaning: 'the time of a program is over' },
+  PROPOSAL_ENDED: {
+    name: 'Error',
+    exitCode: 16,
+    meaning: 'the proposal of a program no longer waits for an answer'
+  },
+  PROPOSALS_FULL: {
+    name: 'Error',
+    exitCode: 16,
+    meaning: 'so many proposals of a program wait for an answer that it can make no other',
+    retryable: true
   },
   WALLET_BEHIND: {
     name: 'NetworkError',

@@ -20,6 +20,7 @@ import type { CommandResult } from '../output/view.ts'
 import type { ClosableWorld, OpenWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import type { WorldControl } from '../profile/world-control.ts'
+import type { Programs } from '../programs/programs.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { StatusLine } from '../terminal/status-line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -57,6 +58,8 @@ export interface SessionOptions {
 /** The agent, as a command sees it: it holds the kernels of the profile for all commands. */
 export interface Agent {
   readonly status: AgentStatus
+  /** The programs that use the agent, and what they propose. */
+  readonly programs: Programs
   world(paths: ProfilePaths): Promise<OpenWorld>
   /** The kernel of a device; `isOffline` while this command uses no network. @throws STORAGE_LOCKED */
   open(
@@ -71,6 +74,8 @@ export interface Agent {
   stop(): void
   /** Leaves this command to the process of the client. */
   runAlone(): void
+  /** Says that nobody sits at this command: it keeps no account open. */
+  stayIdle(): void
   /** True for the profile of the agent. */
   isOf(paths: ProfilePaths): boolean
   /** Keeps the keys and the agent until a payment is over. */
@@ -269,6 +274,11 @@ export class Session {
   /** True if an agent keeps the account open for later commands. */
   isKept({ id }: Account): boolean {
     return this.#pooled?.kept(id) !== undefined
+  }
+
+  /** The account that an agent keeps open; undefined while it is locked. */
+  openAccount(loginId: string): Account | undefined {
+    return this.#pooled?.kept(loginId)
   }
 
   /** Closes an account that an agent keeps open. */

@@ -11,7 +11,7 @@ import { type AgentServer, socketPath } from '../../cli/agent/agent-server.ts'
 import { runByAgent } from '../../cli/agent/client.ts'
 import { CliError } from '../../cli/errors/cli-error.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
-import { compact } from '../../kernel/base/compact.ts'
+import { type ClientRun, runAsClient } from '../helpers/agent-client.ts'
 import { openTestAgent, TEST_VERSION, type TestAgentOptions } from '../helpers/agents.ts'
 import { homeFor, MAIN, type Ran } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
@@ -25,15 +25,6 @@ interface Stage {
   run(args: readonly string[], options?: ClientRun): Promise<Ran>
 }
 
-interface ClientRun {
-  readonly input?: string
-  readonly signal?: AbortSignal
-  readonly version?: string
-  readonly environment?: Readonly<Record<string, string>>
-  readonly answerMs?: number
-  onOutput?(text: string): void
-}
-
 const open = async (t: ExecutionContext, options: Partial<TestAgentOptions> = {}): Promise<Stage> => {
   const home = options.home ?? homeFor(t)
   const agent = await openTestAgent({ home, ...options })
@@ -44,45 +35,6 @@ const open = async (t: ExecutionContext, options: Partial<TestAgentOptions> = {}
 }
 
 const stateOf = (home: string): string => profilePaths('default', { HOLDFAST_HOME: home }).state
-
-/** Runs a command in the agent; fails if none took it. */
-const runAsClient = async (
-  home: string,
-  argv: readonly string[],
-  {
-    input = '',
-    signal = new AbortController().signal,
-    version = TEST_VERSION,
-    environment = {},
-    answerMs,
-    onOutput
-  }: ClientRun = {}
-): Promise<Ran> => {
-  const outputs = { stdout: '', stderr: '' }
-  const collect = (name: keyof typeof outputs): NodeJS.WriteStream => {
-    const stream = new PassThrough()
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      outputs[name] += text
-      onOutput?.(text)
-    })
-    return stream as unknown as NodeJS.WriteStream
-  }
-  const terminal = {
-    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]) as unknown as NodeJS.ReadStream,
-    stdout: collect('stdout'),
-    stderr: collect('stderr'),
-    environment: { HOLDFAST_HOME: home, ...environment }
-  }
-  const code = await runByAgent({ argv, terminal, signal, version, ...compact({ answerMs }) })
-  if (code === undefined) throw new Error('No agent took the command')
-  return {
-    ...outputs,
-    code,
-    get json() {
-      return JSON.parse(outputs.stdout)
-    }
-  }
-}
 
 const secrets = (given: Readonly<Record<string, string>>): ClientRun => ({ input: JSON.stringify(given) })
 

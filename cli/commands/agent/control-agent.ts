@@ -116,8 +116,14 @@ export const agentStatus: CommandRun = async session => {
   const { pid, started, idleMs } = agent.status
   const commands = agent.status.commands - 1
   const accounts = await openAccounts(agent)
+  const { connectionCount: programs, proposals } = agent.programs
+  const waiting = proposals.list().filter(({ state }) => state === 'waiting').length
   return {
-    data: { running: true, pid, started, idleMs, commands, accounts: [...accounts] },
+    data: {
+      ...{ running: true, pid, started, idleMs, commands, programs },
+      waitingProposals: waiting,
+      accounts: [...accounts]
+    },
     view: {
       kind: 'record',
       fields: [
@@ -125,6 +131,15 @@ export const agentStatus: CommandRun = async session => {
         ['running since', started],
         ['locks after', idleMs === 0 ? 'never' : `${ageText(idleMs / 1000)} without a command`],
         ['running commands', commands === 0 ? 'none besides this one' : `${commands} besides this one`],
+        ['programs', programs === 0 ? 'none' : `${programs} connected`],
+        ...(waiting === 0
+          ? []
+          : [
+              [
+                'proposals',
+                { text: `${waiting} wait for you: holdfast proposals list`, tone: 'strong' }
+              ] as const
+            ]),
         [
           'open accounts',
           accounts.map(({ username, loginId }) => username ?? loginId).join(', ') || 'none: locked'

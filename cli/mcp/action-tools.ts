@@ -1,0 +1,101 @@
+import { actions, runAction } from '../../app/actions/actions.ts'
+import { makeActionServices } from '../../app/actions/services.ts'
+import { type Account, type Context, type JsonObject, WalletError } from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import type { ProgramClient } from '../programs/clients.ts'
+import type { Session } from '../session/session.ts'
+import type { ProgramTool } from './serve-tools.ts'
+
+/** Options of {@link actionTools}. */
+export interface ActionToolOptions {
+  readonly session: Session
+  readonly client: ProgramClient
+  /** @throws LOGGED_OUT */
+  account(): Account
+}
+
+/** The actions that a client may use, as tools. */
+export interface ActionTools {
+  readonly tools: readonly ProgramTool[]
+  /** Drops what they hold. */
+  close(): void
+}
+
+/**
+ * Makes tools of the actions that a client may use: those that read, and with the scope `change` those that change what can be
+ * changed back. What pays or loses something is never a tool.
+ */
+export const actionTools = async (options: ActionToolOptions): Promise<ActionTools> => {
+  const { session, client, account } = options
+  // Without an agent it only reads.
+  const mayChange = session.agent !== undefined && client.scopes.includes('change')
+  const services = makeActionServices({
+    context: boundedContext(await session.context(), options),
+    io: await session.io(),
+    isReadOnly: !mayChange
+  })
+  const allowed = actions.filter(
+    ({ faces, effect }) => faces.mcp === 'tool' && (effect === 'reads' || (mayChange && effect === 'changes'))
+  )
+  return {
+    close: () => services.close(),
+    tools: allowed.map(({ name, title, summary, effect, input, output }) => ({
+      name: toolNameOf(name),
+      title,
+      description: summary,
+      input: input.schema,
+      output: output.schema,
+      isReading: effect === 'reads',
+      isIdempotent: effect === 'reads',
+      async run(given) {
+        // Before anything else, so that a locked agent says the same whatever was asked.
+        account()
+        return (await runAction(services, name, given as never)) as unknown as JsonObject
+      }
+    }))
+  }
+}
+
+/** `wallet.receive` as a client may write it. */
+const toolNameOf = (name: string): string =>
+  name.replaceAll('.', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
+/** The context of a kernel, as far as a client may see it: its account, and the rates. */
+const boundedContext = (context: Context, { account, client }: ActionToolOptions): Context =>
+  limited(context, {
+    rates: () => context.rates,
+    accounts: () => {
+      const open = account()
+      return [client.walletIds === undefined ? open : boundedAccount(open, client.walletIds)]
+    }
+  })
+
+/** An account with some of its wallets. */
+const boundedAccount = (account: Account, walletIds: readonly string[]): Account => {
+  const isSeen = (walletId: string): boolean => walletIds.includes(walletId)
+  return limited(account, {
+    id: () => account.id,
+    username: () => account.username,
+    isLoggedIn: () => account.isLoggedIn,
+    currencyConfig: () => (pluginId: string) => account.currencyConfig(pluginId),
+    listWallets: () => () => account.listWallets().filter(({ walletId }) => isSeen(walletId)),
+    openWallet: () => async (walletId: string, openOptions?: { isPaused?: boolean }) => {
+      if (!isSeen(walletId)) throw new WalletError('WALLET_NOT_FOUND', { walletId })
+      return account.openWallet(walletId, openOptions)
+    }
+  })
+}
+
+/** An object with some of its members; the others are refused, so that a new member is hidden until it is allowed here. */
+const limited = <T extends object>(object: T, allowed: { readonly [K in keyof T]?: () => unknown }): T =>
+  new Proxy(object, {
+    get(_, name) {
+      // A promise looks at it.
+      if (typeof name === 'symbol' || name === 'then') return undefined
+      const member = Object.hasOwn(allowed, name) ? allowed[name as keyof T] : undefined
+      if (member !== undefined) return member()
+      throw new CliError('CLIENT_REFUSED', 'The client may not do this')
+    },
+    set: () => false,
+    has: (_, name) => Object.hasOwn(allowed, name)
+  })

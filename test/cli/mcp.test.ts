@@ -1,0 +1,253 @@
+import { type Schema, Validator } from '@cfworker/json-schema'
+import test from 'ava'
+import { profilePaths } from '../../cli/profile/paths.ts'
+import { waitFor } from '../helpers/device.ts'
+import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
+import { argumentsFor, filesBelow, fundedWallet, openProgramStage, PIN, sdks } from '../helpers/programs.ts'
+
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+
+const proposal = (walletId: string, more: object = {}): object => ({
+  walletId,
+  payee: PAYEE,
+  amount: '0.001 BTC',
+  ...more
+})
+
+test('clients of both SDKs walk every tool: results fit their schemas, wrong arguments are refused, and reading changes nothing', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const { data } = profilePaths('default', { HOLDFAST_HOME: stage.home })
+  const token = await stage.addClient('helper', '--scope', 'propose')
+  const lists: string[] = []
+  for (const sdk of sdks) {
+    const program = await stage.connect(token, { sdk })
+    const tools = await program.tools()
+    lists.push(JSON.stringify(tools.map(({ name, description }) => [name, description])))
+    const { id: proposalId } = (await program.call('propose_payment', proposal(walletId))).structuredContent
+    const facts = { walletId, payee: PAYEE, proposalId }
+    for (const tool of tools) {
+      const validator = new Validator(tool.outputSchema as Schema, '2020-12', false)
+      const isReading = tool.annotations?.readOnlyHint === true
+      const before = isReading ? filesBelow(data) : undefined
+      for (const isFull of [false, true]) {
+        const given = argumentsFor(tool, facts, isFull)
+        const { structuredContent, content, isError } = await program.call(tool.name, given)
+        t.not(isError, true, `${sdk} ${tool.name} ${content[0]?.text}`)
+        const { valid, errors } = validator.validate(structuredContent)
+        t.true(valid, `${sdk} ${tool.name}: ${JSON.stringify(errors)}`)
+        t.deepEqual(JSON.parse(content[0]?.text ?? ''), structuredContent)
+      }
+      if (before !== undefined) t.deepEqual(filesBelow(data), before, tool.name)
+      const given = argumentsFor(tool, facts)
+      const names = Object.keys(given)
+      const wrong = [
+        ...names.map(name => ({ ...given, [name]: undefined })),
+        ...names.map(name => ({ ...given, [name]: { $ne: '' } })),
+        { ...given, surprise: 1 }
+      ]
+      for (const args of wrong)
+        t.true((await program.call(tool.name, args)).isError, `${tool.name} ${JSON.stringify(args)}`)
+    }
+    await program.close()
+    const { proposals } = (await stage.run(['proposals', 'list', '--json'])).json.data
+    for (const { id } of proposals) await stage.run(['proposals', 'decline', id])
+  }
+  t.is(new Set(lists).size, 1)
+})
+
+test('a proposed payment is not signed, and its program sees when a person declines it', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const token = await stage.addClient('helper', '--scope', 'propose')
+  for (const sdk of sdks) {
+    const program = await stage.connect(token, { sdk })
+    const proposed = await program.call('propose_payment', proposal(walletId, { note: 'rent' }))
+    t.like(proposed.structuredContent, {
+      state: 'waiting',
+      review: { payee: PAYEE, amount: { native: '100000', display: '0.001' } }
+    })
+    const { id, approve } = proposed.structuredContent
+    t.is(approve, `holdfast proposals approve ${id}`)
+    const waiting = program.call('proposal_status', { id, waitSeconds: 30 })
+    t.is((await stage.run(['proposals', 'decline', id])).code, 0)
+    t.like((await waiting).structuredContent, { state: 'refused', reason: 'DECLINED' }, sdk)
+    t.is((await stage.run(['proposals', 'approve', id, '--json'])).json.error.code, 'CONFIRMATION_REQUIRED')
+    await program.close()
+  }
+  const { transactions } = (await stage.run(['tx', 'list', 'Savings', '--json'])).json.data
+  t.is(transactions.length, 1, 'only what was received')
+})
+
+onTerminal(
+  'a person approves a proposal at a terminal, and exactly what was reviewed is paid, once',
+  async t => {
+    const stage = await openProgramStage(t)
+    const walletId = await fundedWallet(stage, 'Savings')
+    const program = await stage.connect(await stage.addClient('helper', '--scope', 'propose'))
+    const { structuredContent } = await program.call('propose_payment', proposal(walletId, { note: 'rent' }))
+    const { id } = structuredContent
+    const waiting = program.call('proposal_status', { id, waitSeconds: 50 })
+    const approved = await runOnTerminal(t, ['proposals', 'approve', id], {
+      home: stage.home,
+      typed: [[/\[y\/N\]/, 'y']]
+    })
+    t.is(approved.code, 0, approved.screen)
+    t.regex(approved.screen, /of the program "helper"/)
+    t.regex(approved.screen, /"rent"/)
+    t.like((await waiting).structuredContent, { id })
+    const status = await program.call('proposal_status', { id, waitSeconds: 50 })
+    t.is(status.structuredContent.state, 'sent')
+    const { txid } = status.structuredContent
+    const shown = (await stage.run(['tx', 'show', 'Savings', txid, '--json'])).json.data
+    t.regex(JSON.stringify(shown), /-101\d{3}/)
+    t.is((await stage.run(['proposals', 'decline', id, '--json'])).json.error.code, 'PROPOSAL_ENDED')
+    const again = await runOnTerminal(t, ['proposals', 'approve', id], { home: stage.home, typed: [] })
+    t.regex(again.screen, /PROPOSAL_ENDED/)
+  }
+)
+
+onTerminal('a no at the review refuses the proposal', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const program = await stage.connect(await stage.addClient('helper', '--scope', 'propose'))
+  const { id } = (await program.call('propose_payment', proposal(walletId))).structuredContent
+  const declined = await runOnTerminal(t, ['proposals', 'approve', id], {
+    home: stage.home,
+    typed: [[/\[y\/N\]/, 'n']]
+  })
+  t.is(declined.code, 5, declined.screen)
+  t.like((await program.call('proposal_status', { id })).structuredContent, {
+    state: 'refused',
+    reason: 'DECLINED'
+  })
+})
+
+test('no flag approves a proposal: --yes is refused, and so is a command without a terminal', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const program = await stage.connect(await stage.addClient('helper', '--scope', 'propose'))
+  const { id } = (await program.call('propose_payment', proposal(walletId))).structuredContent
+  for (const flags of [['--yes'], ['--yes', '--again'], ['--no-input']]) {
+    const refused = await stage.run(['proposals', 'approve', id, '--json', ...flags.slice(0, 1)])
+    t.is(refused.json.error.code, 'CONFIRMATION_REQUIRED')
+  }
+  t.is((await program.call('proposal_status', { id })).structuredContent.state, 'waiting')
+})
+
+test('a proposal that nobody answers ends by itself', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const token = await stage.addClient('helper', '--scope', 'propose')
+  const program = await stage.connect(token, { flags: ['--expires', '300ms'] })
+  const { id } = (await program.call('propose_payment', proposal(walletId))).structuredContent
+  const { structuredContent } = await program.call('proposal_status', { id, waitSeconds: 50 })
+  t.like(structuredContent, { state: 'refused', reason: 'EXPIRED' })
+  t.deepEqual((await stage.run(['proposals', 'list', '--json'])).json.data.proposals, [])
+})
+
+test('a client that is revoked is cut off at once, what it proposed is refused, and its token opens nothing', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const token = await stage.addClient('helper', '--scope', 'propose')
+  const program = await stage.connect(token)
+  const { id } = (await program.call('propose_payment', proposal(walletId))).structuredContent
+  t.is((await stage.run(['agent', 'clients', 'revoke', 'helper'])).code, 0)
+  await program.closed
+  const { proposals } = (await stage.run(['proposals', 'list', '--all', '--json'])).json.data
+  t.like(proposals[0], { id, state: 'refused', reason: 'CLIENT_REFUSED' })
+  const refused = await stage.run(['mcp', '--client-file', token, '--json'])
+  t.is(refused.json.error.code, 'CLIENT_REFUSED')
+  await t.throwsAsync(stage.connect(token))
+})
+
+test('a client without the scope has no tool that proposes, and a locked account is explained', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const reader = await stage.connect(await stage.addClient('reader', '--scope', 'read'))
+  const names = (await reader.tools()).map(({ name }) => name)
+  t.false(names.includes('propose_payment'))
+  const program = await stage.connect(await stage.addClient('helper', '--scope', 'propose'))
+  await stage.run(['agent', 'lock'])
+  const locked = await program.call('propose_payment', proposal(walletId))
+  t.true(locked.isError)
+  t.regex(locked.content[0]?.text ?? '', /LOGGED_OUT: .*holdfast agent unlock/)
+  await stage.run(['agent', 'unlock', '--secrets-stdin'], { input: JSON.stringify({ pin: PIN }) })
+  t.is((await program.call('propose_payment', proposal(walletId))).structuredContent?.state, 'waiting')
+})
+
+test('a program keeps the agent from no lock, however often it calls', async t => {
+  const stage = await openProgramStage(t)
+  const program = await stage.connect(await stage.addClient('reader', '--scope', 'propose'))
+  t.is(stage.agent.status.commands, 0)
+  await program.call('proposal_status', { id: '1' })
+  stage.agent.tick({ wall: Date.now() + 3_600_000, monotonic: performance.now() })
+  await waitFor(async () => {
+    const { accounts } = (await stage.run(['agent', 'status', '--json'])).json.data
+    return accounts.length === 0
+  })
+})
+
+test('a client of some wallets can pay from no other', async t => {
+  const stage = await openProgramStage(t)
+  const [savings, second] = [await fundedWallet(stage, 'Savings'), await fundedWallet(stage, 'Second')]
+  const token = await stage.addClient('helper', '--scope', 'propose', '--wallet', 'Savings')
+  const program = await stage.connect(token)
+  t.is((await program.call('propose_payment', proposal(savings))).structuredContent?.state, 'waiting')
+  const refused = await program.call('propose_payment', proposal(second))
+  t.regex(refused.content[0]?.text ?? '', /^WALLET_NOT_FOUND/)
+})
+
+test('wrong arguments are refused by their names, and a proposal that cannot be paid by its code', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const program = await stage.connect(await stage.addClient('helper', '--scope', 'propose'))
+  for (const [more, says] of [
+    [{ amount: 1 }, /amount/],
+    [{ amount: '1' }, /amount/],
+    [{ amount: 'max' }, /amount/],
+    [{ amount: '-1 BTC' }, /amount/],
+    [{ payee: undefined }, /payee/],
+    [{ amount: '100 BTC' }, /^INSUFFICIENT_FUNDS/],
+    [{ amount: '1 XYZ' }, /^AMOUNT_INVALID/],
+    [{ payee: 'nowhere' }, /^ADDRESS_INVALID/],
+    [{ tokenId: 'nothing' }, /^TOKEN_NOT_FOUND/]
+  ] as const) {
+    const { isError, content } = await program.call('propose_payment', proposal(walletId, more))
+    t.true(isError)
+    t.regex(content[0]?.text ?? '', says)
+  }
+  t.is((await stage.run(['proposals', 'list', '--json'])).json.data.proposals.length, 0)
+})
+
+test('two programs see only their own proposals, and one that goes leaves what it proposed', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const tokens = [
+    await stage.addClient('one', '--scope', 'propose'),
+    await stage.addClient('two', '--scope', 'propose')
+  ] as const
+  const [one, two] = await Promise.all(tokens.map(token => stage.connect(token)))
+  if (one === undefined || two === undefined) return t.fail()
+  const answers = await Promise.all(
+    [one, two, one, two].map(program => program.call('propose_payment', proposal(walletId)))
+  )
+  const ids = answers.map(({ structuredContent }) => structuredContent.id)
+  t.is(new Set(ids).size, 4)
+  t.regex((await two.call('proposal_status', { id: ids[0] })).content[0]?.text ?? '', /^NOT_FOUND/)
+  t.regex((await two.call('cancel_proposal', { id: ids[0] })).content[0]?.text ?? '', /^NOT_FOUND/)
+  await one.close()
+  const back = await stage.connect(tokens[0])
+  t.is((await back.call('proposal_status', { id: ids[0] })).structuredContent.state, 'waiting')
+  t.like((await back.call('cancel_proposal', { id: ids[0] })).structuredContent, {
+    state: 'refused',
+    reason: 'CANCELLED'
+  })
+})
+
+test('without an agent a program needs a secret by a flag, reads only, and says so', async t => {
+  const stage = await openProgramStage(t)
+  const token = await stage.addClient('helper', '--scope', 'propose')
+  await stage.agent.close()
+  await t.throwsAsync(stage.connect(token))
+})
