@@ -57,7 +57,7 @@ export interface ProgramStage {
   ): Promise<Program>
 }
 
-const PASSWORD = 'correct horse battery staple'
+export const PASSWORD = 'correct horse battery staple'
 export const PIN = '246813'
 
 /** Opens an agent in this process, with alice's account. */
