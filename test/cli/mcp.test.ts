@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Schema, Validator } from '@cfworker/json-schema'
 import test from 'ava'
 import { profilePaths } from '../../cli/profile/paths.ts'
+import { ended, startHoldfast } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
 import { argumentsFor, filesBelow, fundedWallet, openProgramStage, PIN, sdks } from '../helpers/programs.ts'
@@ -106,6 +109,27 @@ onTerminal(
     t.regex(again.screen, /PROPOSAL_ENDED/)
   }
 )
+
+onTerminal('a proposal whose coins are spent by then is reviewed once more, as another draft', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const program = await stage.connect(await stage.addClient('helper', '--scope', 'propose'))
+  const propose = async (amount: string): Promise<string> =>
+    (await program.call('propose_payment', proposal(walletId, { amount }))).structuredContent.id
+  const [first, second] = [await propose('0.1 BTC'), await propose('0.2 BTC')]
+  const question = [/\[y\/N\]/, 'y'] as const
+  const { home } = stage
+  t.is((await runOnTerminal(t, ['proposals', 'approve', first], { home, typed: [question] })).code, 0)
+  const again = await runOnTerminal(t, ['proposals', 'approve', second], {
+    home,
+    typed: [question, question]
+  })
+  t.is(again.code, 0, again.screen)
+  t.regex(again.screen, /review it again/)
+  t.is((await program.call('proposal_status', { id: second })).structuredContent.state, 'sent')
+  const { transactions } = (await stage.run(['tx', 'list', 'Savings', '--json'])).json.data
+  t.is(transactions.length, 3)
+})
 
 onTerminal('a no at the review refuses the proposal', async t => {
   const stage = await openProgramStage(t)
@@ -245,9 +269,70 @@ test('two programs see only their own proposals, and one that goes leaves what i
   })
 })
 
-test('without an agent a program needs a secret by a flag, reads only, and says so', async t => {
+test('without an agent a program needs a secret by a flag, and only reads', async t => {
   const stage = await openProgramStage(t)
-  const token = await stage.addClient('helper', '--scope', 'propose')
+  const token = await stage.addClient('helper', '--scope', 'propose', '--scope', 'change')
   await stage.agent.close()
   await t.throwsAsync(stage.connect(token))
+  const pinFile = join(stage.home, 'pin')
+  writeFileSync(pinFile, PIN, { mode: 0o600 })
+  const program = await stage.connect(token, { flags: ['--pin-file', pinFile] })
+  const tools = await program.tools()
+  t.true(tools.length > 0)
+  for (const { name, annotations } of tools) t.true(annotations?.readOnlyHint, name)
+  t.not((await program.call('rates_route', { from: 'BTC', to: 'iso:EUR' })).isError, true)
+})
+
+test('a program can give up a wait, and goes on', async t => {
+  const stage = await openProgramStage(t)
+  const walletId = await fundedWallet(stage, 'Savings')
+  const token = await stage.addClient('helper', '--scope', 'propose')
+  for (const sdk of sdks) {
+    const program = await stage.connect(token, { sdk })
+    const { id } = (await program.call('propose_payment', proposal(walletId))).structuredContent
+    const controller = new AbortController()
+    const waiting = program.call('proposal_status', { id, waitSeconds: 50 }, controller.signal)
+    controller.abort()
+    await t.throwsAsync(waiting, undefined, sdk)
+    t.is((await program.call('cancel_proposal', { id })).structuredContent.reason, 'CANCELLED')
+  }
+})
+
+test('standard output has nothing but the protocol, whatever a program sends', async t => {
+  const stage = await openProgramStage(t)
+  const token = await stage.addClient('helper', '--scope', 'propose')
+  const child = startHoldfast(['mcp', '--client-file', token, '-vv', '--debug'], { home: stage.home })
+  const run = ended(child)
+  const say = (message: unknown): void => {
+    child.stdin?.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
+  }
+  const request = (id: number, method: string, params: object = {}): void =>
+    say({ jsonrpc: '2.0', id, method, params })
+  request(1, 'initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'raw', version: '1' }
+  })
+  for (const nonsense of ['', 'nonsense', '[]', '{}', '"text"', '{"jsonrpc":"2.0"}', '\u001b[2J'])
+    say(nonsense)
+  request(2, 'tools/call', { name: 'proposal_status', arguments: JSON.parse('{"__proto__":{"id":"1"}}') })
+  request(3, 'tools/call', { name: '__proto__', arguments: {} })
+  request(4, 'no/such/method')
+  request(5, 'tools/list')
+  const answers: { readonly id?: number }[] = []
+  await new Promise<void>(resolve => {
+    let text = ''
+    child.stdout?.on('data', chunk => {
+      text += String(chunk)
+      const lines = text.split('\n')
+      text = lines.pop() ?? ''
+      for (const line of lines) answers.push(JSON.parse(line))
+      if (answers.some(({ id }) => id === 5)) resolve()
+    })
+  })
+  // Too long a message ends the connection.
+  say('x'.repeat(1_100_000))
+  const { code } = await run
+  t.is(code, 0)
+  t.true([1, 2, 3, 4, 5].every(id => answers.some(answer => answer.id === id)))
 })
