@@ -2,6 +2,7 @@ export type { AmountUnits, Denomination } from './base/amount.ts'
 export {
   abs,
   add,
+  amountText,
   compare,
   decimalsOf,
   divide,
@@ -73,6 +74,7 @@ export type * from './types/currency.ts'
 export type * from './types/engine.ts'
 export type { PluginId, TokenId, Txid, WalletId } from './types/ids.ts'
 export type { PublicWalletInfo, WalletInfo, WalletKeys } from './types/keys.ts'
+export type * from './types/policy.ts'
 export type * from './types/rates.ts'
 export type * from './types/snapshots.ts'
 export type * from './types/swap.ts'

@@ -1,5 +1,6 @@
 import type { Plugin } from '../kernel/plugin-api.ts'
 import { bitcoin, bitcoinTestnet, litecoin } from './currency/utxo/plugin.ts'
+import { spendRules } from './policy/spend-rules.ts'
 import { binance } from './rates/binance.ts'
 import { coinbase } from './rates/coinbase.ts'
 import { coincap } from './rates/coincap.ts'
@@ -37,4 +38,4 @@ const rates: readonly Plugin[] = [
 const swaps: readonly Plugin[] = [transfer, changenow, sideshift, letsexchange, thorchain, mayaprotocol]
 
 /** The plugins that the command line starts with, besides a storage plugin. */
-export const defaultPlugins: readonly Plugin[] = [...currencies, ...rates, ...swaps]
+export const defaultPlugins: readonly Plugin[] = [...currencies, ...rates, ...swaps, spendRules]

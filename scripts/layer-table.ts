@@ -96,6 +96,7 @@ export const layers: readonly (readonly Room[])[] = [
     { path: 'plugins/storage/*', packages: PLUGIN, only: STORAGE },
     { path: 'plugins/storage/file', packages: [...PLUGIN, NODE], only: STORAGE },
     { path: 'plugins/storage/browser', packages: [...PLUGIN, 'idb'], only: STORAGE },
+    plugin('plugins/policy'),
     plugin('plugins/edge'),
     { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
     { path: 'platform/browser', packages: CRYPTO, only: PORTS },

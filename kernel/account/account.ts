@@ -38,8 +38,10 @@ import { DataStore } from './data-store.ts'
 import { KeptFiles } from './kept-files.ts'
 import { OpenWallets, type UnfinishedWallets, type WalletOpener, type WalletResult } from './open-wallets.ts'
 import { ownAddressesIn } from './own-addresses.ts'
+import { Policies } from './policies.ts'
 import type { AccountRepos, OpenRepos, RepoStatus } from './repos.ts'
 import type { AccountSettings, SwapConfig } from './settings.ts'
+import type { SpendRules } from './spend-rules.ts'
 import { WalletSplitter } from './split-wallet.ts'
 import { TwoFactor } from './two-factor.ts'
 import { WalletKeyViews } from './wallet-keys.ts'
@@ -63,7 +65,9 @@ export interface AccountOptions {
   readonly opener: WalletOpener
   readonly pause: PauseSwitch
   /** Takes the rates that the wallets of the account need. */
-  readonly rates: Pick<RateService, 'addHintSource'>
+  readonly rates: Pick<RateService, 'addHintSource' | 'findRoute' | 'refresh' | 'want'>
+  /** The rules about its payments. */
+  readonly rules: SpendRules
   /** Called when everything is closed. */
   onClosed(): void
 }
@@ -93,6 +97,7 @@ export class SharedAccount {
     this.options = options
     this.id = accountIdOf(services, login)
     this.wallets = new OpenWallets({ services, book, opener })
+    options.rules.countWith(walletId => this.wallets.getToCount(walletId))
     const account = { services, login, book, wallets: this.wallets }
     this.creator = new WalletCreator({ ...account, unfinished })
     const { creator } = this
@@ -218,6 +223,8 @@ export class Account implements Readable<AccountSnapshot> {
   readonly credentials: Credentials
   /** One-time codes, and devices that wait for approval. */
   readonly twoFactor: TwoFactor
+  /** The rules about payments and other uses of keys. */
+  readonly policies: Policies
   /** The keys of wallets, to be shown or exported. */
   readonly walletKeys: WalletKeyViews
   /**
@@ -257,8 +264,10 @@ export class Account implements Readable<AccountSnapshot> {
     this.credentials = new Credentials({ services, login, check, logout: () => shared.logOutAll() })
     this.twoFactor = new TwoFactor({ services, login, check })
     this.dataStore = new DataStore({ services, repo, hashOf })
-    this.keptFiles = new KeptFiles({ services, repos: options.repos, check })
-    this.walletKeys = new WalletKeyViews({ services, book, check })
+    this.keptFiles = new KeptFiles({ services, repos: options.repos, rules: options.rules, check })
+    const { rules } = options
+    this.policies = new Policies({ services, rules, credentials: this.credentials, check })
+    this.walletKeys = new WalletKeyViews({ services, book, rules, check })
     this.#swaps = new SwapService({
       services,
       settings: options.settings,
@@ -508,7 +517,7 @@ export class Account implements Readable<AccountSnapshot> {
   async getLoginKey(): Promise<string> {
     this.#check()
     if (this.#options.services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
-    await requestKeys(this.#options.services, { use: 'login key' })
+    await requestKeys(this.#options.services, this.#options.rules, { use: 'login key' })
     this.#check()
     return this.#options.login.rootLoginKeyBase58()
   }
@@ -532,7 +541,7 @@ export class Account implements Readable<AccountSnapshot> {
     const { fetchLobby } = await import('../login/lobby.ts')
     this.#check()
     const { services, login, scheduler } = this.#options
-    return fetchLobby(services, { login, scheduler }, lobbyId)
+    return fetchLobby(services, { login, scheduler, rules: this.#options.rules }, lobbyId)
   }
 
   /** Lists the sync state of the account and of each open wallet, and the traffic since they opened. */

@@ -6,6 +6,8 @@ import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../sync/repo.ts'
 import type { WalletId } from '../types/ids.ts'
 import type { OpenRepos } from './repos.ts'
+import { RULES_PATH } from './rule-file.ts'
+import type { SpendRules } from './spend-rules.ts'
 
 /** A text of the account or of one of its wallets that is kept for 30 days after it was deleted or replaced. */
 export interface KeptFileListing {
@@ -31,6 +33,7 @@ export interface KeptFileListing {
 export interface KeptFilesOptions {
   readonly services: Services
   readonly repos: Pick<OpenRepos, 'entries'>
+  readonly rules: Pick<SpendRules, 'read'>
   /** @throws LOGGED_OUT */
   check(): void
 }
@@ -71,13 +74,25 @@ export class KeptFiles {
    * its place, so that this can be undone.
    *
    * @returns the restored text's listing
-   * @throws KEPT_FILE_UNKNOWN, CORRUPT_FILE if it does not open, STORAGE_FULL, STORAGE_FAILED, LOGGED_OUT
+   * @throws OPTION_INVALID for an older state of the account's rules while they can be read; KEPT_FILE_UNKNOWN, CORRUPT_FILE if it does not open, STORAGE_FULL, STORAGE_FAILED, LOGGED_OUT
    */
   async restore(id: string): Promise<KeptFileListing> {
     const found = (await this.#find()).find(({ listing }) => listing.id === id)
     if (found === undefined) throw new WalletError('KEPT_FILE_UNKNOWN', { keptId: id })
+    await this.#checkRules(found.listing)
     await found.restore()
     return found.listing
+  }
+
+  /** An older state of rules that can be read would loosen them past the password. */
+  async #checkRules({ path, walletId }: KeptFileListing): Promise<void> {
+    if (path !== RULES_PATH || walletId !== undefined) return
+    const { rules, pending, fault } = await this.#options.rules.read()
+    if (fault === undefined && rules.length + pending.length > 0)
+      throw new WalletError('OPTION_INVALID', {
+        option: 'id',
+        rule: 'is an older state of the rules, which change with policy add and policy remove'
+      })
   }
 
   async #find(): Promise<Found[]> {
@@ -154,6 +169,7 @@ const KINDS: readonly (readonly [path: RegExp, kind: string, field?: string])[] 
   [/^WalletName\.json$/, 'wallet name', 'walletName'],
   [/^Currency\.json$/, 'wallet currency', 'fiat'],
   [/^(?:Enabled)?Tokens\.json$/, 'tokens of a wallet'],
+  [/^Policies\.json$/, 'rules of the account'],
   [/^CustomTokens\.json$/, 'custom tokens'],
   [/^PluginSettings\.json$/, 'settings of plugins'],
   [/^Wallets\//, 'keys of an old wallet']

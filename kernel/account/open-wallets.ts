@@ -5,6 +5,7 @@ import { isRecord, tryParseJson } from '../base/json.ts'
 import { allSettledOrThrow } from '../base/mutex.ts'
 import type { PauseSwitch } from '../base/pause-switch.ts'
 import type { Scheduler } from '../base/scheduler.ts'
+import type { AccountRules } from '../keys/key-gate.ts'
 import { fetchAppDisplay } from '../login/app-info.ts'
 import type { Services } from '../plugins/services.ts'
 import type { EngineStore } from '../types/engine.ts'
@@ -49,6 +50,8 @@ interface Holding {
 export class OpenWallets {
   readonly #options: OpenWalletsOptions
   readonly #held = new Map<WalletId, Holding>()
+  /** Those that were opened only to count their payments, and have no engine yet. */
+  readonly #counted = new Set<WalletId>()
   #isClosed = false
 
   constructor(options: OpenWalletsOptions) {
@@ -95,7 +98,22 @@ export class OpenWallets {
     const { opening } = this.#held.get(walletId) ?? this.#begin(walletId, options)
     const opened = await opening
     this.#check()
+    // It is paused only because nobody has wanted it yet.
+    if (this.#counted.delete(walletId) && options.isPaused !== true) opened.runtime.pause.change(false, {})
     return opened
+  }
+
+  /** Returns a wallet to count its payments; one that is not open is opened without an engine. @throws as {@link get} */
+  async getToCount(walletId: WalletId): Promise<OpenedWallet> {
+    this.#check()
+    const held = this.#held.get(walletId)
+    if (held !== undefined) return held.opening
+    this.#counted.add(walletId)
+    const { opening } = this.#begin(walletId, { isPaused: true })
+    return opening.catch((error: unknown) => {
+      this.#counted.delete(walletId)
+      throw error
+    })
   }
 
   /**
@@ -199,6 +217,7 @@ export interface WalletOpenerOptions {
   /** The pause of the account. */
   readonly pause: PauseSwitch
   readonly unfinished: UnfinishedWallets
+  readonly rules: AccountRules
 }
 
 /** Opens the wallets of one account: the repo of each, with the files of a new one, and then the wallet in it. */
@@ -215,13 +234,13 @@ export class WalletOpener {
     walletInfo: SecretWalletInfo,
     { settings, isPaused = false }: OpenWalletOptions
   ): Promise<OpenedWallet> {
-    const { services, repos, scheduler, events, pause } = this.#options
+    const { services, repos, scheduler, events, pause, rules } = this.#options
     const { pluginId } = services.plugins.infoOf(walletInfo.type)
     const found = await repos.open(walletInfo, settings === undefined ? 'needed' : 'empty')
     try {
       await this.#finishNew(found, walletInfo.id, settings)
       return await openWallet({
-        ...{ services, walletInfo, scheduler, events, paused: pause, isPaused },
+        ...{ services, walletInfo, scheduler, events, rules, paused: pause, isPaused },
         nameOfApp: this.#nameOfApp,
         config: this.#options.settings.currencyConfig(pluginId),
         ...{ repo: found.repo, hashOf: found.hashOf, syncLoop: repos.syncLoop }

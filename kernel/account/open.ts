@@ -12,6 +12,7 @@ import { type AccountOptions, accountIdOf, SharedAccount } from './account.ts'
 import { UnfinishedWallets, WalletOpener } from './open-wallets.ts'
 import { AccountRepos, OpenRepos } from './repos.ts'
 import { AccountSettings } from './settings.ts'
+import { SpendRules } from './spend-rules.ts'
 import { WalletList } from './wallet-list.ts'
 
 const REFRESH_MS = 30_000
@@ -48,7 +49,8 @@ export const openAccount = async (options: OpenAccountOptions): Promise<SharedAc
     const events = new EventQueue(clock, error => services.report('account', error))
     const pause = new PauseSwitch({ scheduler, key: 'pause account', parent: paused })
     const unfinished = new UnfinishedWallets(storeBelow(repo.local, 'new/'))
-    const shared = { services, repos, settings, scheduler, events, pause, unfinished }
+    const rules = new SpendRules({ services, repo, book, settings, rates })
+    const shared = { services, repos, settings, scheduler, events, pause, unfinished, rules }
     const opener = new WalletOpener(shared)
     const refresh = makeRefresh(services, login)
     return new SharedAccount({ ...shared, login, refresh, accountRepos, book, opener, rates, onClosed })

@@ -390,5 +390,6 @@ const KINDS: readonly FileKind[] = [
   { path: /^Tokens\.json$/, isShape: value => hasField(value, 'enabledTokenIds') },
   { path: /^EnabledTokens\.json$/, isShape: value => Array.isArray(value) },
   { path: /^PluginSettings\.json$/, isShape: value => hasField(value, 'userSettings', 'swapSettings') },
+  { path: /^Policies\.json$/, isShape: value => isRecord(value) && isRecord(value.rules) },
   { path: /^CustomTokens\.json$/, isShape: value => isRecord(value) && isRecord(value.customTokens) }
 ]

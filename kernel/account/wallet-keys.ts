@@ -2,7 +2,7 @@ import { requireTexts } from '../base/arguments.ts'
 import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import { isRecord, type JsonObject } from '../base/json.ts'
-import { exemptPass, type KeyPass, requestKeys } from '../keys/key-gate.ts'
+import { type AccountRules, exemptPass, type KeyPass, requestKeys } from '../keys/key-gate.ts'
 import { openWalletInfo } from '../keys/wallet-info.ts'
 import type { Services } from '../plugins/services.ts'
 import type { CurrencyTools } from '../types/engine.ts'
@@ -16,6 +16,7 @@ import type { WalletList } from './wallet-list.ts'
 export interface WalletKeysOptions {
   readonly services: Services
   readonly book: WalletList
+  readonly rules: Pick<AccountRules, 'check'>
   /** @throws LOGGED_OUT */
   check(): void
 }
@@ -80,7 +81,7 @@ export class WalletKeyViews {
     requireTexts({ walletId })
     if (services.config.hideKeys) throw new WalletError('HIDDEN_KEYS', {})
     const currency = services.plugins.findByWalletType(book.get(walletId).type)
-    const pass = await requestKeys(services, {
+    const pass = await requestKeys(services, this.#options.rules, {
       use: 'show',
       walletId,
       ...compact({ pluginId: currency?.pluginId, currencyCode: currency?.currencyCode })

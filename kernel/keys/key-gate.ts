@@ -1,5 +1,7 @@
 import type { Services } from '../plugins/services.ts'
+import type { WalletId } from '../types/ids.ts'
 import type { KeyUse, SpendSnapshot } from '../types/snapshots.ts'
+import type { Transaction } from '../types/transaction.ts'
 
 declare const passed: unique symbol
 
@@ -11,19 +13,54 @@ export interface KeyPass {
 /** The facts of a use that policies receive; fields that do not apply are left out. */
 export type KeyRequest = { readonly use: KeyUse } & Partial<Omit<SpendSnapshot, 'use'>>
 
+/** A payment that is reserved before the rules of its account judge it. */
+export interface PaymentReservation {
+  readonly walletId: WalletId
+  readonly correlationId: string
+  /** The frozen draft that will be signed. */
+  readonly tx: Transaction
+  /** The name of the program that asks for it; left out: a person does. */
+  readonly requestedBy?: string | undefined
+}
+
+/** The facts that a reservation keeps for later judgements. */
+export interface ReservationFacts {
+  /** The time of the account, in milliseconds since 1970. */
+  readonly countedAt?: number
+  /** Its worth by fiat code, as decimal text. */
+  readonly values?: Readonly<Record<string, string>>
+}
+
+/** The rules of one account, which judge each use of its keys before the policies of the application are asked. */
+export interface AccountRules {
+  /**
+   * Makes a reservation durable with `write`, then judges it; one payment of the account after another. The caller releases a
+   * reservation that is refused.
+   *
+   * @throws SIGN_REFUSED naming the rule, or what `write` throws
+   */
+  reserve(payment: PaymentReservation, write: (facts: ReservationFacts) => Promise<void>): Promise<void>
+  /** Judges any other use; a payment passes only with its reservation. @throws SIGN_REFUSED */
+  check(question: KeyRequest): Promise<void>
+  /** Takes a block time as a witness of the present time, in milliseconds since 1970. */
+  sawBlockTime(at: number): void
+}
+
 /** The uses that no policy is asked about: they sign, show and hand out nothing. */
 export type ExemptUse = 'derive public keys' | 'split'
 
 /**
- * Asks every policy (`beforeSign`) before private keys sign something, are shown, are exported, or are handed to a
+ * Asks the rules of the account, then every policy (`beforeSign`) before private keys sign something, are shown, are exported, or are handed to a
  * plugin or to another device. This is the only gate: `openKeys` takes nothing but its pass.
  *
- * @throws what a policy objects
+ * @throws SIGN_REFUSED, what a policy objects
  */
 export const requestKeys = async (
   { hooks, io }: Pick<Services, 'hooks' | 'io'>,
+  rules: Pick<AccountRules, 'check'>,
   question: KeyRequest
 ): Promise<KeyPass> => {
+  await rules.check(question)
   await hooks.beforeSign.promise(
     Object.freeze({
       correlationId: question.correlationId ?? io.crypto.toHex(io.random(8)),

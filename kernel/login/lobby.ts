@@ -5,7 +5,7 @@ import { openJson, sealJson } from '../crypto/box.ts'
 import { parseBase58 } from '../crypto/encoding.ts'
 import { checkLobbyId, lobbyBoxKeyOf, makeLobbyKeys } from '../crypto/lobby-key.ts'
 import type { Io } from '../io/io.ts'
-import { requestKeys } from '../keys/key-gate.ts'
+import { type AccountRules, requestKeys } from '../keys/key-gate.ts'
 import type { Services } from '../plugins/services.ts'
 import {
   type LobbyContent,
@@ -65,6 +65,7 @@ export interface LobbyLoginRequest extends AppDisplay {
 export interface Approver {
   readonly login: Login
   readonly scheduler: Scheduler
+  readonly rules: Pick<AccountRules, 'check'>
 }
 
 type ApproverServices = Pick<Services, 'config' | 'hooks' | 'io' | 'logOf' | 'report'>
@@ -91,7 +92,7 @@ export const fetchLobby = async (
     if (isClosed) throw new WalletError('EDGE_LOGIN_CLOSED', {})
   }
   const approve = async (): Promise<void> => {
-    await requestKeys(services, { use: 'approve login', appId })
+    await requestKeys(services, approver.rules, { use: 'approve login', appId })
     checkOpen()
     await sendLogin(services, approver.login, { lobbyId, request, appId, checkOpen })
     refreshLater(services, approver, { lobbyId, delays: REFRESH_DELAYS_MS })

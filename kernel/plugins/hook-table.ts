@@ -10,6 +10,7 @@ import { checkedDisk } from '../base/disk-path.ts'
 import type { Disk } from '../io/disk.ts'
 import type { TokenMap } from '../types/currency.ts'
 import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
+import type { RuleContext } from '../types/policy.ts'
 import type { HistoricRateContext, RateContext } from '../types/rates.ts'
 import type {
   AccountSnapshot,
@@ -106,6 +107,7 @@ export interface HookTypes {
     readonly fetchQuotes: Gathered<QuoteContext>
   }
   readonly policy: {
+    readonly judgeRules: Gathered<RuleContext>
     readonly beforeSign: Gated<SpendSnapshot>
     readonly rankQuotes: Piped<readonly QuoteSnapshot[], SwapRequestSnapshot>
   }
@@ -300,6 +302,12 @@ const facts: {
     }
   },
   policy: {
+    judgeRules: {
+      dispatch: 'gathered',
+      fires: 'before a payment of an account with rules is signed, and when its rules are explained',
+      carries: 'a context with the rules, the payment and what was paid; a rule without a verdict refuses',
+      deadlineMs: CALL_MS
+    },
     beforeSign: {
       dispatch: 'gated',
       fires: 'before private keys sign, are shown, exported or handed out',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Disk } from '../io/disk.ts'
-import type { Io } from '../io/io.ts'
+import type { Clock, Io } from '../io/io.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { EngineLog } from '../types/engine.ts'
 import type { PluginId } from '../types/ids.ts'
@@ -41,9 +41,14 @@ export interface StorageHost extends Host {
   readonly hooks: HostHooks<'storage'>
 }
 
-/** The host of a policy plugin; it can object to a spend and reorder quotes. */
+/**
+ * The host of a policy plugin: it can judge the rules of accounts, object to a use of keys and reorder quotes. `clock` is the
+ * device's own; `RuleContext` gives the time of the account, and a store for each account.
+ */
 export interface PolicyHost extends Host {
   readonly hooks: HostHooks<'policy'>
+  readonly clock: Pick<Clock, 'monotonic' | 'now'>
+  readonly disk: Disk
 }
 
 /** The host of an observer; it receives every notification and can change nothing. */
@@ -271,8 +276,17 @@ export const storageHost = (
 ): StorageHost => Object.freeze({ hooks: hostHooks('storage', pluginId, hooks), log, options })
 
 /** The host of a policy plugin. */
-export const policyHost = (pluginId: PluginId, { hooks, log, options }: HostOptions): PolicyHost =>
-  Object.freeze({ hooks: hostHooks('policy', pluginId, hooks), log, options })
+export const policyHost = (pluginId: PluginId, parts: HostOptions): PolicyHost => {
+  const { hooks, io, disk, log, options } = parts
+  const { clock } = io
+  return Object.freeze({
+    hooks: hostHooks('policy', pluginId, hooks),
+    clock: Object.freeze({ now: () => clock.now(), monotonic: () => clock.monotonic() }),
+    disk,
+    log,
+    options
+  })
+}
 
 /** The host of an observer: every hook that notifies, and nothing else at all. */
 export const observerHost = (pluginId: PluginId, hooks: KernelHooks): ObserverHost =>

@@ -138,8 +138,11 @@ export interface EngineCallbacks {
   onTokenBalanceChanged(tokenId: TokenId | null, nativeAmount: string): void
   /** Reports the parts of the balance of an asset, beside the balance, by engines that know them. */
   onBalanceDetailsChanged(tokenId: TokenId | null, details: BalanceDetails): void
-  /** Reports the height of the chain. */
-  onBlockHeightChanged(height: number): void
+  /**
+   * Reports the height of the chain, and the time of its newest block in Unix seconds: budgets of a day move on only with
+   * a time that the chain confirms.
+   */
+  onBlockHeightChanged(height: number, blockTime?: number): void
   /** Reports new and changed transactions. */
   onTransactionsChanged(transactions: readonly EngineTransaction[]): void
   /** Reports a passing fact for a person, such as "server 2 of 3 does not answer"; an empty text withdraws it. */

@@ -5,6 +5,7 @@ import type { Scheduler } from '../base/scheduler.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Disk } from '../io/disk.ts'
 import type { Clock } from '../io/io.ts'
+import type { AccountRules } from '../keys/key-gate.ts'
 import type { Services } from '../plugins/services.ts'
 import type { Repo } from '../sync/repo.ts'
 import type { SyncLoop } from '../sync/sync-loop.ts'
@@ -27,6 +28,8 @@ export interface WalletOptions {
   readonly paused: Readable<PauseSnapshot>
   /** The wallet's own pause, to begin with. */
   readonly isPaused: boolean
+  /** The rules of the account, which judge each use of its keys. */
+  readonly rules: AccountRules
   /** Fetches the name of an app, for the wallets that it made and never named. */
   nameOfApp(appId: string): Promise<string>
   /** The wallet's file-name hash. @throws LOGGED_OUT */

@@ -101,10 +101,10 @@ export class WalletRuntime implements EngineHost {
 
   /** Makes the spends of this wallet; made when first needed, since most wallets never spend. */
   get spender(): Spender {
-    const { services, walletId, info } = this.#context
+    const { services, walletId, info, rules } = this.#context
     const { engine, history, journal } = this
     this.#spender ??= new Spender({
-      ...{ services, walletId, info, engine, history, journal },
+      ...{ services, walletId, info, engine, history, journal, rules },
       balanceOf: tokenId => this.state.balanceOf(tokenId),
       txChanged: txid => this.#emitTransactions({ created: [], changed: [txid] }),
       openPaymentsChanged: () => this.state.set({ openPayments: openPaymentsOf(this.journal) })
@@ -215,7 +215,8 @@ export class WalletRuntime implements EngineHost {
     this.state.emitBatch()
   }
 
-  heightChanged(blockHeight: number): void {
+  heightChanged(blockHeight: number, blockTime?: number): void {
+    if (blockTime !== undefined) this.#context.rules.sawBlockTime(blockTime * 1000)
     if (blockHeight === this.#height) return
     this.#height = blockHeight
     this.#inBackground(this.#applyHeight(blockHeight))

@@ -118,3 +118,6 @@ export const openDevice = async (
 export const settle = async (): Promise<void> => {
   for (let i = 0; i < 30; i += 1) await new Promise(resolve => setImmediate(resolve))
 }
+
+/** The rules of an account that has none. */
+export const NO_RULES = { check: async (): Promise<void> => {} }

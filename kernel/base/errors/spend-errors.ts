@@ -56,8 +56,17 @@ export interface SpendErrorDetails {
   BROADCAST_UNKNOWN: { txid: string }
   /**
    * `refusedBy`: a policy unless it says otherwise; `wallet` is the kernel, whose `pluginId` then is that of the currency.
+   * `rule`: the rule of the account that refused, `no rule` if none allows it, or `rules unreadable`. `allowedAt`: ISO text.
    */
-  SIGN_REFUSED: { pluginId: string; reason: string; refusedBy?: 'policy' | 'currency plugin' | 'wallet' }
+  SIGN_REFUSED: {
+    pluginId: string
+    reason: string
+    refusedBy?: 'account' | 'currency plugin' | 'policy' | 'wallet'
+    rule?: string
+    allowedAt?: string
+  }
+  /** A change of the account's rules that may loosen them needs the account's password. */
+  POLICY_PASSWORD: { rule: string }
   /** The caller has stopped a signature before it was there. Nothing was kept, and nothing has left. */
   SIGN_STOPPED: NoDetails
   /** A currency plugin has signed, or says that it has sent, something else than the draft that was reviewed. */
@@ -230,9 +239,21 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 36,
     message: ({ pluginId, reason, refusedBy = 'policy' }) =>
-      refusedBy === 'wallet'
-        ? `The wallet refused to sign: ${reason}`
-        : `The ${refusedBy} ${pluginId} refused to sign: ${reason}`
+      refusedBy === 'wallet' || refusedBy === 'account'
+        ? `The ${refusedBy === 'wallet' ? 'wallet' : 'rules of the account'} refused to sign: ${reason}`
+        : `The ${refusedBy} ${pluginId} refused to sign: ${reason}`,
+    hint: ({ refusedBy, allowedAt }) =>
+      refusedBy !== 'account'
+        ? undefined
+        : allowedAt === undefined
+          ? 'Nothing was signed. See the rules with policy explain.'
+          : `Nothing was signed. It would be allowed from ${allowedAt} on; see the rules with policy explain.`
+  },
+  POLICY_PASSWORD: {
+    name: 'PasswordError',
+    exitCode: 36,
+    message: () => 'Only the password of the account allows this change of its rules',
+    hint: () => 'A change that can only refuse more needs none.'
   },
   SIGN_STOPPED: {
     name: 'Error',

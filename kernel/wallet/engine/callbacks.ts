@@ -32,7 +32,7 @@ export interface EngineListener {
   addressChanged(): void
   balanceChanged(tokenId: TokenId | null, balance: NativeAmount): void
   balanceDetailsChanged(tokenId: TokenId | null, details: BalanceDetails): void
-  heightChanged(height: number): void
+  heightChanged(height: number, blockTime?: number): void
   progressChanged(ratio: number): void
   statusChanged(text: string): void
   /** With a loss: the engine no longer follows its chain. */
@@ -104,10 +104,12 @@ export class EngineCallbackHandler {
         this.#checkSupply(tokenId, sum(Object.values(read)))
         listener.balanceDetailsChanged(tokenId, read)
       }),
-    onBlockHeightChanged: (height: number) =>
+    onBlockHeightChanged: (height: number, blockTime?: number) =>
       this.#guard(listener => {
         if (!Number.isSafeInteger(height) || height < 0) throw this.#bogus('block height')
-        listener.heightChanged(height)
+        if (blockTime !== undefined && !(Number.isFinite(blockTime) && blockTime >= 0))
+          throw this.#bogus('block time')
+        listener.heightChanged(height, blockTime)
       }),
     onTransactionsChanged: (transactions: readonly EngineTransaction[]) =>
       this.#guard(() => {

@@ -3,7 +3,7 @@ import type { Readable } from '../../base/observable.ts'
 import type { Scheduler } from '../../base/scheduler.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Clock } from '../../io/io.ts'
-import { type KeyPass, type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
+import { type AccountRules, type KeyPass, type KeyRequest, requestKeys } from '../../keys/key-gate.ts'
 import { openKeys } from '../../keys/wallet-info.ts'
 import type { ConnectionLoss, CurrencyEngine, KeysArgument } from '../../types/engine.ts'
 import type { WalletKeys } from '../../types/keys.ts'
@@ -20,6 +20,7 @@ export interface EngineSupervisorOptions extends EngineStateOptions, EngineWalle
   readonly scheduler: Scheduler
   readonly clock: Clock
   readonly keys: Secret<WalletKeys>
+  readonly rules: AccountRules
 }
 
 /** The wallet that engines are made for: it gives them what they need, and receives their checked reports. */
@@ -171,9 +172,9 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   }
 
   #pass(question: KeyRequest): Promise<KeyPass> {
-    const { services, walletId, info } = this.#options
+    const { services, rules, walletId, info } = this.#options
     const { pluginId, currencyCode } = info
-    return requestKeys(services, { walletId, pluginId, currencyCode, ...question })
+    return requestKeys(services, rules, { walletId, pluginId, currencyCode, ...question })
   }
 
   #openKeys(pass: KeyPass): WalletKeys {

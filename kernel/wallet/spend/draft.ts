@@ -250,7 +250,7 @@ export const sweepPrivateKeys = async (
   const isAble = await engine.call('sweeping keys', async made => made.sweepPrivateKeys !== undefined)
   if (!isAble) throw new WalletError('NOT_SUPPORTED', { what: 'sweeping keys' })
   const { pluginId, currencyCode } = info
-  await requestKeys(services, {
+  await requestKeys(services, context.rules, {
     ...{ walletId, pluginId, currencyCode },
     ...spendQuestionOf('sweep', spend)
   })

@@ -7,6 +7,8 @@ import type { Transaction } from '../../types/transaction.ts'
 // Older versions know the first alone: they leave the second as it is.
 const UNFINISHED = 'spend/'
 const SENT = 'sent/'
+/** Signed bytes that a person forgot: others may have them, so that they count against budgets. */
+const PAST = 'past/'
 
 /**
  * The durable stage of a spend (architecture decision 14).
@@ -27,6 +29,10 @@ export interface SpendIntent {
   readonly tx: Transaction
   /** The name of the program that asked for the payment; absent if a person did. */
   readonly requestedBy?: string
+  /** The time of the account when it was reserved, in milliseconds since 1970; absent without rules. */
+  readonly countedAt?: number
+  /** Its worth then by fiat code, as decimal text. */
+  readonly values?: Readonly<Record<string, string>>
   /** The words in which a server refused the bytes. The server may keep them nevertheless: only the chain shows. */
   readonly refusal?: string
   /** The state of the payment at the last look. */
@@ -158,6 +164,28 @@ export class SpendJournal {
     for (const [key, after] of changes) if (after === null) sent.delete(key.slice(SENT.length))
     this.#sent = sent.set(correlationId, parseIntent(text))
     this.#sights = undefined
+  }
+
+  /** Forgets signed bytes that others may have; budgets go on counting them. Resolves when durable. */
+  async forget(intent: SpendIntent): Promise<void> {
+    const { correlationId, tx } = intent
+    const changes = new Map<string, string | null>()
+    changes
+      .set(UNFINISHED + correlationId, null)
+      .set(SENT + correlationId, null)
+      .set(PAST + correlationId, JSON.stringify({ ...intent, tx: { ...tx, signedTx: '' } }))
+    await this.#write(changes)
+    if (this.#sent?.has(correlationId) === true) this.#sent = without(this.#sent, correlationId)
+    this.#sights = undefined
+  }
+
+  /** Every signed payment that a person forgot. */
+  past(onDamaged: (error: unknown) => void): SpendIntent[] {
+    return [...this.#store.entries(PAST)].flatMap(([, text]) => {
+      const { intent, error } = readIntent(text)
+      if (intent === undefined) onDamaged(error)
+      return intent ?? []
+    })
   }
 
   /** Forgets a spend: nothing of it has left, it is long confirmed, or the user wants it. */

@@ -3,6 +3,7 @@ import { compact } from '../../base/compact.ts'
 import { isWalletError, WalletError } from '../../base/errors.ts'
 import { isShortText } from '../../base/json.ts'
 import { Mutex } from '../../base/mutex.ts'
+import type { AccountRules } from '../../keys/key-gate.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { TokenId, Txid, WalletId } from '../../types/ids.ts'
@@ -22,6 +23,7 @@ import { questionOf, type SignOptions, signDraft } from './sign.ts'
 export interface SpenderOptions extends OpenPaymentContext {
   readonly walletId: WalletId
   readonly history: History
+  readonly rules: AccountRules
   balanceOf(tokenId: TokenId | null): NativeAmount
   /** Called with the txid of a spend that the history now has. */
   txChanged(txid: Txid): void
@@ -34,6 +36,7 @@ export class Spender implements SpenderOptions {
   readonly info: CurrencyInfo
   readonly engine: EngineSupervisor
   readonly history: History
+  readonly rules: AccountRules
   readonly journal: SpendJournal
   readonly balanceOf: SpenderOptions['balanceOf']
   readonly txChanged: SpenderOptions['txChanged']
@@ -52,6 +55,7 @@ export class Spender implements SpenderOptions {
     this.info = options.info
     this.engine = options.engine
     this.history = options.history
+    this.rules = options.rules
     this.journal = options.journal
     this.balanceOf = options.balanceOf
     this.txChanged = options.txChanged
@@ -235,9 +239,7 @@ export class Spender implements SpenderOptions {
     if (first !== undefined) this.#leaving.set(txid, first)
     try {
       await Promise.all(
-        intents.map(({ correlationId }) =>
-          this.whileInProgress(correlationId, () => this.journal.remove(correlationId))
-        )
+        intents.map(intent => this.whileInProgress(intent.correlationId, () => this.journal.forget(intent)))
       )
     } finally {
       this.#leaving.delete(txid)
@@ -323,13 +325,17 @@ export class Spender implements SpenderOptions {
     }
     checkSpentCoins(this, draft)
     if (knownSimilar !== undefined) checkSimilar(this, draft, knownSimilar)
-    await journal.put(intended)
-    this.#emit(intended, 'intended')
+    let reserved = intended
     let signed: SpendIntent | undefined
     try {
+      await this.rules.reserve({ walletId: this.walletId, correlationId, tx: draft, requestedBy }, facts => {
+        reserved = { ...intended, ...facts }
+        return journal.put(reserved)
+      })
+      this.#emit(intended, 'intended')
       const privateKeys = await this.engine.privateKeys(questionOf('spend', intended))
       const tx = await signDraft(this, draft, { ...following, privateKeys })
-      signed = { ...intended, stage, tx }
+      signed = { ...reserved, stage, tx }
       await journal.put(signed)
       await paymentsChanged(this)
       this.#emit(signed, 'signed')
@@ -383,9 +389,11 @@ type JoinNotes = (kept: Metadata, noted: Metadata, isSaved: boolean) => Metadata
 /** The facts of a payment that stay if it is sent or recorded again, such as the time from which its retention counts. */
 const keptOf = ({
   confirmedAt,
-  requestedBy
-}: Partial<SpendIntent> = {}): Pick<SpendIntent, 'confirmedAt' | 'requestedBy'> =>
-  compact({ confirmedAt, requestedBy })
+  requestedBy,
+  countedAt,
+  values
+}: Partial<SpendIntent> = {}): Pick<SpendIntent, 'confirmedAt' | 'countedAt' | 'requestedBy' | 'values'> =>
+  compact({ confirmedAt, requestedBy, countedAt, values })
 
 const newCorrelationId = ({ io }: Services): string => io.crypto.toHex(io.random(8))
 

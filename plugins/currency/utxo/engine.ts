@@ -18,7 +18,7 @@ import {
 import { addressOf } from './chain/address.ts'
 import { parseRawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
-import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
+import type { ChainTip, ElectrumPool, PoolClient } from './electrum/pool.ts'
 import { broadcast, findPayment } from './electrum/requests.ts'
 import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
 import { scan } from './scan.ts'
@@ -66,6 +66,9 @@ class UtxoEngine implements CurrencyEngine {
   #isDead = false
   #isResetting = false
   #height = 0
+  /** Of the newest block, in Unix seconds; undefined until a server has shown it. */
+  #blockTime: number | undefined
+  #reportedTime: number | undefined
   /** What was reported last. */
   #reportedHeight = 0
   #reportedBalance: string | undefined
@@ -83,7 +86,7 @@ class UtxoEngine implements CurrencyEngine {
     this.#reportedCheckpoint = request.seenTxCheckpoint
     this.#client = {
       onOpen: () => this.#scanSoon(),
-      onTip: ({ height }) => this.#setHeight(height),
+      onTip: tip => this.#setTip(tip),
       onScript: (scripthash, status) => this.#onScript(scripthash, status),
       onLost: loss => this.#reportConnection(loss),
       onReady: () => {
@@ -230,7 +233,7 @@ class UtxoEngine implements CurrencyEngine {
   #attach(): void {
     if (this.#detach === undefined && !this.#isDead) this.#detach = this.#pool.attach(this.#client)
     const { tip } = this.#pool
-    if (tip !== undefined) this.#setHeight(tip.height)
+    if (tip !== undefined) this.#setTip(tip)
   }
 
   #checkAlive(): void {
@@ -301,10 +304,13 @@ class UtxoEngine implements CurrencyEngine {
     if (isDirty(record)) this.#scanSoon()
   }
 
-  #setHeight(height: number): void {
-    if (height === this.#height || this.#isDead) return
+  #setTip({ height, header }: ChainTip): void {
+    if (this.#isDead) return
+    this.#blockTime = header.time
+    const isSame = height === this.#height
     this.#height = height
     this.#reportHeight()
+    if (isSame) return
     if (this.#isStarted) this.#reportBalance()
     void this.#write(new Map([['h', String(height)]]))
   }
@@ -332,9 +338,11 @@ class UtxoEngine implements CurrencyEngine {
   }
 
   #reportHeight(): void {
-    if (this.#isDead || this.#height === this.#reportedHeight) return
+    const time = this.#blockTime
+    if (this.#isDead || (this.#height === this.#reportedHeight && time === this.#reportedTime)) return
     this.#reportedHeight = this.#height
-    this.#request.callbacks.onBlockHeightChanged(this.#height)
+    this.#reportedTime = time
+    this.#request.callbacks.onBlockHeightChanged(this.#height, time)
   }
 
   /** Grows only; a wallet that was complete stays so until it is read anew. */

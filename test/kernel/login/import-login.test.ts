@@ -17,6 +17,7 @@ import {
   type LoginDevice,
   type LoginWorld,
   makeLoginWorld,
+  NO_RULES,
   openDevice,
   settle,
   type Untyped
@@ -141,7 +142,7 @@ const query = async (
 
 const approve = async ({ services }: LoginDevice, login: Login, lobbyId: string): Promise<void> => {
   const scheduler = new Scheduler(services.io.clock)
-  await (await fetchLobby(services, { login, scheduler }, lobbyId)).loginRequest?.approve()
+  await (await fetchLobby(services, { login, scheduler, rules: NO_RULES }, lobbyId)).loginRequest?.approve()
 }
 
 const reply = async ({ services }: LoginDevice, lobbyId: string, answer: Json): Promise<void> => {

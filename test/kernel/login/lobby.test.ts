@@ -15,6 +15,7 @@ import {
   type LoginDevice,
   type LoginWorld,
   makeLoginWorld,
+  NO_RULES,
   openDevice,
   settle,
   type Untyped
@@ -54,7 +55,7 @@ const makeAlice = async (config: object = {}): Promise<Alice> => {
       await putLobby(services, lobbyId, { ...request, publicKey: io.crypto.toBase64(publicKey) })
       return { lobbyId, privateKey }
     },
-    read: lobbyId => fetchLobby(services, { login: alice, scheduler }, lobbyId)
+    read: lobbyId => fetchLobby(services, { login: alice, scheduler, rules: NO_RULES }, lobbyId)
   }
 }
 
@@ -333,7 +334,11 @@ test('an approved app can approve its own app id and those below it, and none be
   await settle()
   const app = await request.account
   const readAs = (lobbyId: string) =>
-    fetchLobby(services, { login: app, scheduler: new Scheduler(world.world.clock) }, lobbyId)
+    fetchLobby(
+      services,
+      { login: app, scheduler: new Scheduler(world.world.clock), rules: NO_RULES },
+      lobbyId
+    )
 
   const own = await open(APP)
   await (await readAs(own.lobbyId)).loginRequest?.approve()

@@ -239,14 +239,14 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
     rates: ['ready', 'closing', 'fetchRates', 'fetchHistoricRates'],
     swap: ['ready', 'closing', 'fetchQuotes'],
     storage: ['ready', 'closing', 'openDisk'],
-    policy: ['ready', 'closing', 'beforeSign', 'rankQuotes']
+    policy: ['ready', 'closing', 'judgeRules', 'beforeSign', 'rankQuotes']
   }
   for (const [kind, names] of Object.entries(reach)) {
     t.deepEqual(Object.keys(hosts[kind as keyof typeof reach].hooks), names, kind)
   }
   t.deepEqual(Object.keys(hosts.observer), ['hooks'])
   t.deepEqual(Object.keys(hosts.storage).sort(), ['hooks', 'log', 'options'])
-  t.deepEqual(Object.keys(hosts.policy).sort(), ['hooks', 'log', 'options'])
+  t.deepEqual(Object.keys(hosts.policy).sort(), ['clock', 'disk', 'hooks', 'log', 'options'])
   for (const host of Object.values(hosts)) {
     t.true(Object.isFrozen(host) && Object.isFrozen(host.hooks))
     for (const hook of Object.values(host.hooks)) {

@@ -375,7 +375,7 @@ const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'The connection failed'
 
 /** The newest block a server knows. */
-interface ChainTip {
+export interface ChainTip {
   readonly height: number
   readonly header: BlockHeader
 }

@@ -25,6 +25,7 @@ import {
   type LoginDevice,
   type LoginWorld,
   makeLoginWorld,
+  NO_RULES,
   openDevice,
   settle,
   type Untyped
@@ -72,7 +73,11 @@ const query = async (
 }
 
 const read = (device: LoginDevice, login: Login, lobbyId: string) =>
-  fetchLobby(device.services, { login, scheduler: new Scheduler(device.services.io.clock) }, lobbyId)
+  fetchLobby(
+    device.services,
+    { login, scheduler: new Scheduler(device.services.io.clock), rules: NO_RULES },
+    lobbyId
+  )
 
 const approve = async (device: LoginDevice, login: Login, lobbyId: string): Promise<void> => {
   const { loginRequest } = await read(device, login, lobbyId)

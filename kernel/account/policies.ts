@@ -1,0 +1,298 @@
+import { compare, isNativeAmount, type NativeAmount, nativeAmount } from '../base/amount.ts'
+import { requireObject, requireTexts } from '../base/arguments.ts'
+import { copyData } from '../base/copy-data.ts'
+import { WalletError } from '../base/errors.ts'
+import { isSameJson } from '../base/json.ts'
+import type { Services } from '../plugins/services.ts'
+import type { TokenId, WalletId } from '../types/ids.ts'
+import type { OtherKeyUse, PolicyExplanation, PolicyListing, SeenByRule, SpendRule } from '../types/policy.ts'
+import type { Transaction } from '../types/transaction.ts'
+import type { Credentials } from './credentials.ts'
+import { KEY_USES, LOOSENING_DELAY } from './rule-file.ts'
+import { hypotheticalPayment, type SpendRules } from './spend-rules.ts'
+
+/** The parts of a login that its policies need. */
+export interface PoliciesOptions {
+  readonly services: Services
+  readonly rules: SpendRules
+  readonly credentials: Pick<Credentials, 'checkPassword' | 'hasPassword'>
+  /** @throws LOGGED_OUT */
+  check(): void
+}
+
+/** The proof that a change of rules may loosen them. */
+export interface RuleChangeOptions {
+  /** The password of the account; needed unless the change can only refuse more. */
+  readonly password?: string | undefined
+}
+
+/** A payment that has not been drafted. */
+export interface HypotheticalPayment {
+  readonly walletId: WalletId
+  readonly tokenId: TokenId | null
+  readonly nativeAmount: NativeAmount
+  readonly payee: string
+  readonly requestedBy?: string | undefined
+}
+
+/**
+ * The rules of an account about its payments. An account without rules pays as its user wants. With rules, every payment that
+ * one concerns must be allowed by one and refused by none.
+ *
+ * A change that can only refuse more takes effect at once. Every other one needs the password, and waits as long as the rule of
+ * kind `loosening-delay` says, if there is one.
+ *
+ * @example
+ * ```ts
+ * const { policies } = account
+ * await policies.add({ id: 'daily', kind: 'rolling', asset: 'bitcoin', max: '1000000', hours: 24 })
+ * for (const { ruleId, reason, left } of (await policies.explain()).rules) console.log(ruleId, reason, left)
+ * ```
+ */
+export class Policies {
+  readonly #options: PoliciesOptions
+
+  constructor(options: PoliciesOptions) {
+    this.#options = options
+  }
+
+  /** Returns the rules in effect, and the changes that wait. */
+  async list(): Promise<PolicyListing> {
+    this.#options.check()
+    return this.#options.rules.read()
+  }
+
+  /**
+   * Adds a rule, or replaces the rule of its id, on all devices.
+   *
+   * @returns when it takes effect, in milliseconds since 1970; undefined if it is in effect
+   * @throws OPTION_INVALID for a rule that no policy plugin can read; POLICY_PASSWORD, PASSWORD, CORRUPT_FILE, STORAGE_FULL, …
+   *
+   * @example
+   * ```ts
+   * const payees = ['bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080']
+   * await account.policies.add({ id: 'shops', kind: 'allow-list', asset: 'bitcoin', payees }, { password: 'a password' })
+   * ```
+   */
+  async add(given: SpendRule, options: RuleChangeOptions = {}): Promise<number | undefined> {
+    const { rules, check } = this.#options
+    check()
+    const rule = checkRule(given)
+    await this.#requireReadable(rule)
+    return rules.exclusively(async () => {
+      const present = await rules.read()
+      return this.#change({ ruleId: rule.id, rule }, isTighter(rule, present), options)
+    })
+  }
+
+  /** Removes a rule. @returns as {@link add} @throws OPTION_INVALID if there is none; as {@link add} */
+  async remove(ruleId: string, options: RuleChangeOptions = {}): Promise<number | undefined> {
+    const { rules, check } = this.#options
+    check()
+    requireTexts({ ruleId })
+    return rules.exclusively(async () => {
+      const present = await rules.read()
+      if (present.fault === undefined && !present.rules.some(({ id }) => id === ruleId))
+        throw new WalletError('OPTION_INVALID', { option: 'ruleId', rule: 'is of no rule of the account' })
+      return this.#change({ ruleId, rule: null }, false, options)
+    })
+  }
+
+  /** Drops a change that waits. @throws OPTION_INVALID if there is none */
+  async cancel(id: string): Promise<void> {
+    const { rules, check } = this.#options
+    check()
+    requireTexts({ id })
+    await rules.exclusively(() => rules.file.cancel(id, () => rules.clock.now()))
+  }
+
+  /**
+   * Says what the rules say of a draft: each rule with the figures behind it. Without a draft: how each rule stands. Show it
+   * before a person agrees; nothing is reserved.
+   *
+   * @example
+   * ```ts
+   * import type { Transaction } from 'holdfast'
+   *
+   * declare const draft: Transaction
+   * const { isAllowed, refusedBy, reason } = await account.policies.explain(draft)
+   * if (!isAllowed) console.log(`${refusedBy}: ${reason}`)
+   * ```
+   */
+  async explain(
+    draft?: Transaction,
+    { requestedBy }: { readonly requestedBy?: string | undefined } = {}
+  ): Promise<PolicyExplanation> {
+    const { rules, check } = this.#options
+    check()
+    if (draft === undefined) return rules.explain()
+    requireObject('draft', draft)
+    return rules.explain({ walletId: draft.walletId, correlationId: 'trial', tx: draft, requestedBy })
+  }
+
+  /** Says what the rules would say of a payment that has not been drafted; its fee counts as 0. */
+  async test(payment: HypotheticalPayment): Promise<PolicyExplanation> {
+    const { rules, check } = this.#options
+    check()
+    requireObject('payment', payment)
+    requireTexts({ walletId: payment.walletId, payee: payment.payee })
+    return rules.explain(
+      hypotheticalPayment({ ...payment, nativeAmount: nativeAmount(payment.nativeAmount) })
+    )
+  }
+
+  /**
+   * Allows one use of keys that no rule allows, such as showing them, within the next minute.
+   *
+   * @throws PASSWORD; SIGN_REFUSED while a rule makes loosening wait: then only a rule can allow it
+   */
+  async allowOnce(use: OtherKeyUse, password: string): Promise<void> {
+    const { rules, check } = this.#options
+    check()
+    await this.#checkPassword(password)
+    const { rules: present, fault } = await rules.read()
+    const delay = present.find(({ kind }) => kind === LOOSENING_DELAY)
+    if (fault !== undefined || delay !== undefined)
+      throw new WalletError('SIGN_REFUSED', {
+        ...{ pluginId: 'account', refusedBy: 'account', rule: delay?.id ?? 'rules unreadable' },
+        reason: fault ?? `rule "${delay?.id}": a loosening waits, so that only a rule can allow: ${use}`
+      })
+    rules.grant(use)
+  }
+
+  /** Lists what rules have seen on this device, such as new payees: those that wait, and those that are known by now. */
+  seen(): readonly SeenByRule[] {
+    this.#options.check()
+    return this.#options.rules.seen()
+  }
+
+  /** Makes a rule forget a payee that it has seen: a payment to it waits again. */
+  async forgetSeen({ ruleId, what }: Pick<SeenByRule, 'ruleId' | 'what'>): Promise<void> {
+    const { rules, check } = this.#options
+    check()
+    requireTexts({ ruleId, what })
+    await rules.exclusively(() => rules.forgetSeen({ ruleId, what }))
+  }
+
+  async #change(
+    change: { readonly ruleId: string; readonly rule: SpendRule | null },
+    isTighter: boolean,
+    { password }: RuleChangeOptions
+  ): Promise<number | undefined> {
+    const { rules, services } = this.#options
+    const now = (): number => rules.clock.now()
+    await rules.clock.keep()
+    const log = services.logOf('rules')
+    const what = `${change.rule === null ? 'Removal' : 'Change'} of the rule "${change.ruleId}"`
+    if (isTighter) {
+      await rules.file.apply(change, now)
+      log.info(`${what}: in effect`)
+      return undefined
+    }
+    if (password === undefined) throw new WalletError('POLICY_PASSWORD', { rule: change.ruleId })
+    await this.#checkPassword(password)
+    const delayMs = Math.max(0, ...(await rules.read()).rules.map(delayOf))
+    if (delayMs === 0) {
+      await rules.file.apply(change, now)
+      log.info(`${what}: in effect, by password`)
+      return undefined
+    }
+    const effectiveAt = now() + delayMs
+    const id = services.io.crypto.toHex(services.io.random(4))
+    await rules.file.defer({ id, ...change, effectiveAt }, now)
+    log.info(`${what}: waits`)
+    return effectiveAt
+  }
+
+  async #checkPassword(password: string): Promise<void> {
+    requireTexts({ password })
+    const { credentials } = this.#options
+    if (await credentials.checkPassword(password)) return
+    throw credentials.hasPassword
+      ? new WalletError('PASSWORD', {})
+      : new WalletError('POLICY_PASSWORD', { rule: '' })
+  }
+
+  /** Makes sure that a policy plugin can read a rule. */
+  async #requireReadable(rule: SpendRule): Promise<void> {
+    const refuse = (reason: string): WalletError =>
+      new WalletError('OPTION_INVALID', { option: 'rule', rule: reason })
+    if (!this.#options.credentials.hasPassword)
+      throw refuse('needs an account with a password, which later changes need')
+    if (rule.kind === LOOSENING_DELAY) {
+      if (delayOf(rule) > 0) return
+      throw refuse('has no hours')
+    }
+    if (rule.kind === KEY_USES) {
+      const { uses } = rule
+      if (Array.isArray(uses) && uses.length > 0 && uses.every(use => USES.has(String(use)))) return
+      throw refuse(`has uses that are none of: ${[...USES].join(', ')}`)
+    }
+    const { rules: judged } = await this.#options.rules.explain(undefined, [rule])
+    const own = judged.find(({ ruleId }) => ruleId === rule.id)
+    if (own === undefined || own.outcome === 'unreadable')
+      throw refuse(own?.reason ?? 'cannot be read by any policy')
+  }
+}
+
+const USES: ReadonlySet<string> = new Set([
+  'approve login',
+  'login key',
+  'message',
+  'show',
+  'sweep'
+] satisfies OtherKeyUse[])
+
+const HOUR_MS = 60 * 60_000
+
+/** The wait that a rule of kind `loosening-delay` wants; one that cannot be read wants a week. */
+const delayOf = ({ kind, hours }: SpendRule): number => {
+  if (kind !== LOOSENING_DELAY) return 0
+  return typeof hours === 'number' && hours > 0 && hours <= MAX_DELAY_HOURS ? hours * HOUR_MS : WEEK_MS
+}
+
+const WEEK_MS = 7 * 24 * HOUR_MS
+const MAX_DELAY_HOURS = 24 * 365
+
+/** Checks what every rule has, and copies it. @throws OPTION_INVALID */
+const checkRule = (given: SpendRule): SpendRule => {
+  requireObject('rule', given)
+  const refuse = (rule: string): WalletError => new WalletError('OPTION_INVALID', { option: 'rule', rule })
+  const copy = copyData(given, { maxLength: 100_000, isFrozen: true, refuse }) as SpendRule
+  const { id, kind, asset, client } = copy
+  if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(id))
+    throw refuse('has no id of letters, digits, - and _')
+  if (id === '__proto__') throw refuse('has an id that cannot be kept')
+  for (const text of [kind, asset, client])
+    if (text !== undefined && (typeof text !== 'string' || text === '' || text.length > 200))
+      throw refuse('has a kind, asset or client that is no short text')
+  if (kind === undefined) throw refuse('has no kind')
+  return copy
+}
+
+/**
+ * Returns true if a rule beside the present ones, or in the place of one, can only refuse more.
+ *
+ * The first rule of an account does, unless it gives a program a budget. A further one does if a rule of the account concerns
+ * all that it concerns. One that takes the place of another must be the same but for a lower maximum.
+ */
+const isTighter = (rule: SpendRule, { rules, fault }: PolicyListing): boolean => {
+  if (fault !== undefined) return false
+  const before = rules.find(({ id }) => id === rule.id)
+  if (before !== undefined) return isLower(rule, before)
+  if (rule.kind === LOOSENING_DELAY) return true
+  const others = rules.filter(({ kind }) => kind !== LOOSENING_DELAY)
+  const judging = others.filter(({ kind }) => kind !== KEY_USES)
+  if (rule.kind === KEY_USES) return others.length === 0
+  if (rule.client !== undefined && !judging.some(({ client }) => client === rule.client)) return false
+  if (judging.length === 0) return true
+  return judging.some(
+    ({ client, asset }) => client === rule.client && (asset === undefined || asset === rule.asset)
+  )
+}
+
+const isLower = ({ max, ...rule }: SpendRule, { max: maxBefore, ...before }: SpendRule): boolean =>
+  isSameJson(rule, before) &&
+  isNativeAmount(max) &&
+  isNativeAmount(maxBefore) &&
+  compare(nativeAmount(max), nativeAmount(maxBefore)) <= 0

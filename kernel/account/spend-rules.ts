@@ -1,0 +1,438 @@
+import { type NativeAmount, negate, ZERO } from '../base/amount.ts'
+import { compact } from '../base/compact.ts'
+import { WalletError } from '../base/errors.ts'
+import { Mutex } from '../base/mutex.ts'
+import { isoOf } from '../base/time.ts'
+import type { AccountRules, KeyRequest, PaymentReservation, ReservationFacts } from '../keys/key-gate.ts'
+import type { Services } from '../plugins/services.ts'
+import type { RateService } from '../rates/service.ts'
+import { type BulkStore, storeBelow } from '../repo/store/bulk.ts'
+import type { Repo } from '../sync/repo.ts'
+import type { PluginId, WalletId } from '../types/ids.ts'
+import type {
+  CountedPayment,
+  JudgedPayment,
+  JudgedRule,
+  OtherKeyUse,
+  PaidAmount,
+  PolicyExplanation,
+  PolicyListing,
+  RuleContext,
+  RuleVerdict,
+  SeenByRule,
+  SpendRule
+} from '../types/policy.ts'
+import type { Transaction } from '../types/transaction.ts'
+import { countPayments, paidAmountsOf } from '../wallet/spend/counted-payments.ts'
+import type { SpendIntent } from '../wallet/spend/journal.ts'
+import { callTools } from '../wallet/tools.ts'
+import type { OpenedWallet } from '../wallet/wallet.ts'
+import { AccountClock } from './account-clock.ts'
+import { PaymentWorth } from './payment-worth.ts'
+import { KEY_USES, LOOSENING_DELAY, RuleFile } from './rule-file.ts'
+import type { AccountSettings } from './settings.ts'
+import type { WalletList } from './wallet-list.ts'
+
+/** The parts of an account that its rules need. */
+export interface SpendRulesOptions {
+  readonly services: Services
+  /** The account's own repo. */
+  readonly repo: Repo
+  readonly book: Pick<WalletList, 'list'>
+  readonly settings: Pick<AccountSettings, 'currencyConfig'>
+  readonly rates: Pick<RateService, 'findRoute' | 'refresh' | 'want'>
+}
+
+/**
+ * Judges the payments of an account by its rules. A payment is reserved in the journal of its wallet before it is judged, one
+ * after another for the whole account, so that payments that are made at once see each other, also after a crash.
+ *
+ * A rule that refuses wins. Where a rule concerns a payment, one must allow it. A rule without a verdict refuses, and so does
+ * everything that cannot be read.
+ */
+export class SpendRules implements AccountRules {
+  readonly file: RuleFile
+  readonly #options: SpendRulesOptions
+  readonly #store: BulkStore
+  readonly #worth: PaymentWorth
+  readonly #mutex = new Mutex()
+  /** The reservations that were allowed, by correlation id; each opens keys once. */
+  readonly #allowed = new Set<string>()
+  /** The uses that the password has allowed, each once, with the end of that by the monotonic clock. */
+  readonly #grants = new Map<OtherKeyUse, number>()
+  #clock: AccountClock | undefined
+  #blockTime = 0
+  #openForCount: ((walletId: WalletId) => Promise<OpenedWallet>) | undefined
+
+  constructor(options: SpendRulesOptions) {
+    const { services, repo } = options
+    this.#options = options
+    this.#worth = new PaymentWorth(options)
+    this.#store = storeBelow(repo.local, 'policy/')
+    this.file = new RuleFile(services, repo, this.#store)
+  }
+
+  /** Tells how wallets are opened to be counted; called once, before the first payment. */
+  countWith(open: (walletId: WalletId) => Promise<OpenedWallet>): void {
+    this.#openForCount = open
+  }
+
+  /** The time of the account. */
+  get clock(): AccountClock {
+    if (this.#clock === undefined) {
+      this.#clock = new AccountClock(this.#options.services.io.clock, storeBelow(this.#store, 'clock/'))
+      this.#clock.sawBlockTime(this.#blockTime)
+    }
+    return this.#clock
+  }
+
+  sawBlockTime(at: number): void {
+    this.#blockTime = Math.max(this.#blockTime, at)
+    this.#clock?.sawBlockTime(at)
+  }
+
+  /** Reads the rules. */
+  async read(): Promise<PolicyListing> {
+    return this.file.read(() => this.clock.now())
+  }
+
+  /** Runs a task while no payment is judged. */
+  exclusively<T>(task: () => Promise<T>): Promise<T> {
+    return this.#mutex.run(task)
+  }
+
+  async reserve(
+    payment: PaymentReservation,
+    write: (facts: ReservationFacts) => Promise<void>
+  ): Promise<void> {
+    const { rules, fault } = await this.read()
+    if (rules.length === 0 && fault === undefined) return write({})
+    await this.#mutex.run(async () => {
+      const countedAt = await this.clock.keep()
+      await write({ countedAt })
+      const { explanation, values } = await this.#explain({ payment, isTrial: false })
+      if (!explanation.isAllowed) throw this.#refusal(explanation, payment.correlationId)
+      if (Object.keys(values).length > 0) await write({ countedAt, values })
+      this.#allowed.add(payment.correlationId)
+    })
+  }
+
+  async check({ use, correlationId = '' }: KeyRequest): Promise<void> {
+    if (use === 'sync' || use === 'draft' || use === 'broadcast') return
+    if (use === 'spend' && this.#allowed.delete(correlationId)) return
+    const { rules, fault } = await this.read()
+    if (rules.length === 0 && fault === undefined) return
+    if (fault === undefined && use !== 'spend') {
+      if (rules.every(({ kind }) => kind === LOOSENING_DELAY)) return
+      const isListed = rules.some(rule => rule.kind === KEY_USES && usesOf(rule)?.includes(use) === true)
+      if (isListed || this.#takeGrant(use)) return
+    }
+    const reason =
+      fault ??
+      (use === 'spend' ? 'the payment was not reserved' : `no rule allows the use of keys for: ${use}`)
+    throw this.#refusal(
+      { refusedBy: fault === undefined ? NO_RULE : UNREADABLE_RULES, reason, rules: [] },
+      correlationId
+    )
+  }
+
+  /** Allows one use of keys within a minute, because the password was given. */
+  grant(use: OtherKeyUse): void {
+    this.#grants.set(use, this.#options.services.io.clock.monotonic() + GRANT_MS)
+  }
+
+  /** Says what the rules say of a payment, or without one how they stand; nothing is reserved or noted. */
+  async explain(payment?: PaymentReservation, only?: readonly SpendRule[]): Promise<PolicyExplanation> {
+    const { explanation } = await this.#mutex.run(() =>
+      this.#explain({ payment, isTrial: true, ...compact({ only }) })
+    )
+    return explanation
+  }
+
+  async #explain({
+    payment,
+    isTrial,
+    only
+  }: {
+    readonly payment?: PaymentReservation | undefined
+    readonly isTrial: boolean
+    readonly only?: readonly SpendRule[]
+  }): Promise<{ readonly explanation: PolicyExplanation; readonly values: Record<string, string> }> {
+    const values: Record<string, string> = {}
+    const listing = await this.read()
+    if (listing.fault !== undefined)
+      return {
+        values,
+        explanation: refused({ refusedBy: UNREADABLE_RULES, reason: listing.fault, rules: [] })
+      }
+    const judged = payment === undefined ? undefined : await this.#judgedPayment(payment)
+    const governing = (only ?? listing.rules).filter(
+      ({ kind, client }) =>
+        !OWN_KINDS.has(kind) && (judged === undefined || client === undefined || client === judged.client)
+    )
+    if (governing.length === 0) return { values, explanation: ALLOWED_WITHOUT_RULES }
+    const rules = governing.filter(rule => judged === undefined || concerns(rule, judged))
+    if (rules.length === 0) return { values, explanation: refused(NOT_ALLOWED) }
+    let payments: readonly CountedPayment[]
+    try {
+      payments = await this.#count(isTrial ? payment : undefined)
+    } catch (error) {
+      const reason = 'what the account has paid cannot be read'
+      this.#options.services.report('account rules', error)
+      return { values, explanation: refused({ refusedBy: UNREADABLE_RULES, reason, rules: [] }) }
+    }
+    const verdicts = await this.#judge({ rules, payment: judged, payments, isTrial, values })
+    const { lag } = this.clock
+    const clockLag = lag < NOTED_LAG_MS ? undefined : lag
+    return { values, explanation: { ...explanationOf(rules, verdicts, judged), ...compact({ clockLag }) } }
+  }
+
+  async #judgedPayment({ walletId, tx, requestedBy }: PaymentReservation): Promise<JudgedPayment> {
+    const pluginId = this.#pluginOf(walletId)
+    const targets = tx.spendTargets ?? []
+    const payees = await Promise.all(
+      targets.map(({ publicAddress }) =>
+        publicAddress === '' ? '' : this.#payeeOf(pluginId, publicAddress).catch(() => '')
+      )
+    )
+    return {
+      walletId,
+      pluginId,
+      amounts: paidAmountsOf(pluginId, tx),
+      payees: payees.length === 0 ? [''] : payees,
+      ...compact({ client: requestedBy })
+    }
+  }
+
+  #pluginOf(walletId: WalletId): PluginId {
+    const found = this.#options.book.list().find(listing => listing.walletId === walletId)
+    return found?.currencyInfo?.pluginId ?? ''
+  }
+
+  #payeeOf(pluginId: PluginId, address: string): Promise<string> {
+    return callTools(this.#options.services, {
+      pluginId,
+      what: 'reading a payee',
+      call: async tools => String((await tools.parseUri(address)).publicAddress)
+    })
+  }
+
+  /** Counts the payments of every wallet of a known currency, deleted ones included. @throws what keeps one from being read */
+  async #count(trial: PaymentReservation | undefined): Promise<readonly CountedPayment[]> {
+    const now = this.clock.now()
+    const since = now - COUNTED_MS
+    const counted: CountedPayment[] = []
+    for (const { walletId, isWallet, currencyInfo } of this.#options.book.list()) {
+      if (!isWallet || currencyInfo === undefined) continue
+      const opened = await this.#openForCount?.(walletId)
+      if (opened === undefined) throw new TypeError('Payments are counted before wallets can be opened')
+      const { journal, history, tokens } = opened.runtime
+      const { enabledTokenIds, detectedTokenIds } = opened.wallet.getSnapshot()
+      const tokenIds = [...new Set([...tokens.enabledTokenIds, ...enabledTokenIds, ...detectedTokenIds])]
+      const own = trial?.walletId === walletId ? trialOf(trial, now) : undefined
+      counted.push(
+        ...(await countPayments(
+          { walletId, info: currencyInfo, journal, history, tokenIds },
+          { since, trial: own }
+        ))
+      )
+    }
+    return counted
+  }
+
+  async #judge({
+    rules,
+    payment,
+    payments,
+    isTrial,
+    values
+  }: {
+    readonly rules: readonly SpendRule[]
+    readonly payment: JudgedPayment | undefined
+    readonly payments: readonly CountedPayment[]
+    readonly isTrial: boolean
+    /** Receives what the payment is worth, where a rule needs it. */
+    readonly values: Record<string, string>
+  }): Promise<ReadonlyMap<string, RuleVerdict>> {
+    const verdicts = new Map<string, RuleVerdict>()
+    const known = new Set(rules.map(({ id }) => id))
+    const facts = {
+      rules: Object.freeze([...rules]),
+      ...compact({ payment }),
+      payments: Object.freeze([...payments]),
+      now: this.clock.now(),
+      isTrial,
+      unitsOf: (asset: Pick<PaidAmount, 'pluginId' | 'tokenId'>) => this.#worth.unitsOf(asset),
+      valueOf: async (amounts: readonly PaidAmount[], fiatCode: string) => {
+        const value = await this.#worth.valueOf(amounts, fiatCode)
+        if (value !== undefined && amounts === payment?.amounts) values[fiatCode] = value
+        return value
+      },
+      firstSeen: (ruleId: string, what: string) => this.#firstSeen(ruleId, what, isTrial),
+      payeeOf: (pluginId: PluginId, address: string) => this.#payeeOf(pluginId, address),
+      judge: (ruleId: string, verdict: RuleVerdict) => {
+        const before = verdicts.get(ruleId)
+        const isStricter = before === undefined || RANK[verdict.outcome] > RANK[before.outcome]
+        if (known.has(ruleId) && isStricter) verdicts.set(ruleId, Object.freeze({ ...verdict }))
+      }
+    }
+    await this.#options.services.hooks.judgeRules.promise({
+      contextFor: (pluginId): RuleContext =>
+        Object.freeze({ ...facts, store: storeBelow(this.#store, `plugin/${pluginId}/`) })
+    })
+    return verdicts
+  }
+
+  /** Notes what a rule has not seen yet, and returns when it first saw it. */
+  async #firstSeen(ruleId: string, what: string, isTrial: boolean): Promise<number | undefined> {
+    const key = `seen/${ruleId}/${what}`
+    const known = this.#store.get(key)
+    const now = this.clock.now()
+    if (known !== undefined) return Number(known)
+    if (isTrial) return now
+    if ([...this.#store.entries(`seen/${ruleId}/`)].length >= MAX_SEEN) return undefined
+    await this.#store.write(new Map([[key, String(now)]]))
+    return now
+  }
+
+  /** Lists what rules have seen on this device, such as payees that wait or are known. */
+  seen(): readonly SeenByRule[] {
+    return [...this.#store.entries('seen/')].map(([key, text]) => {
+      const [, ruleId = '', ...what] = key.split('/')
+      return { ruleId, what: what.join('/'), at: Number(text) }
+    })
+  }
+
+  /** Makes a rule forget what it has seen: it is new again. */
+  async forgetSeen({ ruleId, what }: Pick<SeenByRule, 'ruleId' | 'what'>): Promise<void> {
+    await this.#store.write(new Map([[`seen/${ruleId}/${what}`, null]]))
+  }
+
+  #takeGrant(use: OtherKeyUse): boolean {
+    const until = this.#grants.get(use)
+    this.#grants.delete(use)
+    return until !== undefined && until >= this.#options.services.io.clock.monotonic()
+  }
+
+  #refusal(
+    {
+      refusedBy = NO_RULE,
+      reason = 'no rule of the account allows it',
+      allowedAt
+    }: Pick<PolicyExplanation, 'allowedAt' | 'reason' | 'refusedBy' | 'rules'>,
+    correlationId: string
+  ): WalletError {
+    const { services } = this.#options
+    const until = allowedAt === undefined ? undefined : isoOf(allowedAt)
+    const hint = until === undefined ? '' : `; allowed from ${until} on`
+    services.logOf('rules').warn(`Refused ${correlationId}: rule "${refusedBy}", ${reason}${hint}`)
+    return new WalletError('SIGN_REFUSED', {
+      ...{ pluginId: 'account', reason: `rule "${refusedBy}": ${reason}`, refusedBy: 'account' },
+      ...{ rule: refusedBy, ...compact({ allowedAt: until }) }
+    })
+  }
+}
+
+/** The pseudo transaction of a payment that nobody has drafted. */
+export const hypotheticalPayment = ({
+  walletId,
+  tokenId,
+  nativeAmount: amount,
+  payee,
+  requestedBy
+}: {
+  readonly walletId: WalletId
+  readonly tokenId: string | null
+  readonly nativeAmount: NativeAmount
+  readonly payee: string
+  readonly requestedBy?: string | undefined
+}): PaymentReservation => {
+  const tx = {
+    ...{ walletId, tokenId, txid: '', nativeAmount: negate(amount), networkFee: ZERO },
+    spendTargets: [{ currencyCode: '', publicAddress: payee, nativeAmount: amount }]
+  }
+  return { walletId, correlationId: TRIAL, tx: tx as unknown as Transaction, requestedBy }
+}
+
+const TRIAL = 'trial'
+const NO_RULE = 'no rule'
+const UNREADABLE_RULES = 'rules unreadable'
+const OWN_KINDS: ReadonlySet<string> = new Set([KEY_USES, LOOSENING_DELAY])
+const RANK = { 'does not apply': 0, allows: 1, refuses: 2, unreadable: 3 } as const
+const MAX_SEEN = 1000
+const NOTED_LAG_MS = 10 * 60_000
+const GRANT_MS = 60_000
+/** A day more than the longest window. */
+const COUNTED_MS = 8 * 24 * 60 * 60_000
+
+const ALLOWED_WITHOUT_RULES: PolicyExplanation = Object.freeze({
+  isGoverned: false,
+  isAllowed: true,
+  isAllowedByName: false,
+  rules: []
+})
+
+/** The uses that a rule allows; undefined for a rule that cannot be read. */
+const usesOf = ({ uses }: SpendRule): readonly unknown[] | undefined =>
+  Array.isArray(uses) ? uses : undefined
+
+const trialOf = ({ correlationId, tx, requestedBy }: PaymentReservation, now: number): SpendIntent => ({
+  ...{ correlationId, stage: 'intended', at: now, countedAt: now, tx },
+  ...compact({ requestedBy })
+})
+
+/** Returns true if a rule is about an asset of a payment. */
+const concerns = ({ asset }: SpendRule, payment: JudgedPayment): boolean =>
+  asset === undefined || payment.amounts.some(amount => assetOf(amount) === asset)
+
+const assetOf = ({ pluginId, tokenId }: PaidAmount): string =>
+  tokenId === null ? pluginId : `${pluginId}/${tokenId}`
+
+const refused = (why: Pick<PolicyExplanation, 'reason' | 'refusedBy' | 'rules'>): PolicyExplanation => ({
+  ...{ isGoverned: true, isAllowed: false, isAllowedByName: false },
+  ...why
+})
+
+const explanationOf = (
+  rules: readonly SpendRule[],
+  verdicts: ReadonlyMap<string, RuleVerdict>,
+  payment: JudgedPayment | undefined
+): PolicyExplanation => {
+  const judged: JudgedRule[] = rules.map(({ id, kind, client }) => ({
+    ruleId: id,
+    kind,
+    ...compact({ client }),
+    ...(verdicts.get(id) ?? UNJUDGED)
+  }))
+  if (payment === undefined) {
+    const broken = judged.find(({ outcome }) => outcome === 'unreadable')
+    if (broken === undefined)
+      return { isGoverned: true, isAllowed: true, isAllowedByName: false, rules: judged }
+    return refused({ refusedBy: broken.ruleId, reason: broken.reason, rules: judged })
+  }
+  const refusals = judged.filter(({ outcome }) => outcome === 'refuses' || outcome === 'unreadable')
+  const allowing = judged.filter(({ outcome }) => outcome === 'allows')
+  // The one that refuses longest says when it would be allowed.
+  const last = refusals.reduce<JudgedRule | undefined>(
+    (latest, rule) =>
+      latest === undefined || (rule.allowedAt ?? Infinity) > (latest.allowedAt ?? Infinity) ? rule : latest,
+    undefined
+  )
+  if (last !== undefined)
+    return {
+      ...refused({ refusedBy: last.ruleId, reason: last.reason, rules: judged }),
+      ...compact({ allowedAt: last.allowedAt })
+    }
+  if (allowing.length === 0) return refused({ ...NOT_ALLOWED, rules: judged })
+  const isAllowedByName =
+    payment.client !== undefined && allowing.some(({ client }) => client === payment.client)
+  return { isGoverned: true, isAllowed: true, isAllowedByName, rules: judged }
+}
+
+const NOT_ALLOWED = { refusedBy: NO_RULE, reason: 'no rule of the account allows it', rules: [] }
+
+const UNJUDGED: RuleVerdict = Object.freeze({
+  outcome: 'unreadable',
+  title: 'a rule of an unknown kind',
+  reason: 'no policy of this program can read the rule'
+})
