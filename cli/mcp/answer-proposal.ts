@@ -124,7 +124,7 @@ interface PayOptions {
  * @returns undefined if nothing was signed and the proposal waits again, with another draft
  * @throws CliError PROPOSAL_ENDED before anything is signed; the errors of the payment
  */
-const payProposal = async (
+export const payProposal = async (
   session: Session,
   { proposals, id, pay, renew }: PayOptions
 ): Promise<Transaction | undefined> => {

@@ -21,6 +21,7 @@ import type { ProgramClient } from '../programs/clients.ts'
 import type { Proposal, Proposals } from '../programs/proposals.ts'
 import type { Session } from '../session/session.ts'
 import { noteEnd, refuseProposal } from './answer-proposal.ts'
+import { payByName, policyOf } from './pay-by-name.ts'
 import { draftProposal, type ProposalRequest } from './propose.ts'
 import type { ProgramTool } from './serve-tools.ts'
 
@@ -82,11 +83,18 @@ const review: Field<Review> = object<Review>({
   similarPayments: about(count(0, 1_000_000), 'Open payments of the same amount to the same payee')
 })
 
+interface PolicyReply {
+  readonly isAllowed: boolean
+  readonly rule?: string
+  readonly allowedAt?: string
+}
+
 interface ProposalReply {
   readonly id: string
   readonly state: Proposal['state']
   readonly reason?: string
   readonly txid?: string
+  readonly policy?: PolicyReply
   readonly approve: string
   readonly endsAt: string
   readonly review: Review
@@ -100,16 +108,34 @@ const proposalReply: Field<ProposalReply> = object<ProposalReply>({
   ),
   reason: optional(about(patterned('^[A-Z][A-Z0-9_]{1,40}$', 'a code'), 'Why it was refused or is unsure')),
   txid: optional(txid),
+  policy: optional(
+    about(
+      object<PolicyReply>({
+        isAllowed: about(flag, 'True if a rule of the account lets this client pay it by itself'),
+        rule: optional(about(patterned('^[A-Za-z0-9_ -]{1,64}$', 'a rule'), 'The rule that refuses')),
+        allowedAt: optional(about(text(40), 'ISO time from which the rules would allow it'))
+      }),
+      'For clients with the scope spend'
+    )
+  ),
   approve: about(text(200), 'The command with which a person answers it'),
   endsAt: about(text(40), 'ISO time after which it is refused unless a person has answered it'),
   review
 })
 
-const replyOf = ({ id: proposalId, state, reason, txid: sent, ends, review: shown }: Proposal): JsonObject =>
+const replyOf = ({
+  id: proposalId,
+  state,
+  reason,
+  txid: sent,
+  policy,
+  ends,
+  review: shown
+}: Proposal): JsonObject =>
   boundedResult(proposalReply, {
     id: proposalId,
     state,
-    ...compact({ reason, txid: sent }),
+    ...compact({ reason, txid: sent, policy }),
     approve: `holdfast proposals approve ${proposalId}`,
     endsAt: new Date(ends).toISOString(),
     review: shown as unknown as Review
@@ -139,10 +165,14 @@ const proposeTool = ({ session, client, proposals, lifeMs, account }: PaymentToo
   async run(input) {
     proposals.checkRoom(client)
     const context = { session, client, account: account() }
-    const { drafted } = await draftProposal(context, input as unknown as ProposalRequest)
-    const proposal = proposals.add({ ...drafted, lifeMs })
+    const { wallet, drafted } = await draftProposal(context, input as unknown as ProposalRequest)
+    const policy = client.scopes.includes('spend') ? await policyOf(context, wallet, drafted) : undefined
+    const proposal = proposals.add({ ...drafted, lifeMs, ...compact({ policy }) })
     noteEnd(session, proposal)
-    return replyOf(proposal)
+    const ended =
+      policy?.isAllowed === true ? await payByName(context, { wallet, proposals, proposal }) : proposal
+    if (ended.state !== 'waiting' || client.scopes.includes('propose')) return replyOf(ended)
+    return replyOf(refuseProposal(session, proposals, { id: ended.id, reason: 'POLICY' }))
   }
 })
 

@@ -15,6 +15,16 @@ import type { ProgramClient } from './clients.ts'
  */
 export type ProposalState = 'waiting' | 'sending' | 'sent' | 'refused' | 'unsure'
 
+/** The verdict of the rules of the account on a payment of a program. */
+export interface ProposalPolicy {
+  /** True if a rule that names the client allows it, and no rule refuses it. */
+  readonly isAllowed: boolean
+  /** The rule that refuses it. */
+  readonly rule?: string
+  /** ISO time from which it would be allowed. */
+  readonly allowedAt?: string
+}
+
 /** A payment that a program proposes, and nobody has signed. */
 export interface Proposal {
   /** Never used again, so that a yes cannot mean another proposal. */
@@ -31,11 +41,13 @@ export interface Proposal {
   readonly note?: string
   /** What the program is shown of the payment. */
   readonly review: JsonObject
+  /** What the rules of the account say of it, for a client that may spend. */
+  readonly policy?: ProposalPolicy
   /** Unix milliseconds. */
   readonly created: number
   readonly ends: number
   readonly state: ProposalState
-  /** The stable code of a refusal or failure: `DECLINED`, `EXPIRED`, `CANCELLED`, `CLIENT_REFUSED`, or an error's. */
+  /** The stable code of a refusal or failure: `DECLINED`, `EXPIRED`, `CANCELLED`, `CLIENT_REFUSED`, `POLICY`, or an error's. */
   readonly reason?: string
   readonly txid?: string
 }

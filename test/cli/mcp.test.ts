@@ -3,10 +3,19 @@ import { join } from 'node:path'
 import { type Schema, Validator } from '@cfworker/json-schema'
 import test from 'ava'
 import { profilePaths } from '../../cli/profile/paths.ts'
+import type { Agent } from '../../cli/session/session.ts'
 import { ended, startHoldfast } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
-import { argumentsFor, filesBelow, fundedWallet, openProgramStage, PIN, sdks } from '../helpers/programs.ts'
+import {
+  argumentsFor,
+  filesBelow,
+  fundedWallet,
+  openProgramStage,
+  PASSWORD,
+  PIN,
+  sdks
+} from '../helpers/programs.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
@@ -267,6 +276,47 @@ test('two programs see only their own proposals, and one that goes leaves what i
     state: 'refused',
     reason: 'CANCELLED'
   })
+})
+
+test('a client with the scope spend pays at once what a rule allows it by name, and nothing else', async t => {
+  let agent: Agent | undefined
+  const stage = await openProgramStage(t, {
+    onAgent(given) {
+      agent = given
+    }
+  })
+  const walletId = await fundedWallet(stage, 'Savings')
+  const program = await stage.connect(await stage.addClient('helper', '--scope', 'spend'))
+  const other = await stage.connect(await stage.addClient('other', '--scope', 'spend', '--scope', 'propose'))
+  const pay = async (amount: string, by = program) =>
+    (await by.call('propose_payment', proposal(walletId, { amount }))).structuredContent
+  t.like(
+    await pay('0.001 BTC'),
+    { state: 'refused', reason: 'POLICY', policy: { isAllowed: false } },
+    'an account without rules lets no program pay'
+  )
+  const [account] = (await agent?.accounts()) ?? []
+  const daily = { id: 'daily', kind: 'rolling', asset: 'bitcoin', max: '1000000', windowHours: 24 }
+  await account?.policies.add({ ...daily, client: 'helper' }, { password: PASSWORD })
+  const paid = await pay('0.004 BTC')
+  t.like(paid, { state: 'sent', policy: { isAllowed: true } })
+  t.like(
+    await pay('0.004 BTC'),
+    { state: 'refused', policy: { rule: 'needs a person' } },
+    'the same once more'
+  )
+  const tooMuch = await pay('0.007 BTC')
+  t.like(tooMuch, { state: 'refused', reason: 'POLICY', policy: { isAllowed: false, rule: 'daily' } })
+  t.true(Date.parse(tooMuch.policy.allowedAt) > Date.now())
+  t.like(await pay('0.002 BTC', other), { state: 'waiting', policy: { isAllowed: false } }, 'another client')
+  const sent = await Promise.all(
+    ['0.0021 BTC', '0.0022 BTC', '0.0023 BTC', '0.0024 BTC'].map(amount => pay(amount))
+  )
+  t.is(sent.filter(({ state }) => state === 'sent').length, 2, 'at once, as much as is left')
+  const { transactions } = (await stage.run(['tx', 'list', 'Savings', '--json'])).json.data
+  t.is(transactions.length, 4, 'three payments, and what was received')
+  const { events } = (await stage.run(['agent', 'clients', 'log', 'helper', '--json'])).json.data
+  t.is(events.filter(({ decision }: { decision: string }) => decision === 'sent').length, 3)
 })
 
 test('without an agent a program needs a secret by a flag, and only reads', async t => {

@@ -2,6 +2,7 @@ import { AgentServer } from '../../cli/agent/agent-server.ts'
 import { versionOf } from '../../cli/agent/client.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import { runCli } from '../../cli/run.ts'
+import type { Agent } from '../../cli/session/session.ts'
 import type { Plugin } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { CHEAP_SNRP } from './device.ts'
@@ -24,6 +25,8 @@ export interface TestAgentOptions {
   readonly version?: string
   readonly plugins?: readonly Plugin[]
   readonly payingGraceMs?: number
+  /** Receives the agent, as commands see it, with each command. */
+  onAgent?(agent: Agent): void
 }
 
 /** Starts an agent in this process, with passwords that are cheap to check. */
@@ -33,14 +36,18 @@ export const openTestAgent = ({
   idleMs = 0,
   version = TEST_VERSION,
   plugins = [],
-  payingGraceMs = 2 ** 31 - 1
+  payingGraceMs = 2 ** 31 - 1,
+  onAgent = () => {}
 }: TestAgentOptions): Promise<AgentServer> => {
   const environment = { HOLDFAST_HOME: home }
   return AgentServer.open({
     paths: profilePaths(profile, environment),
     environment,
     io: makeNodeIo(),
-    runCli,
+    runCli(options) {
+      onAgent(options.agent)
+      return runCli(options)
+    },
     version,
     idleMs,
     plugins,

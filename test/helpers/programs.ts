@@ -8,9 +8,8 @@ import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/c
 import { CfWorkerJsonSchemaValidator as ValidatorV1 } from '@modelcontextprotocol/sdk/validation/cfworker'
 import type { ExecutionContext } from 'ava'
 import type { AgentServer } from '../../cli/agent/agent-server.ts'
-import type { Plugin } from '../../kernel/index.ts'
 import { type ClientRun, runAsClient } from './agent-client.ts'
-import { openTestAgent } from './agents.ts'
+import { openTestAgent, type TestAgentOptions } from './agents.ts'
 import { homeFor, MAIN, type Ran } from './command-line.ts'
 
 /** The published clients: the old line, the new one as it is, and the new one with the newest protocol. */
@@ -63,7 +62,7 @@ export const PIN = '246813'
 /** Opens an agent in this process, with alice's account. */
 export const openProgramStage = async (
   t: ExecutionContext,
-  options: { readonly plugins?: readonly Plugin[] } = {}
+  options: Pick<TestAgentOptions, 'onAgent' | 'plugins'> = {}
 ): Promise<ProgramStage> => {
   const home = homeFor(t)
   const agent = await openTestAgent({ home, ...options })

@@ -1,0 +1,68 @@
+import { type CurrencyWallet, compact, unusualFeeOf } from '../../kernel/index.ts'
+import type { NewProposal, Proposal, ProposalPolicy, Proposals } from '../programs/proposals.ts'
+import { inTurn } from '../session/find-wallets.ts'
+import { payProposal } from './answer-proposal.ts'
+import { assetOfWallet, draftAgain, type ProposalContext } from './propose.ts'
+
+/**
+ * Returns what the rules of the account say of a drafted payment of a client. Only a rule that names the client lets it pay by
+ * itself; an account without rules lets no program pay. A payment with something unusual is for a person to judge: a fee, an old
+ * form of address, or an open payment of the same amount to the same payee.
+ */
+export const policyOf = async (
+  { account, client }: ProposalContext,
+  wallet: CurrencyWallet,
+  { draft, review }: Pick<NewProposal, 'draft' | 'review'>
+): Promise<ProposalPolicy> => {
+  const explained = await account.policies.explain(draft, { requestedBy: client.name })
+  const { isAllowedByName, refusedBy, allowedAt } = explained
+  const isUsual =
+    unusualFeeOf(draft) === undefined &&
+    review.isLegacyAddress !== true &&
+    wallet.similarPayments(draft).length === 0
+  if (isAllowedByName && isUsual) return { isAllowed: true }
+  return {
+    isAllowed: false,
+    rule: refusedBy ?? (isAllowedByName ? 'needs a person' : 'no rule'),
+    ...compact({ allowedAt: allowedAt === undefined ? undefined : new Date(allowedAt).toISOString() })
+  }
+}
+
+/** A draft whose coins another payment has taken meanwhile is made again this often. */
+const MAX_DRAFTS = 3
+
+/**
+ * Pays a proposal that a rule allows its client by name. The rules judge the payment once more when it is signed.
+ *
+ * @returns the proposal as it is then: how the payment ended is in its state, and it waits if the rules no longer allow it
+ */
+export const payByName = async (
+  context: ProposalContext,
+  {
+    wallet,
+    proposals,
+    proposal
+  }: { readonly wallet: CurrencyWallet; readonly proposals: Proposals; readonly proposal: Proposal }
+): Promise<Proposal> => {
+  const { session, client, account } = context
+  const asset = await assetOfWallet(account, wallet, proposal.draft.tokenId)
+  let current = proposal
+  for (let count = 1; count <= MAX_DRAFTS && current.state === 'waiting'; count += 1) {
+    const { id, draft } = current
+    if (count > 1 && !(await policyOf(context, wallet, current)).isAllowed) break
+    const payment = inTurn(wallet.id, () =>
+      payProposal(session, {
+        ...{ proposals, id },
+        pay: () => wallet.spend(draft, { requestedBy: client.name, knownSimilar: [] }),
+        renew: () => draftAgain(wallet, { ...proposal, asset })
+      })
+    )
+    session.agent?.duringPayment(payment)
+    // Its state says how it ended.
+    const sent = await payment.catch(() => undefined)
+    // The payment is saved here; its record reaches the server with the next sync otherwise.
+    if (sent !== undefined) void wallet.sync().catch(() => {})
+    current = proposals.find(id)
+  }
+  return current
+}
