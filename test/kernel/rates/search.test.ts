@@ -326,6 +326,37 @@ test('a coin that reaches fiat only through others makes the service request the
   t.deepEqual(missed, [], 'one hop away from a coin with a price in fiat')
   t.is(table.rateOf('AAA', 'iso:USD', { now: NOW }), 8)
   t.deepEqual(missed, ['BBB iso:USD'])
+  t.is(table.rateOf('AAA', 'iso:USD', { now: NOW }), 8)
+  t.deepEqual(missed, ['BBB iso:USD'], 'a rate that was only looked up has been requested before')
+})
+
+test('a coin that a fiat currency is priced in has a price, too', t => {
+  const { table, missed } = tableOf([
+    ['s1', 'iso:USD', 'AAA', 2, NOW],
+    ['s1', 'AAA', 'BBB', 2, NOW],
+    ['s1', 'CCC', 'BBB', 2, NOW]
+  ])
+  t.is(table.rateOf('BBB', 'iso:USD', { now: NOW }), 0.25)
+  t.deepEqual(missed, [])
+  t.is(table.rateOf('CCC', 'iso:USD', { now: NOW }), 0.5)
+  t.deepEqual(missed, ['BBB iso:USD'])
+})
+
+test('a pair of one currency with itself is none', t => {
+  const { table } = tableOf([['s1', 'AAA', 'AAA', 2, NOW]])
+  t.is(table.pairCount, 0)
+  t.is(table.rateOf('AAA', 'AAA', { now: NOW }), undefined, 'the currency is not known by it')
+})
+
+test('of two routes with the same cost, the one over the currency that was known first is taken', t => {
+  const { table } = tableOf([
+    ['s1', 'M1', 'XXX', 1, NOW],
+    ['s1', 'M2', 'iso:USD', 2, NOW],
+    ['s1', 'M1', 'iso:USD', 3, NOW],
+    ['s1', 'AAA', 'M2', 1, NOW],
+    ['s1', 'AAA', 'M1', 1, NOW]
+  ])
+  t.is(table.rateOf('AAA', 'iso:USD', { now: NOW }), 3)
 })
 
 test('a cheapest route whose rate is out of the range of numbers gives way to a dearer one that is within', t => {
