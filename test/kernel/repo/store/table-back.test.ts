@@ -12,7 +12,12 @@ const FOLDER = 'repos/r/store'
 const io = makeRepoIo()
 
 const rowsOf = (from: number, count: number): BulkRow[] =>
-  Array.from({ length: count }, (_, n) => ({ key: `${from + n}`, text: `row ${from + n}`, order: 0, mark: n }))
+  Array.from({ length: count }, (_, n) => ({
+    key: `${from + n}`,
+    text: `row ${from + n}`,
+    order: 0,
+    mark: n
+  }))
 
 /** Opens one table of a disk, as a store does. */
 const openBack = (
