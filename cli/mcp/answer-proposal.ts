@@ -10,6 +10,7 @@ import { CliError } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
 import { localTime } from '../output/texts.ts'
 import type { CommandResult } from '../output/view.ts'
+import { ProgramClients } from '../programs/clients.ts'
 import { ProgramLog } from '../programs/programs.ts'
 import type { Proposal, ProposalOutcome, Proposals } from '../programs/proposals.ts'
 import { openWallet } from '../session/find-wallets.ts'
@@ -48,7 +49,7 @@ export const approveProposal = async (
     })
   }
   for (let review = 1; review <= MAX_REVIEWS; review += 1) {
-    const result = await approveOnce(session, proposals, waitingProposal(proposals, id))
+    const result = await approveOnce(session, proposals, waitingProposal(session, proposals, id))
     if (result !== undefined) return result
     session.statusLine.warn('the payment could not be signed as it was proposed; review it again')
   }
@@ -56,17 +57,32 @@ export const approveProposal = async (
   throw new CliError('PROPOSAL_ENDED', `Proposal ${id} could not be signed; nothing was sent`)
 }
 
-/** A proposal that still waits. @throws CliError NOT_FOUND, PROPOSAL_ENDED */
-const waitingProposal = (proposals: Proposals, id: string): Proposal => {
+/** A proposal that still waits, of a client that may still be used. @throws CliError NOT_FOUND, PROPOSAL_ENDED, CLIENT_REFUSED, CLIENT_ENDED */
+const waitingProposal = (session: Session, proposals: Proposals, id: string): Proposal => {
   const proposal = proposals.find(id)
-  if (proposal.state === 'waiting') return proposal
-  throw new CliError(
-    'PROPOSAL_ENDED',
-    `Proposal ${id} no longer waits for an answer: it is ${proposal.state}`,
-    {
-      next: [{ command: `holdfast proposals show ${id}`, why: 'see what became of it' }]
-    }
-  )
+  if (proposal.state !== 'waiting') {
+    throw new CliError(
+      'PROPOSAL_ENDED',
+      `Proposal ${id} no longer waits for an answer: it is ${proposal.state}`,
+      {
+        next: [{ command: `holdfast proposals show ${id}`, why: 'see what became of it' }]
+      }
+    )
+  }
+  const { device } = proposal
+  if (session.globals.device !== device) {
+    throw new CliError('USAGE', `The proposal is of the device "${device}"`, {
+      hint: `Add --device ${device}.`
+    })
+  }
+  try {
+    new ProgramClients(session.paths.session).check(proposal.client)
+  } catch (error) {
+    // It was revoked by a process beside the agent, or its time is over.
+    refuseProposal(session, proposals, { id, reason: 'CLIENT_REFUSED' })
+    throw error
+  }
+  return proposal
 }
 
 /** Returns undefined if its coins are spent by now: then it waits again, with another draft. */
@@ -181,12 +197,7 @@ const outcomeOf = (error: unknown): ProposalOutcome => {
 }
 
 /** The account of a proposal: the one that is open, or that of a login. @throws CliError USAGE for another one */
-const ownAccount = async (session: Session, { device, loginId }: Proposal): Promise<Account> => {
-  if (session.globals.device !== device) {
-    throw new CliError('USAGE', `The proposal is of the device "${device}"`, {
-      hint: `Add --device ${device}.`
-    })
-  }
+const ownAccount = async (session: Session, { loginId }: Proposal): Promise<Account> => {
   const account = await session.account()
   if (account.id === loginId) return account
   throw new CliError('USAGE', 'The proposal is of another account', {

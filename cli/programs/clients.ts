@@ -127,7 +127,7 @@ export class ProgramClients {
   }
 
   /** Returns a client that may still be used. @throws CliError CLIENT_REFUSED if it was revoked, CLIENT_ENDED */
-  check({ id }: ProgramClient): ProgramClient {
+  check({ id }: Pick<ProgramClient, 'id'>): ProgramClient {
     const found = this.#read().find(client => client.id === id)
     if (found === undefined) throw refused()
     return checkEnd(publicPartOf(found))

@@ -4,7 +4,7 @@ import { type Schema, Validator } from '@cfworker/json-schema'
 import test from 'ava'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import type { Agent } from '../../cli/session/session.ts'
-import { ended, startHoldfast } from '../helpers/command-line.ts'
+import { ended, runHoldfast, startHoldfast } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
 import {
@@ -192,6 +192,21 @@ test('a client that is revoked is cut off at once, what it proposed is refused, 
   const refused = await stage.run(['mcp', '--client-file', token, '--json'])
   t.is(refused.json.error.code, 'CLIENT_REFUSED')
   await t.throwsAsync(stage.connect(token))
+})
+
+onTerminal('what a client proposed is not paid after it was revoked beside the agent', async t => {
+  const stage = await openProgramStage(t)
+  const { home } = stage
+  const walletId = await fundedWallet(stage, 'Savings')
+  const program = await stage.connect(await stage.addClient('helper', '--scope', 'propose'))
+  const { id } = (await program.call('propose_payment', proposal(walletId))).structuredContent
+  const revoked = await runHoldfast(['agent', 'clients', 'revoke', 'helper', '--no-agent'], { home })
+  t.is(revoked.code, 0, revoked.stderr)
+  t.regex((await program.call('proposal_status', { id })).content[0]?.text ?? '', /^CLIENT_REFUSED/)
+  const approved = await runOnTerminal(t, ['proposals', 'approve', id], { home, typed: [] })
+  t.regex(approved.screen, /CLIENT_REFUSED/)
+  const { proposals } = (await stage.run(['proposals', 'list', '--all', '--json'])).json.data
+  t.like(proposals[0], { id, state: 'refused', reason: 'CLIENT_REFUSED' })
 })
 
 test('a client without the scope has no tool that proposes, and a locked account is explained', async t => {
