@@ -4,6 +4,7 @@ import { agentCommands, programCommands } from './agent-commands.ts'
 import { dataCommands } from './data-commands.ts'
 import { deviceCommands } from './device-commands.ts'
 import { fakeCommands } from './fake-commands.ts'
+import { policyCommands } from './policy-commands.ts'
 import { rateCommands } from './rate-commands.ts'
 import { receivingCommands } from './receiving-commands.ts'
 import { swapCommands } from './swap-commands.ts'
@@ -26,6 +27,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...receivingCommands,
   ...tokenCommands,
   ...transactionCommands,
+  ...policyCommands,
   ...swapCommands,
   ...rateCommands,
   ...dataCommands,
@@ -53,6 +55,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   uri: 'payment links',
   tokens: 'tokens of wallets and currencies',
   tx: 'transactions and their notes',
+  policy: 'rules about the payments of the account',
   swap: 'exchange one currency for another',
   rates: 'exchange rates and their sources',
   'rates hints': 'pairs that you want rates for',

@@ -24,6 +24,7 @@ import type { Session } from '../session/session.ts'
 import { canPrompt } from '../terminal/terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
 import type { ReadSpend } from './read-spend.ts'
+import { withRules } from './rule-texts.ts'
 import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
 
 /** A payment to draft. `limit`: of {@link maxFeeOf}. */
@@ -56,10 +57,11 @@ export const draftSpend = async (
   checkMaxFee(wallet, draft, limit)
   const fee = limit === undefined ? unusualFeeOf(draft) : undefined
   const unusual = fee === undefined ? [] : [fee]
-  const summary = withWarnings(summaryOf(wallet, draft, asset), [
+  const summed = withWarnings(summaryOf(wallet, draft, asset), [
     ...warnings,
     ...unusualFeeWarnings(wallet, unusual)
   ])
+  const summary = await withRules(await session.account(), draft, summed)
   return {
     draft,
     summary,

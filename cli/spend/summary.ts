@@ -91,7 +91,7 @@ export const withWarnings = (
 ): SpendSummary => ({
   ...rest,
   lines: [...lines, ...warnings.map(text => ['careful', text] as const)],
-  json: { ...json, warnings }
+  json: { ...json, warnings: [...(Array.isArray(json.warnings) ? json.warnings : []), ...warnings] }
 })
 
 /** Checks the network fee, which is paid in the chain's coin, against the limit. @throws MAX_FEE */
