@@ -3,6 +3,8 @@ import { type AccountActions, accountActions } from './account.ts'
 import { ActionError } from './action-error.ts'
 import { type CommandNames, type CommandWords, shellLine } from './command-line.ts'
 import type { ActionDeclaration, DeclarationsOf } from './declaration.ts'
+import { type HistoryActions, historyActions } from './history.ts'
+import { type HoldingActions, holdingActions } from './holdings.ts'
 import { type PaymentActions, paymentActions } from './payments.ts'
 import { type RateActions, rateActions } from './rates.ts'
 import { type AnyField, boundedResult, inputError, readFields } from './schema.ts'
@@ -17,7 +19,9 @@ import { type WorldActions, worldActions } from './world.ts'
  */
 export interface Actions
   extends AccountActions,
+    HoldingActions,
     WalletActions,
+    HistoryActions,
     PaymentActions,
     SwapActions,
     RateActions,
@@ -40,7 +44,9 @@ export type ActionHandler = <K extends ActionName>(
 /** The declaration of each action. */
 export const declarations: DeclarationsOf<Actions> = {
   ...accountActions,
+  ...holdingActions,
   ...walletActions,
+  ...historyActions,
   ...paymentActions,
   ...swapActions,
   ...rateActions,

@@ -36,6 +36,13 @@ export class OpenRounds {
     throw gone('quote')
   }
 
+  /** The round with that id. @throws ActionError GONE */
+  get(roundId: string): QuoteRound {
+    const open = this.#rounds.get(roundId)
+    if (open === undefined) throw gone('round')
+    return open.round
+  }
+
   /** @throws ActionError GONE */
   close(roundId: string): void {
     const open = this.#rounds.get(roundId)

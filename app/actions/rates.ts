@@ -1,8 +1,19 @@
-import { compact, type RouteHopSnapshot, type RouteSnapshot, typedPair } from '../../kernel/index.ts'
+import {
+  compact,
+  type PluginId,
+  type RateProviderSnapshot,
+  type RouteHopSnapshot,
+  type RouteSnapshot,
+  type TokenId,
+  typedPair,
+  type WalletId
+} from '../../kernel/index.ts'
 import { trimmed } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import {
   about,
+  amount,
+  code,
   count,
   type Field,
   flag,
@@ -13,13 +24,20 @@ import {
   number,
   numberAbove,
   object,
+  oneOf,
   optional,
   PLUGIN_NAMES,
   pluginId,
   shortText,
   table,
-  text
+  text,
+  time,
+  untrusted,
+  untrustedMessage
 } from './schema.ts'
+import { walletOf } from './services.ts'
+import { IN_TABLES, unitsOfAsset } from './shared-fields.ts'
+import { tokenId, walletId } from './spend-review.ts'
 
 /** A conversion to find a route for. */
 interface RouteQuery {
@@ -34,13 +52,44 @@ interface FoundRoute {
   readonly alternatives: readonly RouteSnapshot[]
 }
 
+interface ValueQuery {
+  readonly walletId: WalletId
+  readonly tokenId?: TokenId
+  readonly nativeAmount: string
+  readonly to: string
+}
+
+/** What an amount is worth at the known rates, and how old the oldest of them is. */
+interface Worth {
+  readonly value: string
+  readonly currency: string
+  readonly ageSeconds: number
+  readonly isStale: boolean
+  readonly sources: readonly PluginId[]
+}
+
+interface ProviderRow {
+  readonly pluginId: PluginId
+  readonly state: RateProviderSnapshot['state']
+  readonly bias: number
+  readonly pairCount: number
+  readonly answeredAt?: number
+  readonly errorCode?: string
+  readonly untrusted: { readonly displayName: string; readonly message?: string }
+}
+
 /** Actions about exchange rates. */
 export interface RateActions {
   readonly 'rates.route': { readonly in: RouteQuery; readonly out: FoundRoute }
+  readonly 'rates.value': { readonly in: ValueQuery; readonly out: { readonly worth: Worth | null } }
+  readonly 'rates.providers': {
+    readonly in: Nothing
+    readonly out: { readonly providers: readonly ProviderRow[] }
+  }
   readonly 'rates.refresh': { readonly in: Nothing; readonly out: Nothing }
 }
 
-const currency = shortText(200)
+const currency = code(200)
 
 const route: Field<RouteSnapshot> = object<RouteSnapshot>({
   fromCurrency: currency,
@@ -102,6 +151,75 @@ export const rateActions: DeclarationsOf<RateActions> = {
     }),
     faces: { cli: 'rates route', panel: 'route-form', mcp: 'tool' }
   },
+  'rates.value': {
+    title: 'Find the value of an amount',
+    summary: 'Gives the value of an amount of a wallet in another currency, at the rates that are known.',
+    effect: 'reads',
+    input: object<ValueQuery>({
+      walletId,
+      tokenId: optional(tokenId),
+      nativeAmount: about(amount, 'The amount in native units'),
+      to: about(text(100), 'The other currency, such as iso:EUR')
+    }),
+    output: object<RateActions['rates.value']['out']>({
+      worth: about(
+        nullable(
+          object<Worth>({
+            value: about(shortText(400), 'Decimal text, exact for the rate'),
+            currency,
+            ageSeconds: about(number, 'The age of the oldest price'),
+            isStale: about(flag, 'True if a price is so old that the value may mislead'),
+            sources: list(pluginId, 20)
+          })
+        ),
+        'null without a rate: it can come with rates.refresh'
+      )
+    }),
+    async run(services, { walletId: held, tokenId: token, nativeAmount, to }) {
+      const { wallet } = await walletOf(services, held)
+      const { currencyCode, decimals } = unitsOfAsset(wallet, token ?? null)
+      const { rates } = services.context
+      const { toCurrency } = typedPair(rates.pairs(), currencyCode, to)
+      const found = rates.valueOf(nativeAmount, `1${'0'.repeat(decimals)}`, currencyCode, toCurrency)
+      return { worth: found === undefined ? null : worthOf(found.value, toCurrency, found.route) }
+    },
+    commandLine: ({ walletId: held, tokenId: token, nativeAmount, to }, names) => {
+      const { word, account } = names.walletOf(held)
+      const typed = names.amountOf(nativeAmount, held, token)
+      return { words: ['amount', word, typed], flags: { to: trimmed(to), token, account } }
+    },
+    faces: {
+      cli: 'amount',
+      panel: { none: 'the rates panel finds the routes by which a value is found' },
+      mcp: 'tool'
+    }
+  },
+  'rates.providers': {
+    title: 'List the sources of rates',
+    summary: 'Lists the sources of rates with their state and their last answer.',
+    effect: 'reads',
+    input: nothing,
+    output: object<RateActions['rates.providers']['out']>({
+      providers: list(
+        object<ProviderRow>({
+          pluginId,
+          state: oneOf('idle', 'asked', 'answered', 'silent', 'failed', 'retired'),
+          bias: number,
+          pairCount: count(0, 1_000_000_000),
+          answeredAt: optional(time),
+          errorCode: optional(code(100)),
+          untrusted: object<ProviderRow['untrusted']>({
+            displayName: untrusted(),
+            message: optional(untrustedMessage)
+          })
+        }),
+        100
+      )
+    }),
+    run: async ({ context }) => ({ providers: context.rates.getSnapshot().providers.map(providerRowOf) }),
+    commandLine: () => ({ words: ['rates', 'providers'] }),
+    faces: { cli: 'rates providers', panel: IN_TABLES, mcp: 'tool' }
+  },
   'rates.refresh': {
     title: 'Ask for new rates',
     summary: 'Asks all sources for their prices now.',
@@ -114,6 +232,23 @@ export const rateActions: DeclarationsOf<RateActions> = {
     },
     commandLine: () => ({ words: ['rates', 'refresh'] }),
     faces: { cli: 'rates refresh', panel: 'rates-panel', mcp: 'tool' }
+  }
+}
+
+const worthOf = (value: string, currencyCode: string, { hops, isStale }: RouteSnapshot): Worth => ({
+  value,
+  currency: currencyCode,
+  ageSeconds: hops.reduce((most, { ageSeconds }) => Math.max(most, ageSeconds), 0),
+  isStale,
+  sources: [...new Set(hops.map(({ source }) => source))]
+})
+
+const providerRowOf = (provider: RateProviderSnapshot): ProviderRow => {
+  const { pluginId: source, state, bias, pairCount, answeredAt, errorCode, displayName, message } = provider
+  return {
+    ...{ pluginId: source, state, bias, pairCount },
+    ...compact({ answeredAt: answeredAt === undefined ? undefined : answeredAt * 1000, errorCode }),
+    untrusted: { displayName, ...compact({ message }) }
   }
 }
 

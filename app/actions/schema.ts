@@ -1,5 +1,5 @@
 import { compact } from '../../kernel/index.ts'
-import { escapedText, tickerText } from '../format/safe-text.ts'
+import { codeText, escapedText } from '../format/safe-text.ts'
 import { ActionError } from './action-error.ts'
 
 /** The part of JSON Schema (2020-12) in which the inputs and results of actions are described. */
@@ -35,8 +35,8 @@ export interface AnyField {
   readonly show?: 'chain' | 'masked'
   /** Text of someone else: a result has it escaped and cut. */
   readonly isUntrusted?: true
-  /** The name that a token gives itself, which can have no word of more: a result has it without other characters. */
-  readonly isTicker?: true
+  /** A name without spaces: a result has `?` for all other characters. */
+  readonly isCode?: true
   /** The entries of a list. */
   readonly items?: AnyField
   /** The fields of an object. */
@@ -163,8 +163,14 @@ export const untrusted = (maxLength: number = MAX_UNTRUSTED): Field<string> => (
 /** The words of a server or a plugin: {@link untrusted}, and the devtools show them without what could be a key. */
 export const untrustedMessage: Field<string> = { ...untrusted(), show: 'masked' }
 
-/** The ticker of a currency or a token, of up to 20 letters, figures and signs; a result has `?` for all others. */
-export const ticker: Field<string> = { ...shortText(20), isTicker: true }
+/**
+ * A name that is no text of a person and comes from elsewhere, such as the id of an order: letters, figures and signs
+ * without spaces. A result has `?` for all other characters, so that it has no room for words.
+ */
+export const code = (maxLength: number): Field<string> => ({ ...shortText(maxLength), isCode: true })
+
+/** The ticker of a currency or a token; see {@link code}. */
+export const ticker: Field<string> = code(20)
 
 /** An id that this program made: of a wallet, an account, a repo, a draft or a round. */
 export const id: Field<string> = patterned('^[A-Za-z0-9_+/=.-]{1,200}$', 'an id')
@@ -311,12 +317,12 @@ export const boundedResult = <T>(field: Field<T>, value: T): T => bounded(field,
 
 const bounded = (field: AnyField, value: unknown): unknown => {
   if (value === null || value === undefined) return value
-  const { schema, fields, items, values, present, isUntrusted, isTicker } = field
+  const { schema, fields, items, values, present, isUntrusted, isCode } = field
   if (present !== undefined) return bounded(present, value)
   if (typeof value === 'string') {
     const { maxLength } = schema
     if (isUntrusted === true) return escapedText(value, maxLength)
-    if (isTicker === true) return tickerText(value, maxLength)
+    if (isCode === true) return codeText(value, maxLength)
     return maxLength === undefined || value.length <= maxLength
       ? value
       : [...value].slice(0, maxLength).join('')
@@ -329,6 +335,7 @@ const bounded = (field: AnyField, value: unknown): unknown => {
   if (values !== undefined)
     return Object.fromEntries(
       Object.entries(value)
+        .filter(([name]) => schema.propertyNames === undefined || isValid(schema.propertyNames, name))
         .slice(0, schema.maxProperties)
         .map(([name, each]) => [name, bounded(values, each)])
     )

@@ -7,7 +7,9 @@ import {
 } from '../../kernel/index.ts'
 import {
   about,
+  address,
   amount,
+  code,
   count,
   type Field,
   type FieldsOf,
@@ -38,6 +40,11 @@ export interface SpendRequest {
   /** An address or a payment link. */
   readonly publicAddress: string
   readonly fee?: 'low' | 'standard' | 'high'
+}
+
+/** A wallet, by its id. */
+export interface WalletRef {
+  readonly walletId: WalletId
 }
 
 /** A payment to draft. */
@@ -156,8 +163,11 @@ export interface SpendReview {
 /** The id of a wallet. */
 export const walletId: Field<WalletId> = about(id, 'The id of a wallet')
 
+/** The input of an action about one wallet. */
+export const walletRef: Field<WalletRef> = object<WalletRef>({ walletId })
+
 /** The id of a token; left out of an input, or null in a result, for the coin of the chain. */
-const tokenId: Field<TokenId> = about(text(200), 'The id of a token of the chain')
+export const tokenId: Field<TokenId> = about(text(200), 'The id of a token of the chain')
 
 /** The id of an open payment. */
 export const paymentTxid: Field<Txid> = about(txid, 'The id of its transaction')
@@ -216,28 +226,29 @@ export const approvedDraft: Field<ApprovedDraft> = object<ApprovedDraft>({
   )
 })
 
+const MAX_TARGETS = 100
+
 interface Target {
   readonly publicAddress: string
   readonly nativeAmount: string
 }
 
-const openPaymentFields = (shownTxid: Field<string>, shownAddress: Field<string>): Field<OpenPayment> =>
-  object<OpenPayment>({
-    txid: shownTxid,
-    tokenId: nullable(tokenId),
-    currencyCode: ticker,
-    nativeAmount: about(signedAmount, 'What left the wallet in all'),
-    networkFee: signedAmount,
-    targets: list(object<Target>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
-    at: time,
-    state: oneOf('signed', 'refused', 'notSeen', 'seen', 'notInMempool', 'replaced', 'expired', 'dropped'),
-    replaces: optional(shownTxid),
-    replacedBy: optional(shownTxid),
-    untrusted: optional(object<Required<OpenPayment>['untrusted']>({ reason: optional(untrustedMessage) }))
-  })
+const openPaymentFields = (shownTxid: Field<string>, shownAddress: Field<string>): FieldsOf<OpenPayment> => ({
+  txid: shownTxid,
+  tokenId: nullable(tokenId),
+  currencyCode: ticker,
+  nativeAmount: about(signedAmount, 'What left the wallet in all'),
+  networkFee: signedAmount,
+  targets: list(object<Target>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
+  at: time,
+  state: oneOf('signed', 'refused', 'notSeen', 'seen', 'notInMempool', 'replaced', 'expired', 'dropped'),
+  replaces: optional(shownTxid),
+  replacedBy: optional(shownTxid),
+  untrusted: optional(object<Required<OpenPayment>['untrusted']>({ reason: optional(untrustedMessage) }))
+})
 
-/** The most payees that a result lists. */
-const MAX_TARGETS = 100
+/** The fields of an open payment in a result. */
+export const openPayment: FieldsOf<OpenPayment> = openPaymentFields(txid, address)
 
 // A review must be readable to be approved: its addresses are shown even where addresses are hidden.
 const shownAddress = shortText(1000)
@@ -261,7 +272,7 @@ const review: Field<SpendReview> = object<SpendReview>({
       params: optional(list(untrusted(1000), 100))
     })
   ),
-  openPayments: optional(list(openPaymentFields(id, shownAddress), 20)),
+  openPayments: optional(list(object<OpenPayment>(openPaymentFields(id, shownAddress)), 20)),
   openCount: optional(count(0, 1_000_000)),
   similar: optional(about(list(id, 10_000), 'Open payments to the same payee of the same amount')),
   replaces: optional(id),
@@ -275,7 +286,7 @@ const review: Field<SpendReview> = object<SpendReview>({
   payoutAddress: optional(shownAddress),
   isEstimate: optional(flag),
   expiresAt: optional(time),
-  orderId: optional(shortText(200))
+  orderId: optional(code(200))
 })
 
 interface Allowance {

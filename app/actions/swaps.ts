@@ -3,6 +3,7 @@ import {
   nativeAmount,
   type OpenPaymentSnapshot,
   type PluginId,
+  type QuoteSnapshot,
   type SwapQuote,
   type SwapReview,
   sum,
@@ -18,17 +19,26 @@ import {
 } from './open-payment-checks.ts'
 import {
   about,
+  code,
   flag,
   id,
+  list,
   type Nothing,
   nothing,
+  number,
   object,
+  oneOf,
   optional,
   pluginId,
   shortText,
-  txid
+  signedAmount,
+  time,
+  txid,
+  untrusted,
+  untrustedMessage
 } from './schema.ts'
 import { accountOf, openWalletIn, type SwapDraft, walletOf } from './services.ts'
+import { IN_TABLES } from './shared-fields.ts'
 import {
   type ApprovedDraft,
   approvedDraft,
@@ -60,15 +70,74 @@ interface ProviderSwitch {
   readonly isEnabled: boolean
 }
 
+/** What a provider answered in a round. Amounts are native units. */
+interface QuoteRow {
+  readonly pluginId: PluginId
+  readonly state: 'failed' | 'pending' | 'resolved' | 'timed out'
+  readonly isDex: boolean
+  readonly quoteId?: string
+  readonly fromNativeAmount?: string
+  readonly toNativeAmount?: string
+  readonly minReceiveAmount?: string
+  readonly networkFee?: string
+  readonly isEstimate?: boolean
+  readonly canBePartial?: boolean
+  readonly expiresAt?: number
+  readonly maxFulfillmentSeconds?: number
+  readonly fate?: 'approved' | 'closed' | 'expired'
+  readonly rank?: number
+  readonly rankReason?: string
+  readonly errorCode?: string
+  readonly limit?: string
+  readonly direction?: 'from' | 'to'
+  readonly untrusted: { readonly displayName: string; readonly message?: string }
+}
+
+interface QuotePage {
+  readonly isOver: boolean
+  readonly quotes: readonly QuoteRow[]
+}
+
 /** Actions about swaps: a quote is ordered and reviewed, then approved once. */
 export interface SwapActions {
   readonly 'swap.ask': { readonly in: QuotesRequest; readonly out: RoundRef }
+  readonly 'swap.quotes': { readonly in: RoundRef; readonly out: QuotePage }
   readonly 'swap.close': { readonly in: RoundRef; readonly out: Nothing }
   readonly 'swap.review': { readonly in: QuoteRef; readonly out: DraftedPayment }
   readonly 'swap.approve': { readonly in: ApprovedDraft; readonly out: PaidSwap }
   readonly 'swap.discard': { readonly in: DraftRef; readonly out: Nothing }
   readonly 'swap.enable': { readonly in: ProviderSwitch; readonly out: Nothing }
 }
+
+const quoteRow = object<QuoteRow>({
+  pluginId,
+  state: oneOf('failed', 'pending', 'resolved', 'timed out'),
+  isDex: flag,
+  quoteId: optional(about(id, 'Names the quote as long as its round is open')),
+  fromNativeAmount: optional(signedAmount),
+  toNativeAmount: optional(signedAmount),
+  minReceiveAmount: optional(about(signedAmount, 'The least that arrives')),
+  networkFee: optional(about(signedAmount, 'In the coin of the paying chain')),
+  isEstimate: optional(about(flag, 'True if another amount may arrive')),
+  canBePartial: optional(flag),
+  expiresAt: optional(time),
+  maxFulfillmentSeconds: optional(number),
+  fate: optional(oneOf('approved', 'closed', 'expired')),
+  rank: optional(about(number, '1 is the best')),
+  rankReason: optional(shortText(200)),
+  errorCode: optional(code(100)),
+  limit: optional(about(signedAmount, 'The limit that an error names, of the side of direction')),
+  direction: optional(oneOf('from', 'to')),
+  untrusted: object<QuoteRow['untrusted']>({
+    displayName: untrusted(),
+    message: optional(untrustedMessage)
+  })
+})
+
+const quoteRowOf = ({ displayName, message, ...quote }: QuoteSnapshot): QuoteRow => ({
+  ...quote,
+  untrusted: { displayName, ...compact({ message }) }
+})
 
 const roundRef = object<RoundRef>({ roundId: about(id, 'The id of a round of quotes') })
 
@@ -92,6 +161,22 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     },
     commandLine: (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
     faces: { cli: 'swap quote', panel: 'quotes-panel', mcp: NOT_FOR_PROGRAMS }
+  },
+  'swap.quotes': {
+    title: 'Show the quotes of a round',
+    summary: 'Shows what the providers of a round have answered: quotes first, the best on top.',
+    effect: 'reads',
+    input: roundRef,
+    output: object<QuotePage>({
+      isOver: about(flag, 'True once no more quotes come'),
+      quotes: list(quoteRow, 100)
+    }),
+    async run({ rounds }, { roundId }) {
+      const { isOver, providers } = rounds.get(roundId).getSnapshot()
+      return { isOver, quotes: providers.map(quoteRowOf) }
+    },
+    commandLine: () => undefined,
+    faces: { cli: { none: 'swap quote asks for quotes and lists them' }, panel: IN_TABLES, mcp: 'tool' }
   },
   'swap.close': {
     title: 'Close a round of quotes',
@@ -137,7 +222,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     summary: 'Signs and sends the payment of a swap that was reviewed, once.',
     effect: 'pays',
     input: approvedDraft,
-    output: object<PaidSwap>({ txid, orderId: optional(shortText(200)) }),
+    output: object<PaidSwap>({ txid, orderId: optional(code(200)) }),
     async run({ swaps }, { draftId, maxNetworkFee: most, again }) {
       const { wallet, answer, similar, result } = swaps.take(draftId)
       return approveInTurn(wallet, async () => {

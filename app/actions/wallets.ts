@@ -1,15 +1,37 @@
-import type { WalletId } from '../../kernel/index.ts'
+import {
+  type Account,
+  type Context,
+  type CurrencyWallet,
+  compact,
+  type EngineSnapshot,
+  type PluginId,
+  type RepoSnapshot,
+  type WalletId
+} from '../../kernel/index.ts'
 import { ActionError } from './action-error.ts'
 import { aboutWallet, type CommandNames, type CommandWords } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
-import { about, address, id, type Nothing, nothing, object, optional, patterned, text } from './schema.ts'
+import {
+  about,
+  address,
+  code,
+  count,
+  flag,
+  id,
+  list,
+  type Nothing,
+  nothing,
+  object,
+  optional,
+  patterned,
+  pluginId,
+  text,
+  time,
+  untrustedMessage
+} from './schema.ts'
 import { type ActionHost, accountOf, openWalletIn, walletOf } from './services.ts'
-import { walletId } from './spend-review.ts'
-
-/** A wallet, by its id. */
-export interface WalletRef {
-  readonly walletId: WalletId
-}
+import { type EngineState, engineFields, IN_TABLES, type Page, pageFields, pageOf } from './shared-fields.ts'
+import { type WalletRef, walletId, walletRef } from './spend-review.ts'
 
 interface NewWallet {
   readonly accountId: string
@@ -26,6 +48,35 @@ interface RepoRef {
   readonly repoId: string
 }
 
+interface EngineRow extends EngineState {
+  readonly walletId: WalletId
+  readonly pluginId: PluginId
+  readonly since: number
+  readonly errorCode?: string
+  readonly untrusted: { readonly status?: string; readonly failure?: string }
+}
+
+interface EnginePage {
+  readonly engines: readonly EngineRow[]
+  readonly total: number
+}
+
+interface RepoRow {
+  readonly repoId: string
+  readonly accountId: string
+  readonly walletId?: WalletId
+  readonly pendingCount: number
+  readonly lastSync: number
+  readonly isSyncing: boolean
+  readonly errorCode?: string
+  readonly keptCount?: number
+}
+
+interface RepoPage {
+  readonly repos: readonly RepoRow[]
+  readonly total: number
+}
+
 /** Actions about wallets, their engines and their files. */
 export interface WalletActions {
   readonly 'wallet.create': { readonly in: NewWallet; readonly out: WalletRef }
@@ -33,10 +84,12 @@ export interface WalletActions {
   readonly 'engine.pause': { readonly in: WalletRef; readonly out: Nothing }
   readonly 'engine.resume': { readonly in: WalletRef; readonly out: Nothing }
   readonly 'engine.resync': { readonly in: WalletRef; readonly out: Nothing }
+  readonly 'engine.list': { readonly in: Page; readonly out: EnginePage }
   readonly 'repo.sync': { readonly in: RepoRef; readonly out: Nothing }
+  readonly 'repo.list': { readonly in: Page; readonly out: RepoPage }
 }
 
-const walletRef = object<WalletRef>({ walletId })
+const [MAX_ROWS, USUAL_ROWS] = [500, 100]
 
 /** Creates wallets, shows where they receive, and drives their engines and the sync of their files. */
 export const walletActions: DeclarationsOf<WalletActions> = {
@@ -117,6 +170,65 @@ export const walletActions: DeclarationsOf<WalletActions> = {
     commandLine: aboutWallet('wallets', 'resync'),
     faces: { cli: 'wallets resync', panel: 'wallet-details', mcp: 'tool' }
   },
+  'engine.list': {
+    title: 'List engines',
+    summary: 'Lists the engines of the open wallets: how far each has read its chain, and why it fails.',
+    effect: 'reads',
+    input: object<Page>(pageFields(MAX_ROWS, USUAL_ROWS)),
+    output: object<EnginePage>({
+      engines: list(
+        object<EngineRow>({
+          walletId,
+          pluginId,
+          ...engineFields,
+          since: about(time, 'When its state changed last, in milliseconds since 1970'),
+          errorCode: optional(code(100)),
+          untrusted: object<EngineRow['untrusted']>({
+            status: optional(untrustedMessage),
+            failure: optional(untrustedMessage)
+          })
+        }),
+        MAX_ROWS
+      ),
+      total: count(0, 1_000_000)
+    }),
+    async run({ context }, page) {
+      const engines = openWalletsOf(context).map(wallet => engineRowOf(wallet.engine.getSnapshot()))
+      return { engines: pageOf(engines, page, USUAL_ROWS), total: engines.length }
+    },
+    commandLine: () => ({ words: ['sync', 'status'] }),
+    faces: { cli: 'sync status', panel: IN_TABLES, mcp: 'tool' }
+  },
+  'repo.list': {
+    title: 'List repos',
+    summary: 'Lists the synced repos of the open accounts: their pending changes and their last sync.',
+    effect: 'reads',
+    input: object<Page>(pageFields(MAX_ROWS, USUAL_ROWS)),
+    output: object<RepoPage>({
+      repos: list(
+        object<RepoRow>({
+          repoId: id,
+          accountId: id,
+          walletId: optional(walletId),
+          pendingCount: about(count(0, 1_000_000_000), 'Files that no server has yet'),
+          lastSync: about(time, 'Milliseconds since 1970; 0 before the first sync'),
+          isSyncing: flag,
+          errorCode: optional(code(100)),
+          keptCount: optional(
+            about(count(0, 1_000_000_000), 'Texts kept after a server deleted or replaced them')
+          )
+        }),
+        MAX_ROWS
+      ),
+      total: count(0, 1_000_000)
+    }),
+    async run({ context }, page) {
+      const repos = context.accounts.flatMap(account => account.listRepos().map(repoRowOf))
+      return { repos: pageOf(repos, page, USUAL_ROWS), total: repos.length }
+    },
+    commandLine: () => ({ words: ['sync', 'repos'] }),
+    faces: { cli: 'sync repos', panel: IN_TABLES, mcp: 'tool' }
+  },
   'repo.sync': {
     title: 'Sync files',
     summary:
@@ -130,6 +242,39 @@ export const walletActions: DeclarationsOf<WalletActions> = {
     },
     commandLine: (input, names) => syncWords(input, names),
     faces: { cli: 'sync', panel: 'repo-details', mcp: 'tool' }
+  }
+}
+
+/** The wallets that are open; none is opened. */
+const openWalletsOf = ({ accounts }: Context): readonly CurrencyWallet[] =>
+  accounts.flatMap(account =>
+    account.getSnapshot().walletIds.flatMap(open => openWalletOf(account, open) ?? [])
+  )
+
+const openWalletOf = (account: Account, open: WalletId): CurrencyWallet | undefined => {
+  try {
+    return account.wallet(open)
+  } catch {
+    return undefined
+  }
+}
+
+const engineRowOf = (engine: EngineSnapshot): EngineRow => {
+  const { walletId: reading, pluginId: currency, state, isPaused, syncRatio, blockHeight, since } = engine
+  const { errorCode, status, failure } = engine
+  return {
+    ...{ walletId: reading, pluginId: currency, state, isPaused, syncRatio, blockHeight },
+    since: since * 1000,
+    ...compact({ errorCode }),
+    untrusted: compact({ status, failure })
+  }
+}
+
+const repoRowOf = (repo: RepoSnapshot): RepoRow => {
+  const { repoId, accountId, walletId: owner, pendingCount, lastSync, isSyncing, errorCode, keptCount } = repo
+  return {
+    ...{ repoId, accountId, pendingCount, lastSync: lastSync * 1000, isSyncing },
+    ...compact({ walletId: owner, errorCode, keptCount })
   }
 }
 

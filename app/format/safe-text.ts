@@ -32,8 +32,8 @@ const hexOf = (character: string): string => `\\u{${character.codePointAt(0)?.to
 const INVISIBLE =
   /(?<!\p{Extended_Pictographic})\ufe0f|(?!\ufe0f)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-/** The ticker of an asset, with `?` in place of what is no letter, figure or sign: it has no words (pure). */
-export const tickerText = (text: string, maxLength = 20): string =>
-  text.slice(0, maxLength).replace(NO_TICKER, '?')
+/** A ticker or an id of elsewhere, with `?` in place of what is no letter, figure or sign: it has no room for words (pure). */
+export const codeText = (text: string, maxLength = 20): string =>
+  text.slice(0, maxLength).replace(NO_CODE, '?')
 
-const NO_TICKER = /[\p{Default_Ignorable_Code_Point}\p{Cs}]|[^\p{L}\p{N}\p{Sc}._:$+/-]/gu
+const NO_CODE = /[\p{Default_Ignorable_Code_Point}\p{Cs}]|[^\p{L}\p{N}\p{Sc}._:$+/-]/gu

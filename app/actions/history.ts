@@ -1,0 +1,336 @@
+import {
+  compact,
+  nativeAmount,
+  type SentState,
+  type TokenId,
+  type Transaction,
+  type Txid
+} from '../../kernel/index.ts'
+import { type CommandNames, type CommandWords, trimmed } from './command-line.ts'
+import type { DeclarationsOf } from './declaration.ts'
+import {
+  about,
+  address,
+  code,
+  count,
+  type FieldsOf,
+  flag,
+  id,
+  list,
+  number,
+  object,
+  oneOf,
+  optional,
+  shortText,
+  signedAmount,
+  table,
+  text,
+  ticker,
+  time,
+  txid,
+  untrusted,
+  untrustedMessage
+} from './schema.ts'
+import { walletOf } from './services.ts'
+import { type AssetUnits, assetFields, displayOf, IN_TABLES, unitsOfAsset } from './shared-fields.ts'
+import {
+  type OpenPayment,
+  openPayment,
+  openPaymentOf,
+  paymentTxid,
+  tokenId,
+  type WalletRef,
+  walletId
+} from './spend-review.ts'
+
+interface HistoryQuery extends WalletRef {
+  readonly tokenId?: TokenId
+  readonly limit?: number
+  readonly before?: Txid
+  readonly search?: string
+}
+
+/** One effect of a transaction on one asset of a wallet. Amounts are signed: negative leaves the wallet. */
+interface HistoryEntry extends AssetUnits {
+  readonly txid: Txid
+  readonly at: number
+  readonly isSend: boolean
+  readonly nativeAmount: string
+  readonly display: string
+  /** In the coin of the chain. */
+  readonly networkFee: string
+  readonly blockHeight: number
+  readonly state: 'confirmed' | 'dropped' | 'syncing' | 'unconfirmed'
+  /** How deep it lies, as long as that is not enough. */
+  readonly depth?: number
+  readonly sentState?: SentState
+  readonly replaces?: Txid
+  readonly replacedBy?: Txid
+  readonly untrusted: { readonly name?: string; readonly category?: string; readonly notes?: string }
+}
+
+interface HistoryPage {
+  readonly transactions: readonly HistoryEntry[]
+  /** Give it as `before` for the next page; absent on the last one. */
+  readonly next?: Txid
+}
+
+interface TransactionRef extends WalletRef {
+  readonly txid: Txid
+  readonly tokenId?: TokenId
+}
+
+interface Payee {
+  readonly publicAddress: string
+  readonly nativeAmount: string
+}
+
+interface PaidSwapRecord {
+  readonly pluginId: string
+  readonly isEstimate: boolean
+  readonly payoutAddress: string
+  readonly payoutCurrencyCode: string
+  readonly payoutNativeAmount: string
+  readonly payoutWalletId: string
+  readonly orderId?: string
+  readonly untrusted: { readonly providerName: string; readonly orderUri?: string }
+}
+
+interface TransactionDetails extends Omit<HistoryEntry, 'untrusted'> {
+  readonly targets: readonly Payee[]
+  readonly ourReceiveAddresses: readonly string[]
+  readonly fee?: string
+  /** What it was worth, by currency such as `iso:EUR`. */
+  readonly worthThen: Readonly<Record<string, number>>
+  readonly swap?: PaidSwapRecord
+  readonly untrusted: HistoryEntry['untrusted'] & {
+    readonly memos?: readonly string[]
+    readonly device?: string
+  }
+}
+
+interface OpenPaymentRow extends OpenPayment {
+  readonly walletId: string
+}
+
+/** Actions that read transactions. */
+export interface HistoryActions {
+  readonly 'tx.list': { readonly in: HistoryQuery; readonly out: HistoryPage }
+  readonly 'tx.get': { readonly in: TransactionRef; readonly out: TransactionDetails }
+  readonly 'spend.open': {
+    readonly in: WalletRef
+    readonly out: { readonly payments: readonly OpenPaymentRow[] }
+  }
+}
+
+const [MAX_ENTRIES, USUAL_ENTRIES] = [100, 20]
+const MAX_ADDRESSES = 100
+
+const entryFields: Omit<FieldsOf<HistoryEntry>, 'untrusted'> = {
+  ...assetFields,
+  txid,
+  at: time,
+  isSend: flag,
+  nativeAmount: about(signedAmount, 'Negative if it left the wallet'),
+  display: about(shortText(210), 'The amount in the usual unit, as decimal text'),
+  networkFee: about(signedAmount, 'In the coin of the chain'),
+  blockHeight: about(number, '0: unconfirmed; negative: dropped'),
+  state: oneOf('confirmed', 'dropped', 'syncing', 'unconfirmed'),
+  depth: optional(about(count(0, Number.MAX_SAFE_INTEGER), 'How deep it lies, while that is not enough')),
+  sentState: optional(oneOf('notSeen', 'seen', 'notInMempool', 'replaced', 'expired', 'dropped')),
+  replaces: optional(txid),
+  replacedBy: optional(txid)
+}
+
+const noteFields: FieldsOf<HistoryEntry['untrusted']> = {
+  name: optional(untrusted()),
+  category: optional(untrusted()),
+  notes: optional(untrusted())
+}
+
+/** Reads the history of wallets, newest first. */
+export const historyActions: DeclarationsOf<HistoryActions> = {
+  'tx.list': {
+    title: 'List transactions',
+    summary: 'Lists the transactions of a wallet in one of its assets, newest first, a page at a time.',
+    effect: 'reads',
+    input: object<HistoryQuery>({
+      walletId,
+      tokenId: optional(tokenId),
+      limit: optional(about(count(1, MAX_ENTRIES), `The most to give; ${USUAL_ENTRIES} if left out`)),
+      before: optional(about(id, 'Only those that follow this one in the list')),
+      search: optional(about(text(200), 'Only those with this in a text, an amount or an address'))
+    }),
+    output: object<HistoryPage>({
+      transactions: list(
+        object<HistoryEntry>({
+          ...entryFields,
+          untrusted: object<HistoryEntry['untrusted']>(noteFields)
+        }),
+        MAX_ENTRIES
+      ),
+      next: optional(about(txid, 'Give it as before for the next page; absent on the last one'))
+    }),
+    async run(services, { walletId: reading, tokenId: token, limit = USUAL_ENTRIES, before, search }) {
+      const { wallet } = await walletOf(services, reading)
+      const found = await wallet.getTransactions({
+        tokenId: token ?? null,
+        limit: limit + 1,
+        ...compact({ beforeTxid: before, searchString: search })
+      })
+      const units = unitsOfAsset(wallet, token ?? null)
+      const shown = found.slice(0, limit)
+      const next = found.length > limit ? shown.at(-1)?.txid : undefined
+      return { transactions: shown.map(tx => entryOf(tx, units)), ...compact({ next }) }
+    },
+    commandLine: (input, names) => listWords(input, names),
+    faces: {
+      cli: 'tx list',
+      panel: { none: 'the panel shows what a kernel does, not the history of a wallet' },
+      mcp: 'tool'
+    }
+  },
+  'tx.get': {
+    title: 'Show a transaction',
+    summary: 'Shows one transaction of a wallet with its payees, notes and swap.',
+    effect: 'reads',
+    isAboutAddresses: true,
+    input: object<TransactionRef>({ walletId, txid: paymentTxid, tokenId: optional(tokenId) }),
+    output: object<TransactionDetails>({
+      ...entryFields,
+      targets: list(object<Payee>({ publicAddress: address, nativeAmount: signedAmount }), MAX_ADDRESSES),
+      ourReceiveAddresses: list(address, MAX_ADDRESSES),
+      fee: optional(about(code(20), 'The fee level')),
+      worthThen: about(
+        table(number, { max: 20, pattern: '^[A-Za-z0-9:_.-]{1,50}$' }),
+        'What it was worth, by currency'
+      ),
+      swap: optional(
+        object<PaidSwapRecord>({
+          pluginId: code(100),
+          isEstimate: flag,
+          payoutAddress: address,
+          payoutCurrencyCode: ticker,
+          payoutNativeAmount: signedAmount,
+          payoutWalletId: code(200),
+          orderId: optional(code(200)),
+          untrusted: object<PaidSwapRecord['untrusted']>({
+            providerName: untrusted(),
+            orderUri: optional(untrusted(1000))
+          })
+        })
+      ),
+      untrusted: object<TransactionDetails['untrusted']>({
+        ...noteFields,
+        memos: optional(list(untrusted(), 100)),
+        device: optional(untrustedMessage)
+      })
+    }),
+    async run(services, { walletId: reading, txid: wanted, tokenId: token }) {
+      const { wallet } = await walletOf(services, reading)
+      return detailsOf(
+        await wallet.getTransaction(wanted, token ?? null),
+        unitsOfAsset(wallet, token ?? null)
+      )
+    },
+    commandLine: ({ walletId: reading, txid: wanted, tokenId: token }, names) => {
+      const { word, account } = names.walletOf(reading)
+      return { words: ['tx', 'show', word, wanted], flags: { token, account } }
+    },
+    faces: {
+      cli: 'tx show',
+      panel: { none: 'the panel shows what a kernel does, not the history of a wallet' },
+      mcp: 'tool'
+    }
+  },
+  'spend.open': {
+    title: 'List open payments',
+    summary: 'Lists the payments of a wallet that may still be mined, after a look at the network.',
+    effect: 'reads',
+    input: object<WalletRef>({ walletId }),
+    output: object<HistoryActions['spend.open']['out']>({
+      payments: list(object<OpenPaymentRow>({ ...openPayment, walletId }), 500)
+    }),
+    async run(services, { walletId: reading }) {
+      const { wallet } = await walletOf(services, reading)
+      const payments = await wallet.lookAtOpenPayments()
+      return { payments: payments.map(payment => ({ ...openPaymentOf(payment), walletId: reading })) }
+    },
+    commandLine: ({ walletId: reading }, names) => {
+      const { word, account } = names.walletOf(reading)
+      return { words: ['tx', 'open', word], flags: { account } }
+    },
+    faces: { cli: 'tx open', panel: IN_TABLES, mcp: 'tool' }
+  }
+}
+
+/** A command looks for text with `--search`; `trimmed` keeps a dash at its start. */
+const listWords = (
+  { walletId: reading, tokenId: token, limit, before, search }: HistoryQuery,
+  names: CommandNames
+): CommandWords => {
+  const { word, account } = names.walletOf(reading)
+  return {
+    words: ['tx', 'list', word],
+    flags: {
+      search: search === undefined ? undefined : trimmed(search),
+      limit: limit === undefined ? undefined : String(limit),
+      before,
+      token,
+      account
+    }
+  }
+}
+
+const stateOf = (confirmations: Transaction['confirmations']): Pick<HistoryEntry, 'depth' | 'state'> =>
+  typeof confirmations === 'number'
+    ? { state: 'unconfirmed', depth: confirmations }
+    : { state: confirmations }
+
+const entryOf = (tx: Transaction, { tokenId: token, currencyCode, decimals }: AssetUnits): HistoryEntry => {
+  const { sentState, replaces, replacedBy, metadata } = tx
+  return {
+    ...{ tokenId: token, currencyCode, decimals, txid: tx.txid, at: Math.round(tx.date * 1000) },
+    ...{
+      isSend: tx.isSend,
+      nativeAmount: tx.nativeAmount,
+      display: displayOf(tx.nativeAmount, { decimals })
+    },
+    networkFee: tx.parentNetworkFee ?? tx.networkFee,
+    blockHeight: tx.blockHeight,
+    ...stateOf(tx.confirmations),
+    ...compact({ sentState, replaces, replacedBy }),
+    untrusted: compact({ name: metadata.name, category: metadata.category, notes: metadata.notes })
+  }
+}
+
+const detailsOf = (tx: Transaction, units: AssetUnits): TransactionDetails => {
+  const entry = entryOf(tx, units)
+  const { spendTargets = [], memos, metadata, networkFeeOption: fee, deviceDescription: device } = tx
+  return {
+    ...entry,
+    targets: spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({
+      publicAddress,
+      nativeAmount: nativeAmount(paid)
+    })),
+    ourReceiveAddresses: tx.ourReceiveAddresses,
+    worthThen: metadata.exchangeAmount ?? {},
+    ...compact({ fee, swap: swapOf(tx) }),
+    untrusted: {
+      ...entry.untrusted,
+      ...compact({ memos: memos.length === 0 ? undefined : memos.map(({ value }) => value), device })
+    }
+  }
+}
+
+const swapOf = ({ swapData }: Transaction): PaidSwapRecord | undefined => {
+  if (swapData === undefined) return undefined
+  const { plugin, isEstimate, payoutAddress, payoutCurrencyCode, payoutNativeAmount } = swapData
+  const { payoutWalletId, orderId, orderUri } = swapData
+  return {
+    ...{ pluginId: plugin.pluginId, isEstimate, payoutAddress, payoutCurrencyCode, payoutNativeAmount },
+    payoutWalletId,
+    ...compact({ orderId }),
+    untrusted: { providerName: plugin.displayName, ...compact({ orderUri }) }
+  }
+}
