@@ -2,6 +2,7 @@ import { actions, runAction } from '../../app/actions/actions.ts'
 import { makeActionServices } from '../../app/actions/services.ts'
 import { type Account, type Context, type JsonObject, WalletError } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
+import { pausedWalletsIn } from '../profile/state-files.ts'
 import type { ProgramClient } from '../programs/clients.ts'
 import type { Session } from '../session/session.ts'
 import type { ProgramTool } from './serve-tools.ts'
@@ -32,6 +33,7 @@ export const actionTools = async (options: ActionToolOptions): Promise<ActionToo
   const services = makeActionServices({
     context: boundedContext(await session.context(), options),
     io: await session.io(),
+    pausedWallets: pausedWalletsIn(session.paths.session),
     isReadOnly: !mayChange
   })
   const allowed = actions.filter(
@@ -70,13 +72,26 @@ const boundedContext = (context: Context, { account, client }: ActionToolOptions
     }
   })
 
-/** An account with some of its wallets. */
+/** An account with some of its wallets; whatever else it has is hidden. */
 const boundedAccount = (account: Account, walletIds: readonly string[]): Account => {
   const isSeen = (walletId: string): boolean => walletIds.includes(walletId)
   return limited(account, {
     id: () => account.id,
     username: () => account.username,
     isLoggedIn: () => account.isLoggedIn,
+    getSnapshot: () => () => {
+      const { accountId, username, isPaused, walletIds: all, activeWalletIds } = account.getSnapshot()
+      return {
+        ...{ accountId, username, isPaused },
+        walletIds: all.filter(isSeen),
+        activeWalletIds: activeWalletIds.filter(isSeen)
+      }
+    },
+    listRepos: () => () => account.listRepos().filter(({ ownerId }) => isSeen(ownerId)),
+    wallet: () => (walletId: string) => {
+      if (!isSeen(walletId)) throw new WalletError('WALLET_NOT_FOUND', { walletId })
+      return account.wallet(walletId)
+    },
     currencyConfig: () => (pluginId: string) => account.currencyConfig(pluginId),
     listWallets: () => () => account.listWallets().filter(({ walletId }) => isSeen(walletId)),
     openWallet: () => async (walletId: string, openOptions?: { isPaused?: boolean }) => {

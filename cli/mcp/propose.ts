@@ -14,6 +14,7 @@ import {
   type WalletId
 } from '../../kernel/index.ts'
 import { type Asset, amountJson, shownAssetOf } from '../output/amounts.ts'
+import { readPausedWallets } from '../profile/state-files.ts'
 import type { ProgramClient } from '../programs/clients.ts'
 import type { NewProposal } from '../programs/proposals.ts'
 import { coinOf } from '../session/assets.ts'
@@ -42,7 +43,7 @@ export interface ProposalContext {
 
 /** The wallet of a client's account that it may see. @throws WALLET_NOT_FOUND */
 const walletOfClient = (
-  { account, client }: Omit<ProposalContext, 'session'>,
+  { session, account, client }: ProposalContext,
   walletId: WalletId
 ): Promise<CurrencyWallet> => {
   const isThere = account
@@ -50,7 +51,7 @@ const walletOfClient = (
     .some(one => one.isWallet && one.walletId === walletId && !one.deleted && one.currencyInfo !== undefined)
   const isAllowed = client.walletIds === undefined || client.walletIds.includes(walletId)
   if (!isThere || !isAllowed) throw new WalletError('WALLET_NOT_FOUND', { walletId })
-  return account.openWallet(walletId)
+  return account.openWallet(walletId, { isPaused: readPausedWallets(session.paths.session).has(walletId) })
 }
 
 /**

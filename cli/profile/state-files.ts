@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { PausedWallets } from '../../app/actions/services.ts'
 import { type Account, compact, parseJsonText, tryJsonText, type WalletId } from '../../kernel/index.ts'
 import { makePrivateFolder } from './paths.ts'
 
@@ -63,6 +64,12 @@ export const changePausedWallets = (
   const others = before.filter(walletId => !walletIds.includes(walletId))
   writeState(stateFolder, PAUSED_WALLETS, { walletIds: isPaused ? [...others, ...walletIds] : others })
 }
+
+/** The wallets that are paused on this device, for actions. */
+export const pausedWalletsIn = (stateFolder: string): PausedWallets => ({
+  has: walletId => readPausedWallets(stateFolder).has(walletId),
+  change: (walletId, isPaused) => changePausedWallets(stateFolder, [walletId], isPaused)
+})
 
 /** Reads a small JSON file of the state folder; undefined if it is missing or damaged. */
 export const readState = (folder: string, name: string): Readonly<Record<string, unknown>> | undefined => {

@@ -246,6 +246,34 @@ test('a client of some wallets can pay from no other', async t => {
   t.regex(refused.content[0]?.text ?? '', /^WALLET_NOT_FOUND/)
 })
 
+test('a client of some wallets sees nothing of the others, whatever tool it calls', async t => {
+  const stage = await openProgramStage(t)
+  const savings = await fundedWallet(stage, 'Savings')
+  const second = await fundedWallet(stage, 'Hidden one')
+  const token = await stage.addClient(
+    'helper',
+    '--scope',
+    'propose',
+    '--scope',
+    'change',
+    '--wallet',
+    'Savings'
+  )
+  const program = await stage.connect(token)
+  const { id: proposalId } = (await program.call('propose_payment', proposal(savings))).structuredContent
+  for (const tool of await program.tools()) {
+    for (const walletId of [savings, second]) {
+      for (const isFull of [false, true]) {
+        const given = argumentsFor(tool, { walletId, payee: PAYEE, proposalId }, isFull)
+        const answer = await program.call(tool.name, given)
+        const whole = JSON.stringify(answer)
+        t.false(whole.includes(second) || whole.includes('Hidden one'), tool.name)
+        if (walletId === second && 'walletId' in given) t.true(answer.isError, tool.name)
+      }
+    }
+  }
+})
+
 test('wrong arguments are refused by their names, and a proposal that cannot be paid by its code', async t => {
   const stage = await openProgramStage(t)
   const walletId = await fundedWallet(stage, 'Savings')

@@ -1,11 +1,10 @@
 import { makeActionHandler } from '../../../app/actions/actions.ts'
-import type { PausedWallets } from '../../../app/actions/services.ts'
 import { type Devtools, makeDevtools } from '../../../devtools/core/devtools.ts'
 import { makeFakeWorldControl } from '../../../fake-server/chain-control.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'
 import { Approvals, portOf, servePanel } from '../../devtools/serve-panel.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { changePausedWallets, readPausedWallets } from '../../profile/state-files.ts'
+import { pausedWalletsIn } from '../../profile/state-files.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { openEach, openWallet } from '../../session/find-wallets.ts'
 import { methodBySecret } from '../../session/log-in.ts'
@@ -68,11 +67,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
     session.signal.throwIfAborted()
     const approvals = new Approvals(session.payingGraceMs, payment => session.agent?.duringPayment(payment))
     const world = makeFakeWorldControl(control)
-    const folder = session.paths.session
-    const pausedWallets: PausedWallets = {
-      has: walletId => readPausedWallets(folder).has(walletId),
-      change: (walletId, isPaused) => changePausedWallets(folder, [walletId], isPaused)
-    }
+    const pausedWallets = pausedWalletsIn(session.paths.session)
     await servePanel(session, port, {
       may: isReadOnly ? 'sees the wallet' : 'controls the wallet',
       attach(channel) {
