@@ -31,6 +31,8 @@ if (proposal.state === 'waiting') console.log(`waits for: ${proposal.approve}`)
 while (proposal.state === 'waiting' || proposal.state === 'sending') {
   proposal = await call('proposal_status', { id: proposal.id, waitSeconds: 30 })
 }
-console.log([proposal.state, proposal.reason, proposal.txid].filter(fact => fact !== undefined).join(' '))
+const { rule, allowedAt } = (proposal.policy ?? {}) as Record<string, unknown>
+const facts = [proposal.state, proposal.reason, rule, allowedAt, proposal.txid]
+console.log(facts.filter(fact => fact !== undefined).join(' '))
 await client.close()
 process.exitCode = proposal.state === 'sent' ? 0 : 1

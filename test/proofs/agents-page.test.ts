@@ -15,7 +15,7 @@ const scriptsOf = (page: string): readonly string[] =>
     .map(({ text }) => text)
 
 const isSetUp = (script: string): boolean => script.includes('account create alice')
-const isProgram = (script: string): boolean => script.includes('propose-a-payment')
+const isProgram = (script: string): boolean => script.includes('propose-a-payment.js helper.token')
 const isApproval = (script: string): boolean => script.includes('proposals approve')
 
 onTerminal('a reader of the page about programs gets what it says, block by block', async t => {
@@ -55,6 +55,10 @@ onTerminal('a reader of the page about programs gets what it says, block by bloc
     }
     const ran = await start(script)
     t.is(ran.code, 0, `${script}\n${ran.stdout}${ran.stderr}`)
+    if (script.includes("'a coffee'")) t.regex(ran.stdout, /^sent [0-9a-f]{64}\n$/)
+    if (script.includes("'a dinner'")) {
+      t.regex(ran.stdout, /^refused POLICY pocket-money \d{4}-.*\npocket-money\tat most 10 EUR in 24 hours/)
+    }
   }
   const answered = await Promise.all(program)
   t.is(answered.length, 1)

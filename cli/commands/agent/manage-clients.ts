@@ -56,7 +56,12 @@ const addedResult = (
     ...('token' in kept
       ? ['The token is shown only now: keep it in a file that only you can read (mode 600)']
       : []),
-    `Programs start: holdfast mcp --client-file ${'file' in kept ? kept.file : '<file>'}`
+    `Programs start: holdfast mcp --client-file ${'file' in kept ? kept.file : '<file>'}`,
+    ...(client.scopes.includes('spend')
+      ? [
+          `What it may spend is a rule: holdfast policy add <id> rolling --max "10 EUR" --client ${client.name}`
+        ]
+      : [])
   ]
 })
 
