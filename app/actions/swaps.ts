@@ -176,7 +176,11 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       return { isOver, quotes: providers.map(quoteRowOf) }
     },
     commandLine: () => undefined,
-    faces: { cli: { none: 'swap quote asks for quotes and lists them' }, panel: IN_TABLES, mcp: 'tool' }
+    faces: {
+      cli: { none: 'swap quote asks for quotes and lists them' },
+      panel: IN_TABLES,
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'swap.close': {
     title: 'Close a round of quotes',

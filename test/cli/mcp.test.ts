@@ -9,6 +9,7 @@ import { waitFor } from '../helpers/device.ts'
 import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
 import {
   argumentsFor,
+  factsOf,
   filesBelow,
   fundedWallet,
   openProgramStage,
@@ -37,7 +38,7 @@ test('clients of both SDKs walk every tool: results fit their schemas, wrong arg
     const tools = await program.tools()
     lists.push(JSON.stringify(tools.map(({ name, description }) => [name, description])))
     const { id: proposalId } = (await program.call('propose_payment', proposal(walletId))).structuredContent
-    const facts = { walletId, payee: PAYEE, proposalId }
+    const facts = { ...(await factsOf(stage, walletId)), payee: PAYEE, proposalId }
     for (const tool of tools) {
       const validator = new Validator(tool.outputSchema as Schema, '2020-12', false)
       const isReading = tool.annotations?.readOnlyHint === true
@@ -261,10 +262,11 @@ test('a client of some wallets sees nothing of the others, whatever tool it call
   )
   const program = await stage.connect(token)
   const { id: proposalId } = (await program.call('propose_payment', proposal(savings))).structuredContent
+  const known = await factsOf(stage, savings)
   for (const tool of await program.tools()) {
     for (const walletId of [savings, second]) {
       for (const isFull of [false, true]) {
-        const given = argumentsFor(tool, { walletId, payee: PAYEE, proposalId }, isFull)
+        const given = argumentsFor(tool, { ...known, walletId, payee: PAYEE, proposalId }, isFull)
         const answer = await program.call(tool.name, given)
         const whole = JSON.stringify(answer)
         t.false(whole.includes(second) || whole.includes('Hidden one'), tool.name)

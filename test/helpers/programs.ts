@@ -160,9 +160,22 @@ export const filesBelow = (folder: string): ReadonlyMap<string, string> =>
       .map(path => [path, readFileSync(path, 'base64')])
   )
 
+/** The first facts of a wallet that {@link argumentsFor} needs. */
+export const factsOf = async (
+  { run }: Pick<ProgramStage, 'run'>,
+  walletId: string
+): Promise<Pick<ArgumentFacts, 'accountId' | 'txid' | 'walletId'>> => {
+  const { accounts } = (await run(['agent', 'status', '--json'])).json.data
+  const { transactions } = (await run(['tx', 'list', walletId, '--json'])).json.data
+  return { walletId, accountId: accounts[0].loginId, txid: transactions[0].txid }
+}
+
 /** Facts of an account from which arguments of its tools are made. */
 export interface ArgumentFacts {
+  readonly accountId: string
   readonly walletId: string
+  /** One of its transactions. */
+  readonly txid: string
   readonly payee: string
   readonly proposalId: string
 }
@@ -195,14 +208,15 @@ export const argumentsFor = (
   )
 }
 
-/** A wallet of this stage has none of these. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['tokenId', 'cursor', 'txid', 'biases'])
+/** They need something that there is not. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['tokenId', 'biases'])
 
 const valueFor = (name: string, schema: ArgumentSchema, facts: ArgumentFacts): unknown => {
   const known: Readonly<Record<string, unknown>> = {
     ...{ walletId: facts.walletId, fromWalletId: facts.walletId, toWalletId: facts.walletId },
     ...{ payee: facts.payee, publicAddress: facts.payee, amount: '0.001 BTC', nativeAmount: '5000' },
-    ...{ id: facts.proposalId, from: 'BTC', to: 'LTC', waitSeconds: 0, pluginId: 'bitcoin' }
+    ...{ uri: facts.payee, id: facts.proposalId, accountId: facts.accountId, txid: facts.txid },
+    ...{ before: facts.txid, from: 'BTC', to: 'LTC', waitSeconds: 0, offset: 0, limit: 5 }
   }
   if (Object.hasOwn(known, name)) return known[name]
   if (schema.enum !== undefined) return schema.enum[0]

@@ -1,10 +1,11 @@
 import { type Schema, Validator } from '@cfworker/json-schema'
 import test, { type ExecutionContext } from 'ava'
-import { type EngineRequest, nativeAmount } from '../../kernel/plugin-api.ts'
+import { type EngineRequest, nativeAmount, WalletError } from '../../kernel/plugin-api.ts'
 import { drawSeed, makeSeededRandom, type SeededRandom } from '../helpers/drawn-runs.ts'
 import { hostileText, OUTSIDE } from '../helpers/hostile-texts.ts'
 import {
   argumentsFor,
+  factsOf,
   fundedWallet,
   type ListedTool,
   openProgramStage,
@@ -46,6 +47,13 @@ const makeHostileToy = (random: SeededRandom): HostileToy => {
   const toy = makeToy({
     tokens,
     balance: '100000',
+    tools: {
+      // A plugin takes only addresses of its currency.
+      async parseUri(uri) {
+        if (/^\w{1,100}$/.test(uri)) return { publicAddress: uri }
+        throw new WalletError('ADDRESS_INVALID', { rule: state.text.slice(0, 300) })
+      }
+    },
     engine: good => ({
       async signTx(...args) {
         state.signed += 1
@@ -75,15 +83,13 @@ const textsIn = (
 interface Watch {
   readonly canaries: readonly RegExp[]
   readonly validators: ReadonlyMap<string, Validator>
+  /** The number of texts from outside that replies had. */
+  seen: number
 }
 
 /** Checks all that a tool says: data by its schema, texts from outside in their own fields, and no secret. */
-const checkReply = (
-  t: ExecutionContext,
-  { canaries, validators }: Watch,
-  name: string,
-  answer: ToolAnswer
-): void => {
+const checkReply = (t: ExecutionContext, watch: Watch, name: string, answer: ToolAnswer): void => {
+  const { canaries, validators } = watch
   const whole = JSON.stringify(answer)
   for (const canary of canaries) if (canary.test(whole)) t.fail(`${name} returned a secret`)
   const text = answer.content.map(part => part.text ?? '').join('\n')
@@ -99,6 +105,7 @@ const checkReply = (
   for (const [path, found] of textsIn(answer.structuredContent)) {
     if (INVISIBLE.test(found)) t.fail(`${name} ${path.join('.')} has what cannot be seen`)
     if (!found.includes(OUTSIDE)) continue
+    watch.seen += 1
     t.true(
       path.some(part => part.startsWith('untrusted')),
       `${name} has a text of others in ${path.join('.')}`
@@ -139,6 +146,7 @@ test('hostile texts in memos, labels, names, tokens, states, failures and argume
   const toyWallet: string = made.json.data.wallet.id
   await run(['tokens', 'enable', 'Toy', ...Array.from({ length: 20 }, (_, at) => `token${at}`)])
   const [{ txid = '' } = {}] = (await run(['tx', 'list', 'Savings', '--json'])).json.data.transactions
+  const known = await factsOf(stage, savings)
   const canaries = await canariesOf(stage)
   t.true(canaries.length >= 4, 'the secrets of the account are known')
   const token = await stage.addClient('helper', '--scope', 'propose')
@@ -149,7 +157,7 @@ test('hostile texts in memos, labels, names, tokens, states, failures and argume
   const validators = new Map(
     tools.map(({ name, outputSchema }) => [name, new Validator(outputSchema as Schema, '2020-12')])
   )
-  const watch: Watch = { canaries, validators }
+  const watch: Watch = { canaries, validators, seen: 0 }
 
   /** Puts a text where somebody outside can put it. */
   const channels: readonly ((text: string, at: number) => Promise<unknown>)[] = [
@@ -206,10 +214,11 @@ test('hostile texts in memos, labels, names, tokens, states, failures and argume
     const proposalId: string = paid.structuredContent?.id ?? '1'
     for (const tool of tools) {
       const walletId = random.oneIn(2) ? savings : toyWallet
-      const given = argumentsFor(tool, { walletId, payee: PAYEE, proposalId }, random.oneIn(2))
+      const given = argumentsFor(tool, { ...known, walletId, payee: PAYEE, proposalId }, random.oneIn(2))
       if (random.oneIn(4)) {
         // What a model that was taken in would give.
-        const name = random.pick(Object.keys(given))
+        const names = Object.keys(given)
+        const name = names[random.below(Math.max(1, names.length))]
         if (name !== undefined) given[name] = random.oneIn(2) ? text : [...text].slice(0, LONGEST).join('')
       }
       checkReply(t, watch, tool.name, await program.call(tool.name, given))
@@ -223,5 +232,6 @@ test('hostile texts in memos, labels, names, tokens, states, failures and argume
   const { transactions } = (await run(['tx', 'list', savings, '--json'])).json.data
   t.is(transactions.length, 1, 'the account paid nothing')
   t.deepEqual((await run(['tx', 'open', savings, '--json'])).json.data.payments ?? [], [])
-  t.log(`${TEXTS} texts, ${reads} calls`)
+  t.true(watch.seen > TEXTS, 'the texts reached the programs')
+  t.log(`${TEXTS} texts, ${reads} calls, ${watch.seen} texts from outside in their replies`)
 })
