@@ -76,3 +76,12 @@ test.serial('loosening needs the password, and waits once a rule says so', async
   t.deepEqual((await dataOf(['policy', 'list'])).pending, [])
   failed(t, await pay('0.01'), 'SIGN_REFUSED', 36)
 })
+
+test.serial(
+  'keys of an account with rules are not shown to its PIN, and where loosening waits not to its password',
+  async t => {
+    const show = ['wallets', 'keys', 'Savings', '--private', '--reveal']
+    failed(t, await run(show), 'SIGN_REFUSED', 36)
+    failed(t, await run(show, BOTH), 'SIGN_REFUSED', 36)
+  }
+)

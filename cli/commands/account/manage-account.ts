@@ -12,6 +12,7 @@ import type { CellLike } from '../../output/view.ts'
 import { forgetCurrentAccount, readCurrentAccount, rememberAccount } from '../../profile/state-files.ts'
 import { newPassword, pinProblem } from '../../secrets/new-secrets.ts'
 import type { SecretQuestion } from '../../secrets/prompt.ts'
+import { allowingUse } from '../../session/allow-use.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm, confirmTyped } from '../../session/confirm.ts'
 import { targetOf } from '../../session/log-in.ts'
@@ -233,7 +234,7 @@ export const accountDelete: CommandRun = async session => {
 /** Shows the key that logs in on this device without any other secret, with `--reveal`. */
 export const accountKey: CommandRun = async session => {
   const account = await session.account()
-  const loginKey = await account.getLoginKey()
+  const loginKey = await allowingUse(session, 'login key', () => account.getLoginKey())
   return {
     data: { loginKey: secretJson(session, loginKey) },
     view: { kind: 'record', fields: [['login key', secretText(session, loginKey)]] }

@@ -1,6 +1,7 @@
 import type { Account, Lobby } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { readLobbyId } from '../../output/texts.ts'
+import { allowingUse } from '../../session/allow-use.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import { sleep } from '../../session/event-stream.ts'
@@ -36,7 +37,7 @@ export const lobbyApprove: CommandRun = async (session, text = '') => {
     doing: 'Approving',
     done: isWholeAccount ? `A new device has ${name}` : `${requester} has its login of ${name}`,
     data: { appId, approved: true },
-    call: () => request.approve()
+    call: () => allowingUse(session, 'approve login', () => request.approve())
   })
   if (stays) {
     session.statusLine.info(

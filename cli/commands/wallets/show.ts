@@ -15,6 +15,7 @@ import { writeOutputFile } from '../../output/output-file.ts'
 import { localTime, qrLines } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { balanceText, syncCell, walletJson } from '../../output/wallet-texts.ts'
+import { allowingUse } from '../../session/allow-use.ts'
 import { assetsUnlessPaused, coinOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirmTyped } from '../../session/confirm.ts'
@@ -164,7 +165,9 @@ export const walletsKeys: CommandRun = async (session, text = '') => {
     })
   }
   const keys = isRevealed
-    ? await readKeys(await session.account(), walletId, { isPrivate, isRaw })
+    ? await allowingUse(session, 'show', async () =>
+        readKeys(await session.account(), walletId, { isPrivate, isRaw })
+      )
     : undefined
   if (path !== undefined) {
     await writeOutputFile(path, `${textOf(keys)}\n`, session.isOn('force'))

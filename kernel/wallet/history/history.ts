@@ -120,6 +120,12 @@ export class History {
     return confirmationsIn(row, chainAt(this.options, this.#shownHeight)) !== 'dropped'
   }
 
+  /** Returns the time of the block of a transaction, in milliseconds since 1970; 0 if it is in none. Its file may be older. */
+  async blockTimeOf(txid: Txid): Promise<number> {
+    const report = (await this.#find(txid))?.reports[0]
+    return report !== undefined && report.blockHeight > 0 ? report.date * 1000 : 0
+  }
+
   /** One transaction in the history of an asset, complete with its file. */
   async find(txid: Txid, tokenId: TokenId | null = null): Promise<Transaction | undefined> {
     const row = await this.#find(txid)

@@ -105,7 +105,7 @@ const countForms = async (
   for (const { intent, isPast } of confirmed === undefined ? forms : [confirmed])
     if (!(await isOver(history, intent, isPast ? confirmedCoins : undefined))) live.push(intent)
   if (live.length === 0) return undefined
-  const blockTime = confirmed === undefined ? 0 : await blockTimeOf(history, confirmed.intent)
+  const blockTime = confirmed === undefined ? 0 : await history.blockTimeOf(confirmed.intent.tx.txid)
   let amounts: readonly PaidAmount[] = []
   for (const { tx } of live) amounts = highestOf(amounts, outgoingOf(info.pluginId, [tx]))
   return {
@@ -129,12 +129,6 @@ const worthOf = (forms: readonly SpendIntent[]): Readonly<Record<string, string>
     if (top !== undefined && !all.includes(undefined)) highest[code] = top
   }
   return highest
-}
-
-/** The time of the block of a confirmed payment, in milliseconds since 1970; 0 if the history lacks it. */
-const blockTimeOf = async (history: History, { tx }: SpendIntent): Promise<number> => {
-  const row = await history.find(tx.txid, tx.tokenId)
-  return row !== undefined && row.blockHeight > 0 ? row.date * 1000 : 0
 }
 
 /** Returns true if the chain has decided against a payment. */

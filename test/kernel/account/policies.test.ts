@@ -15,6 +15,7 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 import { spendRules } from '../../../plugins/policy/spend-rules.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { LedgerChain, makeLedgerCoin } from '../../helpers/ledger-coin.ts'
 
 const HOUR = 3_600_000
@@ -188,6 +189,23 @@ test('a refused, a kept and a forgotten payment keep their budget until the chai
   t.like(await refusalOf(pay(wallet, 50)), { rule: 'daily' }, 'time alone proves nothing')
 })
 
+test('a payment that a server mines a day late counts from its block on', async t => {
+  const stage = await openStage(t, { rules: [DAILY] })
+  const { wallet, chain } = stage
+  chain.reception = 'keep'
+  await t.throwsAsync(pay(wallet, 79), { code: 'BROADCAST_REFUSED' })
+  const { txid = '' } = wallet.getSnapshot().openPayments[0] ?? {}
+  chain.reception = 'accept'
+  stage.passed += 20 * HOUR
+  await mine(stage, txid)
+  stage.passed += 10 * HOUR
+  await mine(stage)
+  t.like(await refusalOf(pay(wallet, 29)), { rule: 'daily' })
+  stage.passed += 15 * HOUR
+  await mine(stage)
+  await pay(wallet, 29)
+})
+
 test('a replacement counts as the dearer of the two, and the loser is freed by the confirmed one', async t => {
   const stage = await openStage(t, { rules: [DAILY] })
   const { wallet } = stage
@@ -355,4 +373,40 @@ test('a limit in fiat takes the highest fresh rate, keeps what it used, and refu
   stage.passed += 30 * 24 * HOUR
   const { reason } = await refusalOf(pay(wallet, 1))
   t.regex(reason, /no fresh rate/)
+})
+
+test('a program without the plugin that reads a rule pays nothing from an account that has it', async t => {
+  const files = new Map<string, string>()
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const chain = new LedgerChain(() => world.clock.now())
+  const open = (plugins: readonly Plugin[]): Promise<Kernel> =>
+    openDevice(world, {
+      storage: {
+        kind: 'storage',
+        id: 'kept',
+        apply: ({ hooks }) => hooks.openDisk.tapPromise('kept', async () => makeFaultDisk(files))
+      },
+      plugins: [makeLedgerCoin(chain), ...plugins],
+      logLevel: 'silent'
+    })
+  const first = await open([spendRules])
+  const made = await first.context.createAccount({ username: 'alice', password: PASSWORD })
+  const { id } = await made.createCurrencyWallet('wallet:ledger')
+  await made.policies.add(DAILY)
+  await first.close()
+  const second = await open([])
+  const account = await second.context.loginWithPassword('alice', PASSWORD)
+  t.like(await refusalOf(pay(await account.openWallet(id), 5)), { rule: 'daily' })
+  t.like(await account.policies.explain(), { refusedBy: 'daily' })
+  await second.close()
+  await world.close()
+})
+
+test('an older state of the rules is not restored past the password', async t => {
+  const { account } = await openStage(t, { rules: [{ ...DAILY, max: '500' }] })
+  await account.policies.add({ ...DAILY, max: '50' })
+  for (const kept of await account.keptFiles.list())
+    if (kept.path === 'Policies.json')
+      await t.throwsAsync(account.keptFiles.restore(kept.id), { code: 'OPTION_INVALID' })
+  t.is((await account.policies.list()).rules[0]?.max, '50')
 })

@@ -1,0 +1,26 @@
+import { isWalletError, type OtherKeyUse } from '../../kernel/index.ts'
+import type { Session } from './session.ts'
+
+/**
+ * Makes a call that uses keys. If the account has rules and none allows the use, the password does, once.
+ *
+ * @throws SIGN_REFUSED without a password or a prompt for it, PASSWORD, what the call throws
+ */
+export const allowingUse = async <T>(
+  session: Session,
+  use: OtherKeyUse,
+  call: () => Promise<T>
+): Promise<T> => {
+  try {
+    return await call()
+  } catch (error) {
+    if (!isWalletError(error, 'SIGN_REFUSED') || error.details.rule !== 'no rule') throw error
+    const given = await session.secrets.given('password')
+    if (given === undefined && !session.secrets.canPrompt) throw error
+    const message = 'The rules of the account ask for its password:'
+    const password = given ?? (await session.secrets.prompt('password', { message }))
+    const { policies } = await session.account()
+    await policies.allowOnce(use, password)
+    return call()
+  }
+}
