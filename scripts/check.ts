@@ -2,6 +2,9 @@ import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { actions } from '../app/actions/actions.ts'
+import { commandSpecs } from '../cli/commands/commands.ts'
+import { checkActions } from './check-actions.ts'
 import { bundleBudgets, checkBundles } from './check-bundle.ts'
 import { checkGrain } from './check-grain.ts'
 import { checkJson } from './check-json.ts'
@@ -46,6 +49,12 @@ const wordProblems: Check = () => [
   ...checkGlossary(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))
 ]
 
+const actionProblems: Check = () =>
+  checkActions(actions, {
+    commands: new Set(commandSpecs.map(({ name }) => name)),
+    panel: readTree(root, ['devtools/react'], /\.tsx?$/)
+  })
+
 const linkProblems: Check = () => {
   const pages = gitFiles(root).filter(path => path.endsWith('.md'))
   return checkLinks(new Map(pages.map(path => [path, readFileSync(join(root, path), 'utf8')])), isThere)
@@ -84,6 +93,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['grain', () => checkGrain(readTree(root, sourceFolders, /\.tsx?$/))],
   ['names stand for one thing', nameProblems],
   ['words that are retired', wordProblems],
+  ['actions have faces and schemas', actionProblems],
   ['json of others is bounded', () => checkJson(readTree(root, topFolders, /\.tsx?$/))],
   ['keys pass the gate', () => checkKeys(readTree(root, topFolders, /\.tsx?$/))],
   ['spreads add groups of fields', () => checkSpreads(readTree(root, topFolders, /\.tsx?$/))],

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { actionPage } from './action-page.ts'
 import { checkRequirements, type Requirements, type SpecCoverage } from './check-requirements.ts'
 import { errorPage } from './error-page.ts'
 import { hookPage } from './hook-page.ts'
@@ -28,6 +29,7 @@ export const generatedPages = (root: string): ReadonlyMap<string, string> =>
         readTree(root, sourceFolders, /\.tsx?$/)
       )
     ],
+    ['docs/actions.md', actionPage()],
     ['docs/errors.md', errorPage()],
     ['docs/hooks.md', hookPage()],
     ['docs/spec-coverage.md', specCoverage(root).page]

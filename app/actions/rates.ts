@@ -231,7 +231,7 @@ export const rateActions: DeclarationsOf<RateActions> = {
       return {}
     },
     commandLine: () => ({ words: ['rates', 'refresh'] }),
-    faces: { cli: 'rates refresh', panel: 'rates-panel', mcp: 'tool' }
+    faces: { cli: 'rates refresh', panel: 'route-form', mcp: 'tool' }
   }
 }
 

@@ -84,7 +84,7 @@ export const worldActions: DeclarationsOf<WorldActions> = {
       return { isOnline }
     },
     commandLine: ({ isOnline }) => ({ words: ['fake', 'net', isOnline ? 'online' : 'offline'] }),
-    faces: { cli: 'fake net', panel: 'account-bar', mcp: NOT_FOR_PROGRAMS }
+    faces: { cli: 'fake net offline', panel: 'account-bar', mcp: NOT_FOR_PROGRAMS }
   }
 }
 
