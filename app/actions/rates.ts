@@ -8,6 +8,7 @@ import {
   typedPair,
   type WalletId
 } from '../../kernel/index.ts'
+import { ageOf, sourcesOf } from '../format/routes.ts'
 import { trimmed } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import {
@@ -235,12 +236,12 @@ export const rateActions: DeclarationsOf<RateActions> = {
   }
 }
 
-const worthOf = (value: string, currencyCode: string, { hops, isStale }: RouteSnapshot): Worth => ({
+const worthOf = (value: string, currencyCode: string, found: RouteSnapshot): Worth => ({
   value,
   currency: currencyCode,
-  ageSeconds: hops.reduce((most, { ageSeconds }) => Math.max(most, ageSeconds), 0),
-  isStale,
-  sources: [...new Set(hops.map(({ source }) => source))]
+  ageSeconds: ageOf(found),
+  isStale: found.isStale,
+  sources: sourcesOf(found)
 })
 
 const providerRowOf = (provider: RateProviderSnapshot): ProviderRow => {

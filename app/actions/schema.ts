@@ -1,5 +1,5 @@
 import { compact } from '../../kernel/index.ts'
-import { codeText, escapedText } from '../format/safe-text.ts'
+import { bareCode, escapedText } from '../format/safe-text.ts'
 import { ActionError } from './action-error.ts'
 
 /** The part of JSON Schema (2020-12) in which the inputs and results of actions are described. */
@@ -322,7 +322,7 @@ const bounded = (field: AnyField, value: unknown): unknown => {
   if (typeof value === 'string') {
     const { maxLength } = schema
     if (isUntrusted === true) return escapedText(value, maxLength)
-    if (isCode === true) return codeText(value, maxLength)
+    if (isCode === true) return bareCode(value, maxLength)
     return maxLength === undefined || value.length <= maxLength
       ? value
       : [...value].slice(0, maxLength).join('')

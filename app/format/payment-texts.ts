@@ -1,4 +1,10 @@
-import type { OpenPaymentSnapshot, Txid } from '../../kernel/index.ts'
+import {
+  type AmountUnits,
+  amountText,
+  type OpenPaymentSnapshot,
+  type Txid,
+  type UnusualFee
+} from '../../kernel/index.ts'
 
 /** Names what has become of a payment, as the command line and the panel show it (pure). */
 export const sentStateText = (
@@ -9,6 +15,16 @@ export const sentStateText = (
   if (state === 'replaced' && replacedBy !== undefined) return `${words} by ${replacedBy}`
   return reason === undefined ? words : `${words}: ${reason}`
 }
+
+/** Names what has become of an open payment beside a draft, which may replace it (pure). */
+export const openStateText = (
+  { txid, state, ...facts }: Pick<OpenPaymentSnapshot, 'reason' | 'replacedBy' | 'state' | 'txid'>,
+  replaces: string | undefined
+): string => (txid === replaces ? 'this payment replaces it' : sentStateText(state, facts))
+
+/** Says that a network fee is far above the usual one; `coin`: of the paying chain (pure). */
+export const unusualFeeText = ({ networkFee, usualNetworkFee }: UnusualFee, coin: AmountUnits): string =>
+  `the network fee of ${amountText(networkFee, coin)} is more than ten times the usual ${amountText(usualNetworkFee, coin)}`
 
 /** Says why a draft may pay a second time (pure). */
 export const secondPaymentText = (txid: Txid): string =>

@@ -33,7 +33,7 @@ const INVISIBLE =
   /(?<!\p{Extended_Pictographic})\ufe0f|(?!\ufe0f)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /** A ticker or an id of elsewhere, with `?` in place of what is no letter, figure or sign: it has no room for words (pure). */
-export const codeText = (text: string, maxLength = 20): string =>
+export const bareCode = (text: string, maxLength = 20): string =>
   text.slice(0, maxLength).replace(NO_CODE, '?')
 
 const NO_CODE = /[\p{Default_Ignorable_Code_Point}\p{Cs}]|[^\p{L}\p{N}\p{Sc}._:$+/-]/gu

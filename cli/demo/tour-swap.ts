@@ -1,3 +1,6 @@
+import { valueText } from '../../app/format/amounts.ts'
+import { offerText } from '../../app/format/quotes.ts'
+import { pathText } from '../../app/format/routes.ts'
 import type { FakeWorld } from '../../fake-server/fake-world.ts'
 import {
   type Account,
@@ -8,10 +11,8 @@ import {
   type SwapQuote,
   type Txid
 } from '../../kernel/index.ts'
-import { valueText } from '../output/amounts.ts'
-import { pathText } from '../rates/route-text.ts'
 import { coinOf } from '../session/assets.ts'
-import { offerText } from '../swap/quote-texts.ts'
+import { unitsOfSides } from '../swap/quote-texts.ts'
 import type { SwapSides } from '../swap/read-swap.ts'
 import { type RunStep, untilTrue } from './tour-setup.ts'
 
@@ -99,7 +100,7 @@ const openQuoteRound = ({ step, account }: TourSwapOptions, sides: SwapSides): P
     const given = providers.filter(({ state }) => state === 'resolved')
     return {
       value,
-      lines: given.map(quote => `${quote.displayName.padEnd(NAME)}${offerText(quote, sides)}`),
+      lines: given.map(quote => `${quote.displayName.padEnd(NAME)}${offerText(quote, unitsOfSides(sides))}`),
       detail: `${given.length} quotes of ${providers.length} providers, the best first`
     }
   })

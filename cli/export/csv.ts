@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
-import { amountJson, codeText } from '../output/amounts.ts'
+import { amountJson, codeText } from '../../app/format/amounts.ts'
 import { stateOf } from '../output/transaction-texts.ts'
 import { changeOf, directionOf, type ExportFormat, type ExportRow, valueAtTime } from './formats.ts'
 

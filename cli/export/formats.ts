@@ -1,3 +1,5 @@
+import { type Asset, amountJson, decimalText, productText } from '../../app/format/amounts.ts'
+import { isoTime } from '../../app/format/routes.ts'
 import {
   type AddressRecord,
   abs,
@@ -11,9 +13,7 @@ import {
   transactionLabel,
   type WalletId
 } from '../../kernel/index.ts'
-import { type Asset, amountJson, decimalText, productText } from '../output/amounts.ts'
 import { txDetailsJson } from '../output/transaction-texts.ts'
-import { isoTime } from '../rates/route-text.ts'
 
 /** A file format that rows are written in, piece by piece: a history is never in memory as a whole. */
 export interface ExportFormat {

@@ -1,5 +1,5 @@
+import { codeText } from '../../app/format/amounts.ts'
 import { isWalletError, type RateService, type RateSnapshot } from '../../kernel/index.ts'
-import { codeText } from '../output/amounts.ts'
 import { abortable } from '../session/event-stream.ts'
 import type { Session } from '../session/session.ts'
 import { type ExportRow, notedValueOf, valueAtTime } from './formats.ts'

@@ -1,3 +1,4 @@
+import { type Asset, amountJson, shownAssetOf } from '../../app/format/amounts.ts'
 import { escapedText } from '../../app/format/safe-text.ts'
 import {
   type Account,
@@ -13,7 +14,6 @@ import {
   WalletError,
   type WalletId
 } from '../../kernel/index.ts'
-import { type Asset, amountJson, shownAssetOf } from '../output/amounts.ts'
 import { readPausedWallets } from '../profile/state-files.ts'
 import type { ProgramClient } from '../programs/clients.ts'
 import type { NewProposal } from '../programs/proposals.ts'

@@ -1,3 +1,4 @@
+import { type Asset, amountJson, decimalText } from '../../app/format/amounts.ts'
 import {
   type AmountUnits,
   amountText,
@@ -8,7 +9,6 @@ import {
   type SentState,
   type Transaction
 } from '../../kernel/index.ts'
-import { type Asset, amountJson, decimalText } from './amounts.ts'
 import { localTime } from './texts.ts'
 import { type Cell, type CellLike, type Column, type CommandResult, cellOf, type TableView } from './view.ts'
 

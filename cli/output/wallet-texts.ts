@@ -1,3 +1,4 @@
+import { type AmountJson, type Asset, amountJson } from '../../app/format/amounts.ts'
 import {
   amountText,
   type CurrencyWallet,
@@ -8,7 +9,6 @@ import {
   type TokenId,
   type WalletListing
 } from '../../kernel/index.ts'
-import { type AmountJson, type Asset, amountJson } from './amounts.ts'
 import { localTime } from './texts.ts'
 import type { Cell } from './view.ts'
 

@@ -1,3 +1,4 @@
+import { ageOf } from '../../app/format/routes.ts'
 import {
   type Context,
   type FoundRoutes,
@@ -10,7 +11,6 @@ import {
 import { CliError } from '../errors/cli-error.ts'
 import { parseDuration, parsePairs } from '../grammar/options.ts'
 import type { Session } from '../session/session.ts'
-import { ageOf } from './route-text.ts'
 
 /** A pair of currencies as typed, and the number of routes to find. */
 export interface RateRequest {

@@ -1,9 +1,9 @@
+import { roundedValue, sumText, valueText } from '../../app/format/amounts.ts'
+import { originJson } from '../../app/format/routes.ts'
 import type { AmountUnits, JsonObject, NativeAmount, RatePair, RouteSnapshot } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { roundedValue, sumText, valueText } from '../output/amounts.ts'
 import type { Session } from '../session/session.ts'
 import { refreshRates } from './find-rate.ts'
-import { originJson } from './route-text.ts'
 
 /** A value in fiat money. */
 export interface Worth {

@@ -1,6 +1,6 @@
+import { type Asset, shownAssetOf } from '../../app/format/amounts.ts'
 import type { CurrencyConfig, CurrencyInfo, CurrencyWallet, Token, TokenId } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { type Asset, shownAssetOf } from '../output/amounts.ts'
 import { findListing, openPaused } from './find-wallets.ts'
 import type { Session } from './session.ts'
 

@@ -1,3 +1,5 @@
+import type { Asset } from '../../app/format/amounts.ts'
+import { unusualFeeText } from '../../app/format/payment-texts.ts'
 import {
   amountText,
   type CurrencyWallet,
@@ -13,7 +15,6 @@ import {
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
-import type { Asset } from '../output/amounts.ts'
 import { txDetailsJson } from '../output/transaction-texts.ts'
 import type { CommandResult } from '../output/view.ts'
 import { promptText } from '../secrets/prompt.ts'
@@ -124,11 +125,7 @@ export const payInTurn = <T>(
 export const unusualFeeWarnings = (
   { currencyInfo }: CurrencyWallet,
   fees: readonly UnusualFee[]
-): readonly string[] =>
-  fees.map(
-    ({ networkFee, usualNetworkFee }) =>
-      `the network fee of ${amountText(networkFee, currencyInfo)} is more than ten times the usual ${amountText(usualNetworkFee, currencyInfo)}`
-  )
+): readonly string[] => fees.map(fee => unusualFeeText(fee, currencyInfo))
 
 /**
  * Asks for a typed approval of an unusual network fee, and returns the approved fee; undefined if all fees are usual.

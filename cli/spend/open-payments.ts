@@ -1,5 +1,10 @@
 import { otherOpenPayments } from '../../app/actions/open-payment-checks.ts'
-import { secondPaymentText, sentStateText as stateText } from '../../app/format/payment-texts.ts'
+import { type Asset, amountJson } from '../../app/format/amounts.ts'
+import {
+  openStateText,
+  secondPaymentText,
+  sentStateText as stateText
+} from '../../app/format/payment-texts.ts'
 import { shellWord } from '../../app/format/safe-text.ts'
 import {
   amountText,
@@ -12,7 +17,6 @@ import {
   type Txid
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { type Asset, amountJson } from '../output/amounts.ts'
 import { promptText } from '../secrets/prompt.ts'
 import { coinOf } from '../session/assets.ts'
 import type { Session } from '../session/session.ts'
@@ -56,8 +60,7 @@ export const openLines = (
       ({ publicAddress, nativeAmount: part }) =>
         `${amountText(nativeAmount(part), assetIn(wallet, payment))} to ${safeText(publicAddress)}`
     )
-    const place =
-      payment.txid === own.replaces ? 'this payment replaces it' : sentStateText(payment.state, payment)
+    const place = safeText(openStateText(payment, own.replaces))
     return [at === 0 ? 'open' : `open ${at + 1}`, `${paid.join(', ')}: ${place}`]
   })
   const left = others.length - lines.length

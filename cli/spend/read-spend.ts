@@ -1,3 +1,4 @@
+import { type Asset, isMax } from '../../app/format/amounts.ts'
 import {
   type CurrencyWallet,
   compact,
@@ -12,7 +13,6 @@ import {
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parsePairs } from '../grammar/options.ts'
-import { type Asset, isMax } from '../output/amounts.ts'
 
 /** The flags of `send`, as typed. */
 export interface SendFlags {

@@ -1,3 +1,4 @@
+import { type Asset, amountJson } from '../../app/format/amounts.ts'
 import {
   add,
   amountText,
@@ -13,7 +14,6 @@ import {
   type Transaction,
   WalletError
 } from '../../kernel/index.ts'
-import { type Asset, amountJson } from '../output/amounts.ts'
 import type { ReviewFacts } from '../screens/review.tsx'
 import { coinOf } from '../session/assets.ts'
 import { safeText } from '../terminal/safe-text.ts'

@@ -1,3 +1,4 @@
+import { amountJson } from '../../app/format/amounts.ts'
 import { OWN_CHECK_TEXT } from '../../app/format/payment-texts.ts'
 import { shellWord } from '../../app/format/safe-text.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type SwapReview
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import { amountJson } from '../output/amounts.ts'
 import { localTime } from '../output/texts.ts'
 import { txDetailsJson } from '../output/transaction-texts.ts'
 import type { CommandResult } from '../output/view.ts'

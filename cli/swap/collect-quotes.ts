@@ -1,3 +1,4 @@
+import { failureText, offerText, quoteJson, quotesJson, rejectedJson } from '../../app/format/quotes.ts'
 import { compact } from '../../kernel/base/compact.ts'
 import type { JsonObject, QuoteRound, QuoteSnapshot, SwapQuote } from '../../kernel/index.ts'
 import { failureOf } from '../errors/failure.ts'
@@ -5,17 +6,10 @@ import { commandInProfile } from '../grammar/command-line.ts'
 import type { CommandResult } from '../output/view.ts'
 import { openEventStream } from '../session/event-stream.ts'
 import type { Session } from '../session/session.ts'
+import { safeText } from '../terminal/safe-text.ts'
 import { openQuoteCache } from './kept-quotes.ts'
 import { writeProviderRecords } from './provider-record.ts'
-import {
-  failureText,
-  offerText,
-  quoteJson,
-  quotesJson,
-  quotesTable,
-  quotesText,
-  rejectedJson
-} from './quote-texts.ts'
+import { quotesTable, quotesText, unitsOfSides } from './quote-texts.ts'
 import type { SwapQuery } from './read-swap.ts'
 
 /** Requests quotes and returns them ranked, with the reasons, to be approved by a later command. */
@@ -79,12 +73,14 @@ const reportAnswers = async (
 
 const eventOf = (quote: QuoteSnapshot, { sides }: SwapQuery): [event: string, data: JsonObject] =>
   quote.state === 'resolved'
-    ? ['swap.quote', quoteJson(quote, sides)]
-    : ['swap.rejected', rejectedJson(quote, sides)]
+    ? ['swap.quote', quoteJson(quote, unitsOfSides(sides))]
+    : ['swap.rejected', rejectedJson(quote, unitsOfSides(sides))]
 
 const lineOf = (quote: QuoteSnapshot, { sides }: SwapQuery): CommandResult => {
   const isGiven = quote.state === 'resolved'
-  const text = isGiven ? offerText(quote, sides) : failureText(quote, sides)
+  const text = isGiven
+    ? offerText(quote, unitsOfSides(sides))
+    : safeText(failureText(quote, unitsOfSides(sides)))
   const line = `${isGiven ? 'quote' : 'no quote'}\t${quote.pluginId}\t${text}${isGiven ? `\t${quote.quoteId}` : ''}`
   return { data: {}, view: { kind: 'text', lines: [line] } }
 }
@@ -176,7 +172,8 @@ const warnOfFailures = (
   const { code } = failureOf(error)
   for (const quote of providers) {
     const isReported = quote.errorCode === code && quote.limit === undefined
-    if (!isReported) session.statusLine.warn(`${quote.displayName}: ${failureText(quote, sides)}`)
+    if (!isReported)
+      session.statusLine.warn(`${quote.displayName}: ${safeText(failureText(quote, unitsOfSides(sides)))}`)
   }
 }
 
@@ -193,7 +190,7 @@ export const keptResult = async (
   ]
   const [best] = cache.keep(id, query, providers)
   return {
-    data: quotesJson(providers, query.sides),
+    data: quotesJson(providers, unitsOfSides(query.sides)),
     view: quotesText(providers, query.sides, io.clock.now()),
     ...compact({
       advice:

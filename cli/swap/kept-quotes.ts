@@ -1,3 +1,4 @@
+import { isOpen } from '../../app/format/quotes.ts'
 import {
   compact,
   isNativeAmount,
@@ -14,7 +15,6 @@ import { CliError } from '../errors/cli-error.ts'
 import { commandInProfile } from '../grammar/command-line.ts'
 import { isRecord, readOrQuarantine, writeState } from '../profile/state-files.ts'
 import type { Session } from '../session/session.ts'
-import { isOpen } from './quote-texts.ts'
 import type { SwapQuery } from './read-swap.ts'
 
 const MIN_PREFIX = 4

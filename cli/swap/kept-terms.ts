@@ -1,3 +1,4 @@
+import { amountJson } from '../../app/format/amounts.ts'
 import { shellWord } from '../../app/format/safe-text.ts'
 import {
   amountText,
@@ -10,7 +11,6 @@ import {
   ZERO
 } from '../../kernel/index.ts'
 import { AdvisedError } from '../errors/cli-error.ts'
-import { amountJson } from '../output/amounts.ts'
 import { coinOf } from '../session/assets.ts'
 import type { Session } from '../session/session.ts'
 import type { KeptQuote } from './kept-quotes.ts'

@@ -1,3 +1,4 @@
+import { type Asset, isMax } from '../../app/format/amounts.ts'
 import {
   type CurrencyWallet,
   compact,
@@ -10,7 +11,6 @@ import {
 } from '../../kernel/index.ts'
 import { CliError, isCliError } from '../errors/cli-error.ts'
 import { parsePairs } from '../grammar/options.ts'
-import { type Asset, isMax } from '../output/amounts.ts'
 import { coinOf, findAsset } from '../session/assets.ts'
 import { findWallet } from '../session/find-wallets.ts'
 import type { Session } from '../session/session.ts'

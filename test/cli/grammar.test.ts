@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
+import { isMax } from '../../app/format/amounts.ts'
 import { commandSpecs } from '../../cli/commands/commands.ts'
 import { CliError, type CliErrorCode, cliErrors } from '../../cli/errors/cli-error.ts'
 import { causesOf, exitCodeRows, failureOf } from '../../cli/errors/failure.ts'
@@ -16,7 +17,6 @@ import {
   parseSpan,
   readGlobalOptions
 } from '../../cli/grammar/options.ts'
-import { isMax } from '../../cli/output/amounts.ts'
 import { renderTsv, renderView } from '../../cli/output/render-view.ts'
 import { lobbyLinkOf, readLobbyId, spanText } from '../../cli/output/texts.ts'
 import type { OutputView } from '../../cli/output/view.ts'

@@ -1,5 +1,5 @@
+import { shownAssetOf } from '../../app/format/amounts.ts'
 import type { ExportRow } from '../../cli/export/formats.ts'
-import { shownAssetOf } from '../../cli/output/amounts.ts'
 import { nativeAmount, type Transaction } from '../../kernel/index.ts'
 import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'
 

@@ -1,3 +1,5 @@
+import { codeText, decimalText } from '../../../app/format/amounts.ts'
+import { isoTime } from '../../../app/format/routes.ts'
 import {
   isStale,
   type JsonObject,
@@ -6,11 +8,9 @@ import {
   type RateSnapshot,
   rateAge
 } from '../../../kernel/index.ts'
-import { codeText, decimalText } from '../../output/amounts.ts'
 import { ageText, durationInWords } from '../../output/texts.ts'
 import type { Cell, CellLike } from '../../output/view.ts'
 import { findSource, pairOf, refreshRates } from '../../rates/find-rate.ts'
-import { isoTime } from '../../rates/route-text.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { makeChange } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'

@@ -1,22 +1,13 @@
+import { codeText, decimalText, productText, valueText } from '../../../app/format/amounts.ts'
+import { costText, originJson, pathText, routeJson, sumLine } from '../../../app/format/routes.ts'
 import { compact } from '../../../kernel/base/compact.ts'
 import type { FoundRoutes, RatePair, RouteSnapshot } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { codeText, decimalText, productText, valueText } from '../../output/amounts.ts'
 import { openLiveView } from '../../output/print-result.ts'
 import type { CellLike, CommandResult, OutputView } from '../../output/view.ts'
 import { findRate, pairOf, type RateRequest, routeFinder } from '../../rates/find-rate.ts'
 import { type GraphFormat, graphLines } from '../../rates/route-graph.ts'
-import {
-  ageCell,
-  chainLines,
-  costText,
-  hopCells,
-  hopColumns,
-  originJson,
-  pathText,
-  routeJson,
-  sumLine
-} from '../../rates/route-text.ts'
+import { ageCell, chainLines, hopCells, hopColumns } from '../../rates/route-text.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { openEventStream, sleep } from '../../session/event-stream.ts'
 import type { Session } from '../../session/session.ts'

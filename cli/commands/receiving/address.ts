@@ -1,3 +1,4 @@
+import { amountJson, isMax } from '../../../app/format/amounts.ts'
 import {
   amountText,
   type CurrencyWallet,
@@ -7,7 +8,6 @@ import {
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount } from '../../grammar/options.ts'
-import { amountJson, isMax } from '../../output/amounts.ts'
 import { qrLines } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { chosenAsset, coinOf } from '../../session/assets.ts'

@@ -1,3 +1,5 @@
+import { type Asset, amountJson, isMax } from '../../../app/format/amounts.ts'
+import { pathText } from '../../../app/format/routes.ts'
 import {
   amountText,
   type CurrencyWallet,
@@ -10,10 +12,9 @@ import {
   WalletError
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { type Asset, amountJson, isMax } from '../../output/amounts.ts'
 import type { CellLike, CommandResult, TableView } from '../../output/view.ts'
 import { balanceJson, heldBackText, syncCell, syncJson } from '../../output/wallet-texts.ts'
-import { ageCell, pathText } from '../../rates/route-text.ts'
+import { ageCell } from '../../rates/route-text.ts'
 import {
   fiatCodeOf,
   keepRatesFresh,

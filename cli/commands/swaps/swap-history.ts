@@ -1,3 +1,4 @@
+import { amountJson } from '../../../app/format/amounts.ts'
 import {
   type AmountUnits,
   amountText,
@@ -9,7 +10,6 @@ import {
   type Txid,
   type WalletId
 } from '../../../kernel/index.ts'
-import { amountJson } from '../../output/amounts.ts'
 import { localTime } from '../../output/texts.ts'
 import { confirmationCell, type Effect, stateOf } from '../../output/transaction-texts.ts'
 import { type CellLike, cellOf, type TableView, type TextView } from '../../output/view.ts'

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { decimalText } from '../../../app/format/amounts.ts'
 import {
   type CurrencyWallet,
   compact,
@@ -10,7 +11,6 @@ import {
 import { CliError } from '../../errors/cli-error.ts'
 import { failureOf, PARTIAL } from '../../errors/failure.ts'
 import { parseCount } from '../../grammar/options.ts'
-import { decimalText } from '../../output/amounts.ts'
 import { metadataJson } from '../../output/transaction-texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { chosenAsset } from '../../session/assets.ts'

@@ -1,3 +1,4 @@
+import { decimalText } from '../../../app/format/amounts.ts'
 import {
   amountText,
   type CurrencyWallet,
@@ -11,7 +12,6 @@ import {
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount } from '../../grammar/options.ts'
-import { decimalText } from '../../output/amounts.ts'
 import { localTime } from '../../output/texts.ts'
 import {
   confirmationCell,

@@ -1,3 +1,4 @@
+import type { Asset } from '../../../app/format/amounts.ts'
 import { shellWord } from '../../../app/format/safe-text.ts'
 import {
   type CurrencyWallet,
@@ -9,7 +10,6 @@ import {
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { failureOf } from '../../errors/failure.ts'
-import type { Asset } from '../../output/amounts.ts'
 import { openOutputFile } from '../../output/output-file.ts'
 import { txDetailsJson } from '../../output/transaction-texts.ts'
 import type { CommandResult } from '../../output/view.ts'

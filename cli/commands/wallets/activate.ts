@@ -1,3 +1,4 @@
+import { type Asset, amountJson, shownAssetOf } from '../../../app/format/amounts.ts'
 import {
   amountText,
   type CurrencyWallet,
@@ -7,7 +8,6 @@ import {
   type WalletId
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { type Asset, amountJson, shownAssetOf } from '../../output/amounts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { coinOf, findAsset, tokenIdOf, walletTokens } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'

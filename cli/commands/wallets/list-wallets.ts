@@ -1,3 +1,4 @@
+import type { Asset } from '../../../app/format/amounts.ts'
 import {
   amountText,
   type CurrencyInfo,
@@ -6,7 +7,6 @@ import {
   type WalletId,
   type WalletListing
 } from '../../../kernel/index.ts'
-import type { Asset } from '../../output/amounts.ts'
 import type { CellLike, CommandResult } from '../../output/view.ts'
 import { syncCell, walletJson } from '../../output/wallet-texts.ts'
 import { assetsUnlessPaused } from '../../session/assets.ts'

@@ -1,3 +1,4 @@
+import { amountJson } from '../../../app/format/amounts.ts'
 import {
   type Account,
   amountText,
@@ -10,7 +11,6 @@ import {
   type WalletListing
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { amountJson } from '../../output/amounts.ts'
 import { writeOutputFile } from '../../output/output-file.ts'
 import { localTime, qrLines } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'

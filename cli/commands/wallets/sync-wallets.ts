@@ -1,6 +1,6 @@
+import { isMax } from '../../../app/format/amounts.ts'
 import { amountText, type CurrencyWallet, compact, parseAmount } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { isMax } from '../../output/amounts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { balanceJson, syncCell } from '../../output/wallet-texts.ts'
 import { changePausedWallets } from '../../profile/state-files.ts'

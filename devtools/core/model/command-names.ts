@@ -1,8 +1,9 @@
 import type { CommandNames } from '../../../app/actions/command-line.ts'
 import type { QuotesRequest, SpendDraftInput } from '../../../app/actions/spend-review.ts'
+import { amountIn, readAmount } from '../../../app/format/amounts.ts'
 import { UNSAFE_CHARACTERS } from '../../../app/format/safe-text.ts'
 import { compact } from '../../../kernel/index.ts'
-import { amountIn, readAmount, unitsOf } from './amounts.ts'
+import { unitsOf } from './amounts.ts'
 import type { View } from './slices.ts'
 
 /** The inputs of the panel's own actions, which no table has. */

@@ -1,3 +1,4 @@
+import { amountIn, NATIVE_UNITS } from '../../../app/format/amounts.ts'
 import {
   type AccountSnapshot,
   type AmountUnits,
@@ -9,7 +10,7 @@ import {
   type TokenId,
   type WalletSnapshot
 } from '../../../kernel/index.ts'
-import { amountIn, NATIVE_UNITS, unitsOf } from '../model/amounts.ts'
+import { unitsOf } from '../model/amounts.ts'
 import type { View } from '../model/slices.ts'
 
 /** One step of an engine's life. */

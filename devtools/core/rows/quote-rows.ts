@@ -1,5 +1,5 @@
+import type { QuoteUnits } from '../../../app/format/quotes.ts'
 import {
-  type AmountUnits,
   bestFailureOf,
   compact,
   type QuoteSnapshot,
@@ -18,7 +18,7 @@ export interface RoundRow {
   /** Those with a quote by rank, then those that are awaited, then those that have failed. */
   readonly quotes: readonly QuoteSnapshot[]
   /** The units of the amounts on both sides, and of the paying chain's fee. */
-  readonly units: { readonly from: AmountUnits; readonly to: AmountUnits; readonly fee: AmountUnits }
+  readonly units: QuoteUnits
   /** When all have failed: the one failure that an application receives, chosen as the kernel chooses it. */
   readonly chosen?: QuoteSnapshot
 }
@@ -33,13 +33,6 @@ export const roundRows = (view: View): readonly RoundRow[] => {
   }
   return [...rounds].map(([roundId, quotes]) => roundOf(view, roundId, quotes)).reverse()
 }
-
-/**
- * Returns the time for which a quote can still be approved, in milliseconds; undefined if it does not expire or has
- * ended (pure).
- */
-export const quoteTimeLeft = ({ expiresAt, fate }: QuoteSnapshot, now: number): number | undefined =>
-  expiresAt === undefined || fate !== undefined ? undefined : Math.max(0, expiresAt - now)
 
 const roundOf = (
   view: View,
@@ -57,7 +50,7 @@ const roundOf = (
   return { roundId, request, units, isOver, quotes: ranked, ...compact({ chosen }) }
 }
 
-const unitsOfRound = (view: View, request: SwapRequestSnapshot): RoundRow['units'] => {
+const unitsOfRound = (view: View, request: SwapRequestSnapshot): QuoteUnits => {
   const { fromWalletId, fromPluginId, fromTokenId, toWalletId, toPluginId, toTokenId } = request
   const payer = { walletId: fromWalletId, pluginId: fromPluginId }
   return {

@@ -1,11 +1,12 @@
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
+import { countdownText } from '../../../app/format/quotes.ts'
 import { MAX_RECORDING_BYTES } from '../../core/recording/format.ts'
 import type { ClientRecording, RecordingProgress } from '../../core/recording/record.ts'
 import { useStore } from '../../use-store.ts'
 import { Detail, DetailList } from '../parts/details.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { StateMark } from '../parts/marks.tsx'
-import { countdownText, dateText, fileTimeText, sizeText, timeSpanText } from '../parts/texts.ts'
+import { dateText, fileTimeText, sizeText, timeSpanText } from '../parts/texts.ts'
 import { saveFile } from '../state/dom.ts'
 import { usePanel } from '../state/panel-state.ts'
 

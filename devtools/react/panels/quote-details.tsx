@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react'
+import { countdownText, quoteTimeLeft } from '../../../app/format/quotes.ts'
 import type { AmountUnits, QuoteSnapshot } from '../../../kernel/index.ts'
-import { quoteTimeLeft, type RoundRow } from '../../core/rows/quote-rows.ts'
+import type { RoundRow } from '../../core/rows/quote-rows.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
 import { Amount } from '../parts/amount.tsx'
 import {
@@ -12,7 +13,7 @@ import {
   SentTransaction
 } from '../parts/details.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
-import { countdownText, durationText, timeSpanText } from '../parts/texts.ts'
+import { durationText, timeSpanText } from '../parts/texts.ts'
 import { useNow } from '../state/panel-state.ts'
 
 interface QuoteProps {

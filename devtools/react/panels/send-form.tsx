@@ -1,6 +1,7 @@
 import { type ReactElement, useState } from 'react'
 import type { ActionFailure } from '../../../app/actions/action-error.ts'
 import type { SpendRequest } from '../../../app/actions/spend-review.ts'
+import { amountIn, readAmount } from '../../../app/format/amounts.ts'
 import {
   type AmountUnits,
   compact,
@@ -11,7 +12,7 @@ import {
   type WalletId,
   type WalletSnapshot
 } from '../../../kernel/index.ts'
-import { amountIn, readAmount, unitsOf } from '../../core/model/amounts.ts'
+import { unitsOf } from '../../core/model/amounts.ts'
 import type { View } from '../../core/model/slices.ts'
 import { ActionButton, ActionForm } from '../parts/action-forms.tsx'
 import { Section } from '../parts/details.tsx'

@@ -1,6 +1,7 @@
 import { type ReactElement, useMemo, useState } from 'react'
 import { encode } from 'uqr'
 import type { Actions } from '../../../app/actions/actions.ts'
+import { readAmount } from '../../../app/format/amounts.ts'
 import {
   mainDenomination,
   nativeAmount,
@@ -8,7 +9,7 @@ import {
   toDenomination,
   type WalletId
 } from '../../../kernel/index.ts'
-import { readAmount, unitsOf } from '../../core/model/amounts.ts'
+import { unitsOf } from '../../core/model/amounts.ts'
 import type { EngineRow } from '../../core/rows/engine-rows.ts'
 import { ActionButton, ActionForm } from '../parts/action-forms.tsx'
 import { Amount } from '../parts/amount.tsx'

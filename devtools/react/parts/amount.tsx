@@ -1,6 +1,7 @@
 import { Fragment, type ReactElement } from 'react'
+import { amountIn } from '../../../app/format/amounts.ts'
 import type { AmountUnits, OpenPaymentSnapshot, WalletId } from '../../../kernel/index.ts'
-import { amountIn, unitsOf } from '../../core/model/amounts.ts'
+import { unitsOf } from '../../core/model/amounts.ts'
 import { useView } from '../state/panel-state.ts'
 import { countText, visibleText } from './texts.ts'
 

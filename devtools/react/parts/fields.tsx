@@ -1,7 +1,7 @@
 import { type HTMLInputTypeAttribute, type ReactElement, type ReactNode, useId } from 'react'
 import type { SpendRequest } from '../../../app/actions/spend-review.ts'
+import { readAmount } from '../../../app/format/amounts.ts'
 import { type AmountUnits, mainDenomination } from '../../../kernel/index.ts'
-import { readAmount } from '../../core/model/amounts.ts'
 import { usePanel } from '../state/panel-state.ts'
 import { visibleText } from './texts.ts'
 

@@ -1,6 +1,7 @@
 import { type ReactElement, useState } from 'react'
 import type { SpendReview } from '../../../app/actions/spend-review.ts'
-import { OWN_CHECK_TEXT, secondPaymentText, sentStateText } from '../../../app/format/payment-texts.ts'
+import { OWN_CHECK_TEXT, openStateText, secondPaymentText } from '../../../app/format/payment-texts.ts'
+import { countdownText } from '../../../app/format/quotes.ts'
 import { add, compact, nativeAmount, type WalletId } from '../../../kernel/index.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
@@ -10,7 +11,7 @@ import { Amount, PaidAmount } from './amount.tsx'
 import { Detail, DetailList } from './details.tsx'
 import { Dialog } from './dialog.tsx'
 import { TextField } from './fields.tsx'
-import { countdownText, visibleText } from './texts.ts'
+import { visibleText } from './texts.ts'
 import { walletName } from './wallet.tsx'
 
 /** Shows a payment or a swap before it is signed. Closing the dialog discards the draft. */
@@ -234,9 +235,7 @@ const OpenPaymentDetails = ({ review }: { readonly review: SpendReview }): React
         <Detail key={payment.txid} name={at === 0 ? 'Open' : `Open ${at + 1}`}>
           <PaidAmount walletId={walletId} payment={payment} />
           {': '}
-          {payment.txid === replaces
-            ? 'this payment replaces it'
-            : visibleText(sentStateText(payment.state, { ...payment, ...payment.untrusted }))}
+          {visibleText(openStateText({ ...payment, ...payment.untrusted }, replaces))}
         </Detail>
       ))}
       <Detail name="Open">{left > 0 ? `and ${left} more` : ''}</Detail>

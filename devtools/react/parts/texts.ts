@@ -33,12 +33,6 @@ export const agoText = (at: number, now: number): string => {
   return now - at < 1 ? 'now' : `${timeSpanText(now - at)} ago`
 }
 
-/** A countdown as `m:ss`; `0:00` once it is over. */
-export const countdownText = (milliseconds: number): string => {
-  const seconds = Math.max(0, Math.ceil(milliseconds / 1000))
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
-}
-
 /** The time of day to the millisecond, in the local zone; a dash for what is no time. */
 export const clockText = (at: number): string => {
   const date = new Date(at)

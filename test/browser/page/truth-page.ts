@@ -2,8 +2,8 @@
 // Runs in a browser: the devtools over a kernel of the page, and what that kernel says itself.
 
 import type { ActionHandler } from '../../../app/actions/actions.ts'
+import { amountIn } from '../../../app/format/amounts.ts'
 import { makeKernelClient } from '../../../devtools/core/kernel-client.ts'
-import { amountIn } from '../../../devtools/core/model/amounts.ts'
 import { mountDevtools } from '../../../devtools/react/mount-devtools.tsx'
 import { openStandalone } from '../../../devtools/standalone/open-standalone.ts'
 import type { CurrencyWallet } from '../../../kernel/index.ts'

@@ -1,10 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { decimalText, productText, roundedText, sumText, valueText } from '../../../cli/output/amounts.ts'
+import { decimalText, productText, roundedText, sumText, valueText } from '../../../app/format/amounts.ts'
+import { pathText, routeJson } from '../../../app/format/routes.ts'
 import { ageText } from '../../../cli/output/texts.ts'
 import { cellOf } from '../../../cli/output/view.ts'
 import { graphLines } from '../../../cli/rates/route-graph.ts'
-import { chainLines, pathText, routeJson } from '../../../cli/rates/route-text.ts'
+import { chainLines } from '../../../cli/rates/route-text.ts'
 import type { RouteHopSnapshot, RouteSnapshot } from '../../../kernel/index.ts'
 
 const hop = (from: string, to: string, changes: Partial<RouteHopSnapshot> = {}): RouteHopSnapshot => ({

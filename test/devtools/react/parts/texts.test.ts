@@ -1,8 +1,8 @@
 import test from 'ava'
+import { countdownText } from '../../../../app/format/quotes.ts'
 import {
   agoText,
   clockText,
-  countdownText,
   countText,
   dateText,
   durationText,

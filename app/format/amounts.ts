@@ -1,8 +1,12 @@
 import {
   type AmountUnits,
+  amountText,
   type CurrencyInfo,
+  isNativeAmount,
+  isWalletError,
   mainDenomination,
   type NativeAmount,
+  parseAmount,
   type TokenId,
   type TokenMap,
   toDenomination
@@ -152,4 +156,30 @@ const textOf = (scaled: bigint, decimals: number): string => {
   const whole = digits.slice(0, digits.length - decimals)
   const fraction = withoutZeros(digits.slice(digits.length - decimals), 0)
   return `${scaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+/** Whole native units, for an asset that no table lists. */
+export const NATIVE_UNITS: AmountUnits = {
+  currencyCode: 'native',
+  displayName: 'native units',
+  denominations: []
+}
+
+/** An amount as people write it, such as `0.5 BTC`; text that is no amount stays as it is (pure). */
+export const amountIn = (native: string, units: AmountUnits): string =>
+  isNativeAmount(native) ? amountText(native, units) : native
+
+/** An amount that was typed: what it is, or what is wrong with it. */
+export type TypedAmount =
+  | { readonly native: NativeAmount; readonly error?: undefined }
+  | { readonly native?: undefined; readonly error: string }
+
+/** Reads an amount above zero as the command line does: `0.5`, `0.5 BTC` or `50000000 native`. Never throws (pure). */
+export const readAmount = (text: string, units: AmountUnits): TypedAmount => {
+  try {
+    const native = parseAmount(text, units)
+    return native === '0' ? { error: 'The amount must be above zero' } : { native }
+  } catch (error) {
+    return { error: isWalletError(error, 'AMOUNT_INVALID') ? error.message : 'This is not an amount' }
+  }
 }
