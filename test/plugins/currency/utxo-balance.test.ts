@@ -86,7 +86,7 @@ const seen = { height: 0, date: 1, isSeen: true }
 
 /** A ledger whose wallet owns every output of one byte, and how transactions for it are written. */
 const makeLedger = () => {
-  const record = { txids: new Set() } as unknown as ScriptRecord
+  const record = { addTxid() {} } as unknown as ScriptRecord
   const ledger = new Ledger({ findScript: script => (script.length === 1 ? record : undefined) })
   const txOf = (txid: string, spends: readonly string[], foreign = 0n): RawTx => ({
     txid,

@@ -50,10 +50,14 @@ const io = makeNodeIo()
 const [mainnet, testnet, regtest] = bitcoinRow.networks
 const ABANDON = `${'abandon '.repeat(11)}about`
 
-const addressesOf = async (keys: WalletKeys, branch: string, count: number): Promise<string[]> => {
+const tableOf = (keys: WalletKeys): ScriptTable => {
   const accounts = readPublicKeys(mainnet, derivePublicKeys(bitcoinRow, mainnet, keys, io.crypto))
   if (accounts === undefined) throw new Error('no keys')
-  const table = new ScriptTable(accounts, 25)
+  return new ScriptTable(accounts, 25)
+}
+
+const addressesOf = async (keys: WalletKeys, branch: string, count: number): Promise<string[]> => {
+  const table = tableOf(keys)
   const scripts = table.branchById(branch)
   if (scripts === undefined) throw new Error(`no branch ${branch}`)
   await table.extend(scripts, count, io.clock)
@@ -77,6 +81,20 @@ test('addresses are those of the examples of BIP-44, BIP-49, BIP-84 and BIP-86',
   t.is((await of('bip44', '44/0'))[0], '1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA')
   t.is((await of('bip49', '49/0'))[0], '37VucYSaXLCAsxYyAPfbSi9eh4iEcbShgf')
   t.is((await of('bip49', '84/0'))[0], 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu')
+})
+
+test('a script is found by its bytes, and a foreign one of any length is not', async t => {
+  for (const format of ['bip44', 'bip49', 'bip84', 'bip86']) {
+    const table = tableOf({ bitcoinKey: ABANDON, format, coinType: 0 })
+    for (const scripts of table.branches) await table.extend(scripts, 2, io.clock)
+    for (const record of table.records()) {
+      t.is(table.findScript(record.script), record, format)
+      t.is(table.findHash(record.scripthash), record, format)
+      t.is(table.findScript(Uint8Array.of(...record.script, 0)), undefined, format)
+    }
+    t.is(table.findScript(new Uint8Array()), undefined)
+    t.is(table.findScript(new Uint8Array(1_000_000)), undefined)
+  }
 })
 
 test('account keys are the extended keys that BIP-84 and BIP-49 wallets show', t => {

@@ -59,16 +59,19 @@ export const parseRawTx = (bytes: Uint8Array): RawTx => {
 }
 
 /** Bytes as hex, last byte first, as ids are shown. */
-export const hexOfReversed = (bytes: Uint8Array): string => {
-  let text = ''
-  for (let at = bytes.length - 1; at >= 0; at--) text += HEX[bytes[at] as number]
-  return text
-}
+export const hexOfReversed = (bytes: Uint8Array): string => hexOf(Uint8Array.from(bytes).reverse())
 
 /** Bytes as lower-case hex. */
 export const hexOf = (bytes: Uint8Array): string => {
   let text = ''
-  for (const byte of bytes) text += HEX[byte]
+  // Not letter by letter: such a text keeps an object for each letter, for as long as it lives.
+  for (let from = 0; from < bytes.length; from += PORTION) {
+    const codes: number[] = []
+    for (const byte of bytes.subarray(from, from + PORTION)) {
+      codes.push(DIGITS[byte >> 4] as number, DIGITS[byte & 15] as number)
+    }
+    text += String.fromCharCode(...codes)
+  }
   return text
 }
 
@@ -78,7 +81,8 @@ interface Reader {
   at: number
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const PORTION = 512
+const DIGITS = [...'0123456789abcdef'].map(digit => digit.charCodeAt(0))
 const WITNESS = 1
 const MWEB = 8
 const NO_TXID = '0'.repeat(64)

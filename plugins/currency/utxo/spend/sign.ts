@@ -150,7 +150,7 @@ const addInput = (
   const record = recordOf(wallet, input)
   const { purpose } = record.branch
   const publicKey = keyring.publicKeyOf(input)
-  if (hexOf(programOf(purpose, publicKey)) !== hexOf(record.program.data)) {
+  if (hexOf(programOf(purpose, publicKey)) !== hexOf(record.data)) {
     throw refuse(wallet, 'the keys are not those of this wallet')
   }
   const sequence = wallet.coin.isReplaceable ? REPLACEABLE : FINAL

@@ -199,9 +199,9 @@ export class Ledger {
     for (const output of ours) {
       const outpoint = `${tx.txid}:${output.vout}`
       this.#outputs.set(outpoint, { tx, output })
-      output.record.txids.add(tx.txid)
+      output.record.addTxid(tx.txid)
       for (const spender of this.#spenders.get(outpoint) ?? []) {
-        output.record.txids.add(spender.txid)
+        output.record.addTxid(spender.txid)
         this.#changed.add(spender)
       }
     }
@@ -211,7 +211,7 @@ export class Ledger {
     const spenders = this.#spenders.get(outpoint)
     if (spenders === undefined) this.#spenders.set(outpoint, new Set([tx]))
     else spenders.add(tx)
-    this.#outputs.get(outpoint)?.output.record.txids.add(tx.txid)
+    this.#outputs.get(outpoint)?.output.record.addTxid(tx.txid)
   }
 
   #settleConflicts(tx: LedgerTx): void {
@@ -326,6 +326,11 @@ export class ReservedCoins {
       }
     }
     return [...before.keys()].filter(txid => !this.#payments.has(txid))
+  }
+
+  /** True if no payment holds coins. */
+  get isEmpty(): boolean {
+    return this.#payments.size === 0
   }
 
   find(txid: Txid): ReservedPayment | undefined {

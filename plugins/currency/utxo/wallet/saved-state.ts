@@ -106,7 +106,7 @@ export class SavedState {
   noteScripts(changes: StoreChanges, { branch, records }: BranchScripts, from: number): void {
     for (let chunk = Math.floor(from / CHUNK); chunk * CHUNK < records.length; chunk++) {
       const slice = records.slice(chunk * CHUNK, (chunk + 1) * CHUNK)
-      const bytes = Uint8Array.from(slice.flatMap(record => [...record.program.data]))
+      const bytes = Uint8Array.from(slice.flatMap(record => [...record.data]))
       changes.set(`k/${branch.id}/${chunk}`, this.#crypto.toBase64(bytes))
     }
   }

@@ -56,7 +56,7 @@ export class ScriptTable {
   }
 
   findScript(script: Uint8Array): ScriptRecord | undefined {
-    return this.#byScript.get(hexOf(script))
+    return script.length > LONGEST ? undefined : this.#byScript.get(keyOf(script))
   }
 
   findHash(scripthash: string): ScriptRecord | undefined {
@@ -106,26 +106,10 @@ export class ScriptTable {
   }
 
   /** Appends one script by its program, which must be that of the next index. */
-  add(scripts: BranchScripts, data: Uint8Array): ScriptRecord {
-    const { branch, records } = scripts
-    const program = { type: scriptTypeOf[branch.purpose], data }
-    const script = writeScript(program)
-    const record: ScriptRecord = {
-      branch,
-      index: records.length,
-      program,
-      script,
-      scripthash: hexOfReversed(sha256(script)),
-      txids: new Set(),
-      status: null,
-      serverStatus: undefined,
-      pushes: 0,
-      pushesSeen: 0,
-      generation: 0,
-      isMarked: false
-    }
+  add({ branch, records }: BranchScripts, data: Uint8Array): ScriptRecord {
+    const record = new ScriptRecord(branch, records.length, data)
     records.push(record)
-    this.#byScript.set(hexOf(script), record)
+    this.#byScript.set(keyOf(record.script), record)
     this.#byHash.set(record.scripthash, record)
     return record
   }
@@ -135,35 +119,71 @@ export class ScriptTable {
     const scripts = this.branchById(record.branch.id)
     const [key] = scripts === undefined ? [] : childKeys(scripts.node, record.index, 1)
     if (key === undefined) return false
-    return hexOf(programOf(record.branch.purpose, key)) === hexOf(record.program.data)
+    return hexOf(programOf(record.branch.purpose, key)) === hexOf(record.data)
   }
 }
 
 const BATCH = 32
 
-/** One script of the wallet and what is known of it; the scan and the ledger keep it current. */
-export interface ScriptRecord {
+/** The most bytes of a script that a wallet can have; others have scripts of any length. */
+const LONGEST = 34
+
+/** The bytes of a script as a string of as many letters, which a map finds and which takes little memory. */
+const keyOf = (script: Uint8Array): string => String.fromCharCode(...script)
+
+/**
+ * One script of the wallet and what is known of it; the scan and the ledger keep it current. A wallet has a hundred and
+ * more of them, most of them unused: what can be derived is not stored.
+ */
+export class ScriptRecord {
   readonly branch: Branch
   readonly index: number
-  readonly program: Program
-  readonly script: Uint8Array
+  /** The hash or key that the script pays to. */
+  readonly data: Uint8Array
   /** Electrum's name of the script: reversed SHA-256, hex. */
   readonly scripthash: string
-  /** Live and dropped transactions that touch it. */
-  readonly txids: Set<string>
   /** The status whose history is in the ledger; null: never used. */
-  status: string | null
+  status: string | null = null
   /** The server's latest status; undefined: not asked yet. */
   serverStatus: string | null | undefined
   /** How often the server has pushed it. */
-  pushes: number
+  pushes = 0
   /** How often it had when the history in the ledger was asked for. */
-  pushesSeen: number
+  pushesSeen = 0
   /** The connection under which it is subscribed. */
-  generation: number
+  generation = 0
   /** The user gave it away as used. */
-  isMarked: boolean
+  isMarked = false
+  #txids: Set<string> | undefined
+
+  constructor(branch: Branch, index: number, data: Uint8Array) {
+    this.branch = branch
+    this.index = index
+    // A copy, since the bytes may be a part of a larger buffer.
+    this.data = Uint8Array.from(data)
+    this.scripthash = hexOfReversed(sha256(this.script))
+  }
+
+  get program(): Program {
+    return { type: scriptTypeOf[this.branch.purpose], data: this.data }
+  }
+
+  get script(): Uint8Array {
+    return writeScript(this.program)
+  }
+
+  /** Live and dropped transactions that touch it. */
+  get txids(): ReadonlySet<string> {
+    return this.#txids ?? NONE
+  }
+
+  addTxid(txid: string): void {
+    this.#txids ??= new Set()
+    this.#txids.add(txid)
+  }
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 /**
  * True if its history has to be asked for. A push counts also if its status is the known one: a history that was asked
