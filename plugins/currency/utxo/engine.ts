@@ -125,7 +125,7 @@ class UtxoEngine implements CurrencyEngine {
     this.#attach()
     await this.#pool.whenReady(READY_MS)
     await this.#scanNow().catch(this.#asNetworkFailure)
-    return LOOK_AGAIN_MS
+    return this.#state.reserved.isEmpty ? LOOK_AGAIN_MS : PAYMENT_LOOK_MS
   }
 
   async resyncBlockchain(): Promise<void> {
@@ -398,7 +398,10 @@ class UtxoEngine implements CurrencyEngine {
 }
 
 const READY_MS = 20_000
-const LOOK_AGAIN_MS = 10_000
+/** The server pushes what changes, and a new connection scans: a look finds what both have missed. */
+const LOOK_AGAIN_MS = 60_000
+/** With each look, the wallet asks what has become of its payments. */
+const PAYMENT_LOOK_MS = 10_000
 
 /** Returns a transaction as the kernel receives it; undefined if it is none of the wallet's. */
 const reportOf = (

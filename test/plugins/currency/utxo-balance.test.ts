@@ -33,8 +33,10 @@ test('a balance says what of it is spendable, incoming, immature and reserved, a
   t.deepEqual(parts(), ['700000', '0', '0', '0'])
   const spendTargets = [{ publicAddress: PAYEE, nativeAmount: nativeAmount('100000') }]
   const signed = await engine.signTx(await engine.makeSpend({ tokenId: null, spendTargets }, {}), privateKeys)
+  t.is(await engine.syncNetwork({}), 60_000)
   await engine.reservePayments?.([signed])
   t.deepEqual(parts(), ['0', '0', '0', '700000'])
+  t.is(await engine.syncNetwork({}), 10_000, 'what has become of a payment is asked more often')
   await engine.broadcastTx(signed, {})
   await engine.saveTx(signed)
   const left = String(600_000n - BigInt(signed.networkFee))
