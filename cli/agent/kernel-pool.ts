@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { type Devtools, makeDevtools } from '../../devtools/core/devtools.ts'
 import { type HookName, hookNames } from '../../devtools/core/model/facts.ts'
 import {
@@ -41,6 +43,10 @@ export interface CommandScope {
 }
 
 const HOLDER = 'holdfast agent'
+/** The time without a command after which memory is given back, in milliseconds. */
+const REST_MS = 5000
+/** The heap may grow by this many bytes before it is worth a pause. */
+const MAX_GARBAGE_BYTES = 16_000_000
 
 /**
  * The world and the kernels of a profile, one kernel a device, for all commands of an agent.
@@ -54,6 +60,10 @@ export class KernelPool {
   #world: Promise<OpenWorld> | undefined
   /** Counts the changes that commands have made to the fake world. */
   #changes = 0
+  /** The commands that run now. */
+  #running = 0
+  #rest: NodeJS.Timeout | undefined
+  #heapBytes = 0
 
   constructor(options: KernelPoolOptions) {
     this.#options = options
@@ -62,11 +72,15 @@ export class KernelPool {
   /** Runs a command: what it causes is known to be its own. */
   async run<T>(command: () => Promise<T>): Promise<T> {
     const scope: CommandScope = { isOffline: false }
+    clearTimeout(this.#rest)
+    this.#running += 1
     try {
       return await this.#scopes.run(scope, command)
     } finally {
       // Engines that the command has started go on with the network.
       scope.isOffline = false
+      this.#running -= 1
+      if (this.#running === 0) this.#rest = setTimeout(() => this.#giveMemoryBack(), REST_MS).unref()
     }
   }
 
@@ -108,6 +122,7 @@ export class KernelPool {
 
   /** Closes the kernels, then the world. @throws the first failure, after the rest is closed */
   async close(): Promise<void> {
+    clearTimeout(this.#rest)
     const kernels = await Promise.allSettled(this.#kernels.values())
     const closed = await Promise.allSettled(
       kernels.flatMap(opened => (opened.status === 'fulfilled' ? [opened.value.kernel.close()] : []))
@@ -117,6 +132,13 @@ export class KernelPool {
     this.#world = undefined
     await (await world?.catch(() => undefined))?.close()
     for (const result of closed) if (result.status === 'rejected') throw result.reason
+  }
+
+  /** V8 collects what logins and long lists leave only when it needs more memory, which an idle agent never does. */
+  #giveMemoryBack(): void {
+    if (process.memoryUsage().heapUsed < this.#heapBytes + MAX_GARBAGE_BYTES) return
+    collectGarbage()
+    this.#heapBytes = process.memoryUsage().heapUsed
   }
 
   #openWorld(paths: ProfilePaths): Promise<OpenWorld> {
@@ -161,6 +183,12 @@ export class KernelPool {
     })
     return new AgentKernel(kernel, { taps, devtools, changes: () => this.#changes })
   }
+}
+
+/** Node offers the function only to a process that was started with the flag. */
+const collectGarbage = (): void => {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
 }
 
 /** One kernel of the pool, with the accounts that stay open between commands. */
