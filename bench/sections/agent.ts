@@ -61,13 +61,16 @@ export const agent: Section = async () => {
 
 const ROUNDS = 15
 const WALLETS = 200
-const IDLE_MS = 20_000
+/** The new wallets are uploaded meanwhile, and each is synced once. */
+const SETTLE_MS = 60_000
+/** Two sync periods. */
+const IDLE_MS = 60_000
 const COMMAND = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url))
 
 const NOTES = [
   'A light account with one Bitcoin wallet on the fake world, which is in the agent’s process; the command of its own logs ' +
     'in by PIN. The client sends its arguments to the agent and copies the output.',
-  'The idle agent has that account with 200 Bitcoin wallets open, and nothing happens for 20 seconds. Memory is what the ' +
+  'The idle agent has that account with 200 Bitcoin wallets open, and nothing happens for a minute, after one in which they settle. Memory is what the ' +
     'process has in RAM, the fake world included.'
 ]
 
@@ -114,7 +117,7 @@ const idleRows = async (home: string, { pid = 0 }: ChildProcess): Promise<readon
   await writeFile(batch, JSON.stringify(rows))
   await run(home, 'wallets', 'create', '--batch', batch)
   await run(home, 'balance')
-  await sleep(IDLE_MS / 2)
+  await sleep(SETTLE_MS)
   const before = await cpuMs(pid)
   await sleep(IDLE_MS)
   const share = (((await cpuMs(pid)) - before) / IDLE_MS) * 100
