@@ -17,7 +17,7 @@ test('the panel uses the React of its application, from version 19 on, and bundl
 
 test('the command bundles its own React, and needs none installed', t => {
   const bin = `${root}dist/bin`
-  const files = readdirSync(bin, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.js'))
+  const files = readdirSync(bin, { recursive: true, encoding: 'utf8' }).filter(name => /\.m?js$/.test(name))
   t.true(files.length > 1)
   const pendingQuery = files.filter(name =>
     /\b(?:from|import|require)\s*\(?\s*["']react(?:-dom)?(?:\/[\w-]+)?["']/.test(
