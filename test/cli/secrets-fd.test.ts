@@ -3,7 +3,7 @@ import { chmodSync, closeSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
-import { openTestAgent } from '../helpers/agents.ts'
+import { openTestAgent, usesAgent } from '../helpers/agents.ts'
 import { ended, homeFor, MAIN, type Ran } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
@@ -100,8 +100,9 @@ test('no number makes a process wait for a pipe of its own', async t => {
 
 test('a command in an agent takes its secrets from a descriptor of its client', async t => {
   const home = await homeOfAlice(t)
-  const agent = await openTestAgent({ home })
-  t.teardown(() => agent.close())
+  // In the agent's suite, the account was made in an agent, which still runs.
+  const agent = usesAgent ? undefined : await openTestAgent({ home })
+  t.teardown(() => agent?.close())
   const unlock = ['agent', 'unlock', '--secrets-fd', '3']
   const wrong = await runWith(home, unlock, '{"pin":"9999"}')
   t.is(wrong.json.error.code, 'PASSWORD')
