@@ -10,6 +10,7 @@ import { clientTimeZone, isTimeZone } from '../output/texts.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import { Programs } from '../programs/programs.ts'
 import type { Agent, AgentStatus, Session } from '../session/session.ts'
+import { drawAtOnce } from '../terminal/process-terminal.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { agentFolder, makeAgentFolder, removeRecord, writeRecord } from './agent-files.ts'
 import { versionOf } from './client.ts'
@@ -93,6 +94,7 @@ export class AgentServer {
    */
   static async open(options: AgentServerOptions): Promise<AgentServer> {
     const { paths, environment } = options
+    drawAtOnce()
     const folder = agentFolder(paths.state)
     makeAgentFolder(folder)
     // One that is being stopped may need a moment.

@@ -6,6 +6,7 @@ import { canPrompt, type Terminal } from './terminal.ts'
 export const processTerminal = (): Terminal => {
   const { stdin, stdout, stderr, env: environment } = process
   const terminal = { stdin, stdout, stderr, environment }
+  if (canPrompt(terminal)) drawAtOnce()
   return {
     ...terminal,
     readDescriptor,
@@ -17,6 +18,15 @@ export const processTerminal = (): Terminal => {
       environment.FORCE_COLOR = '0'
     }
   }
+}
+
+/**
+ * Lets Ink draw what changes although the environment says `CI`, where it would draw only the end. Somebody looks: a question that
+ * is not drawn waits for ever. Before Ink is loaded.
+ */
+export const drawAtOnce = (): void => {
+  for (const name of ['CI', 'CONTINUOUS_INTEGRATION'])
+    if (process.env[name] !== undefined) process.env[name] = 'false'
 }
 
 const readDescriptor = async (descriptor: number, maxBytes: number): Promise<string> => {

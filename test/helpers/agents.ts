@@ -40,6 +40,8 @@ export const openTestAgent = ({
   onAgent = () => {}
 }: TestAgentOptions): Promise<AgentServer> => {
   const environment = { HOLDFAST_HOME: home }
+  // An agent draws for its clients, whatever its own environment says.
+  process.env.CI = 'true'
   return AgentServer.open({
     paths: profilePaths(profile, environment),
     environment,
