@@ -317,11 +317,12 @@ export const boundedResult = <T>(field: Field<T>, value: T): T => bounded(field,
 
 const bounded = (field: AnyField, value: unknown): unknown => {
   if (value === null || value === undefined) return value
-  const { schema, fields, items, values, present, isUntrusted, isCode } = field
+  const { schema, fields, items, values, present, show, isUntrusted, isCode } = field
   if (present !== undefined) return bounded(present, value)
   if (typeof value === 'string') {
     const { maxLength } = schema
-    if (isUntrusted === true) return escapedText(value, maxLength)
+    // An address comes from a plugin.
+    if (isUntrusted === true || show === 'chain') return escapedText(value, maxLength)
     if (isCode === true) return bareCode(value, maxLength)
     return maxLength === undefined || value.length <= maxLength
       ? value

@@ -3,6 +3,7 @@ import {
   nativeAmount,
   type OpenPaymentSnapshot,
   type PluginId,
+  type QuoteRound,
   type QuoteSnapshot,
   type SwapQuote,
   type SwapReview,
@@ -37,7 +38,7 @@ import {
   untrusted,
   untrustedMessage
 } from './schema.ts'
-import { accountOf, openWalletIn, type SwapDraft, walletOf } from './services.ts'
+import { type ActionServices, accountOf, openWalletIn, type SwapDraft, walletOf } from './services.ts'
 import { IN_TABLES } from './shared-fields.ts'
 import {
   type ApprovedDraft,
@@ -102,6 +103,7 @@ interface QuotePage {
 export interface SwapActions {
   readonly 'swap.ask': { readonly in: QuotesRequest; readonly out: RoundRef }
   readonly 'swap.quotes': { readonly in: RoundRef; readonly out: QuotePage }
+  readonly 'swap.compare': { readonly in: QuotesRequest; readonly out: QuotePage }
   readonly 'swap.close': { readonly in: RoundRef; readonly out: Nothing }
   readonly 'swap.review': { readonly in: QuoteRef; readonly out: DraftedPayment }
   readonly 'swap.approve': { readonly in: ApprovedDraft; readonly out: PaidSwap }
@@ -139,6 +141,11 @@ const quoteRowOf = ({ displayName, message, ...quote }: QuoteSnapshot): QuoteRow
   untrusted: { displayName, ...compact({ message }) }
 })
 
+const quotePage = object<QuotePage>({
+  isOver: about(flag, 'True once no more quotes come'),
+  quotes: list(quoteRow, 100)
+})
+
 const roundRef = object<RoundRef>({ roundId: about(id, 'The id of a round of quotes') })
 
 const NOT_FOR_PROGRAMS = { none: 'a swap is begun and approved by a person' }
@@ -151,12 +158,9 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     effect: 'changes',
     input: quotesRequest,
     output: roundRef,
-    async run(services, { fromWalletId, toWalletId, nativeAmount: swapped, quoteFor }) {
-      const { account, wallet: fromWallet } = await walletOf(services, fromWalletId)
-      const toWallet = await openWalletIn(services, account, toWalletId)
-      const request = { fromWallet, toWallet, nativeAmount: nativeAmount(swapped), quoteFor }
-      const round = account.openQuoteRound(request)
-      services.rounds.add(account.id, round)
+    async run(services, request) {
+      const { accountId, round } = await openRound(services, request)
+      services.rounds.add(accountId, round)
       return { roundId: round.id }
     },
     commandLine: (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
@@ -167,10 +171,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     summary: 'Shows what the providers of a round have answered: quotes first, the best on top.',
     effect: 'reads',
     input: roundRef,
-    output: object<QuotePage>({
-      isOver: about(flag, 'True once no more quotes come'),
-      quotes: list(quoteRow, 100)
-    }),
+    output: quotePage,
     async run({ rounds }, { roundId }) {
       const { isOver, providers } = rounds.get(roundId).getSnapshot()
       return { isOver, quotes: providers.map(quoteRowOf) }
@@ -181,6 +182,32 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       panel: IN_TABLES,
       mcp: NOT_FOR_PROGRAMS
     }
+  },
+  'swap.compare': {
+    title: 'Compare quotes of a swap',
+    summary:
+      'Asks all providers that are on for quotes of a swap, waits for their answers, and lists them: the best on top. They learn the amounts and where it would be paid out. Nothing can be approved.',
+    effect: 'reads',
+    input: quotesRequest,
+    output: quotePage,
+    async run(services, request) {
+      const { round } = await openRound(services, request)
+      let stopWaiting = (): void => {}
+      try {
+        const longest = new Promise<void>(resolve => {
+          stopWaiting = services.io.clock.after(LONGEST_COMPARISON_MS, resolve)
+        })
+        // Of a round without any quote, the rows say why.
+        await Promise.race([round.settled.catch(() => {}), longest])
+        const { isOver, providers } = round.getSnapshot()
+        return { isOver, quotes: providers.map(({ quoteId, fate, ...each }) => quoteRowOf(each)) }
+      } finally {
+        stopWaiting()
+        round.close()
+      }
+    },
+    commandLine: (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
+    faces: { cli: 'swap quote', panel: { none: 'its rounds stay open' }, mcp: 'tool' }
   },
   'swap.close': {
     title: 'Close a round of quotes',
@@ -280,6 +307,19 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     }),
     faces: { cli: 'swap enable', panel: 'plugins-panel', mcp: 'tool' }
   }
+}
+
+/** The longest that a comparison waits for a first quote. */
+const LONGEST_COMPARISON_MS = 30_000
+
+const openRound = async (
+  services: ActionServices,
+  { fromWalletId, toWalletId, nativeAmount: swapped, quoteFor }: QuotesRequest
+): Promise<{ readonly accountId: string; readonly round: QuoteRound }> => {
+  const { account, wallet: fromWallet } = await walletOf(services, fromWalletId)
+  const toWallet = await openWalletIn(services, account, toWalletId)
+  const request = { fromWallet, toWallet, nativeAmount: nativeAmount(swapped), quoteFor }
+  return { accountId: account.id, round: account.openQuoteRound(request) }
 }
 
 /** Declines an approval if what has to come before it fails. @throws what that throws */

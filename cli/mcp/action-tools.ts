@@ -1,6 +1,12 @@
 import { actions, runAction } from '../../app/actions/actions.ts'
 import { makeActionServices } from '../../app/actions/services.ts'
-import { type Account, type Context, type JsonObject, WalletError } from '../../kernel/index.ts'
+import {
+  type Account,
+  type Context,
+  type JsonObject,
+  type SwapRequest,
+  WalletError
+} from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { pausedWalletsIn } from '../profile/state-files.ts'
 import type { ProgramClient } from '../programs/clients.ts'
@@ -92,6 +98,8 @@ const boundedAccount = (account: Account, walletIds: readonly string[]): Account
       if (!isSeen(walletId)) throw new WalletError('WALLET_NOT_FOUND', { walletId })
       return account.wallet(walletId)
     },
+    // Both wallets of its request were found in this account.
+    openQuoteRound: () => (request: SwapRequest) => account.openQuoteRound(request),
     currencyConfig: () => (pluginId: string) => account.currencyConfig(pluginId),
     listWallets: () => () => account.listWallets().filter(({ walletId }) => isSeen(walletId)),
     openWallet: () => async (walletId: string, openOptions?: { isPaused?: boolean }) => {

@@ -108,7 +108,7 @@ const serverOf = (options: ServeOptions): McpServer => {
       {
         title: tool.title,
         description: tool.description,
-        inputSchema: schemaOf(tool.input),
+        inputSchema: schemaOf(tool.input, () => options.onCall(tool, 'BAD_MESSAGE')),
         outputSchema: schemaOf(tool.output),
         annotations: {
           title: tool.title,
@@ -124,20 +124,26 @@ const serverOf = (options: ServeOptions): McpServer => {
   return server
 }
 
-const schemaOf = (schema: JsonSchema): ReturnType<typeof fromJsonSchema<JsonObject>> =>
-  fromJsonSchema<JsonObject>({ ...schema } as Parameters<typeof fromJsonSchema>[0], validator)
+const schemaOf = (
+  schema: JsonSchema,
+  onInvalid = (): void => {}
+): ReturnType<typeof fromJsonSchema<JsonObject>> =>
+  fromJsonSchema<JsonObject>(
+    { ...schema } as Parameters<typeof fromJsonSchema>[0],
+    makeValidator(schema, onInvalid)
+  )
 
 /** Checks without code that is made of texts, which the validator of the package would make. */
-const validator: jsonSchemaValidator = {
+const makeValidator = (schema: JsonSchema, onInvalid: () => void): jsonSchemaValidator => ({
   getValidator:
-    <T>(schema: unknown) =>
+    <T>() =>
     (value: unknown): JsonSchemaValidatorResult<T> => {
-      const problem = problemOf(schema as JsonSchema, value)
-      return problem === undefined
-        ? { valid: true, data: value as T, errorMessage: undefined }
-        : { valid: false, data: undefined, errorMessage: problem }
+      const problem = problemOf(schema, value)
+      if (problem === undefined) return { valid: true, data: value as T, errorMessage: undefined }
+      onInvalid()
+      return { valid: false, data: undefined, errorMessage: problem }
     }
-}
+})
 
 /** Names what is wrong with a value, without repeating anything of it; undefined if it is valid. */
 const problemOf = (schema: JsonSchema, value: unknown): string | undefined => {

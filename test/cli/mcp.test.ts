@@ -30,6 +30,8 @@ const proposal = (walletId: string, more: object = {}): object => ({
 test('clients of both SDKs walk every tool: results fit their schemas, wrong arguments are refused, and reading changes nothing', async t => {
   const stage = await openProgramStage(t)
   const walletId = await fundedWallet(stage, 'Savings')
+  const other = await stage.run(['wallets', 'create', 'litecoin', '--json'])
+  const otherWalletId: string = other.json.data.wallet.id
   const { data } = profilePaths('default', { HOLDFAST_HOME: stage.home })
   const token = await stage.addClient('helper', '--scope', 'propose')
   const lists: string[] = []
@@ -38,7 +40,7 @@ test('clients of both SDKs walk every tool: results fit their schemas, wrong arg
     const tools = await program.tools()
     lists.push(JSON.stringify(tools.map(({ name, description }) => [name, description])))
     const { id: proposalId } = (await program.call('propose_payment', proposal(walletId))).structuredContent
-    const facts = { ...(await factsOf(stage, walletId)), payee: PAYEE, proposalId }
+    const facts = { ...(await factsOf(stage, walletId)), otherWalletId, payee: PAYEE, proposalId }
     for (const tool of tools) {
       const validator = new Validator(tool.outputSchema as Schema, '2020-12', false)
       const isReading = tool.annotations?.readOnlyHint === true
@@ -295,6 +297,8 @@ test('wrong arguments are refused by their names, and a proposal that cannot be 
     t.true(isError)
     t.regex(content[0]?.text ?? '', says)
   }
+  const { events } = (await stage.run(['agent', 'clients', 'log', 'helper', '--json'])).json.data
+  t.is(events.filter(({ decision }: { decision: string }) => decision === 'BAD_MESSAGE').length, 5)
   t.is((await stage.run(['proposals', 'list', '--json'])).json.data.proposals.length, 0)
 })
 

@@ -174,6 +174,8 @@ export const factsOf = async (
 export interface ArgumentFacts {
   readonly accountId: string
   readonly walletId: string
+  /** A wallet of another currency, for swaps. */
+  readonly otherWalletId?: string
   /** One of its transactions. */
   readonly txid: string
   readonly payee: string
@@ -213,7 +215,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['tokenId', 'biases'])
 
 const valueFor = (name: string, schema: ArgumentSchema, facts: ArgumentFacts): unknown => {
   const known: Readonly<Record<string, unknown>> = {
-    ...{ walletId: facts.walletId, fromWalletId: facts.walletId, toWalletId: facts.walletId },
+    ...{ walletId: facts.walletId, fromWalletId: facts.walletId },
+    toWalletId: facts.otherWalletId ?? facts.walletId,
     ...{ payee: facts.payee, publicAddress: facts.payee, amount: '0.001 BTC', nativeAmount: '5000' },
     ...{ uri: facts.payee, id: facts.proposalId, accountId: facts.accountId, txid: facts.txid },
     ...{ before: facts.txid, from: 'BTC', to: 'LTC', waitSeconds: 0, offset: 0, limit: 5 }

@@ -1,6 +1,6 @@
 import { type Schema, Validator } from '@cfworker/json-schema'
 import test, { type ExecutionContext } from 'ava'
-import { type EngineRequest, nativeAmount, WalletError } from '../../kernel/plugin-api.ts'
+import { type EngineRequest, nativeAmount, type Plugin, WalletError } from '../../kernel/plugin-api.ts'
 import { drawSeed, makeSeededRandom, type SeededRandom } from '../helpers/drawn-runs.ts'
 import { hostileText, OUTSIDE } from '../helpers/hostile-texts.ts'
 import {
@@ -16,6 +16,7 @@ import {
   sdks,
   type ToolAnswer
 } from '../helpers/programs.ts'
+import { makeShop, offerOf } from '../helpers/swap-shop.ts'
 import { makeToy, toyTransaction } from '../helpers/toy-currency.ts'
 
 const TEXTS = 500
@@ -24,9 +25,9 @@ const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 const LONGEST = 200
 
-/** A toy currency that says what it is told: in tokens, transactions, states and failures. */
+/** A toy currency and an exchange that say what they are told: in tokens, transactions, states, quotes and failures. */
 interface HostileToy {
-  readonly plugin: ReturnType<typeof makeToy>['plugin']
+  readonly plugins: readonly Plugin[]
   readonly requests: readonly EngineRequest[]
   text: string
   signed: number
@@ -64,7 +65,16 @@ const makeHostileToy = (random: SeededRandom): HostileToy => {
       }
     })
   })
-  return Object.assign(state, { plugin: toy.plugin, requests: toy.requests })
+  const shop = makeShop({
+    displayName: hostileText(random).slice(0, 100),
+    answer(context) {
+      if (random.oneIn(3)) return Promise.reject(new Error(state.text))
+      if (random.oneIn(2)) return context.offer(offerOf(context, { orderId: state.text } as never))
+      const { fromNativeAmount, ...offer } = offerOf(context)
+      return context.offer({ ...offer, fromNativeAmount: state.text, [state.text]: state.text } as never)
+    }
+  })
+  return Object.assign(state, { plugins: [toy.plugin, shop], requests: toy.requests })
 }
 
 /** The texts in a reply, with the names that lead to each. */
@@ -85,6 +95,8 @@ interface Watch {
   readonly validators: ReadonlyMap<string, Validator>
   /** The number of texts from outside that replies had. */
   seen: number
+  /** The tools in whose replies they were. */
+  readonly repeating: Set<string>
 }
 
 /** Checks all that a tool says: data by its schema, texts from outside in their own fields, and no secret. */
@@ -106,6 +118,7 @@ const checkReply = (t: ExecutionContext, watch: Watch, name: string, answer: Too
     if (INVISIBLE.test(found)) t.fail(`${name} ${path.join('.')} has what cannot be seen`)
     if (!found.includes(OUTSIDE)) continue
     watch.seen += 1
+    watch.repeating.add(name)
     t.true(
       path.some(part => part.startsWith('untrusted')),
       `${name} has a text of others in ${path.join('.')}`
@@ -135,18 +148,19 @@ const canariesOf = async ({ run }: ProgramStage): Promise<readonly RegExp[]> => 
   })
 }
 
-test('hostile texts in memos, labels, names, tokens, states, failures and arguments stay data: nothing is signed, no secret leaves, each reply fits', async t => {
+test('hostile texts in memos, labels, names, tokens, states, quotes, failures and arguments stay data: nothing is signed, no secret leaves, each reply fits', async t => {
   t.timeout(600_000)
   const random = makeSeededRandom(drawSeed(t))
   const toy = makeHostileToy(random)
-  const stage = await openProgramStage(t, { plugins: [toy.plugin] })
+  const stage = await openProgramStage(t, { plugins: toy.plugins })
   const { run } = stage
   const savings = await fundedWallet(stage, 'Savings')
   const made = await run(['wallets', 'create', 'toycoin', '--name', 'Toy', '--json'])
   const toyWallet: string = made.json.data.wallet.id
   await run(['tokens', 'enable', 'Toy', ...Array.from({ length: 20 }, (_, at) => `token${at}`)])
   const [{ txid = '' } = {}] = (await run(['tx', 'list', 'Savings', '--json'])).json.data.transactions
-  const known = await factsOf(stage, savings)
+  const other = await run(['wallets', 'create', 'litecoin', '--json'])
+  const known = { ...(await factsOf(stage, savings)), otherWalletId: other.json.data.wallet.id }
   const canaries = await canariesOf(stage)
   t.true(canaries.length >= 4, 'the secrets of the account are known')
   const token = await stage.addClient('helper', '--scope', 'propose')
@@ -157,7 +171,7 @@ test('hostile texts in memos, labels, names, tokens, states, failures and argume
   const validators = new Map(
     tools.map(({ name, outputSchema }) => [name, new Validator(outputSchema as Schema, '2020-12')])
   )
-  const watch: Watch = { canaries, validators, seen: 0 }
+  const watch: Watch = { canaries, validators, seen: 0, repeating: new Set() }
 
   /** Puts a text where somebody outside can put it. */
   const channels: readonly ((text: string, at: number) => Promise<unknown>)[] = [
@@ -233,5 +247,6 @@ test('hostile texts in memos, labels, names, tokens, states, failures and argume
   t.is(transactions.length, 1, 'the account paid nothing')
   t.deepEqual((await run(['tx', 'open', savings, '--json'])).json.data.payments ?? [], [])
   t.true(watch.seen > TEXTS, 'the texts reached the programs')
+  t.true(watch.repeating.has('swap_compare'), 'and so did those of quotes')
   t.log(`${TEXTS} texts, ${reads} calls, ${watch.seen} texts from outside in their replies`)
 })

@@ -230,6 +230,10 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     "swap quote --from Savings --to Daily --amount '5000 native' --for to"
   ],
   [
+    { name: 'swap.compare', input: QUERY },
+    "swap quote --from Savings --to Daily --amount '5000 native' --for to"
+  ],
+  [
     { name: 'swap.ask', input: { ...QUERY, quoteFor: 'max' } },
     'swap quote --from Savings --to Daily --amount max'
   ],
@@ -380,6 +384,13 @@ const pluginId = fc.stringMatching(/^[a-zA-Z][\w-]{0,20}$/)
 const hexId = fc.stringMatching(/^[0-9a-f]{8}$/)
 const code = dashed(fc.stringMatching(/^[!-~]{1,12}$/))
 
+const quotesRequest = fc.record({
+  fromWalletId: walletId,
+  toWalletId: walletId,
+  nativeAmount: native,
+  quoteFor: fc.constantFrom('from', 'to', 'max')
+})
+
 const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
   'account.create': fc.record({ username, password: nameText, pin: nameText }, { requiredKeys: [] }),
   'account.login': fc.record({ username, password: nameText, pin: nameText }, { requiredKeys: ['username'] }),
@@ -436,12 +447,8 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
     { requiredKeys: ['walletId', 'txid'] }
   ),
   'spend.forget': fc.record({ walletId, txid: hexId, confirm: hexId }),
-  'swap.ask': fc.record({
-    fromWalletId: walletId,
-    toWalletId: walletId,
-    nativeAmount: native,
-    quoteFor: fc.constantFrom('from', 'to', 'max')
-  }),
+  'swap.ask': quotesRequest,
+  'swap.compare': quotesRequest,
   'swap.quotes': fc.record({ roundId: hexId }),
   'swap.close': fc.record({ roundId: hexId }),
   'swap.review': fc.record({ quoteId: hexId }),

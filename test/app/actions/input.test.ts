@@ -41,6 +41,7 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
   'spend.replace': { walletId: 'w', txid: 'ab', fee: 'high' },
   'spend.forget': { walletId: 'w', txid: 'ab', confirm: 'ab' },
   'swap.ask': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max' },
+  'swap.compare': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max' },
   'swap.close': { roundId: 'r' },
   'swap.review': { quoteId: 'q-1' },
   'swap.approve': { draftId: 'd', maxNetworkFee: '1', again: [] },

@@ -2,6 +2,7 @@ import test from 'ava'
 import { type Actions, actions, declarations, runAction } from '../../../app/actions/actions.ts'
 import type { AnyField, JsonSchema } from '../../../app/actions/schema.ts'
 import {
+  address,
   boundedResult,
   isValid,
   list,
@@ -56,6 +57,11 @@ test('texts of others stand in fields that are named untrusted, and nowhere else
     }
     look(output, false)
   }
+})
+
+test('an address of a plugin brings nothing into a result that cannot be seen', t => {
+  t.is(boundedResult(address, 'bcrt1q?amount=1'), 'bcrt1q?amount=1')
+  t.is(boundedResult(address, 'bc\u202e1q\u001b[2J'), 'bc\\u{202e}1q\\u{1b}[2J')
 })
 
 test('a value is valid against a schema as JSON Schema says', t => {
