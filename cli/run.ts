@@ -98,6 +98,7 @@ const runCommand = async (
     globals,
     flags,
     commandName: spec.name,
+    needsNewLogin: spec.needsNewLogin === true,
     commandLine,
     paths,
     secrets: makeSecrets({ terminal, flags: secretFlagsOf(flags), mayPrompt: globals.input, commandLine }),

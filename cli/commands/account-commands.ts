@@ -80,6 +80,7 @@ export const accountCommands: readonly CommandSpec[] = [
   },
   {
     name: 'account delete',
+    needsNewLogin: true,
     summary: 'delete the account from the server, permanently',
     flags: [CONFIRM],
     secrets: ANY_LOGIN,
@@ -104,6 +105,7 @@ const QUESTION: CommandFlag = {
 const passwords: readonly CommandSpec[] = [
   {
     name: 'account password set',
+    needsNewLogin: true,
     summary: 'change the password',
     flags: [WITH],
     secrets: [...LOGIN_OR_RECOVERY, 'new-password'],
@@ -118,6 +120,7 @@ const passwords: readonly CommandSpec[] = [
   },
   {
     name: 'account password remove',
+    needsNewLogin: true,
     summary: 'remove the password',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).passwordRemove
@@ -134,6 +137,7 @@ const passwords: readonly CommandSpec[] = [
 const pins: readonly CommandSpec[] = [
   {
     name: 'account pin set',
+    needsNewLogin: true,
     summary: 'change the PIN',
     flags: [WITH],
     secrets: [...LOGIN_OR_RECOVERY, 'new-pin'],
@@ -148,18 +152,21 @@ const pins: readonly CommandSpec[] = [
   },
   {
     name: 'account pin remove',
+    needsNewLogin: true,
     summary: 'remove the PIN',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).pinRemove
   },
   {
     name: 'account pin enable',
+    needsNewLogin: true,
     summary: 'enable login with the PIN',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).pinEnable
   },
   {
     name: 'account pin disable',
+    needsNewLogin: true,
     summary: 'disable login with the PIN, but keep it',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/credentials.ts')).pinDisable
@@ -191,6 +198,7 @@ const recovery: readonly CommandSpec[] = [
   },
   {
     name: 'account recovery setup',
+    needsNewLogin: true,
     summary: 'set up login with recovery answers',
     flags: [QUESTION, REVEAL],
     secrets: [...ANY_LOGIN, 'answers'],
@@ -198,6 +206,7 @@ const recovery: readonly CommandSpec[] = [
   },
   {
     name: 'account recovery remove',
+    needsNewLogin: true,
     summary: 'disable login with recovery answers',
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/recovery.ts')).recoveryRemove
@@ -216,6 +225,7 @@ const recovery: readonly CommandSpec[] = [
 export const credentialCommands: readonly CommandSpec[] = [
   {
     name: 'account username set',
+    needsNewLogin: true,
     arguments: '<new>',
     summary: 'change the username, or give a light account one',
     secrets: [...ANY_LOGIN, 'new-password'],

@@ -13,6 +13,7 @@ const twoFactor: readonly CommandSpec[] = [
   },
   {
     name: '2fa enable',
+    needsNewLogin: true,
     summary: 'require a code or an approval for new devices',
     flags: [{ flags: '--reset-after <duration>', summary: 'the waiting time of a reset, such as 7d (7d)' }],
     secrets: ANY_LOGIN,
@@ -20,6 +21,7 @@ const twoFactor: readonly CommandSpec[] = [
   },
   {
     name: '2fa disable',
+    needsNewLogin: true,
     summary: 'switch two-factor off',
     flags: [CONFIRM],
     secrets: ANY_LOGIN,
@@ -72,6 +74,7 @@ const vouchers: readonly CommandSpec[] = [
   },
   {
     name: 'voucher approve',
+    needsNewLogin: true,
     arguments: '[id...]',
     summary: 'approve waiting devices',
     flags: [ALL],
@@ -99,6 +102,7 @@ const lobbies: readonly CommandSpec[] = [
   },
   {
     name: 'lobby approve',
+    needsNewLogin: true,
     arguments: '<id-or-link>',
     summary: 'approve a login request of a device or app',
     flags: [{ flags: '--no-wait', summary: 'do not wait for the two syncs that follow' }],

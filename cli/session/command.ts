@@ -27,6 +27,8 @@ export interface CommandSpec {
   readonly isServer?: boolean
   /** Changes and sends nothing, so that an error may replace its result: one about `--fields`. */
   readonly readsOnly?: boolean
+  /** Runs only after a login of its own, also in an agent whose account is open: it changes who can get in. */
+  readonly needsNewLogin?: boolean
   /** Needs no kernel of the profile, so that it never runs in the agent. */
   readonly runsAlone?: boolean
   /** The command itself, loaded when it is run. */

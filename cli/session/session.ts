@@ -24,7 +24,7 @@ import type { Programs } from '../programs/programs.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { StatusLine } from '../terminal/status-line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import type { SecretMethod } from './log-in.ts'
+import type { LoginTarget, SecretMethod } from './log-in.ts'
 
 /** Options of {@link Session}. */
 export interface SessionOptions {
@@ -34,6 +34,8 @@ export interface SessionOptions {
   readonly flags: Readonly<Record<string, unknown>>
   /** The name of the command, such as `tx list`. */
   readonly commandName: string
+  /** Needs a login of its own, although an agent has the account open. */
+  readonly needsNewLogin: boolean
   /** The command as it was typed, for advice. */
   readonly commandLine: string
   readonly paths: ProfilePaths
@@ -132,6 +134,7 @@ export class Session {
   /** The agent, if this command runs in one. */
   readonly agent: Agent | undefined
   readonly #plugins: readonly Plugin[]
+  readonly #needsNewLogin: boolean
   readonly #passwordSnrp: KernelOptions['passwordSnrp']
   readonly #print: SessionOptions['print']
   readonly #serveAgent: SessionOptions['serveAgent']
@@ -152,6 +155,7 @@ export class Session {
     this.globals = options.globals
     this.flags = options.flags
     this.commandName = options.commandName
+    this.#needsNewLogin = options.needsNewLogin
     this.commandLine = options.commandLine
     this.paths = options.paths
     this.secrets = options.secrets
@@ -414,9 +418,10 @@ export class Session {
     // A secret that was given is checked, even if the account is open.
     const given = this.#pooled && (await methodBySecret(this.secrets))
     const kept = target.local && this.#pooled?.kept(target.local.loginId)
-    // A secret is shown only to someone who knows one.
+    // A secret is shown, and the way in changed, only by someone who knows one; some light accounts have none.
+    const needsNewLogin = (this.isOn('reveal') || this.#needsNewLogin) && hasSecret(target)
     const isEnough =
-      given === undefined && this.text('with') === undefined && method === undefined && !this.isOn('reveal')
+      given === undefined && this.text('with') === undefined && method === undefined && !needsNewLogin
     const account =
       kept !== undefined && isEnough
         ? kept
@@ -425,6 +430,9 @@ export class Session {
     return given === undefined ? this.keepAccount(account) : this.adoptAccount(account)
   }
 }
+
+const hasSecret = ({ local }: LoginTarget): boolean =>
+  local?.username !== undefined || local?.isPinLoginEnabled === true
 
 const hasSynced = (wallet: CurrencyWallet): Promise<boolean> =>
   wallet.sync().then(

@@ -9,6 +9,8 @@ import test, { type ExecutionContext } from 'ava'
 import { type AgentRecord, agentFolder, readRecord } from '../../cli/agent/agent-files.ts'
 import { type AgentServer, socketPath } from '../../cli/agent/agent-server.ts'
 import { runByAgent } from '../../cli/agent/client.ts'
+import { accountCommands, credentialCommands } from '../../cli/commands/account-commands.ts'
+import { deviceCommands } from '../../cli/commands/device-commands.ts'
 import { CliError } from '../../cli/errors/cli-error.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import { type ClientRun, runAsClient } from '../helpers/agent-client.ts'
@@ -594,4 +596,38 @@ test('a secret is shown only after a login of its own, although the account is o
   )
   t.is(typeof shown.json.data.loginKey, 'string')
   t.is((await stage.run(['balance'])).code, 0)
+})
+
+test('who can get in is changed only after a login of its own, although the account is open', async t => {
+  const stage = await open(t)
+  await createAlice(stage)
+  const needing: string[] = []
+  for (const { name, needsNewLogin } of [...accountCommands, ...credentialCommands, ...deviceCommands]) {
+    if (needsNewLogin !== true) continue
+    needing.push(name)
+    const args = [...name.split(' '), ...(/username|approve/.test(name) ? ['new-name'] : [])]
+    const { json } = await stage.run([...args, '--yes', '--json'])
+    t.is(json.error.code, 'PROMPT_IMPOSSIBLE', name)
+    t.regex(json.error.message, /PIN/, `${name} asks for what opens the account`)
+  }
+  t.true(needing.includes('account pin set') && needing.includes('lobby approve'))
+  const wrong = secrets({ pin: '1111', 'new-pin': '3333' })
+  const changePin = ['account', 'pin', 'set', '--json', '--secrets-stdin']
+  t.is((await stage.run(changePin, wrong)).json.error.code, 'PASSWORD')
+  const right = secrets({ pin: '2468', 'new-pin': '3333' })
+  t.is((await stage.run(changePin, right)).code, 0)
+  t.is((await stage.run(['balance'])).code, 0)
+})
+
+test('a light account without a PIN has no secret to ask for, and can be given one', async t => {
+  const stage = await open(t)
+  const made = ['account', 'create', '--light', '--secrets-stdin']
+  t.is((await stage.run(made, secrets({ pin: '2468' }))).code, 0)
+  const removed = ['account', 'pin', 'remove', '--yes', '--json', '--secrets-stdin']
+  t.is((await stage.run(removed, secrets({ pin: '2468' }))).code, 0)
+  const named = await stage.run(
+    ['account', 'username', 'set', 'alice', '--json', '--secrets-stdin'],
+    secrets({ 'new-password': 'correct horse battery staple' })
+  )
+  t.is(named.code, 0, named.stdout)
 })
