@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { leftProcesses, testProcessesOf } from './left-processes.ts'
 import { shareOf, writeTestGroups } from './test-groups.ts'
 import { summaryOf, testReportOf } from './test-report.ts'
 
@@ -37,7 +38,11 @@ const isWhole = suite === 'unit' && args.every(arg => arg.startsWith('-'))
 if (isWhole) writeTestGroups(process.cwd(), shareOf(process.env.HOLDFAST_TEST_SHARE))
 const grouped = isWhole ? { HOLDFAST_TEST_GROUPS: '1' } : {}
 const agent = suite === 'agent' ? { HOLDFAST_TEST_AGENT: '1' } : {}
+const emitted = join(process.cwd(), 'dist')
+const others = testProcessesOf(emitted)
 const { output, code } = await runAva(args, { HOLDFAST_SUITE: suite, ...full, ...grouped, ...agent })
 const { lines, failed } = summaryOf(testReportOf(output, code), process.env.HOLDFAST_CI === '1')
 for (const line of lines) console.log(line)
-process.exitCode = failed > 0 ? 1 : 0
+const left = await leftProcesses(emitted, others)
+for (const { pid, command } of left) console.log(`left behind by a test: process ${pid}, ${command}`)
+process.exitCode = failed > 0 || left.length > 0 ? 1 : 0

@@ -4,7 +4,7 @@ import { type Schema, Validator } from '@cfworker/json-schema'
 import test from 'ava'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import type { Agent } from '../../cli/session/session.ts'
-import { ended, runHoldfast, startHoldfast } from '../helpers/command-line.ts'
+import { ended, runHoldfast, startHoldfast, WITH_AGENT } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
 import {
@@ -105,6 +105,7 @@ onTerminal(
     const waiting = program.call('proposal_status', { id, waitSeconds: 50 })
     const approved = await runOnTerminal(t, ['proposals', 'approve', id], {
       home: stage.home,
+      env: WITH_AGENT,
       typed: [[/\[y\/N\]/, 'y']]
     })
     t.is(approved.code, 0, approved.screen)
@@ -117,7 +118,11 @@ onTerminal(
     const shown = (await stage.run(['tx', 'show', 'Savings', txid, '--json'])).json.data
     t.regex(JSON.stringify(shown), /-101\d{3}/)
     t.is((await stage.run(['proposals', 'decline', id, '--json'])).json.error.code, 'PROPOSAL_ENDED')
-    const again = await runOnTerminal(t, ['proposals', 'approve', id], { home: stage.home, typed: [] })
+    const again = await runOnTerminal(t, ['proposals', 'approve', id], {
+      home: stage.home,
+      env: WITH_AGENT,
+      typed: []
+    })
     t.regex(again.screen, /PROPOSAL_ENDED/)
   }
 )
@@ -131,9 +136,14 @@ onTerminal('a proposal whose coins are spent by then is reviewed once more, as a
   const [first, second] = [await propose('0.1 BTC'), await propose('0.2 BTC')]
   const question = [/\[y\/N\]/, 'y'] as const
   const { home } = stage
-  t.is((await runOnTerminal(t, ['proposals', 'approve', first], { home, typed: [question] })).code, 0)
+  t.is(
+    (await runOnTerminal(t, ['proposals', 'approve', first], { home, env: WITH_AGENT, typed: [question] }))
+      .code,
+    0
+  )
   const again = await runOnTerminal(t, ['proposals', 'approve', second], {
     home,
+    env: WITH_AGENT,
     typed: [question, question]
   })
   t.is(again.code, 0, again.screen)
@@ -150,6 +160,7 @@ onTerminal('a no at the review refuses the proposal', async t => {
   const { id } = (await program.call('propose_payment', proposal(walletId))).structuredContent
   const declined = await runOnTerminal(t, ['proposals', 'approve', id], {
     home: stage.home,
+    env: WITH_AGENT,
     typed: [[/\[y\/N\]/, 'n']]
   })
   t.is(declined.code, 5, declined.screen)
@@ -206,7 +217,7 @@ onTerminal('what a client proposed is not paid after it was revoked beside the a
   const revoked = await runHoldfast(['agent', 'clients', 'revoke', 'helper', '--no-agent'], { home })
   t.is(revoked.code, 0, revoked.stderr)
   t.regex((await program.call('proposal_status', { id })).content[0]?.text ?? '', /^CLIENT_REFUSED/)
-  const approved = await runOnTerminal(t, ['proposals', 'approve', id], { home, typed: [] })
+  const approved = await runOnTerminal(t, ['proposals', 'approve', id], { home, env: WITH_AGENT, typed: [] })
   t.regex(approved.screen, /CLIENT_REFUSED/)
   const { proposals } = (await stage.run(['proposals', 'list', '--all', '--json'])).json.data
   t.like(proposals[0], { id, state: 'refused', reason: 'CLIENT_REFUSED' })
@@ -400,7 +411,10 @@ test('a program can give up a wait, and goes on', async t => {
 test('standard output has nothing but the protocol, whatever a program sends', async t => {
   const stage = await openProgramStage(t)
   const token = await stage.addClient('helper', '--scope', 'propose')
-  const child = startHoldfast(['mcp', '--client-file', token, '-vv', '--debug'], { home: stage.home })
+  const child = startHoldfast(['mcp', '--client-file', token, '-vv', '--debug'], {
+    home: stage.home,
+    env: WITH_AGENT
+  })
   const run = ended(child)
   const say = (message: unknown): void => {
     child.stdin?.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)

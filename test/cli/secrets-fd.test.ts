@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import { openTestAgent, usesAgent } from '../helpers/agents.ts'
-import { ended, homeFor, MAIN, type Ran } from '../helpers/command-line.ts'
+import { ended, environmentOf, homeFor, MAIN, type Ran, WITH_AGENT } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
 const PIN = '2468'
@@ -18,9 +18,14 @@ const homeOfAlice = async (t: ExecutionContext): Promise<string> => {
 }
 
 /** Runs a process whose descriptor 3 is a pipe with a text, or an open file; none if left out. */
-const runWith = (home: string, args: readonly string[], third?: string | number): Promise<Ran> => {
+const runWith = (
+  home: string,
+  args: readonly string[],
+  third?: string | number,
+  env: Readonly<Record<string, string>> = {}
+): Promise<Ran> => {
   const child = spawn(process.execPath, [MAIN, ...args, '--json'], {
-    env: { PATH: process.env.PATH ?? '', HOLDFAST_HOME: home },
+    env: environmentOf(home, env),
     stdio: [
       'ignore',
       'pipe',
@@ -103,11 +108,13 @@ test('a command in an agent takes its secrets from a descriptor of its client', 
   // In the agent's suite, the account was made in an agent, which still runs.
   const agent = usesAgent ? undefined : await openTestAgent({ home })
   t.teardown(() => agent?.close())
+  const runInAgent = (args: readonly string[], third?: string): Promise<Ran> =>
+    runWith(home, args, third, WITH_AGENT)
   const unlock = ['agent', 'unlock', '--secrets-fd', '3']
-  const wrong = await runWith(home, unlock, '{"pin":"9999"}')
+  const wrong = await runInAgent(unlock, '{"pin":"9999"}')
   t.is(wrong.json.error.code, 'PASSWORD')
-  const closed = await runWith(home, ['agent', 'unlock', '--secrets-fd', '900'])
+  const closed = await runInAgent(['agent', 'unlock', '--secrets-fd', '900'])
   t.is(closed.json.error.message, 'The descriptor of --secrets-fd is not open')
-  t.is((await runWith(home, unlock, `{"pin":"${PIN}"}`)).json.data.open, true)
-  t.is((await runWith(home, ['data', 'stores'])).code, 0, 'the account is open')
+  t.is((await runInAgent(unlock, `{"pin":"${PIN}"}`)).json.data.open, true)
+  t.is((await runInAgent(['data', 'stores'])).code, 0, 'the account is open')
 })

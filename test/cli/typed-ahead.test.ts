@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { ended, homeFor, MAIN } from '../helpers/command-line.ts'
+import { ended, environmentOf, homeFor, MAIN } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { onTerminal } from '../helpers/on-terminal.ts'
 
@@ -19,7 +19,7 @@ onTerminal(
       .map(word => `'${word}'`)
       .join(' ')
     const child = spawn('/usr/bin/script', ['-qec', `stty cols 80 rows 24; ${words}; stty -a`, '/dev/null'], {
-      env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOLDFAST_HOME: home }
+      env: environmentOf(home, { TERM: 'xterm' })
     })
     t.teardown(() => child.kill('SIGKILL'))
     const run = ended(child)

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import { closeAgents } from './agents.ts'
+import { isAlive } from '../../plugins/storage/file/file-lock.ts'
+import { leftProcesses } from '../../scripts/left-processes.ts'
+import { closeAgents, usesAgent } from './agents.ts'
+import { waitFor } from './device.ts'
 import { MAIN } from './main-file.ts'
 
 export { MAIN }
@@ -42,25 +45,54 @@ export const makeHome = (): { readonly home: string; remove(): void } => {
   return { home, remove: () => rmSync(home, { recursive: true, force: true }) }
 }
 
-/** The same, removed by the test itself. */
+/** The same, removed by the test itself, which fails if it has left a process behind, such as an agent. */
 export const homeFor = (t: ExecutionContext): string => {
   const { home, remove } = makeHome()
   t.teardown(async () => {
     await closeAgents(home)
+    const left = await leftProcesses(EMITTED, [], home)
+    for (const { pid } of left) process.kill(pid, 'SIGKILL')
     remove()
+    if (left.length > 0) throw new Error(`left behind: ${left.map(({ command }) => command).join(', ')}`)
   })
   return home
 }
 
-/** Starts the command line in a process of its own, with nothing of the caller's settings. */
+const EMITTED = dirname(dirname(MAIN))
+
+/**
+ * The environment of a process that a test starts: nothing of the caller's settings, and no agent. In the agent's suite it
+ * uses the agent that runs, and starts none.
+ */
+export const environmentOf = (
+  home: string,
+  env: Readonly<Record<string, string>> = {}
+): Readonly<Record<string, string>> => ({
+  ...{ PATH: process.env.PATH ?? '', HOLDFAST_HOME: home, TZ: 'UTC' },
+  ...(usesAgent ? { CI: 'true' } : { HOLDFAST_NO_AGENT: '1' }),
+  ...env
+})
+
+/** Added for a process that uses the agent that its test has started; where `CI` is set, it starts no other. */
+export const WITH_AGENT = { HOLDFAST_NO_AGENT: '', CI: 'true' } as const
+
+/** Starts the command line in a process of its own, in {@link environmentOf}. */
 export const startHoldfast = (
   args: readonly string[],
   { home, env = {} }: Pick<RunOptions, 'env' | 'home'>
 ): ChildProcess =>
   spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH ?? '', HOLDFAST_HOME: home, TZ: 'UTC', ...env },
+    env: environmentOf(home, env),
     stdio: ['pipe', 'pipe', 'pipe']
   })
+
+/** Ends the agent that a command has started, and waits until its process has gone. */
+export const stopAgent = async (env: Readonly<Record<string, string>>): Promise<void> => {
+  const args = [MAIN, 'agent', 'stop', '--json']
+  const { json } = await ended(spawn(process.execPath, args, { env: { ...env, ...WITH_AGENT } }))
+  const { pid } = json.data
+  if (typeof pid === 'number') await waitFor(() => !isAlive(pid))
+}
 
 /** Runs the command line to its end. */
 export const runHoldfast = (args: readonly string[], options: RunOptions): Promise<Ran> => {

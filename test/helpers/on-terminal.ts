@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { ended, MAIN } from './command-line.ts'
+import { ended, environmentOf, MAIN } from './command-line.ts'
 
 // `script` of util-linux gives a child a terminal of its own; without it there is nothing to type into.
 const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script')
@@ -12,6 +12,7 @@ export const onTerminal: typeof test | typeof test.skip = hasScript ? test : tes
 /** What is typed into a run. */
 export interface TypedRun {
   readonly home: string
+  readonly env?: Readonly<Record<string, string>>
   /** What is typed, each after its question was seen. */
   readonly typed: readonly (readonly [question: RegExp, answer: string])[]
 }
@@ -20,7 +21,7 @@ export interface TypedRun {
 export const runOnTerminal = async (
   t: ExecutionContext,
   args: readonly string[],
-  { home, typed }: TypedRun
+  { home, typed, env = {} }: TypedRun
 ): Promise<{ code: number; screen: string; drawn: string }> => {
   // A question is drawn a moment before its keys are read. What is typed until then waits in the terminal, which without
   // this would make another key of Enter.
@@ -28,7 +29,7 @@ export const runOnTerminal = async (
   const words = [process.execPath, MAIN, ...args].map(word => `'${word}'`).join(' ')
   const child = spawn('/usr/bin/script', ['-qec', `${setUp}; exec ${words}`, '/dev/null'], {
     // A terminal shows its questions also where the environment says that nobody looks.
-    env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOLDFAST_HOME: home, CI: 'true' }
+    env: environmentOf(home, { TERM: 'xterm', CI: 'true', ...env })
   })
   t.teardown(() => child.kill('SIGKILL'))
   const run = ended(child)

@@ -1,7 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
-import { ended, homeFor, MAIN, type Ran, runHoldfast, startHoldfast } from '../helpers/command-line.ts'
+import {
+  ended,
+  homeFor,
+  MAIN,
+  type Ran,
+  runHoldfast,
+  startHoldfast,
+  WITH_AGENT
+} from '../helpers/command-line.ts'
 import { drawSeed, logCounts, makeSeededRandom, runCount } from '../helpers/drawn-runs.ts'
 
 const PIN = '2468'
@@ -44,9 +52,15 @@ test('kills of the agent or of a client at random moments double no payment, los
   const random = makeSeededRandom(drawSeed(t))
   const home = homeFor(t)
   const run = async (...args: readonly string[]): Promise<Ran['json']['data']> =>
-    succeeded(await runHoldfast([...args, '--json'], { home }))
+    succeeded(await runHoldfast([...args, '--json'], { home, env: WITH_AGENT }))
   let agent = await startAgent(t, home)
-  succeeded(await runHoldfast(['account', 'create', '--light', '--secrets-stdin', '--json'], { home, input }))
+  succeeded(
+    await runHoldfast(['account', 'create', '--light', '--secrets-stdin', '--json'], {
+      home,
+      input,
+      env: WITH_AGENT
+    })
+  )
   await run('wallets', 'create', 'bitcoin', '--name', 'Savings')
   for (let coin = 0; coin < 8; coin += 1) await run('fake', 'chain', 'fund', 'Savings', '0.5 BTC')
   await run('fake', 'chain', 'mine', '3')
@@ -58,7 +72,7 @@ test('kills of the agent or of a client at random moments double no payment, los
     const victim = random.oneIn(2) ? 'agent' : 'client'
     const client = startHoldfast(
       ['send', 'Savings', '--to', PAYEE, '--amount', `${amount} native`, '--yes', '--again', '--json'],
-      { home }
+      { home, env: WITH_AGENT }
     )
     client.stdin?.end()
     const sent = ended(client)
@@ -77,7 +91,9 @@ test('kills of the agent or of a client at random moments double no payment, los
     if (code === 0) acknowledged.set(amount, JSON.parse(stdout).data.txid)
     if (victim === 'agent') {
       agent = await startAgent(t, home)
-      succeeded(await runHoldfast(['agent', 'unlock', '--secrets-stdin', '--json'], { home, input }))
+      succeeded(
+        await runHoldfast(['agent', 'unlock', '--secrets-stdin', '--json'], { home, input, env: WITH_AGENT })
+      )
     }
     if (round % 5 === 4 || round === KILLS - 1) await run('fake', 'chain', 'mine')
   }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ended, homeFor, MAIN, type Ran } from '../helpers/command-line.ts'
+import { ended, homeFor, MAIN, type Ran, stopAgent, WITH_AGENT } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
 import { blocksOf } from '../helpers/pages.ts'
@@ -31,7 +31,7 @@ onTerminal('a reader of the page about programs gets what it says, block by bloc
   }
   const start = (script: string): Promise<Ran> =>
     ended(spawn('sh', ['-euc', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] }))
-  t.teardown(() => start('holdfast agent stop'))
+  t.teardown(() => stopAgent(env))
   const program: Promise<Ran>[] = []
   const setUp = scriptsOf(README).filter(isSetUp)
   t.is(setUp.length, 1)
@@ -48,7 +48,7 @@ onTerminal('a reader of the page about programs gets what it says, block by bloc
       const commands = script.trim().split('\n')
       for (const command of commands) {
         const typed = isApproval(command) ? ([[/\[y\/N\]/, 'y']] as const) : []
-        const ran = await runOnTerminal(t, command.split(' ').slice(1), { home, typed })
+        const ran = await runOnTerminal(t, command.split(' ').slice(1), { home, typed, env: WITH_AGENT })
         t.is(ran.code, 0, `${command}\n${ran.screen}`)
       }
       continue

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
-import { ended, homeFor, MAIN, type Ran } from '../helpers/command-line.ts'
+import { ended, homeFor, MAIN, type Ran, stopAgent } from '../helpers/command-line.ts'
 import { blocksOf, spansOf } from '../helpers/pages.ts'
 
 const readme = readFileSync('README.md', 'utf8')
@@ -46,6 +46,8 @@ const makePlace = (t: ExecutionContext): Place => {
     HOLDFAST_HOME: join(folder, 'home'),
     TZ: 'UTC'
   }
+  // Its blocks start an agent, as they do for a reader.
+  t.teardown(() => stopAgent(env))
   return { folder, env }
 }
 
