@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { PassThrough } from 'node:stream'
 import { runByAgent } from './agent/client.ts'
+import { newAgentProfileOf, runByNewAgent } from './agent/start-agent.ts'
 import { CliError } from './errors/cli-error.ts'
 import { processTerminal } from './terminal/process-terminal.ts'
 import { isClosedPipe } from './terminal/terminal.ts'
@@ -36,6 +37,8 @@ process.on('unhandledRejection', error => {
 
 // The kernel's timers never keep a process alive by themselves.
 const alive = setInterval(() => {}, 1 << 30)
+/** The reason why no agent could be started. */
+let agentProblem: string | undefined
 const request = { argv: process.argv.slice(2), terminal, signal: controller.signal }
 run().catch((error: unknown) => {
   // A file of the package is missing: nothing else fails here.
@@ -45,15 +48,26 @@ run().catch((error: unknown) => {
 
 /** Runs the command, and ends the process. */
 async function run(): Promise<void> {
-  const exitCode = (await byAgent()) ?? (await (await import('./run.ts')).runCli(request))
+  const exitCode = (await byAgent()) ?? (await byItself())
   clearInterval(alive)
   end(isReaderGone ? 0 : exitCode)
 }
 
-/** Runs the command in the agent of the profile, if there is one; a failure is printed as any other. */
+/** Runs the command in this process, or where the parser finds that it belongs. */
+async function byItself(): Promise<number> {
+  const { runCli } = await import('./run.ts')
+  return runCli({ ...request, usesAgent: true, agentProblem })
+}
+
+/** Runs the command in the agent of the profile, or in a new one; a failure is printed as any other. */
 async function byAgent(): Promise<number | undefined> {
   try {
-    return await runByAgent(request)
+    const exitCode = await runByAgent(request)
+    const profile = exitCode === undefined ? newAgentProfileOf(request) : undefined
+    if (profile === undefined) return exitCode
+    return await runByNewAgent(request, profile, problem => {
+      agentProblem = problem
+    })
   } catch (error) {
     return (await import('./run.ts')).reportFailure(error, request)
   }

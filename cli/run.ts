@@ -10,7 +10,7 @@ import { type ParsedArguments, parseArguments, resolvePaths } from './parse-argu
 import { profilePaths } from './profile/paths.ts'
 import { secretFlagsOf } from './secrets/secret-sources.ts'
 import { makeSecrets } from './secrets/secrets.ts'
-import type { CommandSpec } from './session/command.ts'
+import { type CommandSpec, startsAgent } from './session/command.ts'
 import type { Agent, Session } from './session/session.ts'
 import { makeStatusLine } from './terminal/status-line.ts'
 import { makePaint, type Terminal, wantsColor, widthOf, wrapText, writeText } from './terminal/terminal.ts'
@@ -29,6 +29,10 @@ export interface RunOptions {
   readonly plugins?: readonly Plugin[]
   /** The agent, if the command line runs in one. */
   readonly agent?: Agent
+  /** True in a process that the user has started: an agent is used, and started for a command that opens an account. */
+  readonly usesAgent?: boolean
+  /** The reason why no agent could be started for this command; another start is not tried then. */
+  readonly agentProblem?: string | undefined
 }
 
 /** Runs one command line and gives its exit code. Never throws. */
@@ -73,6 +77,10 @@ const runCommand = async (
   }
   // Before anything is loaded: users type their PIN while a command starts.
   if (globals.input && (spec.secrets?.length ?? 0) > 0) await terminal.disableEcho?.()
+  if (options.usesAgent === true) {
+    const code = await runElsewhere(spec, globals, options)
+    if (code !== undefined) return code
+  }
   const commandLine = typedCommandLineOf(argv)
   const statusLine = makeStatusLine(terminal, globals)
   if (!wantsColor(globals.color, terminal.environment, terminal.stderr.isTTY === true)) {
@@ -106,9 +114,9 @@ const runCommand = async (
     signal: isTimed(spec, flags, terminal) ? stoppedAfter(signal, globals.timeoutMs) : signal,
     ...compact({ passwordSnrp, payingGraceMs, agent }),
     plugins,
-    async serveAgent(idleMs) {
+    async serveAgent(times) {
       const { serveAgent } = await import('./agent/agent-server.ts')
-      await serveAgent(session, { idleMs, runCli, plugins, ...compact({ passwordSnrp, payingGraceMs }) })
+      await serveAgent(session, { ...times, runCli, plugins, ...compact({ passwordSnrp, payingGraceMs }) })
     },
     print
   })
@@ -123,6 +131,38 @@ const runCommand = async (
   if (result === undefined) for (const warning of warnings) statusLine.warn(warning)
   else await print({ ...result, warnings: [...(result.warnings ?? []), ...warnings] }, session.accountName)
   return result?.exitCode ?? 0
+}
+
+/**
+ * Runs a command in the agent of its profile: in the one that runs, or in a new one if the command opens an account.
+ *
+ * @returns undefined if the command has to run in this process
+ */
+const runElsewhere = async (
+  spec: CommandSpec,
+  globals: GlobalOptions,
+  { argv, terminal, signal, agentProblem }: RunOptions
+): Promise<number | undefined> => {
+  const { profile, agent, mayStartAgent, verbosity } = globals
+  const explain = (problem: string): void => {
+    if (verbosity > 0) makeStatusLine(terminal, globals).info(`${problem}; the command runs without one`)
+  }
+  if (spec.runsAlone === true) return undefined
+  const stateFolder = profilePaths(profile, terminal.environment).state
+  const request = { argv, terminal, signal, stateFolder }
+  const { endUnusedAgent, runByAgent } = await import('./agent/client.ts')
+  if (!agent) {
+    await endUnusedAgent(stateFolder)
+    return undefined
+  }
+  if (agentProblem !== undefined) {
+    explain(agentProblem)
+    return undefined
+  }
+  const code = await runByAgent(request)
+  if (code !== undefined || !mayStartAgent || !startsAgent(spec)) return code
+  const { runByNewAgent } = await import('./agent/start-agent.ts')
+  return runByNewAgent(request, { profile, stateFolder }, explain)
 }
 
 /** True for a command that runs until it is stopped and was given a time; a login waits for another device instead. */

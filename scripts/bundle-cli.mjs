@@ -3,7 +3,7 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import { writeLicenses } from './bundled-licenses.mjs'
 
@@ -20,10 +20,12 @@ export const bundleCli = async emitted => {
     chunkFileNames: 'chunks/[name]-[hash].mjs'
   })
   // A CommonJS file of its own, since Node takes several milliseconds to start its loader of modules.
-  const client = await bundle(join(emitted, 'cli/main.js'), [runOutside], {
-    file: join(folder, 'holdfast.js'),
-    format: 'cjs'
-  })
+  const client = await bundle(
+    join(emitted, 'cli/main.js'),
+    [runOutside],
+    { file: join(folder, 'holdfast.js'), format: 'cjs' },
+    { ACCOUNT_COMMANDS: JSON.stringify(await accountCommands(emitted)) }
+  )
   writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
   writeLicenses(folder, [...run, ...client])
   chmodSync(join(folder, 'holdfast.js'), 0o755)
@@ -31,12 +33,20 @@ export const bundleCli = async emitted => {
 
 const RUN = 'chunks/run.mjs'
 
-const bundle = async (input, plugins, output) => {
+// The client starts an agent for them, and need not load the grammar to know them.
+const accountCommands = async emitted => {
+  const load = path => import(pathToFileURL(join(emitted, path)).href)
+  const { commandSpecs } = await load('cli/commands/commands.js')
+  const { startsAgent } = await load('cli/session/command.js')
+  return commandSpecs.filter(startsAgent).map(({ name }) => name)
+}
+
+const bundle = async (input, plugins, output, define = {}) => {
   const bundled = await rolldown({
     input,
     platform: 'node',
     external: [/^node:/, ...builtinModules, ...OPTIONAL],
-    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+    transform: { define: { 'process.env.NODE_ENV': '"production"', ...define } },
     plugins
   })
   const { output: files } = await bundled.write({

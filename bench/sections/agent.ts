@@ -19,6 +19,7 @@ export const agent: Section = async () => {
     await run(home, 'account', 'create', '--light', '--pin-file', pin)
     await run(home, 'wallets', 'create', 'bitcoin', '--name', 'Savings', ...secrets)
     const alone = await wallTimes(() => run(home, 'balance', ...secrets))
+    const first = await firstTimes(home, secrets)
     const server = await startAgent(home)
     try {
       await run(home, 'agent', 'unlock', ...secrets)
@@ -39,6 +40,7 @@ export const agent: Section = async () => {
         rows: [
           { name: 'empty node', wallMs: median(empty) },
           { name: 'balance, in a process of its own', wallMs: median(alone) },
+          { name: 'balance, which starts the agent', wallMs: median(first) },
           {
             name: 'balance, in the agent',
             wallMs: median(warm),
@@ -74,14 +76,25 @@ const NOTES = [
     'process has in RAM, the fake world included.'
 ]
 
-const node = (args: readonly string[], home = ''): Promise<{ readonly stdout: string }> =>
+const node = (
+  args: readonly string[],
+  home = '',
+  env: Readonly<Record<string, string>> = {}
+): Promise<{ readonly stdout: string }> =>
   promisify(execFile)(process.execPath, [...args], {
-    env: { PATH: process.env.PATH, HOLDFAST_HOME: home },
+    env: { PATH: process.env.PATH, HOLDFAST_HOME: home, ...env },
     maxBuffer: 100_000_000
   })
 
-const run = async (home: string, ...args: readonly string[]): Promise<void> => {
-  const { stdout } = await node([COMMAND, ...args, '--json'], home)
+const run = (home: string, ...args: readonly string[]): Promise<void> => runWith({ CI: '1' }, home, args)
+
+/** Runs a command that succeeds; where `CI` is set, it starts no agent. */
+const runWith = async (
+  env: Readonly<Record<string, string>>,
+  home: string,
+  args: readonly string[]
+): Promise<void> => {
+  const { stdout } = await node([COMMAND, ...args, '--json'], home, env)
   check((JSON.parse(stdout) as { readonly ok: boolean }).ok, args.join(' '))
 }
 
@@ -94,6 +107,18 @@ const wallOf = async (call: () => Promise<unknown>): Promise<number> => {
 const wallTimes = async (call: () => Promise<unknown>): Promise<readonly number[]> => {
   const times: number[] = []
   for (let round = 0; round < 5; round += 1) times.push(await wallOf(call))
+  return times
+}
+
+/** A command that finds no agent, and starts one, which is stopped again. */
+const firstTimes = async (home: string, secrets: readonly string[]): Promise<readonly number[]> => {
+  const times: number[] = []
+  for (let round = 0; round < 5; round += 1) {
+    times.push(await wallOf(() => runWith({}, home, ['balance', ...secrets])))
+    await run(home, 'agent', 'stop')
+    // The next command has to wait until the agent has left.
+    await run(home, 'account', 'list', '--no-agent')
+  }
   return times
 }
 

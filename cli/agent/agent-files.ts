@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CliError } from '../errors/cli-error.ts'
 
 /** How clients reach a running agent. */
 export interface AgentRecord {
@@ -30,12 +31,23 @@ export const folderProblem = (folder: string): string | undefined => {
   return (facts.mode & 0o077) === 0 ? undefined : 'can be used by others'
 }
 
-/** Makes a folder that is private by {@link folderProblem}. @throws Error with its sentence */
+/** Makes a folder that is private by {@link folderProblem}. @throws CliError AGENT_FAILED with its sentence */
 export const makeAgentFolder = (folder: string): void => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const problem = folderProblem(folder)
-  if (problem !== undefined) throw new Error(`The folder ${folder} ${problem}`)
+  const problem = creationProblem(folder) ?? folderProblem(folder)
+  if (problem !== undefined) throw new CliError('AGENT_FAILED', `The folder ${folder} ${problem}`)
 }
+
+const creationProblem = (folder: string): string | undefined => {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return undefined
+  } catch (error) {
+    return `cannot be made (${codeOf(error)})`
+  }
+}
+
+/** The name of a failure of the system, such as ENOSPC; errors of the system name files, and these are known already. */
+export const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? error)
 
 /** Saves the record of a new agent; only its owner can read it (mode 0600). */
 export const writeRecord = (stateFolder: string, record: AgentRecord): void => {

@@ -12,11 +12,11 @@ import { Programs } from '../programs/programs.ts'
 import type { Agent, AgentStatus, Session } from '../session/session.ts'
 import { drawAtOnce } from '../terminal/process-terminal.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { agentFolder, makeAgentFolder, removeRecord, writeRecord } from './agent-files.ts'
-import { versionOf } from './client.ts'
-import { MAX_LINE_BYTES, onFrames, type RunFrame, readRunFrame, sendFrame } from './frames.ts'
+import { agentFolder, codeOf, makeAgentFolder, readRecord, removeRecord, writeRecord } from './agent-files.ts'
+import { isSet, versionOf } from './client.ts'
+import { Connection, type RunningClient } from './connection.ts'
+import type { RunFrame } from './frames.ts'
 import { KernelPool } from './kernel-pool.ts'
-import { makeRemoteTerminal, type RemoteTerminal } from './remote-terminal.ts'
 
 /** Runs a command line: `runCli`, which is above this layer. */
 export type RunCommandLine = (options: {
@@ -39,21 +39,18 @@ export interface AgentServerOptions {
   readonly version: string
   /** Milliseconds without a command after which keys are dropped; 0 for never. */
   readonly idleMs: number
+  /** Milliseconds without an open account and a command after which the agent ends; never if 0 or left out. */
+  readonly lingerMs?: number
   readonly plugins?: readonly Plugin[]
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
   readonly payingGraceMs?: number
 }
 
-/** A client has to present its token within this time, in milliseconds, and in a line of this many bytes. */
-const HELLO_MS = 2000
-const HELLO_BYTES = 4096
 /** The idle time is compared this often, in milliseconds. */
 const TICK_MS = 5000
 /** The wall clock gains this much on the monotonic one when the machine was suspended. */
 const SUSPEND_MS = 30_000
 const HOLDER = 'holdfast agent'
-/** The time that a stopped command has, in milliseconds; payments are waited for before. */
-const STOP_MS = 5000
 /** The longest wait for an agent that is ending, in milliseconds. */
 const LOCK_WAIT_MS = 3000
 /** The longest wait for payments in flight before the keys are dropped. */
@@ -76,6 +73,8 @@ export class AgentServer {
   readonly #payments = new Set<Promise<unknown>>()
   readonly #programs: Programs
   readonly #started = new Date().toISOString()
+  #idleMs: number
+  #lingerMs: number
   #lastUsed = performance.now()
   #lastTick = readClocks()
   #ticker: NodeJS.Timeout | undefined
@@ -90,7 +89,7 @@ export class AgentServer {
    * Starts the agent of a profile. A socket that a killed agent left is replaced: the lock of the folder shows that its
    * process is gone.
    *
-   * @throws CliError AGENT_RUNNING; Error if the folder is not private
+   * @throws CliError AGENT_RUNNING; AGENT_FAILED if the folder is not private, or the socket cannot be opened
    */
   static async open(options: AgentServerOptions): Promise<AgentServer> {
     const { paths, environment } = options
@@ -118,7 +117,9 @@ export class AgentServer {
     this.#options = options
     this.#lock = lock
     this.#socket = socket
-    const { io, plugins = [], passwordSnrp } = options
+    const { io, plugins = [], passwordSnrp, idleMs, lingerMs = 0 } = options
+    this.#idleMs = idleMs
+    this.#lingerMs = lingerMs
     this.#programs = new Programs(options.paths.state)
     this.#pool = new KernelPool({ io, plugins, ...compact({ passwordSnrp }) })
     this.#server = createServer(client => this.#accept(client))
@@ -126,9 +127,10 @@ export class AgentServer {
 
   /** Facts for `agent status`. */
   get status(): AgentStatus {
-    const { version, idleMs } = this.#options
+    const { version } = this.#options
     const commands = [...this.#connections].filter(one => one.isRunning && !one.isIdle).length
-    return { pid: process.pid, version, started: this.#started, idleMs, commands }
+    const [idleMs, lingerMs] = [this.#idleMs, this.#lingerMs]
+    return { pid: process.pid, version, started: this.#started, idleMs, lingerMs, commands }
   }
 
   /** The path of the socket. */
@@ -158,7 +160,11 @@ export class AgentServer {
     const before = process.umask(0o177)
     try {
       await new Promise<void>((resolve, reject) => {
-        this.#server.once('error', reject)
+        this.#server.once('error', error =>
+          reject(
+            new CliError('AGENT_FAILED', `The socket ${this.#socket} cannot be opened (${codeOf(error)})`)
+          )
+        )
         this.#server.listen(this.#socket, resolve)
       })
     } finally {
@@ -170,7 +176,8 @@ export class AgentServer {
   }
 
   /**
-   * Locks after the idle time, and after a suspend of the machine, in which no timer runs.
+   * Locks after the idle time, and after a suspend of the machine, in which no timer runs. Ends when it is not used, and
+   * when its record is gone, as with the folder of the profile: then no client finds it.
    *
    * @param now - the two clocks, in milliseconds
    */
@@ -178,18 +185,37 @@ export class AgentServer {
     const before = this.#lastTick
     this.#lastTick = now
     if (this.status.commands > 0) this.#lastUsed = now.monotonic
-    const { idleMs } = this.#options
+    const idleMs = this.#idleMs
     const wasSuspended = now.wall - before.wall - (now.monotonic - before.monotonic) > SUSPEND_MS
     const isIdle = idleMs > 0 && now.monotonic - this.#lastUsed > idleMs
     if (wasSuspended || isIdle) void this.lock()
+    if (!this.#hasRecord()) void this.close()
+    else if (this.#lingerMs > 0 && now.monotonic - this.#lastUsed > this.#lingerMs) void this.#endIfUnused(0)
+  }
+
+  /** Ends if no account is open and no command runs. @param others - the clients that do not count */
+  async #endIfUnused(others: number): Promise<boolean> {
+    const isUsed = (): boolean => this.#connections.size > others || this.#payments.size > 0
+    if (isUsed()) return false
+    const accounts = await this.#pool.accounts().catch(() => [])
+    if (accounts.length > 0 || isUsed()) return false
+    await this.close()
+    return true
+  }
+
+  #hasRecord(): boolean {
+    return readRecord(this.#options.paths.state)?.token === this.#token
   }
 
   #accept(socket: Socket): void {
+    // A client that is too late finds another agent, or starts one.
+    if (this.#closing !== undefined) return void socket.destroy()
     const connection = new Connection(socket, {
       isToken: token => isSame(token, this.#token),
       version: this.#options.version,
       run: (request, client) => this.#run(request, client),
-      retire: () => this.#retire()
+      retire: () => this.#retire(),
+      leave: async () => this.#lingerMs > 0 && this.#endIfUnused(1)
     })
     this.#connections.add(connection)
     socket.on('close', () => this.#connections.delete(connection))
@@ -215,6 +241,10 @@ export class AgentServer {
       stop() {
         mustStop = true
       },
+      stay: idleMs => {
+        this.#lingerMs = 0
+        this.#idleMs = idleMs ?? this.#idleMs
+      },
       runAlone: () => client.runAlone(),
       stayIdle: () => {
         isIdle = true
@@ -227,12 +257,14 @@ export class AgentServer {
     const { argv, environment } = request
     const { terminal, signal } = client
     const run = (): Promise<number> =>
-      this.#pool.run(() =>
-        runCli({ argv, terminal, signal, agent, plugins, ...compact({ passwordSnrp, payingGraceMs }) })
+      this.#pool.run(
+        () => runCli({ argv, terminal, signal, agent, plugins, ...compact({ passwordSnrp, payingGraceMs }) }),
+        argv.includes('--offline') || isSet(environment.HOLDFAST_OFFLINE)
       )
     const { TZ: zone } = environment
+    const isElsewhere = zone !== undefined && zone !== process.env.TZ && isTimeZone(zone)
     try {
-      return await (zone !== undefined && isTimeZone(zone) ? clientTimeZone.run(zone, run) : run())
+      return await (isElsewhere ? clientTimeZone.run(zone, run) : run())
     } finally {
       if (!isIdle) this.#lastUsed = performance.now()
       if (mustStop) setImmediate(() => void this.close())
@@ -272,8 +304,11 @@ export class AgentServer {
       await Promise.all([...this.#connections].map(connection => connection.stop()))
       await this.#pool.close()
     } finally {
-      removeRecord(this.#options.paths.state)
-      if (process.platform !== 'win32') rmSync(this.#socket, { force: true })
+      // Another agent may have taken a place that was removed and made again.
+      if (this.#hasRecord()) {
+        removeRecord(this.#options.paths.state)
+        if (process.platform !== 'win32') rmSync(this.#socket, { force: true })
+      }
       await this.#lock.release()
       this.#onClosed()
     }
@@ -340,135 +375,10 @@ const isSameFolder = (one: string, other: string): boolean => {
 /** Compares in constant time. */
 const isSame = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
 
-/** The part of a client that a running command needs. */
-interface RunningClient {
-  readonly terminal: RemoteTerminal
-  readonly signal: AbortSignal
-  runAlone(): void
-  stayIdle(): void
-}
-
-interface ConnectionHost {
-  readonly version: string
-  isToken(token: string): boolean
-  run(request: RunFrame, client: RunningClient): Promise<number>
-  retire(): Promise<'busy' | 'retired'>
-}
-
-/** One client: it presents the token, then sends one command line. */
-class Connection {
-  readonly #socket: Socket
-  readonly #host: ConnectionHost
-  readonly #controller = new AbortController()
-  #terminal: RemoteTerminal | undefined
-  #isTrusted = false
-  #isRefused = false
-  #work: Promise<void> | undefined
-  #isRunning = false
-  #isIdle = false
-
-  constructor(socket: Socket, host: ConnectionHost) {
-    this.#socket = socket
-    this.#host = host
-    const timer = setTimeout(() => {
-      if (!this.#isTrusted) socket.destroy()
-    }, HELLO_MS)
-    socket.on('error', () => {})
-    socket.on('close', () => {
-      clearTimeout(timer)
-      this.#controller.abort(new CliError('TERMINATED', 'The terminal of the command has gone'))
-    })
-    onFrames(
-      socket,
-      frame => (this.#isTrusted ? this.#onFrame(frame) : this.#onHello(frame)),
-      () => (this.#isTrusted ? MAX_LINE_BYTES : HELLO_BYTES)
-    )
-  }
-
-  get isRunning(): boolean {
-    return this.#isRunning
-  }
-
-  /** True for a program: it can stay for days, and nobody sits at it. */
-  get isIdle(): boolean {
-    return this.#isIdle
-  }
-
-  /** Stops the command, and waits until it has ended; a client that does not read keeps nothing waiting. */
-  async stop(): Promise<void> {
-    this.#controller.abort(new CliError('TERMINATED', 'The agent has ended'))
-    const cut = setTimeout(() => this.#socket.destroy(), STOP_MS)
-    await this.#work
-    clearTimeout(cut)
-  }
-
-  /** A client without the token gets no answer, and neither does a web page: what it sends is no such line. */
-  #onHello({ type, token, version }: Readonly<Record<string, unknown>>): void {
-    if (type !== 'hello' || typeof token !== 'string' || !this.#host.isToken(token)) {
-      this.#socket.destroy()
-      return
-    }
-    this.#isTrusted = true
-    sendFrame(this.#socket, { type: 'hello' })
-    if (version === this.#host.version) return
-    // The command is in the socket already, and must not run here.
-    this.#isRefused = true
-    const answer = (type: 'busy' | 'retired'): void => void sendFrame(this.#socket, { type })
-    this.#host.retire().then(answer, () => this.#socket.destroy())
-  }
-
-  #onFrame(frame: Readonly<Record<string, unknown>>): void {
-    const { type } = frame
-    if (this.#isRefused) return
-    if (this.#work === undefined) {
-      const request = readRunFrame(frame)
-      if (request === undefined) this.#socket.destroy()
-      else this.#work = this.#run(request)
-    } else if (type === 'input' && typeof frame.bytes === 'string') {
-      this.#terminal?.onInput(Buffer.from(frame.bytes, 'base64'))
-    } else if (type === 'input-end') this.#terminal?.onInputEnd()
-    else if (type === 'descriptor') {
-      const { text, problem = 'cannot be read' } = frame
-      this.#terminal?.onDescriptor(typeof text === 'string' ? { text } : { problem: String(problem) })
-    } else if (type === 'resize' && isSize(frame.columns) && isSize(frame.rows)) {
-      this.#terminal?.onResize(frame.columns, frame.rows)
-    } else if (type === 'stop') this.#controller.abort(stopError(frame.code))
-  }
-
-  async #run(request: RunFrame): Promise<void> {
-    const terminal = makeRemoteTerminal(this.#socket, request)
-    this.#terminal = terminal
-    this.#isRunning = true
-    let isAlone = false
-    const code = await this.#host.run(request, {
-      terminal,
-      signal: this.#controller.signal,
-      runAlone() {
-        isAlone = true
-      },
-      stayIdle: () => {
-        this.#isIdle = true
-      }
-    })
-    this.#isRunning = false
-    if (this.#socket.destroyed) return
-    // The client closes the connection, when it has read everything.
-    sendFrame(this.#socket, isAlone ? { type: 'run-alone' } : { type: 'exit', code })
-  }
-}
-
-const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0
-
-const stopError = (code: unknown): CliError => {
-  if (code === 'READER_GONE') return new CliError('INTERRUPTED', 'The reader has gone')
-  return code === 'INTERRUPTED'
-    ? new CliError('INTERRUPTED', 'Stopped')
-    : new CliError('TERMINATED', 'Terminated')
-}
-
 /** Options of {@link serveAgent}. */
 export interface ServeAgentOptions {
   readonly idleMs: number
+  readonly lingerMs: number
   readonly runCli: RunCommandLine
   readonly plugins: readonly Plugin[]
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
@@ -478,7 +388,7 @@ export interface ServeAgentOptions {
 /** Runs the agent of the session's profile in this process, until it is told to stop or the session is stopped. */
 export const serveAgent = async (session: Session, options: ServeAgentOptions): Promise<void> => {
   const { paths, terminal, signal } = session
-  const { idleMs, runCli, plugins, passwordSnrp, payingGraceMs } = options
+  const { idleMs, lingerMs, runCli, plugins, passwordSnrp, payingGraceMs } = options
   // Ink decides about colours once for all clients; those who want none get none.
   process.env.FORCE_COLOR = '1'
   const server = await AgentServer.open({
@@ -488,6 +398,7 @@ export const serveAgent = async (session: Session, options: ServeAgentOptions): 
     runCli,
     version: versionOf(),
     idleMs,
+    lingerMs,
     plugins,
     ...compact({ passwordSnrp, payingGraceMs })
   })

@@ -22,6 +22,8 @@ export interface ClientOptions {
   readonly terminal: Terminal
   /** Aborted by the first Ctrl-C, with the error that ends the command. */
   readonly signal: AbortSignal
+  /** The state folder of the profile, if the arguments have been parsed already. */
+  readonly stateFolder?: string
   /** The version and build of this process, if it is not that of its main file. */
   readonly version?: string
   /** The time that the agent has to answer, in milliseconds; ten seconds if left out. */
@@ -39,10 +41,7 @@ export interface ClientOptions {
  */
 export const runByAgent = async (options: ClientOptions): Promise<number | undefined> => {
   const { argv, terminal } = options
-  const { environment } = terminal
-  if (argv.length === 0 || argv.includes('--no-agent') || isSet(environment.HOLDFAST_NO_AGENT))
-    return undefined
-  const stateFolder = stateFolderOf(argv, environment)
+  const { stateFolder = agentProfileOf(argv, terminal.environment)?.stateFolder } = options
   const agent = stateFolder && (await connectTo(stateFolder))
   if (!agent) return undefined
   try {
@@ -52,19 +51,42 @@ export const runByAgent = async (options: ClientOptions): Promise<number | undef
   }
 }
 
-const isSet = (value: string | undefined): boolean =>
+/** Reads a variable that is on or off. */
+export const isSet = (value: string | undefined): boolean =>
   value !== undefined && value !== '' && value !== '0' && value !== 'false'
 
-/** Returns the state folder of the named profile; undefined for a name that no profile has, which the parser explains. */
-const stateFolderOf = (argv: readonly string[], environment: Terminal['environment']): string | undefined => {
-  const at = argv.indexOf('--profile')
-  const joined = argv.find(word => word.startsWith('--profile='))
-  const profile =
-    (at === -1 ? joined?.slice('--profile='.length) : argv[at + 1]) ??
-    (environment.HOLDFAST_PROFILE || 'default')
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/.test(profile)) return undefined
-  return profilePaths(profile, environment).state
+/** The profile of a command line, and its state folder. */
+export interface AgentProfile {
+  readonly profile: string
+  readonly stateFolder: string
 }
+
+/**
+ * Finds the profile of a command line without parsing it; undefined where only the parser can tell, and where no agent is
+ * wanted. The parser knows which words are values of other flags.
+ */
+export const agentProfileOf = (
+  argv: readonly string[],
+  environment: Terminal['environment']
+): AgentProfile | undefined => {
+  if (argv.length === 0 || argv.includes('--no-agent') || isSet(environment.HOLDFAST_NO_AGENT))
+    return undefined
+  const [at = -1, second] = argv.flatMap((word, index) => (/^--profile(?:=|$)/.test(word) ? [index] : []))
+  if (second !== undefined || (at > 0 && (mayTakeValue(argv[at - 1] ?? '') || argv.includes('--'))))
+    return undefined
+  const word = argv[at] ?? ''
+  const named = word.includes('=') ? word.slice('--profile='.length) : argv[at + 1]
+  const profile = at === -1 ? environment.HOLDFAST_PROFILE || 'default' : (named ?? '')
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/.test(profile)) return undefined
+  return { profile, stateFolder: profilePaths(profile, environment).state }
+}
+
+/** The global flags without a value. */
+const BARE: ReadonlySet<string> = new Set(
+  '--json --no-input -y --yes --dry-run --offline --ascii -q --quiet -v -vv --verbose --debug'.split(' ')
+)
+
+const mayTakeValue = (word: string): boolean => word.startsWith('-') && !word.includes('=') && !BARE.has(word)
 
 /**
  * Connects to the agent of a profile; undefined if none runs. What a killed agent left is replaced by the next one.
@@ -84,12 +106,40 @@ const connectTo = async (stateFolder: string): Promise<AgentConnection | undefin
   }
   const socket = connect(record.socket)
   return new Promise(resolve => {
-    socket.once('connect', () => resolve({ socket, token: record.token, pid: record.pid }))
+    socket.once('connect', () => resolve({ stateFolder, socket, token: record.token, pid: record.pid }))
     socket.once('error', () => resolve(undefined))
   })
 }
 
+/** Returns true if an agent of a profile takes connections. */
+export const isListening = async (stateFolder: string): Promise<boolean> => {
+  const agent = await connectTo(stateFolder).catch(() => undefined)
+  agent?.socket.destroy()
+  return agent !== undefined
+}
+
+/**
+ * Ends an agent that a command has started and that nobody uses: no command runs in it, and no account is open. The
+ * profile is free then.
+ */
+export const endUnusedAgent = async (stateFolder: string): Promise<void> => {
+  const agent = await connectTo(stateFolder).catch(() => undefined)
+  if (agent === undefined) return
+  const { socket, token } = agent
+  const cut = setTimeout(() => socket.destroy(), LEAVE_MS)
+  await new Promise<void>(resolve => {
+    socket.on('error', () => {})
+    socket.once('close', () => resolve())
+    onFrames(socket, ({ type }) => void (type !== 'hello' && socket.destroy()))
+    sendFrame(socket, { type: 'hello', token, leave: true })
+  })
+  clearTimeout(cut)
+}
+
+const LEAVE_MS = 2000
+
 interface AgentConnection {
+  readonly stateFolder: string
   readonly pid: number
   readonly socket: Socket
   readonly token: string
@@ -110,6 +160,27 @@ const unanswered = (pid: number): CliError =>
   new CliError('AGENT_REFUSED', `The agent of this profile (process ${pid}) does not answer`, {
     hint: `If it stays so, end it with: kill -9 ${pid}. Nothing is lost by that.`
   })
+
+const lost = (): CliError =>
+  new CliError('AGENT_LOST', 'The agent has ended before the command did', {
+    hint: 'If the command was paying, the payment may have been sent: see holdfast tx open.'
+  })
+
+const refused = (): CliError =>
+  new CliError('AGENT_REFUSED', 'The agent of this profile refused the command', {
+    hint: 'Stop it with: holdfast agent stop, or run the command with --no-agent.'
+  })
+
+/** Waits a moment for the record of an agent to be removed, or replaced. */
+const hasLeft = async ({ stateFolder, token }: AgentConnection): Promise<boolean> => {
+  for (let waited = 0; waited <= LEAVE_MS; waited += POLL_MS) {
+    if (readRecord(stateFolder)?.token !== token) return true
+    await new Promise(resolve => setTimeout(resolve, POLL_MS))
+  }
+  return false
+}
+
+const POLL_MS = 50
 
 const ENDS: ReadonlySet<string> = new Set<AgentFrame['type']>(['busy', 'exit', 'retired', 'run-alone'])
 
@@ -141,7 +212,7 @@ class Request {
     this.#answerMs = answerMs
   }
 
-  async run({ token, pid }: Pick<AgentConnection, 'pid' | 'token'>): Promise<number | undefined> {
+  async run(agent: AgentConnection): Promise<number | undefined> {
     const { stdin, stdout, stderr } = this.#terminal
     const stop = (): void => this.#stop()
     const resize = (): void => {
@@ -155,8 +226,8 @@ class Request {
     for (const stream of [stdout, stderr]) stream.on('resize', resize)
     stdout.on('error', readerGone)
     try {
-      const ended = this.#ended(pid)
-      this.#send({ type: 'hello', token, version: this.#version })
+      const ended = this.#ended(agent)
+      this.#send({ type: 'hello', token: agent.token, version: this.#version })
       this.#send({
         type: 'run',
         argv: this.#argv,
@@ -201,22 +272,16 @@ class Request {
   }
 
   /** Does what the agent says, until the command has ended. */
-  #ended(pid: number): Promise<number | undefined> {
+  #ended(agent: AgentConnection): Promise<number | undefined> {
     return new Promise((resolve, reject) => {
       this.#reject = reject
-      this.#giveUp(this.#answerMs, () => unanswered(pid))
+      this.#giveUp(this.#answerMs, () => unanswered(agent.pid))
       this.#socket.on('error', () => {})
       this.#socket.on('close', () => {
         if (this.#hasEnded) return
-        reject(
-          this.#hasStarted
-            ? new CliError('AGENT_LOST', 'The agent has ended before the command did', {
-                hint: 'If the command was paying, the payment may have been sent: see holdfast tx open.'
-              })
-            : new CliError('AGENT_REFUSED', 'The agent of this profile refused the command', {
-                hint: 'Stop it with: holdfast agent stop, or run the command with --no-agent.'
-              })
-        )
+        if (this.#hasStarted) reject(lost())
+        // One that was just ending has not begun the command, which runs without it.
+        else hasLeft(agent).then(isGone => (isGone ? resolve(undefined) : reject(refused())), reject)
       })
       onFrames(this.#socket, frame => {
         // The first line shows that the agent is there; a command may take any time.

@@ -12,7 +12,9 @@ export interface HelloFrame {
   readonly type: 'hello'
   readonly token: string
   /** The version and build of the client. */
-  readonly version: string
+  readonly version?: string
+  /** The client has no command: the agent shall end if nobody uses it. */
+  readonly leave?: true
 }
 
 /** A command line with its surroundings. */

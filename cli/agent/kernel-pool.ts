@@ -69,13 +69,18 @@ export class KernelPool {
     this.#options = options
   }
 
-  /** Runs a command: what it causes is known to be its own. */
-  async run<T>(command: () => Promise<T>): Promise<T> {
+  /**
+   * Runs a command.
+   *
+   * @param mayBeOffline - the command may have `--offline`: then what it causes is known to be its own. From the first such
+   * command on, Node follows each promise of the process, which the others need not pay for.
+   */
+  async run<T>(command: () => Promise<T>, mayBeOffline: boolean): Promise<T> {
     const scope: CommandScope = { isOffline: false }
     clearTimeout(this.#rest)
     this.#running += 1
     try {
-      return await this.#scopes.run(scope, command)
+      return await (mayBeOffline ? this.#scopes.run(scope, command) : command())
     } finally {
       // Engines that the command has started go on with the network.
       scope.isOffline = false
@@ -96,6 +101,7 @@ export class KernelPool {
   async open(paths: ProfilePaths, { device, isOffline }: OpenKernelOptions): Promise<PooledKernel> {
     const scope = this.#scopes.getStore()
     if (scope !== undefined) scope.isOffline = isOffline
+    else if (isOffline) throw new Error('The command was not known to be offline')
     await this.world(paths)
     let kernel = this.#kernels.get(device)
     if (kernel === undefined) {

@@ -6,6 +6,11 @@ const IDLE: CommandFlag = {
   summary: 'lock after so long without a command, such as 15m (default), or never'
 }
 
+const LINGER: CommandFlag = {
+  flags: '--linger <duration>',
+  summary: 'end after so long without an open account or a command, such as 1m; default: never'
+}
+
 const clients: readonly CommandSpec[] = [
   {
     name: 'agent clients add',
@@ -29,6 +34,7 @@ const clients: readonly CommandSpec[] = [
   },
   {
     name: 'agent clients list',
+    readsOnly: true,
     summary: 'list the programs that may use this profile',
     load: async () => (await import('./agent/manage-clients.ts')).clientsList
   },
@@ -40,6 +46,7 @@ const clients: readonly CommandSpec[] = [
   },
   {
     name: 'agent clients log',
+    readsOnly: true,
     arguments: '[name]',
     summary: 'show what programs did',
     flags: [{ flags: '--limit <count>', summary: 'the number of lines; 50 by default' }],
@@ -51,6 +58,7 @@ const clients: readonly CommandSpec[] = [
 export const programCommands: readonly CommandSpec[] = [
   {
     name: 'mcp',
+    startsNoAgent: true,
     summary: 'serve a program (MCP) over standard input and output, with the token of agent clients add',
     example: 'mcp --client-file helper.token',
     flags: [
@@ -63,18 +71,21 @@ export const programCommands: readonly CommandSpec[] = [
   },
   {
     name: 'proposals list',
+    readsOnly: true,
     summary: 'list the payments that programs propose',
     flags: [{ flags: '--all', summary: 'those that were answered, too' }],
     load: async () => (await import('./agent/review-proposals.ts')).proposalsList
   },
   {
     name: 'proposals show',
+    readsOnly: true,
     arguments: '<id>',
     summary: 'show a proposal',
     load: async () => (await import('./agent/review-proposals.ts')).proposalsShow
   },
   {
     name: 'proposals approve',
+    startsNoAgent: true,
     arguments: '<id>',
     summary: 'review a proposal, then sign and send it; a person has to be at the terminal',
     flags: [WITH],
@@ -101,7 +112,7 @@ export const agentCommands: readonly CommandSpec[] = [
   {
     name: 'agent run',
     summary: 'run the agent in this terminal until it is stopped',
-    flags: [IDLE],
+    flags: [IDLE, LINGER],
     isServer: true,
     load: async () => (await import('./agent/control-agent.ts')).agentRun
   },

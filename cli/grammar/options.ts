@@ -25,6 +25,8 @@ export interface GlobalOptions {
   readonly debug: boolean
   /** False: the command runs in a process of its own, even if an agent runs. */
   readonly agent: boolean
+  /** False: an agent that runs is used, but none is started. */
+  readonly mayStartAgent: boolean
 }
 
 /** The names that lead to a field, such as `wallets` and `name`; lists are passed through. */
@@ -61,7 +63,7 @@ export const globalFlags: readonly GlobalFlag[] = [
     summary: 'how long to wait, such as 30s (HOLDFAST_TIMEOUT; 60s); given, it also ends a stream'
   },
   { flags: '--offline', summary: 'use no network (HOLDFAST_OFFLINE)' },
-  { flags: '--no-agent', summary: 'run in a process of its own, even if an agent runs (HOLDFAST_NO_AGENT)' },
+  { flags: '--no-agent', summary: 'run in a process of its own, and start no agent (HOLDFAST_NO_AGENT)' },
   {
     flags: '--color <when>',
     summary: 'use colours (NO_COLOR, FORCE_COLOR; "auto")',
@@ -88,6 +90,7 @@ export const readGlobalOptions = (
   const isOn = (flag: string, variable?: string): boolean =>
     flags[flag] === true || (variable !== undefined && isSet(environment[variable]))
   const timeout = text('timeout', 'HOLDFAST_TIMEOUT')
+  const agent = flags.agent !== false && !isSet(environment.HOLDFAST_NO_AGENT)
   const json = wantsJson(flags.json === true, environment)
   return {
     profile: checkName(text('profile', 'HOLDFAST_PROFILE') ?? 'default', 'profile'),
@@ -105,7 +108,9 @@ export const readGlobalOptions = (
     quiet: isOn('quiet'),
     verbosity: typeof flags.verbose === 'number' ? flags.verbose : 0,
     debug: isOn('debug'),
-    agent: flags.agent !== false && !isSet(environment.HOLDFAST_NO_AGENT)
+    agent,
+    // A machine of CI waits for nothing that goes on.
+    mayStartAgent: agent && !isSet(environment.CI)
   }
 }
 

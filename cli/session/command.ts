@@ -31,9 +31,15 @@ export interface CommandSpec {
   readonly needsNewLogin?: boolean
   /** Needs no kernel of the profile, so that it never runs in the agent. */
   readonly runsAlone?: boolean
+  /** Works with an agent that runs, and starts none. */
+  readonly startsNoAgent?: boolean
   /** The command itself, loaded when it is run. */
   load(): Promise<CommandRun>
 }
+
+/** True for a command that can open an account: an agent is started for it. */
+export const startsAgent = ({ secrets = [], startsNoAgent, runsAlone }: CommandSpec): boolean =>
+  secrets.length > 0 && startsNoAgent !== true && runsAlone !== true
 
 /** Runs a command with its arguments in the order of the grammar; returns undefined if it has printed its result. */
 export type CommandRun = (

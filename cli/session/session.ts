@@ -16,6 +16,7 @@ import type {
 } from '../../kernel/index.ts'
 import { CliError, PAYING_GRACE_MS } from '../errors/cli-error.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
+import { ageText } from '../output/texts.ts'
 import type { CommandResult } from '../output/view.ts'
 import type { ClosableWorld, OpenWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
@@ -52,9 +53,17 @@ export interface SessionOptions {
   /** The agent, if this command runs in one. */
   readonly agent?: Agent
   /** Runs the agent of the profile in this process, until it ends. */
-  serveAgent(idleMs: number): Promise<void>
+  serveAgent(options: AgentTimes): Promise<void>
   /** Writes a result to standard output. */
   print(result: CommandResult, accountName: string | undefined): Promise<void>
+}
+
+/** The times of an agent, in milliseconds; 0 for never. */
+export interface AgentTimes {
+  /** Without a command, until it locks. */
+  readonly idleMs: number
+  /** Without an open account and a command, until it ends. */
+  readonly lingerMs: number
 }
 
 /** The agent, as a command sees it: it holds the kernels of the profile for all commands. */
@@ -74,6 +83,8 @@ export interface Agent {
   lock(): Promise<void>
   /** Ends the agent after this command. */
   stop(): void
+  /** Keeps the agent until it is stopped, although a command has started it; with another idle time. */
+  stay(idleMs: number | undefined): void
   /** Leaves this command to the process of the client. */
   runAlone(): void
   /** Says that nobody sits at this command: it keeps no account open. */
@@ -85,13 +96,11 @@ export interface Agent {
 }
 
 /** Facts of a running agent. */
-export interface AgentStatus {
+export interface AgentStatus extends AgentTimes {
   readonly pid: number
   readonly version: string
   /** ISO time. */
   readonly started: string
-  /** Milliseconds without a command after which it locks; 0 for never. */
-  readonly idleMs: number
   /** The commands that run now, this one included. */
   readonly commands: number
 }
@@ -166,12 +175,12 @@ export class Session {
     this.#plugins = options.plugins ?? []
     this.#passwordSnrp = options.passwordSnrp
     this.#print = (result, accountName) => options.print(result, accountName)
-    this.#serveAgent = idleMs => options.serveAgent(idleMs)
+    this.#serveAgent = times => options.serveAgent(times)
   }
 
   /** Runs the agent of the profile in this process, until it ends. @throws CliError AGENT_RUNNING */
-  serveAgent(idleMs: number): Promise<void> {
-    return this.#serveAgent(idleMs)
+  serveAgent(times: AgentTimes): Promise<void> {
+    return this.#serveAgent(times)
   }
 
   /** Prints a result before the end; for commands that continue. */
@@ -270,8 +279,11 @@ export class Session {
 
   /** Remembers an account as {@link adoptAccount} does; an agent keeps it open for later commands. */
   keepAccount(account: Account): Account {
-    if (this.#pooled?.lockCount === this.#lockCount) this.#pooled?.keep(account)
+    if (this.#pooled === undefined) return this.adoptAccount(account)
+    const isKept = this.isKept(account)
+    if (this.#pooled.lockCount === this.#lockCount) this.#pooled.keep(account)
     else this.statusLine.warn('the agent was locked meanwhile, so it does not keep the account open')
+    if (!isKept && this.isKept(account)) this.#announceOpen(account)
     return this.adoptAccount(account)
   }
 
@@ -359,6 +371,16 @@ export class Session {
     for (const close of this.#closers.splice(0).reverse())
       await close().catch((error: unknown) => void failures.push(error))
     if (failures.length > 0) throw failures[0]
+  }
+
+  /** Tells a person that the next command needs no secret. */
+  #announceOpen({ username, id }: Account): void {
+    const { terminal, globals, agent, commandName } = this
+    if (terminal.stderr.isTTY !== true || globals.json || agent === undefined) return
+    if (commandName.startsWith('agent ')) return
+    const { idleMs } = agent.status
+    const time = idleMs === 0 ? 'until it is locked' : `for ${ageText(idleMs / 1000)} after the last command`
+    this.statusLine.info(`${username ?? id} stays open ${time} (holdfast agent lock)`)
   }
 
   async #allPlugins(): Promise<readonly Plugin[]> {

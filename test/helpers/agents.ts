@@ -22,6 +22,7 @@ export interface TestAgentOptions {
   readonly home: string
   readonly profile?: string
   readonly idleMs?: number
+  readonly lingerMs?: number
   readonly version?: string
   readonly plugins?: readonly Plugin[]
   readonly payingGraceMs?: number
@@ -34,6 +35,7 @@ export const openTestAgent = ({
   home,
   profile = 'default',
   idleMs = 0,
+  lingerMs = 0,
   version = TEST_VERSION,
   plugins = [],
   payingGraceMs = 2 ** 31 - 1,
@@ -52,6 +54,7 @@ export const openTestAgent = ({
     },
     version,
     idleMs,
+    lingerMs,
     plugins,
     passwordSnrp: CHEAP_SNRP,
     payingGraceMs

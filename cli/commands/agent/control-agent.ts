@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process'
-import { resolve } from 'node:path'
 import { isAlive } from '../../../plugins/storage/file/file-lock.ts'
 import { readRecord } from '../../agent/agent-files.ts'
+import { type StartedAgent, startAgent } from '../../agent/start-agent.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseDuration } from '../../grammar/options.ts'
 import { ageText } from '../../output/texts.ts'
@@ -9,7 +8,6 @@ import type { CommandResult } from '../../output/view.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { chooseMethod, findTarget, logInBy } from '../../session/log-in.ts'
 import type { Agent, Session } from '../../session/session.ts'
-import type { Terminal } from '../../terminal/terminal.ts'
 
 const DEFAULT_IDLE_MS = 15 * 60_000
 
@@ -19,21 +17,31 @@ const idleOf = (session: Session): number => {
   return text === 'never' ? 0 : parseDuration(text)
 }
 
-/** Starts the agent in a process of its own, and waits until it listens. */
-export const agentStart: CommandRun = async session => {
-  const idleMs = idleOf(session)
-  if (session.agent !== undefined) return startedResult(session.agent.status.pid, false)
-  try {
-    return startedResult(await spawnAgent(session, idleMs), true)
-  } catch (error) {
-    // Two terminals may start it at once.
-    const record = readRecord(session.paths.state)
-    if (record === undefined || !isAlive(record.pid)) throw error
-    return startedResult(record.pid, false)
-  }
+const lingerOf = (session: Session): number => {
+  const text = session.text('linger')
+  return text === undefined || text === 'never' ? 0 : parseDuration(text)
 }
 
-const startedResult = (pid: number, isNew: boolean): CommandResult => ({
+/** Starts the agent in a process of its own, and waits until it listens; one that runs stays until it is stopped. */
+export const agentStart: CommandRun = async session => {
+  const idleMs = idleOf(session)
+  const { agent, globals, paths, terminal, flags, signal } = session
+  if (agent !== undefined) {
+    agent.stay(flags.idle === undefined ? undefined : idleMs)
+    return startedResult({ pid: agent.status.pid, isNew: false })
+  }
+  return startedResult(
+    await startAgent({
+      profile: globals.profile,
+      stateFolder: paths.state,
+      environment: terminal.environment,
+      flags: flags.idle === undefined ? [] : ['--idle', idleMs === 0 ? 'never' : `${idleMs}ms`],
+      signal
+    })
+  )
+}
+
+const startedResult = ({ pid, isNew }: StartedAgent): CommandResult => ({
   data: { running: true, pid, started: isNew },
   view: {
     kind: 'text',
@@ -44,50 +52,13 @@ const startedResult = (pid: number, isNew: boolean): CommandResult => ({
   advice: isNew ? ['Log in once with: holdfast agent unlock'] : []
 })
 
-const spawnAgent = async ({ globals, flags, terminal }: Session, idleMs: number): Promise<number> => {
-  const idle = flags.idle === undefined ? [] : ['--idle', idleMs === 0 ? 'never' : `${idleMs}ms`]
-  const args = ['agent', 'run', '--quiet', '--no-agent', '--profile', globals.profile, ...idle]
-  const { argv, execArgv, execPath } = process
-  const child = spawn(execPath, [...execArgv, argv[1] ?? '', ...args], {
-    detached: true,
-    cwd: '/',
-    env: { ...terminal.environment, ...absoluteHome(terminal.environment) },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc']
-  })
-  let said = ''
-  child.stderr?.setEncoding('utf8').on('data', text => {
-    said += text
-  })
-  try {
-    await new Promise<void>((resolve, reject) => {
-      child.once('error', reject)
-      child.once('message', () => resolve())
-      child.once('close', code =>
-        reject(
-          new CliError('AGENT_FAILED', `The agent ended with ${code}: ${said.trim() || 'it said nothing'}`)
-        )
-      )
-    })
-  } finally {
-    child.stderr?.destroy()
-    if (child.connected) child.disconnect()
-    child.unref()
-  }
-  return child.pid ?? 0
-}
-
-const absoluteHome = ({
-  HOLDFAST_HOME: home
-}: Terminal['environment']): { readonly HOLDFAST_HOME?: string } =>
-  home === undefined || home === '' ? {} : { HOLDFAST_HOME: resolve(home) }
-
 /** Runs the agent in this process. */
 export const agentRun: CommandRun = async session => {
   const idleMs = idleOf(session)
   if (session.agent !== undefined) {
     throw new CliError('AGENT_RUNNING', `The agent is already running (process ${session.agent.status.pid})`)
   }
-  await session.serveAgent(idleMs)
+  await session.serveAgent({ idleMs, lingerMs: lingerOf(session) })
   return undefined
 }
 
@@ -113,14 +84,14 @@ export const agentStop: CommandRun = async session => {
 export const agentStatus: CommandRun = async session => {
   const { agent } = session
   if (agent === undefined) return unreachable(session) ?? NOT_RUNNING
-  const { pid, started, idleMs } = agent.status
+  const { pid, started, idleMs, lingerMs } = agent.status
   const commands = agent.status.commands - 1
   const accounts = await openAccounts(agent)
   const { connectionCount: programs, proposals } = agent.programs
   const waiting = proposals.list().filter(({ state }) => state === 'waiting').length
   return {
     data: {
-      ...{ running: true, pid, started, idleMs, commands, programs },
+      ...{ running: true, pid, started, idleMs, lingerMs, commands, programs },
       waitingProposals: waiting,
       accounts: [...accounts]
     },
@@ -130,6 +101,12 @@ export const agentStatus: CommandRun = async session => {
         ['process', String(pid)],
         ['running since', started],
         ['locks after', idleMs === 0 ? 'never' : `${ageText(idleMs / 1000)} without a command`],
+        [
+          'ends',
+          lingerMs === 0
+            ? 'with holdfast agent stop'
+            : `after ${ageText(lingerMs / 1000)} without an open account or a command`
+        ],
         ['running commands', commands === 0 ? 'none besides this one' : `${commands} besides this one`],
         ['programs', programs === 0 ? 'none' : `${programs} connected`],
         ...(waiting === 0
@@ -159,10 +136,17 @@ const openAccounts = async (
 }
 
 /** Explains an agent that has a record and a process but does not run this command; undefined if there is none. */
-const unreachable = ({ paths, globals }: Session): undefined => {
+const unreachable = ({ paths, globals, flags }: Session): undefined => {
   const record = readRecord(paths.state)
   if (record === undefined || !isAlive(record.pid)) return undefined
-  if (!globals.agent) throw new CliError('USAGE', 'This command speaks to the agent: leave out --no-agent')
+  if (flags.agent === false) {
+    throw new CliError('USAGE', 'This command speaks to the agent: leave out --no-agent')
+  }
+  if (!globals.agent) {
+    throw new CliError('USAGE', 'This command speaks to the agent, which HOLDFAST_NO_AGENT keeps it from', {
+      hint: 'Run it with HOLDFAST_NO_AGENT=0, or unset the variable.'
+    })
+  }
   throw new CliError('AGENT_REFUSED', `The agent (process ${record.pid}) does not answer; it may be ending`)
 }
 
@@ -184,6 +168,7 @@ export const agentLock: CommandRun = async session => {
 /** Logs in once, so that the agent keeps the account open. */
 export const agentUnlock: CommandRun = async session => {
   if (session.agent === undefined) {
+    unreachable(session)
     throw new CliError('AGENT_NOT_RUNNING', 'No agent is running, so no account can stay open', {
       next: [{ command: 'holdfast agent start', why: 'start the agent' }]
     })
