@@ -21,7 +21,7 @@ import { fetchLoginMessages, requestOtpReset, usernameAvailable } from './login/
 import { openStashes, type Stashes } from './login/stashes.ts'
 import type { Services } from './plugins/services.ts'
 import { RateService } from './rates/service.ts'
-import { SyncLoop } from './sync/sync-loop.ts'
+import { SYNC_PERIOD_MS, SyncLoop } from './sync/sync-loop.ts'
 import { SyncServers } from './sync/sync-servers.ts'
 import type { LocalLoginId } from './types/ids.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
@@ -133,6 +133,28 @@ export class Context implements Readable<readonly LocalUser[]> {
   changePaused(isPaused: boolean, options: PauseOptions = {}): void {
     this.#checkOpen()
     this.#pause.change(isPaused, options)
+  }
+
+  /**
+   * Syncs each repo so often from now on: for an application that nobody looks at, so that hundreds of wallets cost little.
+   * What is written here is uploaded within a second all the same, and engines go on as before.
+   *
+   * @param periodMs - from 30 s, which is the default, to one hour
+   * @throws OPTION_INVALID
+   *
+   * @example
+   * ```ts
+   * document.addEventListener('visibilitychange', () => context.changeSyncPeriod(document.hidden ? 300_000 : 30_000))
+   * ```
+   */
+  changeSyncPeriod(periodMs: number): void {
+    this.#checkOpen()
+    if (!(Number.isFinite(periodMs) && periodMs >= SYNC_PERIOD_MS && periodMs <= MAX_SYNC_PERIOD_MS))
+      throw new WalletError('OPTION_INVALID', {
+        option: 'periodMs',
+        rule: 'is no time from 30 s to one hour'
+      })
+    this.#syncLoop.changePeriod(periodMs)
   }
 
   /**
@@ -477,6 +499,8 @@ const checkNow = (now: unknown): void => {
   if (now === undefined || (now instanceof Date && !Number.isNaN(now.getTime()))) return
   throw new WalletError('OPTION_INVALID', { option: 'now', rule: 'is no date' })
 }
+
+const MAX_SYNC_PERIOD_MS = 3_600_000
 
 interface OpenAccount {
   readonly opening: Promise<SharedAccount>

@@ -41,7 +41,7 @@ interface LoopEntry {
 }
 
 /**
- * The one scheduler of all repos: every 30 s each, and a second after a write (decision 17).
+ * The one scheduler of all repos: every 30 s each, unless another period is set, and a second after a write (decision 17).
  *
  * There is one timer, whatever the number of repos; periods are jittered, and at most four repos sync at one
  * time, so that neither devices nor repos march in step. What falls due within seven seconds is synced with it: to wake up
@@ -58,6 +58,7 @@ export class SyncLoop {
   #cancel: (() => void) | undefined
   #timerAt = Number.POSITIVE_INFINITY
   #runningCount = 0
+  #periodMs = SYNC_PERIOD_MS
   #isPaused = false
   #isClosed = false
 
@@ -115,6 +116,17 @@ export class SyncLoop {
     const { lastHash } = repo.state.getSnapshot()
     const none = { ...compact({ openingHash: lastHash }), sent: 0, received: 0 }
     return this.#traffic.get(repo) ?? none
+  }
+
+  /** Syncs each repo so often from now on, in milliseconds. A repo that would wait longer than that waits for a part of it. */
+  changePeriod(periodMs: number): void {
+    this.#periodMs = periodMs
+    const now = this.#now()
+    for (const item of this.#items.values()) {
+      if (item.failures > 0 || item.isRunning || item.dueAt <= now + periodMs) continue
+      item.dueAt = now + Math.floor(periodMs * this.#draw())
+    }
+    this.#plan()
   }
 
   /** Stops beginning syncs until `resume`. */
@@ -208,12 +220,12 @@ export class SyncLoop {
     const isSoon = item.repo.pendingCount > 0 && (item.hasWrite || sent.length > 0)
     item.leftovers = isSoon ? item.leftovers + 1 : 0
     const wait = AFTER_WRITE_MS * 2 ** Math.min(Math.max(0, item.leftovers - FREE_LEFTOVERS), 10)
-    this.#schedule(item, isSoon ? Math.min(wait, PERIOD_MS) : PERIOD_MS)
+    this.#schedule(item, isSoon ? Math.min(wait, SYNC_PERIOD_MS) : this.#periodMs)
   }
 
   #onFailure(item: LoopEntry): void {
     item.failures += 1
-    this.#schedule(item, Math.min(MAX_BACKOFF_MS, PERIOD_MS * 2 ** Math.min(item.failures - 1, 10)))
+    this.#schedule(item, Math.min(MAX_BACKOFF_MS, this.#periodMs * 2 ** Math.min(item.failures - 1, 10)))
   }
 
   #schedule(item: LoopEntry, period: number): void {
@@ -232,7 +244,8 @@ export class SyncLoop {
   }
 }
 
-const PERIOD_MS = 30_000
+/** The time between two syncs of a repo, in milliseconds (specification §5). */
+export const SYNC_PERIOD_MS = 30_000
 const AFTER_WRITE_MS = 1000
 /** The number of syncs in a row that may each be followed by another a second later. */
 const FREE_LEFTOVERS = 5

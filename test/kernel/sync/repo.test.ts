@@ -205,6 +205,33 @@ test('the traffic of a repo counts from zero, with the hash that was known befor
   for (const each of [loop, later]) each.close()
 })
 
+test('another period holds for all repos at once, and a write goes up within a second all the same', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const loop = new SyncLoop({ io: device.io, servers: device.servers, report: () => {} })
+  const others = await Promise.all(Array.from({ length: 20 }, () => openDevice(store)))
+  for (const { repo } of [device, ...others]) loop.add(repo)
+  await device.clock.advance(1100)
+  loop.changePeriod(300_000)
+  const requestsIn = async (minutes: number): Promise<number> => {
+    const before = store.calls.length
+    for (let half = 0; half < 2 * minutes; half += 1) await device.clock.advance(30_000)
+    return store.calls.length - before
+  }
+  // What was due before the change is synced once more in the old time.
+  await requestsIn(1)
+  const slow = await requestsIn(50)
+  t.true(slow >= 21 * 8 && slow <= 21 * 12, `${slow} requests`)
+  await setText(device.repo, 'f', '1')
+  await device.clock.advance(1200)
+  t.is(device.repo.pendingCount, 0)
+  loop.changePeriod(30_000)
+  const quick = await requestsIn(5)
+  t.true(quick >= 21 * 9 && quick <= 21 * 13, `${quick} requests`)
+  t.is(device.clock.timerCount, 1)
+  loop.close()
+})
+
 test('repos that are due within seven seconds sync together, but a write waits its full second', async t => {
   const store = makeSyncStore()
   const [a, b, c] = [await openDevice(store), await openDevice(store), await openDevice(store)]

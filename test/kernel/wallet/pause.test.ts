@@ -81,3 +81,22 @@ test('while everything is paused nothing is synced and no login is refreshed; af
   await clock.advance(40_000)
   t.true(requests >= 3)
 })
+
+test('repos sync as seldom as an application wishes, within bounds', async t => {
+  const { account, clock, kernel } = await openToyHome(t)
+  await clock.advance(2000)
+  const lastSync = (): number => account.listRepos()[0]?.lastSync ?? 0
+  const syncsIn = async (minutes: number): Promise<number> => {
+    const seen = new Set<number>()
+    for (let second = 0; second < 60 * minutes; second += 1) {
+      await clock.advance(1000)
+      seen.add(lastSync())
+    }
+    return seen.size
+  }
+  t.true((await syncsIn(10)) >= 18)
+  kernel.context.changeSyncPeriod(300_000)
+  t.true((await syncsIn(20)) <= 7)
+  for (const periodMs of [29_999, 3_600_001, Number.NaN, '60000' as never])
+    t.throws(() => kernel.context.changeSyncPeriod(periodMs), { code: 'OPTION_INVALID' })
+})
