@@ -144,7 +144,8 @@ export class Context implements Readable<readonly LocalUser[]> {
    *
    * @example
    * ```ts
-   * document.addEventListener('visibilitychange', () => context.changeSyncPeriod(document.hidden ? 300_000 : 30_000))
+   * declare const isHidden: boolean
+   * context.changeSyncPeriod(isHidden ? 300_000 : 30_000)
    * ```
    */
   changeSyncPeriod(periodMs: number): void {

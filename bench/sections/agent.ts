@@ -65,14 +65,14 @@ const ROUNDS = 15
 const WALLETS = 200
 /** The new wallets are uploaded meanwhile, and each is synced once. */
 const SETTLE_MS = 60_000
-/** Two sync periods. */
-const IDLE_MS = 60_000
+/** A sync period of an agent that nobody uses. */
+const IDLE_MS = 180_000
 const COMMAND = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url))
 
 const NOTES = [
   'A light account with one Bitcoin wallet on the fake world, which is in the agent’s process; the command of its own logs ' +
     'in by PIN. The client sends its arguments to the agent and copies the output.',
-  'The idle agent has that account with 200 Bitcoin wallets open, and nothing happens for a minute, after one in which they settle. Memory is what the ' +
+  'The idle agent has that account with 200 Bitcoin wallets open, and nothing happens for three minutes, in which each repo is synced once, after one in which they settle. Memory is what the ' +
     'process has in RAM, the fake world included.'
 ]
 

@@ -45,6 +45,10 @@ export interface CommandScope {
 const HOLDER = 'holdfast agent'
 /** The time without a command after which memory is given back, in milliseconds. */
 const REST_MS = 5000
+/** The time without a command after which repos sync less often, in milliseconds. */
+const QUIET_MS = 30_000
+/** How often repos sync while commands come, and then. */
+const SYNC_MS = { used: 30_000, quiet: 180_000 } as const
 /** The heap may grow by this many bytes before it is worth a pause. */
 const MAX_GARBAGE_BYTES = 16_000_000
 
@@ -63,6 +67,8 @@ export class KernelPool {
   /** The commands that run now. */
   #running = 0
   #rest: NodeJS.Timeout | undefined
+  #quiet: NodeJS.Timeout | undefined
+  #use: keyof typeof SYNC_MS = 'used'
   #heapBytes = 0
 
   constructor(options: KernelPoolOptions) {
@@ -78,14 +84,19 @@ export class KernelPool {
   async run<T>(command: () => Promise<T>, mayBeOffline: boolean): Promise<T> {
     const scope: CommandScope = { isOffline: false }
     clearTimeout(this.#rest)
+    clearTimeout(this.#quiet)
     this.#running += 1
+    this.#changeUse('used')
     try {
       return await (mayBeOffline ? this.#scopes.run(scope, command) : command())
     } finally {
       // Engines that the command has started go on with the network.
       scope.isOffline = false
       this.#running -= 1
-      if (this.#running === 0) this.#rest = setTimeout(() => this.#giveMemoryBack(), REST_MS).unref()
+      if (this.#running === 0) {
+        this.#rest = setTimeout(() => this.#giveMemoryBack(), REST_MS).unref()
+        this.#quiet = setTimeout(() => this.#changeUse('quiet'), QUIET_MS).unref()
+      }
     }
   }
 
@@ -129,6 +140,7 @@ export class KernelPool {
   /** Closes the kernels, then the world. @throws the first failure, after the rest is closed */
   async close(): Promise<void> {
     clearTimeout(this.#rest)
+    clearTimeout(this.#quiet)
     const kernels = await Promise.allSettled(this.#kernels.values())
     const closed = await Promise.allSettled(
       kernels.flatMap(opened => (opened.status === 'fulfilled' ? [opened.value.kernel.close()] : []))
@@ -145,6 +157,15 @@ export class KernelPool {
     if (process.memoryUsage().heapUsed < this.#heapBytes + MAX_GARBAGE_BYTES) return
     collectGarbage()
     this.#heapBytes = process.memoryUsage().heapUsed
+  }
+
+  /** What nobody looks at need not be the newest; what is written here goes up within a second all the same. */
+  #changeUse(use: keyof typeof SYNC_MS): void {
+    if (use === this.#use) return
+    this.#use = use
+    // One that did not open, or is closing, syncs nothing.
+    for (const opening of this.#kernels.values())
+      opening.then(({ kernel }) => kernel.context.changeSyncPeriod(SYNC_MS[use])).catch(() => {})
   }
 
   #openWorld(paths: ProfilePaths): Promise<OpenWorld> {
