@@ -80,11 +80,15 @@ export const WITH_AGENT = { HOLDFAST_NO_AGENT: '', CI: 'true' } as const
 export const startHoldfast = (
   args: readonly string[],
   { home, env = {} }: Pick<RunOptions, 'env' | 'home'>
-): ChildProcess =>
-  spawn(process.execPath, [MAIN, ...args], {
+): ChildProcess => {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     env: environmentOf(home, env),
     stdio: ['pipe', 'pipe', 'pipe']
   })
+  // A command may be gone before everything is written to it.
+  child.stdin?.on('error', () => {})
+  return child
+}
 
 /** Ends the agent that a command has started, and waits until its process has gone. */
 export const stopAgent = async (env: Readonly<Record<string, string>>): Promise<void> => {
@@ -97,8 +101,6 @@ export const stopAgent = async (env: Readonly<Record<string, string>>): Promise<
 /** Runs the command line to its end. */
 export const runHoldfast = (args: readonly string[], options: RunOptions): Promise<Ran> => {
   const child = startHoldfast(args, options)
-  // A command that needs no input may be gone before it is written.
-  child.stdin?.on('error', () => {})
   child.stdin?.end(options.input ?? '')
   return ended(child)
 }
