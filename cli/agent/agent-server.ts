@@ -409,6 +409,7 @@ export const serveAgent = async (session: Session, options: ServeAgentOptions): 
     data: { pid: process.pid, socket: server.socket },
     view: { kind: 'text', lines: [`The agent is running (process ${process.pid})`] }
   })
-  process.send?.('ready')
+  // The command that has started this process may have been stopped, and listens no more.
+  if (process.connected) process.send?.('ready', undefined, undefined, () => {})
   await server.closed
 }

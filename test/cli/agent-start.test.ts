@@ -6,7 +6,16 @@ import { profilePaths } from '../../cli/profile/paths.ts'
 import { testProcessesOf } from '../../scripts/left-processes.ts'
 import { runAsClient } from '../helpers/agent-client.ts'
 import { openTestAgent, type TestAgentOptions } from '../helpers/agents.ts'
-import { environmentOf, homeFor, MAIN, type Ran, runHoldfast, stopAgent } from '../helpers/command-line.ts'
+import {
+  ended,
+  environmentOf,
+  homeFor,
+  MAIN,
+  type Ran,
+  runHoldfast,
+  startHoldfast,
+  stopAgent
+} from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
 
@@ -15,6 +24,8 @@ const SECRETS = JSON.stringify({ pin: PIN })
 /** As a user's environment: commands may start an agent. */
 const MAY_START = { HOLDFAST_NO_AGENT: '', CI: '' }
 const ALONE = { HOLDFAST_NO_AGENT: '1' }
+const EMITTED = dirname(dirname(MAIN))
+const onLinux = process.platform === 'linux' ? test : test.skip
 const READ = ['wallets', 'list', '--json']
 
 interface Stage {
@@ -140,7 +151,7 @@ test('first commands at once start one agent, and each gets its result', async t
   const pid = agent()
   t.not(pid, undefined)
   const isOne = (): boolean => {
-    const pids = testProcessesOf(dirname(dirname(MAIN)), home).map(found => found.pid)
+    const pids = testProcessesOf(EMITTED, home).map(found => found.pid)
     return process.platform !== 'linux' || (pids.length === 1 && pids[0] === pid)
   }
   // Those that came second are ended by their commands.
@@ -194,6 +205,27 @@ test('a killed agent leaves nothing locked: the next command starts another one,
   const alone = succeeded(await run(read, { input: SECRETS, env: ALONE }))
   t.is(alone.json.data.balances[0].native, '50000000')
 })
+
+onLinux(
+  'a command that is stopped while its agent starts ends at once, and the agent serves the next one',
+  async t => {
+    const { home, run, agent } = await openStage(t)
+    const slow = join(home, 'slow.cjs')
+    const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)'
+    writeFileSync(slow, `if (process.argv.includes('run')) ${wait}`)
+    const env = { ...MAY_START, NODE_OPTIONS: `--require ${slow}` }
+    const child = startHoldfast(withSecret(...READ), { home, env })
+    const over = ended(child)
+    child.stdin?.end(SECRETS)
+    await waitFor(() => testProcessesOf(EMITTED, home).length === 2)
+    child.kill('SIGINT')
+    t.is((await over).code, 130)
+    await waitFor(() => agent() !== undefined)
+    const pid = agent()
+    succeeded(await run(withSecret('login'), { input: SECRETS }))
+    t.is(agent(), pid)
+  }
+)
 
 test('an agent that is not used leaves the profile to a command with --no-agent', async t => {
   const { run, agent } = await openStage(t)
