@@ -1,6 +1,13 @@
 import { compact } from '../kernel/base/compact.ts'
-import type { KernelOptions, Plugin } from '../kernel/index.ts'
-import { CliError, isStop, stopBeforeEnd, stopDuringPayment } from './errors/cli-error.ts'
+import type { KernelOptions, Plugin, WalletError } from '../kernel/index.ts'
+import {
+  AdvisedError,
+  CliError,
+  isAgentEnded,
+  isStop,
+  stopBeforeEnd,
+  stopDuringPayment
+} from './errors/cli-error.ts'
 import type { Failure } from './errors/failure.ts'
 import { typedCommandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/options.ts'
@@ -203,12 +210,16 @@ const untilStopped = async (
   args: readonly (string | undefined)[]
 ): Promise<CommandResult | undefined> => {
   const run = await spec.load()
-  const { signal } = session
+  const { signal, agent } = session
   signal.throwIfAborted()
+  const isLeftOpen = spec.isServer === true || session.isOn('watch')
+  if (isLeftOpen) agent?.stayOpen()
   const work = run(session, ...args)
-  if (spec.isServer === true || session.isOn('watch')) {
-    const result = await work
-    if (!isStop(signal.reason)) throw signal.reason
+  if (isLeftOpen) {
+    const result = await work.catch((error: unknown) => {
+      throw agent === undefined ? error : withLock(error)
+    })
+    if (!isStop(signal.reason) || isAgentEnded(signal.reason)) throw signal.reason
     return result
   }
   let stop = (): void => {}
@@ -227,7 +238,7 @@ const untilStopped = async (
     })
     const ended = await Promise.race([work.catch(() => undefined), grace])
     clearTimeout(cut)
-    if (ended === 'over' && (isPaying || session.agent !== undefined)) {
+    if (ended === 'over' && (isPaying || agent !== undefined)) {
       throw isPaying ? stopDuringPayment(error) : stopBeforeEnd(error)
     }
     if (!isPaying) throw error
@@ -236,6 +247,14 @@ const untilStopped = async (
     signal.removeEventListener('abort', stop)
   }
 }
+
+/** A stream outlives the lock of an agent, without the account. */
+const withLock = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error && error.code === 'LOGGED_OUT'
+    ? new AdvisedError(error as WalletError, {
+        hint: 'The agent drops its keys after some time without use, and by holdfast agent lock. Run the command again.'
+      })
+    : error
 
 const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise<number> => {
   const meta = { schema: 'version/1', profile: globals.profile, durationMs: 0 }

@@ -144,9 +144,13 @@ export class AgentServer {
     await this.#pool.lock()
   }
 
-  /** Ends the agent: the commands that run are stopped, payments in flight are waited for. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
+  /**
+   * Ends the agent: the commands that run are stopped, payments in flight are waited for.
+   *
+   * @param reason - a sentence for the users of those commands
+   */
+  close(reason = 'The agent has ended'): Promise<void> {
+    this.#closing ??= this.#close(reason)
     return this.#closing
   }
 
@@ -184,12 +188,12 @@ export class AgentServer {
   tick(now: Clocks = readClocks()): void {
     const before = this.#lastTick
     this.#lastTick = now
-    if (this.status.commands > 0) this.#lastUsed = now.monotonic
+    if ([...this.#connections].some(({ isWorking }) => isWorking)) this.#lastUsed = now.monotonic
     const idleMs = this.#idleMs
     const wasSuspended = now.wall - before.wall - (now.monotonic - before.monotonic) > SUSPEND_MS
     const isIdle = idleMs > 0 && now.monotonic - this.#lastUsed > idleMs
     if (wasSuspended || isIdle) void this.lock()
-    if (!this.#hasRecord()) void this.close()
+    if (!this.#hasRecord()) void this.close('The agent has ended: its folder has gone')
     else if (this.#lingerMs > 0 && now.monotonic - this.#lastUsed > this.#lingerMs) void this.#endIfUnused(0)
   }
 
@@ -213,6 +217,7 @@ export class AgentServer {
     const connection = new Connection(socket, {
       isToken: token => isSame(token, this.#token),
       version: this.#options.version,
+      noteUse: () => this.#noteUse(),
       run: (request, client) => this.#run(request, client),
       retire: () => this.#retire(),
       leave: async () => this.#lingerMs > 0 && this.#endIfUnused(1)
@@ -251,6 +256,8 @@ export class AgentServer {
         client.stayIdle()
         if (this.#lastUsed === started) this.#lastUsed = before
       },
+      stayOpen: () => client.stayOpen(),
+      noteUse: () => this.#noteUse(),
       isOf: wanted => isSameFolder(wanted.state, paths.state),
       duringPayment: payment => this.#hold(payment)
     }
@@ -266,9 +273,13 @@ export class AgentServer {
     try {
       return await (isElsewhere ? clientTimeZone.run(zone, run) : run())
     } finally {
-      if (!isIdle) this.#lastUsed = performance.now()
-      if (mustStop) setImmediate(() => void this.close())
+      if (!isIdle) this.#noteUse()
+      if (mustStop) setImmediate(() => void this.close('The agent was stopped'))
     }
+  }
+
+  #noteUse(): void {
+    this.#lastUsed = performance.now()
   }
 
   #hold(payment: Promise<unknown>): void {
@@ -290,18 +301,18 @@ export class AgentServer {
   /** Ends for a client of another version, unless a payment is in flight. */
   async #retire(): Promise<'busy' | 'retired'> {
     if (this.#payments.size > 0) return 'busy'
-    await this.close()
+    await this.close('The agent has ended: a command of another version of holdfast was started')
     return 'retired'
   }
 
-  async #close(): Promise<void> {
+  async #close(reason: string): Promise<void> {
     clearInterval(this.#ticker)
     this.#programs.proposals.close()
     this.#server.close()
     try {
       // The keys go first, whatever the commands still wait for.
       await this.lock()
-      await Promise.all([...this.#connections].map(connection => connection.stop()))
+      await Promise.all([...this.#connections].map(connection => connection.stop(reason)))
       await this.#pool.close()
     } finally {
       // Another agent may have taken a place that was removed and made again.

@@ -250,7 +250,11 @@ class Request {
       for (const stream of [stdout, stderr]) stream.removeListener('resize', resize)
       stdout.removeListener('error', readerGone)
       if (this.#isReading) stdin.pause()
-      if (stdin.isTTY && stdin.isRaw) stdin.setRawMode(false)
+      if (stdin.isTTY && stdin.isRaw) {
+        // The agent has gone while it asked a question, in whose line the cursor stands.
+        stdin.setRawMode(false)
+        stderr.write('\n')
+      }
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { CliError } from '../errors/cli-error.ts'
+import { agentEnded, CliError } from '../errors/cli-error.ts'
 import { MAX_LINE_BYTES, onFrames, type RunFrame, readRunFrame, sendFrame } from './frames.ts'
 import { makeRemoteTerminal, type RemoteTerminal } from './remote-terminal.ts'
 
@@ -15,12 +15,15 @@ export interface RunningClient {
   readonly signal: AbortSignal
   runAlone(): void
   stayIdle(): void
+  stayOpen(): void
 }
 
 /** The agent, as a connection sees it. */
 export interface ConnectionHost {
   readonly version: string
   isToken(token: string): boolean
+  /** A person has typed something. */
+  noteUse(): void
   run(request: RunFrame, client: RunningClient): Promise<number>
   retire(): Promise<'busy' | 'retired'>
   /** Ends the agent unless it is used; false if it stays. */
@@ -38,6 +41,7 @@ export class Connection {
   #work: Promise<void> | undefined
   #isRunning = false
   #isIdle = false
+  #isOpen = false
 
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket
@@ -66,9 +70,21 @@ export class Connection {
     return this.#isIdle
   }
 
-  /** Stops the command, and waits until it has ended; a client that does not read keeps nothing waiting. */
-  async stop(): Promise<void> {
-    this.#controller.abort(new CliError('TERMINATED', 'The agent has ended'))
+  /**
+   * True while the command does what it was started for. One that is left open, as a stream, the panel or a question, does
+   * not: what a person does in it is noted then.
+   */
+  get isWorking(): boolean {
+    return this.#isRunning && !this.#isIdle && !this.#isOpen && this.#terminal?.isWaiting !== true
+  }
+
+  /**
+   * Stops the command, and waits until it has ended; a client that does not read keeps nothing waiting.
+   *
+   * @param reason - a sentence for the user of the command
+   */
+  async stop(reason: string): Promise<void> {
+    this.#controller.abort(agentEnded(reason))
     const cut = setTimeout(() => this.#socket.destroy(), STOP_MS)
     await this.#work
     clearTimeout(cut)
@@ -102,6 +118,8 @@ export class Connection {
       if (request === undefined) this.#socket.destroy()
       else this.#work = this.#run(request)
     } else if (type === 'input' && typeof frame.bytes === 'string') {
+      // A program may write to a pipe for ever; keys are typed.
+      if (this.#terminal?.stdin.isTTY === true && !this.#isIdle) this.#host.noteUse()
       this.#terminal?.onInput(Buffer.from(frame.bytes, 'base64'))
     } else if (type === 'input-end') this.#terminal?.onInputEnd()
     else if (type === 'descriptor') {
@@ -125,6 +143,9 @@ export class Connection {
       },
       stayIdle: () => {
         this.#isIdle = true
+      },
+      stayOpen: () => {
+        this.#isOpen = true
       }
     })
     this.#isRunning = false

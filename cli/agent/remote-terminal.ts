@@ -5,6 +5,8 @@ import { type ClientStream, PORTION_BYTES, type RunFrame, sendFrame } from './fr
 
 /** The terminal of a client, at the agent's end of the socket. */
 export interface RemoteTerminal extends Terminal {
+  /** True while the command waits for keys, or for the rest of a standard input that is no terminal. */
+  readonly isWaiting: boolean
   /** Takes bytes of standard input. */
   onInput(bytes: Buffer): void
   /** Ends standard input. */
@@ -27,6 +29,9 @@ export const makeRemoteTerminal = (socket: Socket, request: RunFrame): RemoteTer
     stdin: stdin as unknown as NodeJS.ReadStream,
     stdout: stdout as unknown as NodeJS.WriteStream,
     stderr: stderr as unknown as NodeJS.WriteStream,
+    get isWaiting() {
+      return stdin.isWaiting
+    },
     environment: request.environment,
     owner: { folder: request.cwd, processId: request.pid },
     readDescriptor: (descriptor, maxBytes) =>
@@ -62,6 +67,11 @@ class RemoteInput extends Readable {
     this.isTTY = isTerminal ? true : undefined
     // What cannot hide keys has no such method, as with a pipe of a process.
     if (!isTerminal) Object.defineProperty(this, 'setRawMode', { value: undefined })
+  }
+
+  /** A prompt reads single keys. */
+  get isWaiting(): boolean {
+    return this.isTTY === true ? this.isRaw : this.#hasRequested && !this.#hasEnded
   }
 
   /** Takes bytes, or the end; what comes after the end is dropped. */

@@ -61,6 +61,13 @@ export const isStop = (reason: unknown): boolean =>
   reason === undefined ||
   (isCliError(reason) && (reason.code === 'INTERRUPTED' || reason.code === 'TERMINATED'))
 
+/** The reason of a stop by the end of the agent that runs the command. @param reason - why it ends, as a sentence */
+export const agentEnded = (reason: string): CliError =>
+  new CliError('TERMINATED', reason, { details: { by: 'agent' }, hint: 'Run the command again.' })
+
+/** Returns true if the end of the agent has stopped the command, which no user of it wanted. */
+export const isAgentEnded = (reason: unknown): boolean => isCliError(reason) && reason.details.by === 'agent'
+
 /** Adds to the reason of a stop that a payment may have left, so that it is not made a second time. */
 export const stopDuringPayment = (reason: unknown): unknown =>
   isStop(reason) && isCliError(reason)

@@ -89,6 +89,10 @@ export interface Agent {
   runAlone(): void
   /** Says that nobody sits at this command: it keeps no account open. */
   stayIdle(): void
+  /** Says that this command goes on until it is stopped: only what a person does in it keeps accounts open. */
+  stayOpen(): void
+  /** Says that a person did something in this command, besides typing. */
+  noteUse(): void
   /** True for the profile of the agent. */
   isOf(paths: ProfilePaths): boolean
   /** Keeps the keys and the agent until a payment is over. */

@@ -11,6 +11,10 @@ export interface ClientRun {
   readonly version?: string
   readonly environment?: Readonly<Record<string, string>>
   readonly answerMs?: number
+  /** Standard input that stays open, in place of `input`. */
+  readonly stdin?: Readable
+  /** Standard input brings the keys of a terminal, and standard error is its screen. */
+  readonly isOnTerminal?: boolean
   onOutput?(text: string): void
 }
 
@@ -24,6 +28,8 @@ export const runAsClient = async (
     version = TEST_VERSION,
     environment = {},
     answerMs,
+    stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]),
+    isOnTerminal = false,
     onOutput
   }: ClientRun = {}
 ): Promise<Ran> => {
@@ -37,9 +43,9 @@ export const runAsClient = async (
     return stream as unknown as NodeJS.WriteStream
   }
   const terminal = {
-    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]) as unknown as NodeJS.ReadStream,
+    stdin: Object.assign(stdin, isOnTerminal ? KEYBOARD : {}) as unknown as NodeJS.ReadStream,
     stdout: collect('stdout'),
-    stderr: collect('stderr'),
+    stderr: Object.assign(collect('stderr'), isOnTerminal ? SCREEN : {}),
     environment: { HOLDFAST_HOME: home, ...environment }
   }
   const code = await runByAgent({ argv, terminal, signal, version, ...compact({ answerMs }) })
@@ -52,3 +58,6 @@ export const runAsClient = async (
     }
   }
 }
+
+const KEYBOARD = { isTTY: true as const, setRawMode: () => undefined }
+const SCREEN = { isTTY: true as const, columns: 80, rows: 24 }

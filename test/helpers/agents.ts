@@ -26,8 +26,8 @@ export interface TestAgentOptions {
   readonly version?: string
   readonly plugins?: readonly Plugin[]
   readonly payingGraceMs?: number
-  /** Receives the agent, as commands see it, with each command. */
-  onAgent?(agent: Agent): void
+  /** Receives the agent, as commands see it, with each command, which waits for it. */
+  onAgent?(agent: Agent): Promise<void> | void
 }
 
 /** Starts an agent in this process, with passwords that are cheap to check. */
@@ -48,8 +48,8 @@ export const openTestAgent = ({
     paths: profilePaths(profile, environment),
     environment,
     io: makeNodeIo(),
-    runCli(options) {
-      onAgent(options.agent)
+    async runCli(options) {
+      await onAgent(options.agent)
       return runCli(options)
     },
     version,

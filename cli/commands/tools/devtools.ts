@@ -73,10 +73,14 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
       attach(channel) {
         // One handler a panel: a draft can be approved by its own panel only, and is declined when that disconnects.
         const handler = makeActionHandler({ context, io, world, pausedWallets, isReadOnly })
+        const track = approvals.track(handler)
         // Other commands may have changed the world since the last panel connected.
         watching.watchWorld(world)
         const detach = kept.attach(channel, {
-          runAction: approvals.track(handler),
+          runAction(name, input) {
+            session.agent?.noteUse()
+            return track(name, input)
+          },
           hasWorld: true,
           isReadOnly,
           isSlow: () => channel.isSlow()

@@ -236,10 +236,17 @@ const noteFields = ({ tx: { metadata, deviceDescription = '' } }: Effect): Field
 const pairsOf = (label: string, values: object): Fields =>
   Object.entries(values).map(([key, value]) => [label, `${String(value)} ${key}`] as const)
 
-/** Reports each transaction that is new, changed or dropped, until the command is stopped. */
+/**
+ * Reports each transaction that is new, changed or dropped, until the command is stopped.
+ *
+ * @throws LOGGED_OUT when an agent drops its keys
+ */
 export const txWatch: CommandRun = async (session, ...texts) => {
-  const events = openEventQueue<TransactionsSnapshot>(session.signal)
-  session.observe(({ hooks }) => hooks.transactionsChanged.tap('watch', events.push))
+  const events = openEventQueue<TransactionsSnapshot | 'account'>(session.signal)
+  session.observe(({ hooks }) => {
+    hooks.transactionsChanged.tap('watch', events.push)
+    hooks.accountChanged.tap('watch', () => events.push('account'))
+  })
   const wallets = new Map((await chooseWallets(session, texts)).map(wallet => [wallet.id, wallet]))
   for (const warning of await syncWallets(session, [...wallets.values()])) session.statusLine.warn(warning)
   const stream = openEventStream(session)
@@ -247,15 +254,19 @@ export const txWatch: CommandRun = async (session, ...texts) => {
   session.statusLine.info(
     `Watching ${wallets.size} ${wallets.size === 1 ? 'wallet' : 'wallets'}; Ctrl-C ends it`
   )
-  for await (const { walletId, created, changed } of events) {
+  const account = await session.account()
+  for await (const event of events) {
+    if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
+    if (event === 'account') continue
+    const { walletId, created, changed } = event
     const wallet = wallets.get(walletId)
     if (wallet === undefined) continue
     const isNew = new Set(created)
     for (const txid of [...created, ...changed]) {
       for (const effect of await effectsOf(session, wallet, txid)) {
-        const event = eventOf(effect.tx, isNew.has(txid))
-        await stream.emit(`tx.${event}`, txJson(effect.tx, effect.asset))
-        if (!session.globals.json) await session.print(txLine(event, effect))
+        const kind = eventOf(effect.tx, isNew.has(txid))
+        await stream.emit(`tx.${kind}`, txJson(effect.tx, effect.asset))
+        if (!session.globals.json) await session.print(txLine(kind, effect))
       }
     }
   }
