@@ -188,6 +188,8 @@ const ENDS: ReadonlySet<string> = new Set<AgentFrame['type']>(['busy', 'exit', '
 const VARIABLES =
   /^(?:HOLDFAST_.*|CI|NO_COLOR|FORCE_COLOR|TERM|COLORTERM|LANG|LC_.*|TZ|PATH|HOME|TMPDIR|DISPLAY|WAYLAND_DISPLAY|XDG_.*|DBUS_SESSION_BUS_ADDRESS|BROWSER)$/
 
+const NEWLINE = 0x0a
+
 /** One command line on its way through the agent. */
 class Request {
   readonly #socket: Socket
@@ -202,6 +204,7 @@ class Request {
   #reject: (error: unknown) => void = () => {}
   /** The answer that ends the command has come; output may still wait for its reader. */
   #hasEnded = false
+  #isLineOpen = false
 
   constructor(socket: Socket, { argv, terminal, signal, version, answerMs = ANSWER_MS }: ClientOptions) {
     this.#socket = socket
@@ -250,11 +253,7 @@ class Request {
       for (const stream of [stdout, stderr]) stream.removeListener('resize', resize)
       stdout.removeListener('error', readerGone)
       if (this.#isReading) stdin.pause()
-      if (stdin.isTTY && stdin.isRaw) {
-        // The agent has gone while it asked a question, in whose line the cursor stands.
-        stdin.setRawMode(false)
-        stderr.write('\n')
-      }
+      if (stdin.isTTY && stdin.isRaw) stdin.setRawMode(false)
     }
   }
 
@@ -283,7 +282,11 @@ class Request {
       this.#socket.on('error', () => {})
       this.#socket.on('close', () => {
         if (this.#hasEnded) return
-        if (this.#hasStarted) reject(lost())
+        if (this.#hasStarted) {
+          // A question, or the current step, stands in the line.
+          if (this.#isLineOpen) this.#terminal.stderr.write('\n')
+          reject(lost())
+        }
         // One that was just ending has not begun the command, which runs without it.
         else hasLeft(agent).then(isGone => (isGone ? resolve(undefined) : reject(refused())), reject)
       })
@@ -311,9 +314,11 @@ class Request {
     switch (frame.type) {
       case 'output': {
         const stream = this.#terminal[frame.to]
+        const bytes = Buffer.from(frame.bytes, 'base64')
+        if (stream.isTTY && bytes.length > 0) this.#isLineOpen = bytes.at(-1) !== NEWLINE
         // A slow reader slows the command down, as it would in one process; one that has gone does not.
         const resume = (): void => void this.#socket.resume()
-        if (!stream.write(Buffer.from(frame.bytes, 'base64'), resume)) this.#socket.pause()
+        if (!stream.write(bytes, resume)) this.#socket.pause()
         return
       }
       case 'read':

@@ -569,6 +569,31 @@ test('an agent that does not answer is reported with its process, and a stop end
   })
 })
 
+test('the error of an agent that is killed during a question or a step has a line of its own', async t => {
+  for (const [said, expected] of [
+    ['Sign and send it? [y/N] ', 'Sign and send it? [y/N] \n'],
+    ['done\n', 'done\n']
+  ] as const) {
+    const home = homeFor(t)
+    const folder = agentFolder(stateOf(home))
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const socket = join(folder, 'socket')
+    const output = { type: 'output', to: 'stderr', bytes: Buffer.from(said).toString('base64') }
+    const lines = [{ type: 'hello' }, output].map(frame => `${JSON.stringify(frame)}\n`)
+    const killed = createServer(client => client.end(lines.join(''))).listen(socket)
+    t.teardown(() => killed.close())
+    await once(killed, 'listening')
+    writeFileSync(join(folder, 'agent.json'), JSON.stringify({ pid: 12_345, socket, token: 'x' }))
+    let text = ''
+    const onOutput = (more: string): void => {
+      text += more
+    }
+    const run = runAsClient(home, ['send'], { stdin: new PassThrough(), isOnTerminal: true, onOutput })
+    await t.throwsAsync(run, { code: 'AGENT_LOST' })
+    t.is(text, expected)
+  }
+})
+
 test('times are those of the client’s time zone', async t => {
   const stage = await open(t)
   await fund(stage)
