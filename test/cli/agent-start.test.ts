@@ -227,6 +227,27 @@ onLinux(
   }
 )
 
+test('after an update the first command ends the agent of the old version, and starts its own', async t => {
+  const { home, run, agent } = await openStage(t)
+  const old = await openTestAgent({ home, version: 'old' })
+  t.teardown(() => old.close())
+  t.is(agent(), process.pid)
+  t.is(succeeded(await run(withSecret(...READ), { input: SECRETS })).json.data.wallets.length, 1)
+  await old.closed
+  t.not(agent() ?? process.pid, process.pid)
+})
+
+test('each profile has an agent of its own', async t => {
+  const { home, run, agent } = await openStage(t)
+  t.teardown(() => stopAgent(environmentOf(home, { HOLDFAST_PROFILE: 'other' })))
+  const create = withSecret('account', 'create', '--light', '--profile', 'other')
+  succeeded(await run(create, { input: SECRETS }))
+  t.is(agent(), undefined)
+  const status = async (...flags: readonly string[]): Promise<unknown> =>
+    (await run(['agent', 'status', '--json', ...flags])).json.data.running
+  t.deepEqual([await status(), await status('--profile=other')], [false, true])
+})
+
 test('an agent that is not used leaves the profile to a command with --no-agent', async t => {
   const { run, agent } = await openStage(t)
   succeeded(await run(withSecret(...READ), { input: SECRETS }))
@@ -236,7 +257,7 @@ test('an agent that is not used leaves the profile to a command with --no-agent'
 })
 
 test('what speaks to the agent explains why it does not', async t => {
-  const { run } = await openStage(t)
+  const { home, run } = await openStage(t)
   succeeded(await run(withSecret('login'), { input: SECRETS }))
   for (const words of ['agent stop', 'agent lock', 'agent status', 'agent unlock']) {
     const args = [...words.split(' '), '--json']
@@ -244,6 +265,9 @@ test('what speaks to the agent explains why it does not', async t => {
     t.like(error, { code: 'USAGE', hint: 'Run it with HOLDFAST_NO_AGENT=0, or unset the variable.' }, words)
     t.regex((await run([...args, '--no-agent'])).json.error.message, /leave out --no-agent$/)
   }
+  await stopAgent(environmentOf(home))
+  const started = succeeded(await run(['agent', 'start'], { env: ALONE }))
+  t.regex(started.stderr, /do not use it, since HOLDFAST_NO_AGENT is set/)
   t.like((await run(['agent', 'status', '--json'], { env: { HOLDFAST_NO_AGENT: '0' } })).json.data, {
     running: true
   })

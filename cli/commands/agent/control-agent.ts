@@ -30,7 +30,7 @@ export const agentStart: CommandRun = async session => {
     agent.stay(flags.idle === undefined ? undefined : idleMs)
     return startedResult({ pid: agent.status.pid, isNew: false })
   }
-  return startedResult(
+  const started = startedResult(
     await startAgent({
       profile: globals.profile,
       stateFolder: paths.state,
@@ -39,6 +39,8 @@ export const agentStart: CommandRun = async session => {
       signal
     })
   )
+  if (globals.agent || flags.agent === false) return started
+  return { ...started, advice: ['The commands here do not use it, since HOLDFAST_NO_AGENT is set'] }
 }
 
 const startedResult = ({ pid, isNew }: StartedAgent): CommandResult => ({
