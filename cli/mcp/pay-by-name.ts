@@ -23,7 +23,7 @@ export const policyOf = async (
   if (isAllowedByName && isUsual) return { isAllowed: true }
   return {
     isAllowed: false,
-    rule: refusedBy ?? (isAllowedByName ? 'needs a person' : 'no rule'),
+    rule: refusedBy ?? 'needs a person',
     ...compact({ allowedAt: allowedAt === undefined ? undefined : new Date(allowedAt).toISOString() })
   }
 }

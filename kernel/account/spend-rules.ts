@@ -47,8 +47,8 @@ export interface SpendRulesOptions {
  * Judges the payments of an account by its rules. A payment is reserved in the journal of its wallet before it is judged, one
  * after another for the whole account, so that payments that are made at once see each other, also after a crash.
  *
- * A rule that refuses wins. Where a rule concerns a payment, one must allow it. A rule without a verdict refuses, and so does
- * everything that cannot be read.
+ * A rule that refuses wins. Where a rule concerns a payment, one must allow it, and a payment that a program asks for needs one
+ * that names the program. A rule without a verdict refuses, and so does everything that cannot be read.
  */
 export class SpendRules implements AccountRules {
   readonly file: RuleFile
@@ -106,7 +106,7 @@ export class SpendRules implements AccountRules {
     write: (facts: ReservationFacts) => Promise<void>
   ): Promise<void> {
     const { rules, fault } = await this.read()
-    if (rules.length === 0 && fault === undefined) return write({})
+    if (rules.length === 0 && fault === undefined && payment.requestedBy === undefined) return write({})
     await this.#mutex.run(async () => {
       const countedAt = await this.clock.keep()
       await write({ countedAt })
@@ -170,7 +170,11 @@ export class SpendRules implements AccountRules {
       ({ kind, client }) =>
         !OWN_KINDS.has(kind) && (judged === undefined || client === undefined || client === judged.client)
     )
-    if (governing.length === 0) return { values, explanation: ALLOWED_WITHOUT_RULES }
+    if (governing.length === 0)
+      return {
+        values,
+        explanation: judged?.client === undefined ? ALLOWED_WITHOUT_RULES : refused(unnamed(judged.client))
+      }
     const rules = governing.filter(rule => judged === undefined || concerns(rule, judged))
     if (rules.length === 0) return { values, explanation: refused(NOT_ALLOWED) }
     let payments: readonly CountedPayment[]
@@ -424,12 +428,21 @@ const explanationOf = (
       ...compact({ allowedAt: last.allowedAt })
     }
   if (allowing.length === 0) return refused({ ...NOT_ALLOWED, rules: judged })
-  const isAllowedByName =
-    payment.client !== undefined && allowing.some(({ client }) => client === payment.client)
-  return { isGoverned: true, isAllowed: true, isAllowedByName, rules: judged }
+  const { client: program } = payment
+  if (program === undefined)
+    return { isGoverned: true, isAllowed: true, isAllowedByName: false, rules: judged }
+  if (!allowing.some(({ client }) => client === program))
+    return refused({ ...unnamed(program), rules: judged })
+  return { isGoverned: true, isAllowed: true, isAllowedByName: true, rules: judged }
 }
 
 const NOT_ALLOWED = { refusedBy: NO_RULE, reason: 'no rule of the account allows it', rules: [] }
+
+/** A program pays nothing without a rule of its own, also in an account without rules. */
+const unnamed = (program: string): typeof NOT_ALLOWED => ({
+  ...NOT_ALLOWED,
+  reason: `no rule of the account allows it to the program "${program}"`
+})
 
 const UNJUDGED: RuleVerdict = Object.freeze({
   outcome: 'unreadable',

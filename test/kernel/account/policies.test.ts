@@ -66,10 +66,13 @@ const openStage = async (t: ExecutionContext, options: StageOptions = {}): Promi
   return stage
 }
 
-const pay = async (wallet: CurrencyWallet, amount: number, payee = 'shop', requestedBy?: string) => {
-  const spendTargets = [{ publicAddress: payee, nativeAmount: nativeAmount(String(amount)) }]
-  return wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }), { requestedBy })
-}
+const payment = (amount: number, payee = 'shop') => ({
+  tokenId: null,
+  spendTargets: [{ publicAddress: payee, nativeAmount: nativeAmount(String(amount)) }]
+})
+
+const pay = async (wallet: CurrencyWallet, amount: number, payee = 'shop', requestedBy?: string) =>
+  wallet.spend(await wallet.makeSpend(payment(amount, payee)), { requestedBy })
 
 const refusalOf = async (work: Promise<unknown>): Promise<WalletError<'SIGN_REFUSED'>['details']> => {
   try {
@@ -240,6 +243,24 @@ test('a program gets a budget of its own, by its name, while a person pays witho
   })
   t.like(await account.policies.explain(draft, { requestedBy: 'other' }), { isAllowedByName: false })
   t.like(await account.policies.explain(draft), { isGoverned: false, isAllowed: true })
+})
+
+test('a program pays only while a rule names it, also in an account without rules, and a person goes on paying', async t => {
+  const { account, wallet } = await openStage(t)
+  const { policies } = account
+  const draft = await wallet.makeSpend(payment(9))
+  t.like(await policies.explain(draft, { requestedBy: 'bot' }), { isAllowed: false, refusedBy: 'no rule' })
+  t.like(await refusalOf(pay(wallet, 9, 'shop', 'bot')), { rule: 'no rule', refusedBy: 'account' })
+  await policies.add({ ...DAILY, id: 'bot', client: 'bot' }, { password: PASSWORD })
+  t.like(await policies.explain(draft, { requestedBy: 'bot' }), { isAllowedByName: true })
+  await policies.remove('bot', { password: PASSWORD })
+  const { reason } = await refusalOf(wallet.spend(draft, { requestedBy: 'bot' }))
+  t.regex(reason, /program "bot"/, 'its rule is gone since it was explained')
+  await policies.add(DAILY)
+  t.like(await policies.explain(draft, { requestedBy: 'bot' }), { isAllowed: false, refusedBy: 'no rule' })
+  t.like(await refusalOf(wallet.signTx(draft, { requestedBy: 'bot' })), { rule: 'no rule' })
+  t.deepEqual(wallet.unfinishedSpends(), [])
+  await t.notThrowsAsync(wallet.spend(draft))
 })
 
 test('an allow-list compares payees in the form of their currency', async t => {

@@ -10,12 +10,14 @@ import {
   WalletError
 } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
+import { spendRules } from '../../../plugins/policy/spend-rules.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
 
 const TARGETS = [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
 const PAY: SpendInfo = { tokenId: null, spendTargets: TARGETS }
 const FOREIGN = 'foreign key'
+const PASSWORD = 'Correct horse 1'
 
 interface Home {
   readonly account: Account
@@ -81,9 +83,11 @@ const openHome = async (t: ExecutionContext, info: ToyOptions['info'] = {}): Pro
           throw new WalletError('SIGN_REFUSED', { pluginId: 'guard', reason: 'no' })
       })
   }
-  const kernel = await openDevice(makeFakeWorld({ io: makeNodeIo() }), { plugins: [toy.plugin, policy] })
+  const kernel = await openDevice(makeFakeWorld({ io: makeNodeIo() }), {
+    plugins: [toy.plugin, policy, spendRules]
+  })
   t.teardown(() => kernel.close())
-  const account = await kernel.context.createAccount({ username: 'tess', password: 'Correct horse 1' })
+  const account = await kernel.context.createAccount({ username: 'tess', password: PASSWORD })
   const wallet = await account.createCurrencyWallet('wallet:toycoin')
   await waitFor(() => wallet.engine.getSnapshot().state === 'started')
   return { account, wallet, given, requested, refused }
@@ -148,7 +152,9 @@ for (const { use, call, facts, runAction } of USES) {
 }
 
 test('a policy sees which program asks for a payment, and the payment keeps that name', async t => {
-  const { wallet, requested, refused } = await openHome(t)
+  const { account, wallet, requested, refused } = await openHome(t)
+  const rule = { id: 'own', kind: 'per-payment', asset: wallet.currencyInfo.pluginId, max: '100' }
+  await account.policies.add({ ...rule, client: 'shopper' }, { password: PASSWORD })
   refused.add('spend')
   const draft = await wallet.makeSpend(PAY)
   await t.throwsAsync(wallet.spend(draft, { requestedBy: 'shopper' }), { code: 'SIGN_REFUSED' })
