@@ -7,7 +7,7 @@ import { ended, homeFor, MAIN, type Ran, stopAgent } from '../helpers/command-li
 import { blocksOf, spansOf } from '../helpers/pages.ts'
 
 const readme = readFileSync('README.md', 'utf8')
-const pages = ['README.md', 'docs/command-line.md', 'docs/fake-world.md']
+const pages = ['README.md', 'docs/command-line.md', 'docs/fake-world.md', 'docs/policies.md']
 const blocks = pages.flatMap(page => blocksOf(page, readFileSync(page, 'utf8')))
 const scripts = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text)
 
