@@ -36,11 +36,18 @@ const sectionOf = (action: (typeof actions)[number]): readonly string[] => {
     '',
     `- Takes: ${fieldsText(input)}`,
     `- Gives: ${fieldsText(output)}`,
-    `- Command line: ${typeof cli === 'string' ? `\`holdfast ${cli}\`` : `none: ${cli.none}`}`,
+    `- Command line: ${commandText(cli)}`,
     `- Panel: ${typeof panel === 'string' ? `\`${panel}\`` : `none: ${panel.none}`}`,
     `- MCP: ${mcp === 'tool' ? 'a tool' : `none: ${mcp.none}`}`,
     ''
   ]
+}
+
+const commandText = (cli: (typeof actions)[number]['faces']['cli']): string => {
+  if (typeof cli === 'string') return `\`holdfast ${cli}\``
+  return 'none' in cli
+    ? `none: ${cli.none}`
+    : `\`holdfast ${cli.command}\`, which has code of its own: ${cli.own}`
 }
 
 const fieldsText = ({ fields = {} }: AnyField): string => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { actions } from '../app/actions/actions.ts'
 import { commandSpecs } from '../cli/commands/commands.ts'
-import { checkActions } from './check-actions.ts'
+import { checkActions, commandFiles } from './check-actions.ts'
 import { bundleBudgets, checkBundles } from './check-bundle.ts'
 import { checkGrain } from './check-grain.ts'
 import { checkJson } from './check-json.ts'
@@ -49,11 +49,18 @@ const wordProblems: Check = () => [
   ...checkGlossary(readFileSync(join(root, 'docs/glossary.md'), 'utf8'))
 ]
 
-const actionProblems: Check = () =>
-  checkActions(actions, {
-    commands: new Set(commandSpecs.map(({ name }) => name)),
-    panel: readTree(root, ['devtools/react'], /\.tsx?$/)
-  })
+const actionProblems: Check = () => {
+  const files = commandFiles(readTree(root, ['cli/commands'], /-commands\.ts$/))
+  const unknown = commandSpecs.filter(({ name }) => !files.has(name))
+  return [
+    ...unknown.map(({ name }) => `the file of the command "${name}" is not found`),
+    ...checkActions(actions, {
+      commands: files,
+      cli: readTree(root, ['cli'], /\.tsx?$/),
+      panel: readTree(root, ['devtools/react'], /\.tsx?$/)
+    })
+  ]
+}
 
 const linkProblems: Check = () => {
   const pages = gitFiles(root).filter(path => path.endsWith('.md'))

@@ -50,7 +50,14 @@ export const accountActions: DeclarationsOf<AccountActions> = {
       name === undefined
         ? { words: ['account', 'create'], flags: { light: true } }
         : { words: ['account', 'create', trimmed(name)] },
-    faces: { cli: 'account create', panel: 'account-bar', mcp: NO_SECRETS }
+    faces: {
+      cli: {
+        command: 'account create',
+        own: 'it keeps the account open in the agent, and types no secret into an action'
+      },
+      panel: 'account-bar',
+      mcp: NO_SECRETS
+    }
   },
   'account.login': {
     title: 'Log in',
@@ -68,7 +75,14 @@ export const accountActions: DeclarationsOf<AccountActions> = {
       words: ['login', trimmed(name ?? loginId ?? '')],
       flags: { with: typedPin === undefined ? 'password' : 'pin' }
     }),
-    faces: { cli: 'login', panel: 'account-bar', mcp: NO_SECRETS }
+    faces: {
+      cli: {
+        command: 'login',
+        own: 'it has every method of login, and opens a wallet only when a command needs it'
+      },
+      panel: 'account-bar',
+      mcp: NO_SECRETS
+    }
   },
   'account.logout': {
     title: 'Log out',
@@ -84,7 +98,7 @@ export const accountActions: DeclarationsOf<AccountActions> = {
     },
     commandLine: ({ accountId }, names) => ({ words: ['logout', trimmed(names.userOf(accountId))] }),
     faces: {
-      cli: 'logout',
+      cli: { command: 'logout', own: 'it ends what the agent keeps, also an account that is not open' },
       panel: 'account-bar',
       mcp: { none: 'the session belongs to the person who opened it' }
     }

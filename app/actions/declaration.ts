@@ -12,10 +12,17 @@ export type ActionEffect = 'changes' | 'loses' | 'pays' | 'reads'
 /** Where a face offers an action, or why it does not. */
 export type Face = string | { readonly none: string }
 
+/** A command that does the same as an action by other means, and why. */
+export interface OwnCommand {
+  readonly command: string
+  /** Why it does not run the action. */
+  readonly own: string
+}
+
 /** The faces of the product. */
 export interface Faces {
-  /** The command that does the same. */
-  readonly cli: Face
+  /** The command that runs it. */
+  readonly cli: Face | OwnCommand
   /** The file below `devtools/react` that has its form or button, without the extension. */
   readonly panel: Face
   /** `tool`: a program may use it, within its scope. */

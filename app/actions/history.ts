@@ -185,7 +185,10 @@ export const historyActions: DeclarationsOf<HistoryActions> = {
     },
     commandLine: (input, names) => listWords(input, names),
     faces: {
-      cli: 'tx list',
+      cli: {
+        command: 'tx list',
+        own: 'it merges several wallets and assets in one order, with filters by time and state'
+      },
       panel: { none: 'the panel shows what a kernel does, not the history of a wallet' },
       mcp: 'tool'
     }
@@ -238,7 +241,7 @@ export const historyActions: DeclarationsOf<HistoryActions> = {
       return { words: ['tx', 'show', word, wanted], flags: { token, account } }
     },
     faces: {
-      cli: 'tx show',
+      cli: { command: 'tx show', own: 'it shows every fact of a transaction, and its signed bytes' },
       panel: { none: 'the panel shows what a kernel does, not the history of a wallet' },
       mcp: 'tool'
     }
@@ -260,7 +263,11 @@ export const historyActions: DeclarationsOf<HistoryActions> = {
       const { word, account } = names.walletOf(reading)
       return { words: ['tx', 'open', word], flags: { account } }
     },
-    faces: { cli: 'tx open', panel: IN_TABLES, mcp: 'tool' }
+    faces: {
+      cli: { command: 'tx open', own: 'it takes several payees, custom fees, memos and notes' },
+      panel: IN_TABLES,
+      mcp: 'tool'
+    }
   }
 }
 

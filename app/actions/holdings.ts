@@ -32,7 +32,7 @@ import {
   untrusted,
   untrustedMessage
 } from './schema.ts'
-import { type ActionHost, accountOf, openWalletIn, walletOf } from './services.ts'
+import { type ActionHost, accountOf, accountsOf, openWalletIn, walletOf } from './services.ts'
 import {
   type AssetUnits,
   assetFields,
@@ -186,9 +186,13 @@ export const holdingActions: DeclarationsOf<HoldingActions> = {
         100
       )
     }),
-    run: async ({ context }) => ({ accounts: context.accounts.map(openAccountOf) }),
+    run: async services => ({ accounts: accountsOf(services).map(openAccountOf) }),
     commandLine: () => ({ words: ['account', 'list'] }),
-    faces: { cli: 'account list', panel: IN_TABLES, mcp: 'tool' }
+    faces: {
+      cli: { command: 'account list', own: 'it lists the accounts that the device knows, open or not' },
+      panel: IN_TABLES,
+      mcp: 'tool'
+    }
   },
   'wallet.list': {
     title: 'List wallets',
@@ -217,7 +221,11 @@ export const holdingActions: DeclarationsOf<HoldingActions> = {
         account: accountId === undefined ? undefined : names.accountFlagOf(accountId)
       }
     }),
-    faces: { cli: 'wallets list', panel: IN_TABLES, mcp: 'tool' }
+    faces: {
+      cli: { command: 'wallets list', own: 'it lists deleted wallets and those without a plugin, too' },
+      panel: IN_TABLES,
+      mcp: 'tool'
+    }
   },
   'wallet.get': {
     title: 'Show a wallet',
@@ -246,7 +254,14 @@ export const holdingActions: DeclarationsOf<HoldingActions> = {
       }
     },
     commandLine: aboutWallet('wallets', 'show'),
-    faces: { cli: 'wallets show', panel: IN_TABLES, mcp: 'tool' }
+    faces: {
+      cli: {
+        command: 'wallets show',
+        own: 'it shows what a program is not given, such as addresses and unfinished payments'
+      },
+      panel: IN_TABLES,
+      mcp: 'tool'
+    }
   },
   'wallet.addresses': {
     title: 'List saved addresses',
@@ -346,7 +361,7 @@ const listingsOf = (
   services: ActionHost,
   { accountId, withArchived = false }: WalletQuery
 ): readonly OwnedListing[] => {
-  const accounts = accountId === undefined ? services.context.accounts : [accountOf(services, accountId)]
+  const accounts = accountId === undefined ? accountsOf(services) : [accountOf(services, accountId)]
   return accounts.flatMap(account =>
     account
       .listWallets()

@@ -87,7 +87,11 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       return { draftId: services.spends.put({ ...owned, draft }), review }
     },
     commandLine: send,
-    faces: { cli: 'send', panel: 'send-form', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: { command: 'send', own: 'it takes several payees, custom fees, memos and notes' },
+      panel: 'send-form',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'spend.max': {
     title: 'Find the most that can be paid',
@@ -102,7 +106,11 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       return { nativeAmount: await owned.wallet.getMaxSpendable(request) }
     },
     commandLine: (input, names) => dry(send(input, names)),
-    faces: { cli: 'send', panel: 'send-form', mcp: 'tool' }
+    faces: {
+      cli: { command: 'send', own: 'it takes several payees, custom fees, memos and notes' },
+      panel: 'send-form',
+      mcp: 'tool'
+    }
   },
   'spend.approve': {
     title: 'Approve a payment',
@@ -125,7 +133,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     },
     commandLine: approve,
     faces: {
-      cli: 'send',
+      cli: { command: 'send', own: 'it takes several payees, custom fees, memos and notes' },
       panel: 'review-dialog',
       mcp: { none: 'a person or a policy approves a proposal, never the program that made it' }
     }
@@ -141,7 +149,11 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       return {}
     },
     commandLine: giveUp,
-    faces: { cli: 'send', panel: 'review-state', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: { command: 'send', own: 'it takes several payees, custom fees, memos and notes' },
+      panel: 'review-state',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'spend.resend': {
     title: 'Send a payment again',
@@ -158,7 +170,11 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       })
     },
     commandLine: aboutPayment('resend'),
-    faces: { cli: 'tx resend', panel: 'open-payments', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: { command: 'tx resend', own: 'it takes several payees, custom fees, memos and notes' },
+      panel: 'open-payments',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'spend.replace': {
     title: 'Replace a payment',
@@ -174,7 +190,11 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       return { draftId: services.spends.put({ ...owned, draft }), review: reviewOf(owned.wallet, draft) }
     },
     commandLine: replace,
-    faces: { cli: 'tx replace', panel: 'open-payments', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: { command: 'tx replace', own: 'it takes several payees, custom fees, memos and notes' },
+      panel: 'open-payments',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'spend.forget': {
     title: 'Forget a payment',
@@ -195,7 +215,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     },
     commandLine: aboutPayment('forget'),
     faces: {
-      cli: 'tx forget',
+      cli: { command: 'tx forget', own: 'it takes several payees, custom fees, memos and notes' },
       panel: 'open-payments',
       mcp: { none: 'it cannot be taken back, so a person types the start of the txid' }
     }

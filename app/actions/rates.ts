@@ -67,14 +67,17 @@ interface Worth {
   readonly ageSeconds: number
   readonly isStale: boolean
   readonly sources: readonly PluginId[]
+  readonly route: RouteSnapshot
 }
 
-interface ProviderRow {
+/** A source of rates: its state and its last answer. */
+export interface ProviderRow {
   readonly pluginId: PluginId
   readonly state: RateProviderSnapshot['state']
   readonly bias: number
   readonly pairCount: number
   readonly answeredAt?: number
+  readonly durationMs?: number
   readonly errorCode?: string
   readonly untrusted: { readonly displayName: string; readonly message?: string }
 }
@@ -170,7 +173,8 @@ export const rateActions: DeclarationsOf<RateActions> = {
             currency,
             ageSeconds: about(number, 'The age of the oldest price'),
             isStale: about(flag, 'True if a price is so old that the value may mislead'),
-            sources: list(pluginId, 20)
+            sources: list(pluginId, 20),
+            route
           })
         ),
         'null without a rate: it can come with rates.refresh'
@@ -208,6 +212,7 @@ export const rateActions: DeclarationsOf<RateActions> = {
           bias: number,
           pairCount: count(0, 1_000_000_000),
           answeredAt: optional(time),
+          durationMs: optional(about(number, 'The time that the last answer took')),
           errorCode: optional(code(100)),
           untrusted: object<ProviderRow['untrusted']>({
             displayName: untrusted(),
@@ -241,14 +246,20 @@ const worthOf = (value: string, currencyCode: string, found: RouteSnapshot): Wor
   currency: currencyCode,
   ageSeconds: ageOf(found),
   isStale: found.isStale,
-  sources: sourcesOf(found)
+  sources: sourcesOf(found),
+  route: found
 })
 
 const providerRowOf = (provider: RateProviderSnapshot): ProviderRow => {
-  const { pluginId: source, state, bias, pairCount, answeredAt, errorCode, displayName, message } = provider
+  const { pluginId: source, state, bias, pairCount, answeredAt, durationMs, errorCode } = provider
+  const { displayName, message } = provider
   return {
     ...{ pluginId: source, state, bias, pairCount },
-    ...compact({ answeredAt: answeredAt === undefined ? undefined : answeredAt * 1000, errorCode }),
+    ...compact({
+      answeredAt: answeredAt === undefined ? undefined : answeredAt * 1000,
+      durationMs,
+      errorCode
+    }),
     untrusted: { displayName, ...compact({ message }) }
   }
 }

@@ -17,6 +17,8 @@ import type { FakeWorldControl } from './world-control.ts'
 /** The kernel and the device state that actions work on. */
 export interface ActionHost {
   readonly context: Context
+  /** The accounts that are seen, for a command: that of its login. Left out: all that are open. */
+  readonly accounts?: (() => readonly Account[]) | undefined
   /** The kernel's own. */
   readonly io: Pick<Io, 'clock' | 'random' | 'crypto'>
   /** Absent where the chains are real. */
@@ -95,20 +97,30 @@ export interface OwnedWallet {
   readonly wallet: CurrencyWallet
 }
 
+/** The open accounts that the actions of a client see. */
+export const accountsOf = ({ context, accounts }: ActionHost): readonly Account[] =>
+  accounts?.() ?? context.accounts
+
 /** The account with that id, however it was opened. @throws LOGGED_OUT unless it is open */
-export const accountOf = ({ context }: Pick<ActionHost, 'context'>, accountId: string): Account => {
-  const found = context.accounts.find(({ id }) => id === accountId)
+export const accountOf = (services: ActionHost, accountId: string): Account => {
+  const found = accountsOf(services).find(({ id }) => id === accountId)
   if (found === undefined) throw new WalletError('LOGGED_OUT', {})
   return found
 }
 
 /** Finds a wallet in the open accounts, and opens it if it is not. @throws WALLET_NOT_FOUND, what opening one can meet */
 export const walletOf = async (services: ActionHost, walletId: WalletId): Promise<OwnedWallet> => {
-  const account = services.context.accounts.find(one =>
+  const account = ownerOf(services, walletId)
+  return { account, wallet: await openWalletIn(services, account, walletId) }
+}
+
+/** The open account that a wallet is in, which need not be open. @throws WALLET_NOT_FOUND */
+export const ownerOf = (services: ActionHost, walletId: WalletId): Account => {
+  const account = accountsOf(services).find(one =>
     one.listWallets().some(listing => listing.isWallet && listing.walletId === walletId && !listing.deleted)
   )
   if (account === undefined) throw new WalletError('WALLET_NOT_FOUND', { walletId })
-  return { account, wallet: await openWalletIn(services, account, walletId) }
+  return account
 }
 
 /** Opens a wallet of an account; one that was paused stays at rest. @throws what opening one can meet */

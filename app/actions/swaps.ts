@@ -164,7 +164,14 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       return { roundId: round.id }
     },
     commandLine: (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
-    faces: { cli: 'swap quote', panel: 'quotes-panel', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: {
+        command: 'swap quote',
+        own: 'it shows quotes as they arrive and keeps them for a later command'
+      },
+      panel: 'quotes-panel',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'swap.quotes': {
     title: 'Show the quotes of a round',
@@ -207,7 +214,11 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       }
     },
     commandLine: (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
-    faces: { cli: 'swap quote', panel: { none: 'its rounds stay open' }, mcp: 'tool' }
+    faces: {
+      cli: { command: 'swap quote', own: 'it keeps the quotes for a later command' },
+      panel: { none: 'its rounds stay open' },
+      mcp: 'tool'
+    }
   },
   'swap.close': {
     title: 'Close a round of quotes',
@@ -220,7 +231,14 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       return {}
     },
     commandLine: ({ roundId }, names) => ({ words: ['swap', 'close', names.quoteIdOf(roundId)] }),
-    faces: { cli: 'swap close', panel: 'quotes-panel', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: {
+        command: 'swap close',
+        own: 'its quotes are kept in a file, since their round has ended with its command'
+      },
+      panel: 'quotes-panel',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'swap.review': {
     title: 'Review a swap',
@@ -246,7 +264,11 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       })
     },
     commandLine: ({ quoteId }, names) => takeQuote(quoteId, names),
-    faces: { cli: 'swap run', panel: 'quote-details', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: { command: 'swap run', own: 'it checks limits and kept terms against the order before it asks' },
+      panel: 'quote-details',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'swap.approve': {
     title: 'Approve a swap',
@@ -267,7 +289,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     },
     commandLine: approve,
     faces: {
-      cli: 'swap run',
+      cli: { command: 'swap run', own: 'it checks limits and kept terms against the order before it asks' },
       panel: 'review-dialog',
       mcp: { none: 'a person or a policy approves a proposal, never the program that made it' }
     }
@@ -285,7 +307,11 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       return {}
     },
     commandLine: giveUp,
-    faces: { cli: 'swap run', panel: 'review-state', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: { command: 'swap run', own: 'what is not approved ends with the command' },
+      panel: 'review-state',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'swap.enable': {
     title: 'Turn a provider on or off',

@@ -1,11 +1,12 @@
 import {
   type Account,
-  type Context,
   type CurrencyWallet,
   compact,
   type EngineSnapshot,
+  nativeAmount,
   type PluginId,
   type RepoSnapshot,
+  type TokenId,
   type WalletId
 } from '../../kernel/index.ts'
 import { ActionError } from './action-error.ts'
@@ -25,22 +26,38 @@ import {
   optional,
   patterned,
   pluginId,
+  positive,
+  table,
   text,
   time,
   untrustedMessage
 } from './schema.ts'
-import { type ActionHost, accountOf, openWalletIn, walletOf } from './services.ts'
+import { type ActionHost, accountOf, accountsOf, openWalletIn, ownerOf, walletOf } from './services.ts'
 import { type EngineState, engineFields, IN_TABLES, type Page, pageFields, pageOf } from './shared-fields.ts'
-import { type WalletRef, walletId, walletRef } from './spend-review.ts'
+import { tokenId, type WalletRef, walletId, walletRef } from './spend-review.ts'
 
 interface NewWallet {
   readonly accountId: string
   readonly walletType: string
   readonly name?: string
+  readonly fiatCurrencyCode?: string
+  readonly keyOptions?: Readonly<Record<string, string>>
 }
 
-interface ReceiveAddress {
+/** Where to receive, and what the payment link asks for. */
+interface ReceiveRequest extends WalletRef {
+  readonly tokenId?: TokenId
+  readonly index?: number
+  readonly nativeAmount?: string
+  readonly label?: string
+  readonly message?: string
+}
+
+/** An address to receive at, in its forms, and its payment link. */
+export interface ReceiveAddress {
   readonly publicAddress: string
+  readonly segwitAddress?: string
+  readonly legacyAddress?: string
   readonly uri: string
 }
 
@@ -80,7 +97,7 @@ interface RepoPage {
 /** Actions about wallets, their engines and their files. */
 export interface WalletActions {
   readonly 'wallet.create': { readonly in: NewWallet; readonly out: WalletRef }
-  readonly 'wallet.receive': { readonly in: WalletRef; readonly out: ReceiveAddress }
+  readonly 'wallet.receive': { readonly in: ReceiveRequest; readonly out: ReceiveAddress }
   readonly 'engine.pause': { readonly in: WalletRef; readonly out: Nothing }
   readonly 'engine.resume': { readonly in: WalletRef; readonly out: Nothing }
   readonly 'engine.resync': { readonly in: WalletRef; readonly out: Nothing }
@@ -103,17 +120,26 @@ export const walletActions: DeclarationsOf<WalletActions> = {
         patterned('^wallet:[A-Za-z0-9_-]{1,100}$', 'the type of a wallet, such as wallet:bitcoin'),
         'The type of a wallet, such as wallet:bitcoin'
       ),
-      name: optional(about(text(200), 'Its name'))
+      name: optional(about(text(200), 'Its name')),
+      fiatCurrencyCode: optional(about(text(20), 'The currency of its values, such as iso:EUR')),
+      keyOptions: optional(
+        about(table(text(200), { max: 20, pattern: '^[A-Za-z0-9_-]{1,50}$' }), 'How its keys are made')
+      )
     }),
     output: walletRef,
-    async run(services, { accountId, walletType, name }) {
+    async run(services, { accountId, walletType, ...options }) {
       const account = accountOf(services, accountId)
-      const wallet = await account.createCurrencyWallet(walletType, name === undefined ? {} : { name })
+      const wallet = await account.createCurrencyWallet(walletType, options)
       return { walletId: wallet.id }
     },
-    commandLine: ({ accountId, walletType, name }, names) => ({
+    commandLine: ({ accountId, walletType, name, fiatCurrencyCode, keyOptions = {} }, names) => ({
       words: ['wallets', 'create', walletType],
-      flags: { name, account: names.accountFlagOf(accountId) }
+      flags: {
+        name,
+        fiat: fiatCurrencyCode,
+        'key-option': Object.entries(keyOptions).map(([option, value]) => `${option}=${value}`),
+        account: names.accountFlagOf(accountId)
+      }
     }),
     faces: { cli: 'wallets create', panel: 'account-bar', mcp: 'tool' }
   },
@@ -123,16 +149,46 @@ export const walletActions: DeclarationsOf<WalletActions> = {
     // An engine may count an address as given out.
     effect: 'changes',
     isAboutAddresses: true,
-    input: walletRef,
-    output: object<ReceiveAddress>({ publicAddress: address, uri: address }),
-    async run(services, { walletId: walletToShow }) {
+    input: object<ReceiveRequest>({
+      walletId,
+      tokenId: optional(tokenId),
+      index: optional(about(count(0, 1_000_000), 'The place of another address than the next one')),
+      nativeAmount: optional(about(positive, 'The amount that the link asks for, in native units')),
+      label: optional(about(text(200), 'The name of the payee in the link')),
+      message: optional(about(text(1000), 'A message to the payer in the link'))
+    }),
+    output: object<ReceiveAddress>({
+      publicAddress: address,
+      segwitAddress: optional(address),
+      legacyAddress: optional(address),
+      uri: address
+    }),
+    async run(
+      services,
+      { walletId: walletToShow, tokenId: token, index, nativeAmount: requested, ...texts }
+    ) {
       const { wallet } = await walletOf(services, walletToShow)
-      const { publicAddress } = await wallet.getReceiveAddress()
-      return { publicAddress, uri: await wallet.encodeUri({ publicAddress }) }
+      const { publicAddress, segwitAddress, legacyAddress } = await wallet.getReceiveAddress({
+        tokenId: token ?? null,
+        ...compact({ forceIndex: index })
+      })
+      const uri = await wallet.encodeUri({
+        publicAddress,
+        ...texts,
+        ...compact({ nativeAmount: requested === undefined ? undefined : nativeAmount(requested) })
+      })
+      return { publicAddress, ...compact({ segwitAddress, legacyAddress }), uri }
     },
-    commandLine: (input, names) => {
-      const { words, flags } = aboutWallet('address', 'show')(input, names)
-      return { words, flags: { uri: true, ...flags } }
+    commandLine: (
+      { walletId: shown, tokenId: token, index, nativeAmount: requested, label, message },
+      names
+    ) => {
+      const { words, flags } = aboutWallet('address', 'show')({ walletId: shown }, names)
+      const wanted = {
+        ...{ token, label, message, index: index === undefined ? undefined : String(index) },
+        amount: requested === undefined ? undefined : names.amountOf(requested, shown, token)
+      }
+      return { words, flags: { uri: true, ...wanted, ...flags } }
     },
     faces: { cli: 'address show', panel: 'wallet-details', mcp: 'tool' }
   },
@@ -192,12 +248,19 @@ export const walletActions: DeclarationsOf<WalletActions> = {
       ),
       total: count(0, 1_000_000)
     }),
-    async run({ context }, page) {
-      const engines = openWalletsOf(context).map(wallet => engineRowOf(wallet.engine.getSnapshot()))
+    async run(services, page) {
+      const engines = openWalletsOf(services).map(wallet => engineRowOf(wallet.engine.getSnapshot()))
       return { engines: pageOf(engines, page, USUAL_ROWS), total: engines.length }
     },
     commandLine: () => ({ words: ['sync', 'status'] }),
-    faces: { cli: 'sync status', panel: IN_TABLES, mcp: 'tool' }
+    faces: {
+      cli: {
+        command: 'sync status',
+        own: 'it opens the wallets that are named, and waits until they have begun'
+      },
+      panel: IN_TABLES,
+      mcp: 'tool'
+    }
   },
   'repo.list': {
     title: 'List repos',
@@ -222,12 +285,16 @@ export const walletActions: DeclarationsOf<WalletActions> = {
       ),
       total: count(0, 1_000_000)
     }),
-    async run({ context }, page) {
-      const repos = context.accounts.flatMap(account => account.listRepos().map(repoRowOf))
+    async run(services, page) {
+      const repos = accountsOf(services).flatMap(account => account.listRepos().map(repoRowOf))
       return { repos: pageOf(repos, page, USUAL_ROWS), total: repos.length }
     },
     commandLine: () => ({ words: ['sync', 'repos'] }),
-    faces: { cli: 'sync repos', panel: IN_TABLES, mcp: 'tool' }
+    faces: {
+      cli: { command: 'sync repos', own: 'it shows the traffic and the revisions of each repo, for support' },
+      panel: IN_TABLES,
+      mcp: 'tool'
+    }
   },
   'repo.sync': {
     title: 'Sync files',
@@ -241,13 +308,17 @@ export const walletActions: DeclarationsOf<WalletActions> = {
       return {}
     },
     commandLine: (input, names) => syncWords(input, names),
-    faces: { cli: 'sync', panel: 'repo-details', mcp: 'tool' }
+    faces: {
+      cli: { command: 'sync', own: 'it waits for the chains of the wallets, and for uploads' },
+      panel: 'repo-details',
+      mcp: 'tool'
+    }
   }
 }
 
 /** The wallets that are open; none is opened. */
-const openWalletsOf = ({ accounts }: Context): readonly CurrencyWallet[] =>
-  accounts.flatMap(account =>
+const openWalletsOf = (services: ActionHost): readonly CurrencyWallet[] =>
+  accountsOf(services).flatMap(account =>
     account.getSnapshot().walletIds.flatMap(open => openWalletOf(account, open) ?? [])
   )
 
@@ -283,16 +354,19 @@ const changePaused = async (
   { walletId: changed }: WalletRef,
   isPaused: boolean
 ): Promise<Nothing> => {
-  const { wallet } = await walletOf(services, changed)
+  const { pausedWallets } = services
+  const account = ownerOf(services, changed)
   // First, since a disk can refuse it: what failed has changed nothing.
-  services.pausedWallets?.change(changed, isPaused)
-  await wallet.changePaused(isPaused)
+  pausedWallets?.change(changed, isPaused)
+  // Where it is remembered, a wallet need not be opened for it.
+  if (pausedWallets === undefined || openWalletOf(account, changed) !== undefined)
+    await (await openWalletIn(services, account, changed)).changePaused(isPaused)
   return {}
 }
 
 /** A wallet is synced alone; the files of an account go with all that belongs to it. */
 const syncRepo = async (services: ActionHost, repoId: string): Promise<void> => {
-  for (const account of services.context.accounts) {
+  for (const account of accountsOf(services)) {
     const repo = account.listRepos().find(each => each.repoId === repoId)
     if (repo === undefined) continue
     const isWallet = account.listWallets().some(one => one.isWallet && one.walletId === repo.ownerId)

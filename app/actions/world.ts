@@ -53,7 +53,11 @@ export const worldActions: DeclarationsOf<WorldActions> = {
       const words = ['fake', 'chain', 'fund', word, names.amountOf(nativeAmount, funded)]
       return { words, flags: { account } }
     },
-    faces: { cli: 'fake chain fund', panel: 'wallet-details', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: { command: 'fake chain fund', own: 'it pays addresses, too, and can confirm the payment' },
+      panel: 'wallet-details',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'world.mine': {
     title: 'Mine blocks',
@@ -71,7 +75,11 @@ export const worldActions: DeclarationsOf<WorldActions> = {
       words: ['fake', 'chain', 'mine', String(blocks)],
       flags: { currency: mined }
     }),
-    faces: { cli: 'fake chain mine', panel: 'account-bar', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: { command: 'fake chain mine', own: 'it mines on all chains at once, too' },
+      panel: 'account-bar',
+      mcp: NOT_FOR_PROGRAMS
+    }
   },
   'world.network': {
     title: 'Cut or restore the network',
@@ -84,7 +92,11 @@ export const worldActions: DeclarationsOf<WorldActions> = {
       return { isOnline }
     },
     commandLine: ({ isOnline }) => ({ words: ['fake', 'net', isOnline ? 'online' : 'offline'] }),
-    faces: { cli: 'fake net offline', panel: 'account-bar', mcp: NOT_FOR_PROGRAMS }
+    faces: {
+      cli: { command: 'fake net offline', own: 'it changes the delay and the loss of replies, too' },
+      panel: 'account-bar',
+      mcp: NOT_FOR_PROGRAMS
+    }
   }
 }
 

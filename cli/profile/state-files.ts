@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PausedWallets } from '../../app/actions/services.ts'
-import { type Account, compact, parseJsonText, tryJsonText, type WalletId } from '../../kernel/index.ts'
+import { type Account, compact, parseJsonText, tryJsonText } from '../../kernel/index.ts'
 import { makePrivateFolder } from './paths.ts'
 
 const CURRENT_ACCOUNT = 'current-account.json'
@@ -54,21 +54,13 @@ export const readPausedWallets = (stateFolder: string): ReadonlySet<string> => {
   return new Set(Array.isArray(walletIds) ? walletIds.filter(id => typeof id === 'string') : [])
 }
 
-/** Saves that wallets are paused or resumed on this device. */
-export const changePausedWallets = (
-  stateFolder: string,
-  walletIds: readonly WalletId[],
-  isPaused: boolean
-): void => {
-  const before = [...readPausedWallets(stateFolder)]
-  const others = before.filter(walletId => !walletIds.includes(walletId))
-  writeState(stateFolder, PAUSED_WALLETS, { walletIds: isPaused ? [...others, ...walletIds] : others })
-}
-
 /** The wallets that are paused on this device, for actions. */
 export const pausedWalletsIn = (stateFolder: string): PausedWallets => ({
   has: walletId => readPausedWallets(stateFolder).has(walletId),
-  change: (walletId, isPaused) => changePausedWallets(stateFolder, [walletId], isPaused)
+  change(walletId, isPaused) {
+    const others = [...readPausedWallets(stateFolder)].filter(id => id !== walletId)
+    writeState(stateFolder, PAUSED_WALLETS, { walletIds: isPaused ? [...others, walletId] : others })
+  }
 })
 
 /** Reads a small JSON file of the state folder; undefined if it is missing or damaged. */

@@ -1,3 +1,4 @@
+import { rateActions } from '../../app/actions/rates.ts'
 import { ageOf } from '../../app/format/routes.ts'
 import {
   type Context,
@@ -31,10 +32,10 @@ export const findRate = async (session: Session, request: RateRequest): Promise<
   const { rates } = await session.context()
   const isYoung = (route: RouteSnapshot): boolean => ageOf(route) * 1000 <= (maxAge ?? 0)
   const find = routeFinder(session, rates, request)
-  const known = maxAge === undefined ? undefined : find()
+  const known = maxAge === undefined ? undefined : await find()
   if (known !== undefined && isYoung(known)) return known
   await refreshRates(session, [pairOf(rates, request)])
-  const found = find()
+  const found = await find()
   if (found === undefined) {
     const { fromCurrency, toCurrency } = pairOf(rates, request)
     throw new WalletError('NO_RATE', { from: fromCurrency, to: toCurrency })
@@ -52,11 +53,11 @@ export const routeFinder = (
   session: Session,
   rates: RateService,
   request: RateRequest
-): (() => FoundRoutes | undefined) => {
+): (() => Promise<FoundRoutes | undefined>) => {
   const biases = biasesOf(session, rates)
-  return () => {
-    const { fromCurrency, toCurrency } = pairOf(rates, request)
-    return rates.findRoute(fromCurrency, toCurrency, { biases, alternatives: request.alternatives ?? 0 })
+  return async () => {
+    const { route, alternatives } = await session.run(rateActions['rates.route'], { ...request, biases })
+    return route === null ? undefined : { ...route, alternatives }
   }
 }
 
@@ -66,7 +67,7 @@ export const refreshRates = async (session: Session, pairs: readonly RatePair[])
   const { rates }: Context = await session.context()
   const stop = rates.want(pairs)
   try {
-    await session.withProgress('Fetching rates', () => rates.refresh())
+    await session.withProgress('Fetching rates', () => session.run(rateActions['rates.refresh'], {}))
   } finally {
     stop()
   }

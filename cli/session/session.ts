@@ -1,3 +1,5 @@
+import type { ActionDeclaration } from '../../app/actions/declaration.ts'
+import type { ActionServices } from '../../app/actions/services.ts'
 import type { Devtools } from '../../devtools/core/devtools.ts'
 import { compact } from '../../kernel/base/compact.ts'
 import type {
@@ -160,7 +162,9 @@ export class Session {
   #pooled: PooledKernel | undefined
   #lockCount: number | undefined
   #account: Promise<Account> | undefined
+  #opened: Account | undefined
   #accountName: string | undefined
+  #services: Promise<ActionServices> | undefined
   #isPaying = false
 
   constructor(options: SessionOptions) {
@@ -275,6 +279,7 @@ export class Session {
   /** Remembers an account that the command itself opened, for its own time. */
   adoptAccount(account: Account): Account {
     this.#account = Promise.resolve(account)
+    this.#opened = account
     this.#accountName = account.username ?? account.id
     if (this.#pooled !== undefined && this.#pooled.kept(account.id) !== account)
       this.#closers.push(() => account.logout())
@@ -323,6 +328,20 @@ export class Session {
   addObserver(plugin: ObserverPlugin, logLevel?: LogThreshold): void {
     this.#observers.push(plugin)
     this.#logLevel = logLevel ?? this.#logLevel
+  }
+
+  /**
+   * Runs an action in the account of this command. Its result is not cut and escaped as for a program: what prints it
+   * escapes it for a terminal.
+   */
+  async run<In, Out>({ run }: Pick<ActionDeclaration<In, Out>, 'run'>, input: In): Promise<Out> {
+    return run(await this.actionServices(), input)
+  }
+
+  /** What the actions of this command run with; its drafts and rounds of quotes end with the command. */
+  actionServices(): Promise<ActionServices> {
+    this.#services ??= this.#openServices()
+    return this.#services
   }
 
   /** Loads the platform when it is first needed. */
@@ -435,6 +454,21 @@ export class Session {
     this.#pooled = pooled
     this.#lockCount = pooled.lockCount
     return pooled.kernel
+  }
+
+  async #openServices(): Promise<ActionServices> {
+    const [{ makeActionServices }, { pausedWalletsIn }] = await Promise.all([
+      import('../../app/actions/services.ts'),
+      import('../profile/state-files.ts')
+    ])
+    const services = makeActionServices({
+      context: await this.context(),
+      accounts: () => (this.#opened === undefined ? [] : [this.#opened]),
+      io: await this.io(),
+      pausedWallets: pausedWalletsIn(this.paths.session)
+    })
+    this.#closers.push(async () => services.close())
+    return services
   }
 
   async #openAccount(method: SecretMethod | undefined): Promise<Account> {

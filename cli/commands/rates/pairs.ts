@@ -1,13 +1,7 @@
+import { type ProviderRow, rateActions } from '../../../app/actions/rates.ts'
 import { codeText, decimalText } from '../../../app/format/amounts.ts'
 import { isoTime } from '../../../app/format/routes.ts'
-import {
-  isStale,
-  type JsonObject,
-  type RatePair,
-  type RateProviderSnapshot,
-  type RateSnapshot,
-  rateAge
-} from '../../../kernel/index.ts'
+import { isStale, type JsonObject, type RatePair, type RateSnapshot, rateAge } from '../../../kernel/index.ts'
 import { ageText, durationInWords } from '../../output/texts.ts'
 import type { Cell, CellLike } from '../../output/view.ts'
 import { findSource, pairOf, refreshRates } from '../../rates/find-rate.ts'
@@ -91,7 +85,7 @@ const pairJson = (pair: AgedPair): JsonObject => ({
 /** Refreshes the rates, and lists the state of each provider. */
 export const ratesProviders: CommandRun = async session => {
   await refreshRates(session, [])
-  const { providers } = (await session.context()).rates.getSnapshot()
+  const { providers } = await session.run(rateActions['rates.providers'], {})
   return {
     data: { providers: providers.map(providerJson) },
     view: {
@@ -114,7 +108,8 @@ export const ratesProviders: CommandRun = async session => {
 /** Refreshes the rates, and shows their number. */
 export const ratesRefresh: CommandRun = async session => {
   await refreshRates(session, [])
-  const { providers, pairCount, updatedAt } = (await session.context()).rates.getSnapshot()
+  const { providers } = await session.run(rateActions['rates.providers'], {})
+  const { pairCount, updatedAt } = (await session.context()).rates.getSnapshot()
   const answered = providers.filter(({ state }) => state === 'answered')
   const requested = providers.filter(({ state }) => state !== 'retired' && state !== 'idle')
   return {
@@ -125,7 +120,7 @@ export const ratesRefresh: CommandRun = async session => {
     },
     warnings: requested
       .filter(provider => !answered.includes(provider))
-      .map(({ displayName, state, message }) => `${displayName}: ${message ?? state}`),
+      .map(({ untrusted, state }) => `${untrusted.displayName}: ${untrusted.message ?? state}`),
     view: {
       kind: 'record',
       fields: [
@@ -136,29 +131,29 @@ export const ratesRefresh: CommandRun = async session => {
   }
 }
 
-const providerJson = (provider: RateProviderSnapshot): JsonObject => ({
+const providerJson = (provider: ProviderRow): JsonObject => ({
   id: provider.pluginId,
-  name: provider.displayName,
+  name: provider.untrusted.displayName,
   bias: provider.bias,
   state: provider.state,
   pairs: provider.pairCount,
-  answeredAt: provider.answeredAt === undefined ? null : isoTime(provider.answeredAt),
+  answeredAt: provider.answeredAt === undefined ? null : new Date(provider.answeredAt).toISOString(),
   durationMs: provider.durationMs === undefined ? null : Math.round(provider.durationMs),
   error: provider.errorCode ?? null,
-  message: provider.message ?? null
+  message: provider.untrusted.message ?? null
 })
 
-const cellsOf = (provider: RateProviderSnapshot): readonly CellLike[] => [
+const cellsOf = (provider: ProviderRow): readonly CellLike[] => [
   provider.pluginId,
-  provider.displayName,
+  provider.untrusted.displayName,
   stateCell(provider),
   provider.pairCount === 0 ? '' : String(provider.pairCount),
   provider.durationMs === undefined ? '' : durationInWords(provider.durationMs),
   String(provider.bias),
-  provider.message ?? ''
+  provider.untrusted.message ?? ''
 ]
 
-const stateCell = ({ state }: RateProviderSnapshot): Cell => {
+const stateCell = ({ state }: ProviderRow): Cell => {
   if (state === 'answered') return { text: state, tone: 'good' }
   if (state === 'failed') return { text: state, tone: 'bad' }
   return { text: state, tone: state === 'silent' ? 'warn' : 'dim' }

@@ -23,8 +23,8 @@ export const ratesGet: CommandRun = async (session, from = '', to = '', amount =
   return watchRates(session, {
     event: 'rates.get',
     pair: pairOf(rates, request),
-    find: () => {
-      const route = find()
+    find: async () => {
+      const route = await find()
       return route === undefined ? undefined : worth(amount, route)
     }
   })
@@ -59,7 +59,7 @@ export interface RateWatch {
   readonly event: string
   readonly pair: RatePair
   /** Undefined while there is no rate. */
-  find(): CommandResult | undefined
+  find(): Promise<CommandResult | undefined>
 }
 
 /** Shows a rate and its age until the command is stopped; providers are asked every 30 seconds. */
@@ -72,7 +72,7 @@ const watchRates = async (session: Session, { event, pair, find }: RateWatch): P
   let emitted = ''
   try {
     while (!session.signal.aborted) {
-      const result = find()
+      const result = await find()
       // Scripts get changes only; a growing age is none until the rate is stale.
       const facts = result === undefined ? '' : withoutAges(result)
       if (result !== undefined && !session.globals.json && isDrawn(session, facts !== emitted)) {

@@ -1,11 +1,7 @@
+import { holdingActions } from '../../../app/actions/holdings.ts'
+import { type ReceiveAddress, walletActions } from '../../../app/actions/wallets.ts'
 import { amountJson, isMax } from '../../../app/format/amounts.ts'
-import {
-  amountText,
-  type CurrencyWallet,
-  compact,
-  type FreshAddress,
-  parseAmount
-} from '../../../kernel/index.ts'
+import { amountText, type CurrencyWallet, compact, nativeAmount, parseAmount } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount } from '../../grammar/options.ts'
 import { qrLines } from '../../output/texts.ts'
@@ -19,7 +15,7 @@ import type { Session } from '../../session/session.ts'
 /** Shows a receive address: the same one until it is used or locked. */
 export const address: CommandRun = async (session, text = '') => {
   const wallet = await session.synced(await findWallet(session, text))
-  return addressResult(session, wallet, await receiveAddress(session, wallet))
+  return addressResult(session, wallet, await receive(session, wallet))
 }
 
 /** Locks the current receive address and shows the next one. */
@@ -27,9 +23,9 @@ export const addressNew: CommandRun = async (session, text = '') => {
   const wallet = await session.synced(await findWallet(session, text))
   // Two commands at once would lock the same address, and show the same next one.
   const [publicAddress, next] = await inTurn(wallet.id, async () => {
-    const { publicAddress } = await receiveAddress(session, wallet)
+    const { publicAddress } = await receive(session, wallet)
     await wallet.lockReceiveAddress(publicAddress, notesOf(session))
-    return [publicAddress, await receiveAddress(session, wallet)] as const
+    return [publicAddress, await receive(session, wallet)] as const
   })
   const result = await addressResult(session, wallet, next)
   const warnings = await upload(session, wallet)
@@ -53,32 +49,28 @@ export const addressSave: CommandRun = (session, text = '', named = undefined) =
 
 const MAX_INDEX = 1_000_000
 
-const receiveAddress = async (session: Session, wallet: CurrencyWallet): Promise<FreshAddress> => {
+const receive = async (session: Session, wallet: CurrencyWallet): Promise<ReceiveAddress> => {
   const index = session.text('index')
-  const { tokenId } = await chosenAsset(session, wallet)
-  return wallet.getReceiveAddress({
-    tokenId,
-    ...compact({ forceIndex: index === undefined ? undefined : parseCount(index, 'index', [0, MAX_INDEX]) })
+  const { amount, ...texts } = textsOf(session)
+  if (amount !== undefined && isMax(amount)) throw new CliError('USAGE', 'Ask for an amount, not for max')
+  const asset = await chosenAsset(session, wallet)
+  return session.run(walletActions['wallet.receive'], {
+    walletId: wallet.id,
+    ...compact({
+      tokenId: asset.tokenId ?? undefined,
+      index: index === undefined ? undefined : parseCount(index, 'index', [0, MAX_INDEX]),
+      nativeAmount: amount === undefined ? undefined : parseAmount(amount, asset),
+      ...texts
+    })
   })
 }
 
 const addressResult = async (
   session: Session,
   wallet: CurrencyWallet,
-  { publicAddress, segwitAddress, legacyAddress }: FreshAddress
+  { publicAddress, segwitAddress, legacyAddress, uri }: ReceiveAddress
 ): Promise<CommandResult> => {
-  const { amount, label, message } = textsOf(session)
-  if (amount !== undefined && isMax(amount)) throw new CliError('USAGE', 'Ask for an amount, not for max')
-  const asset = await chosenAsset(session, wallet)
-  const uri = await wallet.encodeUri({
-    publicAddress,
-    ...compact({
-      nativeAmount: amount === undefined ? undefined : parseAmount(amount, asset),
-      label,
-      message
-    })
-  })
-  const wantsUri = session.isOn('uri') || [amount, label, message].some(text => text !== undefined)
+  const wantsUri = session.isOn('uri') || Object.values(textsOf(session)).some(text => text !== undefined)
   const line = wantsUri ? uri : publicAddress
   const code = session.isOn('qr') ? await qrLines(uri, session.globals.ascii) : []
   return {
@@ -116,7 +108,7 @@ const changeAddress = async (
   { done, call }: AddressChange
 ): Promise<CommandResult> => {
   const wallet = await session.synced(await findWallet(session, text))
-  const given = named === undefined ? await receiveAddress(session, wallet) : await wallet.parseUri(named)
+  const given = named === undefined ? await receive(session, wallet) : await wallet.parseUri(named)
   const { publicAddress = '' } = given
   await call(wallet, publicAddress)
   const warnings = await upload(session, wallet)
@@ -162,13 +154,19 @@ export const uriParse: CommandRun = async (session, text = '', uri = '') => {
   }
   const wallet = await findWallet(session, text, 'any')
   const coin = coinOf(wallet)
-  const { publicAddress, nativeAmount, currencyCode, label, message } = await wallet.parseUri(uri)
+  const {
+    publicAddress,
+    nativeAmount: native,
+    untrusted
+  } = await session.run(holdingActions['wallet.parse'], { walletId: wallet.id, uri })
+  const { label, message, currencyCode } = untrusted
+  const requested = native === undefined ? undefined : nativeAmount(native)
   return {
     data: {
       kind,
       payment: {
         address: publicAddress ?? null,
-        amount: nativeAmount === undefined ? null : amountJson(nativeAmount, coin),
+        amount: requested === undefined ? null : amountJson(requested, coin),
         currencyCode: currencyCode ?? null,
         label: label ?? null,
         message: message ?? null
@@ -179,7 +177,7 @@ export const uriParse: CommandRun = async (session, text = '', uri = '') => {
       fields: [
         ['kind', kind],
         ['address', publicAddress ?? ''],
-        ['amount', nativeAmount === undefined ? '' : amountText(nativeAmount, coin)],
+        ['amount', requested === undefined ? '' : amountText(requested, coin)],
         ['label', label ?? ''],
         ['message', message ?? '']
       ]

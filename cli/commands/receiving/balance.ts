@@ -1,3 +1,4 @@
+import { rateActions } from '../../../app/actions/rates.ts'
 import { type Asset, amountJson, isMax } from '../../../app/format/amounts.ts'
 import { pathText } from '../../../app/format/routes.ts'
 import {
@@ -14,6 +15,7 @@ import {
 import { CliError } from '../../errors/cli-error.ts'
 import type { CellLike, CommandResult, TableView } from '../../output/view.ts'
 import { balanceJson, heldBackText, syncCell, syncJson } from '../../output/wallet-texts.ts'
+import { refreshRates } from '../../rates/find-rate.ts'
 import { ageCell } from '../../rates/route-text.ts'
 import {
   fiatCodeOf,
@@ -239,9 +241,10 @@ const missingSentence = (code: string): string => `no rate is known for ${code},
 export const amount: CommandRun = async (session, text = '', typed = '') => {
   const to = session.text('to')
   if (isMax(typed)) throw new CliError('USAGE', 'Convert an amount, not max')
-  const asset = await chosenAsset(session, await findWallet(session, text, 'any'))
+  const wallet = await findWallet(session, text, 'any')
+  const asset = await chosenAsset(session, wallet)
   const native = parseAmount(typed, asset)
-  if (to !== undefined && /^iso:/i.test(to)) return inMoney(session, { asset, native, to })
+  if (to !== undefined && /^iso:/i.test(to)) return inMoney(session, wallet, { asset, native, to })
   const units = [...asset.denominations, { name: 'native', multiplier: '1' }]
   const wanted =
     to === undefined ? units : units.filter(({ name }) => name.toLowerCase() === to.toLowerCase())
@@ -271,11 +274,19 @@ interface Wanted {
   readonly to: string
 }
 
-const inMoney = async (session: Session, { asset, native, to }: Wanted): Promise<CommandResult> => {
-  const worth = (await openValuation(session, to, [asset]))(native, asset)
-  if (worth === undefined) {
-    throw new WalletError('NO_RATE', { from: asset.currencyCode, to: fiatCodeOf(to) })
-  }
+const inMoney = async (
+  session: Session,
+  { id: walletId }: CurrencyWallet,
+  { asset, native, to }: Wanted
+): Promise<CommandResult> => {
+  const code = fiatCodeOf(to)
+  await refreshRates(session, [{ fromCurrency: asset.currencyCode, toCurrency: code }])
+  const found = await session.run(rateActions['rates.value'], {
+    ...{ walletId, nativeAmount: native, to: code },
+    ...compact({ tokenId: asset.tokenId ?? undefined })
+  })
+  if (found.worth === null) throw new WalletError('NO_RATE', { from: asset.currencyCode, to: code })
+  const worth = { code, ...found.worth }
   return {
     data: { tokenId: asset.tokenId, ...amountJson(native, asset), fiat: worthJson(worth) },
     view: {

@@ -1,3 +1,4 @@
+import { swapActions } from '../../../app/actions/swaps.ts'
 import { shellWord } from '../../../app/format/safe-text.ts'
 import type { Json, JsonObject, SwapConfigSnapshot, SwapPlugin } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
@@ -46,12 +47,12 @@ export const swapDisable: CommandRun = (session, text = '') => changeEnabled(ses
 
 const changeEnabled = async (session: Session, text: string, isEnabled: boolean): Promise<CommandResult> => {
   const { id, displayName } = await findProvider(session, text)
-  const config = (await session.account()).swapConfig(id)
+  const { id: accountId } = await session.account()
   return makeUploadedChange(session, {
     doing: 'Changing the provider',
     done: `${displayName} ${isEnabled ? 'is enabled' : 'is disabled'}`,
     data: { id, enabled: isEnabled },
-    call: () => config.changeEnabled(isEnabled)
+    call: () => session.run(swapActions['swap.enable'], { accountId, pluginId: id, isEnabled })
   })
 }
 

@@ -1,3 +1,4 @@
+import { walletActions } from '../../../app/actions/wallets.ts'
 import {
   type CurrencyWallet,
   compact,
@@ -33,7 +34,7 @@ export const walletsCreate: CommandRun = async (session, type = undefined) => {
     })
   }
   const path = session.text('keysFile')
-  return make(session, type, path === undefined ? {} : { keys: await readKeys(path) })
+  return make(session, type, path === undefined ? undefined : { keys: await readKeys(path) })
 }
 
 /** Imports a wallet from words or a private key. */
@@ -54,21 +55,27 @@ export const walletsImport: CommandRun = async (session, type = '') => {
     : result
 }
 
-const make = async (session: Session, type: string, source: NewWallet): Promise<CommandResult> => {
+const make = async (
+  session: Session,
+  type: string,
+  source: NewWallet | undefined
+): Promise<CommandResult> => {
   const account = await session.account()
   const name = session.text('name')
   const fiat = session.text('fiat')
   const keyOptions = parsePairs(session.texts('keyOption'), 'key option')
-  const wallet = await session.withProgress('Creating the wallet', () =>
-    account.createCurrencyWallet(walletTypeOf(type), {
-      ...source,
-      ...compact({
-        name,
-        fiatCurrencyCode: fiat,
-        keyOptions: Object.keys(keyOptions).length === 0 ? undefined : keyOptions
-      })
-    })
-  )
+  const options = compact({
+    name,
+    fiatCurrencyCode: fiat,
+    keyOptions: Object.keys(keyOptions).length === 0 ? undefined : keyOptions
+  })
+  const walletType = walletTypeOf(type)
+  const wallet = await session.withProgress('Creating the wallet', async () => {
+    // Keys of elsewhere are secrets, which no action takes.
+    if (source !== undefined) return account.createCurrencyWallet(walletType, { ...source, ...options })
+    const request = { accountId: account.id, walletType, ...options }
+    return account.openWallet((await session.run(walletActions['wallet.create'], request)).walletId)
+  })
   await session.synced(wallet)
   return resultOf(session, wallet, await upload(session, wallet))
 }

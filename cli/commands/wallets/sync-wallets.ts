@@ -1,9 +1,9 @@
+import { walletActions } from '../../../app/actions/wallets.ts'
 import { isMax } from '../../../app/format/amounts.ts'
 import { amountText, type CurrencyWallet, compact, parseAmount } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { balanceJson, syncCell } from '../../output/wallet-texts.ts'
-import { changePausedWallets } from '../../profile/state-files.ts'
 import { coinOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
@@ -23,7 +23,6 @@ const changePaused = async (
   texts: readonly (string | undefined)[],
   isPaused: boolean
 ): Promise<CommandResult> => {
-  const folder = session.paths.session
   const ids = (await findListings(session, texts)).map(({ walletId }) => walletId)
   const what = ids.length === 1 ? `The wallet ${ids[0]} is` : `${ids.length} wallets are`
   return makeChange(session, {
@@ -31,11 +30,8 @@ const changePaused = async (
     done: `${what} ${isPaused ? 'paused' : 'synced from the beginning'} on this device`,
     data: { walletIds: ids, paused: isPaused },
     async call() {
-      changePausedWallets(folder, ids, isPaused)
-      // In an agent their engines may run.
-      if (session.agent === undefined) return
-      const account = await session.account()
-      for (const id of ids) await (await account.openWallet(id, { isPaused })).changePaused(isPaused)
+      const action = isPaused ? walletActions['engine.pause'] : walletActions['engine.resume']
+      for (const walletId of ids) await session.run(action, { walletId })
     }
   })
 }
@@ -55,7 +51,9 @@ export const walletsResync: CommandRun = async (session, ...texts) => {
   }
   const warnings = dryRun ? [] : [...(await syncWallets(session, wallets))]
   for (const wallet of dryRun ? [] : wallets) {
-    await session.withProgress(`Looking again: ${wallet.name ?? wallet.id}`, () => wallet.resyncBlockchain())
+    await session.withProgress(`Looking again: ${wallet.name ?? wallet.id}`, () =>
+      session.run(walletActions['engine.resync'], { walletId: wallet.id })
+    )
   }
   if (!dryRun) warnings.push(...(await syncWallets(session, wallets)))
   return {
