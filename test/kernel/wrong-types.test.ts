@@ -22,6 +22,7 @@ const TEXT_OR_NULL = Symbol('text or null')
 const CONTEXT: Methods = {
   ...LISTENER,
   changePaused: [false, PAUSE],
+  changeSyncPeriod: [60_000],
   usernameAvailable: ['bob'],
   checkPasswordRules: ['secret'],
   createAccount: [{ 'username?': 'bob', 'password?': 'correct horse', 'pin?': '1234' }],
