@@ -96,7 +96,7 @@ export class SharedAccount {
     const { local } = options.accountRepos.own.repo
     this.options = options
     this.id = accountIdOf(services, login)
-    this.wallets = new OpenWallets({ services, book, opener })
+    this.wallets = new OpenWallets({ services, book, opener, quiet: options.rules.quiet })
     options.rules.countWith(walletId => this.wallets.getToCount(walletId))
     const account = { services, login, book, wallets: this.wallets }
     this.creator = new WalletCreator({ ...account, unfinished })

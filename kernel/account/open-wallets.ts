@@ -16,6 +16,7 @@ import type { EventQueue } from '../wallet/events.ts'
 import { DEFAULT_FIAT, FIAT_PATH, NAME_PATH } from '../wallet/settings.ts'
 import { TOKENS_PATH, tokenIdList } from '../wallet/tokens.ts'
 import { type CurrencyWallet, type OpenedWallet, openWallet } from '../wallet/wallet.ts'
+import type { QuietWallets } from './quiet-wallets.ts'
 import type { OpenRepo, OpenRepos } from './repos.ts'
 import type { AccountSettings } from './settings.ts'
 import type { WalletList } from './wallet-list.ts'
@@ -30,6 +31,7 @@ export interface OpenWalletsOptions {
   readonly services: Services
   readonly book: Pick<WalletList, 'get'>
   readonly opener: Pick<WalletOpener, 'open'>
+  readonly quiet: Pick<QuietWallets, 'wake'>
 }
 
 /** The options of opening a wallet. */
@@ -95,6 +97,11 @@ export class OpenWallets {
   /** As {@link get}, with what the account itself needs of the wallet. */
   async getOpened(walletId: WalletId, options: OpenWalletOptions = {}): Promise<OpenedWallet> {
     this.#check()
+    const leaving = this.#options.quiet.wake(walletId)
+    if (leaving !== undefined) {
+      await leaving
+      this.#check()
+    }
     const { opening } = this.#held.get(walletId) ?? this.#begin(walletId, options)
     const opened = await opening
     this.#check()

@@ -8,7 +8,7 @@ import type { TokenId, WalletId } from '../types/ids.ts'
 import type { OtherKeyUse, PolicyExplanation, PolicyListing, SeenByRule, SpendRule } from '../types/policy.ts'
 import type { Transaction } from '../types/transaction.ts'
 import type { Credentials } from './credentials.ts'
-import { KEY_USES, LOOSENING_DELAY } from './rule-file.ts'
+import { KEY_USES, LOOSENING_DELAY, RULES_PATH } from './rule-file.ts'
 import { hypotheticalPayment, type SpendRules } from './spend-rules.ts'
 
 /** The parts of a login that its policies need. */
@@ -78,6 +78,8 @@ export class Policies {
     const { rules, check } = this.#options
     check()
     const rule = checkRule(given)
+    const { fault } = await rules.read()
+    if (fault !== undefined) throw new WalletError('CORRUPT_FILE', { path: RULES_PATH, rule: fault })
     await this.#requireReadable(rule)
     return rules.exclusively(async () => {
       const present = await rules.read()

@@ -12,7 +12,6 @@ import type { PluginId, WalletId } from '../types/ids.ts'
 import type {
   CountedPayment,
   JudgedPayment,
-  JudgedRule,
   OtherKeyUse,
   PaidAmount,
   PolicyExplanation,
@@ -29,6 +28,16 @@ import { callTools } from '../wallet/tools.ts'
 import type { OpenedWallet } from '../wallet/wallet.ts'
 import { AccountClock } from './account-clock.ts'
 import { PaymentWorth } from './payment-worth.ts'
+import { QuietWallets } from './quiet-wallets.ts'
+import {
+  ALLOWED_WITHOUT_RULES,
+  explanationOf,
+  NO_RULE,
+  NOT_ALLOWED,
+  refused,
+  UNREADABLE_RULES,
+  unnamed
+} from './rule-explanation.ts'
 import { KEY_USES, LOOSENING_DELAY, RuleFile } from './rule-file.ts'
 import type { AccountSettings } from './settings.ts'
 import type { WalletList } from './wallet-list.ts'
@@ -52,6 +61,7 @@ export interface SpendRulesOptions {
  */
 export class SpendRules implements AccountRules {
   readonly file: RuleFile
+  readonly quiet: QuietWallets
   readonly #options: SpendRulesOptions
   readonly #store: BulkStore
   readonly #worth: PaymentWorth
@@ -70,6 +80,9 @@ export class SpendRules implements AccountRules {
     this.#worth = new PaymentWorth(options)
     this.#store = storeBelow(repo.local, 'policy/')
     this.file = new RuleFile(services, repo, this.#store)
+    this.quiet = new QuietWallets(storeBelow(this.#store, 'quiet/'), error =>
+      services.report('account rules', error)
+    )
   }
 
   /** Tells how wallets are opened to be counted; called once, before the first payment. */
@@ -109,6 +122,7 @@ export class SpendRules implements AccountRules {
     if (rules.length === 0 && fault === undefined && payment.requestedBy === undefined) return write({})
     await this.#mutex.run(async () => {
       const countedAt = await this.clock.keep()
+      await this.quiet.unmark(payment.walletId)
       await write({ countedAt })
       const { explanation, values } = await this.#explain({ payment, isTrial: false })
       if (!explanation.isAllowed) throw this.#refusal(explanation, payment.correlationId)
@@ -177,14 +191,18 @@ export class SpendRules implements AccountRules {
       }
     const rules = governing.filter(rule => judged === undefined || concerns(rule, judged))
     if (rules.length === 0) return { values, explanation: refused(NOT_ALLOWED) }
-    let payments: readonly CountedPayment[]
+    const unreadable = (reason: string) => ({
+      ...{ values, explanation: refused({ refusedBy: UNREADABLE_RULES, reason, rules: [] }) }
+    })
+    let payments: readonly CountedPayment[] | undefined
     try {
       payments = await this.#count(isTrial ? payment : undefined)
     } catch (error) {
-      const reason = 'what the account has paid cannot be read'
       this.#options.services.report('account rules', error)
-      return { values, explanation: refused({ refusedBy: UNREADABLE_RULES, reason, rules: [] }) }
+      return unreadable('what the account has paid cannot be read')
     }
+    if (payments === undefined)
+      return unreadable('a wallet does not know yet what it has paid; it looks through its chain again')
     const verdicts = await this.#judge({ rules, payment: judged, payments, isTrial, values })
     const { lag } = this.clock
     const clockLag = lag < NOTED_LAG_MS ? undefined : lag
@@ -221,26 +239,39 @@ export class SpendRules implements AccountRules {
     })
   }
 
-  /** Counts the payments of every wallet of a known currency, deleted ones included. @throws what keeps one from being read */
-  async #count(trial: PaymentReservation | undefined): Promise<readonly CountedPayment[]> {
+  /**
+   * Counts the payments of every wallet of a known currency, deleted ones included.
+   *
+   * @returns undefined while a wallet lacks rows that it had, as after a resync
+   * @throws what keeps a wallet from being read
+   */
+  async #count(trial: PaymentReservation | undefined): Promise<readonly CountedPayment[] | undefined> {
     const now = this.clock.now()
     const since = now - COUNTED_MS
     const counted: CountedPayment[] = []
+    const quiet: WalletId[] = []
     for (const { walletId, isWallet, currencyInfo } of this.#options.book.list()) {
       if (!isWallet || currencyInfo === undefined) continue
+      const own = trial?.walletId === walletId ? trialOf(trial, now) : undefined
+      if (own === undefined && this.quiet.has(walletId)) continue
       const opened = await this.#openForCount?.(walletId)
       if (opened === undefined) throw new TypeError('Payments are counted before wallets can be opened')
       const { journal, history, tokens } = opened.runtime
+      if (await history.isPartial()) return undefined
       const { enabledTokenIds, detectedTokenIds } = opened.wallet.getSnapshot()
-      const tokenIds = [...new Set([...tokens.enabledTokenIds, ...enabledTokenIds, ...detectedTokenIds])]
-      const own = trial?.walletId === walletId ? trialOf(trial, now) : undefined
-      counted.push(
-        ...(await countPayments(
-          { walletId, info: currencyInfo, journal, history, tokenIds },
-          { since, trial: own }
-        ))
+      // A token that was disabled has been paid with all the same.
+      const all = Object.keys(
+        this.#options.settings.currencyConfig(currencyInfo.pluginId).getSnapshot().allTokens
       )
+      const tokenIds = [
+        ...new Set([...tokens.enabledTokenIds, ...enabledTokenIds, ...detectedTokenIds, ...all])
+      ]
+      const wallet = { walletId, info: currencyInfo, journal, history, tokenIds }
+      const payments = await countPayments(wallet, { since, trial: own })
+      counted.push(...payments)
+      if (payments.length === 0) quiet.push(walletId)
     }
+    await this.quiet.mark(quiet)
     return counted
   }
 
@@ -359,8 +390,6 @@ export const hypotheticalPayment = ({
 }
 
 const TRIAL = 'trial'
-const NO_RULE = 'no rule'
-const UNREADABLE_RULES = 'rules unreadable'
 const OWN_KINDS: ReadonlySet<string> = new Set([KEY_USES, LOOSENING_DELAY])
 const RANK = { 'does not apply': 0, allows: 1, refuses: 2, unreadable: 3 } as const
 const MAX_SEEN = 1000
@@ -368,13 +397,6 @@ const NOTED_LAG_MS = 10 * 60_000
 const GRANT_MS = 60_000
 /** A day more than the longest window. */
 const COUNTED_MS = 8 * 24 * 60 * 60_000
-
-const ALLOWED_WITHOUT_RULES: PolicyExplanation = Object.freeze({
-  isGoverned: false,
-  isAllowed: true,
-  isAllowedByName: false,
-  rules: []
-})
 
 /** The uses that a rule allows; undefined for a rule that cannot be read. */
 const usesOf = ({ uses }: SpendRule): readonly unknown[] | undefined =>
@@ -391,61 +413,3 @@ const concerns = ({ asset }: SpendRule, payment: JudgedPayment): boolean =>
 
 const assetOf = ({ pluginId, tokenId }: PaidAmount): string =>
   tokenId === null ? pluginId : `${pluginId}/${tokenId}`
-
-const refused = (why: Pick<PolicyExplanation, 'reason' | 'refusedBy' | 'rules'>): PolicyExplanation => ({
-  ...{ isGoverned: true, isAllowed: false, isAllowedByName: false },
-  ...why
-})
-
-const explanationOf = (
-  rules: readonly SpendRule[],
-  verdicts: ReadonlyMap<string, RuleVerdict>,
-  payment: JudgedPayment | undefined
-): PolicyExplanation => {
-  const judged: JudgedRule[] = rules.map(({ id, kind, client }) => ({
-    ruleId: id,
-    kind,
-    ...compact({ client }),
-    ...(verdicts.get(id) ?? UNJUDGED)
-  }))
-  if (payment === undefined) {
-    const broken = judged.find(({ outcome }) => outcome === 'unreadable')
-    if (broken === undefined)
-      return { isGoverned: true, isAllowed: true, isAllowedByName: false, rules: judged }
-    return refused({ refusedBy: broken.ruleId, reason: broken.reason, rules: judged })
-  }
-  const refusals = judged.filter(({ outcome }) => outcome === 'refuses' || outcome === 'unreadable')
-  const allowing = judged.filter(({ outcome }) => outcome === 'allows')
-  // The one that refuses longest says when it would be allowed.
-  const last = refusals.reduce<JudgedRule | undefined>(
-    (latest, rule) =>
-      latest === undefined || (rule.allowedAt ?? Infinity) > (latest.allowedAt ?? Infinity) ? rule : latest,
-    undefined
-  )
-  if (last !== undefined)
-    return {
-      ...refused({ refusedBy: last.ruleId, reason: last.reason, rules: judged }),
-      ...compact({ allowedAt: last.allowedAt })
-    }
-  if (allowing.length === 0) return refused({ ...NOT_ALLOWED, rules: judged })
-  const { client: program } = payment
-  if (program === undefined)
-    return { isGoverned: true, isAllowed: true, isAllowedByName: false, rules: judged }
-  if (!allowing.some(({ client }) => client === program))
-    return refused({ ...unnamed(program), rules: judged })
-  return { isGoverned: true, isAllowed: true, isAllowedByName: true, rules: judged }
-}
-
-const NOT_ALLOWED = { refusedBy: NO_RULE, reason: 'no rule of the account allows it', rules: [] }
-
-/** A program pays nothing without a rule of its own, also in an account without rules. */
-const unnamed = (program: string): typeof NOT_ALLOWED => ({
-  ...NOT_ALLOWED,
-  reason: `no rule of the account allows it to the program "${program}"`
-})
-
-const UNJUDGED: RuleVerdict = Object.freeze({
-  outcome: 'unreadable',
-  title: 'a rule of an unknown kind',
-  reason: 'no policy of this program can read the rule'
-})

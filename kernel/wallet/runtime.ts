@@ -188,6 +188,12 @@ export class WalletRuntime implements EngineHost {
 
   synced(): void {
     if (this.#hasPayments) this.#watch([])
+    this.#inBackground(this.#noteWhole())
+  }
+
+  async #noteWhole(): Promise<void> {
+    await this.engine.reportsIdle()
+    if (this.engine.getSnapshot().syncRatio === 1) await this.history.reportedAll()
   }
 
   tokensChanged(): void {

@@ -4,7 +4,8 @@ import {
   type EngineRequest,
   type EngineTransaction,
   nativeAmount,
-  WalletError
+  WalletError,
+  ZERO
 } from '../../kernel/plugin-api.ts'
 
 /** What a server of the ledger does with bytes. `keep`: says no, and may mine them later. */
@@ -71,7 +72,7 @@ export class LedgerChain {
   }
 }
 
-/** A currency on a ledger. Each wallet has coins without end; a payment costs a fee of 1. */
+/** A currency on a ledger. Each wallet has coins, and gold as a token, without end; a payment costs a fee of 1. */
 export const makeLedgerCoin = (chain: LedgerChain, id = 'ledger'): CurrencyPlugin => ({
   kind: 'currency',
   id,
@@ -93,9 +94,17 @@ export const makeLedgerCoin = (chain: LedgerChain, id = 'ledger'): CurrencyPlugi
       },
       encodeUri: async ({ publicAddress }) => publicAddress
     }))
+    hooks.builtinTokens.tapPromise(id, async () => ({ gold: GOLD }))
     hooks.makeEngine.tapPromise(id, async request => makeEngine(chain, request, text))
   }
 })
+
+const FEE = nativeAmount('1')
+
+const GOLD = {
+  ...{ currencyCode: 'GLD', displayName: 'Gold', denominations: [{ name: 'GLD', multiplier: '100' }] },
+  networkLocation: { contractAddress: 'gold' }
+}
 
 const makeEngine = (
   chain: LedgerChain,
@@ -115,6 +124,7 @@ const makeEngine = (
     async killEngine() {},
     async syncNetwork() {
       callbacks.onTokenBalanceChanged(null, '1000000')
+      callbacks.onTokenBalanceChanged('gold', '1000000')
       callbacks.onTransactionsChanged(
         own()
           .filter(({ state }) => state !== 'kept')
@@ -128,12 +138,13 @@ const makeEngine = (
     getFreshAddress: async () => ({ publicAddress: walletId.toLowerCase() }),
     async addGapLimitAddresses() {},
     isAddressUsed: async () => false,
-    async makeSpend({ spendTargets, replaces }) {
-      const total = spendTargets.reduce((sum, target) => sum + Number(target.nativeAmount ?? 0), 1)
+    async makeSpend({ tokenId, spendTargets, replaces }) {
+      const paid = spendTargets.reduce((sum, target) => sum + Number(target.nativeAmount ?? 0), 0)
       const coin = replaces === undefined ? text(8) : chain.txs.get(replaces)?.coin
       return {
-        ...{ tokenId: null, txid: '', date: 0, blockHeight: 0, signedTx: '', ourReceiveAddresses: [] },
-        ...{ nativeAmount: nativeAmount(`-${total}`), networkFee: nativeAmount('1') },
+        ...{ tokenId, txid: '', date: 0, blockHeight: 0, signedTx: '', ourReceiveAddresses: [] },
+        nativeAmount: nativeAmount(`-${tokenId === null ? paid + 1 : paid}`),
+        ...(tokenId === null ? { networkFee: FEE } : { networkFee: ZERO, parentNetworkFee: FEE }),
         spentCoins: [coin ?? text(8)],
         isSend: true
       }

@@ -19,7 +19,7 @@ import { TransactionFiles } from './files.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from './metadata.ts'
 import type { HistoryRow } from './row.ts'
 import type { RowList } from './row-list.ts'
-import { type HistoryChanges, HistoryRows } from './rows.ts'
+import { type HistoryChanges, HistoryRows, isPartial } from './rows.ts'
 import { SearchIndex, searchTexts } from './search.ts'
 import {
   assetNameOf,
@@ -227,6 +227,23 @@ export class History {
       await this.#applyChangedFiles()
       this.#deleteOldRows()
     })
+  }
+
+  /** Returns true if reports were lost or forgotten, as by a resync, and the engine has not reported everything again. */
+  async isPartial(): Promise<boolean> {
+    await this.#open()
+    return isPartial(this.#rows.state)
+  }
+
+  /** Notes that the engine has reported everything; a failed write is reported, and tried after the next sync. */
+  async reportedAll(): Promise<void> {
+    if (!isPartial(this.#rows.state)) return
+    await this.#mutex
+      .run(async () => {
+        await this.#openNow()
+        await this.#rows.write({ state: { isWhole: true } })
+      })
+      .catch(this.options.report)
   }
 
   /** Resolves when every change that was begun has been applied. */

@@ -308,7 +308,13 @@ interface HistoryState {
   readonly checkpoint?: string
   /** The oldest generation whose rows may not all be deleted yet. */
   readonly oldest: number
+  /** True once the engine has reported everything into this generation; needed for none but the first. */
+  readonly isWhole?: boolean
 }
+
+/** Returns true if rows may be missing that an earlier generation had. */
+export const isPartial = ({ generation, isWhole }: HistoryState): boolean =>
+  generation > 1 && isWhole !== true
 
 /** The key of the state, in the part of a repo that never syncs. */
 export const STATE_KEY = 'history'
@@ -333,7 +339,7 @@ const stateText = (state: HistoryState): string => JSON.stringify({ version: VER
 const parseState = (text: string | undefined): HistoryState => {
   const value = tryParseJson(text)
   if (!isRecord(value)) return newState(1, 1)
-  const { version, generation, oldest, taken, count, damage, height, checkpoint } = value
+  const { version, generation, oldest, taken, count, damage, height, checkpoint, isWhole: isReported } = value
   if (!isCount(generation)) return newState(1, 1)
   const from = isCount(oldest) ? Math.min(oldest, generation) : generation
   const isWhole =
@@ -346,7 +352,10 @@ const parseState = (text: string | undefined): HistoryState => {
     count,
     damage: typeof damage === 'string' ? damage : '',
     height,
-    ...compact({ checkpoint: typeof checkpoint === 'string' ? checkpoint : undefined })
+    ...compact({
+      isWhole: isReported === true ? true : undefined,
+      checkpoint: typeof checkpoint === 'string' ? checkpoint : undefined
+    })
   }
 }
 

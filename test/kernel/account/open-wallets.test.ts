@@ -38,7 +38,10 @@ const makeBench = (openOne: (walletId: string) => Promise<void> = async () => {}
     if (Number.isNaN(Number(id))) throw new WalletError('WALLET_ID_UNKNOWN', { walletId: id })
     return { id, type: 'wallet:a', appIds: [''] } as never
   }
-  return { ...bench, wallets: new OpenWallets({ services, book: { get }, opener: { open } }) }
+  return {
+    ...bench,
+    wallets: new OpenWallets({ services, book: { get }, opener: { open }, quiet: { wake: () => undefined } })
+  }
 }
 
 const idsOf = (count: number): { walletId: string }[] =>

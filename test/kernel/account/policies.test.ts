@@ -1,97 +1,24 @@
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import {
-  type Account,
-  type CurrencyWallet,
-  isWalletError,
-  type Kernel,
-  nativeAmount,
-  type Plugin,
-  type RatePlugin,
-  type SpendRule,
-  type WalletError
-} from '../../../kernel/index.ts'
+import { type Kernel, nativeAmount, type Plugin, type RatePlugin } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { spendRules } from '../../../plugins/policy/spend-rules.ts'
-import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { LedgerChain, makeLedgerCoin } from '../../helpers/ledger-coin.ts'
-
-const HOUR = 3_600_000
-const PASSWORD = 'Correct horse 1'
-const DAILY: SpendRule = { id: 'daily', kind: 'rolling', asset: 'ledger', max: '100', windowHours: 24 }
-
-interface Stage {
-  readonly kernel: Kernel
-  readonly account: Account
-  readonly wallet: CurrencyWallet
-  readonly chain: LedgerChain
-  /** Milliseconds that are added to the calendar of the device. */
-  skew: number
-  /** Milliseconds that have really passed beside the test's own. */
-  passed: number
-  /** The time behind the monotonic clock of the present process. */
-  startedAt: number
-}
-
-interface StageOptions {
-  readonly plugins?: readonly Plugin[]
-  readonly rules?: readonly SpendRule[]
-}
-
-const openStage = async (t: ExecutionContext, options: StageOptions = {}): Promise<Stage> => {
-  const { plugins = [spendRules], rules = [] } = options
-  const world = makeFakeWorld({ io: makeNodeIo() })
-  const stage = { skew: 0, passed: 0, startedAt: 0 } as { -readonly [K in keyof Stage]: Stage[K] }
-  const trueNow = (): number => world.clock.now() + stage.passed
-  stage.chain = new LedgerChain(trueNow)
-  const io = world.ioFor(makeNodeIo())
-  const clock = {
-    ...{ after: io.clock.after.bind(io.clock), turn: () => io.clock.turn() },
-    now: () => trueNow() + stage.skew,
-    monotonic: () => io.clock.monotonic() + stage.passed - stage.startedAt
-  }
-  stage.kernel = await openDevice(world, {
-    io: { ...io, clock },
-    storage: memoryStorage(),
-    plugins: [makeLedgerCoin(stage.chain), ...plugins],
-    logLevel: 'silent'
-  })
-  t.teardown(() => stage.kernel.close())
-  stage.account = await stage.kernel.context.createAccount({ username: 'alice', password: PASSWORD })
-  stage.wallet = await stage.account.createCurrencyWallet('wallet:ledger')
-  await waitFor(() => stage.wallet.engine.getSnapshot().state === 'started')
-  for (const rule of rules) await stage.account.policies.add(rule, { password: PASSWORD })
-  return stage
-}
-
-const payment = (amount: number, payee = 'shop') => ({
-  tokenId: null,
-  spendTargets: [{ publicAddress: payee, nativeAmount: nativeAmount(String(amount)) }]
-})
-
-const pay = async (wallet: CurrencyWallet, amount: number, payee = 'shop', requestedBy?: string) =>
-  wallet.spend(await wallet.makeSpend(payment(amount, payee)), { requestedBy })
-
-const refusalOf = async (work: Promise<unknown>): Promise<WalletError<'SIGN_REFUSED'>['details']> => {
-  try {
-    await work
-  } catch (error) {
-    if (isWalletError(error, 'SIGN_REFUSED')) return error.details
-    throw error
-  }
-  throw new Error('It was not refused')
-}
-
-const mine = async ({ chain, wallet }: Stage, txid?: string): Promise<void> => {
-  chain.mine(txid)
-  await wallet.sync()
-  await wallet.lookAtOpenPayments()
-}
+import {
+  DAILY,
+  HOUR,
+  mine,
+  openRuledDevice,
+  PASSWORD,
+  pay,
+  payment,
+  refusalOf
+} from '../../helpers/ruled-device.ts'
 
 test('an account without rules pays as before, and one with rules refuses what none allows', async t => {
-  const { account, wallet } = await openStage(t)
+  const { account, wallet } = await openRuledDevice(t)
   await pay(wallet, 5000)
   t.like(await account.policies.explain(), { isGoverned: false, isAllowed: true, rules: [] })
   await account.policies.add({ id: 'bits', kind: 'per-payment', asset: 'bitcoin', max: '1' })
@@ -100,14 +27,14 @@ test('an account without rules pays as before, and one with rules refuses what n
 
 test('a limit for each payment counts the fee', async t => {
   const rules = [{ id: 'small', kind: 'per-payment', asset: 'ledger', max: '10' }]
-  const { wallet } = await openStage(t, { rules })
+  const { wallet } = await openRuledDevice(t, { rules })
   await pay(wallet, 9)
   t.like(await refusalOf(pay(wallet, 10)), { rule: 'small' })
   t.deepEqual(wallet.unfinishedSpends(), [], 'nothing is left of it')
 })
 
 test('payments that are made at once from several wallets share one budget, and what does not fit is refused', async t => {
-  const { account, wallet, chain } = await openStage(t, { rules: [DAILY] })
+  const { account, wallet, chain } = await openRuledDevice(t, { rules: [DAILY] })
   const wallets = [wallet, await account.createCurrencyWallet('wallet:ledger')]
   const results = await Promise.allSettled(
     Array.from({ length: 8 }, (_, at) => pay(wallets[at % 2] ?? wallet, 29))
@@ -122,7 +49,7 @@ test('payments that are made at once from several wallets share one budget, and 
 })
 
 test('wallets that are not open count, and open as usual afterwards', async t => {
-  const stage = await openStage(t, { rules: [DAILY] })
+  const stage = await openRuledDevice(t, { rules: [DAILY] })
   const { account, kernel, wallet } = stage
   await pay(wallet, 59)
   const other = await account.createCurrencyWallet('wallet:ledger')
@@ -138,7 +65,7 @@ test('wallets that are not open count, and open as usual afterwards', async t =>
 })
 
 test('a budget comes back a day after its payments were confirmed, and says when', async t => {
-  const stage = await openStage(t, { rules: [DAILY] })
+  const stage = await openRuledDevice(t, { rules: [DAILY] })
   const { wallet } = stage
   const { txid } = await pay(wallet, 79)
   await mine(stage, txid)
@@ -154,7 +81,7 @@ test('a budget comes back a day after its payments were confirmed, and says when
 })
 
 test('a clock that is set forward or back frees no budget, also after a restart', async t => {
-  const stage = await openStage(t, { rules: [DAILY] })
+  const stage = await openRuledDevice(t, { rules: [DAILY] })
   const { account, kernel } = stage
   const { wallet } = stage
   const { txid } = await pay(wallet, 79)
@@ -178,7 +105,7 @@ test('a clock that is set forward or back frees no budget, also after a restart'
 })
 
 test('a refused, a kept and a forgotten payment keep their budget until the chain has decided', async t => {
-  const stage = await openStage(t, { rules: [DAILY] })
+  const stage = await openRuledDevice(t, { rules: [DAILY] })
   const { wallet, chain } = stage
   chain.reception = 'keep'
   await t.throwsAsync(pay(wallet, 59), { code: 'BROADCAST_REFUSED' })
@@ -193,7 +120,7 @@ test('a refused, a kept and a forgotten payment keep their budget until the chai
 })
 
 test('a payment that a server mines a day late counts from its block on', async t => {
-  const stage = await openStage(t, { rules: [DAILY] })
+  const stage = await openRuledDevice(t, { rules: [DAILY] })
   const { wallet, chain } = stage
   chain.reception = 'keep'
   await t.throwsAsync(pay(wallet, 79), { code: 'BROADCAST_REFUSED' })
@@ -210,7 +137,7 @@ test('a payment that a server mines a day late counts from its block on', async 
 })
 
 test('a replacement counts as the dearer of the two, and the loser is freed by the confirmed one', async t => {
-  const stage = await openStage(t, { rules: [DAILY] })
+  const stage = await openRuledDevice(t, { rules: [DAILY] })
   const { wallet } = stage
   const { txid } = await pay(wallet, 59)
   const replace = async (amount: number) => {
@@ -227,7 +154,7 @@ test('a replacement counts as the dearer of the two, and the loser is freed by t
 
 test('a program gets a budget of its own, by its name, while a person pays without one', async t => {
   const rule = { ...DAILY, id: 'bot', client: 'bot' }
-  const { account, wallet } = await openStage(t)
+  const { account, wallet } = await openRuledDevice(t)
   await t.throwsAsync(account.policies.add(rule), { code: 'POLICY_PASSWORD' })
   await account.policies.add(rule, { password: PASSWORD })
   await pay(wallet, 500)
@@ -246,7 +173,7 @@ test('a program gets a budget of its own, by its name, while a person pays witho
 })
 
 test('a program pays only while a rule names it, also in an account without rules, and a person goes on paying', async t => {
-  const { account, wallet } = await openStage(t)
+  const { account, wallet } = await openRuledDevice(t)
   const { policies } = account
   const draft = await wallet.makeSpend(payment(9))
   t.like(await policies.explain(draft, { requestedBy: 'bot' }), { isAllowed: false, refusedBy: 'no rule' })
@@ -265,7 +192,7 @@ test('a program pays only while a rule names it, also in an account without rule
 
 test('an allow-list compares payees in the form of their currency', async t => {
   const rules = [{ id: 'shops', kind: 'allow-list', asset: 'ledger', payees: ['SHOP', 'nowhere'] }]
-  const { wallet } = await openStage(t, { rules })
+  const { wallet } = await openRuledDevice(t, { rules })
   await pay(wallet, 5, 'shop')
   await pay(wallet, 5, 'Shop')
   t.like(await refusalOf(pay(wallet, 5, 'thief')), { rule: 'shops' })
@@ -274,7 +201,7 @@ test('an allow-list compares payees in the form of their currency', async t => {
 
 test('a new payee waits from its first attempt on, also by a draft that was only explained, and can be refused again', async t => {
   const rules = [{ id: 'wait', kind: 'new-payee-delay', delayHours: 24, known: ['mum'] }]
-  const stage = await openStage(t, { rules })
+  const stage = await openRuledDevice(t, { rules })
   const { account, wallet } = stage
   await pay(wallet, 5, 'mum')
   await account.policies.test({
@@ -292,7 +219,7 @@ test('a new payee waits from its first attempt on, also by a draft that was only
 })
 
 test('a rule that no policy can read is not added', async t => {
-  const stage = await openStage(t, { rules: [DAILY] })
+  const stage = await openRuledDevice(t, { rules: [DAILY] })
   const { account, wallet } = stage
   for (const rule of [
     { id: 'odd', kind: 'telepathy' },
@@ -303,13 +230,13 @@ test('a rule that no policy can read is not added', async t => {
     { id: 'not an id', kind: 'rolling' }
   ])
     await t.throwsAsync(account.policies.add(rule, { password: PASSWORD }), { code: 'OPTION_INVALID' })
-  const other = await openStage(t, { plugins: [] })
+  const other = await openRuledDevice(t, { plugins: [] })
   await t.throwsAsync(other.account.policies.add(DAILY), { code: 'OPTION_INVALID' })
   await pay(wallet, 5)
 })
 
 test('loosening needs the password, tightening does not, and a delay makes a loosening wait and can be cancelled', async t => {
-  const stage = await openStage(t, { rules: [DAILY] })
+  const stage = await openRuledDevice(t, { rules: [DAILY] })
   const { account, wallet } = stage
   const { policies } = account
   await t.throwsAsync(policies.remove('daily'), { code: 'POLICY_PASSWORD' })
@@ -339,7 +266,7 @@ test('loosening needs the password, tightening does not, and a delay makes a loo
 })
 
 test('other uses of keys need a rule or the password, and the password alone is not enough where loosening waits', async t => {
-  const { account, wallet } = await openStage(t, { rules: [DAILY] })
+  const { account, wallet } = await openRuledDevice(t, { rules: [DAILY] })
   const { policies } = account
   t.like(await refusalOf(account.getLoginKey()), { rule: 'no rule' })
   t.like(await refusalOf(account.walletKeys.getRawPrivateKey(wallet.id)), { rule: 'no rule' })
@@ -355,7 +282,7 @@ test('other uses of keys need a rule or the password, and the password alone is 
 })
 
 test('hours of the day hold in their zone, past midnight too, and say when they begin', async t => {
-  const stage = await openStage(t)
+  const stage = await openRuledDevice(t)
   const { account, wallet, chain } = stage
   const hour = new Date(chain.now()).getUTCHours()
   const text = (at: number): string => `${String((at + 24) % 24).padStart(2, '0')}:00`
@@ -380,7 +307,7 @@ test('a limit in fiat takes the highest fresh rate, keeps what it used, and refu
       })
   })
   const rule = { id: 'euros', kind: 'rolling', maxFiat: '10', fiat: 'iso:EUR', windowHours: 24 }
-  const stage = await openStage(t, { plugins: [spendRules, source('low'), source('high')] })
+  const stage = await openRuledDevice(t, { plugins: [spendRules, source('low'), source('high')] })
   const { account, wallet } = stage
   await account.policies.add(rule)
   await pay(wallet, 399)
@@ -424,7 +351,7 @@ test('a program without the plugin that reads a rule pays nothing from an accoun
 })
 
 test('an older state of the rules is not restored past the password', async t => {
-  const { account } = await openStage(t, { rules: [{ ...DAILY, max: '500' }] })
+  const { account } = await openRuledDevice(t, { rules: [{ ...DAILY, max: '500' }] })
   await account.policies.add({ ...DAILY, max: '50' })
   for (const kept of await account.keptFiles.list())
     if (kept.path === 'Policies.json')

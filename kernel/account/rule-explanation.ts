@@ -1,0 +1,85 @@
+import { compact } from '../base/compact.ts'
+import type { JudgedPayment, JudgedRule, PolicyExplanation, RuleVerdict, SpendRule } from '../types/policy.ts'
+
+/** Stands in a refusal for the rule: none allows the payment. */
+export const NO_RULE = 'no rule'
+/** Stands in a refusal for the rule: something that rules need cannot be read. */
+export const UNREADABLE_RULES = 'rules unreadable'
+
+/** Explains a person's payment that no rule concerns. */
+export const ALLOWED_WITHOUT_RULES: PolicyExplanation = Object.freeze({
+  isGoverned: false,
+  isAllowed: true,
+  isAllowedByName: false,
+  rules: []
+})
+
+/** Explains a refusal. */
+export const refused = (
+  why: Pick<PolicyExplanation, 'reason' | 'refusedBy' | 'rules'>
+): PolicyExplanation => ({
+  ...{ isGoverned: true, isAllowed: false, isAllowedByName: false },
+  ...why
+})
+
+/**
+ * Combines the verdicts on the rules that concern a payment: one that refuses wins, and of several the one that refuses longest
+ * is named. One must allow it and, if a program asks, one that names the program. A rule without a verdict refuses.
+ */
+export const explanationOf = (
+  rules: readonly SpendRule[],
+  verdicts: ReadonlyMap<string, RuleVerdict>,
+  payment: JudgedPayment | undefined
+): PolicyExplanation => {
+  const judged: JudgedRule[] = rules.map(({ id, kind, client }) => ({
+    ruleId: id,
+    kind,
+    ...compact({ client }),
+    ...(verdicts.get(id) ?? UNJUDGED)
+  }))
+  if (payment === undefined) {
+    const broken = judged.find(({ outcome }) => outcome === 'unreadable')
+    if (broken === undefined)
+      return { isGoverned: true, isAllowed: true, isAllowedByName: false, rules: judged }
+    return refused({ refusedBy: broken.ruleId, reason: broken.reason, rules: judged })
+  }
+  const refusals = judged.filter(({ outcome }) => outcome === 'refuses' || outcome === 'unreadable')
+  const allowing = judged.filter(({ outcome }) => outcome === 'allows')
+  // The one that refuses longest says when it would be allowed.
+  const last = refusals.reduce<JudgedRule | undefined>(
+    (latest, rule) =>
+      latest === undefined || (rule.allowedAt ?? Infinity) > (latest.allowedAt ?? Infinity) ? rule : latest,
+    undefined
+  )
+  if (last !== undefined)
+    return {
+      ...refused({ refusedBy: last.ruleId, reason: last.reason, rules: judged }),
+      ...compact({ allowedAt: last.allowedAt })
+    }
+  if (allowing.length === 0) return refused({ ...NOT_ALLOWED, rules: judged })
+  const { client: program } = payment
+  if (program === undefined)
+    return { isGoverned: true, isAllowed: true, isAllowedByName: false, rules: judged }
+  if (!allowing.some(({ client }) => client === program))
+    return refused({ ...unnamed(program), rules: judged })
+  return { isGoverned: true, isAllowed: true, isAllowedByName: true, rules: judged }
+}
+
+/** The refusal of a payment that no rule allows. */
+export const NOT_ALLOWED: Pick<PolicyExplanation, 'reason' | 'refusedBy' | 'rules'> = {
+  refusedBy: NO_RULE,
+  reason: 'no rule of the account allows it',
+  rules: []
+}
+
+/** The refusal of what a program asks for without a rule of its own, also in an account without rules. */
+export const unnamed = (program: string): typeof NOT_ALLOWED => ({
+  ...NOT_ALLOWED,
+  reason: `no rule of the account allows it to the program "${program}"`
+})
+
+const UNJUDGED: RuleVerdict = Object.freeze({
+  outcome: 'unreadable',
+  title: 'a rule of an unknown kind',
+  reason: 'no policy of this program can read the rule'
+})
