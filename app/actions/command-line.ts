@@ -2,6 +2,7 @@ import type { PluginId, TokenId, Txid, WalletId } from '../../kernel/index.ts'
 import { safeText, shellWord } from '../format/safe-text.ts'
 import type {
   ApprovedDraft,
+  DraftRequest,
   QuotesRequest,
   ReplaceRequest,
   SpendDraftInput,
@@ -82,19 +83,43 @@ export const aboutPayment =
     return { words: ['tx', command, word, txid], flags: { account } }
   }
 
-export const send = (
-  request: SpendRequest & { readonly nativeAmount?: string },
-  names: CommandNames
-): CommandWords => {
-  const { walletId, tokenId, publicAddress, nativeAmount, fee } = request
+export const send = (request: SpendRequest & Partial<DraftRequest>, names: CommandNames): CommandWords => {
+  const { walletId, tokenId, publicAddress, nativeAmount, others = [], replaces } = request
+  const { memos = [], notes, withUnconfirmed } = request
   const { word, account } = names.walletOf(walletId)
-  const amount = nativeAmount === undefined ? 'max' : names.amountOf(nativeAmount, walletId, tokenId)
-  return { words: ['send', word], flags: { token: tokenId, to: publicAddress, amount, fee, account } }
+  const amountOf = (native: string): string => names.amountOf(native, walletId, tokenId)
+  const amounts =
+    nativeAmount === undefined
+      ? 'max'
+      : [nativeAmount, ...others.map(other => other.nativeAmount)].map(amountOf)
+  const to = [publicAddress, ...others.map(other => other.publicAddress)]
+  if (replaces !== undefined)
+    return {
+      words: ['tx', 'replace', word, replaces],
+      flags: { to, amount: amounts, ...feeFlags(request), account }
+    }
+  return {
+    words: ['send', word],
+    flags: {
+      ...{ token: tokenId, to, amount: amounts, ...feeFlags(request) },
+      memo: memos.map(({ type, value }) => `${type}:${value}`),
+      ...notes,
+      ...{ unconfirmed: withUnconfirmed === true, 'no-unconfirmed': withUnconfirmed === false, account }
+    }
+  }
 }
 
-export const replace = ({ walletId, txid, fee }: ReplaceRequest, names: CommandNames): CommandWords => {
+const feeFlags = ({
+  fee,
+  customFee = {}
+}: Pick<SpendRequest, 'customFee' | 'fee'>): Required<CommandWords>['flags'] => ({
+  fee: Object.keys(customFee).length === 0 ? fee : undefined,
+  'custom-fee': Object.entries(customFee).map(([name, value]) => `${name}=${value}`)
+})
+
+export const replace = ({ walletId, txid, ...fee }: ReplaceRequest, names: CommandNames): CommandWords => {
   const { word, account } = names.walletOf(walletId)
-  return { words: ['tx', 'replace', word, txid], flags: { fee, account } }
+  return { words: ['tx', 'replace', word, txid], flags: { ...feeFlags(fee), account } }
 }
 
 export const dry = ({ words, flags }: CommandWords): CommandWords => ({

@@ -37,6 +37,11 @@ export class DraftStore<T> {
     return draftId
   }
 
+  /** A draft that waits; undefined if there is none. */
+  find(draftId: string): T | undefined {
+    return this.#drafts.get(draftId)?.draft
+  }
+
   /** Hands a draft out, once. @throws ActionError GONE */
   take(draftId: string): T {
     // No timer runs while a machine sleeps: what was reviewed before is not what anyone has in mind after.

@@ -264,7 +264,7 @@ export const historyActions: DeclarationsOf<HistoryActions> = {
       return { words: ['tx', 'open', word], flags: { account } }
     },
     faces: {
-      cli: { command: 'tx open', own: 'it takes several payees, custom fees, memos and notes' },
+      cli: 'tx open',
       panel: IN_TABLES,
       mcp: 'tool'
     }

@@ -1,14 +1,21 @@
 import {
   type CurrencyWallet,
   compact,
+  Mutex,
+  negate,
   type OpenPaymentSnapshot,
   type SpendInfo,
+  subtract,
+  sum,
+  type TokenId,
   type Transaction,
   type Txid,
-  WalletError
+  WalletError,
+  type WalletId
 } from '../../kernel/index.ts'
 import { forgetWord, secondPaymentText } from '../format/payment-texts.ts'
 import { ActionError } from './action-error.ts'
+import type { ApprovalListener } from './services.ts'
 import { type ApprovedDraft, openPaymentOf, type SpendReview } from './spend-review.ts'
 
 /** Finds an open payment after a look at the network, with its transaction. @throws TX_NOT_FOUND if no such payment is open */
@@ -26,7 +33,7 @@ export const findOpenPayment = async (
  * Lists what is open beside a payment that is about to be approved, except what another of these has replaced. That a
  * payment of which this device does not have the bytes has replaced it is only what a server says.
  */
-export const otherOpenPayments = (
+const otherOpenPayments = (
   wallet: CurrencyWallet,
   own: Pick<Transaction, 'txid'>
 ): readonly OpenPaymentSnapshot[] => {
@@ -43,30 +50,47 @@ export const openPaymentsOfReview = (
   wallet: CurrencyWallet,
   draft: Transaction
 ): Pick<SpendReview, 'openCount' | 'openPayments' | 'replaces' | 'similar'> => {
-  const others = otherOpenPayments(wallet, draft)
-  const similar = wallet.similarPayments(draft)
+  // What was signed before is an open payment itself.
+  const similar = wallet.similarPayments(draft).filter(({ txid }) => txid !== draft.txid)
+  return {
+    ...openPaymentsBeside(wallet, draft, similar),
+    ...compact({
+      similar: similar.length === 0 ? undefined : similar.map(({ txid }) => txid),
+      replaces: draft.replaces
+    })
+  }
+}
+
+/** Returns what is open beside a payment; those of `similar` come first. What there is not is left out. */
+export const openPaymentsBeside = (
+  wallet: CurrencyWallet,
+  own: Pick<Transaction, 'txid'>,
+  similar: readonly OpenPaymentSnapshot[] = []
+): Pick<SpendReview, 'openCount' | 'openPayments'> => {
+  const others = otherOpenPayments(wallet, own)
   const txids = new Set(similar.map(({ txid }) => txid))
   const shown = [...similar, ...others.filter(({ txid }) => !txids.has(txid))].slice(0, MAX_SHOWN)
   return compact({
     openPayments: shown.length === 0 ? undefined : shown.map(openPaymentOf),
-    openCount: others.length <= shown.length ? undefined : others.length,
-    similar: similar.length === 0 ? undefined : [...txids],
-    replaces: draft.replaces
+    openCount: others.length <= shown.length ? undefined : others.length
   })
 }
 
 /**
  * Refuses an approval that would pay the same amount to the same payee again. Only a yes to each of these open payments
- * allows it: one that was made after the review has not been read.
+ * allows it: one that was made after the review has not been read. Where a person waits, they are asked about that one.
  *
- * @throws ActionError CONFIRMATION_REQUIRED
+ * @throws ActionError CONFIRMATION_REQUIRED, and what `allowAgain` throws
  */
-export const checkSecondPayment = (
+export const checkSecondPayment = async (
   similar: readonly OpenPaymentSnapshot[],
-  { again = [] }: Pick<ApprovedDraft, 'again'>
-): void => {
-  const first = similar.find(({ txid }) => !again.includes(txid))
+  again: ApprovedDraft['again'] = [],
+  approval?: Pick<ApprovalListener, 'allowAgain'>
+): Promise<void> => {
+  const later = similar.filter(({ txid }) => !again.includes(txid))
+  const [first] = later
   if (first === undefined) return
+  if (approval !== undefined) return approval.allowAgain(later.map(({ txid }) => txid))
   throw new ActionError({
     code: 'CONFIRMATION_REQUIRED',
     message: `${secondPaymentText(first.txid)}.`,
@@ -76,20 +100,16 @@ export const checkSecondPayment = (
 }
 
 /**
- * Approves payments of one wallet one after another, whichever panel approves them: each sees what the one before it has
- * made open. Two that were approved at once would both find nothing open that pays the same.
+ * Makes a call that looks at a wallet and then changes it after those of others, whichever panel or command makes them. Of two
+ * payments that were approved at once, the second sees that the first is open and pays the same.
  */
-export const approveInTurn = async <T>(wallet: CurrencyWallet, approve: () => Promise<T>): Promise<T> => {
-  const before = approvals.get(wallet)
-  const result = (async () => {
-    await before?.catch(() => {})
-    return approve()
-  })()
-  approvals.set(wallet, result)
-  return result
+export const inTurn = <T>(walletId: WalletId, call: () => Promise<T>): Promise<T> => {
+  const mutex = mutexes.get(walletId) ?? new Mutex()
+  mutexes.set(walletId, mutex)
+  return mutex.run(call)
 }
 
-const approvals = new WeakMap<CurrencyWallet, Promise<unknown>>()
+const mutexes = new Map<WalletId, Mutex>()
 
 /** Refuses to forget a payment unless the start of its txid was typed. @throws ActionError CONFIRMATION_REQUIRED */
 export const checkForgetConfirmation = ({
@@ -134,4 +154,16 @@ export const chainNotesOf = (
       params: params.length === 0 ? undefined : params
     })
   }
+}
+
+/** Returns what payments take of one asset of a wallet, fees included, and what they leave of it. */
+export const costOf = (
+  wallet: CurrencyWallet,
+  drafts: readonly Transaction[],
+  tokenId: TokenId | null
+): Pick<SpendReview, 'remaining' | 'total'> => {
+  const total = sum(
+    drafts.filter(draft => draft.tokenId === tokenId).map(draft => negate(draft.nativeAmount))
+  )
+  return { total, remaining: subtract(wallet.balanceOf(tokenId), total) }
 }

@@ -2,9 +2,10 @@ import {
   type CurrencyWallet,
   coinFeeOf,
   compact,
-  type NativeAmount,
   nativeAmount,
+  type OpenPaymentSnapshot,
   type SpendInfo,
+  type SpendTarget,
   sum,
   type Transaction,
   type Txid,
@@ -15,17 +16,19 @@ import {
 import { aboutPayment, approve, dry, giveUp, replace, send } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import {
-  approveInTurn,
   chainNotesOf,
   checkForgetConfirmation,
   checkSecondPayment,
+  costOf,
   findOpenPayment,
+  inTurn,
   openPaymentsOfReview
 } from './open-payment-checks.ts'
-import { about, amount, type Field, type Nothing, nothing, object, text, txid } from './schema.ts'
-import { type ActionHost, type OwnedWallet, walletOf } from './services.ts'
+import { about, amount, type Field, type Nothing, nothing, object, optional, text, txid } from './schema.ts'
+import { walletOf } from './services.ts'
 import {
   type ApprovedDraft,
+  again,
   approvedDraft,
   type DraftedPayment,
   type DraftRef,
@@ -47,6 +50,10 @@ interface PaymentRef {
   readonly txid: Txid
 }
 
+interface ResendRequest extends PaymentRef {
+  readonly again?: readonly string[]
+}
+
 interface ForgetRequest extends PaymentRef {
   readonly confirm: string
 }
@@ -62,7 +69,7 @@ export interface PaymentActions {
   readonly 'spend.approve': { readonly in: ApprovedDraft; readonly out: SentPayment }
   readonly 'spend.discard': { readonly in: DraftRef; readonly out: Nothing }
   // Open payments: what may have left and is not confirmed.
-  readonly 'spend.resend': { readonly in: PaymentRef; readonly out: SentPayment }
+  readonly 'spend.resend': { readonly in: ResendRequest; readonly out: SentPayment }
   readonly 'spend.replace': { readonly in: ReplaceRequest; readonly out: DraftedPayment }
   readonly 'spend.forget': { readonly in: ForgetRequest; readonly out: Nothing }
 }
@@ -79,16 +86,17 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     effect: 'changes',
     input: draftRequest,
     output: draftedPayment,
-    async run(services, { nativeAmount: paid, ...input }) {
-      const { owned, request, legacyAddress } = await requestOf(services, input, nativeAmount(paid))
+    async run(services, input) {
+      const owned = await walletOf(services, input.walletId)
+      const { spend, legacyAddresses } = await spendOf(owned.wallet, input)
       await owned.wallet.lookAtOpenPayments()
-      const draft = await owned.wallet.makeSpend(request)
-      const review = { ...reviewOf(owned.wallet, draft), ...compact({ legacyAddress }) }
+      const draft = await owned.wallet.makeSpend(spend)
+      const review = { ...reviewSpend(owned.wallet, draft), ...compact({ legacyAddresses }) }
       return { draftId: services.spends.put({ ...owned, draft }), review }
     },
     commandLine: send,
     faces: {
-      cli: { command: 'send', own: 'it takes several payees, custom fees, memos and notes' },
+      cli: 'send',
       panel: 'send-form',
       mcp: NOT_FOR_PROGRAMS
     }
@@ -102,12 +110,12 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       nativeAmount: about(amount, 'Native units, without the network fee')
     }),
     async run(services, input) {
-      const { owned, request } = await requestOf(services, input)
-      return { nativeAmount: await owned.wallet.getMaxSpendable(request) }
+      const { wallet } = await walletOf(services, input.walletId)
+      return { nativeAmount: await wallet.getMaxSpendable((await spendOf(wallet, input)).spend) }
     },
     commandLine: (input, names) => dry(send(input, names)),
     faces: {
-      cli: { command: 'send', own: 'it takes several payees, custom fees, memos and notes' },
+      cli: 'send',
       panel: 'send-form',
       mcp: 'tool'
     }
@@ -118,22 +126,23 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     effect: 'pays',
     input: approvedDraft,
     output: sentPayment,
-    async run({ spends }, { draftId, maxNetworkFee: most, again }) {
+    async run({ spends, approval }, { draftId, maxNetworkFee: most, again }) {
       const { account, wallet, draft } = spends.take(draftId)
-      return approveInTurn(wallet, async () => {
+      return inTurn(wallet.id, async () => {
         // Another panel or the application may have logged it out; if it is back, this is not its wallet.
         if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
-        checkSecondPayment(wallet.similarPayments(draft), again === undefined ? {} : { again })
-        const { txid: sent } = await wallet.spend(
-          draft,
-          most === undefined ? {} : { maxNetworkFee: nativeAmount(most) }
-        )
-        return { txid: sent }
+        await checkSecondPayment(wallet.similarPayments(draft), again, approval)
+        approval?.onStart()
+        const { signal, onProgress } = approval ?? {}
+        const maxNetworkFee = most === undefined ? undefined : nativeAmount(most)
+        const sent = await wallet.spend(draft, compact({ maxNetworkFee, signal, onProgress }))
+        approval?.onSent(sent)
+        return { txid: sent.txid }
       })
     },
     commandLine: approve,
     faces: {
-      cli: { command: 'send', own: 'it takes several payees, custom fees, memos and notes' },
+      cli: 'send',
       panel: 'review-dialog',
       mcp: { none: 'a person or a policy approves a proposal, never the program that made it' }
     }
@@ -150,7 +159,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     },
     commandLine: giveUp,
     faces: {
-      cli: { command: 'send', own: 'it takes several payees, custom fees, memos and notes' },
+      cli: { command: 'send', own: 'what is not approved ends with the command' },
       panel: 'review-state',
       mcp: NOT_FOR_PROGRAMS
     }
@@ -160,18 +169,25 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     summary: 'Sends the bytes of an open payment again, and never others.',
     effect: 'pays',
     isAboutAddresses: true,
-    input: object<PaymentRef>({ walletId, txid: paymentTxid }),
+    input: object<ResendRequest>({ walletId, txid: paymentTxid, again: optional(again) }),
     output: sentPayment,
-    async run(services, { walletId: paying, txid: open }) {
+    async run(services, { walletId: paying, txid: open, again: allowed }) {
+      const { approval } = services
       const { wallet } = await walletOf(services, paying)
-      return approveInTurn(wallet, async () => {
-        await checkUnsent(wallet, open)
-        return { txid: (await wallet.resendTx(open)).txid }
+      return inTurn(wallet.id, async () => {
+        await checkSecondPayment(await similarToUnsent(wallet, open), allowed, approval)
+        approval?.onStart()
+        const sent = await wallet.resendTx(open)
+        approval?.onSent(sent)
+        return { txid: sent.txid }
       })
     },
-    commandLine: aboutPayment('resend'),
+    commandLine: ({ again: allowed = [], ...input }, names) => {
+      const { words, flags } = aboutPayment('resend')(input, names)
+      return { words, flags: { ...flags, again: allowed.length > 0 } }
+    },
     faces: {
-      cli: { command: 'tx resend', own: 'it takes several payees, custom fees, memos and notes' },
+      cli: 'tx resend',
       panel: 'open-payments',
       mcp: NOT_FOR_PROGRAMS
     }
@@ -183,15 +199,15 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     isAboutAddresses: true,
     input: replaceRequest,
     output: draftedPayment,
-    async run(services, { walletId: paying, txid: open, fee }) {
+    async run(services, { walletId: paying, txid: open, ...fee }) {
       const owned = await walletOf(services, paying)
       const { tx } = await findOpenPayment(owned.wallet, open)
       const draft = await owned.wallet.makeSpend(replacementOf(tx, fee))
-      return { draftId: services.spends.put({ ...owned, draft }), review: reviewOf(owned.wallet, draft) }
+      return { draftId: services.spends.put({ ...owned, draft }), review: reviewSpend(owned.wallet, draft) }
     },
     commandLine: replace,
     faces: {
-      cli: { command: 'tx replace', own: 'it takes several payees, custom fees, memos and notes' },
+      cli: 'tx replace',
       panel: 'open-payments',
       mcp: NOT_FOR_PROGRAMS
     }
@@ -215,63 +231,89 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     },
     commandLine: aboutPayment('forget'),
     faces: {
-      cli: { command: 'tx forget', own: 'it takes several payees, custom fees, memos and notes' },
+      cli: 'tx forget',
       panel: 'open-payments',
       mcp: { none: 'it cannot be taken back, so a person types the start of the txid' }
     }
   }
 }
 
-/**
- * A payment that was never sent is a payment more, which nobody has reviewed beside the others.
- *
- * @throws ActionError CONFIRMATION_REQUIRED
- */
-const checkUnsent = async (wallet: CurrencyWallet, open: Txid): Promise<void> => {
+/** A payment that was never sent is a payment more, beside those that pay the same; one that was sent is none. */
+const similarToUnsent = async (
+  wallet: CurrencyWallet,
+  open: Txid
+): Promise<readonly OpenPaymentSnapshot[]> => {
   const { openPayments } = wallet.getSnapshot()
-  if (!openPayments.some(each => each.txid === open && each.state === 'signed')) return
+  if (!openPayments.some(each => each.txid === open && each.state === 'signed')) return []
   const { tx } = await findOpenPayment(wallet, open)
-  checkSecondPayment(
-    wallet.similarPayments(tx).filter(each => each.txid !== open),
-    {}
-  )
+  return wallet.similarPayments(tx).filter(each => each.txid !== open)
 }
 
 const replacementOf = (
   { txid: replaced, tokenId, spendTargets = [], memos, metadata }: Transaction,
-  fee: SpendRequest['fee']
+  fee: Pick<SpendRequest, 'customFee' | 'fee'>
 ): SpendInfo => ({
   tokenId,
   spendTargets: spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({
     publicAddress,
     nativeAmount: paid
   })),
-  ...compact({ memos: memos.length === 0 ? undefined : memos, networkFeeOption: fee }),
+  ...compact({ memos: memos.length === 0 ? undefined : memos }),
+  ...feeOf(fee),
   metadata,
   replaces: replaced
 })
 
-/** A payment link may be given, too; its amount is not asked. */
-const requestOf = async (
-  services: ActionHost,
-  { walletId: paying, tokenId, publicAddress: typed, fee }: SpendRequest,
-  paid?: NativeAmount
-): Promise<{ readonly owned: OwnedWallet; readonly request: SpendInfo; readonly legacyAddress?: string }> => {
-  const owned = await walletOf(services, paying)
-  const { publicAddress = typed, legacyAddress } = await owned.wallet.parseUri(typed)
-  const target = { publicAddress, ...compact({ nativeAmount: paid }) }
+const feeOf = ({
+  fee,
+  customFee
+}: Pick<SpendRequest, 'customFee' | 'fee'>): Pick<SpendInfo, 'customNetworkFee' | 'networkFeeOption'> =>
+  customFee === undefined
+    ? compact({ networkFeeOption: fee })
+    : { networkFeeOption: 'custom', customNetworkFee: customFee }
+
+/**
+ * Makes the request of a payment, or without an amount that of the most that can be paid. A payment link may stand for an
+ * address; its amount is not read.
+ *
+ * @returns with the addresses of a form that another currency uses, too
+ * @throws ADDRESS_INVALID, AMOUNT_INVALID, TX_NOT_FOUND for what it cannot replace
+ */
+export const spendOf = async (
+  wallet: CurrencyWallet,
+  request: SpendRequest & Partial<DraftRequest>
+): Promise<{ readonly spend: SpendInfo } & Pick<SpendReview, 'legacyAddresses'>> => {
+  const { publicAddress, nativeAmount: paid, others = [], replaces, memos, notes, withUnconfirmed } = request
+  const legacyAddresses: string[] = []
+  const spendTargets: SpendTarget[] = []
+  for (const payee of [{ publicAddress, nativeAmount: paid }, ...others]) {
+    const { publicAddress: read, legacyAddress } = await wallet.parseUri(payee.publicAddress)
+    if (legacyAddress !== undefined) legacyAddresses.push(legacyAddress)
+    const amountOfPayee = payee.nativeAmount === undefined ? undefined : nativeAmount(payee.nativeAmount)
+    spendTargets.push({
+      publicAddress: read ?? payee.publicAddress,
+      ...compact({ nativeAmount: amountOfPayee })
+    })
+  }
+  const replaced = replaces === undefined ? undefined : await findOpenPayment(wallet, replaces)
   return {
-    owned,
-    ...compact({ legacyAddress }),
-    request: {
-      tokenId: tokenId ?? null,
-      spendTargets: [target],
-      ...compact({ networkFeeOption: fee })
-    }
+    spend: {
+      tokenId: request.tokenId ?? null,
+      spendTargets,
+      ...feeOf(request),
+      ...compact({
+        memos,
+        metadata: notes ?? replaced?.tx.metadata,
+        noUnconfirmed: withUnconfirmed === undefined ? undefined : !withUnconfirmed,
+        replaces
+      })
+    },
+    ...compact({ legacyAddresses: legacyAddresses.length === 0 ? undefined : legacyAddresses })
   }
 }
 
-const reviewOf = (wallet: CurrencyWallet, draft: Transaction): SpendReview => {
+/** Reviews a payment before it is signed, or before its bytes are sent. */
+export const reviewSpend = (wallet: CurrencyWallet, draft: Transaction): SpendReview => {
   const targets = (draft.spendTargets ?? []).map(({ publicAddress, nativeAmount: paid }) => ({
     publicAddress,
     nativeAmount: paid
@@ -285,6 +327,7 @@ const reviewOf = (wallet: CurrencyWallet, draft: Transaction): SpendReview => {
     networkFee: coinFeeOf(draft),
     ...compact({ usualNetworkFee: unusual?.usualNetworkFee }),
     targets,
+    ...costOf(wallet, [draft], draft.tokenId),
     ...chainNotesOf([draft]),
     ...openPaymentsOfReview(wallet, draft)
   }

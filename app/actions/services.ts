@@ -5,8 +5,10 @@ import {
   type Io,
   type NativeAmount,
   type OpenPaymentSnapshot,
+  type SignOptions,
   type SwapResult,
   type Transaction,
+  type Txid,
   WalletError,
   type WalletId
 } from '../../kernel/index.ts'
@@ -37,9 +39,20 @@ export interface ActionServices extends ActionHost {
   readonly spends: DraftStore<SpendDraft>
   readonly swaps: DraftStore<SwapDraft>
   readonly rounds: OpenRounds
+  readonly approval?: ApprovalListener | undefined
   readonly isClosed: boolean
   /** Declines every draft, and closes every round of quotes; no action is run any more. */
   close(): void
+}
+
+/** Follows the approval of one payment, for a command that waits for it. */
+export interface ApprovalListener extends Pick<SignOptions, 'onProgress' | 'signal'> {
+  /** Called if open payments pay the same, which nobody has reviewed. @throws unless it is to be paid beside them */
+  allowAgain(txids: readonly Txid[]): Promise<void>
+  /** Called right before it is signed. @throws to stop it */
+  onStart(): void
+  /** Called with what was sent. */
+  onSent(tx: Transaction): void
 }
 
 /** A payment that was made, and not signed. */

@@ -1,5 +1,6 @@
 import {
   compact,
+  type Memo,
   type OpenPaymentSnapshot,
   type TokenId,
   type Txid,
@@ -24,6 +25,7 @@ import {
   positive,
   shortText,
   signedAmount,
+  table,
   text,
   ticker,
   time,
@@ -32,7 +34,7 @@ import {
   untrustedMessage
 } from './schema.ts'
 
-/** The payee of a payment, its asset and its fee level. */
+/** The payee of a payment, its asset, its fee, and what is written with it. */
 export interface SpendRequest {
   readonly walletId: WalletId
   /** Left out: the coin of the chain. */
@@ -40,6 +42,28 @@ export interface SpendRequest {
   /** An address or a payment link. */
   readonly publicAddress: string
   readonly fee?: 'low' | 'standard' | 'high'
+  /** The values of a fee of one's own, by name, such as `satPerByte`. */
+  readonly customFee?: Readonly<Record<string, string>>
+  readonly memos?: readonly Memo[]
+  /** The notes of the payment, which stay in the account; of a replacement, those of the open payment if left out. */
+  readonly notes?: PaymentNotes
+  /** True: incoming coins pay if needed. False: not even unconfirmed change does. */
+  readonly withUnconfirmed?: boolean
+  /** The txid of the open payment whose place it takes. */
+  readonly replaces?: Txid
+}
+
+/** The notes of a payment. */
+interface PaymentNotes {
+  readonly name?: string
+  readonly category?: string
+  readonly notes?: string
+}
+
+/** A payee with its amount, in native units. */
+interface Payee {
+  readonly publicAddress: string
+  readonly nativeAmount: string
 }
 
 /** A wallet, by its id. */
@@ -50,10 +74,12 @@ export interface WalletRef {
 /** A payment to draft. */
 export interface DraftRequest extends SpendRequest {
   readonly nativeAmount: string
+  /** Others that the same payment pays. */
+  readonly others?: readonly Payee[]
 }
 
 /** The open payment whose place another one takes: to the same payees, with the same amounts, memos and notes. */
-export interface ReplaceRequest extends Pick<SpendRequest, 'fee'> {
+export interface ReplaceRequest extends Pick<SpendRequest, 'customFee' | 'fee'> {
   readonly walletId: WalletId
   readonly txid: Txid
 }
@@ -126,9 +152,12 @@ export interface SpendReview {
   readonly networkFee: string
   /** The usual network fee, if this one is so far above it that it needs its own confirmation. */
   readonly usualNetworkFee?: string
-  readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
-  /** The address as it was given, where it is spelled as another currency spells its own, too. */
-  readonly legacyAddress?: string
+  readonly targets: readonly Payee[]
+  /** What leaves the wallet of the asset that is paid, and what is left of it. */
+  readonly total: string
+  readonly remaining: string
+  /** The addresses as they were given, where these are spelled as another currency spells its own, too. */
+  readonly legacyAddresses?: readonly string[]
   /** The public data on the chain, which a provider of swaps or a payment link may have written. */
   readonly untrusted?: ChainNotes
   /** Payments that may still be mined, up to 20; those of `similar` come first. */
@@ -172,6 +201,8 @@ export const tokenId: Field<TokenId> = about(text(200), 'The id of a token of th
 /** The id of an open payment. */
 export const paymentTxid: Field<Txid> = about(txid, 'The id of its transaction')
 
+const MAX_TARGETS = 100
+
 /** The id of a draft. */
 export const draftRef: Field<DraftRef> = object<DraftRef>({ draftId: about(id, 'The id of a draft') })
 
@@ -180,11 +211,46 @@ const fee: Field<'low' | 'standard' | 'high'> = about(
   'The fee level; standard if left out'
 )
 
+const customFee: Field<Readonly<Record<string, string>>> = about(
+  table(text(100), { max: 20, pattern: '^[A-Za-z0-9_-]{1,50}$' }),
+  'The values of a fee of one’s own, such as satPerByte, instead of a level'
+)
+
+const memo: Field<Memo> = object<Memo>({
+  type: oneOf('hex', 'number', 'text'),
+  value: text(10_000),
+  memoName: optional(text(100)),
+  isHidden: optional(flag)
+})
+
+const payeeAddress: Field<string> = about(
+  text(1000),
+  'An address or a payment link; the amount of a link is not read'
+)
+
+const paidAmount: Field<string> = about(positive, 'The amount in native units, without the network fee')
+
 const spendRequestFields: FieldsOf<SpendRequest> = {
   walletId,
   tokenId: optional(tokenId),
-  publicAddress: about(text(1000), 'An address or a payment link; the amount of a link is not read'),
-  fee: optional(fee)
+  publicAddress: payeeAddress,
+  fee: optional(fee),
+  customFee: optional(customFee),
+  memos: optional(about(list(memo, 20), 'Public data on the chain')),
+  notes: optional(
+    about(
+      object<PaymentNotes>({
+        name: optional(text(1000)),
+        category: optional(text(1000)),
+        notes: optional(text(10_000))
+      }),
+      'Notes of the payment, which stay in the account'
+    )
+  ),
+  withUnconfirmed: optional(
+    about(flag, 'True: incoming coins pay if needed. False: not even unconfirmed change does')
+  ),
+  replaces: optional(about(id, 'The open payment whose place it takes'))
 }
 
 /** The input of an action about a payment without its amount. */
@@ -193,14 +259,21 @@ export const spendRequest: Field<SpendRequest> = object<SpendRequest>(spendReque
 /** The input of an action that drafts a payment. */
 export const draftRequest: Field<DraftRequest> = object<DraftRequest>({
   ...spendRequestFields,
-  nativeAmount: about(positive, 'The amount in native units, without the network fee')
+  nativeAmount: paidAmount,
+  others: optional(
+    about(
+      list(object<Payee>({ publicAddress: payeeAddress, nativeAmount: paidAmount }), MAX_TARGETS),
+      'Others that the same payment pays'
+    )
+  )
 })
 
 /** The input of an action that drafts a payment in the place of an open one. */
 export const replaceRequest: Field<ReplaceRequest> = object<ReplaceRequest>({
   walletId,
   txid: paymentTxid,
-  fee: optional(fee)
+  fee: optional(fee),
+  customFee: optional(customFee)
 })
 
 /** The input of an action that asks for quotes. */
@@ -214,24 +287,18 @@ export const quotesRequest: Field<QuotesRequest> = object<QuotesRequest>({
   )
 })
 
+/** The open payments beside which a payment of the same is allowed. */
+export const again: Field<readonly string[]> = about(
+  list(id, 10_000, 'must be a list of transaction ids'),
+  'The open payments beside which the same payee is paid the same amount again'
+)
+
 /** The input of an action that approves a draft. */
 export const approvedDraft: Field<ApprovedDraft> = object<ApprovedDraft>({
   draftId: about(id, 'The id of a draft'),
   maxNetworkFee: optional(about(amount, 'Allows an unusual network fee, up to this, in native units')),
-  again: optional(
-    about(
-      list(id, 10_000, 'must be a list of transaction ids'),
-      'The open payments beside which the same payee is paid the same amount again'
-    )
-  )
+  again: optional(again)
 })
-
-const MAX_TARGETS = 100
-
-interface Target {
-  readonly publicAddress: string
-  readonly nativeAmount: string
-}
 
 const openPaymentFields = (shownTxid: Field<string>, shownAddress: Field<string>): FieldsOf<OpenPayment> => ({
   txid: shownTxid,
@@ -239,7 +306,7 @@ const openPaymentFields = (shownTxid: Field<string>, shownAddress: Field<string>
   currencyCode: ticker,
   nativeAmount: about(signedAmount, 'What left the wallet in all'),
   networkFee: signedAmount,
-  targets: list(object<Target>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
+  targets: list(object<Payee>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
   at: time,
   state: oneOf('signed', 'refused', 'notSeen', 'seen', 'notInMempool', 'replaced', 'expired', 'dropped'),
   replaces: optional(shownTxid),
@@ -261,9 +328,11 @@ const review: Field<SpendReview> = object<SpendReview>({
   nativeAmount: about(signedAmount, 'The amount that is paid, without the fee'),
   networkFee: about(signedAmount, 'Comes on top, in the coin of the paying chain'),
   usualNetworkFee: optional(about(signedAmount, 'Present if the network fee is far above this')),
-  targets: list(object<Target>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
-  legacyAddress: optional(
-    about(shownAddress, 'The given address, in a form that another currency uses, too')
+  targets: list(object<Payee>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
+  total: about(signedAmount, 'What leaves the wallet of the asset that is paid'),
+  remaining: about(signedAmount, 'What is left of that asset'),
+  legacyAddresses: optional(
+    about(list(shownAddress, MAX_TARGETS), 'Given addresses of a form that another currency uses, too')
   ),
   untrusted: optional(
     // Not cut to 200 characters: a memo can decide where a swap pays out to.

@@ -1,4 +1,5 @@
 import {
+  type CurrencyWallet,
   compact,
   nativeAmount,
   type OpenPaymentSnapshot,
@@ -13,9 +14,10 @@ import {
 import { approve, giveUp, swapFlags, takeQuote } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import {
-  approveInTurn,
   chainNotesOf,
   checkSecondPayment,
+  costOf,
+  inTurn,
   openPaymentsOfReview
 } from './open-payment-checks.ts'
 import {
@@ -258,7 +260,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       return orDecline({ answer, result }, async () => {
         await wallet.lookAtOpenPayments()
         const open = payment === undefined ? {} : openPaymentsOfReview(wallet, payment)
-        const shown = { ...reviewOf(quote, review), ...open }
+        const shown = { ...reviewSwap(wallet, quote.request, review), ...open }
         const draft = { accountId, roundId: round.id, wallet, answer, similar, result }
         return { draftId: services.swaps.put(draft), review: shown }
       })
@@ -278,10 +280,8 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     output: object<PaidSwap>({ txid, orderId: optional(code(200)) }),
     async run({ swaps }, { draftId, maxNetworkFee: most, again }) {
       const { wallet, answer, similar, result } = swaps.take(draftId)
-      return approveInTurn(wallet, async () => {
-        await orDecline({ answer, result }, async () =>
-          checkSecondPayment(similar(), again === undefined ? {} : { again })
-        )
+      return inTurn(wallet.id, async () => {
+        await orDecline({ answer, result }, () => checkSecondPayment(similar(), again))
         answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
         const { transaction, orderId } = await result
         return { txid: transaction.txid, ...compact({ orderId }) }
@@ -375,7 +375,15 @@ const beginApproval = (
     result.catch(reject)
   })
 
-const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
+/** Reviews the order of a swap before its payment is signed. */
+export const reviewSwap = (
+  wallet: CurrencyWallet,
+  request: Pick<
+    SwapQuote['request'],
+    'fromCurrencyCode' | 'fromTokenId' | 'fromWalletId' | 'toCurrencyCode' | 'toTokenId' | 'toWalletId'
+  >,
+  review: SwapReview
+): SpendReview => {
   const { allowances, drafts, spends, toNativeAmount, isEstimate, unusualFees } = review
   // Below its own limit nothing is signed, and of an estimate still less may arrive.
   const minReceive = isEstimate ? review.minReceiveAmount : toNativeAmount
@@ -393,6 +401,7 @@ const reviewOf = ({ request }: SwapQuote, review: SwapReview): SpendReview => {
     targets: drafts.flatMap(({ spendTargets = [] }) =>
       spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
     ),
+    ...costOf(wallet, drafts, request.fromTokenId),
     ...chainNotesOf(drafts, spends),
     ...compact({
       allowances:

@@ -26,6 +26,10 @@ export const openStateText = (
 export const unusualFeeText = ({ networkFee, usualNetworkFee }: UnusualFee, coin: AmountUnits): string =>
   `the network fee of ${amountText(networkFee, coin)} is more than ten times the usual ${amountText(usualNetworkFee, coin)}`
 
+/** Says that an address is spelled as another currency spells its own, too (pure). */
+export const oldFormText = (address: string, currency: string): string =>
+  `${address} has an old form that another currency uses, too: make sure that it is an address of ${currency}`
+
 /** Says why a draft may pay a second time (pure). */
 export const secondPaymentText = (txid: Txid): string =>
   `The open payment ${txid} pays the same amount to the same payee`

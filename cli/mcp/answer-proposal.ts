@@ -1,11 +1,4 @@
-import {
-  type Account,
-  compact,
-  isWalletError,
-  type SignOptions,
-  type Transaction,
-  unusualFeeOf
-} from '../../kernel/index.ts'
+import { type Account, compact, isWalletError, type Transaction, unusualFeeOf } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
 import { localTime } from '../output/texts.ts'
@@ -20,6 +13,7 @@ import {
   approveSpend,
   payInTurn,
   sentResult,
+  signingFollowed,
   syncAfterPayment,
   unusualFeeWarnings
 } from '../spend/approve-spend.ts'
@@ -109,12 +103,7 @@ const approveOnce = async (
     approveSpend(session, summary, `Sign and send it for ${client.name}?`)
   )
   const maxNetworkFee = await allowUnusualFees(session, wallet, fees)
-  const { signal, statusLine } = session
-  const options: SignOptions = {
-    maxNetworkFee,
-    signal,
-    onProgress: ratio => statusLine.step(`signing… ${Math.floor(ratio * 100)} %`)
-  }
+  const options = { ...compact({ maxNetworkFee }), ...signingFollowed(session) }
   const sent = await payInTurn(session, { wallet, draft, summary }, () =>
     payProposal(session, {
       ...{ proposals, id },

@@ -1,6 +1,6 @@
+import { inTurn } from '../../app/actions/open-payment-checks.ts'
 import { type CurrencyWallet, compact, unusualFeeOf } from '../../kernel/index.ts'
 import type { NewProposal, Proposal, ProposalPolicy, Proposals } from '../programs/proposals.ts'
-import { inTurn } from '../session/find-wallets.ts'
 import { payProposal } from './answer-proposal.ts'
 import { assetOfWallet, draftAgain, type ProposalContext } from './propose.ts'
 

@@ -1,16 +1,14 @@
-import { type Asset, amountJson, shownAssetOf } from '../../app/format/amounts.ts'
+import { reviewSpend, spendOf } from '../../app/actions/payments.ts'
+import { type Asset, amountJson, isMax, shownAssetOf } from '../../app/format/amounts.ts'
 import { escapedText } from '../../app/format/safe-text.ts'
 import {
   type Account,
   type CurrencyWallet,
-  coinFeeOf,
   compact,
   type JsonObject,
   nativeAmount,
-  negate,
-  sum,
+  parseAmount,
   type Transaction,
-  unusualFeeOf,
   WalletError,
   type WalletId
 } from '../../kernel/index.ts'
@@ -19,7 +17,6 @@ import type { ProgramClient } from '../programs/clients.ts'
 import type { NewProposal } from '../programs/proposals.ts'
 import { coinOf } from '../session/assets.ts'
 import type { Session } from '../session/session.ts'
-import { readSpend } from '../spend/read-spend.ts'
 
 /** A payment as a program asks for it. */
 export interface ProposalRequest {
@@ -69,10 +66,13 @@ export const draftProposal = async (
   const wallet = await session.synced(await walletOfClient(context, walletId))
   await wallet.lookAtOpenPayments()
   const asset = await assetOfWallet(account, wallet, tokenId)
-  const { spend, warnings } = await readSpend(wallet, {
-    ...{ to: [payee], amounts: [amount], asset, fee, customFee: [], memos: [] },
-    metadata: compact({ notes: note })
-  })
+  const wanted = {
+    ...{ walletId, publicAddress: payee },
+    ...compact({ tokenId, fee, notes: note === undefined ? undefined : { notes: note } })
+  }
+  const most = isMax(amount) ? await spendOf(wallet, wanted) : undefined
+  const paid = most ? await wallet.getMaxSpendable(most.spend) : parseAmount(amount, asset)
+  const { spend, legacyAddresses } = await spendOf(wallet, { ...wanted, nativeAmount: paid })
   const draft = await wallet.makeSpend(spend)
   return {
     wallet,
@@ -82,7 +82,7 @@ export const draftProposal = async (
       loginId: account.id,
       ...{ walletId, spend, draft },
       ...compact({ note }),
-      review: reviewOf(wallet, draft, { asset, isLegacyAddress: warnings.length > 0 })
+      review: reviewOf(wallet, draft, { asset, isLegacyAddress: legacyAddresses !== undefined })
     }
   }
 }
@@ -120,8 +120,14 @@ const reviewOf = (
   draft: Transaction,
   { asset, isLegacyAddress }: { readonly asset: Asset; readonly isLegacyAddress: boolean }
 ): JsonObject => {
-  const targets = draft.spendTargets ?? []
-  const paid = sum(targets.map(target => nativeAmount(target.nativeAmount)))
+  const {
+    targets,
+    nativeAmount: paid,
+    networkFee,
+    total,
+    usualNetworkFee,
+    similar
+  } = reviewSpend(wallet, draft)
   const amountOf = (native: string, units: Asset): JsonObject => {
     const { display, decimals } = amountJson(nativeAmount(native), units)
     return { native, display, decimals }
@@ -132,11 +138,11 @@ const reviewOf = (
     ticker: asset.currencyCode,
     payee: targets[0]?.publicAddress ?? '',
     amount: amountOf(paid, asset),
-    networkFee: amountOf(coinFeeOf(draft), coinOf(wallet)),
-    total: amountOf(negate(draft.nativeAmount), asset),
+    networkFee: amountOf(networkFee, coinOf(wallet)),
+    total: amountOf(total, asset),
     balance: amountOf(wallet.balanceOf(asset.tokenId), asset),
-    isFeeUnusual: unusualFeeOf(draft) !== undefined,
+    isFeeUnusual: usualNetworkFee !== undefined,
     isLegacyAddress,
-    similarPayments: wallet.similarPayments(draft).length
+    similarPayments: similar?.length ?? 0
   }
 }

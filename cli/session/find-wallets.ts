@@ -1,24 +1,9 @@
-import {
-  type Account,
-  type CurrencyWallet,
-  Mutex,
-  type WalletId,
-  type WalletListing
-} from '../../kernel/index.ts'
+import type { Account, CurrencyWallet, WalletId, WalletListing } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
 import { readPausedWallets } from '../profile/state-files.ts'
 import type { Session } from './session.ts'
 import { behindText } from './until-synced.ts'
-
-const mutexes = new Map<WalletId, Mutex>()
-
-/** Runs a call that looks and then changes a wallet after those of other commands, since an agent runs many at once. */
-export const inTurn = <T>(walletId: WalletId, call: () => Promise<T>): Promise<T> => {
-  const mutex = mutexes.get(walletId) ?? new Mutex()
-  mutexes.set(walletId, mutex)
-  return mutex.run(call)
-}
 
 const MIN_PREFIX = 4
 

@@ -1,5 +1,5 @@
 import type { ActionDeclaration } from '../../app/actions/declaration.ts'
-import type { ActionServices } from '../../app/actions/services.ts'
+import type { ActionServices, ApprovalListener } from '../../app/actions/services.ts'
 import type { Devtools } from '../../devtools/core/devtools.ts'
 import { compact } from '../../kernel/base/compact.ts'
 import type {
@@ -333,9 +333,16 @@ export class Session {
   /**
    * Runs an action in the account of this command. Its result is not cut and escaped as for a program: what prints it
    * escapes it for a terminal.
+   *
+   * @param approval - follows what the action signs
    */
-  async run<In, Out>({ run }: Pick<ActionDeclaration<In, Out>, 'run'>, input: In): Promise<Out> {
-    return run(await this.actionServices(), input)
+  async run<In, Out>(
+    { run }: Pick<ActionDeclaration<In, Out>, 'run'>,
+    input: In,
+    approval?: ApprovalListener
+  ): Promise<Out> {
+    const services = await this.actionServices()
+    return run(approval === undefined ? services : { ...services, approval }, input)
   }
 
   /** What the actions of this command run with; its drafts and rounds of quotes end with the command. */

@@ -1,9 +1,14 @@
+import { inTurn } from '../../app/actions/open-payment-checks.ts'
+import { paymentActions } from '../../app/actions/payments.ts'
+import type { ApprovalListener } from '../../app/actions/services.ts'
+import type { DraftedPayment } from '../../app/actions/spend-review.ts'
 import type { Asset } from '../../app/format/amounts.ts'
-import { unusualFeeText } from '../../app/format/payment-texts.ts'
+import { oldFormText, unusualFeeText } from '../../app/format/payment-texts.ts'
 import {
   amountText,
   type CurrencyWallet,
   coinFeeOf,
+  compact,
   type NativeAmount,
   parseAmount,
   type SignOptions,
@@ -20,26 +25,29 @@ import type { CommandResult } from '../output/view.ts'
 import { promptText } from '../secrets/prompt.ts'
 import { coinOf } from '../session/assets.ts'
 import { confirm } from '../session/confirm.ts'
-import { inTurn } from '../session/find-wallets.ts'
 import type { Session } from '../session/session.ts'
 import { canPrompt } from '../terminal/terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
-import type { ReadSpend } from './read-spend.ts'
 import { withRules } from './rule-texts.ts'
 import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
 
 /** A payment to draft. `limit`: of {@link maxFeeOf}. */
-export interface SpendToDraft extends ReadSpend {
+export interface SpendToDraft {
   readonly asset: Asset
   readonly limit: NativeAmount | undefined
+  /** Runs the action that drafts it. */
+  make(): Promise<DraftedPayment>
 }
 
 /** A drafted payment with its summary. */
 export interface DraftedSpend {
-  readonly draft: Transaction
   readonly summary: SpendSummary
-  /** Asks as {@link approveSpend}, then for an unusual fee; returns the options to sign with. */
-  approve(question: string): Promise<SignOptions>
+  /** Asks as {@link approveSpend}, then for an unusual fee; returns the highest fee that is allowed, if that was asked. */
+  approve(question: string): Promise<NativeAmount | undefined>
+  /** Takes the draft out, to be signed without the action. */
+  take(): Promise<Transaction>
+  /** Signs and sends it, after {@link approve}. */
+  pay(maxNetworkFee: NativeAmount | undefined): Promise<Transaction>
 }
 
 /** Returns the highest network fee, as set by `--max-fee`. @throws AMOUNT_INVALID */
@@ -52,30 +60,63 @@ export const maxFeeOf = (session: Session, { currencyInfo }: CurrencyWallet): Na
 export const draftSpend = async (
   session: Session,
   wallet: CurrencyWallet,
-  { spend, warnings, asset, limit }: SpendToDraft
+  { asset, limit, make }: SpendToDraft
 ): Promise<DraftedSpend> => {
-  const draft = await wallet.makeSpend(spend)
+  const { draftId, review } = await make()
+  const { spends } = await session.actionServices()
+  // It was put there just now.
+  const { draft } = spends.find(draftId) ?? spends.take(draftId)
   checkMaxFee(wallet, draft, limit)
   const fee = limit === undefined ? unusualFeeOf(draft) : undefined
   const unusual = fee === undefined ? [] : [fee]
-  const summed = withWarnings(summaryOf(wallet, draft, asset), [
-    ...warnings,
+  const { displayName } = wallet.currencyInfo
+  const summed = withWarnings(summaryOf(wallet, draft, asset, review), [
+    ...(review.legacyAddresses ?? []).map(address => oldFormText(address, displayName)),
     ...unusualFeeWarnings(wallet, unusual)
   ])
   const summary = await withRules(await session.account(), draft, summed)
   return {
-    draft,
     summary,
     async approve(question) {
       await approveSpend(session, summary, question)
-      const maxNetworkFee = limit ?? (await allowUnusualFees(session, wallet, unusual))
-      return { maxNetworkFee, ...signingFollowed(session) }
-    }
+      return limit ?? allowUnusualFees(session, wallet, unusual)
+    },
+    take: async () => spends.take(draftId).draft,
+    pay: maxNetworkFee =>
+      sentBy(session, summary, approval =>
+        session.run(
+          paymentActions['spend.approve'],
+          { draftId, again: summary.similar, ...compact({ maxNetworkFee }) },
+          approval
+        )
+      )
   }
 }
 
+/** Runs an action that sends a payment, and follows it. @returns what was sent */
+export const sentBy = async (
+  session: Session,
+  { json }: Pick<SpendSummary, 'json'>,
+  run: (approval: ApprovalListener) => Promise<unknown>
+): Promise<Transaction> => {
+  let sent: Transaction | undefined
+  await run({
+    ...signingFollowed(session),
+    allowAgain: similar => allowSecondPayment(session, { similar, json }),
+    onStart: () => session.paying(),
+    onSent(tx) {
+      sent = tx
+    }
+  })
+  if (sent === undefined) throw new TypeError('A payment that was sent is not known')
+  return sent
+}
+
 /** Shows the progress of a long signature, and lets Ctrl-C stop it; a signed payment is sent all the same. */
-const signingFollowed = ({ signal, statusLine }: Session): Pick<SignOptions, 'onProgress' | 'signal'> => ({
+export const signingFollowed = ({
+  signal,
+  statusLine
+}: Session): Required<Pick<SignOptions, 'onProgress' | 'signal'>> => ({
   signal,
   onProgress: ratio => statusLine.step(`signing… ${Math.floor(ratio * 100)} %`)
 })

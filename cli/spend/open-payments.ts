@@ -1,5 +1,5 @@
-import { otherOpenPayments } from '../../app/actions/open-payment-checks.ts'
-import { type Asset, amountJson } from '../../app/format/amounts.ts'
+import type { SpendReview } from '../../app/actions/spend-review.ts'
+import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
 import {
   openStateText,
   secondPaymentText,
@@ -7,14 +7,12 @@ import {
 } from '../../app/format/payment-texts.ts'
 import { shellWord } from '../../app/format/safe-text.ts'
 import {
-  amountText,
   type CurrencyWallet,
   type JsonObject,
   nativeAmount,
   negate,
   type OpenPaymentSnapshot,
-  sum,
-  type Txid
+  sum
 } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { promptText } from '../secrets/prompt.ts'
@@ -49,21 +47,20 @@ export const sentStateText = (
   facts: Pick<OpenPaymentSnapshot, 'reason' | 'replacedBy'> = {}
 ): string => safeText(stateText(state, facts))
 
-/** Lists the other open payments as lines of a review. */
+/** Lists the other open payments of a review as lines of it. */
 export const openLines = (
   wallet: CurrencyWallet,
-  own: { readonly txid: Txid; readonly replaces?: string } = { txid: '' }
+  { openPayments = [], openCount = openPayments.length, replaces }: Partial<SpendReview>
 ): readonly (readonly [label: string, value: string])[] => {
-  const others = otherOpenPayments(wallet, own)
-  const lines = others.slice(0, MAX_LINES).map((payment, at): readonly [string, string] => {
+  const lines = openPayments.slice(0, MAX_LINES).map((payment, at): readonly [string, string] => {
     const paid = payment.targets.map(
       ({ publicAddress, nativeAmount: part }) =>
-        `${amountText(nativeAmount(part), assetIn(wallet, payment))} to ${safeText(publicAddress)}`
+        `${amountIn(part, assetIn(wallet, payment))} to ${safeText(publicAddress)}`
     )
-    const place = safeText(openStateText(payment, own.replaces))
+    const place = safeText(openStateText({ ...payment, ...payment.untrusted }, replaces))
     return [at === 0 ? 'open' : `open ${at + 1}`, `${paid.join(', ')}: ${place}`]
   })
-  const left = others.length - lines.length
+  const left = openCount - lines.length
   return left > 0 ? [...lines, ['open', `and ${left} more: holdfast tx open`]] : lines
 }
 
@@ -101,7 +98,10 @@ export const allowSecondPayment = async (
 
 const MAX_LINES = 5
 
-const assetIn = (wallet: CurrencyWallet, { tokenId, currencyCode }: OpenPaymentSnapshot): Asset => {
+const assetIn = (
+  wallet: CurrencyWallet,
+  { tokenId, currencyCode }: Pick<OpenPaymentSnapshot, 'currencyCode' | 'tokenId'>
+): Asset => {
   if (tokenId === null) return coinOf(wallet)
   const known = wallet.getSnapshot().tokens.find(token => token.tokenId === tokenId)
   return { ...coinOf(wallet), ...known, tokenId, currencyCode }

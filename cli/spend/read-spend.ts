@@ -1,18 +1,10 @@
+import { paymentActions } from '../../app/actions/payments.ts'
+import type { DraftRequest, SpendRequest } from '../../app/actions/spend-review.ts'
 import { type Asset, isMax } from '../../app/format/amounts.ts'
-import {
-  type CurrencyWallet,
-  compact,
-  type Memo,
-  type Metadata,
-  type NativeAmount,
-  type NetworkFeeOption,
-  type ParsedUri,
-  parseAmount,
-  type SpendInfo,
-  type SpendTarget
-} from '../../kernel/index.ts'
+import { type CurrencyWallet, compact, type Memo, parseAmount, WalletError } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parsePairs } from '../grammar/options.ts'
+import type { Session } from '../session/session.ts'
 
 /** The flags of `send`, as typed. */
 export interface SendFlags {
@@ -20,74 +12,62 @@ export interface SendFlags {
   readonly amounts: readonly string[]
   readonly fee: string | undefined
   readonly customFee: readonly string[]
-  readonly noUnconfirmed?: boolean | undefined
+  readonly withUnconfirmed?: boolean | undefined
   /** The txid of the open payment that this one replaces. */
   readonly replaces?: string
   /** The asset to pay in. */
   readonly asset: Asset
-  readonly memos: readonly string[]
-  readonly metadata: Metadata
-}
-
-/** The spend request, and its warnings. */
-export interface ReadSpend {
-  readonly spend: SpendInfo
-  readonly warnings: readonly string[]
+  readonly memos?: readonly string[]
+  readonly notes?: DraftRequest['notes'] | undefined
 }
 
 /**
- * Reads the amounts, recipients and fee of a payment.
+ * Reads the amounts, payees and fee of a payment.
  *
- * A payment link may bring its amount; `--amount` wins. `max` sends everything to the one recipient.
+ * A payment link may bring its amount; `--amount` wins. `max` sends everything to the one payee.
  *
  * @throws CliError USAGE; ADDRESS_INVALID, AMOUNT_INVALID, and the spend errors when the maximum is computed
  */
-export const readSpend = async (wallet: CurrencyWallet, flags: SendFlags): Promise<ReadSpend> => {
-  const { to, amounts, metadata, asset } = flags
-  if (to.length === 0) throw new CliError('USAGE', 'Name the payee: --to <address>')
+export const readSpend = async (
+  session: Session,
+  wallet: CurrencyWallet,
+  flags: SendFlags
+): Promise<DraftRequest> => {
+  const { to, amounts, asset, memos = [], notes = {}, withUnconfirmed, replaces } = flags
+  const [publicAddress] = to
+  if (publicAddress === undefined) throw new CliError('USAGE', 'Name the payee: --to <address>')
   if (amounts.length > to.length) throw new CliError('USAGE', 'There are more amounts than payees')
   const isMaximum = amounts.some(isMax)
   if (isMaximum && to.length > 1) throw new CliError('USAGE', 'max works only with one payee')
-  const spendTargets: SpendTarget[] = []
-  const warnings: string[] = []
-  for (const [index, text] of to.entries()) {
-    const amount = isMaximum ? undefined : amounts[index]
-    const { legacyAddress, ...target } = await readTarget(wallet, text, { amount, asset })
-    if (legacyAddress !== undefined) warnings.push(warningOf(wallet, legacyAddress))
-    spendTargets.push(target)
-  }
-  const spend: SpendInfo = {
-    tokenId: asset.tokenId,
-    spendTargets,
-    ...readFee(flags),
+  const paid: string[] = []
+  for (const [index, text] of isMaximum ? [] : to.entries())
+    paid.push(await amountOf(wallet, text, { amount: amounts[index], asset }))
+  const request: SpendRequest = {
+    ...{ walletId: wallet.id, publicAddress, ...readFee(flags) },
     ...compact({
-      memos: flags.memos.length === 0 ? undefined : flags.memos.map(readMemo),
-      noUnconfirmed: flags.noUnconfirmed,
-      metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
-      replaces: flags.replaces
+      tokenId: asset.tokenId ?? undefined,
+      memos: memos.length === 0 ? undefined : memos.map(readMemo),
+      notes: Object.keys(notes).length === 0 ? undefined : notes,
+      withUnconfirmed,
+      replaces
     })
   }
-  if (!isMaximum) return { spend, warnings }
-  const most = await wallet.getMaxSpendable(spend)
-  return {
-    spend: { ...spend, spendTargets: spendTargets.map(target => ({ ...target, nativeAmount: most })) },
-    warnings
-  }
+  if (isMaximum) return { ...request, ...(await session.run(paymentActions['spend.max'], request)) }
+  const [nativeAmount = '', ...rest] = paid
+  const others = rest.map((part, index) => ({ publicAddress: to[index + 1] ?? '', nativeAmount: part }))
+  return { ...request, nativeAmount, ...compact({ others: others.length === 0 ? undefined : others }) }
 }
 
-const warningOf = ({ currencyInfo }: CurrencyWallet, address: string): string =>
-  `${address} has an old form that another currency uses, too: make sure that it is an address of ${currencyInfo.displayName}`
-
-const readTarget = async (
+/** Returns the amount of `--amount`, else that of a payment link, which is of the coin. */
+const amountOf = async (
   wallet: CurrencyWallet,
   text: string,
   { amount, asset }: { readonly amount: string | undefined; readonly asset: Asset }
-): Promise<SpendTarget & Pick<ParsedUri, 'legacyAddress'>> => {
-  const { publicAddress, legacyAddress, nativeAmount } = await wallet.parseUri(text)
-  // The amount of a link is of the coin.
-  const linked = asset.tokenId === null ? nativeAmount : undefined
-  const wanted: NativeAmount | undefined = amount === undefined ? linked : parseAmount(amount, asset)
-  return compact({ publicAddress, legacyAddress, nativeAmount: wanted })
+): Promise<string> => {
+  if (amount !== undefined) return parseAmount(amount, asset)
+  const { nativeAmount } = await wallet.parseUri(text)
+  if (nativeAmount !== undefined && asset.tokenId === null) return nativeAmount
+  throw new WalletError('NO_AMOUNT_SPECIFIED', {})
 }
 
 const MEMO = /^(text|hex|number):(.*)$/s
@@ -98,17 +78,21 @@ const readMemo = (text: string): Memo => {
   return { type: type as Memo['type'], value }
 }
 
-const readFee = ({ fee, customFee }: SendFlags): Pick<SpendInfo, 'customNetworkFee' | 'networkFeeOption'> => {
+/** Reads the fee: a level, or values of one's own. @throws CliError USAGE */
+export const readFee = ({
+  fee,
+  customFee
+}: Pick<SendFlags, 'customFee' | 'fee'>): Pick<SpendRequest, 'customFee' | 'fee'> => {
   if (customFee.length === 0) {
     if (fee === 'custom') {
       throw new CliError('USAGE', 'A custom fee needs its values', {
         hint: 'Add --custom-fee satPerByte=12.5'
       })
     }
-    return fee === undefined ? {} : { networkFeeOption: fee as NetworkFeeOption }
+    return fee === undefined ? {} : { fee: fee as Exclude<SpendRequest['fee'], undefined> }
   }
   if (fee !== undefined && fee !== 'custom') {
     throw new CliError('USAGE', `--custom-fee cannot be used with --fee ${fee}`)
   }
-  return { networkFeeOption: 'custom', customNetworkFee: parsePairs(customFee, 'custom fee') }
+  return { customFee: parsePairs(customFee, 'custom fee') }
 }

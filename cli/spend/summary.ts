@@ -1,16 +1,13 @@
-import { type Asset, amountJson } from '../../app/format/amounts.ts'
+import { reviewSpend } from '../../app/actions/payments.ts'
+import type { SpendReview } from '../../app/actions/spend-review.ts'
+import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
 import {
-  add,
-  amountText,
   type CurrencyWallet,
   coinFeeOf,
   compare,
   type JsonObject,
-  type Memo,
   type NativeAmount,
   nativeAmount,
-  negate,
-  sum,
   type Transaction,
   WalletError
 } from '../../kernel/index.ts'
@@ -26,56 +23,53 @@ export interface SpendSummary extends ReviewFacts {
   readonly json: JsonObject
 }
 
-/** Sums up a draft: recipients, costs and the remaining balance. */
+/**
+ * Lays out the review of a payment for a terminal, and as JSON.
+ *
+ * @param review - that of the draft, if it was made already
+ */
 export const summaryOf = (
   wallet: CurrencyWallet,
   draft: Transaction,
-  asset: Asset = coinOf(wallet)
+  asset: Asset = coinOf(wallet),
+  review: SpendReview = reviewSpend(wallet, draft)
 ): SpendSummary => {
   const { currencyInfo: info } = wallet
-  const targets = draft.spendTargets ?? []
-  const amount = sum(targets.map(target => nativeAmount(target.nativeAmount)))
-  const total = negate(draft.nativeAmount)
-  const remaining = add(wallet.balanceOf(asset.tokenId), draft.nativeAmount)
-  const networkFee = coinFeeOf(draft)
-  const fee = amountText(networkFee, info)
+  const { nativeAmount: paid, networkFee, total, remaining, targets, similar = [], untrusted } = review
+  const fee = amountIn(networkFee, info)
   const rate = rateOf(draft)
   const open = wallet.getSnapshot().openPayments.filter(({ txid }) => txid !== draft.txid)
-  const similar = wallet
-    .similarPayments(draft)
-    .map(({ txid }) => txid)
-    .filter(txid => txid !== draft.txid)
-  const show = (native: NativeAmount): string => amountText(native, asset)
+  const jsonOf = (native: string) => amountJson(nativeAmount(native), asset)
   return {
     lines: [
       ['asset', `${asset.displayName} (${asset.currencyCode})`],
       ['from', wallet.name ?? wallet.id],
-      ['amount', show(amount)],
+      ['amount', amountIn(paid, asset)],
       ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
-      ['total', show(total)],
-      ['remaining', show(remaining)],
-      ...draft.memos.map(memoLine),
-      ...openLines(wallet, draft)
+      ['total', amountIn(total, asset)],
+      ['remaining', amountIn(remaining, asset)],
+      ...(untrusted?.memos ?? []).map(memoLine),
+      ...openLines(wallet, review)
     ],
     similar,
     recipients: targets.map(({ publicAddress, nativeAmount: part }, index) => ({
       place: index + 1,
       groups: groupsOf(safeText(publicAddress)),
-      amount: show(nativeAmount(part))
+      amount: amountIn(part, asset)
     })),
     json: {
       walletId: wallet.id,
       asset: { pluginId: info.pluginId, tokenId: asset.tokenId, code: asset.currencyCode },
       recipients: targets.map(({ publicAddress, nativeAmount: part }) => ({
         publicAddress,
-        amount: amountJson(nativeAmount(part), asset)
+        amount: jsonOf(part)
       })),
-      amount: amountJson(amount, asset),
-      networkFee: amountJson(networkFee, info),
+      amount: jsonOf(paid),
+      networkFee: amountJson(nativeAmount(networkFee), info),
       feeRate: draft.feeRateUsed ?? null,
       feeOption: draft.networkFeeOption ?? 'standard',
-      total: amountJson(total, asset),
-      remaining: amountJson(remaining, asset),
+      total: jsonOf(total),
+      remaining: jsonOf(remaining),
       memos: draft.memos.map(memo => ({ ...memo })),
       replaces: draft.replaces ?? null,
       openPayments: open.map(payment => openPaymentJson(wallet, payment)),
@@ -111,9 +105,9 @@ export const summaryLines = ({ lines, recipients }: SpendSummary): readonly stri
   ...recipients.map(({ groups, amount }) => `${'to'.padEnd(LABEL)}${groups.join(' ')}  ${amount}`)
 ]
 
-const memoLine = ({ type, value }: Memo, at: number): readonly [string, string] => [
+const memoLine = (memo: string, at: number): readonly [string, string] => [
   at === 0 ? 'memo' : `memo ${at + 1}`,
-  `${type === 'text' ? safeText(value) : `${type}:${value}`} (everyone can read it)`
+  `${safeText(memo)} (everyone can read it)`
 ]
 
 const LABEL = 13

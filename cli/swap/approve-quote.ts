@@ -1,4 +1,5 @@
-import { amountJson } from '../../app/format/amounts.ts'
+import { reviewSwap } from '../../app/actions/swaps.ts'
+import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
 import { OWN_CHECK_TEXT } from '../../app/format/payment-texts.ts'
 import { shellWord } from '../../app/format/safe-text.ts'
 import {
@@ -6,6 +7,7 @@ import {
   compact,
   compare,
   type JsonObject,
+  nativeAmount,
   type SpendInfo,
   type SwapQuote,
   type SwapResult,
@@ -259,32 +261,34 @@ const sentResult = (sides: SwapSides, quote: SwapQuote, { result, warnings }: Se
 /** Sums up a swap before it is signed: the payment as of `send`, and the payout with its provider and address. */
 export const reviewSummary = (sides: SwapSides, review: SwapReview): SpendSummary => {
   const { from, to } = sides
-  const { drafts, spends, swapInfo, isEstimate, toNativeAmount, minReceiveAmount, expirationDate } = review
+  const { drafts, spends, swapInfo } = review
   const payment = drafts.at(-1)
   if (payment === undefined) throw new TypeError('A swap without payment')
   const spend = summaryOf(from.wallet, payment, from.asset)
-  const receive = amountText(toNativeAmount, to.asset)
-  const least = isEstimate ? minReceiveAmount : toNativeAmount
+  const shown = reviewSwap(from.wallet, assetsOfSwap(sides), review)
+  const { isEstimate, toNativeAmount: arriving = '', minReceive: least, allowances = [], expiresAt } = shown
+  const receive = amountIn(arriving, to.asset)
   const promise =
-    least === undefined ? 'an estimate: less may arrive' : `at least ${amountText(least, to.asset)}`
+    least === undefined ? 'an estimate: less may arrive' : `at least ${amountIn(least, to.asset)}`
   const approvals = spends.slice(0, -1)
   const params = paramsText(spends.at(-1))
-  const fees = amountText(review.networkFee.nativeAmount, coinOf(from.wallet))
+  const coin = coinOf(from.wallet)
+  const jsonIn = (native: string, asset: Asset) => amountJson(nativeAmount(native), asset)
   return {
     lines: [
       ['swap with', `${safeText(swapInfo.displayName)} (${swapInfo.isDex ? 'DEX' : 'CEX'})`],
       ['receive', isEstimate ? `~${receive}, ${promise}` : receive],
       ['into', sideName(to)],
       ...approvals.map((approval, at) => [`approval ${at + 1}`, approvalText(approval)] as const),
-      ...review.allowances.map(
-        ({ spender, nativeAmount }) =>
-          ['allows', `${spender} to take ${amountText(nativeAmount, from.asset)}`] as const
+      ...allowances.map(
+        ({ spender, nativeAmount: most }) =>
+          ['allows', `${spender} to take ${amountIn(most, from.asset)}`] as const
       ),
       ...spend.lines,
       ...(params === '' ? [] : [['calls with', params] as const]),
-      ...(approvals.length === 0 ? [] : [['all fees', fees] as const]),
-      ...(review.isOwnCheckComplete ? [] : [['careful', OWN_CHECK_TEXT] as const]),
-      ...(expirationDate === undefined ? [] : [['pay before', localTime(expirationDate)] as const])
+      ...(approvals.length === 0 ? [] : [['all fees', amountIn(shown.networkFee, coin)] as const]),
+      ...(shown.isOwnCheckComplete ? [] : [['careful', OWN_CHECK_TEXT] as const]),
+      ...(expiresAt === undefined ? [] : [['pay before', localTime(new Date(expiresAt))] as const])
     ],
     recipients: spend.recipients,
     similar: spend.similar,
@@ -292,25 +296,34 @@ export const reviewSummary = (sides: SwapSides, review: SwapReview): SpendSummar
       ...spend.json,
       swap: {
         plugin: { id: swapInfo.pluginId, name: swapInfo.displayName, type: swapInfo.isDex ? 'DEX' : 'CEX' },
-        receive: amountJson(toNativeAmount, to.asset),
-        minReceive: least === undefined ? null : amountJson(least, to.asset),
-        estimate: isEstimate,
+        receive: jsonIn(arriving, to.asset),
+        minReceive: least === undefined ? null : jsonIn(least, to.asset),
+        estimate: isEstimate === true,
         toWalletId: to.wallet.id,
-        payoutAddress: review.payoutAddress,
+        payoutAddress: shown.payoutAddress ?? null,
         approvals: approvals.map(spendJson),
-        allowances: review.allowances.map(({ spender, nativeAmount }) => ({
+        allowances: allowances.map(({ spender, nativeAmount: most }) => ({
           spender,
-          amount: amountJson(nativeAmount, from.asset)
+          amount: jsonIn(most, from.asset)
         })),
-        ownAddressesDerived: review.isOwnCheckComplete,
+        ownAddressesDerived: shown.isOwnCheckComplete === true,
         params: spends.at(-1)?.otherParams ?? null,
-        networkFee: amountJson(review.networkFee.nativeAmount, coinOf(from.wallet)),
-        orderId: review.orderId ?? null,
-        expiresAt: expirationDate?.toISOString() ?? null
+        networkFee: jsonIn(shown.networkFee, coin),
+        orderId: shown.orderId ?? null,
+        expiresAt: expiresAt === undefined ? null : new Date(expiresAt).toISOString()
       }
     }
   }
 }
+
+const assetsOfSwap = ({ from, to }: SwapSides): Parameters<typeof reviewSwap>[1] => ({
+  ...{
+    fromWalletId: from.wallet.id,
+    fromTokenId: from.asset.tokenId,
+    fromCurrencyCode: from.asset.currencyCode
+  },
+  ...{ toWalletId: to.wallet.id, toTokenId: to.asset.tokenId, toCurrencyCode: to.asset.currencyCode }
+})
 
 /** Describes the call of a token approval: only its data shows what it allows. */
 const approvalText = (spend: SpendInfo): string => {

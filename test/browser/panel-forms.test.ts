@@ -20,6 +20,8 @@ const REVIEW = {
   currencyCode: 'BTC',
   nativeAmount: '1000000',
   networkFee: '2260',
+  total: '1002260',
+  remaining: '0',
   targets: [{ publicAddress: ADDRESS, nativeAmount: '1000000' }]
 }
 const BTC_EUR = {

@@ -211,7 +211,7 @@ export const argumentsFor = (
 }
 
 /** They need something that there is not. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['tokenId', 'biases'])
+const LEFT_OUT: ReadonlySet<string> = new Set(['tokenId', 'biases', 'replaces'])
 
 const valueFor = (name: string, schema: ArgumentSchema, facts: ArgumentFacts): unknown => {
   const known: Readonly<Record<string, unknown>> = {
@@ -219,7 +219,9 @@ const valueFor = (name: string, schema: ArgumentSchema, facts: ArgumentFacts): u
     toWalletId: facts.otherWalletId ?? facts.walletId,
     ...{ payee: facts.payee, publicAddress: facts.payee, amount: '0.001 BTC', nativeAmount: '5000' },
     ...{ uri: facts.payee, id: facts.proposalId, accountId: facts.accountId, txid: facts.txid },
-    ...{ before: facts.txid, from: 'BTC', to: 'LTC', waitSeconds: 0, offset: 0, limit: 5 }
+    ...{ before: facts.txid, from: 'BTC', to: 'LTC', waitSeconds: 0, offset: 0, limit: 5 },
+    ...{ customFee: { satPerByte: '5' }, memos: [{ type: 'text', value: 'a' }], notes: { name: 'a' } },
+    ...{ fiatCurrencyCode: 'iso:EUR', keyOptions: { format: 'bip84' } }
   }
   if (Object.hasOwn(known, name)) return known[name]
   if (schema.enum !== undefined) return schema.enum[0]

@@ -1,9 +1,11 @@
+import { historyActions } from '../../../app/actions/history.ts'
 import { findOpenPayment } from '../../../app/actions/open-payment-checks.ts'
+import { paymentActions } from '../../../app/actions/payments.ts'
+import type { DraftedPayment } from '../../../app/actions/spend-review.ts'
 import { forgetText, forgetWord } from '../../../app/format/payment-texts.ts'
 import {
   amountText,
   type CurrencyWallet,
-  compact,
   nativeAmount,
   negate,
   type OpenPaymentSnapshot,
@@ -22,12 +24,12 @@ import {
   draftSpend,
   dryResult,
   maxFeeOf,
-  payInTurn,
+  sentBy,
   sentResult,
   syncAfterPayment
 } from '../../spend/approve-spend.ts'
 import { openPaymentJson, sentStateText } from '../../spend/open-payments.ts'
-import { type ReadSpend, readSpend } from '../../spend/read-spend.ts'
+import { readFee, readSpend } from '../../spend/read-spend.ts'
 import { summaryOf, withWarnings } from '../../spend/summary.ts'
 
 /** Lists the open payments: signed ones that may still be mined, and whose coins are reserved. */
@@ -36,7 +38,13 @@ export const txOpen: CommandRun = async (session, text) => {
   const warnings = [...(await leftOutWarnings(session, [text])), ...(await syncWallets(session, wallets))]
   const open = (
     await Promise.all(
-      wallets.map(async wallet => (await wallet.lookAtOpenPayments()).map(payment => ({ wallet, payment })))
+      wallets.map(async wallet => {
+        const { payments } = await session.run(historyActions['spend.open'], { walletId: wallet.id })
+        return payments.map(({ untrusted, ...payment }) => ({
+          wallet,
+          payment: { ...payment, ...untrusted }
+        }))
+      })
     )
   ).flat()
   return {
@@ -74,10 +82,12 @@ export const txResend: CommandRun = async (session, text = '', txid = '') => {
   const summary = withWarnings(summaryOf(wallet, tx, asset), [])
   if (session.globals.dryRun) return dryResult(summary)
   // A payment that was never broadcast would be an additional one.
-  const similar = payment.state === 'signed' ? summary.similar : []
-  await approveSpend(session, { ...summary, similar }, 'Send the same bytes again?')
-  session.paying('sending…')
-  const sent = await wallet.resendTx(payment.txid)
+  const again = payment.state === 'signed' ? summary.similar : []
+  await approveSpend(session, { ...summary, similar: again }, 'Send the same bytes again?')
+  const request = { walletId: wallet.id, txid: payment.txid, again }
+  const sent = await sentBy(session, summary, approval =>
+    session.run(paymentActions['spend.resend'], request, approval)
+  )
   return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
 
@@ -86,11 +96,10 @@ export const txReplace: CommandRun = async (session, text = '', txid = '') => {
   const { wallet, tx } = await findOpen(session, text, txid)
   const limit = maxFeeOf(session, wallet)
   const asset = await shownAssetOf(session, wallet, tx)
-  const read = await replacementOf(session, wallet, tx)
-  const { draft, summary, approve } = await draftSpend(session, wallet, { ...read, asset, limit })
+  const make = await replacementOf(session, wallet, tx)
+  const { summary, approve, pay } = await draftSpend(session, wallet, { asset, limit, make })
   if (session.globals.dryRun) return dryResult(summary)
-  const options = await approve('Sign this payment and replace the open one?')
-  const sent = await payInTurn(session, { wallet, draft, summary }, () => wallet.spend(draft, options))
+  const sent = await pay(await approve('Sign this payment and replace the open one?'))
   return sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
 
@@ -105,7 +114,11 @@ export const txForget: CommandRun = async (session, text = '', txid = '') => {
       name,
       summary: openPaymentJson(wallet, payment)
     })
-    await wallet.forgetTx(payment.txid)
+    await session.run(paymentActions['spend.forget'], {
+      walletId: wallet.id,
+      txid: payment.txid,
+      confirm: name
+    })
   }
   return {
     data: { dryRun, txid: payment.txid },
@@ -135,32 +148,20 @@ const findOpen = async (session: Session, text: string, txid: Txid): Promise<Ope
 const shownAssetOf = async (session: Session, wallet: CurrencyWallet, { tokenId }: Transaction) =>
   tokenId === null ? coinOf(wallet) : findAsset(session, wallet, tokenId)
 
-/** Reads the replacement: the same payees, amounts, memos and notes unless flags name others. */
+/** Returns what drafts the replacement: the same payees, amounts, memos and notes unless flags name others. */
 const replacementOf = async (
   session: Session,
   wallet: CurrencyWallet,
   tx: Transaction
-): Promise<ReadSpend> => {
-  const to = session.texts('to')
-  const wanted = {
-    amounts: session.texts('amount'),
-    asset: await shownAssetOf(session, wallet, tx),
-    fee: session.text('fee'),
-    customFee: session.texts('customFee'),
-    memos: [],
-    metadata: tx.metadata,
-    replaces: tx.txid
+): Promise<() => Promise<DraftedPayment>> => {
+  const [to, amounts] = [session.texts('to'), session.texts('amount')]
+  const fee = { fee: session.text('fee'), customFee: session.texts('customFee') }
+  if (to.length > 0) {
+    const asset = await shownAssetOf(session, wallet, tx)
+    const request = await readSpend(session, wallet, { ...{ to, amounts, asset, ...fee }, replaces: tx.txid })
+    return () => session.run(paymentActions['spend.draft'], request)
   }
-  if (to.length > 0) return readSpend(wallet, { ...wanted, to })
-  if (wanted.amounts.length > 0) throw new CliError('USAGE', 'An --amount needs its --to')
-  const targets = tx.spendTargets ?? []
-  const { spend, warnings } = await readSpend(wallet, {
-    ...wanted,
-    to: targets.map(({ publicAddress }) => publicAddress),
-    amounts: targets.map(({ nativeAmount: part }) => `${part} native`)
-  })
-  return {
-    spend: { ...spend, ...compact({ memos: tx.memos.length === 0 ? undefined : tx.memos }) },
-    warnings
-  }
+  if (amounts.length > 0) throw new CliError('USAGE', 'An --amount needs its --to')
+  const request = { walletId: wallet.id, txid: tx.txid, ...readFee(fee) }
+  return () => session.run(paymentActions['spend.replace'], request)
 }

@@ -1,10 +1,11 @@
+import { paymentActions } from '../../../app/actions/payments.ts'
+import type { DraftRequest } from '../../../app/actions/spend-review.ts'
 import type { Asset } from '../../../app/format/amounts.ts'
 import { shellWord } from '../../../app/format/safe-text.ts'
 import {
   type CurrencyWallet,
   compact,
   isWalletError,
-  type Metadata,
   type SignOptions,
   type Transaction
 } from '../../../kernel/index.ts'
@@ -22,8 +23,8 @@ import {
   draftSpend,
   dryResult,
   maxFeeOf,
-  payInTurn,
   sentResult,
+  signingFollowed,
   syncAfterPayment
 } from '../../spend/approve-spend.ts'
 import { paymentFileText, readPaymentFile } from '../../spend/payment-file.ts'
@@ -36,24 +37,29 @@ export const send: CommandRun = async (session, text = '') => {
   const wallet = await findWallet(session, text)
   const limit = maxFeeOf(session, wallet)
   await session.synced(wallet)
-  await wallet.lookAtOpenPayments()
   const asset = await chosenAsset(session, wallet)
   const { unconfirmed } = session.flags
-  const read = await readSpend(wallet, {
+  const request = await readSpend(session, wallet, {
     to: session.texts('to'),
     amounts: session.texts('amount'),
     asset,
     fee: session.text('fee'),
     customFee: session.texts('customFee'),
-    noUnconfirmed: unconfirmed === undefined ? undefined : unconfirmed !== true,
+    withUnconfirmed: unconfirmed === undefined ? undefined : unconfirmed === true,
     memos: session.texts('memo'),
-    metadata: metadataOf(session)
+    notes: notesOf(session)
   })
-  const { draft, summary, approve } = await draftSpend(session, wallet, { ...read, asset, limit })
+  const { summary, approve, take, pay } = await draftSpend(session, wallet, {
+    ...{ asset, limit },
+    make: () => session.run(paymentActions['spend.draft'], request)
+  })
   if (session.globals.dryRun) return dryResult(summary)
-  const options = await approve(path === undefined ? 'Sign and send it?' : 'Sign it?')
-  if (path !== undefined) return signInto(path, { wallet, draft, asset, options })
-  const sent = await payInTurn(session, { wallet, draft, summary }, () => wallet.spend(draft, options))
+  const maxNetworkFee = await approve(path === undefined ? 'Sign and send it?' : 'Sign it?')
+  if (path !== undefined) {
+    const options = { ...compact({ maxNetworkFee }), ...signingFollowed(session) }
+    return signInto(path, { wallet, draft: await take(), asset, options })
+  }
+  const sent = await pay(maxNetworkFee)
   const unsaved = wallet.unfinishedSpends().some(({ tx }) => tx.txid === sent.txid)
     ? ['the payment is sent, but not recorded here yet; it is recorded after the next scan of the chain']
     : []
@@ -68,11 +74,9 @@ const signingPath = (session: Session): string | undefined => {
   throw new CliError('USAGE', 'A signed payment goes into a file: --sign-only -o <file>')
 }
 
-const metadataOf = (session: Session): Metadata => {
+const notesOf = (session: Session): Required<DraftRequest>['notes'] => {
   const [name, category, notes] = [session.text('name'), session.text('category'), session.text('notes')]
-  return {
-    ...compact({ name, category, notes })
-  }
+  return compact({ name, category, notes })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { openPaymentsBeside } from '../../../app/actions/open-payment-checks.ts'
 import { type Asset, amountJson, shownAssetOf } from '../../../app/format/amounts.ts'
 import {
   amountText,
@@ -85,7 +86,8 @@ const activate = async (
       }
     }
     await paying.lookAtOpenPayments()
-    for (const [label, value] of openLines(paying)) session.statusLine.info(`${label}  ${value}`)
+    for (const [label, value] of openLines(paying, openPaymentsBeside(paying, { txid: '' })))
+      session.statusLine.info(`${label}  ${value}`)
     await confirm(session, { question: `Pay ${words}, from ${paying.name ?? paying.id}?`, summary })
     const { transactions } = await quote.approve({
       maxNetworkFee: limit,

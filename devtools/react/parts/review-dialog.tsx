@@ -1,8 +1,13 @@
 import { type ReactElement, useState } from 'react'
 import type { SpendReview } from '../../../app/actions/spend-review.ts'
-import { OWN_CHECK_TEXT, openStateText, secondPaymentText } from '../../../app/format/payment-texts.ts'
+import {
+  OWN_CHECK_TEXT,
+  oldFormText,
+  openStateText,
+  secondPaymentText
+} from '../../../app/format/payment-texts.ts'
 import { countdownText } from '../../../app/format/quotes.ts'
-import { add, compact, nativeAmount, type WalletId } from '../../../kernel/index.ts'
+import { compact, type WalletId } from '../../../kernel/index.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
 import { discard, type ReviewedDraft } from '../state/review-state.ts'
@@ -164,9 +169,7 @@ const ReviewDetails = ({
         </Detail>
       ))}
       <Detail name="Careful">
-        {review.legacyAddress === undefined
-          ? ''
-          : `${review.legacyAddress} has an old form that another currency uses, too: make sure that it is an address of ${review.currencyCode}`}
+        {review.legacyAddresses?.map(address => oldFormText(address, review.currencyCode)).join(' ')}
       </Detail>
       <Detail name="Replaces" look="mono">
         {review.replaces}
@@ -181,7 +184,7 @@ const ReviewDetails = ({
         <Amount native={review.networkFee} units={coin} isFull />
       </Detail>
       <Detail name="Total">
-        {tokenId === undefined ? <Amount native={totalOf(review)} units={coin} isFull /> : ''}
+        {tokenId === undefined ? <Amount native={review.total} units={coin} isFull /> : ''}
       </Detail>
       <Detail name="You receive">
         {received === undefined ? (
@@ -256,6 +259,3 @@ const WalletReference = ({ walletId }: { readonly walletId: WalletId }): ReactEl
     </>
   )
 }
-
-const totalOf = ({ nativeAmount: paid, networkFee }: SpendReview): string =>
-  add(nativeAmount(paid), nativeAmount(networkFee))

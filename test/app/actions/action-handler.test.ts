@@ -27,7 +27,9 @@ test('an account is made, funded and pays by actions alone: the draft that was r
     currencyCode: 'BTC',
     nativeAmount: '1000000',
     networkFee: review.networkFee,
-    targets: [{ publicAddress: ELSEWHERE, nativeAmount: '1000000' }]
+    targets: [{ publicAddress: ELSEWHERE, nativeAmount: '1000000' }],
+    total: String(1_000_000n + BigInt(review.networkFee)),
+    remaining: String(4_000_000n - BigInt(review.networkFee))
   })
   t.true(BigInt(review.networkFee) > 0n)
   const [first, second] = await Promise.allSettled([
@@ -128,9 +130,9 @@ test('an address that another currency spells the same is reviewed as it is paid
   const [old, usual] = ['2Mt4ztnz9eRc2nEuhbgPcCkqjK4mRhx2NHT', 'QMRm1orPfXf7vRfkDnRdHTHATTDFZ1iXXY']
   const reviewOf = async (publicAddress: string) =>
     (await runAction('spend.draft', { walletId, publicAddress, nativeAmount: '1000000' })).review
-  const { targets, legacyAddress } = await reviewOf(old)
-  t.deepEqual([targets[0]?.publicAddress, legacyAddress], [usual, old])
-  t.false(Object.hasOwn(await reviewOf(usual), 'legacyAddress'))
+  const { targets, legacyAddresses } = await reviewOf(old)
+  t.deepEqual([targets[0]?.publicAddress, legacyAddresses], [usual, [old]])
+  t.false(Object.hasOwn(await reviewOf(usual), 'legacyAddresses'))
 })
 
 test('a draft signs nothing after it was discarded, after ten minutes, or after a logout', async t => {
@@ -289,4 +291,33 @@ test('actions mine the fake world and cut its network; without a fake world they
   await t.throwsAsync(homeless('world.mine', { pluginId: 'bitcoin', count: 1 }), { code: 'NO_WORLD' })
   await t.throwsAsync(homeless('world.fund', { walletId: 'any', nativeAmount: '1' }), { code: 'NO_WORLD' })
   t.true(world.network.current.isOnline)
+})
+
+test('one payment has several payees, a fee of its own, memos and notes, and one that takes its place keeps the notes', async t => {
+  const stage = await openStage(t)
+  const { runAction } = stage
+  const { walletId } = await makeRich(stage)
+  const { draftId, review } = await runAction('spend.draft', {
+    ...{ walletId, publicAddress: ELSEWHERE, nativeAmount: '1000000', customFee: { satPerByte: '5' } },
+    others: [{ publicAddress: ELSEWHERE, nativeAmount: '2000' }],
+    memos: [{ type: 'hex', value: 'cafe' }],
+    notes: { name: 'Landlady', category: 'expense:Rent' }
+  })
+  t.is(review.nativeAmount, '1002000')
+  t.deepEqual(
+    review.targets.map(({ nativeAmount: paid }) => paid),
+    ['1000000', '2000']
+  )
+  t.deepEqual(review.untrusted?.memos, ['hex:cafe'])
+  const { txid } = await runAction('spend.approve', { draftId })
+  const { metadata, networkFeeOption } = await stage.wallet(walletId).getTransaction(txid)
+  t.like(metadata, { name: 'Landlady', category: 'expense:Rent' })
+  t.is(networkFeeOption, 'custom')
+  const other = await runAction('spend.draft', {
+    ...{ walletId, publicAddress: ELSEWHERE, nativeAmount: '500000', replaces: txid },
+    customFee: { satPerByte: '50' }
+  })
+  t.is(other.review.replaces, txid)
+  const sent = await runAction('spend.approve', { draftId: other.draftId })
+  t.like((await stage.wallet(walletId).getTransaction(sent.txid)).metadata, { name: 'Landlady' })
 })

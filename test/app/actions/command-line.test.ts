@@ -203,6 +203,33 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high"
   ],
   [
+    {
+      name: 'spend.draft',
+      input: {
+        ...{ walletId: SAVINGS, publicAddress: 'bcrt1qone', nativeAmount: '5000' },
+        others: [{ publicAddress: 'bcrt1qtwo', nativeAmount: '7000' }],
+        ...{ customFee: { satPerByte: '5' }, memos: [{ type: 'hex', value: 'cafe' }] },
+        ...{ notes: { name: 'Bob', category: 'expense:Rent' }, withUnconfirmed: false }
+      }
+    },
+    "send Savings --to bcrt1qone --to bcrt1qtwo --amount '5000 native' --amount '7000 native' --custom-fee satPerByte=5 --memo hex:cafe --name Bob --category expense:Rent --no-unconfirmed"
+  ],
+  [
+    {
+      name: 'spend.draft',
+      input: { walletId: SAVINGS, publicAddress: 'bcrt1qone', nativeAmount: '5000', replaces: 'abcd' }
+    },
+    "tx replace Savings abcd --to bcrt1qone --amount '5000 native'"
+  ],
+  [
+    { name: 'spend.resend', input: { walletId: SAVINGS, txid: 'abcd', again: ['cafe'] } },
+    'tx resend Savings abcd --again'
+  ],
+  [
+    { name: 'spend.replace', input: { walletId: SAVINGS, txid: 'abcd', customFee: { satPerByte: '5' } } },
+    'tx replace Savings abcd --custom-fee satPerByte=5'
+  ],
+  [
     { name: 'spend.approve', input: { draftId: 'spend' } },
     "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high"
   ],
@@ -451,7 +478,10 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
       walletId,
       publicAddress: nameText,
       nativeAmount: native,
-      fee: fc.constantFrom('low', 'standard', 'high')
+      fee: fc.constantFrom('low', 'standard', 'high'),
+      memos: fc.array(fc.record({ type: fc.constant('text'), value: nameText }), { maxLength: 2 }),
+      notes: fc.record({ name: nameText, notes: nameText }),
+      withUnconfirmed: fc.boolean()
     },
     { requiredKeys: ['walletId', 'publicAddress', 'nativeAmount'] }
   ),

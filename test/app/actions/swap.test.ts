@@ -136,7 +136,7 @@ test('a swap that would pay the same to the same payee again is paid only after 
 })
 
 test('the review of a swap shows the remaining allowance and its spender, and if all own addresses were compared', async t => {
-  const wallet = { lookAtOpenPayments: async () => [] }
+  const wallet = { lookAtOpenPayments: async () => [], balanceOf: () => nativeAmount('5000') }
   const account = {
     listWallets: () => [{ isWallet: true, walletId: 'from', deleted: false }],
     openWallet: async () => wallet

@@ -19,6 +19,8 @@ const answers: Partial<{ readonly [K in keyof Actions]: Actions[K]['out'] }> = {
       currencyCode: 'BTC',
       nativeAmount: '1000000',
       networkFee: '2260',
+      total: '1002260',
+      remaining: '0',
       targets: [{ publicAddress: ADDRESS, nativeAmount: '1000000' }],
       openPayments,
       similar: openPayments.slice(0, 1).map(({ txid }) => txid)

@@ -42,6 +42,8 @@ const review: Actions['spend.draft']['out']['review'] = {
   currencyCode: 'BTC',
   nativeAmount: '1000',
   networkFee: '10',
+  total: '1010',
+  remaining: '0',
   targets: [{ publicAddress: ADDRESS, nativeAmount: '1000' }],
   openPayments: [openPayment],
   openCount: 30,

@@ -12,6 +12,8 @@ const review: SpendReview = {
   currencyCode: 'BTC',
   nativeAmount: '1000000',
   networkFee: '282000',
+  total: '1282000',
+  remaining: '0',
   targets: [{ publicAddress: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', nativeAmount: '1000000' }]
 }
 
