@@ -1,7 +1,7 @@
 import type { Account } from '../../kernel/index.ts'
 import { trimmed } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
-import { about, id, inputError, type Nothing, nothing, object, optional, text } from './schema.ts'
+import { about, type Field, id, inputError, type Nothing, nothing, object, optional, text } from './schema.ts'
 import { type ActionHost, type ActionServices, accountOf } from './services.ts'
 
 /** An account, by its id. */
@@ -28,7 +28,10 @@ export interface AccountActions {
   readonly 'account.logout': { readonly in: AccountRef; readonly out: Nothing }
 }
 
-const accountRef = object<AccountRef>({ accountId: about(id, 'The id of an open account') })
+/** The field of an {@link AccountRef}. */
+export const accountRef: Field<AccountRef> = object<AccountRef>({
+  accountId: about(id, 'The id of an open account')
+})
 const username = optional(about(text(100), 'The username'))
 // A password may be anything that can be typed.
 const secret = text(1000)

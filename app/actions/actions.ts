@@ -6,7 +6,9 @@ import type { ActionDeclaration, DeclarationsOf } from './declaration.ts'
 import { type HistoryActions, historyActions } from './history.ts'
 import { type HoldingActions, holdingActions } from './holdings.ts'
 import { type PaymentActions, paymentActions } from './payments.ts'
+import { type ProposalActions, proposalActions } from './proposals.ts'
 import { type RateActions, rateActions } from './rates.ts'
+import { type RuleActions, ruleActions } from './rules.ts'
 import { type AnyField, boundedResult, inputError, readFields } from './schema.ts'
 import { type ActionHost, type ActionServices, makeActionServices } from './services.ts'
 import { type SwapActions, swapActions } from './swaps.ts'
@@ -25,6 +27,8 @@ export interface Actions
     PaymentActions,
     SwapActions,
     RateActions,
+    RuleActions,
+    ProposalActions,
     WorldActions {}
 
 /** The name of an action. */
@@ -50,6 +54,8 @@ export const declarations: DeclarationsOf<Actions> = {
   ...paymentActions,
   ...swapActions,
   ...rateActions,
+  ...ruleActions,
+  ...proposalActions,
   ...worldActions
 }
 
@@ -66,8 +72,8 @@ export interface NamedAction
 
 /** All actions, for those who offer them one by one; {@link runAction} runs them. */
 export const actions: readonly NamedAction[] = (Object.keys(declarations) as ActionName[]).map(name => {
-  const { title, summary, effect, isAboutAddresses, input, output, faces } = declarations[name]
-  return { name, title, summary, effect, input, output, faces, ...compact({ isAboutAddresses }) }
+  const { title, summary, effect, isAboutAddresses, isWatched, input, output, faces } = declarations[name]
+  return { name, title, summary, effect, input, output, faces, ...compact({ isAboutAddresses, isWatched }) }
 })
 
 const namesWhere = (isSo: (action: NamedAction) => boolean): ReadonlySet<ActionName> =>
@@ -80,6 +86,9 @@ export const readingActions: ReadonlySet<ActionName> = namesWhere(({ effect }) =
 export const addressActions: ReadonlySet<ActionName> = namesWhere(
   ({ isAboutAddresses }) => isAboutAddresses === true
 )
+
+/** The actions that a panel calls again and again. */
+export const watchedActions: ReadonlySet<ActionName> = namesWhere(({ isWatched }) => isWatched === true)
 
 /**
  * Checks the input of an action: from a socket it may be anything. Fields that the action does not know are left out,

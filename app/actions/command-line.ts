@@ -158,12 +158,16 @@ export const approve = (
 ): CommandWords | undefined => {
   const draft = names.draftOf(draftId)
   if (draft === undefined) return undefined
+  if ('proposalId' in draft) return { words: ['proposals', 'approve', draft.proposalId] }
   const { words, flags } = draftWords(draft, names)
   const most = maxNetworkFee === undefined ? undefined : `${maxNetworkFee} native`
   return { words, flags: { ...flags, 'max-fee': most, again: again.length > 0 } }
 }
 
-const draftWords = (draft: SpendDraftInput, names: CommandNames): CommandWords => {
+const draftWords = (
+  draft: Exclude<SpendDraftInput, { readonly proposalId: string }>,
+  names: CommandNames
+): CommandWords => {
   if ('quoteId' in draft) return takeQuote(draft.quoteId, names)
   return 'txid' in draft ? replace(draft, names) : send(draft, names)
 }
@@ -172,6 +176,8 @@ export const giveUp = (
   input: { readonly draftId: string },
   names: CommandNames
 ): CommandWords | undefined => {
-  const words = approve(input, names)
-  return words && dry(words)
+  const draft = names.draftOf(input.draftId)
+  // A proposal goes on waiting.
+  if (draft === undefined || 'proposalId' in draft) return undefined
+  return dry(draftWords(draft, names))
 }

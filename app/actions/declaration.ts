@@ -39,6 +39,8 @@ export interface ActionDeclaration<In, Out> {
   readonly effect: ActionEffect
   /** It is about an address or a txid itself: of no use where these are hidden. */
   readonly isAboutAddresses?: true
+  /** A panel calls it again and again while it is shown, so that its success is no event. */
+  readonly isWatched?: true
   readonly input: Field<In>
   readonly output: Field<Out>
   /** Runs with an input that was checked. @throws ActionError, and what the kernel throws */

@@ -13,6 +13,7 @@ import {
   WalletError,
   type WalletId
 } from '../../kernel/index.ts'
+import { ActionError } from './action-error.ts'
 import { aboutPayment, approve, dry, giveUp, replace, send } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import {
@@ -25,7 +26,7 @@ import {
   openPaymentsOfReview
 } from './open-payment-checks.ts'
 import { about, amount, type Field, type Nothing, nothing, object, optional, text, txid } from './schema.ts'
-import { walletOf } from './services.ts'
+import { type OwnedWallet, walletOf } from './services.ts'
 import {
   type ApprovedDraft,
   again,
@@ -38,6 +39,7 @@ import {
   draftRequest,
   paymentTxid,
   type ReplaceRequest,
+  type RuleRefusal,
   replaceRequest,
   type SpendRequest,
   type SpendReview,
@@ -76,6 +78,13 @@ export interface PaymentActions {
 
 const sentPayment: Field<SentPayment> = object<SentPayment>({ txid })
 
+const COINS_SPENT = new ActionError({
+  code: 'GONE',
+  message: 'The coins of this proposal are spent by now, so nothing was signed',
+  details: { what: 'draft' },
+  hint: 'It waits again, with another draft: review it once more.'
+})
+
 const NOT_FOR_PROGRAMS = { none: 'a program proposes, and the agent keeps its draft for a person' }
 
 /** Payments: exactly the draft that was reviewed is signed, once. */
@@ -91,7 +100,8 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       const { spend, legacyAddresses } = await spendOf(owned.wallet, input)
       await owned.wallet.lookAtOpenPayments()
       const draft = await owned.wallet.makeSpend(spend)
-      const review = { ...reviewSpend(owned.wallet, draft), ...compact({ legacyAddresses }) }
+      const refusal = await refusalOf(owned, draft)
+      const review = { ...reviewSpend(owned.wallet, draft), ...compact({ legacyAddresses, refusal }) }
       return { draftId: services.spends.put({ ...owned, draft }), review }
     },
     commandLine: send,
@@ -126,8 +136,8 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     effect: 'pays',
     input: approvedDraft,
     output: sentPayment,
-    async run({ spends, approval }, { draftId, maxNetworkFee: most, again }) {
-      const { account, wallet, draft } = spends.take(draftId)
+    async run({ spends, approval, proposals }, { draftId, maxNetworkFee: most, again }) {
+      const { account, wallet, draft, proposalId } = spends.take(draftId)
       return inTurn(wallet.id, async () => {
         // Another panel or the application may have logged it out; if it is back, this is not its wallet.
         if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
@@ -135,7 +145,11 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
         approval?.onStart()
         const { signal, onProgress } = approval ?? {}
         const maxNetworkFee = most === undefined ? undefined : nativeAmount(most)
-        const sent = await wallet.spend(draft, compact({ maxNetworkFee, signal, onProgress }))
+        const pay = (): Promise<Transaction> =>
+          wallet.spend(draft, compact({ maxNetworkFee, signal, onProgress }))
+        const sent =
+          proposalId === undefined ? await pay() : await proposals?.pay(proposalId, { account, wallet }, pay)
+        if (sent === undefined) throw COINS_SPENT
         approval?.onSent(sent)
         return { txid: sent.txid }
       })
@@ -203,7 +217,11 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       const owned = await walletOf(services, paying)
       const { tx } = await findOpenPayment(owned.wallet, open)
       const draft = await owned.wallet.makeSpend(replacementOf(tx, fee))
-      return { draftId: services.spends.put({ ...owned, draft }), review: reviewSpend(owned.wallet, draft) }
+      const review = {
+        ...reviewSpend(owned.wallet, draft),
+        ...compact({ refusal: await refusalOf(owned, draft) })
+      }
+      return { draftId: services.spends.put({ ...owned, draft }), review }
     },
     commandLine: replace,
     faces: {
@@ -310,6 +328,16 @@ export const spendOf = async (
     },
     ...compact({ legacyAddresses: legacyAddresses.length === 0 ? undefined : legacyAddresses })
   }
+}
+
+/** The rule of the account that refuses a draft. */
+export const refusalOf = async (
+  { account }: Pick<OwnedWallet, 'account'>,
+  draft: Transaction
+): Promise<RuleRefusal | undefined> => {
+  const { isAllowed, refusedBy = '', reason = '', allowedAt } = await account.policies.explain(draft)
+  if (isAllowed) return undefined
+  return { ...compact({ allowedAt }), untrusted: { rule: refusedBy, reason } }
 }
 
 /** Reviews a payment before it is signed, or before its bytes are sent. */

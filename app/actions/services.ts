@@ -27,6 +27,8 @@ export interface ActionHost {
   readonly world?: FakeWorldControl | undefined
   /** Left out where a pause lasts no longer than the wallet is open. */
   readonly pausedWallets?: PausedWallets | undefined
+  /** What programs propose, where an agent keeps it. */
+  readonly proposals?: ProposalBook | undefined
   /** For a panel that may only look: what it asks leaves nothing behind. That it does no more is for the session to see to. */
   readonly isReadOnly?: boolean | undefined
 }
@@ -58,6 +60,47 @@ export interface ApprovalListener extends Pick<SignOptions, 'onProgress' | 'sign
 /** A payment that was made, and not signed. */
 export interface SpendDraft extends OwnedWallet {
   readonly draft: Transaction
+  /** The proposal of a program that it is of. */
+  readonly proposalId?: string | undefined
+}
+
+/** A payment that a program proposes, and how that stands. */
+export interface ProposedPayment {
+  readonly id: string
+  /** The name that a person gave to the program. */
+  readonly client: string
+  readonly accountId: string
+  readonly walletId: WalletId
+  readonly draft: Transaction
+  /** What the program says that it is for. */
+  readonly note?: string
+  /** True for an address in a form that another currency uses, too. */
+  readonly isLegacyAddress: boolean
+  readonly state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unsure'
+  /** The code of a refusal or failure. */
+  readonly reason?: string
+  readonly txid?: string
+  /** The rule that lets no program pay it by itself. */
+  readonly rule?: string
+  /** Milliseconds since 1970. */
+  readonly created: number
+  readonly ends: number
+}
+
+/** The payments that programs propose. Each is answered once, in whatever face. */
+export interface ProposalBook {
+  /** Oldest first. */
+  list(): readonly ProposedPayment[]
+  /** Finds one that waits. @throws if there is none, or its program may no longer ask */
+  waiting(id: string): ProposedPayment
+  /**
+   * Pays one that waits, and keeps how that ended.
+   *
+   * @returns undefined if nothing was signed, because its coins are spent by now: it waits again, with another draft
+   */
+  pay(id: string, owned: OwnedWallet, pay: () => Promise<Transaction>): Promise<Transaction | undefined>
+  /** Refuses one that waits; nothing is signed. @throws if it no longer waits */
+  decline(id: string): void
 }
 
 /** A quote that is being approved, and waits for a person to say yes. */

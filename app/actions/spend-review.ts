@@ -93,7 +93,11 @@ export interface QuotesRequest {
 }
 
 /** The input that a draft was made from. */
-export type SpendDraftInput = DraftRequest | ReplaceRequest | { readonly quoteId: string }
+export type SpendDraftInput =
+  | DraftRequest
+  | ReplaceRequest
+  | { readonly quoteId: string }
+  | { readonly proposalId: string }
 
 /** What comes of drafting: nothing is signed before the draft is approved by its id. */
 export interface DraftedPayment {
@@ -138,8 +142,25 @@ export const openPaymentOf = ({ reason, ...payment }: OpenPaymentSnapshot): Open
   ...compact({ untrusted: reason === undefined ? undefined : { reason } })
 })
 
+/** The rule of an account that refuses a payment. */
+export interface RuleRefusal {
+  /** When it would be allowed, if waiting helps; milliseconds since 1970. */
+  readonly allowedAt?: number
+  readonly untrusted: { readonly rule: string; readonly reason: string }
+}
+
+/** The program that proposes a payment. */
+export interface ReviewedProposal {
+  readonly id: string
+  readonly untrusted: { readonly client: string; readonly note?: string }
+}
+
 /** The terms of a payment or a swap, for a person to read before signing. */
 export interface SpendReview {
+  /** The program that proposes it. */
+  readonly proposal?: ReviewedProposal
+  /** A rule of the account that refuses it. */
+  readonly refusal?: RuleRefusal
   /** The plugin that is paid through, of a swap. */
   readonly provider?: string
   readonly walletId: WalletId
@@ -321,6 +342,21 @@ export const openPayment: FieldsOf<OpenPayment> = openPaymentFields(txid, addres
 const shownAddress = shortText(1000)
 
 const review: Field<SpendReview> = object<SpendReview>({
+  proposal: optional(
+    object<ReviewedProposal>({
+      id,
+      untrusted: object<ReviewedProposal['untrusted']>({ client: untrusted(), note: optional(untrusted()) })
+    })
+  ),
+  refusal: optional(
+    about(
+      object<RuleRefusal>({
+        allowedAt: optional(time),
+        untrusted: object<RuleRefusal['untrusted']>({ rule: untrusted(), reason: untrustedMessage })
+      }),
+      'The rule of the account that refuses the payment'
+    )
+  ),
   provider: optional(pluginId),
   walletId,
   tokenId: optional(tokenId),

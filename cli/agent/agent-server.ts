@@ -240,6 +240,7 @@ export class AgentServer {
       },
       programs: this.#programs,
       world: wanted => this.#pool.world(wanted),
+      onWorldChange: listener => this.#pool.onWorldChange(listener),
       open: (wanted, options) => this.#pool.open(wanted, options),
       accounts: () => this.#pool.accounts(),
       lock: () => this.lock(),

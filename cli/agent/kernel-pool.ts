@@ -64,6 +64,7 @@ export class KernelPool {
   #world: Promise<OpenWorld> | undefined
   /** Counts the changes that commands have made to the fake world. */
   #changes = 0
+  readonly #worldListeners = new Set<() => void>()
   /** The commands that run now. */
   #running = 0
   #rest: NodeJS.Timeout | undefined
@@ -121,6 +122,12 @@ export class KernelPool {
       kernel.catch(() => this.#kernels.delete(device))
     }
     return kernel
+  }
+
+  /** Calls a listener after each change that a command has made to the fake world. @returns ends that */
+  onWorldChange(listener: () => void): () => void {
+    this.#worldListeners.add(listener)
+    return () => void this.#worldListeners.delete(listener)
   }
 
   /** The accounts that are open, on all devices. */
@@ -183,6 +190,7 @@ export class KernelPool {
   #counted(control: WorldControl): WorldControl {
     const count = <T>(value: T): T => {
       this.#changes += 1
+      for (const listener of this.#worldListeners) listener()
       return value
     }
     return {

@@ -1,3 +1,4 @@
+import type { ProposalBook, ProposedPayment } from '../../app/actions/services.ts'
 import { type Account, compact, isWalletError, type Transaction, unusualFeeOf } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
@@ -113,6 +114,33 @@ const approveOnce = async (
   )
   return sent && sentResult(wallet, sent, { asset, warnings: await syncAfterPayment(session, wallet) })
 }
+
+/** The proposals of an agent for the actions of a panel, answered as {@link approveProposal} does; those of its device. */
+export const proposalBook = (session: Session, proposals: Proposals): ProposalBook => ({
+  list: () =>
+    proposals
+      .list()
+      .filter(({ device }) => device === session.globals.device)
+      .map(proposedPayment),
+  waiting: id => proposedPayment(waitingProposal(session, proposals, id)),
+  async pay(id, { account, wallet }, pay) {
+    const proposal = waitingProposal(session, proposals, id)
+    const asset = await assetOfWallet(account, wallet, proposal.draft.tokenId)
+    return payProposal(session, {
+      ...{ proposals, id, pay },
+      renew: () => draftAgain(wallet, { ...proposal, asset })
+    })
+  },
+  decline: id => void refuseProposal(session, proposals, { id, reason: 'DECLINED' })
+})
+
+const proposedPayment = ({ client, loginId, policy, review, ...proposal }: Proposal): ProposedPayment => ({
+  ...proposal,
+  client: client.name,
+  accountId: loginId,
+  isLegacyAddress: review.isLegacyAddress === true,
+  ...compact({ rule: policy?.rule })
+})
 
 /** Options of {@link payProposal}. */
 interface PayOptions {

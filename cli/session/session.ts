@@ -74,6 +74,8 @@ export interface Agent {
   /** The programs that use the agent, and what they propose. */
   readonly programs: Programs
   world(paths: ProfilePaths): Promise<OpenWorld>
+  /** Calls a listener after each change that a command has made to the fake world. @returns ends that */
+  onWorldChange(listener: () => void): () => void
   /** The kernel of a device; `isOffline` while this command uses no network. @throws STORAGE_LOCKED */
   open(
     paths: ProfilePaths,

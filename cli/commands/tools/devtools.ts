@@ -4,6 +4,7 @@ import { makeFakeWorldControl } from '../../../fake-server/chain-control.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'
 import { Approvals, portOf, servePanel } from '../../devtools/serve-panel.ts'
 import { CliError } from '../../errors/cli-error.ts'
+import { proposalBook } from '../../mcp/answer-proposal.ts'
 import { pausedWalletsIn } from '../../profile/state-files.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { openEach, openWallet } from '../../session/find-wallets.ts'
@@ -56,6 +57,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
     recordPath === undefined
       ? undefined
       : recordFile(recordPath, { devtools: kept, now: () => io.clock.now(), statusLine: session.statusLine })
+  let endWorld: (() => void) | undefined
   try {
     // The panel shows the whole log; the terminal prints the usual part.
     if (session.agent === undefined) session.addObserver(watching.plugin, 'debug')
@@ -67,12 +69,15 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
     session.signal.throwIfAborted()
     const approvals = new Approvals(session.payingGraceMs, payment => session.agent?.duringPayment(payment))
     const world = makeFakeWorldControl(control)
+    // Other commands change it, too.
+    endWorld = session.agent?.onWorldChange(() => void world.look().catch(() => {}))
     const pausedWallets = pausedWalletsIn(session.paths.session)
+    const proposals = session.agent && proposalBook(session, session.agent.programs.proposals)
     await servePanel(session, port, {
       may: isReadOnly ? 'sees the wallet' : 'controls the wallet',
       attach(channel) {
         // One handler a panel: a draft can be approved by its own panel only, and is declined when that disconnects.
-        const handler = makeActionHandler({ context, io, world, pausedWallets, isReadOnly })
+        const handler = makeActionHandler({ context, io, world, pausedWallets, proposals, isReadOnly })
         const track = approvals.track(handler)
         // Other commands may have changed the world since the last panel connected.
         watching.watchWorld(world)
@@ -93,6 +98,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
       onStop: () => approvals.settled(session.signal.reason)
     })
   } finally {
+    endWorld?.()
     endRecording?.()
   }
 }

@@ -3,7 +3,8 @@ import {
   type ActionHandler,
   type ActionName,
   addressActions,
-  readingActions
+  readingActions,
+  watchedActions
 } from '../../../app/actions/actions.ts'
 import type { Clock, JsonObject } from '../../../kernel/index.ts'
 import type { ActionFact, JournalEvent } from '../model/facts.ts'
@@ -216,7 +217,7 @@ export class PanelSession {
       // An application's own action may return nothing, and what was done must not be reported as failed.
       const output = ((await this.#allowed(action)(action, input as never)) ?? {}) as JsonObject
       correlation.end(running, output)
-      report({ outcome: 'done', ...actionSubjectOf(input, output) })
+      if (!watchedActions.has(action)) report({ outcome: 'done', ...actionSubjectOf(input, output) })
       this.#send({ type: 'result', id, output: redactOutput(action, output, redaction) })
     } catch (error) {
       correlation.end(running)

@@ -6,6 +6,7 @@ import { LogsPanel } from '../panels/logs-panel.tsx'
 import { PluginsPanel } from '../panels/plugins-panel.tsx'
 import { QuotesPanel } from '../panels/quotes-panel.tsx'
 import { RatesPanel } from '../panels/rates-panel.tsx'
+import { RulesPanel } from '../panels/rules-panel.tsx'
 import { SyncPanel } from '../panels/sync-panel.tsx'
 import { BrokenNotice, ErrorBoundary, SafePart } from '../parts/error-boundary.tsx'
 import { ReviewDialog } from '../parts/review-dialog.tsx'
@@ -226,6 +227,7 @@ const bodies: Readonly<Record<PanelName, () => ReactElement>> = {
   engines: EnginesPanel,
   quotes: QuotesPanel,
   rates: RatesPanel,
+  rules: RulesPanel,
   sync: SyncPanel,
   hooks: HooksPanel,
   plugins: PluginsPanel,

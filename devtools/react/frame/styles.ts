@@ -226,6 +226,9 @@ dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .big { font-size: 19px; font-weight: 600; letter-spacing: -.01em; overflow-wrap: anywhere }
 .big .soft { font-size: 13px; font-weight: 400; letter-spacing: 0 }
 .breaking { overflow-wrap: anywhere }
+.rules > section { padding-block: 12px 4px }
+.rules > section > :not(.table, table, div) { margin: 0 12px 8px }
+.rules > section > ul { padding: 0; list-style: none }
 .open-payments { display: flex; flex-direction: column; gap: 12px }
 .open-payments li { display: flex; flex-direction: column; gap: 4px; overflow-wrap: anywhere }
 .open-payments .state { white-space: normal; align-items: baseline }

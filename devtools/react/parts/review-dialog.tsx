@@ -16,7 +16,7 @@ import { Amount, PaidAmount } from './amount.tsx'
 import { Detail, DetailList } from './details.tsx'
 import { Dialog } from './dialog.tsx'
 import { TextField } from './fields.tsx'
-import { visibleText } from './texts.ts'
+import { dateText, visibleText } from './texts.ts'
 import { walletName } from './wallet.tsx'
 
 /** Shows a payment or a swap before it is signed. Closing the dialog discards the draft. */
@@ -66,6 +66,7 @@ export const ReviewDialog = (props: {
           onType={fee => setTyped({ ...typed, fee })}
         />
       )}
+      <Refusal review={review} />
       <SecondPayment similar={similar} typed={typed.again} onType={again => setTyped({ ...typed, again })} />
       <p className="soft" role="status">
         {isBusy
@@ -79,7 +80,7 @@ export const ReviewDialog = (props: {
       )}
       <div className="dialog-acts">
         <button type="button" className="button" onClick={close} disabled={isBusy}>
-          Discard
+          {review.proposal === undefined ? 'Discard' : 'Not now'}
         </button>
         <button
           type="button"
@@ -96,6 +97,18 @@ export const ReviewDialog = (props: {
 }
 
 const isYes = (typed: string): boolean => typed.trim().toLowerCase() === 'yes'
+
+/** The rule of the account that would refuse the payment; the kernel asks it once more before it signs. */
+const Refusal = ({ review: { refusal } }: { readonly review: SpendReview }): ReactElement | null => {
+  if (refusal === undefined) return null
+  const { allowedAt, untrusted } = refusal
+  return (
+    <p className="warn breaking" role="alert">
+      The rule “{visibleText(untrusted.rule)}” refuses it: {visibleText(untrusted.reason)}
+      {allowedAt === undefined ? '.' : `; allowed from ${dateText(allowedAt)} on.`}
+    </p>
+  )
+}
 
 /** A second payment of the same amount to the same payee is allowed by a typed yes and by nothing less. */
 const SecondPayment = (props: {
@@ -148,11 +161,13 @@ const ReviewDetails = ({
   readonly isApproved: boolean
 }): ReactElement => {
   const view = useView()
-  const { walletId, tokenId, toWalletId = '', toTokenId, toNativeAmount: received } = review
+  const { proposal, walletId, tokenId, toWalletId = '', toTokenId, toNativeAmount: received } = review
   const [units, coin] = [unitsOf(view, review), unitsOf(view, { walletId })]
   const toUnits = unitsOf(view, { walletId: toWalletId, tokenId: toTokenId })
   return (
     <DetailList>
+      <Detail name="Proposed by">{proposal && `${proposal.untrusted.client}, a program`}</Detail>
+      <Detail name="It says">{proposal?.untrusted.note}</Detail>
       <Detail name="From">
         <WalletReference walletId={walletId} />
       </Detail>

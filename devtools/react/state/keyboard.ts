@@ -33,6 +33,7 @@ export const jumpLetters: Readonly<Record<string, PanelName>> = {
   e: 'engines',
   q: 'quotes',
   r: 'rates',
+  u: 'rules',
   s: 'sync',
   h: 'hooks',
   p: 'plugins',
@@ -43,7 +44,7 @@ export const jumpLetters: Readonly<Record<string, PanelName>> = {
 export const keyHelp: readonly (readonly [keys: string, meaning: string])[] = [
   ['Ctrl K', 'Go anywhere or do anything: ⌘ K on a Mac, also in a field'],
   ['/', 'Filter the rows'],
-  ['g then e q r s h p l', 'Go to Engines, Quotes, Rate routes, Sync, Hooks, Plugins, Logs'],
+  ['g then e q r u s h p l', 'Go to Engines, Quotes, Rate routes, Rules, Sync, Hooks, Plugins, Logs'],
   ['← →', 'The previous or next tab, while a tab has the focus'],
   ['j k', 'The next or previous row'],
   ['Enter', 'Open the row, press the button'],

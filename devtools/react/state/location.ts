@@ -5,7 +5,7 @@ import type { View } from '../../core/model/slices.ts'
 import { page } from './dom.ts'
 
 /** The panels, in the order of their tabs. */
-export const panelNames = ['engines', 'quotes', 'rates', 'sync', 'hooks', 'plugins', 'logs'] as const
+export const panelNames = ['engines', 'quotes', 'rates', 'rules', 'sync', 'hooks', 'plugins', 'logs'] as const
 
 /** The name of a panel, as links spell it. */
 export type PanelName = (typeof panelNames)[number]
@@ -15,6 +15,7 @@ export const panelTitles: Readonly<Record<PanelName, string>> = {
   engines: 'Engines',
   quotes: 'Quotes',
   rates: 'Rate routes',
+  rules: 'Rules',
   sync: 'Sync',
   hooks: 'Hooks',
   plugins: 'Plugins',
@@ -132,6 +133,7 @@ const finders: Readonly<Record<PanelName, Find>> = {
     return view.quotes.get(id) ?? (quotes.length === 0 ? undefined : quotes)
   },
   rates: (view, _, id) => view.routes.get(id),
+  rules: () => undefined,
   sync: (view, _, id) => view.repos.get(id),
   hooks: eventOf,
   plugins: (view, _, id) => view.plugins.get(id),

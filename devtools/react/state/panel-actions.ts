@@ -112,8 +112,14 @@ const NOTHING: PanelMemory = { drafts: new Map(), rounds: new Map(), sent: new M
 // As many drafts and rounds as a kernel keeps open, and more.
 const KEPT = 100
 
-const isDrafting = (action: Action): action is ReviewedDraft['action'] =>
-  action.name === 'spend.draft' || action.name === 'spend.replace' || action.name === 'swap.review'
+const isDrafting = (action: Action): action is ReviewedDraft['action'] => DRAFTING.has(action.name)
+
+const DRAFTING: ReadonlySet<string> = new Set<ReviewedDraft['action']['name']>([
+  'proposal.review',
+  'spend.draft',
+  'spend.replace',
+  'swap.review'
+])
 
 /** The draft that an action has made; undefined if it made none. */
 const draftOf = (action: Action, output: object): ReviewedDraft | undefined =>
@@ -139,7 +145,8 @@ const remembered = (memory: PanelMemory, action: Action, output: object): PanelM
 const withSent = (memory: PanelMemory, action: Action, txid: Txid | undefined): PanelMemory => {
   if (action.name !== 'spend.approve' && action.name !== 'swap.approve') return memory
   const made = memory.drafts.get(action.input.draftId)
-  if (made === undefined) return memory
+  // The list of proposals tells how each ended.
+  if (made === undefined || 'proposalId' in made) return memory
   const source = 'walletId' in made ? made.walletId : made.quoteId
   return { ...memory, sent: withEntry(memory.sent, source, txid) }
 }

@@ -51,7 +51,10 @@ export interface ReviewedDraft {
   readonly draftId: string
   readonly review: SpendReview
   /** The action that made it, for the command that does the same. */
-  readonly action: Extract<Action, { readonly name: 'spend.draft' | 'spend.replace' | 'swap.review' }>
+  readonly action: Extract<
+    Action,
+    { readonly name: 'proposal.review' | 'spend.draft' | 'spend.replace' | 'swap.review' }
+  >
 }
 
 /** Says no to a draft. One that is gone already, or out of reach, is never signed either, so a failure means nothing. */

@@ -270,6 +270,11 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     { name: 'swap.ask', input: QUERY },
     "swap quote --from Savings --to Daily --amount '5000 native' --for to"
   ],
+  [{ name: 'policy.list', input: { accountId: ACCOUNT } }, 'policy explain'],
+  [{ name: 'proposal.list', input: {} }, 'proposals list'],
+  [{ name: 'proposal.review', input: { proposalId: '7' } }, 'proposals approve 7'],
+  [{ name: 'proposal.decline', input: { proposalId: '7' } }, 'proposals decline 7'],
+  [{ name: 'spend.approve', input: { draftId: 'proposed' } }, 'proposals approve 7'],
   [
     { name: 'swap.compare', input: QUERY },
     "swap quote --from Savings --to Daily --amount '5000 native' --for to"
@@ -328,7 +333,8 @@ test('each action has its command, without a password or PIN, and the real parse
       drafts: new Map<string, SpendDraftInput>([
         ['spend', DRAFT],
         ['replacement', { walletId: SAVINGS, txid: 'abcd', fee: 'high' }],
-        ['swap', { quoteId: 'round-7' }]
+        ['swap', { quoteId: 'round-7' }],
+        ['proposed', { proposalId: '7' }]
       ]),
       rounds: new Map([['round', QUERY]])
     }
@@ -504,6 +510,10 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
   'swap.review': fc.record({ quoteId: hexId }),
   'swap.approve': fc.constant({ draftId: 'swap' }),
   'swap.discard': fc.constant({ draftId: 'swap' }),
+  'policy.list': fc.record({ accountId: fc.constant(ACCOUNT) }),
+  'proposal.list': fc.constant({}),
+  'proposal.review': fc.record({ proposalId: hexId }),
+  'proposal.decline': fc.record({ proposalId: hexId }),
   'swap.enable': fc.record({ accountId: fc.constant(ACCOUNT), pluginId, isEnabled: fc.boolean() }),
   'rates.route': fc.record(
     {

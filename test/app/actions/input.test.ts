@@ -49,6 +49,10 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
   'swap.enable': { accountId: 'a', pluginId: 'sideshift', isEnabled: false },
   'rates.route': { from: 'BTC', to: 'iso:EUR', biases: { kraken: -0.5 }, alternatives: 20 },
   'rates.refresh': {},
+  'policy.list': { accountId: 'a' },
+  'proposal.list': {},
+  'proposal.review': { proposalId: '1' },
+  'proposal.decline': { proposalId: '1' },
   'world.fund': { walletId: 'w', nativeAmount: '1' },
   'world.mine': { pluginId: 'bitcoin', count: 10_000 },
   'world.network': { isOnline: true }

@@ -13,7 +13,7 @@ export interface Scene {
   readonly perform?: (hand: Hand, page: Page) => Promise<void>
 }
 
-const panels = ['engines', 'quotes', 'rates', 'sync', 'hooks', 'plugins', 'logs'] as const
+const panels = ['engines', 'quotes', 'rates', 'rules', 'sync', 'hooks', 'plugins', 'logs'] as const
 
 const savings = `engines/${encodeURIComponent(SAVINGS)}`
 

@@ -44,12 +44,14 @@ for (const panel of panelNames) {
     t.regex(markup, new RegExp(`role="tabpanel" aria-labelledby="tab-${panel}"`))
   })
 
-  test(`the tables of ${panelTitles[panel]} have headers for columns and rows`, t => {
-    const markup = draw(full, panel)
-    t.true(tagsOf(markup, 'table').length > 0)
-    t.true(markup.includes('scope="col"'))
-    t.true(markup.includes('scope="row"'))
-  })
+  // The rows of rules are requested when the panel is in a page.
+  if (panel !== 'rules')
+    test(`the tables of ${panelTitles[panel]} have headers for columns and rows`, t => {
+      const markup = draw(full, panel)
+      t.true(tagsOf(markup, 'table').length > 0)
+      t.true(markup.includes('scope="col"'))
+      t.true(markup.includes('scope="row"'))
+    })
 
   test(`without data, ${panelTitles[panel]} says what to do and shows no table`, t => {
     const markup = draw(empty, panel)
@@ -62,6 +64,7 @@ const readingButtons: Readonly<Record<PanelName, readonly string[]>> = {
   engines: [],
   quotes: [],
   rates: ['Find the route', 'Copy', 'Market around it'],
+  rules: [],
   sync: [],
   hooks: ['Pause view'],
   plugins: [],
