@@ -1,5 +1,5 @@
 import type { JsonObject, PluginId, RouteHopSnapshot, RouteSnapshot } from '../../kernel/index.ts'
-import { codeText, decimalText, roundedText } from './amounts.ts'
+import { codeText, decimalText } from './amounts.ts'
 
 /** A route as JSON (ecosystem 1.8). Rates are decimal text; costs are those of the route search. */
 export const routeJson = ({ rate, hops, cost, isStale }: RouteSnapshot): JsonObject => ({
@@ -59,6 +59,5 @@ export const hopCostText = ({ ageSeconds, bias, isInverted }: RouteHopSnapshot):
   return `${share} age ${age}/(30+${age}), ${bias} bias, ${isInverted ? '1.1 turned hop' : '1 hop'}`
 }
 
-/** A rate for a person, rounded (pure). */
-export const rateText = (rate: number): string =>
-  roundedText(decimalText(rate), { least: 0, most: 8, digits: 8 })
+/** A rate for a person, in at most seven significant digits and never in powers of ten (pure). */
+export const rateText = (rate: number): string => decimalText(Number(rate.toPrecision(7)))

@@ -1,11 +1,11 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { durationText } from '../../app/format/times.ts'
 import { FAKE_ADDRESSES, type FakeWorld } from '../../fake-server/fake-world.ts'
 import { type CurrencyWallet, compact, createKernel, type Io, type Kernel } from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
-import { durationInWords } from '../output/texts.ts'
 import { kernelSettings } from '../profile/open-profile.ts'
 import { openLocalWorld } from '../profile/open-world.ts'
 import { makePrivateFolder, type ProfilePaths, profilePaths } from '../profile/paths.ts'
@@ -151,7 +151,7 @@ export const plainProgress =
   ({ title, state, detail, lines, durationMs }) => {
     if (state === 'running') return
     const mark = state === 'done' ? 'ok    ' : 'FAILED'
-    const time = durationMs === undefined ? '' : ` (${durationInWords(durationMs)})`
+    const time = durationMs === undefined ? '' : ` (${durationText(durationMs)})`
     write(`${mark}  ${title}${time}`)
     for (const line of [...(lines ?? []), ...(detail === undefined ? [] : [detail])]) write(`        ${line}`)
   }

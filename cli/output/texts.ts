@@ -36,23 +36,6 @@ const SPANS: readonly (readonly [seconds: number, word: string])[] = [
   [60, 'minute']
 ]
 
-/** Formats a duration: `340 ms`, `2.1 s`. */
-export const durationInWords = (milliseconds: number): string =>
-  milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
-
-/** Formats an age: `12 s`, `5 min`, `3 h`, `2 days`. */
-export const ageText = (seconds: number): string => {
-  const [size, word] = AGES.find(([unit]) => seconds >= unit) ?? [1, 's']
-  const count = Math.floor(Math.max(0, seconds) / size)
-  return `${count} ${word}${word === 'day' && count !== 1 ? 's' : ''}`
-}
-
-const AGES: readonly (readonly [seconds: number, word: string])[] = [
-  [86_400, 'day'],
-  [3600, 'h'],
-  [60, 'min']
-]
-
 /** Replaces a secret without `--reveal`, so that a script can distinguish hidden from absent (ecosystem 1.4). */
 const REDACTED: { readonly redacted: true; readonly hint: string } = {
   redacted: true,

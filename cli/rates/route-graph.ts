@@ -1,7 +1,7 @@
 import { decimalText } from '../../app/format/amounts.ts'
 import { costText, routeJson } from '../../app/format/routes.ts'
+import { ageText } from '../../app/format/times.ts'
 import type { JsonObject, RouteHopSnapshot, RouteSnapshot } from '../../kernel/index.ts'
-import { ageText } from '../output/texts.ts'
 
 /** A language of graphs. */
 export type GraphFormat = 'dot' | 'json' | 'mermaid'

@@ -1,7 +1,7 @@
 import { codeText, decimalText } from '../../app/format/amounts.ts'
 import { ageOf, costText, hopCostText, rateText } from '../../app/format/routes.ts'
+import { ageText } from '../../app/format/times.ts'
 import type { RouteHopSnapshot, RouteSnapshot } from '../../kernel/index.ts'
-import { ageText } from '../output/texts.ts'
 import type { Cell, CellLike, Column } from '../output/view.ts'
 
 /** The age of a route as a cell: never a colour alone. */

@@ -1,6 +1,6 @@
 import { Box, Static, Text } from 'ink'
 import type { ReactElement } from 'react'
-import { durationInWords } from '../output/texts.ts'
+import { durationText } from '../../app/format/times.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { renderOnTerminal } from './question.tsx'
 
@@ -60,7 +60,7 @@ export const TourProgress = ({ ended, running, elapsedMs, isAscii }: TourProgres
     {running === undefined ? null : (
       <Text>
         <Text color="cyan">{frameOf(elapsedMs, isAscii)}</Text> {running.title}{' '}
-        <Text dimColor>{durationInWords(elapsedMs)}</Text>
+        <Text dimColor>{durationText(elapsedMs)}</Text>
       </Text>
     )}
   </>
@@ -81,7 +81,7 @@ const EndedStep = ({
         <Text color={isDone ? 'green' : 'red'}>{markOf(isDone, isAscii)}</Text> <Text bold>{title}</Text>{' '}
         <Text dimColor>
           {isDone ? '' : 'failed after '}
-          {durationInWords(durationMs)}
+          {durationText(durationMs)}
         </Text>
       </Text>
       {[...lines, ...(detail === undefined ? [] : [detail])].map(line => (

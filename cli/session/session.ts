@@ -1,5 +1,6 @@
 import type { ActionDeclaration } from '../../app/actions/declaration.ts'
 import type { ActionServices, ApprovalListener } from '../../app/actions/services.ts'
+import { ageText } from '../../app/format/times.ts'
 import type { Devtools } from '../../devtools/core/devtools.ts'
 import { compact } from '../../kernel/base/compact.ts'
 import type {
@@ -18,7 +19,6 @@ import type {
 } from '../../kernel/index.ts'
 import { CliError, PAYING_GRACE_MS } from '../errors/cli-error.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
-import { ageText } from '../output/texts.ts'
 import type { CommandResult } from '../output/view.ts'
 import type { ClosableWorld, OpenWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'

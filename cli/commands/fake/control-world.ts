@@ -1,10 +1,11 @@
 import { amountJson, isMax } from '../../../app/format/amounts.ts'
+import { durationText } from '../../../app/format/times.ts'
 import type { NetworkConditions } from '../../../fake-server/base/network-conditions.ts'
 import { type ChainId, chainIds } from '../../../fake-server/chain/open-chain.ts'
 import { amountText, type CurrencyInfo, parseAmount } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount, parseDate, parseSpan } from '../../grammar/options.ts'
-import { durationInWords, localTime } from '../../output/texts.ts'
+import { localTime } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import type { WorldControl } from '../../profile/world-control.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -217,5 +218,5 @@ const change = async (session: Session, conditions: Partial<NetworkConditions>):
 
 const latencyText = ({ from, to }: NetworkConditions['latency']): string => {
   if (to === 0) return 'none'
-  return from === to ? durationInWords(to) : `${durationInWords(from)} to ${durationInWords(to)}`
+  return from === to ? durationText(to) : `${durationText(from)} to ${durationText(to)}`
 }

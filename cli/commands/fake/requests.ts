@@ -1,8 +1,9 @@
+import { durationText } from '../../../app/format/times.ts'
 import type { TrafficLine } from '../../../fake-server/base/traffic.ts'
 import type { JsonObject } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount } from '../../grammar/options.ts'
-import { durationInWords, localTime } from '../../output/texts.ts'
+import { localTime } from '../../output/texts.ts'
 import type { WorldControl } from '../../profile/world-control.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { openEventStream, sleep } from '../../session/event-stream.ts'
@@ -81,7 +82,7 @@ const cellsOf = ({ at, method, path, status, duration }: TrafficLine): string[] 
   method,
   path,
   status === 0 ? 'lost' : String(status),
-  durationInWords(duration)
+  durationText(duration)
 ]
 
 const notShared = (): CliError =>

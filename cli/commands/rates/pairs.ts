@@ -1,8 +1,8 @@
 import { type ProviderRow, rateActions } from '../../../app/actions/rates.ts'
 import { codeText, decimalText } from '../../../app/format/amounts.ts'
 import { isoTime } from '../../../app/format/routes.ts'
+import { ageText, durationText } from '../../../app/format/times.ts'
 import { isStale, type JsonObject, type RatePair, type RateSnapshot, rateAge } from '../../../kernel/index.ts'
-import { ageText, durationInWords } from '../../output/texts.ts'
 import type { Cell, CellLike } from '../../output/view.ts'
 import { findSource, pairOf, refreshRates } from '../../rates/find-rate.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -148,7 +148,7 @@ const cellsOf = (provider: ProviderRow): readonly CellLike[] => [
   provider.untrusted.displayName,
   stateCell(provider),
   provider.pairCount === 0 ? '' : String(provider.pairCount),
-  provider.durationMs === undefined ? '' : durationInWords(provider.durationMs),
+  provider.durationMs === undefined ? '' : durationText(provider.durationMs),
   String(provider.bias),
   provider.untrusted.message ?? ''
 ]

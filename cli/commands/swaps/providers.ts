@@ -1,9 +1,10 @@
 import { swapActions } from '../../../app/actions/swaps.ts'
 import { shellWord } from '../../../app/format/safe-text.ts'
+import { durationText } from '../../../app/format/times.ts'
 import type { Json, JsonObject, SwapConfigSnapshot, SwapPlugin } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parsePairs } from '../../grammar/options.ts'
-import { durationInWords, secretJson, secretText } from '../../output/texts.ts'
+import { secretJson, secretText } from '../../output/texts.ts'
 import type { Cell, CellLike, CommandResult } from '../../output/view.ts'
 import type { SecretName } from '../../secrets/secret-sources.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -80,7 +81,7 @@ const cellsOf = ({ plugin, config, record }: ProviderRow): readonly CellLike[] =
     plugin.displayName,
     plugin.isDex === true ? 'DEX' : 'CEX',
     stateCell(config),
-    median === undefined ? '' : durationInWords(median),
+    median === undefined ? '' : durationText(median),
     record.lastError ?? ''
   ]
 }

@@ -1,12 +1,13 @@
 import { type ReactElement, type RefObject, useEffect, useRef, useState } from 'react'
 import { countdownText } from '../../../app/format/quotes.ts'
+import { ageText } from '../../../app/format/times.ts'
 import { MAX_RECORDING_BYTES } from '../../core/recording/format.ts'
 import type { ClientRecording, RecordingProgress } from '../../core/recording/record.ts'
 import { useStore } from '../../use-store.ts'
 import { Detail, DetailList } from '../parts/details.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { StateMark } from '../parts/marks.tsx'
-import { dateText, fileTimeText, sizeText, timeSpanText } from '../parts/texts.ts'
+import { dateText, fileTimeText, sizeText } from '../parts/texts.ts'
 import { saveFile } from '../state/dom.ts'
 import { usePanel } from '../state/panel-state.ts'
 
@@ -122,7 +123,7 @@ const Contents = (props: {
     <>
       <DetailList>
         <Detail name="Of">{dateText(startedAt)}</Detail>
-        {props.isSnapshot ? null : <Detail name="Lasts">{timeSpanText((at - startedAt) / 1000)}</Detail>}
+        {props.isSnapshot ? null : <Detail name="Lasts">{ageText((at - startedAt) / 1000)}</Detail>}
         <Detail name="Ended">{endings[end ?? 'stopped']}</Detail>
         <Detail name="Events">{eventCount}</Detail>
         <Detail name="Size">{sizeText(bytes)}</Detail>

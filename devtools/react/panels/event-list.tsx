@@ -1,4 +1,5 @@
 import { type ReactElement, type ReactNode, useMemo } from 'react'
+import { durationText } from '../../../app/format/times.ts'
 import type { JournalEvent } from '../../core/model/facts.ts'
 import { type HookTableRow, hookRows } from '../../core/rows/hook-rows.ts'
 import { useStore } from '../../use-store.ts'
@@ -6,7 +7,7 @@ import { type Column, DataTable } from '../parts/data-table.tsx'
 import { CorrelationLink, Detail, DetailList, DetailsPane, Section } from '../parts/details.tsx'
 import { FilterField } from '../parts/fields.tsx'
 import { EmptyState, NoMatch } from '../parts/marks.tsx'
-import { clockText, dateText, durationText } from '../parts/texts.ts'
+import { clockText, dateText } from '../parts/texts.ts'
 import { usePanel, useStatus } from '../state/panel-state.ts'
 
 /** A row that stands for one event. */

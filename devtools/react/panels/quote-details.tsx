@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react'
 import { countdownText, quoteTimeLeft } from '../../../app/format/quotes.ts'
+import { ageText, durationText } from '../../../app/format/times.ts'
 import type { AmountUnits, QuoteSnapshot } from '../../../kernel/index.ts'
 import type { RoundRow } from '../../core/rows/quote-rows.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
@@ -13,7 +14,6 @@ import {
   SentTransaction
 } from '../parts/details.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
-import { durationText, timeSpanText } from '../parts/texts.ts'
 import { useNow } from '../state/panel-state.ts'
 
 interface QuoteProps {
@@ -61,7 +61,7 @@ const QuoteDetailList = ({ quote, units, now }: QuoteProps & { readonly now: num
     <Detail name="Promo code">{quote.hasPromoCode === true ? 'applied' : ''}</Detail>
     <Detail name="Valid for">{countdownOf(quote, now)}</Detail>
     <Detail name="Done within">
-      {quote.maxFulfillmentSeconds === undefined ? '' : timeSpanText(quote.maxFulfillmentSeconds)}
+      {quote.maxFulfillmentSeconds === undefined ? '' : ageText(quote.maxFulfillmentSeconds)}
     </Detail>
     <Detail name="Rank">{quote.rankReason}</Detail>
     <Detail name="Reply time">{quote.durationMs === undefined ? '' : durationText(quote.durationMs)}</Detail>

@@ -1,10 +1,10 @@
 import { type ReactElement, useMemo, useState } from 'react'
+import { costText, rateText } from '../../../app/format/routes.ts'
 import type { RouteSnapshot } from '../../../kernel/index.ts'
 import { matchesText } from '../../core/model/derive.ts'
 import { type RouteEdge, routeAt, routeGraph, routeList, routeTable } from '../../core/rows/route-rows.ts'
 import { ChoiceField, FilterField } from '../parts/fields.tsx'
 import { EmptyState, StateMark } from '../parts/marks.tsx'
-import { rateText } from '../parts/texts.ts'
 import { type RequestedRoute, useNow, usePanel, useView } from '../state/panel-state.ts'
 import { NoRoute, RouteForm, requestedRouteIdOf, routeIdOf } from './route-form.tsx'
 import { drawnEdges, RouteDrawing, RouteLegend } from './route-graph.tsx'
@@ -145,7 +145,7 @@ const RouteHead = (props: {
         1 {route.fromCurrency} = {rateText(route.rate)} {route.toCurrency}
       </span>{' '}
       <span className="soft">
-        by {route.hops.length === 1 ? 'one rate' : `${route.hops.length} rates`}, cost {route.cost.toFixed(3)}
+        by {route.hops.length === 1 ? 'one rate' : `${route.hops.length} rates`}, cost {costText(route.cost)}
         {alternatives.length === 0
           ? ''
           : isCheapest

@@ -1,10 +1,11 @@
 import { type ReactElement, useMemo } from 'react'
+import { ageText } from '../../../app/format/times.ts'
 import { type RepoRow, type RepoSync, repoHistory } from '../../core/rows/repo-rows.ts'
 import { useStore } from '../../use-store.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
 import { CorrelationLink, Detail, DetailList, DetailsPane, Section } from '../parts/details.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
-import { clockText, timeSpanText } from '../parts/texts.ts'
+import { clockText } from '../parts/texts.ts'
 import { usePanel, useView } from '../state/panel-state.ts'
 
 /** One repo: whose it is, how it stands, and which files its syncs have exchanged. */
@@ -167,4 +168,4 @@ const repoTones: Readonly<Record<RepoRow['state'], Tone>> = {
 
 /** When a repo last met its server. */
 export const lastExchange = ({ secondsAgo }: RepoRow): string =>
-  secondsAgo === undefined ? 'never' : secondsAgo < 1 ? 'now' : `${timeSpanText(secondsAgo)} ago`
+  secondsAgo === undefined ? 'never' : secondsAgo < 1 ? 'now' : `${ageText(secondsAgo)} ago`

@@ -1,8 +1,10 @@
 import { Graph, layout } from '@dagrejs/dagre'
 import { type ReactElement, useMemo } from 'react'
+import { costText, rateText } from '../../../app/format/routes.ts'
+import { ageText } from '../../../app/format/times.ts'
 import { HALF_AGE_SECONDS, type RouteHopSnapshot, type RouteSnapshot } from '../../../kernel/index.ts'
 import type { RouteEdge, RouteGraph } from '../../core/rows/route-rows.ts'
-import { rateText, shortId, timeSpanText, visibleText } from '../parts/texts.ts'
+import { shortId, visibleText } from '../parts/texts.ts'
 
 /** The currencies and rates of some routes, the chosen route bold; the table below has the same. */
 export const RouteDrawing = (props: {
@@ -101,7 +103,7 @@ const Line = (props: {
   const turn = Math.round((Math.atan2(tip.y - before.y, tip.x - before.x) * 180) / Math.PI)
   return (
     <g className={look}>
-      <title>{`${edge.fromCurrency} to ${edge.toCurrency}: ${labelOf(edge)}, ${timeSpanText(edge.ageSeconds)} old, cost ${edge.cost.toFixed(3)}`}</title>
+      <title>{`${edge.fromCurrency} to ${edge.toCurrency}: ${labelOf(edge)}, ${ageText(edge.ageSeconds)} old, cost ${costText(edge.cost)}`}</title>
       <path
         className={`route-edge${edge.isChosen ? ' chosen' : ''}${ageLook(edge)}`}
         d={pathThrough(at.points)}

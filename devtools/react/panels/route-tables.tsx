@@ -1,9 +1,11 @@
 import type { ReactElement, ReactNode } from 'react'
+import { costText, rateText } from '../../../app/format/routes.ts'
+import { ageText } from '../../../app/format/times.ts'
 import type { RateProviderSnapshot } from '../../../kernel/index.ts'
 import type { RouteEdge, RouteRow } from '../../core/rows/route-rows.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
-import { agoText, rateText, timeSpanText } from '../parts/texts.ts'
+import { agoText } from '../parts/texts.ts'
 import { useNow } from '../state/panel-state.ts'
 
 /** The hops of a route with what each of them costs, and why. */
@@ -52,7 +54,7 @@ const hopColumns: readonly Column<RouteRow>[] = [
     width: '76px',
     isNumber: true,
     rank: 'slight',
-    cell: ({ cost }) => <strong>{cost.toFixed(3)}</strong>
+    cell: ({ cost }) => <strong>{costText(cost)}</strong>
   }
 ]
 
@@ -82,7 +84,7 @@ const edgeColumns: readonly Column<RouteEdge>[] = [
     cell: ({ ageSeconds, isStale }) => <Age seconds={ageSeconds} isStale={isStale} />
   },
   { title: 'Bias', width: '72px', isNumber: true, rank: 'minor', cell: ({ bias }) => bias.toFixed(3) },
-  { title: 'Cost', width: '76px', isNumber: true, rank: 'minor', cell: ({ cost }) => cost.toFixed(3) }
+  { title: 'Cost', width: '76px', isNumber: true, rank: 'minor', cell: ({ cost }) => costText(cost) }
 ]
 
 const Role = ({ edge }: { readonly edge: RouteEdge }): ReactElement => {
@@ -91,11 +93,7 @@ const Role = ({ edge }: { readonly edge: RouteEdge }): ReactElement => {
 }
 
 const Age = (props: { readonly seconds: number; readonly isStale: boolean }): ReactNode =>
-  props.isStale ? (
-    <StateMark tone="warn">{timeSpanText(props.seconds)}</StateMark>
-  ) : (
-    timeSpanText(props.seconds)
-  )
+  props.isStale ? <StateMark tone="warn">{ageText(props.seconds)}</StateMark> : ageText(props.seconds)
 
 /** Lists the rate sources and their last results. */
 export const RateProvidersTable = (props: {

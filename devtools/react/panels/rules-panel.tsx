@@ -1,10 +1,11 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Actions } from '../../../app/actions/actions.ts'
+import { ageText } from '../../../app/format/times.ts'
 import { useStore } from '../../use-store.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { EmptyState, StateMark, type Tone } from '../parts/marks.tsx'
-import { dateText, timeSpanText, visibleText } from '../parts/texts.ts'
+import { dateText, visibleText } from '../parts/texts.ts'
 import { nameOfId } from '../parts/wallet.tsx'
 import { useNow, usePanel, useStatus, useView } from '../state/panel-state.ts'
 
@@ -134,7 +135,7 @@ const WaitingProposal = ({ proposal }: { readonly proposal: ProposalRow }): Reac
         {untrusted.note === undefined ? '' : `: “${visibleText(untrusted.note)}”`}
       </div>
       <StateMark tone={state === 'sending' ? 'busy' : 'warn'}>
-        {state === 'sending' ? 'being sent' : `waits ${timeSpanText((ends - now) / 1000)}`}
+        {state === 'sending' ? 'being sent' : `waits ${ageText((ends - now) / 1000)}`}
       </StateMark>
       {untrusted.rule === undefined ? null : (
         <div className="soft">Its program may not pay it by itself: {visibleText(untrusted.rule)}</div>
@@ -213,7 +214,7 @@ const AccountRules = ({
       )}
       {value?.clockLag === undefined ? null : (
         <p className="warn" role="status">
-          The calendar of this device is {timeSpanText(value.clockLag / 1000)} ahead of the time that counts:
+          The calendar of this device is {ageText(value.clockLag / 1000)} ahead of the time that counts:
           windows and hours wait for a block.
         </p>
       )}

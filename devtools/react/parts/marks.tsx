@@ -1,5 +1,5 @@
 import type { ReactElement, ReactNode } from 'react'
-import { durationText } from './texts.ts'
+import { durationText } from '../../../app/format/times.ts'
 
 /** The tone of a state: each has its own shape, colour and word. */
 export type Tone = 'bad' | 'busy' | 'good' | 'idle' | 'warn'

@@ -1,3 +1,5 @@
+import { ageText } from '../../../app/format/times.ts'
+
 /** A whole number with its digits in threes; other text as it is. */
 export const countText = (digits: string): string =>
   /^-?\d+$/.test(digits) ? digits.replace(/\B(?=(\d{3})+$)/g, '\u202f') : digits
@@ -18,19 +20,10 @@ export const shortId = (id: string, length = 14): string => {
   return `${id.slice(0, half)}…${id.slice(-half)}`
 }
 
-/** A span of time in its largest unit, such as `12 s`, `4 min`, `3 h` or `2 d`. */
-export const timeSpanText = (seconds: number): string => {
-  const whole = Math.max(0, Math.round(seconds))
-  if (whole < 120) return `${whole} s`
-  if (whole < 7200) return `${Math.floor(whole / 60)} min`
-  if (whole < 172_800) return `${Math.floor(whole / 3600)} h`
-  return `${Math.floor(whole / 86_400)} d`
-}
-
 /** Returns the time since an event; `at` and `now` in Unix seconds, `at` 0 for never. */
 export const agoText = (at: number, now: number): string => {
   if (at === 0) return 'never'
-  return now - at < 1 ? 'now' : `${timeSpanText(now - at)} ago`
+  return now - at < 1 ? 'now' : `${ageText(now - at)} ago`
 }
 
 /** The time of day to the millisecond, in the local zone; a dash for what is no time. */
@@ -61,17 +54,6 @@ export const sizeText = (bytes: number): string =>
     ? `${Math.ceil(bytes / 1000)} kB`
     : `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0)} MB`
 
-/** A rate in at most seven significant digits, never in powers of ten. */
-export const rateText = (rate: number): string => rateFormat.format(rate)
-
-const rateFormat = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 7, useGrouping: false })
-
 /** A share of one as whole per cents; only what is complete is 100 %. */
 export const percentText = (ratio: number): string =>
   `${ratio >= 1 ? 100 : Math.min(99, Math.floor(ratio * 100))}\u202f%`
-
-/** A duration in milliseconds, in whole seconds from ten seconds on. */
-export const durationText = (milliseconds: number): string => {
-  if (milliseconds >= 10_000) return `${Math.round(milliseconds / 1000)} s`
-  return milliseconds < 10 ? `${milliseconds.toFixed(1)} ms` : `${Math.round(milliseconds)} ms`
-}

@@ -2,7 +2,6 @@ import test from 'ava'
 import fc from 'fast-check'
 import { decimalText, productText, roundedText, sumText, valueText } from '../../../app/format/amounts.ts'
 import { pathText, routeJson } from '../../../app/format/routes.ts'
-import { ageText } from '../../../cli/output/texts.ts'
 import { cellOf } from '../../../cli/output/view.ts'
 import { graphLines } from '../../../cli/rates/route-graph.ts'
 import { chainLines } from '../../../cli/rates/route-text.ts'
@@ -77,12 +76,6 @@ test('money is rounded to cents, and less than a cent keeps significant digits',
   t.is(valueText('1.5', 'BTC'), '1.5 BTC')
   t.is(valueText('0.000000001234567', 'BTC'), '0.00000000123457 BTC')
   t.is(roundedText('-9.999', { least: 2, most: 2, digits: 2 }), '-10.00')
-})
-
-test('ages are formatted in the largest unit that fits', t => {
-  t.deepEqual([0, 59, 60, 3599, 7200, 86_400, 200_000].map(ageText), [
-    ...['0 s', '59 s', '1 min', '59 min', '2 h', '1 day', '2 days']
-  ])
 })
 
 test('a route is drawn as a chain with the cost of each hop, in 80 columns, and in ASCII if asked', t => {
