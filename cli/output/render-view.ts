@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
 import { safeText } from '../terminal/safe-text.ts'
-import type { Paint } from '../terminal/terminal.ts'
+import { type Paint, wrapText } from '../terminal/terminal.ts'
 import {
   type CellLike,
   type Column,
@@ -88,7 +88,9 @@ const renderRecord = (view: RecordView, options: RenderOptions): readonly string
   const width = Math.max(0, ...fields.map(([label]) => label.length))
   return fields.map(([label, value]) => {
     const title = options.paint(label.padEnd(width), 'dim')
-    return `${title}${' '.repeat(GAP)}${painted(value, options)}`
+    // A word that is longer than the line stays whole, so that it can be copied.
+    const lines = wrapText(painted(value, options), Math.max(MIN_WIDTH, options.width - width - GAP))
+    return `${title}${' '.repeat(GAP)}${lines.replaceAll('\n', `\n${' '.repeat(width + GAP)}`)}`
   })
 }
 

@@ -352,6 +352,19 @@ test('a narrow terminal loses the last columns before a line wraps, and empty fi
   t.deepEqual(renderTsv(record), ['name\tJoe', 'notes\t'])
 })
 
+test('a long value of a record goes on below itself, word by word, and a long word stays whole', t => {
+  const txid = 'ab'.repeat(32)
+  const record: OutputView = {
+    kind: 'record',
+    fields: [
+      ['ends', 'after 1 min without a command'],
+      ['txid', txid]
+    ]
+  }
+  const lines = renderView(record, { paint: makePaint(false), width: 24, isAscii: true })
+  t.deepEqual(lines.join('\n').split('\n'), ['ends  after 1 min', '      without a command', `txid  ${txid}`])
+})
+
 test('colours: the flag, NO_COLOR, FORCE_COLOR, then the terminal', t => {
   t.true(wantsColor('always', { NO_COLOR: '1' }, false))
   t.false(wantsColor('never', { FORCE_COLOR: '1' }, true))

@@ -4,6 +4,7 @@ import { readRecord } from '../../agent/agent-files.ts'
 import { type StartedAgent, startAgent } from '../../agent/start-agent.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseDuration } from '../../grammar/options.ts'
+import { localTime } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { chooseMethod, findTarget, logInBy } from '../../session/log-in.ts'
@@ -101,7 +102,7 @@ export const agentStatus: CommandRun = async session => {
       kind: 'record',
       fields: [
         ['process', String(pid)],
-        ['running since', started],
+        ['running since', localTime(new Date(started))],
         ['locks after', idleMs === 0 ? 'never' : `${ageText(idleMs / 1000)} without a command`],
         [
           'ends',

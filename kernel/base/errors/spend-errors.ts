@@ -243,11 +243,13 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
         ? `The ${refusedBy === 'wallet' ? 'wallet' : 'rules of the account'} refused to sign: ${reason}`
         : `The ${refusedBy} ${pluginId} refused to sign: ${reason}`,
     hint: ({ refusedBy, allowedAt }) =>
-      refusedBy !== 'account'
-        ? undefined
-        : allowedAt === undefined
-          ? 'Nothing was signed. See the rules with policy explain.'
-          : `Nothing was signed. It would be allowed from ${allowedAt} on; see the rules with policy explain.`
+      refusedBy === 'wallet'
+        ? 'Nothing was signed. See the open payments of the wallet.'
+        : refusedBy !== 'account'
+          ? undefined
+          : allowedAt === undefined
+            ? 'Nothing was signed. See the rules with policy explain.'
+            : `Nothing was signed. It would be allowed from ${allowedAt} on; see the rules with policy explain.`
   },
   POLICY_PASSWORD: {
     name: 'PasswordError',
