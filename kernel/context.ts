@@ -1,6 +1,7 @@
 import type { Account, SharedAccount } from './account/account.ts'
 import { openAccount } from './account/open.ts'
 import { allowTexts, requireObject, requireTexts } from './base/arguments.ts'
+import { compact } from './base/compact.ts'
 import { WalletError } from './base/errors.ts'
 import type { Readable } from './base/observable.ts'
 import { type PauseOptions, PauseSwitch } from './base/pause-switch.ts'
@@ -21,8 +22,10 @@ import { fetchLoginMessages, requestOtpReset, usernameAvailable } from './login/
 import { openStashes, type Stashes } from './login/stashes.ts'
 import type { Services } from './plugins/services.ts'
 import { RateService } from './rates/service.ts'
+import type { SwapInfo } from './swap/approval.ts'
 import { SYNC_PERIOD_MS, SyncLoop } from './sync/sync-loop.ts'
 import { SyncServers } from './sync/sync-servers.ts'
+import type { CurrencyInfo } from './types/currency.ts'
 import type { LocalLoginId } from './types/ids.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
 import type { ExchangeSnapshot, LoginSnapshot } from './types/snapshots.ts'
@@ -112,6 +115,21 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** The accounts that are logged in. */
   get accounts(): readonly Account[] {
     return [...this.#accounts.values()].flatMap(({ shared }) => shared?.accounts ?? [])
+  }
+
+  /** The currencies of the plugins that were applied: all of them once an account is open. */
+  get currencies(): readonly CurrencyInfo[] {
+    return this.#services.plugins.currencies
+  }
+
+  /** The swap plugins that were applied: all of them once an account is open. */
+  get swapInfos(): readonly SwapInfo[] {
+    return this.#services.plugins.swapPlugins.map(
+      ({ id: pluginId, displayName, isDex = false, supportEmail }) => ({
+        ...{ pluginId, displayName, isDex },
+        ...compact({ supportEmail })
+      })
+    )
   }
 
   /** True if everything is paused. */

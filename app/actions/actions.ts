@@ -6,6 +6,7 @@ import type { ActionDeclaration, DeclarationsOf } from './declaration.ts'
 import { type HistoryActions, historyActions } from './history.ts'
 import { type HoldingActions, holdingActions } from './holdings.ts'
 import { type PaymentActions, paymentActions } from './payments.ts'
+import { type PluginActions, pluginActions } from './plugins.ts'
 import { type ProposalActions, proposalActions } from './proposals.ts'
 import { type RateActions, rateActions } from './rates.ts'
 import { type RuleActions, ruleActions } from './rules.ts'
@@ -23,6 +24,7 @@ export interface Actions
   extends AccountActions,
     HoldingActions,
     WalletActions,
+    PluginActions,
     HistoryActions,
     PaymentActions,
     SwapActions,
@@ -50,6 +52,7 @@ export const declarations: DeclarationsOf<Actions> = {
   ...accountActions,
   ...holdingActions,
   ...walletActions,
+  ...pluginActions,
   ...historyActions,
   ...paymentActions,
   ...swapActions,

@@ -72,6 +72,8 @@ const toolNameOf = (name: string): string =>
 const boundedContext = (context: Context, { account, client }: ActionToolOptions): Context =>
   limited(context, {
     rates: () => context.rates,
+    currencies: () => context.currencies,
+    swapInfos: () => context.swapInfos,
     accounts: () => {
       const open = account()
       return [client.walletIds === undefined ? open : boundedAccount(open, client.walletIds)]
@@ -101,6 +103,7 @@ const boundedAccount = (account: Account, walletIds: readonly string[]): Account
     // Both wallets of its request were found in this account.
     openQuoteRound: () => (request: SwapRequest) => account.openQuoteRound(request),
     currencyConfig: () => (pluginId: string) => account.currencyConfig(pluginId),
+    swapConfig: () => (pluginId: string) => account.swapConfig(pluginId),
     listWallets: () => () => account.listWallets().filter(({ walletId }) => isSeen(walletId)),
     openWallet: () => async (walletId: string, openOptions?: { isPaused?: boolean }) => {
       if (!isSeen(walletId)) throw new WalletError('WALLET_NOT_FOUND', { walletId })

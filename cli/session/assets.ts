@@ -1,3 +1,4 @@
+import { contractOf } from '../../app/actions/plugins.ts'
 import { type Asset, shownAssetOf } from '../../app/format/amounts.ts'
 import type { CurrencyConfig, CurrencyInfo, CurrencyWallet, Token, TokenId } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -95,12 +96,6 @@ export const tokenIdOf = (config: CurrencyConfig, text: string): TokenId => {
     hint: 'Use the code of a token, its id, or its contract address.',
     next: [{ command: `holdfast tokens list ${pluginId}`, why: 'see the tokens' }]
   })
-}
-
-/** Returns the contract address of a token, if it has one. */
-export const contractOf = ({ networkLocation }: Token): string | undefined => {
-  const address = networkLocation?.contractAddress
-  return typeof address === 'string' ? address : undefined
 }
 
 const isMeant = (tokenId: TokenId, token: Token, text: string): boolean =>

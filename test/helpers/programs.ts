@@ -219,6 +219,7 @@ const valueFor = (name: string, schema: ArgumentSchema, facts: ArgumentFacts): u
     toWalletId: facts.otherWalletId ?? facts.walletId,
     ...{ payee: facts.payee, publicAddress: facts.payee, amount: '0.001 BTC', nativeAmount: '5000' },
     ...{ uri: facts.payee, id: facts.proposalId, accountId: facts.accountId, txid: facts.txid },
+    pluginId: 'bitcoin',
     ...{ before: facts.txid, from: 'BTC', to: 'LTC', waitSeconds: 0, offset: 0, limit: 5 },
     ...{ customFee: { satPerByte: '5' }, memos: [{ type: 'text', value: 'a' }], notes: { name: 'a' } },
     ...{ fiatCurrencyCode: 'iso:EUR', keyOptions: { format: 'bip84' } }

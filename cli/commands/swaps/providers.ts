@@ -1,7 +1,8 @@
+import { pluginActions, type SwapProviderRow } from '../../../app/actions/plugins.ts'
 import { swapActions } from '../../../app/actions/swaps.ts'
 import { shellWord } from '../../../app/format/safe-text.ts'
 import { durationText } from '../../../app/format/times.ts'
-import type { Json, JsonObject, SwapConfigSnapshot, SwapPlugin } from '../../../kernel/index.ts'
+import type { Json, JsonObject } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parsePairs } from '../../grammar/options.ts'
 import { secretJson, secretText } from '../../output/texts.ts'
@@ -17,10 +18,10 @@ import { findProvider } from '../../swap/read-swap.ts'
 export const swapProviders: CommandRun = async session => {
   const account = await session.account()
   const records = readProviderRecords(session.paths.session)
-  const rows = (await session.swapPlugins()).map(plugin => ({
-    plugin,
-    config: account.swapConfig(plugin.id).getSnapshot(),
-    record: records.get(plugin.id) ?? { durations: [] }
+  const { providers } = await session.run(pluginActions['swap.providers'], { accountId: account.id })
+  const rows = providers.map(provider => ({
+    provider,
+    record: records.get(provider.pluginId) ?? { durations: [] }
   }))
   return {
     data: { providers: rows.map(jsonOf) },
@@ -58,35 +59,34 @@ const changeEnabled = async (session: Session, text: string, isEnabled: boolean)
 }
 
 interface ProviderRow {
-  readonly plugin: SwapPlugin
-  readonly config: SwapConfigSnapshot
+  readonly provider: SwapProviderRow
   readonly record: ProviderRecord
 }
 
-const jsonOf = ({ plugin, config, record }: ProviderRow): JsonObject => ({
-  id: plugin.id,
-  name: plugin.displayName,
-  type: plugin.isDex === true ? 'DEX' : 'CEX',
-  enabled: config.isEnabled,
-  needsActivation: config.needsActivation,
-  supportEmail: plugin.supportEmail ?? null,
+const jsonOf = ({ provider, record }: ProviderRow): JsonObject => ({
+  id: provider.pluginId,
+  name: provider.untrusted.displayName,
+  type: provider.isDex ? 'DEX' : 'CEX',
+  enabled: provider.isEnabled,
+  needsActivation: provider.needsActivation,
+  supportEmail: provider.untrusted.supportEmail ?? null,
   medianMs: medianOf(record) ?? null,
   lastError: record.lastError ?? null
 })
 
-const cellsOf = ({ plugin, config, record }: ProviderRow): readonly CellLike[] => {
+const cellsOf = ({ provider, record }: ProviderRow): readonly CellLike[] => {
   const median = medianOf(record)
   return [
-    plugin.id,
-    plugin.displayName,
-    plugin.isDex === true ? 'DEX' : 'CEX',
-    stateCell(config),
+    provider.pluginId,
+    provider.untrusted.displayName,
+    provider.isDex ? 'DEX' : 'CEX',
+    stateCell(provider),
     median === undefined ? '' : durationText(median),
     record.lastError ?? ''
   ]
 }
 
-const stateCell = ({ isEnabled, needsActivation }: SwapConfigSnapshot): Cell => {
+const stateCell = ({ isEnabled, needsActivation }: SwapProviderRow): Cell => {
   if (!isEnabled) return { text: 'off', tone: 'dim' }
   return needsActivation ? { text: 'needs settings', tone: 'warn' } : { text: 'on', tone: 'good' }
 }

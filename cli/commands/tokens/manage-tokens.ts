@@ -1,17 +1,16 @@
+import { pluginActions, type TokenRow } from '../../../app/actions/plugins.ts'
 import {
   type CurrencyConfig,
-  type CurrencyWallet,
   compact,
   type Denomination,
   type JsonObject,
-  mainDenomination,
   type Token,
   type TokenId
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { parseCount, parsePair } from '../../grammar/options.ts'
 import type { CellLike, CommandResult } from '../../output/view.ts'
-import { contractOf, currencyConfig, findTokenTarget, tokenIdOf, walletTokens } from '../../session/assets.ts'
+import { currencyConfig, findTokenTarget, tokenIdOf, walletTokens } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { findListing, openPaused } from '../../session/find-wallets.ts'
 import { makeUploadedChange } from '../../session/make-change.ts'
@@ -22,13 +21,14 @@ export const tokensList: CommandRun = async (session, text = '') => {
   const { config, wallet } = await findTokenTarget(session, text)
   if (wallet === undefined && session.isOn('detected'))
     throw new CliError('USAGE', 'Only a wallet detects tokens; name the wallet')
-  const rows = rowsOf(config, wallet).filter(choiceOf(session))
+  const { pluginId, displayName } = config.currencyInfo
+  const { tokens, isComplete, total } = await session.run(pluginActions['token.list'], {
+    ...{ accountId: (await session.account()).id, pluginId, limit: ALL },
+    ...compact({ walletId: wallet?.id })
+  })
+  const rows = tokens.filter(choiceOf(session))
   return {
-    data: {
-      pluginId: config.currencyInfo.pluginId,
-      walletId: wallet?.id ?? null,
-      tokens: rows.map(jsonOf)
-    },
+    data: { pluginId, walletId: wallet?.id ?? null, tokens: rows.map(jsonOf) },
     view: {
       kind: 'table',
       columns: [
@@ -40,37 +40,16 @@ export const tokensList: CommandRun = async (session, text = '') => {
         { title: 'ID', canShrink: true }
       ],
       rows: rows.map(cellsOf),
-      empty: emptySentence(config)
+      empty: !isComplete
+        ? `The plugin of ${displayName} has not listed its tokens.`
+        : total === 0
+          ? `${displayName} has no tokens.`
+          : 'No token matches.'
     }
   }
 }
 
-interface TokenRow {
-  readonly tokenId: TokenId
-  readonly token: Token
-  readonly isCustom: boolean
-  readonly isAlways: boolean
-  /** Enabled in the wallet; of a currency, in every wallet. */
-  readonly isEnabled: boolean
-  readonly isDetected: boolean
-}
-
-const rowsOf = (config: CurrencyConfig, wallet: CurrencyWallet | undefined): readonly TokenRow[] => {
-  const { allTokens, customTokens, alwaysEnabledTokenIds } = config.getSnapshot()
-  const always = new Set(alwaysEnabledTokenIds)
-  const enabled = new Set(wallet?.getSnapshot().enabledTokenIds ?? always)
-  const detected = new Set(wallet?.getSnapshot().detectedTokenIds)
-  return Object.entries(allTokens)
-    .map(([tokenId, token]) => ({
-      tokenId,
-      token,
-      isCustom: Object.hasOwn(customTokens, tokenId),
-      isAlways: always.has(tokenId),
-      isEnabled: enabled.has(tokenId),
-      isDetected: detected.has(tokenId)
-    }))
-    .sort((a, b) => a.token.currencyCode.localeCompare(b.token.currencyCode))
-}
+const ALL = Number.POSITIVE_INFINITY
 
 const choiceOf =
   (session: Session) =>
@@ -80,38 +59,31 @@ const choiceOf =
     (!session.isOn('custom') || isCustom) &&
     (!session.isOn('builtin') || !isCustom)
 
-const jsonOf = ({ tokenId, token, isCustom, isAlways, isEnabled, isDetected }: TokenRow): JsonObject => ({
-  tokenId,
+const jsonOf = (token: TokenRow): JsonObject => ({
+  tokenId: token.tokenId,
   code: token.currencyCode,
-  name: token.displayName,
-  decimals: decimalsOf(token),
-  denominations: token.denominations.map(({ name, multiplier }) => ({ name, multiplier })),
-  contract: contractOf(token) ?? null,
-  custom: isCustom,
-  always: isAlways,
-  enabled: isEnabled,
-  detected: isDetected
+  name: token.untrusted.displayName,
+  decimals: token.decimals,
+  denominations: [...token.denominations],
+  contract: token.contractAddress ?? null,
+  custom: token.isCustom,
+  always: token.isAlways,
+  enabled: token.isEnabled,
+  detected: token.isDetected
 })
 
-const cellsOf = ({ tokenId, token, ...is }: TokenRow): readonly CellLike[] => [
+const cellsOf = (token: TokenRow): readonly CellLike[] => [
   token.currencyCode,
-  token.displayName,
-  is.isEnabled ? { text: is.isAlways ? 'always on' : 'on', tone: 'good' } : is.isDetected ? 'found' : '',
-  is.isCustom ? 'you' : 'plugin',
-  String(decimalsOf(token)),
-  tokenId
+  token.untrusted.displayName,
+  token.isEnabled
+    ? { text: token.isAlways ? 'always on' : 'on', tone: 'good' }
+    : token.isDetected
+      ? 'found'
+      : '',
+  token.isCustom ? 'you' : 'plugin',
+  String(token.decimals),
+  token.tokenId
 ]
-
-/** The decimals of its shown amounts: 0 for a unit that is no power of ten. */
-const decimalsOf = (token: Token): number => mainDenomination(token).multiplier.length - 1
-
-const emptySentence = ({ currencyInfo, getSnapshot }: CurrencyConfig): string => {
-  const { allTokens, areBuiltinTokensKnown } = getSnapshot()
-  if (!areBuiltinTokensKnown) return `The plugin of ${currencyInfo.displayName} has not listed its tokens.`
-  return Object.keys(allTokens).length === 0
-    ? `${currencyInfo.displayName} has no tokens.`
-    : 'No token matches.'
-}
 
 /** Enables tokens of a wallet, on all devices. */
 export const tokensEnable: CommandRun = (session, text = '', ...tokens) =>

@@ -172,6 +172,13 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     { name: 'wallet.parse', input: { walletId: SAVINGS, uri: 'bitcoin:bc1q?label=Bob' } },
     "uri parse Savings 'bitcoin:bc1q?label=Bob'"
   ],
+  [{ name: 'wallet.types', input: {} }, 'wallets types'],
+  [
+    { name: 'token.list', input: { accountId: ACCOUNT, pluginId: 'bitcoin', walletId: SAVINGS } },
+    'tokens list Savings'
+  ],
+  [{ name: 'token.list', input: { accountId: ACCOUNT, pluginId: 'bitcoin' } }, 'tokens list bitcoin'],
+  [{ name: 'swap.providers', input: { accountId: ACCOUNT } }, 'swap providers'],
   [{ name: 'engine.list', input: {} }, 'sync status'],
   [{ name: 'repo.list', input: {} }, 'sync repos'],
   [{ name: 'tx.list', input: { walletId: SAVINGS } }, 'tx list Savings'],
@@ -465,6 +472,9 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
   'wallet.get': fc.record({ walletId }),
   'wallet.addresses': fc.record({ walletId }),
   'wallet.parse': fc.record({ walletId, uri: nameText }),
+  'wallet.types': fc.constant({}),
+  'token.list': fc.record({ accountId: fc.constant(ACCOUNT), pluginId, walletId }),
+  'swap.providers': fc.record({ accountId: fc.constant(ACCOUNT) }),
   'engine.list': fc.constant({}),
   'repo.list': fc.constant({}),
   'tx.list': fc.record(

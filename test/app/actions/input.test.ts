@@ -6,13 +6,31 @@ import { actionNames, readInput } from '../../../app/actions/actions.ts'
 import { isWalletError } from '../../../kernel/index.ts'
 import { makeRich, openStage } from '../../helpers/action-stage.ts'
 
+/** What a payment may have besides its payee and its amount. */
+const TERMS = {
+  ...{ customFee: { satPerByte: '5' }, memos: [{ type: 'hex', value: 'cafe' }], notes: { name: 'Bob' } },
+  ...{ withUnconfirmed: true, replaces: 'ab' }
+}
+
 /** An input that each action takes, with all its fields. */
 const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = {
   'account.create': { username: 'alice', password: 'correct horse', pin: '1234' },
   'account.login': { username: 'alice', loginId: 'a+/=', password: 'correct horse', pin: '1234' },
   'account.logout': { accountId: 'a+/=' },
-  'wallet.create': { accountId: 'a', walletType: 'wallet:bitcoin', name: 'Savings' },
-  'wallet.receive': { walletId: 'w' },
+  'wallet.create': {
+    accountId: 'a',
+    walletType: 'wallet:bitcoin',
+    name: 'Savings',
+    fiatCurrencyCode: 'iso:EUR',
+    keyOptions: { a: 'b' }
+  },
+  'wallet.receive': {
+    ...{ walletId: 'w', tokenId: 't', index: 3, nativeAmount: '1' },
+    ...{ label: 'Ann', message: 'for lunch' }
+  },
+  'wallet.types': {},
+  'token.list': { accountId: 'a', walletId: 'w', pluginId: 'bitcoin', offset: 1, limit: 500 },
+  'swap.providers': { accountId: 'a' },
   'account.list': {},
   'wallet.list': { accountId: 'a', withArchived: true, offset: 1, limit: 200 },
   'wallet.get': { walletId: 'w' },
@@ -32,13 +50,14 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
   'repo.sync': { repoId: 'r' },
   'spend.draft': {
     ...{ walletId: 'w', tokenId: 't', publicAddress: 'bitcoin:bc1q?amount=1' },
-    ...{ nativeAmount: '1', fee: 'low' }
+    ...{ nativeAmount: '1', fee: 'low', ...TERMS },
+    others: [{ publicAddress: 'bc1p', nativeAmount: '2' }]
   },
-  'spend.max': { walletId: 'w', tokenId: 't', publicAddress: 'bc1q', fee: 'high' },
+  'spend.max': { walletId: 'w', tokenId: 't', publicAddress: 'bc1q', fee: 'high', ...TERMS },
   'spend.approve': { draftId: 'd', maxNetworkFee: '0', again: ['ab'] },
   'spend.discard': { draftId: 'd' },
-  'spend.resend': { walletId: 'w', txid: 'ab' },
-  'spend.replace': { walletId: 'w', txid: 'ab', fee: 'high' },
+  'spend.resend': { walletId: 'w', txid: 'ab', again: ['cd'] },
+  'spend.replace': { walletId: 'w', txid: 'ab', fee: 'high', customFee: { satPerByte: '5' } },
   'spend.forget': { walletId: 'w', txid: 'ab', confirm: 'ab' },
   'swap.ask': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max' },
   'swap.compare': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max' },
@@ -61,7 +80,9 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
 const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'account.create': ['username', 'password', 'pin'],
   'account.login': ['username', 'loginId', 'password', 'pin'],
-  'wallet.create': ['name'],
+  'wallet.create': ['name', 'fiatCurrencyCode', 'keyOptions'],
+  'wallet.receive': ['tokenId', 'index', 'nativeAmount', 'label', 'message'],
+  'token.list': ['walletId', 'offset', 'limit'],
   'wallet.list': ['accountId', 'withArchived', 'offset', 'limit'],
   'wallet.addresses': ['offset', 'limit'],
   'engine.list': ['offset', 'limit'],
@@ -69,11 +90,12 @@ const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'tx.list': ['tokenId', 'limit', 'before', 'search'],
   'tx.get': ['tokenId'],
   'rates.value': ['tokenId'],
-  'spend.draft': ['tokenId', 'fee'],
-  'spend.max': ['tokenId', 'fee'],
+  'spend.draft': ['tokenId', 'fee', ...Object.keys(TERMS), 'others'],
+  'spend.max': ['tokenId', 'fee', ...Object.keys(TERMS)],
+  'spend.resend': ['again'],
   'spend.approve': ['maxNetworkFee', 'again'],
   'swap.approve': ['maxNetworkFee', 'again'],
-  'spend.replace': ['fee'],
+  'spend.replace': ['fee', 'customFee'],
   'rates.route': ['biases', 'alternatives']
 }
 
