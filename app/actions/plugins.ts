@@ -4,10 +4,10 @@ import {
   compact,
   mainDenomination,
   type PluginId,
-  type Token,
   type TokenId,
   type WalletId
 } from '../../kernel/index.ts'
+import { contractOf } from '../format/amounts.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import {
   about,
@@ -238,12 +238,6 @@ const tokenRows = (config: CurrencyConfig, wallet: CurrencyWallet | undefined): 
       untrusted: { displayName: info.displayName }
     }))
     .sort((a, b) => a.currencyCode.localeCompare(b.currencyCode))
-}
-
-/** Returns the contract address of a token, if it has one (pure). */
-export const contractOf = ({ networkLocation }: Pick<Token, 'networkLocation'>): string | undefined => {
-  const address = networkLocation?.contractAddress
-  return typeof address === 'string' ? address : undefined
 }
 
 /** The decimals of shown amounts: 0 for a unit that is no power of ten. */

@@ -7,6 +7,7 @@ import {
   mainDenomination,
   type NativeAmount,
   parseAmount,
+  type Token,
   type TokenId,
   type TokenMap,
   toDenomination
@@ -55,6 +56,12 @@ const unitsOf = ({ currencyCode, displayName, denominations }: AmountUnits): Amo
   displayName,
   denominations
 })
+
+/** Returns the contract address of a token, if it has one (pure). */
+export const contractOf = ({ networkLocation }: Pick<Token, 'networkLocation'>): string | undefined => {
+  const address = networkLocation?.contractAddress
+  return typeof address === 'string' ? address : undefined
+}
 
 /** Shortens a currency code for display: `EUR` for `iso:EUR`. */
 export const codeText = (code: string): string => code.replace(/^iso:/, '')

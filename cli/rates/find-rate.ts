@@ -1,7 +1,5 @@
-import { rateActions } from '../../app/actions/rates.ts'
 import { ageOf } from '../../app/format/routes.ts'
 import {
-  type Context,
   type FoundRoutes,
   type RatePair,
   type RateService,
@@ -56,6 +54,7 @@ export const routeFinder = (
 ): (() => Promise<FoundRoutes | undefined>) => {
   const biases = biasesOf(session, rates)
   return async () => {
+    const { rateActions } = await rateActionsLoaded()
     const { route, alternatives } = await session.run(rateActions['rates.route'], { ...request, biases })
     return route === null ? undefined : { ...route, alternatives }
   }
@@ -64,7 +63,7 @@ export const routeFinder = (
 /** Refreshes some pairs once; without effect offline. @throws DEADLINE */
 export const refreshRates = async (session: Session, pairs: readonly RatePair[]): Promise<void> => {
   if (session.globals.offline) return
-  const { rates }: Context = await session.context()
+  const [{ rates }, { rateActions }] = await Promise.all([session.context(), rateActionsLoaded()])
   const stop = rates.want(pairs)
   try {
     await session.withProgress('Fetching rates', () => session.run(rateActions['rates.refresh'], {}))
@@ -72,6 +71,9 @@ export const refreshRates = async (session: Session, pairs: readonly RatePair[])
     stop()
   }
 }
+
+/** Loads the actions when a rate is needed, since a balance mostly needs none. */
+const rateActionsLoaded = () => import('../../app/actions/rates.ts')
 
 /** Returns the pair that a user means. */
 export const pairOf = (rates: RateService, { from, to }: RateRequest): RatePair =>

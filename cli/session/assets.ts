@@ -1,5 +1,4 @@
-import { contractOf } from '../../app/actions/plugins.ts'
-import { type Asset, shownAssetOf } from '../../app/format/amounts.ts'
+import { type Asset, contractOf, shownAssetOf } from '../../app/format/amounts.ts'
 import type { CurrencyConfig, CurrencyInfo, CurrencyWallet, Token, TokenId } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { findListing, openPaused } from './find-wallets.ts'

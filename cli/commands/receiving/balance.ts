@@ -1,4 +1,3 @@
-import { rateActions } from '../../../app/actions/rates.ts'
 import { type Asset, amountJson, isMax } from '../../../app/format/amounts.ts'
 import { pathText } from '../../../app/format/routes.ts'
 import {
@@ -281,6 +280,7 @@ const inMoney = async (
 ): Promise<CommandResult> => {
   const code = fiatCodeOf(to)
   await refreshRates(session, [{ fromCurrency: asset.currencyCode, toCurrency: code }])
+  const { rateActions } = await import('../../../app/actions/rates.ts')
   const found = await session.run(rateActions['rates.value'], {
     ...{ walletId, nativeAmount: native, to: code },
     ...compact({ tokenId: asset.tokenId ?? undefined })
