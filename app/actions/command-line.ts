@@ -129,18 +129,24 @@ export const dry = ({ words, flags }: CommandWords): CommandWords => ({
 
 /** The flags that ask for quotes. */
 export const swapFlags = (
-  { fromWalletId, toWalletId, nativeAmount, quoteFor }: QuotesRequest,
+  { fromWalletId, toWalletId, fromTokenId, toTokenId, nativeAmount, quoteFor, ...options }: QuotesRequest,
   names: CommandNames
 ): Required<CommandWords>['flags'] => {
   const [from, to] = [names.walletOf(fromWalletId), names.walletOf(toWalletId)]
+  const amount =
+    quoteFor === 'to'
+      ? names.amountOf(nativeAmount, toWalletId, toTokenId)
+      : names.amountOf(nativeAmount, fromWalletId, fromTokenId)
   return {
-    from: from.word,
-    to: to.word,
-    amount:
-      quoteFor === 'max'
-        ? 'max'
-        : names.amountOf(nativeAmount, quoteFor === 'to' ? toWalletId : fromWalletId),
+    from: fromTokenId === undefined ? from.word : `${from.word}:${fromTokenId}`,
+    to: toTokenId === undefined ? to.word : `${to.word}:${toTokenId}`,
+    amount: quoteFor === 'max' ? 'max' : amount,
     for: quoteFor === 'to' ? 'to' : undefined,
+    prefer: options.preferPluginId,
+    'prefer-type': options.preferType,
+    disable: options.disabled,
+    timeout: options.waitMs === undefined ? undefined : `${options.waitMs}ms`,
+    promo: Object.entries(options.promoCodes ?? {}).map(([provider, code]) => `${provider}=${code}`),
     account: from.account
   }
 }

@@ -2,6 +2,7 @@ import {
   compact,
   type Memo,
   type OpenPaymentSnapshot,
+  type PluginId,
   type TokenId,
   type Txid,
   type WalletId
@@ -21,6 +22,7 @@ import {
   object,
   oneOf,
   optional,
+  PLUGIN_NAMES,
   pluginId,
   positive,
   shortText,
@@ -90,6 +92,18 @@ export interface QuotesRequest {
   readonly toWalletId: WalletId
   readonly nativeAmount: string
   readonly quoteFor: 'from' | 'to' | 'max'
+  /** Left out: the coin of the chain. */
+  readonly fromTokenId?: TokenId
+  readonly toTokenId?: TokenId
+  /** Ranks the quotes of a provider, or those of a kind, before better ones. */
+  readonly preferPluginId?: PluginId
+  readonly preferType?: 'CEX' | 'DEX'
+  /** Providers that are not asked. */
+  readonly disabled?: readonly PluginId[]
+  /** By provider. */
+  readonly promoCodes?: Readonly<Record<PluginId, string>>
+  /** The time to wait for answers while there is a quote, in milliseconds. */
+  readonly waitMs?: number
 }
 
 /** The input that a draft was made from. */
@@ -305,6 +319,15 @@ export const quotesRequest: Field<QuotesRequest> = object<QuotesRequest>({
   quoteFor: about(
     oneOf('from', 'to', 'max'),
     'The side that the amount is of; max pays all that can be spent'
+  ),
+  fromTokenId: optional(tokenId),
+  toTokenId: optional(tokenId),
+  preferPluginId: optional(about(pluginId, 'The provider whose quotes come first')),
+  preferType: optional(about(oneOf('CEX', 'DEX'), 'The kind of providers whose quotes come first')),
+  disabled: optional(about(list(pluginId, 200), 'Providers that are not to be used')),
+  promoCodes: optional(about(table(text(200), PLUGIN_NAMES), 'Promotion codes, by provider')),
+  waitMs: optional(
+    about(count(1000, 60_000), 'How long to wait for answers while there is a quote, in milliseconds')
   )
 })
 

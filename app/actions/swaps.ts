@@ -167,10 +167,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     },
     commandLine: (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
     faces: {
-      cli: {
-        command: 'swap quote',
-        own: 'it shows quotes as they arrive and keeps them for a later command'
-      },
+      cli: 'swap quote',
       panel: 'quotes-panel',
       mcp: NOT_FOR_PROGRAMS
     }
@@ -217,7 +214,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     },
     commandLine: (input, names) => ({ words: ['swap', 'quote'], flags: swapFlags(input, names) }),
     faces: {
-      cli: { command: 'swap quote', own: 'it keeps the quotes for a later command' },
+      cli: { command: 'swap quote', own: 'it keeps its round, so that a quote can be approved' },
       panel: { none: 'its rounds stay open' },
       mcp: 'tool'
     }
@@ -340,12 +337,21 @@ const LONGEST_COMPARISON_MS = 30_000
 
 const openRound = async (
   services: ActionServices,
-  { fromWalletId, toWalletId, nativeAmount: swapped, quoteFor }: QuotesRequest
+  {
+    fromWalletId,
+    toWalletId,
+    fromTokenId,
+    toTokenId,
+    nativeAmount: swapped,
+    quoteFor,
+    ...options
+  }: QuotesRequest
 ): Promise<{ readonly accountId: string; readonly round: QuoteRound }> => {
   const { account, wallet: fromWallet } = await walletOf(services, fromWalletId)
   const toWallet = await openWalletIn(services, account, toWalletId)
-  const request = { fromWallet, toWallet, nativeAmount: nativeAmount(swapped), quoteFor }
-  return { accountId: account.id, round: account.openQuoteRound(request) }
+  const tokens = { fromTokenId: fromTokenId ?? null, toTokenId: toTokenId ?? null }
+  const request = { fromWallet, toWallet, ...tokens, nativeAmount: nativeAmount(swapped), quoteFor }
+  return { accountId: account.id, round: account.openQuoteRound(request, options) }
 }
 
 /** Declines an approval if what has to come before it fails. @throws what that throws */

@@ -4,6 +4,7 @@ import {
   type Account,
   type Context,
   type JsonObject,
+  type SwapOptions,
   type SwapRequest,
   WalletError
 } from '../../kernel/index.ts'
@@ -101,7 +102,8 @@ const boundedAccount = (account: Account, walletIds: readonly string[]): Account
       return account.wallet(walletId)
     },
     // Both wallets of its request were found in this account.
-    openQuoteRound: () => (request: SwapRequest) => account.openQuoteRound(request),
+    openQuoteRound: () => (request: SwapRequest, options?: SwapOptions) =>
+      account.openQuoteRound(request, options),
     currencyConfig: () => (pluginId: string) => account.currencyConfig(pluginId),
     swapConfig: () => (pluginId: string) => account.swapConfig(pluginId),
     listWallets: () => () => account.listWallets().filter(({ walletId }) => isSeen(walletId)),

@@ -1,3 +1,4 @@
+import { swapActions } from '../../app/actions/swaps.ts'
 import { failureText, offerText, quoteJson, quotesJson, rejectedJson } from '../../app/format/quotes.ts'
 import { compact } from '../../kernel/base/compact.ts'
 import type { JsonObject, QuoteRound, QuoteSnapshot, SwapQuote } from '../../kernel/index.ts'
@@ -116,11 +117,17 @@ export const requestQuotes = async (
   stop: 'close' | 'stop waiting' = 'close'
 ): Promise<OpenRound> => {
   const { signal, paths } = session
-  const account = await session.account()
+  const { fromWallet, toWallet, fromTokenId, toTokenId, nativeAmount, quoteFor } = request
   signal.throwIfAborted()
-  const round = account.openQuoteRound(request, options)
+  const { roundId } = await session.run(swapActions['swap.ask'], {
+    ...{ fromWalletId: fromWallet.id, toWalletId: toWallet.id, nativeAmount, quoteFor },
+    ...compact({ fromTokenId: fromTokenId ?? undefined, toTokenId: toTokenId ?? undefined }),
+    ...options
+  })
+  const round = (await session.actionServices()).rounds.get(roundId)
   const onStop = (): void => (stop === 'close' ? round.close() : round.stop())
   signal.addEventListener('abort', onStop, { once: true })
+  if (signal.aborted) onStop()
   let isClosed = false
   return {
     round,

@@ -211,7 +211,9 @@ export const argumentsFor = (
 }
 
 /** They need something that there is not. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['tokenId', 'biases', 'replaces'])
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...['tokenId', 'fromTokenId', 'toTokenId', 'biases', 'replaces', 'disabled', 'promoCodes', 'waitMs']
+])
 
 const valueFor = (name: string, schema: ArgumentSchema, facts: ArgumentFacts): unknown => {
   const known: Readonly<Record<string, unknown>> = {
@@ -219,7 +221,7 @@ const valueFor = (name: string, schema: ArgumentSchema, facts: ArgumentFacts): u
     toWalletId: facts.otherWalletId ?? facts.walletId,
     ...{ payee: facts.payee, publicAddress: facts.payee, amount: '0.001 BTC', nativeAmount: '5000' },
     ...{ uri: facts.payee, id: facts.proposalId, accountId: facts.accountId, txid: facts.txid },
-    pluginId: 'bitcoin',
+    ...{ pluginId: 'bitcoin', preferPluginId: 'changenow' },
     ...{ before: facts.txid, from: 'BTC', to: 'LTC', waitSeconds: 0, offset: 0, limit: 5 },
     ...{ customFee: { satPerByte: '5' }, memos: [{ type: 'text', value: 'a' }], notes: { name: 'a' } },
     ...{ fiatCurrencyCode: 'iso:EUR', keyOptions: { format: 'bip84' } }

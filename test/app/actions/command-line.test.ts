@@ -283,6 +283,16 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
   [{ name: 'proposal.decline', input: { proposalId: '7' } }, 'proposals decline 7'],
   [{ name: 'spend.approve', input: { draftId: 'proposed' } }, 'proposals approve 7'],
   [
+    {
+      name: 'swap.ask',
+      input: {
+        ...{ fromWalletId: SAVINGS, toWalletId: DAILY, fromTokenId: 'usdx', nativeAmount: '1500000' },
+        ...{ quoteFor: 'from', preferType: 'DEX', disabled: ['sideshift'], promoCodes: { changenow: 'AB' } }
+      }
+    },
+    "swap quote --from Savings:usdx --to Daily --amount '1.5 USDX' --prefer-type DEX --disable sideshift --promo changenow=AB"
+  ],
+  [
     { name: 'swap.compare', input: QUERY },
     "swap quote --from Savings --to Daily --amount '5000 native' --for to"
   ],

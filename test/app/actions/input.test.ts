@@ -12,6 +12,12 @@ const TERMS = {
   ...{ withUnconfirmed: true, replaces: 'ab' }
 }
 
+/** What a swap may have besides its sides and its amount. */
+const CHOICE = {
+  ...{ fromTokenId: 't', toTokenId: 's', preferPluginId: 'changenow', preferType: 'DEX' },
+  ...{ disabled: ['sideshift'], promoCodes: { changenow: 'AB' }, waitMs: 5000 }
+}
+
 /** An input that each action takes, with all its fields. */
 const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = {
   'account.create': { username: 'alice', password: 'correct horse', pin: '1234' },
@@ -59,8 +65,8 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
   'spend.resend': { walletId: 'w', txid: 'ab', again: ['cd'] },
   'spend.replace': { walletId: 'w', txid: 'ab', fee: 'high', customFee: { satPerByte: '5' } },
   'spend.forget': { walletId: 'w', txid: 'ab', confirm: 'ab' },
-  'swap.ask': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max' },
-  'swap.compare': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max' },
+  'swap.ask': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max', ...CHOICE },
+  'swap.compare': { fromWalletId: 'w', toWalletId: 'v', nativeAmount: '0', quoteFor: 'max', ...CHOICE },
   'swap.close': { roundId: 'r' },
   'swap.review': { quoteId: 'q-1' },
   'swap.approve': { draftId: 'd', maxNetworkFee: '1', again: [] },
@@ -93,6 +99,8 @@ const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'spend.draft': ['tokenId', 'fee', ...Object.keys(TERMS), 'others'],
   'spend.max': ['tokenId', 'fee', ...Object.keys(TERMS)],
   'spend.resend': ['again'],
+  'swap.ask': Object.keys(CHOICE),
+  'swap.compare': Object.keys(CHOICE),
   'spend.approve': ['maxNetworkFee', 'again'],
   'swap.approve': ['maxNetworkFee', 'again'],
   'spend.replace': ['fee', 'customFee'],
