@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'
+import { panelNames } from '../../devtools/react/state/location.ts'
 import { engine, wallet } from '../helpers/devtools-stage.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { openScene, untilStatus } from './helpers/served-scene.ts'
@@ -65,7 +66,7 @@ browserTest('a panel whose process has ended says what to do', async (t, browser
   await server.close()
   await tab.getByText('start it anew and open the address').waitFor()
   await untilStatus(tab, 'lost')
-  t.is(await tab.getByRole('tab').count(), 7)
+  t.is(await tab.getByRole('tab').count(), panelNames.length)
 })
 
 browserTest('the page lets no text become script or markup', async (t, browser) => {

@@ -11,7 +11,7 @@ const browserTest = withChromium(test, true)
 const openAt = heldPanelsFor(test)
 
 const SAVINGS = 'Uh3GzFh8uEo7Qe1TzVYVQJVvKHcPD3dF3mXkA2mXr0E='
-const TABS = ['Engines', 'Quotes', 'Rate routes', 'Sync', 'Hooks', 'Plugins', 'Logs']
+const TABS = ['Engines', 'Quotes', 'Rate routes', 'Rules', 'Sync', 'Hooks', 'Plugins', 'Logs']
 
 /** Puts a value into every field of all rows of all tables. */
 const forge = (page: Page, value: unknown): Promise<void> =>
