@@ -5,8 +5,16 @@ export type { Credentials, PinOptions, UsernameOptions } from './account/credent
 export type { CurrencyConfig } from './account/currency-config.ts'
 export type { KeptFileListing, KeptFiles } from './account/kept-files.ts'
 export type { WalletResult } from './account/open-wallets.ts'
-export type { HypotheticalPayment, Policies, RuleChangeOptions } from './account/policies.ts'
+export type {
+  ApprovalRequestOptions,
+  HypotheticalPayment,
+  OwnerProof,
+  PaymentQuestion,
+  Policies,
+  RuleChangeOptions
+} from './account/policies.ts'
 export type { RepoStatus } from './account/repos.ts'
+export type { ApprovalRequest } from './account/second-device.ts'
 export type { SwapConfig, SwapConfigSnapshot } from './account/settings.ts'
 export type { TwoFactor, TwoFactorStatus } from './account/two-factor.ts'
 export type { WalletKeyViews } from './account/wallet-keys.ts'

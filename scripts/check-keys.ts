@@ -21,6 +21,10 @@ const SECRET_USES: ReadonlyMap<string, SecretUse> = new Map([
   ['kernel/account/repos.ts', { purpose: 'data and sync keys of repos', most: 3 }],
   ['kernel/account/credentials.ts', { purpose: 'PIN, recovery key and login key of its owner', most: 3 }],
   [
+    'kernel/account/second-device.ts',
+    { purpose: 'seals a payment for the other devices of the account', most: 1 }
+  ],
+  [
     'kernel/account/two-factor.ts',
     { purpose: 'one-time codes and their key, and the proof that mends it', most: 3 }
   ],
@@ -52,7 +56,11 @@ const CALLERS: readonly (readonly [call: RegExp, files: readonly string[], what:
   [/\bas KeyPass\b/g, ['kernel/keys/key-gate.ts'], 'makes a pass of its own'],
   [/\bhooks\.beforeSign\.promise\(/g, ['kernel/keys/key-gate.ts'], 'asks policies past the gate'],
   [/\brootLoginKeyBase58\(/g, ['kernel/account/account.ts', 'kernel/login/login.ts'], 'shows the login key'],
-  [/\bsealLobbyReply\(/g, ['kernel/login/lobby.ts'], 'hands keys to another device']
+  [
+    /\bsealLobbyReply\(/g,
+    ['kernel/account/second-device.ts', 'kernel/login/lobby.ts'],
+    'hands keys to another device'
+  ]
 ]
 
 /** Those of them that have to ask, with the use that they name. */

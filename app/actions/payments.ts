@@ -138,6 +138,8 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     output: sentPayment,
     async run({ spends, approval, proposals }, { draftId, maxNetworkFee: most, again }) {
       const { account, wallet, draft, proposalId } = spends.take(draftId)
+      // Waits before its turn: other payments of the wallet do not wait for a person elsewhere.
+      const second = await approval?.secondDevice?.(draft)
       return inTurn(wallet.id, async () => {
         // Another panel or the application may have logged it out; if it is back, this is not its wallet.
         if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
@@ -146,7 +148,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
         const { signal, onProgress } = approval ?? {}
         const maxNetworkFee = most === undefined ? undefined : nativeAmount(most)
         const pay = (): Promise<Transaction> =>
-          wallet.spend(draft, compact({ maxNetworkFee, signal, onProgress }))
+          wallet.spend(draft, compact({ maxNetworkFee, approval: second, signal, onProgress }))
         const sent =
           proposalId === undefined ? await pay() : await proposals?.pay(proposalId, { account, wallet }, pay)
         if (sent === undefined) throw COINS_SPENT

@@ -5,6 +5,7 @@ import {
   type Io,
   type NativeAmount,
   type OpenPaymentSnapshot,
+  type PaymentApproval,
   type SignOptions,
   type SwapResult,
   type Transaction,
@@ -51,6 +52,8 @@ export interface ActionServices extends ActionHost {
 export interface ApprovalListener extends Pick<SignOptions, 'onProgress' | 'signal'> {
   /** Called if open payments pay the same, which nobody has reviewed. @throws unless it is to be paid beside them */
   allowAgain(txids: readonly Txid[]): Promise<void>
+  /** Waits for the approval of another device, if a rule wants one; left out: such a payment is refused. @throws to stop it */
+  secondDevice?(draft: Transaction): Promise<PaymentApproval | undefined>
   /** Called right before it is signed. @throws to stop it */
   onStart(): void
   /** Called with what was sent. */

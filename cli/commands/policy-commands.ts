@@ -15,16 +15,24 @@ export const policyCommands: readonly CommandSpec[] = [
     name: 'policy add',
     arguments: '<id> <kind>',
     summary:
-      'add or change a rule: per-payment, rolling, allow-list, new-payee-delay, hours, uses or loosening-delay',
+      'add or change a rule: per-payment, rolling, allow-list, new-payee-delay, hours, second-device, uses or loosening-delay',
     example: 'policy add daily rolling --max "0.01 BTC" --per 24h',
     flags: [
-      { flags: '--max <amount>', summary: '"0.01 BTC" or "10 EUR", with per-payment and rolling' },
+      {
+        flags: '--max <amount>',
+        summary: '"0.01 BTC" or "10 EUR", with per-payment, rolling and second-device'
+      },
       { flags: '--per <span>', summary: 'the window of rolling, up to 7d (24h)' },
       { flags: '--asset <currency>', summary: 'concern only this currency, such as bitcoin' },
       { flags: '--client <program>', summary: 'concern only payments that this program asks for' },
       {
         flags: '--to <address>',
         summary: 'a payee of allow-list, or a known one of new-payee-delay',
+        isRepeatable: true
+      },
+      {
+        flags: '--approver <name=key>',
+        summary: 'a device of second-device, with the key that "policy device" shows there',
         isRepeatable: true
       },
       { flags: '--wait <span>', summary: 'the delay of new-payee-delay and loosening-delay, such as 24h' },
@@ -53,6 +61,19 @@ export const policyCommands: readonly CommandSpec[] = [
     summary: 'cancel a change that waits, or with a rule and a payee make the payee new again',
     secrets: ANY_LOGIN,
     load: async () => (await import('./policies/manage-policies.ts')).policyCancel
+  },
+  {
+    name: 'policy device',
+    summary: 'show the key with which this device approves payments of others',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./policies/approve-payment.ts')).policyDevice
+  },
+  {
+    name: 'policy approve',
+    arguments: '<code>',
+    summary: 'show a payment that waits on another device, and approve or refuse it',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./policies/approve-payment.ts')).policyApprove
   },
   {
     name: 'policy explain',

@@ -18,6 +18,7 @@ import {
   syncAfterPayment,
   unusualFeeWarnings
 } from '../spend/approve-spend.ts'
+import { approvalFor } from '../spend/second-device.ts'
 import { type SpendSummary, summaryOf, withWarnings } from '../spend/summary.ts'
 import { untrustedText } from '../terminal/safe-text.ts'
 import { canPrompt } from '../terminal/terminal.ts'
@@ -104,7 +105,8 @@ const approveOnce = async (
     approveSpend(session, summary, `Sign and send it for ${client.name}?`)
   )
   const maxNetworkFee = await allowUnusualFees(session, wallet, fees)
-  const options = { ...compact({ maxNetworkFee }), ...signingFollowed(session) }
+  const approval = await approvalFor(session, draft)
+  const options = { ...compact({ maxNetworkFee, approval }), ...signingFollowed(session) }
   const sent = await payInTurn(session, { wallet, draft, summary }, () =>
     payProposal(session, {
       ...{ proposals, id },

@@ -1,7 +1,14 @@
 import { inTurn } from '../../app/actions/open-payment-checks.ts'
-import { type CurrencyWallet, compact, unusualFeeOf } from '../../kernel/index.ts'
+import {
+  type ApprovalRequest,
+  type CurrencyWallet,
+  compact,
+  type Transaction,
+  unusualFeeOf
+} from '../../kernel/index.ts'
+import { failureOf } from '../errors/failure.ts'
 import type { NewProposal, Proposal, ProposalPolicy, Proposals } from '../programs/proposals.ts'
-import { payProposal } from './answer-proposal.ts'
+import { payProposal, refuseProposal } from './answer-proposal.ts'
 import { assetOfWallet, draftAgain, type ProposalContext } from './propose.ts'
 
 /**
@@ -13,18 +20,74 @@ export const policyOf = async (
   { account, client }: ProposalContext,
   wallet: CurrencyWallet,
   { draft, review }: Pick<NewProposal, 'draft' | 'review'>
-): Promise<ProposalPolicy> => {
+): Promise<{ readonly policy: ProposalPolicy; readonly canBeApproved: boolean }> => {
   const explained = await account.policies.explain(draft, { requestedBy: client.name })
-  const { isAllowedByName, refusedBy, allowedAt } = explained
+  const { isAllowedByName, refusedBy, allowedAt, approvers } = explained
   const isUsual =
     unusualFeeOf(draft) === undefined &&
     review.isLegacyAddress !== true &&
     wallet.similarPayments(draft).length === 0
-  if (isAllowedByName && isUsual) return { isAllowed: true }
+  if (isAllowedByName && isUsual) return { policy: { isAllowed: true }, canBeApproved: false }
+  const allowedFrom = allowedAt === undefined ? undefined : new Date(allowedAt).toISOString()
   return {
-    isAllowed: false,
-    rule: refusedBy ?? 'needs a person',
-    ...compact({ allowedAt: allowedAt === undefined ? undefined : new Date(allowedAt).toISOString() })
+    policy: {
+      isAllowed: false,
+      rule: refusedBy ?? 'needs a person',
+      ...compact({ allowedAt: allowedFrom })
+    },
+    canBeApproved: isUsual && approvers !== undefined
+  }
+}
+
+/** Asks another device to approve what only that keeps a client from paying by itself. @throws the errors of `requestApproval` */
+export const requestApprovalOf = async (
+  { account, client }: ProposalContext,
+  draft: Transaction,
+  lifeMs: number
+): Promise<{ readonly request: ApprovalRequest; readonly command: string }> => {
+  const timeoutSeconds = Math.min(86_400, Math.max(1, Math.floor(lifeMs / 1000)))
+  const request = await account.policies.requestApproval(draft, { requestedBy: client.name, timeoutSeconds })
+  return { request, command: `holdfast policy approve ${request.lobbyId}` }
+}
+
+/** Pays a proposal once another device has approved its draft; a no refuses it, and so does an end. Never rejects. */
+export const payWhenApproved = async (
+  { session, client }: ProposalContext,
+  {
+    wallet,
+    proposals,
+    proposal,
+    request
+  }: {
+    readonly wallet: CurrencyWallet
+    readonly proposals: Proposals
+    readonly proposal: Proposal
+    readonly request: ApprovalRequest
+  }
+): Promise<void> => {
+  const { id, draft } = proposal
+  const answered = new AbortController()
+  // A person can answer it here meanwhile, and its program can cancel it.
+  void proposals.whenNot('waiting', proposal, answered.signal).then(
+    () => request.cancel(),
+    () => request.cancel()
+  )
+  try {
+    const approval = await request.answer
+    const payment = inTurn(wallet.id, () =>
+      payProposal(session, {
+        ...{ proposals, id },
+        pay: () => wallet.spend(draft, { requestedBy: client.name, knownSimilar: [], approval })
+      })
+    )
+    session.agent?.duringPayment(payment)
+    await payment
+    void wallet.sync().catch(() => {})
+  } catch (error) {
+    if (proposals.find(id).state === 'waiting')
+      refuseProposal(session, proposals, { id, reason: failureOf(error).code })
+  } finally {
+    answered.abort()
   }
 }
 
@@ -49,7 +112,7 @@ export const payByName = async (
   let current = proposal
   for (let count = 1; count <= MAX_DRAFTS && current.state === 'waiting'; count += 1) {
     const { id, draft } = current
-    if (count > 1 && !(await policyOf(context, wallet, current)).isAllowed) break
+    if (count > 1 && !(await policyOf(context, wallet, current)).policy.isAllowed) break
     const payment = inTurn(wallet.id, () =>
       payProposal(session, {
         ...{ proposals, id },

@@ -21,7 +21,7 @@ import type { ProgramClient } from '../programs/clients.ts'
 import type { Proposal, Proposals } from '../programs/proposals.ts'
 import type { Session } from '../session/session.ts'
 import { noteEnd, refuseProposal } from './answer-proposal.ts'
-import { payByName, policyOf } from './pay-by-name.ts'
+import { payByName, payWhenApproved, policyOf, requestApprovalOf } from './pay-by-name.ts'
 import { draftProposal, type ProposalRequest } from './propose.ts'
 import type { ProgramTool } from './serve-tools.ts'
 
@@ -87,6 +87,7 @@ interface PolicyReply {
   readonly isAllowed: boolean
   readonly rule?: string
   readonly allowedAt?: string
+  readonly secondDevice?: string
 }
 
 interface ProposalReply {
@@ -113,7 +114,10 @@ const proposalReply: Field<ProposalReply> = object<ProposalReply>({
       object<PolicyReply>({
         isAllowed: about(flag, 'True if a rule of the account lets this client pay it by itself'),
         rule: optional(about(patterned('^[A-Za-z0-9_ -]{1,64}$', 'a rule'), 'The rule that refuses')),
-        allowedAt: optional(about(text(40), 'ISO time from which the rules would allow it'))
+        allowedAt: optional(about(text(40), 'ISO time from which the rules would allow it')),
+        secondDevice: optional(
+          about(text(200), 'It waits for another device, where a person approves it with this command')
+        )
       }),
       'For clients with the scope spend'
     )
@@ -166,9 +170,17 @@ const proposeTool = ({ session, client, proposals, lifeMs, account }: PaymentToo
     proposals.checkRoom(client)
     const context = { session, client, account: account() }
     const { wallet, drafted } = await draftProposal(context, input as unknown as ProposalRequest)
-    const policy = client.scopes.includes('spend') ? await policyOf(context, wallet, drafted) : undefined
+    const isSpender = client.scopes.includes('spend')
+    const judged = isSpender ? await policyOf(context, wallet, drafted) : undefined
+    const approval =
+      judged?.canBeApproved === true ? await requestApprovalOf(context, drafted.draft, lifeMs) : undefined
+    const policy = judged && { ...judged.policy, ...compact({ secondDevice: approval?.command }) }
     const proposal = proposals.add({ ...drafted, lifeMs, ...compact({ policy }) })
     noteEnd(session, proposal)
+    if (approval !== undefined) {
+      void payWhenApproved(context, { wallet, proposals, proposal, request: approval.request })
+      return replyOf(proposal)
+    }
     const ended =
       policy?.isAllowed === true ? await payByName(context, { wallet, proposals, proposal }) : proposal
     if (ended.state !== 'waiting' || client.scopes.includes('propose')) return replyOf(ended)

@@ -23,6 +23,8 @@ export interface ProposalPolicy {
   readonly rule?: string
   /** ISO time from which it would be allowed. */
   readonly allowedAt?: string
+  /** The command with which a person approves it on another device, if it waits for that. */
+  readonly secondDevice?: string
 }
 
 /** A payment that a program proposes, and nobody has signed. */

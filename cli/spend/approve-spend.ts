@@ -29,6 +29,7 @@ import type { Session } from '../session/session.ts'
 import { canPrompt } from '../terminal/terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
 import { withRules } from './rule-texts.ts'
+import { approvalFor } from './second-device.ts'
 import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
 
 /** A payment to draft. `limit`: of {@link maxFeeOf}. */
@@ -102,6 +103,7 @@ export const sentBy = async (
   let sent: Transaction | undefined
   await run({
     ...signingFollowed(session),
+    secondDevice: draft => approvalFor(session, draft),
     allowAgain: similar => allowSecondPayment(session, { similar, json }),
     onStart: () => session.paying(),
     onSent(tx) {

@@ -33,9 +33,11 @@ export const refusalLine = ({
   isAllowed,
   refusedBy = '',
   reason = '',
-  allowedAt
+  allowedAt,
+  approvers
 }: PolicyExplanation): string | undefined => {
   if (isAllowed) return undefined
+  if (approvers !== undefined) return `the rule "${safeText(refusedBy)}": ${safeText(reason)}`
   const until = allowedAt === undefined ? '' : `; allowed from ${new Date(allowedAt).toISOString()} on`
   return `the rule "${safeText(refusedBy)}" refuses it: ${safeText(reason)}${until}`
 }
@@ -46,6 +48,7 @@ export const explanationJson = ({
   allowedAt,
   refusedBy,
   reason,
+  approvers,
   clockLag = 0,
   ...flags
 }: PolicyExplanation): JsonObject => ({
@@ -54,7 +57,8 @@ export const explanationJson = ({
   reason: reason ?? null,
   allowedAt: isoOrNull(allowedAt),
   clockLagSeconds: Math.round(clockLag / 1000),
-  rules: rules.map(({ allowedAt: ruleAllowedAt, limit, used, left, ...rule }) => ({
+  approvers: (approvers ?? []).map(device => ({ ...device })),
+  rules: rules.map(({ allowedAt: ruleAllowedAt, limit, used, left, approvers: _, ...rule }) => ({
     ...rule,
     limit: limit ?? null,
     used: used ?? null,

@@ -49,7 +49,7 @@ export const openAccount = async (options: OpenAccountOptions): Promise<SharedAc
     const events = new EventQueue(clock, error => services.report('account', error))
     const pause = new PauseSwitch({ scheduler, key: 'pause account', parent: paused })
     const unfinished = new UnfinishedWallets(storeBelow(repo.local, 'new/'))
-    const rules = new SpendRules({ services, repo, book, settings, rates })
+    const rules = new SpendRules({ services, repo, book, settings, rates, login })
     const shared = { services, repos, settings, scheduler, events, pause, unfinished, rules }
     const opener = new WalletOpener(shared)
     const refresh = makeRefresh(services, login)

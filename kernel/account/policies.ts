@@ -9,13 +9,14 @@ import type { OtherKeyUse, PolicyExplanation, PolicyListing, SeenByRule, SpendRu
 import type { Transaction } from '../types/transaction.ts'
 import type { Credentials } from './credentials.ts'
 import { KEY_USES, LOOSENING_DELAY, RULES_PATH } from './rule-file.ts'
+import type { ApprovalQuestion, ApprovalRequest } from './second-device.ts'
 import { hypotheticalPayment, type SpendRules } from './spend-rules.ts'
 
 /** The parts of a login that its policies need. */
 export interface PoliciesOptions {
   readonly services: Services
   readonly rules: SpendRules
-  readonly credentials: Pick<Credentials, 'checkPassword' | 'hasPassword'>
+  readonly credentials: Pick<Credentials, 'checkPassword' | 'checkPIN' | 'hasPassword'>
   /** @throws LOGGED_OUT */
   check(): void
 }
@@ -33,6 +34,35 @@ export interface HypotheticalPayment {
   readonly nativeAmount: NativeAmount
   readonly payee: string
   readonly requestedBy?: string | undefined
+}
+
+/** Options of {@link Policies.requestApproval}. */
+export interface ApprovalRequestOptions {
+  readonly requestedBy?: string | undefined
+  readonly timeoutSeconds?: number | undefined
+}
+
+/** The password or the PIN of the account, as the person types it now. */
+export interface OwnerProof {
+  readonly password?: string | undefined
+  readonly pin?: string | undefined
+}
+
+/**
+ * The payment of another device of the account, for a person to judge by its draft.
+ *
+ * @example
+ * ```ts
+ * const question = await account.policies.fetchApproval('5JEbCbVkVWHbXU')
+ * console.log(question.tx.spendTargets, question.requestedBy ?? 'a person')
+ * await question.approve({ pin: '2468' })
+ * ```
+ */
+export interface PaymentQuestion extends Omit<ApprovalQuestion, 'reply'> {
+  /** Approves exactly this draft. @throws PASSWORD for a wrong password or PIN; LOBBY_NOT_FOUND, NETWORK, LOGGED_OUT */
+  approve(proof: OwnerProof): Promise<void>
+  /** Refuses it. @throws LOBBY_NOT_FOUND, NETWORK, LOGGED_OUT */
+  refuse(): Promise<void>
 }
 
 /**
@@ -123,7 +153,7 @@ export class Policies {
    */
   async explain(
     draft?: Transaction,
-    { requestedBy }: { readonly requestedBy?: string | undefined } = {}
+    { requestedBy }: Pick<ApprovalRequestOptions, 'requestedBy'> = {}
   ): Promise<PolicyExplanation> {
     const { rules, check } = this.#options
     check()
@@ -160,6 +190,62 @@ export class Policies {
         reason: fault ?? `rule "${delay?.id}": a loosening waits, so that only a rule can allow: ${use}`
       })
     rules.grant(use)
+  }
+
+  /**
+   * Returns the public key with which this device approves payments of other devices, for a rule of kind `second-device`. Its
+   * private key stays on this device.
+   */
+  async device(): Promise<string> {
+    this.#options.check()
+    return (await this.#options.rules.secondDevice()).ensureKey()
+  }
+
+  /**
+   * Asks another device of the account to approve a draft that only that keeps from being paid: see `approvers` of
+   * {@link explain}. Show the id of its lobby to the person, and pay with the answer.
+   *
+   * @param options.timeoutSeconds - up to a day; 600 if left out
+   * @throws OPTION_INVALID if no device can make it allowed, or the draft is too long; NETWORK, LOGGED_OUT, STORAGE_FULL
+   *
+   * @example
+   * ```ts
+   * import type { Transaction } from 'holdfast'
+   *
+   * declare const draft: Transaction
+   * const request = await account.policies.requestApproval(draft)
+   * console.log(`holdfast policy approve ${request.lobbyId}`)
+   * await wallet.spend(draft, { approval: await request.answer })
+   * ```
+   */
+  async requestApproval(
+    draft: Transaction,
+    { requestedBy, timeoutSeconds }: ApprovalRequestOptions = {}
+  ): Promise<ApprovalRequest> {
+    const { rules } = this.#options
+    const { approvers, refusedBy = '' } = await this.explain(draft, { requestedBy })
+    if (approvers === undefined)
+      throw new WalletError('OPTION_INVALID', { option: 'draft', rule: 'waits for no other device' })
+    const payment = { walletId: draft.walletId, tx: draft, requestedBy }
+    return (await rules.secondDevice()).request(payment, { approvers, rule: refusedBy, timeoutSeconds })
+  }
+
+  /** Reads the payment that another device of the account asks about. @throws LOBBY_NOT_FOUND, LOBBY_INTEGRITY, BOGUS_TX, NETWORK */
+  async fetchApproval(lobbyId: string): Promise<PaymentQuestion> {
+    const { rules, check } = this.#options
+    check()
+    requireTexts({ lobbyId })
+    const { reply, ...question } = await (await rules.secondDevice()).fetch(lobbyId)
+    return Object.freeze({
+      ...question,
+      approve: async ({ password, pin }: OwnerProof) => {
+        if (password !== undefined) await this.#checkPassword(password)
+        else if (pin === undefined || !(await this.#options.credentials.checkPIN(pin)))
+          throw new WalletError('PASSWORD', {})
+        await reply(true)
+      },
+      refuse: () => reply(false)
+    })
   }
 
   /** Lists what rules have seen on this device, such as new payees: those that wait, and those that are known by now. */

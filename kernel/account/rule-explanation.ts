@@ -1,5 +1,12 @@
 import { compact } from '../base/compact.ts'
-import type { JudgedPayment, JudgedRule, PolicyExplanation, RuleVerdict, SpendRule } from '../types/policy.ts'
+import type {
+  ApprovingDevice,
+  JudgedPayment,
+  JudgedRule,
+  PolicyExplanation,
+  RuleVerdict,
+  SpendRule
+} from '../types/policy.ts'
 
 /** Stands in a refusal for the rule: none allows the payment. */
 export const NO_RULE = 'no rule'
@@ -45,17 +52,23 @@ export const explanationOf = (
   }
   const refusals = judged.filter(({ outcome }) => outcome === 'refuses' || outcome === 'unreadable')
   const allowing = judged.filter(({ outcome }) => outcome === 'allows')
-  // The one that refuses longest says when it would be allowed.
-  const last = refusals.reduce<JudgedRule | undefined>(
+  // The one that refuses longest says when it would be allowed; a device that could approve helps only without others.
+  const final = refusals.filter(({ approvers = [] }) => approvers.length === 0)
+  const last = (final.length === 0 ? refusals : final).reduce<JudgedRule | undefined>(
     (latest, rule) =>
       latest === undefined || (rule.allowedAt ?? Infinity) > (latest.allowedAt ?? Infinity) ? rule : latest,
     undefined
   )
-  if (last !== undefined)
+  if (last !== undefined) {
+    const approvers = approversOf(
+      refusals,
+      payment.client === undefined ? judged : named(judged, payment.client)
+    )
     return {
       ...refused({ refusedBy: last.ruleId, reason: last.reason, rules: judged }),
-      ...compact({ allowedAt: last.allowedAt })
+      ...compact({ allowedAt: last.allowedAt, approvers })
     }
+  }
   if (allowing.length === 0) return refused({ ...NOT_ALLOWED, rules: judged })
   const { client: program } = payment
   if (program === undefined)
@@ -63,6 +76,24 @@ export const explanationOf = (
   if (!allowing.some(({ client }) => client === program))
     return refused({ ...unnamed(program), rules: judged })
   return { isGoverned: true, isAllowed: true, isAllowedByName: true, rules: judged }
+}
+
+/** The rules that name a program. */
+const named = (rules: readonly JudgedRule[], program: string): readonly JudgedRule[] =>
+  rules.filter(({ client }) => client === program)
+
+/** The devices of which each could make the payment allowed; undefined if there is none. */
+const approversOf = (
+  refusals: readonly JudgedRule[],
+  /** Those of which one must allow it. */
+  needed: readonly JudgedRule[]
+): readonly ApprovingDevice[] | undefined => {
+  const [first, ...others] = refusals.map(({ approvers = [] }) => approvers)
+  const common = (first ?? []).filter(({ key }) =>
+    others.every(approvers => approvers.some(other => other.key === key))
+  )
+  const isAllowedThen = needed.some(({ outcome }) => outcome === 'allows' || outcome === 'refuses')
+  return common.length > 0 && isAllowedThen ? common : undefined
 }
 
 /** The refusal of a payment that no rule allows. */

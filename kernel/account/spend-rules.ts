@@ -4,6 +4,7 @@ import { WalletError } from '../base/errors.ts'
 import { Mutex } from '../base/mutex.ts'
 import { isoOf } from '../base/time.ts'
 import type { AccountRules, KeyRequest, PaymentReservation, ReservationFacts } from '../keys/key-gate.ts'
+import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import type { RateService } from '../rates/service.ts'
 import { type BulkStore, storeBelow } from '../repo/store/bulk.ts'
@@ -39,6 +40,7 @@ import {
   unnamed
 } from './rule-explanation.ts'
 import { KEY_USES, LOOSENING_DELAY, RuleFile } from './rule-file.ts'
+import type { SecondDevice } from './second-device.ts'
 import type { AccountSettings } from './settings.ts'
 import type { WalletList } from './wallet-list.ts'
 
@@ -50,6 +52,7 @@ export interface SpendRulesOptions {
   readonly book: Pick<WalletList, 'list'>
   readonly settings: Pick<AccountSettings, 'currencyConfig'>
   readonly rates: Pick<RateService, 'findRoute' | 'refresh' | 'want'>
+  readonly login: Pick<Login, 'openState'>
 }
 
 /**
@@ -71,6 +74,7 @@ export class SpendRules implements AccountRules {
   /** The uses that the password has allowed, each once, with the end of that by the monotonic clock. */
   readonly #grants = new Map<OtherKeyUse, number>()
   #clock: AccountClock | undefined
+  #secondDevice: Promise<SecondDevice> | undefined
   #blockTime = 0
   #openForCount: ((walletId: WalletId) => Promise<OpenedWallet>) | undefined
 
@@ -104,6 +108,16 @@ export class SpendRules implements AccountRules {
     this.#clock?.sawBlockTime(at)
   }
 
+  /** Approvals by other devices; loaded when first needed, as most accounts have none. */
+  secondDevice(): Promise<SecondDevice> {
+    const { services, login } = this.#options
+    const store = storeBelow(this.#store, 'device/')
+    this.#secondDevice ??= import('./second-device.ts').then(
+      module => new module.SecondDevice({ services, login, store, now: () => this.clock.now() })
+    )
+    return this.#secondDevice
+  }
+
   /** Reads the rules. */
   async read(): Promise<PolicyListing> {
     return this.file.read(() => this.clock.now())
@@ -127,6 +141,7 @@ export class SpendRules implements AccountRules {
       const { explanation, values } = await this.#explain({ payment, isTrial: false })
       if (!explanation.isAllowed) throw this.#refusal(explanation, payment.correlationId)
       if (Object.keys(values).length > 0) await write({ countedAt, values })
+      if (payment.approval !== undefined) await (await this.secondDevice()).spend(payment)
       this.#allowed.add(payment.correlationId)
     })
   }
@@ -203,7 +218,9 @@ export class SpendRules implements AccountRules {
     }
     if (payments === undefined)
       return unreadable('a wallet does not know yet what it has paid; it looks through its chain again')
-    const verdicts = await this.#judge({ rules, payment: judged, payments, isTrial, values })
+    const approvedBy =
+      payment?.approval === undefined ? undefined : (await this.secondDevice()).approverOf(payment)
+    const verdicts = await this.#judge({ rules, payment: judged, approvedBy, payments, isTrial, values })
     const { lag } = this.clock
     const clockLag = lag < NOTED_LAG_MS ? undefined : lag
     return { values, explanation: { ...explanationOf(rules, verdicts, judged), ...compact({ clockLag }) } }
@@ -278,12 +295,14 @@ export class SpendRules implements AccountRules {
   async #judge({
     rules,
     payment,
+    approvedBy,
     payments,
     isTrial,
     values
   }: {
     readonly rules: readonly SpendRule[]
     readonly payment: JudgedPayment | undefined
+    readonly approvedBy: string | undefined
     readonly payments: readonly CountedPayment[]
     readonly isTrial: boolean
     /** Receives what the payment is worth, where a rule needs it. */
@@ -293,7 +312,7 @@ export class SpendRules implements AccountRules {
     const known = new Set(rules.map(({ id }) => id))
     const facts = {
       rules: Object.freeze([...rules]),
-      ...compact({ payment }),
+      ...compact({ payment, approvedBy }),
       payments: Object.freeze([...payments]),
       now: this.clock.now(),
       isTrial,
@@ -315,6 +334,12 @@ export class SpendRules implements AccountRules {
       contextFor: (pluginId): RuleContext =>
         Object.freeze({ ...facts, store: storeBelow(this.#store, `plugin/${pluginId}/`) })
     })
+    // A device does not approve its own payments.
+    for (const [ruleId, { approvers, ...verdict }] of verdicts) {
+      if (approvers === undefined) continue
+      const { key: own } = await this.secondDevice()
+      verdicts.set(ruleId, { ...verdict, approvers: approvers.filter(({ key }) => key !== own) })
+    }
     return verdicts
   }
 

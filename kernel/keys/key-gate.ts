@@ -1,5 +1,6 @@
 import type { Services } from '../plugins/services.ts'
 import type { WalletId } from '../types/ids.ts'
+import type { PaymentApproval } from '../types/policy.ts'
 import type { KeyUse, SpendSnapshot } from '../types/snapshots.ts'
 import type { Transaction } from '../types/transaction.ts'
 
@@ -21,6 +22,8 @@ export interface PaymentReservation {
   readonly tx: Transaction
   /** The name of the program that asks for it; left out: a person does. */
   readonly requestedBy?: string | undefined
+  /** The approval of a second device, if the payment has one. */
+  readonly approval?: PaymentApproval | undefined
 }
 
 /** The facts that a reservation keeps for later judgements. */

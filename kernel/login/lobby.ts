@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { failureLine, isWalletError, WalletError } from '../base/errors.ts'
 import { type Json, type JsonObject, parseJsonText } from '../base/json.ts'
 import type { Scheduler } from '../base/scheduler.ts'
@@ -182,7 +183,9 @@ export const putLobby = async (
   lobbyId: string,
   request: LobbyRequest
 ): Promise<void> => {
-  await loginFetch(services, 'PUT', `/v2/lobby/${lobbyId}`, { data: { ...request } })
+  const { paymentRequest, ...rest } = request
+  const data = { ...rest, ...compact({ paymentRequest: paymentRequest && { ...paymentRequest } }) }
+  await loginFetch(services, 'PUT', `/v2/lobby/${lobbyId}`, { data })
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Schema } from 'yup'
 import { isRecord } from '../base/json.ts'
 import type { Box } from '../types/keys.ts'
 import { bytes32 } from './login.ts'
-import { box, type Leaf, leaf, objectOf, optional, optionalFinite, parse } from './shape.ts'
+import { box, type Leaf, leaf, objectOf, optional, optionalBox, optionalFinite, parse } from './shape.ts'
 
 /** The most replies of one lobby that are looked at. */
 const MAX_REPLIES = 1000
@@ -22,6 +22,8 @@ const isImage = (value: unknown): value is string =>
 /** The request of a device in its lobby (specification §3 "Lobby request"). */
 export interface LobbyRequest {
   readonly loginRequest?: { readonly appId: string }
+  /** A payment for a second device of the account to approve; not part of the deployed protocol. */
+  readonly paymentRequest?: Box
   /** Base64 of a compressed point. */
   readonly publicKey: string
   /** Seconds. */
@@ -78,6 +80,7 @@ const asLobby: Schema<LobbyContent> = objectOf<LobbyContent>({
       'login request',
       (value): value is { appId: string } => isRecord(value) && isShortText(value.appId)
     ),
+    paymentRequest: optionalBox(),
     publicKey: publicKey(),
     timeout: optionalFinite()
   } as never),

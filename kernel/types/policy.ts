@@ -66,6 +66,25 @@ export interface JudgedPayment {
   readonly client?: string
 }
 
+/** A device that may approve payments. */
+export interface ApprovingDevice {
+  /** For people. */
+  readonly name: string
+  /** The public key that it approves with, in hex. */
+  readonly key: string
+}
+
+/** The signed yes of a second device to one draft. Good once, until it ends. */
+export interface PaymentApproval {
+  readonly lobbyId: string
+  /** The public key of the device that approves, in hex. */
+  readonly key: string
+  /** Milliseconds since 1970. */
+  readonly endsAt: number
+  /** BIP 340, in hex. */
+  readonly signature: string
+}
+
 /** The verdict on one rule, with the figures behind it as texts for a person. */
 export interface RuleVerdict {
   /** `unreadable` refuses too. Without a payment to judge: `does not apply`. */
@@ -76,6 +95,8 @@ export interface RuleVerdict {
   readonly reason: string
   /** When the same payment would be allowed if nothing else is paid; milliseconds since 1970. */
   readonly allowedAt?: number
+  /** Of a refusal: the devices of which any can make it allowed. */
+  readonly approvers?: readonly ApprovingDevice[]
   readonly limit?: string
   readonly used?: string
   readonly left?: string
@@ -104,6 +125,8 @@ export interface RuleContext {
   readonly rules: readonly SpendRule[]
   /** Absent if only the state of the rules is wanted. */
   readonly payment?: JudgedPayment
+  /** The public key of the other device that has approved the payment, in hex, if one has. */
+  readonly approvedBy?: string
   /** The payments of the last eight days and the judged one, of every wallet of the account. */
   readonly payments: readonly CountedPayment[]
   /**
@@ -149,6 +172,8 @@ export interface PolicyExplanation {
   readonly reason?: string
   /** When it would be allowed, in milliseconds since 1970, if waiting helps. */
   readonly allowedAt?: number
+  /** The other devices of which any could make it allowed, if one could: see `requestApproval`. */
+  readonly approvers?: readonly ApprovingDevice[]
   readonly rules: readonly JudgedRule[]
   /**
    * By how much the calendar of the device is ahead of the time that counts, in milliseconds: windows and hours wait for a block

@@ -1,5 +1,6 @@
 import {
   type AmountUnits,
+  type ApprovingDevice,
   add,
   amountText,
   compact,
@@ -179,6 +180,34 @@ const judgeHours: Judge = async (rule, { payment, now }) => {
   }
 }
 
+const judgeSecondDevice: Judge = async (rule, context) => {
+  const devices = devicesOf(rule)
+  const isLimited = rule.max !== undefined || rule.maxFiat !== undefined
+  const limit = isLimited ? limitOf(rule, context) : undefined
+  const title = `a second device approves ${limit === undefined ? 'it' : `more than ${limit.text(limit.max)}`}`
+  const { payment, approvedBy } = context
+  if (payment === undefined) return notConcerned(title)
+  const amount = await limit?.amountOf(payment)
+  if (limit !== undefined && amount !== undefined && compare(amount, limit.max) <= 0)
+    return { outcome: 'allows', title, reason: `it takes ${limit.text(amount)}, fees included` }
+  const approver = devices.find(({ key }) => key === approvedBy)
+  if (approver !== undefined)
+    return { outcome: 'allows', title, reason: `the device "${approver.name}" has approved it` }
+  const names = devices.map(({ name }) => `"${name}"`).join(' or ')
+  return { ...refusal(title, `it waits for the device ${names}`), approvers: devices }
+}
+
+const devicesOf = ({ devices }: SpendRule): readonly ApprovingDevice[] => {
+  const isDevice = (value: unknown): boolean => {
+    const { name, key } = (value ?? {}) as Record<string, unknown>
+    const isNamed = typeof name === 'string' && name !== '' && name.length <= 64
+    return isNamed && typeof key === 'string' && /^[0-9a-f]{64}$/.test(key)
+  }
+  if (!Array.isArray(devices) || devices.length === 0 || !devices.every(isDevice))
+    throw new RuleFault('devices must be a list of devices with a name and a key')
+  return devices as unknown as readonly ApprovingDevice[]
+}
+
 const hoursIn = (rule: SpendRule): DayHours => {
   try {
     return readHours(rule)
@@ -192,7 +221,8 @@ const JUDGES: Readonly<Record<string, Judge | undefined>> = Object.assign(Object
   rolling: judgeRolling,
   'allow-list': judgePayees,
   'new-payee-delay': judgeNewPayee,
-  hours: judgeHours
+  hours: judgeHours,
+  'second-device': judgeSecondDevice
 })
 
 /** Reads the maximum of a rule: `max` in native units of its asset, or `maxFiat` in the currency `fiat`. */

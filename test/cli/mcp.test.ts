@@ -379,6 +379,49 @@ test('a client with the scope spend pays at once what a rule allows it by name, 
   t.is(events.filter(({ decision }: { decision: string }) => decision === 'sent').length, 3)
 })
 
+test('what a rule allows a client only with a second device waits for it, and is paid or refused as that answers', async t => {
+  let agent: Agent | undefined
+  const stage = await openProgramStage(t, {
+    onAgent(given) {
+      agent = given
+    }
+  })
+  const walletId = await fundedWallet(stage, 'Savings')
+  const program = await stage.connect(await stage.addClient('helper', '--scope', 'spend'))
+  const [account] = (await agent?.accounts()) ?? []
+  const phoneArgs = ['login', 'alice', '--device', 'phone', '--secrets-stdin']
+  await stage.run(phoneArgs, { input: JSON.stringify({ password: PASSWORD }) })
+  const phone = ((await agent?.accounts()) ?? []).find(each => each !== account)
+  const key = (await phone?.policies.device()) ?? ''
+  for (const rule of [
+    { id: 'daily', kind: 'rolling', asset: 'bitcoin', max: '1000000', windowHours: 24, client: 'helper' },
+    { id: 'big', kind: 'second-device', asset: 'bitcoin', max: '100000', devices: [{ name: 'phone', key }] }
+  ])
+    await account?.policies.add(rule, { password: PASSWORD })
+  const propose = async (amount: string) =>
+    (await program.call('propose_payment', proposal(walletId, { amount }))).structuredContent
+  const endOf = async (id: string) =>
+    (await program.call('proposal_status', { id, waitSeconds: 30 })).structuredContent
+  const questionOf = async ({ policy }: { policy: { secondDevice: string } }) =>
+    phone?.policies.fetchApproval(policy.secondDevice.split(' ').at(-1) ?? '')
+  t.like(await propose('0.0005 BTC'), { state: 'sent' }, 'below the limit')
+  t.like(await propose('0.02 BTC'), { state: 'refused', policy: { rule: 'daily' } })
+  const first = await propose('0.002 BTC')
+  t.like(first, { state: 'waiting', policy: { isAllowed: false, rule: 'big' } })
+  t.regex(first.policy.secondDevice, /^holdfast policy approve [1-9A-HJ-NP-Za-km-z]+$/)
+  const question = await questionOf(first)
+  t.is(question?.requestedBy, 'helper')
+  await question?.approve({ pin: PIN })
+  await waitFor(async () => (await endOf(first.id)).state === 'sent')
+  const second = await propose('0.003 BTC')
+  await (await questionOf(second))?.refuse()
+  t.like(await endOf(second.id), { state: 'refused', reason: 'SIGN_REFUSED' })
+  const third = await propose('0.0031 BTC')
+  await program.call('cancel_proposal', { id: third.id })
+  t.like(await endOf(third.id), { state: 'refused', reason: 'CANCELLED' })
+  await waitFor(async () => (await questionOf(third).catch(error => error.code)) === 'LOBBY_NOT_FOUND')
+})
+
 test('without an agent a program needs a secret by a flag, and only reads', async t => {
   const stage = await openProgramStage(t)
   const token = await stage.addClient('helper', '--scope', 'propose', '--scope', 'change')

@@ -15,13 +15,15 @@ export interface TypedRun {
   readonly env?: Readonly<Record<string, string>>
   /** What is typed, each after its question was seen. */
   readonly typed: readonly (readonly [question: RegExp, answer: string])[]
+  /** Hears what is drawn, as it comes. */
+  readonly onDrawn?: (text: string) => void
 }
 
 /** Runs the command line on a terminal of 80 columns and 24 rows; `screen` is all that was drawn, without styles; `drawn` is it with them. */
 export const runOnTerminal = async (
   t: ExecutionContext,
   args: readonly string[],
-  { home, typed, env = {} }: TypedRun
+  { home, typed, env = {}, onDrawn }: TypedRun
 ): Promise<{ code: number; screen: string; drawn: string }> => {
   // A question is drawn a moment before its keys are read. What is typed until then waits in the terminal, which without
   // this would make another key of Enter.
@@ -38,6 +40,7 @@ export const runOnTerminal = async (
   let look = (): void => {}
   child.stdout.on('data', text => {
     seen += text
+    onDrawn?.(String(text))
     look()
   })
   child.on('close', () => {

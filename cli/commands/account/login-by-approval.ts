@@ -1,15 +1,14 @@
 import type { Account, EdgeLoginRequest } from '../../../kernel/index.ts'
-import { CliError } from '../../errors/cli-error.ts'
 import { commandInProfile } from '../../grammar/command-line.ts'
 import { parseDuration } from '../../grammar/options.ts'
 import { lobbyLinkOf, qrLines } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
-import { FIRST_DEVICE } from '../../profile/paths.ts'
 import { rememberAccount } from '../../profile/state-files.ts'
 import { pinProblem } from '../../secrets/new-secrets.ts'
 import { type EventStream, openEventStream } from '../../session/event-stream.ts'
 import { nameOf } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
+import { requireSharedWorld } from '../../session/shared-world.ts'
 import { untrustedText } from '../../terminal/safe-text.ts'
 import { writeText } from '../../terminal/terminal.ts'
 
@@ -27,7 +26,7 @@ const LINES_BELOW = 5
  * @throws CliError WORLD_NOT_SHARED, INTERRUPTED after the request is cancelled; the errors of an edge login
  */
 export const loginByApproval = async (session: Session): Promise<CommandResult | undefined> => {
-  if (!(await session.world()).isShared) throw notShared(session)
+  await requireSharedWorld(session)
   const timeout = session.text('lobbyTimeout')
   const milliseconds = timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(timeout)
   const context = await session.context()
@@ -163,14 +162,3 @@ const pinFor = async ({ secrets }: Session, { credentials, isLight }: Account): 
     check: text => (text === '' ? undefined : pinProblem(text))
   })
 }
-
-const notShared = ({ globals: { profile } }: Session): CliError =>
-  new CliError('WORLD_NOT_SHARED', 'No other device can approve: the fake world runs only for this command', {
-    hint: 'Serve it in another terminal; then every device of the profile uses it.',
-    next: [
-      {
-        command: commandInProfile({ profile, device: FIRST_DEVICE }, 'fake start'),
-        why: 'serve the world until it is stopped'
-      }
-    ]
-  })

@@ -125,10 +125,19 @@ const readRule = async (session: Session, id: string, kind: string): Promise<Spe
       from: session.text('from'),
       to: session.text('until'),
       zone: session.text('zone'),
-      uses: uses.length > 0 ? uses : undefined
+      uses: uses.length > 0 ? uses : undefined,
+      devices: kind === 'second-device' ? devicesOf(session) : undefined
     })
   } as SpendRule
 }
+
+/** The devices of `--approver <name>=<key>`. @throws CliError USAGE */
+const devicesOf = (session: Session): SpendRule['devices'] =>
+  session.texts('approver').map(text => {
+    const [, name = '', key = ''] = /^([^=]+)=([0-9a-f]{64})$/.exec(text) ?? []
+    if (key !== '') return { name, key }
+    throw new CliError('USAGE', 'An approver is a name, = and the key that "policy device" shows there')
+  })
 
 const LIMIT = /^([0-9.]+) ?([A-Za-z][A-Za-z0-9.]*)$/
 

@@ -29,6 +29,7 @@ import {
 } from '../../spend/approve-spend.ts'
 import { paymentFileText, readPaymentFile } from '../../spend/payment-file.ts'
 import { readSpend } from '../../spend/read-spend.ts'
+import { approvalFor } from '../../spend/second-device.ts'
 import { summaryOf, withWarnings } from '../../spend/summary.ts'
 
 /** Makes a payment: drafts, reviews, signs, broadcasts and saves it; with `--sign-only` it is signed into a file. */
@@ -56,8 +57,10 @@ export const send: CommandRun = async (session, text = '') => {
   if (session.globals.dryRun) return dryResult(summary)
   const maxNetworkFee = await approve(path === undefined ? 'Sign and send it?' : 'Sign it?')
   if (path !== undefined) {
-    const options = { ...compact({ maxNetworkFee }), ...signingFollowed(session) }
-    return signInto(path, { wallet, draft: await take(), asset, options })
+    const draft = await take()
+    const approval = await approvalFor(session, draft)
+    const options = { ...compact({ maxNetworkFee, approval }), ...signingFollowed(session) }
+    return signInto(path, { wallet, draft, asset, options })
   }
   const sent = await pay(maxNetworkFee)
   const unsaved = wallet.unfinishedSpends().some(({ tx }) => tx.txid === sent.txid)

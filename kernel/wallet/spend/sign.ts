@@ -5,6 +5,7 @@ import type { AbortSignalLike } from '../../io/io.ts'
 import type { KeyRequest } from '../../keys/key-gate.ts'
 import type { SigningOptions } from '../../types/engine.ts'
 import type { WalletKeys } from '../../types/keys.ts'
+import type { PaymentApproval } from '../../types/policy.ts'
 import type { KeyUse } from '../../types/snapshots.ts'
 import type { Transaction } from '../../types/transaction.ts'
 import type { SpendIntent } from './journal.ts'
@@ -22,6 +23,8 @@ export interface SignOptions {
   readonly knownSimilar?: readonly string[] | undefined
   /** The name of the program that asks for the payment, for the rules that concern it; left out: a person does. */
   readonly requestedBy?: string | undefined
+  /** The approval of a second device, where a rule wants one; it is good once, for the draft that it was given for. */
+  readonly approval?: PaymentApproval | undefined
   /** Stops a long signature. It has no effect once the signed bytes are kept. */
   readonly signal?: AbortSignalLike | undefined
   /** Receives the finished share of a long signature, from 0 to 1. */

@@ -304,6 +304,7 @@ export class Spender implements SpenderOptions {
       maxNetworkFee,
       knownSimilar,
       requestedBy,
+      approval,
       ...following
     }: SignOptions & { correlationId: string; stage: 'signed' | 'sending' }
   ): Promise<SpendIntent> {
@@ -328,7 +329,8 @@ export class Spender implements SpenderOptions {
     let reserved = intended
     let signed: SpendIntent | undefined
     try {
-      await this.rules.reserve({ walletId: this.walletId, correlationId, tx: draft, requestedBy }, facts => {
+      const { walletId } = this
+      await this.rules.reserve({ walletId, correlationId, tx: draft, requestedBy, approval }, facts => {
         reserved = { ...intended, ...facts }
         return journal.put(reserved)
       })
