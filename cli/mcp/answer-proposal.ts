@@ -18,6 +18,7 @@ import {
   syncAfterPayment,
   unusualFeeWarnings
 } from '../spend/approve-spend.ts'
+import { withRules } from '../spend/rule-texts.ts'
 import { approvalFor } from '../spend/second-device.ts'
 import { type SpendSummary, summaryOf, withWarnings } from '../spend/summary.ts'
 import { untrustedText } from '../terminal/safe-text.ts'
@@ -100,7 +101,8 @@ const approveOnce = async (
       ? ['the address has an old form that another currency uses, too']
       : [])
   ]
-  const summary = withRequester(withWarnings(summaryOf(wallet, draft, asset), warnings), proposal)
+  const summed = withRequester(withWarnings(summaryOf(wallet, draft, asset), warnings), proposal)
+  const summary = await withRules(account, draft, summed)
   await orRefused(session, proposals, proposal, () =>
     approveSpend(session, summary, `Sign and send it for ${client.name}?`)
   )

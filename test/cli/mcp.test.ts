@@ -99,6 +99,7 @@ onTerminal(
   async t => {
     const stage = await openProgramStage(t)
     const walletId = await fundedWallet(stage, 'Savings')
+    await stage.run(['policy', 'add', 'small', 'per-payment', '--max', '0.01 BTC'])
     const program = await stage.connect(await stage.addClient('helper', '--scope', 'propose'))
     const { structuredContent } = await program.call('propose_payment', proposal(walletId, { note: 'rent' }))
     const { id } = structuredContent
@@ -111,6 +112,7 @@ onTerminal(
     t.is(approved.code, 0, approved.screen)
     t.regex(approved.screen, /of the program "helper"/)
     t.regex(approved.screen, /"rent"/)
+    t.regex(approved.screen, /small: at most 0\.01 BTC in a payment/)
     t.like((await waiting).structuredContent, { id })
     const status = await program.call('proposal_status', { id, waitSeconds: 50 })
     t.is(status.structuredContent.state, 'sent')
