@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { Secret } from '../../kernel/base/secret.ts'
 import {
   type Account,
   type CurrencyWallet,
@@ -12,6 +13,9 @@ import {
   type Transaction,
   type WalletError
 } from '../../kernel/index.ts'
+import { repoIdOf } from '../../kernel/keys/ids.ts'
+import { openRepo } from '../../kernel/sync/open-repo.ts'
+import type { Repo } from '../../kernel/sync/repo.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { spendRules } from '../../plugins/policy/spend-rules.ts'
 import { openDevice, waitFor } from './device.ts'
@@ -153,4 +157,34 @@ export const mine = async ({ chain, wallet }: RuledDevice, txid?: string): Promi
   chain.mine(txid)
   await wallet.sync()
   await wallet.lookAtOpenPayments()
+}
+
+/** Opens a repo of a device whose process has ended, or a copy of its files, as someone with its keys can. */
+export type EditRepo = (edit: (repo: Repo) => Promise<unknown>, files?: Map<string, string>) => Promise<void>
+
+/** Takes the keys of a repo, for a change of its files while no process runs. */
+export const editorOf = async ({ account, files }: RuledDevice, ownerId: string): Promise<EditRepo> => {
+  const io = makeNodeIo()
+  const keys = await account.walletKeys.getRawPrivateKey(ownerId)
+  const bytesOf = (name: string): Uint8Array => io.crypto.fromBase64(String(keys[name]))
+  const syncKey = bytesOf('syncKey')
+  return async (edit, present = files) => {
+    const repo = await openRepo({
+      ...{ io, disk: makeFaultDisk(present), repoId: repoIdOf(io, syncKey) },
+      ...{ syncKey: new Secret(syncKey.slice()), dataKey: new Secret(bytesOf('dataKey')) },
+      belongsAt: () => true,
+      report: error => {
+        throw error
+      },
+      onState: () => {}
+    })
+    await edit(repo)
+    await repo.close()
+  }
+}
+
+/** As {@link editorOf} for the account's own repo, which holds the rules. */
+export const editorOfRules = async (device: RuledDevice): Promise<EditRepo> => {
+  const own = device.account.listRepos().find(({ type }) => !type.startsWith('wallet:'))
+  return editorOf(device, own?.ownerId ?? '')
 }

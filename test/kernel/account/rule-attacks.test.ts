@@ -1,13 +1,9 @@
 import test, { type ExecutionContext } from 'ava'
-import { Secret } from '../../../kernel/base/secret.ts'
-import { repoIdOf } from '../../../kernel/keys/ids.ts'
-import { openRepo } from '../../../kernel/sync/open-repo.ts'
-import type { Repo } from '../../../kernel/sync/repo.ts'
-import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
-import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import {
   DAILY,
+  editorOf,
+  editorOfRules,
   HOUR,
   mine,
   openRuledDevice,
@@ -19,36 +15,6 @@ import {
 } from '../../helpers/ruled-device.ts'
 
 const UNREADABLE = { rule: 'rules unreadable', refusedBy: 'account' }
-
-/** Opens a repo of a device whose process has ended, as someone with its keys can. */
-type EditRepo = (edit: (repo: Repo) => Promise<unknown>) => Promise<void>
-
-/** Takes the keys of a repo, for a change of its files while no process runs. */
-const editorOf = async ({ account, files }: RuledDevice, ownerId: string): Promise<EditRepo> => {
-  const io = makeNodeIo()
-  const keys = await account.walletKeys.getRawPrivateKey(ownerId)
-  const bytesOf = (name: string): Uint8Array => io.crypto.fromBase64(String(keys[name]))
-  const syncKey = bytesOf('syncKey')
-  return async edit => {
-    const repo = await openRepo({
-      ...{ io, disk: makeFaultDisk(files), repoId: repoIdOf(io, syncKey) },
-      ...{ syncKey: new Secret(syncKey.slice()), dataKey: new Secret(bytesOf('dataKey')) },
-      belongsAt: () => true,
-      report: error => {
-        throw error
-      },
-      onState: () => {}
-    })
-    await edit(repo)
-    await repo.close()
-  }
-}
-
-/** The account's own repo, which holds the rules. */
-const editorOfRules = async (device: RuledDevice): Promise<EditRepo> => {
-  const own = device.account.listRepos().find(({ type }) => !type.startsWith('wallet:'))
-  return editorOf(device, own?.ownerId ?? '')
-}
 
 for (const [what, text] of [
   ['is lost', null],

@@ -1,9 +1,13 @@
+import { schnorr } from '@noble/curves/secp256k1.js'
 import test, { type ExecutionContext } from 'ava'
 import { FAKE_ADDRESSES } from '../../../fake-server/fake-world.ts'
+import { parseBase58 } from '../../../kernel/crypto/encoding.ts'
 import type { ApprovalRequest, PaymentApproval, SpendRule, Transaction } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
 import {
+  type EditRepo,
+  editorOfRules,
   HOUR,
   mine,
   openRuledDevice,
@@ -176,6 +180,49 @@ test('a device that pays is no second one, and a lobby that somebody deletes end
   const lobby = `${FAKE_ADDRESSES.authServer}/v2/lobby/${theirs.lobbyId}`
   await fetch(lobby, { method: 'DELETE', headers: { authorization: 'Token x' } })
   await t.throwsAsync(theirs.answer, { code: 'LOBBY_NOT_FOUND' })
+})
+
+/** The private key of a device, which its files hold encrypted. */
+const secretOf = async (device: RuledDevice, edit: EditRepo): Promise<Uint8Array> => {
+  let secret = ''
+  await edit(async ({ local }) => {
+    secret = local.get('policy/device/key') ?? ''
+  }, new Map(device.files))
+  return makeNodeIo().crypto.fromHex(secret)
+}
+
+test('what the key of the device that pays has signed approves nothing, though it is listed; that of the other one does', async t => {
+  const first = await openRuledDevice(t)
+  const edit = await editorOfRules(first)
+  const own = await first.account.policies.device()
+  await first.account.sync()
+  const phone = await first.another()
+  const key = await phone.account.policies.device()
+  const devices = [
+    { name: 'this', key: own },
+    { name: 'phone', key }
+  ]
+  await first.account.policies.add({ ...BIG, devices })
+  const draft = await draftOf(first, 50)
+  t.deepEqual((await first.account.policies.explain(draft)).approvers, [{ name: 'phone', key }])
+  const { crypto, random } = makeNodeIo()
+  const hashOf = (text: string): Uint8Array => crypto.sha256(new TextEncoder().encode(text))
+  const forge = async (device: RuledDevice, approver: string, answer: string): Promise<PaymentApproval> => {
+    const [lobbyId, endsAt] = [`lobby of ${approver}`, Math.floor(first.chain.now()) + 60_000]
+    const loginId = crypto.toBase64(parseBase58(first.account.id))
+    const digest = crypto.toHex(hashOf(JSON.stringify(draft)))
+    const about = [answer, loginId, draft.walletId, lobbyId, digest, '', endsAt]
+    const text = JSON.stringify(['holdfast payment approval 1', ...about])
+    const signed = schnorr.sign(hashOf(text), await secretOf(device, edit), random(32))
+    return { lobbyId, endsAt, key: approver, signature: crypto.toHex(signed) }
+  }
+  for (const approval of [
+    await forge(first, own, 'yes'),
+    await forge(first, key, 'yes'),
+    await forge(phone, key, 'no')
+  ])
+    t.like(await refusalOf(first.wallet.spend(draft, { approval })), { rule: 'big' })
+  await first.wallet.spend(draft, { approval: await forge(phone, key, 'yes') })
 })
 
 test('another account reads nothing of a request, and a draft that has been signed is no question', async t => {
