@@ -56,6 +56,12 @@ export const policyCommands: readonly CommandSpec[] = [
     load: async () => (await import('./policies/manage-policies.ts')).policyRemove
   },
   {
+    name: 'policy reset',
+    summary: 'begin anew without rules, if those that there are cannot be read; needs the password',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./policies/manage-policies.ts')).policyReset
+  },
+  {
     name: 'policy cancel',
     arguments: '<id> [payee]',
     summary: 'cancel a change that waits, or with a rule and a payee make the payee new again',

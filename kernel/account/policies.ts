@@ -130,6 +130,28 @@ export class Policies {
     })
   }
 
+  /**
+   * Begins anew without rules, if those that there are cannot be read: until then nothing is paid. Needs the password, and waits
+   * for nothing, since nobody knows what the rules said. Sync first: the server may have them.
+   *
+   * @throws OPTION_INVALID if they can be read; PASSWORD, POLICY_PASSWORD, STORAGE_FULL, STORAGE_FAILED
+   */
+  async reset({ password }: RuleChangeOptions): Promise<void> {
+    const { rules, check, services } = this.#options
+    check()
+    if (password === undefined) throw new WalletError('POLICY_PASSWORD', { rule: 'rules unreadable' })
+    await this.#checkPassword(password)
+    await rules.exclusively(async () => {
+      if ((await rules.read()).fault === undefined)
+        throw new WalletError('OPTION_INVALID', {
+          option: 'rules',
+          rule: 'can be read, so that each can be removed'
+        })
+      await rules.file.reset()
+    })
+    services.logOf('rules').warn('The rules could not be read, and were reset by password')
+  }
+
   /** Drops a change that waits. @throws OPTION_INVALID if there is none */
   async cancel(id: string): Promise<void> {
     const { rules, check } = this.#options

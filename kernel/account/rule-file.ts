@@ -81,6 +81,13 @@ export class RuleFile {
     await this.#edit([{ path: ['pending', id], value: undefined }])
   }
 
+  /** Begins anew without rules, whatever the file has; durable when it resolves. @throws STORAGE_FULL, STORAGE_FAILED */
+  async reset(): Promise<void> {
+    const text = JSON.stringify({ rules: {}, pending: {} })
+    await this.#repo.write({ texts: new Map([[RULES_PATH, text]]) })
+    await this.#local.write(new Map([[SEEN, null]]))
+  }
+
   async #readable(
     now: () => number
   ): Promise<{ due: readonly PendingRuleChange[]; waiting: readonly PendingRuleChange[] }> {

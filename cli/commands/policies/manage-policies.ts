@@ -62,6 +62,20 @@ export const policyAdd: CommandRun = async (session, id = '', kind = '') => {
 export const policyRemove: CommandRun = async (session, id = '') =>
   change(session, id, (account, password) => account.policies.remove(id, { password }), null)
 
+/** Begins anew without rules, if those that there are cannot be read. */
+export const policyReset: CommandRun = async session => {
+  const account = await session.account()
+  const given = await session.secrets.given('password')
+  const message = `The account pays without rules then. Password of ${nameOf(account)}:`
+  const password = given ?? (await session.secrets.prompt('password', { message }))
+  await account.policies.reset({ password })
+  return {
+    data: { reset: true },
+    view: { kind: 'text', lines: ['The account has no rules any more'] },
+    advice: ['Add them anew with: holdfast policy add']
+  }
+}
+
 /** Cancels a change that waits; with a payee, the rule of the id forgets that it has seen it. */
 export const policyCancel: CommandRun = async (session, id = '', payee) => {
   const { policies } = await session.account()

@@ -21,7 +21,7 @@ for (const [what, text] of [
   ['is damaged', '{"rules'],
   ['has no rules', '{"rules": []}']
 ] as const) {
-  test(`an account whose file of rules ${what} pays nothing, on no password and after no restart`, async t => {
+  test(`an account whose file of rules ${what} pays nothing, after no restart, until its password resets them`, async t => {
     const device = await openRuledDevice(t)
     const edit = await editorOfRules(device)
     await device.account.policies.add(DAILY)
@@ -38,6 +38,17 @@ for (const [what, text] of [
       })
       await device.restart()
     }
+    const { account } = device
+    await t.throwsAsync(account.policies.reset({}), { code: 'POLICY_PASSWORD' })
+    await t.throwsAsync(account.policies.reset({ password: 'wrong' }), { code: 'PASSWORD' })
+    t.like(await refusalOf(pay(device.wallet, 1)), UNREADABLE)
+    await account.policies.reset({ password: PASSWORD })
+    t.deepEqual(await account.policies.list(), { rules: [], pending: [] })
+    await pay(device.wallet, 1)
+    await device.restart()
+    await pay(device.wallet, 1)
+    await device.account.policies.add(DAILY)
+    await t.throwsAsync(device.account.policies.reset({ password: PASSWORD }), { code: 'OPTION_INVALID' })
   })
 }
 
