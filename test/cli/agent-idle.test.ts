@@ -159,6 +159,21 @@ test('a panel that is left open does not keep the account open, and an action in
   t.is(client.status.getSnapshot().connection, 'live', 'the panel stays, and can log in')
 })
 
+test('a panel that shows rules and proposals, which it reads again and again, does not keep the account open', async t => {
+  const { start, run, tickAt, isLocked } = await openStage(t)
+  const serving = await start(['devtools', '--json'])
+  const { client } = openPanel(/"url":"([^"]+)"/.exec(serving.text())?.[1] ?? '')
+  t.teardown(() => client.close())
+  await waitFor(() => client.status.getSnapshot().connection === 'live')
+  const [{ loginId: accountId }] = (await run(['agent', 'status', '--json'])).json.data.accounts
+  const left = performance.now()
+  t.deepEqual((await client.runAction('proposal.list', {})).proposals, [])
+  t.deepEqual((await client.runAction('policy.list', { accountId })).rules, [])
+  tickAt(left + IDLE_MS + 0.1)
+  await waitFor(isLocked)
+  await t.throwsAsync(client.runAction('policy.list', { accountId }), { message: /log/i })
+})
+
 test('a panel or stream that the end of the agent cuts off says what happened, and what to do', async t => {
   for (const [end, said] of [
     ['stop', /^error: The agent was stopped \(TERMINATED\)$/m],

@@ -1,4 +1,4 @@
-import { makeActionHandler } from '../../../app/actions/actions.ts'
+import { makeActionHandler, watchedActions } from '../../../app/actions/actions.ts'
 import { type Devtools, makeDevtools } from '../../../devtools/core/devtools.ts'
 import { makeFakeWorldControl } from '../../../fake-server/chain-control.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'
@@ -83,7 +83,8 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
         watching.watchWorld(world)
         const detach = kept.attach(channel, {
           runAction(name, input) {
-            session.agent?.noteUse()
+            // A panel that is left open reads again and again, which keeps no account open.
+            if (!watchedActions.has(name)) session.agent?.noteUse()
             return track(name, input)
           },
           hasWorld: true,
