@@ -39,7 +39,7 @@ export interface ActionDeclaration<In, Out> {
   readonly effect: ActionEffect
   /** It is about an address or a txid itself: of no use where these are hidden. */
   readonly isAboutAddresses?: true
-  /** A panel calls it again and again while it is shown, so that its success is no event. */
+  /** A panel calls it again and again while it is shown: neither an event nor use by a person. */
   readonly isWatched?: true
   readonly input: Field<In>
   readonly output: Field<Out>

@@ -210,14 +210,17 @@ export class PanelSession {
     const { clock, onAction: acted, correlation, redaction } = this.#context
     const started = clock.now()
     const running = correlation.begin(action, input)
-    const report = (outcome: Pick<ActionFact, 'outcome' | 'errorCode' | 'subject'>): void =>
-      acted({ action, durationMs: clock.now() - started, ...outcome }, running.id)
+    const report = (outcome: Pick<ActionFact, 'outcome' | 'errorCode' | 'subject'>): void => {
+      // An event would make the panel read again, also after a failure.
+      if (!watchedActions.has(action))
+        acted({ action, durationMs: clock.now() - started, ...outcome }, running.id)
+    }
     this.#calls += 1
     try {
       // An application's own action may return nothing, and what was done must not be reported as failed.
       const output = ((await this.#allowed(action)(action, input as never)) ?? {}) as JsonObject
       correlation.end(running, output)
-      if (!watchedActions.has(action)) report({ outcome: 'done', ...actionSubjectOf(input, output) })
+      report({ outcome: 'done', ...actionSubjectOf(input, output) })
       this.#send({ type: 'result', id, output: redactOutput(action, output, redaction) })
     } catch (error) {
       correlation.end(running)

@@ -2,7 +2,11 @@ import test from 'ava'
 import { actionFailureOf } from '../../../../app/actions/action-error.ts'
 import type { ActionHandler, ActionName, Actions } from '../../../../app/actions/actions.ts'
 import { makeChannelPair } from '../../../../devtools/core/protocol/channel-pair.ts'
-import type { ClientMessage, HostMessage } from '../../../../devtools/core/protocol/protocol.ts'
+import {
+  type ClientMessage,
+  type HostMessage,
+  PROTOCOL_VERSION
+} from '../../../../devtools/core/protocol/protocol.ts'
 import { type OpenPaymentSnapshot, WalletError } from '../../../../kernel/index.ts'
 import { makeStage } from '../../../helpers/devtools-stage.ts'
 
@@ -72,6 +76,30 @@ test('a result carries the fields that its action is known to have, and nothing 
   t.deepEqual(await answerTo('engine.pause', () => undefined), { type: 'result', id: 1, output: {} })
   const found = { route: null, alternatives: [] }
   t.deepEqual(await answerTo('rates.route', () => found), { type: 'result', id: 1, output: found })
+})
+
+test('what a panel reads again and again is no event, whether it succeeds or fails', async t => {
+  const eventsOf = async (action: ActionName, done: () => object): Promise<readonly unknown[]> => {
+    const stage = makeStage()
+    const { host, client } = makeChannelPair()
+    const received: HostMessage[] = []
+    client.onMessage(message => received.push(message))
+    const runAction = (async () => done()) as unknown as ActionHandler
+    stage.devtools.attach(host, { isReadOnly: false, hasWorld: true, runAction })
+    client.send({ type: 'subscribe', version: PROTOCOL_VERSION })
+    client.send({ type: 'call', id: 1, action, input: { accountId: 'a' } } as ClientMessage)
+    await stage.settle()
+    await stage.clock.advance(1000)
+    t.true(received.some(({ type }) => type === 'result' || type === 'refused'))
+    return received.flatMap(message => (message.type === 'batch' ? message.events : []))
+  }
+  const fail = fails(new WalletError('LOGGED_OUT', {}))
+  t.is((await eventsOf('account.logout', () => ({}))).length, 1)
+  t.is((await eventsOf('account.logout', fail)).length, 1)
+  for (const action of ['policy.list', 'proposal.list'] as const) {
+    t.deepEqual(await eventsOf(action, () => ({})), [])
+    t.deepEqual(await eventsOf(action, fail), [])
+  }
 })
 
 test('with addresses hidden a result and a failure contain none, but a review stays readable', async t => {
