@@ -116,6 +116,12 @@ browserTest(
     await page.getByText('No rules: a person pays what they approve').waitFor()
     await stage.run(['policy', 'add', 'small', 'per-payment', '--max', '0.01 BTC'])
     await page.getByText('at most 0.01 BTC in a payment').waitFor()
+    t.is(await page.getByRole('table', { name: 'Refused last' }).count(), 0)
+    const refused = await stage.run([
+      ...['send', 'Savings', '--to', PAYEE, '--amount', '0.02 BTC', '--yes', '--json']
+    ])
+    t.like(refused.json.error, { code: 'SIGN_REFUSED', details: { rule: 'small' } })
+    await page.getByRole('table', { name: 'Refused last' }).getByText('rule "small", it takes 0.02').waitFor()
     const input = JSON.stringify({ password: PASSWORD })
     await stage.run(['policy', 'add', 'slow', 'loosening-delay', '--wait', '48h'])
     await stage.run(['policy', 'remove', 'small', '--secrets-stdin'], { input })

@@ -1,9 +1,11 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Actions } from '../../../app/actions/actions.ts'
 import { ageText } from '../../../app/format/times.ts'
+import { type LogRow, logRows } from '../../core/rows/log-rows.ts'
 import { useStore } from '../../use-store.ts'
 import { ActionButton } from '../parts/action-forms.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
+import { CorrelationLink } from '../parts/details.tsx'
 import { EmptyState, StateMark, type Tone } from '../parts/marks.tsx'
 import { dateText, visibleText } from '../parts/texts.ts'
 import { nameOfId } from '../parts/wallet.tsx'
@@ -31,6 +33,7 @@ export const RulesPanel = (): ReactElement => {
         {accounts.map(({ accountId, username }) => (
           <AccountRules key={accountId} accountId={accountId} name={username ?? 'the light account'} />
         ))}
+        <LastRefusals />
         {accounts.length > 0 ? null : (
           <EmptyState title="No account">
             <p>Log in to an account to see its rules about payments.</p>
@@ -175,6 +178,13 @@ const endedColumns: readonly Column<ProposalRow>[] = [
       <StateMark tone={endTones[state]}>{state === 'refused' && reason !== '' ? reason : state}</StateMark>
     )
   },
+  {
+    title: 'Rule',
+    isProse: true,
+    width: '14%',
+    rank: 'slight',
+    cell: ({ reason, untrusted }) => (reason === 'POLICY' ? visibleText(untrusted.rule ?? '') : '')
+  },
   { title: 'Transaction', isProse: true, width: '24%', cell: ({ txid = '' }) => visibleText(txid) },
   {
     title: 'It said',
@@ -269,6 +279,49 @@ const ruleColumns: readonly Column<RuleRow>[] = [
 
 const saysOf = ({ title, client }: RuleRow['untrusted']): string =>
   visibleText(client === undefined ? title : `${title}, for the program ${client}`)
+
+/** The payments that rules refused last, by the log: those of commands, programs and panels. */
+const LastRefusals = (): ReactElement | null => {
+  const refusals = refusalRows(useStore(usePanel().live.events))
+  if (refusals.length === 0) return null
+  return (
+    <section aria-label="Refused last">
+      <h2>Refused last</h2>
+      <DataTable
+        label="Refused last"
+        columns={refusalColumns}
+        rows={refusals}
+        keyOf={({ seq }) => String(seq)}
+        isShort
+      />
+    </section>
+  )
+}
+
+interface RefusalRow extends Pick<LogRow, 'at' | 'seq'> {
+  readonly paymentId: string
+  readonly why: string
+}
+
+const refusalRows = (events: Parameters<typeof logRows>[0]): readonly RefusalRow[] =>
+  logRows(events, { source: 'rules', level: 'warn' })
+    .flatMap(({ at, seq, text }) => {
+      const [, paymentId = '', why = ''] = /^Refused (\S+): (.*)$/s.exec(text) ?? []
+      return paymentId === '' ? [] : [{ at, seq, paymentId, why }]
+    })
+    .slice(-5)
+    .reverse()
+
+const refusalColumns: readonly Column<RefusalRow>[] = [
+  { title: 'Time', width: '190px', cell: ({ at }) => dateText(at) },
+  { title: 'Why', isProse: true, cell: ({ why }) => visibleText(why), hint: ({ why }) => visibleText(why) },
+  {
+    title: 'Payment',
+    width: '210px',
+    rank: 'minor',
+    cell: ({ paymentId }) => <CorrelationLink id={paymentId} />
+  }
+]
 
 const Problem = ({ what, reason }: { readonly what: string; readonly reason: string }): ReactElement => (
   <p className="bad" role="alert">
