@@ -1,4 +1,5 @@
 import test from 'ava'
+import { usesAgent } from '../helpers/agents.ts'
 import { makeHome } from '../helpers/command-line.ts'
 import { failed, succeeded } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -35,6 +36,8 @@ test.after.always(async () => {
   remove()
 })
 
+/** An agent has the account open. */
+const LOGIN: readonly (readonly [RegExp, string])[] = usesAgent ? [] : [[/PIN of/, `${pin}\r`]]
 const SEND = ['send', 'Savings', '--to', PAYEE, '--fee', 'low', '--amount']
 
 /** Begins a payment on a terminal, up to its request to the phone. */
@@ -46,10 +49,7 @@ const beginPayment = (t: Parameters<typeof runOnTerminal>[0], amount: string) =>
   })
   const ended = runOnTerminal(t, [...SEND, amount], {
     home,
-    typed: [
-      [/PIN of/, `${pin}\r`],
-      [/\[y\/N\]/, 'y']
-    ],
+    typed: [...LOGIN, [/\[y\/N\]/, 'y']],
     onDrawn(text) {
       drawn += text
       const [, id] = /policy approve ([1-9A-HJ-NP-Za-km-z]{10,})\s/.exec(drawn) ?? []
@@ -60,10 +60,10 @@ const beginPayment = (t: Parameters<typeof runOnTerminal>[0], amount: string) =>
 }
 
 const answer = (t: Parameters<typeof runOnTerminal>[0], code: string, ...typed: readonly string[]) => {
-  const questions = [/PIN of/, /Type "yes"/, /to approve it/]
+  const questions = [/Type "yes"/, /to approve it/]
   return runOnTerminal(t, ['policy', 'approve', code, '--device', 'phone'], {
     home,
-    typed: typed.map((text, at) => [questions[at] ?? /never/, text] as const)
+    typed: [...LOGIN, ...typed.map((text, at) => [questions[at] ?? /never/, text] as const)]
   })
 }
 
@@ -77,7 +77,7 @@ onTerminal(
     t.like(summary.rules, { isAllowed: false, approvers: [{ name: 'phone' }] })
 
     const refused = beginPayment(t, '0.01')
-    const no = await answer(t, await refused.code, `${pin}\r`, 'no\r')
+    const no = await answer(t, await refused.code, 'no\r')
     t.is(no.code, 0, no.screen)
     const stopped = await refused.ended
     t.is(stopped.code, 36, stopped.screen)
@@ -85,9 +85,9 @@ onTerminal(
 
     const paying = beginPayment(t, '0.01')
     const code = await paying.code
-    const wrong = await answer(t, code, `${pin}\r`, 'yes\r', '9999\r')
+    const wrong = await answer(t, code, 'yes\r', '9999\r')
     t.not(wrong.code, 0, wrong.screen)
-    const yes = await answer(t, code, `${pin}\r`, 'yes\r', `${pin}\r`)
+    const yes = await answer(t, code, 'yes\r', `${pin}\r`)
     t.is(yes.code, 0, yes.screen)
     t.regex(yes.screen, /0\.01 BTC/)
     t.true(yes.screen.replace(/\s/g, '').includes(PAYEE))
