@@ -35,7 +35,11 @@ export const applyToFile = (
     return { data: theirs, pending: { box: null, base: theirs, sent: [] }, past: file.past }
   const isFew = Math.max(reply.sent.size, reply.changes.size) <= MAX_FEW
   const acknowledged = sent === undefined ? file : acknowledge(file, sent, { now, isFew })
-  if (theirs === undefined || sameBox(acknowledged.data, theirs)) return acknowledged
+  if (theirs === undefined || sameBox(acknowledged.data, theirs)) {
+    // An upload whose answer was lost brought it there, and another device has seen and deleted it.
+    const isGone = theirs === null && isDeleted(acknowledged.pending?.box, deletions, boxes)
+    return isGone ? { ...acknowledged, pending: undefined } : acknowledged
+  }
   const isFirst = isFew && acknowledged.pending !== undefined && acknowledged.data === undefined
   const begun = acknowledged.past ?? (isFirst ? { at: now, boxes: [], isNew: true } : undefined)
   const past = pastWith(begun, [acknowledged.data], now)

@@ -135,6 +135,18 @@ export const planReply = async (context: ReplyContext, paths: readonly string[])
   }
 }
 
+/**
+ * Returns the deleted files that a complete reply leaves out: a device that has forgotten how far it was would take them for
+ * lost, and send them again.
+ *
+ * @param named - the files of which the reply has tombstones
+ */
+export const deletionsLeftOut = (
+  { isComplete, changes, sent }: AppliedReply,
+  named: ReadonlySet<string>
+): readonly string[] =>
+  isComplete === true ? [...named].filter(path => !changes.has(path) && !sent.has(path)) : []
+
 /** Returns true if an edit may be undone. */
 export const needsRecovery = (conflict: Conflict): conflict is keyof typeof RULES =>
   conflict !== 'merged' && conflict !== 'older'
@@ -172,7 +184,8 @@ export const checkDeletions = async (
  * Adds what must be sent again, when all files of a reply are planned.
  *
  * A file that was acknowledged and is not among all that the server has is sent again: the server was replaced, or the mark
- * that it still waits was lost here. What another device deleted while the server forgot our hash comes back by this.
+ * that it still waits was lost here. What a deployed client deleted while the server forgot our hash comes back by this: it
+ * leaves no tombstone.
  *
  * @returns how many files the server once had and lacks now
  */

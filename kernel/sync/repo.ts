@@ -12,6 +12,7 @@ import type { Conflict } from './merge-versions.ts'
 import type { BelongsAt, GuardFindings } from './reply-guard.ts'
 import {
   checkDeletions,
+  deletionsLeftOut,
   needsRecovery,
   partsOf,
   planForgetting,
@@ -372,7 +373,13 @@ export class Repo {
         const news = i === 0 ? this.#tombstones.ingest(reply) : undefined
         named = news?.named ?? named
         if (i === 0) await checkDeletions(this.#files, reply, named)
-        const plan = await planReply({ ...place, named }, part)
+        const gone = i === 0 ? deletionsLeftOut(reply, named) : []
+        if (gone.length > 0)
+          place.reply = {
+            ...reply,
+            changes: new Map([...reply.changes, ...gone.map(path => [path, null] as const)])
+          }
+        const plan = await planReply({ ...place, named }, [...part, ...gone])
         for (const [key, text] of news?.writes ?? []) plan.writes.set(key, text)
         for (const path of plan.changed) changed.push(path)
         this.#countConflicts(plan.conflicts)

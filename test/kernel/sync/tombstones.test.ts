@@ -497,3 +497,56 @@ test('one file of tombstones is never too long to be read, and holds those of 90
     [1, 1, 0]
   )
 })
+
+test('a device that has forgotten its place deletes what another deleted meanwhile, and does not send it again', async t => {
+  const store = makeSyncStore()
+  const [a, b] = (await devicesWith(store, '{"x":1}')) as [Device, Device]
+  await setText(a.repo, 'other.json', '{"z":1}')
+  await a.sync()
+  await b.sync()
+  await a.repo.forgetServer()
+  await deleteFile(b.repo, PATH)
+  await b.sync()
+  await a.sync()
+  t.deepEqual(await textsOf([a, b]), [null, null])
+  t.deepEqual(
+    a.repo.keptFiles().map(({ path }) => path),
+    [PATH]
+  )
+  // What was written again since is no deleted one.
+  await a.repo.forgetServer()
+  await setText(b.repo, PATH, '{"y":1}')
+  await settle(b, a)
+  t.deepEqual(await textsOf([a, b]), [{ y: 1 }, { y: 1 }])
+  t.deepEqual(await a.json('other.json'), { z: 1 })
+  t.deepEqual([...a.reports, ...b.reports], [])
+})
+
+test('a server that lost files and still has tombstones of earlier ones gets the later ones again', async t => {
+  const store = makeSyncStore()
+  const [a, b] = (await devicesWith(store, '{"x":1}')) as [Device, Device]
+  await deleteFile(b.repo, PATH)
+  await settle(b, a)
+  await setText(a.repo, PATH, '{"y":1}')
+  await settle(a, b)
+  store.put({ [PATH]: null })
+  await a.repo.forgetServer()
+  await settle(a, b)
+  t.deepEqual(await textsOf([a, b]), [{ y: 1 }, { y: 1 }])
+})
+
+test('an edit whose answer was lost, and that another device saw and deleted, is not sent again', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await setText(a.repo, PATH, '{"x":1}')
+  store.beforeAnswer = () => Promise.reject(new Error('gone'))
+  await t.throwsAsync(a.sync())
+  store.beforeAnswer = undefined
+  await b.sync()
+  await deleteFile(b.repo, PATH)
+  await b.sync()
+  await a.sync()
+  t.is(await a.json(PATH), null)
+  t.false(store.files.has(PATH))
+  t.deepEqual([...a.reports, ...b.reports], [])
+})
