@@ -3,6 +3,7 @@ import type {
   ApprovingDevice,
   JudgedPayment,
   JudgedRule,
+  PaidAmount,
   PolicyExplanation,
   RuleVerdict,
   SpendRule
@@ -31,7 +32,8 @@ export const refused = (
 
 /**
  * Combines the verdicts on the rules that concern a payment: one that refuses wins, and of several the one that refuses longest
- * is named. One must allow it and, if a program asks, one that names the program. A rule without a verdict refuses.
+ * is named. One must allow it and, if a program asks, one that names the program. A rule of another asset than the paid one, which
+ * only the network fee concerns, cannot allow it. A rule without a verdict refuses.
  */
 export const explanationOf = (
   rules: readonly SpendRule[],
@@ -51,7 +53,8 @@ export const explanationOf = (
     return refused({ refusedBy: broken.ruleId, reason: broken.reason, rules: judged })
   }
   const refusals = judged.filter(({ outcome }) => outcome === 'refuses' || outcome === 'unreadable')
-  const allowing = judged.filter(({ outcome }) => outcome === 'allows')
+  // Those of which one must allow it.
+  const allowing = rules.flatMap((rule, at) => (isOfPaidAsset(rule, payment) ? (judged[at] ?? []) : []))
   // The one that refuses longest says when it would be allowed; a device that could approve helps only without others.
   const final = refusals.filter(({ approvers = [] }) => approvers.length === 0)
   const last = (final.length === 0 ? refusals : final).reduce<JudgedRule | undefined>(
@@ -62,21 +65,33 @@ export const explanationOf = (
   if (last !== undefined) {
     const approvers = approversOf(
       refusals,
-      payment.client === undefined ? judged : named(judged, payment.client)
+      payment.client === undefined ? allowing : named(allowing, payment.client)
     )
     return {
       ...refused({ refusedBy: last.ruleId, reason: last.reason, rules: judged }),
       ...compact({ allowedAt: last.allowedAt, approvers })
     }
   }
-  if (allowing.length === 0) return refused({ ...NOT_ALLOWED, rules: judged })
+  if (!allowing.some(isAllowing)) return refused({ ...NOT_ALLOWED, rules: judged })
   const { client: program } = payment
   if (program === undefined)
     return { isGoverned: true, isAllowed: true, isAllowedByName: false, rules: judged }
-  if (!allowing.some(({ client }) => client === program))
-    return refused({ ...unnamed(program), rules: judged })
+  if (!named(allowing, program).some(isAllowing)) return refused({ ...unnamed(program), rules: judged })
   return { isGoverned: true, isAllowed: true, isAllowedByName: true, rules: judged }
 }
+
+const isAllowing = ({ outcome }: JudgedRule): boolean => outcome === 'allows'
+
+/** Returns true if a rule is about what a payment pays: an asset, or where only a fee leaves, that of the fee. */
+const isOfPaidAsset = ({ asset }: SpendRule, { amounts: [paid] }: JudgedPayment): boolean =>
+  asset === undefined || (paid !== undefined && asset === assetOf(paid))
+
+/** Returns true if a rule is about an asset of a payment, its network fee included. */
+export const concerns = ({ asset }: SpendRule, { amounts }: JudgedPayment): boolean =>
+  asset === undefined || amounts.some(amount => assetOf(amount) === asset)
+
+const assetOf = ({ pluginId, tokenId }: PaidAmount): string =>
+  tokenId === null ? pluginId : `${pluginId}/${tokenId}`
 
 /** The rules that name a program. */
 const named = (rules: readonly JudgedRule[], program: string): readonly JudgedRule[] =>

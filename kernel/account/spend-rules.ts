@@ -32,6 +32,7 @@ import { PaymentWorth } from './payment-worth.ts'
 import { QuietWallets } from './quiet-wallets.ts'
 import {
   ALLOWED_WITHOUT_RULES,
+  concerns,
   explanationOf,
   NO_RULE,
   NOT_ALLOWED,
@@ -101,6 +102,10 @@ export class SpendRules implements AccountRules {
       this.#clock.sawBlockTime(this.#blockTime)
     }
     return this.#clock
+  }
+
+  now(): number {
+    return this.clock.now()
   }
 
   sawBlockTime(at: number): void {
@@ -431,10 +436,3 @@ const trialOf = ({ correlationId, tx, requestedBy }: PaymentReservation, now: nu
   ...{ correlationId, stage: 'intended', at: now, countedAt: now, tx },
   ...compact({ requestedBy })
 })
-
-/** Returns true if a rule is about an asset of a payment. */
-const concerns = ({ asset }: SpendRule, payment: JudgedPayment): boolean =>
-  asset === undefined || payment.amounts.some(amount => assetOf(amount) === asset)
-
-const assetOf = ({ pluginId, tokenId }: PaidAmount): string =>
-  tokenId === null ? pluginId : `${pluginId}/${tokenId}`

@@ -1,0 +1,98 @@
+import test from 'ava'
+import {
+  DAILY,
+  HOUR,
+  mine,
+  openRuledDevice,
+  PASSWORD,
+  pay,
+  payment,
+  refusalOf
+} from '../../helpers/ruled-device.ts'
+
+const DAY = 24 * HOUR
+
+test('a rule of a coin allows no payment of a token, whose fee alone it concerns', async t => {
+  const device = await openRuledDevice(t, { rules: [DAILY] })
+  const { wallet, account } = device
+  await account.policies.add({ ...DAILY, id: 'bot', client: 'bot' }, { password: PASSWORD })
+  await wallet.changeEnabledTokenIds(['gold'])
+  for (const requestedBy of [undefined, 'bot']) {
+    const draft = await wallet.makeSpend({ ...payment(900_000), tokenId: 'gold' })
+    t.false((await account.policies.explain(draft, { requestedBy })).isAllowed)
+    t.like(await refusalOf(wallet.spend(draft, { requestedBy })), { rule: 'no rule' })
+  }
+})
+
+test('a forgotten payment that is mined all the same leaves the budget with its window', async t => {
+  const device = await openRuledDevice(t, { rules: [DAILY] })
+  const { wallet, chain } = device
+  chain.reception = 'keep'
+  await t.throwsAsync(pay(wallet, 59), { code: 'BROADCAST_REFUSED' })
+  chain.reception = 'accept'
+  const txid = wallet.getSnapshot().openPayments[0]?.txid ?? ''
+  await wallet.forgetTx(txid)
+  await mine(device, txid)
+  t.like(await refusalOf(pay(wallet, 50)), { rule: 'daily' })
+  device.passed += 25 * HOUR
+  await mine(device)
+  await pay(wallet, 50)
+  await device.restart()
+  t.like(await refusalOf(pay(device.wallet, 60)), { rule: 'daily' })
+})
+
+test('a forgotten payment stays over when the one that has beaten it is long confirmed', async t => {
+  const device = await openRuledDevice(t, { rules: [DAILY] })
+  const { wallet } = device
+  const first = await pay(wallet, 59)
+  const second = await wallet.spend(await wallet.makeSpend({ ...payment(60), replaces: first.txid }))
+  await wallet.forgetTx(first.txid)
+  await mine(device, second.txid)
+  for (let day = 0; day < 16; day += 1) {
+    device.passed += DAY
+    await mine(device)
+  }
+  await t.notThrowsAsync(pay(wallet, 80))
+})
+
+test('a refused payment that was forgotten stays over when its rival has left the journal', async t => {
+  const device = await openRuledDevice(t, { rules: [DAILY] })
+  const { wallet, chain } = device
+  chain.reception = 'keep'
+  await t.throwsAsync(pay(wallet, 59), { code: 'BROADCAST_REFUSED' })
+  chain.reception = 'accept'
+  const txid = wallet.getSnapshot().openPayments[0]?.txid ?? ''
+  const spend = { ...payment(60), replaces: txid }
+  const second = await wallet.spend(await wallet.makeSpend(spend))
+  await wallet.forgetTx(txid)
+  // No server shows it, so that no row says that it was beaten.
+  chain.txs.delete(txid)
+  await mine(device, second.txid)
+  for (let day = 0; day < 16; day += 1) {
+    device.passed += DAY
+    await mine(device)
+  }
+  await t.notThrowsAsync(pay(wallet, 80))
+})
+
+test('a calendar that was weeks ahead for a while frees no budget of a program', async t => {
+  const bot = { ...DAILY, id: 'bot', client: 'bot' }
+  const device = await openRuledDevice(t)
+  await device.account.policies.add(bot, { password: PASSWORD })
+  const { txid } = await pay(device.wallet, 79, 'shop', 'bot')
+  await mine(device, txid)
+  t.like(await refusalOf(pay(device.wallet, 29, 'shop', 'bot')), { rule: 'bot' })
+  device.skew = 15 * DAY
+  await device.restart()
+  await mine(device)
+  device.skew = 0
+  await device.restart()
+  t.like(await refusalOf(pay(device.wallet, 29, 'shop', 'bot')), { rule: 'bot' })
+})
+
+test('a delay of loosening needs the password, as nobody else could end it', async t => {
+  const { account } = await openRuledDevice(t, { rules: [DAILY] })
+  const year = { id: 'slow', kind: 'loosening-delay', hours: 8760 }
+  await t.throwsAsync(account.policies.add(year), { code: 'POLICY_PASSWORD' })
+  t.is(await account.policies.add(year, { password: PASSWORD }), undefined)
+})
