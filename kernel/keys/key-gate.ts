@@ -45,6 +45,8 @@ export interface AccountRules {
   reserve(payment: PaymentReservation, write: (facts: ReservationFacts) => Promise<void>): Promise<void>
   /** Judges any other use; a payment passes only with its reservation. @throws SIGN_REFUSED */
   check(question: KeyRequest): Promise<void>
+  /** The time of the account, in milliseconds since 1970: a calendar that is wrong does not move it. */
+  now(): number
   /** Takes a block time as a witness of the present time, in milliseconds since 1970. */
   sawBlockTime(at: number): void
 }

@@ -100,9 +100,10 @@ const countForms = async (
   forms: readonly Entry[],
   confirmedCoins: ReadonlySet<string>
 ): Promise<CountedPayment | undefined> => {
-  const confirmed = forms.find(({ intent }) => intent.confirmedAt !== undefined)
-  const live: SpendIntent[] = []
-  for (const { intent, isPast } of confirmed === undefined ? forms : [confirmed])
+  const confirmed =
+    forms.find(({ intent }) => intent.confirmedAt !== undefined) ?? (await minedPastOf(history, forms))
+  const live: SpendIntent[] = confirmed === undefined ? [] : [confirmed.intent]
+  for (const { intent, isPast } of confirmed === undefined ? forms : [])
     if (!(await isOver(history, intent, isPast ? confirmedCoins : undefined))) live.push(intent)
   if (live.length === 0) return undefined
   const blockTime = confirmed === undefined ? 0 : await history.blockTimeOf(confirmed.intent.tx.txid)
@@ -117,6 +118,15 @@ const countForms = async (
     amounts,
     values: worthOf(live)
   }
+}
+
+/** The payment that a person forgot and that was mined all the same: nobody watches it, so that only its row says so. */
+const minedPastOf = async (history: History, forms: readonly Entry[]): Promise<Entry | undefined> => {
+  for (const form of forms.filter(({ isPast }) => isPast)) {
+    const { txid, tokenId } = form.intent.tx
+    if ((await history.find(txid, tokenId))?.confirmations === 'confirmed') return form
+  }
+  return undefined
 }
 
 /** The highest worth by fiat code, where every form has one: a dearer form that has none is valued again. */
@@ -134,10 +144,10 @@ const worthOf = (forms: readonly SpendIntent[]): Readonly<Record<string, string>
 /** Returns true if the chain has decided against a payment. */
 const isOver = async (
   history: History,
-  { tx, sight, confirmedAt }: SpendIntent,
+  { tx, sight }: SpendIntent,
   confirmedCoins: ReadonlySet<string> | undefined
 ): Promise<boolean> => {
-  if (confirmedAt !== undefined || tx.txid === '') return false
+  if (tx.txid === '') return false
   if (sight?.isFinal === true) return true
   if (confirmedCoins !== undefined && tx.spentCoins?.some(coin => confirmedCoins.has(coin)) === true)
     return true

@@ -188,14 +188,28 @@ export class SpendJournal {
     })
   }
 
-  /** Forgets a spend: nothing of it has left, it is long confirmed, or the user wants it. */
-  async remove(correlationId: string): Promise<void> {
-    await this.#write(
-      new Map([
-        [UNFINISHED + correlationId, null],
-        [SENT + correlationId, null]
-      ])
-    )
+  /** Forgets a spend of which nothing has left. */
+  remove(correlationId: string): Promise<void> {
+    return this.#remove(correlationId, new Map())
+  }
+
+  /**
+   * Forgets a payment that is long confirmed and, with it, what a person forgot before and can never be mined beside it: nothing
+   * else would remember that.
+   */
+  async retire({ correlationId, tx: { txid, replaces, spentCoins = [] } }: SpendIntent): Promise<void> {
+    const beaten = [...this.#store.entries(PAST)].filter(([, text]) => {
+      const { tx } = readIntent(text).intent ?? {}
+      if (tx === undefined) return false
+      return (
+        tx.txid === txid || tx.txid === replaces || tx.spentCoins?.some(coin => spentCoins.includes(coin))
+      )
+    })
+    await this.#remove(correlationId, new Map(beaten.map(([key]) => [key, null])))
+  }
+
+  async #remove(correlationId: string, others: ReadonlyMap<string, null>): Promise<void> {
+    await this.#write(new Map([...others, [UNFINISHED + correlationId, null], [SENT + correlationId, null]]))
     if (this.#sent?.has(correlationId) === true) this.#sent = without(this.#sent, correlationId)
     this.#sights = undefined
   }

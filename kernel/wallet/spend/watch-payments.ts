@@ -170,14 +170,14 @@ const watchSent = async (
   { intent, row, sight = UNKNOWN }: Finding,
   sends: Send[]
 ): Promise<boolean> => {
-  const { services, journal } = spender
+  const { journal } = spender
   const { correlationId } = intent
   const { confirmedAt: before, ...rest } = intent
   if (row?.confirmations === 'confirmed') {
-    const now = services.io.clock.now()
+    const now = spender.rules.now()
     if (before === undefined) return update(spender, intent, { ...rest, confirmedAt: now })
     if (now - before <= KEPT_MS) return false
-    await journal.remove(correlationId)
+    await journal.retire(intent)
     return true
   }
   // One that was recorded here and sent elsewhere is sent again from here, too, once the network has had it.
@@ -247,7 +247,8 @@ const MAX_WAIT_MS = 30 * 60_000
 const ROUND = 'round'
 const ROUND_MS = 60 * 60_000
 /**
- * The time for which the coins of a confirmed payment stay reserved: a server can show a block that never was, and the
+ * The time for which the coins of a confirmed payment stay reserved, by the clock of the account, as budgets count it until
+ * then: a server can show a block that never was, and the
  * bytes still exist when that is found out. It is the time for which nodes keep unconfirmed transactions (Bitcoin Core,
  * `-mempoolexpiry`).
  */
