@@ -70,7 +70,7 @@ export interface PaymentQuestion extends Omit<ApprovalQuestion, 'reply'> {
  * one concerns must be allowed by one and refused by none.
  *
  * A change that can only refuse more takes effect at once. Every other one needs the password, and waits as long as the rule of
- * kind `loosening-delay` says, if there is one.
+ * kind `loosening-delay` says, if there is one; a new rule of that kind needs the password, and does not wait.
  *
  * @example
  * ```ts
@@ -113,7 +113,7 @@ export class Policies {
     await this.#requireReadable(rule)
     return rules.exclusively(async () => {
       const present = await rules.read()
-      return this.#change({ ruleId: rule.id, rule }, isTighter(rule, present), options)
+      return this.#change({ ruleId: rule.id, rule }, proofOf(rule, present), options)
     })
   }
 
@@ -126,7 +126,7 @@ export class Policies {
       const present = await rules.read()
       if (present.fault === undefined && !present.rules.some(({ id }) => id === ruleId))
         throw new WalletError('OPTION_INVALID', { option: 'ruleId', rule: 'is of no rule of the account' })
-      return this.#change({ ruleId, rule: null }, false, options)
+      return this.#change({ ruleId, rule: null }, 'password, and waits', options)
     })
   }
 
@@ -286,7 +286,7 @@ export class Policies {
 
   async #change(
     change: { readonly ruleId: string; readonly rule: SpendRule | null },
-    isTighter: boolean,
+    proof: ChangeProof,
     { password }: RuleChangeOptions
   ): Promise<number | undefined> {
     const { rules, services } = this.#options
@@ -294,7 +294,7 @@ export class Policies {
     await rules.clock.keep()
     const log = services.logOf('rules')
     const what = `${change.rule === null ? 'Removal' : 'Change'} of the rule "${change.ruleId}"`
-    if (isTighter) {
+    if (proof === 'none') {
       await rules.file.apply(change, now)
       log.info(`${what}: in effect`)
       return undefined
@@ -302,7 +302,7 @@ export class Policies {
     if (password === undefined) throw new WalletError('POLICY_PASSWORD', { rule: change.ruleId })
     await this.#checkPassword(password)
     const delayMs = Math.max(0, ...(await rules.read()).rules.map(delayOf))
-    if (delayMs === 0) {
+    if (delayMs === 0 || proof === 'password') {
       await rules.file.apply(change, now)
       log.info(`${what}: in effect, by password`)
       return undefined
@@ -380,6 +380,15 @@ const checkRule = (given: SpendRule): SpendRule => {
   return copy
 }
 
+type ChangeProof = 'none' | 'password' | 'password, and waits'
+
+/** What the change to a rule needs. A further delay loosens nothing, but without the password nobody could end it soon. */
+const proofOf = (rule: SpendRule, present: PolicyListing): ChangeProof => {
+  const isNew = !present.rules.some(({ id }) => id === rule.id)
+  if (rule.kind === LOOSENING_DELAY && isNew) return 'password'
+  return isTighter(rule, present) ? 'none' : 'password, and waits'
+}
+
 /**
  * Returns true if a rule beside the present ones, or in the place of one, can only refuse more.
  *
@@ -390,7 +399,6 @@ const isTighter = (rule: SpendRule, { rules, fault }: PolicyListing): boolean =>
   if (fault !== undefined) return false
   const before = rules.find(({ id }) => id === rule.id)
   if (before !== undefined) return isLower(rule, before)
-  if (rule.kind === LOOSENING_DELAY) return true
   const others = rules.filter(({ kind }) => kind !== LOOSENING_DELAY)
   const judging = others.filter(({ kind }) => kind !== KEY_USES)
   if (rule.kind === KEY_USES) return others.length === 0

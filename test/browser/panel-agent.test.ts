@@ -123,7 +123,9 @@ browserTest(
     t.like(refused.json.error, { code: 'SIGN_REFUSED', details: { rule: 'small' } })
     await page.getByRole('table', { name: 'Refused last' }).getByText('rule "small", it takes 0.02').waitFor()
     const input = JSON.stringify({ password: PASSWORD })
-    await stage.run(['policy', 'add', 'slow', 'loosening-delay', '--wait', '48h'])
+    await stage.run(['policy', 'add', 'slow', 'loosening-delay', '--wait', '48h', '--secrets-stdin'], {
+      input
+    })
     await stage.run(['policy', 'remove', 'small', '--secrets-stdin'], { input })
     await page.getByText('“small” is removed').waitFor()
     await hand.open('Engines')

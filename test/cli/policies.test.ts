@@ -67,7 +67,9 @@ test.serial('explain shows what is left, and test asks without paying', async t 
 
 test.serial('loosening needs the password, and waits once a rule says so', async t => {
   failed(t, await run(['policy', 'remove', 'daily']), 'PROMPT_IMPOSSIBLE', 5)
-  await dataOf(['policy', 'add', 'slow', 'loosening-delay', '--wait', '2d'])
+  const slow = ['policy', 'add', 'slow', 'loosening-delay', '--wait', '2d']
+  failed(t, await run(slow), 'PROMPT_IMPOSSIBLE', 5)
+  await dataOf(slow, BOTH)
   const { effectiveAt } = await dataOf(['policy', 'remove', 'daily'], BOTH)
   t.true(Date.parse(effectiveAt) > 0)
   const { pending } = await dataOf(['policy', 'list'])

@@ -245,7 +245,7 @@ test('loosening needs the password, tightening does not, and a delay makes a loo
   await t.throwsAsync(policies.add({ ...DAILY, windowHours: 1 }), { code: 'POLICY_PASSWORD' })
   t.is(await policies.add({ ...DAILY, max: '50' }), undefined)
   t.is(await policies.add({ id: 'small', kind: 'per-payment', asset: 'ledger', max: '20' }), undefined)
-  await policies.add({ id: 'slow', kind: 'loosening-delay', hours: 48 })
+  await policies.add({ id: 'slow', kind: 'loosening-delay', hours: 48 }, { password: PASSWORD })
   const at = (await policies.add({ ...DAILY, max: '500' }, { password: PASSWORD })) ?? 0
   t.true(at > stage.chain.now() + 47 * HOUR)
   await policies.remove('small', { password: PASSWORD })
@@ -277,7 +277,7 @@ test('other uses of keys need a rule or the password, and the password alone is 
   t.like(await refusalOf(account.walletKeys.getRawPrivateKey(wallet.id)), { rule: 'no rule' })
   await policies.add({ id: 'sign', kind: 'uses', uses: ['message'] }, { password: PASSWORD })
   await wallet.signMessage('it is me')
-  await policies.add({ id: 'slow', kind: 'loosening-delay', hours: 48 })
+  await policies.add({ id: 'slow', kind: 'loosening-delay', hours: 48 }, { password: PASSWORD })
   await t.throwsAsync(policies.allowOnce('show', PASSWORD), { code: 'SIGN_REFUSED' })
 })
 

@@ -159,7 +159,7 @@ test('a payment of a device whose clock is wrong counts on the other device by i
 
 test('a loosening that waits does not come sooner on a device whose clock is set forward', async t => {
   const [first, second] = await twoDevices(t)
-  await first.account.policies.add({ id: 'slow', kind: 'loosening-delay', hours: 48 })
+  await first.account.policies.add({ id: 'slow', kind: 'loosening-delay', hours: 48 }, { password: PASSWORD })
   const { policies } = first.account
   await policies.add({ ...DAILY, max: '900' }, { password: PASSWORD })
   await first.account.sync()
