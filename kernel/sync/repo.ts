@@ -321,9 +321,18 @@ export class Repo {
     return () => Math.max(clock.monotonic() - began, clock.now() - beganAt)
   }
 
-  /** Changes for the server, which may have them from now on. Only `syncRepo` calls this. */
+  /**
+   * Changes for the server, which may have them from now on. Only `syncRepo` calls this.
+   *
+   * @throws STORAGE_FAILED if a write has failed and it cannot be made sure that nothing of it is there after a crash: what it
+   *   would have left does not know that these were sent
+   */
   takePending(options: TakeOptions): Promise<Map<string, PendingChange>> {
-    return this.#mutex.run(() => this.#inFlight.ended().then(() => this.#pending.takeBatch(options)))
+    return this.#mutex.run(async () => {
+      await this.#inFlight.ended()
+      await this.#store.forgetFailed()
+      return this.#pending.takeBatch(options)
+    })
   }
 
   /** The files that go up beside changes: what the deletions among them knew. Only `syncRepo` calls this. */

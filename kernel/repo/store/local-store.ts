@@ -68,6 +68,8 @@ export class LocalStore implements EngineStore {
   #queued: Batch | undefined
   #flying: Batch | undefined
   #merging: Promise<void> | undefined
+  /** The chunk of a write that failed and may have arrived all the same; the next one takes its place. */
+  #failed: ChunkRange | undefined
   #isUntidy = false
   #isClosed = false
 
@@ -120,7 +122,8 @@ export class LocalStore implements EngineStore {
   /**
    * Writes all or nothing; null deletes. Resolves when durable.
    *
-   * Without changes it ends when everything written before has, and fails if any of that does.
+   * Without changes it ends when everything written before has, and fails if any of that does. A crash then leaves nothing of a
+   * write that failed earlier, though it had arrived all the same.
    *
    * @param changes - or what tells them when their chunk begins: by then every write before has ended, well or not, but those
    *   that share the chunk
@@ -129,18 +132,26 @@ export class LocalStore implements EngineStore {
    */
   write(changes: Changes | (() => Changes), hasFailed?: () => void): Promise<void> {
     if (this.#isClosed) return Promise.reject(closedError(this.#place.folder))
-    const isLate = typeof changes === 'function'
-    if (!isLate && changes.size === 0) return this.#written()
+    if (typeof changes !== 'function' && changes.size === 0) return this.#written()
+    return this.#enqueue(changes, hasFailed)
+  }
+
+  #enqueue(changes: Changes | (() => Changes), hasFailed?: () => void): Promise<void> {
     if (this.#queued === undefined) {
       this.#queued = makeBatch()
       // The writes of one turn share a chunk.
       Promise.resolve().then(() => this.#flush())
     }
     const { changes: all, late, done, listeners } = this.#queued
-    if (isLate) late.push(changes)
+    if (typeof changes === 'function') late.push(changes)
     else for (const [key, text] of changes) all.set(key, text)
     if (hasFailed !== undefined) listeners.push(hasFailed)
     return done
+  }
+
+  /** Makes sure that a crash leaves nothing of a write that failed, though it had arrived all the same. @throws STORAGE_FAILED */
+  async forgetFailed(): Promise<void> {
+    if (this.#failed !== undefined) await this.#enqueue(new Map())
   }
 
   /** Writes everything as one chunk, in the background, if less than half of what the chunks hold still counts. */
@@ -181,6 +192,7 @@ export class LocalStore implements EngineStore {
     // It ends after the one that flies.
     await this.#queued?.done
     await flying
+    await this.forgetFailed()
   }
 
   async #flush(): Promise<void> {
@@ -190,7 +202,7 @@ export class LocalStore implements EngineStore {
     this.#flying = batch
     for (const changes of batch.late) for (const [key, text] of changes()) batch.changes.set(key, text)
     try {
-      await this.#append(batch.changes)
+      await (batch.changes.size > 0 ? this.#append(batch.changes) : this.#removeFailed())
       this.#flying = undefined
       batch.resolve()
       this.#startMerge()
@@ -205,10 +217,19 @@ export class LocalStore implements EngineStore {
   async #append(changes: ReadonlyMap<string, string | null>): Promise<void> {
     const number = (this.#chunks.at(-1)?.to ?? 0) + 1
     const range = { from: number, to: number }
-    const bytes = await this.#save(range, [...changes])
+    const bytes = await this.#save(range, [...changes]).catch((error: unknown) => {
+      this.#failed = range
+      throw error
+    })
+    this.#failed = undefined
     const chunk: Chunk = { ...range, bytes, keys: [...changes.keys()] }
     for (const [key, text] of changes) this.#entries.set(key, { text, chunk })
     this.#chunks = this.#chunks.concat(chunk)
+  }
+
+  async #removeFailed(): Promise<void> {
+    if (this.#failed !== undefined) await this.#place.disk.delete(this.#pathOf(this.#failed))
+    this.#failed = undefined
   }
 
   async #save(range: ChunkRange, changes: readonly Change[]): Promise<number> {

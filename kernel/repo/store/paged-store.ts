@@ -104,6 +104,11 @@ export class PagedStore implements BulkStore {
     return path === undefined ? this.#writeSmall(changes) : Promise.reject(halfCharacterError(path))
   }
 
+  /** Makes sure that a crash leaves nothing of a write that failed, though it had arrived all the same. @throws STORAGE_FAILED */
+  forgetFailed(): Promise<void> {
+    return this.#front.forgetFailed()
+  }
+
   table(prefix: string): BulkTable {
     if (this.#prefixes.tableOf(prefix) !== prefix) throw new TypeError(`There is no table ${prefix}`)
     return this.#opened.open(prefix).table

@@ -5,6 +5,7 @@ import { PendingChanges, RepoFiles } from '../../../kernel/sync/repo-files.ts'
 import { boxText } from '../../../kernel/sync/repo-record.ts'
 import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
 import { deleteFile, setText } from '../../helpers/repo-texts.ts'
+import { makeShakyDisk } from '../../helpers/shaky-disk.ts'
 import { makeSyncStore, replyOf, type SyncStore } from '../../helpers/sync-store.ts'
 
 /** Syncs so that no answer comes to an upload, which the server has kept or not. */
@@ -53,6 +54,32 @@ test('a change can be taken back although the server kept an early upload of it 
   await setText(device.repo, 's.json', '{"isOn":false}')
   await device.sync()
   t.deepEqual(await device.json('s.json'), { isOn: false })
+})
+
+test('an edit whose write failed, but arrived, does not come back after a sync that did not know of it', async t => {
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeShakyDisk(files, 1)
+  const device = await openDevice(store, { files, disk })
+  await device.sync()
+  await setText(device.repo, 's.json', '{"x":1}')
+  disk.fail({ call: 'set', at: 1, arrives: true })
+  await t.throwsAsync(setText(device.repo, 's.json', '{"x":1,"y":2}'), { code: 'STORAGE_FAILED' })
+  disk.fail({ call: 'delete', at: 1, arrives: false })
+  await t.throwsAsync(device.sync(), { code: 'STORAGE_FAILED' })
+  t.false(store.files.has('s.json'), 'nothing is sent while that is not sure')
+  // The text goes up, and the device ends before it has noted that.
+  store.beforeAnswer = async () => {
+    disk.cutPower()
+    throw new Error('The answer was lost')
+  }
+  await t.throwsAsync(device.sync())
+  store.beforeAnswer = undefined
+  const again = await openDevice(store, { files, disk: makeShakyDisk(files, 2) })
+  t.deepEqual(await again.json('s.json'), { x: 1 })
+  await again.sync()
+  t.deepEqual(again.reports, [])
+  t.is(again.repo.pendingCount, 0)
 })
 
 test('many large changes are sent in requests of about a megabyte, and a larger one alone', async t => {

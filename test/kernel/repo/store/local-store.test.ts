@@ -2,25 +2,28 @@ import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../../../kernel/base/errors.ts'
 import { Secret } from '../../../../kernel/base/secret.ts'
+import type { Disk } from '../../../../kernel/io/disk.ts'
 import { decodeChunk, encodeChunk } from '../../../../kernel/repo/store/chunk.ts'
 import { type LocalStore, openLocalStore } from '../../../../kernel/repo/store/local-store.ts'
 import { mergeCountOf } from '../../../../kernel/repo/store/merge-policy.ts'
 import { FAULT_KINDS, type FaultDisk, makeFaultDisk } from '../../../helpers/fault-disk.ts'
 import { makeRepoIo } from '../../../helpers/repo-io.ts'
+import { makeShakyDisk } from '../../../helpers/shaky-disk.ts'
 
 const io = makeRepoIo()
 const key = new Secret(new Uint8Array(32).fill(7))
 const folder = 'local/w/store'
 
+const openOn = async (disk: Disk): Promise<{ store: LocalStore; reports: unknown[] }> => {
+  const reports: unknown[] = []
+  const place = { io, disk, folder, key, report: (error: unknown) => reports.push(error) }
+  return { store: await openLocalStore(place, await disk.list(folder)), reports }
+}
+
 const open = async (
   files: Map<string, string>,
   disk: FaultDisk = makeFaultDisk(files)
-): Promise<{ store: LocalStore; reports: unknown[]; disk: FaultDisk }> => {
-  const reports: unknown[] = []
-  const place = { io, disk, folder, key, report: (error: unknown) => reports.push(error) }
-  const store = await openLocalStore(place, await disk.list(folder))
-  return { store, reports, disk }
-}
+): Promise<{ store: LocalStore; reports: unknown[]; disk: FaultDisk }> => ({ ...(await openOn(disk)), disk })
 
 const contentOf = (store: LocalStore): Record<string, string> => Object.fromEntries(store.entries(''))
 const chunksOf = (files: Map<string, string>): string[] =>
@@ -316,6 +319,24 @@ test('a failed write rejects for all its callers and is dropped, and the store g
   t.deepEqual(contentOf(store), { a: '1' })
   await store.write(new Map([['b', '3']]))
   t.deepEqual(contentOf((await open(files)).store), { a: '1', b: '3' })
+})
+
+test('an empty write takes away what a failed one left on the disk all the same, or fails', async t => {
+  const files = new Map<string, string>()
+  const disk = makeShakyDisk(files, 1)
+  const { store } = await openOn(disk)
+  await store.write(new Map([['a', '1']]))
+  disk.fail({ call: 'set', at: 1, arrives: true })
+  await t.throwsAsync(store.write(new Map([['a', '2']])))
+  t.is(store.get('a'), '1')
+  t.is((await openOn(makeShakyDisk(new Map(files), 2))).store.get('a'), '2', 'it has arrived')
+  disk.fail({ call: 'delete', at: 1, arrives: false })
+  t.true(isWalletError(await t.throwsAsync(store.write(new Map())), 'STORAGE_FAILED'))
+  await store.write(new Map())
+  t.is((await openOn(makeShakyDisk(new Map(files), 3))).store.get('a'), '1')
+  await store.write(new Map([['b', '3']]))
+  await store.write(new Map())
+  t.deepEqual(contentOf((await openOn(makeShakyDisk(files, 4))).store), { a: '1', b: '3' })
 })
 
 test('an empty write waits for the chunk in flight and the next one, and fails with either', async t => {
