@@ -1,7 +1,7 @@
 export type { Account } from './account/account.ts'
 export type { ActivationQuestion, ActivationQuote, ActivationRequest } from './account/activation.ts'
 export type { NewWallet, NewWalletOfType } from './account/create-wallets.ts'
-export type { Credentials, PinOptions, UsernameOptions } from './account/credentials.ts'
+export type { Credentials, OwnPassword, PinOptions, UsernameOptions } from './account/credentials.ts'
 export type { CurrencyConfig } from './account/currency-config.ts'
 export type { KeptFileListing, KeptFiles } from './account/kept-files.ts'
 export type { WalletResult } from './account/open-wallets.ts'

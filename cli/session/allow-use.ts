@@ -1,4 +1,4 @@
-import { isWalletError, type OtherKeyUse } from '../../kernel/index.ts'
+import { type Account, isWalletError, type OtherKeyUse, type OwnPassword } from '../../kernel/index.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -23,4 +23,23 @@ export const allowingUse = async <T>(
     await policies.allowOnce(use, password)
     return call()
   }
+}
+
+/**
+ * The present password, which an account with rules needs for a change that could lead past them: with a new password or new
+ * answers they could be loosened. Who has logged in with recovery answers or the login key needs none.
+ *
+ * @throws CliError PROMPT_IMPOSSIBLE, INTERRUPTED
+ */
+export const ownPassword = async (
+  session: Session,
+  { policies, credentials, loginMethod }: Account
+): Promise<OwnPassword> => {
+  const given = await session.secrets.given('password')
+  if (given !== undefined) return { current: given }
+  if (loginMethod === 'recovery' || loginMethod === 'key' || !credentials.hasPassword) return {}
+  const { rules, pending, fault } = await policies.list()
+  if (fault === undefined && rules.length + pending.length === 0) return {}
+  const message = 'The account has rules. Its present password:'
+  return { current: await session.secrets.prompt('password', { message }) }
 }

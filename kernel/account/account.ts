@@ -261,7 +261,10 @@ export class Account implements Readable<AccountSnapshot> {
     this.#shared = shared
     this.#options = options
     this.#wallets = wallets
-    this.credentials = new Credentials({ services, login, check, logout: () => shared.logOutAll() })
+    this.credentials = new Credentials({
+      ...{ services, login, loginMethod, rules: options.rules, check },
+      logout: () => shared.logOutAll()
+    })
     this.twoFactor = new TwoFactor({ services, login, check })
     this.dataStore = new DataStore({ services, repo, hashOf })
     this.keptFiles = new KeptFiles({ services, repos: options.repos, rules: options.rules, check })

@@ -22,6 +22,8 @@ import { findTree } from '../login/tree.ts'
 import type { Services } from '../plugins/services.ts'
 import type { LoginId } from '../types/ids.ts'
 import type { LoginTree } from '../types/login.ts'
+import type { LoginSnapshot } from '../types/snapshots.ts'
+import type { SpendRules } from './spend-rules.ts'
 
 /** A new PIN, or a change of PIN login, or both. */
 export interface PinOptions {
@@ -39,10 +41,20 @@ export interface UsernameOptions {
   readonly password?: string
 }
 
+/** The proof of an owner, which an account with rules needs where a change could lead past them. */
+export interface OwnPassword {
+  /** The present password; not needed by who has logged in with recovery answers or the login key. */
+  readonly current?: string | undefined
+}
+
 /** The login whose credentials are changed. */
 export interface CredentialsOptions {
   readonly services: Services
   readonly login: Login
+  /** The method of this login; left out for the account itself. */
+  readonly loginMethod?: LoginSnapshot['method']
+  /** The rules of the account, which only its password loosens. */
+  readonly rules?: Pick<SpendRules, 'hasAny'>
   /** Refuses calls after this login has logged out, even if others are still logged in. @throws LOGGED_OUT */
   check?(): void
   /** Closes the account, for everyone who is logged in to it. */
@@ -72,8 +84,9 @@ export class Credentials {
    * Sets the password. Takes about two seconds by design.
    *
    * @throws HIDDEN_KEYS, USERNAME_REQUIRED, PASSWORD_TOO_WEAK for text that has no bytes, NETWORK, …
+   * @throws POLICY_PASSWORD, PASSWORD without the present one, which an account with rules needs
    */
-  async changePassword(password: string): Promise<void> {
+  async changePassword(password: string, proof: OwnPassword = {}): Promise<void> {
     this.#checkAllowed()
     requireTexts({ password })
     checkNewPassword(password)
@@ -84,6 +97,7 @@ export class Credentials {
       await login.change(async ({ held }) => {
         const { isRoot, username } = held
         if (!isRoot || username === undefined) throw new WalletError('USERNAME_REQUIRED', {})
+        await this.#requireOwner(proof)
         const options = { username, password: secret, snrp: config.passwordSnrp }
         return [await withKey(held, key => passwordChange(io, key, options))]
       })
@@ -104,10 +118,16 @@ export class Credentials {
    * Removes the password; the other login methods stay.
    *
    * @throws HIDDEN_KEYS, NO_AUTH_METHODS if the server knows the login by nothing else, NETWORK, …
+   * @throws OPTION_INVALID for an account with rules, which nothing could loosen then
    */
   async deletePassword(): Promise<void> {
     this.#checkAllowed()
-    await this.#options.login.change(({ held }) => {
+    await this.#options.login.change(async ({ held }) => {
+      if (await this.#options.rules?.hasAny())
+        throw new WalletError('OPTION_INVALID', {
+          option: 'password',
+          rule: 'stays while the account has rules, which nothing could loosen then'
+        })
       const others = [held.loginAuth, held.pin2Key, held.recovery2Key]
       if (others.every(other => other === undefined)) throw new WalletError('NO_AUTH_METHODS', {})
       return [passwordRemoval(held)]
@@ -186,15 +206,21 @@ export class Credentials {
    *
    * @returns the recovery key, base58: with it, the username and the answers, anyone can log in. A secret
    * @throws HIDDEN_KEYS, OPTION_INVALID, RECOVERY_USERNAME_REQUIRED, NETWORK, …
+   * @throws POLICY_PASSWORD, PASSWORD without the password, which an account with rules needs
    */
-  async changeRecovery(questions: readonly string[], answers: readonly string[]): Promise<string> {
+  async changeRecovery(
+    questions: readonly string[],
+    answers: readonly string[],
+    proof: OwnPassword = {}
+  ): Promise<string> {
     this.#checkAllowed()
     checkRecovery(questions, answers)
     const recovery = { questions: [...questions], answers: new Secret<readonly string[]>([...answers]) }
     const { services, login } = this.#options
     try {
       let key = ''
-      await login.change(({ held }) => {
+      await login.change(async ({ held }) => {
+        await this.#requireOwner(proof)
         const change = recoveryChange(services.io, held, recovery)
         key = change.stash.recovery2Key ?? ''
         return [change]
@@ -293,6 +319,15 @@ export class Credentials {
     if (held.passwordAuth === undefined) return
     if (password === undefined) throw new WalletError('USERNAME_WITHOUT_PASSWORD', {})
     if (!(await isPassword(this.#options.services, held, password))) throw new WalletError('PASSWORD', {})
+  }
+
+  /** Who sets a password or answers could loosen the rules with them: only who knows one of those may. */
+  async #requireOwner({ current }: OwnPassword): Promise<void> {
+    const { loginMethod, rules } = this.#options
+    if (loginMethod === 'recovery' || loginMethod === 'key' || !this.hasPassword) return
+    if (!(await rules?.hasAny())) return
+    if (current === undefined) throw new WalletError('POLICY_PASSWORD', { rule: '' })
+    if (!(await this.checkPassword(current))) throw new WalletError('PASSWORD', {})
   }
 
   #checkAllowed(): void {

@@ -128,6 +128,12 @@ export class SpendRules implements AccountRules {
     return this.file.read(() => this.clock.now())
   }
 
+  /** Returns true if the account has rules, or changes of them that wait, or some that cannot be read. */
+  async hasAny(): Promise<boolean> {
+    const { rules, pending, fault } = await this.read()
+    return fault !== undefined || rules.length + pending.length > 0
+  }
+
   /** Runs a task while no payment is judged. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
     return this.#mutex.run(task)

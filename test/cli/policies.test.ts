@@ -80,6 +80,19 @@ test.serial('loosening needs the password, and waits once a rule says so', async
 })
 
 test.serial(
+  'who knows the PIN alone gives an account with rules no other password, and no recovery',
+  async t => {
+    const secrets = (more: object): string => JSON.stringify({ pin: '2468', ...more })
+    const other = 'Another horse 22'
+    const recovery = ['account', 'recovery', 'setup', '--question', 'Pet?']
+    for (const args of [['account', 'password', 'set'], recovery])
+      failed(t, await run(args, secrets({ 'new-password': other, answers: ['Rex'] })), 'PROMPT_IMPOSSIBLE', 5)
+    failed(t, await run(['account', 'password', 'remove', '--yes']), 'OPTION_INVALID', 2)
+    failed(t, await run(['policy', 'remove', 'daily'], secrets({ password: other })), 'PASSWORD', 10)
+  }
+)
+
+test.serial(
   'keys of an account with rules are not shown to its PIN, and where loosening waits not to its password',
   async t => {
     const show = ['wallets', 'keys', 'Savings', '--private', '--reveal']

@@ -1,6 +1,7 @@
 import { WalletError } from '../../../kernel/index.ts'
 import { secretJson, secretText } from '../../output/texts.ts'
 import { checkRules, crackTimeText, newPassword, newPin } from '../../secrets/new-secrets.ts'
+import { ownPassword } from '../../session/allow-use.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import { lastMethodText, makeChange, nameOf } from '../../session/make-change.ts'
@@ -10,12 +11,13 @@ export const passwordSet: CommandRun = async session => {
   const account = await session.account()
   // Fails before the prompt for a password.
   if (account.username === undefined) throw new WalletError('USERNAME_REQUIRED', {})
+  const proof = await ownPassword(session, account)
   const password = await newPassword(session, await session.context())
   return makeChange(session, {
     doing: 'Changing the password',
     done: `${nameOf(account)} has a new password`,
     data: { changed: true },
-    call: () => account.credentials.changePassword(password)
+    call: () => account.credentials.changePassword(password, proof)
   })
 }
 

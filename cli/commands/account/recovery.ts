@@ -3,6 +3,7 @@ import { CliError } from '../../errors/cli-error.ts'
 import { secretJson, secretText } from '../../output/texts.ts'
 import { type Choice, promptChoice, promptText } from '../../secrets/prompt.ts'
 import { parseAnswers } from '../../secrets/secret-sources.ts'
+import { ownPassword } from '../../session/allow-use.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import { targetOf, usernameOf } from '../../session/log-in.ts'
@@ -50,6 +51,7 @@ export const recoveryQuestions: CommandRun = async (session, user = '') => {
 /** Sets up recovery: the answers open the account together with the recovery key. */
 export const recoverySetup: CommandRun = async session => {
   const account = await session.account()
+  const proof = await ownPassword(session, account)
   const requested = await questionsOf(session)
   const questions = requested.map(({ question }) => question)
   const answers = await answersTo(session, requested)
@@ -65,7 +67,7 @@ export const recoverySetup: CommandRun = async session => {
       ? []
       : ['Keep the recovery key apart from the answers: holdfast account recovery key --reveal'],
     async call() {
-      recoveryKey = await account.credentials.changeRecovery(questions, answers)
+      recoveryKey = await account.credentials.changeRecovery(questions, answers, proof)
     }
   })
   if (recoveryKey === undefined || view.kind !== 'text') return { ...rest, data, view }

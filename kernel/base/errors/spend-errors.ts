@@ -254,8 +254,8 @@ export const spendErrors: { readonly [C in keyof SpendErrorDetails]: ErrorEntry<
   POLICY_PASSWORD: {
     name: 'PasswordError',
     exitCode: 36,
-    message: () => 'Only the password of the account allows this change of its rules',
-    hint: () => 'A change that can only refuse more needs none.'
+    message: () => 'Only the password of the account allows this change, as the account has rules',
+    hint: () => 'A change that can only make the rules stricter needs none.'
   },
   SIGN_STOPPED: {
     name: 'Error',

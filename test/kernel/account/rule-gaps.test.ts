@@ -96,3 +96,26 @@ test('a delay of loosening needs the password, as nobody else could end it', asy
   await t.throwsAsync(account.policies.add(year), { code: 'POLICY_PASSWORD' })
   t.is(await account.policies.add(year, { password: PASSWORD }), undefined)
 })
+
+test('who knows no password of an account with rules cannot give it another one, nor recovery, nor take it away', async t => {
+  const { account, kernel } = await openRuledDevice(t, { rules: [DAILY] })
+  const NEW = 'Another horse 22'
+  const recoveryKey = await account.credentials.changeRecovery(['Pet?'], ['Rex'], { current: PASSWORD })
+  await account.credentials.changePIN({ pin: '2468' })
+  await account.logout()
+  const thief = await kernel.context.loginWithPIN({ username: 'alice' }, '2468')
+  const { credentials, policies } = thief
+  const needs = { code: 'POLICY_PASSWORD' }
+  await t.throwsAsync(credentials.changePassword(NEW), needs)
+  await t.throwsAsync(credentials.changePassword(NEW, { current: 'wrong' }), { code: 'PASSWORD' })
+  await t.throwsAsync(credentials.changeRecovery(['Pet?'], ['Max']), needs)
+  await t.throwsAsync(credentials.deletePassword(), { code: 'OPTION_INVALID' })
+  t.true(await credentials.checkPassword(PASSWORD))
+  const recovered = await kernel.context.loginWithRecovery2(recoveryKey, 'alice', ['Rex'])
+  await recovered.credentials.changePassword(NEW)
+  await t.throwsAsync(credentials.changePassword(PASSWORD), needs)
+  await credentials.changePassword(PASSWORD, { current: NEW })
+  await policies.remove('daily', { password: PASSWORD })
+  await credentials.changePassword(NEW)
+  await credentials.deletePassword()
+})
