@@ -8,6 +8,7 @@ import {
   type PaymentApproval,
   type SignOptions,
   type SwapResult,
+  type SwapReview,
   type Transaction,
   type Txid,
   WalletError,
@@ -114,6 +115,8 @@ export interface SwapDraft {
   answer(said: boolean | { readonly maxNetworkFee: NativeAmount }): void
   /** The wallet that pays. */
   readonly wallet: CurrencyWallet
+  /** The order, and the payments that are signed. */
+  readonly review: SwapReview
   /** The open payments that pay the same at present. @throws LOGGED_OUT */
   similar(): readonly OpenPaymentSnapshot[]
   /** The result of the approval. */

@@ -1,27 +1,18 @@
 import {
-  type CurrencyWallet,
   compact,
   nativeAmount,
   type OpenPaymentSnapshot,
   type PluginId,
   type QuoteRound,
   type QuoteSnapshot,
-  type SwapQuote,
-  type SwapReview,
-  sum,
   type Txid
 } from '../../kernel/index.ts'
 import { approve, giveUp, swapFlags, takeQuote } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
-import {
-  chainNotesOf,
-  checkSecondPayment,
-  costOf,
-  inTurn,
-  openPaymentsOfReview
-} from './open-payment-checks.ts'
+import { checkSecondPayment, inTurn, openPaymentsOfReview } from './open-payment-checks.ts'
 import {
   about,
+  amount,
   code,
   flag,
   id,
@@ -40,7 +31,7 @@ import {
   untrusted,
   untrustedMessage
 } from './schema.ts'
-import { type ActionServices, accountOf, openWalletIn, type SwapDraft, walletOf } from './services.ts'
+import { type ActionServices, accountOf, openWalletIn, walletOf } from './services.ts'
 import { IN_TABLES } from './shared-fields.ts'
 import {
   type ApprovedDraft,
@@ -50,9 +41,9 @@ import {
   draftedPayment,
   draftRef,
   type QuotesRequest,
-  quotesRequest,
-  type SpendReview
+  quotesRequest
 } from './spend-review.ts'
+import { beginApproval, orDecline, reviewSwap } from './swap-review.ts'
 
 interface RoundRef {
   readonly roundId: string
@@ -60,6 +51,11 @@ interface RoundRef {
 
 interface QuoteRef {
   readonly quoteId: string
+}
+
+interface ReviewRequest extends QuoteRef {
+  readonly minReceive?: string
+  readonly maxNetworkFee?: string
 }
 
 interface PaidSwap {
@@ -107,7 +103,7 @@ export interface SwapActions {
   readonly 'swap.quotes': { readonly in: RoundRef; readonly out: QuotePage }
   readonly 'swap.compare': { readonly in: QuotesRequest; readonly out: QuotePage }
   readonly 'swap.close': { readonly in: RoundRef; readonly out: Nothing }
-  readonly 'swap.review': { readonly in: QuoteRef; readonly out: DraftedPayment }
+  readonly 'swap.review': { readonly in: ReviewRequest; readonly out: DraftedPayment }
   readonly 'swap.approve': { readonly in: ApprovedDraft; readonly out: PaidSwap }
   readonly 'swap.discard': { readonly in: DraftRef; readonly out: Nothing }
   readonly 'swap.enable': { readonly in: ProviderSwitch; readonly out: Nothing }
@@ -244,12 +240,16 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     summary:
       'Makes the order of a quote and gives its review. Nothing is signed before the draft is approved.',
     effect: 'changes',
-    input: object<QuoteRef>({ quoteId: about(id, 'The id of a quote of an open round') }),
+    input: object<ReviewRequest>({
+      quoteId: about(id, 'The id of a quote of an open round'),
+      minReceive: optional(about(amount, 'The least that must arrive; less is refused')),
+      maxNetworkFee: optional(about(amount, 'The most for the network, unusual or not; more is refused'))
+    }),
     output: draftedPayment,
-    async run(services, { quoteId }) {
+    async run(services, { quoteId, ...limits }) {
       const { accountId, round, quote } = services.rounds.find(quoteId)
       const { wallet } = await walletOf(services, quote.request.fromWalletId)
-      const { review, answer, result } = await beginApproval(quote)
+      const { review, answer, result } = await beginApproval(quote, limits)
       // What pays is the last: others allow it to.
       const payment = review.drafts.at(-1)
       const similar = (): readonly OpenPaymentSnapshot[] =>
@@ -258,13 +258,13 @@ export const swapActions: DeclarationsOf<SwapActions> = {
         await wallet.lookAtOpenPayments()
         const open = payment === undefined ? {} : openPaymentsOfReview(wallet, payment)
         const shown = { ...reviewSwap(wallet, quote.request, review), ...open }
-        const draft = { accountId, roundId: round.id, wallet, answer, similar, result }
+        const draft = { accountId, roundId: round.id, wallet, review, answer, similar, result }
         return { draftId: services.swaps.put(draft), review: shown }
       })
     },
     commandLine: ({ quoteId }, names) => takeQuote(quoteId, names),
     faces: {
-      cli: { command: 'swap run', own: 'it checks limits and kept terms against the order before it asks' },
+      cli: 'swap run',
       panel: 'quote-details',
       mcp: NOT_FOR_PROGRAMS
     }
@@ -275,18 +275,22 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     effect: 'pays',
     input: approvedDraft,
     output: object<PaidSwap>({ txid, orderId: optional(code(200)) }),
-    async run({ swaps }, { draftId, maxNetworkFee: most, again }) {
+    async run({ swaps, approval }, { draftId, maxNetworkFee: most, again }) {
       const { wallet, answer, similar, result } = swaps.take(draftId)
       return inTurn(wallet.id, async () => {
-        await orDecline({ answer, result }, () => checkSecondPayment(similar(), again))
+        await orDecline({ answer, result }, async () => {
+          await checkSecondPayment(similar(), again, approval)
+          approval?.onStart()
+        })
         answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
         const { transaction, orderId } = await result
+        approval?.onSent(transaction)
         return { txid: transaction.txid, ...compact({ orderId }) }
       })
     },
     commandLine: approve,
     faces: {
-      cli: { command: 'swap run', own: 'it checks limits and kept terms against the order before it asks' },
+      cli: 'swap run',
       panel: 'review-dialog',
       mcp: { none: 'a person or a policy approves a proposal, never the program that made it' }
     }
@@ -305,7 +309,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     },
     commandLine: giveUp,
     faces: {
-      cli: { command: 'swap run', own: 'what is not approved ends with the command' },
+      cli: 'swap run',
       panel: 'review-state',
       mcp: NOT_FOR_PROGRAMS
     }
@@ -352,77 +356,4 @@ const openRound = async (
   const tokens = { fromTokenId: fromTokenId ?? null, toTokenId: toTokenId ?? null }
   const request = { fromWallet, toWallet, ...tokens, nativeAmount: nativeAmount(swapped), quoteFor }
   return { accountId: account.id, round: account.openQuoteRound(request, options) }
-}
-
-/** Declines an approval if what has to come before it fails. @throws what that throws */
-const orDecline = async <T>(
-  { answer, result }: Pick<SwapDraft, 'answer' | 'result'>,
-  check: () => Promise<T>
-): Promise<T> => {
-  try {
-    return await check()
-  } catch (error) {
-    answer(false)
-    await result.catch(() => {})
-    throw error
-  }
-}
-
-/** Begins to approve a quote, up to the question whether to. @throws what the order and its drafts can meet */
-const beginApproval = (
-  quote: SwapQuote
-): Promise<{ readonly review: SwapReview } & Pick<SwapDraft, 'answer' | 'result'>> =>
-  new Promise((resolve, reject) => {
-    const result = quote.approve({
-      confirm: review =>
-        new Promise<Parameters<SwapDraft['answer']>[0]>(answer => resolve({ review, answer, result }))
-    })
-    // The caller of `answer` receives a failure after the question.
-    result.catch(reject)
-  })
-
-/** Reviews the order of a swap before its payment is signed. */
-export const reviewSwap = (
-  wallet: CurrencyWallet,
-  request: Pick<
-    SwapQuote['request'],
-    'fromCurrencyCode' | 'fromTokenId' | 'fromWalletId' | 'toCurrencyCode' | 'toTokenId' | 'toWalletId'
-  >,
-  review: SwapReview
-): SpendReview => {
-  const { allowances, drafts, spends, toNativeAmount, isEstimate, unusualFees } = review
-  // Below its own limit nothing is signed, and of an estimate still less may arrive.
-  const minReceive = isEstimate ? review.minReceiveAmount : toNativeAmount
-  return {
-    provider: review.swapInfo.pluginId,
-    walletId: request.fromWalletId,
-    ...compact({ tokenId: request.fromTokenId ?? undefined }),
-    currencyCode: request.fromCurrencyCode,
-    nativeAmount: review.fromNativeAmount,
-    networkFee: review.networkFee.nativeAmount,
-    ...compact({
-      usualNetworkFee:
-        unusualFees.length === 0 ? undefined : sum(unusualFees.map(({ usualNetworkFee }) => usualNetworkFee))
-    }),
-    targets: drafts.flatMap(({ spendTargets = [] }) =>
-      spendTargets.map(({ publicAddress, nativeAmount: paid }) => ({ publicAddress, nativeAmount: paid }))
-    ),
-    ...costOf(wallet, drafts, request.fromTokenId),
-    ...chainNotesOf(drafts, spends),
-    ...compact({
-      allowances:
-        allowances.length === 0
-          ? undefined
-          : allowances.map(({ spender, nativeAmount: most }) => ({ spender, nativeAmount: most }))
-    }),
-    isOwnCheckComplete: review.isOwnCheckComplete,
-    toWalletId: request.toWalletId,
-    ...compact({ toTokenId: request.toTokenId ?? undefined }),
-    toCurrencyCode: request.toCurrencyCode,
-    toNativeAmount,
-    ...compact({ minReceive }),
-    payoutAddress: review.payoutAddress,
-    isEstimate,
-    ...compact({ expiresAt: review.expirationDate?.getTime(), orderId: review.orderId })
-  }
 }

@@ -1,4 +1,5 @@
-import { reviewSwap } from '../../app/actions/swaps.ts'
+import type { SpendReview } from '../../app/actions/spend-review.ts'
+import { swapActions } from '../../app/actions/swaps.ts'
 import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
 import { OWN_CHECK_TEXT } from '../../app/format/payment-texts.ts'
 import { shellWord } from '../../app/format/safe-text.ts'
@@ -23,6 +24,7 @@ import type { Session } from '../session/session.ts'
 import {
   allowUnusualFees,
   approveSpend,
+  sentBy,
   syncAfterPayment,
   unusualFeeWarnings
 } from '../spend/approve-spend.ts'
@@ -131,30 +133,61 @@ export const approveOnTerminal = async (
   kept?: KeptApproval
 ): Promise<CommandResult> => {
   checkCanConfirm(session, sides, quote, kept === undefined)
-  const { displayName } = quote.swapInfo
-  session.statusLine.step(`ordering from ${displayName}…`)
+  session.statusLine.step(`ordering from ${quote.swapInfo.displayName}…`)
   const { minReceive, maxNetworkFee } = limits
-  const approving = quote.approve({
-    ...compact({ minReceive, maxNetworkFee }),
-    metadata: { name: displayName, category: `exchange:${quote.request.toCurrencyCode}` },
-    confirm: async review => {
-      kept?.checkOrder(review)
-      await sides.from.wallet.lookAtOpenPayments()
-      const unusual = maxNetworkFee === undefined ? review.unusualFees : []
-      await confirmReview(session, sides, review)
-      const allowed = await allowUnusualFees(session, sides.from.wallet, unusual)
-      session.signal.throwIfAborted()
-      kept?.claim()
-      session.paying()
-      return allowed === undefined ? true : { maxNetworkFee: review.networkFee.nativeAmount }
-    }
+  const { quoteId } = quote
+  const { draftId, review: shown } = await session.run(swapActions['swap.review'], {
+    quoteId,
+    ...compact({ minReceive, maxNetworkFee })
   })
-  const result = await approving.catch((error: unknown) => {
+  const { swaps } = await session.actionServices()
+  // It was put there just now.
+  const { review, result } = swaps.find(draftId) ?? swaps.take(draftId)
+  const summary = withWarnings(
+    reviewSummary(sides, review, shown),
+    unusualFeeWarnings(sides.from.wallet, review.unusualFees)
+  )
+  try {
+    const allowed = await orDiscard(session, draftId, async () => {
+      kept?.checkOrder(review)
+      session.statusLine.clear()
+      await approveSpend(session, summary, 'Sign and send it?')
+      const unusual = maxNetworkFee === undefined ? review.unusualFees : []
+      const fee = await allowUnusualFees(session, sides.from.wallet, unusual)
+      session.signal.throwIfAborted()
+      return fee === undefined ? undefined : review.networkFee.nativeAmount
+    })
+    await sentBy(session, summary, approval =>
+      session.run(
+        swapActions['swap.approve'],
+        { draftId, again: summary.similar, ...compact({ maxNetworkFee: allowed }) },
+        {
+          ...approval,
+          onStart() {
+            session.signal.throwIfAborted()
+            kept?.claim()
+            approval.onStart()
+          }
+        }
+      )
+    )
+  } catch (error) {
     kept?.failed(error)
     throw error
-  })
+  }
   const warnings = await syncAfterPayment(session, sides.from.wallet)
-  return sentResult(sides, quote, { result, warnings })
+  return sentResult(sides, quote, { result: await result, warnings })
+}
+
+/** Gives up a swap that is not approved. @throws what the approval throws */
+const orDiscard = async <T>(session: Session, draftId: string, approve: () => Promise<T>): Promise<T> => {
+  try {
+    return await approve()
+  } catch (error) {
+    // After ten minutes it has ended by itself.
+    await session.run(swapActions['swap.discard'], { draftId }).catch(() => {})
+    throw error
+  }
 }
 
 /** Checks before anything is ordered that the swap can be confirmed; a script gets the command that confirms it. */
@@ -185,13 +218,6 @@ const checkCanConfirm = (
       next: [{ command: `${commandLine}${limits} --yes`, why: 'confirm it' }]
     }
   )
-}
-
-const confirmReview = async (session: Session, sides: SwapSides, review: SwapReview): Promise<void> => {
-  const warnings = unusualFeeWarnings(sides.from.wallet, review.unusualFees)
-  const summary = withWarnings(reviewSummary(sides, review), warnings)
-  session.statusLine.clear()
-  await approveSpend(session, summary, 'Sign and send it?')
 }
 
 /** The result of `--dry-run`: the quote that would be approved. Nothing was ordered. */
@@ -259,13 +285,12 @@ const sentResult = (sides: SwapSides, quote: SwapQuote, { result, warnings }: Se
 }
 
 /** Sums up a swap before it is signed: the payment as of `send`, and the payout with its provider and address. */
-export const reviewSummary = (sides: SwapSides, review: SwapReview): SpendSummary => {
+export const reviewSummary = (sides: SwapSides, review: SwapReview, shown: SpendReview): SpendSummary => {
   const { from, to } = sides
   const { drafts, spends, swapInfo } = review
   const payment = drafts.at(-1)
   if (payment === undefined) throw new TypeError('A swap without payment')
   const spend = summaryOf(from.wallet, payment, from.asset)
-  const shown = reviewSwap(from.wallet, assetsOfSwap(sides), review)
   const { isEstimate, toNativeAmount: arriving = '', minReceive: least, allowances = [], expiresAt } = shown
   const receive = amountIn(arriving, to.asset)
   const promise =
@@ -315,15 +340,6 @@ export const reviewSummary = (sides: SwapSides, review: SwapReview): SpendSummar
     }
   }
 }
-
-const assetsOfSwap = ({ from, to }: SwapSides): Parameters<typeof reviewSwap>[1] => ({
-  ...{
-    fromWalletId: from.wallet.id,
-    fromTokenId: from.asset.tokenId,
-    fromCurrencyCode: from.asset.currencyCode
-  },
-  ...{ toWalletId: to.wallet.id, toTokenId: to.asset.tokenId, toCurrencyCode: to.asset.currencyCode }
-})
 
 /** Describes the call of a token approval: only its data shows what it allows. */
 const approvalText = (spend: SpendInfo): string => {

@@ -135,6 +135,40 @@ test('a swap that would pay the same to the same payee again is paid only after 
   t.is(await sentCount(), 2)
 })
 
+test('of two swaps of one wallet that are approved at once, in two faces, the second sees that the first is open', async t => {
+  const stage = await openStage(t, [thorchain])
+  const { runAction } = stage
+  const { query, sentCount, walletId } = await openTrade(stage)
+  await runAction('world.fund', { walletId, nativeAmount: '5000000' })
+  await runAction('world.mine', { pluginId: 'bitcoin', count: 1 })
+  await waitFor(() => stage.wallet(walletId).balanceOf(null) === '10000000')
+  const draftIds: string[] = []
+  for (let i = 0; i < 2; i += 1) {
+    const { quoteId } = await query(runAction, 'thorchain')
+    draftIds.push((await runAction('swap.review', { quoteId })).draftId)
+  }
+  const ends = await Promise.allSettled(draftIds.map(draftId => runAction('swap.approve', { draftId })))
+  t.deepEqual(
+    ends.map(end => (end.status === 'rejected' ? end.reason.code : 'paid')),
+    ['paid', 'CONFIRMATION_REQUIRED']
+  )
+  t.is(await sentCount(), 1)
+})
+
+test('an order beyond the limits of its review is refused, and its payment has the name of the exchange', async t => {
+  const stage = await openStage(t, [changenow])
+  const { runAction } = stage
+  const { query, sentCount, walletId } = await openTrade(stage)
+  const { quoteId } = await query()
+  await t.throwsAsync(runAction('swap.review', { quoteId, maxNetworkFee: '1' }), { code: 'MAX_FEE' })
+  const { draftId } = await runAction('swap.review', { quoteId: (await query()).quoteId, minReceive: '1' })
+  t.is(await sentCount(), 0)
+  const { txid } = await runAction('swap.approve', { draftId })
+  const { metadata } = await stage.wallet(walletId).getTransaction(txid)
+  t.regex(metadata.name ?? '', /ChangeNOW/i)
+  t.is(metadata.category, 'exchange:LTC')
+})
+
 test('the review of a swap shows the remaining allowance and its spender, and if all own addresses were compared', async t => {
   const wallet = { lookAtOpenPayments: async () => [], balanceOf: () => nativeAmount('5000') }
   const account = {
@@ -153,7 +187,8 @@ test('the review of a swap shows the remaining allowance and its spender, and if
     allowances: [allowance]
   }
   const quote = {
-    request: { fromWalletId: 'from', fromTokenId: 'usdx', toTokenId: null },
+    swapInfo: { displayName: 'Shop' },
+    request: { fromWalletId: 'from', fromTokenId: 'usdx', toTokenId: null, toCurrencyCode: 'BET' },
     async approve({ confirm }: { confirm: (review: unknown) => Promise<unknown> }) {
       await Promise.resolve()
       return confirm(reviewed)

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { summaryLines } from '../../../cli/spend/summary.ts'
+import { reviewSwap } from '../../../app/actions/swap-review.ts'
+import { type SpendSummary, summaryLines } from '../../../cli/spend/summary.ts'
 import { reviewSummary } from '../../../cli/swap/approve-quote.ts'
 import { quoteLines } from '../../../cli/swap/quote-texts.ts'
 import type { SwapSides } from '../../../cli/swap/read-swap.ts'
@@ -77,8 +78,16 @@ const review: SwapReview = {
   destinationAddress: 'router-address',
   payoutAddress: 'beta'
 }
+const summaryWith = (given: SwapReview): SpendSummary => {
+  const { from, to } = places
+  const request = {
+    ...{ fromWalletId: from.wallet.id, fromTokenId: 'gold', fromCurrencyCode: 'GLD' },
+    ...{ toWalletId: to.wallet.id, toTokenId: null, toCurrencyCode: 'BET' }
+  }
+  return reviewSummary(places, given, reviewSwap(from.wallet, request, given))
+}
 const linesOf = (changes: Partial<SwapReview> = {}): readonly string[] =>
-  summaryLines(reviewSummary(places, { ...review, ...changes }))
+  summaryLines(summaryWith({ ...review, ...changes }))
 
 test('the review shows the contract calls of the approval and the payment, and the sum of all fees', t => {
   const lines = linesOf()
@@ -90,7 +99,7 @@ test('the review shows the contract calls of the approval and the payment, and t
   t.regex(params, /^calls with {3}\{"data":"x{191}… \(5011 characters\)$/)
   t.true(lines.includes('all fees     0.14 ALP'))
   t.true(lines.includes('swap with    Shop [2J (DEX)'))
-  const { swap } = reviewSummary(places, review).json as { swap: Record<string, unknown> }
+  const { swap } = summaryWith(review).json as { swap: Record<string, unknown> }
   t.deepEqual(swap.approvals, [
     {
       tokenId: null,
