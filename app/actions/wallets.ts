@@ -224,7 +224,11 @@ export const walletActions: DeclarationsOf<WalletActions> = {
       return {}
     },
     commandLine: aboutWallet('wallets', 'resync'),
-    faces: { cli: 'wallets resync', panel: 'wallet-details', mcp: 'tool' }
+    faces: {
+      cli: 'wallets resync',
+      panel: 'wallet-details',
+      mcp: { none: 'until it is done, an account with rules pays nothing' }
+    }
   },
   'engine.list': {
     title: 'List engines',

@@ -156,15 +156,16 @@ interface PayOptions {
 }
 
 /**
- * Pays a proposal that waits, and notes how that ended.
+ * Pays a proposal that waits, of a client that was not revoked meanwhile, and notes how that ended.
  *
  * @returns undefined if nothing was signed and the proposal waits again, with another draft
- * @throws CliError PROPOSAL_ENDED before anything is signed; the errors of the payment
+ * @throws CliError PROPOSAL_ENDED, CLIENT_REFUSED, CLIENT_ENDED before anything is signed; the errors of the payment
  */
 export const payProposal = async (
   session: Session,
   { proposals, id, pay, renew }: PayOptions
 ): Promise<Transaction | undefined> => {
+  waitingProposal(session, proposals, id)
   proposals.begin(id)
   try {
     const sent = await orUndefinedIfStale(pay, renew !== undefined)

@@ -15,14 +15,20 @@ import {
   ticker,
   txid
 } from '../../app/actions/schema.ts'
-import { type Account, compact, type JsonObject } from '../../kernel/index.ts'
+import {
+  type Account,
+  type ApprovalRequest,
+  type CurrencyWallet,
+  compact,
+  type JsonObject
+} from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
-import type { ProgramClient } from '../programs/clients.ts'
+import { type ProgramClient, ProgramClients } from '../programs/clients.ts'
 import type { Proposal, Proposals } from '../programs/proposals.ts'
 import type { Session } from '../session/session.ts'
 import { noteEnd, refuseProposal } from './answer-proposal.ts'
 import { payByName, payWhenApproved, policyOf, requestApprovalOf } from './pay-by-name.ts'
-import { draftProposal, type ProposalRequest } from './propose.ts'
+import { draftProposal, type ProposalContext, type ProposalRequest } from './propose.ts'
 import type { ProgramTool } from './serve-tools.ts'
 
 /** Options of {@link paymentTools}. */
@@ -167,26 +173,67 @@ const proposeTool = ({ session, client, proposals, lifeMs, account }: PaymentToo
   isReading: false,
   isIdempotent: false,
   async run(input) {
-    proposals.checkRoom(client)
     const context = { session, client, account: account() }
-    const { wallet, drafted } = await draftProposal(context, input as unknown as ProposalRequest)
-    const isSpender = client.scopes.includes('spend')
-    const judged = isSpender ? await policyOf(context, wallet, drafted) : undefined
-    const approval =
-      judged?.canBeApproved === true ? await requestApprovalOf(context, drafted.draft, lifeMs) : undefined
-    const policy = judged && { ...judged.policy, ...compact({ secondDevice: approval?.command }) }
-    const proposal = proposals.add({ ...drafted, lifeMs, ...compact({ policy }) })
+    const {
+      wallet,
+      proposal,
+      request: forDevice
+    } = await addProposal(context, {
+      ...{ proposals, lifeMs },
+      request: input as unknown as ProposalRequest
+    })
     noteEnd(session, proposal)
-    if (approval !== undefined) {
-      void payWhenApproved(context, { wallet, proposals, proposal, request: approval.request })
+    if (forDevice !== undefined) {
+      void payWhenApproved(context, { wallet, proposals, proposal, request: forDevice })
       return replyOf(proposal)
     }
     const ended =
-      policy?.isAllowed === true ? await payByName(context, { wallet, proposals, proposal }) : proposal
+      proposal.policy?.isAllowed === true
+        ? await payByName(context, { wallet, proposals, proposal })
+        : proposal
     if (ended.state !== 'waiting' || client.scopes.includes('propose')) return replyOf(ended)
     return replyOf(refuseProposal(session, proposals, { id: ended.id, reason: 'POLICY' }))
   }
 })
+
+/**
+ * Drafts a proposal, has the rules judge it if its client may spend, and asks another device if only that keeps it from being paid.
+ *
+ * @throws as `draftProposal`; CliError PROPOSALS_FULL, CLIENT_REFUSED, CLIENT_ENDED: it may have been revoked meanwhile
+ */
+const addProposal = async (
+  context: ProposalContext,
+  {
+    proposals,
+    lifeMs,
+    request: requested
+  }: Pick<PaymentToolOptions, 'lifeMs' | 'proposals'> & { readonly request: ProposalRequest }
+): Promise<{
+  readonly wallet: CurrencyWallet
+  readonly proposal: Proposal
+  readonly request?: ApprovalRequest
+}> => {
+  const { client, session } = context
+  const leavePlace = proposals.takePlace(client)
+  let request: ApprovalRequest | undefined
+  try {
+    const { wallet, drafted } = await draftProposal(context, requested)
+    const judged = client.scopes.includes('spend') ? await policyOf(context, wallet, drafted) : undefined
+    const approval =
+      judged?.canBeApproved === true ? await requestApprovalOf(context, drafted.draft, lifeMs) : undefined
+    request = approval?.request
+    const policy = judged && { ...judged.policy, ...compact({ secondDevice: approval?.command }) }
+    new ProgramClients(session.paths.session).check(client)
+    leavePlace()
+    const proposal = proposals.add({ ...drafted, lifeMs, ...compact({ policy }) })
+    return { wallet, proposal, ...compact({ request }) }
+  } catch (error) {
+    request?.cancel()
+    throw error
+  } finally {
+    leavePlace()
+  }
+}
 
 interface StatusRequest {
   readonly id: string

@@ -82,6 +82,8 @@ export class Proposals {
   readonly #stateFolder: string
   readonly #now: () => number
   readonly #proposals = new Map<string, Proposal>()
+  /** The numbers of proposals that are being made, by the ids of their clients. */
+  readonly #making = new Map<string, number>()
   readonly #timers = new Map<string, NodeJS.Timeout>()
   readonly #listeners = new Set<(proposal: Proposal) => void>()
 
@@ -93,7 +95,7 @@ export class Proposals {
 
   /** Keeps a proposal that waits for a person. @throws CliError PROPOSALS_FULL if too many of its client wait already */
   add({ lifeMs, ...proposal }: NewProposal): Proposal {
-    this.checkRoom(proposal.client)
+    this.#checkRoom(proposal.client.id)
     const created = this.#now()
     const added: Proposal = {
       ...proposal,
@@ -105,10 +107,22 @@ export class Proposals {
     return this.#wait(added)
   }
 
-  /** @throws CliError PROPOSALS_FULL if too many proposals of a client wait already */
-  checkRoom(client: Proposal['client']): void {
-    if (this.waitingOf(client.id).length < MAX_WAITING) return
-    throw new CliError('PROPOSALS_FULL', `${MAX_WAITING} proposals of this client wait for an answer already`)
+  /**
+   * Takes a place for a proposal that is being made, which costs requests and may ask another device.
+   *
+   * @returns gives the place back: just before {@link add}, or if there will be none
+   * @throws CliError PROPOSALS_FULL if too many of a client wait already, or are being made
+   */
+  takePlace({ id }: Proposal['client']): () => void {
+    const made = this.#making.get(id) ?? 0
+    this.#checkRoom(id, made)
+    this.#making.set(id, made + 1)
+    let isTaken = true
+    return () => {
+      if (isTaken) this.#making.set(id, (this.#making.get(id) ?? 1) - 1)
+      isTaken = false
+      if (this.#making.get(id) === 0) this.#making.delete(id)
+    }
   }
 
   /** All proposals, oldest first. */
@@ -188,6 +202,11 @@ export class Proposals {
   close(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
+  }
+
+  #checkRoom(clientId: string, made = 0): void {
+    if (this.waitingOf(clientId).length + made < MAX_WAITING) return
+    throw new CliError('PROPOSALS_FULL', `${MAX_WAITING} proposals of this client wait for an answer already`)
   }
 
   #waiting(id: string): Proposal {
