@@ -33,7 +33,7 @@ export interface KeptFileListing {
 export interface KeptFilesOptions {
   readonly services: Services
   readonly repos: Pick<OpenRepos, 'entries'>
-  readonly rules: Pick<SpendRules, 'read'>
+  readonly rules: Pick<SpendRules, 'changed' | 'read'>
   /** @throws LOGGED_OUT */
   check(): void
 }
@@ -81,6 +81,7 @@ export class KeptFiles {
     if (found === undefined) throw new WalletError('KEPT_FILE_UNKNOWN', { keptId: id })
     await this.#checkRules(found.listing)
     await found.restore()
+    if (found.listing.path === RULES_PATH) this.#options.rules.changed()
     return found.listing
   }
 

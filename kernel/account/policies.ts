@@ -93,6 +93,21 @@ export class Policies {
   }
 
   /**
+   * Calls a listener when a rule, a change that waits, or a payment that counts may have changed, here or by a sync; until the
+   * returned function is called. That time passes is not reported.
+   *
+   * @example
+   * ```ts
+   * const stop = account.policies.onChange(async () => console.log((await account.policies.explain()).rules))
+   * ```
+   */
+  onChange(listener: () => void): () => void {
+    const { rules, check } = this.#options
+    check()
+    return rules.onChange(listener)
+  }
+
+  /**
    * Adds a rule, or replaces the rule of its id, on all devices.
    *
    * @returns when it takes effect, in milliseconds since 1970; undefined if it is in effect

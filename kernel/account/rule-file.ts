@@ -31,10 +31,16 @@ export class RuleFile {
   readonly #file: JsonFile
   /** Never synced. */
   readonly #local: EngineStore
+  readonly #onChange: () => void
 
-  constructor({ disk, io, report }: Services, repo: Repo, local: EngineStore) {
+  /** @param onChange - called when the file has changed, here or by a sync */
+  constructor({ disk, io, report }: Services, repo: Repo, local: EngineStore, onChange: () => void) {
     this.#repo = repo
     this.#local = local
+    this.#onChange = onChange
+    repo.onServerChange(paths => {
+      if (paths.includes(RULES_PATH)) onChange()
+    })
     const onError = (error: unknown): void => report('account rules', error)
     this.#file = new JsonFile({ repo, disk, clock: io.clock, report: onError }, RULES_PATH)
   }
@@ -86,6 +92,7 @@ export class RuleFile {
     const text = JSON.stringify({ rules: {}, pending: {} })
     await this.#repo.write({ texts: new Map([[RULES_PATH, text]]) })
     await this.#local.write(new Map([[SEEN, null]]))
+    this.#onChange()
   }
 
   async #readable(
@@ -109,6 +116,7 @@ export class RuleFile {
     await this.#file.edit(present =>
       present === undefined ? [{ path: ['rules'], value: {} }, ...edits] : edits
     )
+    this.#onChange()
   }
 
   async #mark({ rules, pending }: PolicyListing): Promise<void> {

@@ -72,6 +72,7 @@ export class SpendRules implements AccountRules {
   readonly #mutex = new Mutex()
   /** The reservations that were allowed, by correlation id; each opens keys once. */
   readonly #allowed = new Set<string>()
+  readonly #listeners = new Set<() => void>()
   /** The uses that the password has allowed, each once, with the end of that by the monotonic clock. */
   readonly #grants = new Map<OtherKeyUse, number>()
   #clock: AccountClock | undefined
@@ -84,7 +85,7 @@ export class SpendRules implements AccountRules {
     this.#options = options
     this.#worth = new PaymentWorth(options)
     this.#store = storeBelow(repo.local, 'policy/')
-    this.file = new RuleFile(services, repo, this.#store)
+    this.file = new RuleFile(services, repo, this.#store, () => this.changed())
     this.quiet = new QuietWallets(storeBelow(this.#store, 'quiet/'), error =>
       services.report('account rules', error)
     )
@@ -110,7 +111,28 @@ export class SpendRules implements AccountRules {
 
   sawBlockTime(at: number): void {
     this.#blockTime = Math.max(this.#blockTime, at)
-    this.#clock?.sawBlockTime(at)
+    if (this.#clock === undefined) return
+    const before = this.#clock.now()
+    this.#clock.sawBlockTime(at)
+    if (this.#clock.now() - before > NOTED_STEP_MS) this.changed()
+  }
+
+  /** Calls a listener when {@link read} or {@link explain} may say something else, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    // Of its own, so that one who listens twice may stop once.
+    const own = (): void => listener()
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
+  }
+
+  changed(): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener()
+      } catch (error) {
+        this.#options.services.report('account rules', error)
+      }
+    }
   }
 
   /** Approvals by other devices; loaded when first needed, as most accounts have none. */
@@ -429,6 +451,8 @@ const TRIAL = 'trial'
 const OWN_KINDS: ReadonlySet<string> = new Set([KEY_USES, LOOSENING_DELAY])
 const RANK = { 'does not apply': 0, allows: 1, refuses: 2, unreadable: 3 } as const
 const MAX_SEEN = 1000
+/** The time moved by a block, which no timer foresaw. */
+const NOTED_STEP_MS = 1000
 const NOTED_LAG_MS = 10 * 60_000
 const GRANT_MS = 60_000
 /** A day more than the longest window. */

@@ -49,6 +49,8 @@ export interface AccountRules {
   now(): number
   /** Takes a block time as a witness of the present time, in milliseconds since 1970. */
   sawBlockTime(at: number): void
+  /** Notifies who shows the rules: a rule was changed, or a payment reserved, released, sent, or changed on the chain. */
+  changed(): void
 }
 
 /** The uses that no policy is asked about: they sign, show and hand out nothing. */

@@ -355,7 +355,8 @@ export class WalletRuntime implements EngineHost {
   /** Emits changed transactions; the throttle is made when first needed, since most wallets have none. */
   #emitTransactions(changes: TxidChanges): void {
     if (changes.created.length + changes.changed.length === 0) return
-    const { services, scheduler, walletId } = this.#context
+    const { services, scheduler, walletId, rules } = this.#context
+    rules.changed()
     this.#throttle ??= new TransactionThrottle(scheduler, walletId, ({ created, changed }) =>
       services.hooks.transactionsChanged.call(
         Object.freeze({ walletId, created: Object.freeze(created), changed: Object.freeze(changed) })

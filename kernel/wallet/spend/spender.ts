@@ -374,6 +374,7 @@ export class Spender implements SpenderOptions {
         ...compact({ txid: tx.txid || undefined })
       })
     )
+    this.rules.changed()
   }
 }
 
