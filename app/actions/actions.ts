@@ -14,6 +14,7 @@ import { type AnyField, boundedResult, inputError, readFields } from './schema.t
 import { type ActionHost, type ActionServices, makeActionServices } from './services.ts'
 import { type SwapActions, swapActions } from './swaps.ts'
 import { type WalletActions, walletActions } from './wallets.ts'
+import { type WatchListener, watchResults } from './watch-action.ts'
 import { type WorldActions, worldActions } from './world.ts'
 
 /**
@@ -67,7 +68,10 @@ export const actionNames: ReadonlySet<string> = new Set(Object.keys(declarations
 
 /** An action with its name; `input.schema` and `output.schema` are JSON Schema. */
 export interface NamedAction
-  extends Omit<ActionDeclaration<never, never>, 'commandLine' | 'input' | 'output' | 'run'> {
+  extends Omit<
+    ActionDeclaration<never, never>,
+    'changesAt' | 'commandLine' | 'input' | 'output' | 'run' | 'watch'
+  > {
   readonly name: ActionName
   readonly input: AnyField
   readonly output: AnyField
@@ -75,8 +79,8 @@ export interface NamedAction
 
 /** All actions, for those who offer them one by one; {@link runAction} runs them. */
 export const actions: readonly NamedAction[] = (Object.keys(declarations) as ActionName[]).map(name => {
-  const { title, summary, effect, isAboutAddresses, isWatched, input, output, faces } = declarations[name]
-  return { name, title, summary, effect, input, output, faces, ...compact({ isAboutAddresses, isWatched }) }
+  const { title, summary, effect, isAboutAddresses, input, output, faces } = declarations[name]
+  return { name, title, summary, effect, input, output, faces, ...compact({ isAboutAddresses }) }
 })
 
 const namesWhere = (isSo: (action: NamedAction) => boolean): ReadonlySet<ActionName> =>
@@ -89,9 +93,6 @@ export const readingActions: ReadonlySet<ActionName> = namesWhere(({ effect }) =
 export const addressActions: ReadonlySet<ActionName> = namesWhere(
   ({ isAboutAddresses }) => isAboutAddresses === true
 )
-
-/** The actions that a panel calls again and again. */
-export const watchedActions: ReadonlySet<ActionName> = namesWhere(({ isWatched }) => isWatched === true)
 
 /**
  * Checks the input of an action: from a socket it may be anything. Fields that the action does not know are left out,
@@ -137,14 +138,32 @@ export const runAction = async <K extends ActionName>(
   return boundedResult(output, await run(services, read))
 }
 
+/**
+ * Watches the result of an action, which is run now and whenever its result may be another one, until the returned function is
+ * called. One that is not made to be watched is run once.
+ *
+ * @throws ActionError, or what the kernel throws
+ */
+export type ActionWatcher = <K extends ActionName>(
+  name: K,
+  input: Actions[K]['in'],
+  listener: WatchListener<Actions[K]['out']>
+) => () => void
+
 /** Does actions until it is closed; then every draft is declined, and every round of quotes closed. */
-export type KernelActionHandler = ActionHandler & { close(): void }
+export type KernelActionHandler = ActionHandler & { readonly watch: ActionWatcher; close(): void }
 
 /** Does the actions of one panel on a kernel, with drafts and rounds of its own. */
 export const makeActionHandler = (host: ActionHost): KernelActionHandler => {
   const services = makeActionServices(host)
   const run: ActionHandler = (name, input) => runAction(services, name, input)
-  return Object.assign(run, { close: () => services.close() })
+  const watch: ActionWatcher = (name, input, listener) => {
+    const { watch: onChange, changesAt } = declarationOf(name)
+    const read = readInput(name, input)
+    const watched = { run: () => runAction(services, name, read), ...compact({ watch: onChange, changesAt }) }
+    return watchResults(services, watched, read, listener)
+  }
+  return Object.assign(run, { watch, close: () => services.close() })
 }
 
 /**

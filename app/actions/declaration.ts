@@ -39,12 +39,14 @@ export interface ActionDeclaration<In, Out> {
   readonly effect: ActionEffect
   /** It is about an address or a txid itself: of no use where these are hidden. */
   readonly isAboutAddresses?: true
-  /** A panel calls it again and again while it is shown: neither an event nor use by a person. */
-  readonly isWatched?: true
   readonly input: Field<In>
   readonly output: Field<Out>
   /** Runs with an input that was checked. @throws ActionError, and what the kernel throws */
   run(services: ActionServices, input: In): Promise<Out>
+  /** Reports that its result may be another one, until the returned function is called; left out: it is not watched. @throws as run */
+  watch?(services: ActionServices, input: In, onChange: () => void): () => void
+  /** When time alone makes its result another one, in milliseconds since 1970. */
+  changesAt?(output: Out): number | undefined
   /** The command that does the same with this input. */
   commandLine(input: In, names: CommandNames): CommandWords | undefined
   readonly faces: Faces

@@ -87,7 +87,6 @@ export const proposalActions: DeclarationsOf<ProposalActions> = {
     title: 'List the proposals',
     summary: 'Shows the payments that programs have proposed: those that wait, and how the last ones ended.',
     effect: 'reads',
-    isWatched: true,
     input: nothing,
     output: object<ProposalPage>({
       hasAgent: about(flag, 'False where no agent keeps proposals'),
@@ -97,6 +96,7 @@ export const proposalActions: DeclarationsOf<ProposalActions> = {
       const listed = proposals?.list().map(rowOf) ?? []
       return { hasAgent: proposals !== undefined, proposals: listed.slice(-MAX_LISTED) }
     },
+    watch: ({ proposals }, _, onChange) => proposals?.onChange(onChange) ?? (() => {}),
     commandLine: () => ({ words: ['proposals', 'list'] }),
     faces: {
       cli: { command: 'proposals list', own: 'it needs no account, and so no kernel' },

@@ -101,7 +101,6 @@ export const ruleActions: DeclarationsOf<RuleActions> = {
     summary:
       'Shows the rules of an account about its payments: what is used, what is left and when more is free, and the changes that wait.',
     effect: 'reads',
-    isWatched: true,
     input: accountRef,
     output: object<RulePage>({
       isGoverned: about(flag, 'False for an account without rules: it pays what its owner approves'),
@@ -125,6 +124,14 @@ export const ruleActions: DeclarationsOf<RuleActions> = {
         ...compact({ clockLag }),
         untrusted: { fault }
       }
+    },
+    watch: (services, { accountId }, onChange) => accountOf(services, accountId).policies.onChange(onChange),
+    changesAt: ({ rules, pending, clockLag = 0 }) => {
+      const times = [
+        ...rules.flatMap(({ allowedAt }) => allowedAt ?? []),
+        ...pending.map(({ effectiveAt }) => effectiveAt)
+      ]
+      return times.length === 0 ? undefined : Math.min(...times) + clockLag
     },
     commandLine: ({ accountId }, names) => ({
       words: ['policy', 'explain'],

@@ -95,6 +95,8 @@ export interface ProposedPayment {
 export interface ProposalBook {
   /** Oldest first. */
   list(): readonly ProposedPayment[]
+  /** Calls a listener at each change of {@link list}, until the returned function is called. */
+  onChange(listener: () => void): () => void
   /** Finds one that waits. @throws if there is none, or its program may no longer ask */
   waiting(id: string): ProposedPayment
   /**

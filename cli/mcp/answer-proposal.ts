@@ -126,6 +126,7 @@ export const proposalBook = (session: Session, proposals: Proposals): ProposalBo
       .list()
       .filter(({ device }) => device === session.globals.device)
       .map(proposedPayment),
+  onChange: listener => proposals.onChange(() => listener()),
   waiting: id => proposedPayment(waitingProposal(session, proposals, id)),
   async pay(id, { account, wallet }, pay) {
     const proposal = waitingProposal(session, proposals, id)

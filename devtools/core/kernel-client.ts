@@ -31,7 +31,10 @@ export const makeKernelClient = (
   const runAction = makeActionHandler({ context, io, world, isReadOnly })
   if (world !== undefined) devtools.watchWorld(world)
   const channels = makeChannelPair()
-  devtools.attach(channels.host, { isReadOnly, runAction, hasWorld: world !== undefined })
+  devtools.attach(channels.host, {
+    ...{ isReadOnly, runAction, watchAction: runAction.watch },
+    hasWorld: world !== undefined
+  })
   const client = makeClient(channels.client)
   return {
     ...client,

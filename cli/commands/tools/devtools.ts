@@ -1,4 +1,4 @@
-import { makeActionHandler, watchedActions } from '../../../app/actions/actions.ts'
+import { makeActionHandler } from '../../../app/actions/actions.ts'
 import { type Devtools, makeDevtools } from '../../../devtools/core/devtools.ts'
 import { makeFakeWorldControl } from '../../../fake-server/chain-control.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'
@@ -83,10 +83,11 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
         watching.watchWorld(world)
         const detach = kept.attach(channel, {
           runAction(name, input) {
-            // A panel that is left open reads again and again, which keeps no account open.
-            if (!watchedActions.has(name)) session.agent?.noteUse()
+            session.agent?.noteUse()
             return track(name, input)
           },
+          // A panel that is left open is no use that keeps an account open.
+          watchAction: handler.watch,
           hasWorld: true,
           isReadOnly,
           isSlow: () => channel.isSlow()

@@ -3,8 +3,10 @@ import {
   type ActionHandler,
   type ActionName,
   type Actions,
+  type ActionWatcher,
   readingActions
 } from '../../../app/actions/actions.ts'
+import type { WatchListener } from '../../../app/actions/watch-action.ts'
 import { compact, type JsonObject, Observable, type Readable } from '../../../kernel/index.ts'
 import type { JournalEvent } from '../model/facts.ts'
 import type { View } from '../model/slices.ts'
@@ -55,6 +57,8 @@ export interface DevtoolsClient {
   readonly status: Readable<ClientStatus>
   /** @throws an error with code READ_ONLY, DISCONNECTED, and what the kernel throws */
   readonly runAction: ActionHandler
+  /** Shows each result of an action as long as there is a connection; a failure may be followed by results. Absent as `follow`. */
+  readonly watch?: ActionWatcher
   /**
    * Sends all that is known, if anything is, and then each change of it, until the returned function is called. Absent of
    * a client that shows the past.
@@ -85,11 +89,14 @@ class ChannelClient {
     missed: 0
   })
   readonly #calls = new Map<number, PendingCall>()
+  /** Sent again to each host that greets. */
+  readonly #watches = new Map<number, Watch>()
   readonly #followers = new Set<Follower>()
   #known: KnownState = initialState
   #kernelId: string | undefined
   #isAwaitingSnapshot = true
   #callCount = 0
+  #isGreeted = false
   #isClosed = false
 
   constructor(channel: PanelChannel<ClientMessage, HostMessage>, whenLost: string) {
@@ -105,6 +112,7 @@ class ChannelClient {
       events: readable(this.#events),
       status: readable(this.#status),
       runAction,
+      watch: (name, input, listener) => this.#watch({ action: name, input, listener } as Watch),
       follow: follower => this.#follow(follower),
       close: () => this.#close()
     }
@@ -126,9 +134,15 @@ class ChannelClient {
       case 'result':
         this.#takeCall(message.id)?.resolve(message.output)
         break
-      case 'refused':
-        this.#takeCall(message.id)?.reject(new ActionError(message.error))
+      case 'update':
+        this.#watches.get(message.id)?.listener.onOutput(message.output as never)
         break
+      case 'refused': {
+        const error = new ActionError(message.error)
+        this.#takeCall(message.id)?.reject(error)
+        this.#watches.get(message.id)?.listener.onFailure(error)
+        break
+      }
     }
   }
 
@@ -145,6 +159,8 @@ class ChannelClient {
     this.#kernelId = kernelId
     this.#status.set({ connection: 'connecting', isReadOnly, hasWorld, missed: this.#known.missed })
     this.#subscribe()
+    this.#isGreeted = true
+    for (const [id, watch] of this.#watches) this.#sendWatch(id, watch)
   }
 
   #subscribe(): void {
@@ -197,6 +213,20 @@ class ChannelClient {
     })
   }
 
+  #watch(watch: Watch): () => void {
+    this.#callCount += 1
+    const id = this.#callCount
+    this.#watches.set(id, watch)
+    if (this.#isGreeted) this.#sendWatch(id, watch)
+    return () => {
+      if (this.#watches.delete(id) && this.#isGreeted) this.#channel.send({ type: 'unwatch', id })
+    }
+  }
+
+  #sendWatch(id: number, { action, input }: Watch): void {
+    this.#channel.send({ type: 'watch', id, action, input })
+  }
+
   #takeCall(id: number): PendingCall | undefined {
     const call = this.#calls.get(id)
     this.#calls.delete(id)
@@ -205,6 +235,7 @@ class ChannelClient {
 
   #onLost(message: string): void {
     this.#isAwaitingSnapshot = true
+    this.#isGreeted = false
     this.#status.update({ connection: 'lost', message })
     const calls = [...this.#calls.values()]
     this.#calls.clear()
@@ -216,8 +247,15 @@ class ChannelClient {
     if (this.#isClosed) return
     this.#onLost('The panel was closed.')
     this.#isClosed = true
+    this.#watches.clear()
     this.#channel.close()
   }
+}
+
+interface Watch {
+  readonly action: ActionName
+  readonly input: JsonObject
+  readonly listener: WatchListener<never>
 }
 
 interface PendingCall {

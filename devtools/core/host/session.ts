@@ -2,9 +2,9 @@ import { ActionError, actionFailureOf } from '../../../app/actions/action-error.
 import {
   type ActionHandler,
   type ActionName,
+  type ActionWatcher,
   addressActions,
-  readingActions,
-  watchedActions
+  readingActions
 } from '../../../app/actions/actions.ts'
 import type { Clock, JsonObject } from '../../../kernel/index.ts'
 import type { ActionFact, JournalEvent } from '../model/facts.ts'
@@ -29,6 +29,8 @@ export interface AttachOptions {
   readonly isReadOnly: boolean
   /** Does the actions; without it there is nothing to do but look. */
   readonly runAction?: ActionHandler
+  /** Watches the results of actions; without it they are read once. */
+  readonly watchAction?: ActionWatcher
   /** There is a fake world that can be driven. */
   readonly hasWorld: boolean
   /** The panel does not keep up: it receives tables once a second, and events are left out and counted. */
@@ -63,9 +65,11 @@ export interface SessionContext {
   onEnded(session: PanelSession): void
 }
 
+/** What happens at the same time comes in one batch. */
+const GATHER_MS = 10
 /** The shortest time between two batches for a slow panel, in milliseconds. */
 const SLOW_MS = 1000
-/** The number of calls that one panel may have in flight. */
+/** The number of calls that one panel may have in flight, and of results that it may watch. */
 const MAX_CALLS = 50
 
 /** One panel that is attached: what it has seen, what has changed since, and what it calls for. */
@@ -74,10 +78,13 @@ export class PanelSession {
   readonly #channel: PanelChannel<HostMessage, ClientMessage>
   readonly #options: AttachOptions
   readonly #dirty = new Map<SliceName, DirtyRows>()
+  /** Ends each watch, by its id. */
+  readonly #watches = new Map<number, () => void>()
   #isSubscribed = false
   #isEnded = false
   #seq = 0
   #sentAt = 0
+  #batchAt = 0
   #calls = 0
   #cancel: (() => void) | undefined
 
@@ -113,10 +120,13 @@ export class PanelSession {
     if (what === 'removed') rows.changed.delete(id)
   }
 
-  /** Something was noted: it is sent with all else of the next tenth of a second. */
+  /** Something was noted: after a rest it is sent nearly at once, and else a tenth of a second after the last batch. */
   scheduleFlush(): void {
     if (!this.#isSubscribed || this.#cancel !== undefined) return
-    this.#cancel = this.#context.clock.after(this.#context.batchMs, () => this.#flush())
+    const { clock, batchMs } = this.#context
+    // A calendar that was set back must not hold it up.
+    const rest = Math.min(batchMs, this.#batchAt + batchMs - clock.now())
+    this.#cancel = clock.after(Math.max(Math.min(GATHER_MS, batchMs), rest), () => this.#flush())
   }
 
   /** Sends what is left, and closes. */
@@ -134,6 +144,8 @@ export class PanelSession {
     this.#isSubscribed = false
     this.#cancel?.()
     this.#dirty.clear()
+    for (const stop of this.#watches.values()) stop()
+    this.#watches.clear()
     this.#context.onEnded(this)
   }
 
@@ -141,6 +153,8 @@ export class PanelSession {
     if (this.#isEnded) return
     if (message.type === 'subscribe') this.#subscribe(message)
     else if (message.type === 'call') void this.#call(message)
+    else if (message.type === 'watch') this.#watch(message)
+    else if (message.type === 'unwatch') this.#unwatch(message.id)
     else this.#refuse(message.id, new ActionError({ code: 'BAD_MESSAGE', message: `${message.rule}.` }))
   }
 
@@ -183,6 +197,7 @@ export class PanelSession {
     if (journal.seq === fromSeq && patches.length === 0) return
     const events = isSlow ? [] : this.#eventsSince(fromSeq)
     this.#seq = journal.seq
+    this.#batchAt = this.#context.clock.now()
     const missed = journal.seq - fromSeq - events.length
     this.#send({ type: 'batch', fromSeq, seq: journal.seq, patches, events, missed })
   }
@@ -211,9 +226,7 @@ export class PanelSession {
     const started = clock.now()
     const running = correlation.begin(action, input)
     const report = (outcome: Pick<ActionFact, 'outcome' | 'errorCode' | 'subject'>): void => {
-      // An event would make the panel read again, also after a failure.
-      if (!watchedActions.has(action))
-        acted({ action, durationMs: clock.now() - started, ...outcome }, running.id)
+      acted({ action, durationMs: clock.now() - started, ...outcome }, running.id)
     }
     this.#calls += 1
     try {
@@ -229,6 +242,33 @@ export class PanelSession {
     } finally {
       this.#calls -= 1
     }
+  }
+
+  /** Sends each result of what a panel shows all the time, which is no event. */
+  #watch({ id, action, input }: Extract<ClientMessage, { readonly type: 'watch' }>): void {
+    this.#unwatch(id)
+    try {
+      if (this.#watches.size >= MAX_CALLS)
+        throw new ActionError({ code: 'BAD_MESSAGE', message: 'Too many results are watched.' })
+      if (!readingActions.has(action))
+        throw new ActionError({ code: 'BAD_MESSAGE', message: 'Only what changes nothing is watched.' })
+      const runAction = this.#allowed(action)
+      const watch = this.#options.watchAction ?? onceBy(runAction)
+      const { redaction } = this.#context
+      const stop = watch(action, input as never, {
+        onOutput: output =>
+          this.#send({ type: 'update', id, output: redactOutput(action, output, redaction) }),
+        onFailure: error => this.#refuse(id, error)
+      })
+      this.#watches.set(id, stop)
+    } catch (error) {
+      this.#refuse(id, error)
+    }
+  }
+
+  #unwatch(id: number): void {
+    this.#watches.get(id)?.()
+    this.#watches.delete(id)
   }
 
   /** The read-only switch is enforced here, whatever a panel believes. */
@@ -270,6 +310,20 @@ export class PanelSession {
     }
   }
 }
+
+/** Gives one result, of an application whose actions are not watched. */
+const onceBy =
+  (runAction: ActionHandler): ActionWatcher =>
+  (name, input, { onOutput, onFailure }) => {
+    let isOver = false
+    runAction(name, input).then(
+      output => isOver || onOutput(output),
+      error => isOver || onFailure(error)
+    )
+    return () => {
+      isOver = true
+    }
+  }
 
 /** Returns the subject of an action: an id in its input or output, and nothing else of them. */
 const actionSubjectOf = (...sources: readonly JsonObject[]): { readonly subject?: string } => {

@@ -14,6 +14,9 @@ export type ClientMessage =
   /** First message, and after a gap: give all that is newer than `sinceSeq`, or everything. */
   | { readonly type: 'subscribe'; readonly version: number; readonly sinceSeq?: number }
   | { readonly type: 'call'; readonly id: number; readonly action: ActionName; readonly input: JsonObject }
+  /** Give the result of an action, and each later one that differs, until `unwatch`. The ids are those of calls. */
+  | { readonly type: 'watch'; readonly id: number; readonly action: ActionName; readonly input: JsonObject }
+  | { readonly type: 'unwatch'; readonly id: number }
 
 /** A message from the host. `seq` of a batch: the number of the last event that it includes. */
 export type HostMessage =
@@ -42,6 +45,8 @@ export type HostMessage =
       readonly missed: number
     }
   | { readonly type: 'result'; readonly id: number; readonly output: JsonObject }
+  /** A result of what is watched. */
+  | { readonly type: 'update'; readonly id: number; readonly output: JsonObject }
   | { readonly type: 'refused'; readonly id: number; readonly error: ActionFailure }
 
 /** Carries messages between a panel and a kernel: two arrays of listeners in one page, or a socket. */
@@ -67,9 +72,14 @@ export const readMessage = (message: unknown): ClientMessage | BadMessage => {
     case 'subscribe':
       return readSubscribe(message)
     case 'call':
-      return readCall(message)
+    case 'watch':
+      return readCall(message, message.type)
+    case 'unwatch':
+      return isCount(message.id)
+        ? { type: 'unwatch', id: message.id }
+        : bad(0, 'The id of a watch is a number')
     default:
-      return bad(0, 'The type of a message is subscribe or call')
+      return bad(0, 'The type of a message is subscribe, call, watch or unwatch')
   }
 }
 
@@ -82,12 +92,12 @@ const readSubscribe = ({ version, sinceSeq }: Fields): ClientMessage | BadMessag
   return { type: 'subscribe', version, sinceSeq }
 }
 
-const readCall = ({ id, action, input }: Fields): ClientMessage | BadMessage => {
+const readCall = ({ id, action, input }: Fields, type: 'call' | 'watch'): ClientMessage | BadMessage => {
   if (!isCount(id) || id === 0) return bad(0, 'The id of a call is a whole number above 0')
   if (typeof action !== 'string' || !actionNames.has(action)) return bad(id, 'Unknown action')
   if (!isRecord(input)) return bad(id, 'The input of an action is an object')
   if (!isSmallJson(input)) return bad(id, 'The input of an action is JSON of at most 1000 values')
-  return { type: 'call', id, action, input } as ClientMessage
+  return { type, id, action, input } as ClientMessage
 }
 
 const bad = (id: number, rule: string): BadMessage => ({ type: 'bad', id, rule })

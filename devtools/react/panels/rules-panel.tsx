@@ -1,4 +1,4 @@
-import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { type ReactElement, useEffect, useState } from 'react'
 import type { Actions } from '../../../app/actions/actions.ts'
 import { ageText } from '../../../app/format/times.ts'
 import { type LogRow, logRows } from '../../core/rows/log-rows.ts'
@@ -50,54 +50,26 @@ interface Watched<T> {
   readonly problem?: string
 }
 
-/** Reads something again and again while it is shown: after each event of the kernel, and at least so often. */
+/** The newest result of an action, which the kernel sends when it changes. */
 const useWatched = <K extends 'policy.list' | 'proposal.list'>(
   name: K,
-  accountId: string,
-  everyMs: number
+  accountId: string
 ): Watched<Actions[K]['out']> => {
   const { live } = usePanel()
-  const lastEvent = useStore(live.events).at(-1)?.seq
   const [watched, setWatched] = useState<Watched<Actions[K]['out']>>({})
-  const hurry = useRef(() => {})
   useEffect(() => {
-    let isOver = false
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const wait = (milliseconds: number): void => {
-      clearTimeout(timer)
-      timer = setTimeout(look, milliseconds)
-    }
-    const look = async (): Promise<void> => {
-      timer = undefined
-      const input = (name === 'policy.list' ? { accountId } : {}) as Actions[K]['in']
-      const next = await live.runAction(name, input).then(
-        value => ({ value }),
-        (error: unknown) => ({ problem: error instanceof Error ? error.message : 'It cannot be read' })
-      )
-      if (isOver) return
-      setWatched(next)
-      wait(everyMs)
-    }
-    hurry.current = () => {
-      if (timer !== undefined) wait(SOON_MS)
-    }
-    void look()
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-    }
-  }, [live, name, accountId, everyMs])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an event is the reason, whatever it says
-  useEffect(() => hurry.current(), [lastEvent])
+    const input = (name === 'policy.list' ? { accountId } : {}) as Actions[K]['in']
+    return live.watch?.(name, input, {
+      onOutput: value => setWatched({ value }),
+      onFailure: error =>
+        setWatched({ problem: error instanceof Error ? error.message : 'It cannot be read' })
+    })
+  }, [live, name, accountId])
   return watched
 }
 
-const SOON_MS = 50
-const PROPOSALS_MS = 150
-const RULES_MS = 5000
-
 const ProposalList = (): ReactElement | null => {
-  const { value, problem } = useWatched('proposal.list', '', PROPOSALS_MS)
+  const { value, problem } = useWatched('proposal.list', '')
   if (problem !== undefined) return <Problem what="The proposals" reason={problem} />
   if (value === undefined || !value.hasAgent) return null
   const waiting = value.proposals.filter(({ state }) => state === 'waiting' || state === 'sending')
@@ -202,7 +174,7 @@ const AccountRules = ({
   readonly accountId: string
   readonly name: string
 }): ReactElement => {
-  const { value, problem } = useWatched('policy.list', accountId, RULES_MS)
+  const { value, problem } = useWatched('policy.list', accountId)
   const fault = problem ?? value?.untrusted.fault ?? undefined
   return (
     <section aria-label={`Rules of ${name}`}>

@@ -87,7 +87,7 @@ test('a recording is of the past: nothing can be done in it, and it ends when it
   t.is(timeline.status.getSnapshot().connection, 'past')
   t.is(timeline.header.at, Date.UTC(2026, 0, 1))
   t.deepEqual([timeline.momentCount, timeline.isCut], [4, false])
-  t.deepEqual(timeline.moment.getSnapshot(), { index: 3, at: Date.UTC(2026, 0, 1) + 300 })
+  t.deepEqual(timeline.moment.getSnapshot(), { index: 3, at: Date.UTC(2026, 0, 1) + 210 })
   timeline.seek(-5)
   t.is(timeline.view.getSnapshot().engines.size, 0)
   t.deepEqual(timeline.moment.getSnapshot(), { index: 0, at: Date.UTC(2026, 0, 1) })
