@@ -183,6 +183,116 @@ test('a transaction falls once, with what was built on it, also where a server m
     [...ledger.all()].map(({ height }) => height),
     [-1, -1, -1]
   )
+  t.deepEqual([...ledger.coins()], [])
   if (first !== undefined) ledger.drop(first)
   t.deepEqual(namesOf(), [], 'what has fallen does not fall again')
+})
+
+/** A ledger whose own scripts have one byte, and a way to put a transaction that spends and pays so much of them. */
+const smallLedger = () => {
+  const uses: string[] = []
+  const own: { isKnown: boolean } = { isKnown: true }
+  const record = { addTxid: (txid: string) => void uses.push(txid) } as unknown as ScriptRecord
+  const ledger = new Ledger({ findScript: script => (own.isKnown && script === OWN ? record : undefined) })
+  const put = (txid: string, spent: string, height = 0) => {
+    const inputs = [{ txid: spent, vout: 0 }]
+    const outputs = [{ value: 5n, script: OWN }]
+    const raw = { txid, inputs, outputs, isCoinbase: false, isPegOut: false, weight: 1 }
+    return ledger.put(raw, { height, date: 1, isSeen: true })
+  }
+  const heightsOf = (...txids: readonly string[]) => txids.map(txid => ledger.find(txid)?.height)
+  return { ledger, own, uses, put, heightsOf }
+}
+
+test('of two that spend one coin a confirmed one stays, from the first block on, and of two alike the newer one', t => {
+  // The heights of both, the earlier first, and what they are afterwards.
+  const cases: readonly (readonly [readonly [number, number], readonly [number, number]])[] = [
+    [
+      [1, 0],
+      [1, -1]
+    ],
+    [
+      [0, 1],
+      [-1, 1]
+    ],
+    [
+      [0, 0],
+      [-1, 0]
+    ],
+    [
+      [5, 1],
+      [-1, 1]
+    ],
+    [
+      [0, -1],
+      [0, -1]
+    ],
+    [
+      [7, -1],
+      [7, -1]
+    ]
+  ]
+  for (const [heights, expected] of cases) {
+    const { put, heightsOf } = smallLedger()
+    put('earlier', 'coin', heights[0])
+    put('later', 'coin', heights[1])
+    t.deepEqual(heightsOf('earlier', 'later'), [...expected], String(heights))
+  }
+})
+
+test('a coin is spent by what is in force alone, and what is unknown or was dropped is no coin', t => {
+  const { ledger, put } = smallLedger()
+  put('source', 'foreign', 3)
+  const spender = put('spender', 'source')
+  t.true(ledger.isSpent('source:0'))
+  t.false(ledger.isSpent('source:0', 'spender'))
+  t.true(ledger.isSpent('source:0', 'other'))
+  t.is(ledger.coinAt('spender:0')?.value, 5n)
+  ledger.drop(spender)
+  t.false(ledger.isSpent('source:0'))
+  t.false(ledger.isSpent('source:0', 'other'))
+  t.is(ledger.coinAt('spender:0'), undefined)
+  t.is(ledger.coinAt('nowhere:0'), undefined)
+  t.deepEqual(
+    [...ledger.coins()].map(({ txid }) => txid),
+    ['source']
+  )
+  t.is(ledger.size, 2)
+})
+
+test('a ring of unconfirmed payments that a server makes up is nobody’s change', t => {
+  const { ledger, put } = smallLedger()
+  for (const [txid, spent] of [
+    ['a', 'c'],
+    ['b', 'a'],
+    ['c', 'b'],
+    ['end', 'own']
+  ] as const)
+    put(txid, spent)
+  put('own', 'theirs')
+  t.false(ledger.coinAt('a:0')?.isOwnChange)
+  t.deepEqual(
+    [...ledger.coins()].map(({ txid, isOwnChange }) => [txid, isOwnChange]),
+    [['end', false]]
+  )
+})
+
+test('an output that turns out to be ours later changes what made it and what spends it, and both are uses of its script', t => {
+  const { ledger, own, uses, put } = smallLedger()
+  own.isKnown = false
+  put('spender', 'source', 4)
+  put('source', 'foreign', 3)
+  ledger.takeChanges()
+  t.deepEqual(uses, [])
+  own.isKnown = true
+  put('source', 'foreign', 3)
+  t.deepEqual(
+    ledger.takeChanges().map(({ txid }) => txid),
+    ['source', 'spender']
+  )
+  t.deepEqual(uses, ['source', 'spender'])
+  put('source', 'foreign', 3)
+  t.deepEqual(ledger.takeChanges(), [])
+  put('another', 'source', 4)
+  t.deepEqual(uses, ['source', 'spender', 'another', 'another'])
 })

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import type { Purpose } from '../../../plugins/currency/utxo/params/coin.ts'
 import {
   chooseReplacement,
   maxReplacementOf,
@@ -17,6 +18,8 @@ interface Rival {
 }
 
 interface Circumstances {
+  /** The ledger does not have it: nothing but its signed bytes are known. */
+  readonly isUnlisted?: boolean
   readonly isReplaceable?: boolean
   readonly isSeen?: boolean
   readonly height?: number
@@ -29,14 +32,22 @@ interface Circumstances {
 /** A wallet with one signed payment of two coins of 5000 that pays 9000, and what else spends these coins. */
 const sourceWith = (
   rivals: readonly Rival[],
-  { isReplaceable = true, isSeen = false, height = 0, unknown = [], spent = [] }: Circumstances = {}
+  {
+    isReplaceable = true,
+    isSeen = false,
+    isUnlisted = false,
+    height = 0,
+    unknown = [],
+    spent = []
+  }: Circumstances = {}
 ): SpendSource => {
   const payment = { txid: 'ours', spends: ['a:0', 'b:0'], outputTotal: 9000n, weight: 1000 }
   const source = {
     coin: { ...bitcoinRow, isReplaceable },
     reserved: { find: (txid: string) => (txid === 'ours' ? payment : undefined) },
     ledger: {
-      find: (txid: string) => (txid === 'ours' ? { height, isSeen, ours: [{ vout: 1 }] } : undefined),
+      find: (txid: string) =>
+        txid === 'ours' && !isUnlisted ? { height, isSeen, ours: [{ vout: 1 }] } : undefined,
       coinAt: (outpoint: string) => (unknown.includes(outpoint) ? undefined : { value: 5000n }),
       spendersOf: () => rivals,
       effectOf: ({ fee }: Rival) => ({ fee }),
@@ -60,6 +71,7 @@ test('a payment that is over, spends unknown coins, or whose change is spent is 
   ]
   for (const [circumstances, rivals, message] of refusals)
     t.throws(() => replacedOf(sourceWith(rivals, circumstances), 'ours'), { code: 'NOT_SUPPORTED', message })
+  t.is(replacedOf(sourceWith([], { isUnlisted: true }), 'ours').fee, 1000n)
   const { coins, fee, rate, txids } = replacedOf(sourceWith([], { spent: ['ours:0', 'other:1'] }), 'ours')
   t.is(coins.length, 2)
   t.deepEqual([fee, rate], [1000n, 4000n])
@@ -113,26 +125,92 @@ test('the most that a replacement can pay is not zero but refused where its rate
   t.throws(() => maxReplacementOf(source, dear, goal), { code: 'FEE_INVALID' })
 })
 
-test('a replacement is helped by confirmed coins alone, and by none of what it replaces', t => {
+const coinOf = (value: bigint, purpose: Purpose = 84, txid = 'spent', height = 1): Coin =>
+  ({
+    ...{ txid, vout: 0, height, value, record: { branch: { purpose } } },
+    ...{ isCoinbase: false, isPegOut: false, isOwnChange: true }
+  }) as unknown as Coin
+
+/** A wallet that has these coins beside those of the payment. */
+const walletOf = (...coins: readonly Coin[]): SpendSource => {
   const [network] = bitcoinRow.networks
-  const coinOf = (txid: string, height: number, value: bigint): Coin =>
-    ({
-      ...{ txid, vout: 0, height, value, record: { branch: { purpose: 84 } } },
-      ...{ isCoinbase: false, isPegOut: false, isOwnChange: true }
-    }) as unknown as Coin
-  const [own, safe] = [coinOf('spent', 5, 10_000n), coinOf('safe', 7, 100_000n)]
-  const coins = [coinOf('waiting', 0, 900_000n), coinOf('ours', 7, 800_000n), safe]
-  const source = {
-    coin: bitcoinRow,
-    network,
-    height: 10,
-    reserved: { isReserved: () => false },
+  return {
+    ...{ coin: bitcoinRow, network, height: 10, reserved: { isReserved: () => false } },
     ledger: { coins: () => coins }
   } as unknown as SpendSource
-  const goal: SelectionGoal = {
-    ...{ amount: 50_000n, outputs: [22], rate: 1000n, longTermRate: 1000n },
-    ...{ changePurpose: 84, changeType: 'p2wpkh', changeDust: 294n, random: () => 0 }
+}
+
+const replacementGoal = (amount: bigint, rate = 1000n): SelectionGoal => ({
+  ...{ amount, outputs: [22], rate, longTermRate: 1000n },
+  ...{ changePurpose: 84, changeType: 'p2wpkh', changeDust: 294n, random: () => 0 }
+})
+
+test('a replacement pays all fees that it takes from miners and its own relay beside, and hardly more', t => {
+  const none = new Set<string>()
+  for (const purpose of [44, 49, 84, 86] as const) {
+    for (const fee of [10_000n, 50_000n, 200_001n]) {
+      const coins = [coinOf(1_000_000n, purpose)]
+      const replaced: Replaced = { coins, fee, rate: 5000n, txids: none }
+      const { selection, rate } = chooseReplacement(walletOf(), replaced, replacementGoal(400_000n))
+      const [input] = [{ 44: 588, 49: 363, 84: 271, 86: 230 }[purpose]]
+      // Around input and outputs, of 124 each, a payment has 40, and 42 with a witness.
+      const weight = input + 2 * 124 + (purpose === 44 ? 40 : 42)
+      const size = BigInt(Math.ceil(weight / 4))
+      const least = fee + size
+      t.true(selection.fee >= least, `${purpose} ${fee}: ${selection.fee} of ${least}`)
+      // Of the last byte less than a quarter may be paid for nothing.
+      t.true(selection.fee <= least + least / size + 2n, `${purpose} ${fee}: ${selection.fee} of ${least}`)
+      t.true(rate > 6000n)
+      t.is(selection.change, 600_000n - selection.fee)
+    }
   }
+})
+
+test('a replacement has a higher rate than what it replaces, and the one that is wanted if that is higher still', t => {
+  const { cap, minRelay } = bitcoinRow.networks[0].defaultFees
+  const coins = [coinOf(100_000_000n)]
+  const rateAt = (wanted: bigint, old: bigint): bigint =>
+    chooseReplacement(
+      walletOf(),
+      { coins, fee: 1n, rate: old, txids: new Set() },
+      replacementGoal(10_000n, wanted)
+    ).rate
+  t.is(rateAt(1000n, 20_000n), 20_000n + minRelay)
+  t.is(rateAt(90_000n, 20_000n), 90_000n)
+  t.is(rateAt(1000n, cap - minRelay), cap)
+  t.throws(() => rateAt(1000n, cap - minRelay + 1n), { code: 'FEE_INVALID', message: /above the limit/ })
+})
+
+test('a replacement without change that pays exactly what is relayed is taken as it is', t => {
+  const coins = [coinOf(100_000n)]
+  const replaced: Replaced = { coins, fee: 500n, rate: 1000n, txids: new Set() }
+  // One coin and one recipient have 110 bytes; twice the least rate pays for them and is above the old one.
+  const { selection } = chooseReplacement(walletOf(), replaced, replacementGoal(100_000n - 610n))
+  t.deepEqual([selection.fee, selection.change], [610n, 0n])
+  t.throws(() => chooseReplacement(walletOf(), replaced, replacementGoal(100_000n - 609n)), {
+    code: 'INSUFFICIENT_FUNDS'
+  })
+})
+
+test('the most that a replacement can pay is paid, one unit more is not, and it is 0 where not even the fee is', t => {
+  for (const value of [5000n, 10_000n, 77_777n, 1_000_001n]) {
+    const source = walletOf(coinOf(value / 2n, 84, 'help'))
+    const replaced: Replaced = { coins: [coinOf(value)], fee: 700n, rate: 1000n, txids: new Set() }
+    const most = maxReplacementOf(source, replaced, replacementGoal(0n))
+    t.true(most > value)
+    t.notThrows(() => chooseReplacement(source, replaced, replacementGoal(most)))
+    t.throws(() => chooseReplacement(source, replaced, replacementGoal(most + 1n)), {
+      code: 'INSUFFICIENT_FUNDS'
+    })
+  }
+  const poor: Replaced = { coins: [coinOf(600n)], fee: 590n, rate: 1000n, txids: new Set() }
+  t.is(maxReplacementOf(walletOf(), poor, replacementGoal(0n)), 0n)
+})
+
+test('a replacement is helped by confirmed coins alone, and by none of what it replaces', t => {
+  const [own, safe] = [coinOf(10_000n), coinOf(100_000n, 84, 'safe', 1)]
+  const source = walletOf(coinOf(900_000n, 84, 'waiting', 0), coinOf(800_000n, 84, 'ours', 7), safe)
+  const goal = replacementGoal(50_000n)
   const replaced: Replaced = { coins: [own], fee: 1000n, rate: 1000n, txids: new Set(['ours']) }
   t.deepEqual(chooseReplacement(source, replaced, goal).selection.coins, [own, safe])
   const most = maxReplacementOf(source, replaced, goal)

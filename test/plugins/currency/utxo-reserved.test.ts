@@ -47,8 +47,13 @@ test('a payment gives its coins free when a confirmed rival has taken one of the
 test('payments that no longer hold coins are listed, and bytes that are no transaction hold none', t => {
   const reserved = reservedBy(payment('a', 'aa'), payment('b', 'bb'), { txid: 'odd', signedTx: 'zz' })
   t.is(reserved.find('odd'), undefined)
+  t.false(reserved.isEmpty)
   t.deepEqual(reserved.replace([{ txid: 'b', signedTx: 'not read again' }]), ['a'])
   t.deepEqual(reserved.find('b')?.spends, [coin('bb')])
   t.false(reserved.isReserved(ledgerOf({}), coin('aa')))
+  t.false(reserved.isEmpty)
   t.deepEqual(reserved.replace([]), ['b'])
+  t.true(reserved.isEmpty)
+  t.true(reservedBy().isEmpty)
+  t.true(reservedBy({ txid: 'odd', signedTx: 'zz' }).isEmpty)
 })
