@@ -29,19 +29,35 @@ export class PaymentWorth {
   }
 
   /** Returns the names and units of an asset. */
-  unitsOf({ pluginId, tokenId }: Pick<PaidAmount, 'pluginId' | 'tokenId'>): AmountUnits | undefined {
-    const { services, settings } = this.#options
-    const info = services.plugins.currencies.find(currency => currency.pluginId === pluginId)
-    if (info === undefined || tokenId === null) return info
-    const { allTokens } = settings.currencyConfig(pluginId).getSnapshot()
-    return Object.hasOwn(allTokens, tokenId) ? allTokens[tokenId] : undefined
+  unitsOf(asset: Pick<PaidAmount, 'pluginId' | 'tokenId'>): AmountUnits | undefined {
+    return this.#proven(asset) ?? this.#tokenIn('customTokens', asset)
   }
 
-  /** Returns the worth at the highest fresh rate of each asset, rounded up, as decimal text; undefined if one has none. */
+  /** Those of a token that the user has added are left out: a change of them needs no password, and would change what it is worth. */
+  #proven(asset: Pick<PaidAmount, 'pluginId' | 'tokenId'>): AmountUnits | undefined {
+    if (asset.tokenId !== null) return this.#tokenIn('builtinTokens', asset)
+    return this.#options.services.plugins.currencies.find(({ pluginId }) => pluginId === asset.pluginId)
+  }
+
+  #tokenIn(
+    tokens: 'builtinTokens' | 'customTokens',
+    { pluginId, tokenId }: Pick<PaidAmount, 'pluginId' | 'tokenId'>
+  ): AmountUnits | undefined {
+    const { services, settings } = this.#options
+    if (tokenId === null || !services.plugins.currencies.some(info => info.pluginId === pluginId))
+      return undefined
+    const { [tokens]: known } = settings.currencyConfig(pluginId).getSnapshot()
+    return Object.hasOwn(known, tokenId) ? known[tokenId] : undefined
+  }
+
+  /**
+   * Returns the worth at the highest fresh rate of each asset, rounded up, as decimal text; undefined if one has none, as a token that
+   * the user has added.
+   */
   async valueOf(amounts: readonly PaidAmount[], fiatCode: string): Promise<string | undefined> {
     let total: NativeAmount = ZERO
     for (const amount of amounts) {
-      const units = this.unitsOf(amount)
+      const units = this.#proven(amount)
       if (units === undefined) return undefined
       const { multiplier } = mainDenomination(units)
       const rate = await this.#highestRate(units.currencyCode, fiatCode)

@@ -1,6 +1,6 @@
 import { compare, isNativeAmount, type NativeAmount, nativeAmount } from '../base/amount.ts'
 import { requireObject, requireTexts } from '../base/arguments.ts'
-import { copyData } from '../base/copy-data.ts'
+import { copyData, FORBIDDEN_KEYS } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
 import { isSameJson } from '../base/json.ts'
 import type { Services } from '../plugins/services.ts'
@@ -387,7 +387,7 @@ const checkRule = (given: SpendRule): SpendRule => {
   const { id, kind, asset, client } = copy
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(id))
     throw refuse('has no id of letters, digits, - and _')
-  if (id === '__proto__') throw refuse('has an id that cannot be kept')
+  if (FORBIDDEN_KEYS.has(id)) throw refuse('has an id that cannot be kept')
   for (const text of [kind, asset, client])
     if (text !== undefined && (typeof text !== 'string' || text === '' || text.length > 200))
       throw refuse('has a kind, asset or client that is no short text')

@@ -1,4 +1,6 @@
 import test from 'ava'
+import type { RatePlugin } from '../../../kernel/index.ts'
+import { spendRules } from '../../../plugins/policy/spend-rules.ts'
 import {
   DAILY,
   HOUR,
@@ -118,4 +120,51 @@ test('who knows no password of an account with rules cannot give it another one,
   await policies.remove('daily', { password: PASSWORD })
   await credentials.changePassword(NEW)
   await credentials.deletePassword()
+})
+
+test('what a token is worth for a rule is no choice of who can add tokens', async t => {
+  const rates: RatePlugin = {
+    ...{ kind: 'rates', id: 'one', displayName: 'One' },
+    apply: ({ hooks }) =>
+      hooks.fetchRates.tapPromise('one', async context => {
+        for (const fromCurrency of ['LDG', 'GLD']) context.offer({ fromCurrency, toCurrency: 'iso:EUR' }, 1)
+      })
+  }
+  const { account, wallet } = await openRuledDevice(t, { plugins: [spendRules, rates] })
+  await account.policies.add({
+    id: 'euros',
+    kind: 'rolling',
+    maxFiat: '10',
+    fiat: 'iso:EUR',
+    windowHours: 24
+  })
+  const config = account.currencyConfig('ledger')
+  const token = { currencyCode: 'GLD', displayName: 'Gold', networkLocation: { contractAddress: 'gold' } }
+  const tiny = [{ name: 'GLD', multiplier: '1000000000000' }]
+  const own = {
+    ...token,
+    currencyCode: 'LDG',
+    networkLocation: { contractAddress: 'mine' },
+    denominations: tiny
+  }
+  const ownId = await config.addCustomToken(own)
+  await wallet.changeEnabledTokenIds(['gold', ownId])
+  const payToken = async (tokenId: string, amount: number) =>
+    wallet.spend(await wallet.makeSpend({ ...payment(amount), tokenId }))
+  t.like(await refusalOf(payToken('gold', 900_000)), { rule: 'euros' })
+  await config.addCustomToken({ ...token, denominations: tiny })
+  t.like(await refusalOf(payToken('gold', 900_000)), { rule: 'euros' })
+  t.regex((await refusalOf(payToken(ownId, 1))).reason, /its worth is not known/)
+  await payToken('gold', 100)
+})
+
+test('a rule whose id its file could not keep is refused, and never said to be in effect', async t => {
+  const { account, wallet } = await openRuledDevice(t)
+  for (const id of ['__proto__', 'constructor', 'prototype'])
+    await t.throwsAsync(account.policies.add({ ...DAILY, id }), { code: 'OPTION_INVALID' }, id)
+  for (const id of ['toString', 'hasOwnProperty', 'valueOf', '-']) {
+    await account.policies.add({ ...DAILY, id }, { password: PASSWORD })
+    t.like(await refusalOf(pay(wallet, 500)), { rule: id })
+    await account.policies.remove(id, { password: PASSWORD })
+  }
 })
