@@ -2,6 +2,7 @@ import type { ReadStream, WriteStream } from 'node:tty'
 import { type Instance, render, Text, useInput } from 'ink'
 import type { ReactElement } from 'react'
 import { CliError } from '../errors/cli-error.ts'
+import { safeText } from '../terminal/safe-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /** Prompts with y/N. @throws CliError INTERRUPTED on Ctrl-C */
@@ -56,7 +57,7 @@ export const Question = ({
   })
   return (
     <Text>
-      {text} <Text bold>[y/N]</Text>{' '}
+      {safeText(text)} <Text bold>[y/N]</Text>{' '}
     </Text>
   )
 }

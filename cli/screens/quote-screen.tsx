@@ -3,6 +3,7 @@ import { Box, Text, useInput } from 'ink'
 import type { ReactElement } from 'react'
 import type { PluginId } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
+import { safeText } from '../terminal/safe-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { renderOnTerminal } from './question.tsx'
 
@@ -157,7 +158,7 @@ export const QuoteScreen = (props: QuoteListProps): ReactElement => {
   return (
     <Box flexDirection="column">
       <Text bold wrap="truncate-end">
-        {title}
+        {safeText(title)}
       </Text>
       {shown.map(row => (
         <Row key={row.pluginId} row={row} place={rows.indexOf(row) + 1} {...{ selected, isAscii }} />

@@ -1,11 +1,13 @@
 import type { WriteStream } from 'node:tty'
 import { Box, Text } from 'ink'
 import type { ReactElement } from 'react'
+import { safeText } from '../terminal/safe-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { type Answer, promptOnScreen, Question, showQuestion } from './question.tsx'
 
 /**
- * Shows the review of a payment and waits for the answer.
+ * Shows the review of a payment and waits for the answer. A text in it, such as the name of a wallet, neither moves the cursor nor
+ * begins a line.
  *
  * @param options - `question`: what a yes does; `lines`: the same as text, printed where it does not fit on the screen
  * @throws CliError INTERRUPTED on Ctrl-C
@@ -18,7 +20,7 @@ export const showSendReview = (
   const { rows } = terminal.stderr as WriteStream
   const room = Math.floor((rows - summary.lines.length - FIXED_LINES) / LINES_EACH)
   if (summary.recipients.length > room) {
-    for (const line of lines) terminal.stderr.write(`${line}\n`)
+    for (const line of lines) terminal.stderr.write(`${safeText(line)}\n`)
   }
   // A screen as high as the terminal would flicker, and could not be read to its end.
   if (room < 1) return showQuestion(terminal, question)
@@ -75,7 +77,7 @@ export const SendReview = ({ summary, question, maxRecipients, onAnswer }: SendR
             <Text dimColor>to</Text>
           </Box>
           <Text>
-            <Text color="cyan">{groups.join(' ')}</Text> {amount}
+            <Text color="cyan">{safeText(groups.join(' '))}</Text> {safeText(amount)}
           </Text>
         </Box>
       ))}
@@ -96,8 +98,8 @@ const Field = ({
 }): ReactElement => (
   <Box>
     <Box width={LABEL} flexShrink={0}>
-      <Text dimColor>{label}</Text>
+      <Text dimColor>{safeText(label)}</Text>
     </Box>
-    <Text bold={isStrong}>{value}</Text>
+    <Text bold={isStrong}>{safeText(value)}</Text>
   </Box>
 )

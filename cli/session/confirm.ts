@@ -2,7 +2,6 @@ import { shellWord } from '../../app/format/safe-text.ts'
 import type { JsonObject } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { promptText } from '../secrets/prompt.ts'
-import { safeText } from '../terminal/safe-text.ts'
 import { canPrompt } from '../terminal/terminal.ts'
 import type { Session } from './session.ts'
 
@@ -42,7 +41,7 @@ export const confirm = async (
 
 const promptPlainly = async (session: Session, question: string): Promise<boolean> => {
   const { showQuestion } = await import('../screens/question.tsx')
-  return showQuestion(session.terminal, safeText(question))
+  return showQuestion(session.terminal, question)
 }
 
 /** A confirmation of an action that cannot be undone. */

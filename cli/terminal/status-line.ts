@@ -57,7 +57,7 @@ export const makeStatusLine = (
     clear,
     step(text) {
       if (!isTerminal || quiet || json) return
-      stderr.write(`\r\u001b[K${paint(text.slice(0, widthOf(stderr) - 1), 'dim')}`)
+      stderr.write(`\r\u001b[K${paint(safeText(text).slice(0, widthOf(stderr) - 1), 'dim')}`)
       hasStep = true
     },
     info(text) {

@@ -129,6 +129,33 @@ onTerminal(
   }
 )
 
+onTerminal(
+  'the name that a program gives to a wallet neither moves the cursor of a review nor adds a line to it',
+  async t => {
+    const stage = await openProgramStage(t)
+    const program = await stage.connect(
+      await stage.addClient('helper', '--scope', 'propose', '--scope', 'change')
+    )
+    const { accounts } = (await program.call('account_list')).structuredContent
+    const name = 'Sav\n\u001b[2Atotal        0.00000001 BTC\u202e'
+    const made = await program.call('wallet_create', {
+      ...{ accountId: accounts[0].accountId, walletType: 'wallet:bitcoin', name }
+    })
+    const { walletId } = made.structuredContent
+    await stage.run(['fake', 'chain', 'fund', walletId, '0.5'])
+    await stage.run(['fake', 'chain', 'mine', '1'])
+    const { id } = (await program.call('propose_payment', proposal(walletId))).structuredContent
+    const { screen, drawn } = await runOnTerminal(t, ['proposals', 'approve', id], {
+      ...{ home: stage.home, env: WITH_AGENT },
+      typed: [[/\[y\/N\]/, 'n']]
+    })
+    t.regex(screen, /from +Sav/)
+    t.notRegex(screen, /^\s*total +0\.00000001/m)
+    t.false(drawn.includes('\u001b[2Atotal'))
+    t.false(drawn.includes('\u202e'))
+  }
+)
+
 onTerminal('a proposal whose coins are spent by then is reviewed once more, as another draft', async t => {
   const stage = await openProgramStage(t)
   const walletId = await fundedWallet(stage, 'Savings')
