@@ -30,11 +30,11 @@ export class PaymentWorth {
 
   /** Returns the names and units of an asset. */
   unitsOf(asset: Pick<PaidAmount, 'pluginId' | 'tokenId'>): AmountUnits | undefined {
-    return this.#proven(asset) ?? this.#tokenIn('customTokens', asset)
+    return this.#builtinUnits(asset) ?? this.#tokenIn('customTokens', asset)
   }
 
   /** Those of a token that the user has added are left out: a change of them needs no password, and would change what it is worth. */
-  #proven(asset: Pick<PaidAmount, 'pluginId' | 'tokenId'>): AmountUnits | undefined {
+  #builtinUnits(asset: Pick<PaidAmount, 'pluginId' | 'tokenId'>): AmountUnits | undefined {
     if (asset.tokenId !== null) return this.#tokenIn('builtinTokens', asset)
     return this.#options.services.plugins.currencies.find(({ pluginId }) => pluginId === asset.pluginId)
   }
@@ -57,7 +57,7 @@ export class PaymentWorth {
   async valueOf(amounts: readonly PaidAmount[], fiatCode: string): Promise<string | undefined> {
     let total: NativeAmount = ZERO
     for (const amount of amounts) {
-      const units = this.#proven(amount)
+      const units = this.#builtinUnits(amount)
       if (units === undefined) return undefined
       const { multiplier } = mainDenomination(units)
       const rate = await this.#highestRate(units.currencyCode, fiatCode)

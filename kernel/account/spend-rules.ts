@@ -348,6 +348,7 @@ export class SpendRules implements AccountRules {
       ...compact({ payment, approvedBy }),
       payments: Object.freeze([...payments]),
       now: this.clock.now(),
+      calendar: this.#options.services.io.clock.now(),
       isTrial,
       unitsOf: (asset: Pick<PaidAmount, 'pluginId' | 'tokenId'>) => this.#worth.unitsOf(asset),
       valueOf: async (amounts: readonly PaidAmount[], fiatCode: string) => {

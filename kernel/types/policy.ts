@@ -134,6 +134,8 @@ export interface RuleContext {
    * forward does not move it.
    */
   readonly now: number
+  /** The calendar of the device, in milliseconds since 1970, which can be wrong: a time of day must fit it as well. */
+  readonly calendar: number
   /** True if nothing is about to be paid, so that nothing may be noted. */
   readonly isTrial: boolean
   /** The plugin's own durable texts for this account, encrypted, on this device only. */

@@ -169,14 +169,16 @@ const judgeNewPayee: Judge = async (rule, context) => {
   return { ...refusal(title, `a payee is new; ${title}`), allowedAt }
 }
 
-const judgeHours: Judge = async (rule, { payment, now }) => {
+const judgeHours: Judge = async (rule, { payment, now, calendar }) => {
   const hours = hoursIn(rule)
   const title = `only ${hours.text}`
   if (payment === undefined) return notConcerned(title)
-  if (isWithin(hours, now)) return { outcome: 'allows', title, reason: 'it is within the hours' }
+  // After a pause the time of the account stands still until a block comes, perhaps within the hours.
+  const outside = [now, calendar].find(at => !isWithin(hours, at))
+  if (outside === undefined) return { outcome: 'allows', title, reason: 'it is within the hours' }
   return {
     ...refusal(title, `it is outside the hours; ${title}`),
-    ...compact({ allowedAt: nextWithin(hours, now) })
+    ...compact({ allowedAt: nextWithin(hours, outside) })
   }
 }
 

@@ -168,3 +168,25 @@ test('a rule whose id its file could not keep is refused, and never said to be i
     await account.policies.remove(id, { password: PASSWORD })
   }
 })
+
+test('after a pause, hours of the day hold by the calendar as well, before a block has come', async t => {
+  const device = await openRuledDevice(t)
+  const hour = (at: number): string => `${String(new Date(at).getUTCHours()).padStart(2, '0')}:00`
+  const now = device.chain.now()
+  await device.account.policies.add({
+    id: 'office',
+    kind: 'hours',
+    from: hour(now - HOUR),
+    to: hour(now + 3 * HOUR)
+  })
+  await pay(device.wallet, 1)
+  device.passed += 8 * HOUR
+  await device.restart()
+  const { rule, allowedAt = '' } = await refusalOf(pay(device.wallet, 1))
+  t.is(rule, 'office')
+  t.true(Date.parse(allowedAt) > device.chain.now())
+  device.passed += 16 * HOUR
+  await device.restart()
+  await mine(device)
+  await pay(device.wallet, 1)
+})
