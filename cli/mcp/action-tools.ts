@@ -4,6 +4,7 @@ import {
   type Account,
   type Context,
   type JsonObject,
+  Mutex,
   type SwapOptions,
   type SwapRequest,
   WalletError
@@ -58,11 +59,29 @@ export const actionTools = async (options: ActionToolOptions): Promise<ActionToo
       isIdempotent: effect === 'reads',
       async run(given) {
         // Before anything else, so that a locked agent says the same whatever was asked.
-        account()
-        return (await runAction(services, name, given as never)) as unknown as JsonObject
+        const open = account()
+        const run = async (): Promise<JsonObject> =>
+          (await runAction(services, name, given as never)) as unknown as JsonObject
+        if (name !== 'wallet.create') return run()
+        return creations.run(() => {
+          checkWalletCount(open)
+          return run()
+        })
       }
     }))
   }
+}
+
+/** Of all programs: those that create wallets at once would not see each other's. */
+const creations = new Mutex()
+/** The most wallets beside which a program creates another one: a wallet is for ever, and each is counted for rules. */
+const MAX_WALLETS = 100
+
+/** @throws CliError CLIENT_REFUSED */
+const checkWalletCount = (account: Account): void => {
+  const { length } = account.listWallets().filter(({ isWallet }) => isWallet)
+  if (length >= MAX_WALLETS)
+    throw new CliError('CLIENT_REFUSED', `The account has ${length} wallets; only a person creates more`)
 }
 
 /** `wallet.receive` as a client may write it. */

@@ -122,3 +122,19 @@ test('a program that proposes many payments at once asks another device for no m
   for (const { isError, content } of answers)
     if (isError === true) t.regex(content[0]?.text ?? '', /^PROPOSALS_FULL/)
 })
+
+test('a program creates no wallet beside a hundred others, also not with many calls at once', async t => {
+  const { stage, account } = await openPhone(t)
+  const program = await stage.connect(await stage.addClient('maker', '--scope', 'change'))
+  const present = account.listWallets()
+  const first = present.find(({ isWallet }) => isWallet)
+  const filled = [...present, ...Array.from({ length: 98 }, (_, at) => ({ ...first, walletId: `w${at}` }))]
+  const list = account.listWallets.bind(account)
+  account.listWallets = () => [...filled, ...list().slice(present.length)] as ReturnType<typeof list>
+  const create = () => program.call('wallet_create', { accountId: account.id, walletType: 'wallet:bitcoin' })
+  const answers = await Promise.all([create(), create(), create()])
+  t.is(answers.filter(({ isError }) => isError !== true).length, 1)
+  for (const { isError, content } of answers)
+    if (isError === true) t.regex(content[0]?.text ?? '', /^CLIENT_REFUSED/)
+  t.is(list().length, present.length + 1)
+})
