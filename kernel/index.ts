@@ -47,6 +47,7 @@ export type {
 export {
   type ApproveOptions,
   minimumOf,
+  type SwapConfirmation,
   type SwapInfo,
   type SwapResult,
   type SwapReview

@@ -6,6 +6,7 @@ import type { Services } from '../plugins/services.ts'
 import type { EngineStore } from '../types/engine.ts'
 import type { PluginId } from '../types/ids.ts'
 import { coinFeeOf, type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
+import type { PaymentApproval } from '../types/policy.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
 import type { SignOptions } from '../wallet/spend/sign.ts'
 import type { RoundAddresses } from './context.ts'
@@ -88,10 +89,17 @@ export interface ApproveOptions {
   /** The name of the program that asks for the swap; left out: a person does. */
   readonly requestedBy?: string | undefined
   /**
-   * Receives the exact drafts; nothing is signed unless it returns true. A returned fee also means true, and allows the
-   * network that much, which an unusual fee needs.
+   * Receives the exact drafts; nothing is signed unless it returns true, or what a person allows, which also means true.
    */
-  readonly confirm?: (review: SwapReview) => Promise<boolean | { readonly maxNetworkFee: NativeAmount }>
+  readonly confirm?: (review: SwapReview) => Promise<boolean | SwapConfirmation>
+}
+
+/** A yes to a swap that allows more than usual. */
+export interface SwapConfirmation {
+  /** Allows the network that much, which an unusual fee needs. */
+  readonly maxNetworkFee?: NativeAmount | undefined
+  /** The approvals of a second device, in the order of the drafts: see `account.policies.requestApproval`. */
+  readonly approvals?: readonly (PaymentApproval | undefined)[] | undefined
 }
 
 /** A swap that was paid for. */
@@ -150,7 +158,6 @@ export interface ApprovalContext {
 /** A payment that is ordered, checked and drafted. */
 export interface PreparedPayment {
   readonly review: SwapReview
-  readonly swapData: SwapData
   /** Unix milliseconds; nothing is signed later. */
   readonly expiresAt?: number
 }
@@ -182,48 +189,48 @@ export const preparePayment = async (
   const { fromNativeAmount, expiresAt } = order
   const allowances = readAllowances({ pluginId: swapInfo.pluginId, fromNativeAmount }, spends)
   const swapData = await swapDataOf(context, order, deposit)
-  const drafts = await draftsOf(fromWallet, { order, spends, metadata: options.metadata })
+  const drafts = await draftsOf(fromWallet, { order, spends, swapData, metadata: options.metadata })
   const review = reviewOf(context, { order, spends, drafts, minReceive, deposit, allowances, isComplete })
   checkFee(review, options.maxNetworkFee)
-  return { review, swapData, ...compact({ expiresAt }) }
+  return { review, ...compact({ expiresAt }) }
 }
 
 /**
  * Asks whether the payment may be made, if the caller wants to be asked.
  *
- * @returns the limit of the network fees of all drafts; undefined without one
+ * @returns the limit of the network fees of all drafts, if there is one, and the approvals of a second device
  * @throws QUOTE_ENDED without a yes; MAX_FEE, OPTION_INVALID
  */
 export const confirmPayment = async (
   { review }: PreparedPayment,
   options: ApproveOptions
-): Promise<NativeAmount | undefined> => {
-  const maxNetworkFee = await confirmedFee(review, options)
-  checkFee(review, maxNetworkFee)
-  return maxNetworkFee
+): Promise<SwapConfirmation> => {
+  const confirmed = await confirmationOf(review, options)
+  checkFee(review, confirmed.maxNetworkFee)
+  return confirmed
 }
 
 /**
- * Signs and sends what was prepared. The record of the swap goes with the payment into the journal, so that no crash after
- * it loses it.
+ * Signs and sends what was prepared. The record of the swap is part of the last draft, and goes with it into the journal, so
+ * that no crash after it loses it.
  *
  * @throws QUOTE_ENDED if the order expires before the payment itself; the spend errors of the wallet
  */
 export const pay = async (
   { services, swap: { fromWallet } }: Pick<ApprovalContext, 'services' | 'swap'>,
-  { review, swapData, expiresAt }: PreparedPayment,
-  options: Pick<SignOptions, 'maxNetworkFee' | 'requestedBy'>
+  { review, expiresAt }: PreparedPayment,
+  { approvals = [], ...options }: Pick<SignOptions, 'maxNetworkFee' | 'requestedBy'> & SwapConfirmation
 ): Promise<SwapResult> => {
   const { swapInfo, drafts, destinationAddress, orderId, orderUri } = review
-  for (const draft of drafts.slice(0, -1)) {
-    await fromWallet.spend(draft, options)
+  for (const [at, draft] of drafts.slice(0, -1).entries()) {
+    await fromWallet.spend(draft, { ...options, approval: approvals[at] })
     // An approval takes its time; it pays nothing.
     if (hasPassed(expiresAt, services.io.clock))
       throw new WalletError('QUOTE_ENDED', { pluginId: swapInfo.pluginId, reason: 'expired' })
   }
   const last = drafts.at(-1)
   if (last === undefined) throw new TypeError('A swap without a payment')
-  const transaction = await fromWallet.spend({ ...last, swapData }, options)
+  const transaction = await fromWallet.spend(last, { ...options, approval: approvals[drafts.length - 1] })
   return { transaction, ...compact({ orderId, orderUri }), destinationAddress }
 }
 
@@ -328,7 +335,12 @@ interface Checked {
 
 const draftsOf = async (
   fromWallet: SwapWallet,
-  { order, spends, metadata }: Checked & { readonly metadata: Metadata | undefined }
+  {
+    order,
+    spends,
+    swapData,
+    metadata
+  }: Checked & { readonly metadata: Metadata | undefined; readonly swapData: SwapData }
 ): Promise<readonly Transaction[]> => {
   const drafts: Transaction[] = []
   for (const [at, spend] of spends.entries()) {
@@ -337,7 +349,7 @@ const draftsOf = async (
       isLast && metadata !== undefined ? { ...spend, metadata } : spend
     )
     checkDraft(fromWallet, draft, { spend, most: isLast ? order.fromNativeAmount : ZERO })
-    drafts.push(draft)
+    drafts.push(isLast ? { ...draft, swapData } : draft)
   }
   return Object.freeze(drafts)
 }
@@ -393,15 +405,16 @@ const reviewOf = (
   })
 }
 
-const confirmedFee = async (
+const confirmationOf = async (
   review: SwapReview,
   { confirm, maxNetworkFee }: ApproveOptions
-): Promise<NativeAmount | undefined> => {
+): Promise<SwapConfirmation> => {
   const answer = confirm === undefined ? true : await confirm(review)
-  if (answer === true) return maxNetworkFee
+  if (answer === true) return { maxNetworkFee }
   if (typeof answer !== 'object')
     throw new WalletError('QUOTE_ENDED', { pluginId: review.swapInfo.pluginId, reason: 'declined' })
-  if (isAmount(answer.maxNetworkFee)) return answer.maxNetworkFee
+  const { maxNetworkFee: allowed = maxNetworkFee, approvals } = answer
+  if (allowed === undefined || isAmount(allowed)) return { maxNetworkFee: allowed, approvals }
   throw new WalletError('OPTION_INVALID', { option: 'maxNetworkFee', rule: 'must be a native amount' })
 }
 

@@ -161,12 +161,12 @@ export class SwapQuote {
     try {
       const payment = await preparePayment(this.#options, options)
       this.#checkOpen()
-      const maxNetworkFee = await confirmPayment(payment, options)
+      const confirmed = await confirmPayment(payment, options)
       this.#checkOpen()
       if (hasPassed(payment.expiresAt, clock)) throw this.#endedError('expired')
       gate.begin(this)
       this.#end('approved')
-      const result = await pay(this.#options, payment, { maxNetworkFee, requestedBy: options.requestedBy })
+      const result = await pay(this.#options, payment, { ...confirmed, requestedBy: options.requestedBy })
       gate.end(this, true)
       return result
     } catch (error) {

@@ -328,7 +328,7 @@ test('what is confirmed is exactly what is signed, and without a yes nothing is'
     payoutAddress: 'beta-wallet-address',
     orderId: 'one'
   })
-  const { swapData: _, txid, ...signed } = from.spent[0] ?? ({} as never)
+  const { txid, ...signed } = from.spent[0] ?? ({} as never)
   t.deepEqual({ ...signed, txid: '' }, reviews[1] as never)
   t.is(txid, 'txid-1')
 
