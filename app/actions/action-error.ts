@@ -2,7 +2,7 @@ import { compact, isWalletError, type JsonObject, scrub, WalletError } from '../
 
 /** Why an action failed. */
 export interface ActionFailure {
-  /** A code of the catalogue, or READ_ONLY, HIDDEN, BAD_MESSAGE, GONE for a draft or round, NO_WORLD or UNKNOWN. */
+  /** A code of the catalogue, or READ_ONLY, HIDDEN, BAD_MESSAGE, GONE for a draft or round, NO_WORLD, NO_DEVICE or UNKNOWN. */
   readonly code: string
   readonly message: string
   readonly hint?: string
@@ -12,7 +12,7 @@ export interface ActionFailure {
 /**
  * Why an action failed, on the side of the panel, or before the kernel was asked. `code`: of the catalogue, or
  * READ_ONLY, HIDDEN (addresses are not shown), BAD_MESSAGE (`details.field` names what is wrong, never the value), GONE
- * (`details.what`: the draft, quote, round or repo is not there), NO_WORLD, DISCONNECTED (`details.outcome` is `unknown` if it
+ * (`details.what`: the draft, quote, round or repo is not there), NO_WORLD, NO_DEVICE (no other device can answer), DISCONNECTED (`details.outcome` is `unknown` if it
  * was on its way), UNKNOWN.
  */
 export class ActionError extends Error {

@@ -1,6 +1,7 @@
 import { compact } from '../../kernel/index.ts'
 import { type AccountActions, accountActions } from './account.ts'
 import { ActionError } from './action-error.ts'
+import { type ApprovalActions, approvalActions } from './approvals.ts'
 import { type CommandNames, type CommandWords, shellLine } from './command-line.ts'
 import type { ActionDeclaration, DeclarationsOf } from './declaration.ts'
 import { type HistoryActions, historyActions } from './history.ts'
@@ -28,6 +29,7 @@ export interface Actions
     PluginActions,
     HistoryActions,
     PaymentActions,
+    ApprovalActions,
     SwapActions,
     RateActions,
     RuleActions,
@@ -56,6 +58,7 @@ export const declarations: DeclarationsOf<Actions> = {
   ...pluginActions,
   ...historyActions,
   ...paymentActions,
+  ...approvalActions,
   ...swapActions,
   ...rateActions,
   ...ruleActions,

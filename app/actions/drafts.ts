@@ -42,6 +42,11 @@ export class DraftStore<T> {
     return this.#drafts.get(draftId)?.draft
   }
 
+  /** How long a draft waits on, in milliseconds; 0 without one. */
+  leftOf(draftId: string): number {
+    return Math.max(0, (this.#drafts.get(draftId)?.until ?? 0) - this.#options.io.clock.now())
+  }
+
   /** Hands a draft out, once. @throws ActionError GONE */
   take(draftId: string): T {
     // No timer runs while a machine sleeps: what was reviewed before is not what anyone has in mind after.

@@ -16,6 +16,7 @@ import {
 import { ActionError } from './action-error.ts'
 import { aboutPayment, approve, dry, giveUp, replace, send } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
+import { DraftApprovals } from './draft-approvals.ts'
 import {
   chainNotesOf,
   checkForgetConfirmation,
@@ -102,7 +103,8 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       const draft = await owned.wallet.makeSpend(spend)
       const refusal = await refusalOf(owned, draft)
       const review = { ...reviewSpend(owned.wallet, draft), ...compact({ legacyAddresses, refusal }) }
-      return { draftId: services.spends.put({ ...owned, draft }), review }
+      const approvals = new DraftApprovals(owned.account, [draft])
+      return { draftId: services.spends.put({ ...owned, draft, approvals }), review }
     },
     commandLine: send,
     faces: {
@@ -137,9 +139,9 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     input: approvedDraft,
     output: sentPayment,
     async run({ spends, approval, proposals }, { draftId, maxNetworkFee: most, again }) {
-      const { account, wallet, draft, proposalId } = spends.take(draftId)
+      const { account, wallet, draft, approvals, proposalId } = spends.take(draftId)
       // Waits before its turn: other payments of the wallet do not wait for a person elsewhere.
-      const second = await approval?.secondDevice?.(draft)
+      const [second] = await approvals.complete(each => approval?.secondDevice?.(each))
       return inTurn(wallet.id, async () => {
         // Another panel or the application may have logged it out; if it is back, this is not its wallet.
         if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
@@ -170,7 +172,7 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     input: draftRef,
     output: nothing,
     async run({ spends }, { draftId }) {
-      spends.take(draftId)
+      spends.take(draftId).approvals.cancel()
       return {}
     },
     commandLine: giveUp,
@@ -223,7 +225,8 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
         ...reviewSpend(owned.wallet, draft),
         ...compact({ refusal: await refusalOf(owned, draft) })
       }
-      return { draftId: services.spends.put({ ...owned, draft }), review }
+      const approvals = new DraftApprovals(owned.account, [draft])
+      return { draftId: services.spends.put({ ...owned, draft, approvals }), review }
     },
     commandLine: replace,
     faces: {
@@ -337,9 +340,11 @@ export const refusalOf = async (
   { account }: Pick<OwnedWallet, 'account'>,
   draft: Transaction
 ): Promise<RuleRefusal | undefined> => {
-  const { isAllowed, refusedBy = '', reason = '', allowedAt } = await account.policies.explain(draft)
+  const explanation = await account.policies.explain(draft)
+  const { isAllowed, refusedBy = '', reason = '', allowedAt } = explanation
   if (isAllowed) return undefined
-  return { ...compact({ allowedAt }), untrusted: { rule: refusedBy, reason } }
+  const approvers = explanation.approvers?.map(({ name }) => name)
+  return { ...compact({ allowedAt }), untrusted: { rule: refusedBy, reason, ...compact({ approvers }) } }
 }
 
 /** Reviews a payment before it is signed, or before its bytes are sent. */

@@ -1,5 +1,6 @@
 import { compact } from '../../kernel/index.ts'
 import type { DeclarationsOf } from './declaration.ts'
+import { DraftApprovals } from './draft-approvals.ts'
 import { refusalOf, reviewSpend } from './payments.ts'
 import {
   about,
@@ -127,7 +128,8 @@ export const proposalActions: DeclarationsOf<ProposalActions> = {
         ...compact({ refusal, legacyAddresses }),
         proposal: { id: proposalId, untrusted: { client, ...compact({ note }) } }
       }
-      return { draftId: services.spends.put({ account, wallet, draft, proposalId }), review }
+      const approvals = new DraftApprovals(account, [draft])
+      return { draftId: services.spends.put({ account, wallet, draft, approvals, proposalId }), review }
     },
     commandLine: ({ proposalId }) => ({ words: ['proposals', 'approve', proposalId] }),
     faces: {

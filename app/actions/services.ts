@@ -3,10 +3,10 @@ import {
   type Context,
   type CurrencyWallet,
   type Io,
-  type NativeAmount,
   type OpenPaymentSnapshot,
   type PaymentApproval,
   type SignOptions,
+  type SwapConfirmation,
   type SwapResult,
   type SwapReview,
   type Transaction,
@@ -14,6 +14,7 @@ import {
   WalletError,
   type WalletId
 } from '../../kernel/index.ts'
+import type { DraftApprovals } from './draft-approvals.ts'
 import { DraftStore } from './drafts.ts'
 import { OpenRounds } from './open-rounds.ts'
 import type { FakeWorldControl } from './world-control.ts'
@@ -33,6 +34,8 @@ export interface ActionHost {
   readonly proposals?: ProposalBook | undefined
   /** For a panel that may only look: what it asks leaves nothing behind. That it does no more is for the session to see to. */
   readonly isReadOnly?: boolean | undefined
+  /** No other device can answer: the fake world is of this process alone. */
+  readonly isAlone?: boolean | undefined
 }
 
 /**
@@ -64,6 +67,8 @@ export interface ApprovalListener extends Pick<SignOptions, 'onProgress' | 'sign
 /** A payment that was made, and not signed. */
 export interface SpendDraft extends OwnedWallet {
   readonly draft: Transaction
+  /** Of a second device. */
+  readonly approvals: DraftApprovals
   /** The proposal of a program that it is of. */
   readonly proposalId?: string | undefined
 }
@@ -113,10 +118,12 @@ export interface ProposalBook {
 export interface SwapDraft {
   readonly accountId: string
   readonly roundId: string
-  /** Says yes or no, once; a no ends the quote. A yes can allow the network a fee that is not usual. */
-  answer(said: boolean | { readonly maxNetworkFee: NativeAmount }): void
+  /** Says yes or no, once; a no ends the quote. A yes can allow more than usual. */
+  answer(said: boolean | SwapConfirmation): void
   /** The wallet that pays. */
   readonly wallet: CurrencyWallet
+  /** Of a second device. */
+  readonly approvals: DraftApprovals
   /** The order, and the payments that are signed. */
   readonly review: SwapReview
   /** The open payments that pay the same at present. @throws LOGGED_OUT */
@@ -136,8 +143,14 @@ export interface SwapDraft {
  * ```
  */
 export const makeActionServices = (host: ActionHost): ActionServices => {
-  const spends = new DraftStore<SpendDraft>({ io: host.io, drop() {} })
-  const swaps = new DraftStore<SwapDraft>({ io: host.io, drop: ({ answer }) => answer(false) })
+  const spends = new DraftStore<SpendDraft>({ io: host.io, drop: ({ approvals }) => approvals.cancel() })
+  const swaps = new DraftStore<SwapDraft>({
+    io: host.io,
+    drop({ approvals, answer }) {
+      approvals.cancel()
+      answer(false)
+    }
+  })
   const rounds = new OpenRounds(roundId => swaps.discardWhere(draft => draft.roundId === roundId))
   let isClosed = false
   return {

@@ -160,7 +160,12 @@ export const openPaymentOf = ({ reason, ...payment }: OpenPaymentSnapshot): Open
 export interface RuleRefusal {
   /** When it would be allowed, if waiting helps; milliseconds since 1970. */
   readonly allowedAt?: number
-  readonly untrusted: { readonly rule: string; readonly reason: string }
+  readonly untrusted: {
+    readonly rule: string
+    readonly reason: string
+    /** The other devices of the account of which any could make it allowed. */
+    readonly approvers?: readonly string[]
+  }
 }
 
 /** The program that proposes a payment. */
@@ -375,7 +380,11 @@ const review: Field<SpendReview> = object<SpendReview>({
     about(
       object<RuleRefusal>({
         allowedAt: optional(time),
-        untrusted: object<RuleRefusal['untrusted']>({ rule: untrusted(), reason: untrustedMessage })
+        untrusted: object<RuleRefusal['untrusted']>({
+          rule: untrusted(),
+          reason: untrustedMessage,
+          approvers: optional(about(list(untrusted(), 20), 'Devices that could make it allowed'))
+        })
       }),
       'The rule of the account that refuses the payment'
     )

@@ -1,15 +1,19 @@
 import {
+  type Account,
   compact,
   nativeAmount,
   type OpenPaymentSnapshot,
   type PluginId,
   type QuoteRound,
   type QuoteSnapshot,
+  type Transaction,
   type Txid
 } from '../../kernel/index.ts'
 import { approve, giveUp, swapFlags, takeQuote } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
+import { DraftApprovals } from './draft-approvals.ts'
 import { checkSecondPayment, inTurn, openPaymentsOfReview } from './open-payment-checks.ts'
+import { refusalOf } from './payments.ts'
 import {
   about,
   amount,
@@ -41,7 +45,8 @@ import {
   draftedPayment,
   draftRef,
   type QuotesRequest,
-  quotesRequest
+  quotesRequest,
+  type RuleRefusal
 } from './spend-review.ts'
 import { beginApproval, orDecline, reviewSwap } from './swap-review.ts'
 
@@ -248,7 +253,7 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     output: draftedPayment,
     async run(services, { quoteId, ...limits }) {
       const { accountId, round, quote } = services.rounds.find(quoteId)
-      const { wallet } = await walletOf(services, quote.request.fromWalletId)
+      const { account, wallet } = await walletOf(services, quote.request.fromWalletId)
       const { review, answer, result } = await beginApproval(quote, limits)
       // What pays is the last: others allow it to.
       const payment = review.drafts.at(-1)
@@ -257,8 +262,10 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       return orDecline({ answer, result }, async () => {
         await wallet.lookAtOpenPayments()
         const open = payment === undefined ? {} : openPaymentsOfReview(wallet, payment)
-        const shown = { ...reviewSwap(wallet, quote.request, review), ...open }
-        const draft = { accountId, roundId: round.id, wallet, review, answer, similar, result }
+        const refusal = await firstRefusal(account, review.drafts)
+        const shown = { ...reviewSwap(wallet, quote.request, review), ...open, ...compact({ refusal }) }
+        const approvals = new DraftApprovals(account, review.drafts)
+        const draft = { accountId, roundId: round.id, wallet, review, approvals, answer, similar, result }
         return { draftId: services.swaps.put(draft), review: shown }
       })
     },
@@ -276,13 +283,16 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     input: approvedDraft,
     output: object<PaidSwap>({ txid, orderId: optional(code(200)) }),
     async run({ swaps, approval }, { draftId, maxNetworkFee: most, again }) {
-      const { wallet, answer, similar, result } = swaps.take(draftId)
+      const { wallet, approvals: given, answer, similar, result } = swaps.take(draftId)
+      const approvals = await orDecline({ answer, result }, () =>
+        given.complete(each => approval?.secondDevice?.(each))
+      )
       return inTurn(wallet.id, async () => {
         await orDecline({ answer, result }, async () => {
           await checkSecondPayment(similar(), again, approval)
           approval?.onStart()
         })
-        answer(most === undefined ? true : { maxNetworkFee: nativeAmount(most) })
+        answer({ maxNetworkFee: most === undefined ? undefined : nativeAmount(most), approvals })
         const { transaction, orderId } = await result
         approval?.onSent(transaction)
         return { txid: transaction.txid, ...compact({ orderId }) }
@@ -302,7 +312,8 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     input: draftRef,
     output: nothing,
     async run({ swaps }, { draftId }) {
-      const { answer, result } = swaps.take(draftId)
+      const { approvals, answer, result } = swaps.take(draftId)
+      approvals.cancel()
       answer(false)
       await result.catch(() => {})
       return {}
@@ -334,6 +345,18 @@ export const swapActions: DeclarationsOf<SwapActions> = {
     }),
     faces: { cli: 'swap enable', panel: 'plugins-panel', mcp: 'tool' }
   }
+}
+
+/** The first payment of a swap that the rules refuse says why. */
+const firstRefusal = async (
+  account: Account,
+  drafts: readonly Transaction[]
+): Promise<RuleRefusal | undefined> => {
+  for (const draft of drafts) {
+    const refusal = await refusalOf({ account }, draft)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
 }
 
 /** The longest that a comparison waits for a first quote. */

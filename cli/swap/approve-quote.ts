@@ -28,6 +28,7 @@ import {
   syncAfterPayment,
   unusualFeeWarnings
 } from '../spend/approve-spend.ts'
+import { withRules } from '../spend/rule-texts.ts'
 import { type SpendSummary, summaryOf, withWarnings } from '../spend/summary.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { canPrompt } from '../terminal/terminal.ts'
@@ -143,10 +144,12 @@ export const approveOnTerminal = async (
   const { swaps } = await session.actionServices()
   // It was put there just now.
   const { review, result } = swaps.find(draftId) ?? swaps.take(draftId)
-  const summary = withWarnings(
+  const summed = withWarnings(
     reviewSummary(sides, review, shown),
     unusualFeeWarnings(sides.from.wallet, review.unusualFees)
   )
+  const payment = review.drafts.at(-1)
+  const summary = payment === undefined ? summed : await withRules(await session.account(), payment, summed)
   try {
     const allowed = await orDiscard(session, draftId, async () => {
       kept?.checkOrder(review)

@@ -41,13 +41,15 @@ const LOGIN: readonly (readonly [RegExp, string])[] = usesAgent ? [] : [[/PIN of
 const SEND = ['send', 'Savings', '--to', PAYEE, '--fee', 'low', '--amount']
 
 /** Begins a payment on a terminal, up to its request to the phone. */
-const beginPayment = (t: Parameters<typeof runOnTerminal>[0], amount: string) => {
+const beginPayment = (t: Parameters<typeof runOnTerminal>[0], amount: string) => begin(t, [...SEND, amount])
+
+const begin = (t: Parameters<typeof runOnTerminal>[0], command: readonly string[]) => {
   let drawn = ''
   let found = (_: string): void => {}
   const code = new Promise<string>(resolve => {
     found = resolve
   })
-  const ended = runOnTerminal(t, [...SEND, amount], {
+  const ended = runOnTerminal(t, command, {
     home,
     typed: [...LOGIN, [/\[y\/N\]/, 'y']],
     onDrawn(text) {
@@ -68,7 +70,7 @@ const answer = (t: Parameters<typeof runOnTerminal>[0], code: string, ...typed: 
 }
 
 onTerminal(
-  'a payment above the limit is approved on a second device, after the same review and the PIN once more',
+  'a payment or swap above the limit is approved on a second device, after the same review and the PIN once more',
   async t => {
     const count = async () => (await run('tx list Savings')).json.data.transactions.length
     const before = await count()
@@ -94,8 +96,23 @@ onTerminal(
     const paid = await paying.ended
     t.is(paid.code, 0, paid.screen)
     t.regex(paid.screen, /waiting for "phone", \d+:\d\d left/)
+    t.regex(paid.screen, /[█▀▄]{8}/, 'the code is drawn as a QR code')
     t.regex(paid.screen, /txid/)
     t.is(await count(), before + 1)
+
+    await run('wallets create litecoin --name Pocket')
+    const swapCount = async () => (await run('swap history')).json.data.swaps.length
+    const swapsBefore = await swapCount()
+    const swap = ['swap', 'run', '--from', 'Savings', '--to', 'Pocket', '--amount', '0.01 BTC']
+    const swapping = begin(t, swap)
+    const yesToSwap = await answer(t, await swapping.code, 'yes\r', `${pin}\r`)
+    t.is(yesToSwap.code, 0, yesToSwap.screen)
+    t.regex(yesToSwap.screen, /0\.01 BTC/)
+    const swapped = await swapping.ended
+    t.is(swapped.code, 0, swapped.screen)
+    t.regex(swapped.screen, /the rule "big": it waits for the\s+device "phone"/)
+    t.regex(swapped.screen, /txid/)
+    t.is(await swapCount(), swapsBefore + 1)
   }
 )
 

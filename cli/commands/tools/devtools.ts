@@ -44,7 +44,7 @@ const kernelFlags = [
 ] as const
 
 const serveKernel = async (session: Session, port: number): Promise<void> => {
-  const { io, control } = await session.world()
+  const { io, control, isShared } = await session.world()
   const isReadOnly = session.isOn('readOnly')
   const isHiding = session.isOn('hideAddresses')
   const watching =
@@ -77,7 +77,15 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
       may: isReadOnly ? 'sees the wallet' : 'controls the wallet',
       attach(channel) {
         // One handler a panel: a draft can be approved by its own panel only, and is declined when that disconnects.
-        const handler = makeActionHandler({ context, io, world, pausedWallets, proposals, isReadOnly })
+        const handler = makeActionHandler({
+          context,
+          io,
+          world,
+          pausedWallets,
+          proposals,
+          isReadOnly,
+          isAlone: !isShared
+        })
         const track = approvals.track(handler)
         // Other commands may have changed the world since the last panel connected.
         watching.watchWorld(world)

@@ -223,6 +223,7 @@ dialog > .stack { display: flex; flex-direction: column; gap: 14px }
 .keys dt { display: flex; gap: 3px; white-space: nowrap }
 .qr { inline-size: 168px; block-size: 168px; background: #fff; padding: 8px; border-radius: 6px; border: 1px solid var(--line) }
 .qr path { fill: #000 }
+.second-device { display: flex; flex-wrap: wrap; gap: 14px } .second-device > .qr { flex: none } .second-device > div { flex: 1 1 240px; display: flex; flex-direction: column; gap: 10px; min-inline-size: 0 }
 .big { font-size: 19px; font-weight: 600; letter-spacing: -.01em; overflow-wrap: anywhere }
 .big .soft { font-size: 13px; font-weight: 400; letter-spacing: 0 }
 .breaking { overflow-wrap: anywhere }

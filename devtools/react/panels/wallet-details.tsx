@@ -1,5 +1,4 @@
-import { type ReactElement, useMemo, useState } from 'react'
-import { encode } from 'uqr'
+import { type ReactElement, useState } from 'react'
 import type { Actions } from '../../../app/actions/actions.ts'
 import { readAmount } from '../../../app/format/amounts.ts'
 import {
@@ -24,6 +23,7 @@ import {
 } from '../parts/details.tsx'
 import { AmountField } from '../parts/fields.tsx'
 import { StateMark, type Tone } from '../parts/marks.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
 import { agoText, countText, shortId } from '../parts/texts.ts'
 import { LastError, SyncBar } from '../parts/wallet.tsx'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
@@ -263,26 +263,4 @@ const Place = ({ name, mark }: { readonly name: Name; readonly mark: Mark }): Re
       <text>{name}</text>
     </g>
   )
-}
-
-/** A QR code: black on white in every theme, since readers want that. */
-const QrCode = (props: { readonly text: string; readonly label: string }): ReactElement => {
-  const { path, size } = useMemo(() => drawn(props.text), [props.text])
-  return (
-    <svg
-      className="qr"
-      viewBox={`0 0 ${size} ${size}`}
-      role="img"
-      aria-label={props.label}
-      shapeRendering="crispEdges"
-    >
-      <path d={path} />
-    </svg>
-  )
-}
-
-const drawn = (text: string): { readonly path: string; readonly size: number } => {
-  const { data, size } = encode(text, { border: 2 })
-  const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
-  return { path, size }
 }

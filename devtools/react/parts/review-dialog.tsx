@@ -16,6 +16,7 @@ import { Amount, PaidAmount } from './amount.tsx'
 import { Detail, DetailList } from './details.tsx'
 import { Dialog } from './dialog.tsx'
 import { TextField } from './fields.tsx'
+import { devicesText, SecondDevice, useSecondDevice } from './second-device.tsx'
 import { dateText, visibleText } from './texts.ts'
 import { walletName } from './wallet.tsx'
 
@@ -26,7 +27,8 @@ export const ReviewDialog = (props: {
 }): ReactElement => {
   const { draftId, review, action } = props.draft
   const isSpend = action.name !== 'swap.review'
-  const { usualNetworkFee, similar = [] } = review
+  const { usualNetworkFee, similar = [], refusal } = review
+  const approvers = refusal?.untrusted.approvers ?? []
   const [typed, setTyped] = useState({ fee: '', again: '' })
   const isAllowed =
     (usualNetworkFee === undefined || isYes(typed.fee)) && (similar.length === 0 || isYes(typed.again))
@@ -34,14 +36,18 @@ export const ReviewDialog = (props: {
   const view = useView()
   const canRun = useCanRunActions()
   const [isBusy, start] = useSingleTask()
+  const device = useSecondDevice(draftId)
+  const isWaiting = device.pending !== undefined
   const now = useNow()
   const isOver = !isBusy && review.expiresAt !== undefined && review.expiresAt <= now
   const close = (): void => {
-    if (isBusy) return
+    if (isBusy && !isWaiting) return
+    if (isWaiting) device.stop()
     discard(client, props.draft)
     props.onClose()
   }
   const approve = async (): Promise<void> => {
+    if (approvers.length > 0 && !(await device.request())) return
     await run(isSpend ? 'spend.approve' : 'swap.approve', {
       draftId,
       ...compact({
@@ -56,7 +62,7 @@ export const ReviewDialog = (props: {
       <p className="big">
         <Amount native={review.nativeAmount} units={unitsOf(view, review)} isFull />
       </p>
-      <ReviewDetails review={review} now={now} isApproved={isBusy} />
+      <ReviewDetails review={review} now={now} isApproved={isBusy && !isWaiting} />
       <CommandLine text={useCommandLine(action)} />
       {usualNetworkFee === undefined ? null : (
         <UnusualFee
@@ -68,10 +74,13 @@ export const ReviewDialog = (props: {
       )}
       <Refusal review={review} />
       <SecondPayment similar={similar} typed={typed.again} onType={again => setTyped({ ...typed, again })} />
+      {device.pending === undefined ? null : <SecondDevice pending={device.pending} onStop={device.stop} />}
       <p className="soft" role="status">
-        {isBusy
+        {isBusy && !isWaiting && approvers.length === 0
           ? 'The wallet signs and sends it. This window closes afterwards.'
-          : 'Nothing is signed before you approve. A payment that is sent cannot be taken back.'}
+          : approvers.length === 0
+            ? 'Nothing is signed before you approve. A payment that is sent cannot be taken back.'
+            : `Nothing is signed before ${devicesText(approvers)} approves it. Then the wallet signs and sends it at once.`}
       </p>
       {canRun || isBusy ? null : (
         <p className="warn" role="status">
@@ -79,7 +88,7 @@ export const ReviewDialog = (props: {
         </p>
       )}
       <div className="dialog-acts">
-        <button type="button" className="button" onClick={close} disabled={isBusy}>
+        <button type="button" className="button" onClick={close} disabled={isBusy && !isWaiting}>
           {review.proposal === undefined ? 'Discard' : 'Not now'}
         </button>
         <button
@@ -89,11 +98,16 @@ export const ReviewDialog = (props: {
           aria-busy={isBusy}
           onClick={() => start(approve)}
         >
-          {isOver ? 'Expired' : isSpend ? 'Sign and send' : 'Sign and swap'}
+          {isOver ? 'Expired' : approveText(isSpend, approvers)}
         </button>
       </div>
     </Dialog>
   )
+}
+
+const approveText = (isSpend: boolean, approvers: readonly string[]): string => {
+  const does = isSpend ? 'send' : 'swap'
+  return approvers.length === 0 ? `Sign and ${does}` : `Ask the other device, then ${does}`
 }
 
 const isYes = (typed: string): boolean => typed.trim().toLowerCase() === 'yes'
@@ -102,6 +116,12 @@ const isYes = (typed: string): boolean => typed.trim().toLowerCase() === 'yes'
 const Refusal = ({ review: { refusal } }: { readonly review: SpendReview }): ReactElement | null => {
   if (refusal === undefined) return null
   const { allowedAt, untrusted } = refusal
+  if (untrusted.approvers !== undefined)
+    return (
+      <p className="warn breaking" role="status">
+        The rule “{visibleText(untrusted.rule)}”: {visibleText(untrusted.reason)}.
+      </p>
+    )
   return (
     <p className="warn breaking" role="alert">
       The rule “{visibleText(untrusted.rule)}” refuses it: {visibleText(untrusted.reason)}

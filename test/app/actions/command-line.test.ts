@@ -241,6 +241,10 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high"
   ],
   [
+    { name: 'approval.request', input: { draftId: 'spend' } },
+    "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high"
+  ],
+  [
     { name: 'spend.discard', input: { draftId: 'spend' } },
     "send Savings --to bcrt1qaddress --amount '1000000 native' --fee high --dry-run"
   ],
@@ -517,6 +521,9 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
   ),
   'spend.approve': fc.constant({ draftId: 'spend' }),
   'spend.discard': fc.constant({ draftId: 'spend' }),
+  'approval.request': fc.constant({ draftId: 'spend' }),
+  'approval.wait': fc.constant({ draftId: 'spend' }),
+  'approval.cancel': fc.constant({ draftId: 'spend' }),
   'spend.resend': fc.record({ walletId, txid: hexId }),
   'spend.replace': fc.record(
     { walletId, txid: hexId, fee: fc.constantFrom('low', 'standard', 'high') },
