@@ -5,7 +5,7 @@ import type { WalletError } from '../../../kernel/base/errors.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { EditCount } from '../../../kernel/sync/lineage.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
-import { isTombstonePath, Tombstones } from '../../../kernel/sync/tombstones.ts'
+import { isTombstonePath, Tombstones, tombstoneKey } from '../../../kernel/sync/tombstones.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
@@ -360,6 +360,9 @@ test('only a box that is sealed for tombstones and contains nothing else counts 
     textWith({ ...good, edits: [['0123456789AB', 1]] }),
     textWith({ ...good, edits: [['0123456789ab']] }),
     textWith({ ...good, edits: {} }),
+    textWith({ ...good, edits: [null] }),
+    textWith({ ...good, edits: [{ ...good.edits[0], length: 2 }] }),
+    textWith(good).replace('"at":1', '"at":1e999'),
     textWith(...Array.from({ length: 1001 }, () => good))
   ]
   const edited = boxes.seal(textWith(good), new EditCount(io).next(undefined, []))
@@ -377,6 +380,44 @@ test('only a box that is sealed for tombstones and contains nothing else counts 
   )
   t.deepEqual(known.of(PATH), [new Map([['0123456789ab', 5]])])
   t.deepEqual(known.of('t.json'), [])
+})
+
+test('a tombstone is found behind six hundred other paths, joins known ones, and no other file is taken for one', t => {
+  const known = tombstones()
+  const box = sealed(textWith(good))
+  const others = Array.from({ length: 300 }, (_, n) => [`f/${n}.json`, box] as const)
+  const gone = Array.from({ length: 300 }, (_, n) => [`Deletions/${n}.json`, null] as const)
+  const first = known.ingest({
+    sent: new Map(),
+    changes: new Map([...others, ...gone, ['Deletions/a.json', box]])
+  })
+  t.deepEqual([...first.writes.keys()], [tombstoneKey('Deletions/a.json')])
+  t.is(known.of(PATH).length, 1)
+  const later = sealed(textWith({ ...good, edits: [['ba9876543210', 7]] }))
+  known.ingest({ sent: new Map(), changes: new Map([['Deletions/b.json', later]]) })
+  t.deepEqual(known.of(PATH), [new Map([['0123456789ab', 5]]), new Map([['ba9876543210', 7]])])
+})
+
+test('what went up from here is kept also if no reply repeats it, and only what others deleted is named', t => {
+  const [own, theirs] = ['own', 'theirs'].map(path => sealed(textWith({ ...good, path }))) as [string, string]
+  const known = tombstones()
+  const sent = new Map([['Deletions/own.json', own]])
+  const { writes, named } = known.ingest({ sent: new Map(), changes: new Map(), tombstones: sent })
+  t.deepEqual([...writes.keys()], [tombstoneKey('Deletions/own.json')])
+  t.deepEqual([...named], [])
+  t.is(known.of('own').length, 1)
+  const changes = new Map([...sent, ['Deletions/theirs.json', theirs]])
+  t.deepEqual([...known.ingest({ sent: new Map(), changes, tombstones: sent }).named], ['theirs'])
+})
+
+test('of the deletions of one file those stay that knew what no later one knew', t => {
+  const known = tombstones()
+  const of = (session: string, count: number): Map<string, number> => new Map([[session.repeat(12), count]])
+  const deletions = [of('a', 1), of('b', 1), of('a', 3), of('b', 2), of('a', 2)].map((lineage, at) => ({
+    ...{ path: PATH, lineage, at }
+  }))
+  known.ingest({ sent: new Map(), changes: known.seal(deletions, 0) })
+  t.deepEqual(known.of(PATH), [of('a', 2), of('b', 2), of('a', 3)])
 })
 
 test('a file of tombstones is never replaced under its name', t => {
