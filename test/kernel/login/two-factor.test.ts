@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base'
 import test from 'ava'
 import type { WalletError } from '../../../kernel/base/errors.ts'
+import { Secret } from '../../../kernel/base/secret.ts'
 import { base32Of, parseBase32 } from '../../../kernel/crypto/encoding.ts'
 import { isTotp, totp } from '../../../kernel/crypto/totp.ts'
 import { otpChange, otpResetCancellation } from '../../../kernel/login/changes.ts'
@@ -9,7 +10,7 @@ import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
 import { loginWithPin } from '../../../kernel/login/methods/pin.ts'
 import { loginWithRecovery } from '../../../kernel/login/methods/recovery.ts'
-import type { LoginOptions } from '../../../kernel/login/online.ts'
+import { type LoginOptions, saveOtpKey } from '../../../kernel/login/online.ts'
 import { type OtpKeyOpeners, SavedOtpKeys } from '../../../kernel/login/saved-otp-keys.ts'
 import { requestOtpReset } from '../../../kernel/login/server.ts'
 import { credentialsOf } from '../../../kernel/login/tree.ts'
@@ -808,4 +809,37 @@ test('kept two-factor keys are tried for a refused code alone, and not for any o
   await t.throwsAsync(owner.login.refresh(), { code: 'PASSWORD' })
   const routes = world.requests.slice(before).map(({ route }) => route)
   t.is(routes.filter(route => route === 'POST /api/v2/login').length, 1)
+})
+
+test('a two-factor key is kept for PIN and recovery of the login that it belongs to, not for those of its root', async t => {
+  const { services, stashes } = await openDevice(makeLoginWorld())
+  const { io } = services
+  const textOf = (byte: number): string => io.crypto.toBase64(new Uint8Array(32).fill(byte))
+  const keysOf = (first: number) => ({ pin2Key: textOf(first), recovery2Key: textOf(first + 1) })
+  const child = { appId: 'app', loginId: 'child', pendingVouchers: [], ...keysOf(3) }
+  const root = { appId: '', loginId: 'root', pendingVouchers: [], ...keysOf(1), children: [child] }
+  const saved: [string, OtpKeyOpeners][] = []
+  const save = async ({ loginId }: { loginId: string }, _: string, openers: OtpKeyOpeners): Promise<void> => {
+    const { loginKey, ...others } = openers
+    saved.push([loginId, { ...others, loginKey: loginKey?.slice() }])
+  }
+  const known = { get: (id: string) => (id === 'root' ? root : undefined), otpKeys: { save } }
+  const loginKey = new Secret(new Uint8Array(32).fill(9))
+  for (const [rootId, loginId] of [
+    ['root', 'child'],
+    ['root', 'root'],
+    ['root', 'gone'],
+    ['gone', 'gone']
+  ] as const)
+    await saveOtpKey(services, known as unknown as typeof stashes, {
+      ...{ rootId, loginId, otpKey: 'KEY', loginKey }
+    })
+  const bytesOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
+  const nothing = { pin2Key: undefined, recovery2Key: undefined, loginKey: bytesOf(9) }
+  t.deepEqual(saved, [
+    ['child', { pin2Key: bytesOf(3), recovery2Key: bytesOf(4), loginKey: bytesOf(9) }],
+    ['root', { pin2Key: bytesOf(1), recovery2Key: bytesOf(2), loginKey: bytesOf(9) }],
+    ['gone', nothing],
+    ['gone', nothing]
+  ])
 })

@@ -57,6 +57,61 @@ test('at every moment of large and small writes, a table shows the last text of 
   await store.close()
 })
 
+test('a table that is first read while rows move to the disk shows its own rows, each with its last text', async t => {
+  const bulk = parseBulkPrefixes(['t/', 'u/'])
+  const rowsOf = (prefix: string, keys: readonly string[], text: string): [string, BulkChange][] =>
+    keys.map((key, order) => [`${prefix}${key}`, { text, order, mark: 0 }])
+  let held = 0
+  // Each write of the move is held once, the last of which removes the rows from memory.
+  for (let at = 1; at <= 6; at += 1) {
+    const files = new Map<string, string>()
+    const disk = makeFaultDisk(files)
+    const report = (error: unknown): void => t.fail(`${error}`)
+    const place = { io, disk, folder, key: keyOf(), report, bulk }
+    const first = await openPagedStore(place, [])
+    await first.write(new Map([...rowsOf('t/', ['a', 'b'], 'old'), ...rowsOf('u/', ['a', 'c'], 'other')]))
+    await first.close()
+    let left = at
+    let release = (): void => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const arrived = new Promise<void>(resolve => {
+      disk.setText = (setText => async (path, text) => {
+        left -= 1
+        if (left === 0) {
+          held += 1
+          resolve()
+        }
+        if (left <= 0) await released
+        return setText(path, text)
+      })(disk.setText)
+    })
+    const found = [...files.keys()]
+    const store = await openPagedStore({ ...place, limits: { large: 9999, gathered: 1 } }, found)
+    const writing = store.write(new Map(rowsOf('t/', ['d'], 'new')))
+    await Promise.race([arrived, writing.then(() => store.settled())])
+    const touching = store.write(new Map([...rowsOf('t/', ['b'], 'newer'), ['t/a', null]]))
+    const shown = async (): Promise<unknown> =>
+      Promise.all(
+        ['t/', 'u/'].map(async prefix =>
+          (await store.table(prefix).page(0, 99)).map(({ key, text }) => `${key} ${text}`).sort()
+        )
+      )
+    const expected = [
+      ['b newer', 'd new'],
+      ['a other', 'c other']
+    ]
+    t.deepEqual(await shown(), expected, `write ${at}`)
+    release()
+    await Promise.all([writing, touching])
+    await store.settled()
+    t.deepEqual(await shown(), expected, `after write ${at}`)
+    await store.close()
+  }
+  t.is(held, 6)
+})
+
 test('reading a block after its key was destroyed is a failure, not damage', async t => {
   const rows = [{ key: 'a', text: 'text', order: 1, mark: 2 }]
   const { text } = await encodeSegment({ io, key: keyOf() }, { table: 't/', segment: 5 }, { rows, start: 0 })
