@@ -362,6 +362,22 @@ test('notes and fee limits that are not valid are refused before a draft or a sw
   )
 })
 
+test('a payment is signed for nobody or for a short name, and for what is no name nothing is signed', async t => {
+  const { wallet, steps } = await makeHome(t)
+  const draft = await wallet.makeSpend(pay())
+  steps.length = 0
+  for (const requestedBy of ['', 5 as never, null as never, 'x'.repeat(100_000)]) {
+    await t.throwsAsync(wallet.spend(draft, { requestedBy }), { code: 'OPTION_INVALID', message: /no name/ })
+    await t.throwsAsync(wallet.signTx(draft, { requestedBy }), { code: 'OPTION_INVALID' })
+  }
+  t.deepEqual(steps, [])
+  await t.notThrowsAsync(wallet.signTx(draft, { requestedBy: undefined }))
+  // A program with a name is for the rules of the account to judge.
+  await t.throwsAsync(wallet.signTx(draft, { requestedBy: 'x'.repeat(1000) }), {
+    message: /rules of the account/
+  })
+})
+
 test('the progress of a signature is a share from 0 to 1, and a listener that fails is reported', async t => {
   const shares: number[] = []
   const { wallet, errors } = await makeHome(t, {
