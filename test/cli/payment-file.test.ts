@@ -208,6 +208,7 @@ test.serial('a file that was changed by hand is refused with the field, and noth
     ['txid', { txid: first }],
     ['signedTx', { signedTx: (fields.signedTx as string).slice(2) }],
     ['networkFee', { networkFee: '1' }],
+    ['spentCoins', { spentCoins: [`${first}:0`] }],
     ['spendTargets', { spendTargets: [{ ...target, publicAddress: THIEF }] }]
   ]
   for (const [field, change] of changes) {

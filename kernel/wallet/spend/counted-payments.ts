@@ -74,7 +74,10 @@ const entriesOf = (journal: SpendJournal): Entry[] => {
   return [...live, ...past.map(intent => ({ intent, isPast: true }))]
 }
 
-/** Joins the payments of which at most one can be mined: each with what it replaces, directly or through others. */
+/**
+ * Joins the payments of which at most one can be mined: each with what it replaces, directly or through others, if it spends a coin
+ * of each of them. That it replaces one is only said; the coins are in its bytes.
+ */
 const groupsOf = (entries: readonly Entry[]): readonly (readonly Entry[])[] => {
   const replaced = new Map(entries.map(({ intent: { tx } }) => [tx.txid, tx.replaces]))
   const rootOf = ({ correlationId, tx }: SpendIntent): string => {
@@ -92,8 +95,24 @@ const groupsOf = (entries: readonly Entry[]): readonly (readonly Entry[])[] => {
     const root = rootOf(entry.intent)
     groups.set(root, [...(groups.get(root) ?? []), entry])
   }
-  return [...groups.values()]
+  return [...groups.values()].flatMap(exclusiveOf)
 }
+
+const exclusiveOf = (forms: readonly Entry[]): readonly (readonly Entry[])[] => {
+  const groups: Entry[][] = []
+  for (const form of forms) {
+    const group = groups.find(others => others.every(other => isRival(form, other)))
+    if (group === undefined) groups.push([form])
+    else group.push(form)
+  }
+  return groups
+}
+
+/** Currencies that do not name the coins have none to compare. */
+const isRival = ({ intent: { tx: one } }: Entry, { intent: { tx: other } }: Entry): boolean =>
+  one.txid === other.txid ||
+  (one.spentCoins === undefined && other.spentCoins === undefined) ||
+  one.spentCoins?.some(coin => other.spentCoins?.includes(coin) === true) === true
 
 const countForms = async (
   { walletId, info, history }: CountedWallet,

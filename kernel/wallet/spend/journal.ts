@@ -179,6 +179,11 @@ export class SpendJournal {
     this.#sights = undefined
   }
 
+  /** The payment with this txid that a person forgot. */
+  findPast(txid: Txid): SpendIntent | undefined {
+    return this.past(() => {}).find(({ tx }) => tx.txid === txid)
+  }
+
   /** Every signed payment that a person forgot. */
   past(onDamaged: (error: unknown) => void): SpendIntent[] {
     return [...this.#store.entries(PAST)].flatMap(([, text]) => {

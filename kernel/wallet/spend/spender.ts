@@ -85,12 +85,14 @@ export class Spender implements SpenderOptions {
    *
    * @throws BROADCAST_REFUSED, BROADCAST_UNKNOWN; OPTION_INVALID for a draft
    */
-  async broadcastTx(tx: Transaction): Promise<Transaction> {
-    checkSigned(tx)
-    const known = this.#find(tx.txid)
+  async broadcastTx(given: Transaction): Promise<Transaction> {
+    checkSigned(given)
+    const known = this.#find(given.txid)
+    const counted = this.#findCounted(given.txid)
+    const tx = asSigned(given, counted)
     const correlationId = known?.correlationId ?? newCorrelationId(this.services)
     const at = known?.at ?? this.services.io.clock.now()
-    const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...keptOf(known) }
+    const intent: SpendIntent = { correlationId, stage: 'sending', at, tx, ...keptOf(counted) }
     return this.whileInProgress(correlationId, async () => {
       await this.journal.put(intent).catch((error: unknown) => {
         throw namingPayment(error, tx.txid)
@@ -251,11 +253,17 @@ export class Spender implements SpenderOptions {
     return this.journal.findSigned(txid) ?? this.#leaving.get(txid)
   }
 
+  /** One that was forgotten and comes back counts as before. */
+  #findCounted(txid: Txid): SpendIntent | undefined {
+    return this.#find(txid) ?? this.journal.findPast(txid)
+  }
+
   /** Writes the file, the row and the engine's record of a payment, and watches it. */
   async #save(tx: Transaction, join: JoinNotes): Promise<void> {
     const { history, services } = this
     const seconds = services.io.clock.now() / 1000
-    const sent: Transaction = { ...tx, date: tx.date === 0 ? seconds : tx.date }
+    const signed = asSigned(tx, this.#findCounted(tx.txid))
+    const sent: Transaction = { ...signed, date: tx.date === 0 ? seconds : tx.date }
     const fresh = newTransactionFile(sent, history.creationDateOf(sent.date))
     await history.editFile(tx.txid, present => {
       if (present === undefined) return fresh
@@ -291,7 +299,7 @@ export class Spender implements SpenderOptions {
     const { correlationId } = intent
     // Who records what was not sent from here has not asked for it to be sent.
     const stage = entries.some(entry => entry.stage !== 'signed') ? 'broadcast' : 'signed'
-    await journal.watch({ correlationId, stage, at, tx, ...keptOf(known) })
+    await journal.watch({ correlationId, stage, at, tx, ...keptOf(this.#findCounted(tx.txid)) })
     if (isUnfinished) this.#emit({ ...intent, stage: 'broadcast', tx }, 'saved')
     await paymentsChanged(this)
   }
@@ -380,6 +388,18 @@ export class Spender implements SpenderOptions {
 
 const checkSigned = ({ txid }: Transaction): void => {
   if (txid === '') throw new WalletError('OPTION_INVALID', { option: 'transaction', rule: 'is not signed' })
+}
+
+/** A transaction with what the journal knows of the same bytes, whatever is said of them: that is what budgets have counted. */
+const asSigned = (given: Transaction, known: SpendIntent | undefined): Transaction => {
+  if (known === undefined) return given
+  const { replaces: _r, spentCoins: _s, parentNetworkFee: _p, ...said } = given
+  const { walletId, tokenId, nativeAmount: amount, networkFee, ...facts } = known.tx
+  const { spendTargets, replaces, spentCoins, parentNetworkFee } = facts
+  return {
+    ...{ ...said, walletId, tokenId, nativeAmount: amount, networkFee },
+    ...compact({ spendTargets, replaces, spentCoins, parentNetworkFee })
+  }
 }
 
 const requireRequester = (requestedBy: string | undefined): void => {

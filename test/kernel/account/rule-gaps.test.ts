@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { RatePlugin } from '../../../kernel/index.ts'
+import type { NativeAmount, RatePlugin } from '../../../kernel/index.ts'
 import { spendRules } from '../../../plugins/policy/spend-rules.ts'
 import {
   DAILY,
@@ -189,4 +189,42 @@ test('after a pause, hours of the day hold by the calendar as well, before a blo
   await device.restart()
   await mine(device)
   await pay(device.wallet, 1)
+})
+
+test('what is said of signed bytes when they are sent hides no payment behind another one', async t => {
+  const { account, wallet } = await openRuledDevice(t, { rules: [DAILY] })
+  const used = async () => (await account.policies.explain()).rules[0]?.used
+  const { txid } = await pay(wallet, 39)
+  const signed = await wallet.signTx(await wallet.makeSpend(payment(29)))
+  await wallet.broadcastTx({
+    ...signed,
+    replaces: txid,
+    spentCoins: ['none'],
+    nativeAmount: '-1' as NativeAmount
+  })
+  t.is(await used(), '0.7 LDG')
+  await wallet.saveTx({ ...signed, replaces: txid, nativeAmount: '-1' as NativeAmount })
+  t.is(await used(), '0.7 LDG')
+  await wallet.broadcastTx({ ...signed, txid: 'of another device', replaces: txid, spentCoins: ['its own'] })
+  t.is(await used(), '1 LDG')
+  await wallet.broadcastTx({ ...signed, txid: 'another one', replaces: 'nothing', spentCoins: ['mine'] })
+  await wallet.broadcastTx({
+    ...signed,
+    txid: 'and one more',
+    replaces: 'nothing',
+    spentCoins: ['mine, too']
+  })
+  t.is(await used(), '1.6 LDG')
+})
+
+test('the payment of a program that was forgotten and is sent again is still counted for the program', async t => {
+  const device = await openRuledDevice(t)
+  await device.account.policies.add({ ...DAILY, id: 'bot', client: 'bot' }, { password: PASSWORD })
+  const sent = await pay(device.wallet, 79, 'shop', 'bot')
+  await device.wallet.forgetTx(sent.txid)
+  t.like(await refusalOf(pay(device.wallet, 29, 'shop', 'bot')), { rule: 'bot' })
+  await device.wallet.broadcastTx(sent)
+  t.like(await refusalOf(pay(device.wallet, 29, 'shop', 'bot')), { rule: 'bot' })
+  await device.wallet.saveTx(sent)
+  t.like(await refusalOf(pay(device.wallet, 29, 'shop', 'bot')), { rule: 'bot' })
 })

@@ -23,6 +23,13 @@ export const checkSigned = (
   )
   if (raw.txid !== transaction.txid) throw invalid('txid', 'is not that of the bytes')
   const spent = spentBy(wallet, raw, replacedOf(transaction))
+  const { spentCoins = [] } = transaction
+  const coins = new Set(raw.inputs.map(({ txid, vout }) => `${txid}:${vout}`))
+  if (
+    spentCoins.length > 0 &&
+    (spentCoins.length !== coins.size || !spentCoins.every(coin => coins.has(coin)))
+  )
+    throw invalid('spentCoins', 'are not what the bytes spend')
   const paid = raw.outputs.reduce((sum, { value }) => sum + value, 0n)
   if (String(spent - paid) !== transaction.networkFee)
     throw invalid('networkFee', 'is not what the bytes leave for it')
