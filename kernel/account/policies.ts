@@ -111,7 +111,7 @@ export class Policies {
    * Adds a rule, or replaces the rule of its id, on all devices.
    *
    * @returns when it takes effect, in milliseconds since 1970; undefined if it is in effect
-   * @throws OPTION_INVALID for a rule that no policy plugin can read; POLICY_PASSWORD, PASSWORD, CORRUPT_FILE, STORAGE_FULL, …
+   * @throws OPTION_INVALID for a rule that no policy plugin can read, or one too many; POLICY_PASSWORD, PASSWORD, CORRUPT_FILE, STORAGE_FULL, …
    *
    * @example
    * ```ts
@@ -128,6 +128,7 @@ export class Policies {
     await this.#requireReadable(rule)
     return rules.exclusively(async () => {
       const present = await rules.read()
+      checkRoom(rule, present)
       return this.#change({ ruleId: rule.id, rule }, proofOf(rule, present), options)
     })
   }
@@ -378,6 +379,20 @@ const delayOf = ({ kind, hours }: SpendRule): number => {
 
 const WEEK_MS = 7 * 24 * HOUR_MS
 const MAX_DELAY_HOURS = 24 * 365
+
+/** Each payment is judged by all rules, and their file must stay small enough to sync. */
+const MAX_RULES = 100
+const MAX_RULES_LENGTH = 300_000
+
+/** @throws OPTION_INVALID if there is no room for a rule */
+const checkRoom = (rule: SpendRule, { rules, pending }: PolicyListing): void => {
+  const others = rules.filter(({ id }) => id !== rule.id)
+  const isFull =
+    others.length + pending.length >= MAX_RULES ||
+    JSON.stringify([...others, ...pending, rule]).length > MAX_RULES_LENGTH
+  if (isFull)
+    throw new WalletError('OPTION_INVALID', { option: 'rule', rule: 'is one too many for an account' })
+}
 
 /** Checks what every rule has, and copies it. @throws OPTION_INVALID */
 const checkRule = (given: SpendRule): SpendRule => {

@@ -228,3 +228,24 @@ test('the payment of a program that was forgotten and is sent again is still cou
   await device.wallet.saveTx(sent)
   t.like(await refusalOf(pay(device.wallet, 29, 'shop', 'bot')), { rule: 'bot' })
 })
+
+test('an account takes a hundred rules, so that nobody makes its file too long to sync or each payment slow', async t => {
+  const { account, wallet } = await openRuledDevice(t)
+  const { policies } = account
+  const payees = Array.from({ length: 900 }, (_, at) => `shop${String(at).padStart(96, '0')}`)
+  const lists = Array.from({ length: 3 }, (_, at) => ({
+    id: `list${at}`,
+    kind: 'allow-list',
+    asset: 'ledger',
+    payees
+  }))
+  for (const list of lists) await policies.add(list)
+  await t.throwsAsync(policies.add({ ...lists[0], kind: 'allow-list', id: 'more' }), {
+    code: 'OPTION_INVALID'
+  })
+  for (const { id } of lists) await policies.remove(id, { password: PASSWORD })
+  for (let count = 0; count < 100; count += 1) await policies.add({ ...DAILY, id: `daily${count}` })
+  await t.throwsAsync(policies.add({ ...DAILY, id: 'daily100' }), { code: 'OPTION_INVALID' })
+  await policies.add({ ...DAILY, id: 'daily7', max: '50' })
+  t.like(await refusalOf(pay(wallet, 60)), { rule: 'daily7' })
+})
