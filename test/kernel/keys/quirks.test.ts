@@ -1,6 +1,11 @@
 import test from 'ava'
 import { walletIdOf } from '../../../kernel/keys/ids.ts'
-import { fixedTypeOf, fixWalletType } from '../../../kernel/keys/quirks.ts'
+import {
+  fixedTypeOf,
+  fixWalletType,
+  isSegwitSplit,
+  needsReplayProtection
+} from '../../../kernel/keys/quirks.ts'
 import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { WalletKeys } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
@@ -39,6 +44,7 @@ test('a type that needs nothing gives the same object, and no given object chang
     'wallet:ethereum',
     'wallet:bitcoincash',
     'wallet:bitid',
+    'wallet:newcoin-bip44',
     'account-repo:co.airbitz.wallet'
   ]) {
     const info = Object.freeze({ type, keys: Object.freeze({ k: 1 }) })
@@ -71,4 +77,22 @@ test('old types whose name says nothing of a key path stand for the format that 
     const { keys } = fixWalletType<{ type: string; keys: WalletKeys }>({ type: `wallet:${name}`, keys: {} })
     t.is(keys.format, format, name)
   }
+})
+
+test('a wallet of Bitcoin whose addresses need a witness has none on Bitcoin Cash, and any other split has', t => {
+  const isSegwit = (type: string, format: string, newType: string): boolean =>
+    isSegwitSplit({ id: 'id', type: `wallet:${type}`, keys: { format } }, `wallet:${newType}`)
+  for (const format of ['bip49', 'bip84', 'bip86']) {
+    t.true(isSegwit('bitcoin', format, 'bitcoincash'), format)
+    t.false(isSegwit('bitcoin', format, 'litecoin'), format)
+    t.false(isSegwit('litecoin', format, 'bitcoincash'), format)
+  }
+  for (const format of ['bip32', 'bip44']) t.false(isSegwit('bitcoin', format, 'bitcoincash'), format)
+})
+
+test('a split of Bitcoin Cash into Bitcoin SV alone needs replay protection', t => {
+  t.true(needsReplayProtection('wallet:bitcoincash', 'wallet:bitcoinsv'))
+  t.false(needsReplayProtection('wallet:bitcoin', 'wallet:bitcoinsv'))
+  t.false(needsReplayProtection('wallet:bitcoincash', 'wallet:bitcoin'))
+  t.false(needsReplayProtection('wallet:bitcoinsv', 'wallet:bitcoincash'))
 })

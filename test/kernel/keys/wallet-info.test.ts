@@ -4,6 +4,7 @@ import { walletIdOf } from '../../../kernel/keys/ids.ts'
 import { splitWalletInfo } from '../../../kernel/keys/quirks.ts'
 import {
   accountRepoTypeOf,
+  checkRepoKeys,
   checkWalletInfos,
   hideWalletInfo,
   makeWalletInfo,
@@ -119,4 +120,31 @@ test('a wallet without both keys of its repo cannot be split', t => {
       t.throws(() => splitWalletInfo(io, info, 'wallet:b'), { code: 'KEY_INTEGRITY' }, name)
     }
   }
+})
+
+test('keys name and encrypt a repo only if each of them has its length', t => {
+  const textOf = (length: number): string => io.crypto.toBase64(new Uint8Array(length))
+  const check = (dataKey: unknown, syncKey: unknown): void =>
+    checkRepoKeys(io, { dataKey, syncKey } as WalletKeys)
+  t.notThrows(() => check(textOf(32), textOf(20)))
+  for (const bad of [textOf(31), textOf(33), textOf(20), 'no base64', 5, undefined])
+    t.throws(() => check(bad, textOf(20)), { code: 'KEY_INTEGRITY', message: /dataKey/ }, String(bad))
+  for (const bad of [textOf(19), textOf(21), textOf(32), 'no base64', 5, undefined])
+    t.throws(() => check(textOf(32), bad), { code: 'KEY_INTEGRITY', message: /syncKey/ }, String(bad))
+})
+
+test('an id of 32 bytes is one in whatever form of base64 it stands, and one of another length is none', t => {
+  const merged = (id: string): number => {
+    let found = 0
+    mergeWalletInfos(io, [hideWalletInfo({ id, type: 'wallet:a', keys: {} }, '')], () => {
+      found -= 1
+    }).forEach(() => {
+      found += 1
+    })
+    return found
+  }
+  t.is(merged(io.crypto.toBase64(new Uint8Array(32).fill(255))), 1)
+  t.is(merged(io.crypto.toBase64(new Uint8Array(31))), -1)
+  t.is(merged(io.crypto.toBase64(new Uint8Array(33))), -1)
+  t.is(merged(''), -1)
 })

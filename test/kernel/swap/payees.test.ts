@@ -152,6 +152,28 @@ test('a payment gives no allowance, wherever it stands, and may call anything el
   t.is(verdictOf(), '')
 })
 
+test('of nobody but the deposit of the receiving wallet no wallet is asked, and nothing is left to doubt', async t => {
+  const asked: string[][] = []
+  const check = (deposit: string | undefined): PayeeCheck => ({
+    ...{ pluginId: 'shop', deposit },
+    fromWallet: {
+      currencyInfo: { pluginId: 'coin', displayName: 'Coin' },
+      parseUri: async (uri: string) => ({ publicAddress: uri.toLowerCase() })
+    } as unknown as PayeeCheck['fromWallet'],
+    async findOwn(_, addresses) {
+      asked.push([...addresses])
+      return { own: new Set(), isComplete: false }
+    }
+  })
+  const spends = [{ tokenId: null, spendTargets: [{ publicAddress: 'DEPOSIT' }] }]
+  const read = [{ tokenId: null, spendTargets: [{ publicAddress: 'deposit' }] }]
+  t.deepEqual(await checkPayees(check('deposit'), spends), { spends: read, isComplete: true })
+  t.deepEqual(asked, [])
+  t.deepEqual(await checkPayees(check('other'), spends), { spends: read, isComplete: false })
+  t.deepEqual(await checkPayees(check(undefined), spends), { spends: read, isComplete: false })
+  t.deepEqual(asked, [['deposit'], ['deposit']])
+})
+
 test('a text that is no data of a call says nothing of allowances', t => {
   const payment = spendWith({})
   for (const text of [
@@ -174,4 +196,5 @@ test('a text that is no data of a call says nothing of allowances', t => {
   for (const data of ['0xabcdef01', 'ab'.repeat(36), `0x${'ab'.repeat(37)}`])
     t.regex(verdictOf(spendWith({ otherParams: { data } }), payment), /something else/, data)
   t.regex(verdictOf(spendWith({ memos: [{ type: 'hex', value: 'ab' }] }), payment), /something else/)
+  t.is(verdictOf(spendWith({ memos: [{ type: 'text', value: 'ab' }] }), payment), '')
 })

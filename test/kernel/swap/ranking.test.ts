@@ -112,3 +112,14 @@ test('the order is total: of any two quotes one comes first or they are equal, w
     })
   )
 })
+
+test('the smallest gain there is makes a better rate', t => {
+  const quotes = [quoteOf('one', '1'), quoteOf('two', '2')].map(quote => ({
+    ...quote,
+    fromNativeAmount: '1'
+  }))
+  t.deepEqual(inOrder(quotes), [
+    ['two', 'a better rate'],
+    ['one', undefined]
+  ])
+})

@@ -412,6 +412,29 @@ test('a memo that is not of its own kind is refused with MEMO_INVALID [5.40]', t
   t.deepEqual(upgradeMemos(spend('hex', '0XaB')).memos, [{ type: 'hex', value: 'aB' }])
 })
 
+test('a memo may have the length that its currency takes, in bytes if it is hex, and not one more', t => {
+  const options = [
+    { type: 'text', maxLength: 4 },
+    { type: 'hex', maxLength: 4 }
+  ] as const
+  const upgrade = (type: 'hex' | 'text', value: string) =>
+    upgradeMemos({ tokenId: null, spendTargets: [], memos: [{ type, value }] }, options).memos
+  t.deepEqual(upgrade('text', 'four'), [{ type: 'text', value: 'four' }])
+  t.deepEqual(upgrade('hex', 'a1b2c3d4'), [{ type: 'hex', value: 'a1b2c3d4' }])
+  t.deepEqual(upgrade('hex', '0xa1b2c3d4'), [{ type: 'hex', value: 'a1b2c3d4' }])
+  t.deepEqual(upgrade('text', '0xa1'), [{ type: 'text', value: '0xa1' }], 'a text is what it says')
+  t.throws(() => upgrade('text', 'four5'), { code: 'MEMO_INVALID', message: /longer than 4/ })
+  t.throws(() => upgrade('hex', 'a1b2c3d4e5'), { code: 'MEMO_INVALID', message: /longer than 4/ })
+})
+
+test('the memo of a target is taken from its parameters if it is text there, and from nothing else', t => {
+  const options = [{ type: 'text' }] as const
+  const memosOf = (otherParams: object) =>
+    upgradeMemos({ tokenId: null, spendTargets: [{ otherParams } as never] }, options).memos
+  t.deepEqual(memosOf({ uniqueIdentifier: 'note' }), [{ type: 'text', value: 'note' }])
+  for (const uniqueIdentifier of [5, null, {}, undefined]) t.deepEqual(memosOf({ uniqueIdentifier }), [])
+})
+
 test('a damaged entry of the spend journal is reported and kept, and the others are listed', async t => {
   const entries = new Map<string, string>()
   const journal = new SpendJournal({

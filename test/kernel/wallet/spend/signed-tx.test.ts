@@ -109,6 +109,12 @@ test('a signed transaction with a field of another kind is refused, and the fiel
     const error = await t.throwsAsync(read(value), { code: 'SIGNED_TX_INVALID' })
     t.like(error, { details: { field: 'the whole' } })
   }
+  const failing = {
+    get txid() {
+      throw new Error('cannot be read')
+    }
+  }
+  await t.throwsAsync(read({ ...full, failing }), { code: 'SIGNED_TX_INVALID' })
   const many = Array(1000).fill({ publicAddress: 'shop', nativeAmount: '5' })
   t.is((await read({ ...full, spendTargets: many })).spendTargets?.length, 1000)
 })

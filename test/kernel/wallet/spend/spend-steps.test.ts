@@ -308,6 +308,103 @@ test('notes that were written before a payment is saved win, and its own stay be
   t.deepEqual((await wallet.getTransaction('txid-1')).metadata, { name: 'Mine', notes: 'rent' })
 })
 
+test('notes of a payment and of its token that are written while it is sent win, and its own stay beside them', async t => {
+  const gold = { currencyCode: 'GLD', displayName: 'Gold', denominations: [{ name: 'GLD', multiplier: '1' }] }
+  const home: Home = await makeHome(t, {
+    tokens: { gold: { ...gold, networkLocation: { contractAddress: 'gold' } } },
+    engine: (_good, { callbacks }) => ({
+      async broadcastTx(tx) {
+        const nativeAmount = '-5' as never
+        callbacks.onTransactionsChanged([
+          toyTransaction('txid-1', { nativeAmount }),
+          toyTransaction('txid-1', { nativeAmount, tokenId: 'gold' })
+        ])
+        const { wallet } = home
+        await waitFor(async () => (await wallet.getTransactions({ tokenId: 'gold' })).length === 1)
+        await wallet.saveTxMetadata('txid-1', { name: 'Mine' })
+        await wallet.saveTxMetadata('txid-1', { notes: 'in gold' }, 'gold')
+        return tx
+      }
+    })
+  })
+  const { wallet } = home
+  await wallet.changeEnabledTokenIds(['gold'])
+  await wallet.spend(await wallet.makeSpend(pay({ metadata: { name: 'Shop', notes: 'rent' } })))
+  t.deepEqual((await wallet.getTransaction('txid-1')).metadata, { name: 'Mine', notes: 'rent' })
+  const [inGold] = await wallet.getTransactions({ tokenId: 'gold' })
+  t.like(inGold?.metadata, { notes: 'in gold' })
+})
+
+test('what a payment may cost is checked when it is drafted and again when it is signed, and an odd limit is none', async t => {
+  const { wallet, steps } = await makeHome(t, {
+    engine: ({ makeSpend }) => ({
+      makeSpend: async (spend, keys) => ({
+        ...(await makeSpend(spend, keys)),
+        ...{ networkFee: nativeAmount('7'), nativeAmount: nativeAmount('-12') }
+      })
+    })
+  })
+  const limited = (limit: string) => pay({ maxNetworkFee: limit as never })
+  await t.throwsAsync(wallet.makeSpend(limited('6')), { code: 'MAX_FEE' })
+  const draft = await wallet.makeSpend(limited('7'))
+  steps.length = 0
+  for (const [maxNetworkFee, code] of [
+    ['6', 'MAX_FEE'],
+    ['-1', 'OPTION_INVALID'],
+    ['6.5', 'OPTION_INVALID']
+  ] as const) {
+    await t.throwsAsync(
+      wallet.signTx(draft, { maxNetworkFee: maxNetworkFee as never }),
+      { code },
+      maxNetworkFee
+    )
+    await t.throwsAsync(
+      wallet.spend(draft, { maxNetworkFee: maxNetworkFee as never }),
+      { code },
+      maxNetworkFee
+    )
+  }
+  t.deepEqual(steps, [])
+  await t.notThrowsAsync(wallet.signTx(draft, { maxNetworkFee: '7' as never }))
+})
+
+test('an unusual fee is shown in the draft, and refused when it is signed without a limit that allows it', async t => {
+  const { wallet, steps } = await makeHome(t, {
+    engine: ({ makeSpend }) => ({
+      makeSpend: async (spend, keys) => ({
+        ...(await makeSpend(spend, keys)),
+        ...{
+          networkFee: nativeAmount('700'),
+          nativeAmount: nativeAmount('-705'),
+          usualNetworkFee: '1' as never
+        }
+      })
+    })
+  })
+  const draft = await wallet.makeSpend(pay())
+  steps.length = 0
+  await t.throwsAsync(wallet.signTx(draft), { code: 'FEE_UNUSUAL' })
+  t.deepEqual(steps, [])
+  await t.notThrowsAsync(wallet.signTx(draft, { maxNetworkFee: '700' as never }))
+})
+
+test('the largest amount is searched below what an engine refuses, and not beyond an engine that fails', async t => {
+  let code: 'INSUFFICIENT_FUNDS' | 'NETWORK' = 'INSUFFICIENT_FUNDS'
+  const { wallet } = await makeHome(t, {
+    engine: ({ makeSpend }) => ({
+      async makeSpend(spend, keys) {
+        const [target] = spend.spendTargets
+        if (BigInt(target?.nativeAmount ?? 0) <= 321n) return makeSpend(spend, keys)
+        if (code === 'NETWORK') throw new WalletError('NETWORK', { path: 'x' })
+        throw new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'TOY', tokenId: null })
+      }
+    })
+  })
+  t.is(await wallet.getMaxSpendable(pay()), nativeAmount('321'))
+  code = 'NETWORK'
+  await t.throwsAsync(wallet.getMaxSpendable(pay()), { code: 'NETWORK' })
+})
+
 test('a draft that may be a second payment is refused unless the first is known', async t => {
   const { wallet } = await makeHome(t)
   const { txid } = await wallet.spend(await wallet.makeSpend(pay()))
