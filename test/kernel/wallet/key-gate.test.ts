@@ -9,6 +9,7 @@ import {
   type SpendSnapshot,
   WalletError
 } from '../../../kernel/index.ts'
+import { requestKeys } from '../../../kernel/keys/key-gate.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { spendRules } from '../../../plugins/policy/spend-rules.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
@@ -210,4 +211,18 @@ test('opening a wallet, showing its public keys and a split call no policy', asy
   await wallet.changePaused(true)
   await wallet.changePaused(false)
   t.deepEqual(requested, [])
+})
+
+test('policies see the id of the action that uses keys, or a new one if it has none', async t => {
+  const seen: SpendSnapshot[] = []
+  const hooks = { beforeSign: { promise: async (question: SpendSnapshot) => void seen.push(question) } }
+  const services = { hooks, io: makeNodeIo() } as unknown as Parameters<typeof requestKeys>[0]
+  const rules = { check: async (): Promise<void> => {} }
+  await requestKeys(services, rules, { use: 'spend', correlationId: 'mine' })
+  await requestKeys(services, rules, { use: 'spend' })
+  await requestKeys(services, rules, { use: 'spend' })
+  const [own, ...made] = seen.map(({ correlationId }) => correlationId)
+  t.is(own, 'mine')
+  for (const id of made) t.regex(id, /^[0-9a-f]{16}$/)
+  t.is(new Set(made).size, 2)
 })
