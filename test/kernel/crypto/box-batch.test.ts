@@ -3,6 +3,7 @@ import { webcrypto } from 'node:crypto'
 import test from 'ava'
 import fc from 'fast-check'
 import {
+  MAX_MARK,
   openMarkedText,
   openPacked,
   openText,
@@ -100,6 +101,47 @@ test('a text of more than a megabyte is sealed whole, however many bytes its let
   const text = '€'.repeat(400_000)
   const [box = ''] = sealTexts(native, key, [text])
   t.true(openText(native, key, JSON.parse(box) as Box) === text)
+})
+
+test('a large text is sealed whole beside the longest marks, and large bytes in the form that stays on the device', async t => {
+  const text = '€'.repeat(400_000)
+  const part = new Uint8Array(MAX_MARK / 2).fill(7)
+  const [box = ''] = sealTexts(native, key, [{ text, mark: { header: part, footer: part } }])
+  const readMark = ({ header, footer }: { header: Uint8Array; footer: Uint8Array }): readonly Uint8Array[] =>
+    [header, footer].map(bytes => bytes.slice(0, part.length))
+  const opened = openMarkedText(native, { key, box: JSON.parse(box) as Box }, readMark)
+  t.true(opened.text === text)
+  t.deepEqual(opened.mark, [part, part])
+
+  const payload = new Uint8Array(2_000_000).fill(5)
+  const packed = sealPacked(native, key, {
+    room: payload.length,
+    write(bytes, start) {
+      bytes.set(payload, start)
+      return start + payload.length
+    }
+  })
+  t.is(Buffer.compare(await openPacked(native, key, packed), payload), 0)
+})
+
+test('a box whose vector or data has an odd length does not open, and those beside it do', async t => {
+  const [first, last] = ['first', 'last'].map(text => sealText(native, key, text)) as [Box, Box]
+  const odd: readonly Partial<Box>[] = [
+    { iv_hex: '' },
+    { iv_hex: first.iv_hex.slice(2) },
+    { iv_hex: `${first.iv_hex}00` },
+    { data_base64: '' },
+    { data_base64: first.data_base64.slice(4) },
+    { iv_hex: '', data_base64: 'AAAA' }
+  ]
+  for (const io of Object.values(ios)) {
+    for (const more of odd)
+      t.deepEqual(await openTexts(io, key, [first, { ...first, ...more }, last]), [
+        'first',
+        undefined,
+        'last'
+      ])
+  }
 })
 
 test('no two boxes of a batch share a vector, and equal texts do not show', t => {

@@ -63,6 +63,16 @@ test('the buffer fits the longest header and footer, and a payload of any length
     const bytes = layOut(new Uint8Array(length), { noise: 'random', start: 0, random })
     t.is(bytes.length % 16, 0)
     t.true(bytes.length <= length + MOST_AROUND)
+    t.true(
+      bytes.slice(16 + 1, 16 + 1 + 31).every(byte => byte === 255),
+      'all noise is random'
+    )
+    t.true(
+      bytes
+        .slice(16 + 1 + 31 + 4 + length + 1)
+        .slice(0, 31)
+        .every(byte => byte === 255)
+    )
     t.deepEqual(bytes.slice(16), withEnd(bytes.slice(16, 16 + 1 + 31 + 4 + length + 1 + 31)))
   }
 })

@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { isWalletError } from '../../../kernel/base/errors.ts'
+import { checkAesInput } from '../../../kernel/crypto/aes-input.ts'
 import { openBox, openJson, openText, sealBox, sealJson, sealText } from '../../../kernel/crypto/box.ts'
 import { type Box, isBox } from '../../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
@@ -145,6 +146,20 @@ test('nonsense lengths behind a good key are a bad checksum', t => {
       code: 'INVALID_CHECKSUM'
     })
   }
+})
+
+test('a box that ends with its checksum lacks its padding, and a cipher takes no vector of another length', t => {
+  const { crypto } = io
+  const body = [0, 0, 0, 0, 10, ...new Array(10).fill(104), 0]
+  const plain = Uint8Array.from([...body, ...crypto.sha256(Uint8Array.from(body))])
+  t.is(plain.length % 16, 0)
+  const iv = new Uint8Array(16)
+  const data_base64 = crypto.toBase64(crypto.aesCbcEncrypt(key, iv, plain))
+  t.throws(() => openBox(io, key, { encryptionType: 0, iv_hex: crypto.toHex(iv), data_base64 }), {
+    code: 'INVALID_PADDING'
+  })
+  for (const length of [0, 15, 17])
+    t.throws(() => checkAesInput(key, new Uint8Array(length), plain), { message: /initialization vector/ })
 })
 
 test('no bytes encrypt to no bytes, whatever the backend', t => {

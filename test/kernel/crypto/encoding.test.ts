@@ -31,11 +31,12 @@ test('UTF-8 has as many bytes for the first and the last letter of each length a
     const end = writeUtf8(text, bytes, 3)
     t.deepEqual([...bytes.subarray(3, end)], [...Buffer.from(text, 'utf8')], point.toString(16))
     t.true(bytes.subarray(end).every(byte => byte === 0))
+    t.deepEqual([...utf8Of(text)], [...Buffer.from(text, 'utf8')], point.toString(16))
   }
 })
 
 test('UTF-8 refuses lone surrogates and malformed bytes', t => {
-  for (const text of ['\ud800', 'a\udc00b', '\udc00\ud800']) {
+  for (const text of ['\ud800', 'a\udc00b', '\udfff', '\udc00\ud800']) {
     t.throws(() => utf8Of(text), { instanceOf: TypeError })
     t.throws(() => writeUtf8(text, new Uint8Array(20), 0), { instanceOf: TypeError })
   }
@@ -77,6 +78,10 @@ test('base58 refuses foreign letters and endless texts, and never quotes them', 
   }
   t.throws(() => parseBase58('1'.repeat(513)), { instanceOf: TypeError })
   t.is(parseBase58('1'.repeat(512)).length, 512)
+})
+
+test('base32 that is all padding has no bytes', t => {
+  for (const text of ['', '=', '=======']) t.deepEqual([...parseBase32(text)], [])
 })
 
 test('base32 refuses a last letter that carries no whole byte', t => {

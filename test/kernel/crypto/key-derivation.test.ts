@@ -18,6 +18,7 @@ test('parameters that any client makes are accepted [3.2] [3.39]', t => {
   const good = [
     FIXED_SNRP,
     chooseSnrpCost(0, 2000),
+    { n: 2, r: 1, p: 1 },
     { n: 16, r: 1, p: 1 },
     { n: 2 ** 18, r: 8, p: 64 },
     { n: 2 ** 21, r: 1, p: 64 },

@@ -40,7 +40,10 @@ test('bytes that are no point of the curve make no key', t => {
 })
 
 test('a draw that is no private key is drawn again', t => {
-  const draws = [new Uint8Array(32), new Uint8Array(32).fill(0xff), new Uint8Array(32).fill(1)]
-  const { privateKey } = makeLobbyKeys({ random: () => draws.shift() ?? new Uint8Array(0) })
+  // Of a longer draw more bytes would be taken.
+  const draws = [0, 0xff, 1].map(byte => new Uint8Array(40).fill(byte))
+  const { privateKey } = makeLobbyKeys({
+    random: count => draws.shift()?.subarray(0, count) ?? new Uint8Array(0)
+  })
   t.deepEqual(privateKey, new Uint8Array(32).fill(1))
 })

@@ -35,11 +35,12 @@ test('a code counts from two steps before to two steps after its time, and no lo
     isTotp(io, key, { code: totp(io, key, time + shift), time })
   )
   t.deepEqual(right, [false, true, true, true, true, true, false])
-  t.true(isTotp(io, key, { code: hotp(io, key, 0), time: 10 }))
+  for (const counter of [0, 1, 2]) t.true(isTotp(io, key, { code: hotp(io, key, counter), time: 10 }))
+  t.false(isTotp(io, key, { code: hotp(io, key, 3), time: 10 }))
 })
 
 test('what is no six digits is no code', t => {
-  for (const code of ['', '12345', '1234567', '12345a', '１２３４５６', '287082 ', '287082\n']) {
+  for (const code of ['', '12345', '1234567', '12345a', '１２３４５６', '287082 ', '287082\n', '\ud800']) {
     t.false(isTotp(io, key, { code, time: 59 }))
   }
 })

@@ -152,8 +152,8 @@ test('a payment gives no allowance, wherever it stands, and may call anything el
   t.is(verdictOf(), '')
 })
 
-test('of nobody but the deposit of the receiving wallet no wallet is asked, and nothing is left to doubt', async t => {
-  const asked: string[][] = []
+test('a payment to the deposit of the receiving wallet alone searches no wallet, and leaves no doubt', async t => {
+  const queried: string[][] = []
   const check = (deposit: string | undefined): PayeeCheck => ({
     ...{ pluginId: 'shop', deposit },
     fromWallet: {
@@ -161,17 +161,17 @@ test('of nobody but the deposit of the receiving wallet no wallet is asked, and 
       parseUri: async (uri: string) => ({ publicAddress: uri.toLowerCase() })
     } as unknown as PayeeCheck['fromWallet'],
     async findOwn(_, addresses) {
-      asked.push([...addresses])
+      queried.push([...addresses])
       return { own: new Set(), isComplete: false }
     }
   })
   const spends = [{ tokenId: null, spendTargets: [{ publicAddress: 'DEPOSIT' }] }]
   const read = [{ tokenId: null, spendTargets: [{ publicAddress: 'deposit' }] }]
   t.deepEqual(await checkPayees(check('deposit'), spends), { spends: read, isComplete: true })
-  t.deepEqual(asked, [])
+  t.deepEqual(queried, [])
   t.deepEqual(await checkPayees(check('other'), spends), { spends: read, isComplete: false })
   t.deepEqual(await checkPayees(check(undefined), spends), { spends: read, isComplete: false })
-  t.deepEqual(asked, [['deposit'], ['deposit']])
+  t.deepEqual(queried, [['deposit'], ['deposit']])
 })
 
 test('a text that is no data of a call says nothing of allowances', t => {
