@@ -28,7 +28,7 @@ import { SyncServers } from './sync/sync-servers.ts'
 import type { CurrencyInfo } from './types/currency.ts'
 import type { LocalLoginId } from './types/ids.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
-import type { ExchangeSnapshot, LoginSnapshot } from './types/snapshots.ts'
+import type { ExchangeSnapshot, LoginSnapshot, PluginSnapshot } from './types/snapshots.ts'
 
 /** A new account. Other devices find it by its username; without a username and a password it is a light account. */
 export interface NewAccount {
@@ -115,6 +115,11 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** The accounts that are logged in. */
   get accounts(): readonly Account[] {
     return [...this.#accounts.values()].flatMap(({ shared }) => shared?.accounts ?? [])
+  }
+
+  /** Every plugin that was added or announced, in the order of arrival: whether it was applied, and what is wrong if not. */
+  get plugins(): readonly PluginSnapshot[] {
+    return this.#services.plugins.snapshots
   }
 
   /** The currencies of the plugins that were applied: all of them once an account is open. */

@@ -23,8 +23,9 @@ import {
 } from './plugins/plugin.ts'
 import { PluginCalls } from './plugins/plugin-calls.ts'
 import { captureIo } from './plugins/plugin-io.ts'
-import { PluginSet, readPluginHead } from './plugins/plugin-set.ts'
+import { PluginSet } from './plugins/plugin-set.ts'
 import { quotaDisk } from './plugins/quota-disk.ts'
+import { readPluginHead } from './plugins/read-plugin.ts'
 import {
   type KernelConfig,
   type LogPort,
@@ -124,8 +125,8 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   const parts = makeParts(options, { config, io })
   const { hooks, plugins, apply } = parts
 
-  const listed = options.plugins.map(given => ({ given, head: readPluginHead(given) }))
-  const applyAll = (isMeant: (kind: PluginKind) => boolean): void => {
+  const listed = options.plugins.map((given, at) => ({ given, head: readPluginHead(given, at + 1) }))
+  const applyAll = (isMeant: (kind: PluginKind | undefined) => boolean): void => {
     for (const { given, head } of listed) if (isMeant(head.kind)) apply(given, head)
   }
   applyAll(kind => kind === 'observer')
@@ -225,7 +226,7 @@ const makeParts = (
   const { laterPlugins: later = [], required = [] } = options
   const plugins = new PluginSet(hooks, { later, required })
   let root: Disk | undefined
-  const apply = (given: Plugin, head = readPluginHead(given)): void => {
+  const apply = (given: Plugin, head = readPluginHead(given, plugins.snapshots.length + 1)): void => {
     const { id } = head
     const pluginOptions = optionsFor(id, options.pluginOptions?.[id])
     const host = {
@@ -240,13 +241,12 @@ const makeParts = (
       })
       return Object.freeze(jail)
     }
-    const added = plugins.add(given, plugin => applyPlugin(plugin, host, openJail), {
+    plugins.add(given, plugin => applyPlugin(plugin, host, openJail), {
       head,
-      options: pluginOptions
+      options: pluginOptions,
+      onFailure: report,
+      onFault: error => onFault({ pluginId: id, hook: 'apply', error })
     })
-    if (added.state !== 'failed') return
-    const { message: reason = '' } = added
-    report(id, new WalletError('PLUGIN_FAILED', { pluginId: id, hook: 'apply', reason }))
   }
   const useDisk = (disk: Disk): void => {
     root = disk

@@ -229,8 +229,14 @@ export const catalogue: { readonly [C in ErrorCode]: ErrorEntry<ErrorDetails[C]>
  * scrub('refused L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ') // 'refused […]'
  * ```
  */
-export const scrub = (text: string): string =>
-  String(text).slice(0, MAX_READ).replace(KEY_LIKE, '[…]').slice(0, MAX_TEXT)
+export const scrub = (text: string): string => scrubBut(text, NO_NAMES)
+
+/** {@link scrub} that leaves known identifiers as they are, however long. */
+export const scrubBut = (text: string, names: ReadonlySet<string>): string =>
+  String(text)
+    .slice(0, MAX_READ)
+    .replace(KEY_LIKE, run => (names.has(run) ? run : '[…]'))
+    .slice(0, MAX_TEXT)
 
 /**
  * A failure in words that are safe to show: the catalogue's message, or the scrubbed text of a foreign error. Whatever
@@ -241,6 +247,7 @@ export const describeError = (thrown: unknown): string => {
   return isWalletError(error) ? `${error.message} (${error.code})` : scrub(`${error.name}: ${error.message}`)
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set()
 const MAX_TEXT = 500
 /** Text beyond it is not even looked at. */
 const MAX_READ = 10_000

@@ -7,11 +7,13 @@ import {
   SyncWaterfallHook
 } from 'tapable'
 import { compact } from '../base/compact.ts'
+import type { WalletError } from '../base/errors.ts'
 import type { PluginId } from '../types/ids.ts'
 import type { PluginKind, TapSnapshot } from '../types/snapshots.ts'
 import { asked, type DispatchPort, gated, gathered, observed, piped } from './dispatch.ts'
 import { type HookRow, type HostHooks, hookTable, type KernelHooks, type TapOrder } from './hook-table.ts'
 import { PluginCalls } from './plugin-calls.ts'
+import { meant, mistakeOf, near } from './plugin-mistake.ts'
 
 /** Makes every hook, each with the dispatcher and the deadline of its row. */
 export const makeKernelHooks = ({
@@ -51,9 +53,46 @@ export const hostHooks = <Kind extends PluginKind>(
 ): HostHooks<Kind> => {
   const all = Object.entries(hookTable) as [keyof KernelHooks, HookRow][]
   const rows = ['all', kind].flatMap(audience => all.filter(([, { tappedBy }]) => tappedBy === audience))
-  return Object.freeze(
-    Object.fromEntries(rows.map(([name, row]) => [name, tapOf(row, pluginId, hooks[name])]))
-  ) as HostHooks<Kind>
+  const names = rows.map(([name]) => name)
+  const known = Object.fromEntries(
+    rows.map(([name, row]) => [name, tapOf({ name, row, pluginId }, hooks[name])])
+  )
+  return guarded(known, name => {
+    if (PROBED.has(name)) return undefined
+    return mistakeOf(pluginId, {
+      field: `hooks.${name.slice(0, 40)}`,
+      found: `no hook of a ${kind} plugin`,
+      expected: `one of ${names.join(', ')}`,
+      ...compact({ hint: meant(near(name, names)) })
+    })
+  }) as HostHooks<Kind>
+}
+
+/** What the language and its tools look for in any object. */
+const PROBED: ReadonlySet<string> = new Set(['then', 'toJSON', 'constructor', 'asymmetricMatch', 'nodeType'])
+
+/** What a plugin of a kind has to tap and has not: without it, it can do nothing. */
+export const missingTaps = (kind: PluginKind, pluginId: PluginId, hooks: KernelHooks): readonly string[] => {
+  const tapped = (name: keyof KernelHooks): boolean => {
+    const { key } = (hookTable as Readonly<Record<string, HookRow>>)[name] ?? {}
+    const declared: unknown = hooks[name]
+    const { taps } = (
+      key === undefined ? declared : (declared as { for(key: string): unknown }).for(pluginId)
+    ) as { readonly taps: readonly { readonly name: string }[] }
+    return taps.some(tap => tap.name === pluginId)
+  }
+  return NEEDED[kind].flatMap(any => (any.some(tapped) ? [] : any.slice(0, 1)))
+}
+
+/** Of each list a plugin taps one at least. */
+const NEEDED: Readonly<Record<PluginKind, readonly (readonly (keyof KernelHooks)[])[]>> = {
+  currency: [['makeTools'], ['makeEngine']],
+  rates: [['fetchRates', 'fetchHistoricRates']],
+  swap: [['fetchQuotes']],
+  storage: [['openDisk']],
+  // These may do their work in apply, or after it.
+  policy: [],
+  observer: []
 }
 
 /** Any hook of tapable; the types of the host say which of the two a plugin has. */
@@ -64,19 +103,47 @@ interface AnyHook {
 
 // The name that a plugin gives is ignored: a tap always carries the plugin's own id, so that a plugin can neither answer nor be
 // blamed under another's name.
-const tapOf = ({ key, dispatch }: HookRow, pluginId: PluginId, declared: unknown): unknown => {
+const tapOf = ({ name, row, pluginId }: TappedHook, declared: unknown): unknown => {
+  const { key, dispatch } = row
   const hook = (
     key === undefined ? declared : (declared as { for(key: string): unknown }).for(pluginId)
   ) as AnyHook
-  const named = (order: TapOrder = {}) => ({ ...order, name: pluginId })
-  if (dispatch === 'piped' || dispatch === 'observed') {
-    return Object.freeze({
-      tap: (_name: string, fn: (...args: never[]) => unknown, order?: TapOrder) =>
-        hook.tap(named(order), fn as never)
+  const isSync = dispatch === 'piped' || dispatch === 'observed'
+  const right = isSync ? 'tap' : 'tapPromise'
+  const wrong = (method: string): WalletError =>
+    mistakeOf(pluginId, {
+      field: `hooks.${name}.${method}`,
+      found: 'not how this hook is tapped',
+      expected: right,
+      hint: isSync ? 'It waits for no promise.' : 'Its function gives a promise.'
     })
+  const tap = (_name: string, fn: (...args: never[]) => unknown, order: TapOrder = {}): void => {
+    if (typeof fn !== 'function')
+      throw mistakeOf(pluginId, {
+        field: `the call of hooks.${name}.${right}`,
+        found: 'without a function as its second argument',
+        expected: `${right}(name, function)`
+      })
+    hook[right]({ ...order, name: pluginId }, fn as never)
   }
-  return Object.freeze({
-    tapPromise: (_name: string, fn: (...args: never[]) => Promise<unknown>, order?: TapOrder) =>
-      hook.tapPromise(named(order), fn as never)
+  return guarded({ [right]: tap }, method => (METHODS.has(method) ? wrong(method) : undefined))
+}
+
+const METHODS: ReadonlySet<string> = new Set(['tap', 'tapPromise', 'tapAsync'])
+
+/** Lets a property that is not there have its say when it is read: `in` still tells that it is not there. */
+const guarded = (known: object, mistakeFor: (name: string) => WalletError | undefined): object =>
+  new Proxy(Object.freeze(known), {
+    get(target, name, receiver) {
+      const mistake = typeof name !== 'string' || name in target ? undefined : mistakeFor(name)
+      if (mistake !== undefined) throw mistake
+      return Reflect.get(target, name, receiver)
+    }
   })
+
+/** A hook as one plugin sees it. */
+interface TappedHook {
+  readonly name: string
+  readonly row: HookRow
+  readonly pluginId: PluginId
 }

@@ -1,13 +1,17 @@
 import { compact } from '../base/compact.ts'
-import { copyData, frozenCopy } from '../base/copy-data.ts'
-import { errorOf, isWalletError, scrub, WalletError } from '../base/errors.ts'
+import { frozenCopy } from '../base/copy-data.ts'
+import { errorOf, isWalletError, scrubBut, WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 import type { PluginId } from '../types/ids.ts'
-import type { CurrencySnapshot, PluginKind, PluginSnapshot } from '../types/snapshots.ts'
+import type { CurrencySnapshot, PluginMistake, PluginSnapshot } from '../types/snapshots.ts'
 import type { KernelHooks } from './hook-table.ts'
+import { hookTable } from './hook-table.ts'
+import { missingTaps } from './hooks.ts'
 import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts'
+import { mistakeOf, mistakeText } from './plugin-mistake.ts'
+import { type PluginHead, readPlugin, readPluginHead } from './read-plugin.ts'
 
 /** A source of rates, and why it is not asked, if it is not. */
 export interface AppliedRatePlugin {
@@ -29,6 +33,18 @@ export interface AnnouncedPlugins {
   readonly required?: readonly string[]
 }
 
+/** What is known of a plugin that is added. */
+export interface AddOptions {
+  /** Its id and kind, if they were read before. */
+  readonly head?: PluginHead
+  /** What the application gave this plugin. */
+  readonly options?: JsonObject
+  /** Called with the reason if it fails, and the id under which it is recorded. */
+  readonly onFailure?: (pluginId: PluginId, error: WalletError) => void
+  /** Called with what an asynchronous `apply` throws later. */
+  readonly onFault?: (error: unknown) => void
+}
+
 /**
  * Which plugins are applied, failed or missing, and what the applied currencies say of themselves.
  *
@@ -41,7 +57,6 @@ export class PluginSet {
   readonly #currencies = new Map<string, CurrencyPlugin>()
   readonly #ratePlugins: AppliedRatePlugin[] = []
   readonly #swapPlugins: SwapPlugin[] = []
-  /** The first plugin of a wallet type has it. */
   readonly #byWalletType = new Map<string, CurrencyInfo>()
   /** The wallet types of currencies that failed. */
   readonly #failures = new Map<string, CurrencyFailure>()
@@ -60,24 +75,31 @@ export class PluginSet {
   /**
    * Takes a copy of one plugin and applies that; whatever goes wrong is recorded with its reason, not passed on.
    *
+   * A plugin without an id of its own is recorded under one that is made up.
+   *
    * @param apply - is given the copy
-   * @param about - its id and kind, if they were read before; and what the application gave this plugin
    * @throws PLUGINS_LOCKED after `lock`
-   * @throws TypeError for an id that is malformed or taken: that is a programmer's mistake
    */
-  add(
-    given: Plugin,
-    apply: (plugin: Plugin) => void,
-    { head, options = {} }: { readonly head?: PluginHead; readonly options?: JsonObject } = {}
-  ): PluginSnapshot {
+  add(given: Plugin, apply: (plugin: Plugin) => void, about: AddOptions = {}): PluginSnapshot {
     if (this.#isLocked) throw new WalletError('PLUGINS_LOCKED', {})
-    const known = head ?? readPluginHead(given)
-    const { id: pluginId, kind } = known
-    if (this.#states.has(pluginId)) throw new TypeError(`Two plugins have the id ${pluginId}`)
+    const head = about.head ?? readPluginHead(given, this.#states.size + 1)
+    const { options = {}, onFault = () => {} } = about
+    const isTaken = this.#states.has(head.id)
+    const pluginId = isTaken ? this.#freeId(head.id) : head.id
+    const { kind } = head
     let plugin: Plugin | undefined
     try {
-      plugin = readPlugin(known, given)
+      if (head.mistake !== undefined) throw head.mistake
+      if (isTaken)
+        throw mistakeOf(pluginId, {
+          field: 'id',
+          found: `"${head.id}", which another plugin has`,
+          expected: 'an id of its own'
+        })
+      plugin = readPlugin(head, given, onFault)
+      if (plugin.kind === 'currency') this.#checkWalletType(plugin)
       apply(plugin)
+      this.#checkTaps(plugin)
       this.#keep(plugin, options)
       return this.#record({
         ...{ pluginId, kind, state: 'applied', needsKeysTo: needsOf(plugin) },
@@ -85,11 +107,19 @@ export class PluginSet {
       })
     } catch (thrown) {
       const error = errorOf(thrown)
-      const reason = scrub(error.message)
+      const mistake = isWalletError(error, 'PLUGIN_INVALID') ? mistakeIn(error.details) : undefined
+      const reason =
+        mistake === undefined ? scrubBut(error.message, new Set([pluginId, ...NAMES])) : mistakeText(mistake)
       if (plugin?.kind === 'currency') this.#failures.set(plugin.info.walletType, { pluginId, reason })
+      about.onFailure?.(
+        pluginId,
+        mistake === undefined
+          ? new WalletError('PLUGIN_FAILED', { pluginId, hook: 'apply', reason }, error)
+          : mistakeOf(pluginId, mistake)
+      )
       return this.#record({
         ...{ pluginId, kind, state: 'failed', needsKeysTo: [], message: reason },
-        ...compact({ errorCode: isWalletError(error) ? error.code : undefined })
+        ...compact({ errorCode: isWalletError(error) ? error.code : undefined, mistake })
       })
     }
   }
@@ -178,6 +208,35 @@ export class PluginSet {
     return made
   }
 
+  /** @throws PLUGIN_INVALID for a plugin that has not tapped what only it can answer */
+  #checkTaps({ id, kind }: Plugin): void {
+    const missing = missingTaps(kind, id, this.#hooks)
+    if (missing.length === 0) return
+    throw mistakeOf(id, {
+      field: `hooks.${missing[0]}`,
+      found: 'not tapped',
+      expected: 'tapped in apply, before it returns',
+      hint: `A ${kind} plugin without that does nothing. What an async apply taps after its first await comes too late.`
+    })
+  }
+
+  /** @throws PLUGIN_INVALID if another currency has the wallet type: no wallet would ever get to this one */
+  #checkWalletType({ id, info: { walletType } }: CurrencyPlugin): void {
+    const owner = this.#byWalletType.get(walletType)
+    if (owner === undefined) return
+    throw mistakeOf(id, {
+      field: 'info.walletType',
+      found: `"${walletType}", which the plugin ${owner.pluginId} has`,
+      expected: 'one of its own'
+    })
+  }
+
+  #freeId(id: PluginId): PluginId {
+    let count = 2
+    while (this.#states.has(`${id}-${count}`)) count += 1
+    return `${id}-${count}`
+  }
+
   #keep(plugin: Plugin, options: JsonObject): void {
     if (plugin.kind === 'currency') this.#addCurrency(plugin)
     else if (plugin.kind === 'rates') {
@@ -188,7 +247,7 @@ export class PluginSet {
   #addCurrency(plugin: CurrencyPlugin): void {
     const { walletType } = plugin.info
     this.#currencies.set(plugin.id, plugin)
-    if (!this.#byWalletType.has(walletType)) this.#byWalletType.set(walletType, plugin.info)
+    this.#byWalletType.set(walletType, plugin.info)
   }
 
   async #makeTools(pluginId: PluginId): Promise<CurrencyTools> {
@@ -204,6 +263,9 @@ export class PluginSet {
     return frozen
   }
 }
+
+const mistakeIn = ({ pluginId, ...mistake }: PluginMistake & { readonly pluginId: string }): PluginMistake =>
+  mistake
 
 const needsOf = (plugin: Plugin): PluginSnapshot['needsKeysTo'] => {
   if (plugin.kind !== 'currency') return []
@@ -228,112 +290,8 @@ const TOOLS: Readonly<Record<keyof CurrencyTools, true>> = {
   ...{ getDisplayPrivateKey: true, getDisplayPublicKey: true, getSplittableTypes: true }
 }
 
-const PLUGIN_ID = /^[A-Za-z0-9_-]{1,64}$/
-const KINDS: ReadonlySet<unknown> = new Set(['currency', 'rates', 'swap', 'storage', 'policy', 'observer'])
-const MAX_TEXT = 200
-const MAX_SENTENCE = 500
-const MAX_INFO = 100_000
-const MULTIPLIER = /^[1-9]\d{0,99}$/
-
-/** The id and kind of a plugin that may still turn out to be unusable. */
-interface PluginHead {
-  readonly id: PluginId
-  readonly kind: PluginKind
-}
-
-/**
- * Reads the id and kind of what an application gave as a plugin, each once.
- *
- * @throws TypeError for an id or a kind that is none: that is a programmer's mistake
- */
-export const readPluginHead = (given: unknown): PluginHead => {
-  const { id, kind } = fieldsOf(given, ['id', 'kind'])
-  if (typeof id !== 'string' || !PLUGIN_ID.test(id))
-    throw new TypeError('A plugin id is letters, digits, - and _')
-  if (!KINDS.has(kind)) throw new TypeError(`The plugin ${id} is of no kind that there is`)
-  return { id, kind: kind as PluginKind }
-}
-
-/**
- * A frozen copy of a plugin, each property read once: what it says of itself is checked and cannot change any more, and
- * its functions are called as its own.
- *
- * @throws Error with a sentence about what is wrong with it, or what the plugin throws while it is read
- */
-const readPlugin = ({ id, kind }: PluginHead, given: Plugin): Plugin => {
-  const { apply } = given
-  if (typeof apply !== 'function') throw new TypeError('it has no function apply')
-  // An async one is not waited for.
-  const head = { id, apply: (host: never): void => void Reflect.apply(apply, given, [host]) }
-  switch (kind) {
-    case 'currency':
-      return Object.freeze<CurrencyPlugin>({ ...head, kind, info: readInfo((given as CurrencyPlugin).info) })
-    case 'rates':
-      return Object.freeze<RatePlugin>({ ...head, kind, ...readRates(id, given as RatePlugin) })
-    case 'swap':
-      return Object.freeze<SwapPlugin>({ ...head, kind, ...readSwap(id, given as SwapPlugin) })
-    default:
-      return Object.freeze<Plugin>({ ...head, kind })
-  }
-}
-
-/** Checks what a currency says of itself, and copies it. @throws TypeError naming the field */
-const readInfo = (given: unknown): CurrencyInfo => {
-  const refuse = (rule: string): TypeError => new TypeError(`its info ${rule}`)
-  const info = copyData(given, { maxLength: MAX_INFO, isFrozen: true, refuse })
-  if (typeof info !== 'object' || info === null || Array.isArray(info)) throw refuse('is no object')
-  const { pluginId, walletType, currencyCode, displayName, denominations } = info as Record<string, unknown>
-  for (const [name, text] of Object.entries({ pluginId, walletType, currencyCode, displayName })) {
-    if (!isName(text)) throw refuse(`has no ${name}`)
-  }
-  if (!Array.isArray(denominations) || denominations.length === 0 || !denominations.every(isDenomination))
-    throw refuse('has no denominations')
-  return info as unknown as CurrencyInfo
-}
-
-const isDenomination = (value: unknown): boolean => {
-  if (typeof value !== 'object' || value === null) return false
-  const { name, multiplier } = value as Record<string, unknown>
-  return isName(name) && typeof multiplier === 'string' && MULTIPLIER.test(multiplier)
-}
-
-const readRates = (id: PluginId, given: RatePlugin): Omit<RatePlugin, 'id' | 'kind' | 'apply'> => {
-  const { displayName, bias, retired, checkOptions } = given
-  return {
-    displayName: isName(displayName) ? displayName : id,
-    ...compact({
-      bias: typeof bias === 'number' ? bias : undefined,
-      retired: retired === undefined ? undefined : sentenceOf(retired),
-      checkOptions:
-        typeof checkOptions === 'function'
-          ? (options: JsonObject) => {
-              const answer: unknown = Reflect.apply(checkOptions, given, [options])
-              return answer === undefined ? undefined : sentenceOf(answer)
-            }
-          : undefined
-    })
-  }
-}
-
-const readSwap = (id: PluginId, given: SwapPlugin): Omit<SwapPlugin, 'id' | 'kind' | 'apply'> => {
-  const { displayName, isDex, supportEmail, checkSettings } = given
-  return {
-    displayName: isName(displayName) ? displayName : id,
-    isDex: isDex === true,
-    ...compact({
-      supportEmail: isName(supportEmail) ? supportEmail : undefined,
-      checkSettings:
-        typeof checkSettings === 'function'
-          ? (userSettings: JsonObject) => {
-              const answer = fieldsOf(Reflect.apply(checkSettings, given, [userSettings]) ?? {}, [
-                'needsActivation'
-              ])
-              return { needsActivation: answer.needsActivation === true }
-            }
-          : undefined
-    })
-  }
-}
+/** The identifiers of our interface that a plugin's own error may name. */
+const NAMES: readonly string[] = [...Object.keys(hookTable), ...Object.keys(TOOLS)]
 
 /**
  * The methods of an object that a plugin has made, such as an engine, each read once and called as its own; a method that
@@ -356,14 +314,3 @@ export const captureMethods = <T extends object>(
 }
 
 const { bind } = Function.prototype
-
-const fieldsOf = (given: unknown, names: readonly string[]): Readonly<Record<string, unknown>> => {
-  if (typeof given !== 'object' || given === null) throw new TypeError('A plugin answers with an object')
-  return Object.fromEntries(names.map(name => [name, (given as Record<string, unknown>)[name]]))
-}
-
-const isName = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= MAX_TEXT
-
-const sentenceOf = (value: unknown): string =>
-  typeof value === 'string' && value !== '' ? value.slice(0, MAX_SENTENCE) : 'it does not say why'

@@ -32,6 +32,20 @@ export interface PluginSnapshot {
   readonly errorCode?: string
   /** The sentence of a failed plugin, or the reason why it is missing. */
   readonly message?: string
+  /** What is wrong with what the plugin says of itself. */
+  readonly mistake?: PluginMistake
+}
+
+/** A field of a plugin that has the wrong shape, in words. */
+export interface PluginMistake {
+  /** Such as `info.denominations[0].multiplier`. */
+  readonly field: string
+  /** Such as `a number (8)`. */
+  readonly found: string
+  /** Such as `a whole number as text`. */
+  readonly expected: string
+  /** What to do about it, in a sentence. */
+  readonly hint?: string
 }
 
 /** The names of a currency and the units of its amounts. */

@@ -182,6 +182,7 @@ test('a plugin that would fill the disk is refused, and the application learns i
     ...toy.plugin,
     apply(host: Parameters<typeof toy.plugin.apply>[0]) {
       jail = host.disk
+      toy.plugin.apply(host)
     }
   }
   const reported: unknown[] = []

@@ -121,7 +121,9 @@ export const rowFields: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     needsKeysTo: 'texts',
     currency: maybe({ object: currency }),
     errorCode: maybe('text'),
-    message: maybe(masked)
+    message: maybe(masked),
+    // Names of our interface, but for what the plugin has there.
+    mistake: maybe({ object: { field: 'text', found: masked, expected: 'text', hint: maybe('text') } })
   },
   users: user,
   logins: {

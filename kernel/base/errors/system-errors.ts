@@ -35,6 +35,8 @@ export interface SystemErrorDetails {
   PLUGINS_LOCKED: NoDetails
   /** A plugin threw, never answered, or was never registered for this. The cause is kept apart. */
   PLUGIN_FAILED: { pluginId: string; hook: string; reason: string }
+  /** Something that a plugin says of itself has the wrong shape. `found` describes it; the value itself is not quoted whole. */
+  PLUGIN_INVALID: { pluginId: string; field: string; found: string; expected: string; hint?: string }
   BOGUS_TX: { pluginId: string; path: string }
   BOGUS_BALANCE: { pluginId: string }
   /** Any other result of a plugin that has the wrong shape. */
@@ -190,6 +192,13 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     name: 'Error',
     exitCode: 60,
     message: ({ pluginId, hook, reason }) => `The plugin ${pluginId} failed in ${hook}: ${reason}`
+  },
+  PLUGIN_INVALID: {
+    name: 'Error',
+    exitCode: 60,
+    message: ({ pluginId, field, found, expected }) =>
+      `The plugin ${pluginId} cannot be used: ${field} is ${found}, and must be ${expected}`,
+    hint: ({ hint }) => hint
   },
   BOGUS_TX: { name: 'Error', exitCode: 60, message: () => 'Plugin sent bogus tx' },
   BOGUS_BALANCE: { name: 'Error', exitCode: 60, message: () => 'Plugin sent bogus balance' },

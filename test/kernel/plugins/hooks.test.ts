@@ -288,11 +288,23 @@ test('a login waits for the lock, and its error names the missing and failed plu
   t.throws(() => plugins.add(policy('x'), () => {}), { code: 'PLUGINS_LOCKED' })
 })
 
-test('two plugins with one id, or an invalid id, are a programming error', t => {
+test('a second plugin of an id, and one with an invalid id, fail under an id of their own', t => {
   const { hooks } = setUp()
   const plugins = new PluginSet(hooks)
   const policy = (id: string) => ({ kind: 'policy', id, apply() {} }) as const
   plugins.add(policy('a'), () => {})
-  t.throws(() => plugins.add(policy('a'), () => {}), { instanceOf: TypeError })
-  t.throws(() => plugins.add(policy('../a'), () => {}), { instanceOf: TypeError })
+  const failed = { state: 'failed', errorCode: 'PLUGIN_INVALID' } as const
+  t.like(
+    plugins.add(policy('a'), () => t.fail()),
+    { ...failed, pluginId: 'a-2' }
+  )
+  t.like(
+    plugins.add(policy('a'), () => t.fail()),
+    { ...failed, pluginId: 'a-3' }
+  )
+  t.like(
+    plugins.add(policy('../a'), () => t.fail()),
+    { ...failed, pluginId: 'plugin-4' }
+  )
+  t.is(plugins.snapshots[0]?.state, 'applied')
 })

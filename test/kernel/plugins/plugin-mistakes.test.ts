@@ -1,0 +1,476 @@
+import test from 'ava'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
+import {
+  createKernel,
+  type Io,
+  type LogLine,
+  type ObserverPlugin,
+  type Plugin,
+  type PluginSnapshot,
+  WalletError
+} from '../../../kernel/index.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { memoryStorage } from '../../../plugins/storage/memory.ts'
+import { openDevice } from '../../helpers/device.ts'
+
+type Hooks = Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => void>>>>
+type Apply = (host: { readonly hooks: Hooks }) => unknown
+
+const apply: Apply = () => {}
+const tap =
+  (hook: string): Apply =>
+  host =>
+    host.hooks[hook]?.tapPromise?.('mine', async () => undefined)
+const swap = (fields: object = {}): object => ({
+  ...{ kind: 'swap', id: 'shop', displayName: 'Shop', apply: tap('fetchQuotes') },
+  ...fields
+})
+const rates = (fields: object = {}): object => ({
+  ...{ kind: 'rates', id: 'prices', displayName: 'Prices', apply: tap('fetchRates') },
+  ...fields
+})
+const units = [{ name: 'TOL', multiplier: '1000' }]
+const info = {
+  ...{ pluginId: 'tollar', walletType: 'wallet:tollar', currencyCode: 'TOL', displayName: 'Tollar' },
+  denominations: units
+}
+const coin = (changes: object = {}, fields: object = {}): object => ({
+  ...{ kind: 'currency', id: 'tollar', info: { ...info, ...changes } },
+  apply: (host: Parameters<Apply>[0]) => {
+    tap('makeTools')(host)
+    tap('makeEngine')(host)
+  },
+  ...fields
+})
+const policy = (fields: object = {}): object => ({ kind: 'policy', id: 'limits', apply, ...fields })
+const observer = (fields: object = {}): object => ({ kind: 'observer', id: 'watcher', apply, ...fields })
+const NOT_TAPPED = 'tapped in apply, before it returns. A'
+const LATE = 'What an async apply taps after its first await comes too late.'
+
+/** What an author may give, the id that it is listed under, and the sentence that says what is wrong. */
+const MISTAKES: readonly (readonly [what: string, given: unknown, id: string, sentence: string])[] = [
+  ['nothing', undefined, 'plugin-2', 'the plugin is missing, and must be an object'],
+  ['null', null, 'plugin-2', 'the plugin is null, and must be an object'],
+  ['a name', 'bitcoin', 'plugin-2', 'the plugin is the text "bitcoin", and must be an object'],
+  [
+    'a factory that was not called',
+    () => swap(),
+    'plugin-2',
+    'the plugin is a function, and must be an object. Call it if it makes the plugin.'
+  ],
+  [
+    'a list of plugins',
+    [swap()],
+    'plugin-2',
+    'the plugin is a list, and must be an object. Spread a list of plugins with three dots.'
+  ],
+  [
+    'a promise',
+    Promise.resolve(swap()),
+    'plugin-2',
+    'the plugin is a promise, and must be an object with kind, id and apply. Wait for it with await.'
+  ],
+  [
+    'a module',
+    { default: swap() },
+    'plugin-2',
+    'the plugin is a module, and must be an object with kind, id and apply. Give its default export.'
+  ],
+  [
+    'no id',
+    swap({ id: undefined }),
+    'plugin-2',
+    'id is missing, and must be 1 to 64 letters, digits, - and _. Settings and files use it as the name of the plugin.'
+  ],
+  [
+    'an id with a space',
+    swap({ id: 'my shop' }),
+    'plugin-2',
+    'id is the text "my shop", and must be 1 to 64 letters, digits, - and _. Settings and files use it as the name of the plugin.'
+  ],
+  [
+    'an id that is a path',
+    swap({ id: '../x' }),
+    'plugin-2',
+    'id is the text "../x", and must be 1 to 64 letters, digits, - and _. Settings and files use it as the name of the plugin.'
+  ],
+  [
+    'an id that is a number',
+    swap({ id: 7 }),
+    'plugin-2',
+    'id is the number 7, and must be 1 to 64 letters, digits, - and _. Settings and files use it as the name of the plugin.'
+  ],
+  [
+    'the id of another',
+    swap({ id: 'memory' }),
+    'memory-2',
+    'id is "memory", which another plugin has, and must be an id of its own'
+  ],
+  [
+    'no kind',
+    swap({ kind: undefined }),
+    'shop',
+    'kind is missing, and must be one of currency, rates, swap, storage, policy, observer'
+  ],
+  [
+    'a kind with another name',
+    swap({ kind: 'exchange' }),
+    'shop',
+    'kind is the text "exchange", and must be one of currency, rates, swap, storage, policy, observer. Did you mean swap?'
+  ],
+  [
+    'a kind in the singular',
+    rates({ kind: 'rate' }),
+    'prices',
+    'kind is the text "rate", and must be one of currency, rates, swap, storage, policy, observer. Did you mean rates?'
+  ],
+  [
+    'a kind that is misspelt',
+    coin({}, { kind: 'curency' }),
+    'tollar',
+    'kind is the text "curency", and must be one of currency, rates, swap, storage, policy, observer. Did you mean currency?'
+  ],
+  ['no apply', swap({ apply: undefined }), 'shop', 'apply is missing, and must be a function'],
+  [
+    'an apply with a capital',
+    { kind: 'policy', id: 'limits', Apply: apply },
+    'limits',
+    'Apply is no field of a policy plugin, and must be spelled apply'
+  ],
+  [
+    'an apply that is an object',
+    policy({ apply: {} }),
+    'limits',
+    'apply is an object, and must be a function'
+  ],
+  [
+    'a misspelt hook',
+    swap({ apply: tap('fetchQuote') }),
+    'shop',
+    'hooks.fetchQuote is no hook of a swap plugin, and must be one of ready, closing, fetchQuotes. Did you mean fetchQuotes?'
+  ],
+  [
+    'a hook of another kind',
+    swap({ apply: tap('makeEngine') }),
+    'shop',
+    'hooks.makeEngine is no hook of a swap plugin, and must be one of ready, closing, fetchQuotes'
+  ],
+  [
+    'a hook of old',
+    rates({ apply: tap('onRates') }),
+    'prices',
+    'hooks.onRates is no hook of a rates plugin, and must be one of ready, closing, fetchRates, fetchHistoricRates'
+  ],
+  [
+    'tap for tapPromise',
+    swap({ apply: (host: Parameters<Apply>[0]) => host.hooks.fetchQuotes?.tap?.('a', () => {}) }),
+    'shop',
+    'hooks.fetchQuotes.tap is not how this hook is tapped, and must be tapPromise. Its function gives a promise.'
+  ],
+  [
+    'tapAsync for tapPromise',
+    swap({ apply: (host: Parameters<Apply>[0]) => host.hooks.fetchQuotes?.tapAsync?.('a', () => {}) }),
+    'shop',
+    'hooks.fetchQuotes.tapAsync is not how this hook is tapped, and must be tapPromise. Its function gives a promise.'
+  ],
+  [
+    'tapPromise for tap',
+    policy({
+      apply: (host: Parameters<Apply>[0]) => host.hooks.rankQuotes?.tapPromise?.('a', async () => {})
+    }),
+    'limits',
+    'hooks.rankQuotes.tapPromise is not how this hook is tapped, and must be tap. It waits for no promise.'
+  ],
+  [
+    'a tap without a name',
+    swap({ apply: (host: Parameters<Apply>[0]) => host.hooks.fetchQuotes?.tapPromise?.(async () => {}) }),
+    'shop',
+    'the call of hooks.fetchQuotes.tapPromise is without a function as its second argument, and must be tapPromise(name, function)'
+  ],
+  [
+    'a swap plugin that taps nothing',
+    swap({ apply }),
+    'shop',
+    `hooks.fetchQuotes is not tapped, and must be ${NOT_TAPPED} swap plugin without that does nothing. ${LATE}`
+  ],
+  [
+    'a rate plugin that taps nothing',
+    rates({ apply }),
+    'prices',
+    `hooks.fetchRates is not tapped, and must be ${NOT_TAPPED} rates plugin without that does nothing. ${LATE}`
+  ],
+  [
+    'a currency without tools',
+    coin({}, { apply: tap('makeEngine') }),
+    'tollar',
+    `hooks.makeTools is not tapped, and must be ${NOT_TAPPED} currency plugin without that does nothing. ${LATE}`
+  ],
+  [
+    'a currency without an engine',
+    coin({}, { apply: tap('makeTools') }),
+    'tollar',
+    `hooks.makeEngine is not tapped, and must be ${NOT_TAPPED} currency plugin without that does nothing. ${LATE}`
+  ],
+  [
+    'an apply that taps after an await',
+    swap({
+      apply: async (host: Parameters<Apply>[0]) => {
+        await null
+        tap('fetchQuotes')(host)
+      }
+    }),
+    'shop',
+    `hooks.fetchQuotes is not tapped, and must be ${NOT_TAPPED} swap plugin without that does nothing. ${LATE}`
+  ],
+  [
+    'an apply that throws',
+    policy({
+      apply: () => {
+        throw new Error('No server is set')
+      }
+    }),
+    'limits',
+    'No server is set'
+  ],
+  [
+    'an apply that throws nothing',
+    policy({
+      apply: () => {
+        throw undefined
+      }
+    }),
+    'limits',
+    'It threw undefined'
+  ],
+  [
+    'a long method of ours that is called wrongly',
+    policy({
+      apply: () => {
+        throw new TypeError('tools.getDisplayPrivateKey is no function')
+      }
+    }),
+    'limits',
+    'tools.getDisplayPrivateKey is no function'
+  ],
+  [
+    'a name that is a number',
+    swap({ displayName: 42 }),
+    'shop',
+    'displayName is the number 42, and must be a text of 1 to 200 characters'
+  ],
+  [
+    'an empty name',
+    rates({ displayName: '' }),
+    'prices',
+    'displayName is an empty text, and must be a text of 1 to 200 characters'
+  ],
+  [
+    'a misspelt name',
+    { kind: 'swap', id: 'shop', dispalyName: 'Shop', apply: tap('fetchQuotes') },
+    'shop',
+    'dispalyName is no field of a swap plugin, and must be spelled displayName'
+  ],
+  ['isDex as a text', swap({ isDex: 'true' }), 'shop', 'isDex is the text "true", and must be true or false'],
+  ['isDEX', swap({ isDEX: true }), 'shop', 'isDEX is no field of a swap plugin, and must be spelled isDex'],
+  [
+    'an email that is a list',
+    swap({ supportEmail: ['a@b.c'] }),
+    'shop',
+    'supportEmail is a list, and must be a text of 1 to 200 characters'
+  ],
+  [
+    'a check of settings that is an object',
+    swap({ checkSettings: {} }),
+    'shop',
+    'checkSettings is an object, and must be a function'
+  ],
+  ['a bias as a text', rates({ bias: '0.5' }), 'prices', 'bias is the text "0.5", and must be a number'],
+  [
+    'a retirement without a sentence',
+    rates({ retired: true }),
+    'prices',
+    'retired is the boolean true, and must be a sentence'
+  ],
+  [
+    'a check of options that is a text',
+    rates({ checkOptions: 'none' }),
+    'prices',
+    'checkOptions is the text "none", and must be a function'
+  ],
+  ['no info', coin({}, { info: undefined }), 'tollar', 'info is missing, and must be an object'],
+  ['an info that is a list', coin({}, { info: [info] }), 'tollar', 'info is a list, and must be an object'],
+  [
+    'an info of another id',
+    coin({ pluginId: 'dollar' }),
+    'tollar',
+    'info.pluginId is the text "dollar", and must be "tollar", the id of the plugin'
+  ],
+  [
+    'a wallet type without its prefix',
+    coin({ walletType: 'tollar' }),
+    'tollar',
+    'info.walletType is the text "tollar", and must be a text such as "wallet:bitcoin"'
+  ],
+  [
+    'no currency code',
+    coin({ currencyCode: undefined }),
+    'tollar',
+    'info.currencyCode is missing, and must be a text of 1 to 200 characters'
+  ],
+  [
+    'no units',
+    coin({ denominations: [] }),
+    'tollar',
+    'info.denominations is an empty list, and must be a list of units, the usual one first'
+  ],
+  [
+    'one unit without a list',
+    coin({ denominations: units[0] }),
+    'tollar',
+    'info.denominations is an object, and must be a list of units, the usual one first'
+  ],
+  [
+    'a multiplier that is a number',
+    coin({ denominations: [{ name: 'TOL', multiplier: 1000 }] }),
+    'tollar',
+    'info.denominations[0].multiplier is the number 1000, and must be the native units of one, as text such as "100000000"'
+  ],
+  [
+    'a multiplier in scientific notation',
+    coin({ denominations: [...units, { name: 'k', multiplier: '1e6' }] }),
+    'tollar',
+    'info.denominations[1].multiplier is the text "1e6", and must be the native units of one, as text such as "100000000"'
+  ],
+  [
+    'a unit without a name',
+    coin({ denominations: [{ multiplier: '1' }] }),
+    'tollar',
+    'info.denominations[0].name is missing, and must be a text of 1 to 200 characters'
+  ],
+  [
+    'confirmations as a text',
+    coin({ requiredConfirmations: '6' }),
+    'tollar',
+    'info.requiredConfirmations is the text "6", and must be a whole number from 0'
+  ],
+  [
+    'a supply as a number',
+    coin({ maxSupply: 21e14 }),
+    'tollar',
+    'info.maxSupply is the number 2100000000000000, and must be native units as text, such as "2100000000000000"'
+  ],
+  [
+    'a flag as a number',
+    coin({ needsKeysToSpend: 1 }),
+    'tollar',
+    'info.needsKeysToSpend is the number 1, and must be true or false'
+  ],
+  [
+    'a misspelt flag',
+    coin({ needKeysToSpend: true }),
+    'tollar',
+    'info.needKeysToSpend is no field of a currency plugin, and must be spelled needsKeysToSpend'
+  ],
+  ['an info with a function', coin({ toJSON: () => 7 }), 'tollar', 'info.pluginId'],
+  [
+    'a storage that opens nothing',
+    { kind: 'storage', id: 'cellar', apply },
+    'cellar',
+    `hooks.openDisk is not tapped, and must be ${NOT_TAPPED} storage plugin without that does nothing. ${LATE}`
+  ],
+  [
+    'an observer that taps what is no hook',
+    observer({ apply: (host: Parameters<Apply>[0]) => host.hooks.walletsChanged?.tap?.('a', () => {}) }),
+    'watcher',
+    'hooks.walletsChanged is no hook of a observer plugin'
+  ]
+]
+
+const io = (): Io => makeNodeIo()
+
+/** Makes a kernel with one plugin beside its storage, and gives what is known of that plugin then. */
+const add = async (given: unknown) => {
+  const snapshots: PluginSnapshot[] = []
+  const lines: LogLine[] = []
+  const errors: [string, unknown][] = []
+  const witness: ObserverPlugin = {
+    ...{ kind: 'observer', id: 'witness' },
+    apply({ hooks }) {
+      hooks.pluginChanged.tap('witness', snapshot => void snapshots.push(snapshot))
+      hooks.logged.tap('witness', line => void lines.push(line))
+    }
+  }
+  const kernel = await createKernel({
+    ...{ io: io(), apiKey: '', plugins: [witness, given as Plugin, memoryStorage()] },
+    onError: (source, error) => void errors.push([source, error])
+  })
+  await kernel.close()
+  return { failed: snapshots.filter(({ state }) => state === 'failed'), lines, errors }
+}
+
+for (const [what, given, id, sentence] of MISTAKES) {
+  test(`${what}: the author is told what stands there and what should`, async t => {
+    const { failed, lines, errors } = await add(given)
+    t.deepEqual(
+      failed.map(({ pluginId }) => pluginId),
+      [id]
+    )
+    t.true((failed[0]?.message ?? '').startsWith(sentence), failed[0]?.message)
+    t.true(lines.some(line => line.source === failed[0]?.pluginId && line.level === 'error'))
+    const [[source, error] = []] = errors
+    t.is(source, failed[0]?.pluginId)
+    t.true(error instanceof WalletError && ['PLUGIN_INVALID', 'PLUGIN_FAILED'].includes(error.code))
+    if (failed[0]?.errorCode === 'PLUGIN_INVALID') t.like(error, { details: failed[0].mistake })
+  })
+}
+
+test('no mistake of a plugin stops an account from opening', async t => {
+  const world = makeFakeWorld({ io: io() })
+  const plugins = MISTAKES.filter(([, given]) => (given as { kind?: string } | null)?.kind !== 'storage').map(
+    ([, given]) => given as Plugin
+  )
+  const kernel = await openDevice(world, { plugins })
+  const account = await kernel.context.createAccount({ username: 'alice', password: 'correct horse' })
+  t.true(account.isLoggedIn)
+  await kernel.close()
+})
+
+test('of two currencies with one wallet type the second fails, and says which plugin has it', async t => {
+  const kernel = await openDevice(makeFakeWorld({ io: io() }), {
+    plugins: [coin({ walletType: 'wallet:bitcoin' }) as Plugin]
+  })
+  const { message } = kernel.context.plugins.find(({ pluginId }) => pluginId === 'tollar') ?? {}
+  t.is(
+    message,
+    'info.walletType is "wallet:bitcoin", which the plugin bitcoin has, and must be one of its own'
+  )
+  await kernel.close()
+})
+
+test('an account does not open without a plugin that the application requires, and says what is wrong with it', async t => {
+  const world = makeFakeWorld({ io: io() })
+  const kernel = await openDevice(world, {
+    plugins: [swap({ isDex: 'true' }) as Plugin],
+    required: ['shop']
+  })
+  const { message = '', hint = '' } = (await t.throwsAsync(
+    kernel.context.createAccount({ username: 'alice', password: 'correct horse' }),
+    { code: 'PLUGINS_MISSING' }
+  )) as WalletError & { readonly hint?: string }
+  t.regex(message, /shop/)
+  t.true(`${message} ${hint}`.length > 0)
+  await kernel.close()
+})
+
+test('what an asynchronous apply throws later is a fault of the plugin, and no unhandled rejection', async t => {
+  const late = swap({
+    async apply(host: Parameters<Apply>[0]) {
+      tap('fetchQuotes')(host)
+      await null
+      throw new Error('The catalogue is gone')
+    }
+  })
+  const { failed, lines } = await add(late)
+  t.deepEqual(failed, [])
+  t.true(lines.some(({ text }) => text.includes('The catalogue is gone')))
+})
