@@ -292,6 +292,7 @@ test('the panel shows more of the log than the terminal', async t => {
     kind: 'rates',
     id: 'talker',
     displayName: 'Talker',
+    retired: 'It only talks.',
     apply({ log }) {
       log.debug('a quiet word')
       log.error('a loud word')

@@ -5,7 +5,8 @@ import type {
   Kernel,
   NewAccount,
   Plugin,
-  StoragePlugin
+  StoragePlugin,
+  SwapPlugin
 } from '../../kernel/index.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { type CredentialWorld, makeCredentialWorld, settle } from './credential-world.ts'
@@ -128,7 +129,10 @@ const currency = (id: string, splitTypes: readonly string[]): (() => Plugin) => 
     }).plugin
 }
 
-const SHOP: Plugin = { kind: 'swap', id: 'shop', displayName: 'Shop', apply: () => {} }
+const SHOP: SwapPlugin = {
+  ...{ kind: 'swap', id: 'shop', displayName: 'Shop' },
+  apply: ({ hooks }) => hooks.fetchQuotes.tapPromise('shop', async () => {})
+}
 /** The plugins of these accounts besides bitcoin and the storage. */
 export const cutPlugins = (): Plugin[] => [...CURRENCIES.map(make => make()), SHOP]
 

@@ -4,7 +4,7 @@ import type { WalletListing } from '../../kernel/account/wallet-list.ts'
 import { Scheduler } from '../../kernel/base/scheduler.ts'
 import { fileHashOf } from '../../kernel/keys/ids.ts'
 import { makeKernelHooks } from '../../kernel/plugins/hooks.ts'
-import { currencyHost, type Plugin, swapHost } from '../../kernel/plugins/plugin.ts'
+import { currencyHost, type Plugin, type SwapPlugin, swapHost } from '../../kernel/plugins/plugin.ts'
 import { PluginCalls } from '../../kernel/plugins/plugin-calls.ts'
 import { PluginSet } from '../../kernel/plugins/plugin-set.ts'
 import { makeInBackground, type Services } from '../../kernel/plugins/services.ts'
@@ -64,7 +64,10 @@ export const openSettings = async (
     plugins.add(plugin, () => plugin.kind === 'currency' && plugin.apply(currencyHost(plugin.id, parts)))
   }
   for (const id of options.swaps ?? []) {
-    const plugin: Plugin = { kind: 'swap', id, displayName: id, apply: () => {} }
+    const plugin: SwapPlugin = {
+      ...{ kind: 'swap', id, displayName: id },
+      apply: ({ hooks: tapped }) => tapped.fetchQuotes.tapPromise(id, async () => {})
+    }
     plugins.add(plugin, () => plugin.apply(swapHost(id, parts)))
   }
   plugins.lock()
@@ -98,6 +101,7 @@ const currencyPlugin = ({ pluginId, tokens, getTokenId }: TokenCurrency): Plugin
   apply({ hooks }) {
     const tools = getTokenId === undefined ? {} : { getTokenId }
     hooks.makeTools.tapPromise(pluginId, async () => tools as CurrencyTools)
+    hooks.makeEngine.tapPromise(pluginId, async () => undefined as never)
     if (tokens !== undefined) hooks.builtinTokens.tapPromise(pluginId, async () => tokens() as never)
   }
 })

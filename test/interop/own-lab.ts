@@ -1,4 +1,10 @@
-import type { CurrencyEngine, EngineRequest, EngineTransaction, Plugin } from '../../kernel/plugin-api.ts'
+import type {
+  CurrencyEngine,
+  EngineRequest,
+  EngineTransaction,
+  Plugin,
+  SwapPlugin
+} from '../../kernel/plugin-api.ts'
 import { nativeAmount } from '../../kernel/plugin-api.ts'
 import { makeToy, toyTransaction } from '../helpers/toy-currency.ts'
 import type { ChainTransaction } from './chain-transaction.ts'
@@ -39,7 +45,12 @@ export const makeOwnLab = (): OwnLab => {
     wallets.set(walletId, wallet)
     return wallet
   }
-  const swaps = LAB_SWAPS.map((id): Plugin => ({ kind: 'swap', id, displayName: id, apply: () => {} }))
+  const swaps = LAB_SWAPS.map(
+    (id): SwapPlugin => ({
+      ...{ kind: 'swap', id, displayName: id },
+      apply: ({ hooks }) => hooks.fetchQuotes.tapPromise(id, async () => {})
+    })
+  )
   return {
     plugins: [...LAB_COINS.map(coin => pluginOf(coin, walletOf)), ...swaps],
     show(walletId, transactions) {

@@ -278,7 +278,7 @@ test('a provider that never answers times out after 60 seconds, and the round wi
   t.is(clock.timerCount, 0)
 })
 
-test('a plugin that throws at once, offers garbage, nothing or twice, or has no tap, harms no other', async t => {
+test('a plugin that throws at once, offers garbage, nothing or twice, harms no other', async t => {
   const { query, clock, faults } = openSwapTable([
     makeShop({
       id: 'throws',
@@ -298,7 +298,6 @@ test('a plugin that throws at once, offers garbage, nothing or twice, or has no 
       }
     }),
     makeShop({ id: 'mute', answer: () => {} }),
-    { kind: 'swap', id: 'untapped', displayName: 'Untapped', apply: () => {} },
     makeShop({
       id: 'twice',
       answer: tapContext => {
@@ -321,8 +320,7 @@ test('a plugin that throws at once, offers garbage, nothing or twice, or has no 
     { pluginId: 'throws', errorCode: 'PLUGIN_FAILED', state: 'failed' },
     { pluginId: 'garbage', errorCode: 'BOGUS_DATA', state: 'failed' },
     { pluginId: 'hides', errorCode: 'BOGUS_DATA', state: 'failed' },
-    { pluginId: 'mute', errorCode: 'PLUGIN_FAILED', state: 'failed' },
-    { pluginId: 'untapped', errorCode: 'PLUGIN_FAILED', state: 'failed' }
+    { pluginId: 'mute', errorCode: 'PLUGIN_FAILED', state: 'failed' }
   ])
   t.deepEqual(faults.map(({ pluginId }) => pluginId).sort(), ['garbage', 'throws', 'twice'])
 })

@@ -35,7 +35,12 @@ const withTokens = (answer: Promise<void> = Promise.resolve()): CurrencyPlugin =
   }
 }
 
-const SHOP: SwapPlugin = { kind: 'swap', id: 'shop', displayName: 'Shop', apply: () => {} }
+const SHOP: SwapPlugin = {
+  kind: 'swap',
+  id: 'shop',
+  displayName: 'Shop',
+  apply: ({ hooks }) => hooks.fetchQuotes.tapPromise('shop', async () => {})
+}
 const USER = { username: 'alice', password: 'Correct horse 1' }
 
 test('tokens, settings and data of an account are there after a restart and on another device', async t => {

@@ -235,13 +235,15 @@ test('a call into a plugin’s tools ends at its deadline', async t => {
   const hung = new Promise<never>(() => {})
   const plugin = {
     ...good.plugin,
-    apply: ({ hooks }: Parameters<typeof good.plugin.apply>[0]) =>
+    apply({ hooks }: Parameters<typeof good.plugin.apply>[0]) {
+      hooks.makeEngine.tapPromise('toycoin', () => hung)
       hooks.makeTools.tapPromise('toycoin', async () => ({
         createPrivateKey: () => hung,
         derivePublicKey: () => hung,
         parseUri: () => hung,
         encodeUri: () => hung
       }))
+    }
   }
   const kernel = await openDevice(world, { io: { ...worldIo, clock }, plugins: [plugin] })
   t.teardown(() => kernel.close())
