@@ -159,7 +159,7 @@ test('a panel that is left open does not keep the account open, and an action in
   t.is(client.status.getSnapshot().connection, 'live', 'the panel stays, and can log in')
 })
 
-test('a panel that shows rules and proposals, which it reads again and again, does not keep the account open', async t => {
+test('a panel that shows rules and proposals, whose changes it watches, does not keep the account open', async t => {
   const { start, run, tickAt, isLocked } = await openStage(t)
   const serving = await start(['devtools', '--json'])
   const { client } = openPanel(/"url":"([^"]+)"/.exec(serving.text())?.[1] ?? '')
@@ -167,10 +167,18 @@ test('a panel that shows rules and proposals, which it reads again and again, do
   await waitFor(() => client.status.getSnapshot().connection === 'live')
   const [{ loginId: accountId }] = (await run(['agent', 'status', '--json'])).json.data.accounts
   const left = performance.now()
-  t.deepEqual((await client.runAction('proposal.list', {})).proposals, [])
-  t.deepEqual((await client.runAction('policy.list', { accountId })).rules, [])
+  const shown: unknown[] = []
+  const failures: unknown[] = []
+  const listener = {
+    onOutput: (output: object) => void shown.push(output),
+    onFailure: (error: unknown) => void failures.push(error)
+  }
+  client.watch?.('proposal.list', {}, listener)
+  client.watch?.('policy.list', { accountId }, listener)
+  await waitFor(() => shown.length === 2)
   tickAt(left + IDLE_MS + 0.1)
   await waitFor(isLocked)
+  t.deepEqual(failures, [])
   await t.throwsAsync(client.runAction('policy.list', { accountId }), { message: /log/i })
 })
 
