@@ -1,6 +1,7 @@
+import { ActionError } from '../../app/actions/action-error.ts'
 import type { ProposalBook, ProposedPayment } from '../../app/actions/services.ts'
 import { type Account, compact, isWalletError, type Transaction, unusualFeeOf } from '../../kernel/index.ts'
-import { CliError } from '../errors/cli-error.ts'
+import { CliError, isCliError } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
 import { localTime } from '../output/texts.ts'
 import type { CommandResult } from '../output/view.ts'
@@ -127,17 +128,28 @@ export const proposalBook = (session: Session, proposals: Proposals): ProposalBo
       .filter(({ device }) => device === session.globals.device)
       .map(proposedPayment),
   onChange: listener => proposals.onChange(() => listener()),
-  waiting: id => proposedPayment(waitingProposal(session, proposals, id)),
+  waiting: id => orActionError(() => proposedPayment(waitingProposal(session, proposals, id))),
   async pay(id, { account, wallet }, pay) {
-    const proposal = waitingProposal(session, proposals, id)
+    const proposal = orActionError(() => waitingProposal(session, proposals, id))
     const asset = await assetOfWallet(account, wallet, proposal.draft.tokenId)
     return payProposal(session, {
       ...{ proposals, id, pay },
       renew: () => draftAgain(wallet, { ...proposal, asset })
     })
   },
-  decline: id => void refuseProposal(session, proposals, { id, reason: 'DECLINED' })
+  decline: id => void orActionError(() => refuseProposal(session, proposals, { id, reason: 'DECLINED' }))
 })
+
+/** A panel shows the words of its own errors only: a failure of the command line becomes one. */
+const orActionError = <T>(find: () => T): T => {
+  try {
+    return find()
+  } catch (error) {
+    if (!isCliError(error)) throw error
+    const { code, message, hint } = error
+    throw new ActionError({ code, message, ...compact({ hint }) })
+  }
+}
 
 const proposedPayment = ({ client, loginId, policy, review, ...proposal }: Proposal): ProposedPayment => ({
   ...proposal,

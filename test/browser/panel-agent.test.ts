@@ -1,52 +1,13 @@
-/// <reference lib="dom" />
-import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { ExecutionContext } from 'ava'
 import test from 'ava'
-import type { Browser, Page } from 'playwright-core'
-import { ended, MAIN, type Ran } from '../helpers/command-line.ts'
-import { fundedWallet, openProgramStage, PASSWORD, type ProgramStage } from '../helpers/programs.ts'
-import { STEP_LIMIT, withChromium } from './helpers/chromium.ts'
-import { mouseOn, watchConsole } from './helpers/panel-page.ts'
+import { fundedWallet, openProgramStage, PASSWORD } from '../helpers/programs.ts'
+import { openAgentPanel } from './helpers/agent-panel.ts'
+import { withChromium } from './helpers/chromium.ts'
+import { mouseOn } from './helpers/panel-page.ts'
 
 const browserTest = withChromium(test)
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const NOTE = 'rent \u202eevil <img src=x onerror=alert(1)> '.repeat(4).slice(0, 160)
-
-/** The panel that a command serves out of an agent, in a page. */
-const openAgentPanel = async (
-  t: ExecutionContext,
-  browser: Browser,
-  { run }: Pick<ProgramStage, 'run'>,
-  ...flags: readonly string[]
-): Promise<Page> => {
-  const stop = new AbortController()
-  const url = await new Promise<string>(resolve => {
-    let text = ''
-    const serving = run(['devtools', '--json', ...flags], {
-      signal: stop.signal,
-      onOutput(part) {
-        text += part
-        const [, url] = /"url":\s*"([^"]+)"/.exec(text) ?? []
-        if (url !== undefined) resolve(url)
-      }
-    })
-    t.teardown(async () => {
-      stop.abort()
-      await serving.catch(() => {})
-    })
-  })
-  const profile = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  t.teardown(() => profile.close())
-  const page = await profile.newPage()
-  page.setDefaultTimeout(STEP_LIMIT)
-  watchConsole(t, page)
-  await page.goto(url)
-  await page.getByText('live', { exact: true }).waitFor()
-  return page
-}
 
 browserTest(
   'a person reviews in the panel what a program proposes, and exactly that is paid, or it is declined',
@@ -138,50 +99,3 @@ browserTest(
     t.is((await stage.run(['tx', 'list', 'Savings', '--json'])).json.data.transactions.length, 1)
   }
 )
-
-browserTest(
-  'each command that the panel prints runs beside it, and the panel shows what it did',
-  async (t, browser) => {
-    const stage = await openProgramStage(t)
-    const walletId = await fundedWallet(stage, 'Savings')
-    const program = await stage.connect(await stage.addClient('helper', '--scope', 'propose'))
-    await program.call('propose_payment', { walletId, payee: PAYEE, amount: '0.001 BTC' })
-    const page = await openAgentPanel(t, browser, stage)
-    const hand = mouseOn(page)
-    const runPrinted = commandRunner(stage.home)
-    const times: string[] = []
-    /** Runs the command of a button as a person who copies it would, and waits for what it changes. */
-    const follow = async (button: string, seen: () => Promise<unknown>): Promise<void> => {
-      const command = await page
-        .getByRole('button', { name: button, exact: true })
-        .last()
-        .getAttribute('data-command')
-      const { code, stderr } = await runPrinted(command ?? '')
-      t.is(code, 0, `${command}: ${stderr}`)
-      const ended = performance.now()
-      await seen()
-      times.push(`${(performance.now() - ended).toFixed(0)} ms after: ${command}`)
-    }
-    await page.getByRole('button', { name: 'Savings' }).first().click()
-    const isThere = (button: string) => () =>
-      page.getByRole('button', { name: button, exact: true }).last().waitFor()
-    await follow('Pause', isThere('Resume'))
-    await follow('Resume', isThere('Pause'))
-    await follow('Go offline', isThere('Go online'))
-    await follow('Go online', isThere('Go offline'))
-    await hand.open('Rules')
-    await isThere('Decline')()
-    await follow('Decline', () => page.getByText('DECLINED', { exact: true }).waitFor())
-    for (const line of times) t.log(line)
-  }
-)
-
-/** Runs a command line as a shell does, with `holdfast` in its path. */
-const commandRunner = (home: string): ((command: string) => Promise<Ran>) => {
-  const folder = join(home, 'bin')
-  mkdirSync(folder)
-  writeFileSync(join(folder, 'holdfast'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`)
-  chmodSync(join(folder, 'holdfast'), 0o755)
-  const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, HOLDFAST_HOME: home }
-  return command => ended(spawn('sh', ['-c', command], { env, stdio: ['ignore', 'pipe', 'pipe'] }))
-}

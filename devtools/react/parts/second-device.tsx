@@ -60,7 +60,7 @@ export const SecondDevice = (props: {
           <b className="mono breaking">{visibleText(lobbyId)}</b>
         </p>
         <CommandLine text={`holdfast policy approve ${lobbyId}`} />
-        <p className="acts" role="status">
+        <p className="acts">
           <span>Waiting, {countdownText(Math.max(0, endsAt - now))} left.</span>
           <button type="button" className="button" onClick={props.onStop}>
             Stop waiting
