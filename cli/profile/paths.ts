@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import envPaths from 'env-paths'
+import { CliError } from '../errors/cli-error.ts'
 
 /** The folders of one profile; profiles share none. */
 export interface ProfilePaths {
@@ -58,7 +59,15 @@ const rootsOf = (
         cache: join(resolve(home), 'cache')
       }
 
-/** Makes a folder that only its owner can read. */
+/** Makes a folder that only its owner can read. @throws CliError PROFILE_INVALID, such as below a folder of another user */
 export const makePrivateFolder = (path: string): void => {
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    throw new CliError('PROFILE_INVALID', `The folder ${path} cannot be made (${code})`, {
+      hint: 'Look who owns it, and if the disk takes writes; HOLDFAST_HOME names another place.',
+      cause: error
+    })
+  }
 }

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import test from 'ava'
 import type { ObserverPlugin } from '../../kernel/index.ts'
 import { fileCalls } from '../../plugins/storage/file/file-store.ts'
@@ -60,3 +62,13 @@ test.serial(
     t.is(row?.metadata.name, 'Landlady')
   }
 )
+
+test('a home below what is no folder ends with its path and advice, and is no bug', async t => {
+  const file = join(homeFor(t), 'file')
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, '')
+  const ran = await runInProcess(['account', 'list', '--json'], { home: join(file, 'home') })
+  t.is(ran.json.error.code, 'PROFILE_INVALID')
+  t.true(ran.json.error.message.includes(file), ran.json.error.message)
+  t.regex(ran.json.error.hint, /HOLDFAST_HOME/)
+})
