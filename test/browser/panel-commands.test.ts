@@ -67,7 +67,7 @@ const openDialog =
 const closeDialog = ({ hand }: Seen): Promise<void> => hand.press('Cancel')
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).last()
 
-/** Waits for an event of the kernel that is newer than the command. */
+/** Waits until the panel lists an event of a hook; there may have been one before the command. */
 const hookSeen =
   (hook: string) =>
   async ({ page, hand }: Seen): Promise<void> => {
