@@ -26,7 +26,13 @@ test('UTF-8 gives every well-formed text back, byte order marks and NULs include
 
 test('UTF-8 has as many bytes for the first and the last letter of each length as the platform writes', t => {
   for (const point of [0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
-    const text = `a${String.fromCodePoint(point)}b`
+    const letter = String.fromCodePoint(point)
+    const alone = new Uint8Array(20)
+    t.true(
+      alone.subarray(writeUtf8(letter, alone, 0)).every(byte => byte === 0),
+      'nothing behind its end'
+    )
+    const text = `a${letter}b`
     const bytes = new Uint8Array(20)
     const end = writeUtf8(text, bytes, 3)
     t.deepEqual([...bytes.subarray(3, end)], [...Buffer.from(text, 'utf8')], point.toString(16))

@@ -128,6 +128,51 @@ test('a text that is no JSON object changes as one field, on either side', t => 
   t.deepEqual(changedFields('a note', 'a note'), [])
 })
 
+/** FNV-1a over 0x1f and the codes of a name, from the tag of its parent on, as it is published. */
+const tagOf = (...names: readonly string[]): number =>
+  names.reduce((parent, name) => {
+    const codes = [0x1f, ...Array.from(name, letter => letter.charCodeAt(0))]
+    return Number(
+      codes.reduce((tag, code) => ((tag ^ BigInt(code)) * 16_777_619n) % 2n ** 32n, BigInt(parent))
+    )
+  }, 2_166_136_261)
+
+test('the tags of fields are those that every version of every client computes', t => {
+  t.is(WHOLE_FILE, 2_166_136_261)
+  const cases: readonly (readonly [unknown, unknown, readonly number[]])[] = [
+    [{}, { name: 1 }, [tagOf('name')]],
+    [{ name: 1 }, {}, [tagOf('name')]],
+    [{ a: { b: 1, c: 1 } }, { a: { b: 2, c: 1 } }, [tagOf('a', 'b')]],
+    [{}, { a: { b: { c: 1 } } }, [tagOf('a', 'b', 'c'), tagOf('a', 'b'), tagOf('a')]],
+    [{ a: 1 }, { a: { b: 1 } }, [tagOf('a')]],
+    [{ s: ['x'] }, { s: ['y'] }, [tagOf('s', 'x'), tagOf('s', 'y')]],
+    [{}, { s: ['x', 'y'] }, [tagOf('s', 'x'), tagOf('s', 'y'), tagOf('s')]],
+    [{ '': 1 }, { '': 2 }, [tagOf('')]]
+  ]
+  for (const [before, after, tags] of cases) {
+    const [old, present] = [JSON.stringify(before), JSON.stringify(after)]
+    t.deepEqual(changedFields(old, present), [...tags], `${old} ${present}`)
+  }
+  t.deepEqual(changedFields('{}', '{"a":{"b":1}}', { isDeep: true }), [tagOf('a', 'b')])
+  t.deepEqual(changedFields('{}', '{"s":["x"]}', { isDeep: true }), [tagOf('s', 'x')])
+  t.is(tagOf('name'), 1_763_967_373)
+})
+
+test('a field that has the name of what each object inherits merges as any other', t => {
+  const inherited = (inner: object) => ({ a: 1, constructor: inner })
+  t.deepEqual(merge({ a: 1 }, inherited({ x: 1 }), { ...inherited({ y: 1 }), a: 2 }), {
+    a: 2,
+    constructor: { x: 1, y: 1 }
+  } as never)
+})
+
+test('a merge that says the same as one side is that text, letter for letter', t => {
+  const mine = '{ "a" : 2, "b" : 1 }'
+  t.is(mergeJson({ base: '{"a":1,"b":1}', mine, theirs: '{"a":1,"b":1}', winner: 'theirs' }), mine)
+  const theirs = '{ "a" : 1 }'
+  t.is(mergeJson({ base: '{"a":1,"b":1}', mine: '{"a":1,"b":1}', theirs, winner: 'mine' }), theirs)
+})
+
 test('one field, or one text in a set, takes the later side, or without one the side that changed it', t => {
   type Value = 'absent' | 'one' | 'two'
   const jsonOf = (value: Value, isSet: boolean): string => {
