@@ -843,3 +843,56 @@ test('a two-factor key is kept for PIN and recovery of the login that it belongs
     ['gone', nothing]
   ])
 })
+
+/** The two-factor keys of a login on a device whose clock a test sets, in seconds. */
+const makeKept = async () => {
+  const { services: device, disk } = await openDevice(makeLoginWorld())
+  const { io } = device
+  const time = { seconds: 0 }
+  const clock = { ...io.clock, now: () => time.seconds * 1000 }
+  const keys = new SavedOtpKeys({ ...device, io: { ...io, clock } })
+  const login = { rootId: io.crypto.toBase64(io.random(32)), loginId: 'login' }
+  const openers = { loginKey: io.random(32) }
+  const save = async (...saved: readonly (readonly [otpKey: string, seconds: number])[]): Promise<void> => {
+    for (const [otpKey, seconds] of saved) {
+      time.seconds = seconds
+      await keys.save(login, otpKey, openers)
+    }
+  }
+  return { io, disk, keys, login, openers, save, find: () => keys.find(login, openers) }
+}
+
+test('of many keys the one goes that was the newest for the shortest time, by the key that came after it', async t => {
+  const { save, find } = await makeKept()
+  await save(['X', 1], ['Y', 2], ['OWN', 3], ['Z', 100], ['W', 101])
+  t.deepEqual(await find(), ['W', 'Z', 'OWN', 'Y'])
+  await save(['V', 110])
+  t.deepEqual(await find(), ['V', 'W', 'Z', 'OWN'])
+})
+
+test('keys that a server sends within one second displace each other, and not the one of the owner', async t => {
+  const { save, find } = await makeKept()
+  await save(['OWN', 1], ['A', 100], ['B', 100], ['C', 100], ['D', 100], ['E', 100])
+  const found = await find()
+  t.is(found[0], 'E')
+  t.true(found.includes('OWN'), found.join())
+})
+
+test('a password opens kept keys only where there are some, and is not derived for what it does not seal', async t => {
+  const { io, disk, keys, login, openers, save } = await makeKept()
+  const snrp = { salt_hex: '00'.repeat(32), n: 16, r: 1, p: 1 }
+  const key = io.random(32)
+  let derived = 0
+  const passwordKeyOf = async (): Promise<Uint8Array> => {
+    derived += 1
+    return key
+  }
+  await keys.savePassword(login, openers.loginKey, { snrp, key })
+  t.deepEqual(await disk.list('otpKeys'), [])
+  await save(['OWN', 1])
+  t.deepEqual(await keys.find(login, { passwordKeyOf }), [])
+  t.is(derived, 0)
+  await keys.savePassword(login, openers.loginKey, { snrp, key })
+  t.deepEqual(await keys.find(login, { passwordKeyOf }), ['OWN'])
+  t.is(derived, 1)
+})
