@@ -63,6 +63,14 @@ test('kept texts of one moment are listed by path, and only kept entries count a
   t.deepEqual(['q/x', 'k/x', 'f/x', 'kk/x', ''].map(isKept), [true, true, false, false, false])
 })
 
+test('kept texts are found under the keys that they always had', t => {
+  const { store, keep } = makeKeeper()
+  keep('deleted', 'f/a')
+  keep('replaced', 'b')
+  const keys = listKept(store, NOW).map(({ keptId }) => keptId)
+  t.deepEqual(keys.sort(), ['k/002000000000000/b', 'q/002000000000000/f/a'])
+})
+
 test('a text is kept for exactly 30 days, and two texts of one moment are both kept', t => {
   const { store, keep, kept } = makeKeeper()
   keep('deleted', 'f')

@@ -8,6 +8,7 @@ import { type GuardOptions, ReplyGuard } from '../../../kernel/sync/reply-guard.
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import { boxText, type RepoFile } from '../../../kernel/sync/repo-record.ts'
 import type { Box } from '../../../kernel/types/keys.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, dataKey, openDevice } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 import { deleteFile, setText } from '../../helpers/repo-texts.ts'
@@ -143,6 +144,51 @@ test('a server that always shows old versions cannot keep a device uploading wit
   await device.sync()
   t.true(store.calls.length <= 3, `${store.calls.length} requests`)
   t.is(await device.repo.getText('file'), '{"a":2}')
+})
+
+test('a text is restored only once it is on the disk, and a full disk restores none', async t => {
+  const store = makeSyncStore()
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const device = await openDevice(store, { files, disk })
+  store.put({ gone: boxOf('there') })
+  await device.sync()
+  store.put({ gone: null })
+  await device.sync()
+  const [{ keptId = '' } = {}] = device.repo.keptFiles()
+  disk.strike({ at: 1, kind: 'full' })
+  await t.throwsAsync(device.repo.restoreKept(keptId), { code: 'STORAGE_FULL' })
+  t.is(await device.repo.getText('gone'), undefined)
+  const before = disk.writeCount
+  t.is(await device.repo.restoreKept(keptId), 'gone')
+  t.true(disk.writeCount > before)
+  const again = await openDevice(store, { files: new Map(files) })
+  t.is(await again.repo.getText('gone'), 'there')
+})
+
+test('a repo says that it syncs, when it did last, and why a sync failed until the next one succeeds', async t => {
+  const store = makeSyncStore()
+  const device = await openDevice(store)
+  const { state } = device.repo
+  const seen: boolean[] = []
+  state.subscribe(() => void seen.push(state.getSnapshot().isSyncing))
+  await device.sync()
+  const { isSyncing, lastSync, errorCode } = state.getSnapshot()
+  t.deepEqual([isSyncing, lastSync, errorCode], [false, device.clock.now() / 1000, undefined])
+  t.true(seen.includes(true))
+  store.fault = () => replyOf(500, {})
+  await t.throwsAsync(device.sync(), { code: 'SYNC_FAILED' })
+  t.like(state.getSnapshot(), { isSyncing: false, errorCode: 'SYNC_FAILED', lastSync })
+  store.fault = undefined
+  await device.clock.advance(2000)
+  await device.sync()
+  t.like(state.getSnapshot(), { isSyncing: false, errorCode: undefined, lastSync: device.clock.now() / 1000 })
+  await t.throwsAsync(
+    device.repo.runSync(async () => {
+      throw new Error('no error of ours')
+    })
+  )
+  t.like(state.getSnapshot(), { isSyncing: false, errorCode: 'SYNC_FAILED' })
 })
 
 test('a text that a server replaces or deletes can be restored for 30 days, and the text that it replaces is kept instead', async t => {

@@ -699,6 +699,8 @@ test('info servers add servers of loopback only where ours are there, and no nei
     ['https://sync-us1.edge.app', 'https://edge.app.example', false],
     ['https://ours.co.uk', 'https://theirs.co.uk', false],
     ['https://ours.co.uk', 'https://sync.ours.co.uk', true],
+    ['https://ours.com.au', 'https://theirs.com.au', false],
+    ['https://sync.ours.info', 'https://other.ours.info', true],
     ['https://ours.example', 'https://theirs.example', false],
     ['https://10.0.0.1', 'https://9.0.0.1', false]
   ]

@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto'
 import test from 'ava'
+import { pin2IdOf } from '../../../../kernel/login/derive.ts'
 import { isPin, loginWithPin } from '../../../../kernel/login/methods/pin.ts'
 import { credentialsOf } from '../../../../kernel/login/tree.ts'
 import type { LoginTree } from '../../../../kernel/types/login.ts'
@@ -60,4 +62,11 @@ test('a login authenticates with its loginAuth, or with user id and password, an
   })
   t.throws(() => requested(bare), { code: 'NO_AUTH_METHODS' })
   t.throws(() => requested(nameless), { code: 'NO_AUTH_METHODS' })
+})
+
+test('the id of a PIN login follows from its key and the username, and from a zero byte where there is none', t => {
+  const key = new Uint8Array(32).fill(5)
+  const hashOf = (data: Uint8Array | string): string => createHmac('sha256', key).update(data).digest('hex')
+  t.is(Buffer.from(pin2IdOf(makeNodeIo(), key, undefined)).toString('hex'), hashOf(Uint8Array.of(0)))
+  t.is(Buffer.from(pin2IdOf(makeNodeIo(), key, 'alice')).toString('hex'), hashOf('alice'))
 })
