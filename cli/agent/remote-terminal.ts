@@ -54,6 +54,8 @@ export const makeRemoteTerminal = (socket: Socket, request: RunFrame): RemoteTer
   }
 }
 
+const MAX_WAITING_BYTES = 64 * 1024 * 1024
+
 class RemoteInput extends Readable {
   readonly isTTY: true | undefined
   readonly #socket: Socket
@@ -79,6 +81,8 @@ class RemoteInput extends Readable {
     if (this.#hasEnded) return
     this.#hasEnded = bytes === null
     this.push(bytes)
+    // A command that reads takes it at once. What nobody reads ends the client, before it fills the memory of the agent.
+    if (this.readableLength > MAX_WAITING_BYTES) this.#socket.destroy()
   }
 
   /** Standard input is left alone until the command reads it. */

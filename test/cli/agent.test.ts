@@ -537,6 +537,26 @@ test('input after its end harms nobody', async t => {
   t.is((await stage.run(['agent', 'status'])).code, 0)
 })
 
+test('input that no command reads ends its client before it fills the memory of the agent', async t => {
+  const stage = await open(t)
+  const { socket, token } = stage.record
+  const client = connect(socket)
+  client.on('error', () => {})
+  client.resume()
+  const isOver = new Promise<void>(resolve => client.once('close', () => resolve()))
+  const send = (frame: object): boolean => client.write(`${JSON.stringify(frame)}\n`)
+  send({ type: 'hello', token, version: TEST_VERSION })
+  const plain = { isTerminal: false }
+  const place = { cwd: '/', pid: 1, environment: { HOLDFAST_HOME: stage.home } }
+  send({ type: 'run', argv: ['sync', 'watch'], ...place, stdin: plain, stdout: plain, stderr: plain })
+  const bytes = Buffer.alloc(500_000).toString('base64')
+  for (let sent = 0; sent < 400 && !client.destroyed; sent += 1)
+    if (!send({ type: 'input', bytes }))
+      await Promise.race([isOver, new Promise(resolve => client.once('drain', resolve))])
+  await isOver
+  t.is((await stage.run(['agent', 'status'])).code, 0)
+})
+
 test('a link to the home is the same agent', async t => {
   const stage = await open(t)
   await createAlice(stage)
