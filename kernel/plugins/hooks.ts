@@ -61,7 +61,7 @@ export const hostHooks = <Kind extends PluginKind>(
     if (PROBED.has(name)) return undefined
     return mistakeOf(pluginId, {
       field: `hooks.${name.slice(0, 40)}`,
-      found: `no hook of a ${kind} plugin`,
+      found: `no hook of ${kind === 'observer' ? 'an' : 'a'} ${kind} plugin`,
       expected: `one of ${names.join(', ')}`,
       ...compact({ hint: meant(near(name, names)) })
     })

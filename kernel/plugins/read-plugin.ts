@@ -148,7 +148,7 @@ class FieldCheck {
       if (known !== undefined && !(known in given))
         this.refuse({
           field: prefix + name,
-          found: `no field of a ${this.#kind} plugin`,
+          found: `no field of ${this.#kind === 'observer' ? 'an' : 'a'} ${this.#kind} plugin`,
           expected: `spelled ${known}`
         })
     }

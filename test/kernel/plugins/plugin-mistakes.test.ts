@@ -382,7 +382,7 @@ const MISTAKES: readonly (readonly [what: string, given: unknown, id: string, se
     'an observer that taps what is no hook',
     observer({ apply: (host: Parameters<Apply>[0]) => host.hooks.walletsChanged?.tap?.('a', () => {}) }),
     'watcher',
-    'hooks.walletsChanged is no hook of a observer plugin'
+    'hooks.walletsChanged is no hook of an observer plugin'
   ]
 ]
 
