@@ -16,6 +16,13 @@ const open = (
   return { doubled: openCredentialFiles({ io, disk, report: error => reports.push(error) }), reports }
 }
 
+/** The backup that a text has when it was written once. */
+const backupOf = async (written: string): Promise<string> => {
+  const files = new Map<string, string>()
+  await open(files).doubled.setText(path, written)
+  return files.get(`backup/${path}`) ?? ''
+}
+
 test('the text is at its own path, as deployed clients read it, with no other file beside it', async t => {
   const files = new Map<string, string>()
   const { doubled } = open(files)
@@ -123,6 +130,25 @@ test('an unreadable backup is reported once for each read, and the text is still
     reports.map(error => isWalletError(error, 'CORRUPT_FILE') && error.details.path !== path),
     [true]
   )
+})
+
+test('a backup whose texts are none has no generation, whatever it says about them', async t => {
+  const { length, sha256 } = (JSON.parse(await backupOf(text(1))) as { newest: Record<string, unknown> })
+    .newest
+  for (const newest of [
+    { text: 5, length, sha256 },
+    { text: null },
+    { length, sha256 },
+    {},
+    null,
+    'text',
+    7
+  ]) {
+    const files = new Map([[`backup/${path}`, JSON.stringify({ newest, previous: newest })]])
+    t.is(await open(files).doubled.getText(path), undefined, JSON.stringify(newest))
+    files.set(path, text(2))
+    t.is(await open(files).doubled.getText(path), text(2), JSON.stringify(newest))
+  }
 })
 
 test('a file without an intact generation is an error and is kept, and never counts as absent', async t => {

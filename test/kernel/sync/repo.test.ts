@@ -117,6 +117,23 @@ test('texts, listings and deletions are those of plain files, and paths cannot l
   t.true(isWalletError(await t.throwsAsync(setText(repo, 'half', '\ud800')), 'STORAGE_FAILED'))
 })
 
+test('every call with a path that is none is refused, also one that only looks', async t => {
+  const { repo } = await openDevice(makeSyncStore())
+  for (const path of ['../x', '/x', 'a//b', 'a/../b', '..']) {
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => repo.getText(path),
+      () => repo.getTexts(['good', path]),
+      () => repo.getBox(path),
+      () => repo.has(path),
+      () => repo.list(path),
+      () => setText(repo, path, 'text'),
+      () => deleteFile(repo, path)
+    ]
+    for (const [at, call] of calls.entries())
+      await t.throwsAsync(call, { code: 'PATH_REFUSED' }, `call ${at} with ${path}`)
+  }
+})
+
 test('reads after the start of a write include it', async t => {
   const { repo } = await openDevice(makeSyncStore())
   const { revision } = await repo.changedSince(0)

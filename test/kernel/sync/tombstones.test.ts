@@ -398,6 +398,16 @@ test('a tombstone is found behind six hundred other paths, joins known ones, and
   t.deepEqual(known.of(PATH), [new Map([['0123456789ab', 5]]), new Map([['ba9876543210', 7]])])
 })
 
+test('a stored tombstone that is damaged hides no other one', t => {
+  const entries: [string, string][] = [
+    [tombstoneKey('Deletions/a.json'), 'rubbish'],
+    [tombstoneKey('Deletions/b.json'), sealed(textWith(good))]
+  ]
+  const known = new Tombstones({ io, store: { entries: () => entries[Symbol.iterator]() } as never, boxes })
+  t.is(known.of(PATH).length, 1)
+  t.deepEqual(known.of('other'), [])
+})
+
 test('what went up from here is kept also if no reply repeats it, and only what others deleted is named', t => {
   const [own, theirs] = ['own', 'theirs'].map(path => sealed(textWith({ ...good, path }))) as [string, string]
   const known = tombstones()

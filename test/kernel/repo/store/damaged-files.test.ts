@@ -1,5 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { WalletError } from '../../../../kernel/base/errors.ts'
 import { Secret } from '../../../../kernel/base/secret.ts'
 import type { BulkChange, BulkRow } from '../../../../kernel/repo/store/bulk.ts'
 import { parseBulkPrefixes } from '../../../../kernel/repo/store/bulk-prefixes.ts'
@@ -100,6 +101,122 @@ const DAMAGES: ((text: string) => string | undefined)[] = [
   text =>
     `${text.slice(0, text.length * 0.7)}${text[Math.floor(text.length * 0.7)] === 'A' ? 'B' : 'A'}${text.slice(text.length * 0.7 + 1)}`
 ]
+
+test('tables that nobody reads after the last entries were lost are there at the next opening, too', async t => {
+  const rowsAt = (prefix: string, from: number, text: string): [string, BulkChange][] =>
+    Array.from({ length: 30 }, (_, i) => [
+      `${prefix}${from + i}`,
+      { text: `${text} ${from + i}`.padEnd(60), order: i, mark: 0 }
+    ])
+  const files = new Map<string, string>()
+  const first = (await open(files)).store
+  await first.write(new Map([...rowsAt('t/', 0, 'old'), ...rowsAt('u/', 0, 'old')]))
+  await first.close()
+  const before = new Map(files)
+  // Each row is written again, so that the first segments go.
+  const second = (await open(files)).store
+  await second.write(new Map([...rowsAt('t/', 0, 'new'), ...rowsAt('u/', 0, 'new')]))
+  await second.close()
+  const isEntries = (name: string): boolean => /\/\d{12}-\d{12}$/.test(name)
+  const newer = [...files].filter(([name]) => !isEntries(name))
+  const older = [...before].filter(([name]) => isEntries(name))
+  // One that a crash kept from going has no row that counts any more.
+  const spare = [...before].filter(([name]) => /\/s\d+$/.test(name)).slice(0, 1)
+  for (const lost of [new Map([...newer, ...older]), new Map([...spare, ...newer, ...older])]) {
+    const expected = await rowsOf(await open(new Map(lost)))
+    t.is(expected.size, 30)
+    for (const row of expected.values()) t.true(row.includes('new'))
+
+    const damaged = await open(lost)
+    t.true(damaged.isTold())
+    t.is(damaged.reports.length, 1)
+    // Nothing reads a row; a small write is noted meanwhile.
+    await damaged.store.write(new Map([['entry', 'text']]))
+    await damaged.store.close()
+    for (let opening = 0; opening < 2; opening += 1) {
+      const again = await open(lost)
+      t.deepEqual(again.reports, [])
+      t.deepEqual(await rowsOf(again), expected)
+      await again.store.close()
+    }
+  }
+})
+
+test('a file of entries that the disk itself calls damaged is reported, and the store opens', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(new Map([['entry', 'text']]))
+  await store.close()
+  const reports: unknown[] = []
+  const disk = makeFaultDisk(files)
+  const torn = new WalletError('CORRUPT_FILE', { path: 'any', rule: 'is torn' })
+  const place = { io, folder, key: new Secret(new Uint8Array(32).fill(7)), bulk: parseBulkPrefixes(['t/']) }
+  const failing = { ...disk, getText: () => Promise.reject(torn) }
+  const report = (error: unknown): void => void reports.push(error)
+  const opened = await openPagedStore({ ...place, disk: failing, report }, await disk.list(folder))
+  t.is(opened.get('entry'), undefined)
+  t.true(reports.includes(torn))
+  await opened.close()
+  const broken = { ...disk, getText: () => Promise.reject(new Error('no disk')) }
+  await t.throwsAsync(openPagedStore({ ...place, disk: broken, report }, await disk.list(folder)), {
+    message: 'no disk'
+  })
+})
+
+test('a crash while tables are put in order after a loss costs no row of any table, also of one that no entry names', async t => {
+  const rowsAt = (prefix: string, text: string): [string, BulkChange][] =>
+    Array.from({ length: 30 }, (_, i) => [
+      `${prefix}${i}`,
+      { text: `${text} ${i}`.padEnd(60), order: i, mark: 0 }
+    ])
+  for (const [named, unnamed] of [
+    ['t/', 'u/'],
+    ['u/', 't/']
+  ] as const) {
+    const files = new Map<string, string>()
+    const first = (await open(files)).store
+    await first.write(new Map(rowsAt(named, 'old')))
+    await first.close()
+    const before = new Map(files)
+    const second = (await open(files)).store
+    await second.write(new Map([...rowsAt(named, 'new'), ...rowsAt(unnamed, 'only')]))
+    await second.close()
+    const isEntries = (name: string): boolean => /\/\d{12}-\d{12}$/.test(name)
+    const lost = new Map([...files].filter(([name]) => !isEntries(name)))
+    for (const [name, text] of before) if (isEntries(name)) lost.set(name, text)
+
+    const textsOf = async ({ store }: Opened): Promise<readonly string[][]> =>
+      Promise.all(
+        [named, unnamed].map(async prefix =>
+          (await store.table(prefix).page(0, 99)).map(({ text }) => text.trim()).sort()
+        )
+      )
+    const expected = await textsOf(await open(new Map(lost)))
+    t.deepEqual(
+      expected.map(texts => [texts.length, texts[0]]),
+      [
+        [30, 'new 0'],
+        [30, 'only 0']
+      ]
+    )
+    let crashes = 0
+    for (let at = 1; at <= 12; at += 1) {
+      const torn = new Map(lost)
+      const disk = makeFaultDisk(torn, { at, kind: 'lost' })
+      const place = { io, disk, folder, key: new Secret(new Uint8Array(32).fill(7)), report: () => {} }
+      const bulk = parseBulkPrefixes(['t/', 'u/'])
+      await openPagedStore(
+        { ...place, bulk, limits: { large: 600, gathered: 1500 } },
+        await disk.list(folder)
+      )
+        .then(store => store.close())
+        .catch(() => {})
+      if (disk.hasFired) crashes += 1
+      t.deepEqual(await textsOf(await open(torn)), expected, `a crash at write ${at}`)
+    }
+    t.true(crashes > 3, `${crashes} crashes`)
+  }
+})
 
 test('one damaged or missing file invents no data, is reported if data is lost, and is repaired by the next opening', async t => {
   const story = async (

@@ -112,6 +112,77 @@ test('a table that is first read while rows move to the disk shows its own rows,
   t.is(held, 6)
 })
 
+test('rows that are written while the index of their table is read are in it afterwards', async t => {
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const report = (error: unknown): void => t.fail(`${error}`)
+  const place = { io, disk, folder, key: keyOf(), report, bulk: parseBulkPrefixes(['t/']) }
+  const limits = { large: 10, gathered: 20 }
+  const rowsOf = (...keys: readonly string[]) =>
+    new Map(keys.map((key, order) => [`t/${key}`, { text: 'x'.repeat(20), order, mark: 0 }] as const))
+  const first = await openPagedStore({ ...place, limits }, [])
+  await first.write(rowsOf('a', 'b'))
+  await first.close()
+  let release = (): void => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  let held = 0
+  const slow = {
+    ...disk,
+    async getText(path: string) {
+      if (!/\/i\d+$/.test(path) || held > 0) return disk.getText(path)
+      held += 1
+      await released
+      return disk.getText(path)
+    }
+  }
+  const store = await openPagedStore({ ...place, disk: slow, limits }, await disk.list(folder))
+  const reading = store.table('t/').page(0, 9)
+  while (held === 0) await new Promise(resolve => setImmediate(resolve))
+  const writing = store.write(rowsOf('c', 'd'))
+  let isWritten = false
+  void writing.then(() => {
+    isWritten = true
+  })
+  for (let turn = 0; turn < 500 && !isWritten; turn += 1) await new Promise(resolve => setImmediate(resolve))
+  release()
+  await Promise.all([reading, writing])
+  const keys = async (): Promise<string[]> =>
+    (await store.table('t/').page(0, 9)).map(({ key }) => key).sort()
+  t.deepEqual(await keys(), ['a', 'b', 'c', 'd'])
+  t.true(isWritten, 'the write did not wait for the index')
+  await store.close()
+})
+
+test('rows of one write are listed by their order, also those of order 0, in whatever order they are written', async t => {
+  const orders = [
+    [7, 0, 5],
+    [0, 0, 3],
+    [9, 5, 7],
+    [3, 2, 1],
+    [1, 2, 3]
+  ]
+  for (const [at, list] of orders.entries()) {
+    const disk = makeFaultDisk(new Map())
+    const place = { io, disk, folder, key: keyOf(), report: (error: unknown) => t.fail(`${error}`) }
+    const store = await openPagedStore(
+      { ...place, bulk: parseBulkPrefixes(['t/']), limits: { large: 10, gathered: 20 } },
+      []
+    )
+    await store.write(
+      new Map(list.map((order, i) => [`t/${i}`, { text: 'x'.repeat(20), order, mark: 0 }] as const))
+    )
+    const found = (await store.table('t/').page(0, 9)).map(({ order }) => order)
+    t.deepEqual(
+      found,
+      list.toSorted((left, right) => right - left),
+      `${at}`
+    )
+    await store.close()
+  }
+})
+
 test('reading a block after its key was destroyed is a failure, not damage', async t => {
   const rows = [{ key: 'a', text: 'text', order: 1, mark: 2 }]
   const { text } = await encodeSegment({ io, key: keyOf() }, { table: 't/', segment: 5 }, { rows, start: 0 })
