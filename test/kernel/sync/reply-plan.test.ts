@@ -1,7 +1,7 @@
 import test from 'ava'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
-import type { AppliedReply } from '../../../kernel/sync/apply-reply.ts'
+import { type AppliedReply, MAX_FEW } from '../../../kernel/sync/apply-reply.ts'
 import {
   checkDeletions,
   planForgetting,
@@ -65,6 +65,24 @@ test('a file that the server deletes is kept for 30 days', async t => {
   store.put({ stays: null })
   await again.sync()
   t.deepEqual(await keptAside(again), ['late', 'stays'])
+})
+
+test('a file that comes alone is remembered as new, and one of many or of a whole repo is not', async t => {
+  const newAfter = async (count: number): Promise<number> => {
+    const store = makeSyncStore()
+    const device = await openDevice(store)
+    store.put({ first: boxOf('0') })
+    await device.sync()
+    store.put(numbered(count, boxOf('1')))
+    await device.sync()
+    return (await entriesOf(device, 'v/')).filter(([path]) => path !== 'first').length
+  }
+  t.is(await newAfter(1), 1)
+  t.is(await newAfter(MAX_FEW), MAX_FEW)
+  t.is(await newAfter(MAX_FEW + 1), 0)
+  const fresh = await openDevice(makeSyncStore())
+  await fresh.sync()
+  t.deepEqual(await entriesOf(fresh, 'v/'), [])
 })
 
 test('the newest thousand deleted files are kept', async t => {

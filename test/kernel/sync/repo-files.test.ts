@@ -3,6 +3,7 @@ import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
 import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
 import { RepoFiles } from '../../../kernel/sync/repo-files.ts'
 import { LARGE_FOLDERS } from '../../../kernel/sync/repo-record.ts'
+import { boxOf } from '../../helpers/repo-device.ts'
 
 type Writes = Map<string, string | BulkChange | null>
 
@@ -40,6 +41,33 @@ test('the newest hundred thousand deletions are remembered, and pruned once ther
   const few: Writes = new Map()
   filesOver(goneOf(110_000)).pruneDeletions(few)
   t.is(few.size, 0)
+})
+
+test('a file of a large folder is a row with its date, and remembered when it is deleted; any other is its box', t => {
+  const folder = LARGE_FOLDERS[0] ?? ''
+  const row = `${folder}1700000000-a.json`
+  const box = JSON.stringify(boxOf('text'))
+  const files = filesOver(new Map())
+  const written: Writes = new Map()
+  files.put(written, 'plain.json', box)
+  files.put(written, row, box)
+  t.is(written.get('f/plain.json'), box)
+  t.like(written.get(`f/${row}`), { text: box, order: 1_700_000_000 })
+  t.false([...written.keys()].some(key => key.startsWith('x/')))
+  const deleted: Writes = new Map()
+  files.put(deleted, 'plain.json', null)
+  files.put(deleted, row, null)
+  t.deepEqual(
+    [...deleted].filter(([key]) => key.startsWith('f/')),
+    [
+      ['f/plain.json', null],
+      [`f/${row}`, null]
+    ]
+  )
+  t.deepEqual(
+    [...deleted.keys()].filter(key => key.startsWith('x/')),
+    [`x/${row}`]
+  )
 })
 
 test('a folder within a large folder lists only its own files', async t => {
