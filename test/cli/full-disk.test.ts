@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'ava'
+import type { CliError } from '../../cli/errors/cli-error.ts'
+import { makePrivateFolder } from '../../cli/profile/paths.ts'
 import type { ObserverPlugin } from '../../kernel/index.ts'
 import { fileCalls } from '../../plugins/storage/file/file-store.ts'
 import { homeFor } from '../helpers/command-line.ts'
@@ -63,12 +65,11 @@ test.serial(
   }
 )
 
-test('a home below what is no folder ends with its path and advice, and is no bug', async t => {
+test('a home below what is no folder ends with its path and advice, and is no bug', t => {
   const file = join(homeFor(t), 'file')
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, '')
-  const ran = await runInProcess(['account', 'list', '--json'], { home: join(file, 'home') })
-  t.is(ran.json.error.code, 'PROFILE_INVALID')
-  t.true(ran.json.error.message.includes(file), ran.json.error.message)
-  t.regex(ran.json.error.hint, /HOLDFAST_HOME/)
+  const error = t.throws(() => makePrivateFolder(join(file, 'home')), { code: 'PROFILE_INVALID' }) as CliError
+  t.true(error.message.includes(file), error.message)
+  t.regex(error.hint ?? '', /HOLDFAST_HOME/)
 })
