@@ -91,9 +91,11 @@ test('a server that cannot be reached, or is silent for 30 seconds, is a network
 
   const clock = makeFakeClock()
   let isAborted = false
+  let signal: FetchOptions['signal']
   const silent = makeRepoIo({
     clock,
     fetch: (_, options) => {
+      signal = options?.signal
       options?.signal?.addEventListener('abort', () => {
         isAborted = true
       })
@@ -106,8 +108,10 @@ test('a server that cannot be reached, or is silent for 30 seconds, is a network
   })
   await clock.advance(29_999)
   t.is(error, undefined)
+  t.is(signal?.aborted, false)
   await clock.advance(1)
   await requested
+  t.is(signal?.aborted, true, 'who looks later sees it, too')
   t.like(error, expected)
   t.true(isAborted)
 
@@ -127,6 +131,13 @@ test('the cause of a failed request is an error of ours as it is, and of any oth
   const theirs = Object.assign(new Error('to https://host/secret'), { code: 'ECONNREFUSED' })
   t.is(causeOfFetch(theirs).message, 'the request failed: ECONNREFUSED')
   t.is(causeOfFetch('secret').message, 'the request failed')
+  const chain = ['EFIRST', 'ESECOND', 'ETHIRD', 'EFOURTH', 'EFIFTH', 'ESIXTH'].reduceRight<
+    object | undefined
+  >((cause, code) => Object.assign(new Error('x', { cause }), { code }), undefined)
+  t.is(causeOfFetch(chain).message, 'the request failed: EFIRST, ESECOND, ETHIRD, EFOURTH, EFIFTH')
+  const ring: { code: string; cause?: unknown } = { code: 'ERING' }
+  ring.cause = ring
+  t.is(causeOfFetch(ring).message, 'the request failed: ERING')
 })
 
 test('a login counts as unchanged only if the server says so in this word, and not where it says anything else', async t => {

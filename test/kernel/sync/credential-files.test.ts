@@ -37,6 +37,21 @@ test('the text is at its own path, as deployed clients read it, with no other fi
   t.deepEqual(await doubled.list(''), [path])
 })
 
+test('a folder lists its own files, also those of which only the backup is left, and the root lists all', async t => {
+  const files = new Map<string, string>()
+  const other = 'otpKeys/def.json'
+  const { doubled } = open(files)
+  await doubled.setText(path, text(1))
+  await doubled.setText(other, text(2))
+  for (const lost of [undefined, path, other]) {
+    if (lost !== undefined) files.delete(lost)
+    t.deepEqual(await doubled.list('logins'), [path])
+    t.deepEqual(await doubled.list('otpKeys'), [other])
+    t.deepEqual(await doubled.list(''), [path, other])
+    t.deepEqual(await doubled.list('none'), [])
+  }
+})
+
 test('writing the present text writes nothing', async t => {
   const files = new Map<string, string>()
   const disk = makeFaultDisk(files)

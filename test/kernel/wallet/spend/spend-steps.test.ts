@@ -475,6 +475,16 @@ test('a payment is signed for nobody or for a short name, and for what is no nam
   })
 })
 
+test('a draft is neither sent nor recorded', async t => {
+  const { wallet, steps } = await makeHome(t)
+  const draft = await wallet.makeSpend(pay())
+  steps.length = 0
+  for (const call of [() => wallet.broadcastTx(draft), () => wallet.saveTx(draft)])
+    await t.throwsAsync(call, { code: 'OPTION_INVALID', message: /not signed/ })
+  t.deepEqual(steps, [])
+  t.deepEqual(wallet.unfinishedSpends(), [])
+})
+
 test('the progress of a signature is a share from 0 to 1, and a listener that fails is reported', async t => {
   const shares: number[] = []
   const { wallet, errors } = await makeHome(t, {
