@@ -131,6 +131,27 @@ test('of two logins of one app the first one is used, and the second is reported
   }
 })
 
+test('a login below that claims the app of the one above is refused and reported', t => {
+  for (const known of [undefined, [CHILD]]) {
+    const odd: unknown[] = []
+    const sent = {
+      children: [
+        ...(known ?? []).map(child => replyOf(child)),
+        { ...replyOf(CHILD), appId: '', loginId: idOf(5) }
+      ]
+    }
+    const { children = [] } = apply({ ...ROOT, ...(known && { children: known }) }, sent, {
+      onInvalid: error => void odd.push(error)
+    })
+    t.deepEqual(
+      children.map(({ loginId }) => loginId),
+      (known ?? []).map(({ loginId }) => loginId)
+    )
+    t.is(odd.length, 1)
+    t.regex(String(odd[0]), /one app/)
+  }
+})
+
 test('known logins below keep their order, and new ones follow by their dates', t => {
   const childOf = (byte: number, date: string): LoginStash => {
     const key = io.random(32)
