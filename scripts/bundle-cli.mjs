@@ -33,12 +33,12 @@ export const bundleCli = async emitted => {
 
 const RUN = 'chunks/run.mjs'
 
-// The client starts an agent for them, and need not load the grammar to know them.
+// The client starts an agent for them, and need not load the grammar to know them and their flags.
 const accountCommands = async emitted => {
   const load = path => import(pathToFileURL(join(emitted, path)).href)
   const { commandSpecs } = await load('cli/commands/commands.js')
-  const { startsAgent } = await load('cli/session/command.js')
-  return commandSpecs.filter(startsAgent).map(({ name }) => name)
+  const { shapeOf, startsAgent } = await load('cli/session/command.js')
+  return commandSpecs.filter(startsAgent).map(shapeOf)
 }
 
 const bundle = async (input, plugins, output, define = {}) => {

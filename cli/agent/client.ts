@@ -82,7 +82,7 @@ export const agentProfileOf = (
 }
 
 /** The global flags without a value. */
-const BARE: ReadonlySet<string> = new Set(
+export const BARE: ReadonlySet<string> = new Set(
   '--json --no-input -y --yes --dry-run --offline --ascii -q --quiet -v -vv --verbose --debug'.split(' ')
 )
 

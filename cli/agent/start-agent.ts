@@ -2,11 +2,13 @@ import type { ChildProcess } from 'node:child_process'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CliError } from '../errors/cli-error.ts'
+import type { CommandShape } from '../session/command.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { codeOf, readRecord } from './agent-files.ts'
 import {
   type AgentProfile,
   agentProfileOf,
+  BARE,
   type ClientOptions,
   isListening,
   isSet,
@@ -145,21 +147,54 @@ export const runByNewAgent = async (
   return runByAgent({ ...request, stateFolder: profile.stateFolder })
 }
 
-/** The names of the commands that open an account: set by the bundler, so that the client need not load them. */
-declare const ACCOUNT_COMMANDS: readonly string[] | undefined
+/** The commands that open an account: set by the bundler, so that the client need not load them. */
+declare const ACCOUNT_COMMANDS: readonly CommandShape[] | undefined
 
 /**
- * Finds the profile of a command line that surely opens an account, without parsing it; undefined where only the parser
- * can tell, and where no agent may be started.
+ * Finds the profile of a command line that surely opens an account and that the parser surely takes; undefined where only
+ * the parser can tell, and where no agent may be started. So a mistyped command leaves no agent behind.
  */
 export const newAgentProfileOf = ({ argv, terminal }: ClientOptions): AgentProfile | undefined => {
-  if (typeof ACCOUNT_COMMANDS === 'undefined' || isSet(terminal.environment.CI)) return undefined
-  if (argv.some(word => HELP.has(word))) return undefined
+  const { environment } = terminal
+  if (typeof ACCOUNT_COMMANDS === 'undefined' || isSet(environment.CI)) return undefined
+  if (JUDGED_VARIABLES.some(name => environment[name])) return undefined
+  return isSurelyValid(argv, ACCOUNT_COMMANDS) ? agentProfileOf(argv, environment) : undefined
+}
+
+/** The parser judges their values. */
+const JUDGED_VARIABLES = ['HOLDFAST_DEVICE', 'HOLDFAST_TIMEOUT']
+
+/** Returns true if a command line is one of these commands as they take it; false where only the parser can tell (pure). */
+export const isSurelyValid = (argv: readonly string[], commands: readonly CommandShape[]): boolean => {
   const end = argv.findIndex(word => word.startsWith('-'))
   const words = argv.slice(0, end === -1 ? MAX_WORDS : Math.min(end, MAX_WORDS))
-  const isKnown = words.some((_, at) => ACCOUNT_COMMANDS.includes(words.slice(0, at + 1).join(' ')))
-  return isKnown ? agentProfileOf(argv, terminal.environment) : undefined
+  const names = words.map((_, at) => words.slice(0, at + 1).join(' ')).reverse()
+  const known = names.find(name => commands.some(each => each.name === name))
+  const shape = commands.find(({ name }) => name === known)
+  if (shape === undefined || argv.includes('')) return false
+  const given: string[] = []
+  let count = 0
+  const rest = argv.slice(shape.name.split(' ').length)
+  for (let at = 0; at < rest.length; at += 1) {
+    const word = rest[at] ?? ''
+    if (!word.startsWith('-')) {
+      count += 1
+      continue
+    }
+    const [flag = ''] = word.split('=', 1)
+    given.push(flag)
+    if (GLOBAL_VALUED.has(flag) || shape.valued.includes(flag)) {
+      if (word !== flag && !flag.startsWith('--')) return false
+      if (word !== flag) continue
+      at += 1
+      // A value that looks like a flag of every command is taken for that.
+      if (rest[at]?.startsWith('-') !== false) return false
+    } else if (word !== flag || !(BARE.has(flag) || shape.bare.includes(flag))) return false
+  }
+  const areBoth = given.some(flag => flag.startsWith('--') && given.includes(`--no-${flag.slice(2)}`))
+  return !areBoth && count >= shape.least && count <= shape.most
 }
 
 const MAX_WORDS = 3
-const HELP: ReadonlySet<string> = new Set(['-h', '--help', '-V', '--version'])
+/** The global flags whose values the parser takes as they are, or that {@link agentProfileOf} judges. */
+const GLOBAL_VALUED: ReadonlySet<string> = new Set(['-a', '--account', '--profile'])

@@ -41,6 +41,39 @@ export interface CommandSpec {
 export const startsAgent = ({ secrets = [], startsNoAgent, runsAlone }: CommandSpec): boolean =>
   secrets.length > 0 && startsNoAgent !== true && runsAlone !== true
 
+/** What the words of a command line can be, for a check that needs no parser. */
+export interface CommandShape {
+  readonly name: string
+  readonly least: number
+  readonly most: number
+  /** Flags without a value. */
+  readonly bare: readonly string[]
+  /** Flags with one. */
+  readonly valued: readonly string[]
+}
+
+/** The shape of a command. A flag whose value the parser judges is left out. */
+export const shapeOf = ({
+  name,
+  arguments: notation = '',
+  flags = [],
+  secrets = []
+}: CommandSpec): CommandShape => {
+  const args = notation.split(' ').filter(word => word !== '')
+  const named = flags.filter(({ choices }) => choices === undefined).map(each => each.flags)
+  const ofSecrets = secrets.flatMap(secret => [`--${secret}-stdin`, `--${secret}-file <path>`])
+  const all = [...named, ...ofSecrets, ...(secrets.length > 0 ? ['--secrets-stdin', '--secrets-fd <n>'] : [])]
+  return {
+    name,
+    least: args.filter(word => word.startsWith('<')).length,
+    most: args.some(word => word.includes('...')) ? Number.MAX_SAFE_INTEGER : args.length,
+    bare: all.filter(each => !/[<[]/.test(each)).flatMap(namesOf),
+    valued: all.filter(each => each.includes('<')).flatMap(namesOf)
+  }
+}
+
+const namesOf = (notation: string): readonly string[] => notation.match(/(?<![\w-])--?[a-z][a-z0-9-]*/g) ?? []
+
 /** Runs a command with its arguments in the order of the grammar; returns undefined if it has printed its result. */
 export type CommandRun = (
   session: Session,

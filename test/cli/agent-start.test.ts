@@ -121,6 +121,29 @@ test('what opens no account starts no agent', async t => {
   }
 })
 
+test('a command line that the parser refuses starts no agent, and ends with 2', async t => {
+  const { run, agent } = await openStage(t)
+  for (const [command, env = {}] of [
+    ['wallets list --lable x'],
+    ['wallets list --al'],
+    ['wallets list Savings Pocket'],
+    ['wallets list --account'],
+    ['wallets list --json=1'],
+    ['wallets list --timeout soon'],
+    ['wallets list --color pink'],
+    ['wallets list --pin-file'],
+    ['wallets show'],
+    ['wallets list --fields a'],
+    ['address Savings --qr --no-qr'],
+    ['send Savings --fee huge --to x --amount 1'],
+    ['wallets list', { HOLDFAST_TIMEOUT: 'soon' }]
+  ] as readonly (readonly [string, Readonly<Record<string, string>>?])[]) {
+    const ran = await run(command.split(' '), { env })
+    t.is(ran.code, 2, `${command}: ${ran.stderr}`)
+    t.is(agent(), undefined, command)
+  }
+})
+
 test('with --no-agent, HOLDFAST_NO_AGENT or CI no agent is started', async t => {
   const { run, agent } = await openStage(t)
   const how = [

@@ -5,6 +5,7 @@ import { PassThrough, Readable } from 'node:stream'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import { isMax } from '../../app/format/amounts.ts'
+import { isSurelyValid } from '../../cli/agent/start-agent.ts'
 import { commandSpecs } from '../../cli/commands/commands.ts'
 import { CliError, type CliErrorCode, cliErrors } from '../../cli/errors/cli-error.ts'
 import { causesOf, exitCodeRows, failureOf } from '../../cli/errors/failure.ts'
@@ -25,7 +26,9 @@ import { profilePaths } from '../../cli/profile/paths.ts'
 import { crackTimeText } from '../../cli/secrets/new-secrets.ts'
 import { readSecrets } from '../../cli/secrets/secret-sources.ts'
 import { makeSecrets } from '../../cli/secrets/secrets.ts'
+import { shapeOf, startsAgent } from '../../cli/session/command.ts'
 import { makePaint, wantsColor, wrapText } from '../../cli/terminal/terminal.ts'
+import { makeRandom } from '../../fake-server/base/faults.ts'
 import { catalogue, WalletError } from '../../kernel/index.ts'
 
 const parse = (...argv: string[]) => parseArguments(argv, 80)
@@ -394,3 +397,46 @@ test('each profile has its own folder for every kind of data', t => {
   t.is(new Set(platform).size, 4)
   for (const path of platform) t.regex(path, /holdfast.*work$/)
 })
+
+test('what a client takes for a valid command line without the parser, the parser takes', t => {
+  const seed = Number(process.env.HOLDFAST_SEED ?? Date.now() % 1_000_000)
+  t.log(`seed ${seed}`)
+  const random = makeRandom(seed)
+  const specs = commandSpecs.filter(startsAgent)
+  const shapes = specs.map(shapeOf)
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
+  const flags = [...new Set([...shapes.flatMap(({ bare, valued }) => [...bare, ...valued]), ...ODD_WORDS])]
+  let taken = 0
+  for (let run = 0; run < 3000; run += 1) {
+    const shape = pick(shapes)
+    const own = [...shape.bare, ...shape.valued, '--json', '-v', '--account', 'word']
+    const from = pick([own, own, own, flags])
+    const words = Array.from({ length: Math.floor(random() * 5) }, () => pick(from))
+    const argv = [...shape.name.split(' '), ...words]
+    if (!isSurelyValid(argv, shapes)) continue
+    taken += 1
+    t.notThrows(() => parse(...argv), argv.join(' '))
+  }
+  t.true(taken > 100, `${taken} were taken`)
+  for (const line of [
+    'send Savings --to x --amount 1 --yes',
+    'wallets list --secrets-stdin',
+    'wallets list -a alice'
+  ])
+    t.true(isSurelyValid(line.split(' '), shapes), line)
+})
+
+const ODD_WORDS = [
+  '--',
+  '-',
+  '',
+  '-x',
+  '--json=1',
+  '--account=',
+  '--no-input',
+  '--timeout',
+  '-vv',
+  '--fee',
+  '-5',
+  '-ox'
+]
