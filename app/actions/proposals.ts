@@ -17,7 +17,8 @@ import {
   optional,
   time,
   txid,
-  untrusted
+  untrusted,
+  untrustedNote
 } from './schema.ts'
 import { type ActionServices, accountOf, openWalletIn, type ProposedPayment } from './services.ts'
 import { type DraftedPayment, draftedPayment } from './spend-review.ts'
@@ -60,7 +61,7 @@ const proposalRow = object<ProposalRow>({
   ends: time,
   untrusted: object<ProposalRow['untrusted']>({
     client: untrusted(),
-    note: optional(untrusted()),
+    note: optional(untrustedNote),
     rule: optional(untrusted())
   })
 })

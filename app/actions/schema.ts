@@ -31,8 +31,11 @@ export interface AnyField {
   readonly schema: JsonSchema
   /** Ends the sentence "The field … of … ". */
   readonly rule: string
-  /** `chain`: an address or a txid, which can be hidden. `masked`: words of a server, shown without what could be a key. */
-  readonly show?: 'chain' | 'masked'
+  /**
+   * `chain`: an address or a txid, which can be hidden. `masked`: words of a server, shown without what could be a key. `note`:
+   * words of someone else, shown without what could be an address where these are hidden.
+   */
+  readonly show?: 'chain' | 'masked' | 'note'
   /** Text of someone else: a result has it escaped and cut. */
   readonly isUntrusted?: true
   /** A name without spaces: a result has `?` for all other characters. */
@@ -162,6 +165,9 @@ export const untrusted = (maxLength: number = MAX_UNTRUSTED): Field<string> => (
 
 /** The words of a server or a plugin: {@link untrusted}, and the devtools show them without what could be a key. */
 export const untrustedMessage: Field<string> = { ...untrusted(), show: 'masked' }
+
+/** Words of someone else that may name an address: {@link untrusted}, and the devtools can hide that. */
+export const untrustedNote: Field<string> = { ...untrusted(), show: 'note' }
 
 /**
  * A name that is no text of a person and comes from elsewhere, such as the id of an order: letters, figures and signs

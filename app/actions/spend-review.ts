@@ -33,7 +33,8 @@ import {
   time,
   txid,
   untrusted,
-  untrustedMessage
+  untrustedMessage,
+  untrustedNote
 } from './schema.ts'
 
 /** The payee of a payment, its asset, its fee, and what is written with it. */
@@ -373,7 +374,7 @@ const review: Field<SpendReview> = object<SpendReview>({
   proposal: optional(
     object<ReviewedProposal>({
       id,
-      untrusted: object<ReviewedProposal['untrusted']>({ client: untrusted(), note: optional(untrusted()) })
+      untrusted: object<ReviewedProposal['untrusted']>({ client: untrusted(), note: optional(untrustedNote) })
     })
   ),
   refusal: optional(

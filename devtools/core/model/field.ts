@@ -8,7 +8,8 @@ export type Kind = 'text' | 'number' | 'flag' | 'texts' | 'table' | 'any'
  * results, the lines of a recording, and the check of the rows of a recording that is opened.
  *
  * A kind or `words` is shown as it is; `words` names each word of a union. `masked`: text of people and plugins, shown
- * without everything that could be a key. `chain`: addresses and txids, which can be hidden. `hidden`: never shown.
+ * without everything that could be a key. `chain`: addresses and txids, which can be hidden. `note`: words of a program, without
+ * what could be an address where these are hidden. `hidden`: never shown.
  * `object`: an object with fields; `each`: the objects of a list; `values`: those of a table, whose names are not judged.
  */
 export type Field =
@@ -16,6 +17,7 @@ export type Field =
   | 'hidden'
   | { readonly masked: 'text' }
   | { readonly chain: 'text' | 'texts' }
+  | { readonly note: 'text' }
   | { readonly words: Readonly<Record<string, true>> }
   | { readonly object: Fields }
   | { readonly each: Fields }

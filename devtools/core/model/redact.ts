@@ -99,6 +99,10 @@ const redactField = (given: Field, value: unknown, options: RedactOptions): Json
   if (typeof field === 'string' || 'words' in field) return plainOf(value, 0)
   if ('masked' in field) return typeof value === 'string' ? scrub(value) : undefined
   if ('chain' in field) return chainOf(value, options)
+  if ('note' in field) {
+    if (typeof value !== 'string') return undefined
+    return plainOf(options.hideAddresses === true ? scrub(value) : value, 0)
+  }
   if (value === null) return null
   if ('object' in field) return isObject(value) ? redactObject(field.object, value, options) : undefined
   if ('values' in field) return isObject(value) ? redactValues(field.values, value, options) : undefined
@@ -161,6 +165,7 @@ const presentFieldOf = ({ schema, show, fields, items, values, present }: AnyFie
   if (items !== undefined) return listField(items)
   if (values !== undefined)
     return values.fields === undefined ? 'table' : { values: shownFields(values.fields) }
+  if (show === 'note') return { note: 'text' }
   if (show !== undefined) return show === 'chain' ? chainText : masked
   if (schema.type === 'string') return 'text'
   return schema.type === 'boolean' ? 'flag' : 'number'

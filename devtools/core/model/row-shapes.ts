@@ -15,6 +15,7 @@ const fits = (field: Field, value: unknown): boolean => {
   if ('orNull' in field) return value === null || fits(field.orNull, value)
   if ('masked' in field) return kinds[field.masked](value)
   if ('chain' in field) return kinds[field.chain](value)
+  if ('note' in field) return kinds[field.note](value)
   if ('words' in field) return typeof value === 'string' && Object.hasOwn(field.words, value)
   const holds = (fields: Fields, item: unknown): boolean => isRecord(item) && hasFields(fields, item)
   if ('object' in field) return holds(field.object, value)

@@ -128,6 +128,20 @@ test('with addresses hidden a result and a failure contain none, but a review st
   t.deepEqual(drafted, { type: 'result', id: 1, output: { draftId: 'd', review } })
 })
 
+test('with addresses hidden the note of a program names none, in the list of proposals and in a review', async t => {
+  const note = `invoice 4711, to ${ADDRESS}`
+  const proposal = { id: '1', untrusted: { client: 'helper', note } }
+  const outputs = [
+    ['proposal.list', { hasAgent: true, proposals: [proposal] }],
+    ['proposal.review', { draftId: 'd', review: { ...review, proposal } }]
+  ] as const
+  for (const [action, output] of outputs) {
+    t.deepEqual(await answerTo(action, () => output), { type: 'result', id: 1, output })
+    const hidden = JSON.stringify(await answerTo(action, () => output, { hideAddresses: true }))
+    t.true(hidden.includes('"note":"invoice 4711, to […]"'), hidden)
+  }
+})
+
 test('with addresses hidden no payment shows its txid, and no action on one runs', async t => {
   t.deepEqual(await answerTo('spend.resend', () => ({ txid: TXID })), {
     type: 'result',
