@@ -4,6 +4,7 @@ import { isWalletError, WalletError } from '../base/errors.ts'
 import { copyJson, isRecord } from '../base/json.ts'
 import type { ActivationAsset, ActivationOffer, EngineActivationRequest, WalletRef } from '../types/engine.ts'
 import type { PluginId, TokenId, WalletId } from '../types/ids.ts'
+import type { PaymentApproval } from '../types/policy.ts'
 import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/validate.ts'
 import type { OpenedWallet } from '../wallet/wallet.ts'
@@ -30,6 +31,11 @@ export interface ApproveActivation {
   readonly maxNetworkFee?: NativeAmount | undefined
   /** Asked with the drafts of all payments before the first is signed; what it throws is thrown, and nothing is paid. */
   readonly confirm?: ((drafts: readonly Transaction[]) => Promise<void>) | undefined
+  /**
+   * Asked with each payment before it is signed, for the approval of a second device where a rule wants one; what it throws is
+   * thrown, and nothing more is paid.
+   */
+  readonly secondDevice?: ((draft: Transaction) => Promise<PaymentApproval | undefined>) | undefined
 }
 
 /**
@@ -139,7 +145,7 @@ interface Payment {
 
 const pay = async (
   { payer, offer, tokenId, pluginId, checkOpen }: Payment,
-  { metadata, maxNetworkFee, confirm }: ApproveActivation
+  { metadata, maxNetworkFee, confirm, secondDevice }: ApproveActivation
 ): Promise<{ readonly transactions: readonly Transaction[] }> => {
   const { fromNativeAmount, networkFee, spends } = offer
   const feeIn = (asset: string | null): NativeAmount =>
@@ -166,7 +172,10 @@ const pay = async (
     if (next === undefined) break
     checkTotal([...transactions, next])
     checkOpen()
-    transactions.push(await payer.spend(next, { maxNetworkFee }))
+    const approval = await secondDevice?.(next)
+    // It may have waited for minutes.
+    checkOpen()
+    transactions.push(await payer.spend(next, { maxNetworkFee, approval }))
   }
   return { transactions }
 }

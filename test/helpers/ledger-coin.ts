@@ -1,4 +1,5 @@
 import {
+  type ActivationOffer,
   type CurrencyEngine,
   type CurrencyPlugin,
   type EngineRequest,
@@ -33,6 +34,8 @@ export class LedgerChain {
   height = 100
   blockTime: number
   reception: Reception = 'accept'
+  /** What an activation costs, if a test needs one. */
+  activation: ActivationOffer | undefined
 
   constructor(now: () => number) {
     this.now = now
@@ -159,6 +162,10 @@ const makeEngine = (
     },
     async saveTx() {},
     async reservePayments() {},
+    async activateWallet() {
+      if (chain.activation === undefined) throw new WalletError('NOT_SUPPORTED', { what: 'activation' })
+      return chain.activation
+    },
     async signMessage() {
       return 'signature'
     },

@@ -18,6 +18,7 @@ import { upload } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 import { maxFeeOf } from '../../spend/approve-spend.ts'
 import { allowSecondPayment, openLines } from '../../spend/open-payments.ts'
+import { approvalFor } from '../../spend/second-device.ts'
 import { checkMaxFee } from '../../spend/summary.ts'
 
 /** Activates a wallet or its tokens on the chain: lists the assets that can pay, or pays after a confirmation. */
@@ -94,8 +95,12 @@ const activate = async (
       async confirm(drafts) {
         const similar = drafts.flatMap(draft => paying.similarPayments(draft).map(({ txid }) => txid))
         await allowSecondPayment(session, { similar, json: { ...summary, walletId: paying.id } })
+      },
+      async secondDevice(draft) {
+        const approval = await approvalFor(session, draft)
         session.signal.throwIfAborted()
         session.paying()
+        return approval
       }
     })
     const txids = transactions.map(({ txid }) => txid)

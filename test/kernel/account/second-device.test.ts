@@ -2,7 +2,13 @@ import { schnorr } from '@noble/curves/secp256k1.js'
 import test, { type ExecutionContext } from 'ava'
 import { FAKE_ADDRESSES } from '../../../fake-server/fake-world.ts'
 import { parseBase58 } from '../../../kernel/crypto/encoding.ts'
-import type { ApprovalRequest, PaymentApproval, SpendRule, Transaction } from '../../../kernel/index.ts'
+import {
+  type ApprovalRequest,
+  nativeAmount,
+  type PaymentApproval,
+  type SpendRule,
+  type Transaction
+} from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { waitFor } from '../../helpers/device.ts'
 import {
@@ -280,4 +286,53 @@ test('devices of a rule change by password only, and a list that cannot be read 
   t.is((await phone.account.policies.list()).rules[0]?.max, '5')
   await waitFor(() => phone.wallet.engine.getSnapshot().syncRatio === 1)
   t.like(await refusalOf(pay(phone.wallet, 8)), { rule: 'big' }, 'the phone alone cannot pay either')
+})
+
+test('the payments of an activation above the limit wait for the other device, each by itself', async t => {
+  const pair = await openPair(t)
+  const { first, phone } = pair
+  const { account, wallet } = first
+  first.chain.activation = {
+    fromNativeAmount: nativeAmount('50'),
+    networkFee: { tokenId: null, nativeAmount: nativeAmount('2') },
+    spends: [payment(20, 'chain'), payment(30, 'chain')]
+  }
+  const quoteOf = () => account.activateWallet({ walletId: wallet.id })
+  const plain = await quoteOf()
+  t.like(await refusalOf(plain.approve()), { rule: 'big' })
+
+  const drafts: Transaction[] = []
+  const requestFromPhone = async (draft: Transaction): Promise<PaymentApproval> => {
+    drafts.push(draft)
+    return approved(pair, draft)
+  }
+  const { transactions } = await (await quoteOf()).approve({ secondDevice: requestFromPhone })
+  t.deepEqual(
+    transactions.map(({ nativeAmount: paid }) => paid),
+    ['-21', '-31']
+  )
+  t.is(drafts.length, 2)
+
+  // One approval is good for one of them.
+  let given: PaymentApproval | undefined
+  const again = (await quoteOf()).approve({
+    async secondDevice(draft) {
+      given ??= await approved(pair, draft)
+      return given
+    }
+  })
+  t.like(await refusalOf(again), { rule: 'big' })
+  t.is(first.chain.txs.size, 3, 'the first of the two was approved')
+
+  const closed = await quoteOf()
+  const waiting = closed.approve({
+    async secondDevice(draft) {
+      const approval = await approved(pair, draft)
+      closed.close()
+      return approval
+    }
+  })
+  await t.throwsAsync(waiting, { code: 'OPTION_INVALID' })
+  t.is(first.chain.txs.size, 3)
+  await phone.account.sync()
 })
