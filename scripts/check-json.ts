@@ -1,7 +1,7 @@
 import type { FileTexts } from './project-files.ts'
 
 /** The folders whose code meets texts from outside. */
-const FOLDERS = /^(?:kernel|plugins|platform|app|cli|devtools|fake-server)\//
+const FOLDERS = /^(?:kernel|plugins|platform|app|cli|devtools|fake-server|testing)\//
 
 /** Files that may call `JSON.parse`, with the reason. */
 const ALLOWED: ReadonlyMap<string, string> = new Map([

@@ -48,7 +48,7 @@ const RETIRED_WHOLE: ReadonlyMap<string, string> = new Map([
 
 /** A type of production code that only carries the fields of a class is named after what it is for. */
 const BAG = /^[A-Z]\w*(?:Parts|Place|Desk)$/
-const PRODUCTION = /^(?:kernel|plugins|platform|app|cli|devtools|fake-server)\//
+const PRODUCTION = /^(?:kernel|plugins|platform|app|cli|devtools|fake-server|testing)\//
 
 /** Names that stay, by file and name, each with the reason. */
 const wordExceptions: ReadonlyMap<string, string> = new Map([
@@ -62,7 +62,7 @@ const wordExceptions: ReadonlyMap<string, string> = new Map([
   ['cli/swap/kept-quotes.ts askedAt', 'a key on the disk']
 ])
 
-const CODE = /^(?:kernel|plugins|platform|app|cli|devtools|fake-server|test|bench|examples|scripts)\//
+const CODE = /^(?:kernel|plugins|platform|app|cli|devtools|fake-server|testing|test|bench|examples|scripts)\//
 
 /** The local store is left as it is until another one replaces it. */
 const LEFT_OUT = /^(?:test\/)?kernel\/repo\/store\//

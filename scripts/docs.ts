@@ -16,7 +16,8 @@ export const sourceFolders: readonly string[] = [
   'app',
   'cli',
   'devtools',
-  'fake-server'
+  'fake-server',
+  'testing'
 ]
 
 /** Every page that is made from sources, by path; `npm run docs` writes them and the checks compare them. */

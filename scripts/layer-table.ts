@@ -136,7 +136,8 @@ export const layers: readonly (readonly Room[])[] = [
       only: ['kernel/index', 'app', 'devtools/core', 'devtools/react']
     },
     { path: 'devtools/standalone', only: [...FACES, 'devtools/react'] },
-    cli('cli/terminal')
+    cli('cli/terminal'),
+    { path: 'testing', packages: [NODE], only: ['kernel', 'plugins', 'platform/node', 'fake-server'] }
   ],
   [cli('cli/errors')],
   [cli('cli/profile')],
@@ -162,6 +163,7 @@ export const topFolders: readonly string[] = [
   'cli',
   'devtools',
   'fake-server',
+  'testing',
   'test',
   'bench',
   'examples',
@@ -176,7 +178,8 @@ export const barrels: readonly string[] = [
   'platform/node/index.ts',
   'platform/browser/index.ts',
   // A public entry whose names differ from those within the fake server.
-  'fake-server/request-faults.ts'
+  'fake-server/request-faults.ts',
+  'testing/index.ts'
 ]
 
 /** Pairs of folders that import each other: there is none, and none may come. */

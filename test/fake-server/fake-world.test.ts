@@ -12,7 +12,7 @@ import type { Disk } from '../../kernel/io/disk.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { checkServerAddress } from '../../kernel/kernel.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
-import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { boxOf, id, ROOT, requesterOf, rootData } from '../helpers/fake-login.ts'
 import { makeSeededRandom } from '../helpers/seeded-random.ts'
 

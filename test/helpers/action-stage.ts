@@ -7,8 +7,8 @@ import type { CurrencyWallet, Kernel, ObserverPlugin, Plugin, QuoteSnapshot } fr
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { litecoin } from '../../plugins/currency/utxo/plugin.ts'
 import { coinbase } from '../../plugins/rates/coinbase.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { openDevice, waitFor } from './device.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 
 /** What opens the account of {@link makeRich}, besides the PIN 1234. */
 export const PASSWORD = 'correct horse battery'

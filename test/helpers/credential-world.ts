@@ -4,7 +4,7 @@ import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import type { Json } from '../../kernel/base/json.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { quickCrypto } from './quick-crypto.ts'
 
 /** A fake world whose time stands still and in which the same seed gives the same run. */

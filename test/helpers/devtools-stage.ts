@@ -8,7 +8,7 @@ import type {
   RateSnapshot,
   WalletSnapshot
 } from '../../kernel/index.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 
 /** The devtools without a kernel: a test tells them what a kernel would. */
 export interface Stage {

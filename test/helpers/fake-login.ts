@@ -1,7 +1,7 @@
 import { base64 } from '@scure/base'
 import { FakeServer, type FakeServerOptions } from '../../fake-server/routes/fake-server.ts'
 import { makeNobleCrypto } from '../../kernel/crypto/noble-crypto.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 
 /** What a request gave: the HTTP status, the parsed body (undefined if empty) and the headers. */
 export interface Answer {

@@ -9,7 +9,7 @@ import { PluginCalls } from '../../kernel/plugins/plugin-calls.ts'
 import { PluginSet } from '../../kernel/plugins/plugin-set.ts'
 import { type KernelConfig, makeInBackground, type Services } from '../../kernel/plugins/services.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { type FaultDisk, makeFaultDisk } from './fault-disk.ts'
 import { quickCrypto } from './quick-crypto.ts'
 

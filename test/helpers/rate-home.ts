@@ -16,7 +16,7 @@ import {
 } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 
 /** A device with rates whose time stands still until a test moves it, and what was told of it. */
 export interface RateHome {

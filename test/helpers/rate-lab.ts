@@ -12,7 +12,7 @@ import type { DatedPair, HistoricRateContext, RatePair } from '../../kernel/type
 import type { RateSnapshot } from '../../kernel/types/snapshots.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 
 /** What one round of one plugin brought. */
 export interface RateAnswer {

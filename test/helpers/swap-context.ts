@@ -8,7 +8,7 @@ import type { SwapPlugin } from '../../kernel/plugins/plugin.ts'
 import type { QuoteContext, QuoteRequest, SwapAsset, SwapOffer, SwapOrder } from '../../kernel/types/swap.ts'
 import type { SpendInfo } from '../../kernel/types/transaction.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { quickCrypto } from './quick-crypto.ts'
 
 /** Assets as a kernel describes them. */

@@ -25,7 +25,7 @@ import { type ProviderSettings, SwapService } from '../../kernel/swap/service.ts
 import type { EngineStore } from '../../kernel/types/engine.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { toyTransaction } from './toy-currency.ts'
 
 /** A swap service between two wallets without a kernel around them; time stands still until a test moves it. */

@@ -10,8 +10,8 @@ import {
 } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { litecoin } from '../../plugins/currency/utxo/plugin.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { openDevice, waitFor } from './device.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 
 /** Someone with 0.05 BTC, an empty Litecoin wallet and some swap providers, in a world of their own. */
 export interface Trader {

@@ -4,8 +4,8 @@ import { openText } from '../../kernel/crypto/box.ts'
 import type { FetchOptions } from '../../kernel/io/io.ts'
 import type { Box } from '../../kernel/types/keys.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { makeFakeClock } from '../../testing/fake-clock.ts'
 import { type EditHistory, REPEATED } from './edit-history.ts'
-import { makeFakeClock } from './fake-clock.ts'
 import { dataKey } from './repo-device.ts'
 import {
   type EditsByPath,

@@ -2,8 +2,8 @@ import type { ExecutionContext } from 'ava'
 import { type FakeWorld, makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { type Account, isWalletError, type Kernel, type Token } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { type DeviceOptions, openDevice } from './device.ts'
-import { type FakeClock, makeFakeClock } from './fake-clock.ts'
 import { makeToy, type Toy, type ToyOptions } from './toy-currency.ts'
 
 /** A device on which Tess is logged in; its time stands still until a test moves it. */

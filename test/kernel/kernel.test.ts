@@ -13,8 +13,8 @@ import {
 } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk, memoryStorage } from '../../plugins/storage/memory.ts'
+import { makeFakeClock } from '../../testing/fake-clock.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
-import { makeFakeClock } from '../helpers/fake-clock.ts'
 import { makeToy } from '../helpers/toy-currency.ts'
 
 const io = makeNodeIo()

@@ -3,7 +3,7 @@ import { type ObserverPlugin, observerHookNames, type PluginSnapshot } from 'hol
 import { makeKernelHooks } from '../../kernel/plugins/hooks.ts'
 import { observerHost } from '../../kernel/plugins/plugin.ts'
 import { declarationsOf } from '../../scripts/freeze/declarations.ts'
-import { makeFakeClock } from '../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../testing/fake-clock.ts'
 
 test('an observer needs nothing but holdfast/observer, and can tap each of its hooks by name', t => {
   const states: PluginSnapshot['state'][] = []

@@ -6,7 +6,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import type { FetchOptions, Io } from '../../kernel/io/io.ts'
 import { makeCrossOriginFetch } from '../../platform/browser/cross-origin-fetch.ts'
 import { makeBrowserIo } from '../../platform/browser/index.ts'
-import { makeFakeClock } from '../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../testing/fake-clock.ts'
 
 const serve = async (t: ExecutionContext, listener: RequestListener): Promise<string> => {
   const server = createServer(listener)

@@ -21,8 +21,8 @@ import type {
 import { isWalletError, nativeAmount, WalletError } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryDisk } from '../../plugins/storage/memory.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { openDevice } from '../helpers/device.ts'
-import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'
 import { makeShop, offerOf } from '../helpers/swap-shop.ts'
 import { makeToy, toyTransaction } from '../helpers/toy-currency.ts'
 

@@ -5,9 +5,9 @@ import test from 'ava'
 import { KernelPool } from '../../cli/agent/kernel-pool.ts'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { makeFakeClock } from '../../testing/fake-clock.ts'
 import { homeFor } from '../helpers/command-line.ts'
 import { CHEAP_SNRP } from '../helpers/device.ts'
-import { makeFakeClock } from '../helpers/fake-clock.ts'
 
 const HOUR = 3_600_000
 const STEP = 10_000

@@ -99,3 +99,41 @@ test('the packed package carries the licences of the packages that are bundled, 
   })
   t.regex(stdout, /^\d+\.\d+\.\d+\n$/)
 })
+
+test('a test of three lines checks a plugin with the packed kit, in node:test and in AVA', async t => {
+  const { project } = await installPacked(t)
+  await symlink(join(process.cwd(), 'node_modules/ava'), join(project, 'node_modules/ava'), 'junction')
+  await writeFile(
+    join(project, 'shop.js'),
+    `export const shopOf = price => ({
+      kind: 'rates', id: 'shop', displayName: 'Shop',
+      apply: ({ hooks }) => hooks.fetchRates.tapPromise('shop', async ({ wanted, offer }) => {
+        if (wanted.some(pair => pair.fromCurrency === 'BTC')) offer({ fromCurrency: 'BTC', toCurrency: 'iso:USD' }, price)
+      })
+    })\n`
+  )
+  const testOf = (runner: string, price: number): string => `
+    import test from '${runner}'
+    import { testRatePlugin } from 'holdfast/testing'
+    import { shopOf } from './shop.js'
+    testRatePlugin(test, shopOf(${price}), { valid: [{ wanted: ['BTC iso:USD'], offers: { 'BTC iso:USD': 64000 } }] })`
+  const start = async (args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> =>
+    run(process.execPath, args, { cwd: project }).then(
+      ({ stdout }) => ({ code: 0, text: stdout }),
+      ({ code, stdout }: { code: number; stdout: string }) => ({ code, text: stdout })
+    )
+  for (const [runner, args] of [
+    ['node:test', ['--test', '--test-reporter=tap', 'shop.test.js']],
+    ['ava', ['node_modules/ava/entrypoints/cli.mjs', '--tap', 'shop.test.js']]
+  ] as const) {
+    await writeFile(join(project, 'shop.test.js'), testOf(runner, 64_000))
+    const sound = await start(args)
+    t.is(sound.code, 0, sound.text)
+    t.regex(sound.text, /ok \d+ - (?:.*)rates\.accepted/)
+    await writeFile(join(project, 'shop.test.js'), testOf(runner, 32_000))
+    const broken = await start(args)
+    t.is(broken.code, 1, broken.text)
+    t.is(broken.text.match(/^ *not ok \d+ - (?:.*)rates\.valid/gm)?.length, 1)
+    t.regex(broken.text, /It offers 32000 for BTC iso:USD, and the case says 64000/)
+  }
+})

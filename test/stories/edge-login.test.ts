@@ -8,8 +8,8 @@ import {
   WalletError
 } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
-import { type FakeClock, makeFakeClock } from '../helpers/fake-clock.ts'
 import { listedWallets } from '../helpers/listed-wallets.ts'
 import { makeToy } from '../helpers/toy-currency.ts'
 

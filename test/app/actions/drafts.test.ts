@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DraftStore } from '../../../app/actions/drafts.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 
 const TEN_MINUTES = 10 * 60_000
 

@@ -2,8 +2,8 @@ import test from 'ava'
 import { makeActionHandler } from '../../../app/actions/actions.ts'
 import type { ActionServices } from '../../../app/actions/services.ts'
 import { watchResults } from '../../../app/actions/watch-action.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { waitFor } from '../../helpers/device.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
 import { DAILY, HOUR, mine, openRuledDevice, PASSWORD, pay } from '../../helpers/ruled-device.ts'
 
 /** An action whose result a test sets, and what a watch of it received. */

@@ -9,7 +9,7 @@ import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { scriptHashOf } from '../../../fake-server/chain/script.ts'
 import type { ChainCoin } from '../../../fake-server/chain/transaction.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 
 /** A script with what is needed to spend from it. */

@@ -7,7 +7,7 @@ import type { ChainChange } from '../../../fake-server/chain/fake-chain.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { parseSavedChain } from '../../../fake-server/chain/saved-chain.ts'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 import { makeChain, makeFundedChain, makeTestWallet, refuses, reopen, signAll } from './chain-kit.ts'
 

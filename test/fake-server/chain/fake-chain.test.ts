@@ -7,7 +7,7 @@ import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { dustLimitOf, kindOfScript, scriptOf } from '../../../fake-server/chain/script.ts'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 import { doubleSha256, innerBytes, makeChain, makeFundedChain, makeTestWallet } from './chain-kit.ts'
 

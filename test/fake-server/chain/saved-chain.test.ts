@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Json } from '../../../kernel/base/json.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 import { makeFundedChain, makeTestWallet, reopen, signAll } from './chain-kit.ts'
 

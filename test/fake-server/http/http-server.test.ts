@@ -9,7 +9,7 @@ import { WalletError } from '../../../kernel/base/errors.ts'
 import { makeNobleCrypto } from '../../../kernel/crypto/noble-crypto.ts'
 import { checkServerAddress } from '../../../kernel/kernel.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { id, makeServerBench, ROOT, rootData } from '../../helpers/fake-login.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 

@@ -15,7 +15,7 @@ import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Io } from '../../../kernel/io/io.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 
 const io = makeNodeIo()
 const RATES = 'https://api.coinbase.com/v2/exchange-rates?currency=BTC'

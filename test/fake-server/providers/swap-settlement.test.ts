@@ -6,7 +6,7 @@ import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import type { Json } from '../../../kernel/base/json.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { DEPOSIT_TO } from '../../helpers/swap-context.ts'
 
 const [BTC, LTC] = FAKE_COINS

@@ -14,7 +14,7 @@ import type { JsonObject } from '../../../kernel/base/json.ts'
 import { makeNobleCrypto } from '../../../kernel/crypto/noble-crypto.ts'
 import type { Io } from '../../../kernel/io/io.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeSeededRandom } from '../../helpers/seeded-random.ts'
 import { doubleSha256, makeTestWallet, signSpend } from '../chain/chain-kit.ts'
 

@@ -5,7 +5,7 @@ import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import type { Services } from '../../../kernel/plugins/services.ts'
 import type { CurrencyWallet, OpenedWallet } from '../../../kernel/wallet/wallet.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { type FakeClock, makeFakeClock } from '../../helpers/fake-clock.ts'
+import { type FakeClock, makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeKnownUser } from '../../helpers/known-user.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
 

@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import { diskWithDeadline } from '../../../kernel/base/disk-deadline.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeSilentDisk } from '../../helpers/silent-disk.ts'
 
 const openDisk = () => {

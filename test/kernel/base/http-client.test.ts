@@ -1,6 +1,6 @@
 import test from 'ava'
 import { HttpClient, type RateLimit } from '../../../kernel/base/http-client.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 
 const { signal } = new AbortController()
 

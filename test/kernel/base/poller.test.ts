@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Poller } from '../../../kernel/base/poller.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 
 test('a poller runs after each gap, which may change, never twice at once, and goes on after a failure [4.31]', async t => {
   const clock = makeFakeClock()

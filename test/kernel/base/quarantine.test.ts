@@ -1,6 +1,6 @@
 import test from 'ava'
 import { quarantine } from '../../../kernel/base/quarantine.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 
 test('each damaged text of a path is kept once, and no kept text is ever replaced', async t => {

@@ -2,7 +2,7 @@ import test from 'ava'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import type { FetchOptions } from '../../../kernel/io/io.ts'
 import { causeOfFetch, isUnchanged, loginFetch, type ServerServices } from '../../../kernel/login/server.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
 interface Requested {

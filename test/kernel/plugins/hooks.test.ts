@@ -17,7 +17,7 @@ import type { SpendSnapshot, TapSnapshot } from '../../../kernel/types/snapshots
 import type { QuoteContext } from '../../../kernel/types/swap.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { likeList } from '../../helpers/like-list.ts'
 
 const io = makeNodeIo()

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { openRateHome, pairOf, toySource } from '../../helpers/rate-home.ts'
 

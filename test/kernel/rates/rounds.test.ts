@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { openRateHome, pairOf, toySource } from '../../helpers/rate-home.ts'
 

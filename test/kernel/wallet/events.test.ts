@@ -2,7 +2,7 @@ import test from 'ava'
 import { Scheduler } from '../../../kernel/base/scheduler.ts'
 import { TransactionThrottle } from '../../../kernel/wallet/events.ts'
 import type { TxidChanges } from '../../../kernel/wallet/history/changes.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 
 test('the first event passes at once, later ones are batched after 5 seconds, and a new transaction is not reported as changed', async t => {
   const clock = makeFakeClock()

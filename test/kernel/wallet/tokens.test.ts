@@ -5,7 +5,7 @@ import { Scheduler } from '../../../kernel/base/scheduler.ts'
 import { type CurrencyWallet, nativeAmount, type WalletSnapshot } from '../../../kernel/index.ts'
 import type { CurrencyConfigSnapshot } from '../../../kernel/types/currency.ts'
 import { WalletTokens, type WalletTokensOptions } from '../../../kernel/wallet/tokens.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { likeList } from '../../helpers/like-list.ts'
 import { openToyHome, toyToken } from '../../helpers/toy-home.ts'
 

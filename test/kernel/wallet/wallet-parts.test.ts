@@ -11,7 +11,7 @@ import type { TxidChanges } from '../../../kernel/wallet/history/changes.ts'
 import { searchMaxSpendable, upgradeMemos } from '../../../kernel/wallet/spend/draft.ts'
 import { type SpendIntent, SpendJournal } from '../../../kernel/wallet/spend/journal.ts'
 import { WalletState, type WalletStateOptions } from '../../../kernel/wallet/state.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { toyTransaction } from '../../helpers/toy-currency.ts'
 
 const makeListener = () => {

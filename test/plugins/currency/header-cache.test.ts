@@ -3,7 +3,7 @@ import { makeNobleCrypto } from '../../../kernel/crypto/noble-crypto.ts'
 import type { Json } from '../../../kernel/plugin-api.ts'
 import type { ElectrumCall } from '../../../plugins/currency/utxo/electrum/connection.ts'
 import { HeaderCache } from '../../../plugins/currency/utxo/electrum/pool.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 
 /** A header of no network, told apart by its nonce. */
 const headerOf = (nonce: number): string => {

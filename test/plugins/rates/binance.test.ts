@@ -1,9 +1,9 @@
 import test from 'ava'
 import { binance, parseBinance } from '../../../plugins/rates/binance.ts'
-import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { testRateSource } from '../../contracts/rate-source.ts'
 import { pairsOf } from '../../helpers/rate-pairs.ts'
 
-testRatePlugin(test, {
+testRateSource(test, {
   plugin: binance,
   bias: -0.02,
   wanted: pairsOf('BTC iso:EUR', 'PEPE iso:TRY', 'LTC iso:USD'),

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { coinbase, parseCoinbase } from '../../../plugins/rates/coinbase.ts'
-import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { testRateSource } from '../../contracts/rate-source.ts'
 import { pairsOf } from '../../helpers/rate-pairs.ts'
 
-testRatePlugin(test, {
+testRateSource(test, {
   plugin: coinbase,
   bias: -0.1,
   wanted: pairsOf('BTC iso:USD', 'BTC iso:EUR', 'ETH iso:EUR', 'SHIB iso:JPY'),

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { coincap, parseCoincap } from '../../../plugins/rates/coincap.ts'
-import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { testRateSource } from '../../contracts/rate-source.ts'
 import { pairsOf } from '../../helpers/rate-pairs.ts'
 
-testRatePlugin(test, {
+testRateSource(test, {
   plugin: coincap,
   bias: -0.05,
   wanted: pairsOf('BTC iso:EUR', 'COMP iso:USD'),

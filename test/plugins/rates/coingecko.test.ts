@@ -1,10 +1,10 @@
 import test from 'ava'
 import { coingecko, parseCoingecko } from '../../../plugins/rates/coingecko.ts'
-import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { testRateSource } from '../../contracts/rate-source.ts'
 import { openRateLab } from '../../helpers/rate-lab.ts'
 import { pairsOf } from '../../helpers/rate-pairs.ts'
 
-testRatePlugin(test, {
+testRateSource(test, {
   plugin: coingecko,
   bias: -0.03,
   wanted: pairsOf('BTC iso:USD', 'CACAO iso:EUR', 'BTC iso:KPW'),

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { ecb, parseEcb } from '../../../plugins/rates/ecb.ts'
-import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { testRateSource } from '../../contracts/rate-source.ts'
 import { pairsOf } from '../../helpers/rate-pairs.ts'
 
-testRatePlugin(test, {
+testRateSource(test, {
   plugin: ecb,
   bias: -0.08,
   wanted: pairsOf('BTC iso:EUR', 'iso:USD iso:SEK'),

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { edgeRates, parseEdgeRates } from '../../../plugins/rates/edge-rates.ts'
-import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { testRateSource } from '../../contracts/rate-source.ts'
 import { openRateLab } from '../../helpers/rate-lab.ts'
 import { pairsOf } from '../../helpers/rate-pairs.ts'
 
-testRatePlugin(test, {
+testRateSource(test, {
   plugin: edgeRates,
   bias: 0.15,
   wanted: pairsOf('BTC iso:EUR', 'USDT iso:USD', 'ZZZ iso:TRY'),

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { kraken, parseKraken } from '../../../plugins/rates/kraken.ts'
-import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { testRateSource } from '../../contracts/rate-source.ts'
 import { openRateLab } from '../../helpers/rate-lab.ts'
 import { pairsOf } from '../../helpers/rate-pairs.ts'
 
-testRatePlugin(test, {
+testRateSource(test, {
   plugin: kraken,
   bias: -0.09,
   wanted: pairsOf('BTC iso:EUR', 'DOGE iso:JPY', 'USDT iso:USD', 'LTC iso:CHF', 'ETH iso:CHF'),

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { mempool, parseMempool } from '../../../plugins/rates/mempool.ts'
-import { testRatePlugin } from '../../contracts/rate-plugin.ts'
+import { testRateSource } from '../../contracts/rate-source.ts'
 import { pairsOf } from '../../helpers/rate-pairs.ts'
 
-testRatePlugin(test, {
+testRateSource(test, {
   plugin: mempool,
   bias: -0.07,
   wanted: pairsOf('BTC iso:EUR'),

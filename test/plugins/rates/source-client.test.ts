@@ -1,6 +1,6 @@
 import test from 'ava'
 import { SourceClient } from '../../../plugins/rates/kit/source-client.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 
 const { signal } = new AbortController()
 

@@ -3,7 +3,7 @@ import type { WalletError } from '../../../kernel/base/errors.ts'
 import { cacheList, makeAssetList } from '../../../plugins/swap/kit/asset-list.ts'
 import { settingOf } from '../../../plugins/swap/kit/provider.ts'
 import { ProviderClient } from '../../../plugins/swap/kit/provider-client.ts'
-import { makeFakeClock } from '../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { ASSETS } from '../../helpers/swap-context.ts'
 
 test('an asset is found by chain and contract, letters of either case, and the first of a name counts', t => {

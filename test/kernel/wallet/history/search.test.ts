@@ -7,7 +7,7 @@ import {
   type SearchableTransaction,
   SearchText
 } from '../../../../kernel/wallet/history/search.ts'
-import { makeFakeClock } from '../../../helpers/fake-clock.ts'
+import { makeFakeClock } from '../../../../testing/fake-clock.ts'
 
 const TX: SearchableTransaction = {
   nativeAmount: nativeAmount('-1234500'),

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '../../kernel/io/io.ts'
+import type { Clock } from '../kernel/io/io.ts'
 
 /** A clock that stands still until a test moves it. */
 export interface FakeClock extends Clock {

@@ -1,0 +1,43 @@
+/** The conformance kit for authors of plugins: checks, reports, and builders of fakes. */
+export {
+  answerInstead,
+  cutReplies,
+  dripReplies,
+  type FaultPort,
+  type FaultTarget,
+  htmlPage,
+  loseReplies,
+  loseRequests,
+  makeRandom,
+  refusalReply,
+  repeatRequests,
+  slowDown,
+  spoilFigures,
+  swellReplies
+} from '../fake-server/base/faults.ts'
+export type { FakeReply, FakeRequest, Middleware } from '../fake-server/base/replies.ts'
+export { type FakeClock, makeFakeClock } from './fake-clock.ts'
+export {
+  type FakeNetwork,
+  fakeProviders,
+  makeFakeNetwork,
+  type RecordedReply,
+  type Replies,
+  type SentRequest,
+  type Serve,
+  type ServedRequest
+} from './fake-network.ts'
+export type { InvalidRateCase, ValidRateCase } from './rate-lab.ts'
+export { type RateSuiteOptions, rateSuite, testRatePlugin } from './rate-suite.ts'
+export { formatResults, type ReportFormat } from './report.ts'
+export { type TestFunction, testSuite } from './run-with.ts'
+export {
+  type CheckInfo,
+  type CheckLevel,
+  type CheckResult,
+  type PlannedCheck,
+  type RunOptions,
+  runSuite,
+  type Suite,
+  type SuiteOptions
+} from './suite.ts'
