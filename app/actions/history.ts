@@ -8,6 +8,7 @@ import {
 } from '../../kernel/index.ts'
 import { type CommandNames, type CommandWords, trimmed } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
+import { findTransactions, stateOf, type TransactionFilter, type TxState } from './find-transactions.ts'
 import {
   about,
   address,
@@ -43,11 +44,13 @@ import {
   walletId
 } from './spend-review.ts'
 
-interface HistoryQuery extends WalletRef {
+interface HistoryQuery
+  extends WalletRef,
+    Pick<TransactionFilter, 'before' | 'direction' | 'search' | 'state'> {
   readonly tokenId?: TokenId
+  readonly since?: number
+  readonly until?: number
   readonly limit?: number
-  readonly before?: Txid
-  readonly search?: string
 }
 
 /** One effect of a transaction on one asset of a wallet. Amounts are signed: negative leaves the wallet. */
@@ -60,7 +63,7 @@ interface HistoryEntry extends AssetUnits {
   /** In the coin of the chain. */
   readonly networkFee: string
   readonly blockHeight: number
-  readonly state: 'confirmed' | 'dropped' | 'syncing' | 'unconfirmed'
+  readonly state: TxState
   /** How deep it lies, as long as that is not enough. */
   readonly depth?: number
   readonly sentState?: SentState
@@ -125,6 +128,9 @@ export interface HistoryActions {
 
 const [MAX_ENTRIES, USUAL_ENTRIES] = [100, 20]
 const MAX_ADDRESSES = 100
+/** Milliseconds since 1970, to the end of the year 9999. */
+const moment = count(0, 253_402_300_799_999)
+const TX_STATES = ['confirmed', 'dropped', 'syncing', 'unconfirmed'] as const satisfies readonly TxState[]
 
 const entryFields: Omit<FieldsOf<HistoryEntry>, 'untrusted'> = {
   ...assetFields,
@@ -135,7 +141,7 @@ const entryFields: Omit<FieldsOf<HistoryEntry>, 'untrusted'> = {
   display: about(shortText(210), 'The amount in the usual unit, as decimal text'),
   networkFee: about(signedAmount, 'In the coin of the chain'),
   blockHeight: about(number, '0: unconfirmed; negative: dropped'),
-  state: oneOf('confirmed', 'dropped', 'syncing', 'unconfirmed'),
+  state: oneOf(...TX_STATES),
   depth: optional(about(count(0, Number.MAX_SAFE_INTEGER), 'How deep it lies, while that is not enough')),
   sentState: optional(oneOf('notSeen', 'seen', 'notInMempool', 'replaced', 'expired', 'dropped')),
   replaces: optional(txid),
@@ -152,14 +158,19 @@ const noteFields: FieldsOf<HistoryEntry['untrusted']> = {
 export const historyActions: DeclarationsOf<HistoryActions> = {
   'tx.list': {
     title: 'List transactions',
-    summary: 'Lists the transactions of a wallet in one of its assets, newest first, a page at a time.',
+    summary:
+      'Lists the transactions of a wallet in its assets, or in one of them, newest first, a page at a time.',
     effect: 'reads',
     input: object<HistoryQuery>({
       walletId,
-      tokenId: optional(tokenId),
+      tokenId: optional(about(tokenId, 'Only this token; the coin and all enabled tokens if left out')),
+      since: optional(about(moment, 'Only those of this time or later')),
+      until: optional(about(moment, 'Only those before this time')),
+      state: optional(oneOf(...TX_STATES)),
+      direction: optional(oneOf('in', 'out')),
+      search: optional(about(text(200), 'Only those with this in a text, an amount or an address')),
       limit: optional(about(count(1, MAX_ENTRIES), `The most to give; ${USUAL_ENTRIES} if left out`)),
-      before: optional(about(id, 'Only those that follow this one in the list')),
-      search: optional(about(text(200), 'Only those with this in a text, an amount or an address'))
+      before: optional(about(id, 'Only those that follow this one in the list'))
     }),
     output: object<HistoryPage>({
       transactions: list(
@@ -167,27 +178,28 @@ export const historyActions: DeclarationsOf<HistoryActions> = {
           ...entryFields,
           untrusted: object<HistoryEntry['untrusted']>(noteFields)
         }),
-        MAX_ENTRIES
+        // A page ends with the last effect of a transaction on an asset.
+        2 * MAX_ENTRIES
       ),
       next: optional(about(txid, 'Give it as before for the next page; absent on the last one'))
     }),
-    async run(services, { walletId: reading, tokenId: token, limit = USUAL_ENTRIES, before, search }) {
+    async run(services, { walletId: reading, tokenId: token, limit = USUAL_ENTRIES, ...filter }) {
       const { wallet } = await walletOf(services, reading)
-      const found = await wallet.getTransactions({
-        tokenId: token ?? null,
-        limit: limit + 1,
-        ...compact({ beforeTxid: before, searchString: search })
-      })
-      const units = unitsOfAsset(wallet, token ?? null)
-      const shown = found.slice(0, limit)
-      const next = found.length > limit ? shown.at(-1)?.txid : undefined
-      return { transactions: shown.map(tx => entryOf(tx, units)), ...compact({ next }) }
+      const { since, until, ...others } = filter
+      const assets = token === undefined ? [null, ...wallet.getSnapshot().enabledTokenIds] : [token]
+      const { effects, hasMore } = await findTransactions(
+        assets.map(asset => ({ wallet, asset: unitsOfAsset(wallet, asset) })),
+        { ...others, ...compact({ since: dateOf(since), until: dateOf(until) }) },
+        { limit }
+      )
+      const next = hasMore ? effects.at(-1)?.tx.txid : undefined
+      return { transactions: effects.map(({ tx, asset }) => entryOf(tx, asset)), ...compact({ next }) }
     },
     commandLine: (input, names) => listWords(input, names),
     faces: {
       cli: {
         command: 'tx list',
-        own: 'it merges several wallets and assets in one order, with filters by time and state'
+        own: 'it lists several wallets in one order, with whole texts; both find them by the same code'
       },
       panel: { none: 'the panel shows what a kernel does, not the history of a wallet' },
       mcp: 'tool'
@@ -241,7 +253,10 @@ export const historyActions: DeclarationsOf<HistoryActions> = {
       return { words: ['tx', 'show', word, wanted], flags: { token, account } }
     },
     faces: {
-      cli: { command: 'tx show', own: 'it shows every fact of a transaction, and its signed bytes' },
+      cli: {
+        command: 'tx show',
+        own: 'it shows every fact of a transaction with whole texts, and its signed bytes'
+      },
       panel: { none: 'the panel shows what a kernel does, not the history of a wallet' },
       mcp: 'tool'
     }
@@ -273,14 +288,20 @@ export const historyActions: DeclarationsOf<HistoryActions> = {
 
 /** A command looks for text with `--search`; `trimmed` keeps a dash at its start. */
 const listWords = (
-  { walletId: reading, tokenId: token, limit, before, search }: HistoryQuery,
+  { walletId: reading, tokenId: token, limit, before, search, state, direction, ...times }: HistoryQuery,
   names: CommandNames
 ): CommandWords => {
   const { word, account } = names.walletOf(reading)
+  const { since, until } = times
   return {
     words: ['tx', 'list', word],
     flags: {
       search: search === undefined ? undefined : trimmed(search),
+      since: dateOf(since)?.toISOString(),
+      until: dateOf(until)?.toISOString(),
+      state,
+      in: direction === 'in',
+      out: direction === 'out',
       limit: limit === undefined ? undefined : String(limit),
       before,
       token,
@@ -289,10 +310,13 @@ const listWords = (
   }
 }
 
-const stateOf = (confirmations: Transaction['confirmations']): Pick<HistoryEntry, 'depth' | 'state'> =>
-  typeof confirmations === 'number'
-    ? { state: 'unconfirmed', depth: confirmations }
-    : { state: confirmations }
+const dateOf = (time: number | undefined): Date | undefined =>
+  time === undefined ? undefined : new Date(time)
+
+const placeInTime = (confirmations: Transaction['confirmations']): Pick<HistoryEntry, 'depth' | 'state'> => ({
+  state: stateOf(confirmations),
+  ...compact({ depth: typeof confirmations === 'number' ? confirmations : undefined })
+})
 
 const entryOf = (tx: Transaction, { tokenId: token, currencyCode, decimals }: AssetUnits): HistoryEntry => {
   const { sentState, replaces, replacedBy, metadata } = tx
@@ -305,7 +329,7 @@ const entryOf = (tx: Transaction, { tokenId: token, currencyCode, decimals }: As
     },
     networkFee: tx.parentNetworkFee ?? tx.networkFee,
     blockHeight: tx.blockHeight,
-    ...stateOf(tx.confirmations),
+    ...placeInTime(tx.confirmations),
     ...compact({ sentState, replaces, replacedBy }),
     untrusted: compact({ name: metadata.name, category: metadata.category, notes: metadata.notes })
   }

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
+import { stateOf } from '../../app/actions/find-transactions.ts'
 import { amountJson, codeText } from '../../app/format/amounts.ts'
-import { stateOf } from '../output/transaction-texts.ts'
 import { changeOf, directionOf, type ExportFormat, type ExportRow, valueAtTime } from './formats.ts'
 
 /** Options of {@link csvFormat}. */

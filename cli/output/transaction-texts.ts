@@ -1,3 +1,4 @@
+import { type EffectIn, stateOf } from '../../app/actions/find-transactions.ts'
 import { type Asset, amountJson, decimalText } from '../../app/format/amounts.ts'
 import {
   type AmountUnits,
@@ -56,13 +57,6 @@ export const metadataJson = ({ metadata }: Pick<Transaction, 'metadata'>): JsonO
   )
 })
 
-/** The state of a transaction, as in `--state`; one that is not deep enough yet is unconfirmed. */
-export type TxState = Exclude<Confirmations, number>
-
-/** Returns the state of a depth. */
-export const stateOf = (confirmations: Confirmations): TxState =>
-  typeof confirmations === 'number' ? 'unconfirmed' : confirmations
-
 const LOST: Readonly<Partial<Record<SentState, string>>> = {
   notInMempool: 'in no mempool',
   replaced: 'replaced',
@@ -81,11 +75,7 @@ export const confirmationCell = (confirmations: Confirmations, sentState?: SentS
 }
 
 /** One effect of a transaction on one asset of a wallet. */
-export interface Effect {
-  readonly wallet: CurrencyWallet
-  readonly asset: Asset
-  readonly tx: Transaction
-}
+export type Effect = EffectIn<{ readonly wallet: CurrencyWallet; readonly asset: Asset }>
 
 const COLUMNS: readonly Column[] = [
   { title: 'DATE' },

@@ -1,40 +1,25 @@
+import type { TransactionFilter, TxState } from '../../app/actions/find-transactions.ts'
 import { compact } from '../../kernel/base/compact.ts'
-import type { CurrencyWallet, Transaction, TransactionQuery } from '../../kernel/index.ts'
+import type { CurrencyWallet } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { parseDate } from '../grammar/options.ts'
-import { type Effect, stateOf } from '../output/transaction-texts.ts'
+import type { Effect } from '../output/transaction-texts.ts'
 import { assetsOf, findAsset, matchAsset } from './assets.ts'
 import type { Session } from './session.ts'
 
-/** The transactions that a command selects. */
-export interface TransactionSelection {
-  readonly query: TransactionQuery
-  /** The filters that the kernel's query does not have. */
-  isWanted(tx: Transaction): boolean
-  /** The size of a batch; {@link BATCH} if left out. */
-  readonly batchSize?: number
-  /** The size of the first batch; `batchSize` if left out. */
-  readonly firstBatchSize?: number
-}
-
 /** Reads `--since`, `--until`, `--before`, `--state`, `--in` and `--out`. @throws CliError USAGE */
-export const selectionOf = (session: Session, searchString?: string): TransactionSelection => {
-  const [since, until, beforeTxid] = [session.text('since'), session.text('until'), session.text('before')]
-  const state = session.text('state')
+export const filterOf = (session: Session, search?: string): TransactionFilter => {
+  const [since, until] = [session.text('since'), session.text('until')]
   const [isIn, isOut] = [session.isOn('in'), session.isOn('out')]
   if (isIn && isOut) throw new CliError('USAGE', 'Use either --in or --out; leave both out for all')
-  return {
-    query: compact({
-      startDate: since === undefined ? undefined : parseDate(since, 'start'),
-      endDate: until === undefined ? undefined : parseDate(until, 'end'),
-      beforeTxid,
-      searchString
-    }),
-    isWanted: tx =>
-      (state === undefined || stateOf(tx.confirmations) === state) &&
-      !(isIn && tx.isSend) &&
-      !(isOut && !tx.isSend)
-  }
+  return compact({
+    since: since === undefined ? undefined : parseDate(since, 'start'),
+    until: until === undefined ? undefined : parseDate(until, 'end'),
+    before: session.text('before'),
+    search,
+    state: session.text('state') as TxState | undefined,
+    direction: isIn ? 'in' : isOut ? 'out' : undefined
+  })
 }
 
 /** Returns the assets that a command selects: those of `--token`, or all of each wallet. @throws CliError NOT_FOUND */
@@ -54,19 +39,3 @@ export const chosenAssets = async (
   if (chosen.length === 0 && token !== undefined && only !== undefined) await findAsset(session, only, token)
   return chosen
 }
-
-/** Yields the selected transactions of one asset in batches, newest first, until the command is stopped. */
-export async function* historyOf(
-  session: Session,
-  { wallet, asset }: Omit<Effect, 'tx'>,
-  { query, isWanted, batchSize = BATCH, firstBatchSize = batchSize }: TransactionSelection
-): AsyncGenerator<readonly Transaction[]> {
-  const { tokenId } = asset
-  for await (const batch of wallet.streamTransactions({ ...query, tokenId, batchSize, firstBatchSize })) {
-    session.signal.throwIfAborted()
-    const wanted = batch.filter(isWanted)
-    if (wanted.length > 0) yield wanted
-  }
-}
-
-const BATCH = 200

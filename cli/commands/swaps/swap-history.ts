@@ -1,3 +1,4 @@
+import { historyOf, stateOf } from '../../../app/actions/find-transactions.ts'
 import { amountJson } from '../../../app/format/amounts.ts'
 import {
   type AmountUnits,
@@ -11,13 +12,13 @@ import {
   type WalletId
 } from '../../../kernel/index.ts'
 import { localTime } from '../../output/texts.ts'
-import { confirmationCell, type Effect, stateOf } from '../../output/transaction-texts.ts'
+import { confirmationCell, type Effect } from '../../output/transaction-texts.ts'
 import { type CellLike, cellOf, type TableView, type TextView } from '../../output/view.ts'
 import { assetsOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { findWallets, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import { historyOf, selectionOf } from '../../session/transaction-selection.ts'
+import { filterOf } from '../../session/transaction-selection.ts'
 
 /** Lists past swaps, newest first, as recorded with their payments. */
 export const swapHistory: CommandRun = async session => {
@@ -86,7 +87,9 @@ const givenText = ({ swap, payout }: PastSwap): string =>
 const swapsOf = async (session: Session, wallet: CurrencyWallet): Promise<readonly PastSwap[]> => {
   const byTxid = new Map<Txid, PastSwap>()
   for (const asset of await assetsOf(session, wallet)) {
-    for await (const batch of historyOf(session, { wallet, asset }, selectionOf(session))) {
+    for await (const batch of historyOf({ wallet, asset }, filterOf(session), {
+      onBatch: () => session.signal.throwIfAborted()
+    })) {
       for (const tx of batch) {
         const swap = tx.swapData
         // Of a token swap, the coin's transaction is the fee alone; it comes first.

@@ -1,3 +1,4 @@
+import { historyOf, type TransactionFilter } from '../../../app/actions/find-transactions.ts'
 import type { CurrencyWallet } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { type CsvColumn, csvColumns, csvFormat, isoTimeIn } from '../../export/csv.ts'
@@ -8,18 +9,13 @@ import { fiatCodeOf } from '../../rates/worth.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { chooseWallets, leftOutWarnings, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import {
-  chosenAssets,
-  historyOf,
-  selectionOf,
-  type TransactionSelection
-} from '../../session/transaction-selection.ts'
+import { chosenAssets, filterOf } from '../../session/transaction-selection.ts'
 
 /** Exports the history of wallets in pieces: it is never in memory as a whole. */
 export const txExport: CommandRun = async (session, ...texts) => {
   const format = formatOf(session)
   const fiat = fiatOf(session)
-  const selection = selectionOf(session)
+  const filter = filterOf(session)
   const sink = await openExportSink(session)
   try {
     const wallets = await chooseWallets(session, texts)
@@ -31,7 +27,7 @@ export const txExport: CommandRun = async (session, ...texts) => {
       count += await writeWallet(session, wallet, {
         format,
         fiatCode: fiat ?? wallet.getSnapshot().fiatCurrencyCode,
-        selection,
+        filter,
         pastRates,
         write: async (text, rows) => {
           await sink.write(text)
@@ -50,7 +46,7 @@ export const txExport: CommandRun = async (session, ...texts) => {
 interface WalletExport {
   readonly format: ExportFormat
   readonly fiatCode: string
-  readonly selection: TransactionSelection
+  readonly filter: TransactionFilter
   /** Undefined without `--fiat`. */
   readonly pastRates: PastRates | undefined
   /** `rows`: the number of rows of this wallet so far. */
@@ -60,12 +56,12 @@ interface WalletExport {
 const writeWallet = async (
   session: Session,
   wallet: CurrencyWallet,
-  { format, fiatCode, selection, pastRates, write }: WalletExport
+  { format, fiatCode, filter, pastRates, write }: WalletExport
 ): Promise<number> => {
   let count = 0
   const walletName = wallet.name ?? ''
   for (const place of await chosenAssets(session, [wallet])) {
-    for await (const batch of historyOf(session, place, selection)) {
+    for await (const batch of historyOf(place, filter, { onBatch: () => session.signal.throwIfAborted() })) {
       count += batch.length
       const rows = batch.map(tx => ({ tx, asset: place.asset, walletName, fiatCode }))
       await write(format.rows(await (pastRates?.fill(rows) ?? rows)), count)

@@ -1,3 +1,4 @@
+import { findTransactions, historyOf } from '../../../app/actions/find-transactions.ts'
 import { decimalText } from '../../../app/format/amounts.ts'
 import {
   amountText,
@@ -27,12 +28,7 @@ import type { CommandRun } from '../../session/command.ts'
 import { openEventQueue, openEventStream } from '../../session/event-stream.ts'
 import { chooseWallets, findWallet, leftOutWarnings, syncWallets } from '../../session/find-wallets.ts'
 import type { Session } from '../../session/session.ts'
-import {
-  chosenAssets,
-  historyOf,
-  selectionOf,
-  type TransactionSelection
-} from '../../session/transaction-selection.ts'
+import { chosenAssets, filterOf } from '../../session/transaction-selection.ts'
 import { openPaymentJson, sentStateText } from '../../spend/open-payments.ts'
 
 /** Lists the transactions of one wallet, or of several, newest first. */
@@ -50,23 +46,18 @@ const listOf = async (
   searchString: string | undefined
 ): Promise<CommandResult> => {
   const limit = parseCount(session.text('limit') ?? DEFAULT_LIMIT, 'limit', [1, MAX_LIMIT])
-  const selection = selectionOf(session, searchString)
+  const filter = filterOf(session, searchString)
   const wallets = await chooseWallets(session, text === undefined ? [] : [text])
-  if (selection.query.beforeTxid !== undefined && wallets.length > 1) {
+  if (filter.before !== undefined && wallets.length > 1) {
     throw new CliError('USAGE', '--before needs the name of one wallet')
   }
   const warnings = [...(await leftOutWarnings(session, [text])), ...(await syncWallets(session, wallets))]
   await Promise.all(wallets.map(wallet => wallet.lookAtOpenPayments()))
-  const found: Effect[] = []
   const places = await chosenAssets(session, wallets)
-  const following = await followingOf(places, selection)
-  for (const place of places)
-    found.push(...(await newest(session, place, { ...following, count: limit + 1 })))
-  const effects = pageOf(
-    found.sort((a, b) => inOrder(a.tx, b.tx)),
-    { limit, isOfOne: wallets.length === 1 }
-  )
-  const hasMore = found.length > effects.length
+  const { effects, hasMore } = await findTransactions(places, filter, {
+    limit,
+    onBatch: () => session.signal.throwIfAborted()
+  })
   const open = wallets.flatMap(wallet =>
     wallet.getSnapshot().openPayments.map(payment => ({ wallet, payment }))
   )
@@ -88,75 +79,11 @@ const listOf = async (
   }
 }
 
-/** The order of the list: newest first, then by txid, so that a position is the same in every asset. */
-const inOrder = (a: TxPosition, b: TxPosition): number =>
-  b.date - a.date || Number(a.txid > b.txid) - Number(a.txid < b.txid)
-
-type TxPosition = Pick<Transaction, 'date' | 'txid'>
-
-/**
- * Narrows a selection to the transactions after `--before`; the kernel filters by whole milliseconds, and dates may have
- * fractions.
- */
-const followingOf = async (
-  places: readonly Omit<Effect, 'tx'>[],
-  selection: TransactionSelection
-): Promise<TransactionSelection> => {
-  const { beforeTxid: txid, ...query } = selection.query
-  if (txid === undefined) return selection
-  const dates = await Promise.all(places.map(place => dateIn(place, txid)))
-  const date = dates.find(known => known !== undefined)
-  if (date === undefined) throw new WalletError('TX_NOT_FOUND', { txid })
-  const end = Math.floor(date * 1000) + 1
-  return {
-    ...selection,
-    query: { ...query, endDate: new Date(Math.min(end, query.endDate?.getTime() ?? end)) },
-    isWanted: tx => inOrder({ date, txid }, tx) < 0 && selection.isWanted(tx)
-  }
-}
-
-const dateIn = async ({ wallet, asset }: Omit<Effect, 'tx'>, txid: Txid): Promise<number | undefined> => {
-  try {
-    return (await wallet.getTransaction(txid, asset.tokenId)).date
-  } catch (error) {
-    if (isWalletError(error, 'TX_NOT_FOUND')) return undefined
-    throw error
-  }
-}
-
-/**
- * Returns the first page. A page of one wallet ends with the last effect of a transaction, so that `--before` can
- * continue behind it.
- */
-const pageOf = (
-  effects: readonly Effect[],
-  { limit, isOfOne }: { readonly limit: number; readonly isOfOne: boolean }
-): readonly Effect[] => {
-  const txid = effects[limit - 1]?.tx.txid
-  if (!isOfOne || txid === undefined) return effects.slice(0, limit)
-  return effects.slice(0, Math.max(limit, effects.findLastIndex(({ tx }) => tx.txid === txid) + 1))
-}
-
 const moreSentence = (effects: readonly Effect[], walletCount: number): string => {
   const last = effects.at(-1)
   return walletCount === 1 && last !== undefined
     ? `There are more; continue with --before ${last.tx.txid}`
     : `There are more; raise --limit, up to ${MAX_LIMIT}, or list one wallet at a time`
-}
-
-/** Returns at least `count` effects of one asset, if it has so many, and all effects of the last date. */
-const newest = async (
-  session: Session,
-  place: Omit<Effect, 'tx'>,
-  { count, ...selection }: TransactionSelection & { readonly count: number }
-): Promise<readonly Effect[]> => {
-  const found: Effect[] = []
-  for await (const batch of historyOf(session, place, selection)) {
-    found.push(...batch.map(tx => ({ ...place, tx })))
-    const [edge, last] = [found[count - 1], found.at(-1)]
-    if (edge !== undefined && last !== undefined && last.tx.date < edge.tx.date) break
-  }
-  return found
 }
 
 const FILTERS = ['since', 'until', 'state', 'token', 'before'] as const
@@ -299,15 +226,12 @@ export const txStream: CommandRun = async (session, text = '') => {
   const batchSize = parseCount(session.text('batch') ?? '10', 'batch', [1, MAX_BATCH])
   const first = session.text('firstBatch')
   const firstBatchSize = first === undefined ? batchSize : parseCount(first, 'first batch', [1, MAX_BATCH])
-  const selection = selectionOf(session, session.text('search'))
+  const filter = filterOf(session, session.text('search'))
   const wallet = await session.synced(await findWallet(session, text))
   const asset = await chosenAsset(session, wallet)
   const stream = openEventStream(session, { hasOneShape: true })
-  for await (const batch of historyOf(
-    session,
-    { wallet, asset },
-    { ...selection, batchSize, firstBatchSize }
-  )) {
+  const onBatch = (): void => session.signal.throwIfAborted()
+  for await (const batch of historyOf({ wallet, asset }, filter, { batchSize, firstBatchSize, onBatch })) {
     await stream.emit('tx.batch', { transactions: batch.map(tx => txJson(tx, asset)) })
     if (session.globals.json) continue
     for (const tx of batch) await session.print(txLine(undefined, { asset, tx }))

@@ -190,6 +190,13 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     "tx list Savings --search ' -rent' --limit 5 --before abcd --token usdx"
   ],
   [
+    {
+      name: 'tx.list',
+      input: { walletId: SAVINGS, since: 0, until: 1_700_000_000_000, state: 'confirmed', direction: 'in' }
+    },
+    'tx list Savings --since 1970-01-01T00:00:00.000Z --until 2023-11-14T22:13:20.000Z --state confirmed --in'
+  ],
+  [
     { name: 'tx.get', input: { walletId: SAVINGS, txid: 'abcd', tokenId: 'usdx' } },
     'tx show Savings abcd --token usdx'
   ],
@@ -492,7 +499,20 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
   'engine.list': fc.constant({}),
   'repo.list': fc.constant({}),
   'tx.list': fc.record(
-    { walletId, search: nameText, limit: fc.integer({ min: 1, max: 100 }), before: hexId, tokenId: hexId },
+    {
+      ...{
+        walletId,
+        search: nameText,
+        limit: fc.integer({ min: 1, max: 100 }),
+        before: hexId,
+        tokenId: hexId
+      },
+      ...{ since: fc.integer({ min: 0, max: 4e12 }), until: fc.integer({ min: 0, max: 4e12 }) },
+      ...{
+        state: fc.constantFrom('confirmed', 'unconfirmed'),
+        direction: fc.constantFrom('in', 'out')
+      }
+    },
     { requiredKeys: ['walletId'] }
   ),
   'tx.get': fc.record({ walletId, txid: hexId }),

@@ -44,7 +44,10 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
   'wallet.parse': { walletId: 'w', uri: 'bitcoin:bc1q' },
   'engine.list': { offset: 1, limit: 500 },
   'repo.list': { offset: 1, limit: 500 },
-  'tx.list': { walletId: 'w', tokenId: 't', limit: 100, before: 'ab', search: 'rent' },
+  'tx.list': {
+    ...{ walletId: 'w', tokenId: 't', since: 1, until: 2, state: 'confirmed', direction: 'in' },
+    ...{ search: 'rent', limit: 100, before: 'ab' }
+  },
   'tx.get': { walletId: 'w', txid: 'ab', tokenId: 't' },
   'spend.open': { walletId: 'w' },
   'swap.quotes': { roundId: 'r' },
@@ -96,7 +99,7 @@ const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'wallet.addresses': ['offset', 'limit'],
   'engine.list': ['offset', 'limit'],
   'repo.list': ['offset', 'limit'],
-  'tx.list': ['tokenId', 'limit', 'before', 'search'],
+  'tx.list': ['tokenId', 'since', 'until', 'state', 'direction', 'search', 'limit', 'before'],
   'tx.get': ['tokenId'],
   'rates.value': ['tokenId'],
   'spend.draft': ['tokenId', 'fee', ...Object.keys(TERMS), 'others'],

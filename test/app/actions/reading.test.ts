@@ -95,9 +95,17 @@ test('a program pages through a history, newest first, and reads one transaction
   } while (before !== undefined)
   t.deepEqual(
     seen,
-    (await wallet.getTransactions()).map(({ txid }) => txid)
+    (await wallet.getTransactions())
+      .toSorted((a, b) => b.date - a.date || (a.txid < b.txid ? -1 : 1))
+      .map(({ txid }) => txid)
   )
   t.is(seen.length, 5)
+
+  const none = { transactions: [] }
+  t.deepEqual(await read('tx.list', { walletId, direction: 'out' }), none)
+  t.deepEqual(await read('tx.list', { walletId, until: 1 }), none)
+  t.deepEqual(await read('tx.list', { walletId, state: 'dropped' }), none)
+  t.is((await read('tx.list', { walletId, since: 1, direction: 'in' })).transactions.length, 5)
 
   const [txid = ''] = seen
   await wallet.saveTxMetadata(txid, {
