@@ -33,7 +33,7 @@ export type { Lobby, LobbyLoginRequest } from './login/lobby.ts'
 export type { EdgeLoginOptions, EdgeLoginRequest } from './login/methods/edge.ts'
 export type { PasswordRules } from './login/methods/password.ts'
 export * from './plugin-api.ts'
-export type { ObserverHooks } from './plugins/hook-table.ts'
+export type { ObserverHooks } from './plugins/hook-types.ts'
 export type { LogThreshold } from './plugins/services.ts'
 export { HALF_AGE_SECONDS, HOP_COST, INVERTED_HOP_COST, isStale, rateAge, typedPair } from './rates/graph.ts'
 export type {
@@ -53,6 +53,7 @@ export {
   type SwapReview
 } from './swap/approval.ts'
 export { bestFailureOf } from './swap/errors.ts'
+export type { SwapOrders, SwapPayment } from './swap/orders.ts'
 export type { Allowance } from './swap/payees.ts'
 export type { SwapQuote } from './swap/quote.ts'
 export type { QuoteRoundSnapshot } from './swap/quote-list.ts'

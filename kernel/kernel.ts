@@ -9,7 +9,7 @@ import type { Context } from './context.ts'
 import type { SnrpOptions } from './crypto/key-derivation.ts'
 import type { Disk } from './io/disk.ts'
 import type { Io } from './io/io.ts'
-import type { KernelHooks } from './plugins/hook-table.ts'
+import type { KernelHooks } from './plugins/hook-types.ts'
 import { makeKernelHooks } from './plugins/hooks.ts'
 import {
   currencyHost,

@@ -1,7 +1,7 @@
 export type { AmountUnits, Denomination, NativeAmount } from './base/amount.ts'
 export type { Json, JsonObject } from './base/json.ts'
-export type { LifecycleHooks, ObserverHooks, PromiseTap, SyncTap, TapOrder } from './plugins/hook-table.ts'
 export { observerHookNames } from './plugins/hook-table.ts'
+export type { LifecycleHooks, ObserverHooks, PromiseTap, SyncTap, TapOrder } from './plugins/hook-types.ts'
 export type { ObserverHost, ObserverPlugin } from './plugins/plugin.ts'
 export type { BalanceDetails, StakingStatus } from './types/engine.ts'
 export type { LocalLoginId, PluginId, TokenId, Txid, Username, WalletId } from './types/ids.ts'

@@ -52,7 +52,7 @@ export type {
   Io,
   TcpAddress
 } from './io/io.ts'
-export type { DiskRequest, LifecycleHooks, PromiseTap, SyncTap, TapOrder } from './plugins/hook-table.ts'
+export type { DiskRequest, LifecycleHooks, PromiseTap, SyncTap, TapOrder } from './plugins/hook-types.ts'
 export type {
   CurrencyHost,
   CurrencyPlugin,

@@ -1,5 +1,5 @@
 import type { JsonObject, Plugin, WalletError } from '../kernel/plugin-api.ts'
-import type { KernelHooks } from '../kernel/plugins/hook-table.ts'
+import type { KernelHooks } from '../kernel/plugins/hook-types.ts'
 import { makeKernelHooks } from '../kernel/plugins/hooks.ts'
 import {
   currencyHost,

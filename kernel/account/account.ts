@@ -14,6 +14,7 @@ import type { Services } from '../plugins/services.ts'
 import type { RateService } from '../rates/service.ts'
 import { storeBelow } from '../repo/store/bulk.ts'
 import { OrderIds } from '../swap/approval.ts'
+import type { SwapOrders } from '../swap/orders.ts'
 import type { SwapQuote } from '../swap/quote.ts'
 import type { SwapOptions, SwapRequest } from '../swap/request.ts'
 import type { QuoteRound } from '../swap/round.ts'
@@ -68,6 +69,8 @@ export interface AccountOptions {
   readonly rates: Pick<RateService, 'addHintSource' | 'findRoute' | 'refresh' | 'want'>
   /** The rules about its payments. */
   readonly rules: SpendRules
+  /** Follows the orders of its swaps. */
+  readonly orders: SwapOrders
   /** Called when everything is closed. */
   onClosed(): void
 }
@@ -169,9 +172,9 @@ export class SharedAccount {
   async #close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribes) unsubscribe()
     this.state.update({ isLoggedIn: false })
-    const { scheduler, events, login, book, settings, pause, refresh, repos } = this.options
+    const { scheduler, events, login, book, settings, orders, pause, refresh, repos } = this.options
     pause.close()
-    const ending = settings.close()
+    const ending = Promise.all([settings.close(), orders.close()])
     await this.wallets.close()
     await ending
     events.close()
@@ -239,6 +242,8 @@ export class Account implements Readable<AccountSnapshot> {
    * ```
    */
   readonly dataStore: DataStore
+  /** The orders of the account's swaps, and how far each one is. */
+  readonly swapOrders: Pick<SwapOrders, 'find' | 'follow' | 'getSnapshot' | 'refresh' | 'subscribe'>
   /** The files that were deleted, replaced or damaged in the last 30 days; they can be restored. */
   readonly keptFiles: KeptFiles
   /** The method by which this login was made. */
@@ -271,10 +276,12 @@ export class Account implements Readable<AccountSnapshot> {
     const { rules } = options
     this.policies = new Policies({ services, rules, credentials: this.credentials, check })
     this.walletKeys = new WalletKeyViews({ services, book, rules, check })
+    this.swapOrders = options.orders
     this.#swaps = new SwapService({
       services,
       settings: options.settings,
       orderIds: shared.orderIds,
+      orders: options.orders,
       findOwn: (pluginId, addresses) =>
         ownAddressesIn(
           services,

@@ -6,6 +6,7 @@ import { Scheduler } from '../base/scheduler.ts'
 import type { Login } from '../login/login.ts'
 import type { Services } from '../plugins/services.ts'
 import { storeBelow } from '../repo/store/bulk.ts'
+import { SwapOrders } from '../swap/orders.ts'
 import type { SyncLoop } from '../sync/sync-loop.ts'
 import { EventQueue } from '../wallet/events.ts'
 import { type AccountOptions, accountIdOf, SharedAccount } from './account.ts'
@@ -50,10 +51,26 @@ export const openAccount = async (options: OpenAccountOptions): Promise<SharedAc
     const pause = new PauseSwitch({ scheduler, key: 'pause account', parent: paused })
     const unfinished = new UnfinishedWallets(storeBelow(repo.local, 'new/'))
     const rules = new SpendRules({ services, repo, book, settings, rates, login })
+    const orders = new SwapOrders({
+      ...{ services, pause },
+      store: storeBelow(repo.local, 'swap/'),
+      pluginIdOf: id => book.list().find(({ walletId }) => walletId === id)?.currencyInfo?.pluginId,
+      userSettingsOf: pluginId => settings.swapConfig(pluginId).getSnapshot().userSettings
+    })
     const shared = { services, repos, settings, scheduler, events, pause, unfinished, rules }
     const opener = new WalletOpener(shared)
     const refresh = makeRefresh(services, login)
-    return new SharedAccount({ ...shared, login, refresh, accountRepos, book, opener, rates, onClosed })
+    return new SharedAccount({
+      ...shared,
+      orders,
+      login,
+      refresh,
+      accountRepos,
+      book,
+      opener,
+      rates,
+      onClosed
+    })
   } catch (error) {
     await repos.close()
     login.close()

@@ -5,7 +5,7 @@ import type { CurrencyInfo } from '../types/currency.ts'
 import type { EngineLog } from '../types/engine.ts'
 import type { PluginId } from '../types/ids.ts'
 import type { PluginKind } from '../types/snapshots.ts'
-import type { HostHooks, KernelHooks } from './hook-table.ts'
+import type { HostHooks, KernelHooks } from './hook-types.ts'
 import { hostHooks } from './hooks.ts'
 import { currencyIo, type OnFault, type RateIo, rateIo, type SwapIo, swapIo } from './plugin-io.ts'
 

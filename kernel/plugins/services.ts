@@ -6,7 +6,7 @@ import type { Disk } from '../io/disk.ts'
 import type { Clock, Io } from '../io/io.ts'
 import type { EngineLog } from '../types/engine.ts'
 import type { LogLevel, LogLine } from '../types/snapshots.ts'
-import type { KernelHooks } from './hook-table.ts'
+import type { KernelHooks } from './hook-types.ts'
 import type { PluginCalls } from './plugin-calls.ts'
 import type { PluginSet } from './plugin-set.ts'
 

@@ -12,6 +12,7 @@ import type { SignOptions } from '../wallet/spend/sign.ts'
 import type { RoundAddresses } from './context.ts'
 import { swapErrorOf } from './errors.ts'
 import { type CheckedOffer, type CheckedOrder, isAmount, readOrder } from './offer.ts'
+import type { SwapOrders } from './orders.ts'
 import { type Allowance, checkPayees, type PayeeCheck, readAllowances } from './payees.ts'
 import type { CheckedRequest, SwapWallet } from './request.ts'
 
@@ -143,6 +144,7 @@ const MAX_ORDERS = 1000
 /** The parts of an account that approvals use. */
 export interface SwapAccount extends Pick<PayeeCheck, 'findOwn'> {
   readonly orderIds: OrderIds
+  readonly orders: Pick<SwapOrders, 'begin'>
 }
 
 /** The quote, and the round and account that it belongs to. */
@@ -217,7 +219,7 @@ export const confirmPayment = async (
  * @throws QUOTE_ENDED if the order expires before the payment itself; the spend errors of the wallet
  */
 export const pay = async (
-  { services, swap: { fromWallet } }: Pick<ApprovalContext, 'services' | 'swap'>,
+  { services, account, swap: { fromWallet } }: Pick<ApprovalContext, 'account' | 'services' | 'swap'>,
   { review, expiresAt }: PreparedPayment,
   { approvals = [], ...options }: Pick<SignOptions, 'maxNetworkFee' | 'requestedBy'> & SwapConfirmation
 ): Promise<SwapResult> => {
@@ -230,7 +232,11 @@ export const pay = async (
   }
   const last = drafts.at(-1)
   if (last === undefined) throw new TypeError('A swap without a payment')
-  const transaction = await fromWallet.spend(last, { ...options, approval: approvals[drafts.length - 1] })
+  const transaction = await fromWallet.spend(last, {
+    ...options,
+    approval: approvals[drafts.length - 1],
+    onSigned: tx => account.orders.begin(tx)
+  })
   return { transaction, ...compact({ orderId, orderUri }), destinationAddress }
 }
 

@@ -152,6 +152,6 @@ export interface SwapWallet {
   /** Signs, sends and saves, as one journalled action. */
   spend(
     draft: Transaction,
-    options?: Pick<SignOptions, 'approval' | 'maxNetworkFee' | 'requestedBy'>
+    options?: Pick<SignOptions, 'approval' | 'maxNetworkFee' | 'onSigned' | 'requestedBy'>
   ): Promise<Transaction>
 }

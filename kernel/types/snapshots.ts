@@ -2,6 +2,7 @@ import type { AmountUnits } from '../base/amount.ts'
 import type { Json } from '../base/json.ts'
 import type { BalanceDetails, StakingStatus } from './engine.ts'
 import type { LocalLoginId, PluginId, TokenId, Txid, Username, WalletId } from './ids.ts'
+import type { OrderState } from './swap.ts'
 import type { Confirmations, SentState } from './transaction.ts'
 
 /** The level of a log line. */
@@ -381,6 +382,34 @@ export interface QuoteSnapshot {
   /** The limit that an error names, in native units of its direction. */
   readonly limit?: string
   readonly direction?: 'from' | 'to'
+}
+
+/** An order of a swap that was paid for, and how far it is. Times are Unix milliseconds. */
+export interface OrderSnapshot {
+  /** Of the transaction that paid for it; names the order. */
+  readonly txid: Txid
+  /** Of the wallet that paid. */
+  readonly walletId: WalletId
+  /** Of the exchange. */
+  readonly pluginId: PluginId
+  readonly displayName: string
+  readonly orderId?: string
+  readonly orderUri?: string
+  readonly payoutWalletId: WalletId
+  readonly payoutCurrencyCode: string
+  readonly payoutNativeAmount: string
+  readonly paidAt: number
+  readonly state: OrderState
+  /** Since when it is in this state. */
+  readonly since: number
+  /** When the exchange last said so. */
+  readonly checkedAt?: number
+  readonly payoutTxid?: Txid
+  readonly refundTxid?: Txid
+  /** False once nothing more is expected, or if the plugin of the exchange is not there. */
+  readonly isFollowed: boolean
+  /** Why the exchange could not be asked last, in a sentence; absent since it answered. */
+  readonly failure?: string
 }
 
 /** An isolated failure of a plugin; a plain event. */

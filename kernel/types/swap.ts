@@ -1,7 +1,7 @@
 import type { NativeAmount } from '../base/amount.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { AbortSignalLike } from '../io/io.ts'
-import type { PluginId, TokenId } from './ids.ts'
+import type { PluginId, TokenId, Txid } from './ids.ts'
 import type { SpendInfo } from './transaction.ts'
 
 /** One side of a swap, as a provider sees it: an asset, and no wallet. */
@@ -98,4 +98,62 @@ export interface QuoteContext {
   maxFrom(spend: SpendInfo): Promise<NativeAmount>
   /** Adds an offer; the round shows it at once. A better one of the same plugin takes its place. */
   offer(offer: SwapOffer): void
+}
+
+/**
+ * How far an order of a swap is, as its exchange says.
+ *
+ * `waiting`: no payment was seen. `seen`: it waits for confirmations. `exchanging`, `sending`: the payout is due, or on its
+ * way. `paidOut`, `refunded`: the end. `failed`: the exchange gave up, and a person has to ask it. `late`: the order ended
+ * before it was paid. `unknown`: the exchange does not know the order.
+ */
+export type OrderState =
+  | 'waiting'
+  | 'seen'
+  | 'exchanging'
+  | 'sending'
+  | 'paidOut'
+  | 'refunded'
+  | 'failed'
+  | 'late'
+  | 'unknown'
+
+/**
+ * An order that was paid for, as the plugin of its exchange sees it when it is asked how far that is.
+ *
+ * @example
+ * ```ts
+ * import type { OrderReport, WatchedOrder } from 'holdfast/plugin'
+ *
+ * declare const stateAtShop: (orderId: string) => Promise<OrderReport['state'] | undefined>
+ * const watch = async ({ orderId }: WatchedOrder): Promise<OrderReport> => {
+ *   const state = orderId === undefined ? undefined : await stateAtShop(orderId)
+ *   return { state: state ?? 'unknown' }
+ * }
+ * ```
+ */
+export interface WatchedOrder {
+  /** Absent where the exchange gave none, as a network that goes by the payment alone. */
+  readonly orderId?: string
+  /** The transaction that pays for the order. */
+  readonly txid: Txid
+  /** The currency plugin of the chain on which it was paid. */
+  readonly fromPluginId: PluginId
+  /** When it was paid, in Unix milliseconds. */
+  readonly paidAt: number
+  readonly payoutAddress: string
+  readonly refundAddress?: string
+  /** The settings that the user has given this plugin. */
+  readonly userSettings: JsonObject
+  /** Aborted when the answer is not wanted any more. */
+  readonly signal: AbortSignalLike
+}
+
+/** The answer of a swap plugin about an order. The kernel checks it, and keeps no more than this. */
+export interface OrderReport {
+  readonly state: OrderState
+  /** The transaction that pays out, if the exchange says which. Only of `sending` and `paidOut`. */
+  readonly payoutTxid?: Txid | undefined
+  /** The transaction that went back. Only of `refunded`. */
+  readonly refundTxid?: Txid | undefined
 }

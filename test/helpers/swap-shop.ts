@@ -1,13 +1,21 @@
-import { nativeAmount, type QuoteContext, type SwapOffer, type SwapPlugin } from '../../kernel/plugin-api.ts'
+import {
+  nativeAmount,
+  type QuoteContext,
+  type SwapOffer,
+  type SwapPlugin,
+  type WatchedOrder
+} from '../../kernel/plugin-api.ts'
 
 /** How a shop differs from a good one. */
 export interface ShopOptions extends Partial<Omit<SwapPlugin, 'kind' | 'apply'>> {
   /** What it does at its context; a good one offers 90 for 100 at once. */
   readonly answer?: (context: QuoteContext) => unknown
+  /** What it says of an order; a shop without it follows none. */
+  readonly watch?: (order: WatchedOrder) => unknown
 }
 
 /** A swap plugin for tests. */
-export const makeShop = ({ answer, ...plugin }: ShopOptions = {}): SwapPlugin => ({
+export const makeShop = ({ answer, watch, ...plugin }: ShopOptions = {}): SwapPlugin => ({
   id: 'shop',
   displayName: 'Shop',
   ...plugin,
@@ -17,6 +25,7 @@ export const makeShop = ({ answer, ...plugin }: ShopOptions = {}): SwapPlugin =>
       '',
       context => (answer ?? (requested => requested.offer(offerOf(requested))))(context) as Promise<void>
     )
+    if (watch !== undefined) hooks.watchOrder.tapPromise('', async order => watch(order) as never)
   }
 })
 

@@ -98,6 +98,7 @@ export const openSwapTable = (plugins: readonly SwapPlugin[], tokens: TokenMap =
       })
     },
     orderIds: new OrderIds(mapStore(), clock),
+    orders: { begin: async () => {} },
     findOwn: async (_pluginId, addresses) => ({
       own: new Set([...addresses].filter(address => own.has(address))),
       isComplete: true

@@ -8,7 +8,7 @@ import type {
   StorageHost,
   SwapHost
 } from '../../kernel/plugin-api.ts'
-import type { KernelHooks, ObserverHooks } from '../../kernel/plugins/hook-table.ts'
+import type { KernelHooks, ObserverHooks } from '../../kernel/plugins/hook-types.ts'
 import type { JsonSafe } from '../../kernel/types/snapshots.ts'
 
 /** Compiled by the type check, never run: what must not type-check is marked, and an unused mark is an error. */

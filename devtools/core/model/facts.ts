@@ -113,6 +113,7 @@ const subjects: { readonly [F in FactName]: (fact: Facts[F]) => string | undefin
   ratesChanged: () => undefined,
   routeFound: ({ fromCurrency, toCurrency }) => `${fromCurrency} ${toCurrency}`,
   quoteChanged: ({ roundId }) => roundId,
+  orderChanged: ({ txid }) => txid,
   pluginFault: ({ pluginId }) => pluginId,
   logged: ({ source }) => source,
   tapRan: ({ pluginId }) => pluginId,

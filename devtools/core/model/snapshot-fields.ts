@@ -288,6 +288,28 @@ export const factFields: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
   ratesChanged: { pairCount: 'number', providers: { each: rateProvider } },
   routeFound: rowFields.routes,
   quoteChanged: rowFields.quotes,
+  orderChanged: {
+    txid: chainText,
+    walletId: 'text',
+    pluginId: 'text',
+    displayName: 'text',
+    orderId: maybe(masked),
+    orderUri: 'hidden',
+    payoutWalletId: 'text',
+    payoutCurrencyCode: 'text',
+    payoutNativeAmount: 'text',
+    paidAt: 'number',
+    state: words({
+      ...{ waiting: true, seen: true, exchanging: true, sending: true, paidOut: true },
+      ...{ refunded: true, failed: true, late: true, unknown: true }
+    }),
+    since: 'number',
+    checkedAt: maybe('number'),
+    payoutTxid: maybe(chainText),
+    refundTxid: maybe(chainText),
+    isFollowed: 'flag',
+    failure: maybe(masked)
+  },
   pluginFault: {
     pluginId: 'text',
     hook: 'text',

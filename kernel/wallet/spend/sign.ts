@@ -29,6 +29,8 @@ export interface SignOptions {
   readonly signal?: AbortSignalLike | undefined
   /** Receives the finished share of a long signature, from 0 to 1. */
   readonly onProgress?: ((ratio: number) => void) | undefined
+  /** Called once the signed bytes are kept, and waited for before they are sent. What it throws is reported only. */
+  readonly onSigned?: ((signed: Transaction) => Promise<void>) | undefined
 }
 
 /** Has the engine sign a draft: only what was reviewed is signed, whatever it answers. @throws SIGNED_OTHERWISE, SIGN_STOPPED, BOGUS_TX */

@@ -72,10 +72,11 @@ export class Spender implements SpenderOptions {
   signTx(draft: Transaction, options: SignOptions = {}): Promise<Transaction> {
     return this.#mutex.run(() => {
       const correlationId = newCorrelationId(this.services)
-      return this.whileInProgress(
-        correlationId,
-        async () => (await this.#sign(draft, { ...options, correlationId, stage: 'signed' })).tx
-      )
+      return this.whileInProgress(correlationId, async () => {
+        const { tx } = await this.#sign(draft, { ...options, correlationId, stage: 'signed' })
+        await this.#notifySigned(tx, options)
+        return tx
+      })
     })
   }
 
@@ -126,6 +127,7 @@ export class Spender implements SpenderOptions {
       const correlationId = newCorrelationId(this.services)
       return this.whileInProgress(correlationId, async () => {
         const intent = await this.#sign(draft, { ...options, correlationId, stage: 'sending' })
+        await this.#notifySigned(intent.tx, options)
         const tx = await this.send(intent)
         await this.finish(tx).catch(error => this.services.report('saving a payment', error))
         return tx
@@ -358,6 +360,15 @@ export class Spender implements SpenderOptions {
       )
       this.#emit(intended, 'refused')
       throw isRemoved || signed?.stage !== 'sending' ? error : namingPayment(error, signed.tx.txid)
+    }
+  }
+
+  /** The bytes are kept by now, so that no failure here may be taken for one of the payment. */
+  async #notifySigned(tx: Transaction, { onSigned }: SignOptions): Promise<void> {
+    try {
+      await onSigned?.(tx)
+    } catch (error) {
+      this.services.report('a signed payment', error)
     }
   }
 

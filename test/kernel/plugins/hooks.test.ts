@@ -1,7 +1,8 @@
 import test from 'ava'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import type { Disk } from '../../../kernel/io/disk.ts'
-import { hookTable, type KernelHooks } from '../../../kernel/plugins/hook-table.ts'
+import { hookTable } from '../../../kernel/plugins/hook-table.ts'
+import type { KernelHooks } from '../../../kernel/plugins/hook-types.ts'
 import { makeKernelHooks } from '../../../kernel/plugins/hooks.ts'
 import {
   currencyHost,
@@ -237,7 +238,7 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
   const reach = {
     currency: ['ready', 'closing', 'makeTools', 'makeEngine', 'builtinTokens'],
     rates: ['ready', 'closing', 'fetchRates', 'fetchHistoricRates'],
-    swap: ['ready', 'closing', 'fetchQuotes'],
+    swap: ['ready', 'closing', 'fetchQuotes', 'watchOrder'],
     storage: ['ready', 'closing', 'openDisk'],
     policy: ['ready', 'closing', 'judgeRules', 'beforeSign', 'rankQuotes']
   }

@@ -147,13 +147,13 @@ const MISTAKES: readonly (readonly [what: string, given: unknown, id: string, se
     'a misspelt hook',
     swap({ apply: tap('fetchQuote') }),
     'shop',
-    'hooks.fetchQuote is no hook of a swap plugin, and must be one of ready, closing, fetchQuotes. Did you mean fetchQuotes?'
+    'hooks.fetchQuote is no hook of a swap plugin, and must be one of ready, closing, fetchQuotes, watchOrder. Did you mean fetchQuotes?'
   ],
   [
     'a hook of another kind',
     swap({ apply: tap('makeEngine') }),
     'shop',
-    'hooks.makeEngine is no hook of a swap plugin, and must be one of ready, closing, fetchQuotes'
+    'hooks.makeEngine is no hook of a swap plugin, and must be one of ready, closing, fetchQuotes, watchOrder'
   ],
   [
     'a hook of old',
