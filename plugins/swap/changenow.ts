@@ -131,7 +131,7 @@ const order = async (
   }
 }
 
-const headersOf = ({ key }: ExchangeRequest): Readonly<Record<string, string>> => ({
+const headersOf = ({ key }: Pick<ExchangeRequest, 'key'>): Readonly<Record<string, string>> => ({
   'x-changenow-api-key': key
 })
 
@@ -161,5 +161,22 @@ export const changenow: SwapPlugin = exchangePlugin({
   chains: CHAINS,
   keyName: 'apiKey',
   loadAssets,
-  termsOf: bestTerms
+  termsOf: bestTerms,
+  orders: {
+    request: (id, access) => ({ path: '/exchange/by-id', query: { id }, headers: headersOf(access) }),
+    states: {
+      new: 'waiting',
+      waiting: 'waiting',
+      confirming: 'seen',
+      exchanging: 'exchanging',
+      verifying: 'exchanging',
+      sending: 'sending',
+      finished: 'paidOut',
+      refunded: 'refunded',
+      failed: 'failed',
+      expired: 'late'
+    },
+    payoutTxid: 'payoutHash',
+    refundTxid: 'refundHash'
+  }
 })

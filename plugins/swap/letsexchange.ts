@@ -130,7 +130,7 @@ const order = async (
   }
 }
 
-const headersOf = ({ key }: ExchangeRequest): Readonly<Record<string, string>> => ({
+const headersOf = ({ key }: Pick<ExchangeRequest, 'key'>): Readonly<Record<string, string>> => ({
   authorization: `Bearer ${key}`
 })
 
@@ -160,5 +160,26 @@ export const letsexchange: SwapPlugin = exchangePlugin({
   chains: CHAINS,
   keyName: 'apiKey',
   loadAssets,
-  termsOf
+  termsOf,
+  orders: {
+    request: (id, access) => ({
+      path: `/v1/transaction/${encodeURIComponent(id)}`,
+      headers: headersOf(access)
+    }),
+    states: {
+      wait: 'waiting',
+      confirmation: 'seen',
+      confirmed: 'seen',
+      exchanging: 'exchanging',
+      aml_check_failed: 'failed',
+      sending: 'sending',
+      sending_confirmation: 'sending',
+      success: 'paidOut',
+      refund: 'refunded',
+      error: 'failed',
+      overdue: 'late'
+    },
+    payoutTxid: 'hash_out',
+    refundTxid: 'hash_out'
+  }
 })

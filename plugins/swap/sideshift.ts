@@ -139,7 +139,7 @@ const order = async (
   }
 }
 
-const headersOf = ({ settingOf }: ExchangeRequest): Readonly<Record<string, string>> => {
+const headersOf = ({ settingOf }: Pick<ExchangeRequest, 'settingOf'>): Readonly<Record<string, string>> => {
   const secret = settingOf('secret')
   return secret === undefined ? {} : { 'x-sideshift-secret': secret }
 }
@@ -187,5 +187,23 @@ export const sideshift: SwapPlugin = exchangePlugin({
   chains: CHAINS,
   keyName: 'affiliateId',
   loadAssets,
-  termsOf
+  termsOf,
+  orders: {
+    request: (id, access) => ({ path: `/shifts/${encodeURIComponent(id)}`, headers: headersOf(access) }),
+    states: {
+      waiting: 'waiting',
+      pending: 'seen',
+      processing: 'exchanging',
+      review: 'exchanging',
+      multiple: 'exchanging',
+      settling: 'sending',
+      settled: 'paidOut',
+      refund: 'failed',
+      refunding: 'failed',
+      refunded: 'refunded',
+      expired: 'late'
+    },
+    payoutTxid: 'settleHash',
+    refundTxid: 'settleHash'
+  }
 })

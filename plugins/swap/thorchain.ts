@@ -11,6 +11,7 @@ import {
 import { cacheList } from './kit/asset-list.ts'
 import { providerFailed, settingOf, type WantedAmount, wantedAmountOf } from './kit/provider.ts'
 import { ProviderClient } from './kit/provider-client.ts'
+import { watchPayment } from './thorchain/actions.ts'
 import {
   fromNative,
   loadEnds,
@@ -47,6 +48,7 @@ const vaultPlugin = (network: VaultNetwork): SwapPlugin => ({
     hooks.fetchQuotes.tapPromise(network.pluginId, context =>
       quote({ network, client, pools, options }, context)
     )
+    hooks.watchOrder.tapPromise(network.pluginId, order => watchPayment(midgard, order))
   }
 })
 

@@ -5,7 +5,15 @@ import { nativeAmount } from '../../kernel/base/amount.ts'
 import type { JsonObject } from '../../kernel/base/json.ts'
 import type { FetchOptions, Io } from '../../kernel/io/io.ts'
 import type { SwapPlugin } from '../../kernel/plugins/plugin.ts'
-import type { QuoteContext, QuoteRequest, SwapAsset, SwapOffer, SwapOrder } from '../../kernel/types/swap.ts'
+import type {
+  OrderReport,
+  QuoteContext,
+  QuoteRequest,
+  SwapAsset,
+  SwapOffer,
+  SwapOrder,
+  WatchedOrder
+} from '../../kernel/types/swap.ts'
 import type { SpendInfo } from '../../kernel/types/transaction.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
@@ -36,6 +44,8 @@ export interface SwapHome {
   readonly logged: readonly string[]
   /** Asks the plugin; `asked` is what its context saw. */
   query(options: QuoteRequestOptions): Requested
+  /** Asks the plugin for an order of 0.01 BTC, paid just now. */
+  watch(order: Partial<WatchedOrder>): Promise<OrderReport>
 }
 
 /** What a test asks for; the rest is a swap of 0.01 BTC for LTC. */
@@ -76,6 +86,7 @@ export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): Swap
   const logged: string[] = []
   const note = (text: string): void => void logged.push(text)
   const taps: ((context: QuoteContext) => Promise<void>)[] = []
+  const watches: ((order: WatchedOrder) => Promise<OrderReport>)[] = []
   const never = { tapPromise: () => {} }
   const noted: Io = {
     ...io,
@@ -88,7 +99,8 @@ export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): Swap
     hooks: {
       ready: never,
       closing: never,
-      fetchQuotes: { tapPromise: (_name, tap) => void taps.push(tap) }
+      fetchQuotes: { tapPromise: (_name, tap) => void taps.push(tap) },
+      watchOrder: { tapPromise: (_name, tap) => void watches.push(tap) }
     },
     io: noted,
     disk: {
@@ -102,7 +114,24 @@ export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): Swap
   })
   const [tap] = taps
   if (tap === undefined) throw new Error('The plugin taps nothing')
-  return { world, clock, sent, logged, query: options => callTap(tap, options) }
+  return {
+    ...{ world, clock, sent, logged },
+    query: request => callTap(tap, request),
+    watch: async order => {
+      const [watch] = watches
+      if (watch === undefined) throw new Error('The plugin follows no orders')
+      return watch({
+        txid: 'aa'.repeat(32),
+        fromPluginId: 'bitcoin',
+        paidAt: clock.now(),
+        payoutAddress: DEPOSIT_TO.litecoin,
+        refundAddress: DEPOSIT_TO.bitcoin,
+        userSettings: {},
+        signal: new AbortController().signal,
+        ...order
+      })
+    }
+  }
 }
 
 const callTap = (tap: (context: QuoteContext) => Promise<void>, options: QuoteRequestOptions): Requested => {

@@ -32,6 +32,8 @@ export interface ExchangeBehaviour {
   rateSeconds: number
   /** The time between a payment's block and the payout, in milliseconds. */
   exchangeMs: number
+  /** It sends payments back, as after a check that failed. */
+  isRefunding: boolean
 }
 
 /** The market, chains and clock that all fake exchanges share. */
@@ -83,7 +85,8 @@ export class FakeExchange {
       driftBasisPoints: 0,
       isPayInWrong: false,
       rateSeconds: 600,
-      exchangeMs: 0
+      exchangeMs: 0,
+      isRefunding: false
     }
   }
 

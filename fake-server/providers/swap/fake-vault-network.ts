@@ -166,14 +166,15 @@ const quote = (vault: FakeVault, { query }: ProviderRequest): FakeReply => {
 const actions = (vault: FakeVault, { query }: ProviderRequest): unknown => {
   const txid = (query.get('txid') ?? '').toLowerCase()
   const found = vault.actions.filter(({ inTxid }) => inTxid === txid)
-  return {
-    actions: found.map(({ inTxid, outTxid, type, memo }) => ({
-      type,
-      status: 'success',
-      in: [{ txID: inTxid.toUpperCase() }],
-      out: outTxid === '' ? [] : [{ txID: outTxid.toUpperCase() }],
-      metadata: { [type]: { memo } }
-    })),
-    count: String(found.length)
-  }
+  const done = found.map(({ inTxid, outTxid, type, memo }) => ({
+    type,
+    status: 'success',
+    in: [{ txID: inTxid.toUpperCase() }],
+    out: outTxid === '' ? [] : [{ txID: outTxid.toUpperCase() }],
+    metadata: { [type]: { memo } }
+  }))
+  const isPending = found.length === 0 && vault.pending.includes(txid)
+  const pending = { type: 'swap', status: 'pending', in: [{ txID: txid.toUpperCase() }], out: [] }
+  const shown = isPending ? [pending] : done
+  return { actions: shown, count: String(shown.length) }
 }

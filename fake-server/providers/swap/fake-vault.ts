@@ -80,6 +80,11 @@ export class FakeVault {
     return [...this.#actions.values()]
   }
 
+  /** The txids of payments that have a block and are not settled yet. */
+  get pending(): readonly Txid[] {
+    return [...this.#pending].map(id => id.split(':')[0] ?? '')
+  }
+
   /** The present address of the vault on a chain. */
   addressOn(chain: ChainId): string {
     return sinkAddress(this.#seed, this.ports.chains[chain].network)

@@ -17,7 +17,7 @@ export interface SettlementWorker {
 
 /**
  * Starts the settlement of orders: it sees the deposit of each order on its chain, waits for a block, and pays out on the
- * other chain from the faucet there. A late or small deposit is refunded; the surplus of a large one is kept.
+ * other chain from the faucet there. A late or small deposit is refunded, and any while the exchange wants so; the surplus of a large one is kept.
  */
 export const startSettlement = (
   { chains, clock }: SettlementPorts,
@@ -27,7 +27,7 @@ export const startSettlement = (
   const settle = (exchange: FakeExchange, id: string): void => {
     settling.delete(id)
     const order = exchange.order(id)
-    if (order?.status === 'exchanging') exchange.put(settled(chains, order))
+    if (order?.status === 'exchanging') exchange.put(settled(chains, order, exchange.behaviour))
   }
   const checkPayments = (exchange: FakeExchange): void => {
     for (const order of exchange.orders) {
@@ -67,9 +67,13 @@ const depositsOf = (chains: FakeChains, { payInChain, payInAddress }: FakeOrder)
 }
 
 /** Pays an order out, or back. */
-const settled = (chains: FakeChains, order: FakeOrder): FakeOrder => {
+const settled = (
+  chains: FakeChains,
+  order: FakeOrder,
+  { isRefunding }: FakeExchange['behaviour']
+): FakeOrder => {
   const paid = depositsOf(chains, order).reduce((sum, { amount }) => sum + amount, 0n)
-  const isGood = !order.isLate && paid >= BigInt(order.fromAmount)
+  const isGood = !isRefunding && !order.isLate && paid >= BigInt(order.fromAmount)
   const payoutTxid = isGood
     ? tryFund(chains, order.payoutChain, order.payoutAddress, order.toAmount)
     : undefined

@@ -1,13 +1,17 @@
 import {
+  type HttpRequest,
   type Memo,
   type NativeAmount,
+  type OrderReport,
+  type OrderState,
   type QuoteContext,
   type QuoteRequest,
   type SpendInfo,
   type SwapHost,
   type SwapOrder,
   type SwapPlugin,
-  WalletError
+  WalletError,
+  type WatchedOrder
 } from '../../../kernel/plugin-api.ts'
 import {
   type AssetList,
@@ -19,6 +23,7 @@ import {
 import {
   forbidden,
   type Provider,
+  providerFailed,
   settingOf,
   spendWithoutAddress,
   unsupported,
@@ -38,6 +43,17 @@ export interface Exchange {
   readonly keyName: string
   loadAssets(client: ProviderClient): Promise<Iterable<ProviderAsset>>
   termsOf(input: ExchangeRequest): Promise<Terms>
+  readonly orders: OrderRoute
+}
+
+/** How an exchange is asked for an order. */
+export interface OrderRoute {
+  request(orderId: string, access: Pick<ExchangeRequest, 'key' | 'settingOf'>): HttpRequest
+  /** What its words for the state of an order mean. */
+  readonly states: Readonly<Record<string, OrderState>>
+  /** The fields of its reply that name the payout, and what went back. */
+  readonly payoutTxid: string
+  readonly refundTxid: string
 }
 
 /** A request of assets that the exchange has. */
@@ -97,6 +113,7 @@ export const exchangePlugin = (exchange: Exchange): SwapPlugin => {
       )
       const server = { exchange, options: host.options, client, assets }
       host.hooks.fetchQuotes.tapPromise(provider.pluginId, context => quote(server, context))
+      host.hooks.watchOrder.tapPromise(provider.pluginId, order => watch(server, order))
     }
   }
 }
@@ -150,6 +167,32 @@ const order = async (provider: Provider, context: QuoteContext, terms: Terms): P
     orderId: found.orderId,
     orderUri: found.orderUri,
     ...expiry(found.expirationDate)
+  }
+}
+
+/** Asks an exchange for an order. @throws BAD_REPLY for a state that it should not have, and what {@link ProviderClient} throws */
+const watch = async (
+  { exchange, options, client }: ExchangeServer,
+  { orderId, userSettings, signal }: WatchedOrder
+): Promise<OrderReport> => {
+  const { provider, keyName, orders } = exchange
+  const find = (name: string): string | undefined => settingOf(name, userSettings, options)
+  const key = find(keyName)
+  if (key === undefined) throw forbidden(provider, 'needsActivation')
+  if (orderId === undefined) return { state: 'unknown' }
+  const answer = await client.request({ ...orders.request(orderId, { key, settingOf: find }), signal })
+  const { reply, isOk, status } = answer
+  if (status === 404) return { state: 'unknown' }
+  if (!isOk) throw providerFailed(provider, `answered with status ${status}`)
+  const word = reply.field('status')
+  const name = word.text().toLowerCase()
+  const state = Object.hasOwn(orders.states, name) ? orders.states[name] : undefined
+  if (state === undefined) return word.fail('is no state of an order')
+  return {
+    state,
+    payoutTxid:
+      state === 'sending' || state === 'paidOut' ? reply.field(orders.payoutTxid).optionalText() : undefined,
+    refundTxid: state === 'refunded' ? reply.field(orders.refundTxid).optionalText() : undefined
   }
 }
 
