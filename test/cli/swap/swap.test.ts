@@ -14,7 +14,11 @@ test.after.always(remove)
 const TILL = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 let orders = 0
 
+/** What the firm shop says of its orders. */
+let sayOfOrder = (): unknown => ({ state: 'waiting' })
+
 const firm = makeShop({
+  watch: () => sayOfOrder(),
   id: 'firm',
   displayName: 'Firm shop',
   supportEmail: 'help@firm.example',
@@ -424,6 +428,33 @@ test.serial(
     const row = (await run('swap', 'history')).stdout
     t.regex(row, /\t~?0\.009 LTC\tFirm shop\tconfirmed\torder-1\thttps:\/\/firm\.example\/1\t/)
     t.is((await dataOf('tx', 'show', 'Savings', data.txid)).tx.metadata.name, 'Firm shop')
+  }
+)
+
+test.serial(
+  'swap history asks the exchange how far an order is, and does not take its word for a payout',
+  async t => {
+    const orderNow = async () => (await dataOf('swap', 'history')).swaps[0].order
+    t.like(await orderNow(), { state: 'waiting', payoutTxid: null, hasArrived: null, isFollowed: true })
+    sayOfOrder = () => {
+      throw new WalletError('SERVER', { message: 'Firm shop answered with status 503' })
+    }
+    const away = await run('swap', 'history', '--json')
+    t.like(away.json.data.swaps[0].order, { state: 'waiting', isFollowed: true })
+    t.regex(away.json.data.swaps[0].order.failure, /status 503/)
+    t.regex(JSON.stringify(away.json.warnings), /Firm shop.*status 503.*shown as it was last/)
+    sayOfOrder = () => ({ state: 'late' })
+    t.regex(
+      (await run('swap', 'history')).stdout,
+      /\tended before it was paid: ask Firm shop, help@firm\.example\n/
+    )
+    const payoutTxid = 'ab'.repeat(32)
+    sayOfOrder = () => ({ state: 'paidOut', payoutTxid })
+    const paidOut = { state: 'paidOut', payoutTxid, hasArrived: false, isFollowed: false, failure: null }
+    t.like(await orderNow(), paidOut)
+    sayOfOrder = () => ({ state: 'waiting' })
+    t.like(await orderNow(), paidOut)
+    t.regex((await run('swap', 'history')).stdout, /\tpaid out, txid (?:ab){32}, not in the wallet yet\n/)
   }
 )
 
