@@ -1,22 +1,27 @@
 // A swap provider of our own, rates-and-swaps.ts, beside one that ships: bitcoin for litecoin, from quote to payout.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createKernel, nativeAmount, toDenomination } from 'holdfast'
+import { createKernel, nativeAmount, type OrderReport, toDenomination } from 'holdfast'
 import { FAKE_ADDRESSES, makeFakeWorld } from 'holdfast/fake-server'
 import { fakePluginOptions } from 'holdfast/fake-server/fake-plugin-options'
 import { makeNodeIo } from 'holdfast/node'
 import { bitcoin, litecoin } from 'holdfast/plugins/currency/utxo/plugin'
 import { memoryStorage } from 'holdfast/plugins/storage/memory'
 import { changenow } from 'holdfast/plugins/swap/changenow'
-import { cornerShop } from './rates-and-swaps.ts'
+import { watchedShop } from './rates-and-swaps.ts'
 
 const io = makeNodeIo()
 const world = makeFakeWorld({ io })
 const { authServer, infoServers, syncServers } = FAKE_ADDRESSES
 const payouts = new Map<string, string>()
-const shop = cornerShop(async payTo => {
-  payouts.set('order-1', payTo)
-  return { orderId: 'order-1', deposit: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080' }
-})
+const orders = new Map<string, OrderReport>()
+const shop = watchedShop(
+  async payTo => {
+    payouts.set('order-1', payTo)
+    orders.set('order-1', { state: 'waiting' })
+    return { orderId: 'order-1', deposit: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080' }
+  },
+  async orderId => orders.get(orderId)
+)
 const kernel = await createKernel({
   authServer,
   infoServers,
@@ -57,7 +62,12 @@ console.log(`paid ${result?.orderId} with ${result?.transaction.swapData?.plugin
 
 // The shop sees its money in a block and pays out. Behind the exchanges that ship, a bot of the fake world does that.
 world.chain.mine(1)
-world.chains.litecoin.fund(payouts.get('order-1') ?? '', String(quote?.toNativeAmount))
+const payoutTxid = world.chains.litecoin.fund(payouts.get('order-1') ?? '', String(quote?.toNativeAmount))
+orders.set('order-1', { state: 'paidOut', payoutTxid })
 while (toWallet.balanceOf(null) === '0') await sleep(20)
 console.log(`received ${toDenomination(toWallet.balanceOf(null), '100000000')} LTC`)
+
+// The kernel asks by itself, too, with growing pauses.
+await account.swapOrders.refresh()
+for (const { orderId, state } of account.swapOrders.getSnapshot()) console.log(`${orderId} is ${state}`)
 await kernel.close()

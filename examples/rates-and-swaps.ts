@@ -1,4 +1,11 @@
-import { compare, nativeAmount, type RatePlugin, type SwapPlugin, WalletError } from 'holdfast/plugin'
+import {
+  compare,
+  nativeAmount,
+  type OrderReport,
+  type RatePlugin,
+  type SwapPlugin,
+  WalletError
+} from 'holdfast/plugin'
 
 /** A rate source with one price, to be replaced by a request through `io.fetch`. The kernel likes it better than others. */
 export const onePrice: RatePlugin = {
@@ -62,3 +69,21 @@ export const cornerShop = (takeOrder: TakeOrder): SwapPlugin => ({
     })
   }
 })
+
+/** What a shop's server would say of an order; undefined for one that it does not have. */
+export type FindOrder = (orderId: string) => Promise<OrderReport | undefined>
+
+/** The shop, whose orders are followed: the kernel asks until one is paid out or sent back, also after a restart. */
+export const watchedShop = (takeOrder: TakeOrder, findOrder: FindOrder): SwapPlugin => {
+  const shop = cornerShop(takeOrder)
+  return {
+    ...shop,
+    apply(host) {
+      shop.apply(host)
+      host.hooks.watchOrder.tapPromise(
+        SHOP.pluginId,
+        async ({ orderId = '' }) => (await findOrder(orderId)) ?? { state: 'unknown' }
+      )
+    }
+  }
+}
