@@ -196,6 +196,33 @@ test('after an offline login a change fetches the login first', async t => {
   t.not(routesOf(world)[0], 'POST /api/v2/login/pin2')
 })
 
+test('after a login by key without the network, a change asks the server first, which another device has changed', async t => {
+  const { world, files } = await makeAlice()
+  const device = await openDevice(world, files)
+  const { services, stashes } = device
+  const first = await withPassword(device)
+  await first.refresh()
+  const loginKey = first.rootLoginKeyBase58()
+  first.close()
+  const other = await withPassword(await openDevice(world))
+  const pin = new Secret('2580')
+  await other.change(state => pinChanges(services.io, state, { pin }))
+  world.server.isOnline = false
+  // With its new date kept, the account would count as changed on this device.
+  await world.clock.advance(2 * 86_400_000)
+  device.disk.strike({ at: 1, kind: 'full' })
+  const login = await loginWithKey(services, stashes, { username: 'alice doe', loginKey })
+  t.true(device.disk.hasFired)
+  await t.throwsAsync(login.refresh(), { code: 'NETWORK' })
+  world.server.isOnline = true
+  let seen: string | undefined
+  await login.change(({ held }) => {
+    seen = held.pin?.use(text => text)
+    return []
+  })
+  t.is(seen, '2580')
+})
+
 test('after a change whose reply was lost, the next change fetches the login first', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)
@@ -611,6 +638,8 @@ test('a bad new account is refused before anything is sent', async t => {
     [{ pin: 'four' }, 'PIN_INVALID']
   ]
   for (const [options, code] of cases) await t.throwsAsync(create(device, options), { code }, code)
+  const half = await t.throwsAsync(create(device, { password: 'half \udc00' }))
+  t.deepEqual((half as WalletError<'PASSWORD_TOO_WEAK'>).details.problems, ['holds half a character'])
   t.deepEqual(world.requests, [])
   t.is(device.files.size, 0)
 })

@@ -628,6 +628,27 @@ test('forgetting an account forgets its two-factor keys, and a refused one is no
   )
 })
 
+test('a kept two-factor key counts as refused only if the server refuses it, and not if the network fails', async t => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  await owner.twoFactor.enableOtp()
+  await owner.login.refresh()
+  const key = owner.twoFactor.getOtpKey()
+  await owner.stashes.update(owner.login.stash.loginId, stash => stash && { ...stash, otpKey: 'AAAAAAAA' })
+  let asked = 0
+  world.garble = (route, reply) => {
+    if (route !== 'POST /api/v2/login') return reply
+    asked += 1
+    // The first try, with the key of the stash, is refused; the answer to the second, with the kept key, is lost.
+    if (asked === 2) throw new Error('The reply was lost')
+    return reply
+  }
+  await t.throwsAsync(owner.login.refresh(), { code: 'NETWORK' })
+  t.is(asked, 2)
+  await owner.login.refresh()
+  t.is(owner.twoFactor.getOtpKey(), key)
+})
+
 test('a file of two-factor keys that holds none is no fault, and the next key that works is kept in it', async t => {
   for (const text of ['{}', '{"logins":[]}', '{"logins":null}']) {
     const world = makeLoginWorld()

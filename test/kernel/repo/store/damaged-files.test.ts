@@ -169,9 +169,12 @@ test('a crash while tables are put in order after a loss costs no row of any tab
       `${prefix}${i}`,
       { text: `${text} ${i}`.padEnd(60), order: i, mark: 0 }
     ])
-  for (const [named, unnamed] of [
-    ['t/', 'u/'],
-    ['u/', 't/']
+  // Whichever of them is put in order first.
+  for (const [named, unnamed, isApart] of [
+    ['t/', 'u/', false],
+    ['u/', 't/', false],
+    ['t/', 'u/', true],
+    ['u/', 't/', true]
   ] as const) {
     const files = new Map<string, string>()
     const first = (await open(files)).store
@@ -179,8 +182,11 @@ test('a crash while tables are put in order after a loss costs no row of any tab
     await first.close()
     const before = new Map(files)
     const second = (await open(files)).store
-    await second.write(new Map([...rowsAt(named, 'new'), ...rowsAt(unnamed, 'only')]))
+    await second.write(new Map([...rowsAt(named, 'new'), ...(isApart ? [] : rowsAt(unnamed, 'only'))]))
     await second.close()
+    const third = (await open(files)).store
+    if (isApart) await third.write(new Map(rowsAt(unnamed, 'only')))
+    await third.close()
     const isEntries = (name: string): boolean => /\/\d{12}-\d{12}$/.test(name)
     const lost = new Map([...files].filter(([name]) => !isEntries(name)))
     for (const [name, text] of before) if (isEntries(name)) lost.set(name, text)

@@ -78,6 +78,21 @@ test('a table whose manifest cannot be trusted is read from its segments, and wa
   t.false(openBack(files, undefined, true).back.isUntidy, 'a table without files has nothing to put in order')
 })
 
+test('tidying keeps how many rows a segment was written with, and counts those of one that damage left uncounted', async t => {
+  const files = new Map<string, string>()
+  const first = openBack(files, undefined).back
+  const { manifest } = await first.stage(rowsOf(1, 10), [])
+  const [[segment] = [0, 0]] = manifest?.segments ?? []
+  for (const [rows, kept] of [
+    [10, 10],
+    [0, 6]
+  ] as const) {
+    const { back } = openBack(files, manifest && { ...manifest, segments: [[segment, rows]] })
+    back.adopt(await back.stage([], ['1', '2', '3', '4']))
+    t.deepEqual((await back.tidy()).manifest?.segments, [[segment, kept]])
+  }
+})
+
 test('segments are written elsewhere when less than half of their rows are alive, or when eight are small', t => {
   const small = (count: number): [number, number][] => Array.from({ length: count }, (_, n) => [n + 1, 127])
   const alive = (segments: readonly (readonly [number, number])[]): Map<number, number> => new Map(segments)
