@@ -337,6 +337,35 @@ test('a version with our earlier edits but not the last one is merged, also afte
   })
 })
 
+test('two versions of one merge are merged from what that merge had, also where neither says which edit made a field', t => {
+  /** A version made of several, which does not say which edit made its fields. */
+  const madeOf = (text: string, ...from: readonly { readonly box: string }[]): { readonly box: string } => {
+    const lineages = from.map(({ box }) => markedBoxes.open(box)?.lineage ?? new Map())
+    const own = markedBoxes.open(edited(text).box)?.lineage ?? new Map()
+    return { box: markedBoxes.seal(text, { lineage: joinLineages(own, ...lineages), stamps: new Map() }) }
+  }
+  const merged = (
+    [left, right]: readonly [{ readonly box: string }, { readonly box: string }],
+    [mine, theirs]: readonly [string, string],
+    start = first
+  ): unknown => {
+    const known = { at: 0, boxes: [start.box, left.box, right.box], isNew: false }
+    const [ours, shownByServer] = [madeOf(mine, left, right), madeOf(theirs, left, right)]
+    return JSON.parse(shown({ data: ours.box, past: known }, shownByServer).text ?? '{}')
+  }
+  // Each side puts back what one of the two had changed.
+  const plain = [madeOf('{"x":2,"y":1}', first), madeOf('{"x":1,"y":2}', first)] as const
+  t.deepEqual(merged(plain, ['{"x":1,"y":2}', '{"x":2,"y":1}']), { x: 1, y: 1 })
+  // Of one field the later edit was in the merge, and the server's version has the earlier one again.
+  const left = edited('{"x":2,"y":1}', edited('{"x":5,"y":1}', first))
+  const right = edited('{"x":3,"y":1}', first)
+  t.deepEqual(merged([left, right], ['{"x":2,"y":2}', '{"x":3,"y":1}']), { x: 3, y: 2 })
+  t.deepEqual(merged([right, left], ['{"x":2,"y":2}', '{"x":3,"y":1}']), { x: 3, y: 2 })
+  // What another client wrote says nothing of its edits, so that the later of the two counts.
+  const theirs = foreign('{"x":3,"y":1}')
+  t.deepEqual(merged([left, theirs], ['{"x":3,"y":2}', '{"x":2,"y":1}']), { x: 2, y: 2 })
+})
+
 test('two edits of different versions from another client each keep their own change', t => {
   const [known, unknown] = [foreign('{"x":1,"y":1,"z":1}'), foreign('{"x":1,"y":1,"z":3}')]
   const mine = edited('{"x":2,"y":1,"z":1}', known)
