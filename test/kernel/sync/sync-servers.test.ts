@@ -1,6 +1,7 @@
 import test from 'ava'
-import { isWalletError } from '../../../kernel/base/errors.ts'
-import type { FetchReply } from '../../../kernel/io/io.ts'
+import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
+import { Secret } from '../../../kernel/base/secret.ts'
+import type { FetchReply, Io } from '../../../kernel/io/io.ts'
 import { SyncServers } from '../../../kernel/sync/sync-servers.ts'
 import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { openDevice, syncKey } from '../../helpers/repo-device.ts'
@@ -108,6 +109,76 @@ test('a server that never answers is abandoned after 30 seconds, and its request
   store.fault = undefined
   await a.sync()
   t.false(a.repo.state.getSnapshot().isSyncing)
+})
+
+/** Sync servers of which each request meets `fetch`, and what they were asked. */
+const makeServers = (fetch: Io['fetch'], infoServers: readonly string[] = []) => {
+  const clock = makeFakeClock()
+  const hosts: string[] = []
+  const counting: Io['fetch'] = (url, options) => {
+    hosts.push(new URL(url).host)
+    return fetch(url, options)
+  }
+  const syncServers = ['https://one.example', 'https://two.example', 'https://three.example']
+  const io = makeRepoIo({ clock, fetch: counting })
+  return { clock, hosts, servers: new SyncServers({ io, syncServers, infoServers, report() {} }) }
+}
+
+const keyOf = (): Secret<Uint8Array> => new Secret(syncKey.slice())
+
+test('a request can name its only server, or servers that it does not go to', async t => {
+  const { servers, hosts } = makeServers(async () => replyOf(200, { changes: {}, hash: 'ab' }))
+  for (let run = 0; run < 10; run += 1) {
+    const server = 'https://two.example'
+    t.is((await servers.exchange({ syncKey: keyOf(), server })).server, server)
+    const except = new Set([server, 'https://one.example'])
+    t.is((await servers.exchange({ syncKey: keyOf(), except })).server, 'https://three.example')
+  }
+  t.deepEqual(new Set(hosts), new Set(['two.example', 'three.example']))
+  const none = new Set(['https://one.example', 'https://two.example', 'https://three.example'])
+  await t.throwsAsync(servers.exchange({ syncKey: keyOf(), except: none }), {
+    message: /there is no sync server/
+  })
+})
+
+test('the failure of a server says whether it was silent, did not answer, or answered too much', async t => {
+  const failures: readonly (readonly [fetch: () => Promise<never>, reason: string])[] = [
+    [() => Promise.reject(new Error('connection reset')), 'no answer'],
+    [
+      () => Promise.reject(new WalletError('REPLY_TOO_LARGE', { source: 'a server', limit: 1 })),
+      'the reply is too large'
+    ],
+    [() => new Promise<never>(() => {}), 'no answer in 30 s']
+  ]
+  for (const [fetch, reason] of failures) {
+    const signals: (AbortSignal | undefined)[] = []
+    const { servers, clock } = makeServers((_, options) => {
+      signals.push(options?.signal as AbortSignal | undefined)
+      return fetch()
+    })
+    const failed = t.throwsAsync(servers.exchange({ syncKey: keyOf(), server: 'https://one.example' }))
+    await clock.advance(31_000)
+    t.deepEqual(((await failed) as WalletError<'SYNC_FAILED'>).details, { reason })
+    t.deepEqual(
+      signals.map(signal => signal?.aborted),
+      [true],
+      'nothing of the request is left'
+    )
+  }
+})
+
+test('the list is asked for again after ten minutes, however long the device has been on', async t => {
+  const info = 'https://info.example'
+  const { servers, clock, hosts } = makeServers(
+    async url => replyOf(200, url.startsWith(info) ? {} : { changes: {}, hash: 'ab' }),
+    [info]
+  )
+  await clock.advance(3_600_000)
+  for (const minutes of [0, 9, 2]) {
+    await clock.advance(minutes * 60_000)
+    await servers.exchange({ syncKey: keyOf() })
+  }
+  t.is(hosts.filter(host => host === 'info.example').length, 2)
 })
 
 test('info servers add servers of our domains and take none away, and a reply without a list keeps the old ones', async t => {
