@@ -275,6 +275,37 @@ test('the text of before is written again where a deployed client has written an
   t.deepEqual(reports, [])
 })
 
+test('a text that is written again gets its backup where that is missing or is one of another text', async t => {
+  const files = new Map<string, string>()
+  await open(files).doubled.setText(path, text(1))
+  const backup = files.get(`backup/${path}`)
+  for (const other of [undefined, await backupOf(text(2))]) {
+    const again = new Map([[path, text(1)]])
+    if (other !== undefined) again.set(`backup/${path}`, other)
+    await open(again).doubled.setText(path, text(1))
+    t.is(JSON.parse(again.get(`backup/${path}`) ?? '{}').newest.text, text(1))
+    t.deepEqual(JSON.parse(backup ?? '{}').newest, JSON.parse(again.get(`backup/${path}`) ?? '{}').newest)
+  }
+})
+
+test('a text whose backup is right needs no other sign, and one without a backup the sign of its kind', async t => {
+  const files = new Map<string, string>()
+  const { doubled, reports } = open(files)
+  await doubled.setText(path, '"no object"')
+  t.is(await doubled.getText(path), '"no object"')
+  t.deepEqual(reports, [])
+  t.deepEqual([...files.keys()].sort(), [`backup/${path}`, path])
+  for (const [isSound, expected] of [
+    [true, '"other"'],
+    [false, '"no object"']
+  ] as const) {
+    const changed = new Map([...files, [path, '"other"']])
+    const disk = makeFaultDisk(changed)
+    const kind = openCredentialFiles({ io, disk, report() {}, isValid: () => isSound })
+    t.is(await kind.getText(path), expected)
+  }
+})
+
 test('a file that cannot be read at all is reported when it is written, and written', async t => {
   const files = new Map<string, string>([[path, '']])
   const disk = makeFaultDisk(files)
