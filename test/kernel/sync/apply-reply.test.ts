@@ -461,3 +461,57 @@ test('a pending edit of a non-JSON text wins over another device’s text, which
   const waiting = change('base', 'base')
   t.deepEqual(after({ data: 'base', pending: waiting }, { theirs: 'theirs' }), done('theirs'))
 })
+
+test('a text that was sent and is no JSON stays when the server has what was there before, or an earlier upload', t => {
+  const [base, earlier, mine] = [foreign('base'), edited('earlier'), edited('mine')]
+  const uploaded = { box: mine.box, base: base.box, sent: [earlier.box] }
+  const answered = (theirs: { readonly box: string }): string | undefined => {
+    const { data, pending } = applyToFile(
+      { data: base.box, pending: uploaded },
+      {
+        path: 'f',
+        reply: { sent: new Map([['f', uploaded]]), changes: new Map([['f', theirs.box]]) },
+        now: MINUTE
+      },
+      markedBoxes
+    )
+    return markedBoxes.open(pending?.box ?? data ?? '')?.text
+  }
+  t.is(answered(foreign('base')), 'mine')
+  t.is(answered(foreign('earlier')), 'mine')
+  t.is(answered(foreign('other')), 'other')
+})
+
+test('a text that was added to a set, sent and removed again does not return with the edit of another client', t => {
+  const [base, earlier] = [foreign('{"ids":["a"]}'), edited('{"ids":["a","b"]}')]
+  const mine = edited('{"ids":["a","z"]}')
+  const pending = change(mine.box, base.box, [earlier.box])
+  const { text } = shown({ data: base.box, pending }, foreign('{"ids":["a","b","c"]}'))
+  t.is(text, '{"ids":["a","c","z"]}')
+})
+
+test('a later version of our own is taken without a report, however many fields it changes', t => {
+  const later = edited('{"x":1,"y":9}', ours)
+  const version = markedBoxes.open(later.box)
+  const unstamped = {
+    box: markedBoxes.seal('{"x":1,"y":9}', { lineage: version?.lineage ?? new Map(), stamps: new Map() })
+  }
+  t.deepEqual(shown({ data: ours.box, past }, unstamped), {
+    ...{ text: '{"x":1,"y":9}', isSent: false, conflict: undefined }
+  })
+})
+
+test('in a merge with the text of another client, its changes count as edits of that client', t => {
+  const mine = edited('{"x":2,"y":1}', first)
+  const theirs = foreign('{"x":1,"y":5}')
+  const { pending } = applyToFile(
+    { data: first.box, pending: change(mine.box, first.box) },
+    { path: 'f', reply: { sent: new Map(), changes: new Map([['f', theirs.box]]) }, now: MINUTE },
+    markedBoxes
+  )
+  const merged = markedBoxes.open(pending?.box ?? '')
+  t.is(merged?.text, '{"x":2,"y":5}')
+  const [field = 0] = changedFields('{"y":1}', '{"y":5}')
+  const [session] = markedBoxes.open(theirs.box)?.lineage.keys() ?? []
+  t.is(merged?.stamps.get(field)?.session, session)
+})

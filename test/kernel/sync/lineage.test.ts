@@ -375,3 +375,35 @@ test('of two concurrent edits with equal counts, every version takes that of the
   t.is(laterSide(sides('b', 'a'), 7), 'mine')
   t.is(laterSide(sides('a', 'b'), 7), 'theirs')
 })
+
+test('another client’s edit is the later one if it was made of a version that had ours, and gives way to ours if not', t => {
+  const [ours, others] = [
+    { session: 'aa', count: 5 },
+    { session: 'ff', count: 0xffff_ffff }
+  ]
+  const sideOf = (stamp: typeof ours, ...known: readonly (typeof ours)[]): Provenance => ({
+    lineage: new Map([stamp, ...known].map(({ session, count }) => [session, count])),
+    stamps: new Map([[7, stamp]])
+  })
+  for (const winner of ['mine', 'theirs'] as const) {
+    const later = (mine: Provenance, theirs: Provenance) => laterSide({ mine, theirs, winner }, 7)
+    t.is(later(sideOf(ours), sideOf(others)), 'mine')
+    t.is(later(sideOf(ours), sideOf(others, ours)), 'theirs')
+    t.is(later(sideOf(others), sideOf(ours)), 'theirs')
+    t.is(later(sideOf(others, ours), sideOf(ours)), 'mine')
+  }
+})
+
+test('a footer that counts more stamps than it has, or names a session that is not there, has the others', t => {
+  const { header, footer } = encodeProvenance(editedBy(3))
+  const stamps = decodeProvenance({ header, footer })?.stamps
+  t.is(stamps?.size, 2)
+  const many = footer.slice()
+  many[0] = 9
+  t.deepEqual(decodeProvenance({ header, footer: many })?.stamps, stamps)
+  const cut = footer.subarray(0, footer.length - 1)
+  t.deepEqual([...(decodeProvenance({ header, footer: cut })?.stamps ?? [])], [...(stamps ?? [])].slice(0, 1))
+  const astray = footer.slice()
+  astray[5] = 20
+  t.deepEqual([...(decodeProvenance({ header, footer: astray })?.stamps ?? [])], [...(stamps ?? [])].slice(1))
+})

@@ -472,3 +472,57 @@ test('a file that does not open here is replaced by what the server has, whateve
   }
   t.deepEqual(requested, ['f'])
 })
+
+test('what the server has in place of a version is judged by whether it opens, is old, and answers an upload', t => {
+  const [present, old, unread] = [boxText(boxOf('{"x":2}')), boxText(boxOf('{"x":1}')), junkOf(1)]
+  const before = { path: 'f', isLost: false, data: present, pending: undefined }
+  const kept = { data: present, pending: undefined }
+  const remembered = new Map<string, string | BulkChange | null>()
+  guardOf(new Map()).guard.remember(
+    { ...before, data: old },
+    { data: present, pending: undefined },
+    remembered
+  )
+  const entries = new Map([...remembered.keys()].map(key => [key, '1']))
+  const settled = (theirs: string, options: Parameters<typeof guardOf>[1] = {}, after: RepoFile = kept) => {
+    const { guard, reports } = guardOf(new Map([['f', theirs]]), { entries, ...options })
+    return { file: guard.settle(before, () => after as never), reports: reports.length }
+  }
+  const upload = { box: present, base: old, sent: [] }
+  const answered = { reply: { sent: new Map([['f', upload]]), changes: new Map([['f', old]]) } }
+  const sentAgain = { ...kept, data: old, pending: { box: present, base: old, sent: [] } }
+  t.deepEqual(settled(unread), { file: kept, reports: 1 }, 'what does not open replaces nothing')
+  t.deepEqual(settled(old), { file: sentAgain, reports: 0 })
+  t.deepEqual(settled(old, answered), { file: kept, reports: 0 }, 'the answer to an upload starts no other')
+  const deleting = { data: present, pending: { box: null, base: present, sent: [] } }
+  t.deepEqual(settled(old, {}, deleting), { file: deleting, reports: 0 }, 'a deletion sends no text')
+  t.deepEqual(settled(old, {}, { data: undefined, pending: undefined }).file, {
+    ...{ data: undefined, pending: undefined }
+  })
+  const binary = { open: () => undefined, canOpen: () => true } as unknown as FileBoxes
+  t.deepEqual(settled(unread, { boxes: binary }), { file: undefined, reports: 0 }, 'a box may hold no text')
+})
+
+test('of the texts of other files in a reply the first ten are reported, and each is counted', t => {
+  const changes = new Map(Array.from({ length: 12 }, (_, n) => [`f${n}`, boxText(boxOf(`{"x":${n}}`))]))
+  const { guard, reports } = guardOf(changes, { belongsAt: () => false })
+  const data = boxText(boxOf('{"y":1}'))
+  for (const path of changes.keys())
+    t.truthy(
+      guard.settle(
+        { path, isLost: false, data, pending: undefined },
+        () => ({ data, pending: undefined }) as never
+      )
+    )
+  t.is(guard.findings.misplaced, 12)
+  t.is(reports.length, 10)
+})
+
+test('a deletion that waits stays when the server shows an older version of the file', async t => {
+  const { store, device } = await rolledBack()
+  await deleteFile(device.repo, 'file')
+  await device.sync()
+  t.is(await device.repo.getText('file'), undefined)
+  await device.sync()
+  t.false(store.files.has('file'))
+})

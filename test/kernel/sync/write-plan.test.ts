@@ -5,7 +5,7 @@ import { changedFields } from '../../../kernel/sync/merge.ts'
 import { RepoBoxes } from '../../../kernel/sync/repo-boxes.ts'
 import type { NamedFile } from '../../../kernel/sync/repo-files.ts'
 import { boxText, PREFIX } from '../../../kernel/sync/repo-record.ts'
-import { planWrite, sealChanged, type WriteContext } from '../../../kernel/sync/write-plan.ts'
+import { checkFile, planWrite, sealChanged, type WriteContext } from '../../../kernel/sync/write-plan.ts'
 import { boxOf, dataKey } from '../../helpers/repo-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
 
@@ -128,4 +128,44 @@ test('a text with half a character is not written, and the failure names a file 
   ])
   const error = await t.throwsAsync(sealChanged(boxes, texts, files), { code: 'STORAGE_FAILED' })
   t.like(error, { details: { path: 'half' } })
+})
+
+test('each of many files is sealed once, and those that have their text already are noticed', async t => {
+  const present = new Map<string, string>()
+  let sealed = 0
+  const counting = {
+    edits: boxes.edits,
+    openVersions: (list: readonly (string | undefined)[]) => boxes.openVersions(list),
+    sealMany: (versions: Parameters<RepoBoxes['sealMany']>[0]) => {
+      sealed += versions.length
+      return boxes.sealMany(versions)
+    }
+  }
+  const files = {
+    read: async (paths: readonly string[]) => paths.map(path => fileOf({ path, data: present.get(path) })),
+    put: () => undefined
+  }
+  const context = {
+    ...{ clock: io.clock, files, boxes: counting },
+    store: { get: () => undefined, *entries() {} },
+    pending: { sentBefore: () => [] }
+  } as unknown as WriteContext
+  for (const count of [0, 1, 513, 1100]) {
+    const texts = new Map(Array.from({ length: count }, (_, n) => [`f${n}`, `{"n":${n}}`]))
+    sealed = 0
+    const { writes, hasSkipped } = await planWrite(context, { texts })
+    t.deepEqual([sealed, writes.size, hasSkipped], [count, count, false])
+    present.set('f0', ownBox('{"n":0}', other))
+    const again = await planWrite(context, { texts })
+    t.is(again.writes.size, Math.max(count - 1, 0))
+    t.is(again.hasSkipped, count > 0)
+    present.clear()
+  }
+})
+
+test('a file has a path of the grammar, and at most 8 MB', t => {
+  const largest = 'x'.repeat(8 * 1024 * 1024)
+  t.notThrows(() => checkFile('a/b', largest))
+  t.throws(() => checkFile('a/b', `${largest}x`), { code: 'STORAGE_FAILED' })
+  t.throws(() => checkFile('../b', ''), { code: 'PATH_REFUSED' })
 })
