@@ -499,6 +499,20 @@ test('what the server has in place of a version is judged by whether it opens, i
   t.deepEqual(settled(old, {}, { data: undefined, pending: undefined }).file, {
     ...{ data: undefined, pending: undefined }
   })
+  const { guard, reports } = guardOf(new Map([['f', old]]), { entries })
+  t.is(
+    guard.settle({ ...before, pending: deleting.pending }, () => t.fail() as never),
+    undefined,
+    'nothing to keep'
+  )
+  const known = guardOf(new Map([['f', unread]]))
+  const edited = { ...before, data: unread, pending: { box: present, base: unread, sent: [] } }
+  t.is(
+    known.guard.settle(edited, () => t.fail() as never),
+    undefined,
+    'it was judged when it came'
+  )
+  t.deepEqual([...reports, ...known.reports], [])
   const binary = { open: () => undefined, canOpen: () => true } as unknown as FileBoxes
   t.deepEqual(settled(unread, { boxes: binary }), { file: undefined, reports: 0 }, 'a box may hold no text')
 })
