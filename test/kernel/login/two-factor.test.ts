@@ -635,16 +635,16 @@ test('a kept two-factor key counts as refused only if the server refuses it, and
   await owner.login.refresh()
   const key = owner.twoFactor.getOtpKey()
   await owner.stashes.update(owner.login.stash.loginId, stash => stash && { ...stash, otpKey: 'AAAAAAAA' })
-  let asked = 0
+  let requested = 0
   world.garble = (route, reply) => {
     if (route !== 'POST /api/v2/login') return reply
-    asked += 1
+    requested += 1
     // The first try, with the key of the stash, is refused; the answer to the second, with the kept key, is lost.
-    if (asked === 2) throw new Error('The reply was lost')
+    if (requested === 2) throw new Error('The reply was lost')
     return reply
   }
   await t.throwsAsync(owner.login.refresh(), { code: 'NETWORK' })
-  t.is(asked, 2)
+  t.is(requested, 2)
   await owner.login.refresh()
   t.is(owner.twoFactor.getOtpKey(), key)
 })
