@@ -41,3 +41,9 @@ export {
   type Suite,
   type SuiteOptions
 } from './suite.ts'
+export {
+  type InvalidSwapCase,
+  swapAssets,
+  type ValidSwapCase
+} from './swap-lab.ts'
+export { type SwapSuiteOptions, swapSuite, testSwapPlugin } from './swap-suite.ts'

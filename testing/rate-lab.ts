@@ -5,12 +5,12 @@ import {
   type JsonObject,
   makeAbort,
   type RatePair,
-  type RatePlugin,
   type RateSnapshot
 } from '../kernel/plugin-api.ts'
 import { ProviderRequest } from '../kernel/rates/rounds.ts'
 import type { Replies } from './fake-network.ts'
-import { callTaps, type PluginLab, type PluginLabOptions } from './plugin-lab.ts'
+import type { NetworkSubject, RoundHandle } from './network-checks.ts'
+import { callTaps, type PluginLab } from './plugin-lab.ts'
 
 /** Pairs that a source is asked for, each as text: `BTC iso:USD` is the price of one bitcoin in dollars. */
 export interface RateQuestion {
@@ -47,25 +47,11 @@ export interface RateRound {
 }
 
 /** A source of rates with its cases, for the checks. */
-export interface RateSubject {
-  readonly plugin: RatePlugin
-  readonly options: JsonObject
+export interface RateSubject extends NetworkSubject {
   /** The first valid case. */
   readonly sample: ValidRateCase
   /** The first valid case of the past. */
   readonly dated: ValidRateCase | undefined
-  /** Starts random input. */
-  readonly seed: number
-  open(more?: PluginLabOptions): PluginLab
-  /** Runs a round, and lets up to 30 seconds pass for it. */
-  use(lab: PluginLab): Promise<unknown>
-}
-
-/** How a round is run; it receives the function that gives the round up. */
-export interface AbortHandle {
-  /** Waits on the real time, and not on the clock of the lab. */
-  readonly isLive?: boolean
-  abort?: () => void
 }
 
 /** The time that the kernel gives a tap. */
@@ -84,7 +70,7 @@ export const pairsOf = (texts: readonly string[]): readonly RatePair[] =>
 export const queryRound = async (
   lab: PluginLab,
   wanted: readonly RatePair[],
-  handle: AbortHandle = {}
+  handle: RoundHandle = {}
 ): Promise<RateRound> => {
   let refusal: string | undefined
   const request = new ProviderRequest({

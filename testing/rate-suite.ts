@@ -1,4 +1,10 @@
-import { isWalletError, type JsonObject, type RatePair, type RatePlugin } from '../kernel/plugin-api.ts'
+import {
+  isWalletError,
+  type JsonObject,
+  type RatePair,
+  type RatePlugin,
+  type RateSnapshot
+} from '../kernel/plugin-api.ts'
 import { pluginChecks } from './plugin-checks.ts'
 import { openPluginLab, type PluginLab, type PluginLabOptions } from './plugin-lab.ts'
 import { rateChecks } from './rate-checks.ts'
@@ -12,7 +18,15 @@ import {
   type ValidRateCase
 } from './rate-lab.ts'
 import { type TestFunction, testSuite } from './run-with.ts'
-import { describeError, must, type PlannedCheck, planSuite, type Suite, type SuiteOptions } from './suite.ts'
+import {
+  checkDistinct,
+  describeError,
+  must,
+  type PlannedCheck,
+  planSuite,
+  type Suite,
+  type SuiteOptions
+} from './suite.ts'
 
 /** What a suite has to know of a source of rates. */
 export interface RateSuiteOptions extends SuiteOptions {
@@ -59,18 +73,23 @@ export const rateSuite = (plugin: RatePlugin, given: RateSuiteOptions): Suite =>
   const { valid, invalid = [], options = {}, level = 'full', seed = Date.now() % 1_000_000 } = given
   const [sample] = valid.filter(({ date }) => date === undefined)
   if (sample === undefined) throw new TypeError('A suite of rates needs a valid case without a date')
-  checkDistinct([...valid, ...invalid])
+  checkDistinct([...valid, ...invalid].map(nameOf))
   const open = (question: RateQuestion, more: PluginLabOptions = {}): PluginLab => {
     const { replies = {}, options: own = options } = question
     return openPluginLab(plugin, { replies, options: own, ...more })
   }
   const subject: RateSubject = {
-    plugin,
     options: sample.options ?? options,
+    sendsRequests: sample.replies !== undefined,
     sample,
     dated: valid.find(({ date }) => date !== undefined),
     seed,
     open: more => open(sample, more),
+    async round(lab, handle) {
+      const { offers, error, isLate } = await queryRound(lab, pairsOf(sample.wanted), handle)
+      const odd = offers.find(({ rate }) => !(rate > 0 && Number.isFinite(rate)))
+      return { gave: textOf(offers[0]), oddity: textOf(odd), error, isLate }
+    },
     async use(lab) {
       const { offers, error } = await queryRound(lab, pairsOf(sample.wanted))
       if (error !== undefined) throw error
@@ -111,6 +130,9 @@ export const rateSuite = (plugin: RatePlugin, given: RateSuiteOptions): Suite =>
 export const testRatePlugin = (test: TestFunction, plugin: RatePlugin, options: RateSuiteOptions): void =>
   testSuite(test, rateSuite(plugin, options))
 
+const textOf = (offer: RateSnapshot | undefined): string | undefined =>
+  offer && `${offer.rate} for ${offer.fromCurrency} ${offer.toCurrency}`
+
 const VALID = {
   id: 'rates.valid',
   level: 'quick',
@@ -129,16 +151,6 @@ const INVALID = {
 
 const nameOf = ({ name, wanted, date }: RateQuestion): string =>
   name ?? [wanted.join(', '), ...(date === undefined ? [] : [date.toISOString().slice(0, 10)])].join(' of ')
-
-// A case that stands twice is a mistake of its author: the second was meant to be another one.
-const checkDistinct = (cases: readonly RateQuestion[]): void => {
-  const seen = new Set<string>()
-  for (const each of cases) {
-    const name = nameOf(each)
-    if (seen.has(name)) throw new TypeError(`Two cases are called "${name}"; give one of them another name`)
-    seen.add(name)
-  }
-}
 
 const checkValid = async (lab: PluginLab, each: ValidRateCase, tolerance: number): Promise<void> => {
   const offers = each.date === undefined ? await queryNow(lab, each) : await queryPast(lab, each)

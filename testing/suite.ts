@@ -166,3 +166,10 @@ export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return `a thrown ${typeof error}`
   return `${isWalletError(error) ? error.code : error.name}: ${error.message}`
 }
+
+/** Refuses cases of one name: the second was meant to be another one. @throws TypeError */
+export const checkDistinct = (names: readonly string[]): void => {
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined)
+    throw new TypeError(`Two cases are called "${twice}"; give one of them another name`)
+}

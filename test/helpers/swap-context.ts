@@ -9,7 +9,6 @@ import type {
   OrderReport,
   QuoteContext,
   QuoteRequest,
-  SwapAsset,
   SwapOffer,
   SwapOrder,
   WatchedOrder
@@ -17,22 +16,8 @@ import type {
 import type { SpendInfo } from '../../kernel/types/transaction.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { type FakeClock, makeFakeClock } from '../../testing/fake-clock.ts'
+import { swapAssets } from '../../testing/swap-lab.ts'
 import { quickCrypto } from './quick-crypto.ts'
-
-/** Assets as a kernel describes them. */
-export const ASSETS: Readonly<Record<'btc' | 'ltc' | 'eth' | 'usdc' | 'ufo', SwapAsset>> = {
-  btc: { pluginId: 'bitcoin', tokenId: null, currencyCode: 'BTC', multiplier: '100000000' },
-  ltc: { pluginId: 'litecoin', tokenId: null, currencyCode: 'LTC', multiplier: '100000000' },
-  eth: { pluginId: 'ethereum', tokenId: null, currencyCode: 'ETH', multiplier: '1000000000000000000' },
-  usdc: {
-    pluginId: 'ethereum',
-    tokenId: 'a0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
-    currencyCode: 'USDC',
-    multiplier: '1000000',
-    networkLocation: { contractAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' }
-  },
-  ufo: { pluginId: 'ufo', tokenId: null, currencyCode: 'UFO', multiplier: '100000000' }
-}
 
 /** Where a plugin was applied alone, as the kernel would, in a fake world with a clock that stands still. */
 export interface SwapHome {
@@ -135,7 +120,7 @@ export const openSwapHome = (plugin: SwapPlugin, options: JsonObject = {}): Swap
 }
 
 const callTap = (tap: (context: QuoteContext) => Promise<void>, options: QuoteRequestOptions): Requested => {
-  const { from = ASSETS.btc, to = ASSETS.ltc, quoteFor = 'from', amount = '1000000' } = options
+  const { from = swapAssets.btc, to = swapAssets.ltc, quoteFor = 'from', amount = '1000000' } = options
   const offers: SwapOffer[] = []
   const fees: (readonly SpendInfo[])[] = []
   const maxima: SpendInfo[] = []

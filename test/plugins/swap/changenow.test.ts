@@ -2,9 +2,9 @@ import test from 'ava'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { changenow } from '../../../plugins/swap/changenow.ts'
-import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
+import { swapAssets } from '../../../testing/swap-lab.ts'
+import { type SwapContract, testSwapExchange } from '../../contracts/swap-exchange.ts'
 import {
-  ASSETS,
   DEPOSIT_TO,
   dealOf,
   offerOf,
@@ -33,8 +33,8 @@ const contract: SwapContract = {
   }
 }
 
-testSwapPlugin(test, contract)
-testSwapPlugin(
+testSwapExchange(test, contract)
+testSwapExchange(
   ((title: string, run: never) => test(`${title}, in the opposite direction`, run)) as typeof test,
   {
     ...contract,
@@ -151,7 +151,7 @@ test('changenow: a promised rate ends when it says', async t => {
 
 test('changenow: a token is found by its contract, and paid out to an address of its chain', async t => {
   const home = openSwapHome(changenow, CHANGENOW)
-  const offer = await offerOf(home.query({ to: ASSETS.usdc }))
+  const offer = await offerOf(home.query({ to: swapAssets.usdc }))
   t.is(offer.toNativeAmount.length, '643564356'.length)
   const query = new URL(home.sent.at(-1)?.url ?? '').searchParams
   t.is(`${query.get('toCurrency')} on ${query.get('toNetwork')}`, 'usdc on eth')

@@ -4,7 +4,7 @@ import { cacheList, makeAssetList } from '../../../plugins/swap/kit/asset-list.t
 import { settingOf } from '../../../plugins/swap/kit/provider.ts'
 import { ProviderClient } from '../../../plugins/swap/kit/provider-client.ts'
 import { makeFakeClock } from '../../../testing/fake-clock.ts'
-import { ASSETS } from '../../helpers/swap-context.ts'
+import { swapAssets } from '../../../testing/swap-lab.ts'
 
 test('an asset is found by chain and contract, letters of either case, and the first of a name counts', t => {
   const list = makeAssetList(
@@ -16,12 +16,12 @@ test('an asset is found by chain and contract, letters of either case, and the f
       { network: 'ETH', coin: 'USDC', contract: '0xa0b86991C6218B36C1D19D4A2E9EB0CE3606EB48' }
     ]
   )
-  t.deepEqual(list.find(ASSETS.btc), { network: 'btc', coin: 'BTC' })
-  t.is(list.find(ASSETS.usdc)?.coin, 'USDC')
-  t.is(list.find(ASSETS.ltc), undefined)
-  t.is(list.find(ASSETS.eth), undefined)
-  t.is(list.find({ ...ASSETS.btc, tokenId: 'a' }), undefined)
-  t.is(list.find({ ...ASSETS.btc, pluginId: 'toString' }), undefined)
+  t.deepEqual(list.find(swapAssets.btc), { network: 'btc', coin: 'BTC' })
+  t.is(list.find(swapAssets.usdc)?.coin, 'USDC')
+  t.is(list.find(swapAssets.ltc), undefined)
+  t.is(list.find(swapAssets.eth), undefined)
+  t.is(list.find({ ...swapAssets.btc, tokenId: 'a' }), undefined)
+  t.is(list.find({ ...swapAssets.btc, pluginId: 'toString' }), undefined)
 })
 
 test('a back-off lasts as long as the provider says, whatever happens to the system clock', async t => {

@@ -2,7 +2,7 @@ import test from 'ava'
 import { answerInstead, refusalReply } from '../../../fake-server/base/faults.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { letsexchange } from '../../../plugins/swap/letsexchange.ts'
-import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
+import { type SwapContract, testSwapExchange } from '../../contracts/swap-exchange.ts'
 import { DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-context.ts'
 
 const contract: SwapContract = {
@@ -25,8 +25,8 @@ const contract: SwapContract = {
   }
 }
 
-testSwapPlugin(test, contract)
-testSwapPlugin(
+testSwapExchange(test, contract)
+testSwapExchange(
   ((title: string, run: never) => test(`${title}, in the opposite direction`, run)) as typeof test,
   {
     ...contract,

@@ -3,7 +3,7 @@ import { answerInstead } from '../../../fake-server/base/faults.ts'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import { sideshift } from '../../../plugins/swap/sideshift.ts'
-import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
+import { type SwapContract, testSwapExchange } from '../../contracts/swap-exchange.ts'
 import { DEPOSIT_TO, dealOf, offerOf, openSwapHome, orderOf } from '../../helpers/swap-context.ts'
 
 const contract: SwapContract = {
@@ -26,8 +26,8 @@ const contract: SwapContract = {
   }
 }
 
-testSwapPlugin(test, contract)
-testSwapPlugin(
+testSwapExchange(test, contract)
+testSwapExchange(
   ((title: string, run: never) => test(`${title}, in the opposite direction`, run)) as typeof test,
   {
     ...contract,

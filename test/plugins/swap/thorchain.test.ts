@@ -3,8 +3,9 @@ import { nativeAmount } from '../../../kernel/base/amount.ts'
 import type { WalletError } from '../../../kernel/base/errors.ts'
 import type { SpendInfo } from '../../../kernel/types/transaction.ts'
 import { mayaprotocol, thorchain, writeMemo } from '../../../plugins/swap/thorchain.ts'
-import { type SwapContract, testSwapPlugin } from '../../contracts/swap-plugin.ts'
-import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-context.ts'
+import { swapAssets } from '../../../testing/swap-lab.ts'
+import { type SwapContract, testSwapExchange } from '../../contracts/swap-exchange.ts'
+import { DEPOSIT_TO, offerOf, openSwapHome, orderOf } from '../../helpers/swap-context.ts'
 
 const contract: SwapContract = {
   plugin: thorchain,
@@ -23,7 +24,7 @@ const contract: SwapContract = {
   }
 }
 
-testSwapPlugin(test, contract)
+testSwapExchange(test, contract)
 
 const memoOf = (spend: SpendInfo | undefined): string => spend?.memos?.[0]?.value ?? ''
 
@@ -201,12 +202,12 @@ test('thorchain: a quote for another vault than the network lists is not paid', 
 
 test('thorchain: it pays out to chains that carry no memo, and is not paid from them', async t => {
   const home = openSwapHome(thorchain)
-  const offer = await offerOf(home.query({ to: ASSETS.usdc }))
+  const offer = await offerOf(home.query({ to: swapAssets.usdc }))
   const [spend] = (await orderOf(offer)).spends
   t.regex(memoOf(spend), /^=:ETH\.USDC-06EB48:0x[0-9A-Fa-f]{40}:\d+\/1\/0$/)
   t.true(memoOf(spend).length <= 80)
-  for (const from of [ASSETS.eth, ASSETS.usdc]) {
-    await t.throwsAsync(home.query({ from, to: ASSETS.ltc, amount: '1000000000000000000' }).done, {
+  for (const from of [swapAssets.eth, swapAssets.usdc]) {
+    await t.throwsAsync(home.query({ from, to: swapAssets.ltc, amount: '1000000000000000000' }).done, {
       code: 'SWAP_CURRENCY'
     })
   }

@@ -1,13 +1,14 @@
 import test from 'ava'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { transfer } from '../../../plugins/swap/transfer.ts'
-import { ASSETS, DEPOSIT_TO, offerOf, openSwapHome } from '../../helpers/swap-context.ts'
+import { swapAssets } from '../../../testing/swap-lab.ts'
+import { DEPOSIT_TO, offerOf, openSwapHome } from '../../helpers/swap-context.ts'
 
 test('transfer: a payment to the other wallet, unit for unit, in each direction', async t => {
   const home = openSwapHome(transfer)
   const amount = nativeAmount('123456')
   for (const quoteFor of ['from', 'to', 'max'] as const) {
-    const offer = await offerOf(home.query({ to: ASSETS.btc, quoteFor, amount, most: amount }))
+    const offer = await offerOf(home.query({ to: swapAssets.btc, quoteFor, amount, most: amount }))
     t.is(offer.fromNativeAmount, amount)
     t.is(offer.toNativeAmount, amount)
     t.false(offer.isEstimate)
@@ -25,5 +26,7 @@ test('transfer: another asset is a pair that it does not support', async t => {
     code: 'SWAP_CURRENCY',
     message: 'Transfer does not support BTC to LTC'
   })
-  await t.throwsAsync(home.query({ from: ASSETS.eth, to: ASSETS.usdc }).done, { code: 'SWAP_CURRENCY' })
+  await t.throwsAsync(home.query({ from: swapAssets.eth, to: swapAssets.usdc }).done, {
+    code: 'SWAP_CURRENCY'
+  })
 })

@@ -1,20 +1,15 @@
 import type { ExecutionContext, TestFn } from 'ava'
-import {
-  answerInstead,
-  cutReplies,
-  htmlPage,
-  refusalReply,
-  slowDown,
-  spoilFigures
-} from '../../fake-server/base/faults.ts'
+import { answerInstead, refusalReply, slowDown } from '../../fake-server/base/faults.ts'
 import type { ChainId } from '../../fake-server/chain/open-chain.ts'
 import { scriptOf } from '../../fake-server/chain/script.ts'
 import { nativeAmount } from '../../kernel/base/amount.ts'
-import { isWalletError, WalletError } from '../../kernel/base/errors.ts'
+import { isWalletError } from '../../kernel/base/errors.ts'
 import type { JsonObject } from '../../kernel/base/json.ts'
 import type { SwapPlugin } from '../../kernel/plugins/plugin.ts'
+import { fakeProviders } from '../../testing/fake-network.ts'
+import { swapAssets } from '../../testing/swap-lab.ts'
+import { type SwapSuiteOptions, testSwapPlugin } from '../../testing/swap-suite.ts'
 import {
-  ASSETS,
   DEPOSIT_TO,
   offerOf,
   openSwapHome,
@@ -52,13 +47,30 @@ const AMOUNTS = { btc: nativeAmount('1000000'), ltc: nativeAmount('700000000') }
 const TINY = '1500'
 const HUGE = { btc: '900000000000', ltc: '900000000000000' } as const
 
-/** What every swap plugin that asks a server must keep. Run it from the plugin's own test file. */
-export const testSwapPlugin = (test: TestFn, contract: SwapContract): void => {
+/**
+ * Runs the conformance suite on a shipped exchange, and what the exchanges of a fake world keep besides: prices near the market,
+ * limits that work, and orders after the price has changed. Run it from the plugin's own test file.
+ */
+export const testSwapExchange = (test: TestFn, contract: SwapContract): void => {
+  testSwapPlugin(test, contract.plugin, suiteOptionsOf(contract))
   testQuotes(test, contract)
   testRefusals(test, contract)
   testOrders(test, contract)
   testFaults(test, contract)
   testRateLimits(test, contract)
+}
+
+const suiteOptionsOf = (contract: SwapContract): SwapSuiteOptions => {
+  const [from, to] = [swapAssets[contract.from], swapAssets[contract.to]]
+  const amount = AMOUNTS[contract.from]
+  const toNativeAmount = String(contract.expected(open(contract), BigInt(amount)))
+  const replies = fakeProviders()
+  const asset = { from, to, amount, replies }
+  return {
+    valid: [{ ...asset, fromNativeAmount: amount, toNativeAmount, isEstimate: !contract.isFixed }],
+    invalid: [{ ...asset, to: swapAssets.ufo, code: 'SWAP_CURRENCY' }],
+    options: contract.options
+  }
 }
 
 const testQuotes = (test: TestFn, contract: SwapContract): void => {
@@ -120,7 +132,7 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
   if (isFixed) {
     test(`${id}: each side and each limit is counted in units of its own currency`, async t => {
       const home = open(contract)
-      const pair = { from: ASSETS.eth, to: ASSETS.usdc }
+      const pair = { from: swapAssets.eth, to: swapAssets.usdc }
       const price = home.world.providers.market.ratioOf('ETH', 'USDC')
       if (price === undefined) return t.fail()
       // Of 18 decimals and of 6.
@@ -152,13 +164,6 @@ const testQuotes = (test: TestFn, contract: SwapContract): void => {
       }
     })
   }
-
-  test(`${id}: an amount that the wallet cannot pay is refused with the error of the wallet, and nothing is offered`, async t => {
-    const home = open(contract)
-    const feeError = new WalletError('INSUFFICIENT_FUNDS', { currencyCode: 'BTC' })
-    const requested = query(home, contract, { feeError })
-    t.is(await failure(t, requested), feeError)
-  })
 }
 
 const testRefusals = (test: TestFn, contract: SwapContract): void => {
@@ -196,10 +201,10 @@ const testRefusals = (test: TestFn, contract: SwapContract): void => {
 
   test(`${id}: an unknown coin is an unsupported pair, and the error names it`, async t => {
     const home = open(contract)
-    for (const pair of [{ to: ASSETS.ufo }, { from: ASSETS.ufo }]) {
+    for (const pair of [{ to: swapAssets.ufo }, { from: swapAssets.ufo }]) {
       const error = await failure(
         t,
-        home.query({ from: ASSETS[contract.from], to: ASSETS[contract.to], ...pair })
+        home.query({ from: swapAssets[contract.from], to: swapAssets[contract.to], ...pair })
       )
       if (!isWalletError(error, 'SWAP_CURRENCY')) return t.fail(`${error}`)
       t.is(error.details.pluginId, id)
@@ -243,20 +248,12 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
       t.is(order.spends.length, 1)
       const [target] = order.spends[0]?.spendTargets ?? []
       t.is(target?.nativeAmount, offer.fromNativeAmount)
-      const chain = ASSETS[contract.from].pluginId as ChainId
+      const chain = swapAssets[contract.from].pluginId as ChainId
       t.notThrows(() => scriptOf(home.world.chains[chain].network, target?.publicAddress ?? ''))
       const { expirationDate } = order
       t.true(expirationDate === undefined || expirationDate.getTime() > home.clock.now())
     })
   }
-
-  test(`${id}: an order can be made after the round has ended`, async t => {
-    const home = open(contract)
-    const requested = query(home, contract, {})
-    const offer = await offerOf(requested)
-    requested.abort()
-    t.is((await orderOf(offer)).fromNativeAmount, offer.fromNativeAmount)
-  })
 
   test(`${id}: an order after a price change states the new price, or is refused`, async t => {
     const home = open(contract)
@@ -274,7 +271,7 @@ const testOrders = (test: TestFn, contract: SwapContract): void => {
     const home = open(contract)
     const offer = await offerOf(query(home, contract, {}))
     contract.mislead(home)
-    const chain = ASSETS[contract.from].pluginId as ChainId
+    const chain = swapAssets[contract.from].pluginId as ChainId
     try {
       const [target] = (await orderOf(offer)).spends[0]?.spendTargets ?? []
       t.throws(() => scriptOf(home.world.chains[chain].network, target?.publicAddress ?? ''))
@@ -308,26 +305,6 @@ const testFaults = (test: TestFn, contract: SwapContract): void => {
     t.true(home.sent.at(-1)?.options.signal?.aborted)
   })
 
-  for (const [what, middleware] of [
-    ['a page of HTML', (home: SwapHome) => answerInstead({ clock: home.clock, random: () => 0 }, htmlPage())],
-    ['JSON that breaks off', () => cutReplies],
-    ['negative figures', () => spoilFigures('-1')],
-    ['NaN', () => spoilFigures('NaN')],
-    ['figures without end', () => spoilFigures('1e999')],
-    ['nothing for something', () => spoilFigures('0')]
-  ] as const) {
-    test(`${id}: ${what} is an error of the catalogue, and never an offer`, async t => {
-      const home = open(contract)
-      // What is listed is sound, so that the figures are looked at.
-      await offerOf(query(home, contract, {}))
-      home.world.providers.use(middleware(home), id)
-      t.true(isWalletError(await failure(t, query(home, contract, {}))))
-      const fresh = open(contract)
-      fresh.world.providers.use(middleware(fresh), id)
-      t.true(isWalletError(await failure(t, query(fresh, contract, {}))))
-    })
-  }
-
   test(`${id}: a failing server is reported as such, and a garbled order is refused`, async t => {
     const home = open(contract)
     const offer = await offerOf(query(home, contract, {}))
@@ -342,30 +319,6 @@ const testFaults = (test: TestFn, contract: SwapContract): void => {
 
 const testRateLimits = (test: TestFn, contract: SwapContract): void => {
   const { id } = contract.plugin
-
-  test(`${id}: after too many requests it sends none until the time that the server named`, async t => {
-    const home = open(contract)
-    const stop = put(home, contract, refusalReply(429, { retryAfter: '60' }))
-    t.true(isWalletError(await failure(t, query(home, contract, {})), 'SERVER'))
-    stop()
-    const before = home.sent.length
-    await home.clock.advance(59_000)
-    t.true(isWalletError(await failure(t, query(home, contract, {})), 'SERVER'))
-    t.is(home.sent.length, before)
-    await home.clock.advance(1_001)
-    await offerOf(query(home, contract, {}))
-  })
-
-  test(`${id}: a closed round aborts the request, and nothing is offered`, async t => {
-    const home = open(contract)
-    await offerOf(query(home, contract, {}))
-    home.world.providers.use(() => new Promise(() => {}), id)
-    const requested = query(home, contract, {})
-    const ended = failure(t, requested)
-    await home.clock.advance(0)
-    requested.abort()
-    t.true(isWalletError(await ended))
-  })
 
   test(`${id}: the list of assets is fetched once an hour, however many quotes need it at once`, async t => {
     const home = open(contract)
@@ -406,7 +359,7 @@ const query = (
   home: SwapHome,
   { from, to }: SwapContract,
   options: Parameters<SwapHome['query']>[0]
-): Requested => home.query({ from: ASSETS[from], to: ASSETS[to], amount: AMOUNTS[from], ...options })
+): Requested => home.query({ from: swapAssets[from], to: swapAssets[to], amount: AMOUNTS[from], ...options })
 
 const put = (
   home: SwapHome,
@@ -433,7 +386,7 @@ const nearMarket = (
   { from, to }: SwapContract,
   offer: { readonly fromNativeAmount: string; readonly toNativeAmount: string }
 ): void => {
-  const price = world.providers.market.ratioOf(ASSETS[from].currencyCode, ASSETS[to].currencyCode)
+  const price = world.providers.market.ratioOf(swapAssets[from].currencyCode, swapAssets[to].currencyCode)
   t.truthy(price)
   if (price === undefined) return
   const fair = (BigInt(offer.fromNativeAmount) * price.numerator) / price.denominator
