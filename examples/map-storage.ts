@@ -3,10 +3,11 @@ import { checkPath, type Disk, type StoragePlugin, WalletError } from 'holdfast/
 /** A disk on a plain Map: gone with the process, so for tests and demonstrations only. */
 export const mapDisk = (files: Map<string, string>): Disk => {
   let isOpen = true
-  const check = (path: string): string => {
+  const checkOpen = (path: string): string => {
     if (!isOpen) throw new WalletError('STORAGE_FAILED', { path, reason: 'the disk is closed' })
-    return checkPath(path)
+    return path
   }
+  const check = (path: string): string => checkPath(checkOpen(path))
   return {
     getText: async path => files.get(check(path)),
     async setText(path, text) {
@@ -16,7 +17,7 @@ export const mapDisk = (files: Map<string, string>): Disk => {
       files.delete(check(path))
     },
     async list(folder) {
-      const prefix = folder === '' ? '' : `${check(folder)}/`
+      const prefix = checkOpen(folder) === '' ? '' : `${check(folder)}/`
       return [...files.keys()].filter(path => path.startsWith(prefix)).sort()
     },
     async close() {

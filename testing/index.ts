@@ -32,6 +32,12 @@ export { type RateSuiteOptions, rateSuite, testRatePlugin } from './rate-suite.t
 export { formatResults, type ReportFormat } from './report.ts'
 export { type TestFunction, testSuite } from './run-with.ts'
 export {
+  type MakeStorage,
+  type StorageSuiteOptions,
+  storageSuite,
+  testStoragePlugin
+} from './storage-suite.ts'
+export {
   type CheckInfo,
   type CheckLevel,
   type CheckResult,

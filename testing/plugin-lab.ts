@@ -135,12 +135,12 @@ const waitFor = async <T>(clock: FakeClock, work: Promise<T>, milliseconds: numb
   return ended ?? { isLate: true }
 }
 
-/** Calls the taps of a hook, each with the same arguments, as the plugin wrote them. */
-export const callTaps = async <Args extends readonly unknown[]>(
+/** Calls the taps of a hook, each with the same arguments, as the plugin wrote them. @returns their answers */
+export const callTaps = <Args extends readonly unknown[]>(
   lab: Pick<PluginLab, 'call'>,
   hook: { readonly taps: readonly { readonly fn: unknown }[] },
   args: Args
-): Promise<void> => {
+): Promise<readonly unknown[]> => {
   const run = async (fn: unknown): Promise<unknown> => (fn as (...args: Args) => unknown)(...args)
-  await Promise.all(hook.taps.map(({ fn }) => lab.call(() => run(fn))))
+  return Promise.all(hook.taps.map(({ fn }) => lab.call(() => run(fn))))
 }

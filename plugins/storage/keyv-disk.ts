@@ -23,6 +23,21 @@ export type AnyStore = KeyvStoreAdapter | (KeyvStoreAdapter & ListingStore) | Ma
  */
 export const keyvDisk = (store: AnyStore): Disk => {
   const keyv = openKeyv(store)
+  const writes = new Set<Promise<unknown>>()
+  let isOpen = true
+  const guard = async <T>(path: string, task: () => Promise<T>): Promise<T> => {
+    if (!isOpen) throw new WalletError('STORAGE_FAILED', { path, reason: 'the disk is closed' })
+    return attempt(path, task)
+  }
+  const write = async <T>(path: string, task: () => Promise<T>): Promise<T> => {
+    const written = guard(path, task)
+    writes.add(written)
+    try {
+      return await written
+    } finally {
+      writes.delete(written)
+    }
+  }
   const slicing = 'slice' in store && typeof store.slice === 'function' ? store : undefined
   return {
     ...compact({
@@ -39,11 +54,11 @@ export const keyvDisk = (store: AnyStore): Disk => {
     },
     async setText(path, text) {
       checkPath(path)
-      const isSaved = await guard(path, () => keyv.set(path, text))
+      const isSaved = await write(path, () => keyv.set(path, text))
       if (isSaved === false) throw new WalletError('STORAGE_FAILED', { path, reason: 'the store said no' })
     },
     async delete(path) {
-      await guard(checkPath(path), () => keyv.delete(path))
+      await write(checkPath(path), () => keyv.delete(path))
     },
     async list(folder) {
       const prefix = folder === '' ? '' : `${checkPath(folder)}/`
@@ -51,7 +66,9 @@ export const keyvDisk = (store: AnyStore): Disk => {
       return keys.sort()
     },
     async close() {
-      await guard('', () => keyv.disconnect())
+      isOpen = false
+      await Promise.allSettled(writes)
+      await attempt('', () => keyv.disconnect())
     }
   }
 }
@@ -85,7 +102,7 @@ const keysOf = async (keyv: Keyv, store: AnyStore, prefix: string): Promise<stri
   return keys
 }
 
-const guard = async <T>(path: string, task: () => Promise<T>): Promise<T> => {
+const attempt = async <T>(path: string, task: () => Promise<T>): Promise<T> => {
   try {
     return await task()
   } catch (error) {

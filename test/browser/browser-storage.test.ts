@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { diskWithDeadline } from '../../kernel/base/disk-deadline.ts'
 import { isWalletError } from '../../kernel/base/errors.ts'
 import { makeFakeClock } from '../../testing/fake-clock.ts'
-import { testStoragePlugin } from '../contracts/storage-plugin.ts'
+import { testDisk } from '../helpers/test-disk.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { openPageDisk } from './helpers/page-disk.ts'
 import type { ServedFolder } from './helpers/serve-folder.ts'
@@ -30,22 +30,16 @@ const openTab = async (profile: BrowserContext): Promise<Page> => {
   return tab
 }
 
-let count = 0
 let contractPage: Promise<Page> | undefined
-testStoragePlugin(
-  ((title: string, run: (t: ExecutionContext) => Promise<void>) => {
+testDisk(
+  (title, run) =>
     browserTest(title, async (t, browser) => {
       contractPage ??= browser.newContext().then(openTab)
       await contractPage
       await run(t)
-    })
-  }) as unknown as typeof test,
-  'IndexedDB',
-  async () => {
-    count += 1
-    const name = `contract ${count}`
-    return openPageDisk((await contractPage) as Page, name)
-  }
+    }),
+  async place => openPageDisk((await contractPage) as Page, `contract ${place}`),
+  { pluginId: 'IndexedDB' }
 )
 
 browserTest(

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { mapDisk } from '../../examples/map-storage.ts'
-import { testStoragePlugin } from '../contracts/storage-plugin.ts'
+import { mapStorage } from '../../examples/map-storage.ts'
+import { testStoragePlugin } from '../../testing/storage-suite.ts'
 import { blocksOf } from '../helpers/pages.ts'
 
 const FOLDER = new URL('../../examples/', import.meta.url)
@@ -74,4 +74,13 @@ test('no example is missing, and the guide shows what all but the first print', 
   )
 })
 
-testStoragePlugin(test, 'the storage of the examples', async () => mapDisk(new Map()))
+const places = new Map<number, Map<string, string>>()
+testStoragePlugin(
+  test,
+  place => {
+    const files = places.get(place) ?? new Map<string, string>()
+    places.set(place, files)
+    return mapStorage(files)
+  },
+  { pluginId: 'the storage of the examples' }
+)

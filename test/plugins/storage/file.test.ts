@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { isWalletError, type WalletError } from '../../../kernel/base/errors.ts'
 import { lockFolder } from '../../../plugins/storage/file/file-lock.ts'
-import { openFileDisk } from '../../../plugins/storage/file/file-storage.ts'
+import { fileStorage, openFileDisk } from '../../../plugins/storage/file/file-storage.ts'
 import { fileCalls } from '../../../plugins/storage/file/file-store.ts'
-import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
+import { testStoragePlugin } from '../../../testing/storage-suite.ts'
 
 const roots: string[] = []
 const makeRoot = async (): Promise<string> => {
@@ -21,7 +21,16 @@ const makeRoot = async (): Promise<string> => {
 }
 test.after.always(() => Promise.all(roots.map(root => rm(root, { recursive: true, force: true }))))
 
-testStoragePlugin(test, 'file', async () => openFileDisk(await makeRoot()))
+const places = new Map<number, Promise<string>>()
+testStoragePlugin(
+  test,
+  async place => {
+    const root = places.get(place) ?? makeRoot()
+    places.set(place, root)
+    return fileStorage(await root)
+  },
+  { pluginId: 'file' }
+)
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
 

@@ -5,7 +5,7 @@ import { createKernel } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { localStorageDisk, openLocalDisk, type WebStorage } from '../../../plugins/storage/local-storage.ts'
 import type { WebLocks } from '../../../plugins/storage/page-lock.ts'
-import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
+import { testStoragePlugin } from '../../../testing/storage-suite.ts'
 
 /** Web Storage as the standard has it, with a quota in characters. */
 class MemoryStorage implements WebStorage {
@@ -50,7 +50,16 @@ const makeLocks = (): WebLocks => {
   }
 }
 
-testStoragePlugin(test, 'local storage', () => openLocalDisk({ storage: new MemoryStorage() }))
+const storages = new Map<number, MemoryStorage>()
+testStoragePlugin(
+  test,
+  place => {
+    const storage = storages.get(place) ?? new MemoryStorage()
+    storages.set(place, storage)
+    return localStorageDisk({ storage })
+  },
+  { pluginId: 'local storage' }
+)
 
 test('texts are kept as they are below the prefix of the deployed client, beside what is not ours [9.30]', async t => {
   const storage = new MemoryStorage()

@@ -3,8 +3,9 @@ import test from 'ava'
 import type { KeyvStoreAdapter } from 'keyv'
 import { isWalletError } from '../../../kernel/base/errors.ts'
 import { keyvDisk } from '../../../plugins/storage/keyv-disk.ts'
-import { memoryDisk, memoryStorage } from '../../../plugins/storage/memory.ts'
-import { testStoragePlugin } from '../../contracts/storage-plugin.ts'
+import { memoryStorage } from '../../../plugins/storage/memory.ts'
+import { testStoragePlugin } from '../../../testing/storage-suite.ts'
+import { testDisk } from '../../helpers/test-disk.ts'
 
 /** A store as a database adapter would be: no Map, no native listing, iterated in groups of its own. */
 class PlainStore extends EventEmitter {
@@ -45,9 +46,29 @@ class PlainStore extends EventEmitter {
 
 const asStore = (store: PlainStore): KeyvStoreAdapter => store as unknown as KeyvStoreAdapter
 
-testStoragePlugin(test, 'memory', async () => memoryDisk())
-testStoragePlugin(test, 'a Map given to Keyv', async () => keyvDisk(new Map()))
-testStoragePlugin(test, 'a Keyv adapter without a listing', async () => keyvDisk(asStore(new PlainStore())))
+testStoragePlugin(test, () => memoryStorage(), { pluginId: 'memory', isDurable: false })
+
+const maps = new Map<number, Map<string, string>>()
+testDisk(
+  test,
+  async place => {
+    const map = maps.get(place) ?? new Map<string, string>()
+    maps.set(place, map)
+    return keyvDisk(map)
+  },
+  { pluginId: 'a Map given to Keyv' }
+)
+
+const stores = new Map<number, PlainStore>()
+testDisk(
+  test,
+  async place => {
+    const store = stores.get(place) ?? new PlainStore()
+    stores.set(place, store)
+    return keyvDisk(asStore(store))
+  },
+  { pluginId: 'a Keyv adapter without a listing' }
+)
 
 test('a Keyv store holds exactly our text under exactly our path', async t => {
   const store = new PlainStore()

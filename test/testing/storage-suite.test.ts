@@ -1,0 +1,151 @@
+import test from 'ava'
+import { mapDisk } from '../../examples/map-storage.ts'
+import { type Disk, type StoragePlugin, WalletError } from '../../kernel/plugin-api.ts'
+import { type MakeStorage, storageChecks, storageSuite } from '../../testing/storage-suite.ts'
+import { runSuite } from '../../testing/suite.ts'
+
+/** A storage plugin on a Map for each place, whose disks a mistake changes. */
+const mapPlaces = (change: (disk: Disk, files: Map<string, string>) => Disk = disk => disk): MakeStorage => {
+  const places = new Map<number, Map<string, string>>()
+  return place => {
+    const files = places.get(place) ?? new Map<string, string>()
+    places.set(place, files)
+    return pluginOf(() => change({ ...mapDisk(files), ...slicesOf(files) }, files))
+  }
+}
+
+const slicesOf = (files: ReadonlyMap<string, string>): Pick<Disk, 'getSlice'> => ({
+  getSlice: async (path, start, end) => {
+    await mapDisk(new Map()).getText(path)
+    return files.get(path)?.slice(start, end)
+  }
+})
+
+const pluginOf = (openDisk: () => Disk): StoragePlugin => ({
+  kind: 'storage',
+  id: 'map',
+  apply: ({ hooks }) => hooks.openDisk.tapPromise('map', async () => openDisk())
+})
+
+test('a sound store passes every check of the suite', async t => {
+  const results = await runSuite(storageSuite(mapPlaces(), { pluginId: 'map' }))
+  t.deepEqual(
+    results.filter(({ outcome }) => outcome !== 'passed').map(({ title, message }) => `${title}: ${message}`),
+    []
+  )
+})
+
+const common = new Map<string, string>()
+
+const brokenStores: readonly { readonly breaks: string; readonly make: MakeStorage }[] = [
+  { breaks: 'storage.loads', make: () => ({ kind: 'storage', id: 'map', apply() {} }) },
+  {
+    breaks: 'storage.texts',
+    make: mapPlaces(disk => ({
+      ...disk,
+      setText: (path, text) => disk.setText(path, text.replaceAll('\r\n', '\n'))
+    }))
+  },
+  {
+    breaks: 'storage.replace',
+    make: mapPlaces((disk, files) => ({
+      ...disk,
+      async delete(path) {
+        if (path === 'never/was') throw new WalletError('STORAGE_FAILED', { path, reason: 'no such file' })
+        files.delete(path)
+        return disk.delete(path)
+      }
+    }))
+  },
+  {
+    breaks: 'storage.list',
+    make: mapPlaces((disk, files) => ({
+      ...disk,
+      async list(folder) {
+        await disk.list(folder)
+        return [...files.keys()].filter(path => path.startsWith(folder)).sort()
+      }
+    }))
+  },
+  {
+    breaks: 'storage.paths',
+    make: mapPlaces((disk, files) => ({
+      ...disk,
+      getText: async path => (await disk.list('')) && files.get(path)
+    }))
+  },
+  {
+    breaks: 'storage.names',
+    make: mapPlaces(disk => ({
+      ...disk,
+      getText: async path => (path in {} ? 'function' : disk.getText(path))
+    }))
+  },
+  {
+    breaks: 'storage.slices',
+    make: mapPlaces(disk => ({
+      ...disk,
+      getSlice: async (path, start, end) => disk.getSlice?.(path, start, end + 1)
+    }))
+  },
+  {
+    breaks: 'storage.concurrent',
+    make: mapPlaces(disk => {
+      let open = 0
+      return {
+        ...disk,
+        async setText(path, text) {
+          open += 1
+          // The first writes end last.
+          if (open <= 10 && path.startsWith('many')) await new Promise(resolve => setImmediate(resolve))
+          await disk.setText(path, text)
+        }
+      }
+    })
+  },
+  {
+    breaks: 'storage.random',
+    make: mapPlaces(disk => ({
+      ...disk,
+      setText: async (path, text) => disk.setText(path, path === 'e/f/g' ? `${text} ` : text)
+    }))
+  },
+  {
+    breaks: 'storage.apart',
+    make: mapPlaces(disk => ({
+      ...disk,
+      async setText(path, text) {
+        if (path === 'a') common.set(path, text)
+        await disk.setText(path, text)
+      },
+      async getText(path) {
+        return (await disk.getText(path)) ?? (text => (text === 'x' ? text : undefined))(common.get(path))
+      }
+    }))
+  },
+  {
+    breaks: 'storage.durable',
+    make: () => {
+      const files = new Map<string, string>()
+      return pluginOf(() => ({ ...mapDisk(files), ...slicesOf(files) }))
+    }
+  },
+  {
+    breaks: 'storage.closed',
+    make: mapPlaces(disk => ({ ...disk, async close() {} }))
+  }
+]
+
+for (const { breaks, make } of brokenStores) {
+  test(`a store with a mistake for ${breaks} fails that check`, async t => {
+    const results = await runSuite(storageSuite(make, { pluginId: 'map' }))
+    const failed = [...new Set(results.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id))]
+    t.true(failed.includes(breaks), failed.join())
+    // Without a disk everything fails.
+    if (breaks !== 'storage.loads') t.deepEqual(failed, [breaks])
+  })
+}
+
+test('every check of stores has a broken store that it finds', t => {
+  t.deepEqual(brokenStores.map(({ breaks }) => breaks).sort(), storageChecks.map(({ id }) => id).sort())
+})
