@@ -40,6 +40,7 @@ export interface MemoOption {
   readonly memoName?: string
   /** Text: characters. Hex: bytes. */
   readonly maxLength?: number
+  readonly minLength?: number
   /** Numbers only: the largest, decimal text. */
   readonly maxValue?: string
 }
@@ -51,7 +52,10 @@ export interface CurrencyInfo extends AmountUnits {
   readonly walletType: string
   /** Depth at which a transaction is confirmed; 1 if absent. */
   readonly requiredConfirmations?: number
+  /** The kinds of memo that a payment may carry; the kernel refuses others. Absent: the engine judges them. */
   readonly memoOptions?: readonly MemoOption[]
+  /** The most memos of one payment, 0 for none. Absent: the engine judges that. */
+  readonly maxMemos?: number
   /** The engine gets the private keys with every sync (specification §6). */
   readonly needsKeysToSync?: boolean
   /** The engine gets the private keys with every draft of a spend. */

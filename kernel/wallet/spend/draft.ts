@@ -128,7 +128,25 @@ const cleanSpend = (request: SpendInfo, info: CurrencyInfo): SpendInfo => {
   const spendTargets = request.spendTargets
     .filter(isPayable)
     .map(target => ({ ...target, nativeAmount: positive(target.nativeAmount ?? ZERO) }))
-  return upgradeMemos({ ...request, spendTargets }, info.memoOptions)
+  return withCarriedMemos(upgradeMemos({ ...request, spendTargets }, info.memoOptions), info)
+}
+
+/** Checks that the chain carries what the memos say; empty ones say nothing. @throws MEMO_INVALID */
+const withCarriedMemos = (
+  spend: SpendInfo,
+  { currencyCode, memoOptions, maxMemos }: CurrencyInfo
+): SpendInfo => {
+  const memos = (spend.memos ?? []).filter(({ value }) => value !== '')
+  const refuse = (rule: string): WalletError => new WalletError('MEMO_INVALID', { rule })
+  const kinds = memoOptions?.map(({ type }) => type) ?? []
+  const other = kinds.length === 0 ? undefined : memos.find(({ type }) => !kinds.includes(type))
+  if (other !== undefined)
+    throw refuse(
+      `is of the kind ${other.type}, but ${currencyCode} carries ${[...new Set(kinds)].join(' or ')}`
+    )
+  if (maxMemos !== undefined && memos.length > maxMemos)
+    throw refuse(maxMemos === 0 ? `cannot be sent with ${currencyCode}` : `is one of more than ${maxMemos}`)
+  return spend
 }
 
 /** Without an address, an output is what a plugin's own parameters say, such as a script (protocol §5.3, §6.3). */
@@ -195,6 +213,9 @@ const checkMemo = ({ type, value }: Memo, options: readonly MemoOption[]): void 
   const length = type === 'hex' ? value.length / 2 : value.length
   if (option?.maxLength !== undefined && length > option.maxLength) {
     refuse(`is longer than ${option.maxLength}`)
+  }
+  if (option?.minLength !== undefined && value !== '' && length < option.minLength) {
+    refuse(`is shorter than ${option.minLength}`)
   }
   if (type === 'number' && option?.maxValue !== undefined && BigInt(value) > BigInt(option.maxValue)) {
     refuse(`is above ${option.maxValue}`)

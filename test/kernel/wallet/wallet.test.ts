@@ -213,6 +213,36 @@ test('amounts, memos and keys are checked before the engine sees a spend', async
   })
 })
 
+test('memos that the chain does not carry are refused before the engine sees them', async t => {
+  const calls: string[] = []
+  const onCall = (method: string): void => void calls.push(method)
+  const memoOptions = [{ type: 'text', minLength: 2, maxLength: 5 }, { type: 'number' }] as const
+  const { wallet } = await makeHome(t, { info: { memoOptions, maxMemos: 1 }, onCall })
+  const refused: [NonNullable<SpendInfo['memos']>, RegExp][] = [
+    [[{ type: 'hex', value: 'abcd' }], /is of the kind hex, but TOY carries text or number$/],
+    [[{ type: 'text', value: 'a' }], /is shorter than 2$/],
+    [[{ type: 'text', value: 'abcdef' }], /is longer than 5$/],
+    [
+      [
+        { type: 'text', value: 'ab' },
+        { type: 'number', value: '7' }
+      ],
+      /is one of more than 1$/
+    ]
+  ]
+  for (const [memos, message] of refused)
+    await t.throwsAsync(wallet.makeSpend(pay('5', { memos })), { code: 'MEMO_INVALID', message })
+  t.false(calls.includes('makeSpend'))
+  const empty = { type: 'hex', value: '' } as const
+  await wallet.makeSpend(pay('5', { memos: [{ type: 'text', value: 'ab' }, empty] }))
+  t.true(calls.includes('makeSpend'))
+  const none = await makeHome(t, { info: { maxMemos: 0 } })
+  await none.wallet.makeSpend(pay('5'))
+  await t.throwsAsync(none.wallet.makeSpend(pay('5', { memos: [{ type: 'text', value: 'ab' }] })), {
+    ...{ code: 'MEMO_INVALID', message: /cannot be sent with TOY$/ }
+  })
+})
+
 test('a draft or a signature that is not a transaction is refused as bogus [5.37]', async t => {
   const { wallet } = await makeHome(t, { engine: () => ({ makeSpend: async () => ({ txid: 5 }) as never }) })
   await t.throwsAsync(wallet.makeSpend(pay('5')), { code: 'BOGUS_TX', message: 'Plugin sent bogus tx' })
