@@ -7,6 +7,7 @@ import { letsexchange } from '../../../plugins/swap/letsexchange.ts'
 import { sideshift } from '../../../plugins/swap/sideshift.ts'
 import { mayaprotocol, thorchain } from '../../../plugins/swap/thorchain.ts'
 import { transfer } from '../../../plugins/swap/transfer.ts'
+import { waitFor } from '../../helpers/device.ts'
 import { DEPOSIT_TO, offerOf, openSwapHome, orderOf, type SwapHome } from '../../helpers/swap-context.ts'
 import { openWaitingTrader } from '../../helpers/swap-trader.ts'
 
@@ -180,6 +181,11 @@ test('a swap of real coins is followed until the payout is in the receiving wall
   const trader = await openWaitingTrader([transfer, changenow, thorchain])
   const { world, account, ltc, clock, until } = trader
   const { swapOrders } = account
+  const pass = (isTrue: () => boolean): Promise<void> =>
+    waitFor(async () => {
+      await clock.advance(2000)
+      return isTrue()
+    })
   const swapWith = async (pluginId: string) => {
     const disabled = ['transfer', 'changenow', 'thorchain'].filter(id => id !== pluginId)
     const fetching = account.fetchSwapQuote(trader.swapRequest('400000'), { disabled })
@@ -200,7 +206,7 @@ test('a swap of real coins is followed until the payout is in the receiving wall
     const txid = await swapWith(pluginId)
     t.is(swapOrders.find(txid)?.state, 'waiting')
     world.chain.mine(1)
-    await until(() => swapOrders.find(txid)?.state === 'paidOut')
+    await pass(() => swapOrders.find(txid)?.state === 'paidOut')
     const payoutTxid = swapOrders.find(txid)?.payoutTxid ?? ''
     await until(async () => (await ltc.getTransactions()).some(each => each.txid === payoutTxid))
     t.pass(`${pluginId} at ${clock.now()}`)
