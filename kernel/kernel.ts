@@ -16,6 +16,7 @@ import {
   type HostOptions,
   observerHost,
   type Plugin,
+  type PluginSource,
   policyHost,
   rateHost,
   storageHost,
@@ -25,7 +26,7 @@ import { PluginCalls } from './plugins/plugin-calls.ts'
 import { captureIo } from './plugins/plugin-io.ts'
 import { PluginSet } from './plugins/plugin-set.ts'
 import { quotaDisk } from './plugins/quota-disk.ts'
-import { readPluginHead } from './plugins/read-plugin.ts'
+import { readPluginHead, settlePlugin } from './plugins/read-plugin.ts'
 import {
   type KernelConfig,
   type LogPort,
@@ -42,8 +43,8 @@ import type { FaultSnapshot, PluginKind } from './types/snapshots.ts'
 export interface KernelOptions {
   /** The platform, such as `makeNodeIo()` of `holdfast/node`. */
   readonly io: Io
-  /** Exactly one of them is a storage plugin. */
-  readonly plugins: readonly Plugin[]
+  /** Exactly one of them is a storage plugin. A promise, or a function that makes a plugin, is waited for. */
+  readonly plugins: readonly PluginSource[]
   /** Sent to the login server with each request. */
   readonly apiKey: string
   readonly appId?: string
@@ -125,7 +126,8 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   const parts = makeParts(options, { config, io })
   const { hooks, plugins, apply } = parts
 
-  const listed = options.plugins.map((given, at) => ({ given, head: readPluginHead(given, at + 1) }))
+  const settling = options.plugins.map((source, at) => settlePlugin(source, at + 1, io.clock))
+  const listed = await Promise.all(settling)
   const applyAll = (isMeant: (kind: PluginKind | undefined) => boolean): void => {
     for (const { given, head } of listed) if (isMeant(head.kind)) apply(given, head)
   }
@@ -137,7 +139,8 @@ export const createKernel = async (options: KernelOptions): Promise<Kernel> => {
   try {
     parts.useDisk(disk)
     applyAll(kind => kind !== 'observer' && kind !== 'storage')
-    return await openKernel(options, { ...parts, config, disk, io })
+    const given = listed.flatMap(({ given: plugin, head }) => (head.kind === undefined ? [] : plugin))
+    return await openKernel(options, { ...parts, config, disk, io, given })
   } catch (error) {
     await disk.close?.().catch(failure => parts.report('storage', failure))
     throw error
@@ -149,6 +152,8 @@ type KernelContext = ReturnType<typeof makeParts> & {
   readonly disk: Disk
   /** The functions of the application's io, captured at the start. */
   readonly io: Io
+  /** The plugins of the options, after those that came later. */
+  readonly given: readonly Plugin[]
 }
 
 const openKernel = async (options: KernelOptions, parts: KernelContext): Promise<Kernel> => {
@@ -185,7 +190,7 @@ const openKernel = async (options: KernelOptions, parts: KernelContext): Promise
     context,
     clientId,
     io: options.io,
-    plugins: Object.freeze([...options.plugins]),
+    plugins: Object.freeze(parts.given),
     addPlugin: (plugin: Plugin) => apply(plugin),
     lockPlugins: () => plugins.lock(),
     close() {

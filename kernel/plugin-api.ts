@@ -60,6 +60,7 @@ export type {
   ObserverHost,
   ObserverPlugin,
   Plugin,
+  PluginSource,
   PolicyHost,
   PolicyPlugin,
   RateHost,

@@ -17,6 +17,8 @@ export const meant = (name: string | undefined): string | undefined =>
 /** The name that another one nearly is: but for its case, or for one or two letters that stand together. */
 export const near = (name: string, names: readonly string[]): string | undefined => {
   const given = name.toLowerCase()
+  const same = names.find(known => known.toLowerCase() === given)
+  if (same !== undefined) return same
   return names.find(known => {
     const wanted = known.toLowerCase()
     if (Math.abs(given.length - wanted.length) > 1 || wanted.length < 3) return false

@@ -223,6 +223,21 @@ export type ObserverPlugin = PluginOf<'observer', ObserverHost>
  */
 export type Plugin = CurrencyPlugin | RatePlugin | SwapPlugin | StoragePlugin | PolicyPlugin | ObserverPlugin
 
+/**
+ * A plugin, or what gives one within 30 seconds: a promise of it, or a function that makes it, for a plugin whose kind and
+ * info are read from elsewhere first.
+ *
+ * @example
+ * ```ts
+ * import type { CurrencyPlugin, PluginSource } from 'holdfast/plugin'
+ *
+ * declare const readInfo: () => Promise<CurrencyPlugin['info']>
+ * declare const apply: CurrencyPlugin['apply']
+ * export const tollar: PluginSource = async () => ({ kind: 'currency', id: 'tollar', info: await readInfo(), apply })
+ * ```
+ */
+export type PluginSource = Plugin | Promise<Plugin> | (() => Plugin | Promise<Plugin>)
+
 /** The parts from which a plugin's host is made. `disk` is the plugin's own jail. */
 export interface HostOptions {
   readonly hooks: KernelHooks

@@ -1,11 +1,13 @@
 import { compact } from '../base/compact.ts'
 import { copyData } from '../base/copy-data.ts'
-import type { WalletError } from '../base/errors.ts'
+import { withDeadline } from '../base/deadline.ts'
+import { errorOf, type WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
+import type { Clock } from '../io/io.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { PluginId } from '../types/ids.ts'
 import type { PluginKind, PluginMistake } from '../types/snapshots.ts'
-import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts'
+import type { CurrencyPlugin, Plugin, PluginSource, RatePlugin, SwapPlugin } from './plugin.ts'
 import { meant, mistakeOf, near } from './plugin-mistake.ts'
 
 /** The id and kind of a plugin that may still turn out to be unusable. */
@@ -14,9 +16,39 @@ export interface PluginHead {
   readonly id: PluginId
   /** Undefined if it is of no kind that there is. */
   readonly kind: PluginKind | undefined
-  /** What is wrong with one of them. */
-  readonly mistake?: WalletError
+  /** What is wrong with one of them, or what was thrown instead of a plugin. */
+  readonly mistake?: Error
 }
+
+/** What an application gave as a plugin, and its head. */
+export interface SettledPlugin {
+  readonly given: Plugin
+  readonly head: PluginHead
+}
+
+/**
+ * Waits for a plugin that comes later, and reads its head. Never rejects: what it throws, or that it did not come in time, is
+ * the mistake of the head.
+ */
+export const settlePlugin = async (
+  source: PluginSource,
+  position: number,
+  clock: Clock
+): Promise<SettledPlugin> => {
+  try {
+    const deadline = { clock, milliseconds: SOURCE_MS, what: `Plugin ${position}` }
+    const isLater = typeof source === 'function' || isThenable(source)
+    const given = isLater
+      ? await withDeadline<Plugin>(deadline, () => (typeof source === 'function' ? source() : source))
+      : (source as Plugin)
+    return { given, head: readPluginHead(given, position) }
+  } catch (thrown) {
+    const head = { id: `plugin-${position}`, kind: undefined, mistake: errorOf(thrown) }
+    return { given: source as Plugin, head }
+  }
+}
+
+const SOURCE_MS = 30_000
 
 /**
  * Reads the id and kind of what an application gave as a plugin, each once.
@@ -177,6 +209,8 @@ const readInfo = (check: FieldCheck, plugin: CurrencyPlugin): CurrencyInfo => {
   )
   for (const [at, unit] of (info.denominations as readonly object[]).entries())
     check.fields(unit, DENOMINATION, `info.denominations[${at}].`)
+  for (const [at, option] of ((info.memoOptions ?? []) as readonly object[]).entries())
+    check.fields(option, MEMO_OPTION, `info.memoOptions[${at}].`)
   return info as unknown as CurrencyInfo
 }
 
@@ -306,6 +340,11 @@ const OBJECT: FieldRule = {
   isValid: value => typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+const COUNT: FieldRule = {
+  expected: 'a whole number from 0',
+  isValid: value => Number.isSafeInteger(value) && Number(value) >= 0
+}
+
 const RATES: Readonly<Record<string, FieldRule>> = {
   displayName: optional(TEXT),
   bias: optional(NUMBER),
@@ -331,11 +370,12 @@ const INFO: Readonly<Record<string, FieldRule>> = {
     expected: 'a list of units, the usual one first',
     isValid: value => Array.isArray(value) && value.length > 0 && value.every(OBJECT.isValid)
   },
-  requiredConfirmations: optional({
-    expected: 'a whole number from 0',
-    isValid: value => Number.isSafeInteger(value) && Number(value) >= 0
+  requiredConfirmations: optional(COUNT),
+  memoOptions: optional({
+    expected: 'a list of kinds of memos, such as { type: "text" }',
+    isValid: value => Array.isArray(value) && value.every(OBJECT.isValid)
   }),
-  memoOptions: optional(LIST),
+  maxMemos: optional(COUNT),
   needsKeysToSync: optional(BOOLEAN),
   needsKeysToSpend: optional(BOOLEAN),
   needsKeysToBroadcast: optional(BOOLEAN),
@@ -355,4 +395,18 @@ const DENOMINATION: Readonly<Record<string, FieldRule>> = {
     expected: 'the native units of one, as text such as "100000000"',
     isValid: value => typeof value === 'string' && /^[1-9]\d{0,99}$/.test(value)
   }
+}
+
+const MEMO_OPTION: Readonly<Record<string, FieldRule>> = {
+  type: {
+    expected: 'text, number or hex',
+    isValid: value => value === 'text' || value === 'number' || value === 'hex'
+  },
+  memoName: optional(TEXT),
+  minLength: optional(COUNT),
+  maxLength: optional(COUNT),
+  maxValue: optional({
+    expected: 'a number as text, such as "4294967295"',
+    isValid: value => typeof value === 'string' && /^\d{1,100}$/.test(value)
+  })
 }

@@ -53,22 +53,37 @@ const MISTAKES: readonly (readonly [what: string, given: unknown, id: string, se
   ['null', null, 'plugin-2', 'the plugin is null, and must be an object'],
   ['a name', 'bitcoin', 'plugin-2', 'the plugin is the text "bitcoin", and must be an object'],
   [
-    'a factory that was not called',
-    () => swap(),
+    'a factory that throws',
+    async () => {
+      throw new Error('The list of coins is gone')
+    },
+    'plugin-2',
+    'The list of coins is gone'
+  ],
+  [
+    'a factory that gives nothing',
+    async () => {},
+    'plugin-2',
+    'the plugin is missing, and must be an object'
+  ],
+  [
+    'a factory that gives a module',
+    async () => ({ default: swap() }),
+    'plugin-2',
+    'the plugin is a module, and must be an object with kind, id and apply. Give its default export.'
+  ],
+  [
+    'a factory that gives a factory',
+    async () => () => swap(),
     'plugin-2',
     'the plugin is a function, and must be an object. Call it if it makes the plugin.'
   ],
+  ['a class', class Shop {}, 'plugin-2', 'Class constructor Shop cannot be invoked'],
   [
     'a list of plugins',
     [swap()],
     'plugin-2',
     'the plugin is a list, and must be an object. Spread a list of plugins with three dots.'
-  ],
-  [
-    'a promise',
-    Promise.resolve(swap()),
-    'plugin-2',
-    'the plugin is a promise, and must be an object with kind, id and apply. Wait for it with await.'
   ],
   [
     'a module',
@@ -352,6 +367,42 @@ const MISTAKES: readonly (readonly [what: string, given: unknown, id: string, se
     coin({ requiredConfirmations: '6' }),
     'tollar',
     'info.requiredConfirmations is the text "6", and must be a whole number from 0'
+  ],
+  [
+    'memo options of one kind',
+    coin({ memoOptions: { type: 'text' } }),
+    'tollar',
+    'info.memoOptions is an object, and must be a list of kinds of memos, such as { type: "text" }'
+  ],
+  [
+    'a kind of memo that there is not',
+    coin({ memoOptions: [{ type: 'text' }, { type: 'tag' }] }),
+    'tollar',
+    'info.memoOptions[1].type is the text "tag", and must be text, number or hex'
+  ],
+  [
+    'a misspelt rule of memos',
+    coin({ memoOptions: [{ type: 'text', maxlength: 5 }] }),
+    'tollar',
+    'info.memoOptions[0].maxlength is no field of a currency plugin, and must be spelled maxLength'
+  ],
+  [
+    'a length of memos as a text',
+    coin({ memoOptions: [{ type: 'text', minLength: '5' }] }),
+    'tollar',
+    'info.memoOptions[0].minLength is the text "5", and must be a whole number from 0'
+  ],
+  [
+    'a largest memo as a number',
+    coin({ memoOptions: [{ type: 'number', maxValue: 7 }] }),
+    'tollar',
+    'info.memoOptions[0].maxValue is the number 7, and must be a number as text, such as "4294967295"'
+  ],
+  [
+    'a count of memos below none',
+    coin({ maxMemos: -1 }),
+    'tollar',
+    'info.maxMemos is the number -1, and must be a whole number from 0'
   ],
   [
     'a supply as a number',
