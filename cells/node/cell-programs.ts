@@ -1,0 +1,258 @@
+/** The limits of one cell. */
+export interface ThreadLimits {
+  /** Milliseconds that the bundle may run while it is loaded. */
+  readonly loadMs: number
+  /** Milliseconds that the thread may run without a pause. */
+  readonly maxBusyMs: number
+  /** Characters and messages that may be on their way out at once. */
+  readonly maxUnreadLength: number
+  readonly maxUnreadMessages: number
+}
+
+/** What the thread of a cell is started with. */
+export interface ThreadData {
+  readonly realmText: string
+  readonly code: string
+  readonly name: string
+  /** The first message for the realm. */
+  readonly open: string
+  /** Where the thread marks in the file of its host that it runs code of the plugin. */
+  readonly mark: number
+  readonly limits: ThreadLimits
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: modules of Node, handed over by the line that imports them.
+type Modules = any
+
+/** The functions of {@link RealmPort.native}. Its text runs in the thread. */
+function makeNatives(crypto: Modules): Record<string, (...texts: [string, string, string]) => string> {
+  const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+  const bytes = (text: string): Buffer => Buffer.from(text, 'hex')
+  const cipher = (make: string, key: string, iv: string, data: string): string => {
+    const algorithm = `aes-${key.length * 4}-cbc`
+    const made = crypto[make](algorithm, bytes(key), bytes(iv)).setAutoPadding(false)
+    return hex(Buffer.concat([made.update(bytes(data)), made.final()]))
+  }
+  return {
+    monotonic: () => String(performance.now()),
+    random: count => hex(crypto.randomBytes(Math.min(Number(count), 65_536))),
+    sha256: data => crypto.createHash('sha256').update(bytes(data)).digest('hex'),
+    hmacSha256: (key, data) => crypto.createHmac('sha256', bytes(key)).update(bytes(data)).digest('hex'),
+    hmacSha1: (key, data) => crypto.createHmac('sha1', bytes(key)).update(bytes(data)).digest('hex'),
+    scrypt(data, salt, cost) {
+      const [N, r, p, length] = cost.split(',').map(Number)
+      return hex(crypto.scryptSync(bytes(data), bytes(salt), length, { N, r, p, maxmem: 100_000_000 }))
+    },
+    toBase64: data => bytes(data).toString('base64'),
+    fromBase64(text) {
+      const read = Buffer.from(text, 'base64')
+      if (read.toString('base64') !== text) throw new TypeError('This is no base64')
+      return hex(read)
+    },
+    toUtf8(text) {
+      if (!(text as Modules).isWellFormed()) throw new TypeError('A lone surrogate')
+      return hex(Buffer.from(text, 'utf8'))
+    },
+    aesCbcEncrypt: (key, iv, data) => cipher('createCipheriv', key, iv, data),
+    aesCbcDecrypt: (key, iv, data) => cipher('createDecipheriv', key, iv, data)
+  }
+}
+
+/**
+ * The program of a cell's thread. Its text runs in a worker without rights; it uses nothing from outside of itself.
+ *
+ * Nothing of it ever reaches the plugin: the realm calls it with texts and numbers, and gets texts and numbers.
+ */
+function runThread({ parentPort, workerData, vm, natives, fs, net, dgram, process }: Modules): void {
+  const { realmText, code, name, open, mark, limits } = workerData
+  // Where `import()` leaks an error of this realm, no function can be made of it.
+  for (const made of [() => {}, async () => {}, function* () {}, async function* () {}])
+    Object.defineProperty(Object.getPrototypeOf(made), 'constructor', { value: undefined })
+  // Node below 26 has no flag that takes the network away.
+  const refuse = (): never => {
+    throw new Error('A cell has no network')
+  }
+  for (const owner of [net.Socket.prototype, net.Server.prototype, dgram.Socket.prototype])
+    for (const method of ['connect', 'listen', 'bind', 'send'])
+      if (method in owner) Object.defineProperty(owner, method, { value: refuse })
+  let depth = 0
+  const flag = new Uint8Array(1)
+  const note = (value: number): void => {
+    flag[0] = value
+    fs.writeSync(3, flag, 0, 1, mark)
+  }
+  const enter = (task: () => void): void => {
+    if (depth++ === 0) note(1)
+    try {
+      task()
+    } finally {
+      // Microtasks of the plugin run before the next task of this thread.
+      if (--depth === 0) setImmediate(() => depth === 0 && note(2 + (Math.floor(Date.now() / 100) % 250)))
+    }
+  }
+  let unreadLength = 0
+  let unreadMessages = 0
+  const end = (reason: string): void => {
+    parentPort.postMessage({ end: reason })
+    process.exit(1)
+  }
+  const send = (text: string): void => {
+    unreadLength += text.length
+    unreadMessages += 1
+    if (unreadLength > limits.maxUnreadLength || unreadMessages > limits.maxUnreadMessages) end('flood')
+    parentPort.postMessage(text)
+  }
+  const native = (what: string, ...texts: string[]): string => natives[what]?.(...texts) ?? ''
+  const sleep = (milliseconds: number, id: number): void => {
+    setTimeout(() => enter(() => realm.fire(id)), milliseconds)
+  }
+  const context = vm.createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } })
+  const realm = vm.runInContext(realmText, context)({ send, sleep, native })
+  process.on('unhandledRejection', (reason: unknown) => enter(() => realm.thrown(reason)))
+  parentPort.on('message', (message: string | number) => {
+    if (typeof message === 'string') {
+      enter(() => realm.receive(message))
+      return
+    }
+    unreadMessages -= 1
+    unreadLength -= message
+  })
+  enter(() => {
+    try {
+      new vm.Script(code, { filename: name }).runInContext(context, { timeout: limits.loadMs })
+      realm.receive(open)
+    } catch (error) {
+      realm.unusable(error)
+    }
+  })
+}
+
+/** Ends a cell that runs for too long, and the process when it takes too much memory. Its text runs in the host. */
+function watchCells({ fs, process }: Modules, cells: Map<string, Modules>, settings: Modules): void {
+  const watchTime = (): void => {
+    for (const cell of cells.values()) {
+      const now = cell.worker.performance.eventLoopUtilization()
+      const { utilization } = cell.worker.performance.eventLoopUtilization(now, cell.busy)
+      cell.busy = now
+      cell.busyMs = utilization > 0.98 ? cell.busyMs + 500 : 0
+      if (cell.busyMs < cell.maxBusyMs) continue
+      cell.reason = 'busy'
+      cell.worker.terminate()
+    }
+  }
+  const watchMemory = (): void => {
+    if (process.memoryUsage.rss() <= settings.memory + cells.size * settings.memoryPerCell) return
+    fs.writeSync(2, 'memory')
+    process.kill(process.pid, 'SIGKILL')
+  }
+  setInterval(watchMemory, 50)
+  setInterval(watchTime, 500)
+}
+
+/**
+ * The program of the process that holds cells. Its text is read from standard input by the loader; it uses nothing from
+ * outside of itself. Lines come in as `S <cell> <json>`, `M <cell> <text>`, `K <cell>`, and go out as `M <cell> <text>` and
+ * `E <cell> <reason>`.
+ */
+function runHost({ Worker, watch, process }: Modules, threadText: string, rest: string): void {
+  const cells = new Map<string, Modules>()
+  let settings: Modules
+  const write = (line: string): void => void process.stdout.write(`${line}\n`)
+  const end = (id: string, reason: string): void => {
+    if (!cells.delete(id)) return
+    write(`E ${id} ${reason.replace(/\s+/g, ' ').slice(0, 300)}`)
+  }
+  const start = (id: string, data: Modules): void => {
+    const worker = new Worker(new URL(threadText), {
+      ...{ workerData: data, env: {}, stdin: false, stdout: true, stderr: true },
+      ...{ execArgv: settings.threadFlags, resourceLimits: settings.resourceLimits }
+    })
+    const cell = {
+      worker,
+      busy: worker.performance.eventLoopUtilization(),
+      busyMs: 0,
+      maxBusyMs: data.limits.maxBusyMs,
+      reason: ''
+    }
+    cells.set(id, cell)
+    worker.stdout.resume()
+    worker.stderr.resume()
+    worker.on('message', (message: string | { end: string }) => {
+      if (typeof message !== 'string') cell.reason = message.end
+      else if (message.length > settings.maxMessage || message.includes('\n')) {
+        cell.reason = 'flood'
+        worker.terminate()
+      } else {
+        write(`M ${id} ${message}`)
+        worker.postMessage(message.length)
+      }
+    })
+    worker.on('error', (error: Modules) => {
+      cell.reason ||= error?.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'error'
+    })
+    worker.on('exit', () => end(id, cell.reason || 'exit'))
+  }
+  const take = (line: string): void => {
+    const type = line[0]
+    const at = line.indexOf(' ', 2)
+    const id = at < 0 ? line.slice(2) : line.slice(2, at)
+    const cell = cells.get(id)
+    if (type === 'S') start(id, JSON.parse(line.slice(at + 1)))
+    else if (type === 'M') cell?.worker.postMessage(line.slice(at + 1))
+    else if (type === 'K' && cell !== undefined) {
+      cell.reason = 'killed'
+      cell.worker.terminate()
+    } else if (type === 'L') {
+      settings = JSON.parse(line.slice(2))
+      watch(cells, settings)
+    }
+  }
+  let buffered: string[] = []
+  const feed = (chunk: string): void => {
+    const lines = chunk.split('\n')
+    const last = lines.pop() ?? ''
+    if (lines.length > 0) {
+      lines[0] = buffered.join('') + lines[0]
+      buffered = []
+      for (const line of lines) take(line)
+    }
+    if (last !== '') buffered.push(last)
+  }
+  process.stdin.on('data', feed)
+  process.stdin.on('end', () => process.exit(0))
+  process.stdout.on('error', () => process.exit(0))
+  feed(rest)
+  write('U')
+}
+
+/** Loads a program that stands in the first line of standard input, as a `data:` URL: no file has to be readable. */
+export const LOADER: string = [
+  "const input = process.stdin.setEncoding('utf8')",
+  "let text = ''",
+  'const load = chunk => { text += chunk',
+  "const at = text.indexOf('\\n')",
+  'if (at < 0) return',
+  "input.off('data', load).pause()",
+  'import(text.slice(0, at)).then(({ run }) => { run(text.slice(at + 1)); input.resume() }) }',
+  "input.on('data', load)"
+].join('\n')
+
+const urlOf = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`
+
+const threadUrl = urlOf(`import { parentPort, workerData } from 'node:worker_threads'
+import vm from 'node:vm'
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import net from 'node:net'
+import dgram from 'node:dgram'
+const run = ${runThread}
+const makeNatives = ${makeNatives}
+run({ parentPort, workerData, vm, natives: makeNatives(crypto), fs, net, dgram, process })`)
+
+/** The program of the host, as the line that the loader reads. */
+export const hostUrl: string = urlOf(`import { Worker } from 'node:worker_threads'
+import fs from 'node:fs'
+const start = ${runHost}
+const watchCells = ${watchCells}
+const watch = (cells, settings) => watchCells({ fs, process }, cells, settings)
+export const run = rest => start({ Worker, watch, process }, ${JSON.stringify(threadUrl)}, rest)`)

@@ -1,0 +1,198 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EndReason } from '../platform.ts'
+import { realmText } from '../realm.ts'
+import { hostUrl, LOADER, type ThreadData, type ThreadLimits } from './cell-programs.ts'
+
+/** What a process that holds cells may take. */
+export interface HostLimits {
+  /** Bytes of the process, and for each of its cells; beyond them it is killed. */
+  readonly memory: number
+  readonly memoryPerCell: number
+  /** Megabytes of a cell's own heap. */
+  readonly heapMb: number
+}
+
+/** How a process has ended. */
+export interface HostDeath {
+  readonly reason: EndReason
+  /** The cells that ran code of their plugin at that moment; if none did, those that had just done so. */
+  readonly running: readonly number[]
+}
+
+/** The reports of a process. */
+export interface HostHandlers {
+  onText(cell: number, text: string): void
+  onCellEnd(cell: number, reason: EndReason): void
+  onDeath(death: HostDeath): void
+}
+
+/**
+ * A process without rights that holds cells, each a worker without rights of its own. It has an empty environment and an
+ * empty working folder, reads its program from standard input, and keeps nobody waiting: unless a call is in flight, this
+ * process ends although that one runs.
+ */
+export class HostProcess {
+  readonly #handlers: HostHandlers
+  readonly #child: ChildProcess
+  readonly #folder: string
+  readonly #marks: number
+  readonly #held = new Set<number>()
+  #isDead = false
+  #nextCell = 1
+  #complaint = ''
+  #partial: string[] = []
+  #partialLength = 0
+
+  constructor(limits: HostLimits, handlers: HostHandlers) {
+    this.#handlers = handlers
+    // Node lets a process read what its working folder is taken for, so that this one has an empty folder.
+    this.#folder = mkdtempSync(join(tmpdir(), 'holdfast-cells-'))
+    const path = join(this.#folder, 'marks')
+    this.#marks = openSync(path, 'wx+', 0o600)
+    unlinkSync(path)
+    this.#child = spawn(process.execPath, [...FLAGS, '--allow-worker', ...HARDENING, '-e', LOADER], {
+      cwd: this.#folder,
+      env: process.platform === 'win32' ? { SystemRoot: process.env.SystemRoot } : {},
+      stdio: ['pipe', 'pipe', 'pipe', this.#marks],
+      windowsHide: true
+    })
+    this.#listen()
+    const settings = {
+      ...{ threadFlags: [...FLAGS, '--no-warnings'], maxMessage: MAX_LINE - 100 },
+      ...{ memory: limits.memory, memoryPerCell: limits.memoryPerCell },
+      resourceLimits: {
+        maxOldGenerationSizeMb: limits.heapMb,
+        maxYoungGenerationSizeMb: 8,
+        codeRangeSizeMb: 8,
+        stackSizeMb: 2
+      }
+    }
+    this.#write(`${hostUrl}\nL ${JSON.stringify(settings)}`)
+    this.#ref(false)
+  }
+
+  /** The id of the process, for tests and figures. */
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  /** Starts a cell in it and gives its number. */
+  start(cell: Omit<ThreadData, 'mark' | 'realmText'> & { readonly limits: ThreadLimits }): number {
+    const mark = this.#nextCell++
+    const data: ThreadData = { ...cell, realmText, mark }
+    this.#write(`S ${mark} ${JSON.stringify(data)}`)
+    return mark
+  }
+
+  send(cell: number, text: string): void {
+    this.#write(`M ${cell} ${text}`)
+  }
+
+  end(cell: number): void {
+    this.hold(cell, false)
+    this.#write(`K ${cell}`)
+  }
+
+  /** Keeps this process alive while a cell works for it, or lets it end. */
+  hold(cell: number, isHeld: boolean): void {
+    const before = this.#held.size
+    if (isHeld) this.#held.add(cell)
+    else this.#held.delete(cell)
+    if ((before === 0) !== (this.#held.size === 0)) this.#ref(isHeld)
+  }
+
+  close(): void {
+    this.#isDead = true
+    this.#child.kill('SIGKILL')
+    this.#release()
+  }
+
+  #ref(isHeld: boolean): void {
+    for (const part of [this.#child, this.#child.stdout, this.#child.stdin, this.#child.stderr]) {
+      const handle = part as { ref?(): void; unref?(): void } | null
+      if (isHeld) handle?.ref?.()
+      else handle?.unref?.()
+    }
+  }
+
+  #listen(): void {
+    const { stdin, stdout, stderr } = this.#child
+    stdout?.setEncoding('utf8').on('data', (chunk: string) => this.#take(chunk))
+    stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      this.#complaint = (this.#complaint + chunk).slice(-4000)
+    })
+    // What is written to a process that has just died; `close` tells of the death.
+    stdin?.on('error', () => {})
+    this.#child.on('error', () => this.#died())
+    this.#child.on('close', () => this.#died())
+  }
+
+  #write(line: string): void {
+    if (!this.#isDead) this.#child.stdin?.write(`${line}\n`)
+  }
+
+  /** Lines of a bounded length; a process that sends another is none of ours any more. */
+  #take(chunk: string): void {
+    const lines = chunk.split('\n')
+    const rest = lines.pop() ?? ''
+    for (const [index, line] of lines.entries()) {
+      const whole = index === 0 ? this.#partial.join('') + line : line
+      if (index === 0) {
+        this.#partial = []
+        this.#partialLength = 0
+      }
+      this.#read(whole)
+    }
+    this.#partial.push(rest)
+    this.#partialLength += rest.length
+    if (this.#partialLength > MAX_LINE) this.#child.kill('SIGKILL')
+  }
+
+  #read(line: string): void {
+    if (this.#isDead) return
+    const [, type, cell = '', text = ''] = /^([ME]) (\d{1,9}) (.*)$/s.exec(line) ?? []
+    if (type === 'M') this.#handlers.onText(Number(cell), text)
+    else if (type === 'E') {
+      this.hold(Number(cell), false)
+      this.#handlers.onCellEnd(Number(cell), REASONS.includes(text) ? (text as EndReason) : 'exit')
+    }
+  }
+
+  #died(): void {
+    if (this.#isDead) return
+    this.#isDead = true
+    const running = this.#running()
+    this.#release()
+    const isMemory = /memory|allocation|heap/i.test(this.#complaint)
+    this.#handlers.onDeath({ reason: isMemory ? 'memory' : 'died', running })
+  }
+
+  #running(): readonly number[] {
+    const marks = Buffer.alloc(this.#nextCell)
+    readSync(this.#marks, marks, 0, marks.length, 0)
+    const cells = [...marks.keys()].filter(mark => mark > 0)
+    const now = Math.floor(Date.now() / 100)
+    const isRecent = (mark: number): boolean => ((now % 250) + 2 - mark + 250) % 250 <= 5
+    const inside = cells.filter(cell => marks[cell] === 1)
+    return inside.length > 0 ? inside : cells.filter(cell => marks[cell] !== 0 && isRecent(marks[cell] ?? 0))
+  }
+
+  #release(): void {
+    closeSync(this.#marks)
+    try {
+      rmdirSync(this.#folder)
+    } catch {
+      // Another process looks into it, or it is gone.
+    }
+  }
+}
+
+const FLAGS = [
+  Number(process.versions.node.split('.')[0]) >= 22 ? '--permission' : '--experimental-permission'
+]
+const HARDENING = ['--no-warnings', '--no-addons', '--disallow-code-generation-from-strings']
+const REASONS: readonly string[] = ['busy', 'error', 'exit', 'flood', 'killed', 'memory']
+const MAX_LINE = 4_100_000

@@ -1,0 +1,39 @@
+import type { Clock } from '../kernel/plugin-api.ts'
+
+/** Why a thread has ended. */
+export type EndReason = 'busy' | 'died' | 'error' | 'exit' | 'flood' | 'killed' | 'memory'
+
+/** How a thread has ended, and whose fault that is. */
+export interface ThreadEnd {
+  readonly reason: EndReason
+  /** `unclear`: one of several in a process that died. */
+  readonly blame: 'neighbour' | 'this' | 'unclear'
+}
+
+/** A running thread with one realm in it. */
+export interface CellThread {
+  send(text: string): void
+  /** Keeps this process alive, or lets it end although the thread runs. */
+  hold(isHeld: boolean): void
+  /** Ends it; `onEnd` is not called any more. */
+  kill(): void
+}
+
+/** What a thread is made of. */
+export interface ThreadRequest {
+  readonly code: string
+  readonly name: string
+  readonly open: string
+  /** True for a process of its own. */
+  readonly isAlone: boolean
+  /** How many times as long as others it may run without a pause. */
+  readonly busyFactor: number
+  onText(text: string): void
+  onEnd(end: ThreadEnd): void
+}
+
+/** Makes threads; each platform has its own. */
+export interface CellPlatform {
+  readonly clock: Clock
+  start(request: ThreadRequest): CellThread
+}

@@ -1,0 +1,190 @@
+import type { RealmLink } from './realm-link.ts'
+import type { Fn, Message, RealmValues } from './realm-values.ts'
+
+/** The host that a contained plugin is applied with: everything in it is a request to the kernel. Evaluated in the realm. */
+export class RealmHost {
+  /** What the plugin has tapped. */
+  readonly taps: Map<string, Fn> = new Map()
+  readonly #link: RealmLink
+  readonly #values: RealmValues
+  readonly #channels = new Map<number, { onText: Fn; onClose: Fn }>()
+
+  constructor(link: RealmLink, values: RealmValues) {
+    this.#link = link
+    this.#values = values
+  }
+
+  /** The host that `apply` gets: `parts` names what its kind may use. */
+  host({ hooks, parts, kind }: Message, options: unknown): object {
+    const tapped: Record<string, object> = {}
+    for (const [name, method] of Object.entries(hooks as Record<string, string>))
+      tapped[name] = Object.freeze({
+        [method]: (_name: unknown, fn: Fn) => {
+          if (typeof fn !== 'function')
+            throw new TypeError(`hooks.${name}.${method} takes a name and a function`)
+          this.taps.set(name, fn)
+        }
+      })
+    const known = new Proxy(Object.freeze(tapped), {
+      get: (target, name) => {
+        if (typeof name !== 'string' || name in target || name === 'then') return target[name as string]
+        throw new TypeError(`hooks.${name} is no hook of a contained ${kind} plugin`)
+      }
+    })
+    const all: Record<string, unknown> = {
+      options,
+      log: this.log(),
+      clock: this.#clock(),
+      disk: this.#disk(),
+      io: this.#io(parts)
+    }
+    const host: Record<string, unknown> = { hooks: known }
+    for (const part of parts) if (part in all) host[part] = all[part]
+    return Object.freeze(host)
+  }
+
+  #io(parts: readonly string[]): object {
+    const io: Record<string, unknown> = { clock: this.#clock(), fetch: this.#fetch.bind(this) }
+    if (parts.includes('hashes')) io.crypto = this.#hashes()
+    if (parts.includes('crypto')) {
+      io.crypto = this.#crypto()
+      io.random = (count: number) => this.#values.fromHex(this.#link.native('random', String(count)))
+    }
+    for (const name of ['connect', 'webSocket']) {
+      if (parts.includes(name))
+        io[name] = (to: unknown, handlers: { onText: Fn; onClose: Fn }) => this.#connect(name, to, handlers)
+    }
+    return Object.freeze(io)
+  }
+
+  log(): object {
+    const line = (name: string) => (text: unknown) =>
+      this.#link.post({ type: 'note', context: 0, name: `log.${name}`, args: [String(text).slice(0, 1000)] })
+    return Object.freeze({
+      debug: line('debug'),
+      info: line('info'),
+      warn: line('warn'),
+      error: line('error')
+    })
+  }
+
+  #clock(): object {
+    const passed = (): number => Number(this.#link.native('monotonic')) - this.#link.time.syncedAt
+    return Object.freeze({
+      now: () => this.#link.time.epoch + Math.round(passed()),
+      monotonic: () => this.#link.time.monotonic + passed(),
+      after: (milliseconds: number, task: Fn) => {
+        const id = this.#link.nextId++
+        this.#link.timers.set(id, task)
+        this.#link.post({ type: 'note', context: 0, name: 'after', args: [id, Number(milliseconds)] })
+        return () => {
+          if (this.#link.timers.delete(id))
+            this.#link.post({ type: 'note', context: 0, name: 'cancel', args: [id] })
+        }
+      },
+      turn: () => new Promise<void>(resolve => this.#link.sleep(0, () => resolve()))
+    })
+  }
+
+  #disk(): object {
+    const call =
+      (name: string) =>
+      (...args: unknown[]) =>
+        this.#link.request(0, `disk.${name}`, args)
+    const [getText, setText, remove, list] = ['getText', 'setText', 'delete', 'list'].map(call)
+    return Object.freeze({
+      getText: async (path: string) => (await getText?.(path)) ?? undefined,
+      setText,
+      delete: remove,
+      list
+    })
+  }
+
+  async #fetch(url: unknown, options: Record<string, unknown> = {}): Promise<unknown> {
+    const { method, headers, body, maxReplyBytes, signal } = options
+    const id = this.#link.nextId++
+    const sent = { method, headers, body, maxReplyBytes }
+    const pending = this.#link.request(0, 'fetch', [id, String(url), sent])
+    const { aborted, addEventListener } = (signal ?? {}) as Record<string, unknown>
+    const abort = (): void => this.#link.post({ type: 'note', context: 0, name: 'abort', args: [id] })
+    if (aborted === true) abort()
+    else if (typeof addEventListener === 'function') addEventListener.call(signal, 'abort', abort)
+    return pending
+  }
+
+  async #connect(name: string, to: unknown, handlers: { onText: Fn; onClose: Fn }): Promise<unknown> {
+    const id = this.#link.nextId++
+    this.#channels.set(id, handlers)
+    const note = (what: string, args: unknown[]): void =>
+      this.#link.post({ type: 'note', context: 0, name: what, args: [id, ...args] })
+    try {
+      await this.#link.request(0, name, [id, to])
+    } catch (error) {
+      this.#channels.delete(id)
+      throw error
+    }
+    return Object.freeze({
+      send: (text: unknown) => note('channel.send', [String(text)]),
+      close: () => note('channel.close', [])
+    })
+  }
+
+  onChannel({ id, text, error }: Message): void {
+    const handlers = this.#channels.get(id)
+    if (typeof text === 'string') this.#link.guard(() => handlers?.onText(text))
+    else {
+      this.#channels.delete(id)
+      this.#link.guard(() => handlers?.onClose(error === null ? undefined : this.#values.errorOf(error)))
+    }
+  }
+
+  #hashes(): Record<string, unknown> {
+    const bytes =
+      (name: string) =>
+      (...inputs: Uint8Array[]) =>
+        this.#values.fromHex(this.#link.native(name, ...inputs.map(input => this.#values.toHex(input))))
+    return {
+      sha256: bytes('sha256'),
+      hmacSha256: bytes('hmacSha256'),
+      hmacSha1: bytes('hmacSha1'),
+      toBase64: (data: Uint8Array) => this.#link.native('toBase64', this.#values.toHex(data)),
+      fromBase64: (text: string) => this.#values.fromHex(this.#link.native('fromBase64', String(text))),
+      toHex: (data: Uint8Array) => this.#values.toHex(data),
+      fromHex: (text: string) => {
+        if (typeof text !== 'string' || text.length % 2 > 0 || /[^0-9a-f]/i.test(text))
+          throw new TypeError('This is no hex')
+        return this.#values.fromHex(text)
+      }
+    }
+  }
+
+  #crypto(): object {
+    const hashes = this.#hashes()
+    const cipher = (name: string) => (key: Uint8Array, iv: Uint8Array, data: Uint8Array) =>
+      this.#values.fromHex(
+        this.#link.native(name, this.#values.toHex(key), this.#values.toHex(iv), this.#values.toHex(data))
+      )
+    return Object.freeze({
+      ...hashes,
+      name: 'cell',
+      aesCbcEncrypt: cipher('aesCbcEncrypt'),
+      aesCbcDecrypt: cipher('aesCbcDecrypt'),
+      scrypt: async (
+        data: Uint8Array,
+        salt: Uint8Array,
+        { n, r, p }: { n: number; r: number; p: number },
+        length: number
+      ) => {
+        const cost = [n, r, p, length].map(Number).join()
+        return this.#values.fromHex(
+          this.#link.native('scrypt', this.#values.toHex(data), this.#values.toHex(salt), cost)
+        )
+      },
+      writeUtf8: (text: string, bytes: Uint8Array, start: number) => {
+        const written = this.#values.fromHex(this.#link.native('toUtf8', String(text)))
+        bytes.set(written, start)
+        return start + written.length
+      }
+    })
+  }
+}
