@@ -99,6 +99,7 @@ export class Cell {
   #waitingNotes: Extract<FromCell, { context: number }>[] = []
   #clock: Pick<Clock, 'monotonic' | 'now'>
   #isReady = false
+  #isReported = false
   #isAlone: boolean
   #life = makeAbort()
   #nextId = 1
@@ -180,7 +181,7 @@ export class Cell {
     const open: ToCell = { type: 'open', kind: grants.kind, hooks, parts, options, ...this.#time() }
     const cancel = platform.clock.after(START_MS, () => {
       this.#thread?.kill()
-      this.#ended({ reason: 'busy', blame: 'this' })
+      this.#ended({ reason: 'late', blame: 'this' })
     })
     const thread = platform.start({
       ...{ code, name: `${this.pluginId}.js`, open: JSON.stringify(open), isAlone: this.#isAlone },
@@ -251,7 +252,9 @@ export class Cell {
     this.#hold()
     if (loading !== undefined) loading.resolve({ taps, fields })
     else {
-      this.#options.onFault({ pluginId, reason: 'its cell runs again', state: 'running' })
+      if (this.#isReported)
+        this.#options.onFault({ pluginId, reason: 'its cell runs again', state: 'running' })
+      this.#isReported = false
       for (const listener of this.#restarted) listener()
     }
   }
@@ -389,6 +392,7 @@ export class Cell {
     }
     const delay = DELAYS_MS[Math.min(recent.length, DELAYS_MS.length - 1)] ?? 0
     this.#restartAt = now + delay
+    this.#isReported = true
     this.#options.onFault({ pluginId, reason: sentence, state: 'restarting' })
     clock.after(delay, () => {
       if (this.#stopReason === undefined) this.#start()
@@ -432,12 +436,13 @@ const SENTENCES: Readonly<Record<EndReason, string>> = {
   exit: 'its thread ended',
   flood: 'it sent more than a cell may',
   killed: 'its thread was ended',
+  late: 'it did not say in time what it is',
   memory: 'it took more memory than a cell may'
 }
 const DELAYS_MS = [250, 1000]
 const MAX_FAULTS = 3
 const FAULTS_MS = 600_000
-const START_MS = 10_000
+const START_MS = 20_000
 const CALL_MS = 120_000
 const MAX_CALLS = 256
 const MAX_CONTEXTS = 200

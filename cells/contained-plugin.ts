@@ -1,6 +1,7 @@
 import { observerHookNames } from '../kernel/observer-api.ts'
 import {
   type AbortSignalLike,
+  compact,
   type DatedPair,
   type EngineLog,
   type EngineStore,
@@ -134,22 +135,21 @@ const swapPlugin = ({
   const { pluginId: id } = cell
   const checks = fields.field('needsActivation').isThere
   const answers = new Map<string, boolean>([['{}', fields.field('needsActivation').isTrue()]])
+  // It answers at once: of settings that it has not seen yet, only after the cell has answered.
+  const checkSettings = (settings: JsonObject): { readonly needsActivation: boolean } => {
+    const text = JSON.stringify(settings)
+    const known = answers.get(text)
+    if (known !== undefined) return { needsActivation: known }
+    cell
+      .call({ target: { hook: 'checkSettings' }, args: [settings], isRepeatable: true })
+      .then(answer => answers.set(text, answer.isTrue()))
+      .catch(() => {})
+    return { needsActivation: false }
+  }
   return {
     ...{ kind: 'swap', id, displayName: fieldOf(fields, 'displayName') as string },
     ...optional(fields, ['isDex', 'supportEmail']),
-    ...(checks && {
-      // It answers at once: of settings that it has not seen yet, after the cell has answered.
-      checkSettings(settings) {
-        const text = JSON.stringify(settings)
-        const known = answers.get(text)
-        if (known !== undefined) return { needsActivation: known }
-        cell
-          .call({ target: { hook: 'checkSettings' }, args: [settings], isRepeatable: true })
-          .then(answer => answers.set(text, answer.isTrue()))
-          .catch(() => {})
-        return { needsActivation: false }
-      }
-    }),
+    ...compact({ checkSettings: checks ? checkSettings : undefined }),
     apply(host) {
       checkOptions(cell, options, host)
       cell.attach(hostFunctions(cell, { ...host, hosts }), host.io.clock)
@@ -252,7 +252,7 @@ const unitsFor = ({
 }
 
 /** Writes what a cell wants to keep: pairs of a key with a text, or with null. */
-export const writeStore = async (store: EngineStore, changes: Reply): Promise<null> => {
+const writeStore = async (store: EngineStore, changes: Reply): Promise<null> => {
   const pairs = changes.list().map(pair => {
     const [key, text] = pair.list(2)
     if (key === undefined || text === undefined) return pair.fail('is no change of a store')

@@ -1,6 +1,7 @@
 import {
   type AbortSignalLike,
   type Channel,
+  compact,
   type Disk,
   type EngineLog,
   type FetchOptions,
@@ -15,7 +16,7 @@ import type { Cell, ContextFunctions } from './cell.ts'
 import { errorJson, numberOf, textOf } from './protocol.ts'
 
 /** The parts of a host that a contained plugin may use through its cell. */
-export interface HostParts {
+export interface CellHostOptions {
   readonly log?: EngineLog
   readonly io?: Pick<Io, 'clock' | 'fetch'> & Partial<Pick<Io, 'connect' | 'webSocket'>>
   readonly disk?: Disk
@@ -29,7 +30,7 @@ export interface HostParts {
  */
 export const hostFunctions = (
   cell: Cell,
-  { log, io, disk, hosts }: HostParts
+  { log, io, disk, hosts }: CellHostOptions
 ): Required<ContextFunctions> => {
   const reach = allowList(cell.pluginId, hosts)
   const timed = io === undefined ? undefined : timerNotes(cell, io)
@@ -78,7 +79,7 @@ const originOf = ({ protocol, hostname, port }: URL): string =>
 
 const PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'wss:': '443', 'http:': '80', 'ws:': '80' }
 
-const logNotes = (io: HostParts['io'], log: EngineLog): Notes => {
+const logNotes = (io: CellHostOptions['io'], log: EngineLog): Notes => {
   let lines = 0
   let from = 0
   const line =
@@ -171,8 +172,10 @@ const fetchOptions = (options: Reply, signal: AbortSignalLike): FetchOptions => 
       headers[name] = textOf(value, 8192)
     }
   return {
-    ...(method.isThere ? { method: textOf(method, 20) } : {}),
-    ...(body.isThere ? { body: textOf(body, 1_000_000) } : {}),
+    ...compact({
+      method: method.isThere ? textOf(method, 20) : undefined,
+      body: body.isThere ? textOf(body, 1_000_000) : undefined
+    }),
     headers,
     maxReplyBytes: most.isThere ? Math.min(numberOf(most), MAX_REPLY) : MAX_REPLY,
     signal
@@ -222,29 +225,27 @@ const channelFunctions = (
       'channel.send': (id, text) => channels.get(numberOf(id))?.send(textOf(text, 1_000_000)),
       'channel.close': id => channels.get(numberOf(id))?.close()
     },
-    requests: {
-      ...(connect && {
-        connect: async (id: Reply, to: Reply) => {
-          const address = {
-            host: to.field('host').text(),
-            port: numberOf(to.field('port')),
-            isTls: to.field('isTls').isTrue()
-          }
-          if (!/^[a-z0-9.:-]+$/i.test(address.host)) to.fail('has no host')
-          reach(
-            `${address.isTls ? 'tls' : 'tcp'}://${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`
-          )
-          return open(numberOf(id), handlers => connect(address, handlers))
-        }
-      }),
-      ...(webSocket && {
-        webSocket: async (id: Reply, url: Reply) => {
+    requests: compact({
+      connect:
+        connect &&
+        (async (id: Reply, to: Reply) => {
+          const [host, port, isTls] = [
+            to.field('host').text(),
+            numberOf(to.field('port')),
+            to.field('isTls').isTrue()
+          ]
+          if (!/^[a-z0-9.:-]+$/i.test(host)) to.fail('has no host')
+          reach(`${isTls ? 'tls' : 'tcp'}://${host.includes(':') ? `[${host}]` : host}:${port}`)
+          return open(numberOf(id), handlers => connect({ host, port, isTls }, handlers))
+        }),
+      webSocket:
+        webSocket &&
+        (async (id: Reply, url: Reply) => {
           const address = textOf(url, 8192)
           reach(address)
           return open(numberOf(id), handlers => webSocket(address, handlers))
-        }
-      })
-    }
+        })
+    }) as Requests
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/plugin-api.ts'
 
 /** Why a thread has ended. */
-export type EndReason = 'busy' | 'died' | 'error' | 'exit' | 'flood' | 'killed' | 'memory'
+export type EndReason = 'busy' | 'died' | 'error' | 'exit' | 'flood' | 'killed' | 'late' | 'memory'
 
 /** How a thread has ended, and whose fault that is. */
 export interface ThreadEnd {

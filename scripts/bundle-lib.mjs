@@ -57,7 +57,7 @@ const entriesOf = exports =>
   )
 
 const OWN =
-  /[\\/](?:app|devtools|fake-server|kernel|platform|plugins|testing)[\\/](?!.*(?:node_modules|scrypt-worker))/
+  /[\\/](?:app|cells|devtools|fake-server|kernel|platform|plugins|testing)[\\/](?!.*(?:node_modules|scrypt-worker))/
 
 // They cost time to load, and no application hands us an object of theirs.
 const INSIDE = /^(?:@noble|@scure)\/|^(?:@rgrove\/parse-xml|big-integer|tapable|tinyqueue|yup)$/

@@ -1,12 +1,14 @@
 import type { FileTexts } from './project-files.ts'
 
 /** The folders whose code meets texts from outside. */
-const FOLDERS = /^(?:kernel|plugins|platform|app|cli|devtools|fake-server|testing)\//
+const FOLDERS = /^(?:kernel|plugins|platform|app|cells|cli|devtools|fake-server|testing)\//
 
 /** Files that may call `JSON.parse`, with the reason. */
 const ALLOWED: ReadonlyMap<string, string> = new Map([
   ['kernel/base/json.ts', 'bounds the text first'],
   ['kernel/wallet/history/row.ts', 'rows that this device wrote and sealed, read by the thousand'],
+  ['cells/realm.ts', 'runs within a cell, on what the kernel wrote'],
+  ['cells/node/cell-programs.ts', 'runs in the process of the cells, on what the kernel wrote'],
   ['cli/agent/frames.ts', 'a line of at most a megabyte from a client with the token, and of 4 kB before'],
   ['cli/agent/agent-files.ts', 'a short file that the agent of this user wrote into a private folder'],
   ['cli/terminal/package-folder.ts', 'the package file of this program'],

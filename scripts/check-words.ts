@@ -48,7 +48,7 @@ const RETIRED_WHOLE: ReadonlyMap<string, string> = new Map([
 
 /** A type of production code that only carries the fields of a class is named after what it is for. */
 const BAG = /^[A-Z]\w*(?:Parts|Place|Desk)$/
-const PRODUCTION = /^(?:kernel|plugins|platform|app|cli|devtools|fake-server|testing)\//
+const PRODUCTION = /^(?:kernel|plugins|platform|app|cells|cli|devtools|fake-server|testing)\//
 
 /** Names that stay, by file and name, each with the reason. */
 const wordExceptions: ReadonlyMap<string, string> = new Map([
@@ -57,12 +57,13 @@ const wordExceptions: ReadonlyMap<string, string> = new Map([
   ['devtools/react/panels/route-tables.tsx asked', 'a state in the snapshots of rate providers'],
   ['kernel/plugins/dispatch.ts asked', 'a kind of hook, as docs/hooks.md names it'],
   ['kernel/plugins/hooks.ts asked', 'a kind of hook, as docs/hooks.md names it'],
+  ['* asks', 'what a plugin wants, as `plugins add` shows it'],
   ['* doubtfulCount', 'a field in the snapshots of repos'],
   ['cli/output/wallet-texts.ts doubtful', 'a field of the repos in --json'],
   ['cli/swap/kept-quotes.ts askedAt', 'a key on the disk']
 ])
 
-const CODE = /^(?:kernel|plugins|platform|app|cli|devtools|fake-server|testing|test|bench|examples|scripts)\//
+const CODE = /^(?:kernel|plugins|platform|app|cells|cli|devtools|fake-server|testing|test|bench|examples|scripts)\//
 
 /** The local store is left as it is until another one replaces it. */
 const LEFT_OUT = /^(?:test\/)?kernel\/repo\/store\//

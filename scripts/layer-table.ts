@@ -86,6 +86,7 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/context')],
   [kernel('kernel/kernel'), kernel('kernel/observer-api'), kernel('kernel/plugin-api')],
   [kernel('kernel/index')],
+  [{ path: 'cells', packages: [], only: ['kernel/plugin-api', 'kernel/observer-api'] }],
   [plugin(STORAGE_ERROR), plugin(PAGE_LOCK), plugin(RATE_KIT), plugin(SWAP_KIT)],
   [{ path: KEYV_DISK, packages: PLUGIN, only: ['kernel/plugin-api', STORAGE_ERROR] }],
   [
@@ -98,6 +99,7 @@ export const layers: readonly (readonly Room[])[] = [
     { path: 'plugins/storage/browser', packages: [...PLUGIN, 'idb'], only: STORAGE },
     plugin('plugins/policy'),
     plugin('plugins/edge'),
+    { path: 'cells/node', packages: [NODE], only: ['kernel/plugin-api', 'cells'] },
     { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
     { path: 'platform/browser', packages: CRYPTO, only: PORTS },
     { path: 'app/format', packages: [], only: ['kernel/index'] },
@@ -160,6 +162,7 @@ export const topFolders: readonly string[] = [
   'plugins',
   'platform',
   'app',
+  'cells',
   'cli',
   'devtools',
   'fake-server',

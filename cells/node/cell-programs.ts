@@ -58,23 +58,27 @@ function makeNatives(crypto: Modules): Record<string, (...texts: [string, string
   }
 }
 
-/**
- * The program of a cell's thread. Its text runs in a worker without rights; it uses nothing from outside of itself.
- *
- * Nothing of it ever reaches the plugin: the realm calls it with texts and numbers, and gets texts and numbers.
- */
-function runThread({ parentPort, workerData, vm, natives, fs, net, dgram, process }: Modules): void {
-  const { realmText, code, name, open, mark, limits } = workerData
-  // Where `import()` leaks an error of this realm, no function can be made of it.
-  for (const made of [() => {}, async () => {}, function* () {}, async function* () {}])
-    Object.defineProperty(Object.getPrototypeOf(made), 'constructor', { value: undefined })
-  // Node below 26 has no flag that takes the network away.
+/** Takes away what connects, listens and sends. Its text runs in the thread, before anything else. */
+export function closeNetwork({ net, dgram }: Modules): void {
+  // Node below 26 has no flag for that.
   const refuse = (): never => {
     throw new Error('A cell has no network')
   }
   for (const owner of [net.Socket.prototype, net.Server.prototype, dgram.Socket.prototype])
     for (const method of ['connect', 'listen', 'bind', 'send'])
       if (method in owner) Object.defineProperty(owner, method, { value: refuse })
+}
+
+/**
+ * The program of a cell's thread. Its text runs in a worker without rights; it uses nothing from outside of itself.
+ *
+ * Nothing of it ever reaches the plugin: the realm calls it with texts and numbers, and gets texts and numbers.
+ */
+function runThread({ parentPort, workerData, vm, natives, fs, process }: Modules): void {
+  const { realmText, code, name, open, mark, limits } = workerData
+  // Where `import()` leaks an error of this realm, no function can be made of it.
+  for (const made of [() => {}, async () => {}, function* () {}, async function* () {}])
+    Object.defineProperty(Object.getPrototypeOf(made), 'constructor', { value: undefined })
   let depth = 0
   const flag = new Uint8Array(1)
   const note = (value: number): void => {
@@ -237,7 +241,8 @@ export const LOADER: string = [
   "input.on('data', load)"
 ].join('\n')
 
-const urlOf = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`
+/** The address of a program. */
+export const urlOf = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`
 
 const threadUrl = urlOf(`import { parentPort, workerData } from 'node:worker_threads'
 import vm from 'node:vm'
@@ -245,14 +250,21 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import net from 'node:net'
 import dgram from 'node:dgram'
+const closeNetwork = ${closeNetwork}
+closeNetwork({ net, dgram })
 const run = ${runThread}
 const makeNatives = ${makeNatives}
-run({ parentPort, workerData, vm, natives: makeNatives(crypto), fs, net, dgram, process })`)
+run({ parentPort, workerData, vm, natives: makeNatives(crypto), fs, process })`)
 
-/** The program of the host, as the line that the loader reads. */
-export const hostUrl: string = urlOf(`import { Worker } from 'node:worker_threads'
+/**
+ * The program of the host, as the line that the loader reads.
+ *
+ * @param thread - the address of the program of its threads
+ */
+export const hostUrl = (thread: string = threadUrl): string =>
+  urlOf(`import { Worker } from 'node:worker_threads'
 import fs from 'node:fs'
 const start = ${runHost}
 const watchCells = ${watchCells}
 const watch = (cells, settings) => watchCells({ fs, process }, cells, settings)
-export const run = rest => start({ Worker, watch, process }, ${JSON.stringify(threadUrl)}, rest)`)
+export const run = rest => start({ Worker, watch, process }, ${JSON.stringify(thread)}, rest)`)

@@ -46,7 +46,8 @@ export class HostProcess {
   #partial: string[] = []
   #partialLength = 0
 
-  constructor(limits: HostLimits, handlers: HostHandlers) {
+  /** @param program - of the process, in one line */
+  constructor(limits: HostLimits, handlers: HostHandlers, program: string = hostUrl()) {
     this.#handlers = handlers
     // Node lets a process read what its working folder is taken for, so that this one has an empty folder.
     this.#folder = mkdtempSync(join(tmpdir(), 'holdfast-cells-'))
@@ -70,7 +71,7 @@ export class HostProcess {
         stackSizeMb: 2
       }
     }
-    this.#write(`${hostUrl}\nL ${JSON.stringify(settings)}`)
+    this.#write(`${program}\nL ${JSON.stringify(settings)}`)
     this.#ref(false)
   }
 
@@ -126,8 +127,8 @@ export class HostProcess {
     })
     // What is written to a process that has just died; `close` tells of the death.
     stdin?.on('error', () => {})
-    this.#child.on('error', () => this.#died())
-    this.#child.on('close', () => this.#died())
+    this.#child.on('error', () => this.#died(null))
+    this.#child.on('close', (_, signal) => this.#died(signal))
   }
 
   #write(line: string): void {
@@ -161,23 +162,25 @@ export class HostProcess {
     }
   }
 
-  #died(): void {
+  #died(signal: NodeJS.Signals | null): void {
     if (this.#isDead) return
     this.#isDead = true
-    const running = this.#running()
-    this.#release()
     const isMemory = /memory|allocation|heap/i.test(this.#complaint)
+    // One that was killed from outside says nothing about its cells.
+    const running = this.#running(signal !== 'SIGKILL' || isMemory)
+    this.#release()
     this.#handlers.onDeath({ reason: isMemory ? 'memory' : 'died', running })
   }
 
-  #running(): readonly number[] {
+  #running(orRecently: boolean): readonly number[] {
     const marks = Buffer.alloc(this.#nextCell)
     readSync(this.#marks, marks, 0, marks.length, 0)
     const cells = [...marks.keys()].filter(mark => mark > 0)
     const now = Math.floor(Date.now() / 100)
     const isRecent = (mark: number): boolean => ((now % 250) + 2 - mark + 250) % 250 <= 5
     const inside = cells.filter(cell => marks[cell] === 1)
-    return inside.length > 0 ? inside : cells.filter(cell => marks[cell] !== 0 && isRecent(marks[cell] ?? 0))
+    if (inside.length > 0 || !orRecently) return inside
+    return cells.filter(cell => marks[cell] !== 0 && isRecent(marks[cell] ?? 0))
   }
 
   #release(): void {

@@ -1,0 +1,145 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { parseAst } from 'rolldown/parseAst'
+import { allowList } from '../../cells/host-functions.ts'
+import { findImport } from '../../cells/protocol.ts'
+import { isWalletError } from '../../kernel/index.ts'
+import { applied, HONEST, openCellStage, pinOf, pricesOf, rateCode } from '../helpers/cell-stage.ts'
+import { waitFor } from '../helpers/device.ts'
+
+test('a cell that dies is back and reported, one that dies three times stays stopped, and its neighbour notices nothing', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const honest = applied(stage, await stage.load(HONEST, { id: 'honest' }))
+  const code = rateCode(
+    'if (wanted.length === 1 && options.isBad) for (;;) offer(wanted[0], 1); offer(wanted[0], 2)'
+  )
+  const bad = await stage.load(code, { options: { isBad: true } })
+  const taps = applied(stage, bad, { options: { isBad: true } })
+  for (const count of [1, 2, 3]) {
+    await waitFor(async () => {
+      const error = await pricesOf(stage, taps).catch((thrown: unknown) => thrown)
+      return isWalletError(error, 'PLUGIN_FAILED') && /sent more than a cell may/.test(error.message)
+    })
+    t.deepEqual(await pricesOf(stage, honest), [64_000])
+    t.is(stage.faults.filter(({ state }) => state !== 'running').length, count)
+  }
+  const { state, pluginId, reason } = stage.faults.at(-1) ?? {}
+  t.deepEqual([state, pluginId], ['stopped', 'bad'])
+  t.regex(reason ?? '', /stopped after 3 faults in ten minutes/)
+  await t.throwsAsync(pricesOf(stage, taps), { message: /stopped after 3 faults/ })
+})
+
+test('the death of the process of the cells is repaired while a call waits', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const slow = rateCode('await new Promise(done => setTimeout(done, 100)); offer(wanted[0], 2)')
+  const taps = applied(stage, await stage.load(slow))
+  const honest = applied(stage, await stage.load(HONEST, { id: 'honest' }))
+  const waiting = pricesOf(stage, taps)
+  const [{ pid = 0 } = {}] = stage.cells.processes
+  process.kill(pid, 'SIGKILL')
+  t.deepEqual(await waiting, [2])
+  t.deepEqual(await pricesOf(stage, honest), [64_000])
+  t.deepEqual(stage.faults, [])
+})
+
+test('code is refused that is not what was added, that could import, or whose kind cannot be contained', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const asks = { kind: 'rates', hosts: [], keys: false } as const
+  const fault = { code: 'PLUGIN_INVALID' } as never
+  await t.throwsAsync(stage.cells.plugin({ id: 'x', code: `${HONEST} `, sha512: pinOf(HONEST), asks }), fault)
+  await t.throwsAsync(stage.load(rateCode("await import('node:fs')")), fault)
+  await t.throwsAsync(stage.load(HONEST, { id: 'honest', kind: 'storage' }), fault)
+  await t.throwsAsync(stage.load(HONEST, { id: 'other' }), { message: /id is "honest", and must be "other"/ })
+  const policy = `definePlugin({ kind: 'policy', id: 'p', apply({ hooks }) { hooks.rankQuotes.tap('p', x => x) } })`
+  await t.throwsAsync(stage.load(policy, { id: 'p', kind: 'policy' }), {
+    message: /rankQuotes is no hook of a contained policy/
+  })
+  const plugin = await stage.load(HONEST, { id: 'honest', options: { a: 1 } })
+  t.throws(() => applied(stage, plugin, { options: { a: 2 } }), fault)
+})
+
+test('no import is missed, whatever stands around it', t => {
+  const pieces = [
+    'import',
+    '(',
+    ')',
+    "'x'",
+    '.',
+    '..',
+    '...',
+    '/**/',
+    '//\n',
+    '\n',
+    ' ',
+    'a',
+    '5',
+    '[',
+    ']',
+    ';',
+    '<!--',
+    '-->',
+    '/',
+    '`',
+    '${',
+    '}',
+    'meta',
+    'defer',
+    '\u2028',
+    '\ufeff',
+    '?.',
+    '+',
+    '\\u0069mport',
+    'async ',
+    'await '
+  ]
+  const text = fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map(parts => parts.join(''))
+  const around = fc.tuple(text, fc.constantFrom("import('x')", "import/**/('x')", "import\n('x')", ''), text)
+  const property = fc.property(around, parts => {
+    const code = parts.join('')
+    let tree: string
+    try {
+      tree = JSON.stringify(parseAst(code, { sourceType: 'script' } as never))
+    } catch {
+      return true
+    }
+    return !/"type":"(?:ImportExpression|MetaProperty)"/.test(tree) || findImport(code) !== undefined
+  })
+  const { failed, seed, counterexample } = fc.check(property, { numRuns: 5000 })
+  t.false(failed, `seed ${seed}: ${JSON.stringify(counterexample)}`)
+  t.is(findImport("wallet.import(x); 'we import the wallet'; const imported = 1"), undefined)
+})
+
+test('a server is reached by the scheme, name and port that were shown, and by no other', t => {
+  const reach = allowList('p', [
+    'a.example',
+    'b.example:8443',
+    'http://127.0.0.1:80',
+    'tls://c.example:50002'
+  ])
+  for (const url of [
+    'https://a.example/x',
+    'https://A.example:443',
+    'wss://a.example',
+    'https://b.example:8443/',
+    'http://127.0.0.1/',
+    'tls://c.example:50002'
+  ])
+    t.notThrows(() => reach(url), url)
+  for (const url of [
+    'http://a.example',
+    'https://a.example:444',
+    'https://x.a.example',
+    'https://a.example.evil',
+    'https://b.example',
+    'https://a.example@evil.example',
+    'http://127.0.0.1:81',
+    'tcp://c.example:50002',
+    'file:///a.example',
+    'a.example',
+    ''
+  ])
+    t.throws(() => reach(url), { code: 'NETWORK' } as never, url)
+})

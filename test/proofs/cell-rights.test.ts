@@ -1,0 +1,61 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import test from 'ava'
+import { closeNetwork, hostUrl, urlOf } from '../../cells/node/cell-programs.ts'
+import { HostProcess } from '../../cells/node/host-process.ts'
+
+/** What code could do that got out of its realm: the program of the thread is replaced by an attacker's. */
+const attack = (port: number): string => `
+import { parentPort, Worker } from 'node:worker_threads'
+import net from 'node:net'
+import dgram from 'node:dgram'
+import http from 'node:http'
+import fs from 'node:fs'
+import child from 'node:child_process'
+const closeNetwork = ${closeNetwork}
+closeNetwork({ net, dgram })
+const got = []
+const tries = {
+  read: () => fs.readFileSync('/etc/hostname'),
+  readParent: () => fs.readFileSync('/proc/' + process.ppid + '/environ'),
+  list: () => fs.readdirSync('/'),
+  write: () => fs.writeFileSync('/tmp/holdfast-escaped', 'x'),
+  child: () => child.execFileSync('/bin/true'),
+  thread: () => new Worker('1', { eval: true }),
+  binding: () => process.binding('fs'),
+  eval: () => eval('1'),
+  environment: () => { if (Object.keys(process.env).length === 0) throw new Error('empty') },
+  fetch: () => fetch('http://127.0.0.1:${port}/'),
+  http: () => new Promise((resolve, reject) => http.get('http://127.0.0.1:${port}/', resolve).on('error', reject)),
+  tcp: () => new Promise((resolve, reject) => net.connect(${port}, '127.0.0.1', resolve).on('error', reject)),
+  udp: () => new Promise((resolve, reject) => dgram.createSocket('udp4').send('x', ${port}, '127.0.0.1', e => e ? reject(e) : resolve())),
+  listen: () => new Promise((resolve, reject) => net.createServer().on('error', reject).listen(0, resolve))
+}
+for (const [name, run] of Object.entries(tries)) {
+  try { await run(); got.push(name) } catch {}
+}
+parentPort.postMessage(JSON.stringify(got))
+setInterval(() => {}, 1000)`
+
+test('code that got out of its realm reads no file, starts nothing and reaches no server', async t => {
+  let hits = 0
+  const server = createServer(() => void hits++)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  process.env.HOLDFAST_CANARY = 'canary'
+  const limits = { memory: 2 ** 28, memoryPerCell: 2 ** 25, heapMb: 32 }
+  const text = await new Promise<string>((resolve, reject) => {
+    const handlers = {
+      onText: (_: number, given: string) => resolve(given),
+      onCellEnd: (_: number, reason: string) => reject(new Error(reason)),
+      onDeath: () => reject(new Error('died'))
+    }
+    const host = new HostProcess(limits, handlers, hostUrl(urlOf(attack(port))))
+    t.teardown(() => host.close())
+    const own = { loadMs: 5000, maxBusyMs: 5000, maxUnreadLength: 1e6, maxUnreadMessages: 100 }
+    host.hold(host.start({ code: '', name: 'x', open: '{}', limits: own }), true)
+  })
+  server.close()
+  t.deepEqual(JSON.parse(text), [])
+  t.is(hits, 0)
+})
