@@ -132,13 +132,17 @@ function runThread({ parentPort, workerData, vm, natives, fs, process }: Modules
 }
 
 /** Ends a cell that runs for too long, and the process when it takes too much memory. Its text runs in the host. */
-function watchCells({ fs, process }: Modules, cells: Map<string, Modules>, settings: Modules): void {
-  const watchTime = (): void => {
+function watchCells(
+  { fs, process, lastMessage }: Modules,
+  cells: Map<string, Modules>,
+  settings: Modules
+): void {
+  const watchTime = (passedMs: number): void => {
     for (const cell of cells.values()) {
       const now = cell.worker.performance.eventLoopUtilization()
       const { utilization } = cell.worker.performance.eventLoopUtilization(now, cell.busy)
       cell.busy = now
-      cell.busyMs = utilization > 0.98 ? cell.busyMs + 500 : 0
+      cell.busyMs = utilization > 0.98 ? cell.busyMs + passedMs : 0
       if (cell.busyMs < cell.maxBusyMs) continue
       cell.reason = 'busy'
       cell.worker.terminate()
@@ -149,8 +153,22 @@ function watchCells({ fs, process }: Modules, cells: Map<string, Modules>, setti
     fs.writeSync(2, 'memory')
     process.kill(process.pid, 'SIGKILL')
   }
-  setInterval(watchMemory, 50)
-  setInterval(watchTime, 500)
+  // Often while something happens; what a cell does unseen is found a little later.
+  let waitedMs = 0
+  const watch = (): void => {
+    const isBusy = Date.now() - lastMessage() < 2000
+    const delayMs = isBusy ? 50 : 250
+    setTimeout(() => {
+      watchMemory()
+      waitedMs += delayMs
+      if (waitedMs >= 500) {
+        watchTime(waitedMs)
+        waitedMs = 0
+      }
+      watch()
+    }, delayMs)
+  }
+  watch()
 }
 
 /**
@@ -161,6 +179,7 @@ function watchCells({ fs, process }: Modules, cells: Map<string, Modules>, setti
 function runHost({ Worker, watch, process }: Modules, threadText: string, rest: string): void {
   const cells = new Map<string, Modules>()
   let settings: Modules
+  let last = Date.now()
   const write = (line: string): void => void process.stdout.write(`${line}\n`)
   const end = (id: string, reason: string): void => {
     if (!cells.delete(id)) return
@@ -187,6 +206,7 @@ function runHost({ Worker, watch, process }: Modules, threadText: string, rest: 
         cell.reason = 'flood'
         worker.terminate()
       } else {
+        last = Date.now()
         write(`M ${id} ${message}`)
         worker.postMessage(message.length)
       }
@@ -197,6 +217,7 @@ function runHost({ Worker, watch, process }: Modules, threadText: string, rest: 
     worker.on('exit', () => end(id, cell.reason || 'exit'))
   }
   const take = (line: string): void => {
+    last = Date.now()
     const type = line[0]
     const at = line.indexOf(' ', 2)
     const id = at < 0 ? line.slice(2) : line.slice(2, at)
@@ -208,7 +229,7 @@ function runHost({ Worker, watch, process }: Modules, threadText: string, rest: 
       cell.worker.terminate()
     } else if (type === 'L') {
       settings = JSON.parse(line.slice(2))
-      watch(cells, settings)
+      watch(cells, settings, () => last)
     }
   }
   let buffered: string[] = []
@@ -266,5 +287,5 @@ export const hostUrl = (thread: string = threadUrl): string =>
 import fs from 'node:fs'
 const start = ${runHost}
 const watchCells = ${watchCells}
-const watch = (cells, settings) => watchCells({ fs, process }, cells, settings)
+const watch = (cells, settings, lastMessage) => watchCells({ fs, process, lastMessage }, cells, settings)
 export const run = rest => start({ Worker, watch, process }, ${JSON.stringify(thread)}, rest)`)
