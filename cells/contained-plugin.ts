@@ -9,6 +9,7 @@ import {
   type Json,
   type JsonObject,
   type ObserverPlugin,
+  type OrderReport,
   type PaidAmount,
   type Plugin,
   type PluginId,
@@ -41,7 +42,7 @@ const waiting = (...names: string[]): KindShape['hooks'] =>
 
 const SHAPES: Readonly<Partial<Record<CellGrants['kind'], KindShape>>> = {
   rates: { hooks: waiting('fetchRates', 'fetchHistoricRates'), parts: ['io', 'disk', 'log', 'options'] },
-  swap: { hooks: waiting('fetchQuotes'), parts: ['io', 'hashes', 'disk', 'log', 'options'] },
+  swap: { hooks: waiting('fetchQuotes', 'watchOrder'), parts: ['io', 'hashes', 'disk', 'log', 'options'] },
   policy: { hooks: waiting('judgeRules', 'beforeSign'), parts: ['clock', 'disk', 'log', 'options'] },
   observer: {
     hooks: { ...waiting(), ...Object.fromEntries(observerHookNames.map(name => [name, 'tap' as const])) },
@@ -156,6 +157,15 @@ const swapPlugin = ({
       tapLifecycle(cell, taps, host.hooks)
       if (taps.includes('fetchQuotes'))
         host.hooks.fetchQuotes.tapPromise(id, context => fetchQuotes(cell, context))
+      if (taps.includes('watchOrder'))
+        host.hooks.watchOrder.tapPromise(id, async order => {
+          const answer = await cell.call({
+            target: { hook: 'watchOrder' },
+            args: [order],
+            isRepeatable: true
+          })
+          return decoded(answer.object()) as unknown as OrderReport
+        })
     }
   }
 }
