@@ -2,7 +2,8 @@ import { parseAst } from 'rolldown/parseAst'
 import type { FileTexts } from './project-files.ts'
 
 /** Tests may build their objects as they like. */
-const FOLDERS = /^(?:kernel|plugins|platform|app|cells|cli|devtools|fake-server|testing|bench|examples|scripts)\//
+const FOLDERS =
+  /^(?:kernel|plugins|platform|app|cells|cli|devtools|fake-server|testing|bench|examples|scripts)\//
 
 /** What a file must hold to be worth parsing. */
 const SPREAD = /\.\.\.\s*\(/

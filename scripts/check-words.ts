@@ -63,7 +63,8 @@ const wordExceptions: ReadonlyMap<string, string> = new Map([
   ['cli/swap/kept-quotes.ts askedAt', 'a key on the disk']
 ])
 
-const CODE = /^(?:kernel|plugins|platform|app|cells|cli|devtools|fake-server|testing|test|bench|examples|scripts)\//
+const CODE =
+  /^(?:kernel|plugins|platform|app|cells|cli|devtools|fake-server|testing|test|bench|examples|scripts)\//
 
 /** The local store is left as it is until another one replaces it. */
 const LEFT_OUT = /^(?:test\/)?kernel\/repo\/store\//
