@@ -64,8 +64,8 @@ const runOutside = {
   resolveId: id => (id === './run.js' ? { id: `./${RUN}`, external: true } : undefined)
 }
 
-// Loaded by name and only if somebody installed them: they make WebSockets a little faster.
-const OPTIONAL = ['bufferutil', 'utf-8-validate']
+// Loaded by name and only if somebody installed them: two make WebSockets a little faster, one bundles plugins.
+const OPTIONAL = ['bufferutil', 'utf-8-validate', 'rolldown']
 const STUB = '\0react-devtools-core'
 
 // Ink loads it only under DEV=true; a wallet must not open a port for a debugger.

@@ -145,7 +145,7 @@ export const layers: readonly (readonly Room[])[] = [
   [cli('cli/profile')],
   [cli('cli/grammar')],
   [cli('cli/output'), cli('cli/secrets')],
-  [cli('cli/screens'), cli('cli/programs')],
+  [cli('cli/screens'), cli('cli/programs'), cli('cli/plugins')],
   [cli('cli/session')],
   [cli('cli/rates'), cli('cli/spend')],
   [cli('cli/swap')],

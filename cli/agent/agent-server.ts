@@ -7,6 +7,7 @@ import { compact, type Io, isWalletError, type KernelOptions, type Plugin } from
 import { type FileLock, lockFolder } from '../../plugins/storage/file/file-lock.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { clientTimeZone, isTimeZone } from '../output/texts.ts'
+import { pluginStamp } from '../plugins/plugin-list.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import { Programs } from '../programs/programs.ts'
 import type { Agent, AgentStatus, Session } from '../session/session.ts'
@@ -73,6 +74,8 @@ export class AgentServer {
   readonly #payments = new Set<Promise<unknown>>()
   readonly #programs: Programs
   readonly #started = new Date().toISOString()
+  /** The plugins that this agent runs with. */
+  readonly #stamp: string
   #idleMs: number
   #lingerMs: number
   #lastUsed = performance.now()
@@ -117,6 +120,7 @@ export class AgentServer {
     this.#options = options
     this.#lock = lock
     this.#socket = socket
+    this.#stamp = pluginStamp(options.paths)
     const { io, plugins = [], passwordSnrp, idleMs, lingerMs = 0 } = options
     this.#idleMs = idleMs
     this.#lingerMs = lingerMs
@@ -217,6 +221,7 @@ export class AgentServer {
     const connection = new Connection(socket, {
       isToken: token => isSame(token, this.#token),
       version: this.#options.version,
+      isOutdated: () => this.#isOutdated(),
       noteUse: () => this.#noteUse(),
       run: (request, client) => this.#run(request, client),
       retire: () => this.#retire(),
@@ -299,10 +304,18 @@ export class AgentServer {
     clearTimeout(cut)
   }
 
+  #isOutdated(): boolean {
+    return pluginStamp(this.#options.paths) !== this.#stamp
+  }
+
   /** Ends for a client of another version, unless a payment is in flight. */
   async #retire(): Promise<'busy' | 'retired'> {
     if (this.#payments.size > 0) return 'busy'
-    await this.close('The agent has ended: a command of another version of holdfast was started')
+    await this.close(
+      this.#isOutdated()
+        ? 'The agent has ended: the plugins of its profile have changed'
+        : 'The agent has ended: a command of another version of holdfast was started'
+    )
     return 'retired'
   }
 

@@ -69,8 +69,8 @@ export const agentProfileOf = (
   argv: readonly string[],
   environment: Terminal['environment']
 ): AgentProfile | undefined => {
-  if (argv.length === 0 || argv.includes('--no-agent') || isSet(environment.HOLDFAST_NO_AGENT))
-    return undefined
+  const isAlone = argv.some(word => word === '--no-agent' || CONFIG.test(word))
+  if (argv.length === 0 || isAlone || isSet(environment.HOLDFAST_NO_AGENT)) return undefined
   const [at = -1, second] = argv.flatMap((word, index) => (/^--profile(?:=|$)/.test(word) ? [index] : []))
   if (second !== undefined || (at > 0 && (mayTakeValue(argv[at - 1] ?? '') || argv.includes('--'))))
     return undefined
@@ -80,6 +80,9 @@ export const agentProfileOf = (
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/.test(profile)) return undefined
   return { profile, stateFolder: profilePaths(profile, environment).state }
 }
+
+/** The agent has the plugins of the profile alone. */
+const CONFIG = /^(?:-C|--config-folder(?:=|$))/
 
 /** The global flags without a value. */
 export const BARE: ReadonlySet<string> = new Set(

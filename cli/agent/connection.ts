@@ -21,6 +21,8 @@ export interface RunningClient {
 /** The agent, as a connection sees it. */
 export interface ConnectionHost {
   readonly version: string
+  /** It runs with other plugins than the profile has by now. */
+  isOutdated(): boolean
   isToken(token: string): boolean
   /** A person has typed something. */
   noteUse(): void
@@ -98,7 +100,7 @@ export class Connection {
     }
     this.#isTrusted = true
     sendFrame(this.#socket, { type: 'hello' })
-    if (version === this.#host.version) return
+    if (version === this.#host.version && !this.#host.isOutdated()) return
     // The command is in the socket already, and must not run here.
     this.#isRefused = true
     const answer = (type: 'busy' | 'retired'): void => void sendFrame(this.#socket, { type })

@@ -16,6 +16,7 @@ import {
   type Plugin
 } from '../../kernel/index.ts'
 import { isAlive } from '../../plugins/storage/file/file-lock.ts'
+import { loadPlugins } from '../plugins/load-plugins.ts'
 import { openProfileKernel } from '../profile/open-profile.ts'
 import { type OpenWorld, openWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
@@ -214,7 +215,8 @@ export class KernelPool {
       ...compact({ passwordSnrp }),
       logLevel: 'debug',
       onLog: line => taps.log(line),
-      plugins: [taps.plugin, devtools.plugin, ...plugins]
+      plugins: [taps.plugin, devtools.plugin, ...plugins],
+      added: await loadPlugins(paths)
     })
     return new AgentKernel(kernel, { taps, devtools, changes: () => this.#changes })
   }

@@ -4,6 +4,7 @@ import { agentCommands, programCommands } from './agent-commands.ts'
 import { dataCommands } from './data-commands.ts'
 import { deviceCommands } from './device-commands.ts'
 import { fakeCommands } from './fake-commands.ts'
+import { pluginCommands } from './plugin-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { rateCommands } from './rate-commands.ts'
 import { receivingCommands } from './receiving-commands.ts'
@@ -31,6 +32,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...swapCommands,
   ...rateCommands,
   ...dataCommands,
+  ...pluginCommands,
   ...devtoolsCommands,
   ...fakeCommands,
   ...helpCommands(() => ({ commands: commandSpecs, groups: groupSummaries }))
@@ -55,6 +57,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   uri: 'payment links',
   tokens: 'tokens of wallets and currencies',
   tx: 'transactions and their notes',
+  plugins: 'currencies, rates, swaps and more, by others',
   policy: 'rules about the payments of the account',
   swap: 'exchange one currency for another',
   rates: 'exchange rates and their sources',

@@ -99,6 +99,7 @@ export type CliErrorCode =
   | 'NOT_FOUND'
   | 'NOT_LOGGED_IN'
   | 'NOT_NEEDED'
+  | 'PLUGIN_REFUSED'
   | 'PROFILE_INVALID'
   | 'PROMPT_IMPOSSIBLE'
   | 'PROPOSAL_ENDED'
@@ -141,6 +142,7 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     meaning: 'a secret came from a source that is not allowed'
   },
   NOT_LOGGED_IN: { name: 'LoginError', exitCode: 3, meaning: 'no account is logged in' },
+  PLUGIN_REFUSED: { name: 'PluginRefusedError', exitCode: 4, meaning: 'a plugin cannot be added or loaded' },
   PROFILE_INVALID: { name: 'ProfileError', exitCode: 4, meaning: 'the profile cannot be used' },
   CONFIRMATION_REQUIRED: {
     name: 'ConfirmationError',

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { CliError } from '../errors/cli-error.ts'
 import { FIRST_DEVICE } from '../profile/paths.ts'
 import type { ColorChoice, Terminal } from '../terminal/terminal.ts'
@@ -23,6 +24,8 @@ export interface GlobalOptions {
   /** 0, 1 for `-v`, 2 for `-vv`. */
   readonly verbosity: number
   readonly debug: boolean
+  /** The folder whose `holdfast.config` is used besides that of the profile, absolute. */
+  readonly configFolder: string | undefined
   /** False: the command runs in a process of its own, even if an agent runs. */
   readonly agent: boolean
   /** False: an agent that runs is used, but none is started. */
@@ -49,6 +52,10 @@ export const globalFlags: readonly GlobalFlag[] = [
   {
     flags: '--device <name>',
     summary: 'the device, if several share one fake world (HOLDFAST_DEVICE; "default")'
+  },
+  {
+    flags: '-C, --config-folder <folder>',
+    summary: 'also use the plugins of holdfast.config.ts in this folder; the command runs without the agent'
   },
   { flags: '--json', summary: 'print one JSON object (HOLDFAST_FORMAT=json)' },
   {
@@ -90,7 +97,8 @@ export const readGlobalOptions = (
   const isOn = (flag: string, variable?: string): boolean =>
     flags[flag] === true || (variable !== undefined && isSet(environment[variable]))
   const timeout = text('timeout', 'HOLDFAST_TIMEOUT')
-  const agent = flags.agent !== false && !isSet(environment.HOLDFAST_NO_AGENT)
+  const configFolder = typeof flags.configFolder === 'string' ? resolve(flags.configFolder) : undefined
+  const agent = flags.agent !== false && configFolder === undefined && !isSet(environment.HOLDFAST_NO_AGENT)
   const json = wantsJson(flags.json === true, environment)
   return {
     profile: checkName(text('profile', 'HOLDFAST_PROFILE') ?? 'default', 'profile'),
@@ -108,6 +116,7 @@ export const readGlobalOptions = (
     quiet: isOn('quiet'),
     verbosity: typeof flags.verbose === 'number' ? flags.verbose : 0,
     debug: isOn('debug'),
+    configFolder,
     agent,
     // A machine of CI waits for nothing that goes on.
     mayStartAgent: agent && !isSet(environment.CI)

@@ -25,6 +25,8 @@ export interface ProfileKernelOptions extends OpenOptions {
   readonly onLog: (line: LogLine) => void
   /** Plugins besides the default ones. */
   readonly plugins?: readonly Plugin[]
+  /** Those of the profile, which come last, and what their owner gives them. */
+  readonly added?: Pick<KernelOptions, 'pluginOptions'> & { readonly plugins: readonly Plugin[] }
 }
 
 /** Opens the kernel of a profile on its data folder. @throws STORAGE_LOCKED, CORRUPT_FILE */
@@ -39,13 +41,16 @@ export const openProfileKernel = (
     waitMs = LOCK_WAIT_MS,
     logLevel,
     onLog,
-    plugins = []
+    plugins = [],
+    added
   }: ProfileKernelOptions
 ): Promise<Kernel> => {
   makePrivateFolder(paths.data)
   makePrivateFolder(paths.device)
+  const settings = kernelSettings(world.addresses)
   return createKernel({
-    ...kernelSettings(world.addresses),
+    ...settings,
+    pluginOptions: { ...added?.pluginOptions, ...settings.pluginOptions },
     io: withNetworkSwitch(world.io, isOffline),
     deviceDescription: device === FIRST_DEVICE ? 'Holdfast' : `Holdfast, ${device}`,
     ...compact({ passwordSnrp }),
@@ -54,7 +59,8 @@ export const openProfileKernel = (
       logObserver(onLog),
       ...plugins,
       fileStorage(paths.device, { waitMs, holder }),
-      ...defaultPlugins
+      ...defaultPlugins,
+      ...(added?.plugins ?? [])
     ]
   })
 }

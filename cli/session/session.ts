@@ -20,6 +20,7 @@ import type {
 import { CliError, PAYING_GRACE_MS } from '../errors/cli-error.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
 import type { CommandResult } from '../output/view.ts'
+import { loadPlugins, pluginProblems } from '../plugins/load-plugins.ts'
 import type { ClosableWorld, OpenWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import type { WorldControl } from '../profile/world-control.ts'
@@ -417,7 +418,8 @@ export class Session {
 
   async #allPlugins(): Promise<readonly Plugin[]> {
     const { defaultPlugins } = await import('../../plugins/default-plugins.ts')
-    return [...defaultPlugins, ...this.#plugins]
+    const { plugins } = await loadPlugins(this.paths, this.globals)
+    return [...defaultPlugins, ...this.#plugins, ...plugins]
   }
 
   async #openWorld(): Promise<OpenWorld> {
@@ -444,9 +446,11 @@ export class Session {
       ...compact({ passwordSnrp: this.#passwordSnrp }),
       logLevel: this.#logLevel ?? logLevelOf(this.globals),
       onLog: line => this.statusLine.log(line),
-      plugins: [...this.#observers, ...this.#plugins]
+      plugins: [...this.#observers, ...this.#plugins],
+      added: await loadPlugins(this.paths, this.globals)
     })
     this.#closers.push(() => kernel.close())
+    this.#warnOfPlugins()
     return kernel
   }
 
@@ -462,7 +466,13 @@ export class Session {
     })
     this.#pooled = pooled
     this.#lockCount = pooled.lockCount
+    this.#warnOfPlugins()
     return pooled.kernel
+  }
+
+  /** Says what keeps plugins of the profile from being loaded. */
+  #warnOfPlugins(): void {
+    for (const problem of pluginProblems(this.paths, this.globals)) this.statusLine.warn(problem)
   }
 
   async #openServices(): Promise<ActionServices> {

@@ -1,0 +1,70 @@
+import type { CommandSpec } from '../session/command.ts'
+
+/** Plugins besides those that ship. */
+export const pluginCommands: readonly CommandSpec[] = [
+  {
+    name: 'plugins list',
+    readsOnly: true,
+    summary: 'list the plugins of the profile, and why those that failed did',
+    flags: [
+      {
+        flags: '--kind <kind>',
+        summary: 'only this kind',
+        choices: ['currency', 'rates', 'swap', 'storage', 'policy', 'observer']
+      }
+    ],
+    aliases: ['ls'],
+    load: async () => (await import('./plugins/list-plugins.ts')).pluginsList
+  },
+  {
+    name: 'plugins show',
+    readsOnly: true,
+    arguments: '<id>',
+    summary: 'show one plugin: where it is from, what it may do, what is wrong with it',
+    load: async () => (await import('./plugins/list-plugins.ts')).pluginsShow
+  },
+  {
+    name: 'plugins add',
+    arguments: '<source>',
+    summary: 'add a plugin: a file, the folder of a package, an archive (.tgz), or a package of the registry',
+    example: 'plugins add ./my-rates.ts --no-cell',
+    flags: [
+      {
+        flags: '--no-cell',
+        summary: "run it in the wallet's own process, with all that this may do: for code of your own"
+      }
+    ],
+    runsAlone: true,
+    load: async () => (await import('./plugins/manage-plugins.ts')).pluginsAdd
+  },
+  {
+    name: 'plugins remove',
+    arguments: '<id>',
+    summary: 'remove a plugin that was added; what its wallets hold stays on the chain',
+    aliases: ['rm'],
+    runsAlone: true,
+    load: async () => (await import('./plugins/manage-plugins.ts')).pluginsRemove
+  },
+  {
+    name: 'plugins enable',
+    arguments: '<id>',
+    summary: 'use a plugin again',
+    runsAlone: true,
+    load: async () => (await import('./plugins/manage-plugins.ts')).pluginsEnable
+  },
+  {
+    name: 'plugins disable',
+    arguments: '<id>',
+    summary: 'keep a plugin, and do not use it',
+    runsAlone: true,
+    load: async () => (await import('./plugins/manage-plugins.ts')).pluginsDisable
+  },
+  {
+    name: 'plugins allow',
+    summary:
+      'allow the plugins in the holdfast.config of the profile, or of the folder of -C, as they are now',
+    example: 'plugins allow -C .',
+    runsAlone: true,
+    load: async () => (await import('./plugins/manage-plugins.ts')).pluginsAllow
+  }
+]

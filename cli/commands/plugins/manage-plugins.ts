@@ -1,0 +1,251 @@
+import { resolve } from 'node:path'
+import { compact, createKernel, type JsonObject, type Plugin, WalletError } from '../../../kernel/index.ts'
+import { defaultPlugins } from '../../../plugins/default-plugins.ts'
+import { memoryStorage } from '../../../plugins/storage/memory.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import type { CommandResult, RecordView } from '../../output/view.ts'
+import { bundlePlugin, entryOf } from '../../plugins/bundle.ts'
+import { installPackage, isPackage } from '../../plugins/install.ts'
+import { importConfig, importPlugin } from '../../plugins/load-plugins.ts'
+import {
+  type AddedPlugin,
+  findConfig,
+  type PluginBundle,
+  type PluginList,
+  readPluginList,
+  stagedBundle,
+  writeBundle,
+  writePluginList
+} from '../../plugins/plugin-list.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirm } from '../../session/confirm.ts'
+import type { Session } from '../../session/session.ts'
+
+/** Adds a plugin: what it is and may do is shown first, and from then on the file runs that was bundled now. */
+export const pluginsAdd: CommandRun = async (session, source = '') => {
+  if (session.flags.cell !== false)
+    throw new CliError('PLUGIN_REFUSED', 'Plugins of others cannot be contained yet', {
+      hint: 'Code of your own, or that you have read, runs with --no-cell in the process of the wallet.'
+    })
+  const origin = await originOf(session, source)
+  const bundle = await bundlePlugin(origin.entry, 'module')
+  await confirmOwnCode(session, origin.source, bundle, origin.warnings)
+  const plugin = await importStaged(session, bundle, importPlugin)
+  await checkApplies(session, plugin)
+  const { id, kind } = plugin
+  if (defaultPlugins.some(each => each.id === id))
+    throw new CliError('PLUGIN_REFUSED', `The id ${id} is that of a plugin that ships with holdfast`, {
+      hint: 'Give the plugin an id of its own.'
+    })
+  const before = readPluginList(session.paths)
+  const old = before.plugins.find(each => each.id === id)
+  const added: AddedPlugin = {
+    ...{ id, kind, source: origin.source, ...compact({ version: origin.version }) },
+    file: session.globals.dryRun ? '' : writeBundle(session.paths, { name: id, ...bundle }),
+    ...{ sha512: bundle.sha512, isEnabled: true, isContained: false, hosts: [] },
+    seesKeys: kind === 'currency',
+    added: new Date().toISOString()
+  }
+  const others = before.plugins.filter(each => each.id !== id)
+  if (!session.globals.dryRun)
+    writePluginList(session.paths, { ...before, plugins: [...others, added] }, before)
+  return {
+    data: { plugin: addedJson(added), replaced: old !== undefined, dryRun: session.globals.dryRun },
+    view: addedView(added),
+    warnings: origin.warnings,
+    advice: session.globals.dryRun
+      ? ['Nothing was added (--dry-run)']
+      : [`See it: holdfast plugins show ${id}`]
+  }
+}
+
+/** Where a plugin comes from, and the file that it begins with. */
+interface Origin {
+  readonly source: string
+  readonly entry: string
+  readonly version?: string
+  readonly warnings: readonly string[]
+}
+
+const originOf = async (session: Session, source: string): Promise<Origin> => {
+  if (!isPackage(source)) {
+    const path = resolve(source)
+    return { source: path, entry: entryOf(path), warnings: [] }
+  }
+  session.statusLine.step(`installing ${source}…`)
+  const { name, version, folder, hasScripts } = await installPackage(session.paths, source, session.signal)
+  session.statusLine.clear()
+  return {
+    ...{ source: `${name}@${version}`, entry: entryOf(folder), version },
+    warnings: hasScripts
+      ? [`${name} has install scripts, which did not run; it may not work without them`]
+      : []
+  }
+}
+
+const confirmOwnCode = (
+  session: Session,
+  source: string,
+  { sha512, code, inputs }: PluginBundle,
+  warnings: readonly string[]
+): Promise<void> => {
+  const files = Object.keys(inputs).length
+  const kilobytes = Math.ceil(code.length / 1000)
+  for (const warning of warnings) session.statusLine.warn(warning)
+  return confirm(session, {
+    question: [
+      `${source} (${files} ${files === 1 ? 'file' : 'files'}, ${kilobytes} kB, ${sha512.slice(0, 16)}…) is code that`,
+      "runs in the wallet's own process: it can read keys and files, and pay. Run it?"
+    ].join(' '),
+    summary: { source, files: Object.keys(inputs), bytes: code.length, sha512, contained: false }
+  })
+}
+
+/** Imports a bundle that is not in the list yet. */
+const importStaged = async <T>(
+  session: Session,
+  bundle: PluginBundle,
+  read: (path: string) => Promise<T>
+): Promise<T> => {
+  const staged = stagedBundle(session.paths, bundle)
+  try {
+    return await read(staged.path)
+  } catch (error) {
+    if (error instanceof CliError || error instanceof WalletError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CliError('PLUGIN_REFUSED', `The code fails when it is loaded: ${reason}`, { cause: error })
+  } finally {
+    staged.remove()
+  }
+}
+
+/** Applies a plugin to a kernel without accounts and without a network. @throws what is wrong with it */
+const checkApplies = async (session: Session, plugin: Plugin): Promise<void> => {
+  const io = await session.io()
+  const refused = (): Promise<never> =>
+    Promise.reject(new Error('There is no network while a plugin is checked'))
+  const kernel = await createKernel({
+    io: { ...io, fetch: refused, connect: refused, webSocket: refused },
+    ...{ apiKey: '', authServer: 'http://localhost:9', infoServers: [], syncServers: [] },
+    logLevel: 'silent',
+    plugins: plugin.kind === 'storage' ? [plugin] : [memoryStorage(), plugin]
+  })
+  try {
+    const { plugins = [] } = { plugins: kernel.context.plugins }
+    const state = plugins.find(({ pluginId }) => pluginId === plugin.id)
+    if (state?.state !== 'failed') return
+    const { mistake, message = 'it failed' } = state
+    throw mistake === undefined
+      ? new CliError('PLUGIN_REFUSED', `The plugin ${plugin.id} fails when it is applied: ${message}`)
+      : new WalletError('PLUGIN_INVALID', { pluginId: plugin.id, ...mistake })
+  } finally {
+    await kernel.close()
+  }
+}
+
+/** A plugin of the list as JSON. */
+export const addedJson = (added: AddedPlugin): JsonObject => ({
+  id: added.id,
+  kind: added.kind,
+  source: added.source,
+  version: added.version ?? null,
+  enabled: added.isEnabled,
+  contained: added.isContained,
+  hosts: [...added.hosts],
+  seesKeys: added.seesKeys,
+  sha512: added.sha512,
+  added: added.added
+})
+
+const addedView = (added: AddedPlugin): RecordView => ({
+  kind: 'record',
+  fields: [
+    ['id', { text: added.id, tone: 'strong' }],
+    ['kind', added.kind],
+    ['from', added.source],
+    ['runs', added.isContained ? 'in a cell' : "in the wallet's own process"],
+    ['keys', added.seesKeys ? 'those of its own wallets' : 'none'],
+    ['sha512', added.sha512.slice(0, 32)]
+  ]
+})
+
+/** Removes a plugin from the list, with its bundle. */
+export const pluginsRemove: CommandRun = async (session, id = '') =>
+  change(session, id, plugins => plugins.filter(each => each.id !== id), 'removed')
+
+/** Uses a plugin again. */
+export const pluginsEnable: CommandRun = async (session, id = '') =>
+  change(session, id, switched(id, true), 'enabled')
+
+/** Keeps a plugin, and does not use it. */
+export const pluginsDisable: CommandRun = async (session, id = '') =>
+  change(session, id, switched(id, false), 'disabled')
+
+const switched =
+  (id: string, isEnabled: boolean) =>
+  (plugins: PluginList['plugins']): PluginList['plugins'] =>
+    plugins.map(each => (each.id === id ? { ...each, isEnabled } : each))
+
+const change = (
+  session: Session,
+  id: string,
+  changed: (plugins: PluginList['plugins']) => PluginList['plugins'],
+  done: string
+): CommandResult => {
+  const list = readPluginList(session.paths)
+  if (!list.plugins.some(each => each.id === id)) throw notAdded(id, list)
+  if (!session.globals.dryRun)
+    writePluginList(session.paths, { ...list, plugins: changed(list.plugins) }, list)
+  return {
+    data: { id, done, dryRun: session.globals.dryRun },
+    view: {
+      kind: 'text',
+      lines: [session.globals.dryRun ? `${id} would be ${done}` : `${id} is ${done}`]
+    }
+  }
+}
+
+const notAdded = (id: string, { plugins }: PluginList): CliError =>
+  defaultPlugins.some(each => each.id === id)
+    ? new CliError('NOT_FOUND', `${id} ships with holdfast, and was not added`)
+    : new CliError('NOT_FOUND', `No plugin ${id} was added to this profile`, {
+        hint:
+          plugins.length === 0 ? 'None was.' : `Those that were: ${plugins.map(each => each.id).join(', ')}.`
+      })
+
+/** Allows a config as it is now: it is bundled, checked and pinned. */
+export const pluginsAllow: CommandRun = async session => {
+  const folder = session.globals.configFolder ?? session.paths.config
+  const path = findConfig(folder)
+  if (path === undefined)
+    throw new CliError('NOT_FOUND', `There is no holdfast.config.ts or .js in ${folder}`, {
+      hint: 'Write one there, or name its folder with -C.'
+    })
+  const bundle = await bundlePlugin(path, 'module')
+  await confirmOwnCode(session, path, bundle, [])
+  const { plugins = [] } = await importStaged(session, bundle, staged => importConfig(staged, path))
+  for (const plugin of plugins) await checkApplies(session, plugin)
+  const before = readPluginList(session.paths)
+  const { sha512, inputs } = bundle
+  if (!session.globals.dryRun) {
+    const file = writeBundle(session.paths, { name: 'config', ...bundle })
+    const others = before.configs.filter(each => each.path !== path)
+    writePluginList(
+      session.paths,
+      { ...before, configs: [...others, { path, file, sha512, inputs }] },
+      before
+    )
+  }
+  const ids = plugins.map(({ id }) => id)
+  return {
+    data: { path, sha512, plugins: ids, files: Object.keys(inputs), dryRun: session.globals.dryRun },
+    view: {
+      kind: 'record',
+      fields: [
+        ['config', path],
+        ['plugins', ids.join(', ') || 'none'],
+        ['sha512', sha512.slice(0, 32)]
+      ]
+    }
+  }
+}

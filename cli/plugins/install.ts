@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { CliError } from '../errors/cli-error.ts'
+import { makePrivateFolder, type ProfilePaths } from '../profile/paths.ts'
+import { isRecord } from '../profile/state-files.ts'
+import { readPackage } from './bundle.ts'
+import { pluginFolder } from './plugin-list.ts'
+
+/** A package that was installed. */
+export interface InstalledPackage {
+  readonly name: string
+  readonly version: string
+  readonly folder: string
+  /** True if it wanted to run a script when it was installed, which it could not. */
+  readonly hasScripts: boolean
+}
+
+const SPEC = /^(?:@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*(?:@[A-Za-z0-9.^~<>=|*+ -]{1,100})?$/
+
+/** True for what names a package of the registry, or an archive of one. */
+export const isPackage = (text: string): boolean =>
+  (text.endsWith('.tgz') && existsSync(text)) || (SPEC.test(text) && !existsSync(text))
+
+/**
+ * Installs a package of the registry, or an archive, below the folder of the plugins. None of its scripts runs.
+ *
+ * @throws CliError NETWORK-like failures of npm as PLUGIN_REFUSED, with what npm said
+ */
+export const installPackage = async (
+  paths: ProfilePaths,
+  spec: string,
+  signal: AbortSignal
+): Promise<InstalledPackage> => {
+  const folder = join(pluginFolder(paths), 'packages')
+  makePrivateFolder(folder)
+  const manifest = join(folder, 'package.json')
+  if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n', { mode: 0o600 })
+  const before = dependenciesOf(folder)
+  await runNpm(folder, spec.endsWith('.tgz') ? resolve(spec) : spec, signal)
+  const after = dependenciesOf(folder)
+  const wanted = nameIn(spec)
+  const name = Object.keys(after).find(each => each === wanted || after[each] !== before[each])
+  if (name === undefined) throw new CliError('PLUGIN_REFUSED', `npm installed nothing for ${spec}`)
+  const installed = join(folder, 'node_modules', name)
+  const { version, scripts } = readPackage(installed) ?? {}
+  const hooks = isRecord(scripts) ? scripts : {}
+  return {
+    name,
+    version: typeof version === 'string' ? version : '',
+    folder: installed,
+    hasScripts: ['preinstall', 'install', 'postinstall'].some(each => Object.hasOwn(hooks, each))
+  }
+}
+
+const nameIn = (spec: string): string => /^(@?[^@]+)/.exec(spec)?.[1] ?? spec
+
+const dependenciesOf = (folder: string): Readonly<Record<string, unknown>> => {
+  const { dependencies } = readPackage(folder) ?? {}
+  return isRecord(dependencies) ? dependencies : {}
+}
+
+const FLAGS =
+  '--ignore-scripts --no-audit --no-fund --save-exact --legacy-peer-deps --omit=dev --loglevel=error'
+
+const runNpm = async (folder: string, spec: string, signal: AbortSignal): Promise<void> => {
+  const script = process.env.npm_execpath
+  const [program, ...first] =
+    script?.endsWith('.js') === true
+      ? [process.execPath, script]
+      : [process.platform === 'win32' ? 'npm.cmd' : 'npm']
+  const args = [...first, 'install', ...FLAGS.split(' '), '--', spec]
+  const child = spawn(program, args, { cwd: folder, signal, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = `${said}${text}`.slice(-4000)
+  })
+  const failure = await new Promise<string | undefined>(done => {
+    child.once('error', ({ message }) => done(message))
+    child.once('close', code => done(code === 0 ? undefined : said.trim() || `npm ended with ${code}`))
+  })
+  signal.throwIfAborted()
+  if (failure === undefined) return
+  throw new CliError('PLUGIN_REFUSED', `The package ${spec} cannot be installed: ${failure}`, {
+    hint: 'A file, a folder or an archive (.tgz) needs no registry.'
+  })
+}

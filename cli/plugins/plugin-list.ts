@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CliError } from '../errors/cli-error.ts'
+import { makePrivateFolder, type ProfilePaths } from '../profile/paths.ts'
+import { isRecord, readOrQuarantine, writeState } from '../profile/state-files.ts'
+
+/** A plugin that was added to a profile: what runs is the file that was bundled then, and no other. */
+export interface AddedPlugin {
+  readonly id: string
+  readonly kind: string
+  /** A package with its version, or the absolute path of a file or folder. */
+  readonly source: string
+  readonly version?: string
+  /** The name of the bundle in the folder of the plugins. */
+  readonly file: string
+  /** Of the bundle, in hex. */
+  readonly sha512: string
+  readonly isEnabled: boolean
+  /** False for code of one's own, which runs in the process of the wallet. */
+  readonly isContained: boolean
+  /** The hosts that a contained plugin may fetch from. */
+  readonly hosts: readonly string[]
+  /** True for a kind that is given keys. */
+  readonly seesKeys: boolean
+  /** ISO time. */
+  readonly added: string
+}
+
+/** A `holdfast.config` that was allowed: it runs as it was then, and not at all once one of its files has changed. */
+export interface AllowedConfig {
+  /** The absolute path of the file. */
+  readonly path: string
+  readonly file: string
+  readonly sha512: string
+  /** The files of the bundle with their SHA-512 in hex. */
+  readonly inputs: Readonly<Record<string, string>>
+}
+
+/** The plugins and configs of a profile. */
+export interface PluginList {
+  readonly plugins: readonly AddedPlugin[]
+  readonly configs: readonly AllowedConfig[]
+}
+
+const LIST = 'plugins.json'
+
+/** The folder with the list and the bundles. */
+export const pluginFolder = ({ config }: ProfilePaths): string => join(config, 'plugins')
+
+/** True for a profile that has plugins or a config, or with a config in the folder of the command. */
+export const hasPlugins = (paths: ProfilePaths, configFolder: string | undefined): boolean =>
+  existsSync(join(pluginFolder(paths), LIST)) ||
+  [paths.config, configFolder].some(folder => folder !== undefined && findConfig(folder) !== undefined)
+
+/** Reads the list; a damaged one is moved aside, and reported. */
+export const readPluginList = (
+  paths: ProfilePaths,
+  onDamaged: (path: string) => void = () => {}
+): PluginList =>
+  readOrQuarantine(pluginFolder(paths), LIST, { parse: parseList, onDamaged }) ?? {
+    plugins: [],
+    configs: []
+  }
+
+/** Replaces the list, and removes the bundles that it no longer names. */
+export const writePluginList = (paths: ProfilePaths, list: PluginList, before: PluginList): void => {
+  const folder = pluginFolder(paths)
+  writeState(folder, LIST, list)
+  const kept = new Set(filesOf(list))
+  for (const file of filesOf(before))
+    if (!kept.has(file)) for (const name of [file, `${file}.map`]) rmSync(join(folder, name), { force: true })
+}
+
+const filesOf = ({ plugins, configs }: PluginList): readonly string[] =>
+  [...plugins, ...configs].map(({ file }) => file)
+
+/** What an agent compares: another text means that the plugins are no longer those that it runs with. */
+export const pluginStamp = (paths: ProfilePaths): string => {
+  const list = join(pluginFolder(paths), LIST)
+  const config = findConfig(paths.config)
+  return [list, ...(config === undefined ? [] : [config])].map(path => timeOf(path)).join(' ')
+}
+
+const timeOf = (path: string): string => {
+  const { mtimeMs, size, ino } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0, ino: 0 }
+  return `${ino} ${mtimeMs} ${size}`
+}
+
+/** Writes the bundle of a plugin, by its hash, so that a running process keeps the one that it has read. @returns its file */
+export const writeBundle = (
+  paths: ProfilePaths,
+  { name, code, map, sha512 }: { readonly name: string } & PluginBundle
+): string => {
+  const folder = pluginFolder(paths)
+  makePrivateFolder(folder)
+  const file = `${name}-${sha512.slice(0, 16)}.mjs`
+  writeFileSync(join(folder, file), code, { mode: 0o600 })
+  if (map !== undefined) writeFileSync(join(folder, `${file}.map`), map, { mode: 0o600 })
+  return file
+}
+
+/** Writes a bundle for as long as it is looked at. */
+export const stagedBundle = (
+  paths: ProfilePaths,
+  { code }: PluginBundle
+): { readonly path: string; remove(): void } => {
+  const folder = pluginFolder(paths)
+  makePrivateFolder(folder)
+  const path = join(folder, `staged-${process.pid}-${Date.now()}.mjs`)
+  writeFileSync(path, code, { mode: 0o600 })
+  return { path, remove: () => rmSync(path, { force: true }) }
+}
+
+/** One file with all that a plugin is made of. */
+export interface PluginBundle {
+  readonly code: string
+  readonly map: string | undefined
+  /** Of the code, in hex. */
+  readonly sha512: string
+  /** The files that it was made of, with their SHA-512. */
+  readonly inputs: Readonly<Record<string, string>>
+}
+
+/** Reads a bundle. @throws CliError PLUGIN_REFUSED if it is not the one that was added */
+export const readBundle = (
+  paths: ProfilePaths,
+  { file, sha512 }: Pick<AddedPlugin, 'file' | 'sha512'>
+): { readonly code: string; readonly path: string } => {
+  const path = join(pluginFolder(paths), file)
+  let code: string
+  try {
+    code = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new CliError('PLUGIN_REFUSED', `The file ${path} cannot be read`, {
+      hint: 'Add the plugin again.',
+      cause: error
+    })
+  }
+  if (sha512Of(code) === sha512) return { code, path }
+  throw new CliError('PLUGIN_REFUSED', `The file ${path} has changed since the plugin was added`, {
+    hint: 'Somebody changed what would run in your wallet. Look who, then add the plugin again.'
+  })
+}
+
+/** The SHA-512 of a text or a file's bytes, in hex. */
+export const sha512Of = (content: string | Uint8Array): string =>
+  createHash('sha512').update(content).digest('hex')
+
+/** The `holdfast.config` of a folder, if it has one. */
+export const findConfig = (folder: string): string | undefined =>
+  ['holdfast.config.ts', 'holdfast.config.mts', 'holdfast.config.js', 'holdfast.config.mjs']
+    .map(name => join(folder, name))
+    .find(path => existsSync(path))
+
+/** The files of an allowed config that are not as they were then. */
+export const changedInputs = ({ inputs }: AllowedConfig): readonly string[] =>
+  Object.entries(inputs).flatMap(([path, sha512]) => {
+    try {
+      return sha512Of(readFileSync(path)) === sha512 ? [] : [path]
+    } catch {
+      return [path]
+    }
+  })
+
+/** @returns undefined for a list that is damaged */
+const parseList = (value: unknown): PluginList | undefined => {
+  if (!isRecord(value) || !Array.isArray(value.plugins) || !Array.isArray(value.configs)) return undefined
+  return value.plugins.every(isAdded) && value.configs.every(isAllowed)
+    ? (value as unknown as PluginList)
+    : undefined
+}
+
+const FILE = /^[A-Za-z0-9_-]{1,80}-[0-9a-f]{16}\.mjs$/
+const HASH = /^[0-9a-f]{128}$/
+
+const isAdded = (value: unknown): boolean =>
+  isRecord(value) &&
+  isBundled(value) &&
+  ['id', 'kind', 'source', 'added'].every(name => typeof value[name] === 'string') &&
+  ['isEnabled', 'isContained', 'seesKeys'].every(name => typeof value[name] === 'boolean') &&
+  (value.version === undefined || typeof value.version === 'string') &&
+  Array.isArray(value.hosts) &&
+  value.hosts.every(host => typeof host === 'string')
+
+const isAllowed = (value: unknown): boolean =>
+  isRecord(value) &&
+  isBundled(value) &&
+  typeof value.path === 'string' &&
+  isRecord(value.inputs) &&
+  Object.values(value.inputs).every(hash => typeof hash === 'string' && HASH.test(hash))
+
+const isBundled = ({ file, sha512 }: Readonly<Record<string, unknown>>): boolean =>
+  typeof file === 'string' && FILE.test(file) && typeof sha512 === 'string' && HASH.test(sha512)

@@ -1,0 +1,256 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import { homeFor, type Ran } from '../helpers/command-line.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+
+const SECRETS = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
+
+/** A source of one rate that nothing else has; with a TypeScript enum, which Node cannot run by itself. */
+const ratesCode = (price: number): string => `
+import type { RatePlugin } from 'holdfast/plugin'
+import { PAIR } from './pair.ts'
+enum Price { Now = ${price} }
+const plugin: RatePlugin = {
+  kind: 'rates', id: 'corner', displayName: 'Corner',
+  apply({ hooks }) {
+    hooks.fetchRates.tapPromise('corner', async context => context.offer(PAIR, Price.Now))
+  }
+}
+export default plugin
+`
+
+interface Stage {
+  readonly home: string
+  /** A folder of the author's. */
+  readonly folder: string
+  run(...args: readonly string[]): Promise<Ran>
+  write(name: string, text: string): string
+}
+
+const openStage = (t: ExecutionContext): Stage => {
+  const home = homeFor(t)
+  const folder = join(home, 'author')
+  mkdirSync(folder)
+  const write = (name: string, text: string): string => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+  write('pair.ts', "export const PAIR = { fromCurrency: 'BTC', toCurrency: 'iso:XTS' }\n")
+  return { home, folder, write, run: (...args) => runInProcess(args, { home }) }
+}
+
+const succeeded = (t: ExecutionContext, ran: Ran): Ran['json']['data'] => {
+  t.is(ran.code, 0, ran.stdout + ran.stderr)
+  return ran.json.data
+}
+
+/** What the rate of the plugin is; undefined if nobody knows one. */
+const rateOf = async ({ home }: Stage): Promise<string | undefined> => {
+  const args = ['amount', 'Savings', '1', '--to', 'iso:XTS', '--json', '--secrets-stdin']
+  const ran = await runInProcess(args, { home, input: SECRETS })
+  return ran.code === 0 ? ran.json.data.fiat.value : undefined
+}
+
+const withWallet = async (t: ExecutionContext, stage: Stage): Promise<void> => {
+  for (const args of [
+    ['account', 'create', 'alice'],
+    ['wallets', 'create', 'bitcoin', '--name', 'Savings']
+  ])
+    succeeded(
+      t,
+      await runInProcess([...args, '--json', '--secrets-stdin'], { home: stage.home, input: SECRETS })
+    )
+}
+
+const bundlesIn = ({ home }: Stage): readonly string[] => {
+  const folder = join(home, 'config', 'default', 'plugins')
+  return existsSync(folder) ? readdirSync(folder).filter(name => name.endsWith('.mjs')) : []
+}
+
+test('a plugin in a file is bundled, shown before it runs, used by the next command, and removed', async t => {
+  const stage = openStage(t)
+  const path = stage.write('corner.ts', ratesCode(42))
+  const refused = await stage.run('plugins', 'add', path, '--no-cell', '--json')
+  t.is(refused.json.error.code, 'CONFIRMATION_REQUIRED')
+  t.is(refused.json.error.details.summary.files.length, 2)
+  t.false(refused.json.error.details.summary.contained)
+  t.false(existsSync(join(stage.home, 'config', 'default', 'plugins', 'plugins.json')))
+
+  await withWallet(t, stage)
+  t.is(await rateOf(stage), undefined)
+  const { plugin, replaced } = succeeded(
+    t,
+    await stage.run('plugins', 'add', path, '--no-cell', '--yes', '--json')
+  )
+  t.is(plugin.id, 'corner')
+  t.false(replaced)
+  t.is(await rateOf(stage), '42.00')
+  const { plugins } = succeeded(t, await stage.run('plugins', 'list', '--kind', 'rates', '--json'))
+  t.true(plugins.some((each: { id: string; shipped: boolean }) => each.id === 'coinbase' && each.shipped))
+  const shown = plugins.find((each: { id: string }) => each.id === 'corner')
+  t.is(shown.state, 'applied')
+  t.is(shown.added.source, path)
+
+  // What was added is what runs, whatever becomes of the file.
+  stage.write('corner.ts', ratesCode(43))
+  t.is(await rateOf(stage), '42.00')
+  t.true(succeeded(t, await stage.run('plugins', 'add', path, '--no-cell', '--yes', '--json')).replaced)
+  t.is(await rateOf(stage), '43.00')
+  t.is(bundlesIn(stage).length, 1)
+
+  const stateOf = async (): Promise<string> =>
+    succeeded(t, await stage.run('plugins', 'show', 'corner', '--json')).plugin.state
+  succeeded(t, await stage.run('plugins', 'disable', 'corner', '--json'))
+  t.is(await stateOf(), 'disabled')
+  succeeded(t, await stage.run('plugins', 'enable', 'corner', '--json'))
+  t.is(await stateOf(), 'applied')
+  t.is(await rateOf(stage), '43.00')
+  succeeded(t, await stage.run('plugins', 'remove', 'corner', '--json'))
+  t.is((await stage.run('plugins', 'show', 'corner', '--json')).json.error.code, 'NOT_FOUND')
+  t.deepEqual(bundlesIn(stage), [])
+  t.is((await stage.run('plugins', 'remove', 'corner', '--json')).json.error.code, 'NOT_FOUND')
+})
+
+test('a bundle that somebody changed does not run, and each command and the list say so', async t => {
+  const stage = openStage(t)
+  await withWallet(t, stage)
+  const path = stage.write('corner.ts', ratesCode(42))
+  succeeded(t, await stage.run('plugins', 'add', path, '--no-cell', '--yes', '--json'))
+  const [bundle = ''] = bundlesIn(stage)
+  appendFileSync(join(stage.home, 'config', 'default', 'plugins', bundle), '\nthrow new Error("hostile")\n')
+  // An agent that runs has what it read before.
+  succeeded(t, await stage.run('plugins', 'disable', 'corner', '--json'))
+  succeeded(t, await stage.run('plugins', 'enable', 'corner', '--json'))
+  t.is(await rateOf(stage), undefined)
+  const ran = await stage.run('plugins', 'list', '--kind', 'rates')
+  t.is(ran.code, 0)
+  t.regex(ran.stderr, /the plugin corner is not loaded: .* has changed since the plugin was added/)
+  const { plugin } = succeeded(t, await stage.run('plugins', 'show', 'corner', '--json'))
+  t.is(plugin.state, 'failed')
+  t.regex(plugin.reason, /has changed since the plugin was added/)
+})
+
+const MISTAKES: readonly (readonly [about: string, text: string, code: string, sentence: RegExp])[] = [
+  ['a syntax error', 'export default {', 'PLUGIN_REFUSED', /corner\.ts cannot be bundled: /],
+  ['an import that is missing', "import 'nowhere'", 'PLUGIN_REFUSED', /nowhere/],
+  ['no plugin', 'export const a = 1', 'PLUGIN_REFUSED', /exports no plugin/],
+  [
+    'two plugins',
+    "const a = { kind: 'observer', id: 'a', apply() {} }; export const one = a, two = { ...a }",
+    'PLUGIN_REFUSED',
+    /exports several plugins/
+  ],
+  [
+    'code that throws',
+    "throw new Error('not today')",
+    'PLUGIN_REFUSED',
+    /fails when it is loaded: not today/
+  ],
+  [
+    'a misspelt field',
+    "export default { kind: 'swap', id: 'x', dispayName: 'X', apply() {} }",
+    'PLUGIN_INVALID',
+    /dispayName is no field of a swap plugin, and must be spelled displayName/
+  ],
+  [
+    'an apply that throws',
+    "export default { kind: 'observer', id: 'x', apply() { throw new Error('no port') } }",
+    'PLUGIN_REFUSED',
+    /The plugin x fails when it is applied: no port/
+  ],
+  [
+    'the id of one that ships',
+    "export default { kind: 'observer', id: 'bitcoin', apply() {} }",
+    'PLUGIN_REFUSED',
+    /that of a plugin that ships/
+  ]
+]
+
+for (const [about, text, code, sentence] of MISTAKES)
+  test(`a file with ${about} is not added, and the sentence says why`, async t => {
+    const stage = openStage(t)
+    const path = stage.write('corner.ts', text)
+    const { json } = await stage.run('plugins', 'add', path, '--no-cell', '--yes', '--json')
+    t.is(json.error?.code, code)
+    t.regex(json.error.message, sentence)
+    t.deepEqual(bundlesIn(stage), [])
+  })
+
+test('the config of a profile is used once it is allowed, and no longer when one of its files changes', async t => {
+  const stage = openStage(t)
+  await withWallet(t, stage)
+  const folder = join(stage.home, 'config', 'default')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'pair.ts'), readFileSync(join(stage.folder, 'pair.ts')))
+  writeFileSync(join(folder, 'corner.ts'), ratesCode(7))
+  writeFileSync(
+    join(folder, 'holdfast.config.ts'),
+    "import corner from './corner.ts'\nexport default { plugins: [corner] }\n"
+  )
+  t.is(await rateOf(stage), undefined)
+  const before = await stage.run('plugins', 'list')
+  t.regex(before.stderr, /holdfast\.config\.ts is not loaded: nobody has allowed it yet.*plugins allow/)
+  const allowed = succeeded(t, await stage.run('plugins', 'allow', '--yes', '--json'))
+  t.deepEqual(allowed.plugins, ['corner'])
+  t.is(allowed.files.length, 3)
+  t.is(await rateOf(stage), '7.00')
+  t.notRegex((await stage.run('plugins', 'list')).stderr, /not loaded/)
+
+  writeFileSync(join(folder, 'corner.ts'), ratesCode(8))
+  succeeded(t, await stage.run('agent', 'status', '--json'))
+  const after = await stage.run('plugins', 'list', '--no-agent')
+  t.regex(after.stderr, /is not loaded: corner\.ts has changed/)
+  succeeded(t, await stage.run('plugins', 'allow', '--yes', '--json'))
+  t.is(await rateOf(stage), '8.00')
+})
+
+test('the config of another folder is used by the commands that name it with -C', async t => {
+  const stage = openStage(t)
+  stage.write('corner.ts', ratesCode(5))
+  stage.write(
+    'holdfast.config.js',
+    "import corner from './corner.ts'\nexport default { plugins: [corner], pluginOptions: { corner: { a: 1 } } }\n"
+  )
+  succeeded(t, await stage.run('plugins', 'allow', '-C', stage.folder, '--yes', '--json'))
+  const ids = async (...flags: readonly string[]): Promise<readonly string[]> =>
+    succeeded(t, await stage.run('plugins', 'list', '--json', ...flags)).plugins.map(
+      ({ id }: { id: string }) => id
+    )
+  t.true((await ids('-C', stage.folder)).includes('corner'))
+  t.false((await ids()).includes('corner'))
+  stage.write('holdfast.config.js', 'export default 7')
+  t.is(
+    (await stage.run('plugins', 'allow', '-C', stage.folder, '--yes', '--json')).json.error.code,
+    'PLUGIN_REFUSED'
+  )
+})
+
+test('a package is installed without its scripts, and its version is kept', async t => {
+  const stage = openStage(t)
+  const code = `import { PAIR } from './pair.js'
+export default { kind: 'rates', id: 'packed', displayName: 'Packed', apply({ hooks }) {
+  hooks.fetchRates.tapPromise('packed', async context => context.offer(PAIR, 9))
+} }`
+  stage.write('index.js', code)
+  stage.write('pair.js', "export const PAIR = { fromCurrency: 'BTC', toCurrency: 'iso:XTS' }\n")
+  stage.write(
+    'package.json',
+    JSON.stringify({
+      ...{ name: 'holdfast-packed', version: '1.2.3', type: 'module', exports: './index.js' },
+      scripts: { postinstall: 'touch ../../ran' },
+      peerDependencies: { holdfast: '*' }
+    })
+  )
+  execFileSync('npm', ['pack', '--silent', '--ignore-scripts'], { cwd: stage.folder })
+  const archive = join(stage.folder, 'holdfast-packed-1.2.3.tgz')
+  const ran = await stage.run('plugins', 'add', archive, '--no-cell', '--yes', '--json')
+  const { plugin } = succeeded(t, ran)
+  t.is(plugin.source, 'holdfast-packed@1.2.3')
+  t.is(plugin.version, '1.2.3')
+  t.regex(ran.json.warnings.join(' '), /has install scripts, which did not run/)
+  t.false(existsSync(join(stage.home, 'config', 'default', 'plugins', 'packages', 'ran')))
+})
