@@ -1,6 +1,6 @@
 import test from 'ava'
 import { isWalletError, WalletError } from '../../../kernel/base/errors.ts'
-import { editFields, JsonFile } from '../../../kernel/sync/json-file.ts'
+import { editFields, JsonFile, objectAt } from '../../../kernel/sync/json-file.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, openDevice } from '../../helpers/repo-device.ts'
 import { setText } from '../../helpers/repo-texts.ts'
@@ -146,4 +146,28 @@ test('an edit of a file that the disk cannot read now fails and replaces nothing
   t.is(await t.throwsAsync(edited.edit(() => [{ path: ['b'], value: 2 }])), failure)
   t.deepEqual(await file.read(), { a: 1 })
   t.deepEqual([kept.size, reports.length], [0, 0])
+})
+
+test('an edit is made of the text that is there when it is written, also where another write came in between', async t => {
+  const device = await openDevice(makeSyncStore())
+  const { file } = await open(device, '{"a":1}')
+  let edits = 0
+  await file.edit(fields => {
+    edits += 1
+    // The write of the others is queued first, so that the edit meets another text than it read.
+    if (edits === 1) void setText(device.repo, PATH, '{"a":1,"b":2}')
+    return [{ path: ['sum'], value: Object.keys(fields ?? {}).length }]
+  })
+  t.is(edits, 2)
+  t.deepEqual(await file.read(), { a: 1, b: 2, sum: 2 })
+})
+
+test('fields that every object inherits are not there until they are set, and what is taken away is gone', t => {
+  const made = editFields({}, [{ path: ['toString', 'x'], value: 1 }])
+  t.deepEqual(made, { fields: { toString: { x: 1 } } as never, isDisplacing: false })
+  const { fields } = editFields({ a: 1, b: 2 }, [{ path: ['a'], value: undefined }])
+  t.deepEqual(Object.keys(fields), ['b'])
+  t.is(objectAt({ a: { b: 1 } }, ['a', 'b']), undefined)
+  t.is(objectAt({ a: { b: 1 } }, ['toString']), undefined)
+  t.deepEqual(objectAt({ a: { b: 1 } }, ['a']), { b: 1 })
 })

@@ -1,9 +1,19 @@
 import test from 'ava'
+import { Secret } from '../../../kernel/base/secret.ts'
 import type { BulkChange } from '../../../kernel/repo/store/bulk.ts'
+import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
 import type { PagedStore } from '../../../kernel/repo/store/paged-store.ts'
-import { RepoFiles } from '../../../kernel/sync/repo-files.ts'
-import { LARGE_FOLDERS } from '../../../kernel/sync/repo-record.ts'
+import { PendingChanges, RepoFiles } from '../../../kernel/sync/repo-files.ts'
+import {
+  BULK,
+  boxText,
+  LARGE_FOLDERS,
+  type PendingChange,
+  pendingEntry
+} from '../../../kernel/sync/repo-record.ts'
+import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf } from '../../helpers/repo-device.ts'
+import { makeRepoIo } from '../../helpers/repo-io.ts'
 
 type Writes = Map<string, string | BulkChange | null>
 
@@ -161,4 +171,123 @@ test('a file of a large folder is remembered as deleted from its first deletion 
     [path, other].map(at => files.wasDeleted(at)),
     [false, true]
   )
+})
+
+/** The files of a store on a disk in memory, large folders among them. */
+const openFiles = async (): Promise<{
+  files: RepoFiles
+  put: (texts: Readonly<Record<string, string | null>>) => Promise<void>
+  store: PagedStore
+}> => {
+  const place = {
+    ...{ io: makeRepoIo(), disk: makeFaultDisk(new Map()), folder: 'repos/r/store' },
+    ...{ key: new Secret(new Uint8Array(32).fill(7)), report: () => {} },
+    bulk: BULK
+  }
+  const store = await openPagedStore(place, [])
+  const files = new RepoFiles(store)
+  return {
+    ...{ files, store },
+    put: async texts => {
+      const writes: Writes = new Map()
+      for (const [path, text] of Object.entries(texts)) files.put(writes, path, text)
+      await store.write(writes)
+      files.learn(writes, false)
+    }
+  }
+}
+
+test('files of large folders and others are read, counted and listed together, each once', async t => {
+  const { files, put } = await openFiles()
+  const all = ['a', 'transaction/1-x', 'b', 'transaction/2-y', 'Transactions/3-z', 'c', 'transaction/3-w']
+  await put(Object.fromEntries(all.map(path => [path, `box of ${path}`])))
+  const paths = [...all, 'none', 'transaction/9-none']
+  t.deepEqual(
+    await files.boxes(paths),
+    paths.map(path => (path.endsWith('none') ? undefined : `box of ${path}`))
+  )
+  t.is(await files.count(), 7)
+  t.deepEqual(await files.list(''), [...all].sort())
+  const scanned = []
+  for await (const batch of files.scan()) scanned.push(...batch)
+  t.deepEqual(
+    scanned.sort((left, right) => (left.path < right.path ? -1 : 1)),
+    [...all]
+      .sort()
+      .map(path => ({ path, data: `box of ${path}`, pending: undefined, past: undefined, isLost: false }))
+  )
+})
+
+test('a scan names each pending deletion once, though there is no file of it', async t => {
+  const { files, put, store } = await openFiles()
+  await put({ a: 'box' })
+  const deletion = { box: null, base: 'base', sent: [] }
+  const writes: Writes = new Map([
+    ['c/gone', pendingEntry({ data: undefined, pending: deletion })],
+    ['c/a', pendingEntry({ data: 'old', pending: { box: 'box', base: 'old', sent: [] } })]
+  ])
+  await store.write(writes)
+  files.learn(writes, false)
+  const scanned = []
+  for await (const batch of files.scan()) scanned.push(...batch)
+  t.deepEqual(
+    scanned.map(({ path, pending }) => [path, pending?.box]),
+    [
+      ['a', 'box'],
+      ['gone', null]
+    ]
+  )
+})
+
+test('what changed after a revision are the files written or deleted since, but for those of one’s own writes', async t => {
+  const { files, put } = await openFiles()
+  await put({ 'transaction/1-a': 'a', 'transaction/2-b': 'b' })
+  const first = files.revision
+  await put({ 'transaction/2-b': null, 'transaction/3-c': 'c' })
+  const second = files.revision
+  await put({ 'transaction/4-d': 'd', other: 'x' })
+  const third = files.revision
+  const since = async (revision: number, ...except: readonly number[]): Promise<readonly string[]> => {
+    const { paths, revision: present } = await files.changedSince(revision, new Set(except))
+    t.is(present, third)
+    return [...paths].sort()
+  }
+  t.deepEqual(await since(first), ['transaction/2-b', 'transaction/3-c', 'transaction/4-d'])
+  t.deepEqual(await since(second), ['transaction/4-d'])
+  t.deepEqual(await since(third), [])
+  t.deepEqual(await since(first, second), ['transaction/4-d'])
+  t.deepEqual(await since(first, third), ['transaction/2-b', 'transaction/3-c'])
+})
+
+test('which texts a server may have is known of each change apart, until the change is over', async t => {
+  const pending = new Set(['p', 'q', 'earlier'])
+  const changes = new Map<string, PendingChange>()
+  const [box, other] = [boxText(boxOf('1')), boxText(boxOf('2'))]
+  for (const path of pending) changes.set(path, { box, base: null, sent: [] })
+  const files = {
+    pending: new Set(['earlier']),
+    read: async (paths: readonly string[]) => paths.map(path => ({ path, pending: changes.get(path) }))
+  }
+  const sent = new PendingChanges(files as unknown as RepoFiles)
+  const mayHave = (path: string, present = box): readonly string[] =>
+    sent.sentBefore(path, { box: present, base: null, sent: [] })
+  t.deepEqual(mayHave('earlier'), [box], 'an earlier process may have sent it')
+  files.pending = pending
+  t.deepEqual(mayHave('p'), [])
+  const batch = await sent.takeBatch({ limit: 100, skipped: new Set(['earlier']), takesDeletions: true })
+  t.deepEqual([...batch.keys()], ['p', 'q'])
+  t.deepEqual([mayHave('p'), mayHave('q'), mayHave('q', other)], [[box], [box], []])
+  sent.forgetSent(
+    new Map([
+      ['f/p', null],
+      ['c/p', 'entry']
+    ])
+  )
+  t.deepEqual(mayHave('p'), [box], 'it waits again')
+  pending.delete('p')
+  sent.forgetSent(new Map([['c/p', null]]))
+  t.deepEqual([mayHave('p'), mayHave('q')], [[], [box]])
+  pending.delete('earlier')
+  sent.forgetSent(new Map([['c/earlier', null]]))
+  t.deepEqual(mayHave('q'), [box])
 })
