@@ -515,3 +515,27 @@ test('in a merge with the text of another client, its changes count as edits of 
   const [session] = markedBoxes.open(theirs.box)?.lineage.keys() ?? []
   t.is(merged?.stamps.get(field)?.session, session)
 })
+
+test('what was replaced by an upload is kept as its past, and of a new file that it is new', t => {
+  const pastAfter = (sent: PendingChange, earlier?: RepoFile['past'], more = 0): RepoFile['past'] => {
+    const all = new Map([['f', sent]])
+    for (let n = 0; n < more; n += 1) all.set(`${n}`, sent)
+    const reply = { sent: all, changes: new Map<string, string | null>() }
+    const file = { data: sent.base ?? undefined, pending: sent, past: earlier }
+    return applyToFile(file, { path: 'f', reply, now: 5 }, markedBoxes).past
+  }
+  t.like(pastAfter(change('new', null)), { isNew: true, boxes: [] })
+  t.like(pastAfter(change('new', 'base')), { isNew: false, boxes: ['base'] })
+  t.like(pastAfter(change('new', 'base', ['sent'])), { isNew: false, boxes: ['base', 'sent'] })
+  t.is(pastAfter(change('new', null), undefined, 100), undefined, 'of many nothing is remembered')
+  t.not(pastAfter(change(null, null))?.isNew, true, 'a deletion makes no new file')
+  const known = { at: 1, boxes: ['older'], isNew: true }
+  t.like(pastAfter(change('new', 'base'), known), { isNew: true, boxes: ['older', 'base'] })
+})
+
+test('a field of a new file that the text of another client lacks is reported, and of an old one only what was edited', t => {
+  const theirs = foreign('{"y":1}')
+  const made = { at: 0, boxes: [], isNew: true }
+  t.is(shown({ data: ours.box, past: made }, theirs).conflict, 'foreign')
+  t.is(shown({ data: ours.box, past: { ...made, isNew: false } }, theirs).conflict, undefined)
+})

@@ -4,6 +4,8 @@ import { openPagedStore } from '../../../kernel/repo/store/open-paged-store.ts'
 import { type AppliedReply, MAX_FEW } from '../../../kernel/sync/apply-reply.ts'
 import {
   checkDeletions,
+  deletionsLeftOut,
+  partsOf,
   planForgetting,
   planHash,
   planHealing,
@@ -432,4 +434,115 @@ test('a reply is planned with pauses between its files', async t => {
   const plan = await planReply(context as unknown as ReplyContext, paths)
   t.deepEqual(plan.changed, paths)
   t.is(pauses, 100)
+})
+
+test('a reply is applied in parts of about four megabytes, without what stands beside files', t => {
+  const large = 'x'.repeat(1_500_000)
+  const changes = new Map<string, string | null>(Array.from({ length: 10 }, (_, n) => [`f${n}`, large]))
+  const sent = new Map([['f0', { box: large, base: null, sent: [] }]])
+  const parts = partsOf({ sent, changes: new Map([...changes, ['Deletions/aa.json', large]]) })
+  t.deepEqual(parts.flat(), [...changes.keys()])
+  t.deepEqual(
+    parts.map(part => part.length),
+    [4, 3, 3]
+  )
+  t.deepEqual(partsOf({ sent: new Map(), changes: new Map() }), [[]])
+})
+
+test('what a deletion names is deleted by a complete reply without it, and not by one of news', t => {
+  const named = new Set(['gone', 'there', 'sent'])
+  const sent = new Map([['sent', { box: null, base: 'b', sent: [] }]])
+  const reply = { sent, changes: new Map([['there', 'box']]) }
+  t.deepEqual(deletionsLeftOut({ ...reply, isComplete: true }, named), ['gone'])
+  t.deepEqual(deletionsLeftOut({ ...reply, isComplete: false }, named), [])
+  t.deepEqual(deletionsLeftOut(reply, named), [])
+})
+
+test('remembered deletions are pruned by a reply that deletes a file, and by no other', async t => {
+  for (const [theirs, expected] of [
+    [null, 1],
+    ['other', 0]
+  ] as const) {
+    let pruned = 0
+    const file = { path: 'f', isLost: false, data: 'box', pending: undefined }
+    const files = {
+      filledAt: Number.NEGATIVE_INFINITY,
+      read: async () => [file],
+      put: () => {},
+      pruneDeletions: () => {
+        pruned += 1
+      }
+    }
+    const context = {
+      ...{ files, now: 0, report: () => {}, random: () => 1 },
+      reply: { sent: new Map(), changes: new Map([['f', theirs]]) },
+      store: { get: () => undefined, *entries() {} },
+      boxes: { open: () => undefined, canOpen: () => true },
+      clock: { monotonic: () => 0, turn: async () => {} }
+    }
+    const plan = await planReply(context as unknown as ReplyContext, ['f'])
+    t.deepEqual([plan.changed, pruned], [['f'], expected])
+  }
+})
+
+test('what a complete reply lacks is sent again if it is not the first, and what was deleted here is not', async t => {
+  const healed = async (status: object, isComplete: boolean) => {
+    const written: [string, unknown][] = []
+    const files = {
+      pending: new Set(['waiting']),
+      list: async () => ['deleted', 'lacking', 'there', 'waiting'],
+      wasDeleted: (path: string) => path === 'deleted',
+      put: (_: unknown, path: string, box: unknown) => written.push([path, box]),
+      read: async () => [
+        { path: 'waiting', isLost: false },
+        { path: 'lost', isLost: true }
+      ]
+    }
+    const reply = { sent: new Map(), changes: new Map([['there', 'box']]), isComplete }
+    const writes = new Map<string, string | null>()
+    const store = { get: () => JSON.stringify(status) }
+    const count = await planHealing({ reply, files, store } as unknown as ReplyContext, writes)
+    return { count, written, writes: [...writes] }
+  }
+  const nothing = { count: 0, written: [], writes: [] }
+  const all = {
+    written: [['deleted', null]],
+    writes: [
+      ['c/lacking', 'again'],
+      ['c/lost', null]
+    ]
+  }
+  t.like(await healed({ lastSync: 1 }, true), { count: 1 })
+  const { writes, ...rest } = await healed({ lastSync: 1 }, true)
+  t.deepEqual(rest, { count: 1, written: all.written as never })
+  t.deepEqual(
+    writes.map(([key]) => key),
+    all.writes.map(([key]) => key)
+  )
+  t.is((await healed({ lastSync: 0, isDamaged: true }, true)).count, 0, 'the server was not at fault')
+  t.is((await healed({ lastSync: 0, isDamaged: true }, true)).writes.length, 2)
+  t.deepEqual(await healed({ lastSync: 1 }, false), nothing)
+  t.deepEqual(await healed({ lastSync: 0 }, true), nothing, 'the first reply lacks nothing that was there')
+})
+
+test('the state of the server is noted with the first sync and with each new one, and with damage none until it is healed', t => {
+  const noted = (status: object, reply: object): unknown => {
+    const writes = new Map<string, string>()
+    const store = { get: () => JSON.stringify(status) }
+    const whole = { sent: new Map(), changes: new Map(), ...reply }
+    planStatus({ reply: whole, store, now: 5_000_000 } as unknown as ReplyContext, writes)
+    const text = writes.get('s')
+    return text === undefined ? undefined : JSON.parse(text)
+  }
+  const known = { lastSync: 4, lastHash: 'ab' }
+  const damaged = { lastSync: 4, isDamaged: true }
+  t.deepEqual(noted({}, { hash: 'ab' }), { lastSync: 5000, lastHash: 'ab' })
+  t.deepEqual(noted({}, {}), { lastSync: 5000 })
+  t.is(noted(known, { hash: 'ab' }), undefined)
+  t.is(noted(known, { hash: 'ab', isComplete: true }), undefined)
+  t.is(noted(known, {}), undefined)
+  t.deepEqual(noted(known, { hash: 'cd' }), { lastSync: 5000, lastHash: 'cd' })
+  t.is(noted(damaged, { hash: 'ab' }), undefined)
+  t.deepEqual(noted({ isDamaged: true }, { hash: 'ab' }), { lastSync: 5000, isDamaged: true })
+  t.deepEqual(noted(damaged, { hash: 'ab', isComplete: true }), { lastSync: 5000, lastHash: 'ab' })
 })
