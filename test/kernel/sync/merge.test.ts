@@ -166,6 +166,14 @@ test('a field that has the name of what each object inherits merges as any other
   } as never)
 })
 
+test('objects in fields that have the name of what each object inherits are merged field by field', t => {
+  for (const name of ['toString', 'constructor', 'valueOf', 'x']) {
+    t.deepEqual(merge({}, { [name]: { a: 1 } }, { [name]: { b: 1 } }), { [name]: { a: 1, b: 1 } }, name)
+    t.deepEqual(merge({ [name]: 1 }, {}, { [name]: 1, y: 1 }), { y: 1 }, name)
+    t.deepEqual(merge({}, { [name]: ['a'] }, { [name]: ['b'] }), { [name]: ['a', 'b'] }, name)
+  }
+})
+
 test('a merge that says the same as one side is that text, letter for letter', t => {
   const mine = '{ "a" : 2, "b" : 1 }'
   t.is(mergeJson({ base: '{"a":1,"b":1}', mine, theirs: '{"a":1,"b":1}', winner: 'theirs' }), mine)

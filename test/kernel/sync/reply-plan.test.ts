@@ -15,6 +15,7 @@ import {
 } from '../../../kernel/sync/reply-plan.ts'
 import type { RepoFiles } from '../../../kernel/sync/repo-files.ts'
 import { BULK } from '../../../kernel/sync/repo-record.ts'
+import { parseStatus } from '../../../kernel/sync/repo-state.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { boxOf, type Device, dataKey, openDevice, repoId } from '../../helpers/repo-device.ts'
 import { setText } from '../../helpers/repo-texts.ts'
@@ -545,4 +546,31 @@ test('the state of the server is noted with the first sync and with each new one
   t.is(noted(damaged, { hash: 'ab' }), undefined)
   t.deepEqual(noted({ isDamaged: true }, { hash: 'ab' }), { lastSync: 5000, isDamaged: true })
   t.deepEqual(noted(damaged, { hash: 'ab', isComplete: true }), { lastSync: 5000, lastHash: 'ab' })
+})
+
+test('a status whose time is none is that of a repo that never synced', t => {
+  for (const lastSync of ['"5"', '1e999', '-1', 'null', 'true', '[5]', '0'])
+    t.deepEqual(
+      parseStatus(`{"lastSync":${lastSync},"lastHash":"ab"}`),
+      { lastSync: 0, lastHash: 'ab' },
+      lastSync
+    )
+  t.deepEqual(parseStatus('{"lastSync":5.5}'), { lastSync: 5.5 })
+  t.deepEqual(parseStatus('5'), { lastSync: 0 })
+})
+
+test('a version that did not know ours is merged from the one that both were made of', async t => {
+  const store = makeSyncStore()
+  const [a, b] = [await openDevice(store), await openDevice(store)]
+  await setText(a.repo, 'file', '{"x":1,"y":1,"z":1}')
+  await a.sync()
+  await b.sync()
+  await setText(a.repo, 'file', '{"x":2,"y":1,"z":1}')
+  await a.sync()
+  await setText(b.repo, 'file', '{"x":1,"y":2}')
+  store.put({ file: JSON.parse((await b.repo.getBox('file')) ?? '') })
+  await a.sync()
+  t.is(await a.repo.getText('file'), '{"x":2,"y":2}')
+  t.deepEqual(a.reports, [])
+  t.like(a.repo.state.getSnapshot(), { mergedCount: 1, doubtfulCount: undefined })
 })

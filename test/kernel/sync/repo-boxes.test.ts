@@ -9,41 +9,41 @@ import { makeRepoIo } from '../../helpers/repo-io.ts'
 const ORIGIN = { lineage: new Map([['00'.repeat(6), 1]]), stamps: new Map() }
 
 /** Boxes that count how often others get a turn. */
-const makeBoxes = (): { boxes: RepoBoxes; turns: () => number } => {
-  let turns = 0
+const makeBoxes = (): { boxes: RepoBoxes; pauses: () => number } => {
+  let pauses = 0
   const clock = {
     ...makeFakeClock(),
     turn: async () => {
-      turns += 1
+      pauses += 1
     }
   }
   const boxes = new RepoBoxes(makeRepoIo({ clock }), new Secret(dataKey.slice()))
-  const last = { turns: 0 }
+  const last = { pauses: 0 }
   return {
     boxes,
-    turns: () => {
-      const since = turns - last.turns
-      last.turns = turns
+    pauses: () => {
+      const since = pauses - last.pauses
+      last.pauses = pauses
       return since
     }
   }
 }
 
 test('many large texts are sealed and opened with a few pauses, and a few small ones without', async t => {
-  const { boxes, turns } = makeBoxes()
+  const { boxes, pauses } = makeBoxes()
   const texts = Array.from({ length: 40 }, (_, n) => `{"n":${n},"x":"${'x'.repeat(10_000)}"}`)
   const sealed = await boxes.sealMany(texts.map(text => ({ text, provenance: ORIGIN })))
-  const pauses = [turns()]
+  const counts = [pauses()]
   t.deepEqual(await boxes.openMany(sealed), texts)
-  pauses.push(turns())
+  counts.push(pauses())
   t.deepEqual(
     (await boxes.openVersions(sealed)).map(version => version?.text),
     texts
   )
-  pauses.push(turns())
-  for (const count of pauses) t.true(count >= 2 && count <= 10, pauses.join())
+  counts.push(pauses())
+  for (const count of counts) t.true(count >= 2 && count <= 10, counts.join())
   await boxes.openMany(sealed.slice(0, 3))
-  t.is(turns(), 0)
+  t.is(pauses(), 0)
 })
 
 test('of many boxes those that are none, or not there, have no text, and the others theirs', async t => {
