@@ -277,6 +277,17 @@ test('a device that knows one user reports it when it starts, and one that knows
   )
 })
 
+test('a disk that cannot read the users now fails the start, and shows no device without users', async t => {
+  const { stashes, files } = await openDevice(makeLoginWorld())
+  await stashes.save(stashOf(1))
+  const disk = makeFaultDisk(files)
+  const reason = new WalletError('STORAGE_FAILED', { path: 'logins', reason: 'no disk' })
+  const failing = { ...disk, getText: () => Promise.reject(reason) }
+  const start = openDevice(makeLoginWorld(), files, { disk: failing as unknown as typeof disk })
+  await t.throwsAsync(start, { code: 'STORAGE_FAILED' })
+  t.is((await openDevice(makeLoginWorld(), files)).stashes.list().length, 1)
+})
+
 test('of several files of one login the one under its own name counts, else the one that logged in last', async t => {
   const early = JSON.stringify(stashOf(1, { username: 'early' }))
   const late = JSON.stringify(stashOf(1, { username: 'late', lastLogin: '2026-02-01T00:00:00.000Z' }))

@@ -667,6 +667,28 @@ test('a request that is cancelled while its account opens is closed, and keeps n
   t.deepEqual(device.stashes.list(), [])
 })
 
+test('a request that is cancelled while the device saves something else keeps nothing of the account', async t => {
+  const { world, phone, alice } = await makeAlice()
+  const device = await openDevice(world, new Map(), { config: { appId: APP } })
+  const { stashes } = device
+  const request = await requestEdgeLogin<Login>(device.services, stashes, { open: async login => login })
+  const update = stashes.update.bind(stashes)
+  let hasWaited = false
+  stashes.update = async (loginId, change) => {
+    // Its turn to be saved comes later.
+    request.cancel()
+    hasWaited = true
+    return update(loginId, change)
+  }
+  await approve(phone, alice, request.lobbyId)
+  await poll(world)
+  await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_CLOSED' })
+  await settle()
+  t.true(hasWaited)
+  t.deepEqual([...device.files.keys()], [])
+  t.deepEqual(stashes.list(), [])
+})
+
 test('an account that fails to open after the time is over ends the request', async t => {
   const { world, phone, alice } = await makeAlice()
   const device = await openDevice(world, new Map(), { config: { appId: APP } })

@@ -504,6 +504,34 @@ test('the progress of a signature is a share from 0 to 1, and a listener that fa
   t.true(errors.some(line => line.includes('progress of a signature') && line.includes('cannot draw')))
 })
 
+test('who signs receives the signed payment, before it is sent, and a listener that fails stops nothing', async t => {
+  const sent: string[] = []
+  const signedFirst: boolean[] = []
+  const home = await makeHome(t, {
+    engine: ({ broadcastTx }) => ({
+      async broadcastTx(tx, keys) {
+        sent.push(tx.txid)
+        return broadcastTx(tx, keys)
+      }
+    })
+  })
+  const { wallet, errors } = home
+  const received: string[] = []
+  const onSigned = async ({ txid }: { readonly txid: string }): Promise<void> => {
+    received.push(txid)
+    signedFirst.push(!sent.includes(txid))
+  }
+  const { txid } = await wallet.signTx(await wallet.makeSpend(pay()), { onSigned })
+  t.deepEqual(received, [txid])
+  const draft = await wallet.makeSpend(pay())
+  const failing = (): never => {
+    throw new Error('cannot note')
+  }
+  await wallet.signTx(draft, { onSigned: failing })
+  t.true(errors.some(line => line.includes('cannot note')))
+  t.deepEqual(signedFirst, [true])
+})
+
 test('a signature that pays otherwise is refused with the field that its check names', async t => {
   let error: Error = new WalletError('SIGNED_TX_INVALID', { field: 'networkFee', rule: 'is another' })
   const { wallet } = await makeHome(t, {
