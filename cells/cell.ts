@@ -7,7 +7,7 @@ import {
   type Reply,
   WalletError
 } from '../kernel/plugin-api.ts'
-import type { CellPlatform, CellThread, EndReason, ThreadEnd } from './platform.ts'
+import type { CellFault, CellGrants, CellPlatform, CellThread, EndReason, ThreadEnd } from './platform.ts'
 import {
   type CallTarget,
   type ContextShape,
@@ -19,23 +19,6 @@ import {
   type ToCell
 } from './protocol.ts'
 
-/** What a plugin wants, as the user saw it when it was added. */
-export interface CellGrants {
-  readonly kind: 'currency' | 'observer' | 'policy' | 'rates' | 'storage' | 'swap'
-  /** Servers that it may reach: `example.org` and `example.org:8443` by https, or with a scheme, such as `http://127.0.0.1:80`. */
-  readonly hosts: readonly string[]
-  /** True for a currency that gets private keys: its cell shares its process with no other. */
-  readonly keys: boolean
-}
-
-/** A cell that has died, or that stays dead. */
-export interface CellFault {
-  readonly pluginId: PluginId
-  /** In a sentence. */
-  readonly reason: string
-  readonly state: 'restarting' | 'running' | 'stopped'
-}
-
 /** The functions that a cell may call while a context is kept, by name. */
 export interface ContextFunctions {
   readonly notes?: Readonly<Record<string, (...args: Reply[]) => void>>
@@ -46,7 +29,11 @@ export interface ContextFunctions {
 export interface CellCall {
   readonly target: CallTarget
   readonly args?: readonly unknown[]
-  readonly context?: ContextFunctions & Omit<ContextShape, 'notes' | 'requests'>
+  readonly context?: ContextFunctions &
+    Omit<ContextShape, 'notes' | 'requests'> & {
+      /** True for one that stays until it is forgotten, such as that of an engine; others give way to newer ones. */
+      readonly isKept?: true
+    }
   readonly methods?: readonly string[]
   /** True if the cell may be called again after a neighbour of it brought the process down. */
   readonly isRepeatable: boolean
@@ -91,6 +78,8 @@ export class Cell {
   readonly #options: CellOptions
   readonly #pending = new Map<number, PendingCall>()
   readonly #contexts = new Map<number, ContextFunctions>()
+  /** Contexts that give way, the oldest first. */
+  readonly #passing: number[] = []
   readonly #faults: number[] = []
   /** Called with each new life of the plugin after the first. */
   readonly #restarted = new Set<() => void>()
@@ -305,10 +294,9 @@ export class Cell {
   #keepContext(id: number, { context }: CellCall): void {
     if (context === undefined) return
     this.#contexts.set(id, context)
-    for (const old of this.#contexts.keys()) {
-      if (this.#contexts.size <= MAX_CONTEXTS) break
-      this.#contexts.delete(old)
-    }
+    if (context.isKept === true) return
+    this.#passing.push(id)
+    if (this.#passing.length > MAX_CONTEXTS) this.#contexts.delete(this.#passing.shift() ?? 0)
   }
 
   #sendCall(id: number, { target, args = [], context, methods }: CellCall): void {
@@ -322,7 +310,14 @@ export class Cell {
             requests: Object.keys(context.requests ?? {})
           }
     this.#send({
-      ...{ type: 'call', id, ...place, args: args.map(encoded), context: shape, methods: methods ?? null },
+      ...{
+        type: 'call',
+        id,
+        ...place,
+        args: trimmed(args).map(encoded),
+        context: shape,
+        methods: methods ?? null
+      },
       ...this.#time()
     })
   }
@@ -376,6 +371,7 @@ export class Cell {
       pending.isRepeated = true
       if (!isSpared) this.#settle(id)?.reject(this.#failed(pending.call, sentence))
     }
+    for (const id of this.#contexts.keys()) if (!this.#pending.has(id)) this.#contexts.delete(id)
     if (blame !== 'this') {
       // Whoever it was, it now takes down nothing but itself.
       if (blame === 'unclear') this.#isAlone = true
@@ -425,6 +421,10 @@ const nameOf = (target: CallTarget): string => {
   if ('hook' in target) return target.hook
   return 'method' in target ? target.method : 'a function of an answer'
 }
+
+/** Arguments that are left out stay left out. */
+const trimmed = (args: readonly unknown[]): readonly unknown[] =>
+  args.at(-1) === undefined && args.length > 0 ? trimmed(args.slice(0, -1)) : args
 
 const own = <F>(functions: Readonly<Record<string, F>> | undefined, name: string): F | undefined =>
   functions !== undefined && Object.hasOwn(functions, name) ? functions[name] : undefined

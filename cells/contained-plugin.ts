@@ -1,10 +1,7 @@
 import { observerHookNames } from '../kernel/observer-api.ts'
 import {
-  type AbortSignalLike,
   compact,
   type DatedPair,
-  type EngineLog,
-  type EngineStore,
   type HistoricRateContext,
   type Json,
   type JsonObject,
@@ -27,8 +24,19 @@ import {
   type SwapPlugin,
   WalletError
 } from '../kernel/plugin-api.ts'
-import type { Cell, CellCall, CellGrants, CellHead, ContextFunctions } from './cell.ts'
+import type { Cell, ContextFunctions } from './cell.ts'
+import { currencyPlugin } from './contained-currency.ts'
 import { hostFunctions } from './host-functions.ts'
+import type { CellGrants } from './platform.ts'
+import {
+  type ContainedOptions,
+  callHook,
+  checkOptions,
+  fieldOf,
+  optional,
+  tapLifecycle,
+  writeStore
+} from './plugin-calls.ts'
 import { decoded, encoded, functionOf } from './protocol.ts'
 
 /** The hooks that a contained plugin of a kind may tap, and the parts of its host. */
@@ -43,6 +51,10 @@ const waiting = (...names: string[]): KindShape['hooks'] =>
 const SHAPES: Readonly<Partial<Record<CellGrants['kind'], KindShape>>> = {
   rates: { hooks: waiting('fetchRates', 'fetchHistoricRates'), parts: ['io', 'disk', 'log', 'options'] },
   swap: { hooks: waiting('fetchQuotes', 'watchOrder'), parts: ['io', 'hashes', 'disk', 'log', 'options'] },
+  currency: {
+    hooks: waiting('makeTools', 'makeEngine', 'builtinTokens'),
+    parts: ['io', 'crypto', 'connect', 'webSocket', 'disk', 'log', 'options']
+  },
   policy: { hooks: waiting('judgeRules', 'beforeSign'), parts: ['clock', 'disk', 'log', 'options'] },
   observer: {
     hooks: { ...waiting(), ...Object.fromEntries(observerHookNames.map(name => [name, 'tap' as const])) },
@@ -50,33 +62,21 @@ const SHAPES: Readonly<Partial<Record<CellGrants['kind'], KindShape>>> = {
   }
 }
 
-/** @throws PLUGIN_INVALID for a kind that cannot be contained */
-export const shapeOf = (pluginId: PluginId, { kind }: CellGrants): KindShape => {
+/** @throws PLUGIN_INVALID for a kind that cannot be contained, and for a currency that did not ask for keys */
+export const shapeOf = (pluginId: PluginId, { kind, keys }: CellGrants): KindShape => {
   const shape = SHAPES[kind]
-  if (shape !== undefined) return shape
-  throw new WalletError('PLUGIN_INVALID', {
-    ...{
-      pluginId,
-      field: 'kind',
-      found: `"${kind}"`,
-      expected: `one of ${Object.keys(SHAPES).join(', ')} in a cell`
-    },
-    hint:
-      kind === 'storage'
-        ? 'A cell has no place to keep files in. A storage plugin is part of an application.'
-        : 'A plugin of this kind runs with --no-cell only, as code that you trust.'
-  })
-}
-
-/** What a contained plugin is made of. */
-export interface ContainedOptions {
-  readonly cell: Cell
-  readonly head: CellHead
-  readonly grants: CellGrants
-  /** Those that it was applied with in the cell. */
-  readonly options: JsonObject
-  /** For what an observer does, whose host has none. */
-  readonly log: EngineLog
+  if (shape === undefined)
+    throw new WalletError('PLUGIN_INVALID', {
+      ...{ pluginId, field: 'kind', found: `"${kind}"` },
+      expected: `one of ${Object.keys(SHAPES).join(', ')} in a cell`,
+      hint: 'A cell has no place to keep files in. A storage plugin is part of an application.'
+    })
+  if ((kind === 'currency') !== keys)
+    throw new WalletError('PLUGIN_INVALID', {
+      ...{ pluginId, field: 'asks.keys', found: String(keys), expected: String(kind === 'currency') },
+      hint: 'A currency makes keys and signs with them; no other plugin sees any.'
+    })
+  return shape
 }
 
 /** The plugin that the kernel applies in place of one in a cell: every function of it calls the cell. */
@@ -88,6 +88,8 @@ export const containedPlugin = (options: ContainedOptions): Plugin => {
       return swapPlugin(options)
     case 'policy':
       return policyPlugin(options)
+    case 'currency':
+      return currencyPlugin(options)
     default:
       return observerPlugin(options)
   }
@@ -261,18 +263,6 @@ const unitsFor = ({
   })
 }
 
-/** Writes what a cell wants to keep: pairs of a key with a text, or with null. */
-const writeStore = async (store: EngineStore, changes: Reply): Promise<null> => {
-  const pairs = changes.list().map(pair => {
-    const [key, text] = pair.list(2)
-    if (key === undefined || text === undefined) return pair.fail('is no change of a store')
-    if (text.value !== null && typeof text.value !== 'string') return text.fail('is no text')
-    return [key.text(), text.value] as const
-  })
-  await store.write(new Map(pairs))
-  return null
-}
-
 const observerPlugin = ({ cell, head: { taps }, log }: ContainedOptions): ObserverPlugin => ({
   ...{ kind: 'observer', id: cell.pluginId },
   apply({ hooks }) {
@@ -301,79 +291,4 @@ const observerPlugin = ({ cell, head: { taps }, log }: ContainedOptions): Observ
   }
 })
 
-/** @throws PLUGIN_INVALID if the kernel gives other options than those that the plugin was applied with in its cell */
-const checkOptions = (
-  { pluginId }: Cell,
-  given: JsonObject,
-  { options }: { readonly options: JsonObject }
-): void => {
-  if (isSameText(given, options)) return
-  const expected = 'those that its cell was opened with'
-  throw new WalletError('PLUGIN_INVALID', { pluginId, field: 'options', found: 'others', expected })
-}
-
-const isSameText = (left: JsonObject, right: JsonObject): boolean => {
-  const text = (options: JsonObject): string =>
-    JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)))
-  return text(left) === text(right)
-}
-
 const MAX_NOTICES = 200
-
-interface LifecycleTaps {
-  readonly ready: { tapPromise(name: string, fn: () => Promise<void>): void }
-  readonly closing: { tapPromise(name: string, fn: () => Promise<void>): void }
-}
-
-const tapLifecycle = (cell: Cell, taps: readonly string[], hooks: LifecycleTaps): void => {
-  for (const name of ['ready', 'closing'] as const)
-    if (taps.includes(name))
-      hooks[name].tapPromise(cell.pluginId, async () => {
-        await cell.call({ target: { hook: name }, isRepeatable: true })
-      })
-}
-
-interface HookCall {
-  readonly data: object
-  readonly functions: ContextFunctions
-  readonly signal?: AbortSignalLike
-  readonly store?: EngineStore
-  readonly units?: readonly (readonly [string, Json])[]
-}
-
-/** Calls a tap with a context, and passes an abort of the kernel on. */
-const callHook = async (
-  cell: Cell,
-  hook: string,
-  { data, functions, signal, store, units }: HookCall
-): Promise<Reply> => {
-  let abort = (): void => {}
-  const call: CellCall = {
-    ...{ target: { hook }, args: [data], isRepeatable: true },
-    context: {
-      ...{ ...functions, at: 0, signal: signal !== undefined },
-      store: store === undefined ? null : [...store.entries('')],
-      units: units ?? null
-    },
-    onStart(id) {
-      abort = () => cell.emit({ type: 'abort', id })
-      signal?.addEventListener('abort', abort)
-    }
-  }
-  try {
-    return await cell.call(call)
-  } finally {
-    signal?.removeEventListener('abort', abort)
-  }
-}
-
-const fieldOf = (fields: Reply, name: string): unknown => {
-  const field = fields.field(name)
-  return field.isThere ? decoded(field) : undefined
-}
-
-/** The fields that the plugin has, of the types that the kernel is to check. */
-const optional = (fields: Reply, names: readonly string[]): object =>
-  Object.fromEntries(
-    names.map(name => [name, fieldOf(fields, name)] as const).filter(([, value]) => value !== undefined)
-  )

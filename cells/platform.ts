@@ -1,4 +1,21 @@
-import type { Clock } from '../kernel/plugin-api.ts'
+import type { Clock, PluginId } from '../kernel/plugin-api.ts'
+
+/** What a plugin wants, as the user saw it when it was added. */
+export interface CellGrants {
+  readonly kind: 'currency' | 'observer' | 'policy' | 'rates' | 'storage' | 'swap'
+  /** Servers that it may reach: `example.org` and `example.org:8443` by https, or with a scheme, such as `http://127.0.0.1:80`. */
+  readonly hosts: readonly string[]
+  /** True for a currency that gets private keys: its cell shares its process with no other. */
+  readonly keys: boolean
+}
+
+/** A cell that has died, or that stays dead. */
+export interface CellFault {
+  readonly pluginId: PluginId
+  /** In a sentence. */
+  readonly reason: string
+  readonly state: 'restarting' | 'running' | 'stopped'
+}
 
 /** Why a thread has ended. */
 export type EndReason = 'busy' | 'died' | 'error' | 'exit' | 'flood' | 'killed' | 'late' | 'memory'

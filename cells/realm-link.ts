@@ -51,7 +51,7 @@ export class RealmLink {
   request(context: number, name: string, args: readonly unknown[]): Promise<unknown> {
     const id = this.nextId++
     return new Promise((resolve, reject) => {
-      const values = args.map(arg => this.#values.encode(arg, arg, 0) ?? null)
+      const values = this.#values.trimmed(args).map(arg => this.#values.encode(arg, arg, 0) ?? null)
       this.#waiting.set(id, { resolve, reject })
       this.post({ type: 'request', id, context, name, args: values })
     })

@@ -93,6 +93,13 @@ export class RealmValues {
     return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, this.decode(field)]))
   }
 
+  /** Arguments that are left out stay left out. */
+  trimmed(args: readonly unknown[]): readonly unknown[] {
+    let end = args.length
+    while (end > 0 && args[end - 1] === undefined) end -= 1
+    return args.slice(0, end)
+  }
+
   forgetOldest(map: Map<number, unknown>): void {
     for (const id of map.keys()) {
       if (map.size <= 1000) return

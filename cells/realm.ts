@@ -174,7 +174,7 @@ class Realm {
     }
     for (const name of notes)
       put(name, (...given: unknown[]) => {
-        const args = given.map(arg => this.#values.encode(arg, arg, 0) ?? null)
+        const args = this.#values.trimmed(given).map(arg => this.#values.encode(arg, arg, 0) ?? null)
         this.#link.post({ type: 'note', context: id, name, args })
       })
     for (const name of requests) put(name, (...args: unknown[]) => this.#link.request(id, name, args))

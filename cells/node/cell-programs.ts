@@ -137,12 +137,17 @@ function watchCells(
   cells: Map<string, Modules>,
   settings: Modules
 ): void {
+  let used = process.cpuUsage()
+  // Of a machine that does much else, a thread has run no longer than its process.
   const watchTime = (passedMs: number): void => {
+    const { user, system } = process.cpuUsage(used)
+    used = process.cpuUsage()
+    const ranMs = Math.min(passedMs, (user + system) / 1000)
     for (const cell of cells.values()) {
       const now = cell.worker.performance.eventLoopUtilization()
       const { utilization } = cell.worker.performance.eventLoopUtilization(now, cell.busy)
       cell.busy = now
-      cell.busyMs = utilization > 0.98 ? cell.busyMs + passedMs : 0
+      cell.busyMs = utilization > 0.98 ? cell.busyMs + ranMs : 0
       if (cell.busyMs < cell.maxBusyMs) continue
       cell.reason = 'busy'
       cell.worker.terminate()

@@ -7,9 +7,16 @@ import {
   type PluginId,
   WalletError
 } from '../../kernel/plugin-api.ts'
-import { Cell, type CellFault, type CellGrants } from '../cell.ts'
+import { Cell } from '../cell.ts'
 import { containedPlugin, shapeOf } from '../contained-plugin.ts'
-import type { CellPlatform, CellThread, ThreadEnd, ThreadRequest } from '../platform.ts'
+import type {
+  CellFault,
+  CellGrants,
+  CellPlatform,
+  CellThread,
+  ThreadEnd,
+  ThreadRequest
+} from '../platform.ts'
 import { findImport } from '../protocol.ts'
 import { type HostDeath, type HostLimits, HostProcess } from './host-process.ts'
 
@@ -137,7 +144,7 @@ class NodePlatform implements CellPlatform {
     const host = this.#hostFor(request)
     const { code, name, open, busyFactor } = request
     const maxBusyMs = this.#limits.busyMs * busyFactor
-    const limits = { loadMs: maxBusyMs, maxBusyMs, maxUnreadLength: 8_000_000, maxUnreadMessages: 2000 }
+    const limits = { loadMs: LOAD_MS, maxBusyMs, maxUnreadLength: 8_000_000, maxUnreadMessages: 2000 }
     const id = host.start({ code, name, open, limits })
     this.#hosts.get(host)?.set(id, request)
     return {
@@ -207,6 +214,7 @@ const endOf = (
 }
 
 const MAX_CELLS = 40
+const LOAD_MS = 15_000
 
 /** The time of this process: the life of cells is no matter of a world's clock. */
 const nodeClock: Clock = {

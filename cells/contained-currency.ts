@@ -1,0 +1,226 @@
+import {
+  type CurrencyEngine,
+  type CurrencyInfo,
+  type CurrencyPlugin,
+  type CurrencyTools,
+  compact,
+  type EngineCallbacks,
+  type EngineRequest,
+  type Reply,
+  type SigningOptions,
+  type TokenMap
+} from '../kernel/plugin-api.ts'
+import type { Cell, CellCall } from './cell.ts'
+import { hostFunctions } from './host-functions.ts'
+import { type ContainedOptions, checkOptions, fieldOf, tapLifecycle, writeStore } from './plugin-calls.ts'
+import { decoded, numberOf } from './protocol.ts'
+
+/**
+ * The plugin that the kernel applies in place of a currency in a cell. Its process holds no other cell: it gets the keys of its
+ * wallets, for the calls that need them.
+ */
+export const currencyPlugin = ({ cell, head, grants, options }: ContainedOptions): CurrencyPlugin => {
+  const { taps, fields } = head
+  const { pluginId: id } = cell
+  return {
+    ...{ kind: 'currency', id, info: fieldOf(fields, 'info') as CurrencyInfo },
+    apply(host) {
+      checkOptions(cell, options, host)
+      cell.attach(hostFunctions(cell, { ...host, hosts: grants.hosts }), host.io.clock)
+      const { hooks } = host
+      tapLifecycle(cell, taps, hooks)
+      if (taps.includes('makeTools')) hooks.makeTools.tapPromise(id, () => makeTools(cell))
+      if (taps.includes('makeEngine')) hooks.makeEngine.tapPromise(id, request => makeEngine(cell, request))
+      if (taps.includes('builtinTokens'))
+        hooks.builtinTokens.tapPromise(id, async () => {
+          const tokens = await cell.call({ target: { hook: 'builtinTokens' }, isRepeatable: true })
+          return decoded(tokens.object()) as TokenMap
+        })
+    }
+  }
+}
+
+/** An object that the plugin has made: its number in the cell, and which of the known methods it has. */
+interface Handle {
+  readonly object: number
+  readonly methods: readonly string[]
+}
+
+/** An object of the plugin that is made again in each life of its cell, by the first call in it. */
+class CellObject {
+  readonly #cell: Cell
+  readonly #make: (isAgain: boolean) => Promise<Handle>
+  #made: { readonly life: Cell['life']; readonly handle: Promise<Handle> } | undefined
+  #isAgain = false
+
+  constructor(cell: Cell, make: (isAgain: boolean) => Promise<Handle>) {
+    this.#cell = cell
+    this.#make = make
+  }
+
+  handle(): Promise<Handle> {
+    if (this.#made !== undefined && !this.#made.life.aborted) return this.#made.handle
+    const made = { life: this.#cell.life, handle: this.#make(this.#isAgain) }
+    this.#made = made
+    made.handle.then(
+      () => {
+        this.#isAgain = true
+      },
+      () => {
+        if (this.#made === made) this.#made = undefined
+      }
+    )
+    return made.handle
+  }
+
+  /** Calls a method. Keys may be among the arguments: nothing is sent twice. */
+  async call(method: string, args: readonly unknown[], context?: CellCall['context']): Promise<unknown> {
+    const { object } = await this.handle()
+    return callObject(this.#cell, { object, method, args, ...compact({ context }) })
+  }
+}
+
+interface ObjectCall {
+  readonly object: number
+  readonly method: string
+  readonly args: readonly unknown[]
+  readonly context?: NonNullable<CellCall['context']>
+}
+
+const callObject = async (cell: Cell, { object, method, args, context }: ObjectCall): Promise<unknown> => {
+  const call = { target: { object, method }, args, isRepeatable: false, ...compact({ context }) }
+  return decoded(await cell.call(call)) ?? undefined
+}
+
+const handleOf = (reply: Reply): Handle => ({
+  object: numberOf(reply.object().field('object')),
+  methods: reply
+    .field('methods')
+    .list(100)
+    .map(name => name.text())
+})
+
+const makeTools = async (cell: Cell): Promise<CurrencyTools> => {
+  const tools = new CellObject(cell, async () =>
+    handleOf(await cell.call({ target: { hook: 'makeTools' }, methods: TOOLS, isRepeatable: true }))
+  )
+  const { methods } = await tools.handle()
+  return Object.fromEntries(
+    methods
+      .filter(name => TOOLS.includes(name))
+      .map(name => [name, (...args: unknown[]) => tools.call(name, args)])
+  ) as unknown as CurrencyTools
+}
+
+/** The engine of a wallet, with what a new life of the plugin has to know of the present one. */
+const makeEngine = async (cell: Cell, request: EngineRequest): Promise<CurrencyEngine> => {
+  const { walletInfo, customTokens, enabledTokenIds, userSettings, seenTxCheckpoint, store } = request
+  const state: Record<string, unknown> = {
+    walletInfo,
+    customTokens,
+    enabledTokenIds,
+    userSettings,
+    seenTxCheckpoint
+  }
+  const replayed = new Map<string, readonly unknown[]>()
+  let contextId = 0
+  const engine = new CellObject(cell, async isAgain => {
+    cell.forgetContext(contextId)
+    const made = await cell.call({
+      ...{ target: { hook: 'makeEngine' }, args: [state], methods: ENGINE, isRepeatable: true },
+      context: {
+        ...{ at: 0, signal: false, units: null, store: [...store.entries('')], isKept: true },
+        notes: engineNotes(request, state),
+        requests: { 'store.write': changes => writeStore(store, changes) }
+      },
+      onStart(id) {
+        contextId = id
+      }
+    })
+    const handle = handleOf(made)
+    if (isAgain)
+      for (const method of ['reservePayments', 'startEngine']) {
+        const args = replayed.get(method)
+        if (args !== undefined) await callObject(cell, { object: handle.object, method, args })
+      }
+    return handle
+  })
+  const { methods } = await engine.handle()
+  const run = async (name: string, args: readonly unknown[]): Promise<unknown> => {
+    const field = STATE[name]
+    if (field !== undefined) state[field] = args[0]
+    if (name === 'reservePayments' || name === 'startEngine') replayed.set(name, args)
+    if (name === 'signTx') return signTx(engine, args)
+    const answer = await engine.call(name, args)
+    if (name === 'killEngine') cell.forgetContext(contextId)
+    return answer
+  }
+  return Object.fromEntries(
+    methods.filter(name => ENGINE.includes(name)).map(name => [name, (...args: unknown[]) => run(name, args)])
+  ) as unknown as CurrencyEngine
+}
+
+/** A signature may report how far it is. */
+const signTx = (engine: CellObject, [transaction, keys, options]: readonly unknown[]): Promise<unknown> => {
+  const { onProgress } = (options ?? {}) as SigningOptions
+  if (onProgress === undefined) return engine.call('signTx', [transaction, keys])
+  return engine.call('signTx', [transaction, keys, {}], {
+    ...{ at: 2, signal: false, store: null, units: null },
+    notes: { onProgress: ratio => onProgress(Number(ratio.value)) }
+  })
+}
+
+/** What an engine reports. The kernel checks it, as it does for every engine. */
+const engineNotes = (
+  { callbacks, log }: EngineRequest,
+  state: Record<string, unknown>
+): Readonly<Record<string, (...args: Reply[]) => void>> => {
+  const notes: Record<string, (...args: Reply[]) => void> = {}
+  for (const name of CALLBACKS)
+    notes[`callbacks.${name}`] = (...args) => {
+      const values = args.map(decoded)
+      // A later life goes on from there.
+      if (name === 'onSeenTxCheckpoint') state.seenTxCheckpoint = values[0]
+      ;(callbacks[name] as (...given: unknown[]) => void)(...values)
+    }
+  for (const level of ['debug', 'info', 'warn', 'error'] as const)
+    notes[`log.${level}`] = text => log[level](text.text())
+  return notes
+}
+
+const namesOf = <T>(names: Readonly<Record<keyof T, true>>): readonly (keyof T & string)[] =>
+  Object.keys(names) as (keyof T & string)[]
+
+const CALLBACKS = namesOf<EngineCallbacks>({
+  ...{ onAddressChanged: true, onAddressesChecked: true, onTokenBalanceChanged: true },
+  ...{ onBalanceDetailsChanged: true, onBlockHeightChanged: true, onTransactionsChanged: true },
+  ...{ onStatus: true, onConnectionChanged: true, onNewTokens: true, onStakingStatusChanged: true },
+  ...{ onUnactivatedTokenIdsChanged: true, onSeenTxCheckpoint: true }
+})
+
+const TOOLS: readonly string[] = namesOf<CurrencyTools>({
+  ...{ createPrivateKey: true, derivePublicKey: true, parseUri: true, encodeUri: true },
+  ...{ sampleAddress: true, checkPublicKey: true, importPrivateKey: true, getTokenId: true },
+  ...{
+    getDisplayPrivateKey: true,
+    getDisplayPublicKey: true,
+    getSplittableTypes: true,
+    findOwnAddresses: true
+  }
+})
+
+const ENGINE: readonly string[] = namesOf<CurrencyEngine>({
+  ...{ startEngine: true, killEngine: true, syncNetwork: true, resyncBlockchain: true },
+  ...{ getFreshAddress: true, addGapLimitAddresses: true, isAddressUsed: true, makeSpend: true },
+  ...{ signTx: true, checkSignedTx: true, broadcastTx: true, saveTx: true, reservePayments: true },
+  ...{ findPayment: true, getMaxSpendable: true, signMessage: true, sweepPrivateKeys: true },
+  ...{ changeUserSettings: true, changeCustomTokens: true, changeEnabledTokenIds: true },
+  ...{ getStakingStatus: true, getActivationAssets: true, activateWallet: true, dumpData: true }
+})
+
+/** The field of an engine's request that a later call replaces. */
+const STATE: Readonly<Record<string, string>> = {
+  changeUserSettings: 'userSettings',
+  changeCustomTokens: 'customTokens',
+  changeEnabledTokenIds: 'enabledTokenIds'
+}
