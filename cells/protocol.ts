@@ -223,7 +223,7 @@ const hexOf = (bytes: Uint8Array): string => {
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * Finds a text that could load another module: `import(…)`, `import.meta` and their relatives. A keyword cannot be written
+ * Finds a text that could load another module: `import(…)` and its relatives. A keyword cannot be written
  * with escapes and no string can become code in a cell, so nothing gets by; a string or comment with such a text is refused too.
  *
  * @returns the place in the text; undefined if there is none
@@ -232,10 +232,11 @@ export const findImport = (code: string): number | undefined => {
   for (const { index } of code.matchAll(/(?<![\w$])import(?![\w$])/g)) {
     // A property of that name, but not what is spread. A dot further away may end a number or a comment.
     const isProperty = code[index - 1] === '.' && code[index - 2] !== '.'
-    const next = code.slice(index + 6).match(/^\s*(\S)\s*(\S?)/)
-    const [, first = '', second = ''] = next ?? []
-    const isCall = first === '(' || first === '/' || first === '<' || first === '-'
-    if (!isProperty && (isCall || (first === '.' && /[a-z\\/<-]/.test(second)))) return index
+    LOADS.lastIndex = index + 6
+    if (!isProperty && LOADS.test(code)) return index
   }
   return undefined
 }
+
+// A bracket, or a comment of any kind behind which one may stand; also behind a dot and a word, as of `import.defer(…)`.
+const LOADS = /\s*(?:\.\s*[\w$\\]*\s*)?(?:\(|\/[*/]|<!|--)/y

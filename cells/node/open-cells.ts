@@ -17,7 +17,7 @@ import type {
   ThreadEnd,
   ThreadRequest
 } from '../platform.ts'
-import { findImport } from '../protocol.ts'
+import { findImport, readMessage } from '../protocol.ts'
 import { type HostDeath, type HostLimits, HostProcess } from './host-process.ts'
 
 /** The bounds of contained plugins. */
@@ -57,6 +57,12 @@ export interface Cells {
    *   contained, or a plugin of another id or kind; PLUGIN_FAILED if it does not load, or what it throws
    */
   plugin(contained: ContainedPlugin): Promise<Plugin>
+  /**
+   * Reads the id and the kind of a plugin, which its owner has not agreed to yet: it is evaluated in a cell, and not applied.
+   *
+   * @throws PLUGIN_INVALID as {@link plugin}, PLUGIN_FAILED if its cell ends, or what it throws
+   */
+  inspect(code: string): Promise<{ readonly id: string; readonly kind: string }>
   /** The processes that hold cells, for figures. */
   readonly processes: readonly { readonly pid: number | undefined; readonly cells: number }[]
   /** Ends every cell. Calls in flight fail. */
@@ -88,6 +94,7 @@ export const openCells = ({ log, onFault, limits }: CellsOptions): Cells => {
       const head = await cell.open()
       return containedPlugin({ cell, head, grants: asks, options, log })
     },
+    inspect: code => inspect(platform, code),
     get processes() {
       return platform.processes
     },
@@ -98,6 +105,37 @@ export const openCells = ({ log, onFault, limits }: CellsOptions): Cells => {
   }
 }
 
+const inspect = (platform: NodePlatform, code: string): ReturnType<Cells['inspect']> =>
+  new Promise((resolve, reject) => {
+    const pluginId = 'plugin'
+    checkCode(pluginId, code)
+    const fail = (reason: string): void =>
+      reject(new WalletError('PLUGIN_FAILED', { pluginId, hook: 'load', reason }))
+    const end = (settle: () => void): void => {
+      cancel()
+      thread.kill()
+      settle()
+    }
+    const cancel = platform.clock.after(LOAD_MS, () => end(() => fail('it does not say what it is')))
+    const open = { type: 'open', kind: null, options: {}, now: Date.now(), monotonic: performance.now() }
+    const thread = platform.start({
+      ...{ code, name: 'plugin.js', open: JSON.stringify(open), isAlone: true, busyFactor: 1 },
+      onEnd: ({ reason }) => end(() => fail(`its cell ended: ${reason}`)),
+      onText: text =>
+        end(() => {
+          try {
+            const message = readMessage(pluginId, text)
+            if (message.type === 'unusable') reject(message.error)
+            else if (message.type !== 'ready') fail('it sends before it is applied')
+            else resolve({ id: message.found.field('id').text(), kind: message.found.field('kind').text() })
+          } catch (error) {
+            reject(error)
+          }
+        })
+    })
+    thread.hold(true)
+  })
+
 const LIMITS: CellLimits = {
   memory: 256 * 2 ** 20,
   memoryPerCell: 32 * 2 ** 20,
@@ -106,15 +144,15 @@ const LIMITS: CellLimits = {
 }
 
 /** @throws PLUGIN_INVALID */
-const checkCode = (pluginId: PluginId, code: string, sha512: string): void => {
+const checkCode = (pluginId: PluginId, code: string, sha512?: string): void => {
   const refuse = (found: string, expected: string): never => {
     throw new WalletError('PLUGIN_INVALID', { pluginId, field: 'code', found, expected })
   }
   if (code.length > MAX_CODE) refuse(`${code.length} characters`, `at most ${MAX_CODE}`)
   const digest = createHash('sha512').update(code, 'utf8').digest()
-  const wanted = sha512.replace(/^sha512-/, '')
-  if (digest.toString('hex') !== wanted.toLowerCase() && digest.toString('base64') !== wanted)
-    refuse('another file', 'the file that was added')
+  const wanted = sha512?.replace(/^sha512-/, '')
+  const isWanted = digest.toString('hex') === wanted?.toLowerCase() || digest.toString('base64') === wanted
+  if (wanted !== undefined && !isWanted) refuse('another file', 'the file that was added')
   const at = findImport(code)
   if (at !== undefined) {
     const line = code.slice(0, at).split('\n').length

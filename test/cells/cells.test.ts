@@ -61,6 +61,26 @@ test('code is refused that is not what was added, that could import, or whose ki
   t.throws(() => applied(stage, plugin, { options: { a: 2 } }), fault)
 })
 
+test('a plugin says what it is before it is applied, also as the only one that a bundle exports', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const plugin = `{ kind: 'swap', id: 'shop', apply() { throw new Error('applied') } }`
+  t.deepEqual(await stage.cells.inspect(`var __plugin = { shop: ${plugin}, rate: 7 }`), {
+    id: 'shop',
+    kind: 'swap'
+  })
+  t.deepEqual(await stage.cells.inspect(`definePlugin(async () => (${plugin}))`), {
+    id: 'shop',
+    kind: 'swap'
+  })
+  await t.throwsAsync(stage.cells.inspect(`var __plugin = { a: ${plugin}, b: ${plugin} }`), {
+    message: /several plugins/
+  })
+  await t.throwsAsync(stage.cells.inspect('throw new Error("no")'), { message: 'no' })
+  await t.throwsAsync(stage.cells.inspect('for (;;) console.log(1)'), { code: 'PLUGIN_FAILED' } as never)
+  t.deepEqual(stage.cells.processes, [])
+})
+
 test('no import is missed, whatever stands around it', t => {
   const pieces = [
     'import',
@@ -109,6 +129,20 @@ test('no import is missed, whatever stands around it', t => {
   })
   const { failed, seed, counterexample } = fc.check(property, { numRuns: 5000 })
   t.false(failed, `seed ${seed}: ${JSON.stringify(counterexample)}`)
+  for (const code of [
+    '//#region src/import/index.ts',
+    '//#region import.ts\n',
+    "'a re-import-all of import. Next'"
+  ])
+    t.is(findImport(code), undefined, code)
+  for (const code of [
+    'import.defer(x)',
+    'import . source /**/ (x)',
+    '5.\nimport(x)',
+    '[...import(x)]',
+    `\`$\{import(x)}\``
+  ])
+    t.not(findImport(code), undefined, code)
   t.is(findImport("wallet.import(x); 'we import the wallet'; const imported = 1"), undefined)
 })
 
