@@ -16,6 +16,8 @@ export {
   swellReplies
 } from '../fake-server/base/faults.ts'
 export type { FakeReply, FakeRequest, Middleware } from '../fake-server/base/replies.ts'
+export { type CurrencyNetwork, fakeBlockchain } from './currency-lab.ts'
+export { type CurrencySuiteOptions, currencySuite, testCurrencyPlugin } from './currency-suite.ts'
 export { type FakeClock, makeFakeClock } from './fake-clock.ts'
 export {
   type FakeNetwork,
@@ -27,10 +29,21 @@ export {
   type Serve,
   type ServedRequest
 } from './fake-network.ts'
+export {
+  type ObserverCase,
+  type ObserverEvent,
+  type ObserverSuiteOptions,
+  observerSuite,
+  type TestedObserver,
+  testObserverPlugin
+} from './observer-suite.ts'
+export type { AllowedSpend, RankCase, RefusedSpend, RuleCase } from './policy-lab.ts'
+export { type PolicySuiteOptions, policySuite, testPolicyPlugin } from './policy-suite.ts'
 export type { InvalidRateCase, ValidRateCase } from './rate-lab.ts'
 export { type RateSuiteOptions, rateSuite, testRatePlugin } from './rate-suite.ts'
 export { formatResults, type ReportFormat } from './report.ts'
 export { type TestFunction, testSuite } from './run-with.ts'
+export { type SampleEvents, sampleEvents, sampleSpend } from './sample-events.ts'
 export {
   type MakeStorage,
   type StorageSuiteOptions,

@@ -1,4 +1,4 @@
-import type { JsonObject, Plugin, WalletError } from '../kernel/plugin-api.ts'
+import type { Io, JsonObject, Plugin, WalletError } from '../kernel/plugin-api.ts'
 import type { KernelHooks } from '../kernel/plugins/hook-types.ts'
 import { makeKernelHooks } from '../kernel/plugins/hooks.ts'
 import {
@@ -22,6 +22,8 @@ export interface PluginLabOptions {
   readonly replies?: Replies
   /** What an application gives the plugin in `pluginOptions`. */
   readonly options?: JsonObject
+  /** Replaces parts of the io, such as the connections of a currency. */
+  readonly io?: Partial<Io>
   /** Notes the globals that the plugin uses. */
   readonly uses?: GlobalUses
   /** Uses the real network and the real time. */
@@ -59,7 +61,7 @@ export interface Waited<T> {
 /** Applies a plugin as the kernel does. @throws PLUGIN_INVALID, or PLUGIN_FAILED with what `apply` threw */
 export const openPluginLab = (
   plugin: Plugin,
-  { replies = {}, options = {}, uses, isLive = false }: PluginLabOptions = {}
+  { replies = {}, options = {}, io = {}, uses, isLive = false }: PluginLabOptions = {}
 ): PluginLab => {
   const nodeIo = makeNodeIo()
   const clock = makeFakeClock()
@@ -72,7 +74,9 @@ export const openPluginLab = (
   const host: HostOptions = {
     hooks,
     onFault,
-    io: isLive ? nodeIo : { crypto: nodeIo.crypto, random: nodeIo.random, clock, fetch: network.fetch },
+    io: isLive
+      ? nodeIo
+      : { crypto: nodeIo.crypto, random: nodeIo.random, clock, fetch: network.fetch, ...io },
     disk: memoryDisk(),
     log: { debug: log, info: log, warn: log, error: log },
     options

@@ -189,6 +189,6 @@ const checkInvalid = async (lab: PluginLab, each: InvalidRateCase): Promise<void
   const [offer] = offers
   must(offer === undefined, () => `It offers ${offer?.rate} for ${offer?.fromCurrency} ${offer?.toCurrency}`)
   const isMeant = each.code === undefined ? error === undefined : isWalletError(error, each.code)
-  const found = error === undefined ? 'nothing' : describeError(error)
+  const found = describeError(error)
   must(isMeant, () => `It throws ${found}, and the case says ${each.code ?? 'nothing'}`)
 }

@@ -380,7 +380,7 @@ const errorOf = async (call: () => Promise<unknown> | undefined): Promise<unknow
 
 const mustRefuse = async (path: string, call: () => Promise<unknown> | undefined): Promise<void> => {
   const error = await errorOf(call)
-  const found = error === undefined ? 'nothing' : describeError(error)
+  const found = describeError(error)
   must(
     isWalletError(error, 'PATH_REFUSED'),
     () => `For the path ${show(path)} it throws ${found}, not PATH_REFUSED`

@@ -163,6 +163,7 @@ const CHECK_MS = 60_000
 
 /** An error in a line: its code or name, and its message. */
 export const describeError = (error: unknown): string => {
+  if (error === undefined) return 'nothing'
   if (!(error instanceof Error)) return `a thrown ${typeof error}`
   return `${isWalletError(error) ? error.code : error.name}: ${error.message}`
 }

@@ -161,7 +161,7 @@ const checkInvalid = async (lab: PluginLab, each: InvalidSwapCase): Promise<void
   must(!isLate, () => 'It has not ended after a minute')
   mustBeRecorded(lab)
   must(offers.length === 0, () => `It offers ${textOf(offers[0])}`)
-  const found = error === undefined ? 'nothing' : describeError(error)
+  const found = describeError(error)
   must(isWalletError(error, each.code), () => `It throws ${found}, and the case says ${each.code}`)
   if (each.limit === undefined) return
   const { nativeMin, nativeMax } = error.details as {

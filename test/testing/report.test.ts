@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { parseXml } from '@rgrove/parse-xml'
 import test from 'ava'
+import { currencyChecks } from '../../testing/currency-suite.ts'
+import { observerChecks } from '../../testing/observer-suite.ts'
+import { pluginChecks } from '../../testing/plugin-checks.ts'
+import { policyChecks } from '../../testing/policy-suite.ts'
+import { rateChecks } from '../../testing/rate-checks.ts'
 import { rateSuite } from '../../testing/rate-suite.ts'
 import { formatResults } from '../../testing/report.ts'
 import { testSuite } from '../../testing/run-with.ts'
+import { storageChecks } from '../../testing/storage-suite.ts'
 import {
+  type CheckInfo,
   type CheckResult,
   must,
   type PlannedCheck,
@@ -13,7 +20,10 @@ import {
   type Suite,
   skip
 } from '../../testing/suite.ts'
+import { swapChecks } from '../../testing/swap-checks.ts'
+import { swapSuite } from '../../testing/swap-suite.ts'
 import { rateShop, shopCases } from './broken-rates.ts'
+import { trader, traderCases } from './broken-swaps.ts'
 
 const ODD = 'a <b> & "c" #d\n\u0000\ud800 ☃𝄞'
 
@@ -167,16 +177,31 @@ test('a request without a recorded reply fails its case, whatever the plugin mak
   t.regex(result?.message ?? '', /GET https:\/\/shop\.example\.org\/price, for which the case has no reply/)
 })
 
-test('every check has a clause of the specification, or a heading of the docs', t => {
+test('every check has a clause of the specification or a heading of the docs, a reason and a hint', t => {
   const { requirements } = JSON.parse(readFileSync('docs/requirements.json', 'utf8')) as {
     requirements: readonly { readonly id: string }[]
   }
-  const ids = new Set(requirements.map(({ id }) => id))
-  const headings = [...readFileSync('docs/write-a-plugin.md', 'utf8').matchAll(/^#+ (.+)$/gm)].map(
-    ([, heading = '']) => `docs/write-a-plugin.md#${heading.toLowerCase().replaceAll(' ', '-')}`
-  )
-  for (const { id, clause, reason, hint } of rateSuite(rateShop(), { ...shopCases, level: 'live' }).checks) {
-    t.true(ids.has(clause) || headings.includes(clause), `${id}: ${clause}`)
+  const clauses = new Set(requirements.map(({ id }) => id))
+  for (const page of ['docs/write-a-plugin.md', 'docs/policies.md'])
+    for (const [, heading = ''] of readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm))
+      clauses.add(`${page}#${heading.toLowerCase().replaceAll(' ', '-')}`)
+  const tables = [
+    pluginChecks,
+    rateChecks,
+    swapChecks,
+    storageChecks,
+    observerChecks,
+    policyChecks,
+    currencyChecks
+  ]
+  const checks: readonly CheckInfo[] = [
+    ...tables.flat(),
+    ...rateSuite(rateShop(), shopCases).checks,
+    ...swapSuite(trader(), traderCases).checks
+  ]
+  t.true(checks.length > 100)
+  for (const { id, clause, reason, hint } of checks) {
+    t.true(clauses.has(clause), `${id}: ${clause}`)
     t.true(reason.endsWith('.') && hint.length > 10, id)
   }
 })

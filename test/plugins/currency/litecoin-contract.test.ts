@@ -3,26 +3,11 @@ import { parseAddress } from '../../../plugins/currency/utxo/chain/address.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
 import { bitcoin, litecoin } from '../../../plugins/currency/utxo/plugin.ts'
-import { testCurrencyPlugin } from '../../contracts/currency-plugin.ts'
+import { fakeBlockchain } from '../../../testing/currency-lab.ts'
+import { testCurrencyPlugin } from '../../../testing/currency-suite.ts'
 import { makeTestWorld, until } from './utxo-world.ts'
 
-testCurrencyPlugin(test, 'litecoin', async () => {
-  const world = makeTestWorld({ plugin: litecoin })
-  const { tools } = await world.openWallet({ isStarted: false })
-  return {
-    plugin: litecoin,
-    tools,
-    openWallet: keys => world.openWallet(keys === undefined ? {} : { keys }),
-    fund: async (address, amount) => world.chain.fund(address, amount),
-    mine: async count => void world.chain.mine(count),
-    reorg: async depth => world.chain.reorg(depth),
-    drop: async txid => void world.chain.drop(txid),
-    foreignAddress: 'ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh',
-    someAmount: '1000000',
-    dustAmount: '2000',
-    close: () => world.close()
-  }
-})
+testCurrencyPlugin(test, () => fakeBlockchain(litecoin, 'litecoin'), { pluginId: 'litecoin' })
 
 for (const [plugin, row, other] of [
   [litecoin, litecoinRow, bitcoin],

@@ -1,0 +1,303 @@
+import { BITCOIN_REGTEST, LITECOIN_REGTEST } from '../fake-server/chain/chain-params.ts'
+import { type ChainId, openFakeChain } from '../fake-server/chain/open-chain.ts'
+import { makeElectrumConnect } from '../fake-server/electrum/connect.ts'
+import {
+  type CurrencyEngine,
+  type CurrencyPlugin,
+  type CurrencyTools,
+  type EngineRequest,
+  type EngineStore,
+  type EngineTransaction,
+  type Io,
+  type JsonObject,
+  nativeAmount,
+  type SpendInfo,
+  type WalletKeys
+} from '../kernel/plugin-api.ts'
+import { makeNodeIo } from '../platform/node/index.ts'
+import { callTaps, openPluginLab } from './plugin-lab.ts'
+import { must, skip } from './suite.ts'
+
+/** A network of a currency that a suite controls; each check opens one of its own. */
+export interface CurrencyNetwork {
+  readonly plugin: CurrencyPlugin
+  /** As an application gives them in `pluginOptions`, such as the servers of the network. */
+  readonly options?: JsonObject
+  /** How the network is reached; everything else is that of Node, without a network. */
+  readonly io?: Partial<Io>
+  /** Pays an address from outside. @returns the txid */
+  fund(address: string, nativeAmount: string): Promise<string>
+  /** Adds blocks; left out by a network that confirms at once. */
+  mine?(count: number): Promise<void>
+  /** Replaces the last blocks; what was in them waits again. */
+  reorg?(depth: number): Promise<void>
+  /** Makes the network forget a waiting transaction. */
+  drop?(txid: string): Promise<void>
+  /** An address of this currency on another network, or of another currency. */
+  readonly foreignAddress: string
+  /** An amount that pays many fees. */
+  readonly someAmount: string
+  /** An amount that the network calls dust; left out if it has none. */
+  readonly dustAmount?: string
+  close?(): Promise<void>
+}
+
+/** What an engine has reported, newest last. */
+export interface EngineReports {
+  readonly txs: ReadonlyMap<string, EngineTransaction>
+  readonly balances: readonly string[]
+  readonly heights: readonly number[]
+  readonly ratios: readonly number[]
+  /** How many reports came. */
+  readonly count: number
+}
+
+/** One wallet of the currency under test. */
+export interface TestedWallet {
+  readonly engine: CurrencyEngine
+  readonly privateKeys: WalletKeys
+  readonly publicKeys: JsonObject
+  readonly reports: EngineReports
+  readonly store: EngineStore
+  /** A fresh address of it. */
+  address(): Promise<string>
+  balance(): bigint
+}
+
+/** How a wallet is opened. */
+export interface WalletOptions {
+  /** Those of another wallet. */
+  readonly keys?: WalletKeys
+  /** That of an earlier engine. */
+  readonly store?: EngineStore
+  /** False: the engine is made, and neither started nor synced. */
+  readonly isStarted?: boolean
+}
+
+/** A network with a plugin applied to it. */
+export interface CurrencyBench {
+  readonly network: CurrencyNetwork
+  readonly tools: CurrencyTools
+  openWallet(options?: WalletOptions): Promise<TestedWallet>
+  close(): Promise<void>
+}
+
+/** Applies the plugin of a network. */
+export const openBench = async (network: CurrencyNetwork): Promise<CurrencyBench> => {
+  const { plugin, options = {}, io = {} } = network
+  const { clock } = makeNodeIo()
+  const fetch = (): Promise<never> => Promise.reject(new Error('Fake network error'))
+  const lab = openPluginLab(plugin, { options, io: { clock, fetch, ...io } })
+  const { walletType } = plugin.info
+  const [tools] = (await callTaps(lab, lab.hooks.makeTools.for(plugin.id), [])) as readonly CurrencyTools[]
+  if (tools === undefined) throw new TypeError('makeTools gives no tools')
+  const engines: { readonly engine: CurrencyEngine; stop(): void }[] = []
+  return {
+    network,
+    tools,
+    async openWallet({ keys, store = memoryStore(), isStarted = true } = {}) {
+      const privateKeys = keys ?? (await tools.createPrivateKey(walletType))
+      const publicKeys = await tools.derivePublicKey({ id: 'tested', type: walletType, keys: privateKeys })
+      const { reports, callbacks } = recordReports()
+      const request: EngineRequest = {
+        walletInfo: { id: 'tested', type: walletType, keys: publicKeys },
+        ...{ callbacks, store, log: SILENT, enabledTokenIds: [], customTokens: {}, userSettings: {} }
+      }
+      const made = await callTaps(lab, lab.hooks.makeEngine.for(plugin.id), [request])
+      const [engine] = made as readonly CurrencyEngine[]
+      if (engine === undefined) throw new TypeError('makeEngine gives no engine')
+      const stop = isStarted ? await startSyncing(engine) : () => {}
+      engines.push({ engine, stop })
+      return {
+        ...{ engine, privateKeys, publicKeys, reports, store },
+        address: async () => (await engine.getFreshAddress({ tokenId: null })).publicAddress,
+        balance: () => BigInt(reports.balances.at(-1) ?? '0')
+      }
+    },
+    async close() {
+      for (const { stop } of engines) stop()
+      for (const { engine } of engines) await engine.killEngine()
+      await network.close?.()
+    }
+  }
+}
+
+/** Starts an engine and syncs it again and again, as the kernel does, but sooner. @returns the function that stops it */
+const startSyncing = async (engine: CurrencyEngine): Promise<() => void> => {
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  const stop = (): void => {
+    isStopped = true
+    clearTimeout(timer)
+  }
+  const again = async (): Promise<void> => {
+    const milliseconds = await engine.syncNetwork({}).catch(() => SYNC_MS)
+    if (!isStopped) timer = setTimeout(() => void again(), Math.min(milliseconds, SYNC_MS))
+  }
+  await engine.startEngine()
+  await again()
+  return stop
+}
+
+const SYNC_MS = 100
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** A store of an engine, in memory. */
+const memoryStore = (): EngineStore => {
+  const texts = new Map<string, string>()
+  return {
+    get: key => texts.get(key),
+    entries: prefix => [...texts].filter(([key]) => key.startsWith(prefix)),
+    async write(changes) {
+      for (const [key, text] of changes) {
+        if (text === null) texts.delete(key)
+        else texts.set(key, text)
+      }
+    }
+  }
+}
+
+const recordReports = (): {
+  readonly reports: EngineReports
+  readonly callbacks: EngineRequest['callbacks']
+} => {
+  const txs = new Map<string, EngineTransaction>()
+  const [balances, heights, ratios]: [string[], number[], number[]] = [[], [], []]
+  let count = 0
+  const counted =
+    <Args extends readonly unknown[]>(run: (...args: Args) => void) =>
+    (...args: Args): void => {
+      count += 1
+      run(...args)
+    }
+  const ignore = counted(() => {})
+  return {
+    reports: {
+      ...{ txs, balances, heights, ratios },
+      get count() {
+        return count
+      }
+    },
+    callbacks: {
+      onAddressChanged: ignore,
+      onAddressesChecked: counted((ratio: number) => void ratios.push(ratio)),
+      onTokenBalanceChanged: counted((_tokenId: string | null, amount: string) => void balances.push(amount)),
+      onBalanceDetailsChanged: ignore,
+      onBlockHeightChanged: counted((height: number) => void heights.push(height)),
+      onTransactionsChanged: counted((reported: readonly EngineTransaction[]) => {
+        for (const tx of reported) txs.set(tx.txid, tx)
+      }),
+      onStatus: ignore,
+      onConnectionChanged: ignore,
+      onNewTokens: ignore,
+      onStakingStatusChanged: ignore,
+      onUnactivatedTokenIdsChanged: ignore,
+      onSeenTxCheckpoint: ignore
+    }
+  }
+}
+
+/** Waits until an engine has reported something; fails with the sentence after 15 seconds. */
+export const until = async (holds: () => boolean, sentence: string): Promise<void> => {
+  const end = performance.now() + WAIT_MS
+  while (!holds()) {
+    must(performance.now() < end, () => sentence)
+    await new Promise(resolve => setTimeout(resolve, 2))
+  }
+}
+
+const WAIT_MS = 15_000
+
+/** What a call throws; undefined if it throws nothing. */
+export const errorOf = async (call: () => Promise<unknown>): Promise<unknown> => {
+  try {
+    await call()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+/** Waits until a transaction is in a block; fails with the sentence. */
+export const untilConfirmed = (wallet: TestedWallet, txid: string, sentence: string): Promise<void> =>
+  until(() => (wallet.reports.txs.get(txid)?.blockHeight ?? 0) > 0, sentence)
+
+/** Adds blocks, on a network that has some. */
+export const mine = async ({ network }: CurrencyBench, count: number): Promise<void> => network.mine?.(count)
+
+/** A control of the network that not every network has; skips the check without it. */
+export const controlOf = <Name extends 'reorg' | 'drop'>(
+  { network }: CurrencyBench,
+  name: Name
+): NonNullable<CurrencyNetwork[Name]> => {
+  const control = network[name]
+  if (control === undefined) return skip(`The network of the suite has no ${name}`)
+  return control.bind(network) as NonNullable<CurrencyNetwork[Name]>
+}
+
+/** A wallet with some confirmed money. */
+export const fundedWallet = async (bench: CurrencyBench, keys?: WalletKeys): Promise<TestedWallet> => {
+  const wallet = await bench.openWallet(keys === undefined ? {} : { keys })
+  const txid = await bench.network.fund(await wallet.address(), bench.network.someAmount)
+  await mine(bench, 1)
+  await until(
+    () => (wallet.reports.txs.get(txid)?.blockHeight ?? 0) > 0 && wallet.balance() > 0n,
+    'A payment to the wallet that is in a block is not reported as such'
+  )
+  return wallet
+}
+
+/** A spend to a wallet of somebody else. */
+export const spendOf = async (bench: CurrencyBench, amount: string): Promise<SpendInfo> => {
+  const stranger = await bench.openWallet({ isStarted: false })
+  return spendTo(await stranger.address(), amount)
+}
+
+/** A spend to an address. */
+export const spendTo = (publicAddress: string, amount: string): SpendInfo => ({
+  tokenId: null,
+  spendTargets: [{ publicAddress, nativeAmount: nativeAmount(amount) }]
+})
+
+/**
+ * The fake chain of Bitcoin or Litecoin with an Electrum server, as the network of a currency plugin; nothing real is reached.
+ *
+ * @param plugin - reads `network` and `servers` of its options as the shipped plugins do; `options` replaces them
+ *
+ * @example
+ * ```ts
+ * import test from 'node:test'
+ * import { fakeBlockchain, testCurrencyPlugin } from 'holdfast/testing'
+ * import { bitcoin } from 'holdfast/plugins/currency/utxo/plugin'
+ *
+ * testCurrencyPlugin(test, () => fakeBlockchain(bitcoin, 'bitcoin'), { pluginId: 'bitcoin' })
+ * ```
+ */
+export const fakeBlockchain = (
+  plugin: CurrencyPlugin,
+  id: ChainId,
+  options: JsonObject = { network: 'regtest', servers: ['tcp://127.0.0.1:50001'] }
+): CurrencyNetwork => {
+  const { clock, random } = makeNodeIo()
+  const network = id === 'litecoin' ? LITECOIN_REGTEST : BITCOIN_REGTEST
+  const chain = openFakeChain({ clock, random: count => random(count), network })
+  const electrum = makeElectrumConnect(chain, {})
+  return {
+    ...{ plugin, options, someAmount: '1000000' },
+    io: {
+      connect: (address, handlers) => electrum.connect(address, handlers),
+      webSocket: (url, handlers) => electrum.webSocket(url, handlers)
+    },
+    fund: async (address, amount) => chain.fund(address, amount),
+    mine: async count => void chain.mine(count),
+    reorg: async depth => chain.reorg(depth),
+    drop: async txid => void chain.drop(txid),
+    // Of their main networks.
+    foreignAddress:
+      id === 'litecoin'
+        ? 'ltc1qjmxnz78nmc8nq77wuxh25n2es7rzm5c2rkk4wh'
+        : 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
+    dustAmount: id === 'litecoin' ? '2000' : '200',
+    close: async () => electrum.close()
+  }
+}
