@@ -1,6 +1,7 @@
 import {
   isNativeAmount,
   isWalletError,
+  type OrderState,
   type SwapOffer,
   type SwapOrder,
   WalletError
@@ -194,8 +195,7 @@ export const swapChecks: readonly Check<SwapSubject>[] = [
     clause: '8.12',
     hint: 'Check the reply to an order like any other, and throw BAD_REPLY, SERVER or SWAP_CHANGED.',
     async run(subject) {
-      const replies = ['', '{}', '[]', 'null', '{"id":7}', '<html></html>']
-      for (const [status, body] of [...replies.map(each => [200, each] as const), [500, '{}'] as const]) {
+      for (const [status, body] of [...FAULTY_ORDERS, [500, '{}'] as const]) {
         const { lab, offer } = await soundOffer(subject)
         const { length } = lab.network.requests
         lab.network.use(async () => ({ status, headers: {}, body }))
@@ -210,7 +210,70 @@ export const swapChecks: readonly Check<SwapSubject>[] = [
       }
     }
   },
+  {
+    id: 'swap.watch-order',
+    level: 'full',
+    reason:
+      'A user who has paid wants to know how far the order is, and the kernel refuses a state that it does not know.',
+    clause: DOCS,
+    hint: 'Give one of the states of OrderState; payoutTxid only where it pays out, refundTxid only where it pays back.',
+    async run(subject) {
+      const { lab, offer } = await soundOffer(subject)
+      const watched = await subject.watch(lab, await soundOrder(lab, subject, offer))
+      if (watched === undefined) return skip('It does not tap watchOrder')
+      const { report, error, isLate } = watched
+      must(!isLate, () => 'It has not ended after a minute')
+      must(error === undefined, () => `For its own order it throws ${describeError(error)}`)
+      const state = report?.state
+      must(state !== undefined && STATES.includes(state), () => `The state of an order is ${show(state)}`)
+      const isPayout = report?.payoutTxid === undefined || ['sending', 'paidOut'].includes(state)
+      must(isPayout, () => `It gives a payoutTxid in the state ${state}`)
+      must(
+        report?.refundTxid === undefined || state === 'refunded',
+        () => `It gives a refundTxid in the state ${state}`
+      )
+    }
+  },
+  {
+    id: 'swap.watch-faults',
+    level: 'full',
+    reason: 'An order that counts as paid out is not followed any more.',
+    clause: DOCS,
+    hint: 'Throw an error of the catalogue, or give the state unknown, unless the exchange has said something else.',
+    async run(subject) {
+      for (const [status, body] of [...FAULTY_ORDERS, [500, '{}'] as const]) {
+        const { lab, offer } = await soundOffer(subject)
+        const order = await soundOrder(lab, subject, offer)
+        const { length } = lab.network.requests
+        lab.network.use(async () => ({ status, headers: {}, body }))
+        const watched = await subject.watch(lab, order)
+        if (watched === undefined) return skip('It does not tap watchOrder')
+        if (lab.network.requests.length === length) return skip('It sends no request for an order')
+        const { report, error } = watched
+        const text = `After the answer ${status} ${JSON.stringify(body)}`
+        must(error === undefined || isWalletError(error), () => `${text} it throws ${describeError(error)}`)
+        const isOpen = report === undefined || ['unknown', 'waiting', 'seen'].includes(report.state)
+        must(isOpen, () => `${text} an order is ${report?.state}`)
+      }
+    }
+  },
   ...networkChecks({ prefix: 'swap', docs: DOCS, failureClause: '4.33', figureClause: '3.27', seconds: 60 })
+]
+
+const FAULTY_ORDERS = ['', '{}', '[]', 'null', '{"id":7}', '<html></html>'].map(body => [200, body] as const)
+
+const STATES: readonly OrderState[] = [
+  ...([
+    'waiting',
+    'seen',
+    'exchanging',
+    'sending',
+    'paidOut',
+    'refunded',
+    'failed',
+    'late',
+    'unknown'
+  ] as const)
 ]
 
 /** An amount a little above another, with a last digit of its own. */

@@ -4,12 +4,14 @@ import {
   type JsonObject,
   makeAbort,
   nativeAmount,
+  type OrderReport,
   type QuoteContext,
   type QuoteRequest,
   type SpendInfo,
   type SwapAsset,
   type SwapOffer,
-  type SwapOrder
+  type SwapOrder,
+  type WatchedOrder
 } from '../kernel/plugin-api.ts'
 import type { Replies } from './fake-network.ts'
 import type { NetworkSubject, RoundHandle } from './network-checks.ts'
@@ -81,6 +83,13 @@ export interface QuoteRound {
   readonly maxCount: number
 }
 
+/** What an exchange said of an order. */
+export interface WatchedRound {
+  readonly report?: OrderReport | undefined
+  readonly error?: unknown
+  readonly isLate: boolean
+}
+
 /** An exchange with its cases, for the checks. */
 export interface SwapSubject extends NetworkSubject {
   readonly pluginId: string
@@ -94,6 +103,8 @@ export interface SwapSubject extends NetworkSubject {
   ): Promise<QuoteRound>
   /** Places the order of an offer, and lets up to 30 seconds pass for it. */
   order(lab: PluginLab, offer: SwapOffer): Promise<{ readonly order?: SwapOrder; readonly error?: unknown }>
+  /** Requests the state of an order that was just paid for; undefined if the plugin follows none. */
+  watch(lab: PluginLab, order: Pick<SwapOrder, 'orderId'>): Promise<WatchedRound | undefined>
 }
 
 /** The addresses of the two wallets of a swap, by plugin id. */
@@ -153,6 +164,23 @@ export const placeOrder: SwapSubject['order'] = async (lab, offer) => {
   )
   if (isLate) return { error: new Error('It has not ordered after 30 seconds') }
   return answer === undefined ? { error } : { order: answer }
+}
+
+/** Requests the state of an order as the kernel does, and lets up to a minute pass for it. */
+export const watchOrder = async (
+  lab: PluginLab,
+  { from, to, userSettings = {} }: SwapQuestion,
+  { pluginId, orderId }: { readonly pluginId: string; readonly orderId?: string | undefined }
+): Promise<WatchedRound | undefined> => {
+  const hook = lab.hooks.watchOrder.for(pluginId)
+  if (hook.taps.length === 0) return undefined
+  const order: WatchedOrder = {
+    ...{ txid: 'ab'.repeat(32), fromPluginId: from.pluginId, paidAt: lab.clock.now(), userSettings },
+    ...{ payoutAddress: addressOf(to), refundAddress: addressOf(from), signal: makeAbort().signal },
+    ...compact({ orderId })
+  }
+  const { answer, error, isLate } = await lab.wait(callTaps(lab, hook, [order]), QUOTE_MS)
+  return { report: answer?.[0] as OrderReport | undefined, error, isLate }
 }
 
 const addressOf = ({ pluginId }: SwapAsset): string => walletAddresses[pluginId] ?? `address-of-${pluginId}`

@@ -18,7 +18,8 @@ import {
   requestQuote,
   type SwapQuestion,
   type SwapSubject,
-  type ValidSwapCase
+  type ValidSwapCase,
+  watchOrder
 } from './swap-lab.ts'
 
 /** What a suite has to know of a swap provider. */
@@ -67,6 +68,7 @@ export const swapSuite = (plugin: SwapPlugin, given: SwapSuiteOptions): Suite =>
     open: more => open(sample, more),
     quote: (lab, change = {}, handle = {}) => requestQuote(lab, { ...sample, ...change }, handle),
     order: placeOrder,
+    watch: (lab, { orderId }) => watchOrder(lab, sample, { pluginId: plugin.id, orderId }),
     async round(lab, handle) {
       const { offers, error, isLate } = await requestQuote(lab, sample, handle)
       return { gave: textOf(offers[0]), oddity: textOf(offers.find(isOdd)), error, isLate }

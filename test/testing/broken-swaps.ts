@@ -3,6 +3,7 @@ import {
   type HttpClientOptions,
   type HttpReply,
   nativeAmount,
+  type OrderReport,
   type QuoteContext,
   Reply,
   type SwapHost,
@@ -36,6 +37,8 @@ interface TraderParts {
     client: HttpClient,
     context: QuoteContext
   ): Promise<{ readonly id: string; readonly deposit: string }>
+  /** Reads the state of an order. */
+  stateOf(reply: Pick<HttpReply, 'text'>): OrderReport['state']
   /** Changes an order before it is returned. */
   changeOrder(order: SwapOrder): SwapOrder
   onApply(host: SwapHost): void
@@ -87,6 +90,10 @@ const sound: TraderParts = {
     const order = Reply.of(reply.text, 'order of Trader').object()
     return { id: order.field('id').text(), deposit: order.field('deposit').text() }
   },
+  stateOf({ text }) {
+    const state = Reply.of(text, 'order of Trader').object().field('state')
+    return state.text() === 'waiting' ? 'waiting' : state.fail('is not known')
+  },
   changeOrder: order => order,
   onApply() {},
   client: {}
@@ -106,6 +113,11 @@ export const trader = (parts: Partial<TraderParts> = {}, plugin: Partial<SwapPlu
       ...all.client
     })
     all.onApply(host)
+    host.hooks.watchOrder.tapPromise('trader', async ({ signal }) => {
+      const reply = await client.request({ path: '/state', signal })
+      checkStatus(reply)
+      return { state: all.stateOf(reply) }
+    })
     host.hooks.fetchQuotes.tapPromise('trader', async context => {
       all.checkPair(context)
       const rate = all.read(await all.fetch(host, client, context))
@@ -143,6 +155,7 @@ export const traderCases: SwapSuiteOptions = {
       isEstimate: false,
       replies: {
         'https://trader.example.org/rate': '{"rate":740}',
+        'https://trader.example.org/state': '{"state":"waiting"}',
         'POST https://trader.example.org/order':
           '{"id":"order-1","deposit":"bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry"}'
       }
@@ -319,6 +332,14 @@ const brokenOffers: readonly BrokenSwap[] = [
         placeOrder: (client, context) =>
           sound.placeOrder(client, context).catch(() => ({ id: 'unknown', deposit: 'the usual address' }))
       })
+  },
+  {
+    breaks: 'swap.watch-order',
+    make: () => trader({ stateOf: reply => (sound.stateOf(reply) && 'done') as OrderReport['state'] })
+  },
+  {
+    breaks: 'swap.watch-faults',
+    make: () => trader({ stateOf: reply => (reply.text === '{}' ? 'paidOut' : sound.stateOf(reply)) })
   }
 ]
 
