@@ -1,3 +1,13 @@
+import {
+  answerInstead,
+  cutReplies,
+  loseReplies,
+  loseRequests,
+  makeRandom,
+  refusalReply,
+  slowDown,
+  spoilFigures
+} from '../fake-server/base/faults.ts'
 import type { FakeReply, FakeRequest, Middleware } from '../fake-server/base/replies.ts'
 import { makeFakeWorld } from '../fake-server/fake-world.ts'
 import { type AbortSignalLike, type Io, WalletError } from '../kernel/plugin-api.ts'
@@ -160,3 +170,46 @@ export const fakeProviders =
     for (const [code, price] of Object.entries(prices)) providers.market.setPrice(code, price)
     return request => providers.handle(request.host, request)
   }
+
+/** How often, and from which seed, {@link randomFaults} come. */
+export interface RandomFaultsOptions {
+  readonly clock: FakeClock
+  /** Any whole number; the same one gives the same faults. */
+  readonly seed: number
+  /** The share of requests that have a fault: 0 none, 1 all; 0.3 if left out. */
+  readonly rate?: number
+}
+
+/**
+ * Faults at random, for a test of one's own: a request is late by up to five seconds, lost before or after the server has seen
+ * it, refused with 429 or 503, or its reply breaks off or has odd figures.
+ *
+ * @example
+ * ```ts
+ * import { makeFakeClock, makeFakeNetwork, randomFaults } from 'holdfast/testing'
+ *
+ * const clock = makeFakeClock()
+ * const network = makeFakeNetwork({ 'https://shop.example.org/price': '{"usd":64000}' }, clock)
+ * const stop = network.use(randomFaults({ clock, seed: 7 }))
+ * await network.fetch('https://shop.example.org/price').catch(error => console.log(error))
+ * stop()
+ * ```
+ */
+export const randomFaults = ({ clock, seed, rate = 0.3 }: RandomFaultsOptions): Middleware => {
+  const random = makeRandom(seed)
+  const port = { clock, random }
+  const faults = [
+    slowDown(port, { from: 0, to: 5000 }),
+    loseRequests(port),
+    loseReplies(port),
+    answerInstead(port, refusalReply(429, { retryAfter: '30' })),
+    answerInstead(port, refusalReply(503)),
+    cutReplies,
+    spoilFigures('-1')
+  ]
+  return (request, next) => {
+    if (random() >= rate) return next()
+    const fault = faults[Math.floor(random() * faults.length)]
+    return fault === undefined ? next() : fault(request, next)
+  }
+}

@@ -23,8 +23,10 @@ export {
   type FakeNetwork,
   fakeProviders,
   makeFakeNetwork,
+  type RandomFaultsOptions,
   type RecordedReply,
   type Replies,
+  randomFaults,
   type SentRequest,
   type Serve,
   type ServedRequest

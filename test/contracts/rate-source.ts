@@ -4,6 +4,7 @@ import { FakeMarket } from '../../fake-server/providers/market/market.ts'
 import type { RatePlugin } from '../../kernel/plugin-api.ts'
 import type { RatePair } from '../../kernel/types/rates.ts'
 import { fakeProviders } from '../../testing/fake-network.ts'
+import type { ValidRateCase } from '../../testing/rate-lab.ts'
 import { type RateSuiteOptions, testRatePlugin } from '../../testing/rate-suite.ts'
 import { openRateLab, type RateLab, type RateLabOptions } from '../helpers/rate-lab.ts'
 
@@ -25,6 +26,8 @@ export interface RateSourceCase {
   /** The API key that it needs, or may be given. */
   readonly apiKey?: string
   readonly needsKey?: boolean
+  /** A price of the past that its provider has. */
+  readonly dated?: ValidRateCase
   /** For how many seconds an answer is new enough. */
   readonly gapSeconds?: number
 }
@@ -74,6 +77,7 @@ export const testRateSource = (test: TestFn, about: RateSourceCase): void => {
 
 /** The cases of a source: what the fake market says, at some prices. */
 const suiteOptionsOf = ({
+  dated,
   apiKey,
   offered,
   wanted,
@@ -97,7 +101,7 @@ const suiteOptionsOf = ({
   })
   const unknown = { wanted: texts(strange ?? []), replies: fakeProviders() }
   return {
-    valid,
+    valid: dated === undefined ? valid : [...valid, dated],
     invalid: strange === undefined ? [] : [unknown],
     tolerance,
     options: apiKey === undefined ? {} : { apiKey }

@@ -2,7 +2,12 @@ import test from 'ava'
 import { defaultPlugins } from '../../../plugins/default-plugins.ts'
 import { constantRate } from '../../../plugins/rates/constant-rate.ts'
 import { coinmonitor, nomics, wazirx } from '../../../plugins/rates/retired.ts'
+import { testRatePlugin } from '../../../testing/rate-suite.ts'
 import { openRateLab } from '../../helpers/rate-lab.ts'
+
+testRatePlugin(test, constantRate, {
+  valid: [{ wanted: ['WETH ETH', 'iso:EUR iso:XOF'], offers: { 'WETH ETH': 1, 'iso:EUR iso:XOF': 655.957 } }]
+})
 
 test('constant rates need no request, and all of them are valid [5.38, 9.23]', async t => {
   const lab = openRateLab(constantRate)

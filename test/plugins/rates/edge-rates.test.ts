@@ -1,5 +1,6 @@
 import test from 'ava'
 import { edgeRates, parseEdgeRates } from '../../../plugins/rates/edge-rates.ts'
+import { fakeProviders } from '../../../testing/fake-network.ts'
 import { testRateSource } from '../../contracts/rate-source.ts'
 import { openRateLab } from '../../helpers/rate-lab.ts'
 import { pairsOf } from '../../helpers/rate-pairs.ts'
@@ -10,7 +11,14 @@ testRateSource(test, {
   wanted: pairsOf('BTC iso:EUR', 'USDT iso:USD', 'ZZZ iso:TRY'),
   offered: pairsOf('BTC iso:USD', 'USDT iso:USD', 'iso:EUR iso:USD', 'iso:TRY iso:USD'),
   strange: pairsOf('ZZZ iso:USD'),
-  originCount: 2
+  originCount: 2,
+  // A rate of ten days ago is one percent below the market's.
+  dated: {
+    wanted: ['BTC iso:USD'],
+    date: new Date('2025-12-22T00:00:00Z'),
+    replies: fakeProviders({ BTC: '65000' }),
+    offers: { 'BTC iso:USD': 64_350 }
+  }
 })
 
 test('the reply of Edge Rates is read by chain and token of a coin and by currency code; pairs without a rate are skipped [9.23]', t => {

@@ -2,7 +2,23 @@ import test from 'ava'
 import { nativeAmount } from '../../../kernel/base/amount.ts'
 import { transfer } from '../../../plugins/swap/transfer.ts'
 import { swapAssets } from '../../../testing/swap-lab.ts'
+import { testSwapPlugin } from '../../../testing/swap-suite.ts'
 import { DEPOSIT_TO, offerOf, openSwapHome } from '../../helpers/swap-context.ts'
+
+const { btc: from, ltc } = swapAssets
+testSwapPlugin(test, transfer, {
+  valid: [
+    {
+      from,
+      to: from,
+      amount: '123456',
+      fromNativeAmount: '123456',
+      toNativeAmount: '123456',
+      isEstimate: false
+    }
+  ],
+  invalid: [{ from, to: ltc, amount: '123456', code: 'SWAP_CURRENCY' }]
+})
 
 test('transfer: a payment to the other wallet, unit for unit, in each direction', async t => {
   const home = openSwapHome(transfer)
