@@ -185,7 +185,8 @@ const facts: {
     transactionsChanged: {
       dispatch: 'observed',
       fires: 'on new and changed transactions, at most once in 5 s per wallet',
-      carries: 'the wallet id and the txids; an event, not a snapshot'
+      carries:
+        'the wallet id, the txids, and their assets if the engine reported them; an event, not a snapshot'
     },
     addressChanged: {
       dispatch: 'observed',

@@ -212,6 +212,11 @@ export interface TransactionsSnapshot {
   readonly walletId: WalletId
   readonly created: readonly Txid[]
   readonly changed: readonly Txid[]
+  /**
+   * Their assets by token id, '' for the chain's own coin, if the engine reported all of these changes. Absent if some came from
+   * files or from a new height: then any asset may have changed.
+   */
+  readonly tokenIds?: readonly string[]
 }
 
 /** A wallet whose fresh receive address has changed; a plain event. */

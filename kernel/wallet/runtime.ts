@@ -36,6 +36,8 @@ export class WalletRuntime implements EngineHost {
   #addresses: SavedAddresses | undefined
   #spender: Spender | undefined
   #throttle: TransactionThrottle | undefined
+  /** The assets of the changes that the next event carries. */
+  #changedAssets: ReadonlySet<string> | 'unknown' | undefined
   #fallbackName: string | null = null
   #height: number | undefined
   #pausing: Promise<void> | undefined
@@ -257,7 +259,8 @@ export class WalletRuntime implements EngineHost {
   }
 
   async transactionsChanged(transactions: readonly EngineTransaction[], checkpoint?: string): Promise<void> {
-    this.#emitTransactions(await this.history.applyReports(transactions, checkpoint))
+    const changes = await this.history.applyReports(transactions, checkpoint)
+    this.#emitTransactions(changes, assetsOf(transactions, changes))
     if (this.#hasPayments) this.#watch(transactions.map(({ txid }) => txid))
   }
 
@@ -353,15 +356,24 @@ export class WalletRuntime implements EngineHost {
   }
 
   /** Emits changed transactions; the throttle is made when first needed, since most wallets have none. */
-  #emitTransactions(changes: TxidChanges): void {
+  #emitTransactions(changes: TxidChanges, assets?: readonly string[]): void {
     if (changes.created.length + changes.changed.length === 0) return
     const { services, scheduler, walletId, rules } = this.#context
     rules.changed()
-    this.#throttle ??= new TransactionThrottle(scheduler, walletId, ({ created, changed }) =>
+    if (assets === undefined) this.#changedAssets = 'unknown'
+    else if (this.#changedAssets !== 'unknown')
+      this.#changedAssets = new Set([...(this.#changedAssets ?? []), ...assets])
+    this.#throttle ??= new TransactionThrottle(scheduler, walletId, ({ created, changed }) => {
+      const known = this.#changedAssets
+      const tokenIds = known === 'unknown' ? undefined : Object.freeze([...(known ?? [])].sort())
+      this.#changedAssets = undefined
       services.hooks.transactionsChanged.call(
-        Object.freeze({ walletId, created: Object.freeze(created), changed: Object.freeze(changed) })
+        Object.freeze({
+          ...{ walletId, created: Object.freeze(created), changed: Object.freeze(changed) },
+          ...compact({ tokenIds })
+        })
       )
-    )
+    })
     this.#throttle.add(changes)
   }
 
@@ -380,3 +392,12 @@ export class WalletRuntime implements EngineHost {
 
 /** The longest wait for the states of open payments. */
 const LOOK_MS = 5000
+
+/** The assets of the reports that changed something, '' for the chain's own coin (pure). */
+const assetsOf = (
+  transactions: readonly EngineTransaction[],
+  { created, changed }: TxidChanges
+): readonly string[] => {
+  const txids = new Set([...created, ...changed])
+  return transactions.flatMap(({ txid, tokenId }) => (txids.has(txid) ? [tokenId ?? ''] : []))
+}

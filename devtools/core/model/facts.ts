@@ -1,12 +1,13 @@
 import type { WorldSnapshot } from '../../../app/actions/world-control.ts'
-import type {
-  AccountSnapshot,
-  ExchangeSnapshot,
-  JsonObject,
-  ObserverHooks,
-  RateProviderSnapshot,
-  TransactionsSnapshot,
-  UserSnapshot
+import {
+  type AccountSnapshot,
+  compact,
+  type ExchangeSnapshot,
+  type JsonObject,
+  type ObserverHooks,
+  type RateProviderSnapshot,
+  type TransactionsSnapshot,
+  type UserSnapshot
 } from '../../../kernel/index.ts'
 
 /** The name of an observer hook. */
@@ -76,8 +77,9 @@ const makers: { readonly [H in HookName]?: (snapshot: HookSnapshot<H>) => Facts[
   }),
   usersChanged: users => ({ users }),
   ratesChanged: ({ pairs, providers }) => ({ pairCount: pairs.length, providers }),
-  transactionsChanged: ({ walletId, created, changed }) => ({
+  transactionsChanged: ({ walletId, created, changed, tokenIds }) => ({
     walletId,
+    ...compact({ tokenIds: tokenIds?.slice(0, MAX_TXIDS) }),
     created: created.slice(0, MAX_TXIDS),
     changed: changed.slice(0, MAX_TXIDS),
     createdCount: created.length,

@@ -279,6 +279,7 @@ export const factFields: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
     walletId: 'text',
     created: chainTexts,
     changed: chainTexts,
+    tokenIds: maybe('texts'),
     createdCount: 'number',
     changedCount: 'number'
   },

@@ -642,6 +642,32 @@ test('a name or fiat code that another device wrote is shown after a sync; the d
   t.pass()
 })
 
+test('a transaction event names the assets that the engine reported, and none where others may have changed', async t => {
+  const events: (readonly string[] | undefined)[] = []
+  const watch: ObserverPlugin = {
+    kind: 'observer',
+    id: 'watch',
+    apply: ({ hooks }) => hooks.transactionsChanged.tap('watch', ({ tokenIds }) => void events.push(tokenIds))
+  }
+  const { wallet, toy } = await makeHome(t, {}, [watch])
+  const report = toy.requests[0]?.callbacks.onTransactionsChanged
+  report?.([
+    toyTransaction('in-1', { tokenId: 'gold' }),
+    toyTransaction('in-2'),
+    toyTransaction('in-3', { tokenId: 'gold' })
+  ])
+  await waitFor(() => events.length === 1)
+  t.deepEqual(events, [['', 'gold']])
+  // What is known already is no change, and adds no asset.
+  report?.([toyTransaction('in-2'), toyTransaction('in-4', { tokenId: 'silver' })])
+  await waitFor(() => events.length === 2)
+  t.deepEqual(events[1], ['silver'])
+  const { txid } = await wallet.signTx(await wallet.makeSpend(pay('5')))
+  await wallet.forgetTx(txid)
+  await waitFor(() => events.length === 3)
+  t.is(events[2], undefined)
+})
+
 test('observers get a transaction event when its payment is forgotten', async t => {
   const events: string[][] = []
   const watch: ObserverPlugin = {
