@@ -8,7 +8,13 @@ import {
   slowDown,
   spoilFigures
 } from '../fake-server/base/faults.ts'
-import type { FakeReply, FakeRequest, Middleware } from '../fake-server/base/replies.ts'
+import {
+  type FakeReply,
+  type FakeRequest,
+  fetchedReply,
+  type Middleware,
+  sentBody
+} from '../fake-server/base/replies.ts'
 import { makeFakeWorld } from '../fake-server/fake-world.ts'
 import { type AbortSignalLike, type Io, WalletError } from '../kernel/plugin-api.ts'
 import { makeNodeIo } from '../platform/node/index.ts'
@@ -83,7 +89,9 @@ export const makeFakeNetwork = (replies: Replies, clock: FakeClock): FakeNetwork
       faults.add(entry)
       return () => void faults.delete(entry)
     },
-    async fetch(url, { method = 'GET', headers = {}, body = '', signal, maxReplyBytes = MAX_REPLY } = {}) {
+    async fetch(url, options = {}) {
+      const { method = 'GET', headers = {}, signal, maxReplyBytes = MAX_REPLY } = options
+      const body = sentBody(options)
       const { host, pathname, search, hostname } = addressOf(url)
       const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
       const request: ServedRequest = {
@@ -107,7 +115,7 @@ export const makeFakeNetwork = (replies: Replies, clock: FakeClock): FakeNetwork
       })
       if (Buffer.byteLength(reply.body) > maxReplyBytes)
         throw new WalletError('REPLY_TOO_LARGE', { source: host, limit: maxReplyBytes })
-      return { status: reply.status, headers: reply.headers, text: reply.body }
+      return fetchedReply(reply, options)
     }
   }
   return network

@@ -1,4 +1,5 @@
 import type { Json } from '../../kernel/base/json.ts'
+import type { FetchOptions, FetchReply } from '../../kernel/io/io.ts'
 
 /** A request as a handler sees it. `path` carries no host; header names are lower case; `body` is raw text. */
 export interface FakeRequest {
@@ -81,3 +82,16 @@ const JSON_HEADERS = { 'content-type': 'application/json' } as const
  * `next` asks the server; not calling it means the server never saw the request. A rejection means no answer.
  */
 export type Middleware = (request: FakeRequest, next: () => Promise<FakeReply>) => Promise<FakeReply>
+
+/** The body of a request for a handler, which reads text: bytes are taken for UTF-8. */
+export const sentBody = ({ body = '', bodyBytes }: Pick<FetchOptions, 'body' | 'bodyBytes'>): string =>
+  bodyBytes === undefined ? body : new TextDecoder().decode(bodyBytes)
+
+/** An answer as `Io.fetch` gives it, as text or as the bytes of that text. */
+export const fetchedReply = (
+  { status, headers, body }: FakeReply,
+  { replyAs = 'text' }: Pick<FetchOptions, 'replyAs'>
+): FetchReply =>
+  replyAs === 'bytes'
+    ? { status, headers, text: '', bytes: new TextEncoder().encode(body) }
+    : { status, headers, text: body }

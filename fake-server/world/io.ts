@@ -1,6 +1,7 @@
 import { utf8 } from '@scure/base'
 import { WalletError } from '../../kernel/base/errors.ts'
 import type { Channel, ChannelHandlers, Clock, FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
+import { fetchedReply, sentBody } from '../base/replies.ts'
 import type { FakeProviders } from '../providers/fake-providers.ts'
 import type { FakeServer } from '../routes/fake-server.ts'
 import type { ChainServer } from './world-chains.ts'
@@ -172,17 +173,13 @@ const fetchFromServer = async (
   options: FetchOptions
 ): Promise<FetchReply> => {
   const headers: [string, string][] = Object.entries(options.headers ?? {})
-  const {
-    status,
-    headers: replied,
-    body
-  } = await server.handle({
+  const reply = await server.handle({
     method: (options.method ?? 'GET').toUpperCase(),
     path,
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
-    body: options.body ?? ''
+    body: sentBody(options)
   })
-  return { status, headers: replied, text: body }
+  return fetchedReply(reply, options)
 }
 
 /** Waits for work, until the signal aborts. */
@@ -245,16 +242,18 @@ const MAX_REPLY = 16 * 1024 * 1024
 const fetchFromProvider = async (
   providers: FakeProviders,
   { host, path }: ProviderAddress,
-  { method = 'GET', headers = {}, body = '', maxReplyBytes = MAX_REPLY }: FetchOptions
+  options: FetchOptions
 ): Promise<FetchReply> => {
+  const { method = 'GET', headers = {}, maxReplyBytes = MAX_REPLY } = options
   const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+  const body = sentBody(options)
   const request = { method: method.toUpperCase(), path, headers: Object.fromEntries(named), body }
   const reply = await providers.handle(host, request)
   if (utf8.decode(reply.body).length > maxReplyBytes) {
     const source = `${host}${path.replace(/\?.*/s, '')}`
     throw new WalletError('REPLY_TOO_LARGE', { source, limit: maxReplyBytes })
   }
-  return { status: reply.status, headers: reply.headers, text: reply.body }
+  return fetchedReply(reply, options)
 }
 
 /** The time of a fake world: that of its host, moved forward by what a user skipped. */

@@ -80,18 +80,24 @@ export interface FetchOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** A body of bytes, in place of `body`. */
+  readonly bodyBytes?: Uint8Array
+  /** `bytes`: the reply has its body in `bytes` as it was sent, and an empty `text`. `text` by default. */
+  readonly replyAs?: 'bytes' | 'text'
   /** The largest body of a reply, if it is not that of the io. */
   readonly maxReplyBytes?: number
   /** Aborts the request. */
   readonly signal?: AbortSignalLike
 }
 
-/** A reply whose body has been read as text, bounded by the io (`maxReplyBytes`). */
+/** A reply whose body has been read as text or bytes, bounded by the io (`maxReplyBytes`). */
 export interface FetchReply {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
+  /** The body, if the request wanted bytes. */
+  readonly bytes?: Uint8Array
 }
 
 /** The callbacks of a text connection. None is called after `onClose`. {@link Channel} shows them in use. */

@@ -20,11 +20,11 @@ export const makeBrowserFetch =
     try {
       const reply = await globalThis.fetch(url, { ...requestOf(options), signal: aborter.signal })
       const { host, pathname } = new URL(url)
-      const text = await textOf(reply, {
-        source: `${host}${pathname}`,
-        limit: options.maxReplyBytes ?? maxReplyBytes
-      })
-      return { status: reply.status, headers: Object.fromEntries(reply.headers), text }
+      const limits = { source: `${host}${pathname}`, limit: options.maxReplyBytes ?? maxReplyBytes }
+      const head = { status: reply.status, headers: Object.fromEntries(reply.headers) }
+      return options.replyAs === 'bytes'
+        ? { ...head, text: '', bytes: await bytesOf(reply, limits) }
+        : { ...head, text: await textOf(reply, limits) }
     } catch (error) {
       // What is left of the body is not waited for.
       abort()
@@ -34,31 +34,56 @@ export const makeBrowserFetch =
     }
   }
 
-const requestOf = ({ method = 'GET', headers = {}, body }: FetchOptions): RequestInit => ({
+const requestOf = ({ method = 'GET', headers = {}, bodyBytes, ...options }: FetchOptions): RequestInit => ({
   method,
   headers: { ...headers },
   cache: 'no-store',
   credentials: 'omit',
   redirect: 'error',
-  ...compact({ body })
+  // A copy: the caller may go on writing into its own bytes.
+  ...compact({ body: bodyBytes === undefined ? options.body : new Uint8Array(bodyBytes) })
 })
 
+interface ReplyLimits {
+  readonly source: string
+  readonly limit: number
+}
+
 /** UTF-8 as the fetch standard reads it: no byte order mark, bad bytes replaced. */
-const textOf = async (
+const textOf = async (reply: Response, limits: ReplyLimits): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ''
+  await readParts(reply, limits, part => {
+    text += decoder.decode(part, { stream: true })
+  })
+  return text + decoder.decode()
+}
+
+const bytesOf = async (reply: Response, limits: ReplyLimits): Promise<Uint8Array> => {
+  const parts: Uint8Array[] = []
+  const bytes = new Uint8Array(await readParts(reply, limits, part => void parts.push(part)))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+/** Reads a body; resolves to its length. @throws REPLY_TOO_LARGE */
+const readParts = async (
   reply: Response,
-  { source, limit }: { source: string; limit: number }
-): Promise<string> => {
+  { source, limit }: ReplyLimits,
+  onPart: (part: Uint8Array) => void
+): Promise<number> => {
   const tooLarge = (): WalletError => new WalletError('REPLY_TOO_LARGE', { source, limit })
   if (Number(reply.headers.get('content-length') ?? 0) > limit) throw tooLarge()
   const reader = reply.body?.getReader()
-  if (reader === undefined) return ''
-  const decoder = new TextDecoder()
-  let text = ''
   let size = 0
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+  for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
     size += part.value.length
     if (size > limit) throw tooLarge()
-    text += decoder.decode(part.value, { stream: true })
+    onPart(part.value)
   }
-  return text + decoder.decode()
+  return size
 }

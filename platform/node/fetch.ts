@@ -16,7 +16,12 @@ export const makeNodeFetch = (maxReplyBytes: number): Io['fetch'] => {
     if (redirects === 0) throw new TypeError('The server redirects without end')
     return send(next, redirectedOptions(options, reply.status), redirects - 1)
   }
-  return async (url, options = {}) => send(parseUrl(url), options, MAX_REDIRECTS)
+  return async (url, options = {}) => {
+    const { bodyBytes } = options
+    // A copy: the caller may go on writing into its own bytes.
+    const own = bodyBytes === undefined ? options : { ...options, bodyBytes: Buffer.from(bodyBytes) }
+    return send(parseUrl(url), own, MAX_REDIRECTS)
+  }
 }
 
 const MAX_REDIRECTS = 5
@@ -42,7 +47,7 @@ const redirectOf = (from: URL, { status, headers }: FetchReply): URL | undefined
 const redirectedOptions = (options: FetchOptions, status: number): FetchOptions => {
   const isPost = options.method?.toUpperCase() === 'POST'
   if (status !== 303 && !(isPost && status < 303)) return options
-  const { method: _, body: __, ...rest } = options
+  const { method: _, body: __, bodyBytes: ___, ...rest } = options
   return rest
 }
 
@@ -85,7 +90,8 @@ interface Exchange {
 }
 
 const exchange = (start: StartRequest, { url, options, maxReplyBytes }: Exchange): Promise<FetchReply> => {
-  const { method = 'GET', headers = {}, body, signal } = options
+  const { method = 'GET', headers = {}, bodyBytes, replyAs = 'text', signal } = options
+  const body = bodyBytes ?? options.body
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(abortError())
@@ -105,9 +111,14 @@ const exchange = (start: StartRequest, { url, options, maxReplyBytes }: Exchange
     request.on('error', fail)
     request.on('response', response => {
       const source = `${url.host}${url.pathname}`
-      readBody(response, { source, limit: maxReplyBytes }).then(text => {
+      readBody(response, { source, limit: maxReplyBytes }).then(chunks => {
         settle()
-        resolve({ status: response.statusCode ?? 0, headers: headersOf(response), text })
+        const head = { status: response.statusCode ?? 0, headers: headersOf(response) }
+        resolve(
+          replyAs === 'bytes'
+            ? { ...head, text: '', bytes: new Uint8Array(Buffer.concat(chunks)) }
+            : { ...head, text: textOfReply(chunks) }
+        )
       }, fail)
     })
     request.end(body)
@@ -123,11 +134,11 @@ const isStale = (request: ClientRequest, method: string, error: Error): boolean 
   (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
 /** By events: an async iterator costs as much again as the rest of a short reply. */
-const readBody = async (
+const readBody = (
   response: IncomingMessage,
   { source, limit }: { source: string; limit: number }
-): Promise<string> => {
-  const body = await new Promise<readonly Buffer[]>((resolve, reject) => {
+): Promise<readonly Buffer[]> =>
+  new Promise<readonly Buffer[]>((resolve, reject) => {
     const refuse = (): void => reject(new WalletError('REPLY_TOO_LARGE', { source, limit }))
     if (Number(response.headers['content-length'] ?? 0) > limit) {
       refuse()
@@ -145,8 +156,6 @@ const readBody = async (
     // Of a connection that breaks off; after 'end' it changes nothing.
     response.on('close', () => reject(new Error('The reply ended too early')))
   })
-  return textOfReply(body)
-}
 
 const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = Object.create(null)

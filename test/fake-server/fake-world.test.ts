@@ -368,3 +368,22 @@ test('ten thousand repo files stay fast to write and to open', async t => {
   t.log(`written in ${Math.round(written - started)} ms, opened in ${Math.round(opened - written)} ms`)
   t.true(opened - started < 20_000)
 })
+
+test('the servers of a world answer in bytes, too, and take a body of bytes for UTF-8', async t => {
+  const world = makeFakeWorld({ io: makeIo() })
+  const { fetch } = world.ioFor(makeIo())
+  const [server = ''] = FAKE_ADDRESSES.infoServers
+  for (const url of [`${server}/v1/edgeServers`, 'https://api.coinbase.com/v2/exchange-rates?currency=BTC']) {
+    const { status, text } = await fetch(url)
+    t.is(status, 200)
+    const { bytes, ...rest } = await fetch(url, { replyAs: 'bytes' })
+    t.is(new TextDecoder().decode(bytes), text)
+    t.is(rest.text, '')
+  }
+  const request = { method: 'POST', headers: { authorization: `Token ${KEY}` } }
+  const url = `${FAKE_ADDRESSES.authServer}/v2/login`
+  const [plain, bytes] = [{ body: '{"userId":7}' }, { bodyBytes: new TextEncoder().encode('{"userId":7}') }]
+  const replies = [await fetch(url, { ...request, ...plain }), await fetch(url, { ...request, ...bytes })]
+  t.deepEqual(replies[0], replies[1])
+  await world.close()
+})

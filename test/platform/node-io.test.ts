@@ -350,3 +350,25 @@ test('random bytes have the requested length, and are never repeated or shared',
   for (const count of [0, 1, 511, 512, 513, 4096, 100_000]) t.is(io.random(count).length, count)
   t.true(new Set(io.random(100_000)).size === 256)
 })
+
+test('bytes go out and come back as they are, within the same limit', async t => {
+  const base = await serve(t, (request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => response.end(Buffer.concat(parts)))
+  })
+  const bodyBytes = Uint8Array.from({ length: 256 }, (_, at) => 255 - at)
+  const { fetch } = smallIo
+  const sending = fetch(base, { method: 'POST', body: 'not this', bodyBytes, replyAs: 'bytes' })
+  const sent = Uint8Array.from(bodyBytes)
+  bodyBytes.fill(0)
+  const { status, text, bytes } = await sending
+  t.deepEqual([status, text], [200, ''])
+  t.deepEqual(bytes, sent)
+  const asText = await fetch(base, { method: 'POST', bodyBytes: Uint8Array.of(0xc3, 0xa4, 0xff) })
+  t.is(asText.text, 'ä\ufffd')
+  t.is(asText.bytes, undefined)
+  t.deepEqual((await fetch(base, { replyAs: 'bytes' })).bytes, new Uint8Array())
+  const large = fetch(base, { method: 'POST', bodyBytes: new Uint8Array(1001), replyAs: 'bytes' })
+  await t.throwsAsync(large, { code: 'REPLY_TOO_LARGE' })
+})
