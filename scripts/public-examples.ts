@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { exampleNames, withoutExample } from './example-names.ts'
+import { exampleNames, withoutExample, withoutTestingExample } from './example-names.ts'
 import { type PublicDeclaration, publicDeclarations, type SyntaxNode } from './freeze/declarations.ts'
 
 /** What is checked, and what examples may take for granted. */
@@ -14,6 +14,8 @@ export interface ExamplesOptions {
   readonly names: Readonly<Record<string, string>>
   /** Exports that are called or implemented but need no example, with the reason. */
   readonly exempt: Readonly<Record<string, string>>
+  /** Packages whose types examples may take for granted; none if left out. */
+  readonly types?: readonly string[]
   /** The compiler. */
   readonly tsc: string
 }
@@ -39,15 +41,20 @@ export const checkExamples = async (options: ExamplesOptions): Promise<readonly 
   return [...missingExamples(declarations, options.exempt), ...(await compileExamples(examples, options))]
 }
 
-/** Checks the examples of `holdfast`, `holdfast/plugin` and `holdfast/observer` as {@link checkExamples} does. */
-export const checkPublicExamples = (root: string): Promise<readonly string[]> =>
-  checkExamples({
-    root,
-    tsc: join(root, 'node_modules/typescript/bin/tsc'),
-    entries: ['index', 'plugin-api', 'observer-api'].map(name => join(root, `dist/kernel/${name}.d.ts`)),
-    names: exampleNames,
-    exempt: withoutExample
-  })
+/** Checks the examples of `holdfast`, `holdfast/plugin`, `holdfast/observer` and `holdfast/testing` as {@link checkExamples} does. */
+export const checkPublicExamples = async (root: string): Promise<readonly string[]> => {
+  const given = { root, tsc: join(root, 'node_modules/typescript/bin/tsc'), names: exampleNames }
+  const kernel = ['index', 'plugin-api', 'observer-api'].map(name => join(root, `dist/kernel/${name}.d.ts`))
+  return [
+    ...(await checkExamples({ ...given, entries: kernel, exempt: withoutExample })),
+    ...(await checkExamples({
+      ...given,
+      entries: [join(root, 'dist/testing/index.d.ts')],
+      exempt: withoutTestingExample,
+      types: ['node']
+    }))
+  ]
+}
 
 /** Reads the examples in the comments of some declarations; an export of several entries is read once (pure). */
 export const examplesOf = (declarations: readonly PublicDeclaration[]): readonly Example[] => {
@@ -133,7 +140,7 @@ const isFunction = (annotation: unknown): boolean =>
 
 const compileExamples = async (
   examples: readonly Example[],
-  { root, names, tsc }: ExamplesOptions
+  { root, names, tsc, types = [] }: ExamplesOptions
 ): Promise<readonly string[]> => {
   const folder = join(root, '.build', `examples-${process.pid}`)
   const files = new Map(examples.map((example, index) => [`${index}.ts`, example]))
@@ -142,7 +149,7 @@ const compileExamples = async (
     for (const [path, { code }] of files) writeFileSync(join(folder, path), `${code}\nexport {}\n`)
     const ambient = Object.entries(names).map(([name, type]) => `declare const ${name}: ${type}\n`)
     writeFileSync(join(folder, 'names.d.ts'), ambient.join(''))
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(CONFIG))
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(configOf(types)))
     const output = await run(tsc, ['-p', folder, '--pretty', 'false'], folder)
     return output.map(line => {
       const [path = '', ...rest] = line.split(/(?=\()/)
@@ -156,13 +163,13 @@ const compileExamples = async (
   }
 }
 
-/** As strict as the package itself, and without the types of a platform. */
-const CONFIG = {
+/** As strict as the package itself, and without the types of a platform but for those given. */
+const configOf = (types: readonly string[]): object => ({
   compilerOptions: {
     target: 'es2023',
     lib: ['es2023'],
     module: 'nodenext',
-    types: [],
+    types,
     strict: true,
     noUncheckedIndexedAccess: true,
     exactOptionalPropertyTypes: true,
@@ -171,7 +178,7 @@ const CONFIG = {
     noEmit: true
   },
   include: ['*.ts']
-}
+})
 
 const run = (tsc: string, args: readonly string[], cwd: string): Promise<readonly string[]> =>
   new Promise(resolve => {

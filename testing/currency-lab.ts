@@ -18,7 +18,27 @@ import { makeNodeIo } from '../platform/node/index.ts'
 import { callTaps, openPluginLab } from './plugin-lab.ts'
 import { must, skip } from './suite.ts'
 
-/** A network of a currency that a suite controls; each check opens one of its own. */
+/**
+ * A network of a currency that a suite controls; each check opens one of its own.
+ *
+ * @example
+ * ```ts
+ * import type { CurrencyPlugin } from 'holdfast/plugin'
+ * import type { CurrencyNetwork } from 'holdfast/testing'
+ *
+ * declare const makeLedger: () => { pay(to: string, amount: string): Promise<string> }
+ * declare const tollar: (ledger: ReturnType<typeof makeLedger>) => CurrencyPlugin
+ * const openNetwork = (): CurrencyNetwork => {
+ *   const ledger = makeLedger()
+ *   return {
+ *     plugin: tollar(ledger),
+ *     fund: (address, amount) => ledger.pay(address, amount),
+ *     foreignAddress: 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
+ *     someAmount: '5000'
+ *   }
+ * }
+ * ```
+ */
 export interface CurrencyNetwork {
   readonly plugin: CurrencyPlugin
   /** As an application gives them in `pluginOptions`, such as the servers of the network. */

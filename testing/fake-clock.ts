@@ -9,7 +9,18 @@ export interface FakeClock extends Clock {
   readonly timerCount: number
 }
 
-/** Makes a clock that begins at `start`, in milliseconds since 1970. `turn` is the real event loop's. */
+/**
+ * Makes a clock that begins at `start`, in milliseconds since 1970. `turn` is the real event loop's.
+ *
+ * @example
+ * ```ts
+ * import { makeFakeClock } from 'holdfast/testing'
+ *
+ * const clock = makeFakeClock()
+ * clock.after(60_000, () => console.log('a minute later'))
+ * await clock.advance(60_000)
+ * ```
+ */
 export const makeFakeClock = (start: number = Date.UTC(2026, 0, 1)): FakeClock => {
   let now = start
   let count = 0

@@ -41,6 +41,18 @@ export type Serve = (request: ServedRequest) => FakeReply | Promise<FakeReply>
  * The replies that a plugin gets: a table by address, or a function that makes a fake provider, which may take the time of
  * the lab. A key is an address such as `https://shop.example.org/price`; without a `?` it stands for every query of that
  * address, and `POST ` before it limits it to that method.
+ *
+ * @example
+ * ```ts
+ * import type { Replies } from 'holdfast/testing'
+ *
+ * const recorded: Replies = { 'https://shop.example.org/price': '{"usd":64000}' }
+ * const served: Replies = clock => ({ path }) => ({
+ *   status: path === '/time' ? 200 : 404,
+ *   headers: {},
+ *   body: `{"now":${clock.now()}}`
+ * })
+ * ```
  */
 export type Replies = Readonly<Record<string, string | RecordedReply>> | ((clock: FakeClock) => Serve)
 
