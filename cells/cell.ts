@@ -93,7 +93,8 @@ export class Cell {
   #life = makeAbort()
   #nextId = 1
   #stopReason: string | undefined
-  #restartAt: number | undefined
+  /** While it waits to be started again. */
+  #pauseReason: string | undefined
   #loading: { resolve(head: CellHead): void; reject(error: Error): void } | undefined
 
   constructor(options: CellOptions) {
@@ -130,8 +131,7 @@ export class Cell {
   /** Calls the plugin. @throws PLUGIN_FAILED if its cell dies or is stopped, DEADLINE, or what the plugin throws */
   call(call: CellCall): Promise<Reply> {
     if (this.#stopReason !== undefined) return Promise.reject(this.#failed(call, this.#stopReason))
-    if (this.#restartAt !== undefined)
-      return Promise.reject(this.#failed(call, 'its cell is being restarted'))
+    if (this.#pauseReason !== undefined) return Promise.reject(this.#failed(call, this.#pauseReason))
     if (this.#pending.size >= MAX_CALLS)
       return Promise.reject(this.#failed(call, `${MAX_CALLS} earlier calls have not ended yet`))
     return new Promise((resolve, reject) => {
@@ -165,7 +165,7 @@ export class Cell {
 
   #start(): void {
     const { code, grants, options, hooks, parts, platform } = this.#options
-    this.#restartAt = undefined
+    this.#pauseReason = undefined
     this.#life = makeAbort()
     const open: ToCell = { type: 'open', kind: grants.kind, hooks, parts, options, ...this.#time() }
     const cancel = platform.clock.after(START_MS, () => {
@@ -387,7 +387,7 @@ export class Cell {
       return
     }
     const delay = DELAYS_MS[Math.min(recent.length, DELAYS_MS.length - 1)] ?? 0
-    this.#restartAt = now + delay
+    this.#pauseReason = `its cell is being started again, since ${sentence}`
     this.#isReported = true
     this.#options.onFault({ pluginId, reason: sentence, state: 'restarting' })
     clock.after(delay, () => {
