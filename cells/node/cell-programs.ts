@@ -58,12 +58,14 @@ function makeNatives(crypto: Modules): Record<string, (...texts: [string, string
   }
 }
 
-/** Takes away what connects, listens and sends. Its text runs in the thread, before anything else. */
-export function closeNetwork({ net, dgram }: Modules): void {
+/** Takes away what connects, listens, sends, and signals other processes. Its text runs in the thread, before anything else. */
+export function closeThread({ net, dgram, process }: Modules): void {
   // Node below 26 has no flag for that.
   const refuse = (): never => {
-    throw new Error('A cell has no network')
+    throw new Error('A cell has no such right')
   }
+  for (const name of ['kill', '_kill', '_debugProcess'])
+    Object.defineProperty(process, name, { value: refuse })
   for (const owner of [net.Socket.prototype, net.Server.prototype, dgram.Socket.prototype])
     for (const method of ['connect', 'listen', 'bind', 'send'])
       if (method in owner) Object.defineProperty(owner, method, { value: refuse })
@@ -276,8 +278,8 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import net from 'node:net'
 import dgram from 'node:dgram'
-const closeNetwork = ${closeNetwork}
-closeNetwork({ net, dgram })
+const closeThread = ${closeThread}
+closeThread({ net, dgram, process })
 const run = ${runThread}
 const makeNatives = ${makeNatives}
 run({ parentPort, workerData, vm, natives: makeNatives(crypto), fs, process })`)

@@ -19,7 +19,10 @@ test('a cell that dies is back and reported, one that dies three times stays sto
   for (const count of [1, 2, 3]) {
     await waitFor(async () => {
       const error = await pricesOf(stage, taps).catch((thrown: unknown) => thrown)
-      return isWalletError(error, 'PLUGIN_FAILED') && /sent more than a cell may/.test(error.message)
+      return (
+        isWalletError(error, 'PLUGIN_FAILED') &&
+        /fetchRates: it sent more than a cell may/.test(error.message)
+      )
     })
     t.deepEqual(await pricesOf(stage, honest), [64_000])
     t.is(stage.faults.filter(({ state }) => state !== 'running').length, count)

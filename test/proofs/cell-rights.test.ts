@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import test from 'ava'
-import { closeNetwork, hostUrl, urlOf } from '../../cells/node/cell-programs.ts'
+import { closeThread, hostUrl, urlOf } from '../../cells/node/cell-programs.ts'
 import { HostProcess } from '../../cells/node/host-process.ts'
 
 /** What code could do that got out of its realm: the program of the thread is replaced by an attacker's. */
@@ -12,8 +12,8 @@ import dgram from 'node:dgram'
 import http from 'node:http'
 import fs from 'node:fs'
 import child from 'node:child_process'
-const closeNetwork = ${closeNetwork}
-closeNetwork({ net, dgram })
+const closeThread = ${closeThread}
+closeThread({ net, dgram, process })
 const got = []
 const tries = {
   read: () => fs.readFileSync('/etc/hostname'),
@@ -24,6 +24,7 @@ const tries = {
   thread: () => new Worker('1', { eval: true }),
   binding: () => process.binding('fs'),
   eval: () => eval('1'),
+  signal: () => process.kill(process.ppid, 0),
   environment: () => { if (Object.keys(process.env).length === 0) throw new Error('empty') },
   fetch: () => fetch('http://127.0.0.1:${port}/'),
   http: () => new Promise((resolve, reject) => http.get('http://127.0.0.1:${port}/', resolve).on('error', reject)),
