@@ -125,6 +125,12 @@ export const sections: readonly NamedSection[] = [
     load: async () => (await import('./sections/rates.ts')).rates
   },
   {
+    name: 'cells',
+    title: 'Plugins in cells',
+    needsPeer: false,
+    load: async () => (await import('./sections/cells.ts')).cells
+  },
+  {
     name: 'load',
     title: 'Loading the library',
     needsPeer: true,
