@@ -51,6 +51,8 @@ export class HostProcess {
     this.#handlers = handlers
     // Node lets a process read what its working folder is taken for, so that this one has an empty folder.
     this.#folder = mkdtempSync(join(tmpdir(), 'holdfast-cells-'))
+    if (folders.size === 0) process.once('exit', removeFolders)
+    folders.add(this.#folder)
     const path = join(this.#folder, 'marks')
     this.#marks = openSync(path, 'wx+', 0o600)
     unlinkSync(path)
@@ -185,12 +187,25 @@ export class HostProcess {
 
   #release(): void {
     closeSync(this.#marks)
-    try {
-      rmdirSync(this.#folder)
-    } catch {
-      // Another process looks into it, or it is gone.
-    }
+    removeFolder(this.#folder)
+    if (folders.size === 0) process.off('exit', removeFolders)
   }
+}
+
+/** The working folders of the processes that run: a program may end without closing its cells. */
+const folders = new Set<string>()
+
+const removeFolder = (folder: string): void => {
+  folders.delete(folder)
+  try {
+    rmdirSync(folder)
+  } catch {
+    // Another process looks into it, or it is gone.
+  }
+}
+
+const removeFolders = (): void => {
+  for (const folder of folders) removeFolder(folder)
 }
 
 const FLAGS = [

@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import test from 'ava'
 import fc from 'fast-check'
 import { parseAst } from 'rolldown/parseAst'
@@ -179,4 +184,28 @@ test('a server is reached by the scheme, name and port that were shown, and by n
     ''
   ])
     t.throws(() => reach(url), { code: 'NETWORK' } as never, url)
+})
+
+test('a program that ends without closing its cells leaves no process and no folder', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-ends-'))
+  const code = `import { openCells } from '${new URL('../../cells/node/open-cells.js', import.meta.url)}'
+    const log = { debug() {}, info() {}, warn() {}, error() {} }
+    const cells = openCells({ log, onFault() {} })
+    const plugin = await cells.inspect('definePlugin({ kind: "rates", id: "x" })')
+    const asks = { kind: 'rates', hosts: [], keys: false }
+    const code = 'definePlugin({ kind: "rates", id: "x", apply({ hooks }) {} })'
+    const { createHash } = await import('node:crypto')
+    await cells.plugin({ id: plugin.id, code, sha512: createHash('sha512').update(code).digest('hex'), asks })
+    console.log(cells.processes[0].pid)`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], {
+    env: { ...process.env, TMPDIR: folder }
+  })
+  t.deepEqual(readdirSync(folder), [])
+  await waitFor(() => {
+    try {
+      return process.kill(Number(stdout), 0) && false
+    } catch {
+      return true
+    }
+  })
 })
