@@ -223,6 +223,21 @@ test('after a login by key without the network, a change asks the server first, 
   t.is(seen, '2580')
 })
 
+test('a change is built on what another login of the account on this device has just changed', async t => {
+  const { world, files } = await makeAlice()
+  const device = await openDevice(world, files)
+  const [one, two] = [await withPassword(device), await withPassword(device)]
+  for (const login of [two, one]) await login.refresh()
+  const pin = new Secret('2580')
+  await two.change(state => pinChanges(device.services.io, state, { pin }))
+  let seen: string | undefined
+  await one.change(({ held }) => {
+    seen = held.pin?.use(text => text)
+    return []
+  })
+  t.is(seen, '2580')
+})
+
 test('after a change whose reply was lost, the next change fetches the login first', async t => {
   const { world, files } = await makeAlice()
   const device = await openDevice(world, files)

@@ -269,3 +269,31 @@ test('a key is that of a login if it opens what proves the login, or else its fi
   const apply = () => applyLoginPayload(io, stash, { loginKey: rootKey, payload: replyOf(stash) })
   t.throws(apply, { code: 'KEY_INTEGRITY', message: /another login/ })
 })
+
+test('a password box that is hidden, or proves nothing to the server, is none of this device', t => {
+  const box = sealBox(io, io.random(32), rootKey)
+  const proof = sealBox(io, rootKey, io.random(32))
+  const passwordKeySnrp = { salt_hex: '00'.repeat(32), n: 16, r: 1, p: 1 }
+  const fields = { passwordAuthBox: proof, passwordKeySnrp }
+  t.deepEqual(apply(ROOT, { ...fields, passwordBox: box }).passwordBox, box)
+  t.false('passwordBox' in apply(ROOT, { ...fields, passwordBox: true }))
+  t.false('passwordBox' in apply(ROOT, { passwordBox: true, passwordKeySnrp }))
+  t.false('passwordBox' in apply(ROOT, { passwordBox: box, passwordKeySnrp }))
+  const known = { ...ROOT, ...fields, passwordBox: box }
+  t.deepEqual(apply(known, { ...fields, passwordBox: true }).passwordBox, box, 'what is known stays')
+  t.deepEqual(apply(known, { passwordBox: true, passwordKeySnrp }).passwordBox, box)
+  t.false('passwordBox' in apply(known, { passwordAuthBox: undefined, passwordBox: undefined }))
+})
+
+test('a two-factor key stays while the server may not have it yet, and where it says that it keeps it', t => {
+  const stash = { ...ROOT, otpKey: 'MFRGGZDFMZTWQ2LK' }
+  t.is(apply(stash, {}).otpKey, stash.otpKey, 'a request may be on its way')
+  t.is(
+    apply({ ...stash, otpTimeout: 60 }, { otpTimeout: undefined }).otpKey,
+    undefined,
+    'it was switched off'
+  )
+  t.is(apply({ ...stash, otpTimeout: 60 }, { otpKey: true }).otpKey, stash.otpKey)
+  t.is(apply(stash, { otpKey: 'AAAAAAAAAAAAAAAA', otpTimeout: 60 }).otpKey, 'AAAAAAAAAAAAAAAA')
+  t.is(apply(stash, { otpTimeout: 60 }).otpKey, undefined)
+})

@@ -99,3 +99,26 @@ test('a block opens under its own name only, and returns its rows and no others'
   t.is(await openPiece(crypto, name, `${piece.slice(0, -8)}AAAAAAAA`), undefined)
   t.is(await tableOfPiece(crypto, piece), 't/')
 })
+
+test('a segment has blocks of about 88,000 characters, keys and texts alike, and one longer row alone', async t => {
+  const crypto = { io: makeRepoIo(), key: new Secret(new Uint8Array(32).fill(7)) }
+  const countsOf = async (
+    rows: readonly (readonly [key: number, text: number])[]
+  ): Promise<readonly number[]> => {
+    const made = rows.map(([key, text], n) => ({
+      ...{ key: `${n}`.padEnd(key, 'k'), text: 'x'.repeat(text), order: n, mark: 0 }
+    }))
+    return (await encodeSegment(crypto, { table: 't/', segment: 3 }, { rows: made, start: 0 })).counts
+  }
+  t.deepEqual(await countsOf(Array.from({ length: 12 }, () => [10, 20_000])), [4, 4, 4])
+  t.deepEqual(await countsOf(Array.from({ length: 12 }, () => [20_000, 10])), [4, 4, 4])
+  t.deepEqual(await countsOf(Array.from({ length: 12 }, () => [10_000, 10_000])), [4, 4, 4])
+  t.deepEqual(
+    await countsOf([
+      [10, 90_000],
+      [10, 90_000],
+      [10, 10]
+    ]),
+    [1, 1, 1]
+  )
+})
