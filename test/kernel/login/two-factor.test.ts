@@ -649,6 +649,39 @@ test('a kept two-factor key counts as refused only if the server refuses it, and
   t.is(owner.twoFactor.getOtpKey(), key)
 })
 
+test('a code that was typed is tried alone, and a kept key not twice', async t => {
+  const { world, owner } = await makeScene()
+  await owner.login.refresh()
+  const loginsIn = async (task: () => Promise<unknown>): Promise<number> => {
+    const before = world.requests.length
+    await t.throwsAsync(task, { code: 'OTP' })
+    return world.requests.slice(before).filter(({ route }) => route === 'POST /api/v2/login').length
+  }
+  world.server.db.saveLogin({ ...recordOf(world), otpKey: 'MFRGGZDFMZTWQ2LK' })
+  t.is(await loginsIn(() => owner.login.refresh()), 1, 'the stash has the key that is kept')
+  const { services, stashes } = await openDevice(world, owner.files)
+  const { loginId } = owner.login.stash
+  await stashes.update(loginId, ({ passwordBox: _, ...stash } = owner.login.stash) => ({
+    ...stash,
+    otpKey: 'AAAAAAAAAAAAAAAA'
+  }))
+  const withPassword = (options: LoginOptions) => () =>
+    loginWithPassword(services, stashes, { ...ALICE, ...options })
+  t.is(await loginsIn(withPassword({ otp: '000000' })), 1)
+  t.is(await loginsIn(withPassword({ otpKey: 'MZXW6YTBOI' })), 1)
+})
+
+test('without two-factor a key that was typed is not kept', async t => {
+  const world = makeLoginWorld()
+  await createAlice(world)
+  const device = await openDevice(world)
+  await openAlice(world, { device, otpKey: 'MFRGGZDFMZTWQ2LK' })
+  t.deepEqual(
+    [...device.files.keys()].filter(path => path.includes('otpKeys/')),
+    []
+  )
+})
+
 test('a file of two-factor keys that holds none is no fault, and the next key that works is kept in it', async t => {
   for (const text of ['{}', '{"logins":[]}', '{"logins":null}']) {
     const world = makeLoginWorld()
