@@ -571,26 +571,42 @@ test('a login without a login secret gets one, and later logins use it [4.30] [7
 })
 
 test('a login secret that the server keeps otherwise than it was given is not kept here, and the login stands', async t => {
-  for (const box of ['passwordBox', 'none'] as const) {
+  for (const box of ['passwordAuthBox', 'none'] as const) {
     const { world } = await makeAlice()
     for (const entry of [...world.server.db.entries()])
       if (entry.kind === 'login')
         world.server.db.saveLogin({ ...entry.record, loginAuth: undefined, loginAuthBox: undefined })
+    let proof: unknown
     world.garble = (route, reply) => {
+      if (route === 'POST /api/v2/login') proof = reply.results.passwordAuthBox
       if (route !== 'POST /api/v2/login/secret') return reply
-      const { loginAuthBox: _, ...results } = reply.results
+      const { loginAuthBox: _, ...results } = reply.results ?? {}
       // What opens with the login key, and would be shown to the server as the proof of the next request.
       return {
         ...reply,
-        results: box === 'none' ? results : { ...results, loginAuthBox: results.pin2TextBox }
+        results: box === 'none' ? results : { ...results, loginAuthBox: proof }
       }
     }
     const device = await openDevice(world)
     const login = await withPassword(device)
+    t.truthy(proof)
     t.is(login.tree.loginAuth, undefined, box)
     t.false('loginAuthBox' in login.stash)
     t.true(device.logLines.some(line => line.includes('Could not create the login secret')))
   }
+})
+
+test('a password login fails where the server hides the box of the password, or leaves out how its key is derived', async t => {
+  const { world } = await makeAlice()
+  for (const changes of [{ passwordBox: true }, { passwordKeySnrp: undefined }, { passwordBox: undefined }]) {
+    world.garble = (route, reply) =>
+      route === 'POST /api/v2/login' ? { ...reply, results: { ...reply.results, ...changes } } : reply
+    const device = await openDevice(world)
+    await t.throwsAsync(withPassword(device), { code: 'LOGIN_DATA_MISSING' }, JSON.stringify(changes))
+    t.deepEqual(device.stashes.list(), [])
+  }
+  world.garble = undefined
+  await t.notThrowsAsync(withPassword(await openDevice(world)))
 })
 
 test('two-factor: without a code the voucher is saved before the error; with a code or key it opens [8.13] [6.6] [8.45] [6.10]', async t => {
