@@ -10,6 +10,7 @@ import { createLogin } from '../../../kernel/login/methods/create.ts'
 import { loginWithKey } from '../../../kernel/login/methods/key.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
 import { loginWithPin } from '../../../kernel/login/methods/pin.ts'
+import { runAttempt } from '../../../kernel/login/online.ts'
 import { pinChanges } from '../../../kernel/login/pin-changes.ts'
 import { SecretCache } from '../../../kernel/login/secret-cache.ts'
 import { usernameAvailable } from '../../../kernel/login/server.ts'
@@ -730,4 +731,14 @@ test('each key box of a stash opens with the login key and nothing else', async 
   const info = login.tree.loginKey.use(key => openJson(io, key, box))
   t.is((info as { id: string }).id as string | undefined, login.walletInfos[0]?.id)
   t.throws(() => openJson(io, new Uint8Array(32), box), { code: 'INVALID_CHECKSUM' })
+})
+
+test('a login that fails with an error of another kind has no code, whatever that error says', async t => {
+  const { services, stages } = await openDevice(makeLoginWorld())
+  const odd = Object.assign(new Error('odd'), { code: 'EIO' })
+  await t.throwsAsync(
+    runAttempt(services, 'key', () => Promise.reject(odd)),
+    { message: 'odd' }
+  )
+  t.deepEqual(stages, ['key failed'])
 })

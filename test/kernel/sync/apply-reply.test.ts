@@ -539,3 +539,18 @@ test('a field of a new file that the text of another client lacks is reported, a
   t.is(shown({ data: ours.box, past: made }, theirs).conflict, 'foreign')
   t.is(shown({ data: ours.box, past: { ...made, isNew: false } }, theirs).conflict, undefined)
 })
+
+test('a file whose deletion did not know our version is sent again, and the server may have that version', t => {
+  const known = markedBoxes.open(first.box)?.lineage
+  if (known === undefined) throw new Error('The first version does not open')
+  const reply = { sent: new Map(), changes: new Map([['f', null]]) }
+  const { data, pending, conflict } = applyToFile(
+    { data: ours.box, pending: undefined },
+    { path: 'f', reply, now: MINUTE, deletions: [known], isNamed: true },
+    markedBoxes
+  )
+  t.deepEqual(
+    { data, pending, conflict },
+    { data: undefined, pending: { box: ours.box, base: null, sent: [ours.box] }, conflict: 'merged' }
+  )
+})

@@ -248,3 +248,26 @@ test('a table has each of its rows on the disk, the first included, and no other
     code: 'PATH_REFUSED'
   })
 })
+
+test('entries are those beside tables: neither rows, in memory or on their way, nor what tells where rows are', async t => {
+  const disk = makeFaultDisk(new Map())
+  const place = { io, disk, folder, key: keyOf(), report: (error: unknown) => t.fail(`${error}`) }
+  const bulk = parseBulkPrefixes(['t/'])
+  const store = await openPagedStore({ ...place, bulk, limits: { large: 600, gathered: 100_000 } }, [])
+  const keys = (): readonly string[] => [...store.entries('')].map(([key]) => key).sort()
+  const row = (order: number): BulkChange => ({ text: 'x'.repeat(50), order, mark: 0 })
+  await store.write(
+    new Map<string, string | BulkChange>([
+      ['e', 'entry'],
+      ['t/a', row(1)]
+    ])
+  )
+  t.deepEqual(keys(), ['e'])
+  const rows = Array.from({ length: 20 }, (_, n) => [`t/${n}`, row(n)] as const)
+  const large = store.write(new Map<string, string | BulkChange>([...rows, ['late', 'entry']]))
+  t.deepEqual(keys(), ['e', 'late'])
+  await large
+  t.deepEqual(keys(), ['e', 'late'])
+  t.is(await store.table('t/').count(), 21)
+  await store.close()
+})
