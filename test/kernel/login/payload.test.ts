@@ -196,7 +196,16 @@ test('another text of the login in the place of its name, such as the PIN, is re
   t.is(await nameIn('4711', undefined), undefined)
   t.is(await nameIn('4711', 'alice'), undefined)
   t.is(await nameIn('alice', 'alice'), 'alice')
-  t.is(await nameIn('bob', 'alice', io.crypto.toBase64(await userIdOf(io, 'bob'))), 'bob')
+  const bobsId = io.crypto.toBase64(await userIdOf(io, 'bob'))
+  t.is(await nameIn('bob', 'alice', bobsId), 'bob')
+  const loginKey = new Secret(childKey.slice())
+  const changes = { userTextBox: sealText(io, childKey, 'bob'), userId: bobsId }
+  t.is(
+    await verifiedNameOf(io, { payload: replyOf(CHILD, changes), loginKey }, 'alice'),
+    undefined,
+    'of an app'
+  )
+  t.is(await verifiedNameOf(io, { payload: replyOf(ROOT), loginKey }, 'alice'), undefined, 'there is none')
 })
 
 test('another spelling of a known box replaces it only if the known one has a wrong type and the other opens', t => {
