@@ -78,7 +78,7 @@ class Realm {
   async #open(message: Message): Promise<void> {
     this.#link.sync(message)
     const plugin = await this.#definition()
-    const { kind, id, apply, info, displayName, bias, retired, isDex, supportEmail } = plugin
+    const { kind, id, apply, info, displayName, bias, retired, isDex, supportEmail, hosts } = plugin
     if (kind !== message.kind || typeof apply !== 'function') {
       const shown = (value: unknown): string =>
         typeof value === 'string' ? value.slice(0, 100) : typeof value
@@ -88,7 +88,7 @@ class Realm {
         id: shown(id),
         apply: typeof apply,
         taps: [],
-        fields: {}
+        fields: this.#values.encode({ hosts }, undefined, 0)
       })
       return
     }

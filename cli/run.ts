@@ -17,8 +17,9 @@ import { type ParsedArguments, parseArguments, resolvePaths } from './parse-argu
 import { profilePaths } from './profile/paths.ts'
 import { secretFlagsOf } from './secrets/secret-sources.ts'
 import { makeSecrets } from './secrets/secrets.ts'
+import type { Agent } from './session/agent.ts'
 import { type CommandSpec, startsAgent } from './session/command.ts'
-import type { Agent, Session } from './session/session.ts'
+import type { Session } from './session/session.ts'
 import { makeStatusLine } from './terminal/status-line.ts'
 import { makePaint, type Terminal, wantsColor, widthOf, wrapText, writeText } from './terminal/terminal.ts'
 

@@ -52,7 +52,7 @@ const FACES = [
 const COMPACT = 'kernel/base/compact'
 
 // The folders of the command line; the lines below give their order.
-const cli = (path: string): Room => ({ path, only: [...FACES, COMPACT, 'devtools/server', 'cli'] })
+const cli = (path: string): Room => ({ path, only: [...FACES, COMPACT, 'devtools/server', 'cells', 'cli'] })
 
 /**
  * The layers of the tree, from the bottom up.

@@ -17,7 +17,7 @@ import type {
   ThreadEnd,
   ThreadRequest
 } from '../platform.ts'
-import { findImport, readMessage } from '../protocol.ts'
+import { decoded, type FromCell, findImport, readMessage } from '../protocol.ts'
 import { type HostDeath, type HostLimits, HostProcess } from './host-process.ts'
 
 /** The bounds of contained plugins. */
@@ -47,6 +47,14 @@ export interface ContainedPlugin {
   readonly options?: JsonObject
 }
 
+/** What a bundle says of itself before it is trusted with anything. */
+export interface BundleHead {
+  readonly id: string
+  readonly kind: string
+  /** The hosts that it wants to fetch from. */
+  readonly hosts: readonly string[]
+}
+
 /** The cells of one kernel. */
 export interface Cells {
   /**
@@ -58,11 +66,11 @@ export interface Cells {
    */
   plugin(contained: ContainedPlugin): Promise<Plugin>
   /**
-   * Reads the id and the kind of a plugin, which its owner has not agreed to yet: it is evaluated in a cell, and not applied.
+   * Reads what a plugin says of itself, which its owner has not agreed to yet: it is evaluated in a cell, and not applied.
    *
-   * @throws PLUGIN_INVALID as {@link plugin}, PLUGIN_FAILED if its cell ends, or what it throws
+   * @throws PLUGIN_INVALID as {@link plugin}, and for hosts that are none; PLUGIN_FAILED if its cell ends, or what it throws
    */
-  inspect(code: string): Promise<{ readonly id: string; readonly kind: string }>
+  inspect(code: string): Promise<BundleHead>
   /** The processes that hold cells, for figures. */
   readonly processes: readonly { readonly pid: number | undefined; readonly cells: number }[]
   /** Ends every cell. Calls in flight fail. */
@@ -127,7 +135,7 @@ const inspect = (platform: NodePlatform, code: string): ReturnType<Cells['inspec
             const message = readMessage(pluginId, text)
             if (message.type === 'unusable') reject(message.error)
             else if (message.type !== 'ready') fail('it sends before it is applied')
-            else resolve({ id: message.found.field('id').text(), kind: message.found.field('kind').text() })
+            else resolve(headOf(pluginId, message))
           } catch (error) {
             reject(error)
           }
@@ -135,6 +143,21 @@ const inspect = (platform: NodePlatform, code: string): ReturnType<Cells['inspec
     })
     thread.hold(true)
   })
+
+const headOf = (pluginId: PluginId, { found, fields }: Extract<FromCell, { type: 'ready' }>): BundleHead => {
+  const hosts = decoded(fields.field('hosts')) ?? []
+  const isHost = (host: unknown): boolean => typeof host === 'string' && HOST.test(host)
+  if (!Array.isArray(hosts) || hosts.length > MAX_HOSTS || !hosts.every(isHost))
+    throw new WalletError('PLUGIN_INVALID', {
+      ...{ pluginId, field: 'hosts', found: 'something else' },
+      expected: `a list of up to ${MAX_HOSTS} names of servers, such as rates.example.org`
+    })
+  return { id: found.field('id').text(), kind: found.field('kind').text(), hosts }
+}
+
+const MAX_HOSTS = 50
+/** A name with or without a port, or with a scheme. */
+const HOST = /^(?:(?:https?|wss?):\/\/)?[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/
 
 const LIMITS: CellLimits = {
   memory: 256 * 2 ** 20,

@@ -16,12 +16,12 @@ import {
   type Plugin
 } from '../../kernel/index.ts'
 import { isAlive } from '../../plugins/storage/file/file-lock.ts'
-import { loadPlugins } from '../plugins/load-plugins.ts'
+import { type LoadedPlugins, loadPlugins } from '../plugins/load-plugins.ts'
 import { openProfileKernel } from '../profile/open-profile.ts'
 import { type OpenWorld, openWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import type { WorldControl } from '../profile/world-control.ts'
-import type { PooledKernel } from '../session/session.ts'
+import type { PooledKernel } from '../session/agent.ts'
 
 /** Options of {@link KernelPool}. */
 export interface KernelPoolOptions {
@@ -151,7 +151,7 @@ export class KernelPool {
     clearTimeout(this.#quiet)
     const kernels = await Promise.allSettled(this.#kernels.values())
     const closed = await Promise.allSettled(
-      kernels.flatMap(opened => (opened.status === 'fulfilled' ? [opened.value.kernel.close()] : []))
+      kernels.flatMap(opened => (opened.status === 'fulfilled' ? [opened.value.close()] : []))
     )
     this.#kernels.clear()
     const world = this.#world
@@ -207,6 +207,7 @@ export class KernelPool {
     const world = await this.#openWorld(paths)
     const taps = new LateTaps()
     const devtools = makeDevtools({ clock: world.io.clock })
+    const added = await loadPlugins(paths, { onLog: line => taps.log(line) })
     const kernel = await openProfileKernel(paths, world, {
       holder: HOLDER,
       io,
@@ -216,9 +217,9 @@ export class KernelPool {
       logLevel: 'debug',
       onLog: line => taps.log(line),
       plugins: [taps.plugin, devtools.plugin, ...plugins],
-      added: await loadPlugins(paths)
+      added
     })
-    return new AgentKernel(kernel, { taps, devtools, changes: () => this.#changes })
+    return new AgentKernel(kernel, { added, taps, devtools, changes: () => this.#changes })
   }
 }
 
@@ -232,6 +233,7 @@ const collectGarbage = (): void => {
 class AgentKernel implements PooledKernel {
   readonly kernel: Kernel
   readonly devtools: Devtools
+  readonly #added: LoadedPlugins
   readonly #taps: LateTaps
   readonly #changes: () => number
   lockCount = 0
@@ -241,12 +243,27 @@ class AgentKernel implements PooledKernel {
 
   constructor(
     kernel: Kernel,
-    parts: { readonly taps: LateTaps; readonly devtools: Devtools; changes(): number }
+    parts: {
+      readonly added: LoadedPlugins
+      readonly taps: LateTaps
+      readonly devtools: Devtools
+      changes(): number
+    }
   ) {
     this.kernel = kernel
+    this.#added = parts.added
     this.devtools = parts.devtools
     this.#taps = parts.taps
     this.#changes = parts.changes
+  }
+
+  get added(): readonly Plugin[] {
+    return this.#added.plugins
+  }
+
+  async close(): Promise<void> {
+    await this.kernel.close()
+    this.#added.close()
   }
 
   isStale(wallet: CurrencyWallet): boolean {

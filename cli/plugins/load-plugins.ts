@@ -1,6 +1,8 @@
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { JsonObject, KernelOptions, Plugin } from '../../kernel/index.ts'
+import type { Cells } from '../../cells/node/open-cells.ts'
+import type { CellFault, CellGrants } from '../../cells/platform.ts'
+import type { JsonObject, KernelOptions, LogLine, Plugin } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import { isRecord } from '../profile/state-files.ts'
@@ -26,12 +28,16 @@ export interface ProfileConfig {
 export interface LoadedPlugins {
   readonly plugins: readonly Plugin[]
   readonly pluginOptions: NonNullable<KernelOptions['pluginOptions']>
+  /** Ends the cells of contained plugins; call it after the kernel is closed. */
+  close(): void
 }
 
 /** What is looked for, and where. */
 export interface LoadOptions {
   /** A folder whose `holdfast.config` is used besides that of the profile. */
   readonly configFolder?: string | undefined
+  /** Called with each line that contained plugins log, and with what becomes of their cells. */
+  onLog?(line: LogLine): void
 }
 
 /**
@@ -40,22 +46,57 @@ export interface LoadOptions {
  */
 export const loadPlugins = async (
   paths: ProfilePaths,
-  { configFolder }: LoadOptions = {}
+  { configFolder, onLog = () => {} }: LoadOptions = {}
 ): Promise<LoadedPlugins> => {
-  if (!hasPlugins(paths, configFolder)) return { plugins: [], pluginOptions: {} }
+  if (!hasPlugins(paths, configFolder)) return { plugins: [], pluginOptions: {}, close: () => {} }
   const list = readPluginList(paths)
-  const added = await Promise.all(
-    list.plugins
-      .filter(({ isEnabled }) => isEnabled)
-      .map(plugin => loadAdded(paths, plugin).catch(error => failedPlugin(plugin, error)))
-  )
   const configs = await Promise.all(
-    configsOf(paths, configFolder).map(path => loadConfig(paths, list, path).catch(() => ({})))
+    configsOf(paths, configFolder).map(path => loadConfig(paths, list, path).catch((): ProfileConfig => ({})))
+  )
+  const pluginOptions: Readonly<Record<string, JsonObject>> = Object.assign(
+    {},
+    ...configs.map(config => config.pluginOptions)
+  )
+  const enabled = list.plugins.filter(({ isEnabled }) => isEnabled)
+  const cells = enabled.some(({ isContained }) => isContained) ? await openPluginCells(onLog) : undefined
+  const load = (added: AddedPlugin): Promise<Plugin> =>
+    added.isContained && cells !== undefined
+      ? loadContained(cells, paths, added, pluginOptions[added.id])
+      : loadOwn(paths, added)
+  const added = await Promise.all(
+    enabled.map(plugin => load(plugin).catch((error: unknown) => failedPlugin(plugin, error)))
   )
   return {
-    plugins: [...added, ...configs.flatMap(({ plugins = [] }: ProfileConfig) => plugins)],
-    pluginOptions: Object.assign({}, ...configs.map(({ pluginOptions = {} }: ProfileConfig) => pluginOptions))
+    plugins: [...added, ...configs.flatMap(({ plugins = [] }) => plugins)],
+    pluginOptions,
+    close: () => cells?.close()
   }
+}
+
+/** Opens the place for contained plugins; what they log goes to `onLog`. */
+export const openPluginCells = async (onLog: (line: LogLine) => void): Promise<Cells> => {
+  const { openCells } = await import('../../cells/node/open-cells.ts')
+  const write =
+    (level: LogLine['level']) =>
+    (text: string, source = 'plugin'): void =>
+      onLog({ source, level, text, at: new Date().toISOString() })
+  const [debug, info, warn, error] = [write('debug'), write('info'), write('warn'), write('error')]
+  return openCells({
+    log: {
+      debug: text => debug(text),
+      info: text => info(text),
+      warn: text => warn(text),
+      error: text => error(text)
+    },
+    onFault: ({ pluginId, reason, state }: CellFault) =>
+      (state === 'running' ? info : error)(`${reason}${FAULT_ENDINGS[state]}`, pluginId)
+  })
+}
+
+const FAULT_ENDINGS: Readonly<Record<CellFault['state'], string>> = {
+  restarting: '; its cell is started again',
+  running: '',
+  stopped: '; its cell stays stopped until the wallet is started again'
 }
 
 /** What keeps plugins of a profile from being loaded, in sentences for its owner. */
@@ -90,7 +131,28 @@ const problemOf = (check: () => unknown): string | undefined => {
 const configsOf = (paths: ProfilePaths, folder: string | undefined): readonly string[] =>
   [paths.config, ...(folder === undefined ? [] : [folder])].flatMap(each => findConfig(each) ?? [])
 
-const loadAdded = async (paths: ProfilePaths, added: AddedPlugin): Promise<Plugin> => {
+const loadContained = (
+  cells: Cells,
+  paths: ProfilePaths,
+  added: AddedPlugin,
+  options: JsonObject = {}
+): Promise<Plugin> => {
+  const { code } = readBundle(paths, added)
+  return cells.plugin({ id: added.id, code, sha512: added.sha512, asks: grantsOf(added), options })
+}
+
+/** What a contained plugin may do. */
+export const grantsOf = ({
+  kind,
+  hosts,
+  seesKeys
+}: Pick<AddedPlugin, 'hosts' | 'kind' | 'seesKeys'>): CellGrants => ({
+  kind: kind as CellGrants['kind'],
+  hosts,
+  keys: seesKeys
+})
+
+const loadOwn = async (paths: ProfilePaths, added: AddedPlugin): Promise<Plugin> => {
   const plugin = await importPlugin(readBundle(paths, added).path)
   if (plugin.id === added.id && plugin.kind === added.kind) return plugin
   throw new CliError(
@@ -149,9 +211,13 @@ export const importConfig = async (bundle: string, path: string): Promise<Profil
  * @throws CliError PLUGIN_REFUSED if it exports none or several, or what its code throws
  */
 export const importPlugin = async (bundle: string): Promise<Plugin> => {
-  const exported = await importCode(bundle)
+  const { default: given, ...others } = await importCode(bundle)
+  // Kind and info may come from a factory.
+  const exported = { ...others, default: await (typeof given === 'function' ? given() : given) }
   const isPlugin = (value: unknown): boolean => isRecord(value) && 'kind' in value && 'apply' in value
-  const found = isPlugin(exported.default) ? [exported.default] : Object.values(exported).filter(isPlugin)
+  const found: readonly unknown[] = isPlugin(exported.default)
+    ? [exported.default]
+    : Object.values(others).filter(isPlugin)
   const [plugin, another] = found
   if (plugin !== undefined && another === undefined) return plugin as Plugin
   throw new CliError(

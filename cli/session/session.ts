@@ -11,7 +11,6 @@ import type {
   Io,
   Kernel,
   KernelOptions,
-  LogLine,
   LogThreshold,
   ObserverPlugin,
   Plugin,
@@ -20,14 +19,15 @@ import type {
 import { CliError, PAYING_GRACE_MS } from '../errors/cli-error.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
 import type { CommandResult } from '../output/view.ts'
-import { loadPlugins, pluginProblems } from '../plugins/load-plugins.ts'
+import { type LoadedPlugins, loadPlugins, pluginProblems } from '../plugins/load-plugins.ts'
+import { hasPlugins } from '../plugins/plugin-list.ts'
 import type { ClosableWorld, OpenWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import type { WorldControl } from '../profile/world-control.ts'
-import type { Programs } from '../programs/programs.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { StatusLine } from '../terminal/status-line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import type { Agent, AgentTimes, PooledKernel } from './agent.ts'
 import type { LoginTarget, SecretMethod } from './log-in.ts'
 
 /** Options of {@link Session}. */
@@ -61,79 +61,6 @@ export interface SessionOptions {
   print(result: CommandResult, accountName: string | undefined): Promise<void>
 }
 
-/** The times of an agent, in milliseconds; 0 for never. */
-export interface AgentTimes {
-  /** Without a command, until it locks. */
-  readonly idleMs: number
-  /** Without an open account and a command, until it ends. */
-  readonly lingerMs: number
-}
-
-/** The agent, as a command sees it: it holds the kernels of the profile for all commands. */
-export interface Agent {
-  readonly status: AgentStatus
-  /** The programs that use the agent, and what they propose. */
-  readonly programs: Programs
-  world(paths: ProfilePaths): Promise<OpenWorld>
-  /** Calls a listener after each change that a command has made to the fake world. @returns ends that */
-  onWorldChange(listener: () => void): () => void
-  /** The kernel of a device; `isOffline` while this command uses no network. @throws STORAGE_LOCKED */
-  open(
-    paths: ProfilePaths,
-    options: { readonly device: string; readonly isOffline: boolean }
-  ): Promise<PooledKernel>
-  /** The accounts that are open, on all devices. */
-  accounts(): Promise<readonly Account[]>
-  /** Drops all keys, after the payments in flight. */
-  lock(): Promise<void>
-  /** Ends the agent after this command. */
-  stop(): void
-  /** Keeps the agent until it is stopped, although a command has started it; with another idle time. */
-  stay(idleMs: number | undefined): void
-  /** Leaves this command to the process of the client. */
-  runAlone(): void
-  /** Says that nobody sits at this command: it keeps no account open. */
-  stayIdle(): void
-  /** Says that this command goes on until it is stopped: only what a person does in it keeps accounts open. */
-  stayOpen(): void
-  /** Says that a person did something in this command, besides typing. */
-  noteUse(): void
-  /** True for the profile of the agent. */
-  isOf(paths: ProfilePaths): boolean
-  /** Keeps the keys and the agent until a payment is over. */
-  duringPayment(payment: Promise<unknown>): void
-}
-
-/** Facts of a running agent. */
-export interface AgentStatus extends AgentTimes {
-  readonly pid: number
-  readonly version: string
-  /** ISO time. */
-  readonly started: string
-  /** The commands that run now, this one included. */
-  readonly commands: number
-}
-
-/** A kernel that outlives the command. */
-export interface PooledKernel {
-  readonly kernel: Kernel
-  readonly devtools: Devtools
-  /** Applies an observer to the running kernel. @returns takes its taps back */
-  observe(plugin: ObserverPlugin): () => void
-  /** Calls a listener with each line of the log. @returns ends that */
-  onLog(listener: (line: LogLine) => void): () => void
-  /** True if an engine that runs may not have what an earlier command has seen or caused; once for each cause. */
-  isStale(wallet: CurrencyWallet): boolean
-  /** The account that is kept open between commands. */
-  kept(loginId: string): Account | undefined
-  /** Counts the times that the agent dropped its keys. */
-  readonly lockCount: number
-  /** Keeps an account open between commands, unless another login of it is kept. */
-  keep(account: Account): void
-  /** Logs the kept account out. */
-  release(loginId: string): Promise<void>
-}
-
 /**
  * One run of one command: opens the profile, the kernel and the account when they are first needed, and closes them at
  * the end. In the agent it uses those that are open, and leaves them open.
@@ -152,6 +79,7 @@ export class Session {
   /** The agent, if this command runs in one. */
   readonly agent: Agent | undefined
   readonly #plugins: readonly Plugin[]
+  #loaded: Promise<LoadedPlugins> | undefined
   readonly #needsNewLogin: boolean
   readonly #passwordSnrp: KernelOptions['passwordSnrp']
   readonly #print: SessionOptions['print']
@@ -418,8 +346,7 @@ export class Session {
 
   async #allPlugins(): Promise<readonly Plugin[]> {
     const { defaultPlugins } = await import('../../plugins/default-plugins.ts')
-    const { plugins } = await loadPlugins(this.paths, this.globals)
-    return [...defaultPlugins, ...this.#plugins, ...plugins]
+    return [...defaultPlugins, ...this.#plugins, ...(await this.#addedPlugins())]
   }
 
   async #openWorld(): Promise<OpenWorld> {
@@ -447,7 +374,7 @@ export class Session {
       logLevel: this.#logLevel ?? logLevelOf(this.globals),
       onLog: line => this.statusLine.log(line),
       plugins: [...this.#observers, ...this.#plugins],
-      added: await loadPlugins(this.paths, this.globals)
+      added: await this.#loadPlugins()
     })
     this.#closers.push(() => kernel.close())
     this.#warnOfPlugins()
@@ -468,6 +395,28 @@ export class Session {
     this.#lockCount = pooled.lockCount
     this.#warnOfPlugins()
     return pooled.kernel
+  }
+
+  /** The plugins of the profile. */
+  async #addedPlugins(): Promise<readonly Plugin[]> {
+    const { agent, paths, globals } = this
+    if (agent === undefined) return (await this.#loadPlugins()).plugins
+    if (!hasPlugins(paths, undefined)) return []
+    return (await agent.open(paths, { device: globals.device, isOffline: globals.offline })).added
+  }
+
+  /** Loads the plugins of the profile, once for this command. */
+  #loadPlugins(): Promise<LoadedPlugins> {
+    if (this.#loaded === undefined) {
+      const loading = loadPlugins(this.paths, {
+        configFolder: this.globals.configFolder,
+        onLog: line => this.statusLine.log(line)
+      })
+      this.#loaded = loading
+      // The first to be opened is closed last, after the kernel.
+      this.#closers.unshift(async () => (await loading).close())
+    }
+    return this.#loaded
   }
 
   /** Says what keeps plugins of the profile from being loaded. */

@@ -60,6 +60,11 @@ export interface PluginOf<Kind extends PluginKind, H> {
   readonly kind: Kind
   /** Letters, digits, `-` and `_`; the kernel, settings and files use it as the name of the plugin. */
   readonly id: PluginId
+  /**
+   * The servers that it fetches from, such as `rates.example.org` or `rates.example.org:8443`. In a cell it reaches no other,
+   * and whoever adds it sees them first.
+   */
+  readonly hosts?: readonly string[]
   /** Called once. If it throws, the plugin counts as failed; other plugins are applied nevertheless. */
   apply(host: H): void
 }

@@ -108,7 +108,7 @@ export const readPlugin = (
   onLate: (error: unknown) => void
 ): Plugin => {
   const check = new FieldCheck(id, kind ?? 'plugin')
-  const { apply } = check.fields(given, { apply: FUNCTION })
+  const { apply } = check.fields(given, { apply: FUNCTION, hosts: HOSTS })
   const head = {
     id,
     apply(host: never): void {
@@ -118,7 +118,7 @@ export const readPlugin = (
   }
   switch (kind) {
     case 'currency': {
-      check.misspelt(given, ['kind', 'id', 'apply', 'info'])
+      check.misspelt(given, ['kind', 'id', 'apply', 'info', 'hosts'])
       return Object.freeze<CurrencyPlugin>({ ...head, kind, info: readInfo(check, given as CurrencyPlugin) })
     }
     case 'rates':
@@ -128,7 +128,7 @@ export const readPlugin = (
     case 'storage':
     case 'policy':
     case 'observer':
-      check.misspelt(given, ['kind', 'id', 'apply'])
+      check.misspelt(given, ['kind', 'id', 'apply', 'hosts'])
       return Object.freeze<Plugin>({ ...head, kind })
     default:
       throw new TypeError('A plugin of no kind is not read')
@@ -160,7 +160,7 @@ class FieldCheck {
   ): Readonly<Record<string, unknown>> {
     this.misspelt(
       given,
-      [...Object.keys(rules), ...(prefix === '' ? ['kind', 'id', 'apply', 'info'] : [])],
+      [...Object.keys(rules), ...(prefix === '' ? ['kind', 'id', 'apply', 'info', 'hosts'] : [])],
       prefix
     )
     const values = fieldsOf(given, Object.keys(rules))
@@ -332,6 +332,16 @@ const MAX_INFO = 100_000
 
 const TEXT: FieldRule = { expected: `a text of 1 to ${MAX_TEXT} characters`, isValid: value => isText(value) }
 const FUNCTION: FieldRule = { expected: 'a function', isValid: value => typeof value === 'function' }
+/** The same as a cell demands. */
+const HOST = /^(?:(?:https?|wss?):\/\/)?[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/
+const HOSTS: FieldRule = {
+  expected: 'a list of up to 50 names of servers, such as rates.example.org',
+  isValid: value =>
+    value === undefined ||
+    (Array.isArray(value) &&
+      value.length <= 50 &&
+      value.every(host => typeof host === 'string' && HOST.test(host)))
+}
 const BOOLEAN: FieldRule = { expected: 'true or false', isValid: value => typeof value === 'boolean' }
 const NUMBER: FieldRule = { expected: 'a number', isValid: value => Number.isFinite(value) }
 const LIST: FieldRule = { expected: 'a list', isValid: value => Array.isArray(value) }

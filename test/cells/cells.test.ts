@@ -75,12 +75,17 @@ test('a plugin says what it is before it is applied, also as the only one that a
   const plugin = `{ kind: 'swap', id: 'shop', apply() { throw new Error('applied') } }`
   t.deepEqual(await stage.cells.inspect(`var __plugin = { shop: ${plugin}, rate: 7 }`), {
     id: 'shop',
-    kind: 'swap'
+    kind: 'swap',
+    hosts: []
   })
-  t.deepEqual(await stage.cells.inspect(`definePlugin(async () => (${plugin}))`), {
-    id: 'shop',
-    kind: 'swap'
-  })
+  t.deepEqual(
+    await stage.cells.inspect(`definePlugin(async () => ({ ...${plugin}, hosts: ['shop.example'] }))`),
+    {
+      id: 'shop',
+      kind: 'swap',
+      hosts: ['shop.example']
+    }
+  )
   await t.throwsAsync(stage.cells.inspect(`var __plugin = { a: ${plugin}, b: ${plugin} }`), {
     message: /several plugins/
   })

@@ -180,6 +180,54 @@ for (const [about, text, code, sentence] of MISTAKES)
     t.deepEqual(bundlesIn(stage), [])
   })
 
+test('a plugin of others runs in a cell: what it fetches from is shown, an update that wants more says so, and nothing is left', async t => {
+  const stage = openStage(t)
+  await withWallet(t, stage)
+  const path = stage.write('corner.ts', ratesCode(42))
+  const shown = async (): Promise<Ran['json']['error']['details']['summary']> =>
+    (await stage.run('plugins', 'add', path, '--json')).json.error.details.summary
+  t.like(await shown(), { id: 'corner', kind: 'rates', hosts: [], seesKeys: false, contained: true })
+  const { plugin } = succeeded(t, await stage.run('plugins', 'add', path, '--yes', '--json'))
+  t.true(plugin.contained)
+  t.is(await rateOf(stage), '42.00')
+
+  const hosts = "hosts: ['rates.example.org', 'rates.example.org:8443'],"
+  stage.write('corner.ts', ratesCode(43).replace("kind: 'rates',", `kind: 'rates', ${hosts}`))
+  t.deepEqual((await shown()).hosts, ['rates.example.org', 'rates.example.org:8443'])
+  succeeded(t, await stage.run('plugins', 'add', path, '--yes', '--json'))
+  t.is(await rateOf(stage), '43.00')
+  succeeded(t, await stage.run('plugins', 'remove', 'corner', '--json'))
+})
+
+const UNCONTAINABLE: readonly (readonly [about: string, text: string, sentence: RegExp])[] = [
+  ['reads a file', "import 'node:fs'; export default {}", /imports node:fs, which a cell does not have/],
+  ['loads code later', "export default { go: () => import('x') }", /import/],
+  ['looks for the process', 'export default process.env', /process is not defined/],
+  ['never ends', 'for (;;) {}', /does not say what it is|its cell ended/],
+  ['is a store', "export default { kind: 'storage', id: 'x', apply() {} }", /a cell has no place|in a cell/i],
+  ['is no plugin', 'export default 7', /gives no plugin/],
+  [
+    'names hosts that are none',
+    "export default { kind: 'rates', id: 'x', hosts: ['*'], apply() {} }",
+    /hosts is something else, and must be a list/
+  ],
+  [
+    'throws in apply',
+    "export default { kind: 'observer', id: 'x', apply() { throw new Error('no port') } }",
+    /no port/
+  ]
+]
+
+for (const [about, text, sentence] of UNCONTAINABLE)
+  test(`a file that ${about} is not added to run in a cell, and the sentence says why`, async t => {
+    const stage = openStage(t)
+    const path = stage.write('corner.ts', text)
+    const { json } = await stage.run('plugins', 'add', path, '--yes', '--json')
+    t.regex(`${json.error?.message} ${json.error?.hint}`, sentence)
+    t.not(json.error.code, 'INTERNAL')
+    t.deepEqual(bundlesIn(stage), [])
+  })
+
 test('the config of a profile is used once it is allowed, and no longer when one of its files changes', async t => {
   const stage = openStage(t)
   await withWallet(t, stage)

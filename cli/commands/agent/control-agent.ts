@@ -6,9 +6,10 @@ import { CliError } from '../../errors/cli-error.ts'
 import { parseDuration } from '../../grammar/options.ts'
 import { localTime } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
+import type { Agent } from '../../session/agent.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { chooseMethod, findTarget, logInBy } from '../../session/log-in.ts'
-import type { Agent, Session } from '../../session/session.ts'
+import type { Session } from '../../session/session.ts'
 
 const DEFAULT_IDLE_MS = 15 * 60_000
 

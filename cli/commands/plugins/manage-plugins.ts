@@ -1,12 +1,19 @@
 import { resolve } from 'node:path'
-import { compact, createKernel, type JsonObject, type Plugin, WalletError } from '../../../kernel/index.ts'
+import {
+  compact,
+  createKernel,
+  isWalletError,
+  type JsonObject,
+  type Plugin,
+  WalletError
+} from '../../../kernel/index.ts'
 import { defaultPlugins } from '../../../plugins/default-plugins.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult, RecordView } from '../../output/view.ts'
 import { bundlePlugin, entryOf } from '../../plugins/bundle.ts'
 import { installPackage, isPackage } from '../../plugins/install.ts'
-import { importConfig, importPlugin } from '../../plugins/load-plugins.ts'
+import { grantsOf, importConfig, importPlugin, openPluginCells } from '../../plugins/load-plugins.ts'
 import {
   type AddedPlugin,
   findConfig,
@@ -21,28 +28,26 @@ import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import type { Session } from '../../session/session.ts'
 
-/** Adds a plugin: what it is and may do is shown first, and from then on the file runs that was bundled now. */
+/**
+ * Adds a plugin: what it is and may do is shown first, and from then on the file runs that was bundled now. It runs in a cell,
+ * unless `--no-cell` says that it is code of one's own.
+ */
 export const pluginsAdd: CommandRun = async (session, source = '') => {
-  if (session.flags.cell !== false)
-    throw new CliError('PLUGIN_REFUSED', 'Plugins of others cannot be contained yet', {
-      hint: 'Code of your own, or that you have read, runs with --no-cell in the process of the wallet.'
-    })
+  const isContained = session.flags.cell !== false
   const origin = await originOf(session, source)
-  const bundle = await bundlePlugin(origin.entry, 'module')
-  await confirmOwnCode(session, origin.source, bundle, origin.warnings)
-  const plugin = await importStaged(session, bundle, importPlugin)
-  await checkApplies(session, plugin)
-  const { id, kind } = plugin
-  if (defaultPlugins.some(each => each.id === id))
-    throw new CliError('PLUGIN_REFUSED', `The id ${id} is that of a plugin that ships with holdfast`, {
-      hint: 'Give the plugin an id of its own.'
-    })
+  for (const warning of origin.warnings) session.statusLine.warn(warning)
+  const bundle = await bundlePlugin(origin.entry, isContained ? 'cell' : 'module')
+  const checked = isContained
+    ? await checkContained(session, origin.source, bundle)
+    : await checkOwn(session, origin.source, bundle)
+  const { id, kind } = checked
   const before = readPluginList(session.paths)
   const old = before.plugins.find(each => each.id === id)
   const added: AddedPlugin = {
-    ...{ id, kind, source: origin.source, ...compact({ version: origin.version }) },
+    ...checked,
+    ...{ source: origin.source, ...compact({ version: origin.version }) },
     file: session.globals.dryRun ? '' : writeBundle(session.paths, { name: id, ...bundle }),
-    ...{ sha512: bundle.sha512, isEnabled: true, isContained: false, hosts: [] },
+    ...{ sha512: bundle.sha512, isEnabled: true, isContained },
     seesKeys: kind === 'currency',
     added: new Date().toISOString()
   }
@@ -52,12 +57,79 @@ export const pluginsAdd: CommandRun = async (session, source = '') => {
   return {
     data: { plugin: addedJson(added), replaced: old !== undefined, dryRun: session.globals.dryRun },
     view: addedView(added),
-    warnings: origin.warnings,
+    warnings: session.globals.json ? origin.warnings : [],
     advice: session.globals.dryRun
       ? ['Nothing was added (--dry-run)']
       : [`See it: holdfast plugins show ${id}`]
   }
 }
+
+type CheckedPlugin = Pick<AddedPlugin, 'hosts' | 'id' | 'kind'>
+
+/** Reads what a plugin is in a cell, applies it there, and asks. */
+const checkContained = async (
+  session: Session,
+  source: string,
+  { code, sha512 }: PluginBundle
+): Promise<CheckedPlugin> => {
+  const cells = await openPluginCells(line => session.statusLine.log(line))
+  try {
+    const { id, kind, hosts } = await loading(() => cells.inspect(code))
+    refuseShipped(id)
+    const asks = grantsOf({ kind, hosts, seesKeys: kind === 'currency' })
+    await checkApplies(session, await loading(() => cells.plugin({ id, code, sha512, asks })))
+    const old = readPluginList(session.paths).plugins.find(each => each.id === id)
+    await confirm(session, {
+      question: [
+        `${source} (${sizeOf(code)}, ${sha512.slice(0, 16)}…) is the plugin ${id}, of the kind ${kind}. It runs in a cell,`,
+        `${hosts.length === 0 ? 'fetches from no host' : `fetches from ${hosts.join(', ')}`} and sees`,
+        kind === 'currency' ? 'the keys of its own wallets.' : 'no keys.',
+        old === undefined
+          ? 'Add it?'
+          : `Replace the one that was added on ${old.added.slice(0, 10)}${widerText(old, hosts)}?`
+      ].join(' '),
+      summary: {
+        source,
+        id,
+        kind,
+        hosts: [...hosts],
+        seesKeys: asks.keys,
+        bytes: code.length,
+        sha512,
+        contained: true
+      }
+    })
+    return { id, kind, hosts }
+  } finally {
+    cells.close()
+  }
+}
+
+/** Says which hosts an update wants beyond those that were shown before. */
+const widerText = (old: AddedPlugin, hosts: readonly string[]): string => {
+  const more = hosts.filter(host => !old.hosts.includes(host))
+  if (!old.isContained) return ', which ran without a cell'
+  return more.length === 0 ? '' : `, which did not fetch from ${more.join(', ')}`
+}
+
+/** Asks before the code runs at all, since it runs with all rights of the wallet. */
+const checkOwn = async (session: Session, source: string, bundle: PluginBundle): Promise<CheckedPlugin> => {
+  await confirmOwnCode(session, source, bundle)
+  const plugin = await importStaged(session, bundle, importPlugin)
+  await checkApplies(session, plugin)
+  const { id, kind } = plugin
+  refuseShipped(id)
+  return { id, kind, hosts: [] }
+}
+
+const refuseShipped = (id: string): void => {
+  if (!defaultPlugins.some(each => each.id === id)) return
+  throw new CliError('PLUGIN_REFUSED', `The id ${id} is that of a plugin that ships with holdfast`, {
+    hint: 'Give the plugin an id of its own.'
+  })
+}
+
+const sizeOf = (code: string): string => `${Math.ceil(code.length / 1000)} kB`
 
 /** Where a plugin comes from, and the file that it begins with. */
 interface Origin {
@@ -86,15 +158,12 @@ const originOf = async (session: Session, source: string): Promise<Origin> => {
 const confirmOwnCode = (
   session: Session,
   source: string,
-  { sha512, code, inputs }: PluginBundle,
-  warnings: readonly string[]
+  { sha512, code, inputs }: PluginBundle
 ): Promise<void> => {
   const files = Object.keys(inputs).length
-  const kilobytes = Math.ceil(code.length / 1000)
-  for (const warning of warnings) session.statusLine.warn(warning)
   return confirm(session, {
     question: [
-      `${source} (${files} ${files === 1 ? 'file' : 'files'}, ${kilobytes} kB, ${sha512.slice(0, 16)}…) is code that`,
+      `${source} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeOf(code)}, ${sha512.slice(0, 16)}…) is code that`,
       "runs in the wallet's own process: it can read keys and files, and pay. Run it?"
     ].join(' '),
     summary: { source, files: Object.keys(inputs), bytes: code.length, sha512, contained: false }
@@ -109,13 +178,20 @@ const importStaged = async <T>(
 ): Promise<T> => {
   const staged = stagedBundle(session.paths, bundle)
   try {
-    return await read(staged.path)
-  } catch (error) {
-    if (error instanceof CliError || error instanceof WalletError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CliError('PLUGIN_REFUSED', `The code fails when it is loaded: ${reason}`, { cause: error })
+    return await loading(() => read(staged.path))
   } finally {
     staged.remove()
+  }
+}
+
+/** @throws what the wallet says of the plugin, or PLUGIN_REFUSED with what its code throws */
+const loading = async <T>(load: () => Promise<T>): Promise<T> => {
+  try {
+    return await load()
+  } catch (error) {
+    if (error instanceof CliError || isWalletError(error)) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CliError('PLUGIN_REFUSED', `The code fails when it is loaded: ${reason}`, { cause: error })
   }
 }
 
@@ -222,7 +298,7 @@ export const pluginsAllow: CommandRun = async session => {
       hint: 'Write one there, or name its folder with -C.'
     })
   const bundle = await bundlePlugin(path, 'module')
-  await confirmOwnCode(session, path, bundle, [])
+  await confirmOwnCode(session, path, bundle)
   const { plugins = [] } = await importStaged(session, bundle, staged => importConfig(staged, path))
   for (const plugin of plugins) await checkApplies(session, plugin)
   const before = readPluginList(session.paths)

@@ -299,6 +299,12 @@ const MISTAKES: readonly (readonly [what: string, given: unknown, id: string, se
     'shop',
     'checkSettings is an object, and must be a function'
   ],
+  [
+    'a host with a path',
+    rates({ hosts: ['example.org/v1'] }),
+    'prices',
+    'hosts is a list, and must be a list of up to 50 names of servers, such as rates.example.org'
+  ],
   ['a bias as a text', rates({ bias: '0.5' }), 'prices', 'bias is the text "0.5", and must be a number'],
   [
     'a retirement without a sentence',
