@@ -5,6 +5,7 @@ import {
   type EngineStore,
   type JsonObject,
   type JudgedPayment,
+  type LostPayment,
   type QuoteSnapshot,
   type RuleContext,
   type RuleVerdict,
@@ -35,6 +36,8 @@ export interface RuleCase {
   /** Left out: only the state of the rules is wanted. */
   readonly payment?: JudgedPayment
   readonly payments?: readonly CountedPayment[]
+  /** Those that damage has cost; none if left out. */
+  readonly lostPayments?: readonly LostPayment[]
   /** The time of the account and of the calendar, in milliseconds since 1970; 1 January 2026 if left out. */
   readonly now?: number
   readonly calendar?: number
@@ -100,6 +103,7 @@ export const judgeRules = async (
     rules,
     ...compact({ payment, approvedBy: about.approvedBy }),
     payments: payments ?? (payment === undefined ? [] : [judgedItself(payment, now)]),
+    lostPayments: about.lostPayments ?? [],
     now,
     calendar: about.calendar ?? now,
     isTrial,

@@ -113,8 +113,10 @@ export const ruleActions: DeclarationsOf<RuleActions> = {
     }),
     async run(services, { accountId }) {
       const { policies } = accountOf(services, accountId)
-      const { rules: all, pending, fault = null } = await policies.list()
-      const { isGoverned, rules, clockLag } = await policies.explain()
+      const { rules: all, pending, fault } = await policies.list()
+      const { isGoverned, isAllowed, rules, clockLag, reason } = await policies.explain()
+      // Without a verdict on any rule, as while a payment cannot be read, nothing is paid.
+      const problem = fault ?? (isAllowed || rules.length > 0 ? null : (reason ?? null))
       // What judges no payment, such as a delay of changes, is a rule all the same.
       const others = all.filter(({ id: ruleId }) => !rules.some(each => each.ruleId === ruleId))
       return {
@@ -122,7 +124,7 @@ export const ruleActions: DeclarationsOf<RuleActions> = {
         rules: [...rules.map(ruleRowOf), ...others.map(otherRowOf)],
         pending: pending.map(waitingChangeOf),
         ...compact({ clockLag }),
-        untrusted: { fault }
+        untrusted: { fault: problem }
       }
     },
     watch: (services, { accountId }, onChange) => accountOf(services, accountId).policies.onChange(onChange),

@@ -62,6 +62,12 @@ export const policyCommands: readonly CommandSpec[] = [
     load: async () => (await import('./policies/manage-policies.ts')).policyReset
   },
   {
+    name: 'policy set-aside',
+    summary: 'set payments aside that damage keeps from being read; needs a typed yes and the password',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./policies/manage-policies.ts')).policySetAside
+  },
+  {
     name: 'policy cancel',
     arguments: '<id> [payee]',
     summary: 'cancel a change that waits, or with a rule and a payee make the payee new again',

@@ -71,7 +71,7 @@ const isoOrNull = (at: number | undefined): string | null =>
   at === undefined ? null : new Date(at).toISOString()
 
 /** An explanation as a table. */
-export const explanationView = ({ rules }: PolicyExplanation): OutputView => ({
+export const explanationView = ({ rules, isGoverned }: PolicyExplanation): OutputView => ({
   kind: 'table',
   columns: [
     { title: 'RULE' },
@@ -87,5 +87,7 @@ export const explanationView = ({ rules }: PolicyExplanation): OutputView => ({
     left,
     isoOrNull(allowedAt) ?? ''
   ]),
-  empty: 'The account has no rules about payments: a person pays what they approve.'
+  empty: isGoverned
+    ? 'The rules judge nothing, and so nothing is paid.'
+    : 'The account has no rules about payments: a person pays what they approve.'
 })

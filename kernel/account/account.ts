@@ -100,7 +100,7 @@ export class SharedAccount {
     this.options = options
     this.id = accountIdOf(services, login)
     this.wallets = new OpenWallets({ services, book, opener, quiet: options.rules.quiet })
-    options.rules.countWith(walletId => this.wallets.getToCount(walletId))
+    options.rules.payments.countWith(walletId => this.wallets.getToCount(walletId))
     const account = { services, login, book, wallets: this.wallets }
     this.creator = new WalletCreator({ ...account, unfinished })
     const { creator } = this

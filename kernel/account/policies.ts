@@ -5,9 +5,17 @@ import { WalletError } from '../base/errors.ts'
 import { isSameJson } from '../base/json.ts'
 import type { Services } from '../plugins/services.ts'
 import type { TokenId, WalletId } from '../types/ids.ts'
-import type { OtherKeyUse, PolicyExplanation, PolicyListing, SeenByRule, SpendRule } from '../types/policy.ts'
+import type {
+  DamagedEntry,
+  OtherKeyUse,
+  PolicyExplanation,
+  PolicyListing,
+  SeenByRule,
+  SpendRule
+} from '../types/policy.ts'
 import type { Transaction } from '../types/transaction.ts'
 import type { Credentials } from './credentials.ts'
+import { UNREADABLE_RULES } from './rule-explanation.ts'
 import { KEY_USES, LOOSENING_DELAY, RULES_PATH } from './rule-file.ts'
 import type { ApprovalQuestion, ApprovalRequest } from './second-device.ts'
 import { hypotheticalPayment, type SpendRules } from './spend-rules.ts'
@@ -166,6 +174,46 @@ export class Policies {
       await rules.file.reset()
     })
     services.logOf('rules').warn('The rules could not be read, and were reset by password')
+  }
+
+  /**
+   * Lists the entries of spend journals that cannot be read: until they are set aside, an account with rules pays nothing.
+   *
+   * @example
+   * ```ts
+   * for (const { walletId, noticedAt } of await account.policies.damaged()) console.log(walletId, new Date(noticedAt))
+   * ```
+   */
+  async damaged(): Promise<readonly DamagedEntry[]> {
+    const { rules, check } = this.#options
+    check()
+    return rules.exclusively(() => rules.payments.damaged())
+  }
+
+  /**
+   * Sets damaged entries aside, so that the account can pay. Nobody knows what they paid: every limit over a window that may concern
+   * them counts as used up until the window after `noticedAt` has passed. Look at the chain first: the payment may have left.
+   *
+   * @throws OPTION_INVALID for what is not among {@link damaged}; PASSWORD, POLICY_PASSWORD, STORAGE_FULL, STORAGE_FAILED
+   *
+   * @example
+   * ```ts
+   * const { policies } = account
+   * await policies.setAside(await policies.damaged(), { password: 'a password' })
+   * ```
+   */
+  async setAside(entries: readonly DamagedEntry[], { password }: RuleChangeOptions): Promise<void> {
+    const { rules, check, services } = this.#options
+    check()
+    for (const { walletId, entry } of entries) requireTexts({ walletId, entry })
+    if (password === undefined) throw new WalletError('POLICY_PASSWORD', { rule: UNREADABLE_RULES })
+    await this.#checkPassword(password)
+    await rules.exclusively(async () => {
+      await rules.clock.keep()
+      await rules.payments.setAside(entries)
+    })
+    rules.changed()
+    services.logOf('rules').warn(`${entries.length} damaged payments were set aside by password`)
   }
 
   /** Drops a change that waits. @throws OPTION_INVALID if there is none */

@@ -23,11 +23,10 @@ import type {
   SpendRule
 } from '../types/policy.ts'
 import type { Transaction } from '../types/transaction.ts'
-import { countPayments, paidAmountsOf } from '../wallet/spend/counted-payments.ts'
-import type { SpendIntent } from '../wallet/spend/journal.ts'
+import { paidAmountsOf } from '../wallet/spend/counted-payments.ts'
 import { callTools } from '../wallet/tools.ts'
-import type { OpenedWallet } from '../wallet/wallet.ts'
 import { AccountClock } from './account-clock.ts'
+import { AccountPayments } from './account-payments.ts'
 import { PaymentWorth } from './payment-worth.ts'
 import { QuietWallets } from './quiet-wallets.ts'
 import {
@@ -66,6 +65,7 @@ export interface SpendRulesOptions {
 export class SpendRules implements AccountRules {
   readonly file: RuleFile
   readonly quiet: QuietWallets
+  readonly payments: AccountPayments
   readonly #options: SpendRulesOptions
   readonly #store: BulkStore
   readonly #worth: PaymentWorth
@@ -78,7 +78,6 @@ export class SpendRules implements AccountRules {
   #clock: AccountClock | undefined
   #secondDevice: Promise<SecondDevice> | undefined
   #blockTime = 0
-  #openForCount: ((walletId: WalletId) => Promise<OpenedWallet>) | undefined
 
   constructor(options: SpendRulesOptions) {
     const { services, repo } = options
@@ -89,11 +88,8 @@ export class SpendRules implements AccountRules {
     this.quiet = new QuietWallets(storeBelow(this.#store, 'quiet/'), error =>
       services.report('account rules', error)
     )
-  }
-
-  /** Tells how wallets are opened to be counted; called once, before the first payment. */
-  countWith(open: (walletId: WalletId) => Promise<OpenedWallet>): void {
-    this.#openForCount = open
+    const store = storeBelow(this.#store, 'damage/')
+    this.payments = new AccountPayments({ ...options, store, quiet: this.quiet, now: () => this.clock.now() })
   }
 
   /** The time of the account. */
@@ -244,10 +240,10 @@ export class SpendRules implements AccountRules {
     })
     let payments: readonly CountedPayment[] | undefined
     try {
-      payments = await this.#count(isTrial ? payment : undefined)
+      payments = await this.payments.count(isTrial ? payment : undefined)
     } catch (error) {
       this.#options.services.report('account rules', error)
-      return unreadable('what the account has paid cannot be read')
+      return unreadable((await this.payments.damageText(error)) ?? 'what the account has paid cannot be read')
     }
     if (payments === undefined)
       return unreadable('a wallet does not know yet what it has paid; it looks through its chain again')
@@ -289,42 +285,6 @@ export class SpendRules implements AccountRules {
     })
   }
 
-  /**
-   * Counts the payments of every wallet of a known currency, deleted ones included.
-   *
-   * @returns undefined while a wallet lacks rows that it had, as after a resync
-   * @throws what keeps a wallet from being read
-   */
-  async #count(trial: PaymentReservation | undefined): Promise<readonly CountedPayment[] | undefined> {
-    const now = this.clock.now()
-    const since = now - COUNTED_MS
-    const counted: CountedPayment[] = []
-    const quiet: WalletId[] = []
-    for (const { walletId, isWallet, currencyInfo } of this.#options.book.list()) {
-      if (!isWallet || currencyInfo === undefined) continue
-      const own = trial?.walletId === walletId ? trialOf(trial, now) : undefined
-      if (own === undefined && this.quiet.has(walletId)) continue
-      const opened = await this.#openForCount?.(walletId)
-      if (opened === undefined) throw new TypeError('Payments are counted before wallets can be opened')
-      const { journal, history, tokens } = opened.runtime
-      if (await history.isPartial()) return undefined
-      const { enabledTokenIds, detectedTokenIds } = opened.wallet.getSnapshot()
-      // A token that was disabled has been paid with all the same.
-      const all = Object.keys(
-        this.#options.settings.currencyConfig(currencyInfo.pluginId).getSnapshot().allTokens
-      )
-      const tokenIds = [
-        ...new Set([...tokens.enabledTokenIds, ...enabledTokenIds, ...detectedTokenIds, ...all])
-      ]
-      const wallet = { walletId, info: currencyInfo, journal, history, tokenIds }
-      const payments = await countPayments(wallet, { since, trial: own })
-      counted.push(...payments)
-      if (payments.length === 0) quiet.push(walletId)
-    }
-    await this.quiet.mark(quiet)
-    return counted
-  }
-
   async #judge({
     rules,
     payment,
@@ -347,6 +307,7 @@ export class SpendRules implements AccountRules {
       rules: Object.freeze([...rules]),
       ...compact({ payment, approvedBy }),
       payments: Object.freeze([...payments]),
+      lostPayments: Object.freeze([...this.payments.lost()]),
       now: this.clock.now(),
       calendar: this.#options.services.io.clock.now(),
       isTrial,
@@ -456,14 +417,7 @@ const MAX_SEEN = 1000
 const NOTED_STEP_MS = 1000
 const NOTED_LAG_MS = 10 * 60_000
 const GRANT_MS = 60_000
-/** A day more than the longest window. */
-const COUNTED_MS = 8 * 24 * 60 * 60_000
 
 /** The uses that a rule allows; undefined for a rule that cannot be read. */
 const usesOf = ({ uses }: SpendRule): readonly unknown[] | undefined =>
   Array.isArray(uses) ? uses : undefined
-
-const trialOf = ({ correlationId, tx, requestedBy }: PaymentReservation, now: number): SpendIntent => ({
-  ...{ correlationId, stage: 'intended', at: now, countedAt: now, tx },
-  ...compact({ requestedBy })
-})

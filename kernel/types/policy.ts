@@ -130,6 +130,11 @@ export interface RuleContext {
   /** The payments of the last eight days and the judged one, of every wallet of the account. */
   readonly payments: readonly CountedPayment[]
   /**
+   * Payments that `payments` may lack, because damage has cost them and a person has set them aside. Nobody knows what they paid: in
+   * the window after each of them a limit counts as used up.
+   */
+  readonly lostPayments: readonly LostPayment[]
+  /**
    * The time of the account, in milliseconds since 1970: it never goes back, also across restarts, and a clock that was set
    * forward does not move it.
    */
@@ -153,6 +158,22 @@ export interface RuleContext {
   firstSeen(ruleId: string, what: string): Promise<number | undefined>
   /** Gives the verdict on a rule. A rule gets the strictest of its verdicts. */
   judge(ruleId: string, verdict: RuleVerdict): void
+}
+
+/** A payment that cannot be read any more. It was reserved at this time or before. */
+export interface LostPayment {
+  readonly walletId: WalletId
+  readonly pluginId: PluginId
+  /** Milliseconds since 1970, by the time of the account. */
+  readonly at: number
+}
+
+/** An entry of the spend journal of a wallet that cannot be read: until it is set aside, an account with rules pays nothing. */
+export interface DamagedEntry {
+  readonly walletId: WalletId
+  readonly entry: string
+  /** When the rules first met it, in milliseconds since 1970, by the time of the account. */
+  readonly noticedAt: number
 }
 
 /** A rule with its verdict. */

@@ -8,6 +8,7 @@ import {
   fromDecimal,
   isDecimal,
   isNativeAmount,
+  type LostPayment,
   type NativeAmount,
   nativeAmount,
   type PaidAmount,
@@ -96,7 +97,10 @@ const judgeRolling: Judge = async (rule, context) => {
   const { payment, payments, now } = context
   // Values the payment as a whole first, so that its reservation keeps what was used.
   if (payment !== undefined && (await limit.amountOf(payment)) === undefined) return refusal(title, NO_RATE)
-  const counted: { readonly at: number; readonly amount: NativeAmount }[] = []
+  // Nobody knows what lost payments took: together the whole limit, at most.
+  const lost = context.lostPayments.filter(each => each.at > now - windowMs && mayConcern(rule, each))
+  const newest = Math.min(now, Math.max(...lost.map(({ at }) => at)))
+  const counted = lost.length === 0 ? [] : [{ at: newest, amount: limit.max }]
   for (const each of payments) {
     if (!each.isOpen && each.at <= now - windowMs) continue
     if (rule.client !== undefined && !each.clients.includes(rule.client)) continue
@@ -117,10 +121,14 @@ const judgeRolling: Judge = async (rule, context) => {
     const reason = `${limit.text(total)} of ${limit.text(limit.max)} in ${hoursText(windowHours)} with it`
     return { outcome: 'allows', title, reason, ...figures }
   }
-  const reason = `with it ${limit.text(total)} are paid in ${hoursText(windowHours)}; ${title}`
+  const why = lost.length === 0 ? '' : ', as much as a payment that cannot be read may have taken included'
+  const reason = `with it ${limit.text(total)} are paid in ${hoursText(windowHours)}${why}; ${title}`
   const allowedAt = freeFrom(counted, total, { max: limit.max, windowMs })
   return { ...refusal(title, reason), ...figures, ...compact({ allowedAt }) }
 }
+
+const mayConcern = ({ asset }: SpendRule, { pluginId }: LostPayment): boolean =>
+  asset === undefined || asset.split('/')[0] === pluginId
 
 /** When enough has left the window; undefined if the newest payment alone is too much. */
 const freeFrom = (

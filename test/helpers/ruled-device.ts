@@ -13,6 +13,7 @@ import {
   type Transaction,
   type WalletError
 } from '../../kernel/index.ts'
+import type { Disk } from '../../kernel/io/disk.ts'
 import { repoIdOf } from '../../kernel/keys/ids.ts'
 import { openRepo } from '../../kernel/sync/open-repo.ts'
 import type { Repo } from '../../kernel/sync/repo.ts'
@@ -164,23 +165,30 @@ export type EditRepo = (edit: (repo: Repo) => Promise<unknown>, files?: Map<stri
 
 /** Takes the keys of a repo, for a change of its files while no process runs. */
 export const editorOf = async ({ account, files }: RuledDevice, ownerId: string): Promise<EditRepo> => {
-  const io = makeNodeIo()
   const keys = await account.walletKeys.getRawPrivateKey(ownerId)
+  return (edit, present = files) => editRepo(keys, makeFaultDisk(present), edit)
+}
+
+/** Opens a repo of a disk with its keys while no process runs, for a change. */
+export const editRepo = async (
+  keys: Readonly<Record<string, unknown>>,
+  disk: Disk,
+  edit: (repo: Repo) => Promise<unknown>
+): Promise<void> => {
+  const io = makeNodeIo()
   const bytesOf = (name: string): Uint8Array => io.crypto.fromBase64(String(keys[name]))
   const syncKey = bytesOf('syncKey')
-  return async (edit, present = files) => {
-    const repo = await openRepo({
-      ...{ io, disk: makeFaultDisk(present), repoId: repoIdOf(io, syncKey) },
-      ...{ syncKey: new Secret(syncKey.slice()), dataKey: new Secret(bytesOf('dataKey')) },
-      belongsAt: () => true,
-      report: error => {
-        throw error
-      },
-      onState: () => {}
-    })
-    await edit(repo)
-    await repo.close()
-  }
+  const repo = await openRepo({
+    ...{ io, disk, repoId: repoIdOf(io, syncKey) },
+    ...{ syncKey: new Secret(syncKey.slice()), dataKey: new Secret(bytesOf('dataKey')) },
+    belongsAt: () => true,
+    report: error => {
+      throw error
+    },
+    onState: () => {}
+  })
+  await edit(repo)
+  await repo.close()
 }
 
 /** As {@link editorOf} for the account's own repo, which holds the rules. */

@@ -8,10 +8,13 @@ import { explanationJson, explanationView, refusalLine } from '../../spend/rule-
 export const policyExplain: CommandRun = async session => {
   const { policies } = await session.account()
   const explanation = await policies.explain()
+  const isUnjudged = !explanation.isAllowed && explanation.rules.length === 0
+  const damaged = isUnjudged ? await policies.damaged() : []
   return {
     data: explanationJson(explanation),
     view: explanationView(explanation),
-    ...compact({ warnings: faultOf(refusalLine(explanation)) })
+    ...compact({ warnings: faultOf(refusalLine(explanation)) }),
+    advice: damaged.length === 0 ? [] : ['See what cannot be read with: holdfast policy set-aside --dry-run']
   }
 }
 

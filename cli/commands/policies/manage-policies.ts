@@ -1,6 +1,7 @@
 import {
   type Account,
   compact,
+  type DamagedEntry,
   isWalletError,
   type JsonObject,
   parseAmount,
@@ -9,10 +10,13 @@ import {
 import { CliError } from '../../errors/cli-error.ts'
 import { parseSpan } from '../../grammar/options.ts'
 import type { CommandResult } from '../../output/view.ts'
+import { promptText } from '../../secrets/prompt.ts'
 import type { CommandRun } from '../../session/command.ts'
+import { openWallet } from '../../session/find-wallets.ts'
 import { nameOf } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
 import { safeText } from '../../terminal/safe-text.ts'
+import { canPrompt } from '../../terminal/terminal.ts'
 
 /** Lists the rules, the changes that wait, and the payees that rules have seen. */
 export const policyList: CommandRun = async session => {
@@ -74,6 +78,65 @@ export const policyReset: CommandRun = async session => {
     view: { kind: 'text', lines: ['The account has no rules any more'] },
     advice: ['Add them anew with: holdfast policy add']
   }
+}
+
+/**
+ * Shows the payments that cannot be read, and sets them aside after a typed yes and the password. `--yes` is not enough: it may mean
+ * that as much as each limit was paid.
+ */
+export const policySetAside: CommandRun = async session => {
+  const { globals, terminal, statusLine, secrets } = session
+  const account = await session.account()
+  const damaged = await account.policies.damaged()
+  const names = await walletNames(session, damaged)
+  const data = damaged.map(({ noticedAt, ...entry }) => ({
+    ...entry,
+    noticedAt: new Date(noticedAt).toISOString()
+  }))
+  const rows = data.map(({ walletId, entry, noticedAt }) => [
+    safeText(names.get(walletId) ?? walletId),
+    safeText(entry),
+    noticedAt
+  ])
+  const columns = [{ title: 'WALLET' }, { title: 'ENTRY', canShrink: true }, { title: 'NOTICED' }]
+  const empty = 'Every payment can be read'
+  if (globals.dryRun || damaged.length === 0)
+    return { data: { damaged: data, setAside: false }, view: { kind: 'table', columns, rows, empty } }
+  if (globals.yes || !globals.input || !canPrompt(terminal))
+    throw new CliError(
+      'CONFIRMATION_REQUIRED',
+      'A payment that cannot be read is set aside by a person at a terminal',
+      {
+        hint: 'Leave out --yes. With --dry-run the command only lists them.'
+      }
+    )
+  for (const [wallet, entry, noticed] of rows)
+    statusLine.info(`${wallet}: the payment ${entry} cannot be read, as was noticed at ${noticed}`)
+  statusLine.info(
+    'Each of them may have left, and nobody knows how much it paid: as much as your limits allowed, at most. Look at the wallet first (tx list), and pay nothing again that may be among them. Limits over a window count as used up until the window after that time has passed.'
+  )
+  const typed = await promptText(terminal, 'Type "yes" to set them aside:')
+  if (typed.trim() !== 'yes') throw new CliError('DECLINED', 'Nothing was set aside')
+  const message = `Password of ${nameOf(account)}:`
+  const password = (await secrets.given('password')) ?? (await secrets.prompt('password', { message }))
+  await account.policies.setAside(damaged, { password })
+  return {
+    data: { damaged: data, setAside: true },
+    view: { kind: 'text', lines: ['They are set aside; the account can pay'] },
+    advice: ['See what the limits leave with: holdfast policy explain']
+  }
+}
+
+const walletNames = async (
+  session: Session,
+  damaged: readonly DamagedEntry[]
+): Promise<ReadonlyMap<string, string>> => {
+  const names = new Map<string, string>()
+  for (const { walletId } of damaged) {
+    const { name } = await openWallet(session, walletId)
+    if (name !== null) names.set(walletId, name)
+  }
+  return names
 }
 
 /** Cancels a change that waits; with a payee, the rule of the id forgets that it has seen it. */

@@ -9,6 +9,8 @@ const UNFINISHED = 'spend/'
 const SENT = 'sent/'
 /** Signed bytes that a person forgot: others may have them, so that they count against budgets. */
 const PAST = 'past/'
+/** Texts that could not be read and that a person has set aside: kept, and read by nothing. */
+const ASIDE = 'aside/'
 
 /**
  * The durable stage of a spend (architecture decision 14).
@@ -191,6 +193,27 @@ export class SpendJournal {
       if (intent === undefined) onDamaged(error)
       return intent ?? []
     })
+  }
+
+  /** The keys of the entries that cannot be read. */
+  damaged(): readonly string[] {
+    return [UNFINISHED, SENT, PAST].flatMap(prefix =>
+      [...this.#store.entries(prefix)].flatMap(([key, text]) =>
+        readIntent(text).intent === undefined ? [key] : []
+      )
+    )
+  }
+
+  /** Keeps entries that cannot be read where they count no more. Resolves when durable. */
+  async setAside(keys: readonly string[]): Promise<void> {
+    const changes = new Map<string, string | null>()
+    for (const key of keys) {
+      const text = this.#store.get(key)
+      if (text !== undefined) changes.set(ASIDE + key, text).set(key, null)
+    }
+    await this.#write(changes)
+    this.#sent = undefined
+    this.#sights = undefined
   }
 
   /** Forgets a spend of which nothing has left. */

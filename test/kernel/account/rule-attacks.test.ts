@@ -1,5 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
+import { spendRules } from '../../../plugins/policy/spend-rules.ts'
 import { waitFor } from '../../helpers/device.ts'
+import { LedgerChain, makeLedgerCoin } from '../../helpers/ledger-coin.ts'
 import {
   DAILY,
   editorOf,
@@ -84,6 +86,90 @@ test('a damaged entry of a journal refuses every payment of the account, and not
     await device.restart(() => edit(({ local }) => local.write(new Map([[key, null]]))))
     t.like(await refusalOf(pay(device.wallet, 50)), { rule: 'daily' })
   }
+})
+
+test('a damaged entry is set aside by the password, and limits over a window count as used up until it has passed', async t => {
+  const device = await openRuledDevice(t)
+  const edit = await editorOf(device, device.wallet.id)
+  for (const rule of [
+    DAILY,
+    { id: 'small', kind: 'per-payment', asset: 'ledger', max: '60' },
+    { id: 'bot', kind: 'rolling', asset: 'ledger', max: '50', windowHours: 24, client: 'bot' }
+  ])
+    await device.account.policies.add(rule, { password: PASSWORD })
+  await device.restart(() =>
+    edit(({ local }) =>
+      local.write(new Map(['spend/torn', 'sent/torn', 'past/torn'].map(key => [key, '{"stage":"sen'])))
+    )
+  )
+  t.regex(
+    (await refusalOf(pay(device.wallet, 1))).reason,
+    /3 payments, .* cannot be read since 2\d{3}-.*set aside/
+  )
+  const found = await device.account.policies.damaged()
+  t.deepEqual(
+    found.map(({ entry }) => entry),
+    ['spend/torn', 'sent/torn', 'past/torn']
+  )
+
+  const refuses = async (entries: typeof found, password: string | undefined, code: string) => {
+    await t.throwsAsync(device.account.policies.setAside(entries, { password }), { code })
+    t.is((await device.account.policies.damaged()).length, 3)
+  }
+  await refuses(found, undefined, 'POLICY_PASSWORD')
+  await refuses(found, 'wrong', 'PASSWORD')
+  await refuses([], PASSWORD, 'OPTION_INVALID')
+  await refuses(
+    [{ walletId: device.wallet.id, entry: 'sent/other', noticedAt: 0 }],
+    PASSWORD,
+    'OPTION_INVALID'
+  )
+  await refuses(
+    found.map(each => ({ ...each, noticedAt: each.noticedAt - 48 * HOUR })),
+    PASSWORD,
+    'OPTION_INVALID'
+  )
+
+  // The time when it was noticed outlives the process, and what is set aside stays so.
+  await device.restart()
+  t.deepEqual(await device.account.policies.damaged(), found)
+  await device.account.policies.setAside(found, { password: PASSWORD })
+  for (let process = 1; process <= 2; process += 1) {
+    t.deepEqual(await device.account.policies.damaged(), [])
+    const refusal = await refusalOf(pay(device.wallet, 1))
+    t.like(refusal, { rule: 'daily' })
+    t.regex(refusal.reason, /a payment that cannot be read/)
+    t.is(
+      Date.parse(refusal.allowedAt ?? ''),
+      Math.max(...found.map(({ noticedAt }) => noticedAt)) + 24 * HOUR
+    )
+    t.like(await refusalOf(pay(device.wallet, 1, 'shop', 'bot')), { refusedBy: 'account' })
+    const [daily] = (await device.account.policies.explain()).rules
+    t.like(daily, { used: '1 LDG', left: '0 LDG' })
+    await device.restart()
+  }
+  device.passed += 24 * HOUR + 60_000
+  await mine(device)
+  await pay(device.wallet, 40)
+  await pay(device.wallet, 20, 'shop', 'bot')
+  t.like(await refusalOf(pay(device.wallet, 50)), { rule: 'daily' })
+})
+
+test('a limit of another currency does not count what a damaged entry may have paid', async t => {
+  const device = await openRuledDevice(t, {
+    plugins: [spendRules, makeLedgerCoin(new LedgerChain(Date.now), 'other')]
+  })
+  const edit = await editorOf(device, device.wallet.id)
+  for (const asset of ['ledger', 'other'])
+    await device.account.policies.add({ ...DAILY, id: asset, asset }, { password: PASSWORD })
+  const other = await device.account.createCurrencyWallet('wallet:other')
+  await device.restart(() => edit(({ local }) => local.write(new Map([['sent/torn', '{']]))))
+  const { policies } = device.account
+  await policies.setAside(await policies.damaged(), { password: PASSWORD })
+  const second = await device.account.openWallet(other.id)
+  await waitFor(() => second.engine.getSnapshot().syncRatio === 1)
+  t.like(await refusalOf(pay(device.wallet, 1)), { rule: 'ledger' })
+  await pay(second, 50)
 })
 
 test('while a wallet looks through its chain again, nothing is paid: what other devices paid is not known', async t => {
