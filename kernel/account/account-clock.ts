@@ -1,8 +1,11 @@
 import { WalletError } from '../base/errors.ts'
+import { isoOf } from '../base/time.ts'
 import type { Clock } from '../io/io.ts'
 import type { EngineStore } from '../types/engine.ts'
 
 const KEY = 'high'
+/** The longest window of a limit: an error of the clock up to that ends with it. */
+const MAX_AHEAD_MS = 7 * 24 * 60 * 60_000
 
 /**
  * The time of an account, by which budgets are counted. It never goes back, also across restarts. It goes forward only with two
@@ -34,6 +37,11 @@ export class AccountClock {
     return Math.max(high, Math.min(this.#clock.now(), Math.max(elapsed, this.#blockTime)))
   }
 
+  /** The time, or that of the newest block if the calendar is behind it: what waits from now on waits on every device. */
+  get latest(): number {
+    return Math.max(this.now(), this.#blockTime)
+  }
+
   /** By how much the calendar is ahead of the time of the account, in milliseconds; 0 if it is not. */
   get lag(): number {
     return Math.max(0, this.#clock.now() - this.now())
@@ -42,6 +50,16 @@ export class AccountClock {
   /** Takes the time of a block, in milliseconds since 1970. */
   sawBlockTime(at: number): void {
     this.#blockTime = Math.max(this.#blockTime, at)
+  }
+
+  /**
+   * Says why the calendar cannot be where the time of an account begins, as a clause; undefined if it can, or if the time has begun. It
+   * never goes back, so that a calendar that is years ahead would let every window stand still for years.
+   */
+  get startProblem(): string | undefined {
+    const ahead = this.#clock.now() - this.#blockTime
+    if (this.#kept() !== undefined || this.#blockTime === 0 || ahead <= MAX_AHEAD_MS) return undefined
+    return `the clock of this device says ${isoOf(this.#clock.now())}, but the newest block is from ${isoOf(this.#blockTime)}: set the clock right, or let a wallet see a newer block`
   }
 
   /** Returns the time, and keeps it: it never goes back behind it. Resolves when durable. */

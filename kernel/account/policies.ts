@@ -355,7 +355,10 @@ export class Policies {
   ): Promise<number | undefined> {
     const { rules, services } = this.#options
     const now = (): number => rules.clock.now()
-    await rules.clock.keep()
+    const { startProblem } = rules.clock
+    if (startProblem !== undefined && change.rule !== null)
+      throw new WalletError('OPTION_INVALID', { option: 'rule', rule: `cannot begin: ${startProblem}` })
+    if (startProblem === undefined) await rules.clock.keep()
     const log = services.logOf('rules')
     const what = `${change.rule === null ? 'Removal' : 'Change'} of the rule "${change.ruleId}"`
     if (proof === 'none') {
@@ -371,7 +374,7 @@ export class Policies {
       log.info(`${what}: in effect, by password`)
       return undefined
     }
-    const effectiveAt = now() + delayMs
+    const effectiveAt = rules.clock.latest + delayMs
     const id = services.io.crypto.toHex(services.io.random(4))
     await rules.file.defer({ id, ...change, effectiveAt }, now)
     log.info(`${what}: waits`)

@@ -164,6 +164,9 @@ export class SpendRules implements AccountRules {
     const { rules, fault } = await this.read()
     if (rules.length === 0 && fault === undefined && payment.requestedBy === undefined) return write({})
     await this.#mutex.run(async () => {
+      const { startProblem: reason } = this.clock
+      if (reason !== undefined)
+        throw this.#refusal({ refusedBy: UNREADABLE_RULES, reason, rules: [] }, payment.correlationId)
       const countedAt = await this.clock.keep()
       await this.quiet.unmark(payment.walletId)
       await write({ countedAt })

@@ -92,6 +92,54 @@ test('a calendar that was weeks ahead for a while frees no budget of a program',
   t.like(await refusalOf(pay(device.wallet, 29, 'shop', 'bot')), { rule: 'bot' })
 })
 
+test('the time of an account begins with no calendar that the newest block contradicts, on the first device and on another', async t => {
+  const first = await openRuledDevice(t)
+  first.skew = 400 * DAY
+  await t.throwsAsync(first.account.policies.add(DAILY), {
+    code: 'OPTION_INVALID',
+    message:
+      /cannot begin: the clock of this device says .*, but the newest block is from .*: set the clock right/
+  })
+  await pay(first.wallet, 9)
+  first.skew = 0
+  await first.account.policies.add(DAILY)
+  // What was paid before the first rule counts as well.
+  await pay(first.wallet, 79)
+  await first.account.sync()
+
+  const second = await first.another()
+  second.skew = 400 * DAY
+  const { reason, rule } = await refusalOf(pay(second.wallet, 1))
+  t.is(rule, 'rules unreadable')
+  t.regex(reason, /the clock of this device says/)
+  second.skew = 0
+  await pay(second.wallet, 1)
+
+  // A day later everything is free again, on both.
+  for (const { txid } of first.chain.txs.values()) await mine(first, txid)
+  first.passed += DAY + HOUR
+  for (const device of [first, second]) {
+    await mine(device)
+    await pay(device.wallet, 49)
+  }
+})
+
+test('a loosening that waits does not come sooner by a device whose calendar is behind the newest block', async t => {
+  const first = await openRuledDevice(t, { rules: [DAILY] })
+  const slow = { id: 'slow', kind: 'loosening-delay', hours: 48 }
+  await first.account.policies.add(slow, { password: PASSWORD })
+  await first.account.sync()
+  const second = await first.another()
+  second.skew = -30 * DAY
+  await second.account.policies.remove('daily', { password: PASSWORD })
+  await second.account.sync()
+  await first.account.sync()
+  t.like(await refusalOf(pay(first.wallet, 500)), { rule: 'daily' })
+  second.skew = 0
+  await mine(second)
+  t.like(await refusalOf(pay(second.wallet, 500)), { rule: 'daily' })
+})
+
 test('a delay of loosening needs the password, as nobody else could end it', async t => {
   const { account } = await openRuledDevice(t, { rules: [DAILY] })
   const year = { id: 'slow', kind: 'loosening-delay', hours: 8760 }
