@@ -16,7 +16,7 @@ import {
 import { forgetWord, secondPaymentText } from '../format/payment-texts.ts'
 import { ActionError } from './action-error.ts'
 import type { ApprovalListener } from './services.ts'
-import { type ApprovedDraft, openPaymentOf, type SpendReview } from './spend-review.ts'
+import { openPaymentOf, type SpendReview } from './spend-review.ts'
 
 /** Finds an open payment after a look at the network, with its transaction. @throws TX_NOT_FOUND if no such payment is open */
 export const findOpenPayment = async (
@@ -76,28 +76,48 @@ export const openPaymentsBeside = (
   })
 }
 
+/** An approved payment that takes its turn. */
+export interface PaymentInTurn {
+  readonly walletId: WalletId
+  /** The open payments that pay the same at present. @throws what ends the payment, such as LOGGED_OUT */
+  similar(): Promise<readonly OpenPaymentSnapshot[]> | readonly OpenPaymentSnapshot[]
+  /** Those that a person has read. */
+  readonly again?: readonly string[] | undefined
+  readonly approval?: Pick<ApprovalListener, 'allowAgain'> | undefined
+}
+
 /**
- * Refuses an approval that would pay the same amount to the same payee again. Only a yes to each of these open payments
- * allows it: one that was made after the review has not been read. Where a person waits, they are asked about that one.
+ * Pays in turn, unless that would pay the same amount to the same payee again. Only a yes to each of these open payments
+ * allows it: one that was made after the review has not been read. Where a person waits, they are asked about that one; other
+ * payments of the wallet do not wait for the answer, and what they have done by then is looked at once more.
  *
- * @throws ActionError CONFIRMATION_REQUIRED, and what `allowAgain` throws
+ * @throws ActionError CONFIRMATION_REQUIRED, and what `allowAgain` and `similar` throw
  */
-export const checkSecondPayment = async (
-  similar: readonly OpenPaymentSnapshot[],
-  again: ApprovedDraft['again'] = [],
-  approval?: Pick<ApprovalListener, 'allowAgain'>
-): Promise<void> => {
-  const later = similar.filter(({ txid }) => !again.includes(txid))
-  const [first] = later
-  if (first === undefined) return
-  if (approval !== undefined) return approval.allowAgain(later.map(({ txid }) => txid))
-  throw new ActionError({
+export const payOnce = async <T>(
+  { walletId, similar, again = [], approval }: PaymentInTurn,
+  pay: () => Promise<T>
+): Promise<T> => {
+  const allowed = new Set<string>(again)
+  for (;;) {
+    const turn = await inTurn(walletId, async () => {
+      const later = (await similar()).map(({ txid }) => txid).filter(txid => !allowed.has(txid))
+      return later.length === 0 ? { paid: await pay() } : { later }
+    })
+    if ('paid' in turn) return turn.paid
+    const { later } = turn
+    if (approval === undefined) throw secondPayment(later[0] ?? '')
+    await approval.allowAgain(later)
+    for (const txid of later) allowed.add(txid)
+  }
+}
+
+const secondPayment = (txid: Txid): ActionError =>
+  new ActionError({
     code: 'CONFIRMATION_REQUIRED',
-    message: `${secondPaymentText(first.txid)}.`,
-    details: { txid: first.txid },
+    message: `${secondPaymentText(txid)}.`,
+    details: { txid },
     hint: 'Nothing was signed. It may still be mined, and then you pay twice. Send it again or replace it, or review this payment again.'
   })
-}
 
 /**
  * Makes a call that looks at a wallet and then changes it after those of others, whichever panel or command makes them. Of two

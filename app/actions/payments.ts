@@ -20,11 +20,10 @@ import { DraftApprovals } from './draft-approvals.ts'
 import {
   chainNotesOf,
   checkForgetConfirmation,
-  checkSecondPayment,
   costOf,
   findOpenPayment,
-  inTurn,
-  openPaymentsOfReview
+  openPaymentsOfReview,
+  payOnce
 } from './open-payment-checks.ts'
 import { about, amount, type Field, type Nothing, nothing, object, optional, text, txid } from './schema.ts'
 import { type OwnedWallet, walletOf } from './services.ts'
@@ -142,10 +141,14 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
       const { account, wallet, draft, approvals, proposalId } = spends.take(draftId)
       // Waits before its turn: other payments of the wallet do not wait for a person elsewhere.
       const [second] = await approvals.complete(each => approval?.secondDevice?.(each))
-      return inTurn(wallet.id, async () => {
+      const similar = () => {
         // Another panel or the application may have logged it out; if it is back, this is not its wallet.
         if (!account.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
-        await checkSecondPayment(wallet.similarPayments(draft), again, approval)
+        // One that has its answer by now is no second payment.
+        if (proposalId !== undefined) proposals?.waiting(proposalId)
+        return wallet.similarPayments(draft)
+      }
+      return payOnce({ walletId: wallet.id, similar, again, approval }, async () => {
         approval?.onStart()
         const { signal, onProgress } = approval ?? {}
         const maxNetworkFee = most === undefined ? undefined : nativeAmount(most)
@@ -192,8 +195,8 @@ export const paymentActions: DeclarationsOf<PaymentActions> = {
     async run(services, { walletId: paying, txid: open, again: allowed }) {
       const { approval } = services
       const { wallet } = await walletOf(services, paying)
-      return inTurn(wallet.id, async () => {
-        await checkSecondPayment(await similarToUnsent(wallet, open), allowed, approval)
+      const similar = () => similarToUnsent(wallet, open)
+      return payOnce({ walletId: wallet.id, similar, again: allowed, approval }, async () => {
         approval?.onStart()
         const sent = await wallet.resendTx(open)
         approval?.onSent(sent)

@@ -12,7 +12,7 @@ import {
 import { approve, giveUp, swapFlags, takeQuote } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import { DraftApprovals } from './draft-approvals.ts'
-import { checkSecondPayment, inTurn, openPaymentsOfReview } from './open-payment-checks.ts'
+import { openPaymentsOfReview, payOnce } from './open-payment-checks.ts'
 import { refusalOf } from './payments.ts'
 import {
   about,
@@ -287,16 +287,15 @@ export const swapActions: DeclarationsOf<SwapActions> = {
       const approvals = await orDecline({ answer, result }, () =>
         given.complete(each => approval?.secondDevice?.(each))
       )
-      return inTurn(wallet.id, async () => {
-        await orDecline({ answer, result }, async () => {
-          await checkSecondPayment(similar(), again, approval)
+      return orDecline({ answer, result }, () =>
+        payOnce({ walletId: wallet.id, similar, again, approval }, async () => {
           approval?.onStart()
+          answer({ maxNetworkFee: most === undefined ? undefined : nativeAmount(most), approvals })
+          const { transaction, orderId } = await result
+          approval?.onSent(transaction)
+          return { txid: transaction.txid, ...compact({ orderId }) }
         })
-        answer({ maxNetworkFee: most === undefined ? undefined : nativeAmount(most), approvals })
-        const { transaction, orderId } = await result
-        approval?.onSent(transaction)
-        return { txid: transaction.txid, ...compact({ orderId }) }
-      })
+      )
     },
     commandLine: approve,
     faces: {

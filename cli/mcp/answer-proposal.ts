@@ -110,7 +110,9 @@ const approveOnce = async (
   const maxNetworkFee = await allowUnusualFees(session, wallet, fees)
   const approval = await approvalFor(session, draft)
   const options = { ...compact({ maxNetworkFee, approval }), ...signingFollowed(session) }
-  const sent = await payInTurn(session, { wallet, draft, summary }, () =>
+  // One that has its answer by now is no second payment.
+  const check = (): void => void waitingProposal(session, proposals, id)
+  const sent = await payInTurn(session, { wallet, draft, summary, check }, () =>
     payProposal(session, {
       ...{ proposals, id },
       pay: () => wallet.spend(draft, options),

@@ -1,4 +1,4 @@
-import { inTurn } from '../../app/actions/open-payment-checks.ts'
+import { payOnce } from '../../app/actions/open-payment-checks.ts'
 import { paymentActions } from '../../app/actions/payments.ts'
 import type { ApprovalListener } from '../../app/actions/services.ts'
 import type { DraftedPayment } from '../../app/actions/spend-review.ts'
@@ -149,20 +149,30 @@ export const approveSpend = async (
  * Makes an approved payment after those that other commands make from the wallet. One of the same amount to the same payee
  * that they have made since the review is asked about.
  *
+ * @param check - throws if the payment must not be made any more
  * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED
  */
 export const payInTurn = <T>(
   session: Session,
-  { wallet, draft, summary }: { wallet: CurrencyWallet; draft: Transaction; summary: SpendSummary },
+  {
+    wallet,
+    draft,
+    summary: { similar: again, json },
+    check
+  }: { wallet: CurrencyWallet; draft: Transaction; summary: SpendSummary; check: () => void },
   pay: () => Promise<T>
-): Promise<T> =>
-  inTurn(wallet.id, async () => {
-    const later = wallet.similarPayments(draft).map(({ txid }) => txid)
-    const similar = later.filter(txid => !summary.similar.includes(txid))
-    await allowSecondPayment(session, { similar, json: summary.json })
+): Promise<T> => {
+  const similar = () => {
+    session.signal.throwIfAborted()
+    check()
+    return wallet.similarPayments(draft)
+  }
+  const allowAgain = (txids: readonly string[]) => allowSecondPayment(session, { similar: txids, json })
+  return payOnce({ walletId: wallet.id, similar, again, approval: { allowAgain } }, () => {
     session.paying()
     return pay()
   })
+}
 
 /** Returns the warnings of a review about unusual network fees. */
 export const unusualFeeWarnings = (
