@@ -10,8 +10,8 @@ export interface TokenPage {
 const KEY = 'holdfast-devtools-token'
 
 /**
- * Takes the token of `holdfast devtools` out of the page's address, so that it is in no history, link or screenshot
- * (ecosystem 2.4). The tab keeps it, so that a reload needs no new address; it is gone with the tab.
+ * Takes the token of `holdfast devtools` out of the page's address, so that it is in no link or screenshot, and in no entry that
+ * the tab goes back to (ecosystem 2.4). The history of the browser keeps the address as it was opened. The tab keeps it, so that a reload needs no new address; it is gone with the tab.
  *
  * @returns undefined if neither the address nor the tab has one
  */

@@ -46,9 +46,12 @@ const beginPayment = (t: Parameters<typeof runOnTerminal>[0], amount: string) =>
 const begin = (t: Parameters<typeof runOnTerminal>[0], command: readonly string[]) => {
   let drawn = ''
   let found = (_: string): void => {}
-  const code = new Promise<string>(resolve => {
+  let fail = (_: Error): void => {}
+  const code = new Promise<string>((resolve, reject) => {
     found = resolve
+    fail = reject
   })
+  code.catch(() => {})
   const ended = runOnTerminal(t, command, {
     home,
     typed: [...LOGIN, [/\[y\/N\]/, 'y']],
@@ -58,6 +61,7 @@ const begin = (t: Parameters<typeof runOnTerminal>[0], command: readonly string[
       if (id !== undefined) found(id)
     }
   })
+  void ended.then(({ screen }) => fail(new Error(`it showed no code: ${screen}`)), fail)
   return { ended, code }
 }
 
@@ -108,6 +112,9 @@ onTerminal(
     const yesToSwap = await answer(t, await swapping.code, 'yes\r', `${pin}\r`)
     t.is(yesToSwap.code, 0, yesToSwap.screen)
     t.regex(yesToSwap.screen, /0\.01 BTC/)
+    t.regex(yesToSwap.screen, /swap +by .*, for \d[\d.]* LTC/)
+    t.regex(yesToSwap.screen, /paid out to +\w+/)
+    t.notRegex(yesToSwap.screen, /no wallet of this account/)
     const swapped = await swapping.ended
     t.is(swapped.code, 0, swapped.screen)
     t.regex(swapped.screen, /the rule "big": it waits for the\s+device "phone"/)
@@ -124,3 +131,25 @@ test.serial('a script cannot approve, and a payment below the limit needs nobody
   failed(t, await run('policy add odd second-device --approver phone'), 'USAGE', 2)
   succeeded(t, await run(`${SEND.join(' ')} 0.0005 --yes`), 'send/1')
 })
+
+// One after the other: each has the profile to itself.
+const afterwards = onTerminal === test ? test.serial : test.skip
+
+afterwards(
+  'a second device is warned of a network fee that is not usual, as the device that pays',
+  async t => {
+    const paying = begin(t, [
+      ...SEND.slice(0, -3),
+      '--custom-fee',
+      'satPerByte=1900',
+      '--max-fee',
+      '0.05 BTC',
+      '--amount',
+      '0.01'
+    ])
+    const no = await answer(t, await paying.code, 'no\r')
+    t.is(no.code, 0, no.screen)
+    t.regex(no.screen.replace(/\s+/g, ' '), /careful the network fee of .* is more than ten times the usual/)
+    t.is((await paying.ended).code, 36)
+  }
+)

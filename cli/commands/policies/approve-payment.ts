@@ -1,4 +1,12 @@
-import { type Account, coinFeeOf, type OwnerProof } from '../../../kernel/index.ts'
+import {
+  type Account,
+  amountText,
+  coinFeeOf,
+  isNativeAmount,
+  type OwnerProof,
+  type Transaction,
+  unusualFeeOf
+} from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { readLobbyId } from '../../output/texts.ts'
 import { promptText } from '../../secrets/prompt.ts'
@@ -7,7 +15,8 @@ import type { CommandRun } from '../../session/command.ts'
 import { openWallet } from '../../session/find-wallets.ts'
 import { nameOf } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
-import { summaryLines, summaryOf } from '../../spend/summary.ts'
+import { unusualFeeWarnings } from '../../spend/approve-spend.ts'
+import { type SpendSummary, summaryLines, summaryOf, withWarnings } from '../../spend/summary.ts'
 import { safeText, untrustedText } from '../../terminal/safe-text.ts'
 import { canPrompt } from '../../terminal/terminal.ts'
 
@@ -48,7 +57,9 @@ export const policyApprove: CommandRun = async (session, text = '') => {
   const { tx, requestedBy, walletId, lobbyId } = question
   const wallet = await session.synced(await openWallet(session, walletId))
   const asset = tx.tokenId === null ? coinOf(wallet) : await findAsset(session, wallet, tx.tokenId)
-  const summary = summaryOf(wallet, tx, asset)
+  const fee = unusualFeeOf(tx)
+  const summed = await withSwap(account, tx, summaryOf(wallet, tx, asset))
+  const summary = withWarnings(summed, unusualFeeWarnings(wallet, fee === undefined ? [] : [fee]))
   const requester = requestedBy === undefined ? 'a person' : `the program "${untrustedText(requestedBy)}"`
   statusLine.info(`Another device of ${nameOf(account)} wants to pay, for ${requester}:`)
   for (const line of summaryLines(summary)) statusLine.info(line)
@@ -64,6 +75,34 @@ export const policyApprove: CommandRun = async (session, text = '') => {
     data: { ...data, approved: true },
     view: { kind: 'text', lines: ['Approved; the other device signs and sends it'] }
   }
+}
+
+/** Adds what a swap pays out, and where: its payment alone goes to an address of the provider. The texts are those of the other device. */
+const withSwap = async (
+  account: Account,
+  { swapData }: Transaction,
+  summary: SpendSummary
+): Promise<SpendSummary> => {
+  if (swapData === undefined) return summary
+  const textOf = (value: unknown): string => untrustedText(typeof value === 'string' ? value : '?')
+  const { payoutNativeAmount, payoutWalletId, payoutCurrencyCode, payoutAddress, plugin } = swapData
+  const find = () => account.listWallets().find(({ walletId }) => walletId === payoutWalletId)
+  // The other device may have made it a moment ago.
+  if (find() === undefined) await account.sync().catch(() => {})
+  const payout = find()
+  const info = payout?.currencyInfo
+  const isCoin = info !== undefined && info.currencyCode === payoutCurrencyCode
+  const amount =
+    isCoin && isNativeAmount(payoutNativeAmount)
+      ? amountText(payoutNativeAmount, info)
+      : `${textOf(payoutNativeAmount)} native units of ${textOf(payoutCurrencyCode)}`
+  const lines = [
+    ['swap', `by ${textOf(plugin?.displayName)}, for ${amount}`],
+    ['paid out to', textOf(payoutAddress)]
+  ] as const
+  const warnings =
+    payout === undefined ? ['it is paid out to no wallet of this account that is known here'] : []
+  return withWarnings({ ...summary, lines: [...summary.lines, ...lines] }, warnings)
 }
 
 /** Asks for the PIN or the password, also where the account is open. @throws CliError INTERRUPTED */

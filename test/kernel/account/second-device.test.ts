@@ -288,6 +288,48 @@ test('devices of a rule change by password only, and a list that cannot be read 
   t.like(await refusalOf(pay(phone.wallet, 8)), { rule: 'big' }, 'the phone alone cannot pay either')
 })
 
+test('the yes of a device that is taken off the list meanwhile approves nothing', async t => {
+  const pair = await openPair(t)
+  const { first } = pair
+  const draft = await draftOf(first, 50)
+  const approval = await approved(pair, draft)
+  const other = { name: 'tablet', key: 'ab'.repeat(32) }
+  await first.account.policies.add({ ...BIG, devices: [other] }, { password: PASSWORD })
+  t.like(await refusalOf(first.wallet.spend(draft, { approval })), { rule: 'big' })
+  t.is(first.chain.txs.size, 0)
+})
+
+test('of payments at once that bring one approval, the one that it was given for is made, once', async t => {
+  const pair = await openPair(t)
+  const { first } = pair
+  const [draft, same, dearer, elsewhere] = await Promise.all([
+    draftOf(first, 50),
+    draftOf(first, 50),
+    draftOf(first, 51),
+    draftOf(first, 50, 'thief')
+  ])
+  const approval = await approved(pair, draft)
+  const changed = { ...draft, spendTargets: elsewhere.spendTargets ?? [] }
+  const named = { ...approval, lobbyId: `${approval.lobbyId}1` }
+  const longer = { ...approval, endsAt: approval.endsAt + 1 }
+  const results = await Promise.allSettled([
+    first.wallet.spend(same, { approval }),
+    first.wallet.spend(dearer, { approval }),
+    first.wallet.spend(elsewhere, { approval }),
+    first.wallet.spend(changed, { approval }),
+    first.wallet.spend(draft, { approval: named }),
+    first.wallet.spend(draft, { approval: longer }),
+    first.wallet.spend(draft, { approval, requestedBy: 'bot' }),
+    first.wallet.spend(draft, { approval }),
+    first.wallet.spend(draft, { approval })
+  ])
+  t.deepEqual(
+    results.map(({ status }) => status),
+    [...Array.from({ length: 7 }, () => 'rejected'), 'fulfilled', 'rejected']
+  )
+  t.is(first.chain.txs.size, 1)
+})
+
 test('the payments of an activation above the limit wait for the other device, each by itself', async t => {
   const pair = await openPair(t)
   const { first, phone } = pair
