@@ -3,10 +3,11 @@ import { stripVTControlCharacters } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import type { Actions } from '../../app/actions/actions.ts'
 import type { ClientRun } from '../helpers/agent-client.ts'
+import { openTestAgent } from '../helpers/agents.ts'
 import type { Ran } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { openPanel } from '../helpers/panel-socket.ts'
-import { fundedWallet, openProgramStage, type Program, type ProgramStage } from '../helpers/programs.ts'
+import { fundedWallet, openProgramStage, PIN, type Program, type ProgramStage } from '../helpers/programs.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
@@ -145,13 +146,13 @@ test('a proposal that a terminal and two panels review is paid once', async t =>
 
 for (const [what, change, state, code] of [
   [
-    'its program has cancelled',
+    'that its program has cancelled',
     async ({ program }: Scene, id: string) => void (await program.call('cancel_proposal', { id })),
     { state: 'refused', reason: 'CANCELLED' },
     /PROPOSAL_ENDED/
   ],
   [
-    'was declined elsewhere',
+    'that was declined elsewhere',
     async ({ stage }: Scene, id: string) => void (await stage.run(['proposals', 'decline', id])),
     { state: 'refused', reason: 'DECLINED' },
     /PROPOSAL_ENDED/
@@ -210,6 +211,26 @@ test('a proposal that has ended by its time while its review was shown is not pa
   await t.throwsAsync(panel.runAction('spend.approve', { draftId }))
   t.like(await stateOf(id), { state: 'refused', reason: 'EXPIRED' })
   t.is(await paid(), 0)
+})
+
+test('an agent that ends while a review is shown has paid nothing, and the next one knows no such proposal', async t => {
+  const { stage, propose, review } = await openScene(t)
+  const id = await propose()
+  const terminal = await review(id)
+  const closed = stage.agent.close()
+  terminal.type('y')
+  t.not((await terminal.ended).code, 0)
+  await closed
+  const agent = await openTestAgent({ home: stage.home })
+  t.teardown(() => agent.close())
+  const input = JSON.stringify({ pin: PIN })
+  const { transactions } = (
+    await stage.run(['tx', 'list', 'Savings', '--json', '--secrets-stdin'], { input })
+  ).json.data
+  t.is(transactions.length, 1, 'what was received')
+  t.is((await stage.run(['proposals', 'show', id, '--json'])).json.error.code, 'NOT_FOUND')
+  const later = openTerminal(stage, ['proposals', 'approve', id])
+  t.regex(ended(await later.ended), /NOT_FOUND/)
 })
 
 test('a question about a second payment that nobody answers keeps no other payment of the wallet waiting', async t => {
