@@ -13,7 +13,7 @@ import {
   WalletError
 } from '../kernel/plugin-api.ts'
 import type { Cell, ContextFunctions } from './cell.ts'
-import { errorJson, numberOf, textOf } from './protocol.ts'
+import { bytesOf, errorJson, numberOf, textOf } from './protocol.ts'
 
 /** The parts of a host that a contained plugin may use through its cell. */
 export interface CellHostOptions {
@@ -147,8 +147,8 @@ const fetchFunctions = (
     life.addEventListener('abort', abort)
     count += 1
     try {
-      const { status, headers, text } = await io.fetch(address, fetchOptions(options, signal))
-      return { status, headers: { ...headers }, text }
+      const { status, headers, text, bytes } = await io.fetch(address, fetchOptions(options, signal))
+      return { status, headers: { ...headers }, text, ...compact({ bytes }) }
     } finally {
       count -= 1
       cancel()
@@ -162,6 +162,10 @@ const fetchFunctions = (
 const fetchOptions = (options: Reply, signal: AbortSignalLike): FetchOptions => {
   const method = options.field('method')
   const body = options.field('body')
+  const bytes = options.field('bodyBytes')
+  const isBytes = options.field('replyAs').value === 'bytes'
+  // Bytes are written with two letters each.
+  const limit = isBytes ? MAX_REPLY / 2 : MAX_REPLY
   const most = options.field('maxReplyBytes')
   const headers: Record<string, string> = {}
   if (options.field('headers').isThere)
@@ -174,10 +178,12 @@ const fetchOptions = (options: Reply, signal: AbortSignalLike): FetchOptions => 
   return {
     ...compact({
       method: method.isThere ? textOf(method, 20) : undefined,
-      body: body.isThere ? textOf(body, 1_000_000) : undefined
+      body: body.isThere ? textOf(body, 1_000_000) : undefined,
+      bodyBytes: bytes.isThere ? bytesOf(bytes, 1_000_000) : undefined,
+      replyAs: isBytes ? ('bytes' as const) : undefined
     }),
     headers,
-    maxReplyBytes: most.isThere ? Math.min(numberOf(most), MAX_REPLY) : MAX_REPLY,
+    maxReplyBytes: most.isThere ? Math.min(numberOf(most), limit) : limit,
     signal
   }
 }

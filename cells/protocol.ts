@@ -200,6 +200,17 @@ export const functionOf = (value: unknown): number | undefined => {
   return type === 'function' && Number.isSafeInteger(id) ? Number(id) : undefined
 }
 
+/** The bytes that a cell wrote, at most `most`. */
+export const bytesOf = (reply: Reply, most: number): Uint8Array => {
+  const { $: type, value } = (reply.value ?? {}) as { readonly $?: unknown; readonly value?: unknown }
+  if (type !== 'bytes' || typeof value !== 'string' || !/^(?:[0-9a-f]{2})*$/.test(value))
+    return reply.fail('is no bytes')
+  if (value.length > most * 2) return reply.fail(`is longer than ${most}`)
+  return Uint8Array.from({ length: value.length / 2 }, (_, at) =>
+    Number.parseInt(value.slice(at * 2, at * 2 + 2), 16)
+  )
+}
+
 /** A value of the kernel as a cell reads it: JSON with dates and bytes. What JSON does not have is left out. */
 export const encoded = (value: unknown): Json => {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null

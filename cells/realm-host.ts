@@ -101,10 +101,9 @@ export class RealmHost {
   }
 
   async #fetch(url: unknown, options: Record<string, unknown> = {}): Promise<unknown> {
-    const { method, headers, body, maxReplyBytes, signal } = options
+    const { signal, ...others } = options
     const id = this.#link.nextId++
-    const sent = { method, headers, body, maxReplyBytes }
-    const pending = this.#link.request(0, 'fetch', [id, String(url), sent])
+    const pending = this.#link.request(0, 'fetch', [id, String(url), others])
     const { aborted, addEventListener } = (signal ?? {}) as Record<string, unknown>
     const abort = (): void => this.#link.post({ type: 'note', context: 0, name: 'abort', args: [id] })
     if (aborted === true) abort()

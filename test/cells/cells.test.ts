@@ -9,6 +9,7 @@ import { parseAst } from 'rolldown/parseAst'
 import { allowList } from '../../cells/host-functions.ts'
 import { findImport } from '../../cells/protocol.ts'
 import { isWalletError } from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
 import { applied, HONEST, openCellStage, pinOf, pricesOf, rateCode } from '../helpers/cell-stage.ts'
 import { waitFor } from '../helpers/device.ts'
 
@@ -189,6 +190,26 @@ test('a server is reached by the scheme, name and port that were shown, and by n
     ''
   ])
     t.throws(() => reach(url), { code: 'NETWORK' } as never, url)
+})
+
+test('a contained plugin sends and receives bytes', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const call = `const bodyBytes = new Uint8Array([0, 127, 255])
+    const { bytes, text } = await io.fetch('https://a.example/', { method: 'POST', bodyBytes, replyAs: 'bytes' })
+    if (text !== '' || !(bytes instanceof Uint8Array)) throw new Error('no bytes')
+    offer(wanted[0], bytes.join())`
+  const io = makeNodeIo()
+  const taps = applied(stage, await stage.load(rateCode(call), { hosts: ['a.example'] }), {
+    io: {
+      ...io,
+      fetch: async (_, { bodyBytes, replyAs } = {}) => ({
+        ...{ status: 200, headers: {}, text: replyAs === 'bytes' ? '' : 'x' },
+        bytes: Uint8Array.from([...(bodyBytes ?? [])].reverse())
+      })
+    }
+  })
+  t.deepEqual(await pricesOf(stage, taps), ['255,127,0'])
 })
 
 test('a program that ends without closing its cells leaves no process and no folder', async t => {
