@@ -5,10 +5,14 @@ import test from 'ava'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 test('the panel uses the React of its application, from version 19 on, and bundles none', t => {
-  const { dependencies, peerDependencies, devDependencies } = JSON.parse(
+  const { dependencies, peerDependencies, peerDependenciesMeta, devDependencies } = JSON.parse(
     readFileSync(`${root}package.json`, 'utf8')
   )
-  t.deepEqual(peerDependencies, { react: '>=19', 'react-dom': '>=19' })
+  // The bundler is for those who add plugins to the command line.
+  const { rolldown, ...peers } = peerDependencies
+  t.deepEqual(peers, { react: '>=19', 'react-dom': '>=19' })
+  t.is(typeof rolldown, 'string')
+  t.deepEqual(peerDependenciesMeta, { rolldown: { optional: true } })
   for (const name of ['react', 'react-dom']) {
     t.false(Object.hasOwn(dependencies, name), name)
     t.regex(devDependencies[name], /^\d+\.\d+\.\d+$/)
