@@ -37,10 +37,16 @@ export const installPackage = async (
   const manifest = join(folder, 'package.json')
   if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n', { mode: 0o600 })
   const before = dependenciesOf(folder)
-  await runNpm(folder, spec.endsWith('.tgz') ? resolve(spec) : spec, signal)
+  const archive = spec.endsWith('.tgz') ? resolve(spec) : undefined
+  await runNpm(folder, archive ?? spec, signal)
   const after = dependenciesOf(folder)
   const wanted = nameIn(spec)
-  const name = Object.keys(after).find(each => each === wanted || after[each] !== before[each])
+  // An archive that was replaced in its place is named as before.
+  const isArchive = (found: unknown): boolean =>
+    typeof found === 'string' && found.startsWith('file:') && resolve(folder, found.slice(5)) === archive
+  const name = Object.keys(after).find(
+    each => each === wanted || after[each] !== before[each] || isArchive(after[each])
+  )
   if (name === undefined) throw new CliError('PLUGIN_REFUSED', `npm installed nothing for ${spec}`)
   const installed = join(folder, 'node_modules', name)
   const { version, scripts } = readPackage(installed) ?? {}

@@ -167,6 +167,12 @@ const MISTAKES: readonly (readonly [about: string, text: string, code: string, s
     "export default { kind: 'observer', id: 'bitcoin', apply() {} }",
     'PLUGIN_REFUSED',
     /that of a plugin that ships/
+  ],
+  [
+    'an id that is no name',
+    "export default { kind: 'observer', id: 'a.b', apply() {} }",
+    'PLUGIN_INVALID',
+    /id is the text "a\.b", and must be 1 to 64 letters/
   ]
 ]
 
@@ -210,6 +216,11 @@ const UNCONTAINABLE: readonly (readonly [about: string, text: string, sentence: 
     'names hosts that are none',
     "export default { kind: 'rates', id: 'x', hosts: ['*'], apply() {} }",
     /hosts is something else, and must be a list/
+  ],
+  [
+    'has a path as its id',
+    "export default { kind: 'observer', id: '../../../escaped', apply() {} }",
+    /id is the text "\.\.\/\.\.\/\.\.\/escaped", and must be 1 to 64 letters/
   ],
   [
     'throws in apply',
@@ -301,4 +312,11 @@ export default { kind: 'rates', id: 'packed', displayName: 'Packed', apply({ hoo
   t.is(plugin.version, '1.2.3')
   t.regex(ran.json.warnings.join(' '), /has install scripts, which did not run/)
   t.false(existsSync(join(stage.home, 'config', 'default', 'plugins', 'packages', 'ran')))
+
+  // An update in its place, of the same version too.
+  stage.write('index.js', code.replace('PAIR, 9', 'PAIR, 10'))
+  execFileSync('npm', ['pack', '--silent', '--ignore-scripts'], { cwd: stage.folder })
+  const again = succeeded(t, await stage.run('plugins', 'add', archive, '--no-cell', '--yes', '--json'))
+  t.true(again.replaced)
+  t.not(again.plugin.sha512, plugin.sha512)
 })

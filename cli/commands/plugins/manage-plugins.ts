@@ -207,13 +207,13 @@ const checkApplies = async (session: Session, plugin: Plugin): Promise<void> => 
     plugins: plugin.kind === 'storage' ? [plugin] : [memoryStorage(), plugin]
   })
   try {
-    const { plugins = [] } = { plugins: kernel.context.plugins }
-    const state = plugins.find(({ pluginId }) => pluginId === plugin.id)
-    if (state?.state !== 'failed') return
-    const { mistake, message = 'it failed' } = state
+    // By its state alone: one whose id cannot be used, or is taken, has another here.
+    const failed = kernel.context.plugins.find(({ state }) => state === 'failed')
+    if (failed === undefined) return
+    const { pluginId, mistake, message = 'it failed' } = failed
     throw mistake === undefined
-      ? new CliError('PLUGIN_REFUSED', `The plugin ${plugin.id} fails when it is applied: ${message}`)
-      : new WalletError('PLUGIN_INVALID', { pluginId: plugin.id, ...mistake })
+      ? new CliError('PLUGIN_REFUSED', `The plugin ${pluginId} fails when it is applied: ${message}`)
+      : new WalletError('PLUGIN_INVALID', { pluginId, ...mistake })
   } finally {
     await kernel.close()
   }
