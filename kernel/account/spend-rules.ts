@@ -322,10 +322,16 @@ export class SpendRules implements AccountRules {
       },
       firstSeen: (ruleId: string, what: string) => this.#firstSeen(ruleId, what, isTrial),
       payeeOf: (pluginId: PluginId, address: string) => this.#payeeOf(pluginId, address),
-      judge: (ruleId: string, verdict: RuleVerdict) => {
+      judge: (ruleId: string, given: RuleVerdict) => {
+        const { outcome, ...rest } = given
+        // What is no verdict refuses: it must not keep a stricter one away.
+        const verdict: RuleVerdict = {
+          ...rest,
+          outcome: Object.hasOwn(RANK, outcome) ? outcome : 'unreadable'
+        }
         const before = verdicts.get(ruleId)
         const isStricter = before === undefined || RANK[verdict.outcome] > RANK[before.outcome]
-        if (known.has(ruleId) && isStricter) verdicts.set(ruleId, Object.freeze({ ...verdict }))
+        if (known.has(ruleId) && isStricter) verdicts.set(ruleId, Object.freeze(verdict))
       }
     }
     await this.#options.services.hooks.judgeRules.promise({

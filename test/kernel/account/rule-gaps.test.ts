@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { NativeAmount, RatePlugin } from '../../../kernel/index.ts'
+import type { NativeAmount, PolicyPlugin, RatePlugin } from '../../../kernel/index.ts'
 import { spendRules } from '../../../plugins/policy/spend-rules.ts'
 import {
   DAILY,
@@ -23,6 +23,25 @@ test('a rule of a coin allows no payment of a token, whose fee alone it concerns
     const draft = await wallet.makeSpend({ ...payment(900_000), tokenId: 'gold' })
     t.false((await account.policies.explain(draft, { requestedBy })).isAllowed)
     t.like(await refusalOf(wallet.spend(draft, { requestedBy })), { rule: 'no rule' })
+  }
+})
+
+test('an outcome that is none keeps no stricter verdict away, whichever policy is first', async t => {
+  const weekly = { ...DAILY, id: 'weekly', max: '1000', windowHours: 168 }
+  const spoiler: PolicyPlugin = {
+    ...{ kind: 'policy', id: 'spoiler' },
+    apply: ({ hooks }) =>
+      hooks.judgeRules.tapPromise('spoiler', async ({ judge, payment: judged }) => {
+        const outcome = 'nothing' as 'allows'
+        if (judged !== undefined) judge('daily', { outcome, title: 'a rule', reason: 'no reason' })
+      })
+  }
+  for (const plugins of [
+    [spoiler, spendRules],
+    [spendRules, spoiler]
+  ]) {
+    const { wallet } = await openRuledDevice(t, { plugins, rules: [DAILY, weekly] })
+    t.like(await refusalOf(pay(wallet, 101)), { rule: 'daily' })
   }
 })
 
