@@ -169,10 +169,12 @@ export class Cell {
     this.#life = makeAbort()
     const open: ToCell = { type: 'open', kind: grants.kind, hooks, parts, options, ...this.#time() }
     const cancel = platform.clock.after(START_MS, () => {
-      this.#thread?.kill()
+      // It may have been closed, or have given way to another, while it started.
+      if (this.#thread !== thread) return
+      thread.kill()
       this.#ended({ reason: 'late', blame: 'this' })
     })
-    const thread = platform.start({
+    const thread: CellThread = platform.start({
       ...{ code, name: `${this.pluginId}.js`, open: JSON.stringify(open), isAlone: this.#isAlone },
       busyFactor: grants.kind === 'currency' ? 6 : 1,
       onText: text => {
