@@ -5,6 +5,7 @@ export const priceShop: RatePlugin = {
   kind: 'rates',
   id: 'priceshop',
   displayName: 'Price Shop',
+  hosts: ['shop.example.org'],
   apply({ hooks, io }) {
     const client = new HttpClient(io, {
       name: 'Price Shop',

@@ -49,7 +49,7 @@ const runAsTest = async (check: PlannedCheck, context: TestContextLike): Promise
   const result = await runCheck(check)
   if (result.outcome === 'failed') throw new Error(failureText(result))
   if (result.outcome === 'skipped') {
-    context.log?.(`skipped: ${result.message}`)
+    context.log?.(`does not apply: ${result.message}`)
     // Last: Vitest ends the test by a throw.
     context.skip?.(result.message)
   }

@@ -30,7 +30,8 @@ import {
   time,
   txid,
   untrusted,
-  untrustedMessage
+  untrustedMessage,
+  untrustedNote
 } from './schema.ts'
 import { walletOf } from './services.ts'
 import { type AssetUnits, assetFields, displayOf, IN_TABLES, unitsOfAsset } from './shared-fields.ts'
@@ -151,7 +152,7 @@ const entryFields: Omit<FieldsOf<HistoryEntry>, 'untrusted'> = {
 const noteFields: FieldsOf<HistoryEntry['untrusted']> = {
   name: optional(untrusted()),
   category: optional(untrusted()),
-  notes: optional(untrusted())
+  notes: optional(untrustedNote)
 }
 
 /** Reads the history of wallets, newest first. */

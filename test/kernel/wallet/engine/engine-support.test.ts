@@ -85,7 +85,8 @@ test('a single memo of the type of the currency is copied to the target of the s
   const ofText: Partial<CurrencyInfo> = { memoOptions: [{ type: 'text' }] }
   const none = [[undefined, undefined]]
   t.deepEqual(await targetsFor(ofText, pay({ memos: [text] })), [['order 7', 'order 7']])
-  t.deepEqual(await targetsFor(ofText, pay({ memos: [number] })), none)
+  // A memo that the chain does not carry would be lost on the way.
+  await t.throwsAsync(targetsFor(ofText, pay({ memos: [number] })), { code: 'MEMO_INVALID' })
   t.deepEqual(await targetsFor(ofText, pay({ memos: [text, text] })), none)
   t.deepEqual(await targetsFor(ofText, pay()), none)
   t.deepEqual(await targetsFor({}, pay({ memos: [text] })), none)
