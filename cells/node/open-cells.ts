@@ -157,7 +157,7 @@ const headOf = (pluginId: PluginId, { found, fields }: Extract<FromCell, { type:
 
 const MAX_HOSTS = 50
 /** A name with or without a port, or with a scheme. */
-const HOST = /^(?:(?:https?|wss?):\/\/)?[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/
+const HOST = /^(?:(?:https?|wss?|tcp|tls):\/\/)?[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/
 
 const LIMITS: CellLimits = {
   memory: 256 * 2 ** 20,

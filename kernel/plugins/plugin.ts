@@ -61,8 +61,8 @@ export interface PluginOf<Kind extends PluginKind, H> {
   /** Letters, digits, `-` and `_`; the kernel, settings and files use it as the name of the plugin. */
   readonly id: PluginId
   /**
-   * The servers that it fetches from, such as `rates.example.org` or `rates.example.org:8443`. In a cell it reaches no other,
-   * and whoever adds it sees them first.
+   * The servers that it reaches, such as `rates.example.org` or `rates.example.org:8443`, and for `io.connect` with its scheme, as
+   * `tls://coins.example.org:50002` or `tcp://…`. In a cell it reaches no other, and whoever adds it sees them first.
    */
   readonly hosts?: readonly string[]
   /** Called once. If it throws, the plugin counts as failed; other plugins are applied nevertheless. */

@@ -333,7 +333,7 @@ const MAX_INFO = 100_000
 const TEXT: FieldRule = { expected: `a text of 1 to ${MAX_TEXT} characters`, isValid: value => isText(value) }
 const FUNCTION: FieldRule = { expected: 'a function', isValid: value => typeof value === 'function' }
 /** The same as a cell demands. */
-const HOST = /^(?:(?:https?|wss?):\/\/)?[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/
+const HOST = /^(?:(?:https?|wss?|tcp|tls):\/\/)?[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/
 const HOSTS: FieldRule = {
   expected: 'a list of up to 50 names of servers, such as rates.example.org',
   isValid: value =>

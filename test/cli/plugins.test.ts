@@ -197,9 +197,12 @@ test('a plugin of others runs in a cell: what it fetches from is shown, an updat
   t.true(plugin.contained)
   t.is(await rateOf(stage), '42.00')
 
-  const hosts = "hosts: ['rates.example.org', 'rates.example.org:8443'],"
+  const wanted = ['rates.example.org', 'rates.example.org:8443', 'tls://rates.example.org:50002']
+  const hosts = `hosts: ${JSON.stringify(wanted)},`
   stage.write('corner.ts', ratesCode(43).replace("kind: 'rates',", `kind: 'rates', ${hosts}`))
-  t.deepEqual((await shown()).hosts, ['rates.example.org', 'rates.example.org:8443'])
+  t.deepEqual((await shown()).hosts, wanted)
+  const asOwn = ['plugins', 'add', path, '--no-cell', '--dry-run', '--yes', '--json']
+  succeeded(t, await stage.run(...asOwn))
   succeeded(t, await stage.run('plugins', 'add', path, '--yes', '--json'))
   t.is(await rateOf(stage), '43.00')
   succeeded(t, await stage.run('plugins', 'remove', 'corner', '--json'))
