@@ -208,7 +208,7 @@ export class KernelPool {
     const taps = new LateTaps()
     const devtools = makeDevtools({ clock: world.io.clock })
     const added = await loadPlugins(paths, { onLog: line => taps.log(line) })
-    const kernel = await openProfileKernel(paths, world, {
+    const opening = openProfileKernel(paths, world, {
       holder: HOLDER,
       io,
       isOffline: () => this.#scopes.getStore()?.isOffline === true,
@@ -218,6 +218,10 @@ export class KernelPool {
       onLog: line => taps.log(line),
       plugins: [taps.plugin, devtools.plugin, ...plugins],
       added
+    })
+    const kernel = await opening.catch((error: unknown) => {
+      added.close()
+      throw error
     })
     return new AgentKernel(kernel, { added, taps, devtools, changes: () => this.#changes })
   }

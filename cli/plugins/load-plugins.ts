@@ -1,8 +1,15 @@
+import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Cells } from '../../cells/node/open-cells.ts'
 import type { CellFault, CellGrants } from '../../cells/platform.ts'
-import type { JsonObject, KernelOptions, LogLine, Plugin } from '../../kernel/index.ts'
+import {
+  type JsonObject,
+  type KernelOptions,
+  type LogLine,
+  type Plugin,
+  WalletError
+} from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import { isRecord } from '../profile/state-files.ts'
@@ -49,10 +56,23 @@ export const loadPlugins = async (
   { configFolder, onLog = () => {} }: LoadOptions = {}
 ): Promise<LoadedPlugins> => {
   if (!hasPlugins(paths, configFolder)) return { plugins: [], pluginOptions: {}, close: () => {} }
-  const list = readPluginList(paths)
-  const configs = await Promise.all(
-    configsOf(paths, configFolder).map(path => loadConfig(paths, list, path).catch((): ProfileConfig => ({})))
+  let list: PluginList
+  try {
+    list = readPluginList(paths)
+  } catch (error) {
+    return { plugins: [policyGuard('plugins.json', error)], pluginOptions: {}, close: () => {} }
+  }
+  const guards: Plugin[] = []
+  const loaded = configsOf(paths, configFolder).map(path =>
+    loadConfig(paths, list, path).catch((error: unknown): ProfileConfig => {
+      if (list.configs.find(each => each.path === path)?.hasPolicy === true)
+        guards.push(policyGuard(basename(path), error))
+      return {}
+    })
   )
+  const configs = await Promise.all(loaded)
+  for (const { path } of hiddenConfigs(paths, list, configFolder))
+    guards.push(policyGuard(basename(path), 'another config in its folder takes its place'))
   const pluginOptions: Readonly<Record<string, JsonObject>> = Object.assign(
     {},
     ...configs.map(config => config.pluginOptions)
@@ -64,14 +84,55 @@ export const loadPlugins = async (
       ? loadContained(cells, paths, added, pluginOptions[added.id])
       : loadOwn(paths, added)
   const added = await Promise.all(
-    enabled.map(plugin => load(plugin).catch((error: unknown) => failedPlugin(plugin, error)))
+    enabled.map(plugin =>
+      load(plugin).catch((error: unknown) => {
+        if (plugin.kind === 'policy') guards.push(policyGuard(plugin.id, error))
+        return failedPlugin(plugin, error)
+      })
+    )
   )
   return {
-    plugins: [...added, ...configs.flatMap(({ plugins = [] }) => plugins)],
+    plugins: [...added, ...configs.flatMap(({ plugins = [] }) => plugins), ...guards],
     pluginOptions,
     close: () => cells?.close()
   }
 }
+
+/** Allowed configs with policies that are there, and that another file in the same folder keeps from being found. */
+const hiddenConfigs = (
+  paths: ProfilePaths,
+  { configs }: PluginList,
+  folder: string | undefined
+): readonly AllowedConfig[] => {
+  const found = configsOf(paths, folder)
+  const folders = found.map(path => dirname(path))
+  return configs.filter(
+    ({ path, hasPolicy }) =>
+      hasPolicy && folders.includes(dirname(path)) && !found.includes(path) && existsSync(path)
+  )
+}
+
+/** Refuses in place of policies that could not be loaded: a wallet whose rules are missing pays nothing. */
+const policyGuard = (missing: string, error: unknown): Plugin => {
+  const id = `missing-${missing.replaceAll('.', '-')}`
+  const why = error instanceof Error ? error.message : String(error)
+  return {
+    kind: 'policy',
+    id,
+    apply({ hooks }) {
+      hooks.beforeSign.tapPromise(id, async ({ use }) => {
+        if (HARMLESS.has(use)) return
+        throw new WalletError('SIGN_REFUSED', {
+          pluginId: id,
+          reason: `a policy of ${missing} is not loaded: ${why}`
+        })
+      })
+    }
+  }
+}
+
+/** Uses of keys that sign and show nothing. */
+const HARMLESS: ReadonlySet<string> = new Set(['sync', 'draft', 'broadcast'])
 
 /** Opens the place for contained plugins; what they log goes to `onLog`. */
 export const openPluginCells = async (onLog: (line: LogLine) => void): Promise<Cells> => {
@@ -105,6 +166,8 @@ export const pluginProblems = (
   { configFolder }: LoadOptions = {}
 ): readonly string[] => {
   if (!hasPlugins(paths, configFolder)) return []
+  const problem = problemOf(() => readPluginList(paths))
+  if (problem !== undefined) return [`no plugin is loaded: ${problem}`]
   const list = readPluginList(paths)
   const damaged = list.plugins.flatMap(plugin => {
     if (!plugin.isEnabled) return []
@@ -131,7 +194,7 @@ const problemOf = (check: () => unknown): string | undefined => {
 const configsOf = (paths: ProfilePaths, folder: string | undefined): readonly string[] =>
   [paths.config, ...(folder === undefined ? [] : [folder])].flatMap(each => findConfig(each) ?? [])
 
-const loadContained = (
+const loadContained = async (
   cells: Cells,
   paths: ProfilePaths,
   added: AddedPlugin,

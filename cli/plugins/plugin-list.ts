@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { CliError } from '../errors/cli-error.ts'
 import { makePrivateFolder, type ProfilePaths } from '../profile/paths.ts'
-import { isRecord, readOrQuarantine, writeState } from '../profile/state-files.ts'
+import { isRecord, readState, writeState } from '../profile/state-files.ts'
 
 /** A plugin that was added to a profile: what runs is the file that was bundled then, and no other. */
 export interface AddedPlugin {
@@ -35,6 +35,8 @@ export interface AllowedConfig {
   readonly sha512: string
   /** The files of the bundle with their SHA-512 in hex. */
   readonly inputs: Readonly<Record<string, string>>
+  /** True if one of its plugins is a policy: nothing is paid while it cannot be loaded. */
+  readonly hasPolicy: boolean
 }
 
 /** The plugins and configs of a profile. */
@@ -53,15 +55,16 @@ export const hasPlugins = (paths: ProfilePaths, configFolder: string | undefined
   existsSync(join(pluginFolder(paths), LIST)) ||
   [paths.config, configFolder].some(folder => folder !== undefined && findConfig(folder) !== undefined)
 
-/** Reads the list; a damaged one is moved aside, and reported. */
-export const readPluginList = (
-  paths: ProfilePaths,
-  onDamaged: (path: string) => void = () => {}
-): PluginList =>
-  readOrQuarantine(pluginFolder(paths), LIST, { parse: parseList, onDamaged }) ?? {
-    plugins: [],
-    configs: []
-  }
+/** Reads the list. @throws CliError PLUGIN_REFUSED for a damaged one, which may have named policies */
+export const readPluginList = (paths: ProfilePaths): PluginList => {
+  const path = join(pluginFolder(paths), LIST)
+  if (!existsSync(path)) return { plugins: [], configs: [] }
+  const list = parseList(readState(pluginFolder(paths), LIST))
+  if (list !== undefined) return list
+  throw new CliError('PLUGIN_REFUSED', `The list of plugins, ${path}, is damaged`, {
+    hint: 'Restore it; or remove it, and add the plugins again.'
+  })
+}
 
 /** Replaces the list, and removes the bundles that it no longer names. */
 export const writePluginList = (paths: ProfilePaths, list: PluginList, before: PluginList): void => {
@@ -187,6 +190,7 @@ const isAllowed = (value: unknown): boolean =>
   isRecord(value) &&
   isBundled(value) &&
   typeof value.path === 'string' &&
+  typeof value.hasPolicy === 'boolean' &&
   isRecord(value.inputs) &&
   Object.values(value.inputs).every(hash => typeof hash === 'string' && HASH.test(hash))
 

@@ -329,9 +329,8 @@ export class SpendRules implements AccountRules {
           ...rest,
           outcome: Object.hasOwn(RANK, outcome) ? outcome : 'unreadable'
         }
-        const before = verdicts.get(ruleId)
-        const isStricter = before === undefined || RANK[verdict.outcome] > RANK[before.outcome]
-        if (known.has(ruleId) && isStricter) verdicts.set(ruleId, Object.freeze(verdict))
+        if (known.has(ruleId) && isStricter(verdict, verdicts.get(ruleId)))
+          verdicts.set(ruleId, Object.freeze(verdict))
       }
     }
     await this.#options.services.hooks.judgeRules.promise({
@@ -420,7 +419,15 @@ export const hypotheticalPayment = ({
 
 const TRIAL = 'trial'
 const OWN_KINDS: ReadonlySet<string> = new Set([KEY_USES, LOOSENING_DELAY])
-const RANK = { 'does not apply': 0, allows: 1, refuses: 2, unreadable: 3 } as const
+/** A further policy can only make a rule stricter: what one says does not apply, no other makes allow. */
+const RANK = { allows: 0, 'does not apply': 1, refuses: 2, unreadable: 3 } as const
+
+/** A refusal that no device can lift is stricter than one that a second device can. */
+const isStricter = (verdict: RuleVerdict, before: RuleVerdict | undefined): boolean => {
+  if (before === undefined || RANK[verdict.outcome] > RANK[before.outcome]) return true
+  if (RANK[verdict.outcome] < RANK[before.outcome]) return false
+  return before.approvers !== undefined && verdict.approvers === undefined
+}
 const MAX_SEEN = 1000
 /** The time moved by a block, which no timer foresaw. */
 const NOTED_STEP_MS = 1000

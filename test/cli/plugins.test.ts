@@ -6,6 +6,7 @@ import test from 'ava'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
+const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 const SECRETS = JSON.stringify({ password: 'correct horse battery', pin: '2468' })
 
 /** A source of one rate that nothing else has; with a TypeScript enum, which Node cannot run by itself. */
@@ -241,6 +242,48 @@ for (const [about, text, sentence] of UNCONTAINABLE)
     t.not(json.error.code, 'INTERNAL')
     t.deepEqual(bundlesIn(stage), [])
   })
+
+test('while a policy or the list of plugins cannot be loaded, nothing is paid, and the refusal says why', async t => {
+  const stage = openStage(t)
+  await withWallet(t, stage)
+  const as = async (...args: readonly string[]): Promise<Ran> =>
+    runInProcess([...args, '--json', '--secrets-stdin'], { home: stage.home, input: SECRETS })
+  succeeded(t, await as('fake', 'chain', 'fund', 'Savings', '0.1', '--confirm'))
+  let paid = 0
+  // Each is another amount: the same one again would need more than --yes.
+  const pay = (): Promise<Ran> => {
+    paid += 1
+    return as('send', 'Savings', '--to', PAYEE, '--amount', `0.00${paid}`, '--yes')
+  }
+  const path = stage.write(
+    'calm.ts',
+    "export default { kind: 'policy', id: 'calm', apply({ hooks }) { hooks.beforeSign.tapPromise('calm', async () => {}) } }"
+  )
+  succeeded(t, await stage.run('plugins', 'add', path, '--yes', '--json'))
+  succeeded(t, await pay())
+
+  const folder = join(stage.home, 'config', 'default', 'plugins')
+  const [bundle = ''] = bundlesIn(stage)
+  const good = readFileSync(join(folder, bundle))
+  appendFileSync(join(folder, bundle), '//')
+  succeeded(t, await stage.run('plugins', 'disable', 'calm', '--json'))
+  succeeded(t, await stage.run('plugins', 'enable', 'calm', '--json'))
+  const refused = await pay()
+  t.is(refused.json.error.code, 'SIGN_REFUSED')
+  t.regex(refused.json.error.message, /a policy of calm is not loaded: .* has changed/)
+  writeFileSync(join(folder, bundle), good)
+  succeeded(t, await stage.run('plugins', 'disable', 'calm', '--json'))
+  succeeded(t, await pay())
+
+  const list = readFileSync(join(folder, 'plugins.json'), 'utf8')
+  writeFileSync(join(folder, 'plugins.json'), list.slice(0, -20))
+  const lost = await pay()
+  t.is(lost.json.error.code, 'SIGN_REFUSED')
+  t.regex(lost.json.error.message, /plugins\.json, is damaged/)
+  t.is((await stage.run('plugins', 'remove', 'calm', '--json')).json.error.code, 'PLUGIN_REFUSED')
+  writeFileSync(join(folder, 'plugins.json'), list)
+  succeeded(t, await pay())
+})
 
 test('the config of a profile is used once it is allowed, and no longer when one of its files changes', async t => {
   const stage = openStage(t)

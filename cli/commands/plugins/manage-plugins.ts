@@ -303,12 +303,13 @@ export const pluginsAllow: CommandRun = async session => {
   for (const plugin of plugins) await checkApplies(session, plugin)
   const before = readPluginList(session.paths)
   const { sha512, inputs } = bundle
+  const hasPolicy = plugins.some(({ kind }) => kind === 'policy')
   if (!session.globals.dryRun) {
     const file = writeBundle(session.paths, { name: 'config', ...bundle })
     const others = before.configs.filter(each => each.path !== path)
     writePluginList(
       session.paths,
-      { ...before, configs: [...others, { path, file, sha512, inputs }] },
+      { ...before, configs: [...others, { path, file, sha512, inputs, hasPolicy }] },
       before
     )
   }

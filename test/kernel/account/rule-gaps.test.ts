@@ -45,6 +45,24 @@ test('an outcome that is none keeps no stricter verdict away, whichever policy i
   }
 })
 
+test('no further policy makes a rule allow what the first one says it does not concern', async t => {
+  const opener: PolicyPlugin = {
+    ...{ kind: 'policy', id: 'opener' },
+    apply: ({ hooks }) =>
+      hooks.judgeRules.tapPromise('opener', async ({ judge, payment: judged }) => {
+        if (judged !== undefined) judge('daily', { outcome: 'allows', title: 'a rule', reason: 'open' })
+      })
+  }
+  const elsewhere = { ...DAILY, asset: 'bitcoin' }
+  for (const plugins of [
+    [opener, spendRules],
+    [spendRules, opener]
+  ]) {
+    const { wallet } = await openRuledDevice(t, { plugins, rules: [elsewhere] })
+    t.like(await refusalOf(pay(wallet, 1)), { refusedBy: 'account' })
+  }
+})
+
 test('a forgotten payment that is mined all the same leaves the budget with its window', async t => {
   const device = await openRuledDevice(t, { rules: [DAILY] })
   const { wallet, chain } = device
