@@ -42,10 +42,12 @@ test('a cell that dies is back and reported, one that dies three times stays sto
 test('the death of the process of the cells is repaired while a call waits', async t => {
   const stage = openCellStage()
   t.teardown(() => stage.cells.close())
-  const slow = rateCode('await new Promise(done => setTimeout(done, 100)); offer(wanted[0], 2)')
+  const slow = rateCode('await new Promise(done => setTimeout(done, 1000)); offer(wanted[0], 2)')
   const taps = applied(stage, await stage.load(slow))
   const honest = applied(stage, await stage.load(HONEST, { id: 'honest' }))
   const waiting = pricesOf(stage, taps)
+  // A cell that runs when its process dies has a fault: by the time that its neighbour has answered, this one waits.
+  for (let turn = 0; turn < 3; turn += 1) await pricesOf(stage, honest)
   const [{ pid = 0 } = {}] = stage.cells.processes
   process.kill(pid, 'SIGKILL')
   t.deepEqual(await waiting, [2])
