@@ -298,7 +298,10 @@ export class Cell {
     this.#contexts.set(id, context)
     if (context.isKept === true) return
     this.#passing.push(id)
-    if (this.#passing.length > MAX_CONTEXTS) this.#contexts.delete(this.#passing.shift() ?? 0)
+    if (this.#passing.length <= MAX_CONTEXTS) return
+    // Late ones are dropped, never that of a call which waits: a verdict or an offer would be lost.
+    const at = this.#passing.findIndex(one => !this.#pending.has(one))
+    for (const late of at < 0 ? [] : this.#passing.splice(at, 1)) this.#contexts.delete(late)
   }
 
   #sendCall(id: number, { target, args = [], context, methods }: CellCall): void {

@@ -160,12 +160,8 @@ const swapPlugin = ({
       if (taps.includes('fetchQuotes'))
         host.hooks.fetchQuotes.tapPromise(id, context => fetchQuotes(cell, context))
       if (taps.includes('watchOrder'))
-        host.hooks.watchOrder.tapPromise(id, async order => {
-          const answer = await cell.call({
-            target: { hook: 'watchOrder' },
-            args: [order],
-            isRepeatable: true
-          })
+        host.hooks.watchOrder.tapPromise(id, async ({ signal, ...order }) => {
+          const answer = await callHook(cell, 'watchOrder', { data: order, signal, functions: {} })
           return decoded(answer.object()) as unknown as OrderReport
         })
     }

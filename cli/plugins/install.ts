@@ -76,7 +76,13 @@ const runNpm = async (folder: string, spec: string, signal: AbortSignal): Promis
       ? [process.execPath, script]
       : [process.platform === 'win32' ? 'npm.cmd' : 'npm']
   const args = [...first, 'install', ...FLAGS.split(' '), '--', spec]
-  const child = spawn(program, args, { cwd: folder, signal, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(program, args, {
+    cwd: folder,
+    signal,
+    // Nothing that is meant for the wallet, such as the path of a file with a secret.
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'))),
+    stdio: ['ignore', 'ignore', 'pipe']
+  })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = `${said}${text}`.slice(-4000)

@@ -62,21 +62,10 @@ export const loadPlugins = async (
   } catch (error) {
     return { plugins: [policyGuard('plugins.json', error)], pluginOptions: {}, close: () => {} }
   }
-  const guards: Plugin[] = []
-  const loaded = configsOf(paths, configFolder).map(path =>
-    loadConfig(paths, list, path).catch((error: unknown): ProfileConfig => {
-      if (list.configs.find(each => each.path === path)?.hasPolicy === true)
-        guards.push(policyGuard(basename(path), error))
-      return {}
-    })
-  )
-  const configs = await Promise.all(loaded)
+  const { configs, guards } = await loadConfigs(paths, list, configFolder)
   for (const { path } of hiddenConfigs(paths, list, configFolder))
     guards.push(policyGuard(basename(path), 'another config in its folder takes its place'))
-  const pluginOptions: Readonly<Record<string, JsonObject>> = Object.assign(
-    {},
-    ...configs.map(config => config.pluginOptions)
-  )
+  const pluginOptions = optionsIn(configs)
   const enabled = list.plugins.filter(({ isEnabled }) => isEnabled)
   const cells = enabled.some(({ isContained }) => isContained) ? await openPluginCells(onLog) : undefined
   const load = (added: AddedPlugin): Promise<Plugin> =>
@@ -133,6 +122,33 @@ const policyGuard = (missing: string, error: unknown): Plugin => {
 
 /** Uses of keys that sign and show nothing. */
 const HARMLESS: ReadonlySet<string> = new Set(['sync', 'draft', 'broadcast'])
+
+/** The configs that are allowed, and what refuses in place of policies in the others. */
+const loadConfigs = async (
+  paths: ProfilePaths,
+  list: PluginList,
+  configFolder: string | undefined
+): Promise<{ readonly configs: readonly ProfileConfig[]; readonly guards: Plugin[] }> => {
+  const guards: Plugin[] = []
+  const loading = configsOf(paths, configFolder).map(path =>
+    loadConfig(paths, list, path).catch((error: unknown): ProfileConfig => {
+      if (list.configs.find(each => each.path === path)?.hasPolicy === true)
+        guards.push(policyGuard(basename(path), error))
+      return {}
+    })
+  )
+  return { configs: await Promise.all(loading), guards }
+}
+
+const optionsIn = (configs: readonly ProfileConfig[]): LoadedPlugins['pluginOptions'] =>
+  Object.assign({}, ...configs.map(({ pluginOptions }) => pluginOptions))
+
+/** What the configs of a profile give its plugins, for one that is tried before it is added. */
+export const configOptions = async (
+  paths: ProfilePaths,
+  { configFolder }: Pick<LoadOptions, 'configFolder'>
+): Promise<LoadedPlugins['pluginOptions']> =>
+  optionsIn((await loadConfigs(paths, readPluginList(paths), configFolder)).configs)
 
 /** Opens the place for contained plugins; what they log goes to `onLog`. */
 export const openPluginCells = async (onLog: (line: LogLine) => void): Promise<Cells> => {

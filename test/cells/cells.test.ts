@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { parseAst } from 'rolldown/parseAst'
 import { allowList } from '../../cells/host-functions.ts'
 import { findImport } from '../../cells/protocol.ts'
-import { isWalletError } from '../../kernel/index.ts'
+import { isWalletError, makeAbort } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { applied, HONEST, openCellStage, pinOf, pricesOf, rateCode } from '../helpers/cell-stage.ts'
 import { waitFor } from '../helpers/device.ts'
@@ -53,6 +53,45 @@ test('the death of the process of the cells is repaired while a call waits', asy
   t.deepEqual(await waiting, [2])
   t.deepEqual(await pricesOf(stage, honest), [64_000])
   t.deepEqual(stage.faults, [])
+})
+
+test('a contained exchange that follows an order learns that its answer is not wanted any more', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const shop = `definePlugin({ kind: 'swap', id: 'shop', displayName: 'Shop', apply({ hooks, log }) {
+    hooks.fetchQuotes.tapPromise('shop', async () => {})
+    hooks.watchOrder.tapPromise('shop', ({ orderId, signal }) => new Promise(done => {
+      log.info('watching ' + orderId)
+      signal.addEventListener('abort', () => done({ state: 'failed' }))
+    }))
+  } })`
+  const taps = applied(stage, await stage.load(shop, { id: 'shop', kind: 'swap' }))
+  const { signal, abort } = makeAbort()
+  const answer = taps.get('watchOrder')?.({ orderId: 'a1', txid: 'b2', signal })
+  await waitFor(() => stage.seen.includes('watching a1'))
+  abort()
+  t.deepEqual(await answer, { state: 'failed' })
+})
+
+test('no call that waits loses its offers, however many came after it', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const code = rateCode(
+    "if (wanted[0].toCurrency !== 'iso:EUR') return offer(wanted[0], 1); await new Promise(done => setTimeout(done, 700)); offer(wanted[0], 2)"
+  )
+  const taps = applied(stage, await stage.load(code))
+  const offered: unknown[] = []
+  const request = (toCurrency: string): unknown =>
+    taps.get('fetchRates')?.({
+      wanted: [{ fromCurrency: 'BTC', toCurrency }],
+      offer: (_pair: unknown, rate: unknown) => offered.push(rate)
+    })
+  const slow = request('iso:EUR')
+  for (let turn = 0; turn < 5; turn += 1)
+    await Promise.all(Array.from({ length: 60 }, () => request('iso:USD')))
+  await slow
+  t.is(offered.filter(rate => rate === 2).length, 1)
+  t.is(offered.length, 301)
 })
 
 test('code is refused that is not what was added, that could import, or whose kind cannot be contained', async t => {

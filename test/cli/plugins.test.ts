@@ -313,6 +313,30 @@ test('the config of a profile is used once it is allowed, and no longer when one
   t.is(await rateOf(stage), '8.00')
 })
 
+test('a plugin that needs options is tried with those of the config', async t => {
+  const stage = openStage(t)
+  const path = stage.write(
+    'picky.ts',
+    "export default { kind: 'rates', id: 'picky', displayName: 'P', apply({ hooks, options }) { if (options.level !== 3) throw new Error('no level'); hooks.fetchRates.tapPromise('picky', async () => {}) } }"
+  )
+  for (const flags of [[], ['--no-cell']])
+    t.regex(
+      (await stage.run('plugins', 'add', path, '--yes', '--json', ...flags)).json.error.message,
+      /no level/
+    )
+  const folder = join(stage.home, 'config', 'default')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, 'holdfast.config.ts'),
+    'export default { pluginOptions: { picky: { level: 3 } } }\n'
+  )
+  succeeded(t, await stage.run('plugins', 'allow', '--yes', '--json'))
+  for (const flags of [[], ['--no-cell']]) {
+    succeeded(t, await stage.run('plugins', 'add', path, '--yes', '--json', ...flags))
+    t.is(succeeded(t, await stage.run('plugins', 'show', 'picky', '--json')).plugin.state, 'applied')
+  }
+})
+
 test('the config of another folder is used by the commands that name it with -C', async t => {
   const stage = openStage(t)
   stage.write('corner.ts', ratesCode(5))

@@ -4,6 +4,7 @@ import {
   createKernel,
   isWalletError,
   type JsonObject,
+  type KernelOptions,
   type Plugin,
   WalletError
 } from '../../../kernel/index.ts'
@@ -13,7 +14,13 @@ import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult, RecordView } from '../../output/view.ts'
 import { bundlePlugin, entryOf } from '../../plugins/bundle.ts'
 import { installPackage, isPackage } from '../../plugins/install.ts'
-import { grantsOf, importConfig, importPlugin, openPluginCells } from '../../plugins/load-plugins.ts'
+import {
+  configOptions,
+  grantsOf,
+  importConfig,
+  importPlugin,
+  openPluginCells
+} from '../../plugins/load-plugins.ts'
 import {
   type AddedPlugin,
   findConfig,
@@ -77,7 +84,10 @@ const checkContained = async (
     const { id, kind, hosts } = await loading(() => cells.inspect(code))
     refuseShipped(id)
     const asks = grantsOf({ kind, hosts, seesKeys: kind === 'currency' })
-    await checkApplies(session, await loading(() => cells.plugin({ id, code, sha512, asks })))
+    const pluginOptions = await configOptions(session.paths, session.globals)
+    const options = pluginOptions[id] ?? {}
+    const plugin = await loading(() => cells.plugin({ id, code, sha512, asks, options }))
+    await checkApplies(session, plugin, pluginOptions)
     const old = readPluginList(session.paths).plugins.find(each => each.id === id)
     await confirm(session, {
       question: [
@@ -116,7 +126,7 @@ const widerText = (old: AddedPlugin, hosts: readonly string[]): string => {
 const checkOwn = async (session: Session, source: string, bundle: PluginBundle): Promise<CheckedPlugin> => {
   await confirmOwnCode(session, source, bundle)
   const plugin = await importStaged(session, bundle, importPlugin)
-  await checkApplies(session, plugin)
+  await checkApplies(session, plugin, await configOptions(session.paths, session.globals))
   const { id, kind } = plugin
   refuseShipped(id)
   return { id, kind, hosts: [] }
@@ -196,13 +206,18 @@ const loading = async <T>(load: () => Promise<T>): Promise<T> => {
 }
 
 /** Applies a plugin to a kernel without accounts and without a network. @throws what is wrong with it */
-const checkApplies = async (session: Session, plugin: Plugin): Promise<void> => {
+const checkApplies = async (
+  session: Session,
+  plugin: Plugin,
+  pluginOptions: NonNullable<KernelOptions['pluginOptions']>
+): Promise<void> => {
   const io = await session.io()
   const refused = (): Promise<never> =>
     Promise.reject(new Error('There is no network while a plugin is checked'))
   const kernel = await createKernel({
     io: { ...io, fetch: refused, connect: refused, webSocket: refused },
     ...{ apiKey: '', authServer: 'http://localhost:9', infoServers: [], syncServers: [] },
+    pluginOptions,
     logLevel: 'silent',
     plugins: plugin.kind === 'storage' ? [plugin] : [memoryStorage(), plugin]
   })
@@ -299,8 +314,10 @@ export const pluginsAllow: CommandRun = async session => {
     })
   const bundle = await bundlePlugin(path, 'module')
   await confirmOwnCode(session, path, bundle)
-  const { plugins = [] } = await importStaged(session, bundle, staged => importConfig(staged, path))
-  for (const plugin of plugins) await checkApplies(session, plugin)
+  const { plugins = [], pluginOptions = {} } = await importStaged(session, bundle, staged =>
+    importConfig(staged, path)
+  )
+  for (const plugin of plugins) await checkApplies(session, plugin, pluginOptions)
   const before = readPluginList(session.paths)
   const { sha512, inputs } = bundle
   const hasPolicy = plugins.some(({ kind }) => kind === 'policy')
