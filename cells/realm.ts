@@ -111,13 +111,14 @@ class Realm {
 
   async #definition(): Promise<Record<string, unknown>> {
     let given = this.#isDefined ? this.#given : (globalThis as Record<string, unknown>).__plugin
-    const { default: inner, ...others } = (given ?? {}) as Record<string, unknown>
+    const inner = (given as { default?: unknown } | undefined)?.default
     const isPlugin = (value: unknown): boolean =>
       typeof (value as { apply?: unknown } | null)?.apply === 'function'
     // What a bundle exports by default, or as its only plugin.
     if (inner !== undefined) given = inner
     else if (!isPlugin(given) && typeof given === 'object') {
-      const [plugin, another] = Object.values(others).filter(isPlugin)
+      // Of a bundle alone: a plugin's own fields are read once, each by its name.
+      const [plugin, another] = Object.values(given ?? {}).filter(isPlugin)
       if (another !== undefined) throw new TypeError('The bundle exports several plugins')
       given = plugin ?? given
     }
