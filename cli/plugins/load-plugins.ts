@@ -81,7 +81,8 @@ export const loadPlugins = async (
     )
   )
   return {
-    plugins: [...added, ...configs.flatMap(({ plugins = [] }) => plugins), ...guards],
+    // The first, so that no plugin of theirs can have its id.
+    plugins: [...guards.slice(0, 1), ...added, ...configs.flatMap(({ plugins = [] }) => plugins)],
     pluginOptions,
     close: () => cells?.close()
   }
@@ -103,7 +104,7 @@ const hiddenConfigs = (
 
 /** Refuses in place of policies that could not be loaded: a wallet whose rules are missing pays nothing. */
 const policyGuard = (missing: string, error: unknown): Plugin => {
-  const id = `missing-${missing.replaceAll('.', '-')}`
+  const id = 'missing-policies'
   const why = error instanceof Error ? error.message : String(error)
   return {
     kind: 'policy',

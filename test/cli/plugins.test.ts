@@ -243,6 +243,9 @@ for (const [about, text, sentence] of UNCONTAINABLE)
     t.deepEqual(bundlesIn(stage), [])
   })
 
+/** As long as an id may be. */
+const CALM = `calm${'-'.repeat(60)}`
+
 test('while a policy or the list of plugins cannot be loaded, nothing is paid, and the refusal says why', async t => {
   const stage = openStage(t)
   await withWallet(t, stage)
@@ -257,7 +260,7 @@ test('while a policy or the list of plugins cannot be loaded, nothing is paid, a
   }
   const path = stage.write(
     'calm.ts',
-    "export default { kind: 'policy', id: 'calm', apply({ hooks }) { hooks.beforeSign.tapPromise('calm', async () => {}) } }"
+    `export default { kind: 'policy', id: '${CALM}', apply({ hooks }) { hooks.beforeSign.tapPromise('${CALM}', async () => {}) } }`
   )
   succeeded(t, await stage.run('plugins', 'add', path, '--yes', '--json'))
   succeeded(t, await pay())
@@ -266,13 +269,13 @@ test('while a policy or the list of plugins cannot be loaded, nothing is paid, a
   const [bundle = ''] = bundlesIn(stage)
   const good = readFileSync(join(folder, bundle))
   appendFileSync(join(folder, bundle), '//')
-  succeeded(t, await stage.run('plugins', 'disable', 'calm', '--json'))
-  succeeded(t, await stage.run('plugins', 'enable', 'calm', '--json'))
+  succeeded(t, await stage.run('plugins', 'disable', CALM, '--json'))
+  succeeded(t, await stage.run('plugins', 'enable', CALM, '--json'))
   const refused = await pay()
   t.is(refused.json.error.code, 'SIGN_REFUSED')
-  t.regex(refused.json.error.message, /a policy of calm is not loaded: .* has changed/)
+  t.regex(refused.json.error.message, /a policy of calm-+ is not loaded: .* has changed/)
   writeFileSync(join(folder, bundle), good)
-  succeeded(t, await stage.run('plugins', 'disable', 'calm', '--json'))
+  succeeded(t, await stage.run('plugins', 'disable', CALM, '--json'))
   succeeded(t, await pay())
 
   const list = readFileSync(join(folder, 'plugins.json'), 'utf8')
@@ -280,7 +283,7 @@ test('while a policy or the list of plugins cannot be loaded, nothing is paid, a
   const lost = await pay()
   t.is(lost.json.error.code, 'SIGN_REFUSED')
   t.regex(lost.json.error.message, /plugins\.json, is damaged/)
-  t.is((await stage.run('plugins', 'remove', 'calm', '--json')).json.error.code, 'PLUGIN_REFUSED')
+  t.is((await stage.run('plugins', 'remove', CALM, '--json')).json.error.code, 'PLUGIN_REFUSED')
   writeFileSync(join(folder, 'plugins.json'), list)
   succeeded(t, await pay())
 })
