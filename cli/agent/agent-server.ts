@@ -50,7 +50,10 @@ export interface AgentServerOptions {
 
 /** The idle time is compared this often, in milliseconds. */
 const TICK_MS = 5000
-/** The wall clock gains this much on the monotonic one when the machine was suspended. */
+/**
+ * A comparison that comes this much too late by the wall clock means that the machine was suspended. The monotonic clock tells
+ * that on Linux alone: that of macOS and Windows goes on in a suspend.
+ */
 const SUSPEND_MS = 30_000
 const HOLDER = 'holdfast agent'
 /** The longest wait for an agent that is ending, in milliseconds. */
@@ -195,7 +198,7 @@ export class AgentServer {
     this.#lastTick = now
     if ([...this.#connections].some(({ isWorking }) => isWorking)) this.#lastUsed = now.monotonic
     const idleMs = this.#idleMs
-    const wasSuspended = now.wall - before.wall - (now.monotonic - before.monotonic) > SUSPEND_MS
+    const wasSuspended = now.wall - before.wall > TICK_MS + SUSPEND_MS
     const isIdle = idleMs > 0 && now.monotonic - this.#lastUsed > idleMs
     if (wasSuspended || isIdle) void this.lock()
     if (!this.#hasRecord()) void this.close('The agent has ended: its folder has gone')
