@@ -3,13 +3,7 @@ import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Cells } from '../../cells/node/open-cells.ts'
 import type { CellFault, CellGrants } from '../../cells/platform.ts'
-import {
-  type JsonObject,
-  type KernelOptions,
-  type LogLine,
-  type Plugin,
-  WalletError
-} from '../../kernel/index.ts'
+import type { JsonObject, KernelOptions, LogLine, Plugin } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import { isRecord } from '../profile/state-files.ts'
@@ -60,11 +54,11 @@ export const loadPlugins = async (
   try {
     list = readPluginList(paths)
   } catch (error) {
-    return { plugins: [policyGuard('plugins.json', error)], pluginOptions: {}, close: () => {} }
+    return { plugins: [missingPolicies('plugins.json', error)], pluginOptions: {}, close: () => {} }
   }
   const { configs, guards } = await loadConfigs(paths, list, configFolder)
   for (const { path } of hiddenConfigs(paths, list, configFolder))
-    guards.push(policyGuard(basename(path), 'another config in its folder takes its place'))
+    guards.push(missingPolicies(basename(path), 'another config in its folder takes its place'))
   const pluginOptions = optionsIn(configs)
   const enabled = list.plugins.filter(({ isEnabled }) => isEnabled)
   const cells = enabled.some(({ isContained }) => isContained) ? await openPluginCells(onLog) : undefined
@@ -73,12 +67,7 @@ export const loadPlugins = async (
       ? loadContained(cells, paths, added, pluginOptions[added.id])
       : loadOwn(paths, added)
   const added = await Promise.all(
-    enabled.map(plugin =>
-      load(plugin).catch((error: unknown) => {
-        if (plugin.kind === 'policy') guards.push(policyGuard(plugin.id, error))
-        return failedPlugin(plugin, error)
-      })
-    )
+    enabled.map(plugin => load(plugin).catch((error: unknown) => failedPlugin(plugin, error)))
   )
   return {
     // The first, so that no plugin of theirs can have its id.
@@ -102,27 +91,12 @@ const hiddenConfigs = (
   )
 }
 
-/** Refuses in place of policies that could not be loaded: a wallet whose rules are missing pays nothing. */
-const policyGuard = (missing: string, error: unknown): Plugin => {
-  const id = 'missing-policies'
-  const why = error instanceof Error ? error.message : String(error)
-  return {
-    kind: 'policy',
-    id,
-    apply({ hooks }) {
-      hooks.beforeSign.tapPromise(id, async ({ use }) => {
-        if (HARMLESS.has(use)) return
-        throw new WalletError('SIGN_REFUSED', {
-          pluginId: id,
-          reason: `a policy of ${missing} is not loaded: ${why}`
-        })
-      })
-    }
-  }
-}
-
-/** Uses of keys that sign and show nothing. */
-const HARMLESS: ReadonlySet<string> = new Set(['sync', 'draft', 'broadcast'])
+/** In place of policies that could not be loaded: while a policy has failed, the kernel signs nothing. */
+const missingPolicies = (source: string, error: unknown): Plugin =>
+  failedPlugin(
+    { kind: 'policy', id: 'missing-policies' },
+    new Error(`${source}: ${error instanceof Error ? error.message : String(error)}`)
+  )
 
 /** The configs that are allowed, and what refuses in place of policies in the others. */
 const loadConfigs = async (
@@ -134,7 +108,7 @@ const loadConfigs = async (
   const loading = configsOf(paths, configFolder).map(path =>
     loadConfig(paths, list, path).catch((error: unknown): ProfileConfig => {
       if (list.configs.find(each => each.path === path)?.hasPolicy === true)
-        guards.push(policyGuard(basename(path), error))
+        guards.push(missingPolicies(basename(path), error))
       return {}
     })
   )

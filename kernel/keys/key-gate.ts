@@ -1,3 +1,4 @@
+import { WalletError } from '../base/errors.ts'
 import type { Services } from '../plugins/services.ts'
 import type { WalletId } from '../types/ids.ts'
 import type { PaymentApproval } from '../types/policy.ts'
@@ -60,13 +61,23 @@ export type ExemptUse = 'derive public keys' | 'split'
  * Asks the rules of the account, then every policy (`beforeSign`) before private keys sign something, are shown, are exported, or are handed to a
  * plugin or to another device. This is the only gate: `openKeys` takes nothing but its pass.
  *
- * @throws SIGN_REFUSED, what a policy objects
+ * While a policy is not there because it failed, only uses pass that sign and show nothing: what it would refuse is not known.
+ *
+ * @throws SIGN_REFUSED naming the policy that is not there, or what a policy objects
  */
 export const requestKeys = async (
-  { hooks, io }: Pick<Services, 'hooks' | 'io'>,
+  { hooks, io, plugins }: Pick<Services, 'hooks' | 'io' | 'plugins'>,
   rules: Pick<AccountRules, 'check'>,
   question: KeyRequest
 ): Promise<KeyPass> => {
+  const { policyFailure } = plugins
+  if (policyFailure !== undefined && !HARMLESS.has(question.use)) {
+    const { pluginId, reason } = policyFailure
+    throw new WalletError('SIGN_REFUSED', {
+      pluginId,
+      reason: `it is not loaded: ${reason}`
+    })
+  }
   await rules.check(question)
   await hooks.beforeSign.promise(
     Object.freeze({
@@ -81,6 +92,9 @@ export const requestKeys = async (
 
 /** The pass of a use that no policy is asked about. `npm run check -- keys` knows every place that may call this. */
 export const exemptPass = (_use: ExemptUse): KeyPass => PASS
+
+/** Uses that sign and show nothing. */
+const HARMLESS: ReadonlySet<KeyUse> = new Set<KeyUse>(['sync', 'draft', 'broadcast'])
 
 const NOTHING = {
   walletId: '',

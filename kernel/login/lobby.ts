@@ -69,7 +69,7 @@ export interface Approver {
   readonly rules: Pick<AccountRules, 'check'>
 }
 
-type ApproverServices = Pick<Services, 'config' | 'hooks' | 'io' | 'logOf' | 'report'>
+type ApproverServices = Pick<Services, 'config' | 'hooks' | 'io' | 'logOf' | 'plugins' | 'report'>
 
 /**
  * Reads what another device asks for (protocol §4.7).

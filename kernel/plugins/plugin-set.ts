@@ -25,6 +25,12 @@ export interface CurrencyFailure {
   readonly reason: string
 }
 
+/** Why a policy judges nothing: it failed, or its asynchronous `apply` has not ended yet. */
+export interface PolicyFailure {
+  readonly pluginId: PluginId
+  readonly reason: string
+}
+
 /** Which plugins an application has announced. */
 export interface AnnouncedPlugins {
   /** They come with `addPlugin`. */
@@ -60,6 +66,8 @@ export class PluginSet {
   readonly #byWalletType = new Map<string, CurrencyInfo>()
   /** The wallet types of currencies that failed. */
   readonly #failures = new Map<string, CurrencyFailure>()
+  /** Policies that judge nothing, and why. */
+  readonly #policyFailures = new Map<PluginId, string>()
   readonly #tools = new Map<string, Promise<CurrencyTools>>()
   readonly #wanted: ReadonlySet<string>
   readonly #required: ReadonlySet<string>
@@ -96,7 +104,7 @@ export class PluginSet {
           found: `"${head.id}", which another plugin has`,
           expected: 'an id of its own'
         })
-      plugin = readPlugin(head, given, onFault)
+      plugin = readPlugin(head, given, applied => this.#follow({ pluginId, kind }, applied, onFault))
       if (plugin.kind === 'currency') this.#checkWalletType(plugin)
       apply(plugin)
       this.#checkTaps(plugin)
@@ -111,6 +119,7 @@ export class PluginSet {
       const reason =
         mistake === undefined ? scrubBut(error.message, new Set([pluginId, ...NAMES])) : mistakeText(mistake)
       if (plugin?.kind === 'currency') this.#failures.set(plugin.info.walletType, { pluginId, reason })
+      if (kind === 'policy') this.#policyFailures.set(pluginId, reason)
       about.onFailure?.(
         pluginId,
         mistake === undefined
@@ -194,6 +203,12 @@ export class PluginSet {
     return this.#byWalletType.has(walletType) ? undefined : this.#failures.get(walletType)
   }
 
+  /** A policy that was added and judges nothing. What it would have refused is not known, so nothing is signed without it. */
+  get policyFailure(): PolicyFailure | undefined {
+    const [first] = this.#policyFailures
+    return first === undefined ? undefined : { pluginId: first[0], reason: first[1] }
+  }
+
   /**
    * The tools of a currency, made once and shared; a failure is not kept.
    *
@@ -206,6 +221,25 @@ export class PluginSet {
     this.#tools.set(pluginId, made)
     made.catch(() => this.#tools.delete(pluginId))
     return made
+  }
+
+  /** Follows an `apply` that is asynchronous. Other plugins stay applied if it fails: what they tapped before is there. */
+  #follow(
+    { pluginId, kind }: Pick<PluginSnapshot, 'kind' | 'pluginId'>,
+    applied: Promise<unknown>,
+    onFault: (error: unknown) => void
+  ): void {
+    const isPolicy = kind === 'policy'
+    if (isPolicy) this.#policyFailures.set(pluginId, 'its apply has not ended yet')
+    const failed = (thrown: unknown): void => {
+      if (isPolicy) {
+        const message = scrubBut(errorOf(thrown).message, new Set([pluginId, ...NAMES]))
+        this.#policyFailures.set(pluginId, message)
+        this.#record({ pluginId, kind, state: 'failed', needsKeysTo: [], message })
+      }
+      onFault(thrown)
+    }
+    applied.then(() => void this.#policyFailures.delete(pluginId), failed)
   }
 
   /** @throws PLUGIN_INVALID for a plugin that has not tapped what only it can answer */

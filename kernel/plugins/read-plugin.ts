@@ -99,13 +99,13 @@ export const readPluginHead = (given: unknown, position: number): PluginHead => 
  * A frozen copy of a plugin, each property read once: what it says of itself is checked and cannot change any more, and
  * its functions are called as its own.
  *
- * @param onLate - receives what an `apply` that is asynchronous throws, which nobody waits for
+ * @param onLate - receives the promise of an `apply` that is asynchronous, which nobody waits for
  * @throws PLUGIN_INVALID for a field of the wrong shape, or what the plugin throws while it is read
  */
 export const readPlugin = (
   { id, kind }: PluginHead,
   given: Plugin,
-  onLate: (error: unknown) => void
+  onLate: (applied: Promise<unknown>) => void
 ): Plugin => {
   const check = new FieldCheck(id, kind ?? 'plugin')
   const { apply } = check.fields(given, { apply: FUNCTION, hosts: HOSTS })
@@ -113,7 +113,7 @@ export const readPlugin = (
     id,
     apply(host: never): void {
       const answer: unknown = Reflect.apply(apply as () => unknown, given, [host])
-      if (isThenable(answer)) Promise.resolve(answer).catch(onLate)
+      if (isThenable(answer)) onLate(Promise.resolve(answer))
     }
   }
   switch (kind) {

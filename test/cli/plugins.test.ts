@@ -273,16 +273,30 @@ test('while a policy or the list of plugins cannot be loaded, nothing is paid, a
   succeeded(t, await stage.run('plugins', 'enable', CALM, '--json'))
   const refused = await pay()
   t.is(refused.json.error.code, 'SIGN_REFUSED')
-  t.regex(refused.json.error.message, /a policy of calm-+ is not loaded: .* has changed/)
+  t.regex(refused.json.error.message, /policy calm-+ refused to sign: it is not loaded: .* has changed/)
   writeFileSync(join(folder, bundle), good)
   succeeded(t, await stage.run('plugins', 'disable', CALM, '--json'))
+  succeeded(t, await pay())
+
+  const moody = stage.write(
+    'moody.ts',
+    `import { existsSync } from 'node:fs'
+    export default { kind: 'policy', id: 'moody', apply() { if (existsSync('${stage.folder}/gone')) throw new Error('bad mood') } }`
+  )
+  succeeded(t, await stage.run('plugins', 'add', moody, '--no-cell', '--yes', '--json'))
+  succeeded(t, await pay())
+  stage.write('gone', '')
+  const failed = await pay()
+  t.is(failed.json.error.code, 'SIGN_REFUSED')
+  t.regex(failed.json.error.message, /policy moody refused to sign: it is not loaded: bad mood/)
+  succeeded(t, await stage.run('plugins', 'disable', 'moody', '--json'))
   succeeded(t, await pay())
 
   const list = readFileSync(join(folder, 'plugins.json'), 'utf8')
   writeFileSync(join(folder, 'plugins.json'), list.slice(0, -20))
   const lost = await pay()
   t.is(lost.json.error.code, 'SIGN_REFUSED')
-  t.regex(lost.json.error.message, /plugins\.json, is damaged/)
+  t.regex(lost.json.error.message, /it is not loaded: plugins\.json: .* is damaged/)
   t.is((await stage.run('plugins', 'remove', CALM, '--json')).json.error.code, 'PLUGIN_REFUSED')
   writeFileSync(join(folder, 'plugins.json'), list)
   succeeded(t, await pay())

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import {
@@ -30,7 +31,11 @@ interface Home {
   readonly refused: Set<string>
 }
 
-const openHome = async (t: ExecutionContext, info: ToyOptions['info'] = {}): Promise<Home> => {
+const openHome = async (
+  t: ExecutionContext,
+  info: ToyOptions['info'] = {},
+  others: readonly Plugin[] = []
+): Promise<Home> => {
   const given: string[] = []
   const requested: SpendSnapshot[] = []
   const refused = new Set<string>()
@@ -85,7 +90,7 @@ const openHome = async (t: ExecutionContext, info: ToyOptions['info'] = {}): Pro
       })
   }
   const kernel = await openDevice(makeFakeWorld({ io: makeNodeIo() }), {
-    plugins: [toy.plugin, policy, spendRules]
+    plugins: [toy.plugin, policy, spendRules, ...others]
   })
   t.teardown(() => kernel.close())
   const account = await kernel.context.createAccount({ username: 'tess', password: PASSWORD })
@@ -216,7 +221,7 @@ test('opening a wallet, showing its public keys and a split call no policy', asy
 test('policies see the id of the action that uses keys, or a new one if it has none', async t => {
   const seen: SpendSnapshot[] = []
   const hooks = { beforeSign: { promise: async (question: SpendSnapshot) => void seen.push(question) } }
-  const services = { hooks, io: makeNodeIo() } as unknown as Parameters<typeof requestKeys>[0]
+  const services = { hooks, io: makeNodeIo(), plugins: {} } as unknown as Parameters<typeof requestKeys>[0]
   const rules = { check: async (): Promise<void> => {} }
   await requestKeys(services, rules, { use: 'spend', correlationId: 'mine' })
   await requestKeys(services, rules, { use: 'spend' })
@@ -225,4 +230,57 @@ test('policies see the id of the action that uses keys, or a new one if it has n
   t.is(own, 'mine')
   for (const id of made) t.regex(id, /^[0-9a-f]{16}$/)
   t.is(new Set(made).size, 2)
+})
+
+const FAILURES: Readonly<Record<string, () => void | Promise<void>>> = {
+  'throws in apply': () => {
+    throw new Error('no list of payees')
+  },
+  'throws later, in an apply that is asynchronous': async () => {
+    await Promise.resolve()
+    throw new Error('no list of payees')
+  }
+}
+
+for (const [what, fail] of Object.entries(FAILURES)) {
+  test(`with a policy that ${what}, an account opens and nothing is signed or shown`, async t => {
+    const broken: Plugin = { kind: 'policy', id: 'payees', apply: fail }
+    const { account, wallet, given } = await openHome(t, {}, [broken])
+    const draft = await wallet.makeSpend(PAY)
+    const refusal = {
+      code: 'SIGN_REFUSED',
+      message: /policy payees refused to sign: it is not loaded: no list of payees/
+    }
+    await t.throwsAsync(wallet.spend(draft), refusal)
+    await t.throwsAsync(wallet.signMessage('hello'), refusal)
+    await t.throwsAsync(account.getLoginKey(), refusal)
+    t.deepEqual(given, [])
+  })
+}
+
+test('while the apply of a policy has not ended, nothing is signed; then it judges', async t => {
+  let finish = (): void => {}
+  const waiting = new Promise<void>(resolve => {
+    finish = resolve
+  })
+  let judged = 0
+  const slow: Plugin = {
+    kind: 'policy',
+    id: 'slow',
+    async apply({ hooks }) {
+      await waiting
+      hooks.beforeSign.tapPromise('slow', async () => {
+        judged += 1
+      })
+    }
+  }
+  const { account } = await openHome(t, {}, [slow])
+  await t.throwsAsync(account.getLoginKey(), {
+    code: 'SIGN_REFUSED',
+    message: /policy slow refused to sign: it is not loaded/
+  })
+  finish()
+  await setImmediate()
+  await account.getLoginKey()
+  t.is(judged, 1)
 })
