@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { actions } from '../app/actions/actions.ts'
 import { commandSpecs } from '../cli/commands/commands.ts'
+import { apiProblems } from './api-report.ts'
 import { checkActions, commandFiles } from './check-actions.ts'
 import { bundleBudgets, checkBundles } from './check-bundle.ts'
 import { checkGrain } from './check-grain.ts'
@@ -105,6 +106,7 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['keys pass the gate', () => checkKeys(readTree(root, topFolders, /\.tsx?$/))],
   ['spreads add groups of fields', () => checkSpreads(readTree(root, topFolders, /\.tsx?$/))],
   ['examples of the public exports', () => checkPublicExamples(root)],
+  ['api changes are named', () => apiProblems(root)],
   ['nothing unused', byTool('knip/bin/knip.js', '--no-progress')],
   ['package entries', packageProblems],
   ['bundle sizes', () => checkBundles(bundleBudgets, gzipSize)],

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { actionPage } from './action-page.ts'
+import { apiReports, readApi } from './api-report.ts'
 import { checkRequirements, type Requirements, type SpecCoverage } from './check-requirements.ts'
 import { errorPage } from './error-page.ts'
 import { hookPage } from './hook-page.ts'
@@ -33,7 +34,8 @@ export const generatedPages = (root: string): ReadonlyMap<string, string> =>
     ['docs/actions.md', actionPage()],
     ['docs/errors.md', errorPage()],
     ['docs/hooks.md', hookPage()],
-    ['docs/spec-coverage.md', specCoverage(root).page]
+    ['docs/spec-coverage.md', specCoverage(root).page],
+    ...apiReports(readApi(root))
   ])
 
 /** Compares the requirements with the titles of the tests as they are on disk. */
