@@ -19,6 +19,10 @@ export const bundleCli = async emitted => {
     entryFileNames: RUN,
     chunkFileNames: 'chunks/[name]-[hash].mjs'
   })
+  const tests = await bundle(join(emitted, 'cli/plugins/test-program.js'), [], {
+    file: join(folder, 'chunks/test-program.mjs'),
+    format: 'esm'
+  })
   // A CommonJS file of its own, since Node takes several milliseconds to start its loader of modules.
   const client = await bundle(
     join(emitted, 'cli/main.js'),
@@ -27,7 +31,7 @@ export const bundleCli = async emitted => {
     { ACCOUNT_COMMANDS: JSON.stringify(await accountCommands(emitted)) }
   )
   writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
-  writeLicenses(folder, [...run, ...client])
+  writeLicenses(folder, [...run, ...tests, ...client])
   chmodSync(join(folder, 'holdfast.js'), 0o755)
 }
 

@@ -52,7 +52,10 @@ const FACES = [
 const COMPACT = 'kernel/base/compact'
 
 // The folders of the command line; the lines below give their order.
-const cli = (path: string): Room => ({ path, only: [...FACES, COMPACT, 'devtools/server', 'cells', 'cli'] })
+const cli = (path: string): Room => ({
+  path,
+  only: [...FACES, COMPACT, 'devtools/server', 'cells', 'testing', 'cli']
+})
 
 /**
  * The layers of the tree, from the bottom up.

@@ -57,5 +57,9 @@ const runAsTest = async (check: PlannedCheck, context: TestContextLike): Promise
 }
 
 /** A failure with everything that its author needs: what was found, why it matters, where it is written and what to do. */
-export const failureText = ({ id, message, reason, clause, hint }: CheckResult): string =>
-  `${message}\n  check: ${id}\n  reason: ${reason}\n  clause: ${clause}\n  hint: ${hint}`
+export const failureText = ({ id, message, reason, clause, hint }: CheckResult): string => {
+  const fields = Object.entries({ check: id, reason, clause, hint })
+  return [message, ...fields.flatMap(([name, text]) => (text === '' ? [] : [`${name}: ${text}`]))].join(
+    '\n  '
+  )
+}

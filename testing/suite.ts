@@ -161,12 +161,28 @@ export const runCheck = async (check: PlannedCheck): Promise<CheckResult> => {
 
 const CHECK_MS = 60_000
 
-/** An error in a line: its code or name, and its message. */
+/** An error in a line: its code or name, its message, and the line of an author's file that threw it, if that is known. */
 export const describeError = (error: unknown): string => {
   if (error === undefined) return 'nothing'
   if (!(error instanceof Error)) return `a thrown ${typeof error}`
-  return `${isWalletError(error) ? error.code : error.name}: ${error.message}`
+  return `${isWalletError(error) ? error.code : error.name}: ${error.message}${placeOf(error)}`
 }
+
+/** Where the first cause of an error was thrown: in a file below the working folder that is no package and none of the kit's. */
+const placeOf = (error: Error): string => {
+  let first = error
+  for (let depth = 0; first.cause instanceof Error && depth < 10; depth += 1) first = first.cause
+  const folder = `${process.cwd()}/`
+  for (const line of (first.stack ?? '').split('\n')) {
+    const [, file = '', at = ''] = /^\s+at (?:.*\()?(?:file:\/\/)?(\/[^()]+?)(:\d+:\d+)\)?$/.exec(line) ?? []
+    const isAuthors = file.startsWith(folder) && !file.includes('/node_modules/') && !file.startsWith(KIT)
+    if (isAuthors) return ` (at ${file.slice(folder.length)}${at})`
+  }
+  return ''
+}
+
+/** The folder that the kit is part of. */
+const KIT = new URL(import.meta.url).pathname.replace(/\/dist\/.*/, '/')
 
 /** Refuses cases of one name: the second was meant to be another one. @throws TypeError */
 export const checkDistinct = (names: readonly string[]): void => {

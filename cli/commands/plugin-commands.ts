@@ -66,5 +66,28 @@ export const pluginCommands: readonly CommandSpec[] = [
     example: 'plugins allow -C .',
     runsAlone: true,
     load: async () => (await import('./plugins/manage-plugins.ts')).pluginsAllow
+  },
+  {
+    name: 'plugins test',
+    arguments: '[project]',
+    summary: 'run the conformance suite of a plugin, and its other tests, from its folder or test file',
+    example: 'plugins test ./my-rates --level quick',
+    flags: [
+      {
+        flags: '--level <level>',
+        summary: 'how much is checked; default: full',
+        choices: ['quick', 'full', 'live']
+      },
+      { flags: '--only <text>', summary: 'only what has this text in its title', isRepeatable: true },
+      {
+        flags: '--format <format>',
+        summary: 'how the report is written; default: text',
+        choices: ['text', 'tap', 'junit', 'json']
+      },
+      { flags: '--list', summary: 'list the checks with their reasons, and run none' }
+    ],
+    readsOnly: true,
+    runsAlone: true,
+    load: async () => (await import('./plugins/test-plugin.ts')).pluginsTest
   }
 ]

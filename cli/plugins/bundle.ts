@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { compact, tryJsonText } from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -24,8 +25,7 @@ export type BundleForm = 'cell' | 'module'
  */
 export const bundlePlugin = async (entry: string, form: BundleForm): Promise<PluginBundle> => {
   const { rolldown } = await loadBundler()
-  const refuse = (problem: string, cause?: unknown): CliError =>
-    new CliError('PLUGIN_REFUSED', `${entry} cannot be bundled: ${problem}`, { cause })
+  const refuse = refusalOf(entry)
   try {
     const isNode = form === 'module'
     const bundle = await rolldown({
@@ -61,12 +61,94 @@ export const bundlePlugin = async (entry: string, form: BundleForm): Promise<Plu
   }
 }
 
+const refusalOf =
+  (entry: string) =>
+  (problem: string, cause?: unknown): CliError =>
+    new CliError('PLUGIN_REFUSED', `${entry} cannot be bundled: ${problem}`, { cause })
+
+/**
+ * Bundles the test of a plugin with the plugin, for a process of its own. It exports the file's exports as `tests`, and what
+ * runs a suite as `runSuite`. What `holdfast` exports is imported from this program; `node:test` is the
+ * collector of the program that runs it.
+ *
+ * @returns a module of Node's with its source map in it, by which errors name the files of the author
+ * @throws CliError PLUGIN_REFUSED as {@link bundlePlugin}
+ */
+export const bundleTests = async (file: string): Promise<string> => {
+  const { rolldown } = await loadBundler()
+  const refuse = refusalOf(file)
+  const own = new Map(Object.entries(ownExports()).map(([name, path]) => [name.replace('$', ''), path]))
+  const texts: Readonly<Record<string, string>> = {
+    [TEST_ENTRY]: `export * as tests from ${JSON.stringify(file)}\nexport { runSuite } from 'holdfast/testing'\n`,
+    [TEST_MODULE]: NODE_TEST
+  }
+  try {
+    const bundle = await rolldown({
+      input: TEST_ENTRY,
+      platform: 'node',
+      external: name => name !== 'node:test' && isBuiltin(name),
+      logLevel: 'silent',
+      plugins: [
+        {
+          name: 'holdfast-tests',
+          resolveId(id) {
+            if (id === TEST_ENTRY) return id
+            if (id === 'node:test') return TEST_MODULE
+            const path = own.get(id)
+            return path === undefined ? undefined : { id: pathToFileURL(path).href, external: true }
+          },
+          load: id => texts[id],
+          // A test finds its files beside itself, and not beside the bundle.
+          transform: (code, id) =>
+            code.includes('import.meta.url') && !id.includes('node_modules')
+              ? {
+                  code: code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
+                  map: null
+                }
+              : undefined
+        }
+      ]
+    })
+    const { output } = await bundle.generate({
+      ...{ format: 'esm', sourcemap: true, codeSplitting: false },
+      sourcemapPathTransform: (source, path) => pathToFileURL(resolve(dirname(path), source)).href
+    })
+    await bundle.close()
+    const [{ code, map, imports }] = output
+    const foreign = imports.filter(name => !isBuiltin(name) && !name.startsWith('file:'))
+    if (foreign.length > 0) throw refuse(`it imports ${foreign.join(', ')}, which is not installed beside it`)
+    const base64 = Buffer.from(JSON.stringify(map)).toString('base64')
+    return `${code}\n//# sourceMappingURL=data:application/json;base64,${base64}\n`
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw refuse(firstLineOf(error), error)
+  }
+}
+
+const TEST_ENTRY = '\0holdfast-tests'
+const TEST_MODULE = '\0node-test'
+
+// The program that runs the bundle puts there what collects the tests.
+const NODE_TEST = `const api = globalThis[Symbol.for('holdfast.test-api')]
+export default api.test
+export const { test, it, describe, suite, before, after, beforeEach, afterEach, mock } = api
+`
+
 const isBuiltin = (name: string): boolean => name.startsWith('node:') || builtinModules.includes(name)
 
-/** A bundler names the file and the line after its first line; colours are for its own terminal. */
+/** The first problem of a bundler as a sentence: it says the file and the line where it knows them. */
 const firstLineOf = (error: unknown): string => {
-  const text = error instanceof Error ? error.message : String(error)
-  return stripVTControlCharacters(text).trim().slice(0, 2000)
+  const { errors = [] } = (error ?? {}) as { readonly errors?: readonly BundleProblem[] }
+  const [{ message, loc } = error as BundleProblem] = errors
+  const text = stripVTControlCharacters(String(message)).trim()
+  if (loc?.file === undefined) return text.slice(0, 2000)
+  const [sentence = ''] = text.replace(/^\[[A-Z_]+\] /, '').split('\n')
+  return `${loc.file}:${loc.line}:${loc.column + 1}: ${sentence}`.slice(0, 2000)
+}
+
+interface BundleProblem {
+  readonly message: string
+  readonly loc?: { readonly file?: string; readonly line: number; readonly column: number }
 }
 
 const loadBundler = async (): Promise<typeof import('rolldown')> => {
