@@ -17,15 +17,21 @@ export interface SyncStatus {
   readonly errorCode?: string
 }
 
-/** Explains where the sync of a wallet stands: its engine's look at the chain first, then its files (pure). */
-export const syncStatusOf = (engine: EngineSnapshot, repo: RepoState): SyncStatus => {
+/**
+ * Explains where the sync of a wallet stands: its engine's look at the chain first, then its files (pure).
+ *
+ * @param precision - digits after the point of the percentage
+ */
+export const syncStatusOf = (engine: EngineSnapshot, repo: RepoState, precision: number = 0): SyncStatus => {
   const stage = syncStageOf(engine)
   const errorCode = engine.errorCode ?? repo.errorCode
   return {
     ratio: engine.syncRatio,
     stage,
     since: engine.since,
-    sentence: [engineSentence(stage, engine), filesSentence(repo)].filter(text => text !== '').join(' '),
+    sentence: [engineSentence(stage, engine, precision), filesSentence(repo)]
+      .filter(text => text !== '')
+      .join(' '),
     ...compact({ errorCode })
   }
 }
@@ -49,7 +55,11 @@ export const syncStageOf = ({ state, isPaused, syncRatio, failure }: EngineSnaps
   return syncRatio < 1 ? 'looking' : 'synced'
 }
 
-const engineSentence = (stage: SyncStage, { status, failure, syncRatio }: EngineSnapshot): string => {
+const engineSentence = (
+  stage: SyncStage,
+  { status, failure, syncRatio }: EngineSnapshot,
+  precision: number
+): string => {
   const words = status === undefined ? '' : ` It says: ${sentenceOf(status)}`
   const why = failure === undefined ? '' : ` ${sentenceOf(failure)}`
   switch (stage) {
@@ -64,11 +74,15 @@ const engineSentence = (stage: SyncStage, { status, failure, syncRatio }: Engine
     case 'waiting':
       return `Waits for the network: what is shown may be old.${why}${words}`
     case 'looking':
-      return `Looks at the chain: ${Math.floor(syncRatio * 100)} % done.${words}`
+      return `Looks at the chain: ${percentOf(syncRatio, precision)} % done.${words}`
     case 'synced':
       return `Up to date.${words}`
   }
 }
+
+/** Rounded down: only what is complete is shown as 100. */
+const percentOf = (ratio: number, precision: number): string =>
+  (Math.floor(ratio * 100 * 10 ** precision) / 10 ** precision).toFixed(precision)
 
 const filesSentence = ({ pendingCount, errorCode, doubtfulCount = 0 }: RepoState): string => {
   const files = pendingCount === 1 ? '1 change is' : `${pendingCount} changes are`

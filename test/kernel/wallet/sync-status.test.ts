@@ -51,3 +51,11 @@ test('a sync status shows files that are not on the server yet, and the reason',
     errorCode: 'NETWORK'
   })
 })
+
+test('a progress has as many digits as the currency says, and is rounded down', t => {
+  const sentence = (syncRatio: number, precision: number): string =>
+    syncStatusOf({ ...ENGINE, syncRatio }, REPO, precision).sentence
+  t.is(sentence(0.42879, 2), 'Looks at the chain: 42.87 % done.')
+  t.is(sentence(0.999999, 1), 'Looks at the chain: 99.9 % done.')
+  t.is(sentence(0.5, 3), 'Looks at the chain: 50.000 % done.')
+})
