@@ -5,15 +5,18 @@ import {
   type CurrencyTools,
   compact,
   type EngineCallbacks,
+  type EngineFiles,
   type EngineRequest,
+  type Json,
+  type JsonObject,
   type Reply,
   type SigningOptions,
   type TokenMap
 } from '../kernel/plugin-api.ts'
-import type { Cell, CellCall } from './cell.ts'
+import type { Cell, CellCall, ContextFunctions } from './cell.ts'
 import { hostFunctions } from './host-functions.ts'
 import { type ContainedOptions, checkOptions, fieldOf, tapLifecycle, writeStore } from './plugin-calls.ts'
-import { decoded, numberOf } from './protocol.ts'
+import { bytesOf, decoded, numberOf, textOf } from './protocol.ts'
 
 /**
  * The plugin that the kernel applies in place of a currency in a cell. Its process holds no other cell: it gets the keys of its
@@ -22,15 +25,17 @@ import { decoded, numberOf } from './protocol.ts'
 export const currencyPlugin = ({ cell, head, grants, options }: ContainedOptions): CurrencyPlugin => {
   const { taps, fields } = head
   const { pluginId: id } = cell
+  const info = fieldOf(fields, 'info') as CurrencyInfo
   return {
-    ...{ kind: 'currency', id, info: fieldOf(fields, 'info') as CurrencyInfo },
+    ...{ kind: 'currency', id, info },
     apply(host) {
       checkOptions(cell, options, host)
       cell.attach(hostFunctions(cell, { ...host, hosts: grants.hosts }), host.io.clock)
       const { hooks } = host
       tapLifecycle(cell, taps, hooks)
       if (taps.includes('makeTools')) hooks.makeTools.tapPromise(id, () => makeTools(cell))
-      if (taps.includes('makeEngine')) hooks.makeEngine.tapPromise(id, request => makeEngine(cell, request))
+      if (taps.includes('makeEngine'))
+        hooks.makeEngine.tapPromise(id, request => makeEngine(cell, request, info))
       if (taps.includes('builtinTokens'))
         hooks.builtinTokens.tapPromise(id, async () => {
           const tokens = await cell.call({ target: { hook: 'builtinTokens' }, isRepeatable: true })
@@ -113,8 +118,13 @@ const makeTools = async (cell: Cell): Promise<CurrencyTools> => {
 }
 
 /** The engine of a wallet, with what a new life of the plugin has to know of the present one. */
-const makeEngine = async (cell: Cell, request: EngineRequest): Promise<CurrencyEngine> => {
+const makeEngine = async (
+  cell: Cell,
+  request: EngineRequest,
+  { otherMethods = {} }: CurrencyInfo
+): Promise<CurrencyEngine> => {
   const { walletInfo, customTokens, enabledTokenIds, userSettings, seenTxCheckpoint, store } = request
+  const others = Object.keys(otherMethods)
   const state: Record<string, unknown> = {
     walletInfo,
     customTokens,
@@ -127,11 +137,16 @@ const makeEngine = async (cell: Cell, request: EngineRequest): Promise<CurrencyE
   const engine = new CellObject(cell, async isAgain => {
     cell.forgetContext(contextId)
     const made = await cell.call({
-      ...{ target: { hook: 'makeEngine' }, args: [state], methods: ENGINE, isRepeatable: true },
+      ...{ target: { hook: 'makeEngine' }, args: [state], isRepeatable: true },
+      methods: [...ENGINE, ...others.map(name => `otherMethods.${name}`)],
       context: {
         ...{ at: 0, signal: false, units: null, store: [...store.entries('')], isKept: true },
         notes: engineNotes(request, state),
-        requests: { 'store.write': changes => writeStore(store, changes) }
+        requests: {
+          'store.write': changes => writeStore(store, changes),
+          ...fileRequests('localFiles', request.localFiles),
+          ...fileRequests('syncedFiles', request.syncedFiles)
+        }
       },
       onStart(id) {
         contextId = id
@@ -139,7 +154,7 @@ const makeEngine = async (cell: Cell, request: EngineRequest): Promise<CurrencyE
     })
     const handle = handleOf(made)
     if (isAgain)
-      for (const method of ['reservePayments', 'startEngine']) {
+      for (const method of REPLAYED) {
         const args = replayed.get(method)
         if (args !== undefined) await callObject(cell, { object: handle.object, method, args })
       }
@@ -149,16 +164,50 @@ const makeEngine = async (cell: Cell, request: EngineRequest): Promise<CurrencyE
   const run = async (name: string, args: readonly unknown[]): Promise<unknown> => {
     const field = STATE[name]
     if (field !== undefined) state[field] = args[0]
-    if (name === 'reservePayments' || name === 'startEngine') replayed.set(name, args)
+    if (REPLAYED.includes(name)) replayed.set(name, args)
     if (name === 'signTx') return signTx(engine, args)
     const answer = await engine.call(name, args)
     if (name === 'killEngine') cell.forgetContext(contextId)
     return answer
   }
-  return Object.fromEntries(
+  const made = Object.fromEntries(
     methods.filter(name => ENGINE.includes(name)).map(name => [name, (...args: unknown[]) => run(name, args)])
-  ) as unknown as CurrencyEngine
+  )
+  const callOther = (name: string): ((args: JsonObject) => Promise<Json | undefined>) =>
+    (async args => engine.call(`otherMethods.${name}`, [args])) as (
+      args: JsonObject
+    ) => Promise<Json | undefined>
+  const answered = others.filter(name => methods.includes(`otherMethods.${name}`))
+  return {
+    ...made,
+    otherMethods: Object.fromEntries(answered.map(name => [name, callOther(name)]))
+  } as unknown as CurrencyEngine
 }
+
+/** What an engine made again has to be called with before anything else. */
+const REPLAYED: readonly string[] = ['reservePayments', 'startEngine', 'changePaused']
+
+/** The files of a wallet, as its engine in a cell asks for them. */
+const fileRequests = (name: string, files: EngineFiles): NonNullable<ContextFunctions['requests']> => ({
+  [`${name}.getText`]: path => files.getText(textOf(path, MAX_PATH)),
+  [`${name}.setText`]: async (path, text) => {
+    await files.setText(textOf(path, MAX_PATH), textOf(text, MAX_FILE))
+    return null
+  },
+  [`${name}.getData`]: path => files.getData(textOf(path, MAX_PATH)),
+  [`${name}.setData`]: async (path, data) => {
+    await files.setData(textOf(path, MAX_PATH), bytesOf(data, MAX_FILE))
+    return null
+  },
+  [`${name}.delete`]: async path => {
+    await files.delete(textOf(path, MAX_PATH))
+    return null
+  },
+  [`${name}.list`]: async folder => [...(await files.list(textOf(folder, MAX_PATH)))]
+})
+
+const MAX_PATH = 1024
+const MAX_FILE = 2_000_000
 
 /** A signature may report how far it is. */
 const signTx = (engine: CellObject, [transaction, keys, options]: readonly unknown[]): Promise<unknown> => {
@@ -209,7 +258,8 @@ const TOOLS: readonly string[] = namesOf<CurrencyTools>({
   }
 })
 
-const ENGINE: readonly string[] = namesOf<CurrencyEngine>({
+const ENGINE: readonly string[] = namesOf<Omit<CurrencyEngine, 'otherMethods'>>({
+  ...{ changePaused: true, syncedFilesChanged: true },
   ...{ startEngine: true, killEngine: true, syncNetwork: true, resyncBlockchain: true },
   ...{ getFreshAddress: true, addGapLimitAddresses: true, isAddressUsed: true, makeSpend: true },
   ...{ signTx: true, checkSignedTx: true, broadcastTx: true, saveTx: true, reservePayments: true },

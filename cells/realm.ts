@@ -156,8 +156,7 @@ class Realm {
     else if (fn !== null) found = this.#values.functions.get(fn)
     else if (method === 'forget') found = () => void this.#objects.delete(object)
     else {
-      const owner = this.#objects.get(object) as Record<string, unknown> | undefined
-      const inner = owner?.[method]
+      const { owner, inner } = this.#member(this.#objects.get(object), method)
       if (typeof inner === 'function') found = (...args: unknown[]) => inner.call(owner, ...args)
     }
     if (typeof found !== 'function') throw new TypeError('There is no such function any more')
@@ -169,8 +168,17 @@ class Realm {
     if (typeof answer !== 'object' || answer === null) return null
     const id = this.#link.nextId++
     this.#objects.set(id, answer)
-    const names = methods.filter(name => typeof (answer as Record<string, unknown>)[name] === 'function')
+    const names = methods.filter(name => typeof this.#member(answer, name).inner === 'function')
     return { object: id, methods: names }
+  }
+
+  /** The member of an object by its name, or by two as in `otherMethods.getAllowance`. */
+  #member(object: unknown, path: string): { readonly owner: unknown; readonly inner: unknown } {
+    const [first = '', second] = path.split('.')
+    const field = (owner: unknown, name: string): unknown =>
+      (owner as Record<string, unknown> | null | undefined)?.[name]
+    const inner = field(object, first)
+    return second === undefined ? { owner: object, inner } : { owner: inner, inner: field(inner, second) }
   }
 
   /** The object that a hook is called with: data, and functions that send. */
@@ -186,7 +194,8 @@ class Realm {
         const args = this.#values.trimmed(given).map(arg => this.#values.encode(arg, arg, 0) ?? null)
         this.#link.post({ type: 'note', context: id, name, args })
       })
-    for (const name of requests) put(name, (...args: unknown[]) => this.#link.request(id, name, args))
+    for (const name of requests)
+      put(name, async (...args: unknown[]) => (await this.#link.request(id, name, args)) ?? undefined)
     if (signal === true) put('signal', this.#signalOf(id))
     if (store !== null) put('store', this.#storeOf(id, store))
     if (units !== null) {

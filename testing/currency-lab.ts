@@ -14,7 +14,9 @@ import {
   type SpendInfo,
   type WalletKeys
 } from '../kernel/plugin-api.ts'
+import { filesOn } from '../kernel/wallet/engine/engine-files.ts'
 import { makeNodeIo } from '../platform/node/index.ts'
+import { memoryDisk } from '../plugins/storage/memory.ts'
 import { callTaps, openPluginLab } from './plugin-lab.ts'
 import { must, skip } from './suite.ts'
 
@@ -72,6 +74,9 @@ export interface EngineReports {
   readonly count: number
 }
 
+/** The files of a wallet for its engines. */
+export type WalletFiles = Pick<EngineRequest, 'localFiles' | 'syncedFiles'>
+
 /** One wallet of the currency under test. */
 export interface TestedWallet {
   readonly engine: CurrencyEngine
@@ -79,6 +84,7 @@ export interface TestedWallet {
   readonly publicKeys: JsonObject
   readonly reports: EngineReports
   readonly store: EngineStore
+  readonly files: WalletFiles
   /** A fresh address of it. */
   address(): Promise<string>
   balance(): bigint
@@ -90,6 +96,8 @@ export interface WalletOptions {
   readonly keys?: WalletKeys
   /** That of an earlier engine. */
   readonly store?: EngineStore
+  /** Those of an earlier engine. */
+  readonly files?: WalletFiles
   /** False: the engine is made, and neither started nor synced. */
   readonly isStarted?: boolean
 }
@@ -115,13 +123,21 @@ export const openBench = async (network: CurrencyNetwork): Promise<CurrencyBench
   return {
     network,
     tools,
-    async openWallet({ keys, store = memoryStore(), isStarted = true } = {}) {
+    async openWallet({ keys, store = memoryStore(), files = memoryFiles(), isStarted = true } = {}) {
       const privateKeys = keys ?? (await tools.createPrivateKey(walletType))
       const publicKeys = await tools.derivePublicKey({ id: 'tested', type: walletType, keys: privateKeys })
       const { reports, callbacks } = recordReports()
       const request: EngineRequest = {
         walletInfo: { id: 'tested', type: walletType, keys: publicKeys },
-        ...{ callbacks, store, log: SILENT, enabledTokenIds: [], customTokens: {}, userSettings: {} }
+        ...{
+          ...files,
+          callbacks,
+          store,
+          log: SILENT,
+          enabledTokenIds: [],
+          customTokens: {},
+          userSettings: {}
+        }
       }
       const made = await callTaps(lab, lab.hooks.makeEngine.for(plugin.id), [request])
       const [engine] = made as readonly CurrencyEngine[]
@@ -129,7 +145,7 @@ export const openBench = async (network: CurrencyNetwork): Promise<CurrencyBench
       const stop = isStarted ? await startSyncing(engine) : () => {}
       engines.push({ engine, stop })
       return {
-        ...{ engine, privateKeys, publicKeys, reports, store },
+        ...{ engine, privateKeys, publicKeys, reports, store, files },
         address: async () => (await engine.getFreshAddress({ tokenId: null })).publicAddress,
         balance: () => BigInt(reports.balances.at(-1) ?? '0')
       }
@@ -161,6 +177,12 @@ const startSyncing = async (engine: CurrencyEngine): Promise<() => void> => {
 
 const SYNC_MS = 100
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** The files of a wallet, in memory. */
+const memoryFiles = (): WalletFiles => {
+  const { crypto } = makeNodeIo()
+  return { localFiles: filesOn(memoryDisk(), crypto), syncedFiles: filesOn(memoryDisk(), crypto) }
+}
 
 /** A store of an engine, in memory. */
 const memoryStore = (): EngineStore => {

@@ -272,8 +272,8 @@ const historyChecks: readonly Check<CurrencyBench>[] = [
     async run(bench) {
       const wallet = await fundedWallet(bench)
       await wallet.engine.killEngine()
-      const { privateKeys: keys, store } = wallet
-      const again = await bench.openWallet({ keys, store, isStarted: false })
+      const { privateKeys: keys, store, files } = wallet
+      const again = await bench.openWallet({ keys, store, files, isStarted: false })
       await again.engine.startEngine()
       for (const txid of wallet.reports.txs.keys())
         must(

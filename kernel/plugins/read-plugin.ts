@@ -4,6 +4,7 @@ import { withDeadline } from '../base/deadline.ts'
 import { errorOf, type WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Clock } from '../io/io.ts'
+import { findMethodFault } from '../schema/method-schema.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { PluginId } from '../types/ids.ts'
 import type { PluginKind, PluginMistake } from '../types/snapshots.ts'
@@ -209,6 +210,13 @@ const readInfo = (check: FieldCheck, plugin: CurrencyPlugin): CurrencyInfo => {
   )
   for (const [at, unit] of (info.denominations as readonly object[]).entries())
     check.fields(unit, DENOMINATION, `info.denominations[${at}].`)
+  for (const [at, field] of ((info.customFeeTemplate ?? []) as readonly object[]).entries())
+    check.fields(field, FEE_FIELD, `info.customFeeTemplate[${at}].`)
+  const fault = info.otherMethods === undefined ? undefined : findMethodFault(info.otherMethods)
+  if (fault !== undefined) {
+    const { path, found, expected } = fault
+    check.refuse({ field: `info.otherMethods${path}`, found: describe(found), expected })
+  }
   for (const [at, option] of ((info.memoOptions ?? []) as readonly object[]).entries())
     check.fields(option, MEMO_OPTION, `info.memoOptions[${at}].`)
   return info as unknown as CurrencyInfo
@@ -344,7 +352,6 @@ const HOSTS: FieldRule = {
 }
 const BOOLEAN: FieldRule = { expected: 'true or false', isValid: value => typeof value === 'boolean' }
 const NUMBER: FieldRule = { expected: 'a number', isValid: value => Number.isFinite(value) }
-const LIST: FieldRule = { expected: 'a list', isValid: value => Array.isArray(value) }
 const OBJECT: FieldRule = {
   expected: 'an object',
   isValid: value => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -390,7 +397,19 @@ const INFO: Readonly<Record<string, FieldRule>> = {
   needsKeysToSpend: optional(BOOLEAN),
   needsKeysToBroadcast: optional(BOOLEAN),
   canImportKeys: optional(BOOLEAN),
-  customFeeTemplate: optional(LIST),
+  customFeeTemplate: optional({
+    expected: 'a list of numbers, such as { key: "rate", displayName: "Fee rate", unit: "sat/vB" }',
+    isValid: value => Array.isArray(value) && value.every(OBJECT.isValid)
+  }),
+  otherMethods: optional(OBJECT),
+  defaultSettings: optional(OBJECT),
+  chainDisplayName: optional(TEXT),
+  syncDisplayPrecision: optional({
+    expected: 'a whole number from 0 to 6',
+    isValid: value => COUNT.isValid(value) && Number(value) <= 6
+  }),
+  blockExplorer: optional(TEXT),
+  xpubExplorer: optional(TEXT),
   maxSupply: optional({
     expected: 'native units as text, such as "2100000000000000"',
     isValid: value => typeof value === 'string' && /^\d{1,100}$/.test(value)
@@ -406,6 +425,8 @@ const DENOMINATION: Readonly<Record<string, FieldRule>> = {
     isValid: value => typeof value === 'string' && /^[1-9]\d{0,99}$/.test(value)
   }
 }
+
+const FEE_FIELD: Readonly<Record<string, FieldRule>> = { key: TEXT, displayName: TEXT, unit: TEXT }
 
 const MEMO_OPTION: Readonly<Record<string, FieldRule>> = {
   type: {

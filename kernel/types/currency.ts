@@ -63,11 +63,71 @@ export interface CurrencyInfo extends AmountUnits {
   /** The engine gets the private keys with every broadcast. */
   readonly needsKeysToBroadcast?: boolean
   readonly canImportKeys?: boolean
+  /** The numbers that a custom fee consists of, for the form that asks for them. */
   readonly customFeeTemplate?: readonly CustomFeeField[]
   /** The most native units that can ever exist, as decimal text; a larger balance is refused. Absent: no bound. */
   readonly maxSupply?: string
+  /** The methods of its engines that applications may call on a wallet, by name: see {@link MethodSchema}. */
+  readonly otherMethods?: Readonly<Record<string, MethodSchema>>
+  /** Settings of the plugin where the user has set none: engines get these, with the settings of the user over them. */
+  readonly defaultSettings?: JsonObject
+  /** The name of the chain where it differs from that of its coin: `Arbitrum One`, whose coin is called `Ethereum`. */
+  readonly chainDisplayName?: string
+  /** Digits after the point in which the progress of a sync is shown, 0 to 6; for chains of which one percent takes hours. */
+  readonly syncDisplayPrecision?: number
+  /** Addresses of pages about a block, an address, a transaction or an extended public key, with `%s` in its place. */
+  readonly blockExplorer?: string
   readonly addressExplorer?: string
   readonly transactionExplorer?: string
+  readonly xpubExplorer?: string
+}
+
+/**
+ * The shape of a value, in words of JSON Schema. A field that an object does not list is refused in arguments, and left out of
+ * results.
+ */
+export interface ValueSchema {
+  readonly type: 'array' | 'boolean' | 'integer' | 'null' | 'number' | 'object' | 'string'
+  /** For people and programs that call the method. */
+  readonly description?: string
+  /** The only texts that there are. */
+  readonly enum?: readonly string[]
+  /** `native-amount`: a text of digits. */
+  readonly format?: 'native-amount'
+  /** Characters of a text. */
+  readonly maxLength?: number
+  /** Of numbers. */
+  readonly minimum?: number
+  readonly maximum?: number
+  /** The shape of every item of an array. */
+  readonly items?: ValueSchema
+  readonly maxItems?: number
+  /** The fields of an object; those in `required` must be there. */
+  readonly properties?: Readonly<Record<string, ValueSchema>>
+  readonly required?: readonly string[]
+}
+
+/**
+ * A method of a currency's engines beyond those that every currency has, such as the allowance of a contract. The kernel checks
+ * arguments and result, and hands no keys to it.
+ *
+ * @example
+ * ```ts
+ * import type { MethodSchema } from 'holdfast/plugin'
+ *
+ * export const getAllowance: MethodSchema = {
+ *   description: 'What a contract may still take of a token',
+ *   arguments: { type: 'object', properties: { spender: { type: 'string', maxLength: 100 } }, required: ['spender'] },
+ *   result: { type: 'string', format: 'native-amount' }
+ * }
+ * ```
+ */
+export interface MethodSchema {
+  /** What it does, in a sentence. */
+  readonly description: string
+  /** An object: the method gets its arguments by name. */
+  readonly arguments: ValueSchema
+  readonly result: ValueSchema
 }
 
 /** One number that a custom fee consists of, such as satoshis per virtual byte. */

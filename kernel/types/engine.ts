@@ -198,12 +198,46 @@ export interface EngineStore {
   write(changes: ReadonlyMap<string, string | null>): Promise<void>
 }
 
+/**
+ * Files of one wallet for its engine, texts and bytes, encrypted. A path has the form of `checkPath`; a file has the form that it was
+ * last written in, and reads as undefined in the other.
+ *
+ * @example
+ * ```ts
+ * import type { EngineRequest } from 'holdfast/plugin'
+ *
+ * const keepProof = async ({ localFiles }: EngineRequest, proof: Uint8Array) => {
+ *   await localFiles.setData('proofs/newest', proof)
+ *   return localFiles.list('proofs') // ['proofs/newest']
+ * }
+ * ```
+ */
+export interface EngineFiles {
+  getText(path: string): Promise<string | undefined>
+  /** Durable when it resolves. @throws QUOTA_EXCEEDED, PATH_REFUSED, STORAGE_FULL, STORAGE_FAILED */
+  setText(path: string, text: string): Promise<void>
+  getData(path: string): Promise<Uint8Array | undefined>
+  /** As {@link EngineFiles.setText}; bytes count 4/3 characters each. */
+  setData(path: string, data: Uint8Array): Promise<void>
+  /** Deletes a file; no error if there is none. */
+  delete(path: string): Promise<void>
+  /** Lists all files below a folder, at any depth, in ascending order; '' lists everything. */
+  list(folder: string): Promise<readonly string[]>
+}
+
 /** The parts from which a plugin makes the engine of one wallet. */
 export interface EngineRequest {
   /** Identity and public keys; nothing that can spend. */
   readonly walletInfo: PublicWalletInfo
   readonly callbacks: EngineCallbacks
   readonly store: EngineStore
+  /** On this device only, up to 2 million characters in 1000 files; a cache that the chain can rebuild. */
+  readonly localFiles: EngineFiles
+  /**
+   * On every device of the user, up to 200,000 characters in 100 files; for what no chain has, such as the channels of a
+   * wallet. Servers see neither paths nor contents. Of two edits of a file at once, the later one counts.
+   */
+  readonly syncedFiles: EngineFiles
   readonly log: EngineLog
   readonly enabledTokenIds: readonly TokenId[]
   readonly customTokens: TokenMap
@@ -240,7 +274,7 @@ export interface KeysArgument {
  * The part of a wallet that knows its chain. Every call has a deadline and its result is checked.
  *
  * Life: made → `syncNetwork` and `startEngine` → … → `killEngine`, after which it reports nothing and is dropped;
- * a paused wallet that resumes gets a new engine. `startEngine` reports every transaction that is known from the
+ * a paused wallet that resumes gets a new engine, unless the engine has `changePaused`. `startEngine` reports every transaction that is known from the
  * store and that `seenTxCheckpoint` does not cover. `docs/write-a-plugin.md` has a whole one.
  *
  * @example
@@ -262,6 +296,12 @@ export interface CurrencyEngine {
   startEngine(): Promise<void>
   /** Stops. The engine must not use its callbacks afterwards. */
   killEngine(): Promise<void>
+  /**
+   * Pauses a started engine without ending it: it keeps what it has in memory, closes connections, cancels timers and looks at
+   * nothing until it is resumed; other calls still come, such as for an address. A resume is followed by `syncNetwork`. The engine
+   * is killed if a pause fails or takes more than 5 s. Absent: a pause kills it, and another is made.
+   */
+  changePaused?(isPaused: boolean): Promise<void>
   /** Looks at the network once; resolves to the milliseconds until the next look. */
   syncNetwork(keys: KeysArgument): Promise<number>
   /** Drops the cached chain data and looks again. */
@@ -320,6 +360,13 @@ export interface CurrencyEngine {
   changeUserSettings?(settings: JsonObject): Promise<void>
   changeCustomTokens?(tokens: TokenMap): Promise<void>
   changeEnabledTokenIds?(tokenIds: readonly TokenId[]): Promise<void>
+  /** Another device has changed files of `syncedFiles`. */
+  syncedFilesChanged?(): Promise<void>
+  /**
+   * The methods that `otherMethods` of the info declares, by name, each with one object of arguments. They get no keys. A method
+   * that is not declared is never called.
+   */
+  readonly otherMethods?: Readonly<Record<string, (args: JsonObject) => Promise<Json | undefined>>>
   getStakingStatus?(): Promise<StakingStatus>
   /** The assets that can pay to activate this wallet, or tokens of it. */
   getActivationAssets?(request: EngineActivationAssetsRequest): Promise<readonly ActivationAsset[]>

@@ -9,6 +9,7 @@ import type { RatePair } from '../types/rates.ts'
 import type { EngineTransaction } from '../types/transaction.ts'
 import { readAddresses, SavedAddresses } from './addresses.ts'
 import type { EngineConfig } from './engine/config.ts'
+import { ENGINE_FOLDER } from './engine/engine-files.ts'
 import { type EngineHost, EngineSupervisor } from './engine/supervisor.ts'
 import { TransactionThrottle } from './events.ts'
 import type { TxidChanges } from './history/changes.ts'
@@ -167,7 +168,9 @@ export class WalletRuntime implements EngineHost {
   }
 
   get config(): EngineConfig {
-    const { userSettings, customTokens } = this.#context.config.getSnapshot()
+    const { info, config } = this.#context
+    const { userSettings: own, customTokens } = config.getSnapshot()
+    const userSettings = info.defaultSettings === undefined ? own : { ...info.defaultSettings, ...own }
     return { userSettings, customTokens, enabledTokenIds: this.tokens.enabledTokenIds }
   }
 
@@ -307,6 +310,10 @@ export class WalletRuntime implements EngineHost {
     const has = (known: readonly string[]): boolean => paths.some(path => known.includes(path))
     if (has(WALLET_SETTINGS_PATHS)) services.inBackground('wallet settings', this.readSettings())
     if (has([TOKENS_PATH, OLD_TOKENS_PATH])) services.inBackground('wallet tokens', this.#readTokens())
+    if (paths.some(path => path.startsWith(`${ENGINE_FOLDER}/`)))
+      this.#inBackground(
+        this.engine.callIfMade('taking synced files', async engine => engine.syncedFilesChanged?.())
+      )
     if (!paths.some(path => path.startsWith('Addresses/'))) return
     this.#addresses = undefined
     const adding = this.engine.callIfMade('taking used addresses', async engine =>

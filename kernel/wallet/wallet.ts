@@ -20,6 +20,7 @@ import type { EngineSnapshot, OpenPaymentSnapshot, WalletSnapshot } from '../typ
 import type { MetadataChange, SpendInfo, SweepInfo, Transaction } from '../types/transaction.ts'
 import { type AddressChange, type AddressRecord, readAddresses } from './addresses.ts'
 import { dumpWallet, type WalletDump } from './dump-wallet.ts'
+import { type OtherMethods, otherMethodsOf } from './engine/other-methods.ts'
 import type { EngineSupervisor } from './engine/supervisor.ts'
 import { checkFreshAddress, readParsedUri, readPluginText } from './engine/validate.ts'
 import {
@@ -117,6 +118,7 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   /** Made at the first access: most of many wallets are never watched. */
   #shown: Readable<WalletSnapshot> | undefined
   #shownEngine: Readable<EngineSnapshot> | undefined
+  #otherMethods: OtherMethods | undefined
 
   constructor(context: WalletContext, runtime: WalletRuntime) {
     this.id = context.walletId
@@ -137,6 +139,22 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
   get engine(): Readable<EngineSnapshot> {
     this.#shownEngine ??= bindReadable(this.#runtime.engine)
     return this.#shownEngine
+  }
+
+  /**
+   * The methods that only this currency has, as `currencyInfo.otherMethods` declares them. Arguments and results are checked by
+   * their schemas; a method gets no keys, and answers within a minute.
+   *
+   * A call throws OPTION_INVALID naming the argument, BOGUS_DATA naming the field of the result, NOT_SUPPORTED or what the method throws.
+   *
+   * @example
+   * ```ts
+   * const allowance = await wallet.otherMethods.getAllowance?.({ spender: '0x…' })
+   * ```
+   */
+  get otherMethods(): OtherMethods {
+    this.#otherMethods ??= otherMethodsOf(this.#runtime.engine, this.currencyInfo)
+    return this.#otherMethods
   }
 
   get name(): string | null {
@@ -533,7 +551,11 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    * ```
    */
   get syncStatus(): SyncStatus {
-    return syncStatusOf(this.engine.getSnapshot(), this.#context.repo.state.getSnapshot())
+    return syncStatusOf(
+      this.engine.getSnapshot(),
+      this.#context.repo.state.getSnapshot(),
+      this.currencyInfo.syncDisplayPrecision
+    )
   }
 
   /**

@@ -5,22 +5,18 @@ import { isRecord, type JsonObject, parseJson } from '../../base/json.ts'
 import { exemptPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
 import { captureMethods } from '../../plugins/plugin-set.ts'
-import type { Services } from '../../plugins/services.ts'
 import { storeBelow } from '../../repo/store/bulk.ts'
-import type { Repo } from '../../sync/repo.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/engine.ts'
 import type { PublicWalletInfo, SecretWalletInfo } from '../../types/keys.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import type { EngineConfig } from './config.ts'
+import { type EngineFilesOptions, engineFilesOf } from './engine-files.ts'
 import { copyPluginData } from './validate.ts'
 
 /** The wallet that an engine is made for. */
-export interface EngineWallet {
-  readonly services: Services
+export interface EngineWallet extends EngineFilesOptions {
   readonly walletInfo: SecretWalletInfo
-  readonly repo: Pick<Repo, 'local'>
-  readonly info: CurrencyInfo
 }
 
 /** The arguments of an engine besides its wallet. */
@@ -50,6 +46,7 @@ export const makeWalletEngine = async (
     walletInfo: await publicInfoOf(wallet),
     callbacks,
     store: engineStore(storeBelow(repo.local, ENGINE)),
+    ...engineFilesOf(wallet),
     log: services.logOf(pluginId),
     ...config,
     ...compact({ seenTxCheckpoint })
@@ -58,7 +55,7 @@ export const makeWalletEngine = async (
   if (made === undefined) {
     throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeEngine', reason: 'it made none' })
   }
-  const engine = captureMethods<CurrencyEngine>(made, METHODS)
+  const engine = captureEngine(made, info)
   try {
     await engine.addGapLimitAddresses(await usedAddresses())
     await engine.reservePayments?.(reservedPayments)
@@ -68,6 +65,15 @@ export const makeWalletEngine = async (
     void (async () => engine.killEngine())().catch(() => undefined)
     throw error
   }
+}
+
+/** The engine with the methods that the kernel knows or the info declares, each read once. @throws TypeError for what is no object */
+const captureEngine = (made: unknown, { otherMethods: declared }: CurrencyInfo): CurrencyEngine => {
+  const engine = captureMethods<Omit<CurrencyEngine, 'otherMethods'>>(made, METHODS)
+  if (declared === undefined) return engine
+  const { otherMethods = {} } = made as Pick<CurrencyEngine, 'otherMethods'>
+  const names = Object.fromEntries(Object.keys(declared).map(name => [name, true as const]))
+  return Object.freeze({ ...engine, otherMethods: captureMethods<typeof otherMethods>(otherMethods, names) })
 }
 
 /** A store of one engine's own: nothing of the kernel's class is reached through it. */
@@ -110,8 +116,15 @@ const readKeys = (text: string | undefined): JsonObject | undefined => {
 const MAX_KEYS = 1_000_000
 
 /** A method that is not here does not reach the kernel. */
-const METHODS: Readonly<Record<keyof CurrencyEngine, true>> = {
-  ...{ startEngine: true, killEngine: true, syncNetwork: true, resyncBlockchain: true },
+const METHODS: Readonly<Record<Exclude<keyof CurrencyEngine, 'otherMethods'>, true>> = {
+  ...{
+    startEngine: true,
+    killEngine: true,
+    changePaused: true,
+    syncedFilesChanged: true,
+    syncNetwork: true,
+    resyncBlockchain: true
+  },
   ...{ getFreshAddress: true, addGapLimitAddresses: true, isAddressUsed: true },
   ...{ makeSpend: true, signTx: true, checkSignedTx: true, broadcastTx: true, saveTx: true },
   ...{ reservePayments: true, findPayment: true, getMaxSpendable: true, signMessage: true },

@@ -1,4 +1,5 @@
 import { describeError, isWalletError, WalletError } from '../../base/errors.ts'
+import { Mutex } from '../../base/mutex.ts'
 import type { Readable } from '../../base/observable.ts'
 import type { Scheduler } from '../../base/scheduler.ts'
 import type { Secret } from '../../base/secret.ts'
@@ -54,6 +55,10 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   /** Receives the reports of the present engine. */
   #callbacks: EngineCallbackHandler | undefined
   #engine: Promise<CurrencyEngine> | undefined
+  /** The engine, once it was started; one that survives a pause stays here. */
+  #started: CurrencyEngine | undefined
+  /** Pauses and resumes of an engine come one after another. */
+  readonly #pauseMutex = new Mutex()
   /** One object for each start, so that the work of an earlier one is recognised. */
   #run: object | undefined
   #syncPass: { readonly run: object; readonly pass: KeyPass } | undefined
@@ -89,10 +94,13 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     this.#isSyncing = false
     this.#state.clearFailure({ state: 'created' })
     try {
-      const engine = await this.#get()
-      if (this.#run !== run) return
-      this.#options.services.inBackground('engine sync', this.#sync(run, { isFirst: true }))
-      await this.#bounded('starting the engine', () => engine.startEngine())
+      if (!(await this.#wake(run))) {
+        const engine = await this.#get()
+        if (this.#run !== run) return
+        this.#options.services.inBackground('engine sync', this.#sync(run, { isFirst: true }))
+        await this.#bounded('starting the engine', () => engine.startEngine())
+        if (this.#run === run) this.#started = engine
+      }
       if (this.#run === run) this.#state.set({ state: 'started' })
     } catch (error) {
       // It was stopped meanwhile: the failure is of no interest.
@@ -109,7 +117,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   /** Stops the engine's work until `resume`; it can still be asked for addresses and spends. */
   async pause(): Promise<void> {
     this.#state.set({ isPaused: true })
-    await this.#stop()
+    await (this.#started?.changePaused === undefined ? this.#stop() : this.#rest(this.#started))
     if (this.#run === undefined) this.#state.setStopped()
   }
 
@@ -278,13 +286,57 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     if (this.#callbacks === callbacks) this.#host.stakingChanged(status)
   }
 
+  /** Pauses an engine that survives it; one that does not in time is killed. */
+  async #rest(engine: CurrencyEngine): Promise<void> {
+    this.#halt()
+    const { services, info, walletId: owner } = this.#options
+    const place = { pluginId: info.pluginId, kind: 'pausing', owner }
+    const limits = { what: `${info.displayName}: pausing`, milliseconds: STOP_MS }
+    const isPaused = await this.#pauseMutex.run(async () => {
+      if (this.#started !== engine) return true
+      return services.calls
+        .call({ ...place, ...limits }, async () => {
+          await engine.changePaused?.(true)
+          return true
+        })
+        .catch((error: unknown) => {
+          services.report(`engine ${info.pluginId}`, error)
+          return false
+        })
+    })
+    if (!isPaused && this.#started === engine) await this.#kill()
+  }
+
+  /** Resumes an engine that survived a pause, and looks at the network; false if there is none. */
+  async #wake(run: object): Promise<boolean> {
+    if (this.#started === undefined) return false
+    return this.#pauseMutex.run(async () => {
+      const engine = this.#started
+      if (engine === undefined || this.#run !== run) return engine !== undefined
+      await this.#bounded('resuming', async () => engine.changePaused?.(false))
+      if (this.#run === run)
+        this.#options.services.inBackground('engine sync', this.#sync(run, { isFirst: true }))
+      return true
+    })
+  }
+
   /** Takes the engine away at once, so that the next call makes another, and kills it, also one still being made. */
   async #stop(): Promise<void> {
-    const { scheduler, services, info, walletId } = this.#options
+    this.#halt()
+    await this.#kill()
+  }
+
+  /** Ends the work of the present start. */
+  #halt(): void {
+    this.#run = undefined
+    this.#options.scheduler.cancel(this.#syncKey)
+  }
+
+  async #kill(): Promise<void> {
+    const { services, info, walletId } = this.#options
     const engine = this.#engine
     this.#engine = undefined
-    this.#run = undefined
-    scheduler.cancel(this.#syncKey)
+    this.#started = undefined
     this.#callbacks?.close()
     if (engine === undefined) return
     const place = { pluginId: info.pluginId, kind: 'stopping', owner: walletId }

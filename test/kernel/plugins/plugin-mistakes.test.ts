@@ -215,6 +215,59 @@ const MISTAKES: readonly (readonly [what: string, given: unknown, id: string, se
     `hooks.fetchRates is not tapped, and must be ${NOT_TAPPED} rates plugin without that does nothing. ${LATE}`
   ],
   [
+    'a method that is described by no schema',
+    coin({ otherMethods: { getAllowance: { description: 'What is left', arguments: 'spender' } } }),
+    'tollar',
+    'info.otherMethods.getAllowance.arguments is the text "spender", and must be a schema, such as { type: "string" }'
+  ],
+  [
+    'a method that takes no object',
+    coin({
+      otherMethods: {
+        getFee: { description: 'A fee', arguments: { type: 'string' }, result: { type: 'null' } }
+      }
+    }),
+    'tollar',
+    'info.otherMethods.getFee.arguments.type is the text "string", and must be "object"'
+  ],
+  [
+    'a method with a misspelt word in its schema',
+    coin({
+      otherMethods: {
+        getFee: {
+          ...{ description: 'A fee', arguments: { type: 'object' } },
+          result: { type: 'object', properties: { fee: { type: 'string', maxlength: 5 } } }
+        }
+      }
+    }),
+    'tollar',
+    'info.otherMethods.getFee.result.properties.fee.maxlength is the number 5, and must be one of type, description, enum, format, maxLength for the type string'
+  ],
+  [
+    'a method whose name is none',
+    coin({ otherMethods: { 'get-fee': { description: 'Later' } } }),
+    'tollar',
+    'info.otherMethods.get-fee is the text "get-fee", and must be named by up to 64 letters and digits, and not then'
+  ],
+  [
+    'a custom fee without a unit',
+    coin({ customFeeTemplate: [{ key: 'rate', displayName: 'Fee rate' }] }),
+    'tollar',
+    'info.customFeeTemplate[0].unit is missing, and must be a text of 1 to 200 characters'
+  ],
+  [
+    'a progress with too many digits',
+    coin({ syncDisplayPrecision: 7 }),
+    'tollar',
+    'info.syncDisplayPrecision is the number 7, and must be a whole number from 0 to 6'
+  ],
+  [
+    'settings that are no object',
+    coin({ defaultSettings: 'none' }),
+    'tollar',
+    'info.defaultSettings is the text "none", and must be an object'
+  ],
+  [
     'a currency without tools',
     coin({}, { apply: tap('makeEngine') }),
     'tollar',

@@ -100,3 +100,82 @@ test('repos sync as seldom as an application wishes, within bounds', async t => 
   for (const periodMs of [29_999, 3_600_001, Number.NaN, '60000' as never])
     t.throws(() => kernel.context.changeSyncPeriod(periodMs), { code: 'OPTION_INVALID' })
 })
+
+/** A home whose engines survive a pause, with the calls that they got. */
+const openEnduringHome = async (
+  t: Parameters<typeof openToyHome>[0],
+  onPause: (isPaused: boolean) => Promise<void> = async () => {}
+) => {
+  const calls: string[] = []
+  const home = await openToyHome(t, {
+    engine: good => ({
+      async changePaused(isPaused) {
+        calls.push(isPaused ? 'pause' : 'resume')
+        await onPause(isPaused)
+      },
+      async syncNetwork(keys) {
+        calls.push('sync')
+        return good.syncNetwork(keys)
+      },
+      async startEngine() {
+        calls.push('start')
+      },
+      async killEngine() {
+        calls.push('kill')
+      }
+    })
+  })
+  const wallet = await home.account.createCurrencyWallet('wallet:toycoin')
+  await home.clock.advance(100)
+  return { ...home, calls, wallet }
+}
+
+test('an engine that survives a pause is neither killed nor made again, and looks at nothing meanwhile', async t => {
+  const { account, calls, clock, toy, wallet } = await openEnduringHome(t)
+  calls.splice(0)
+  await wallet.changePaused(true)
+  await clock.advance(120_000)
+  t.deepEqual(calls, ['pause'])
+  t.like(wallet.engine.getSnapshot(), { state: 'stopped', isPaused: true })
+  t.is(typeof (await wallet.getReceiveAddress()).publicAddress, 'string')
+  await account.currencyConfig('toycoin').changeUserSettings({ server: 'other' })
+  await wallet.changePaused(false)
+  await clock.advance(100)
+  t.deepEqual(calls, ['pause', 'resume', 'sync'])
+  t.like(wallet.engine.getSnapshot(), { state: 'started', isPaused: false })
+  await Promise.all([wallet.changePaused(true), wallet.changePaused(false), wallet.changePaused(true)])
+  t.like(wallet.engine.getSnapshot(), { state: 'stopped', isPaused: true })
+  t.is(calls.filter(call => call === 'pause').length >= 2 && calls.at(-1), 'pause')
+  t.is(toy.requests.length, 1)
+  await account.logout()
+  t.deepEqual(calls.slice(-1), ['kill'])
+})
+
+test('an engine that fails at a pause, or is late, is killed, and a resume makes another', async t => {
+  for (const onPause of [() => Promise.reject(new Error('No pause')), () => new Promise<void>(() => {})]) {
+    const { calls, clock, toy, wallet } = await openEnduringHome(t, async isPaused => {
+      if (isPaused) await onPause()
+    })
+    const pausing = wallet.changePaused(true)
+    await clock.advance(5000)
+    await pausing
+    t.is(calls.at(-1), 'kill')
+    t.like(wallet.engine.getSnapshot(), { state: 'stopped', isPaused: true })
+    await wallet.changePaused(false)
+    await clock.advance(100)
+    t.is(toy.requests.length, 2)
+    t.like(wallet.engine.getSnapshot(), { state: 'started', isPaused: false })
+  }
+})
+
+test('an engine that fails at a resume is killed, and another is made half a minute later', async t => {
+  const { calls, clock, toy, wallet } = await openEnduringHome(t, async isPaused => {
+    if (!isPaused) throw new Error('Cannot wake')
+  })
+  await wallet.changePaused(true)
+  await t.throwsAsync(wallet.changePaused(false), { code: 'ENGINE_FAILED' })
+  t.is(calls.at(-1), 'kill')
+  await clock.advance(31_000)
+  t.is(toy.requests.length, 2)
+  t.is(wallet.engine.getSnapshot().state, 'started')
+})

@@ -16,8 +16,12 @@ import type {
   WalletInfo,
   WalletKeys
 } from '../../../kernel/plugin-api.ts'
+import { filesOn } from '../../../kernel/wallet/engine/engine-files.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { bitcoin } from '../../../plugins/currency/utxo/plugin.ts'
+import { memoryDisk } from '../../../plugins/storage/memory.ts'
+
+const { crypto } = makeNodeIo()
 
 /** A store in memory; `failing` makes writes fail as a full disk does. */
 export interface TestStore extends EngineStore {
@@ -252,6 +256,8 @@ export const makeTestWorld = (
         walletInfo: { id: 'test', type: walletType, keys: publicKeys },
         callbacks: callbacksOf(reported),
         store,
+        localFiles: filesOn(memoryDisk(), crypto),
+        syncedFiles: filesOn(memoryDisk(), crypto),
         log: silent,
         enabledTokenIds: [],
         customTokens: {},
