@@ -4,6 +4,7 @@ import type { Disk } from '../../kernel/io/disk.ts'
 import type { Io } from '../../kernel/io/io.ts'
 import { repoIdOf } from '../../kernel/keys/ids.ts'
 import { openRepo } from '../../kernel/sync/open-repo.ts'
+import type { BelongsAt } from '../../kernel/sync/reply-guard.ts'
 import type { Repo } from '../../kernel/sync/repo.ts'
 import { type SyncResult, syncRepo } from '../../kernel/sync/sync-loop.ts'
 import { SyncServers } from '../../kernel/sync/sync-servers.ts'
@@ -43,6 +44,9 @@ export interface DeviceOptions {
   readonly deployedPrefix?: string
   /** The time of day; that of a clock of its own if it is left out. */
   readonly now?: () => number
+  /** Chance, where a test decides it. */
+  readonly random?: Io['random']
+  readonly belongsAt?: BelongsAt
 }
 
 /** Opens the shared repo on a device of its own. */
@@ -53,7 +57,8 @@ export const openDevice = async (
   const { files = new Map(), syncServers = ['https://sync.example'], infoServers = [] } = options
   const clock = makeFakeClock()
   const { now = () => clock.now() } = options
-  const io = makeRepoIo({ clock: { ...clock, now }, fetch: store.fetch })
+  const parts = makeRepoIo({ clock: { ...clock, now }, fetch: store.fetch })
+  const io = { ...parts, random: options.random ?? parts.random }
   const reports: unknown[] = []
   const report = (error: unknown): void => void reports.push(error)
   const servers = new SyncServers({ io, syncServers, infoServers, report })
@@ -64,7 +69,8 @@ export const openDevice = async (
     syncKey: new Secret(syncKey.slice()),
     dataKey: new Secret(dataKey.slice()),
     report,
-    ...(options.deployedPrefix !== undefined && { deployedPrefix: options.deployedPrefix })
+    ...(options.deployedPrefix !== undefined && { deployedPrefix: options.deployedPrefix }),
+    ...(options.belongsAt !== undefined && { belongsAt: options.belongsAt })
   })
   return {
     io,

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { applyToFile } from '../../../kernel/sync/apply-reply.ts'
+import { applyToFile, knownEdits } from '../../../kernel/sync/apply-reply.ts'
 import { EditCount, type EditId, joinLineages, type Provenance } from '../../../kernel/sync/lineage.ts'
 import { changedFields } from '../../../kernel/sync/merge.ts'
 import type { FileBoxes } from '../../../kernel/sync/merge-versions.ts'
@@ -397,6 +397,26 @@ test('a version made of another client’s that keeps, or has replaced, what we 
   t.deepEqual(apart, { text: '{"x":2,"y":2,"z":9}', isSent: true, conflict: 'merged' })
 })
 
+test('an object that our last edit has made is merged with one that a version without that edit has made', t => {
+  const before = edited('{"x":1}')
+  const mine = edited('{"x":1,"o":{"a":1}}', before)
+  const theirs = edited('{"x":1,"o":{"b":2},"z":9}', foreign('{"x":1}'))
+  const { text = '', isSent } = shown({ data: mine.box, past: { ...past, boxes: [before.box] } }, theirs)
+  t.deepEqual(JSON.parse(text), { x: 1, o: { a: 1, b: 2 }, z: 9 })
+  t.true(isSent)
+})
+
+test('a file that was made without what another client wrote deletes nothing of that', t => {
+  const known = foreign('{"a":1,"b":2}')
+  const mine = edited('{"a":1,"b":3}', known)
+  const { text = '', conflict } = shown(
+    { data: mine.box, past: { ...past, boxes: [known.box] } },
+    edited('{"c":4}')
+  )
+  t.deepEqual(JSON.parse(text), { a: 1, b: 3, c: 4 })
+  t.is(conflict, 'merged')
+})
+
 test('a file is remembered as new while it waits and when it is acknowledged, unless there are very many or it was there', t => {
   const isNewAfter = (file: Partial<RepoFile>, theirs: string | null, more = 0): boolean | undefined => {
     const changes = new Map<string, string | null>([['f', theirs]])
@@ -553,4 +573,14 @@ test('a file whose deletion did not know our version is sent again, and the serv
     { data, pending, conflict },
     { data: undefined, pending: { box: ours.box, base: null, sent: [ours.box] }, conflict: 'merged' }
   )
+})
+
+test('a file that was new here when it was deleted is known by what was sent of it, and gives way to that of another device', t => {
+  const lineage = markedBoxes.open(first.box)?.lineage
+  t.truthy(lineage)
+  const pending = change(null, null, [first.box])
+  t.deepEqual(knownEdits({ data: undefined, pending }, markedBoxes), lineage)
+  t.deepEqual(shown({ pending: change(null, null) }, others), {
+    ...{ text: '{"x":1,"y":2}', isSent: false, conflict: undefined }
+  })
 })

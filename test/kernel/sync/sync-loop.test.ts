@@ -176,7 +176,7 @@ test('another text in the reply to an upload is merged, and the sync ends after 
     call.method === 'POST'
       ? replyOf(200, { changes: { 's.json': boxOf('{"y":2}') }, hash: 'aa' })
       : replyOf(200, { changes: {}, hash: 'aa' })
-  await a.sync()
+  t.deepEqual(await a.sync(), { sent: ['s.json'], changed: ['s.json'] })
   t.deepEqual(await a.json('s.json'), { y: 2, x: 1 })
   t.is(a.repo.pendingCount, 1)
   t.is(store.calls.length, 2)
@@ -345,6 +345,30 @@ test('a device whose disk is full does not overwrite texts of others', async t =
   t.true(isWalletError(await t.throwsAsync(a.sync()), 'STORAGE_FULL'))
   await a.sync()
   t.deepEqual(await a.json('s.json'), { theirs: 1, mine: 1 })
+})
+
+test('a sync that cannot keep a reply asks the server nothing more, however long the upload took', async t => {
+  const store = makeSyncStore()
+  const disk = makeFaultDisk(new Map())
+  let passed = 0
+  const device = await openDevice(store, { disk, now: () => Date.UTC(2026, 0, 1) + passed })
+  const texts = new Map(Array.from({ length: 150 }, (_, n) => [`f/${n}`, '1']))
+  await device.repo.write({ texts })
+  store.fault = ({ method }) => {
+    if (method === 'POST' && passed === 0) {
+      passed = 60_000
+      disk.strike({ at: 1, kind: 'full' })
+    }
+    return undefined
+  }
+  await t.throwsAsync(device.sync(), { code: 'STORAGE_FULL' })
+  t.deepEqual(
+    store.calls.map(({ method }) => method),
+    ['GET', 'POST']
+  )
+  await device.sync()
+  t.is(device.repo.pendingCount, 0)
+  t.is(store.files.size, 150)
 })
 
 test('an edit of a file that was deleted and created again restores nothing else', async t => {
