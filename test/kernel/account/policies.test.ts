@@ -152,6 +152,20 @@ test('a replacement counts as the dearer of the two, and the loser is freed by t
   t.is((await stage.account.policies.explain()).rules[0]?.used, '0.9 LDG')
 })
 
+test('who shows a budget is notified of a payment that is only signed', async t => {
+  const { account, wallet } = await openRuledDevice(t, { rules: [DAILY] })
+  const draft = await wallet.makeSpend(payment(59))
+  let notices = 0
+  t.teardown(
+    account.policies.onChange(() => {
+      notices += 1
+    })
+  )
+  await wallet.signTx(draft)
+  t.true(notices > 0)
+  t.is((await account.policies.explain()).rules[0]?.used, '0.6 LDG')
+})
+
 test('a program gets a budget of its own, by its name, while a person pays without one', async t => {
   const rule = { ...DAILY, id: 'bot', client: 'bot' }
   const { account, wallet } = await openRuledDevice(t)

@@ -529,7 +529,9 @@ test('who signs receives the signed payment, before it is sent, and a listener t
   }
   await wallet.signTx(draft, { onSigned: failing })
   t.true(errors.some(line => line.includes('cannot note')))
-  t.deepEqual(signedFirst, [true])
+  const spent = await wallet.spend(await wallet.makeSpend(pay()), { onSigned })
+  t.deepEqual(received, [txid, spent.txid])
+  t.deepEqual(signedFirst, [true, true])
 })
 
 test('a signature that pays otherwise is refused with the field that its check names', async t => {
