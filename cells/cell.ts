@@ -9,12 +9,14 @@ import {
 } from '../kernel/plugin-api.ts'
 import type { CellFault, CellGrants, CellPlatform, CellThread, EndReason, ThreadEnd } from './platform.ts'
 import {
+  addPlace,
   type CallTarget,
   type ContextShape,
   encoded,
   errorJson,
   type FromCell,
   MAX_MESSAGE,
+  type PlaceOf,
   readMessage,
   type ToCell
 } from './protocol.ts'
@@ -57,6 +59,7 @@ export interface CellOptions {
   readonly parts: readonly string[]
   readonly platform: CellPlatform
   readonly log: EngineLog
+  readonly placeOf?: PlaceOf | undefined
   onFault(fault: CellFault): void
 }
 
@@ -198,6 +201,7 @@ export class Cell {
       this.#ended({ reason: 'flood', blame: 'this' })
       return
     }
+    if ('error' in message) addPlace(message.error, this.#options.placeOf)
     switch (message.type) {
       case 'ready':
         cancelStart()

@@ -8,7 +8,7 @@ import {
 import { Cell } from './cell.ts'
 import { containedPlugin, shapeOf } from './contained-plugin.ts'
 import type { CellFault, CellGrants, CellPlatform } from './platform.ts'
-import { decoded, type FromCell, findImport, readMessage } from './protocol.ts'
+import { addPlace, decoded, type FromCell, findImport, type PlaceOf, readMessage } from './protocol.ts'
 
 /** One plugin to contain. */
 export interface ContainedPlugin {
@@ -21,6 +21,8 @@ export interface ContainedPlugin {
   readonly asks: CellGrants
   /** What the application gives this plugin: the same as in `pluginOptions` of the kernel. */
   readonly options?: JsonObject
+  /** Adds to what the plugin throws where its source did; its texts are shown as they are. */
+  readonly placeOf?: PlaceOf | undefined
 }
 
 /** What a bundle says of itself before it is trusted with anything. */
@@ -46,7 +48,7 @@ export interface CellSet {
    *
    * @throws PLUGIN_INVALID as {@link plugin}, and for hosts that are none; PLUGIN_FAILED if its cell ends, or what it throws
    */
-  inspect(code: string): Promise<BundleHead>
+  inspect(code: string, placeOf?: PlaceOf): Promise<BundleHead>
   /** Ends every cell. Calls in flight fail. */
   close(): void
 }
@@ -67,17 +69,17 @@ export interface MakeCellsOptions {
 export const makeCells = ({ platform, digest, log, onFault }: MakeCellsOptions): CellSet => {
   const cells = new Set<Cell>()
   return {
-    async plugin({ id, code, sha512, asks, options = {} }) {
+    async plugin({ id, code, sha512, asks, options = {}, placeOf }) {
       checkCode(id, code, digest, sha512)
       const { hooks, parts } = shapeOf(id, asks)
       const cell = new Cell({
-        ...{ pluginId: id, code, grants: asks, options, hooks, parts, platform, log, onFault }
+        ...{ pluginId: id, code, grants: asks, options, hooks, parts, platform, log, onFault, placeOf }
       })
       cells.add(cell)
       const head = await cell.open()
       return containedPlugin({ cell, head, grants: asks, options, log })
     },
-    inspect: code => inspect(platform, digest, code),
+    inspect: (code, placeOf) => inspect(platform, digest, code, placeOf),
     close() {
       for (const cell of cells) cell.close()
       platform.close()
@@ -85,7 +87,12 @@ export const makeCells = ({ platform, digest, log, onFault }: MakeCellsOptions):
   }
 }
 
-const inspect = (platform: CellPlatform, digest: Digest, code: string): ReturnType<CellSet['inspect']> =>
+const inspect = (
+  platform: CellPlatform,
+  digest: Digest,
+  code: string,
+  placeOf: PlaceOf | undefined
+): ReturnType<CellSet['inspect']> =>
   new Promise((resolve, reject) => {
     const pluginId = 'plugin'
     const { clock } = platform
@@ -106,6 +113,7 @@ const inspect = (platform: CellPlatform, digest: Digest, code: string): ReturnTy
         end(() => {
           try {
             const message = readMessage(pluginId, text)
+            if ('error' in message) addPlace(message.error, placeOf)
             if (message.type === 'unusable') reject(message.error)
             else if (message.type !== 'ready') fail('it sends before it is applied')
             else resolve(headOf(pluginId, message))

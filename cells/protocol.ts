@@ -165,6 +165,16 @@ const readError = (reply: Reply): Error => {
   }
 }
 
+/** Finds in a stack where the author's file threw, such as `src/index.ts:12:5`; undefined if that is not known. */
+export type PlaceOf = (stack: string) => string | undefined
+
+/** Adds the place in the source to what a plugin has thrown, unless it is an error of the catalogue. */
+export const addPlace = (error: Error, placeOf: PlaceOf | undefined): void => {
+  if (placeOf === undefined || isWalletError(error)) return
+  const place = placeOf(error.stack ?? '')
+  if (place !== undefined) error.message = `${error.message} (at ${place})`
+}
+
 /** An error as a cell gets it: nothing of the stack, the cause or the secrets of it. */
 export const errorJson = (error: Error): Json => {
   const { name, message } = error

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { compact, tryJsonText } from '../../kernel/index.ts'
@@ -8,6 +8,7 @@ import { CliError } from '../errors/cli-error.ts'
 import { isRecord } from '../profile/state-files.ts'
 import { packageFolder } from '../terminal/package-folder.ts'
 import { type PluginBundle, sha512Of } from './plugin-list.ts'
+import { OWN_SOURCES } from './source-places.ts'
 
 /**
  * How a plugin runs. `cell`: one script without any import, for the realm of a contained plugin. `module`: a module of Node's
@@ -40,6 +41,8 @@ export const bundlePlugin = async (entry: string, form: BundleForm): Promise<Plu
       ...compact({ name: isNode ? undefined : '__plugin' }),
       exports: 'named',
       sourcemap: true,
+      sourcemapExcludeSources: true,
+      sourcemapPathTransform: sourceNames(entry),
       codeSplitting: false
     })
     await bundle.close()
@@ -133,6 +136,25 @@ const NODE_TEST = `const api = globalThis[Symbol.for('holdfast.test-api')]
 export default api.test
 export const { test, it, describe, suite, before, after, beforeEach, afterEach, mock } = api
 `
+
+/** Names the files in a source map: from the folder of the author's package, and what is ours as such. */
+const sourceNames = (entry: string): ((source: string, map: string) => string) => {
+  const author = packageAbove(dirname(resolve(entry)))
+  const own = packageFolder()?.path
+  return (source, map) => {
+    const path = resolve(dirname(map), source)
+    const isOwn = own !== undefined && path.startsWith(join(own, 'dist'))
+    return isOwn ? `${OWN_SOURCES}${relative(own, path)}` : relative(author, path)
+  }
+}
+
+/** The nearest folder with a package file, or the folder itself. */
+export const packageAbove = (folder: string): string => {
+  for (let path = folder; ; path = dirname(path)) {
+    if (readPackage(path) !== undefined) return path
+    if (path === dirname(path)) return folder
+  }
+}
 
 const isBuiltin = (name: string): boolean => name.startsWith('node:') || builtinModules.includes(name)
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Cells } from '../../cells/node/open-cells.ts'
@@ -17,6 +17,7 @@ import {
   readBundle,
   readPluginList
 } from './plugin-list.ts'
+import { sourcePlaces } from './source-places.ts'
 
 /** What the default export of a `holdfast.config` may hold. */
 export interface ProfileConfig {
@@ -191,8 +192,17 @@ const loadContained = async (
   added: AddedPlugin,
   options: JsonObject = {}
 ): Promise<Plugin> => {
-  const { code } = readBundle(paths, added)
-  return cells.plugin({ id: added.id, code, sha512: added.sha512, asks: grantsOf(added), options })
+  const { code, path } = readBundle(paths, added)
+  const placeOf = sourcePlaces(() => textOf(`${path}.map`))
+  return cells.plugin({ id: added.id, code, sha512: added.sha512, asks: grantsOf(added), options, placeOf })
+}
+
+const textOf = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
 }
 
 /** What a contained plugin may do. */

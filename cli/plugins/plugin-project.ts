@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { CliError } from '../errors/cli-error.ts'
-import { readPackage } from './bundle.ts'
+import { packageAbove } from './bundle.ts'
 
 /** The folder of a plugin's author: a package with a plugin and a test. */
 export interface PluginProject {
@@ -50,12 +50,4 @@ const testsIn = (folder: string): readonly string[] => {
     .filter(name => TEST.test(name))
     .toSorted()
     .map(name => join(folder, name))
-}
-
-/** The nearest folder with a package file, or the folder itself. */
-const packageAbove = (folder: string): string => {
-  for (let path = folder; ; path = dirname(path)) {
-    if (readPackage(path) !== undefined) return path
-    if (path === dirname(path)) return folder
-  }
 }

@@ -31,6 +31,7 @@ import {
   writeBundle,
   writePluginList
 } from '../../plugins/plugin-list.ts'
+import { sourcePlaces } from '../../plugins/source-places.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import type { Session } from '../../session/session.ts'
@@ -77,16 +78,17 @@ type CheckedPlugin = Pick<AddedPlugin, 'hosts' | 'id' | 'kind'>
 const checkContained = async (
   session: Session,
   source: string,
-  { code, sha512 }: PluginBundle
+  { code, sha512, map }: PluginBundle
 ): Promise<CheckedPlugin> => {
+  const placeOf = sourcePlaces(() => map)
   const cells = await openPluginCells(line => session.statusLine.log(line))
   try {
-    const { id, kind, hosts } = await loading(() => cells.inspect(code))
+    const { id, kind, hosts } = await loading(() => cells.inspect(code, placeOf))
     refuseShipped(id)
     const asks = grantsOf({ kind, hosts, seesKeys: kind === 'currency' })
     const pluginOptions = await configOptions(session.paths, session.globals)
     const options = pluginOptions[id] ?? {}
-    const plugin = await loading(() => cells.plugin({ id, code, sha512, asks, options }))
+    const plugin = await loading(() => cells.plugin({ id, code, sha512, asks, options, placeOf }))
     await checkApplies(session, plugin, pluginOptions)
     const old = readPluginList(session.paths).plugins.find(each => each.id === id)
     await confirm(session, {
