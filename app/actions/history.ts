@@ -9,6 +9,7 @@ import {
 import { type CommandNames, type CommandWords, trimmed } from './command-line.ts'
 import type { DeclarationsOf } from './declaration.ts'
 import { findTransactions, stateOf, type TransactionFilter, type TxState } from './find-transactions.ts'
+import { tokenFeesOf } from './open-payment-checks.ts'
 import {
   about,
   address,
@@ -40,6 +41,8 @@ import {
   openPayment,
   openPaymentOf,
   paymentTxid,
+  type SpendReview,
+  tokenFees,
   tokenId,
   type WalletRef,
   walletId
@@ -100,7 +103,7 @@ interface PaidSwapRecord {
   readonly untrusted: { readonly providerName: string; readonly orderUri?: string }
 }
 
-interface TransactionDetails extends Omit<HistoryEntry, 'untrusted'> {
+interface TransactionDetails extends Omit<HistoryEntry, 'untrusted'>, Pick<SpendReview, 'tokenFees'> {
   readonly targets: readonly Payee[]
   readonly ourReceiveAddresses: readonly string[]
   readonly fee?: string
@@ -240,14 +243,13 @@ export const historyActions: DeclarationsOf<HistoryActions> = {
         ...noteFields,
         memos: optional(list(untrusted(), 100)),
         device: optional(untrustedMessage)
-      })
+      }),
+      tokenFees: optional(tokenFees)
     }),
     async run(services, { walletId: reading, txid: wanted, tokenId: token }) {
       const { wallet } = await walletOf(services, reading)
-      return detailsOf(
-        await wallet.getTransaction(wanted, token ?? null),
-        unitsOfAsset(wallet, token ?? null)
-      )
+      const tx = await wallet.getTransaction(wanted, token ?? null)
+      return { ...detailsOf(tx, unitsOfAsset(wallet, token ?? null)), ...tokenFeesOf(wallet, [tx]) }
     },
     commandLine: ({ walletId: reading, txid: wanted, tokenId: token }, names) => {
       const { word, account } = names.walletOf(reading)

@@ -1,8 +1,11 @@
 import {
+  add,
   type CurrencyWallet,
   compact,
   Mutex,
+  type NativeAmount,
   negate,
+  networkFeesOf,
   type OpenPaymentSnapshot,
   type SpendInfo,
   subtract,
@@ -11,11 +14,13 @@ import {
   type Transaction,
   type Txid,
   WalletError,
-  type WalletId
+  type WalletId,
+  ZERO
 } from '../../kernel/index.ts'
 import { forgetWord, secondPaymentText } from '../format/payment-texts.ts'
 import { ActionError } from './action-error.ts'
 import type { ApprovalListener } from './services.ts'
+import { displayOf, unitsOfAsset } from './shared-fields.ts'
 import { openPaymentOf, type SpendReview } from './spend-review.ts'
 
 /** Finds an open payment after a look at the network, with its transaction. @throws TX_NOT_FOUND if no such payment is open */
@@ -174,6 +179,23 @@ export const chainNotesOf = (
       params: params.length === 0 ? undefined : params
     })
   }
+}
+
+/** Returns what the network takes for payments in tokens, one sum for each token. */
+export const tokenFeesOf = (
+  wallet: CurrencyWallet,
+  txs: readonly Transaction[]
+): Pick<SpendReview, 'tokenFees'> => {
+  const sums = new Map<TokenId, NativeAmount>()
+  for (const { tokenId, nativeAmount: fee } of txs.flatMap(networkFeesOf))
+    if (tokenId !== null) sums.set(tokenId, add(sums.get(tokenId) ?? ZERO, fee))
+  if (sums.size === 0) return {}
+  const tokenFees = [...sums].map(([tokenId, fee]) => {
+    const units = unitsOfAsset(wallet, tokenId)
+    const { currencyCode } = units
+    return { tokenId, currencyCode, nativeAmount: fee, display: displayOf(fee, units) }
+  })
+  return { tokenFees }
 }
 
 /** Returns what payments take of one asset of a wallet, fees included, and what they leave of it. */

@@ -23,7 +23,8 @@ import {
   costOf,
   findOpenPayment,
   openPaymentsOfReview,
-  payOnce
+  payOnce,
+  tokenFeesOf
 } from './open-payment-checks.ts'
 import { about, amount, type Field, type Nothing, nothing, object, optional, text, txid } from './schema.ts'
 import { type OwnedWallet, walletOf } from './services.ts'
@@ -363,6 +364,7 @@ export const reviewSpend = (wallet: CurrencyWallet, draft: Transaction): SpendRe
     currencyCode: draft.currencyCode,
     nativeAmount: sum(targets.map(target => target.nativeAmount)),
     networkFee: coinFeeOf(draft),
+    ...tokenFeesOf(wallet, [draft]),
     ...compact({ usualNetworkFee: unusual?.usualNetworkFee }),
     targets,
     ...costOf(wallet, [draft], draft.tokenId),

@@ -191,6 +191,8 @@ export interface SpendReview {
   readonly nativeAmount: string
   /** Comes on top, in the coin of the paying chain. */
   readonly networkFee: string
+  /** What the network takes in tokens besides, one for each. */
+  readonly tokenFees?: readonly TokenFee[]
   /** The usual network fee, if this one is so far above it that it needs its own confirmation. */
   readonly usualNetworkFee?: string
   readonly targets: readonly Payee[]
@@ -228,6 +230,16 @@ export interface SpendReview {
   /** Unix milliseconds. */
   readonly expiresAt?: number
   readonly orderId?: string
+}
+
+/** A network fee that is paid in a token. */
+export interface TokenFee {
+  readonly tokenId: TokenId
+  /** `?` of a token that the wallet does not know. */
+  readonly currencyCode: string
+  readonly nativeAmount: string
+  /** In the usual unit; in native units of a token that the wallet does not know. */
+  readonly display: string
 }
 
 /** The id of a wallet. */
@@ -367,6 +379,12 @@ const openPaymentFields = (shownTxid: Field<string>, shownAddress: Field<string>
 /** The fields of an open payment in a result. */
 export const openPayment: FieldsOf<OpenPayment> = openPaymentFields(txid, address)
 
+/** Network fees in tokens. */
+export const tokenFees: Field<readonly TokenFee[]> = list(
+  object<TokenFee>({ tokenId, currencyCode: ticker, nativeAmount: signedAmount, display: shortText(210) }),
+  MAX_TARGETS
+)
+
 // A review must be readable to be approved: its addresses are shown even where addresses are hidden.
 const shownAddress = shortText(1000)
 
@@ -396,6 +414,7 @@ const review: Field<SpendReview> = object<SpendReview>({
   currencyCode: ticker,
   nativeAmount: about(signedAmount, 'The amount that is paid, without the fee'),
   networkFee: about(signedAmount, 'Comes on top, in the coin of the paying chain'),
+  tokenFees: optional(about(tokenFees, 'What the network takes in tokens besides')),
   usualNetworkFee: optional(about(signedAmount, 'Present if the network fee is far above this')),
   targets: list(object<Payee>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
   total: about(signedAmount, 'What leaves the wallet of the asset that is paid'),

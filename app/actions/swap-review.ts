@@ -6,7 +6,7 @@ import {
   type SwapReview,
   sum
 } from '../../kernel/index.ts'
-import { chainNotesOf, costOf } from './open-payment-checks.ts'
+import { chainNotesOf, costOf, tokenFeesOf } from './open-payment-checks.ts'
 import type { SwapDraft } from './services.ts'
 import type { SpendReview } from './spend-review.ts'
 
@@ -73,6 +73,7 @@ export const reviewSwap = (
     currencyCode: request.fromCurrencyCode,
     nativeAmount: review.fromNativeAmount,
     networkFee: review.networkFee.nativeAmount,
+    ...tokenFeesOf(wallet, drafts),
     ...compact({
       usualNetworkFee:
         unusualFees.length === 0 ? undefined : sum(unusualFees.map(({ usualNetworkFee }) => usualNetworkFee))

@@ -22,6 +22,18 @@ export const openStateText = (
   replaces: string | undefined
 ): string => (txid === replaces ? 'this payment replaces it' : sentStateText(state, facts))
 
+/** A network fee that is paid in a token, in words. */
+export const tokenFeeText = ({ tokenId, currencyCode, nativeAmount, display }: TokenFeeAmount): string =>
+  currencyCode === '?' ? `${nativeAmount} native units of ${tokenId}` : `${display} ${currencyCode}`
+
+interface TokenFeeAmount {
+  readonly tokenId: string
+  /** `?` of a token that the wallet does not know. */
+  readonly currencyCode: string
+  readonly nativeAmount: string
+  readonly display: string
+}
+
 /** Says that a network fee is far above the usual one; `coin`: of the paying chain (pure). */
 export const unusualFeeText = ({ networkFee, usualNetworkFee }: UnusualFee, coin: AmountUnits): string =>
   `the network fee of ${amountText(networkFee, coin)} is more than ten times the usual ${amountText(usualNetworkFee, coin)}`

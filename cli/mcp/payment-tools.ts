@@ -15,6 +15,7 @@ import {
   ticker,
   txid
 } from '../../app/actions/schema.ts'
+import { type TokenFee, tokenFees } from '../../app/actions/spend-review.ts'
 import {
   type Account,
   type ApprovalRequest,
@@ -68,6 +69,8 @@ interface Review {
   readonly payee: string
   readonly amount: Figure
   readonly networkFee: Figure
+  /** What the network takes in tokens besides. */
+  readonly tokenFees?: readonly TokenFee[]
   readonly total: Figure
   readonly balance: Figure
   readonly isFeeUnusual: boolean
@@ -82,6 +85,7 @@ const review: Field<Review> = object<Review>({
   payee: address,
   amount: figure,
   networkFee: about(figure, 'In the coin of the chain, on top'),
+  tokenFees: optional(about(tokenFees, 'What the network takes in tokens besides')),
   total: figure,
   balance: about(figure, 'Of the wallet, before the payment'),
   isFeeUnusual: about(flag, 'True if the network fee is more than ten times the usual one'),

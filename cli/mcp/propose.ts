@@ -124,6 +124,7 @@ const reviewOf = (
     targets,
     nativeAmount: paid,
     networkFee,
+    tokenFees,
     total,
     usualNetworkFee,
     similar
@@ -139,6 +140,7 @@ const reviewOf = (
     payee: targets[0]?.publicAddress ?? '',
     amount: amountOf(paid, asset),
     networkFee: amountOf(networkFee, coinOf(wallet)),
+    ...compact({ tokenFees: tokenFees?.map(paid => ({ ...paid })) }),
     total: amountOf(total, asset),
     balance: amountOf(wallet.balanceOf(asset.tokenId), asset),
     isFeeUnusual: usualNetworkFee !== undefined,

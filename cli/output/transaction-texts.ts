@@ -7,6 +7,7 @@ import {
   type CurrencyWallet,
   type JsonObject,
   nativeAmount,
+  networkFeesOf,
   type SentState,
   type Transaction
 } from '../../kernel/index.ts'
@@ -34,6 +35,7 @@ export const txJson = (tx: Transaction, units: AmountUnits): JsonObject => ({
 export const txDetailsJson = (tx: Transaction, units: AmountUnits): JsonObject => ({
   ...txJson(tx, units),
   memos: tx.memos.map(memo => ({ ...memo })),
+  networkFees: networkFeesOf(tx).map(({ tokenId, nativeAmount: native }) => ({ tokenId, native })),
   feeOption: tx.networkFeeOption ?? null,
   requestedCustomFee: tx.requestedCustomFee ?? null,
   feeRateUsed: tx.feeRateUsed ?? null,

@@ -16,6 +16,7 @@ const FIELDS = [
   'nativeAmount',
   'networkFee',
   'parentNetworkFee',
+  'networkFees',
   'feeRateUsed',
   'networkFeeOption',
   'requestedCustomFee',

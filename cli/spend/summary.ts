@@ -1,6 +1,7 @@
 import { reviewSpend } from '../../app/actions/payments.ts'
 import type { SpendReview } from '../../app/actions/spend-review.ts'
 import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
+import { tokenFeeText } from '../../app/format/payment-texts.ts'
 import {
   type CurrencyWallet,
   coinFeeOf,
@@ -42,10 +43,11 @@ export const summaryOf = (
   const jsonOf = (native: string) => amountJson(nativeAmount(native), asset)
   return {
     lines: [
-      ['asset', `${asset.displayName} (${asset.currencyCode})`],
+      ['asset', `${asset.displayName} (${asset.currencyCode})${chainOf(info)}`],
       ['from', wallet.name ?? wallet.id],
       ['amount', amountIn(paid, asset)],
       ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
+      ...(review.tokenFees ?? []).map(paid => ['and a fee', safeText(tokenFeeText(paid))] as const),
       ['total', amountIn(total, asset)],
       ['remaining', amountIn(remaining, asset)],
       ...(untrusted?.memos ?? []).map(memoLine),
@@ -66,6 +68,7 @@ export const summaryOf = (
       })),
       amount: jsonOf(paid),
       networkFee: amountJson(nativeAmount(networkFee), info),
+      tokenFees: (review.tokenFees ?? []).map(paid => ({ ...paid })),
       feeRate: draft.feeRateUsed ?? null,
       feeOption: draft.networkFeeOption ?? 'standard',
       total: jsonOf(total),
@@ -109,6 +112,10 @@ const memoLine = (memo: string, at: number): readonly [string, string] => [
   at === 0 ? 'memo' : `memo ${at + 1}`,
   `${safeText(memo)} (everyone can read it)`
 ]
+
+/** Says on which chain a coin is, if that has another name. */
+const chainOf = ({ chainDisplayName }: CurrencyWallet['currencyInfo']): string =>
+  chainDisplayName === undefined ? '' : ` on ${safeText(chainDisplayName)}`
 
 const LABEL = 13
 const GROUP = 4

@@ -1,7 +1,7 @@
 import type { SpendReview } from '../../app/actions/spend-review.ts'
 import { swapActions } from '../../app/actions/swaps.ts'
 import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
-import { OWN_CHECK_TEXT } from '../../app/format/payment-texts.ts'
+import { OWN_CHECK_TEXT, tokenFeeText } from '../../app/format/payment-texts.ts'
 import { shellWord } from '../../app/format/safe-text.ts'
 import {
   amountText,
@@ -314,7 +314,9 @@ export const reviewSummary = (sides: SwapSides, review: SwapReview, shown: Spend
       ),
       ...spend.lines,
       ...(params === '' ? [] : [['calls with', params] as const]),
-      ...(approvals.length === 0 ? [] : [['all fees', amountIn(shown.networkFee, coin)] as const]),
+      ...(approvals.length === 0
+        ? []
+        : [['all fees', [amountIn(shown.networkFee, coin), ...tokenFeeTexts(shown)].join(', ')] as const]),
       ...(shown.isOwnCheckComplete ? [] : [['careful', OWN_CHECK_TEXT] as const]),
       ...(expiresAt === undefined ? [] : [['pay before', localTime(new Date(expiresAt))] as const])
     ],
@@ -370,3 +372,6 @@ const spendJson = ({ tokenId, spendTargets, memos = [], otherParams }: SpendInfo
 })
 
 const MAX_PARAMS = 200
+
+const tokenFeeTexts = ({ tokenFees = [] }: SpendReview): readonly string[] =>
+  tokenFees.map(paid => safeText(tokenFeeText(paid)))

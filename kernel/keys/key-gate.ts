@@ -1,3 +1,4 @@
+import { compact } from '../base/compact.ts'
 import { WalletError } from '../base/errors.ts'
 import type { Services } from '../plugins/services.ts'
 import type { WalletId } from '../types/ids.ts'
@@ -84,11 +85,15 @@ export const requestKeys = async (
       correlationId: question.correlationId ?? io.crypto.toHex(io.random(8)),
       ...NOTHING,
       ...question,
-      targets: Object.freeze((question.targets ?? []).map(target => Object.freeze({ ...target })))
+      targets: frozenItems(question.targets ?? []),
+      ...compact({ networkFees: question.networkFees && frozenItems(question.networkFees) })
     })
   )
   return PASS
 }
+
+const frozenItems = <T extends object>(items: readonly T[]): readonly T[] =>
+  Object.freeze(items.map(item => Object.freeze({ ...item })))
 
 /** The pass of a use that no policy is asked about. `npm run check -- keys` knows every place that may call this. */
 export const exemptPass = (_use: ExemptUse): KeyPass => PASS

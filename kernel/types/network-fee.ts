@@ -1,7 +1,7 @@
 import { compare, multiply, type NativeAmount, nativeAmount, sum, ZERO } from '../base/amount.ts'
 import { WalletError } from '../base/errors.ts'
 import type { CurrencyInfo } from './currency.ts'
-import type { NetworkFeeOption, Transaction } from './transaction.ts'
+import type { NetworkFee, NetworkFeeOption, Transaction } from './transaction.ts'
 
 /** A network fee so high that the user should review it before paying; native units of the chain's own coin. */
 export interface UnusualFee {
@@ -80,6 +80,40 @@ export const coinFeeOf = ({
   networkFee
 }: Pick<Transaction, 'networkFee' | 'parentNetworkFee' | 'tokenId'>): NativeAmount =>
   tokenId === null ? networkFee : (parentNetworkFee ?? networkFee)
+
+/**
+ * Returns every network fee of a payment, one for each asset: that of its own asset, that in the coin of the chain, and those in other
+ * tokens; fees of nothing are left out (pure).
+ *
+ * @example
+ * ```ts
+ * import { networkFeesOf } from 'holdfast'
+ *
+ * const draft = await wallet.makeSpend({ tokenId: 'usdx', spendTargets: [{ publicAddress: '0x…' }] })
+ * for (const { tokenId, nativeAmount } of networkFeesOf(draft)) console.log(tokenId ?? 'coin', nativeAmount)
+ * ```
+ */
+export const networkFeesOf = (tx: FeesOfTransaction): readonly NetworkFee[] => {
+  const { tokenId, networkFee, parentNetworkFee, networkFees } = tx
+  const coin = { tokenId: null, nativeAmount: coinFeeOf(tx) }
+  const hasOwn = tokenId !== null && parentNetworkFee !== undefined
+  const fees = networkFees ?? (hasOwn ? [{ tokenId, nativeAmount: networkFee }, coin] : [coin])
+  return fees.filter(({ nativeAmount }) => compare(nativeAmount, ZERO) > 0)
+}
+
+/** Returns the network fees of a payment in assets that are neither its own nor the coin of the chain (pure). */
+export const otherFeesOf = (tx: FeesOfTransaction): readonly NetworkFee[] =>
+  tx.networkFees === undefined
+    ? NO_FEES
+    : networkFeesOf(tx).filter(({ tokenId }) => tokenId !== null && tokenId !== tx.tokenId)
+
+const NO_FEES: readonly NetworkFee[] = []
+
+/** The fields of a transaction that say what it costs. */
+export type FeesOfTransaction = Pick<
+  Transaction,
+  'networkFee' | 'networkFees' | 'parentNetworkFee' | 'tokenId'
+>
 
 const FEE_OPTIONS: ReadonlySet<unknown> = new Set([
   'high',

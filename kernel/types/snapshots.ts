@@ -259,6 +259,8 @@ export interface SpendSnapshot {
   readonly tokenId: TokenId | null
   readonly nativeAmount: string
   readonly networkFee: string
+  /** Every network fee of a payment, one for each asset, those in other assets than its own included. */
+  readonly networkFees?: readonly { readonly tokenId: TokenId | null; readonly nativeAmount: string }[]
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
   /** The name of the program that asks for a payment; absent if a person does. */
   readonly requestedBy?: string

@@ -133,6 +133,13 @@ export interface SwapData {
   readonly refundAddress?: string
 }
 
+/** What a network takes in one asset, in native units; never negative. */
+export interface NetworkFee {
+  /** null: the chain's own coin. */
+  readonly tokenId: TokenId | null
+  readonly nativeAmount: NativeAmount
+}
+
 /** A transaction as an engine reports or makes it. Amounts are native and signed: negative leaves the wallet. */
 export interface EngineTransaction {
   readonly tokenId: TokenId | null
@@ -145,6 +152,12 @@ export interface EngineTransaction {
   readonly networkFee: NativeAmount
   /** The fee of a token's transaction, in the chain's own coin. */
   readonly parentNetworkFee?: NativeAmount
+  /**
+   * Every fee, one for each asset, of a transaction that costs fees in several: such as gas in the coin and a protocol fee in another
+   * token. Those in the transaction's own asset and in the coin are the amounts of `networkFee` and `parentNetworkFee`. Absent: there
+   * are no others.
+   */
+  readonly networkFees?: readonly NetworkFee[]
   /** Of a draft: its fee in the chain's own coin by other sources than the one of `networkFee`. */
   readonly usualNetworkFee?: NativeAmount
   readonly ourReceiveAddresses: readonly string[]

@@ -22,6 +22,10 @@ const { plugin: toy } = makeToy({
           date: 1_700_000_100,
           nativeAmount: nativeAmount('-2500000'),
           parentNetworkFee: nativeAmount('3'),
+          networkFees: [
+            { tokenId: null, nativeAmount: nativeAmount('3') },
+            { tokenId: 'toll', nativeAmount: nativeAmount('5') }
+          ],
           isSend: true
         })
       ])
@@ -75,7 +79,12 @@ test.serial('a token has a history of its own, in its own units, and its fee is 
   failed(t, await run('tx', 'list', 'Toy', '--before', 'nothing', '--json'), 'TX_NOT_FOUND', 6)
 
   const record = await run('tx', 'show', 'Toy', 'tokens', '--token', 'usdx')
-  t.regex(record.stdout, /^amount\t-2\.5 USDX\nnetwork fee\t0\.03 TOY$/m)
+  t.regex(record.stdout, /^amount\t-2\.5 USDX\nnetwork fee\t0\.03 TOY\nand a fee\t5 native units of toll$/m)
+  const { networkFees } = (await dataOf('tx', 'show', 'Toy', 'tokens', '--token', 'usdx')).tx
+  t.deepEqual(networkFees, [
+    { tokenId: null, native: '3' },
+    { tokenId: 'toll', native: '5' }
+  ])
   const columns = 'direction,amount,network_fee,fee_asset,token_id'
   const csv = (await run('tx', 'export', 'Toy', '--columns', columns)).stdout
   t.deepEqual(csv.split('\r\n').slice(1).sort(), [

@@ -4,6 +4,7 @@ import {
   type CurrencyPlugin,
   type EngineRequest,
   type EngineTransaction,
+  type NetworkFee,
   nativeAmount,
   WalletError,
   ZERO
@@ -34,6 +35,9 @@ export class LedgerChain {
   height = 100
   blockTime: number
   reception: Reception = 'accept'
+  /** What each payment of coins costs in silver besides, if anything; and what a signature makes of that. */
+  toll: string | undefined
+  signedToll: string | undefined
   /** What an activation costs, if a test needs one. */
   activation: ActivationOffer | undefined
 
@@ -97,16 +101,26 @@ export const makeLedgerCoin = (chain: LedgerChain, id = 'ledger'): CurrencyPlugi
       },
       encodeUri: async ({ publicAddress }) => publicAddress
     }))
-    hooks.builtinTokens.tapPromise(id, async () => ({ gold: GOLD }))
+    hooks.builtinTokens.tapPromise(id, async () => ({ gold: GOLD, silver: SILVER }))
     hooks.makeEngine.tapPromise(id, async request => makeEngine(chain, request, text))
   }
 })
 
 const FEE = nativeAmount('1')
 
+const feesOf = (toll: string): NetworkFee[] => [
+  { tokenId: null, nativeAmount: FEE },
+  { tokenId: 'silver', nativeAmount: nativeAmount(toll) }
+]
+
 const GOLD = {
   ...{ currencyCode: 'GLD', displayName: 'Gold', denominations: [{ name: 'GLD', multiplier: '100' }] },
   networkLocation: { contractAddress: 'gold' }
+}
+
+const SILVER = {
+  ...{ currencyCode: 'SLV', displayName: 'Silver', denominations: [{ name: 'SLV', multiplier: '100' }] },
+  networkLocation: { contractAddress: 'silver' }
 }
 
 const makeEngine = (
@@ -148,13 +162,15 @@ const makeEngine = (
         ...{ tokenId, txid: '', date: 0, blockHeight: 0, signedTx: '', ourReceiveAddresses: [] },
         nativeAmount: nativeAmount(`-${tokenId === null ? paid + 1 : paid}`),
         ...(tokenId === null ? { networkFee: FEE } : { networkFee: ZERO, parentNetworkFee: FEE }),
+        ...(chain.toll === undefined ? {} : { networkFees: feesOf(chain.toll) }),
         spentCoins: [coin ?? text(8)],
         isSend: true
       }
     },
     signTx: async tx => {
       const txid = text(16)
-      return { ...tx, txid, signedTx: `bytes of ${txid}` }
+      const fees = chain.signedToll === undefined ? {} : { networkFees: feesOf(chain.signedToll) }
+      return { ...tx, ...fees, txid, signedTx: `bytes of ${txid}` }
     },
     async broadcastTx(tx) {
       chain.receive(walletId, tx)

@@ -1,5 +1,7 @@
 import { findTransactions, historyOf } from '../../../app/actions/find-transactions.ts'
+import { tokenFeesOf } from '../../../app/actions/open-payment-checks.ts'
 import { decimalText } from '../../../app/format/amounts.ts'
+import { tokenFeeText } from '../../../app/format/payment-texts.ts'
 import {
   amountText,
   type CurrencyWallet,
@@ -127,6 +129,7 @@ const chainFields = ({ wallet, asset, tx }: Effect): Fields => [
   tx.parentNetworkFee === undefined
     ? ['network fee', amountText(tx.networkFee, asset)]
     : ['network fee', amountText(tx.parentNetworkFee, coinOf(wallet))],
+  ...(tokenFeesOf(wallet, [tx]).tokenFees ?? []).map(paid => ['and a fee', tokenFeeText(paid)] as const),
   ...pairsOf('fee rate', tx.feeRateUsed ?? {}),
   ['state', confirmationCell(tx.confirmations)],
   ['network', tx.sentState === undefined ? '' : sentStateText(tx.sentState, tx)],

@@ -4,7 +4,8 @@ import {
   OWN_CHECK_TEXT,
   oldFormText,
   openStateText,
-  secondPaymentText
+  secondPaymentText,
+  tokenFeeText
 } from '../../../app/format/payment-texts.ts'
 import { countdownText } from '../../../app/format/quotes.ts'
 import { compact, type WalletId } from '../../../kernel/index.ts'
@@ -217,6 +218,9 @@ const ReviewDetails = ({
       </Detail>
       <Detail name="Network fee">
         <Amount native={review.networkFee} units={coin} isFull />
+      </Detail>
+      <Detail name="And a fee">
+        {review.tokenFees?.map(paid => visibleText(tokenFeeText(paid))).join(', ')}
       </Detail>
       <Detail name="Total">
         {tokenId === undefined ? <Amount native={review.total} units={coin} isFull /> : ''}

@@ -63,7 +63,11 @@ export const readEngineTransaction = (pluginId: PluginId, value: unknown): Engin
     // Whatever a getter has thrown.
     throw refuse()
   }
-  return checkEngineTransaction(pluginId, tx)
+  const checked = checkEngineTransaction(pluginId, tx)
+  const { tokenId, parentNetworkFee, networkFees } = checked
+  if (networkFees === undefined || tokenId === null || parentNetworkFee !== undefined) return checked
+  const coin = networkFees.find(fee => fee.tokenId === null)
+  return coin === undefined ? checked : { ...checked, parentNetworkFee: coin.nativeAmount }
 }
 
 const MAX_TX_LENGTH = 16_000_000
@@ -72,7 +76,7 @@ const FIELDS: Readonly<Record<keyof EngineTransaction, true>> = {
   ...{ tokenId: true, txid: true, date: true, blockHeight: true, nativeAmount: true, networkFee: true },
   ...{ parentNetworkFee: true, ourReceiveAddresses: true, signedTx: true, memos: true, isSend: true },
   ...{ currencyCode: true, confirmations: true, action: true, metadata: true, feeRateUsed: true },
-  ...{ txSecret: true, otherParams: true, spentCoins: true, usualNetworkFee: true }
+  ...{ txSecret: true, otherParams: true, spentCoins: true, usualNetworkFee: true, networkFees: true }
 }
 const TX_FIELDS = Object.keys(FIELDS)
 
@@ -184,12 +188,34 @@ const checkOptionalFields = (
   const isCoins = spentCoins === undefined || (isTextList(spentCoins) && spentCoins.length <= MAX_COINS)
   if (!isCoins) throw bogus('spentCoins')
   if (parentNetworkFee !== undefined && !isNativeAmount(parentNetworkFee)) throw bogus('parentNetworkFee')
+  if (tx.networkFees !== undefined && !isFeeList(tx)) throw bogus('networkFees')
   if (tx.usualNetworkFee !== undefined && !isBalance(tx.usualNetworkFee)) throw bogus('usualNetworkFee')
   const isDepth = typeof confirmations === 'number' || CONFIRMATIONS.has(confirmations)
   if (confirmations !== undefined && !isDepth) throw bogus('confirmations')
 }
 
 const MAX_COINS = 10_000
+
+/** One fee for each asset, and the same as the two fields that say it for the own asset and the coin: no face may show another. */
+const isFeeList = ({
+  networkFees: fees,
+  tokenId,
+  networkFee,
+  parentNetworkFee
+}: Record<keyof EngineTransaction, unknown>): boolean => {
+  if (!Array.isArray(fees) || fees.length > MAX_FEES) return false
+  const byAsset = new Map<unknown, unknown>()
+  for (const fee of fees) {
+    if (!isRecord(fee) || !isTokenId(fee.tokenId) || !isBalance(fee.nativeAmount)) return false
+    byAsset.set(fee.tokenId, fee.nativeAmount)
+  }
+  const isSame = (asset: unknown, amount: unknown): boolean =>
+    BigInt(String(byAsset.get(asset) ?? '0')) === BigInt(String(amount))
+  const isCoinSame = tokenId === null || parentNetworkFee === undefined || isSame(null, parentNetworkFee)
+  return byAsset.size === fees.length && isSame(tokenId, networkFee) && isCoinSame
+}
+
+const MAX_FEES = 20
 
 const OPTIONAL_OBJECTS = ['action', 'feeRateUsed', 'metadata', 'otherParams'] as const
 const OPTIONAL_TEXTS = ['currencyCode', 'txSecret'] as const

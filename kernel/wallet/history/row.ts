@@ -1,5 +1,7 @@
+import type { NativeAmount } from '../../base/amount.ts'
 import { compact } from '../../base/compact.ts'
 import type { TokenId } from '../../types/ids.ts'
+import { otherFeesOf } from '../../types/network-fee.ts'
 import type { Confirmations, EngineTransaction } from '../../types/transaction.ts'
 import { parseTransactionFilePath, type RowFile } from './file-format.ts'
 
@@ -35,6 +37,7 @@ export const reportOf = (tx: EngineTransaction): EngineTransaction => {
     nativeAmount: tx.nativeAmount,
     networkFee: tx.networkFee,
     parentNetworkFee: tx.parentNetworkFee,
+    networkFees: tx.networkFees,
     ourReceiveAddresses: tx.ourReceiveAddresses,
     signedTx: tx.signedTx,
     memos: tx.memos,
@@ -71,18 +74,23 @@ const inBlockOf = (
   { confirmations: _earlier, ...other }: EngineTransaction
 ): EngineTransaction => reportOf({ ...other, date, blockHeight, ...compact({ confirmations }) })
 
-/** Returns true if the history of an asset lists a transaction; the chain's own coin also pays the fees of tokens. */
+/** Returns true if the history of an asset lists a transaction; also the assets that pay only its fees do. */
 export const isListedFor = ({ reports }: HistoryRow, tokenId: TokenId | null): boolean =>
-  reports.some(
-    report => report.tokenId === tokenId || (tokenId === null && report.parentNetworkFee !== undefined)
-  )
+  reports.some(report => report.tokenId === tokenId || feeIn(report, tokenId) !== undefined)
+
+/** Returns the fee that another asset pays for a transaction; undefined for its own, and for one that pays none. */
+export const feeIn = (report: EngineTransaction, asset: TokenId | null): NativeAmount | undefined => {
+  if (asset === null) return report.tokenId === null ? undefined : report.parentNetworkFee
+  return otherFeesOf(report).find(({ tokenId }) => tokenId === asset)?.nativeAmount
+}
 
 /** The tokens whose history lists a transaction, as one or the other of its rows has it. */
 export const tokenIdsOf = (...rows: readonly (HistoryRow | undefined)[]): TokenId[] => {
   const tokenIds: TokenId[] = []
   for (const row of rows) {
-    for (const { tokenId } of row?.reports ?? NONE)
-      if (tokenId !== null && !tokenIds.includes(tokenId)) tokenIds.push(tokenId)
+    for (const report of row?.reports ?? NONE)
+      for (const { tokenId } of [report, ...otherFeesOf(report)])
+        if (tokenId !== null && !tokenIds.includes(tokenId)) tokenIds.push(tokenId)
   }
   return tokenIds
 }

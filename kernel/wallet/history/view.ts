@@ -13,7 +13,7 @@ import type {
 } from '../../types/transaction.ts'
 import { type AssetName, type AssetRecord, type FilePayee, payeesOf, type RowFile } from './file-format.ts'
 import { mergeMetadata, shownMetadata } from './metadata.ts'
-import { type ChainHeight, confirmationsOf, type HistoryRow, rowDateOf } from './row.ts'
+import { type ChainHeight, confirmationsOf, feeIn, type HistoryRow, rowDateOf } from './row.ts'
 import type { SearchableTransaction } from './search.ts'
 
 /** The options of a wallet's history. */
@@ -102,19 +102,26 @@ export const confirmationsIn = ({ reports, isFinal }: HistoryRow, chain: ChainHe
   return confirmationsOf({ blockHeight: report.blockHeight, chainHeight, required })
 }
 
-/** Finds the report about one asset; the chain's own coin has the fee of a token's transaction as its part in it. */
+/** Finds the report about one asset; one that pays only a fee of the transaction has that as its part in it. */
 const reportFor = ({ reports }: HistoryRow, tokenId: TokenId | null): EngineTransaction | undefined => {
-  const own = reports.find(report => report.tokenId === tokenId)
-  if (tokenId !== null) {
-    if (own === undefined || own.parentNetworkFee !== undefined) return own
-    const parent = reports.find(report => report.tokenId === null)
-    return parent === undefined ? own : { ...own, parentNetworkFee: parent.networkFee }
+  const own = reports.find(report => report.tokenId === tokenId) ?? feeReportFor(reports, tokenId)
+  if (tokenId === null || own === undefined || own.parentNetworkFee !== undefined) return own
+  const parent = reports.find(report => report.tokenId === null)
+  return parent === undefined ? own : { ...own, parentNetworkFee: parent.networkFee }
+}
+
+const feeReportFor = (
+  reports: readonly EngineTransaction[],
+  tokenId: TokenId | null
+): EngineTransaction | undefined => {
+  for (const report of reports) {
+    const networkFee = feeIn(report, tokenId)
+    if (networkFee === undefined) continue
+    const { parentNetworkFee, currencyCode: _ofOther, ...rest } = report
+    const coin = tokenId === null ? {} : compact({ parentNetworkFee })
+    return { ...rest, ...coin, tokenId, nativeAmount: ZERO, networkFee }
   }
-  if (own !== undefined) return own
-  const paying = reports.find(({ parentNetworkFee }) => parentNetworkFee !== undefined)
-  if (paying === undefined) return undefined
-  const { parentNetworkFee, currencyCode: _ofToken, ...rest } = paying
-  return { ...rest, tokenId: null, nativeAmount: ZERO, networkFee: parentNetworkFee as NativeAmount }
+  return undefined
 }
 
 const metadataIn = (file: RowFile, { asset, currencyCode }: ViewContext): Metadata => {
@@ -134,8 +141,9 @@ type ViewDraft = { -readonly [K in keyof Transaction]: Transaction[K] }
 
 // Assigned one by one: rows are shown by the thousand, and spreading them takes five times as long.
 const addReported = (view: ViewDraft, report: EngineTransaction): void => {
-  const { parentNetworkFee, action, feeRateUsed, txSecret, otherParams } = report
+  const { parentNetworkFee, networkFees, action, feeRateUsed, txSecret, otherParams } = report
   if (parentNetworkFee !== undefined) view.parentNetworkFee = parentNetworkFee
+  if (networkFees !== undefined) view.networkFees = networkFees
   if (action !== undefined) view.action = action
   if (feeRateUsed !== undefined) view.feeRateUsed = feeRateUsed
   if (txSecret !== undefined) view.txSecret = txSecret

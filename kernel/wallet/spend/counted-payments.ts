@@ -2,7 +2,7 @@ import { abs, compare, ZERO } from '../../base/amount.ts'
 import { WalletError } from '../../base/errors.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { TokenId, Txid, WalletId } from '../../types/ids.ts'
-import { coinFeeOf } from '../../types/network-fee.ts'
+import { coinFeeOf, type FeesOfTransaction, otherFeesOf } from '../../types/network-fee.ts'
 import type { CountedPayment, PaidAmount } from '../../types/policy.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import type { History } from '../history/history.ts'
@@ -176,15 +176,19 @@ const isOver = async (
 /** The amounts that leave with a transaction, of which each asset has a report; the coin's include the fee. */
 const outgoingOf = (
   pluginId: string,
-  reports: readonly Pick<EngineTransaction, 'nativeAmount' | 'networkFee' | 'parentNetworkFee' | 'tokenId'>[]
+  reports: readonly (FeesOfTransaction & Pick<EngineTransaction, 'nativeAmount'>)[]
 ): readonly PaidAmount[] => {
   const amounts: PaidAmount[] = []
   for (const { tokenId, nativeAmount } of reports)
     if (nativeAmount.startsWith('-')) amounts.push({ pluginId, tokenId, nativeAmount: abs(nativeAmount) })
   const [first] = reports
-  if (first === undefined || reports.some(({ tokenId }) => tokenId === null)) return amounts
-  const fee = coinFeeOf(first)
-  return compare(fee, ZERO) > 0 ? [...amounts, { pluginId, tokenId: null, nativeAmount: fee }] : amounts
+  const isReported = (asset: TokenId | null): boolean => reports.some(({ tokenId }) => tokenId === asset)
+  const fee = first === undefined || isReported(null) ? ZERO : coinFeeOf(first)
+  if (compare(fee, ZERO) > 0) amounts.push({ pluginId, tokenId: null, nativeAmount: fee })
+  for (const { tokenId, nativeAmount } of reports.flatMap(otherFeesOf))
+    if (!isReported(tokenId) && !amounts.some(amount => amount.tokenId === tokenId))
+      amounts.push({ pluginId, tokenId, nativeAmount })
+  return amounts
 }
 
 /** Returns the amounts that leave with a draft, fees included. */

@@ -61,6 +61,7 @@ const FACTS = [
   'spendTargets',
   'swapData',
   'spentCoins',
+  'networkFees',
   'replaces',
   'action'
 ] as const

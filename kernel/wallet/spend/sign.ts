@@ -5,6 +5,7 @@ import type { AbortSignalLike } from '../../io/io.ts'
 import type { KeyRequest } from '../../keys/key-gate.ts'
 import type { SigningOptions } from '../../types/engine.ts'
 import type { WalletKeys } from '../../types/keys.ts'
+import { networkFeesOf } from '../../types/network-fee.ts'
 import type { PaymentApproval } from '../../types/policy.ts'
 import type { KeyUse } from '../../types/snapshots.ts'
 import type { Transaction } from '../../types/transaction.ts'
@@ -101,6 +102,7 @@ export const questionOf = <U extends KeyUse>(
   tokenId: tx.tokenId,
   nativeAmount: tx.nativeAmount.startsWith('-') ? negate(tx.nativeAmount) : tx.nativeAmount,
   networkFee: tx.networkFee,
+  networkFees: networkFeesOf(tx),
   targets: (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount: amount }) => ({
     publicAddress,
     nativeAmount: amount

@@ -57,7 +57,8 @@ const parseSignedTx = (
     ...compact({
       feeRateUsed: checked.feeRateUsed,
       otherParams: checked.otherParams,
-      spentCoins: checked.spentCoins
+      spentCoins: checked.spentCoins,
+      networkFees: checked.networkFees
     }),
     ...replacedIn(json),
     ...feeChoiceOf(json),

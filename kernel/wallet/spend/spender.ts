@@ -404,12 +404,12 @@ const checkSigned = ({ txid }: Transaction): void => {
 /** A transaction with what the journal knows of the same bytes, whatever is said of them: that is what budgets have counted. */
 const asSigned = (given: Transaction, known: SpendIntent | undefined): Transaction => {
   if (known === undefined) return given
-  const { replaces: _r, spentCoins: _s, parentNetworkFee: _p, ...said } = given
+  const { replaces: _r, spentCoins: _s, parentNetworkFee: _p, networkFees: _f, ...said } = given
   const { walletId, tokenId, nativeAmount: amount, networkFee, ...facts } = known.tx
-  const { spendTargets, replaces, spentCoins, parentNetworkFee } = facts
+  const { spendTargets, replaces, spentCoins, parentNetworkFee, networkFees } = facts
   return {
     ...{ ...said, walletId, tokenId, nativeAmount: amount, networkFee },
-    ...compact({ spendTargets, replaces, spentCoins, parentNetworkFee })
+    ...compact({ spendTargets, replaces, spentCoins, parentNetworkFee, networkFees })
   }
 }
 

@@ -137,3 +137,18 @@ test('the name and texts of a provider cannot redraw the quote list', t => {
   const { title, main } = quoteLines({ ...said, message: 'no\n\u001b[31mmore' }, places, 0)
   t.deepEqual([title, main], ['Shop [2J  (CEX)', 'no  [31mmore'])
 })
+
+test('the review shows the fees that the payments cost in tokens, each and in all', t => {
+  const withToll = (draft: Transaction): Transaction => ({
+    ...draft,
+    networkFees: [
+      { tokenId: null, nativeAmount: nativeAmount('7') },
+      { tokenId: 'toll', nativeAmount: nativeAmount('5') }
+    ]
+  })
+  const lines = linesOf({ drafts: review.drafts.map(withToll) })
+  t.true(lines.includes('and a fee    5 native units of toll'), lines.join('\n'))
+  t.true(lines.includes('all fees     0.14 ALP, 10 native units of toll'))
+  const { tokenFees } = summaryWith({ ...review, drafts: review.drafts.map(withToll) }).json
+  t.deepEqual(tokenFees, [{ tokenId: 'toll', currencyCode: '?', nativeAmount: '5', display: '5' }])
+})
