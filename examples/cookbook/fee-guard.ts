@@ -1,0 +1,28 @@
+import { add, compare, multiply, nativeAmount, type PolicyPlugin, sum, WalletError } from 'holdfast/plugin'
+
+/**
+ * A policy that refuses a payment whose network fee is more than a tenth of what the payees get: a fee that was mistyped, or a
+ * payment that is too small for its chain. Its option `percent` is another share.
+ */
+export const feeGuard: PolicyPlugin = {
+  kind: 'policy',
+  id: 'fee-guard',
+  apply({ hooks, options, log }) {
+    const { percent = 10 } = options
+    if (typeof percent !== 'number' || !Number.isInteger(percent) || percent < 1)
+      throw new TypeError('percent must be a whole number from 1')
+    hooks.beforeSign.tapPromise('fee-guard', async ({ use, tokenId, networkFee, targets, correlationId }) => {
+      // The fee of a token is paid in another coin, and a sweep or a message has no payee.
+      if (use !== 'spend' || tokenId !== null || targets.length === 0) return
+      const paid = sum(targets.map(target => nativeAmount(target.nativeAmount)))
+      const fee = nativeAmount(networkFee)
+      if (compare(multiply(fee, nativeAmount('100')), multiply(paid, nativeAmount(String(percent)))) <= 0)
+        return
+      log.warn(`refused ${correlationId}: ${fee} of ${add(paid, fee)} would be the fee`)
+      const reason = `the fee is more than ${percent} % of the payment`
+      throw new WalletError('SIGN_REFUSED', { pluginId: 'fee-guard', reason })
+    })
+  }
+}
+
+export default feeGuard
