@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { actionPage } from './action-page.ts'
 import { apiReports, readApi } from './api-report.ts'
 import { checkRequirements, type Requirements, type SpecCoverage } from './check-requirements.ts'
+import { cookbookPage } from './cookbook-page.ts'
 import { errorPage } from './error-page.ts'
-import { hookPage } from './hook-page.ts'
+import { hookPages } from './hook-pages.ts'
+import { mistakePage } from './mistake-page.ts'
 import { readTree } from './project-files.ts'
 import { withStructure } from './structure.ts'
 import { testTitlesOf } from './test-titles.ts'
@@ -33,7 +35,9 @@ export const generatedPages = (root: string): ReadonlyMap<string, string> =>
     ],
     ['docs/actions.md', actionPage()],
     ['docs/errors.md', errorPage()],
-    ['docs/hooks.md', hookPage()],
+    ['docs/cookbook.md', cookbookPage(root)],
+    ['docs/plugin-mistakes.md', mistakePage()],
+    ...hookPages(root),
     ['docs/spec-coverage.md', specCoverage(root).page],
     ...apiReports(readApi(root))
   ])

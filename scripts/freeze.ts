@@ -8,7 +8,7 @@ import { declarationsOf, reachableDeclarations } from './freeze/declarations.ts'
 import { commandGrammar, commandOutputs, errorCodes, folderContents } from './freeze/freeze-commands.ts'
 import { recordingShapes, recordSession, shownOfRecording } from './freeze/freeze-recording.ts'
 import { tourTraffic } from './freeze/freeze-wire.ts'
-import { hookPage } from './hook-page.ts'
+import { hookTablePage } from './hook-pages.ts'
 import { readTree } from './project-files.ts'
 
 /**
@@ -84,7 +84,7 @@ const record = async (root: string, folder: string): Promise<void> => {
   for (const [name, file] of exportPaths(root)) write(declarationFileOf(name), declarationsOf(file))
   write('grammar.txt', commandGrammar())
   write('errors.txt', errorCodes())
-  write('hooks.txt', hookPage())
+  write('hooks.txt', hookTablePage())
   await awake(async () => {
     write('wire.txt', await tourTraffic())
     write('commands.txt', await commandOutputs(join(folder, PROFILE)))

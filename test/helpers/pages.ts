@@ -13,7 +13,7 @@ export interface Block {
 
 /** The Markdown pages that people read, by path from the project's root. */
 export const readPages = (): ReadonlyMap<string, string> => {
-  const paths = ['.', 'docs', 'docs/adr'].flatMap(folder =>
+  const paths = ['.', 'docs', 'docs/adr', 'docs/hooks'].flatMap(folder =>
     readdirSync(folder)
       .filter(name => name.endsWith('.md'))
       .map(name => (folder === '.' ? name : `${folder}/${name}`))

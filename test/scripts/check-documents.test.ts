@@ -1,10 +1,11 @@
 import test from 'ava'
+import { hookTable } from '../../kernel/plugins/hook-table.ts'
 import { checkLinks } from '../../scripts/check-links.ts'
 import { checkPackage } from '../../scripts/check-package.ts'
 import { checkRequirements, type Requirements } from '../../scripts/check-requirements.ts'
 import { stalePages } from '../../scripts/docs.ts'
 import { errorPage } from '../../scripts/error-page.ts'
-import { hookPage } from '../../scripts/hook-page.ts'
+import { hookPages } from '../../scripts/hook-pages.ts'
 import { requirementIdsOf, testTitlesOf } from '../../scripts/test-titles.ts'
 
 const wanted = (complete: boolean): Requirements => ({
@@ -145,7 +146,25 @@ test('the page of errors prints details as names in braces, and nothing of how i
 })
 
 test('the page of hooks has a row for each hook, with how it runs', t => {
-  const page = hookPage()
-  t.regex(page, /\| `makeEngine` \| asked \| pluginId \| when a wallet opens/)
-  t.regex(page, /\| `tapRan` \| observed \|/)
+  const page = hookPages('.').get('docs/hooks.md') ?? ''
+  t.regex(page, /\| \[`makeEngine`\]\(hooks\/makeEngine\.md\) \| asked \| pluginId \| when a wallet opens/)
+  t.regex(page, /\| \[`tapRan`\]\(hooks\/tapRan\.md\) \| observed \|/)
+})
+
+test('each hook has a page with its moment, its arguments, its answer, what a failure does, and an example', t => {
+  const pages = hookPages('.')
+  for (const name of Object.keys(hookTable)) {
+    const page = pages.get(`docs/hooks/${name}.md`) ?? ''
+    const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
+    t.deepEqual(headings, ['When', 'Arguments', 'May return', 'Time limit and failure', 'Example'], name)
+    t.regex(page, new RegExp(`hooks\\.${name}\\.tap`), name)
+    t.notRegex(page, /undefined of|\[object/, name)
+  }
+  const quotes = pages.get('docs/hooks/fetchQuotes.md') ?? ''
+  t.regex(
+    quotes,
+    /\| `depositTo` \| `\(\): Promise<string>` \| An address of the receiving wallet, the same each time\. \|/
+  )
+  t.regex(quotes, /A tap may take 60 s/)
+  t.regex(pages.get('docs/hooks/makeTools.md') ?? '', /\| `parseUri` \|/)
 })
