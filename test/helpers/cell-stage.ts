@@ -99,7 +99,7 @@ export const pricesOf = async (
 }
 
 /** One script of the source of a plugin, bundled as `plugins add` does: what it imports of `holdfast/plugin` is inside. */
-export const bundled = async (source: string): Promise<string> => {
+export const bundled = async (source: string, { minify = false } = {}): Promise<string> => {
   const entry = 'holdfast-plugin-source.ts'
   const bundle = await rolldown({
     input: entry,
@@ -121,7 +121,8 @@ export const bundled = async (source: string): Promise<string> => {
     format: 'iife',
     name: '__plugin',
     exports: 'named',
-    codeSplitting: false
+    codeSplitting: false,
+    minify
   })
   await bundle.close()
   if (output[0].imports.length > 0) throw new Error(`It imports ${output[0].imports}`)
