@@ -99,7 +99,10 @@ export const pricesOf = async (
 }
 
 /** One script of the source of a plugin, bundled as `plugins add` does: what it imports of `holdfast/plugin` is inside. */
-export const bundled = async (source: string, { minify = false } = {}): Promise<string> => {
+export const bundled = async (
+  source: string,
+  { minify = false }: { readonly minify?: boolean } = {}
+): Promise<string> => {
   const entry = 'holdfast-plugin-source.ts'
   const bundle = await rolldown({
     input: entry,
