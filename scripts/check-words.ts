@@ -57,6 +57,7 @@ const wordExceptions: ReadonlyMap<string, string> = new Map([
   ['devtools/react/panels/route-tables.tsx asked', 'a state in the snapshots of rate providers'],
   ['kernel/plugins/dispatch.ts asked', 'a kind of hook, as docs/hooks.md names it'],
   ['kernel/plugins/hooks.ts asked', 'a kind of hook, as docs/hooks.md names it'],
+  ['scripts/hook-pages.ts asked', 'a kind of hook, as docs/hooks.md names it'],
   ['* asks', 'what a plugin wants, as `plugins add` shows it'],
   ['* doubtfulCount', 'a field in the snapshots of repos'],
   ['cli/output/wallet-texts.ts doubtful', 'a field of the repos in --json'],

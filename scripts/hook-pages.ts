@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
+import { compact } from '../kernel/base/compact.ts'
 import { type DispatchKind, type HookRow, hookTable } from '../kernel/plugins/hook-table.ts'
 import { type PublicDeclaration, publicDeclarations, type SyntaxNode } from './freeze/declarations.ts'
 
@@ -118,7 +119,7 @@ const hookTypes = (source: string): ReadonlyMap<string, HookType> => {
     const [, list, answer] = /^\[(.*)\], (.+)$/.exec(given) ?? []
     const args = (list ?? given).split(', ').filter(arg => arg !== '')
     if (kind === 'Piped') types.set(name, { args, answer: `${args[0]} | undefined` })
-    else types.set(name, { args, ...(answer === undefined ? {} : { answer }) })
+    else types.set(name, { args, ...compact({ answer }) })
   }
   return types
 }

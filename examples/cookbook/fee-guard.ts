@@ -4,7 +4,7 @@ import { add, compare, multiply, nativeAmount, type PolicyPlugin, sum, WalletErr
  * A policy that refuses a payment whose network fee is more than a tenth of what the payees get: a fee that was mistyped, or a
  * payment that is too small for its chain. Its option `percent` is another share.
  */
-export const feeGuard: PolicyPlugin = {
+const feeGuard: PolicyPlugin = {
   kind: 'policy',
   id: 'fee-guard',
   apply({ hooks, options, log }) {

@@ -23,7 +23,7 @@ const STATES: Readonly<Record<string, OrderState>> = {
  * A swap provider for a market maker whose server quotes fixed prices: `POST /quotes` gives a price that holds for a while,
  * `POST /orders` takes it and says where to pay, `GET /orders/…` says how far an order is. Amounts are in native units, as text.
  */
-export const marketMaker: SwapPlugin = {
+const marketMaker: SwapPlugin = {
   kind: 'swap',
   id: MAKER.pluginId,
   displayName: MAKER.displayName,

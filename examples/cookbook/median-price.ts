@@ -27,7 +27,7 @@ const medianOf = (prices: readonly number[]): number => {
  * A rate source that asks three exchanges and offers the price in the middle: one that is wrong, or lies, moves nothing. It
  * gives no price without two answers that are within 5 % of each other.
  */
-export const medianPrice: RatePlugin = {
+const medianPrice: RatePlugin = {
   kind: 'rates',
   id: 'medianprice',
   displayName: 'Median of three',

@@ -38,7 +38,7 @@ const priceAt = (prices: readonly Price[], pair: Pick<Price, 'fromCurrency' | 't
  * A rate source with prices of one's own: those that the books of a company go by, or of a coin that no exchange lists. Its
  * option `csv` is the text of a list, which a program reads from where it likes.
  */
-export const ownPrices: RatePlugin = {
+const ownPrices: RatePlugin = {
   kind: 'rates',
   id: 'ownprices',
   displayName: 'Own prices',

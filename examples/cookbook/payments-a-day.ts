@@ -30,14 +30,15 @@ const verdictOn = ({ most, client }: SpendRule, context: RuleContext): RuleVerdi
   if (payment === undefined) return { ...figures, outcome: 'does not apply', reason: `${used} were made` }
   if (counted.length <= most)
     return { ...figures, outcome: 'allows', reason: `it is the ${used}. of ${most}` }
-  // It fits once all but the newest of them are a day old; an open payment has no such time.
-  const old = counted.slice(0, -1).sort((one, other) => one.at - other.at)[counted.length - 1 - most]
-  const wait = old === undefined || old.isOpen ? {} : { allowedAt: old.at + DAY_MS }
+  // It fits once enough of the confirmed ones are a day old; an open one has no such time.
+  const old = counted.filter(({ isOpen }) => !isOpen).sort((one, other) => one.at - other.at)
+  const last = old[counted.length - most - 1]
+  const wait = last === undefined ? {} : { allowedAt: last.at + DAY_MS }
   return { ...figures, ...wait, outcome: 'refuses', reason: `${most} payments were made already` }
 }
 
 /** A policy for rules of an account that limit how many payments are made in 24 hours, whatever they are worth. */
-export const paymentsADay: PolicyPlugin = {
+const paymentsADay: PolicyPlugin = {
   kind: 'policy',
   id: 'payments-a-day',
   apply({ hooks }) {

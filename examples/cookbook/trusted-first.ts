@@ -21,7 +21,7 @@ const rateOf = ({ fromNativeAmount, toNativeAmount }: QuoteSnapshot): number =>
  * A policy that puts exchanges which you trust before others, for example those that ask for no papers, as long as they pay
  * nearly as much as the best one. Among themselves the quotes keep the order of the kernel.
  */
-export const trustedFirst: PolicyPlugin = {
+const trustedFirst: PolicyPlugin = {
   kind: 'policy',
   id: 'trusted-first',
   apply({ hooks, options }) {
