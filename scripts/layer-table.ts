@@ -153,7 +153,7 @@ export const layers: readonly (readonly Room[])[] = [
   [cli('cli/rates'), cli('cli/spend')],
   [cli('cli/swap')],
   [cli('cli/export'), cli('cli/demo'), cli('cli/devtools'), cli('cli/mcp')],
-  [cli('cli/agent')],
+  [cli('cli/agent'), cli('cli/dev')],
   [cli('cli/commands')],
   [cli('cli')],
   [free('test'), free('bench'), free('examples'), free('scripts')]

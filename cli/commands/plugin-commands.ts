@@ -89,5 +89,14 @@ export const pluginCommands: readonly CommandSpec[] = [
     readsOnly: true,
     runsAlone: true,
     load: async () => (await import('./plugins/test-plugin.ts')).pluginsTest
+  },
+  {
+    name: 'plugins dev',
+    arguments: '[project]',
+    summary: 'load a plugin into a fake world, again after each change, and check it each time',
+    example: 'plugins dev ./my-rates',
+    isServer: true,
+    runsAlone: true,
+    load: async () => (await import('./plugins/dev-plugin.ts')).pluginsDev
   }
 ]

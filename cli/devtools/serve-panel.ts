@@ -125,7 +125,10 @@ export interface BrowserOptions {
  *
  * @returns removes the file; to be called when the page has loaded or is no longer needed
  */
-const openBrowser = (url: string, { platform, environment, onFailure }: BrowserOptions): (() => void) => {
+export const openBrowser = (
+  url: string,
+  { platform, environment, onFailure }: BrowserOptions
+): (() => void) => {
   const page = writePage(url)
   if (page === undefined) {
     onFailure()
@@ -167,7 +170,7 @@ const OPENERS: { readonly [P in NodeJS.Platform]?: readonly string[] } = {
   win32: ['rundll32', 'url.dll,FileProtocolHandler']
 }
 
-/** The address consists of letters, digits and `:/#=_-.` only. */
+/** The address consists of letters, digits and `:/#=_-.?%` only. */
 const pageTo = (url: string): string =>
   `<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">` +
   `<meta http-equiv="refresh" content="0;url=${url}"><title>Holdfast</title>\n`

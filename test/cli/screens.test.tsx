@@ -1,5 +1,6 @@
 import test from 'ava'
 import { render } from 'ink-testing-library'
+import { type DevKey, type DevLines, DevScreen } from '../../cli/screens/dev-screen.tsx'
 import { type EdgeLoginProps, EdgeLoginStatus } from '../../cli/screens/edge-login.tsx'
 import { type Answer, Question } from '../../cli/screens/question.tsx'
 import { SendReview } from '../../cli/screens/review.tsx'
@@ -122,4 +123,50 @@ test('a login request shows the time left, a failure and the approving user, eac
   t.is(look({ state: 'done' }), 'logged in as a light account')
   t.is(look({ state: 'closed' }), 'cancelled')
   t.is(look({ state: 'error', errorCode: 'BAD_REPLY' }), 'the request failed (BAD_REPLY)')
+})
+
+const DEV_LINES: DevLines = {
+  ...{ title: 'corner (rates)', stage: 'loaded', about: 'version 2, live after 310 ms', problem: undefined },
+  ...{ tests: 'quick checks: 12 passed, 0 failed, 1 skipped', hasFailures: false, failures: [] },
+  ...{ calls: [{ hook: 'fetchRates', durationMs: 12, outcome: 'failed' }], log: ['warn no price'] },
+  ...{ wallets: ['Bitcoin  0.05 BTC'], isOnline: true, url: undefined }
+}
+
+test('the screen of a plugin shows its version, checks, calls, log and keys, and fits a small terminal', t => {
+  const frameOf = (lines: Partial<DevLines>): string => {
+    const shown = { ...DEV_LINES, ...lines }
+    const screen = render(<DevScreen lines={shown} height={23} width={80} isAscii={true} onKey={() => {}} />)
+    const frame = screen.lastFrame() ?? ''
+    screen.unmount()
+    return frame
+  }
+  const frame = frameOf({})
+  for (const text of [
+    '* corner (rates) version 2, live after 310 ms',
+    'fetchRates  12 ms  failed',
+    'warn no price'
+  ])
+    t.true(frame.includes(text), frame)
+  t.true(frame.includes('Bitcoin  0.05 BTC') && frame.includes('q quit'))
+  const problem = `src/index.ts:3:7: ${'a long sentence '.repeat(10)}end`
+  const full = frameOf({
+    ...{ stage: 'failed', problem, hasFailures: true, url: `http://127.0.0.1:1/#token=${'x'.repeat(80)}` },
+    failures: Array.from({ length: 30 }, (_, at) => `check ${at}`),
+    calls: Array.from({ length: 30 }, () => ({ hook: 'fetchRates', durationMs: 1, outcome: 'done' })),
+    log: ['\u001b[2Jhostile', ...Array.from({ length: 30 }, (_, at) => `line ${at}`)]
+  })
+  t.true(full.split('\n').length <= 23, full)
+  t.true(full.includes('src/index.ts:3:7:') && full.includes('end'), 'the problem is not cut')
+  t.true(full.includes('line 29') && !full.includes('\u001b[2J'))
+})
+
+test('the keys of the screen of a plugin do what its last line says, and Ctrl-C ends it', async t => {
+  const pressed: DevKey[] = []
+  const onKey = (key: DevKey): void => void pressed.push(key)
+  const screen = render(<DevScreen lines={DEV_LINES} height={23} width={80} isAscii={false} onKey={onKey} />)
+  await waitFor(() => screen.stdin.listenerCount('readable') > 0)
+  for (const key of ['r', 't', 'f', 'o', 'd', 'x', 'q', '\u0003']) screen.stdin.write(key)
+  await waitFor(() => pressed.length >= 7)
+  screen.unmount()
+  t.deepEqual(pressed, ['reload', 'test', 'fund', 'network', 'devtools', 'quit', 'quit'])
 })

@@ -26,6 +26,13 @@ test('the token leaves the address, and the tab keeps it for a reload', t => {
   t.deepEqual(reloaded.addresses, [])
 })
 
+test('a place that follows the token stays in the address', t => {
+  const { page, addresses, kept } = pageAt(`#token=${TOKEN}/plugins/corner?filter=a%20b`)
+  t.is(takeToken(page), TOKEN)
+  t.deepEqual(addresses, ['/#/plugins/corner?filter=a%20b'])
+  t.deepEqual([...kept.values()], [TOKEN])
+})
+
 test('a new token replaces the one that the tab kept; what is no token is left in the address', t => {
   const { page, kept } = pageAt(`#token=${TOKEN}`)
   takeToken(page)

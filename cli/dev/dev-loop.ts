@@ -1,0 +1,170 @@
+import { join } from 'node:path'
+import { Observable, type Readable } from '../../kernel/index.ts'
+import type { CheckResult } from '../../testing/suite.ts'
+import { failureOf } from '../errors/failure.ts'
+import { bundlePlugin } from '../plugins/bundle.ts'
+import type { PluginProject } from '../plugins/plugin-project.ts'
+import { runPluginTests } from '../plugins/run-tests.ts'
+import type { DevCall, DevPlugin, DevWorld } from './dev-world.ts'
+
+/** What a session shows. */
+export interface DevState {
+  readonly stage: 'failed' | 'loaded' | 'loading'
+  /** The version that runs; of an earlier one while the newest cannot be loaded. */
+  readonly plugin: DevPlugin | undefined
+  /** How many versions have been loaded. */
+  readonly version: number
+  /** From the saved file, or the wish to reload, to the version that runs. */
+  readonly durationMs: number
+  /** Why the newest version does not run. */
+  readonly problem: string | undefined
+  readonly tests: DevTests
+  /** The newest last. */
+  readonly calls: readonly DevCall[]
+  readonly lines: readonly string[]
+}
+
+/** The checks of the newest version. */
+export interface DevTests {
+  readonly stage: 'done' | 'failed' | 'none' | 'running'
+  readonly level: 'full' | 'quick'
+  readonly passed: number
+  readonly skipped: number
+  readonly failures: readonly Pick<CheckResult, 'message' | 'title'>[]
+  /** Why they cannot run. */
+  readonly problem?: string
+}
+
+/** What happened, for a program that reads lines. */
+export type DevEvent = 'failed' | 'loaded' | 'tests'
+
+/** What {@link DevLoop} is given. */
+export interface DevLoopOptions {
+  readonly entry: string
+  /** The folder that messages name files from. */
+  readonly folder: string
+  /** Undefined for a plugin without a test file. */
+  readonly project: PluginProject | undefined
+  readonly world: DevWorld
+  readonly signal: AbortSignal
+  onEvent(event: DevEvent, state: DevState): void
+}
+
+/** Loads a plugin again after each change, one version after another, and runs its quick checks. */
+export class DevLoop {
+  readonly #state = new Observable<DevState>({
+    ...{ stage: 'loading', plugin: undefined, version: 0, durationMs: 0, problem: undefined },
+    ...{ tests: NO_TESTS, calls: [], lines: [] }
+  })
+  readonly #options: DevLoopOptions
+  #cycle: Promise<void> = Promise.resolve()
+  /** The change that waits for the end of a cycle. */
+  #waiting: number | undefined
+  #isRunning = false
+  #testing: AbortController | undefined
+
+  constructor(options: DevLoopOptions) {
+    this.#options = options
+  }
+
+  get state(): Readable<DevState> {
+    return this.#state
+  }
+
+  /** Loads what the files hold now; while a version is being loaded, once after it. @param since - when they were saved */
+  reload(since: number = Date.now()): void {
+    this.#waiting = Math.max(this.#waiting ?? 0, since)
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#cycle = this.#run().finally(() => {
+      this.#isRunning = false
+    })
+  }
+
+  /** Runs the checks in place of those that run. */
+  test(level: DevTests['level']): void {
+    this.#testing?.abort()
+    const controller = new AbortController()
+    this.#testing = controller
+    void this.#runTests(level, AbortSignal.any([controller.signal, this.#options.signal]))
+  }
+
+  addCall(call: DevCall): void {
+    this.#state.update({ calls: [...this.#state.getSnapshot().calls, call].slice(-MAX_LINES) })
+  }
+
+  addLine(line: string): void {
+    this.#state.update({ lines: [...this.#state.getSnapshot().lines, line].slice(-MAX_LINES) })
+  }
+
+  /** Waits for the version that is being loaded, and stops the checks. */
+  async close(): Promise<void> {
+    this.#waiting = undefined
+    this.#testing?.abort()
+    await this.#cycle
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting !== undefined && !this.#options.signal.aborted) {
+      const since = this.#waiting
+      this.#waiting = undefined
+      await this.#load(since)
+      if (this.#waiting === undefined) this.test('quick')
+    }
+  }
+
+  async #load(since: number): Promise<void> {
+    const { entry, world, onEvent } = this.#options
+    this.#testing?.abort()
+    this.#state.update({ stage: 'loading', tests: NO_TESTS })
+    try {
+      const plugin = await world.load(await bundlePlugin(entry, 'cell'))
+      const { version } = this.#state.getSnapshot()
+      const durationMs = Math.max(0, Math.round(Date.now() - since))
+      this.#state.update({ stage: 'loaded', plugin, version: version + 1, durationMs, problem: undefined })
+      onEvent('loaded', this.#state.getSnapshot())
+    } catch (error) {
+      this.#state.update({ stage: 'failed', problem: this.#sentenceOf(error) })
+      onEvent('failed', this.#state.getSnapshot())
+    }
+  }
+
+  async #runTests(level: DevTests['level'], signal: AbortSignal): Promise<void> {
+    const { project, onEvent } = this.#options
+    if (project === undefined || signal.aborted) return
+    let tests: DevTests = { ...NO_TESTS, stage: 'running', level }
+    const show = (change: Partial<DevTests>): void => {
+      if (signal.aborted) return
+      tests = { ...tests, ...change }
+      this.#state.update({ tests })
+    }
+    show({})
+    try {
+      await runPluginTests(project, {
+        ...{ level, signal, isSuiteAlone: level === 'quick' },
+        onOutput: text => {
+          for (const line of text.trimEnd().split('\n')) this.addLine(line)
+        },
+        onResult: ({ outcome, title, message }) => {
+          const { passed, skipped, failures } = tests
+          if (outcome === 'failed') show({ failures: [...failures, { title, message }] })
+          else show(outcome === 'passed' ? { passed: passed + 1 } : { skipped: skipped + 1 })
+        }
+      })
+      show({ stage: tests.failures.length === 0 ? 'done' : 'failed' })
+    } catch (error) {
+      show({ stage: 'failed', problem: this.#sentenceOf(error) })
+    }
+    if (!signal.aborted) onEvent('tests', this.#state.getSnapshot())
+  }
+
+  /** What went wrong, and where: an error of the plugin has no code, and is none of ours. */
+  #sentenceOf(error: unknown): string {
+    const isPlain = error instanceof Error && !('code' in error)
+    const { message } = isPlain ? error : failureOf(error)
+    return message.replaceAll(join(this.#options.folder, '/'), '')
+  }
+}
+
+const NO_TESTS: DevTests = { stage: 'none', level: 'quick', passed: 0, skipped: 0, failures: [] }
+const MAX_LINES = 100
