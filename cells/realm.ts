@@ -1,6 +1,7 @@
 import { hardenRealm } from './realm-globals.ts'
 import { RealmHost } from './realm-host.ts'
 import { RealmLink, type RealmPort } from './realm-link.ts'
+import { RealmTextDecoder, RealmTextEncoder } from './realm-text.ts'
 import { type Fn, type Message, RealmValues } from './realm-values.ts'
 
 /** The parts of a realm, which cannot import each other: each is the text of a class. */
@@ -9,6 +10,8 @@ interface RealmClasses {
   readonly link: RealmLink
   readonly host: RealmHost
   readonly harden: () => void
+  /** What packages turn texts into bytes with, by its name. */
+  readonly codecs: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -28,11 +31,11 @@ class Realm {
   #isDefined = false
   #settings: Fn | undefined
 
-  constructor({ values, link, host, harden }: RealmClasses) {
+  constructor({ values, link, host, harden, codecs }: RealmClasses) {
     this.#values = values
     this.#link = link
     this.#host = host
-    this.#addGlobals()
+    this.#addGlobals(codecs)
     harden()
   }
 
@@ -112,13 +115,17 @@ class Realm {
   async #definition(): Promise<Record<string, unknown>> {
     let given = this.#isDefined ? this.#given : (globalThis as Record<string, unknown>).__plugin
     const inner = (given as { default?: unknown } | undefined)?.default
+    // A function has an `apply`, too: that of every function.
     const isPlugin = (value: unknown): boolean =>
-      typeof (value as { apply?: unknown } | null)?.apply === 'function'
+      typeof value === 'object' && typeof (value as { apply?: unknown } | null)?.apply === 'function'
     // What a bundle exports by default, or as its only plugin.
     if (inner !== undefined) given = inner
     else if (!isPlugin(given) && typeof given === 'object') {
       // Of a bundle alone: a plugin's own fields are read once, each by its name.
-      const [plugin, another] = Object.values(given ?? {}).filter(isPlugin)
+      const exported = Object.values(given ?? {})
+      const plugins = exported.filter(isPlugin)
+      const factories = exported.filter(value => typeof value === 'function')
+      const [plugin, another] = plugins.length > 0 ? plugins : factories
       if (another !== undefined) throw new TypeError('The bundle exports several plugins')
       given = plugin ?? given
     }
@@ -238,7 +245,7 @@ class Realm {
     })
   }
 
-  #addGlobals(): void {
+  #addGlobals(codecs: RealmClasses['codecs']): void {
     const add = (name: string, value: unknown): void => {
       Object.defineProperty(globalThis, name, { value, writable: false, configurable: false })
     }
@@ -255,6 +262,7 @@ class Realm {
       if (typeof task !== 'function') throw new TypeError('setTimeout takes a function')
       return this.#link.sleep(milliseconds, task)
     })
+    for (const [name, codec] of Object.entries(codecs)) add(name, codec)
     add('clearTimeout', (id: number) => void this.#link.timers.delete(id))
     add('definePlugin', (plugin: unknown) => {
       if (this.#isDefined) throw new TypeError('definePlugin was called twice')
@@ -281,9 +289,11 @@ const Link = ${RealmLink}
 const Host = ${RealmHost}
 const Realm = ${Realm}
 const harden = ${hardenRealm}
+const TextEncoder = ${RealmTextEncoder}
+const TextDecoder = ${RealmTextDecoder}
 return port => {
   const values = new Values()
   const link = new Link(port, values)
-  return new Realm({ values, link, host: new Host(link, values), harden })
+  return new Realm({ values, link, host: new Host(link, values), harden, codecs: { TextEncoder, TextDecoder } })
 }
 })()`

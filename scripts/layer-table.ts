@@ -156,7 +156,7 @@ export const layers: readonly (readonly Room[])[] = [
   [cli('cli/agent'), cli('cli/dev')],
   [cli('cli/commands')],
   [cli('cli')],
-  [free('test'), free('bench'), free('examples'), free('scripts')]
+  [free('test'), free('bench'), free('examples'), free('templates'), free('scripts')]
 ]
 
 /** The top folders that hold TypeScript. */
@@ -173,6 +173,7 @@ export const topFolders: readonly string[] = [
   'test',
   'bench',
   'examples',
+  'templates',
   'scripts'
 ]
 

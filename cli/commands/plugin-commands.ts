@@ -38,6 +38,27 @@ export const pluginCommands: readonly CommandSpec[] = [
     load: async () => (await import('./plugins/manage-plugins.ts')).pluginsAdd
   },
   {
+    name: 'plugins new',
+    arguments: '[name]',
+    summary:
+      'make the project of a new plugin in a folder of its name: code that works, its test and its types',
+    example: 'plugins new my-rates --kind rates',
+    flags: [
+      {
+        flags: '--kind <kind>',
+        summary: 'what it provides',
+        choices: ['currency', 'swap', 'rates', 'storage', 'policy', 'observer']
+      },
+      {
+        flags: '--template <template>',
+        summary: 'where a kind has two: account or utxo of currency, exchange or onchain of swap'
+      },
+      { flags: '--overwrite', summary: 'replace files of a folder that is not empty; its other files stay' }
+    ],
+    runsAlone: true,
+    load: async () => (await import('./plugins/new-plugin.ts')).pluginsNew
+  },
+  {
     name: 'plugins remove',
     arguments: '<id>',
     summary: 'remove a plugin that was added; what its wallets hold stays on the chain',

@@ -275,8 +275,10 @@ export const importConfig = async (bundle: string, path: string): Promise<Profil
  * @throws CliError PLUGIN_REFUSED if it exports none or several, or what its code throws
  */
 export const importPlugin = async (bundle: string): Promise<Plugin> => {
-  const { default: given, ...others } = await importCode(bundle)
-  // Kind and info may come from a factory.
+  const { default: byDefault, ...others } = await importCode(bundle)
+  const [sole, ...more] = Object.values(others)
+  // Kind and info may come from a factory: the default, or all that there is.
+  const given = byDefault ?? (more.length === 0 && typeof sole === 'function' ? sole : undefined)
   const exported = { ...others, default: await (typeof given === 'function' ? given() : given) }
   const isPlugin = (value: unknown): boolean => isRecord(value) && 'kind' in value && 'apply' in value
   const found: readonly unknown[] = isPlugin(exported.default)

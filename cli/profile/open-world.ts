@@ -103,13 +103,27 @@ export interface ClosableWorld {
 const PORTION_MS = 500
 
 const localWorld = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
-  io: world.ioFor(io),
+  io: withOwnServers(world, io),
   addresses: FAKE_ADDRESSES,
   control: localControl(world),
   isShared: false,
   local: world,
   close
 })
+
+/** Lets plugins reach servers on this computer by number, as through a world that another process serves. */
+const withOwnServers = (world: FakeWorld, io: Io): Io => {
+  const own = world.ioFor(io)
+  return {
+    ...own,
+    fetch: (url, options) =>
+      OWN_SERVER.test(url) && world.network.current.isOnline
+        ? io.fetch(url, options)
+        : own.fetch(url, options)
+  }
+}
+
+const OWN_SERVER = /^http:\/\/127\.0\.0\.1(?::\d{1,5})?\//
 
 /** Uses the clock of the world, since one-time codes depend on it, and its rate and swap providers. */
 const remoteWorld = async (running: RunningWorld, io: Io): Promise<OpenWorld> => {

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
@@ -406,4 +408,33 @@ export default { kind: 'rates', id: 'packed', displayName: 'Packed', apply({ hoo
   const again = succeeded(t, await stage.run('plugins', 'add', archive, '--no-cell', '--yes', '--json'))
   t.true(again.replaced)
   t.not(again.plugin.sha512, plugin.sha512)
+})
+
+test('a plugin reaches a server on this computer by its number, but not while the fake world is offline', async t => {
+  const stage = openStage(t)
+  await withWallet(t, stage)
+  const server = createServer((_request, response) => response.end('{"price":42}'))
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const path = stage.write(
+    'corner.ts',
+    `import { type RatePlugin, Reply } from 'holdfast/plugin'
+     import { PAIR } from './pair.ts'
+     const SERVER = 'http://127.0.0.1:${port}'
+     export const plugin: RatePlugin = {
+       kind: 'rates', id: 'corner', displayName: 'Corner', hosts: [SERVER],
+       apply({ hooks, io }) {
+         hooks.fetchRates.tapPromise('corner', async ({ offer }) => {
+           const { text } = await io.fetch(SERVER + '/price')
+           offer(PAIR, Reply.of(text, 'reply of the corner').field('price').number())
+         })
+       }
+     }`
+  )
+  succeeded(t, await stage.run('plugins', 'add', path, '--yes', '--json'))
+  succeeded(t, await stage.run('fake', 'net', 'offline', '--json'))
+  t.is(await rateOf(stage), undefined)
+  succeeded(t, await stage.run('fake', 'net', 'online', '--json'))
+  t.is(await rateOf(stage), '42.00')
 })
