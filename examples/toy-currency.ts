@@ -5,9 +5,11 @@ import type {
   EngineRequest,
   EngineTransaction,
   Io,
-  SpendInfo
+  ParsedUri,
+  SpendInfo,
+  UriRequest
 } from 'holdfast/plugin'
-import { nativeAmount, negate, WalletError } from 'holdfast/plugin'
+import { compact, nativeAmount, negate, WalletError } from 'holdfast/plugin'
 import { addressOf, type Entry, FEE, type Payment, signPayment, type ToyLedger } from './toy-ledger.ts'
 
 /** A currency plugin for the toy ledger. */
@@ -30,8 +32,8 @@ export const toyCurrency = (ledger: ToyLedger): CurrencyPlugin => ({
 const makeTools = (io: Io): CurrencyTools => ({
   createPrivateKey: async () => ({ tollarKey: io.crypto.toHex(io.random(32)) }),
   derivePublicKey: async ({ keys }) => ({ address: addressOf(String(keys.tollarKey)) }),
-  parseUri: async uri => ({ publicAddress: checkAddress(uri.replace(/^tollar:/, '')) }),
-  encodeUri: async ({ publicAddress }) => `tollar:${publicAddress}`
+  parseUri: async uri => readLink(uri),
+  encodeUri: async request => linkOf(request)
 })
 
 const makeEngine = (ledger: ToyLedger, { walletInfo, callbacks, store }: EngineRequest): CurrencyEngine => {
@@ -113,6 +115,26 @@ const transactionOf = ({ from, to, amount, txid, height, date }: Entry, own: str
     ourReceiveAddresses: to === own ? [own] : [],
     signedTx: '',
     isSend
+  }
+}
+
+// As BIP-21 has it: tollar:ADDRESS?amount=1500&label=Rent
+const linkOf = ({ publicAddress, nativeAmount: amount, label }: UriRequest): string => {
+  const fields = Object.entries({ amount, label }).filter(([, value]) => value !== undefined)
+  const query = fields.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')
+  return `tollar:${publicAddress}${query === '' ? '' : `?${query}`}`
+}
+
+const readLink = (uri: string): ParsedUri => {
+  const [address = '', query = ''] = uri.replace(/^tollar:/, '').split('?')
+  const fields = new Map(query.split('&').map(field => field.split('=') as [string, string]))
+  const [amount, label] = [fields.get('amount'), fields.get('label')]
+  return {
+    publicAddress: checkAddress(address),
+    ...compact({
+      nativeAmount: amount === undefined ? undefined : nativeAmount(amount),
+      label: label === undefined ? undefined : decodeURIComponent(label)
+    })
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type CurrencyEngine,
   type CurrencyPlugin,
   type CurrencyTools,
+  compact,
   type EngineRequest,
   type EngineStore,
   type EngineTransaction,
@@ -12,6 +13,7 @@ import {
   type JsonObject,
   nativeAmount,
   type SpendInfo,
+  type TokenMap,
   type WalletKeys
 } from '../kernel/plugin-api.ts'
 import { filesOn } from '../kernel/wallet/engine/engine-files.ts'
@@ -61,13 +63,45 @@ export interface CurrencyNetwork {
   readonly someAmount: string
   /** An amount that the network calls dust; left out if it has none. */
   readonly dustAmount?: string
+  /** A token of the currency; without it the checks of tokens are skipped. */
+  readonly token?: TokenNetwork
+  /** Stakes some money of an address; without it only the form of the staking status is checked. */
+  stake?(address: string, nativeAmount: string): Promise<void>
   close?(): Promise<void>
+}
+
+/**
+ * A token on the network of a currency.
+ *
+ * @example
+ * ```ts
+ * import type { TokenNetwork } from 'holdfast/testing'
+ *
+ * declare const ledger: { payGems(to: string, amount: string): Promise<string> }
+ * const token: TokenNetwork = {
+ *   tokenId: 'gem',
+ *   someAmount: '900',
+ *   fund: (address, amount) => ledger.payGems(address, amount)
+ * }
+ * ```
+ */
+export interface TokenNetwork {
+  /** One of the tokens that the plugin brings. */
+  readonly tokenId: string
+  /** An amount of it that can be paid with. */
+  readonly someAmount: string
+  /** Pays it to an address from outside. @returns the txid */
+  fund(address: string, nativeAmount: string): Promise<string>
 }
 
 /** What an engine has reported, newest last. */
 export interface EngineReports {
+  /** Those of the chain's own coin. */
   readonly txs: ReadonlyMap<string, EngineTransaction>
   readonly balances: readonly string[]
+  /** Those of tokens, by token id and txid with a blank between, and by token id. */
+  readonly tokenTxs: ReadonlyMap<string, EngineTransaction>
+  readonly tokenBalances: ReadonlyMap<string, string>
   readonly heights: readonly number[]
   readonly ratios: readonly number[]
   /** How many reports came. */
@@ -85,9 +119,13 @@ export interface TestedWallet {
   readonly reports: EngineReports
   readonly store: EngineStore
   readonly files: WalletFiles
+  /** What the engine has logged. */
+  readonly lines: readonly string[]
   /** A fresh address of it. */
   address(): Promise<string>
   balance(): bigint
+  /** Ends the repeated syncs of the suite. */
+  stopSyncing(): void
 }
 
 /** How a wallet is opened. */
@@ -100,12 +138,15 @@ export interface WalletOptions {
   readonly files?: WalletFiles
   /** False: the engine is made, and neither started nor synced. */
   readonly isStarted?: boolean
+  readonly enabledTokenIds?: readonly string[]
 }
 
 /** A network with a plugin applied to it. */
 export interface CurrencyBench {
   readonly network: CurrencyNetwork
   readonly tools: CurrencyTools
+  /** The tokens that the plugin brings. */
+  builtinTokens(): Promise<TokenMap>
   openWallet(options?: WalletOptions): Promise<TestedWallet>
   close(): Promise<void>
 }
@@ -123,18 +164,25 @@ export const openBench = async (network: CurrencyNetwork): Promise<CurrencyBench
   return {
     network,
     tools,
-    async openWallet({ keys, store = memoryStore(), files = memoryFiles(), isStarted = true } = {}) {
+    async builtinTokens() {
+      const [tokens = {}] = await callTaps(lab, lab.hooks.builtinTokens.for(plugin.id), [])
+      return tokens as TokenMap
+    },
+    async openWallet({ isStarted = true, keys, ...options } = {}) {
+      const { store = memoryStore(), files = memoryFiles(), enabledTokenIds = [] } = options
       const privateKeys = keys ?? (await tools.createPrivateKey(walletType))
       const publicKeys = await tools.derivePublicKey({ id: 'tested', type: walletType, keys: privateKeys })
       const { reports, callbacks } = recordReports()
+      const lines: string[] = []
+      const line = (text: string): void => void lines.push(text)
       const request: EngineRequest = {
         walletInfo: { id: 'tested', type: walletType, keys: publicKeys },
         ...{
           ...files,
           callbacks,
           store,
-          log: SILENT,
-          enabledTokenIds: [],
+          log: { debug: line, info: line, warn: line, error: line },
+          enabledTokenIds,
           customTokens: {},
           userSettings: {}
         }
@@ -145,9 +193,10 @@ export const openBench = async (network: CurrencyNetwork): Promise<CurrencyBench
       const stop = isStarted ? await startSyncing(engine) : () => {}
       engines.push({ engine, stop })
       return {
-        ...{ engine, privateKeys, publicKeys, reports, store, files },
+        ...{ engine, privateKeys, publicKeys, reports, store, files, lines },
         address: async () => (await engine.getFreshAddress({ tokenId: null })).publicAddress,
-        balance: () => BigInt(reports.balances.at(-1) ?? '0')
+        balance: () => BigInt(reports.balances.at(-1) ?? '0'),
+        stopSyncing: stop
       }
     },
     async close() {
@@ -176,16 +225,15 @@ const startSyncing = async (engine: CurrencyEngine): Promise<() => void> => {
 }
 
 const SYNC_MS = 100
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** The files of a wallet, in memory. */
-const memoryFiles = (): WalletFiles => {
+export const memoryFiles = (): WalletFiles => {
   const { crypto } = makeNodeIo()
   return { localFiles: filesOn(memoryDisk(), crypto), syncedFiles: filesOn(memoryDisk(), crypto) }
 }
 
 /** A store of an engine, in memory. */
-const memoryStore = (): EngineStore => {
+export const memoryStore = (): EngineStore => {
   const texts = new Map<string, string>()
   return {
     get: key => texts.get(key),
@@ -199,11 +247,14 @@ const memoryStore = (): EngineStore => {
   }
 }
 
-const recordReports = (): {
+/** Records the reports of an engine. */
+export const recordReports = (): {
   readonly reports: EngineReports
   readonly callbacks: EngineRequest['callbacks']
 } => {
   const txs = new Map<string, EngineTransaction>()
+  const tokenTxs = new Map<string, EngineTransaction>()
+  const tokenBalances = new Map<string, string>()
   const [balances, heights, ratios]: [string[], number[], number[]] = [[], [], []]
   let count = 0
   const counted =
@@ -215,7 +266,7 @@ const recordReports = (): {
   const ignore = counted(() => {})
   return {
     reports: {
-      ...{ txs, balances, heights, ratios },
+      ...{ txs, balances, heights, ratios, tokenTxs, tokenBalances },
       get count() {
         return count
       }
@@ -223,11 +274,17 @@ const recordReports = (): {
     callbacks: {
       onAddressChanged: ignore,
       onAddressesChecked: counted((ratio: number) => void ratios.push(ratio)),
-      onTokenBalanceChanged: counted((_tokenId: string | null, amount: string) => void balances.push(amount)),
+      onTokenBalanceChanged: counted((tokenId: string | null, amount: string) => {
+        if (tokenId === null) balances.push(amount)
+        else tokenBalances.set(tokenId, amount)
+      }),
       onBalanceDetailsChanged: ignore,
       onBlockHeightChanged: counted((height: number) => void heights.push(height)),
       onTransactionsChanged: counted((reported: readonly EngineTransaction[]) => {
-        for (const tx of reported) txs.set(tx.txid, tx)
+        for (const tx of reported) {
+          if (tx.tokenId === null) txs.set(tx.txid, tx)
+          else tokenTxs.set(`${tx.tokenId} ${tx.txid}`, tx)
+        }
       }),
       onStatus: ignore,
       onConnectionChanged: ignore,
@@ -278,8 +335,12 @@ export const controlOf = <Name extends 'reorg' | 'drop'>(
 }
 
 /** A wallet with some confirmed money. */
-export const fundedWallet = async (bench: CurrencyBench, keys?: WalletKeys): Promise<TestedWallet> => {
-  const wallet = await bench.openWallet(keys === undefined ? {} : { keys })
+export const fundedWallet = async (
+  bench: CurrencyBench,
+  keys?: WalletKeys,
+  enabledTokenIds: readonly string[] = []
+): Promise<TestedWallet> => {
+  const wallet = await bench.openWallet({ ...compact({ keys }), enabledTokenIds })
   const txid = await bench.network.fund(await wallet.address(), bench.network.someAmount)
   await mine(bench, 1)
   await until(

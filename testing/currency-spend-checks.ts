@@ -172,7 +172,8 @@ const reviewedOf = (tx: EngineTransaction): string => {
   return JSON.stringify(Object.entries(facts).sort())
 }
 
-const signSpend = async (
+/** Drafts and signs a spend. */
+export const signSpend = async (
   { engine, privateKeys }: TestedWallet,
   spend: SpendInfo
 ): Promise<{ readonly draft: EngineTransaction; readonly signed: EngineTransaction }> => {
@@ -182,7 +183,8 @@ const signSpend = async (
   return { draft, signed }
 }
 
-const sendSpend = async ({ engine }: TestedWallet, signed: EngineTransaction): Promise<void> => {
+/** Sends a signed spend and saves it. */
+export const sendSpend = async ({ engine }: TestedWallet, signed: EngineTransaction): Promise<void> => {
   const sent = await engine.broadcastTx(signed, {})
   must(sent.txid === signed.txid, () => `Sent, the transaction has the txid ${sent.txid}, not ${signed.txid}`)
   await engine.saveTx(signed)

@@ -1,4 +1,5 @@
 import { isWalletError, nativeAmount } from '../kernel/plugin-api.ts'
+import { currencyFeatureChecks } from './currency-feature-checks.ts'
 import {
   type CurrencyBench,
   type CurrencyNetwork,
@@ -12,7 +13,9 @@ import {
   until,
   untilConfirmed
 } from './currency-lab.ts'
+import { currencySubject } from './currency-plugin-use.ts'
 import { currencySpendChecks } from './currency-spend-checks.ts'
+import { type PluginSubject, pluginChecks } from './plugin-checks.ts'
 import { type TestFunction, testSuite } from './run-with.ts'
 import { type Check, describeError, must, planSuite, type Suite, type SuiteOptions, skip } from './suite.ts'
 
@@ -56,7 +59,19 @@ export const currencySuite = (
       }
     }
   })
-  return planSuite({ pluginId, kind: 'currency', level }, currencyChecks.map(onBench), undefined)
+  const onSubject = (check: Check<PluginSubject>): Check<undefined> => ({
+    ...check,
+    async run() {
+      const network = await openNetwork()
+      try {
+        await check.run(currencySubject(network))
+      } finally {
+        await network.close?.()
+      }
+    }
+  })
+  const checks = [...pluginChecks.map(onSubject), ...currencyChecks.map(onBench)]
+  return planSuite({ pluginId, kind: 'currency', level }, checks, undefined)
 }
 
 /**
@@ -361,7 +376,8 @@ export const currencyChecks: readonly Check<CurrencyBench>[] = [
   ...toolChecks,
   ...historyChecks,
   ...currencySpendChecks,
-  ...engineChecks
+  ...engineChecks,
+  ...currencyFeatureChecks
 ]
 
 const untilBalance = (wallet: TestedWallet, amount: string): Promise<void> =>

@@ -37,6 +37,8 @@ export interface PluginLab {
   readonly hooks: KernelHooks
   /** What the plugin logged. */
   readonly lines: readonly string[]
+  /** Adds a line, of an engine of the plugin. */
+  log(text: string): void
   /** What the kernel would report as a fault of the plugin. */
   readonly faults: readonly unknown[]
   /** Calls code of the plugin, whose uses of globals are noted. */
@@ -91,7 +93,7 @@ export const openPluginLab = (
   })
   if (failure !== undefined) throw failure
   return {
-    ...{ clock, network, hooks, lines, faults, call },
+    ...{ clock, network, hooks, lines, log, faults, call },
     wait: (work, milliseconds) => waitFor(clock, work, milliseconds),
     waitLive: work =>
       work.then(

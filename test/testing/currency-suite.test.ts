@@ -1,20 +1,27 @@
 import test from 'ava'
 import {
   type CurrencyEngine,
+  type CurrencyHost,
   type CurrencyPlugin,
   type CurrencyTools,
   type EngineRequest,
+  type JsonObject,
   nativeAmount,
   type SpendInfo,
   WalletError
 } from '../../kernel/plugin-api.ts'
 import { bitcoin } from '../../plugins/currency/utxo/plugin.ts'
 import { type CurrencyNetwork, fakeBlockchain } from '../../testing/currency-lab.ts'
-import { currencyChecks, currencySuite } from '../../testing/currency-suite.ts'
+import { currencySuite } from '../../testing/currency-suite.ts'
 import { runSuite } from '../../testing/suite.ts'
+import { gemNetwork } from './gem-network.ts'
 
-/** What a mistake changes of the Bitcoin plugin. */
+/** What a mistake changes of the Bitcoin plugin, or of one with tokens, stakes and more. */
 interface Mistake {
+  readonly of?: 'gems'
+  /** Options of the plugin besides those of its network. */
+  readonly options?: JsonObject
+  apply?(host: CurrencyHost): void
   readonly info?: Partial<CurrencyPlugin['info']>
   tools?(tools: CurrencyTools): Partial<CurrencyTools>
   engine?(engine: CurrencyEngine, request: EngineRequest): Partial<CurrencyEngine>
@@ -30,13 +37,17 @@ const altered = <T extends object>(original: T, changes: Partial<T>): T =>
     }
   })
 
-const mistaken = ({ info, tools, engine, request = given => given }: Mistake): CurrencyPlugin => ({
-  ...bitcoin,
-  info: { ...bitcoin.info, ...info },
+const mistaken = (
+  plugin: CurrencyPlugin,
+  { info, tools, engine, apply, request = given => given }: Mistake
+): CurrencyPlugin => ({
+  ...plugin,
+  info: { ...plugin.info, ...info },
   apply(host) {
     const { hooks } = host
     const tap = <Args extends readonly unknown[], T>(fn: (...args: Args) => Promise<T>) => fn
-    bitcoin.apply({
+    apply?.(host)
+    plugin.apply({
       ...host,
       hooks: {
         ready: hooks.ready,
@@ -67,17 +78,63 @@ const mistaken = ({ info, tools, engine, request = given => given }: Mistake): C
   }
 })
 
-const networkOf = (mistake: Mistake): CurrencyNetwork => fakeBlockchain(mistaken(mistake), 'bitcoin')
+const SERVERS = { network: 'regtest', servers: ['tcp://127.0.0.1:50001'] }
+const networkOf = (mistake: Mistake): CurrencyNetwork =>
+  mistake.of === 'gems'
+    ? gemNetwork(plugin => mistaken(plugin, mistake))
+    : fakeBlockchain(mistaken(bitcoin, mistake), 'bitcoin', { ...SERVERS, ...mistake.options })
 
 const callbacksOf = (
   request: EngineRequest,
   changes: (callbacks: EngineRequest['callbacks']) => Partial<EngineRequest['callbacks']>
 ): EngineRequest => ({ ...request, callbacks: { ...request.callbacks, ...changes(request.callbacks) } })
 
+let toolsCount = 0
 let engineCount = 0
 let firstEngine: CurrencyEngine | undefined
 
+const ofKind: readonly { readonly breaks: string; readonly mistake: Mistake }[] = [
+  { breaks: 'plugin.loads', mistake: { info: { walletType: 'bitcoin' } } },
+  {
+    breaks: 'plugin.globals',
+    mistake: {
+      tools: tools => ({
+        async derivePublicKey(info) {
+          return { ...(await tools.derivePublicKey(info)), at: Date.now() > 0 }
+        }
+      })
+    }
+  },
+  {
+    breaks: 'plugin.repeatable',
+    mistake: {
+      tools(tools) {
+        toolsCount += 1
+        const name = `number ${toolsCount}`
+        return { derivePublicKey: async info => ({ ...(await tools.derivePublicKey(info)), name }) }
+      }
+    }
+  },
+  {
+    breaks: 'plugin.closing',
+    mistake: {
+      apply({ io }) {
+        const again = (): void => void io.clock.after(1000, again)
+        again()
+      }
+    }
+  },
+  {
+    breaks: 'plugin.secrets',
+    mistake: {
+      options: { apiKey: 'abcdef0123456789' },
+      apply: ({ log, options }) => log.info(`starts with ${String(options.apiKey)}`)
+    }
+  }
+]
+
 const broken: readonly { readonly breaks: string; readonly mistake: Mistake }[] = [
+  ...ofKind,
   {
     breaks: 'currency.description',
     mistake: { info: { denominations: [{ name: 'BTC', multiplier: '100000001' }] } }
@@ -263,7 +320,72 @@ const broken: readonly { readonly breaks: string; readonly mistake: Mistake }[] 
       }
     }
   },
-  { breaks: 'currency.given-addresses', mistake: { engine: () => ({ isAddressUsed: async () => false }) } }
+  { breaks: 'currency.given-addresses', mistake: { engine: () => ({ isAddressUsed: async () => false }) } },
+  {
+    breaks: 'currency.tokens',
+    mistake: {
+      of: 'gems',
+      request: given =>
+        callbacksOf(given, callbacks => ({
+          onTokenBalanceChanged: (_tokenId, amount) => callbacks.onTokenBalanceChanged(null, amount)
+        }))
+    }
+  },
+  {
+    breaks: 'currency.token-spend',
+    mistake: {
+      of: 'gems',
+      engine: engine => ({
+        async makeSpend(spend, keys) {
+          const draft = await engine.makeSpend(spend, keys)
+          return { ...draft, nativeAmount: nativeAmount(String(BigInt(draft.nativeAmount) - 1n)) }
+        }
+      })
+    }
+  },
+  {
+    breaks: 'currency.staking',
+    mistake: { of: 'gems', engine: () => ({ getStakingStatus: async () => ({ stakedAmounts: [] }) }) }
+  },
+  {
+    breaks: 'currency.activation',
+    mistake: {
+      of: 'gems',
+      engine: engine => ({
+        async activateWallet(request) {
+          const offer = await engine.activateWallet?.(request)
+          if (offer === undefined) throw new Error('No offer')
+          return { ...offer, fromNativeAmount: nativeAmount('39') }
+        }
+      })
+    }
+  },
+  {
+    breaks: 'currency.other-methods',
+    mistake: { of: 'gems', engine: () => ({ otherMethods: { height: async () => 'tall' } }) }
+  },
+  {
+    breaks: 'currency.pause',
+    mistake: {
+      of: 'gems',
+      engine: (_engine, { callbacks }) => ({
+        async changePaused() {
+          setTimeout(() => callbacks.onStatus('still here'), 0)
+        }
+      })
+    }
+  },
+  {
+    breaks: 'currency.secrets',
+    mistake: {
+      engine: (engine, { log }) => ({
+        signTx(tx, keys, options) {
+          log.info(`signs with ${Object.values(keys).join(' ')}`)
+          return engine.signTx(tx, keys, options)
+        }
+      })
+    }
+  }
 ]
 
 for (const { breaks, mistake } of broken) {
@@ -282,5 +404,6 @@ for (const { breaks, mistake } of broken) {
 }
 
 test('every check of currencies has a broken currency that it finds', t => {
-  t.deepEqual(broken.map(({ breaks }) => breaks).sort(), currencyChecks.map(({ id }) => id).sort())
+  const { checks } = currencySuite(() => networkOf({}), { pluginId: 'bitcoin' })
+  t.deepEqual(broken.map(({ breaks }) => breaks).sort(), checks.map(({ id }) => id).sort())
 })
