@@ -239,12 +239,15 @@ export const scrubBut = (text: string, names: ReadonlySet<string>): string =>
     .slice(0, MAX_TEXT)
 
 /**
- * A failure in words that are safe to show: the catalogue's message, or the scrubbed text of a foreign error. Whatever
- * was thrown may be given.
+ * A failure in words that are safe to show: the catalogue's message, with the field of a plugin's data that was refused, or the
+ * scrubbed text of a foreign error. Whatever was thrown may be given.
  */
 export const describeError = (thrown: unknown): string => {
   const error = errorOf(thrown)
-  return isWalletError(error) ? `${error.message} (${error.code})` : scrub(`${error.name}: ${error.message}`)
+  if (!isWalletError(error)) return scrub(`${error.name}: ${error.message}`)
+  const field =
+    isWalletError(error, 'BOGUS_TX') || isWalletError(error, 'BOGUS_DATA') ? error.details.path : ''
+  return `${error.message}${field === '' ? '' : `: ${scrub(field)}`} (${error.code})`
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set()

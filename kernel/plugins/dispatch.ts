@@ -1,6 +1,6 @@
 import type { Hook } from 'tapable'
 import { compact } from '../base/compact.ts'
-import { errorOf, isWalletError, WalletError } from '../base/errors.ts'
+import { describeError, errorOf, isWalletError, WalletError } from '../base/errors.ts'
 import type { Clock } from '../io/io.ts'
 import type { PluginId } from '../types/ids.ts'
 import type { TapSnapshot } from '../types/snapshots.ts'
@@ -21,6 +21,8 @@ export interface DispatchRule {
   readonly port: DispatchPort
   readonly deadlineMs: number
   readonly discard?: (answer: unknown) => void
+  /** Says what is wrong with an answer, given the value that the kernel has put in. */
+  readonly refuse?: (value: unknown, answer: unknown) => string | undefined
 }
 
 type Tap = { readonly name: string; readonly type: string; readonly fn: (...args: never[]) => unknown }
@@ -80,16 +82,28 @@ export const gated = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
     for (const tap of taps) await callTap(hook, { tap, args, rule })
   })
 
-/** A value passes through every tap; one that fails is reported and passes it unchanged. */
+/** A value passes through every tap; one that fails, or answers wrongly, is reported and passes it unchanged. */
 export const piped = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
   install(hook, (taps, args) => {
     let [value] = args
     for (const tap of taps) {
-      const next = callNow(hook, { tap, args: [value, ...args.slice(1)], rule })
-      if (next !== undefined) value = next
+      const next = callNow(hook, { tap, args: [value, ...args.slice(1)], rule }, refusePromise)
+      if (next === undefined) continue
+      // The kernel's own value: an earlier answer may be another one each time that it is read.
+      const path = rule.refuse?.(args[0], next)
+      const [pluginId, name] = [tap.name, nameOf(hook)]
+      if (path === undefined) value = next
+      else {
+        const error = new WalletError('BOGUS_DATA', { pluginId, what: `answer to ${name}`, path })
+        rule.port.onFault({ pluginId, hook: name, error })
+      }
     }
     return value
   })
+
+const refusePromise = (answer: unknown): void => {
+  if (answer instanceof Promise) throw new TypeError('It answered with a promise, and is not waited for')
+}
 
 /** Notifies all; one that fails is reported, the others still run. */
 export const observed = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
@@ -148,10 +162,13 @@ const callTap = async (hook: AnyHook, call: TapCall): Promise<unknown> => {
   }
 }
 
-const callNow = (hook: AnyHook, call: TapCall): unknown => {
+/** @param check - throws for an answer of the wrong kind */
+const callNow = (hook: AnyHook, call: TapCall, check: (answer: unknown) => void = () => {}): unknown => {
   const started = call.rule.port.watcher() === undefined ? 0 : call.rule.port.clock.monotonic()
   try {
-    const answer = settled(hook, call, call.tap.fn(...(call.args as never[])))
+    const given = call.tap.fn(...(call.args as never[]))
+    const answer = settled(hook, call, given)
+    check(given)
     notify(hook, call, { started, outcome: answer === undefined ? 'done' : 'answered' })
     return answer
   } catch (thrown) {
@@ -197,7 +214,7 @@ const correlationOf = (argument: unknown): string | undefined => {
 
 const pluginFailed = (pluginId: PluginId, hook: string, error: unknown): WalletError => {
   if (isWalletError(error) && error.code !== 'DEADLINE') return error
-  const reason = isWalletError(error) ? error.message : 'it threw'
+  const reason = isWalletError(error) ? error.message : `it threw ${describeError(error)}`
   return new WalletError('PLUGIN_FAILED', { pluginId, hook, reason }, error)
 }
 

@@ -1,5 +1,7 @@
+import { copyList } from '../base/copy-data.ts'
 import { checkedDisk } from '../base/disk-path.ts'
 import type { Disk } from '../io/disk.ts'
+import type { QuoteSnapshot } from '../types/snapshots.ts'
 import type { Audience, HookTypes, KernelHooks, ObserverHooks } from './hook-types.ts'
 
 /** The documented behaviour of a hook, beside its types. */
@@ -11,6 +13,8 @@ interface HookFacts {
   readonly deadlineMs?: number
   /** Takes an answer that comes after the deadline. */
   readonly discard?: (answer: unknown) => void
+  /** Says what is wrong with the answer of a tap to a value that passes through; the value passes unchanged then. */
+  readonly refuse?: (value: never, answer: unknown) => string | undefined
   /** A failing tap is not reported, so that no report can loop. */
   readonly isQuiet?: true
 }
@@ -28,6 +32,19 @@ const OPEN_MS = 300_000
 function closeDisk(late: unknown): void {
   const close = async (): Promise<void> => checkedDisk(late as Disk).close?.()
   close().catch(() => {})
+}
+
+/** An order of quotes has each of them once. */
+function orderFault(quotes: readonly QuoteSnapshot[], answer: unknown): string | undefined {
+  const ordered = copyList(answer, quotes.length)
+  if (ordered?.length !== quotes.length) return `no list of all ${quotes.length} quotes`
+  const left = new Set<unknown>(quotes.map(({ quoteId }) => quoteId))
+  try {
+    const isOrder = ordered.every(quote => left.delete((quote as QuoteSnapshot).quoteId))
+    return isOrder ? undefined : 'a quote that is not among those, or is there twice'
+  } catch {
+    return 'a quote that cannot be read'
+  }
 }
 
 /** The facts of every hook, in the order of docs/hooks.md: asked, objected to, life cycle, notified. */
@@ -114,7 +131,8 @@ const facts: {
     rankQuotes: {
       dispatch: 'piped',
       fires: "after the kernel's own ordering of quotes",
-      carries: 'the quotes, best first, and the request'
+      carries: 'the quotes, best first, and the request',
+      refuse: orderFault
     }
   },
   all: {

@@ -10,7 +10,7 @@ import { compact } from '../base/compact.ts'
 import type { WalletError } from '../base/errors.ts'
 import type { PluginId } from '../types/ids.ts'
 import type { PluginKind, TapSnapshot } from '../types/snapshots.ts'
-import { asked, type DispatchPort, gated, gathered, observed, piped } from './dispatch.ts'
+import { asked, type DispatchPort, type DispatchRule, gated, gathered, observed, piped } from './dispatch.ts'
 import { type HookRow, hookTable } from './hook-table.ts'
 import type { HostHooks, KernelHooks, TapOrder } from './hook-types.ts'
 import { PluginCalls } from './plugin-calls.ts'
@@ -25,8 +25,15 @@ export const makeKernelHooks = ({
   const watcher = (): typeof watch | undefined => (hooks.tapRan.taps.length === 0 ? undefined : watch)
   const full: DispatchPort = { ...port, calls: calls ?? new PluginCalls(port), watcher }
   const quiet: DispatchPort = { ...full, onFault: () => {}, watcher: () => undefined }
-  const make = (name: string, { dispatch, key, deadlineMs = 0, discard, isQuiet }: HookRow): unknown => {
-    const rule = { port: isQuiet ? quiet : full, deadlineMs, ...compact({ discard }) }
+  const make = (
+    name: string,
+    { dispatch, key, deadlineMs = 0, discard, refuse, isQuiet }: HookRow
+  ): unknown => {
+    const rule = {
+      port: isQuiet ? quiet : full,
+      deadlineMs,
+      ...compact({ discard, refuse: refuse as DispatchRule['refuse'] })
+    }
     const { Hook, run } = dispatchers[dispatch]
     const one = (): unknown => run(new Hook(['subject', 'context'], name), rule)
     return key === undefined ? one() : new HookMap(one as never)

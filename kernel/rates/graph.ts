@@ -232,6 +232,18 @@ export const isCurrencyCode = (code: unknown): code is string =>
 export const isRate = (rate: unknown): rate is number =>
   typeof rate === 'number' && isFactor(rate) && isFactor(1 / rate)
 
+/** Says what is wrong with an offered price that is refused, in a clause for its author. */
+export const refusedOffer = (
+  { fromCurrency, toCurrency }: ReturnType<typeof fieldsOfPair>,
+  rate: unknown
+): string => {
+  if (!isCurrencyCode(fromCurrency)) return 'fromCurrency of the pair is no code'
+  if (!isCurrencyCode(toCurrency)) return 'toCurrency of the pair is no code'
+  return isRate(rate)
+    ? 'the pair has no date'
+    : `the rate is ${typeof rate === 'number' ? rate : `a ${typeof rate === 'string' ? 'text' : typeof rate}`}, and no number above zero`
+}
+
 /** Checks if a number can be multiplied with: the rates of many hops together may lead out of the range of numbers. */
 export const isFactor = (rate: number): boolean => rate > 0 && rate < Number.POSITIVE_INFINITY
 

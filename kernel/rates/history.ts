@@ -7,7 +7,7 @@ import type { Services } from '../plugins/services.ts'
 import type { PluginId } from '../types/ids.ts'
 import type { DatedPair, HistoricRateContext, RatePair } from '../types/rates.ts'
 import type { RateSnapshot } from '../types/snapshots.ts'
-import { CUT_OFF_MS, fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS } from './graph.ts'
+import { CUT_OFF_MS, fieldsOfPair, isCurrencyCode, isRate, MAX_PAIRS, refusedOffer } from './graph.ts'
 import type { RateProviders } from './providers.ts'
 import { reportFault } from './rounds.ts'
 
@@ -132,7 +132,8 @@ export class HistoricRates {
         for (const query of queries) if (isSamePair(query.pair, offered)) query.consider(offered, bias)
       } else if (!hasRefused) {
         hasRefused = true
-        reportFault(this.#services, { pluginId, hook: 'fetchHistoricRates', message: 'Invalid data format' })
+        const fault = { pluginId, hook: 'fetchHistoricRates', message: 'Invalid data format' }
+        reportFault(this.#services, fault, refusedOffer(fieldsOfPair(pair), rate))
       }
     }
     // Dates are mutable.

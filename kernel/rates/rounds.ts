@@ -15,7 +15,8 @@ import {
   MAX_PAIRS,
   MAX_WANTED,
   RatePairSet,
-  REFRESH_MS
+  REFRESH_MS,
+  refusedOffer
 } from './graph.ts'
 import type { RateHints } from './hints.ts'
 import { RateProviders } from './providers.ts'
@@ -206,7 +207,7 @@ export class RateRounds {
       pluginId,
       wanted: round.wanted,
       clock: this.#services.io.clock,
-      onRefused: message => this.#reportRefusal(pluginId, message)
+      onRefused: (message, reason) => this.#reportRefusal(pluginId, message, reason)
     })
     this.#requests.set(pluginId, request)
     round.requests.push(request)
@@ -244,9 +245,9 @@ export class RateRounds {
     this.#reported.set(pluginId, { failure, refusal })
   }
 
-  #reportRefusal(pluginId: PluginId, message: string): void {
+  #reportRefusal(pluginId: PluginId, message: string, reason: string | undefined): void {
     if (message === this.#reported.get(pluginId)?.refusal) return
-    reportFault(this.#services, { pluginId, hook: 'fetchRates', message })
+    reportFault(this.#services, { pluginId, hook: 'fetchRates', message }, reason)
   }
 
   #checkOpen(): void {
@@ -270,8 +271,8 @@ export interface ProviderRequestOptions {
   readonly pluginId: PluginId
   readonly wanted: readonly RatePair[]
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** Called with the reason of the first offer that cannot be accepted. */
-  onRefused(message: string): void
+  /** Called with the message of the first offer that cannot be accepted, and with what is wrong with it. */
+  onRefused(message: string, reason?: string): void
 }
 
 /** What one provider is asked in one round; takes what it offers until it is closed. */
@@ -324,9 +325,10 @@ export class ProviderRequest {
 
   #offer(pair: unknown, rate: unknown): void {
     if (this.#isClosed) return
-    const { fromCurrency, toCurrency } = fieldsOfPair(pair)
+    const fields = fieldsOfPair(pair)
+    const { fromCurrency, toCurrency } = fields
     if (!isCurrencyCode(fromCurrency) || !isCurrencyCode(toCurrency) || !isRate(rate)) {
-      this.#refuse('Invalid data format')
+      this.#refuse('Invalid data format', refusedOffer(fields, rate))
       return
     }
     if (this.#count >= MAX_PAIRS) {
@@ -340,18 +342,19 @@ export class ProviderRequest {
   }
 
   // Thousands may be bad for one reason.
-  #refuse(message: string): void {
+  #refuse(message: string, reason?: string): void {
     if (this.#refusal !== undefined) return
     this.#refusal = message
-    this.#options.onRefused(message)
+    this.#options.onRefused(message, reason)
   }
 }
 
-/** Reports a refused offer in the plugin's log and as its fault. */
+/** Reports a refused offer in the plugin's log, with its reason, and as its fault. */
 export const reportFault = (
   { logOf, hooks }: Pick<Services, 'logOf' | 'hooks'>,
-  { pluginId, hook, message }: Pick<FaultSnapshot, 'pluginId' | 'hook' | 'message'>
+  { pluginId, hook, message }: Pick<FaultSnapshot, 'pluginId' | 'hook' | 'message'>,
+  reason?: string
 ): void => {
-  logOf(pluginId).error(message)
+  logOf(pluginId).error(reason === undefined ? message : `${message}: ${reason}`)
   hooks.pluginFault.call(Object.freeze({ pluginId, hook, errorName: 'Error', message }))
 }

@@ -63,6 +63,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   #run: object | undefined
   #syncPass: { readonly run: object; readonly pass: KeyPass } | undefined
   #isClosed = false
+  #hasReportedDelay = false
   /** The engine is looking at the network. */
   #isSyncing = false
 
@@ -358,6 +359,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
       const wanted = await this.call('syncing', engine => engine.syncNetwork(keys))
       if (this.#run !== run) return
       if (Number.isFinite(wanted)) delayMs = Math.min(MAX_PERIOD_MS, Math.max(MIN_PERIOD_MS, wanted))
+      else this.#reportDelay(wanted)
       if (this.getSnapshot().failure !== undefined) this.#state.clearFailure()
       this.#host.synced()
     } catch (error) {
@@ -376,6 +378,18 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     // Engines that were started together would otherwise ask together, for ever.
     const waitMs = isFirst ? delayMs * (1 - this.#random() / 2) : delayMs
     this.#options.scheduler.scheduleLoosely(this.#syncKey, waitMs, again)
+  }
+
+  /** An engine that names no delay never does; it is reported once. */
+  #reportDelay(wanted: unknown): void {
+    if (this.#hasReportedDelay) return
+    this.#hasReportedDelay = true
+    const { info, services } = this.#options
+    services
+      .logOf(info.pluginId)
+      .error(
+        `syncNetwork answered with a ${typeof wanted}, and not with milliseconds; it is called every 10 s`
+      )
   }
 
   #syncAgain(run: object): void {

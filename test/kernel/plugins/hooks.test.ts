@@ -68,12 +68,12 @@ test('asked: the first defined answer wins, in the order of the taps', async t =
 test('asked: a tap that throws reaches the caller as PLUGIN_FAILED with the plugin and the hook', async t => {
   const { hooks } = setUp()
   hooks.openDisk.tapPromise('broken', () => {
-    throw new Error('sync throw with a secret')
+    throw new Error(`no server takes ${'5eC7'.repeat(8)}`)
   })
   const error = await t.throwsAsync(hooks.openDisk.promise({ purpose: 'everything' }), {
     code: 'PLUGIN_FAILED'
   })
-  t.is(error?.message, 'The plugin broken failed in openDisk: it threw')
+  t.is(error?.message, 'The plugin broken failed in openDisk: it threw Error: no server takes […]')
 })
 
 test("asked: a plugin's own catalogue error reaches the caller unchanged", async t => {
@@ -160,14 +160,30 @@ test('gated: the error of a policy rejects the call unchanged, and later policie
 test('piped: a value goes through every tap, and past one that fails', t => {
   const { hooks, faults } = setUp()
   const about = { roundId: 'r', request: {} as never, pluginId: 'a', displayName: 'A' }
-  const quote = { ...about, isDex: false, state: 'resolved' } as const
-  hooks.rankQuotes.tap('doubles', quotes => [...quotes, ...quotes])
+  const quote = { ...about, isDex: false, state: 'resolved', quoteId: '1' } as const
+  const other = { ...quote, quoteId: '2' }
+  hooks.rankQuotes.tap('turns', quotes => quotes.toReversed())
   hooks.rankQuotes.tap('broken', () => {
     throw new Error('no')
   })
   hooks.rankQuotes.tap('looks', () => undefined as never)
-  t.is(hooks.rankQuotes.call([quote], {} as never).length, 2)
+  t.deepEqual(hooks.rankQuotes.call([quote, other], {} as never), [other, quote])
   t.is(faults.length, 1)
+})
+
+test('piped: an answer that the hook refuses is blamed on its own tap, and those of others count', t => {
+  const { hooks, faults } = setUp()
+  const quote = { roundId: 'r', request: {} as never, pluginId: 'a', displayName: 'A', isDex: false } as const
+  const quotes = [1, 2].map(id => ({ ...quote, state: 'resolved', quoteId: String(id) }) as const)
+  hooks.rankQuotes.tap('turns', given => given.toReversed())
+  hooks.rankQuotes.tap('doubles', given => [...given, ...given])
+  hooks.rankQuotes.tap('repeats', given => given.flatMap(() => given.slice(0, 1)))
+  hooks.rankQuotes.tap('promises', (async () => quotes) as never)
+  t.deepEqual(hooks.rankQuotes.call(quotes, {} as never), quotes.toReversed())
+  t.deepEqual(
+    faults.map(({ pluginId }) => pluginId),
+    ['doubles', 'repeats', 'promises']
+  )
 })
 
 test('observed: every tap is called, also after one that throws', t => {
