@@ -9,6 +9,7 @@ import {
   type EngineRequest,
   type Json,
   type JsonObject,
+  type KeylessEngine,
   type Reply,
   type SigningOptions,
   type TokenMap
@@ -144,8 +145,8 @@ const makeEngine = async (
         notes: engineNotes(request, state),
         requests: {
           'store.write': changes => writeStore(store, changes),
-          ...fileRequests('localFiles', request.localFiles),
-          ...fileRequests('syncedFiles', request.syncedFiles)
+          ...fileRequests('localFiles', () => request.localFiles),
+          ...fileRequests('syncedFiles', () => request.syncedFiles)
         }
       },
       onStart(id) {
@@ -188,22 +189,22 @@ const makeEngine = async (
 const REPLAYED: readonly string[] = ['reservePayments', 'startEngine', 'changePaused']
 
 /** The files of a wallet, as its engine in a cell asks for them. */
-const fileRequests = (name: string, files: EngineFiles): NonNullable<ContextFunctions['requests']> => ({
-  [`${name}.getText`]: path => files.getText(textOf(path, MAX_PATH)),
+const fileRequests = (name: string, files: () => EngineFiles): NonNullable<ContextFunctions['requests']> => ({
+  [`${name}.getText`]: path => files().getText(textOf(path, MAX_PATH)),
   [`${name}.setText`]: async (path, text) => {
-    await files.setText(textOf(path, MAX_PATH), textOf(text, MAX_FILE))
+    await files().setText(textOf(path, MAX_PATH), textOf(text, MAX_FILE))
     return null
   },
-  [`${name}.getData`]: path => files.getData(textOf(path, MAX_PATH)),
+  [`${name}.getData`]: path => files().getData(textOf(path, MAX_PATH)),
   [`${name}.setData`]: async (path, data) => {
-    await files.setData(textOf(path, MAX_PATH), bytesOf(data, MAX_FILE))
+    await files().setData(textOf(path, MAX_PATH), bytesOf(data, MAX_FILE))
     return null
   },
   [`${name}.delete`]: async path => {
-    await files.delete(textOf(path, MAX_PATH))
+    await files().delete(textOf(path, MAX_PATH))
     return null
   },
-  [`${name}.list`]: async folder => [...(await files.list(textOf(folder, MAX_PATH)))]
+  [`${name}.list`]: async folder => [...(await files().list(textOf(folder, MAX_PATH)))]
 })
 
 const MAX_PATH = 1024
@@ -258,7 +259,8 @@ const TOOLS: readonly string[] = namesOf<CurrencyTools>({
   }
 })
 
-const ENGINE: readonly string[] = namesOf<Omit<CurrencyEngine, 'otherMethods'>>({
+const ENGINE: readonly string[] = namesOf<Omit<CurrencyEngine & KeylessEngine, 'otherMethods'>>({
+  ...{ getBytesToSign: true, addSignatures: true },
   ...{ changePaused: true, syncedFilesChanged: true },
   ...{ startEngine: true, killEngine: true, syncNetwork: true, resyncBlockchain: true },
   ...{ getFreshAddress: true, addGapLimitAddresses: true, isAddressUsed: true, makeSpend: true },

@@ -229,7 +229,7 @@ const makeParts = (
     }
   }
   const { laterPlugins: later = [], required = [] } = options
-  const plugins = new PluginSet(hooks, { later, required })
+  const plugins = new PluginSet(hooks, { later, required }, io)
   let root: Disk | undefined
   const apply = (given: Plugin, head = readPluginHead(given, plugins.snapshots.length + 1)): void => {
     const { id } = head

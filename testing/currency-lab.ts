@@ -16,7 +16,9 @@ import {
   type TokenMap,
   type WalletKeys
 } from '../kernel/plugin-api.ts'
+import { captureTools } from '../kernel/plugins/plugin-set.ts'
 import { filesOn } from '../kernel/wallet/engine/engine-files.ts'
+import { captureEngine } from '../kernel/wallet/engine/make-engine.ts'
 import { makeNodeIo } from '../platform/node/index.ts'
 import { memoryDisk } from '../plugins/storage/memory.ts'
 import { callTaps, openPluginLab } from './plugin-lab.ts'
@@ -158,8 +160,9 @@ export const openBench = async (network: CurrencyNetwork): Promise<CurrencyBench
   const fetch = (): Promise<never> => Promise.reject(new Error('Fake network error'))
   const lab = openPluginLab(plugin, { options, io: { clock, fetch, ...io } })
   const { walletType } = plugin.info
-  const [tools] = (await callTaps(lab, lab.hooks.makeTools.for(plugin.id), [])) as readonly CurrencyTools[]
-  if (tools === undefined) throw new TypeError('makeTools gives no tools')
+  const nodeIo = makeNodeIo()
+  const [madeTools] = await callTaps(lab, lab.hooks.makeTools.for(plugin.id), [])
+  const tools = await captureTools(madeTools, plugin.info, nodeIo)
   const engines: { readonly engine: CurrencyEngine; stop(): void }[] = []
   return {
     network,
@@ -188,8 +191,7 @@ export const openBench = async (network: CurrencyNetwork): Promise<CurrencyBench
         }
       }
       const made = await callTaps(lab, lab.hooks.makeEngine.for(plugin.id), [request])
-      const [engine] = made as readonly CurrencyEngine[]
-      if (engine === undefined) throw new TypeError('makeEngine gives no engine')
+      const engine = await captureEngine(made[0], plugin.info, nodeIo.crypto)
       const stop = isStarted ? await startSyncing(engine) : () => {}
       engines.push({ engine, stop })
       return {

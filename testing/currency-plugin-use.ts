@@ -1,12 +1,7 @@
-import {
-  type Channel,
-  type CurrencyEngine,
-  type CurrencyTools,
-  compact,
-  type EngineRequest,
-  type Io,
-  type WalletKeys
-} from '../kernel/plugin-api.ts'
+import { type Channel, compact, type EngineRequest, type Io, type WalletKeys } from '../kernel/plugin-api.ts'
+import { captureTools } from '../kernel/plugins/plugin-set.ts'
+import { captureEngine } from '../kernel/wallet/engine/make-engine.ts'
+import { makeNodeIo } from '../platform/node/index.ts'
 import { type CurrencyNetwork, memoryFiles, memoryStore, recordReports } from './currency-lab.ts'
 import type { GlobalUses } from './global-uses.ts'
 import type { PluginSubject } from './plugin-checks.ts'
@@ -15,11 +10,12 @@ import { callTaps, openPluginLab, type PluginLab } from './plugin-lab.ts'
 /** A currency for the checks that every kind has: a use makes an engine of one wallet, which looks at the network once. */
 export const currencySubject = (network: CurrencyNetwork): PluginSubject => {
   const { plugin, options = {}, io = {} } = network
+  const nodeIo = makeNodeIo()
   let keys: WalletKeys | undefined
   const useWallet = async (lab: PluginLab): Promise<unknown> => {
     const { walletType: type } = plugin.info
-    const [tools] = (await callTaps(lab, lab.hooks.makeTools.for(plugin.id), [])) as readonly CurrencyTools[]
-    if (tools === undefined) throw new TypeError('makeTools gives no tools')
+    const [madeTools] = await callTaps(lab, lab.hooks.makeTools.for(plugin.id), [])
+    const tools = await captureTools(madeTools, plugin.info, nodeIo)
     const privateKeys = keys ?? (await lab.call(() => tools.createPrivateKey(type)))
     keys = privateKeys
     const identity = { id: 'tested', type }
@@ -34,8 +30,7 @@ export const currencySubject = (network: CurrencyNetwork): PluginSubject => {
       ...{ enabledTokenIds: [], customTokens: {}, userSettings: {} }
     }
     const made = await callTaps(lab, lab.hooks.makeEngine.for(plugin.id), [request])
-    const [engine] = made as readonly CurrencyEngine[]
-    if (engine === undefined) throw new TypeError('makeEngine gives no engine')
+    const engine = await captureEngine(made[0], plugin.info, nodeIo.crypto)
     try {
       await lab.call(() => engine.startEngine())
       await lab.call(() => engine.syncNetwork({}))

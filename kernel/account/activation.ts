@@ -4,6 +4,7 @@ import { isWalletError, WalletError } from '../base/errors.ts'
 import { copyJson, isRecord } from '../base/json.ts'
 import type { ActivationAsset, ActivationOffer, EngineActivationRequest, WalletRef } from '../types/engine.ts'
 import type { PluginId, TokenId, WalletId } from '../types/ids.ts'
+import { otherFeesOf } from '../types/network-fee.ts'
 import type { PaymentApproval } from '../types/policy.ts'
 import type { Metadata, SpendInfo, Transaction } from '../types/transaction.ts'
 import { copyPluginData, isBalance, isTokenId } from '../wallet/engine/validate.ts'
@@ -157,8 +158,13 @@ const pay = async (
     const total = sum(drafts.map(tx => abs(tx.nativeAmount)))
     // A token's payment costs the currency itself too.
     const parentFees = sum(drafts.map(tx => abs(tx.parentNetworkFee ?? ZERO)))
+    const others = drafts.flatMap(otherFeesOf)
+    const otherTotal = (asset: TokenId | null): NativeAmount =>
+      sum(others.filter(fee => fee.tokenId === asset).map(fee => fee.nativeAmount))
     const isDear =
-      compare(total, add(fromNativeAmount, feeIn(tokenId))) > 0 || compare(parentFees, feeIn(null)) > 0
+      compare(total, add(fromNativeAmount, feeIn(tokenId))) > 0 ||
+      compare(parentFees, feeIn(null)) > 0 ||
+      others.some(fee => compare(otherTotal(fee.tokenId), feeIn(fee.tokenId)) > 0)
     if (isDear || drafts.some(tx => tx.tokenId !== tokenId)) throw bogus(pluginId)
   }
   const drafts: Transaction[] = []

@@ -8,7 +8,13 @@ import type {
 } from 'tapable'
 import type { Disk } from '../io/disk.ts'
 import type { TokenMap } from '../types/currency.ts'
-import type { CurrencyEngine, CurrencyTools, EngineRequest } from '../types/engine.ts'
+import type {
+  CurrencyEngine,
+  CurrencyTools,
+  EngineRequest,
+  KeylessEngine,
+  KeylessTools
+} from '../types/engine.ts'
 import type { RuleContext } from '../types/policy.ts'
 import type { HistoricRateContext, RateContext } from '../types/rates.ts'
 import type {
@@ -95,8 +101,8 @@ export interface HookTypes {
     readonly openDisk: Queried<[DiskRequest], Disk>
   }
   readonly currency: {
-    readonly makeTools: QueriedByPlugin<[], CurrencyTools>
-    readonly makeEngine: QueriedByPlugin<[EngineRequest], CurrencyEngine>
+    readonly makeTools: QueriedByPlugin<[], CurrencyTools | KeylessTools>
+    readonly makeEngine: QueriedByPlugin<[EngineRequest], CurrencyEngine | KeylessEngine>
     readonly builtinTokens: QueriedByPlugin<[], TokenMap>
   }
   readonly rates: {

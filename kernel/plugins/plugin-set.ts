@@ -2,6 +2,7 @@ import { compact } from '../base/compact.ts'
 import { frozenCopy } from '../base/copy-data.ts'
 import { errorOf, isWalletError, scrubBut, WalletError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
+import type { Io } from '../io/io.ts'
 import type { CurrencyInfo } from '../types/currency.ts'
 import type { CurrencyTools } from '../types/engine.ts'
 import type { PluginId } from '../types/ids.ts'
@@ -59,6 +60,7 @@ export interface AddOptions {
  */
 export class PluginSet {
   readonly #hooks: KernelHooks
+  readonly #io: Pick<Io, 'crypto' | 'random'> | undefined
   readonly #states = new Map<string, PluginSnapshot>()
   readonly #currencies = new Map<string, CurrencyPlugin>()
   readonly #ratePlugins: AppliedRatePlugin[] = []
@@ -74,8 +76,13 @@ export class PluginSet {
   readonly #waiting: (() => void)[] = []
   #isLocked = false
 
-  constructor(hooks: KernelHooks, { later = [], required = [] }: AnnouncedPlugins = {}) {
+  constructor(
+    hooks: KernelHooks,
+    { later = [], required = [] }: AnnouncedPlugins = {},
+    io?: Pick<Io, 'crypto' | 'random'>
+  ) {
     this.#hooks = hooks
+    this.#io = io
     this.#wanted = new Set([...later, ...required])
     this.#required = new Set(required)
   }
@@ -289,7 +296,8 @@ export class PluginSet {
 
   async #makeTools(pluginId: PluginId): Promise<CurrencyTools> {
     const tools: unknown = await this.#hooks.makeTools.for(pluginId).promise()
-    if (tools !== undefined) return captureMethods<CurrencyTools>(tools, TOOLS)
+    const info = this.#currencies.get(pluginId)?.info
+    if (tools !== undefined && info !== undefined) return captureTools(tools, info, this.#io)
     throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeTools', reason: 'it made none' })
   }
 
@@ -325,6 +333,25 @@ const TOOLS: Readonly<Record<keyof CurrencyTools, true>> = {
   ...{ sampleAddress: true, checkPublicKey: true, importPrivateKey: true, getTokenId: true },
   ...{ findOwnAddresses: true },
   ...{ getDisplayPrivateKey: true, getDisplayPublicKey: true, getSplittableTypes: true }
+}
+
+/**
+ * The tools of a currency, with each method read once; with keys of the kernel where the info says so.
+ *
+ * @throws TypeError for what is no object, or what the plugin throws
+ */
+export const captureTools = async (
+  given: unknown,
+  info: CurrencyInfo,
+  io: Pick<Io, 'crypto' | 'random'> | undefined
+): Promise<CurrencyTools> => {
+  const captured = captureMethods<CurrencyTools>(given, TOOLS)
+  const { signing } = info
+  if (signing === undefined) return captured
+  if (io === undefined) throw new TypeError('These tools need keys of the kernel')
+  // Most currencies need none of it.
+  const { toolsWithKernelKeys } = await import('../crypto/kernel-signing.ts')
+  return toolsWithKernelKeys(captured, { ...info, signing }, io)
 }
 
 /** The identifiers of our interface that a plugin's own error may name. */

@@ -210,13 +210,17 @@ const readInfo = (check: FieldCheck, plugin: CurrencyPlugin): CurrencyInfo => {
   )
   for (const [at, unit] of (info.denominations as readonly object[]).entries())
     check.fields(unit, DENOMINATION, `info.denominations[${at}].`)
+  if (info.signing !== undefined) {
+    check.fields(info.signing as object, SIGNING, 'info.signing.')
+    const needs = ['needsKeysToSync', 'needsKeysToSpend', 'needsKeysToBroadcast'].find(name => info[name])
+    if (needs !== undefined)
+      check.refuse({ field: `info.${needs}`, found: 'true', expected: 'false beside info.signing' })
+  }
   for (const [at, field] of ((info.customFeeTemplate ?? []) as readonly object[]).entries())
     check.fields(field, FEE_FIELD, `info.customFeeTemplate[${at}].`)
   const fault = info.otherMethods === undefined ? undefined : findMethodFault(info.otherMethods)
-  if (fault !== undefined) {
-    const { path, found, expected } = fault
-    check.refuse({ field: `info.otherMethods${path}`, found: describe(found), expected })
-  }
+  if (fault !== undefined)
+    check.refuse({ ...fault, field: `info.otherMethods${fault.path}`, found: describe(fault.found) })
   for (const [at, option] of ((info.memoOptions ?? []) as readonly object[]).entries())
     check.fields(option, MEMO_OPTION, `info.memoOptions[${at}].`)
   return info as unknown as CurrencyInfo
@@ -402,6 +406,7 @@ const INFO: Readonly<Record<string, FieldRule>> = {
     isValid: value => Array.isArray(value) && value.every(OBJECT.isValid)
   }),
   otherMethods: optional(OBJECT),
+  signing: optional(OBJECT),
   defaultSettings: optional(OBJECT),
   chainDisplayName: optional(TEXT),
   syncDisplayPrecision: optional({
@@ -423,6 +428,20 @@ const DENOMINATION: Readonly<Record<string, FieldRule>> = {
   multiplier: {
     expected: 'the native units of one, as text such as "100000000"',
     isValid: value => typeof value === 'string' && /^[1-9]\d{0,99}$/.test(value)
+  }
+}
+
+const SIGNING: Readonly<Record<string, FieldRule>> = {
+  curve: {
+    expected: 'ed25519 or secp256k1',
+    isValid: value => value === 'ed25519' || value === 'secp256k1'
+  },
+  keyName: {
+    expected: 'a name of letters and digits, and none that a wallet has of itself',
+    isValid: value =>
+      typeof value === 'string' &&
+      /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(value) &&
+      !['dataKey', 'syncKey', 'imported', 'constructor', 'prototype'].includes(value)
   }
 }
 

@@ -63,6 +63,8 @@ export interface CurrencyInfo extends AmountUnits {
   /** The engine gets the private keys with every broadcast. */
   readonly needsKeysToBroadcast?: boolean
   readonly canImportKeys?: boolean
+  /** The kernel makes the keys and signs with them, so that the plugin never gets one: see {@link KernelSigning}. */
+  readonly signing?: KernelSigning
   /** The numbers that a custom fee consists of, for the form that asks for them. */
   readonly customFeeTemplate?: readonly CustomFeeField[]
   /** The most native units that can ever exist, as decimal text; a larger balance is refused. Absent: no bound. */
@@ -80,6 +82,26 @@ export interface CurrencyInfo extends AmountUnits {
   readonly addressExplorer?: string
   readonly transactionExplorer?: string
   readonly xpubExplorer?: string
+}
+
+/** A curve that the kernel can sign on. */
+export type SigningCurve = 'ed25519' | 'secp256k1'
+
+/**
+ * How the kernel signs for a currency whose wallets have one private key. Its plugin has {@link KeylessTools} and {@link KeylessEngine}: it gets
+ * public keys and signatures, and no private key, not even while a wallet is made.
+ *
+ * @example
+ * ```ts
+ * import type { KernelSigning } from 'holdfast/plugin'
+ *
+ * export const signing: KernelSigning = { curve: 'ed25519', keyName: 'tollarKey' }
+ * ```
+ */
+export interface KernelSigning {
+  readonly curve: SigningCurve
+  /** The name under which a wallet's keys have the private key: 64 hex digits. */
+  readonly keyName: string
 }
 
 /**

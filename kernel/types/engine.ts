@@ -82,6 +82,26 @@ export interface CurrencyTools {
   getTokenId?(token: Token): Promise<TokenId>
 }
 
+/**
+ * The tools of a currency whose info has `signing`: the kernel makes, imports and shows the private key. `derivePublicKey` gets
+ * `{ publicKey }` as keys, in hex: 32 bytes of ed25519, 33 of secp256k1.
+ *
+ * @example
+ * ```ts
+ * import type { KeylessTools } from 'holdfast/plugin'
+ *
+ * export const tools: KeylessTools = {
+ *   derivePublicKey: async ({ keys }) => ({ address: String(keys.publicKey) }),
+ *   parseUri: async uri => ({ publicAddress: uri.replace(/^tollar:/, '') }),
+ *   encodeUri: async ({ publicAddress }) => `tollar:${publicAddress}`
+ * }
+ * ```
+ */
+export type KeylessTools = Omit<
+  CurrencyTools,
+  'createPrivateKey' | 'getDisplayPrivateKey' | 'getSplittableTypes' | 'importPrivateKey'
+>
+
 /** A request for a receive address. */
 export interface AddressRequest {
   readonly tokenId: TokenId | null
@@ -374,6 +394,40 @@ export interface CurrencyEngine {
   activateWallet?(request: EngineActivationRequest): Promise<ActivationOffer>
   /** Returns facts for support, without secrets. */
   dumpData?(): Promise<Json>
+}
+
+/** A signature of the kernel, in hex. */
+export interface KernelSignature {
+  readonly publicKey: string
+  /** 64 bytes: of ed25519, or r and s of ECDSA with the low s. */
+  readonly signature: string
+  /** Of secp256k1: which of the public keys that fit is the one, 0 to 3. */
+  readonly recovery?: number
+}
+
+/**
+ * The engine of a currency whose info has `signing`: in place of `signTx` it says which bytes are to be signed, and puts the signatures
+ * in. The kernel asks for them once the payment is approved and every policy has agreed.
+ *
+ * @example
+ * ```ts
+ * import type { KeylessEngine } from 'holdfast/plugin'
+ *
+ * declare const hashOf: (draft: unknown) => string
+ * export const signing: Pick<KeylessEngine, 'addSignatures' | 'getBytesToSign'> = {
+ *   getBytesToSign: async ({ otherParams }) => [hashOf(otherParams)],
+ *   addSignatures: async (tx, [first]) => ({ ...tx, txid: hashOf(tx.otherParams), signedTx: first?.signature ?? '' })
+ * }
+ * ```
+ */
+export interface KeylessEngine extends Omit<CurrencyEngine, 'signMessage' | 'signTx' | 'sweepPrivateKeys'> {
+  /** Returns what a draft has to be signed over, each in hex: hashes of 32 bytes for secp256k1, messages for ed25519. */
+  getBytesToSign(transaction: EngineTransaction): Promise<readonly string[]>
+  /** Returns the draft with `signedTx` and `txid`, made of one signature for each of those, in their order. */
+  addSignatures(
+    transaction: EngineTransaction,
+    signatures: readonly KernelSignature[]
+  ): Promise<EngineTransaction>
 }
 
 /** The state of a sent payment, as far as an engine knows. */

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519.js'
 import test from 'ava'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { nativeAmount } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { bundled, openCellStage } from '../helpers/cell-stage.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
@@ -72,4 +75,64 @@ test('a contained currency has methods of its own, files and engines that surviv
   process.kill(first?.pid ?? 0, 'SIGKILL')
   await waitFor(() => stage.faults.some(({ state }) => state === 'running'))
   t.is(await looks?.(), 'pause ')
+})
+
+/** The Tollar without keys: the kernel signs, and the plugin keeps everything that it is called with. */
+const KEYLESS = TOLLAR.replace(
+  'denominations: [',
+  `signing: { curve: 'ed25519', keyName: 'tollarKey' },
+    otherMethods: {
+      seen: { description: 'All it saw', arguments: { type: 'object' }, result: { type: 'string' } }
+    },
+    denominations: [`
+)
+  .replace(
+    'const { crypto } = io',
+    `const { crypto } = io
+    let all = ''
+    const spy = (given: any): any => Object.fromEntries(Object.entries(given).map(([name, fn]) =>
+      [name, typeof fn === 'function' ? (...args: any[]) => { all += JSON.stringify(args); return fn(...args) } : fn]))`
+  )
+  .replace("tapPromise('tollar', async () => ({", "tapPromise('tollar', async () => spy({")
+  .replace(/createPrivateKey: .*\n/, '')
+  .replace('addressOf(String(keys.tollarKey))', "'tol' + keys.publicKey")
+  .replace(
+    'return {\n        async startEngine()',
+    'return spy({\n        otherMethods: { seen: async () => all },\n        async startEngine()'
+  )
+  .replace(
+    /signTx: async [\s\S]*?broadcastTx/,
+    `getBytesToSign: async (tx: EngineTransaction) => ['ab' + crypto.toHex(crypto.sha256(crypto.fromHex('00')))],
+        addSignatures: async (tx: EngineTransaction, [first]: any) =>
+          ({ ...tx, txid: first.publicKey.slice(0, 20), signedTx: JSON.stringify(first) }),
+        broadcastTx`
+  )
+  .replace('saveTx: async () => {}\n      }', 'saveTx: async () => {}\n      })')
+
+test('a contained currency for which the kernel signs never gets a private key', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const asks = { kind: 'currency', hosts: ['ledger.example'], keys: true } as const
+  const tollar = await stage.load(await bundled(KEYLESS), { ...asks, id: 'tollar' })
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const { io, ledger } = ledgerIo(world)
+  const kernel = await openDevice(world, { plugins: [tollar], io })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.createAccount({})
+  const wallet = await account.createCurrencyWallet('wallet:tollar')
+  await waitFor(() => wallet.balanceOf(null) === nativeAmount('5000'))
+  const spendTargets = [{ publicAddress: 'tolshop', nativeAmount: nativeAmount('1000') }]
+  await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
+  const { publicKey, signature } = JSON.parse(ledger.sent[0] ?? '{}')
+  const signed = Buffer.from(
+    `ab${createHash('sha256')
+      .update(Buffer.from([0]))
+      .digest('hex')}`,
+    'hex'
+  )
+  t.true(ed25519.verify(Buffer.from(signature, 'hex'), signed, Buffer.from(publicKey, 'hex')))
+  const key = await account.walletKeys.getDisplayPrivateKey(wallet.id)
+  const seen = String(await wallet.otherMethods.seen?.())
+  t.true(seen.includes(publicKey))
+  t.false(seen.includes(key))
 })

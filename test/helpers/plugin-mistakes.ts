@@ -243,6 +243,24 @@ export const MISTAKES: readonly (readonly [what: string, given: unknown, id: str
     'info.otherMethods.get-fee is the text "get-fee", and must be named by up to 64 letters and digits, and not then'
   ],
   [
+    'a curve that the kernel cannot sign on',
+    coin({ signing: { curve: 'p256', keyName: 'key' } }),
+    'tollar',
+    'info.signing.curve is the text "p256", and must be ed25519 or secp256k1'
+  ],
+  [
+    'a key under a name that every wallet has',
+    coin({ signing: { curve: 'ed25519', keyName: 'dataKey' } }),
+    'tollar',
+    'info.signing.keyName is the text "dataKey", and must be a name of letters and digits, and none that a wallet has of itself'
+  ],
+  [
+    'a sync with keys that the kernel keeps',
+    coin({ signing: { curve: 'ed25519', keyName: 'key' }, needsKeysToSync: true }),
+    'tollar',
+    'info.needsKeysToSync is true, and must be false beside info.signing'
+  ],
+  [
     'a custom fee without a unit',
     coin({ customFeeTemplate: [{ key: 'rate', displayName: 'Fee rate' }] }),
     'tollar',

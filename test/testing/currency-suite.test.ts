@@ -58,7 +58,7 @@ const mistaken = (
             hooks.makeTools.tapPromise(
               name,
               tap(async () => {
-                const made = await fn()
+                const made = (await fn()) as CurrencyTools
                 return altered(made, tools?.(made) ?? {})
               })
             )
@@ -68,7 +68,7 @@ const mistaken = (
             hooks.makeEngine.tapPromise(
               name,
               tap(async (given: EngineRequest) => {
-                const made = await fn(request(given))
+                const made = (await fn(request(given))) as CurrencyEngine
                 return altered(made, engine?.(made, given) ?? {})
               })
             )

@@ -5,6 +5,8 @@ import {
   type EngineRequest,
   type EngineTransaction,
   type Io,
+  type KernelSigning,
+  type KeylessEngine,
   nativeAmount,
   type SpendInfo,
   WalletError
@@ -59,11 +61,12 @@ class GemLedger {
 
 /** A currency with everything that not every currency has, on a ledger in memory. */
 export const gemNetwork = (
-  alter: (plugin: CurrencyPlugin) => CurrencyPlugin = plugin => plugin
+  alter: (plugin: CurrencyPlugin) => CurrencyPlugin = plugin => plugin,
+  signing?: KernelSigning
 ): CurrencyNetwork => {
   const ledger = new GemLedger()
   return {
-    plugin: alter(gemCurrency(ledger)),
+    plugin: alter(gemCurrency(ledger, signing)),
     fund: async (address, amount) => ledger.mint(address, amount, null),
     foreignAddress: 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu',
     someAmount: '5000',
@@ -76,12 +79,14 @@ export const gemNetwork = (
   }
 }
 
-const gemCurrency = (ledger: GemLedger): CurrencyPlugin => ({
+/** @param signing - then the plugin gets no keys */
+const gemCurrency = (ledger: GemLedger, signing: KernelSigning | undefined): CurrencyPlugin => ({
   kind: 'currency',
   id: 'gems',
   info: {
     ...{ pluginId: 'gems', displayName: 'Gem Chain', walletType: 'wallet:gems', currencyCode: 'GMC' },
     denominations: [{ name: 'GMC', multiplier: '100' }],
+    ...(signing === undefined ? {} : { signing }),
     otherMethods: {
       height: {
         description: 'The height of the chain',
@@ -91,18 +96,32 @@ const gemCurrency = (ledger: GemLedger): CurrencyPlugin => ({
     }
   },
   apply({ hooks, io }) {
-    hooks.makeTools.tapPromise('gems', async () => makeTools(io))
-    hooks.makeEngine.tapPromise('gems', async request => makeEngine(ledger, io, request))
+    hooks.makeTools.tapPromise('gems', async () => makeTools(io, signing !== undefined))
+    hooks.makeEngine.tapPromise('gems', async request => {
+      const engine = makeEngine(ledger, io, request)
+      return signing === undefined ? engine : withoutKeys(engine)
+    })
     hooks.builtinTokens.tapPromise('gems', async () => ({
       gem: { currencyCode: 'GEM', displayName: 'Gem', denominations: [{ name: 'GEM', multiplier: '10' }] }
     }))
   }
 })
 
-const makeTools = (io: Io): CurrencyTools => ({
+/** The same engine without keys: the kernel signs the hash of a payment. */
+const withoutKeys = ({ signTx, ...rest }: CurrencyEngine): KeylessEngine => ({
+  ...rest,
+  getBytesToSign: async tx => [(await signTx(tx, {})).txid],
+  async addSignatures(tx, [first]) {
+    const signed = await signTx(tx, {})
+    if (first?.signature.length !== 128) throw new Error('There is no signature')
+    return signed
+  }
+})
+
+const makeTools = (io: Io, isKeyless: boolean): CurrencyTools => ({
   createPrivateKey: async () => ({ gemKey: io.crypto.toHex(io.random(32)) }),
   async derivePublicKey({ keys }) {
-    const hash = io.crypto.sha256(io.crypto.fromHex(String(keys.gemKey)))
+    const hash = io.crypto.sha256(io.crypto.fromHex(String(isKeyless ? keys.publicKey : keys.gemKey)))
     return { address: `gem1${io.crypto.toHex(hash).slice(0, 40)}` }
   },
   async parseUri(uri) {

@@ -19,3 +19,5 @@ const openToyNetwork = () => {
 
 testCurrencyPlugin(test, openToyNetwork, { pluginId: 'tollar' })
 testCurrencyPlugin(test, () => gemNetwork(), { pluginId: 'gems' })
+const signing = { curve: 'secp256k1', keyName: 'gemKey' } as const
+testCurrencyPlugin(test, () => gemNetwork(undefined, signing), { pluginId: 'gems without keys' })

@@ -8,7 +8,7 @@ import type { Services } from '../../plugins/services.ts'
 import { storeBelow } from '../../repo/store/bulk.ts'
 import type { Repo } from '../../sync/repo.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
-import type { EngineFiles, EngineRequest } from '../../types/engine.ts'
+import type { EngineFiles } from '../../types/engine.ts'
 import type { FileHash } from '../../types/ids.ts'
 
 /** The wallet whose engines keep files. */
@@ -25,18 +25,26 @@ export interface EngineFilesOptions {
 /** The folder of a wallet's repo that holds the synced files of its engines. */
 export const ENGINE_FOLDER = 'Engine'
 
-/** The files of a wallet for its engine; made when they are first used, since most engines use none. */
+/** Gives the files of a wallet for its engine; they are made when they are first used, since most engines use none. */
 export const engineFilesOf = (
   wallet: EngineFilesOptions
-): Pick<EngineRequest, 'localFiles' | 'syncedFiles'> => {
-  const { services, info, report } = wallet
-  const { pluginId } = info
-  const withQuota = (disk: Disk, maxCharacters: number, maxFiles: number): EngineFiles =>
-    filesOn(quotaDisk(disk, { pluginId, maxCharacters, maxFiles, onRefused: report }), services.io.crypto)
-  return {
-    localFiles: lazily(() => withQuota(localDisk(wallet), 2_000_000, 1000)),
-    syncedFiles: lazily(() => withQuota(syncedDisk(wallet), 200_000, 100))
+): ((name: 'localFiles' | 'syncedFiles') => EngineFiles) => {
+  const made: { localFiles?: EngineFiles; syncedFiles?: EngineFiles } = {}
+  return name => {
+    made[name] ??= makeFiles(wallet, name)
+    return made[name]
   }
+}
+
+const makeFiles = (wallet: EngineFilesOptions, name: 'localFiles' | 'syncedFiles'): EngineFiles => {
+  const { services, info, report: onRefused } = wallet
+  const { pluginId } = info
+  const quota =
+    name === 'localFiles'
+      ? { maxCharacters: 2_000_000, maxFiles: 1000 }
+      : { maxCharacters: 200_000, maxFiles: 100 }
+  const disk = name === 'localFiles' ? localDisk(wallet) : syncedDisk(wallet)
+  return filesOn(quotaDisk(disk, { pluginId, ...quota, onRefused }), services.io.crypto)
 }
 
 /**
@@ -76,22 +84,6 @@ const recordOf = (text: string | undefined): Record<string, unknown> | undefined
   const record = parseJson(text, 'file of an engine')
   if (isRecord(record)) return record
   throw new WalletError('CORRUPT_FILE', { path: 'file of an engine', rule: 'is no object' })
-}
-
-const lazily = (make: () => EngineFiles): EngineFiles => {
-  let made: EngineFiles | undefined
-  const files = (): EngineFiles => {
-    made ??= make()
-    return made
-  }
-  return Object.freeze({
-    getText: async (path: string) => files().getText(path),
-    setText: async (path: string, text: string) => files().setText(path, text),
-    getData: async (path: string) => files().getData(path),
-    setData: async (path: string, data: Uint8Array) => files().setData(path, data),
-    delete: async (path: string) => files().delete(path),
-    list: async (folder: string) => files().list(folder)
-  })
 }
 
 const below = (folder: string, paths: Iterable<string>): string[] =>

@@ -2,12 +2,13 @@ import { compact } from '../../base/compact.ts'
 import { frozenCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
 import { isRecord, type JsonObject, parseJson } from '../../base/json.ts'
+import type { CryptoPort } from '../../io/io.ts'
 import { exemptPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
 import { captureMethods } from '../../plugins/plugin-set.ts'
 import { storeBelow } from '../../repo/store/bulk.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
-import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/engine.ts'
+import type { CurrencyEngine, EngineCallbacks, EngineStore, KeylessEngine } from '../../types/engine.ts'
 import type { PublicWalletInfo, SecretWalletInfo } from '../../types/keys.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import type { EngineConfig } from './config.ts'
@@ -42,11 +43,17 @@ export const makeWalletEngine = async (
 ): Promise<CurrencyEngine> => {
   const { services, repo, info } = wallet
   const { pluginId } = info
+  const files = engineFilesOf(wallet)
   const request = Object.freeze({
     walletInfo: await publicInfoOf(wallet),
     callbacks,
     store: engineStore(storeBelow(repo.local, ENGINE)),
-    ...engineFilesOf(wallet),
+    get localFiles() {
+      return files('localFiles')
+    },
+    get syncedFiles() {
+      return files('syncedFiles')
+    },
     log: services.logOf(pluginId),
     ...config,
     ...compact({ seenTxCheckpoint })
@@ -55,7 +62,7 @@ export const makeWalletEngine = async (
   if (made === undefined) {
     throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeEngine', reason: 'it made none' })
   }
-  const engine = captureEngine(made, info)
+  const engine = await captureEngine(made, info, services.io.crypto)
   try {
     await engine.addGapLimitAddresses(await usedAddresses())
     await engine.reservePayments?.(reservedPayments)
@@ -67,9 +74,22 @@ export const makeWalletEngine = async (
   }
 }
 
+/** Those of both kinds of engines. */
+type CapturedMethods = Omit<CurrencyEngine & KeylessEngine, 'otherMethods'>
+
 /** The engine with the methods that the kernel knows or the info declares, each read once. @throws TypeError for what is no object */
-const captureEngine = (made: unknown, { otherMethods: declared }: CurrencyInfo): CurrencyEngine => {
-  const engine = captureMethods<Omit<CurrencyEngine, 'otherMethods'>>(made, METHODS)
+export const captureEngine = async (
+  made: unknown,
+  info: CurrencyInfo,
+  crypto: CryptoPort
+): Promise<CurrencyEngine> => {
+  const { otherMethods: declared, signing } = info
+  const captured = captureMethods<CapturedMethods>(made, METHODS)
+  let engine: CurrencyEngine = captured
+  if (signing !== undefined) {
+    const { engineWithKernelSignatures } = await import('../../crypto/kernel-signing.ts')
+    engine = engineWithKernelSignatures(captured, { ...info, signing }, crypto)
+  }
   if (declared === undefined) return engine
   const { otherMethods = {} } = made as Pick<CurrencyEngine, 'otherMethods'>
   const names = Object.fromEntries(Object.keys(declared).map(name => [name, true as const]))
@@ -116,7 +136,8 @@ const readKeys = (text: string | undefined): JsonObject | undefined => {
 const MAX_KEYS = 1_000_000
 
 /** A method that is not here does not reach the kernel. */
-const METHODS: Readonly<Record<Exclude<keyof CurrencyEngine, 'otherMethods'>, true>> = {
+const METHODS: Readonly<Record<keyof CapturedMethods, true>> = {
+  ...{ getBytesToSign: true, addSignatures: true },
   ...{
     startEngine: true,
     killEngine: true,

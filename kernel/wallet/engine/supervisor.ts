@@ -58,7 +58,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   /** The engine, once it was started; one that survives a pause stays here. */
   #started: CurrencyEngine | undefined
   /** Pauses and resumes of an engine come one after another. */
-  readonly #pauseMutex = new Mutex()
+  #pauseMutex: Mutex | undefined
   /** One object for each start, so that the work of an earlier one is recognised. */
   #run: object | undefined
   #syncPass: { readonly run: object; readonly pass: KeyPass } | undefined
@@ -293,6 +293,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     const { services, info, walletId: owner } = this.#options
     const place = { pluginId: info.pluginId, kind: 'pausing', owner }
     const limits = { what: `${info.displayName}: pausing`, milliseconds: STOP_MS }
+    this.#pauseMutex ??= new Mutex()
     const isPaused = await this.#pauseMutex.run(async () => {
       if (this.#started !== engine) return true
       return services.calls
@@ -311,6 +312,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   /** Resumes an engine that survived a pause, and looks at the network; false if there is none. */
   async #wake(run: object): Promise<boolean> {
     if (this.#started === undefined) return false
+    this.#pauseMutex ??= new Mutex()
     return this.#pauseMutex.run(async () => {
       const engine = this.#started
       if (engine === undefined || this.#run !== run) return engine !== undefined

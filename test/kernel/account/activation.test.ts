@@ -186,6 +186,13 @@ test('an activation pays at most the shown amount, in the shown asset, token fee
   t.false(await pays('gold', gold, { ...amount('11'), ...fee('2') }))
   t.false(await pays('gold', gold, { ...amount('10'), ...fee('3') }))
   t.false(await pays(null, gold, amount('10')))
+  const inSilver = {
+    networkFees: [
+      { tokenId: null, nativeAmount: nativeAmount('1') },
+      { tokenId: 'silver', nativeAmount: nativeAmount('1') }
+    ]
+  }
+  t.false(await pays(null, OFFER, { ...amount('10'), ...inSilver }))
   for (const spends of [[{ tokenId: null }], [null], 'none', Array(11).fill(spend)])
     t.false(await pays(null, { ...OFFER, spends }, amount('0')))
 })

@@ -115,12 +115,12 @@ const applyPlugin = (
       closing: { tapPromise: () => {} },
       makeTools: {
         tapPromise(_name, fn) {
-          makeTools = fn
+          makeTools = fn as () => Promise<CurrencyTools>
         }
       },
       makeEngine: {
         tapPromise(_name, fn) {
-          makeEngine = fn
+          makeEngine = fn as (request: EngineRequest) => Promise<CurrencyEngine>
         }
       },
       builtinTokens: { tapPromise: () => {} }

@@ -1,0 +1,159 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import test from 'ava'
+import {
+  type CurrencyEngine,
+  type EngineTransaction,
+  type KernelSignature,
+  nativeAmount,
+  type PolicyPlugin,
+  type SigningCurve,
+  type SpendInfo,
+  WalletError
+} from '../../../kernel/index.ts'
+import { openToyHome } from '../../helpers/toy-home.ts'
+
+const HASH = '5a'.repeat(32)
+const PAYMENT: SpendInfo = {
+  tokenId: null,
+  spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
+}
+
+/** A home with a currency for which the kernel signs, and everything that its plugin was called with. */
+const openKeylessHome = async (
+  t: Parameters<typeof openToyHome>[0],
+  curve: SigningCurve,
+  { wanted = [HASH] as unknown, plugins = [] as readonly PolicyPlugin[] } = {}
+) => {
+  const seen: string[] = []
+  const note = (...given: unknown[]): void => void seen.push(JSON.stringify(given))
+  const engine = {
+    async getBytesToSign() {
+      seen.push('getBytesToSign')
+      return wanted
+    },
+    addSignatures: async (tx: EngineTransaction, signatures: readonly KernelSignature[]) => ({
+      ...tx,
+      ...{ txid: 'txid', signedTx: JSON.stringify(signatures) }
+    }),
+    // What a plugin of old has: no kernel calls it.
+    async signTx(...given: unknown[]) {
+      note('signTx', ...given)
+      throw new Error('It wants a key')
+    },
+    signMessage: async (...given: unknown[]) => {
+      note('signMessage', ...given)
+      return 'signature'
+    }
+  }
+  const home = await openToyHome(t, {
+    info: { signing: { curve, keyName: 'toyKey' }, canImportKeys: true },
+    tools: {
+      async createPrivateKey() {
+        note('createPrivateKey')
+        return { toyKey: '00' }
+      },
+      async derivePublicKey(info) {
+        note('derivePublicKey', info)
+        return { address: String(info.keys.publicKey) }
+      },
+      async importPrivateKey(text) {
+        note('importPrivateKey', text)
+        return { toyKey: text }
+      },
+      async getDisplayPrivateKey(info) {
+        note('getDisplayPrivateKey', info)
+        return 'shown'
+      },
+      async getSplittableTypes(info) {
+        note('getSplittableTypes', info)
+        return []
+      }
+    },
+    engine: () => engine as Partial<CurrencyEngine>,
+    onCall: note,
+    device: { plugins }
+  })
+  return { ...home, seen }
+}
+
+for (const curve of ['ed25519', 'secp256k1'] as const)
+  test(`the kernel makes a key of ${curve} and signs with it, and the plugin sees signatures alone`, async t => {
+    const { account, clock, seen } = await openKeylessHome(t, curve)
+    const wallet = await account.createCurrencyWallet('wallet:toycoin')
+    await clock.advance(100)
+    const { publicAddress: publicKey } = await wallet.getReceiveAddress()
+    const shown = await account.walletKeys.getDisplayPrivateKey(wallet.id)
+    t.regex(shown, /^[0-9a-f]{64}$/)
+    const key = Buffer.from(shown, 'hex')
+    const own = curve === 'ed25519' ? ed25519.getPublicKey(key) : secp256k1.getPublicKey(key)
+    t.is(publicKey, Buffer.from(own).toString('hex'))
+    const { signedTx } = await wallet.spend(await wallet.makeSpend(PAYMENT))
+    const [made, ...others] = JSON.parse(signedTx) as KernelSignature[]
+    t.deepEqual(others, [])
+    t.is(made?.publicKey, publicKey)
+    const [signature, hash] = [Buffer.from(made?.signature ?? '', 'hex'), Buffer.from(HASH, 'hex')]
+    if (curve === 'ed25519') t.true(ed25519.verify(signature, hash, own))
+    else {
+      t.true(secp256k1.verify(signature, hash, own, { prehash: false, lowS: true }))
+      const whole = Uint8Array.from([made?.recovery ?? 9, ...signature])
+      t.deepEqual(secp256k1.recoverPublicKey(whole, hash, { prehash: false }), own)
+    }
+    await t.throwsAsync(wallet.signMessage('I am Tess'), { code: 'NOT_SUPPORTED' })
+    t.deepEqual(await account.listSplittableWalletTypes(wallet.id), [])
+    const all = seen.join('\n')
+    t.false(all.includes(shown), 'no private key reaches the plugin')
+    t.notRegex(all, /createPrivateKey|importPrivateKey|getDisplayPrivateKey|signTx|signMessage/)
+    t.notRegex(all, /dataKey|syncKey/)
+    // The same key, imported.
+    const again = await account.createCurrencyWallet('wallet:toycoin', {
+      importText: `0x${shown.toUpperCase()}`
+    })
+    t.is((await again.getReceiveAddress()).publicAddress, publicKey)
+    for (const importText of ['', 'words', `${shown}00`, ...(curve === 'secp256k1' ? ['0'.repeat(64)] : [])])
+      await t.throwsAsync(account.createCurrencyWallet('wallet:toycoin', { importText }), {
+        code: 'IMPORT_INVALID'
+      })
+    t.false(seen.join('\n').includes(shown))
+  })
+
+test('what a plugin wants signed must be bytes of the right length, and nothing is sent otherwise', async t => {
+  const wrong: readonly unknown[] = [
+    null,
+    [],
+    HASH,
+    [7],
+    [''],
+    [HASH.slice(2)],
+    [`${HASH}5a`],
+    ['z'.repeat(64)],
+    Array(10_001).fill(HASH)
+  ]
+  for (const wanted of wrong) {
+    const { account, clock } = await openKeylessHome(t, 'secp256k1', { wanted })
+    const wallet = await account.createCurrencyWallet('wallet:toycoin')
+    await clock.advance(100)
+    await t.throwsAsync(
+      wallet.spend(await wallet.makeSpend(PAYMENT)),
+      { code: 'BOGUS_DATA', message: 'Plugin sent bogus bytes to sign' },
+      JSON.stringify(wanted)?.slice(0, 80)
+    )
+    t.deepEqual(wallet.unfinishedSpends(), [])
+  }
+})
+
+test('a plugin is not wanted what to sign before every policy has agreed', async t => {
+  const never: PolicyPlugin = {
+    kind: 'policy',
+    id: 'never',
+    apply: ({ hooks }) =>
+      hooks.beforeSign.tapPromise('never', async () => {
+        throw new WalletError('SIGN_REFUSED', { pluginId: 'never', reason: 'never' })
+      })
+  }
+  const { account, clock, seen } = await openKeylessHome(t, 'ed25519', { plugins: [never] })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  await t.throwsAsync(wallet.spend(await wallet.makeSpend(PAYMENT)), { code: 'SIGN_REFUSED' })
+  t.false(seen.includes('getBytesToSign'))
+})
