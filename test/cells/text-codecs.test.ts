@@ -21,6 +21,16 @@ test('the encoder of a realm writes the bytes that every platform writes, also o
   }
 })
 
+/** Asks the platform, since a replacement letter may also stand in the bytes themselves, beside others that are none. */
+const isSound = (bytes: Uint8Array): boolean => {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
 test('the decoder of a realm reads bytes as every platform does, and refuses the same ones', t => {
   t.log(`seed ${seed}`)
   for (const [ours, theirs] of [
@@ -35,8 +45,7 @@ test('the decoder of a realm reads bytes as every platform does, and refuses the
       const text = theirs.decode(bytes)
       t.is(ours.decode(bytes), text, bytes.join(' '))
       const strict = new RealmTextDecoder('utf8', { fatal: true })
-      const isSound = !text.includes('\ufffd') || bytes.join(' ').includes('239 191 189')
-      if (isSound) t.notThrows(() => strict.decode(bytes))
+      if (isSound(bytes)) t.notThrows(() => strict.decode(bytes))
       else t.throws(() => strict.decode(bytes), { instanceOf: TypeError })
     }
   t.is(new RealmTextDecoder().decode(Uint8Array.from([0xef, 0xbb, 0xbf, 0x41])), 'A')
