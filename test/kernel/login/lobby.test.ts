@@ -363,3 +363,21 @@ test('an approved app can approve its own app id and those below it, and none be
   await (await world.read(again.lobbyId)).loginRequest?.approve()
   t.is((await answerOf(world, again)).loginKey, (await answerOf(world, below)).loginKey)
 })
+
+test('a request that is rejected while the login for its app is made gets nothing', async t => {
+  const { world, open, read } = await makeAlice()
+  const { lobbyId } = await open(APP)
+  const { loginRequest } = await read(lobbyId)
+  let hasClosed = false
+  world.server.use(async ({ method, path }, next) => {
+    const answer = await next()
+    if (method === 'POST' && path.endsWith('/v2/login/create')) {
+      hasClosed = true
+      loginRequest?.close()
+    }
+    return answer
+  })
+  await t.throwsAsync(async () => loginRequest?.approve(), { code: 'EDGE_LOGIN_CLOSED' })
+  t.true(hasClosed)
+  t.is(routesOf(world, `POST /api/v2/lobby/${lobbyId}`).length, 0)
+})

@@ -306,3 +306,47 @@ test('a two-factor key stays while the server may not have it yet, and where it 
   t.is(apply(stash, { otpKey: 'AAAAAAAAAAAAAAAA', otpTimeout: 60 }).otpKey, 'AAAAAAAAAAAAAAAA')
   t.is(apply(stash, { otpTimeout: 60 }).otpKey, undefined)
 })
+
+test('the parentBox of a known login below gives way to one that opens, and so does that of a login of which only the names are known', t => {
+  const { loginAuthBox: _box, ...names } = CHILD
+  const resealed = sealBox(io, rootKey, childKey)
+  for (const known of [{ ...CHILD, parentBox: sealBox(io, io.random(32), childKey) }, names]) {
+    const payload = { children: [replyOf(CHILD, { parentBox: resealed })] }
+    t.deepEqual(apply({ ...ROOT, children: [known] }, payload).children?.[0]?.parentBox, resealed)
+  }
+})
+
+test('a device with the login of an app alone takes its parentBox from the server, and needs one', t => {
+  const { parentBox, ...bare } = CHILD
+  const stash: LoginStash = { appId: '', loginId: ROOT.loginId, pendingVouchers: [], children: [bare] }
+  const receive = (payload: LoginPayload): LoginStash =>
+    applyLoginPayload(io, stash, { loginKey: childKey, payload })
+  t.deepEqual(receive(replyOf(CHILD)).children?.[0]?.parentBox, parentBox)
+  t.throws(() => receive(replyOf(bare)), { code: 'KEY_INTEGRITY', message: /parentBox/ })
+})
+
+test('a PIN that a reply brings must open, and be text', t => {
+  const pin2TextBox = sealText(io, rootKey, '4711')
+  t.deepEqual(apply(ROOT, { pin2TextBox }).pin2TextBox, pin2TextBox)
+  t.throws(() => apply(ROOT, { pin2TextBox: sealText(io, childKey, '4711') }), {
+    code: 'INVALID_CHECKSUM'
+  })
+  t.throws(() => apply(ROOT, { pin2TextBox: sealBox(io, rootKey, Uint8Array.of(0xff, 0xfe, 0xff)) }), {
+    code: 'KEY_INTEGRITY'
+  })
+})
+
+test('a password box that nothing proves to the server stays as this device knows it', t => {
+  const known = { ...ROOT, passwordBox: sealBox(io, io.random(32), rootKey) }
+  const other = sealBox(io, io.random(32), rootKey)
+  t.deepEqual(apply(known, { passwordBox: other }).passwordBox, known.passwordBox)
+})
+
+test('only a root has a name of its own, and only where its box is there', async t => {
+  const name = (payload: object) =>
+    verifiedNameOf(io, { payload: replyOf(ROOT, payload), loginKey: new Secret(rootKey.slice()) }, 'alice')
+  const userTextBox = sealText(io, rootKey, 'alice')
+  t.is(await name({ userTextBox }), 'alice')
+  t.is(await name({ userTextBox, appId: 'app' }), undefined)
+  t.is(await name({}), undefined)
+})

@@ -62,6 +62,8 @@ test('a secret of a login that has two uses is refused, also where the other use
   const known = rootWith({ passwordAuthBox: boxed(rootKey, earlier) })
   t.throws(() => check(rootWith({ pin2Key: toBase64(earlier) }), known), refusal)
   t.notThrows(() => check(rootWith({ recovery2Key: toBase64(earlier) }), rootWith()))
+  const error = t.throws(() => check(rootWith({ pin2Key: toBase64(rootAuth) })))
+  t.false(Object.keys(error ?? {}).includes('owner'), 'printing it shows no id of a login')
 })
 
 test('a secret of a login that has another use below it is refused; the password may be that of both', t => {

@@ -1,11 +1,20 @@
 import test from 'ava'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import { base58Of } from '../../../kernel/crypto/encoding.ts'
-import { idNameOf, patchLogin, patchStash, renameStash, replaceStash } from '../../../kernel/login/stash.ts'
+import {
+  idNameOf,
+  parseStashFile,
+  patchLogin,
+  patchStash,
+  renameStash,
+  replaceStash,
+  stashTextOf
+} from '../../../kernel/login/stash.ts'
 import { openStashes, saveVoucher } from '../../../kernel/login/stashes.ts'
 import { openCredentialFiles } from '../../../kernel/sync/credential-files.ts'
 import type { LoginStash } from '../../../kernel/types/login.ts'
 import type { UserSnapshot } from '../../../kernel/types/snapshots.ts'
+import type { FakeClock } from '../../../testing/fake-clock.ts'
 import { makeFaultDisk } from '../../helpers/fault-disk.ts'
 import { makeLoginWorld, openDevice } from '../../helpers/login-device.ts'
 import { makeRepoIo } from '../../helpers/repo-io.ts'
@@ -377,4 +386,54 @@ test('a change of a login adds keys and logins, replaces and removes fields, and
   t.is(below.children?.[0]?.otpTimeout, 7)
   const above = patchStash(held, base64(1), change)
   t.deepEqual([above.syncToken, above.children?.[0]?.syncToken], [undefined, 'b'])
+})
+
+test('equal logins have equal texts, in whatever order their fields are, and keep the next name', t => {
+  const io = makeRepoIo()
+  const stash = stashOf(1, { nextUsername: ' Bob', loginAuthBox: BOX as never, voucherId: 'v' })
+  const turned = (value: object): object =>
+    Object.fromEntries(
+      Object.entries(value)
+        .reverse()
+        .map(([name, part]) => [name, part === BOX ? turned(part) : part])
+    )
+  const text = stashTextOf(stash)
+  t.is(stashTextOf(turned(stash) as LoginStash), text)
+  t.deepEqual(Object.keys(JSON.parse(text)), Object.keys(stash).sort())
+  t.is(parseStashFile(io, text).nextUsername, 'bob')
+})
+
+test('the list of users is the same one until a login changes', async t => {
+  const { stashes } = await openDevice(makeLoginWorld())
+  await stashes.save(stashOf(1))
+  const users = stashes.localUsers()
+  t.is(stashes.localUsers(), users)
+  await stashes.save(stashOf(2))
+  t.not(stashes.localUsers(), users)
+})
+
+test('a file that is put aside is put aside once', async t => {
+  const files = new Map([[pathOf(1), '{"loginId":5}']])
+  const { stashes, services } = await openDevice(makeLoginWorld(), files)
+  const kept = (): number => [...files.keys()].filter(path => path.startsWith('quarantine/')).length
+  await stashes.save(stashOf(1))
+  t.is(kept(), 1)
+  await (services.io.clock as FakeClock).advance(1000)
+  await stashes.save(stashOf(1, { voucherId: 'v' }))
+  t.is(kept(), 1)
+})
+
+test('a login without a date is listed behind those that have one', async t => {
+  const { lastLogin: _, ...never } = stashOf(9)
+  const files = new Map([
+    ['logins/a.json', JSON.stringify(stashOf(1))],
+    ['logins/b.json', JSON.stringify(never)],
+    ['logins/c.json', JSON.stringify(stashOf(3))]
+  ])
+  const { stashes } = await openDevice(makeLoginWorld(), files)
+  t.deepEqual(
+    stashes.list().map(({ loginId }) => loginId),
+    [base64(3), base64(1), base64(9)]
+  )
+  t.is(stashes.localUsers()[2]?.lastLogin, undefined)
 })

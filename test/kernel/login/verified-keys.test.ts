@@ -3,6 +3,7 @@ import test from 'ava'
 import { WalletError } from '../../../kernel/base/errors.ts'
 import { Secret } from '../../../kernel/base/secret.ts'
 import { openBox, sealBox } from '../../../kernel/crypto/box.ts'
+import { equalBytes } from '../../../kernel/crypto/encoding.ts'
 import { loginWithPassword } from '../../../kernel/login/methods/password.ts'
 import { SecretCache } from '../../../kernel/login/secret-cache.ts'
 import { keepOrMakeKey, recordVerifiedKeys } from '../../../kernel/login/verified-keys.ts'
@@ -104,5 +105,33 @@ test('the PIN and recovery keys that other clients made for an account and for a
       const known = secrets.fromText('key', io.crypto.toBase64(key), io.crypto.fromBase64)
       t.deepEqual(keepOrMakeKey(io, { use, loginKey: owner, known }), key)
     }
+  }
+})
+
+test('what a reply leaves out, hides or seals otherwise proves nothing, and hides no proof beside it', t => {
+  const childKey = io.random(32)
+  const [pinKey, recoveryKey, deepKey] = [io.random(32), io.random(32), io.random(32)]
+  const verified = {
+    recovery2KeyBox: sealBox(io, loginKey, recoveryKey),
+    recovery2Box: sealBox(io, recoveryKey, loginKey)
+  }
+  const child = {
+    recovery2KeyBox: sealBox(io, childKey, deepKey),
+    recovery2Box: sealBox(io, deepKey, childKey),
+    parentBox: sealBox(io, loginKey, childKey)
+  }
+  const { parentBox: _, ...orphan } = child
+  const pin2KeyBox = sealBox(io, loginKey, pinKey)
+  for (const pin2Box of [undefined, true, sealBox(io, pinKey, io.random(32))]) {
+    const secrets = new SecretCache(io)
+    const payload = { ...verified, pin2KeyBox, pin2Box, children: [orphan, child] } as unknown as LoginPayload
+    recordVerifiedKeys(io, secrets, { payload, loginKey: new Secret(loginKey.slice()) })
+    const isKept = (use: 'pin2Key' | 'recovery2Key', key: Uint8Array, owner: Uint8Array): boolean => {
+      const known = secrets.fromText('key', io.crypto.toBase64(key), io.crypto.fromBase64)
+      return equalBytes(keepOrMakeKey(io, { use, loginKey: owner, known }), key)
+    }
+    t.false(isKept('pin2Key', pinKey, loginKey))
+    t.true(isKept('recovery2Key', recoveryKey, loginKey))
+    t.true(isKept('recovery2Key', deepKey, childKey))
   }
 })

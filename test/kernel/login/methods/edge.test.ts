@@ -706,3 +706,53 @@ test('an account that fails to open after the time is over ends the request', as
   await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_EXPIRED' })
   t.is(request.getSnapshot().state, 'error')
 })
+
+test('a request ends with its time, also while the server cannot be reached', async t => {
+  const world = makeLoginWorld()
+  const { request, states } = await query(world, { timeoutSeconds: 30 })
+  await settle()
+  world.server.isOnline = false
+  await world.clock.advance(30_000)
+  await t.throwsAsync(request.account, { code: 'EDGE_LOGIN_EXPIRED' })
+  t.is(states.at(-1), 'error EDGE_LOGIN_EXPIRED')
+})
+
+test('a lobby that is gone in the last second has expired, and one that is gone before is lost', async t => {
+  for (const [goneAfter, code] of [
+    [8000, 'EDGE_LOGIN_EXPIRED'],
+    [7000, 'LOBBY_NOT_FOUND']
+  ] as const) {
+    const world = makeLoginWorld()
+    const { device, request } = await query(world, { timeoutSeconds: 9.5 })
+    await settle()
+    await world.clock.advance(goneAfter)
+    await deleteLobby(device.services, request.lobbyId)
+    await world.clock.advance(1000)
+    await t.throwsAsync(request.account, { code })
+    t.is(request.getSnapshot().errorCode, code)
+  }
+})
+
+test('a request that is cancelled while it looks for replies stays closed', async t => {
+  const world = makeLoginWorld()
+  let isHeld = false
+  let release = (): void => {}
+  world.server.use(async ({ method }, next) => {
+    if (isHeld && method === 'GET')
+      await new Promise<void>(resolve => {
+        release = resolve
+      })
+    return next()
+  })
+  const { request, states } = await query(world)
+  await settle()
+  isHeld = true
+  await poll(world)
+  request.cancel()
+  await settle()
+  release()
+  await settle()
+  t.deepEqual(states, ['pending', 'closed'])
+  t.is(request.getSnapshot().state, 'closed')
+  t.is(world.clock.timerCount, 0)
+})
