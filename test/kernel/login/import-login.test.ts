@@ -69,6 +69,11 @@ test('an edge login keeps what the device already knows of the account', t => {
     node('', 1, { username: 'malice', otpKey: 'AAAA', children: [child] })
   const [a, b] = known.children ?? []
   t.deepEqual(importChildLogin(known, sent(node('a', 2, { keyBoxes: [] })), id(2)), known)
+  t.deepEqual(
+    importChildLogin(known, sent(node('a', 2)), id(9)),
+    known,
+    'a login that was not sent adds nothing'
+  )
   const held = node('b', 3, { loginAuthBox: boxOf(3), voucherId: 'theirs' })
   const imported = { ...held, voucherId: 'w', voucherAuth: 'qrs=', children: [] }
   t.deepEqual(importChildLogin(known, sent(held), id(3)), { ...known, children: [a, imported] } as LoginStash)

@@ -171,3 +171,16 @@ test('a legacy account keeps the first boxes that open, from the known reply or 
   t.deepEqual(kept({ rootKeyBox, syncKeyBox }), { syncKeyBox })
   t.deepEqual(kept({ mnemonicBox, syncKeyBox: wrong }), {})
 })
+
+test('a legacy key of which one half is missing is left out, and no fault', t => {
+  const loginKey = io.random(32)
+  const stash: LoginStash = {
+    ...{ appId: '', loginId: toBase64(new Uint8Array(32)), pendingVouchers: [] },
+    loginAuthBox: sealBox(io, loginKey, io.random(32)),
+    rootKeyBox: sealBox(io, loginKey, io.random(32))
+  }
+  const reports: unknown[] = []
+  const context = { io, secrets: new SecretCache(io), report: (error: unknown) => void reports.push(error) }
+  t.deepEqual(openLoginTree(context, stash, new Secret(loginKey)).walletInfos, [])
+  t.deepEqual(reports, [])
+})

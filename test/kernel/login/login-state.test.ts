@@ -1,5 +1,6 @@
 import test from 'ava'
 import { sealBox } from '../../../kernel/crypto/box.ts'
+import { makeWalletInfo } from '../../../kernel/keys/wallet-info.ts'
 import { walletInfosChange } from '../../../kernel/login/changes.ts'
 import { Login } from '../../../kernel/login/login.ts'
 import { createLogin } from '../../../kernel/login/methods/create.ts'
@@ -168,4 +169,51 @@ test('an account that has another name now stays on the device when a new one ta
   await createLogin(other.services, other.stashes, { ...fresh, snrp: CHEAP })
   await loginWithPassword(device.services, device.stashes, fresh)
   t.is(device.stashes.list().length, 2)
+})
+
+test('a refresh that brings news leaves the date of the last login alone, and a login sets it', async t => {
+  const { world, owner } = await makeAlice()
+  const { lastLogin } = owner.login.stash
+  t.truthy(lastLogin)
+  await world.clock.advance(3 * 86_400_000)
+  const other = await openAlice(world)
+  t.not(other.login.stash.lastLogin, lastLogin)
+  await other.login.addWalletInfos([makeWalletInfo(other.services.io, 'wallet:toy', {})])
+  const before = owner.login.walletInfos.length
+  await owner.login.refresh()
+  t.is(owner.login.walletInfos.length, before + 1)
+  t.is(owner.login.stash.lastLogin, lastLogin)
+})
+
+test('a change that is not of two-factor leaves the kept keys as they are', async t => {
+  const { owner } = await makeAlice()
+  await owner.twoFactor.enableOtp()
+  const kept = (): unknown => [...owner.files].filter(([path]) => path.startsWith('otpKeys/'))
+  const before = kept()
+  await owner.credentials.changePIN({ pin: '9999' })
+  t.deepEqual(kept(), before)
+})
+
+test('a refresh that proves itself with the password believes no other box of the password', async t => {
+  const { world, owner } = await makeAlice()
+  for (const entry of [...world.server.db.entries()])
+    if (entry.kind === 'login')
+      world.server.db.saveLogin({ ...entry.record, loginAuth: undefined, loginAuthBox: undefined })
+  const { io } = owner.services
+  const lie = sealBox(io, io.random(32), io.random(32))
+  let isLying = false
+  world.garble = (route, reply) => {
+    if (route === 'POST /api/v2/login/secret') return 'no reply'
+    const { results } = reply
+    return isLying && results?.passwordBox !== undefined
+      ? { ...reply, results: { ...results, passwordBox: lie } }
+      : reply
+  }
+  const { login } = await openAlice(world)
+  t.is(login.tree.loginAuth, undefined)
+  const known = login.stash.passwordBox
+  t.truthy(known)
+  isLying = true
+  await login.refresh()
+  t.deepEqual(login.stash.passwordBox, known)
 })

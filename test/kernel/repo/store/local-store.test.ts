@@ -485,3 +485,27 @@ test('a large chunk is sealed and opened with a pause after each of its slices',
   t.deepEqual(await decodeChunk(crypto, range, text), { changes, isWhole: true })
   t.is(pauses, 2 * count)
 })
+
+test('a merged chunk that is torn gives way to its parts while they are there', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (const name of ['a', 'b', 'c', 'd']) await store.write(new Map([[name, name]]))
+  files.set(`${folder}/000000000001-000000000003`, 'torn')
+  const { store: again, reports } = await open(files)
+  t.deepEqual(contentOf(again), { a: 'a', b: 'b', c: 'c', d: 'd' })
+  t.is(reports.length, 1)
+  t.deepEqual(contentOf((await open(files)).store), { a: 'a', b: 'b', c: 'c', d: 'd' })
+})
+
+test('a damaged chunk that a full disk lets nobody repair is reported with that, and the rest opens', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (const name of ['a', 'b', 'c']) await store.write(new Map([[name, name]]))
+  files.delete(`${folder}/000000000002-000000000002`)
+  const { store: again, reports } = await open(files, makeFaultDisk(files, { at: 1, kind: 'full' }))
+  t.deepEqual(contentOf(again), { a: 'a', c: 'c' })
+  t.deepEqual(
+    reports.map(error => (isWalletError(error) ? error.code : error)),
+    ['CORRUPT_FILE', 'STORAGE_FULL']
+  )
+})

@@ -122,3 +122,12 @@ test('a segment has blocks of about 88,000 characters, keys and texts alike, and
     [1, 1, 1]
   )
 })
+
+test('a segment that is gone in the middle of a sequential read has no more text', async t => {
+  const segments: Record<string, readonly string[]> = { a: PIECES }
+  const { texts } = open(segments)
+  for (const at of [0, 1]) t.is(await texts.pieceText('a', at), PIECES[at])
+  delete segments.a
+  t.is(await texts.pieceText('a', 2), undefined)
+  t.is(await texts.pieceText('a', 3), undefined)
+})

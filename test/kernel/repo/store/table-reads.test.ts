@@ -206,3 +206,51 @@ test('only what begins with the whole root of a family is a row of its tables', 
   t.is(tableOf('w/t/a/key'), 'w/t/a/')
   t.is(tableOf('w/x/a/key'), undefined)
 })
+
+test('what a disk cannot read now is no damage: the read fails, and a later one finds it', async t => {
+  const files = new Map<string, string>()
+  const first = await open(files)
+  await first.store.write(rowsAt([1, 2, 3, 4, 5, 6, 7, 8]))
+  await first.store.close()
+  const disk = makeFaultDisk(files)
+  let isBroken = true
+  const getText = (path: string): Promise<string | undefined> =>
+    isBroken && /\/[si]\d{12}$/.test(path) ? Promise.reject(new Error('EIO')) : disk.getText(path)
+  const { store, table, reports } = await open(files, { ...disk, getText })
+  await t.throwsAsync(table.get('k3'), { message: 'EIO' })
+  await t.throwsAsync(table.count(), { message: 'EIO' })
+  isBroken = false
+  t.is((await table.get('k3'))?.slice(0, 2), '3 ')
+  t.is(await table.count(), 8)
+  t.deepEqual(reports, [])
+  await store.close()
+})
+
+test('tables without their entries keep what their index says of deleted rows', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  await store.write(rowsAt([1, 2, 3, 4, 5, 6, 7, 8]))
+  await store.write(new Map([...rowsAt([11, 12, 13, 14, 15, 16, 17, 18], 10), ['t/k3', null]]))
+  await store.settled()
+  for (const path of files.keys()) if (/\/\d{12}-\d{12}$/.test(path)) files.set(path, 'rubbish')
+  const again = await open(files)
+  t.is(await again.table.count(), 15)
+  t.false(await again.table.has('k3'))
+  await again.store.close()
+})
+
+test('a table of which every row is deleted is empty again, also after it was put in order', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const rows = rowsAt([1, 2, 3, 4, 5, 6, 7, 8])
+  await store.write(rows)
+  await store.write(new Map([...rows.keys()].map(key => [key, null])))
+  await store.close()
+  for (let time = 0; time < 2; time += 1) {
+    const again = await open(files)
+    t.is(await again.table.count(), 0)
+    t.deepEqual(await scanned(again.table, false), [])
+    t.deepEqual(again.reports, [])
+    await again.store.close()
+  }
+})
