@@ -107,3 +107,17 @@ test('segments are written elsewhere when less than half of their rows are alive
   const large: [number, number][] = small(8).map(([id]) => [id, 128])
   t.deepEqual(wornOf(alive(large), large), [])
 })
+
+test('a table with a damaged segment wants tidying until the segment is gone, whatever is written beside it', async t => {
+  const files = new Map<string, string>()
+  const { manifest } = await openBack(files, undefined).back.stage(rowsOf(1, 3), [])
+  for (const path of files.keys()) if (/\/s\d{12}$/.test(path)) files.set(path, 'rubbish')
+  const { back, signals } = openBack(files, manifest)
+  const { place } = (await back.index()).columns
+  t.is(await back.reading(() => back.pieceAt(place[0] ?? 0)), undefined)
+  t.true(back.isUntidy && signals() > 0)
+  back.adopt(await back.stage(rowsOf(4, 1), []))
+  t.true(back.isUntidy)
+  back.adopt(await back.tidy())
+  t.false(back.isUntidy)
+})

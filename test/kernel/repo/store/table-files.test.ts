@@ -173,3 +173,32 @@ test('a file that the disk finds damaged is reported once, whatever is read of i
   t.deepEqual(await tables.survey(), new Map())
   t.deepEqual([reports.length, tellings()], [1, 1])
 })
+
+test('of a write that fails while its segments are on their way nothing is left, and no failure is unhandled', async t => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown): void => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const turns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn += 1) await io.clock.turn()
+  }
+  const texts = (last: string): BulkRow[] =>
+    [...Array.from({ length: 40 }, () => 'x'.repeat(60_000)), last].map((text, n) => ({
+      ...{ key: `${n}`, text, order: -n, mark: n }
+    }))
+  const files = new Map<string, string>()
+  const disk = makeFaultDisk(files)
+  const failing = { ...disk, setText: () => Promise.reject(new WalletError('STORAGE_FULL', { path: 's' })) }
+  const full = (await open(files, [], failing)).tables
+  await t.throwsAsync(full.writeRows('t/', texts('last')), { code: 'STORAGE_FULL' })
+  await turns(5)
+  t.deepEqual(unhandled, [])
+  const setText: Disk['setText'] = async (path, text) => {
+    await turns(200)
+    await disk.setText(path, text)
+  }
+  const slow = (await open(files, [], { ...disk, setText })).tables
+  await t.throwsAsync(slow.writeRows('t/', texts('\ud800')), { code: 'STORAGE_FAILED' })
+  await turns(400)
+  t.deepEqual([...files.keys()], [])
+})

@@ -41,7 +41,7 @@ const rowsAt = (orders: readonly number[], from = 0): Map<string, BulkChange> =>
   new Map(
     orders.map((order, n) => [
       `t/k${from + n}`,
-      { text: `${from + n} ${'x'.repeat(80)}`, order, mark: order % 3 }
+      { text: `${from + n} ${'x'.repeat(80)}`, order, mark: (order % 3) + 1 }
     ])
   )
 
@@ -68,7 +68,7 @@ test('a scan in order, a page and a search by mark go over rows of the disk and 
   const { store, table } = await open(files)
   await store.write(rowsAt([1, 9, 5, 7, 3, 11, 13, 15]))
   await store.write(rowsAt([2, 8, 4, 6, 10, 12, 14, 16], 8))
-  await store.write(new Map([['t/small', { text: 'in memory', order: 8.5, mark: 2 }]]))
+  await store.write(new Map([['t/small', { text: 'in memory', order: 8.5, mark: 3 }]]))
   t.true(filesOf(files, 's').length > 1)
   const inOrder = 'k15 k7 k14 k6 k13 k5 k12 k1 small k9 k3 k11 k2 k10 k4 k8 k0'.split(' ')
   t.deepEqual(await scanned(table, true), inOrder)
@@ -78,7 +78,9 @@ test('a scan in order, a page and a search by mark go over rows of the disk and 
   t.is(await table.offsetAt(8.5), 8)
   t.is(await table.offsetAt(17), 0)
   t.is(await table.offsetAt(0), inOrder.length)
-  const marked = await table.keysWhere(mark => mark === 2)
+  t.is(await table.offsetOf('none'), undefined)
+  t.deepEqual(await table.keysWhere((mark, order) => mark === 1 && order > 14), ['k7'])
+  const marked = await table.keysWhere(mark => mark === 3)
   t.deepEqual(marked, ['k14', 'k5', 'small', 'k9', 'k2', 'k8'])
   t.deepEqual(await table.keysWhere((_, order) => order < 3), ['k8', 'k0'])
   await store.write(new Map([['t/k7', null]]))
@@ -121,6 +123,7 @@ test('the first row of a table keeps its place among its equals when it is writt
   t.deepEqual(keysOf(await table.page(0, 9)), before)
   await store.write(new Map([['t/k0', { text: 'small', order: 5 }]]))
   t.deepEqual(keysOf(await table.page(0, 9)), before)
+  for (const [offset, key] of before.entries()) t.is(await table.offsetOf(key), offset)
 })
 
 test('a row that was deleted and comes back stands behind its equals, also once it is on the disk', async t => {
@@ -164,6 +167,7 @@ test('files that a scan goes through stay until it ends, and then go', async t =
   // So many parts of an index are put in order, and segments without living rows go with that.
   for (let time = 0; time < 20; time += 1) await store.write(rowsAt([1, 2, 3, 4, 5, 6, 7, 8]))
   await store.settled()
+  t.truthy(await table.get('k1'))
   t.true(files.has(old ?? ''))
   while ((await scan.next()).done !== true);
   await store.settled()
@@ -253,4 +257,53 @@ test('a table of which every row is deleted is empty again, also after it was pu
     t.deepEqual(again.reports, [])
     await again.store.close()
   }
+})
+
+test('the last row of a table stays when all others are deleted and the table is put in order', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  const rows = rowsAt([1, 2, 3, 4, 5, 6, 7, 8])
+  await store.write(rows)
+  await store.write(new Map([...rows.keys()].slice(1).map(key => [key, null])))
+  await store.write(rowsAt([1], 0))
+  await store.close()
+  const again = await open(files)
+  t.deepEqual(await scanned(again.table, true), ['k0'])
+  t.is((await again.table.get('k0'))?.slice(0, 2), '0 ')
+})
+
+test('a segment that is missing is told once as missing, and one that is damaged is kept once', async t => {
+  for (const [text, rule] of [
+    [undefined, /missing/],
+    ['rubbish', /decrypt/]
+  ] as const) {
+    const files = new Map<string, string>()
+    const first = await open(files)
+    await first.store.write(rowsAt([1, 2, 3, 4, 5, 6, 7, 8]))
+    await first.store.close()
+    const [path = ''] = filesOf(files, 's')
+    if (text === undefined) files.delete(path)
+    else files.set(path, text)
+    const { table, reports } = await open(files)
+    t.is(await table.get('k1'), undefined)
+    t.is(await table.get('k2'), undefined)
+    const rules = reports.map(error => (isWalletError(error, 'CORRUPT_FILE') ? error.details.rule : error))
+    t.is(rules.length, 1)
+    t.regex(String(rules[0]), rule)
+    const kept = [...files.keys()].filter(name => name.startsWith('quarantine/'))
+    t.is(kept.length, text === undefined ? 0 : 1)
+  }
+})
+
+test('an entry beside the tables of a family stays an entry when their rows move to the disk', async t => {
+  const { store } = await open(new Map())
+  await store.write(new Map([['u/entry', 'text']]))
+  await store.write(new Map([['u/a/small', { text: 'small', order: 1 }]]))
+  const large = new Map(
+    [...rowsAt([1, 2, 3, 4, 5, 6, 7, 8])].map(([key, row]) => [key.replace('t/', 'u/a/'), row])
+  )
+  await store.write(large)
+  t.is(store.get('u/entry'), 'text')
+  t.is(await store.table('u/a/').count(), 9)
+  t.is(await store.table('u/a/').get('small'), 'small')
 })
