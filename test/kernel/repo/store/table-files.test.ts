@@ -183,7 +183,7 @@ test('of a write that fails while its segments are on their way nothing is left,
     for (let turn = 0; turn < count; turn += 1) await io.clock.turn()
   }
   const texts = (last: string): BulkRow[] =>
-    [...Array.from({ length: 40 }, () => 'x'.repeat(60_000)), last].map((text, n) => ({
+    [...Array.from({ length: 100 }, () => 'x'.repeat(60_000)), last].map((text, n) => ({
       ...{ key: `${n}`, text, order: -n, mark: n }
     }))
   const files = new Map<string, string>()
