@@ -7,6 +7,7 @@ import {
   type Reply,
   WalletError
 } from '../kernel/plugin-api.ts'
+import { type CellCall, type CellTrace, type ContextFunctions, traced } from './cell-call.ts'
 import type { CellFault, CellGrants, CellPlatform, CellThread, EndReason, ThreadEnd } from './platform.ts'
 import {
   addPlace,
@@ -20,28 +21,6 @@ import {
   readMessage,
   type ToCell
 } from './protocol.ts'
-
-/** The functions that a cell may call while a context is kept, by name. */
-export interface ContextFunctions {
-  readonly notes?: Readonly<Record<string, (...args: Reply[]) => void>>
-  readonly requests?: Readonly<Record<string, (...args: Reply[]) => Promise<unknown>>>
-}
-
-/** One call of a cell. */
-export interface CellCall {
-  readonly target: CallTarget
-  readonly args?: readonly unknown[]
-  readonly context?: ContextFunctions &
-    Omit<ContextShape, 'notes' | 'requests'> & {
-      /** True for one that stays until it is forgotten, such as that of an engine; others give way to newer ones. */
-      readonly isKept?: true
-    }
-  readonly methods?: readonly string[]
-  /** True if the cell may be called again after a neighbour of it brought the process down. */
-  readonly isRepeatable: boolean
-  /** Receives the number of the call, by which its context is aborted. */
-  onStart?(id: number): void
-}
 
 /** What a plugin said of itself when it was loaded. */
 export interface CellHead {
@@ -60,6 +39,7 @@ export interface CellOptions {
   readonly platform: CellPlatform
   readonly log: EngineLog
   readonly placeOf?: PlaceOf | undefined
+  readonly onCall?: ((trace: CellTrace) => void) | undefined
   onFault(fault: CellFault): void
 }
 
@@ -133,6 +113,13 @@ export class Cell {
 
   /** Calls the plugin. @throws PLUGIN_FAILED if its cell dies or is stopped, DEADLINE, or what the plugin throws */
   call(call: CellCall): Promise<Reply> {
+    const { onCall, platform } = this.#options
+    if (onCall === undefined) return this.#call(call)
+    const tracer = { pluginId: this.pluginId, now: () => platform.clock.monotonic(), onCall }
+    return traced(tracer, nameOf(call.target), call, each => this.#call(each))
+  }
+
+  #call(call: CellCall): Promise<Reply> {
     if (this.#stopReason !== undefined) return Promise.reject(this.#failed(call, this.#stopReason))
     if (this.#pauseReason !== undefined) return Promise.reject(this.#failed(call, this.#pauseReason))
     if (this.#pending.size >= MAX_CALLS)

@@ -14,7 +14,8 @@ import {
   type SigningOptions,
   type TokenMap
 } from '../kernel/plugin-api.ts'
-import type { Cell, CellCall, ContextFunctions } from './cell.ts'
+import type { Cell } from './cell.ts'
+import type { CellCall, ContextFunctions } from './cell-call.ts'
 import { hostFunctions } from './host-functions.ts'
 import { type ContainedOptions, checkOptions, fieldOf, tapLifecycle, writeStore } from './plugin-calls.ts'
 import { bytesOf, decoded, numberOf, textOf } from './protocol.ts'

@@ -24,7 +24,8 @@ import {
   type SwapPlugin,
   WalletError
 } from '../kernel/plugin-api.ts'
-import type { Cell, ContextFunctions } from './cell.ts'
+import type { Cell } from './cell.ts'
+import type { ContextFunctions } from './cell-call.ts'
 import { currencyPlugin } from './contained-currency.ts'
 import { hostFunctions } from './host-functions.ts'
 import type { CellGrants } from './platform.ts'

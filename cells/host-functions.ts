@@ -12,7 +12,8 @@ import {
   type Reply,
   WalletError
 } from '../kernel/plugin-api.ts'
-import type { Cell, ContextFunctions } from './cell.ts'
+import type { Cell } from './cell.ts'
+import type { ContextFunctions } from './cell-call.ts'
 import { bytesOf, errorJson, numberOf, textOf } from './protocol.ts'
 
 /** The parts of a host that a contained plugin may use through its cell. */

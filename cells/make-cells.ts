@@ -6,6 +6,7 @@ import {
   WalletError
 } from '../kernel/plugin-api.ts'
 import { Cell } from './cell.ts'
+import type { CellTrace } from './cell-call.ts'
 import { containedPlugin, shapeOf } from './contained-plugin.ts'
 import type { CellFault, CellGrants, CellPlatform } from './platform.ts'
 import { addPlace, decoded, type FromCell, findImport, type PlaceOf, readMessage } from './protocol.ts'
@@ -63,17 +64,31 @@ export interface MakeCellsOptions {
   readonly log: EngineLog
   /** Called when a cell dies, runs again, or stays stopped. */
   onFault(fault: CellFault): void
+  /** Called with each call into a cell that has ended. */
+  readonly onCall?: ((trace: CellTrace) => void) | undefined
 }
 
 /** Makes a place for contained plugins of the threads of a platform. */
-export const makeCells = ({ platform, digest, log, onFault }: MakeCellsOptions): CellSet => {
+export const makeCells = ({ platform, digest, log, onFault, onCall }: MakeCellsOptions): CellSet => {
   const cells = new Set<Cell>()
   return {
     async plugin({ id, code, sha512, asks, options = {}, placeOf }) {
       checkCode(id, code, digest, sha512)
       const { hooks, parts } = shapeOf(id, asks)
       const cell = new Cell({
-        ...{ pluginId: id, code, grants: asks, options, hooks, parts, platform, log, onFault, placeOf }
+        ...{
+          pluginId: id,
+          code,
+          grants: asks,
+          options,
+          hooks,
+          parts,
+          platform,
+          log,
+          onFault,
+          placeOf,
+          onCall
+        }
       })
       cells.add(cell)
       const head = await cell.open()

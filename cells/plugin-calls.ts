@@ -7,7 +7,8 @@ import {
   type Reply,
   WalletError
 } from '../kernel/plugin-api.ts'
-import type { Cell, CellCall, CellHead, ContextFunctions } from './cell.ts'
+import type { Cell, CellHead } from './cell.ts'
+import type { CellCall, ContextFunctions } from './cell-call.ts'
 import type { CellGrants } from './platform.ts'
 import { decoded } from './protocol.ts'
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock, EngineLog } from '../../kernel/plugin-api.ts'
+import type { CellTrace } from '../cell-call.ts'
 import { type CellSet, type Digest, LOAD_MS, makeCells } from '../make-cells.ts'
 import type { CellFault, CellPlatform, CellThread, ThreadEnd, ThreadRequest } from '../platform.ts'
 import { type HostDeath, type HostLimits, HostProcess } from './host-process.ts'
@@ -15,6 +16,8 @@ export interface CellsOptions {
   readonly log: EngineLog
   /** Called when a cell dies, runs again, or stays stopped. */
   onFault(fault: CellFault): void
+  /** Called with each call into a cell that has ended; costs nothing if left out. */
+  readonly onCall?: (trace: CellTrace) => void
   readonly limits?: Partial<CellLimits>
 }
 
@@ -35,10 +38,10 @@ export interface Cells extends CellSet {
  * const plugin = await cells.plugin({ id: 'corner-rates', code, sha512, asks })
  * ```
  */
-export const openCells = ({ log, onFault, limits }: CellsOptions): Cells => {
+export const openCells = ({ log, onFault, onCall, limits }: CellsOptions): Cells => {
   const platform = new NodePlatform({ ...LIMITS, ...limits })
   return {
-    ...makeCells({ platform, digest, log, onFault }),
+    ...makeCells({ platform, digest, log, onFault, onCall }),
     get processes() {
       return platform.processes
     }

@@ -1,9 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Cells } from '../../cells/node/open-cells.ts'
+import type { Cells, CellsOptions } from '../../cells/node/open-cells.ts'
 import type { CellFault, CellGrants } from '../../cells/platform.ts'
-import type { JsonObject, KernelOptions, LogLine, Plugin } from '../../kernel/index.ts'
+import {
+  compact,
+  type JsonObject,
+  type KernelOptions,
+  type LogLine,
+  type Plugin
+} from '../../kernel/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import { isRecord } from '../profile/state-files.ts'
@@ -126,8 +132,11 @@ export const configOptions = async (
 ): Promise<LoadedPlugins['pluginOptions']> =>
   optionsIn((await loadConfigs(paths, readPluginList(paths), configFolder)).configs)
 
-/** Opens the place for contained plugins; what they log goes to `onLog`. */
-export const openPluginCells = async (onLog: (line: LogLine) => void): Promise<Cells> => {
+/** Opens the place for contained plugins; what they log goes to `onLog`, and each call that has ended to `onCall`. */
+export const openPluginCells = async (
+  onLog: (line: LogLine) => void,
+  onCall?: CellsOptions['onCall']
+): Promise<Cells> => {
   const { openCells } = await import('../../cells/node/open-cells.ts')
   const write =
     (level: LogLine['level']) =>
@@ -141,6 +150,7 @@ export const openPluginCells = async (onLog: (line: LogLine) => void): Promise<C
       warn: text => warn(text),
       error: text => error(text)
     },
+    ...compact({ onCall }),
     onFault: ({ pluginId, reason, state }: CellFault) =>
       (state === 'running' ? info : error)(`${reason}${FAULT_ENDINGS[state]}`, pluginId)
   })

@@ -10,7 +10,8 @@ import {
   factOf,
   type HookName,
   type HookSnapshot,
-  hookNames
+  hookNames,
+  type PluginCall
 } from './model/facts.ts'
 
 /** Options of the devtools of a kernel. */
@@ -37,6 +38,8 @@ export interface Devtools extends PanelHost {
   readonly kernelId: string
   /** Reads the state of a fake world and notifies all panels, now and at each change. Once a world, however often it is called. */
   watchWorld(world: WatchedWorld): void
+  /** Notes a call into a plugin in a cell, while a panel is attached. */
+  noteCall(call: PluginCall): void
 }
 
 /** The part of a fake world's driver that reports. */
@@ -114,6 +117,9 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
       sessions.add(session)
       session.greet()
       return () => session.detach()
+    },
+    noteCall(call) {
+      if (sessions.size > 0) addEvent('pluginCalled', call)
     },
     watchWorld(world) {
       if (!worlds.has(world)) {

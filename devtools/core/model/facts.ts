@@ -5,6 +5,7 @@ import {
   type ExchangeSnapshot,
   type JsonObject,
   type ObserverHooks,
+  type PluginId,
   type RateProviderSnapshot,
   type TransactionsSnapshot,
   type UserSnapshot
@@ -53,6 +54,22 @@ export type Facts = {
   readonly action: ActionFact
   /** The state of the fake world, which no hook reports. */
   readonly worldChanged: WorldSnapshot
+  /** A call into a plugin in a cell, which no hook reports. */
+  readonly pluginCalled: PluginCall
+}
+
+/** A call into a plugin that has ended, as its cell reports it. */
+export interface PluginCall {
+  readonly pluginId: PluginId
+  /** The hook or the method. */
+  readonly call: string
+  /** JSON text; left out where a key could be in it. */
+  readonly args?: string
+  readonly result?: string
+  readonly outcome: 'done' | 'failed'
+  readonly durationMs: number
+  /** Of a call that failed. */
+  readonly message?: string
 }
 
 /** The name of an event of the journal. */
@@ -120,12 +137,13 @@ const subjects: { readonly [F in FactName]: (fact: Facts[F]) => string | undefin
   logged: ({ source }) => source,
   tapRan: ({ pluginId }) => pluginId,
   action: ({ subject }) => subject,
-  worldChanged: () => undefined
+  worldChanged: () => undefined,
+  pluginCalled: ({ pluginId }) => pluginId
 }
 
 /** The names of all observer hooks. */
 export const hookNames: readonly HookName[] = Object.keys(subjects).filter(
-  (name): name is HookName => name !== 'action' && name !== 'worldChanged'
+  (name): name is HookName => name !== 'action' && name !== 'worldChanged' && name !== 'pluginCalled'
 )
 
 /** An event as it is kept: with the frozen snapshot of the kernel, neither copied nor redacted. */

@@ -325,6 +325,15 @@ export const factFields: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
     at: 'text'
   },
   worldChanged: rowFields.world,
+  pluginCalled: {
+    pluginId: 'text',
+    call: 'text',
+    args: maybe(masked),
+    result: maybe(masked),
+    outcome: words({ done: true, failed: true }),
+    durationMs: 'number',
+    message: maybe(masked)
+  },
   tapRan: {
     hook: 'text',
     pluginId: 'text',

@@ -7,8 +7,11 @@ export interface HookTableRow {
   readonly seq: number
   /** Unix milliseconds: when it began. */
   readonly at: number
-  /** `tap`: one plugin's part in a hook; `notified`: a hook that notifies; `action`: what a panel did. */
-  readonly kind: 'tap' | 'notified' | 'action'
+  /**
+   * `tap`: one plugin's part in a hook; `call`: a call into the cell of a plugin; `notified`: a hook that notifies; `action`: what a
+   * panel did.
+   */
+  readonly kind: 'tap' | 'call' | 'notified' | 'action'
   /** The hook, or the name of the action. */
   readonly hook: string
   readonly pluginId?: PluginId
@@ -67,10 +70,11 @@ const ID_NAMES = /(?:Ids?|txid|^created|^changed)$/
 
 const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalEvent): HookTableRow => {
   const about = compact({
-    subject: subject === undefined || hook === 'tapRan' ? undefined : subject,
+    subject: hook === 'tapRan' || hook === 'pluginCalled' ? undefined : subject,
     correlationId
   })
-  if (hook !== 'tapRan' && hook !== 'action') {
+  const timed = TIMED.get(hook)
+  if (timed === undefined) {
     const became = data.stage ?? data.state
     return {
       seq,
@@ -86,10 +90,17 @@ const rowOf = memoize(({ seq, at, hook, subject, correlationId, data }: JournalE
   return {
     seq,
     at: at - (duration ?? 0),
-    kind: hook === 'tapRan' ? 'tap' : 'action',
-    hook: String(hook === 'tapRan' ? data.hook : data.action),
+    kind: timed.kind,
+    hook: String(data[timed.name]),
     ...compact({ pluginId: typeof pluginId === 'string' ? pluginId : undefined }),
     ...about,
     ...compact({ durationMs: duration, outcome: typeof outcome === 'string' ? outcome : undefined })
   }
 })
+
+/** The events of what took time, with the field of its name. */
+const TIMED: ReadonlyMap<string, { readonly kind: HookTableRow['kind']; readonly name: string }> = new Map([
+  ['tapRan', { kind: 'tap', name: 'hook' }],
+  ['pluginCalled', { kind: 'call', name: 'call' }],
+  ['action', { kind: 'action', name: 'action' }]
+])

@@ -80,6 +80,11 @@ const HoldButton = (): ReactElement | null => {
   )
 }
 
+const titleOf = ({ hook, data }: JournalEvent): string => {
+  if (hook === 'pluginCalled') return String(data.call)
+  return hook === 'tapRan' ? String(data.hook) : hook
+}
+
 const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement => {
   const { client, copy } = usePanel()
   const { correlationId } = event
@@ -89,7 +94,7 @@ const EventSide = ({ event }: { readonly event: JournalEvent }): ReactElement =>
     [all, correlationId]
   )
   return (
-    <DetailsPane title={`${event.hook === 'tapRan' ? String(event.data.hook) : event.hook} ${event.seq}`}>
+    <DetailsPane title={`${titleOf(event)} ${event.seq}`}>
       <DetailList>
         <Detail name="At">
           <span className="mono">{clockText(event.at)}</span>{' '}

@@ -15,6 +15,7 @@ type Kind = HookTableRow['kind'] | 'all'
 const kinds: readonly (readonly [Kind, string])[] = [
   ['all', 'all'],
   ['tap', 'taps'],
+  ['call', 'calls into cells'],
   ['notified', 'snapshots'],
   ['action', 'actions of panels']
 ]

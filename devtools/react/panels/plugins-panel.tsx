@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react'
+import { durationText } from '../../../app/format/times.ts'
 import { matchesText } from '../../core/model/derive.ts'
 import type { JournalEvent } from '../../core/model/facts.ts'
 import { type PluginRow, pluginRows } from '../../core/rows/plugin-rows.ts'
@@ -159,6 +160,7 @@ const PluginDetails = (props: {
         </DetailList>
         <CorrelationLink id={plugin.pluginId} />
       </Section>
+      <PluginCalls pluginId={plugin.pluginId} events={events} />
       <Section title="Faults">
         {faults.length === 0 ? <p className="soft">None seen.</p> : null}
         <ul>
@@ -175,3 +177,46 @@ const PluginDetails = (props: {
     </DetailsPane>
   )
 }
+
+/** The newest calls into a plugin, with what it was given and what it answered; none of a plugin that runs in no cell. */
+const PluginCalls = (props: {
+  readonly pluginId: string
+  readonly events: readonly JournalEvent[]
+}): ReactElement | null => {
+  const { go } = usePanel()
+  const { pluginId } = props
+  const calls = props.events.filter(({ hook, data }) => hook === 'pluginCalled' && data.pluginId === pluginId)
+  if (calls.length === 0) return null
+  return (
+    <Section title="Calls into its cell">
+      <ul>
+        {calls
+          .slice(-MOST_CALLS)
+          .reverse()
+          .map(({ seq, at, data }) => (
+            <li key={seq}>
+              <button
+                type="button"
+                className="row-open"
+                onClick={() => go({ panel: 'hooks', id: String(seq), filter: pluginId })}
+              >
+                {String(data.call)}
+              </button>{' '}
+              <span className="mono soft">{clockText(at)}</span>{' '}
+              <span className="soft">{durationText(Number(data.durationMs))}</span>{' '}
+              {data.outcome === 'failed' ? <span className="bad">failed</span> : null}
+              {[data.args, data.message ?? data.result].map((text, place) =>
+                typeof text === 'string' && text !== '' ? (
+                  <pre
+                    key={place === 0 ? 'args' : 'result'}
+                  >{`${place === 0 ? '' : '→ '}${visibleText(text)}`}</pre>
+                ) : null
+              )}
+            </li>
+          ))}
+      </ul>
+    </Section>
+  )
+}
+
+const MOST_CALLS = 20

@@ -1,0 +1,103 @@
+import { compact, type PluginId, type Reply } from '../kernel/plugin-api.ts'
+import type { CallTarget, ContextShape } from './protocol.ts'
+
+/** The functions that a cell may call while a context is kept, by name. */
+export interface ContextFunctions {
+  readonly notes?: Readonly<Record<string, (...args: Reply[]) => void>>
+  readonly requests?: Readonly<Record<string, (...args: Reply[]) => Promise<unknown>>>
+}
+
+/** One call of a cell. */
+export interface CellCall {
+  readonly target: CallTarget
+  readonly args?: readonly unknown[]
+  readonly context?: ContextFunctions &
+    Omit<ContextShape, 'notes' | 'requests'> & {
+      /** True for one that stays until it is forgotten, such as that of an engine; others give way to newer ones. */
+      readonly isKept?: true
+    }
+  readonly methods?: readonly string[]
+  /** True if the cell may be called again after a neighbour of it brought the process down. */
+  readonly isRepeatable: boolean
+  /** Receives the number of the call, by which its context is aborted. */
+  onStart?(id: number): void
+}
+
+/** A call into a cell that has ended, in words that hold no key. */
+export interface CellTrace {
+  readonly pluginId: PluginId
+  /** The hook or the method. */
+  readonly call: string
+  /** JSON text of the arguments; left out for a call that may carry keys or settings. */
+  readonly args?: string
+  /** JSON text of the answer, with what was offered or judged before it; left out as the arguments are. */
+  readonly result?: string
+  readonly outcome: 'done' | 'failed'
+  readonly durationMs: number
+  /** Of a call that failed. */
+  readonly message?: string
+}
+
+/** Reports calls of one cell. */
+export interface CallTracer {
+  readonly pluginId: PluginId
+  readonly now: () => number
+  onCall(trace: CellTrace): void
+}
+
+/** Makes a call and reports it when it has ended. What a plugin does after its answer is not part of it. */
+export const traced = async (
+  { pluginId, now, onCall }: CallTracer,
+  name: string,
+  call: CellCall,
+  run: (call: CellCall) => Promise<Reply>
+): Promise<Reply> => {
+  const started = now()
+  const noted: string[] = []
+  const isShown = SHOWN.has(name)
+  const end = (outcome: CellTrace['outcome'], rest: Pick<CellTrace, 'message' | 'result'>): void =>
+    onCall({
+      ...{ pluginId, call: name, outcome, durationMs: now() - started },
+      ...compact({ args: isShown ? textOf(call.args ?? []) : undefined }),
+      ...rest
+    })
+  try {
+    const reply = await run(isShown ? withNotes(call, noted) : call)
+    const answer = reply.value === null ? [] : [textOf(reply.value)]
+    end('done', isShown ? { result: [...noted, ...answer].join(' ') } : {})
+    return reply
+  } catch (error) {
+    end('failed', { message: error instanceof Error ? error.message : 'It failed' })
+    throw error
+  }
+}
+
+const withNotes = (call: CellCall, noted: string[]): CellCall => {
+  const { context } = call
+  if (context?.notes === undefined) return call
+  const notes = Object.entries(context.notes).map(([name, note]): [string, typeof note] => [
+    name,
+    (...args) => {
+      if (noted.length < MAX_NOTES)
+        noted.push(`${name}(${args.map(({ value }) => textOf(value)).join(', ')})`)
+      note(...args)
+    }
+  ])
+  return { ...call, context: { ...context, notes: Object.fromEntries(notes) } }
+}
+
+const MAX_NOTES = 20
+const MAX_TEXT = 2000
+
+const textOf = (value: unknown): string =>
+  (JSON.stringify(value, (name, field) => (SECRET.test(name) ? '[…]' : field)) ?? '').slice(0, MAX_TEXT)
+
+/** Fields whose values are never shown, wherever they stand. */
+const SECRET = /key|secret|seed|mnemonic|passw|settings|promo|auth|credential|memo|metadata/i
+
+/** Calls that carry neither keys nor what a user has set. All others are reported without their data. */
+const SHOWN: ReadonlySet<string> = new Set([
+  ...['ready', 'closing', 'fetchRates', 'fetchHistoricRates', 'fetchQuotes', 'watchOrder', 'judgeRules'],
+  ...['builtinTokens', 'parseUri', 'encodeUri', 'sampleAddress', 'getTokenId', 'startEngine', 'killEngine'],
+  ...['resyncBlockchain', 'getFreshAddress', 'isAddressUsed', 'changePaused', 'changeEnabledTokenIds']
+])
