@@ -7,6 +7,7 @@ import {
   type Pair,
   RateGraph,
   RatePairSet,
+  refusedOffer,
   typedPair
 } from '../../../kernel/rates/graph.ts'
 import { type FoundRoute, missingPairOf, type RateQuery, RouteFinder } from '../../../kernel/rates/search.ts'
@@ -432,4 +433,13 @@ test('a typed code is the known one of the same letters if there is only one, an
     'BTC',
     'iso:USD'
   ])
+})
+
+test('of an offered price that is refused, its author reads what is wrong with it', t => {
+  const pair = { fromCurrency: 'BTC', toCurrency: 'iso:EUR' }
+  t.is(refusedOffer({ ...pair, fromCurrency: '' }, 1), 'fromCurrency of the pair is no code')
+  t.is(refusedOffer({ ...pair, toCurrency: 7 }, 1), 'toCurrency of the pair is no code')
+  t.is(refusedOffer(pair, 1), 'the pair has no date')
+  t.is(refusedOffer(pair, -1), 'the rate is -1, and no number above zero')
+  t.is(refusedOffer(pair, '1'), 'the rate is a text, and no number above zero')
 })
