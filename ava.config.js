@@ -5,7 +5,8 @@ const out = process.env.HOLDFAST_TEST_OUT ?? 'dist'
 const apart = {
   interop: `${out}/test/interop/**/*.test.js`,
   browser: `${out}/test/browser/**/*.test.js`,
-  proofs: `${out}/test/proofs/**/*.test.js`
+  proofs: `${out}/test/proofs/**/*.test.js`,
+  author: `${out}/test/author/**/*.test.js`
 }
 // The tests of the command line once more, with an agent that runs the commands: `npm run test:agent`.
 // What makes the disk of a command silent would silence the agent.
@@ -21,7 +22,7 @@ export default {
   files: suite === undefined ? unit : [suite].flat(),
   workerThreads: false,
   concurrency: 3,
-  timeout: ['proofs', 'browser'].includes(process.env.HOLDFAST_SUITE) ? '5m' : '2m',
+  timeout: ['proofs', 'browser', 'author'].includes(process.env.HOLDFAST_SUITE) ? '5m' : '2m',
   // A larger young generation: most of what a test makes is gone at once.
   nodeArguments: [
     '--max-semi-space-size=64',
