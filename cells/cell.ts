@@ -3,11 +3,13 @@ import {
   type EngineLog,
   type JsonObject,
   makeAbort,
+  type Plugin,
   type PluginId,
   type Reply,
   WalletError
 } from '../kernel/plugin-api.ts'
 import { type CellCall, type CellTrace, type ContextFunctions, traced } from './cell-call.ts'
+import { CellFunctions } from './cell-functions.ts'
 import type { CellFault, CellGrants, CellPlatform, CellThread, EndReason, ThreadEnd } from './platform.ts'
 import {
   addPlace,
@@ -18,6 +20,7 @@ import {
   type FromCell,
   MAX_MESSAGE,
   type PlaceOf,
+  readGiven,
   readMessage,
   type ToCell
 } from './protocol.ts'
@@ -25,7 +28,10 @@ import {
 /** What a plugin said of itself when it was loaded. */
 export interface CellHead {
   readonly taps: readonly string[]
-  readonly fields: Reply
+  /** Its fields; its functions are there, and do nothing. */
+  readonly given: Plugin
+  /** What its own checks answered. */
+  readonly answers: Reply
 }
 
 /** What a cell is made of. */
@@ -60,15 +66,9 @@ export class Cell {
   readonly pluginId: PluginId
   readonly #options: CellOptions
   readonly #pending = new Map<number, PendingCall>()
-  readonly #contexts = new Map<number, ContextFunctions>()
-  /** Contexts that give way, the oldest first. */
-  readonly #passing: number[] = []
+  readonly #functions: CellFunctions
   readonly #faults: number[] = []
-  /** Called with each new life of the plugin after the first. */
-  readonly #restarted = new Set<() => void>()
-  #hostFunctions: Required<ContextFunctions> | undefined
   #thread: CellThread | undefined
-  #waitingNotes: Extract<FromCell, { context: number }>[] = []
   #clock: Pick<Clock, 'monotonic' | 'now'>
   #isReady = false
   #isReported = false
@@ -84,6 +84,11 @@ export class Cell {
     this.pluginId = options.pluginId
     this.#clock = options.platform.clock
     this.#options = options
+    this.#functions = new CellFunctions({
+      log: options.log,
+      clock: () => this.#clock,
+      isInFlight: id => this.#pending.has(id)
+    })
     this.#isAlone = options.grants.keys
   }
 
@@ -97,18 +102,18 @@ export class Cell {
 
   /** Gives the cell the functions and the time of its host; what it requested before waits for them. */
   attach(functions: Required<ContextFunctions>, clock?: Pick<Clock, 'monotonic' | 'now'>): void {
-    this.#hostFunctions = functions
     if (clock !== undefined) this.#clock = clock
-    for (const message of this.#waitingNotes.splice(0)) this.#serve(message)
+    this.#functions.attach(functions)
+  }
+
+  /** The time by which the cell counts. */
+  get clock(): Pick<Clock, 'monotonic' | 'now'> {
+    return this.#clock
   }
 
   /** Aborted when the present life of the plugin ends: what was made for it is let go. */
   get life(): ReturnType<typeof makeAbort>['signal'] {
     return this.#life.signal
-  }
-
-  onRestart(listener: () => void): void {
-    this.#restarted.add(listener)
   }
 
   /** Calls the plugin. @throws PLUGIN_FAILED if its cell dies or is stopped, DEADLINE, or what the plugin throws */
@@ -133,7 +138,7 @@ export class Cell {
       }
       const cancel = this.#options.platform.clock.after(CALL_MS, late)
       this.#pending.set(id, { call, resolve, reject, cancel, isRepeated: false })
-      this.#keepContext(id, call)
+      if (call.context !== undefined) this.#functions.keep(id, call.context, call.context.isKept === true)
       call.onStart?.(id)
       this.#hold()
       if (this.#isReady) this.#sendCall(id, call)
@@ -146,7 +151,7 @@ export class Cell {
   }
 
   forgetContext(id: number): void {
-    this.#contexts.delete(id)
+    this.#functions.forget(id)
   }
 
   close(): void {
@@ -196,10 +201,11 @@ export class Cell {
         return
       case 'unusable':
         cancelStart()
-        this.#unusable(message.error)
+        // What is wrong with its fields goes before what it threw when it was applied.
+        this.#unusable((message.found.isThere && mistakeIn(message.found)) || message.error)
         return
       case 'thrown':
-        this.#options.log.warn(`threw outside of a call: ${message.error.message}`)
+        this.#functions.warn(`threw outside of a call: ${message.error.message}`)
         return
       case 'done':
         this.#settle(message.id)?.resolve(message.value)
@@ -212,19 +218,22 @@ export class Cell {
     }
   }
 
-  #ready({ found, taps, fields }: Extract<FromCell, { type: 'ready' }>): void {
+  #ready({ found, taps, answers }: Extract<FromCell, { type: 'ready' }>): void {
     const { pluginId } = this
+    let given: Plugin
+    try {
+      given = readGiven(found)
+    } catch (error) {
+      this.#unusable(error as Error)
+      return
+    }
     for (const [field, expected] of [
       ['kind', this.#options.grants.kind],
-      ['id', pluginId],
-      ['apply', 'function']
+      ['id', pluginId]
     ] as const) {
-      const given = found.field(field).value
-      if (given === expected) continue
-      const shown = typeof given === 'string' ? `"${given.slice(0, 40)}"` : `a ${typeof given}`
-      this.#unusable(
-        new WalletError('PLUGIN_INVALID', { pluginId, field, found: shown, expected: `"${expected}"` })
-      )
+      if (given[field] === expected) continue
+      const mistake = { field, found: `"${given[field]}"`, expected: `"${expected}"` }
+      this.#unusable(new WalletError('PLUGIN_INVALID', { pluginId, ...mistake }))
       return
     }
     this.#isReady = true
@@ -232,12 +241,11 @@ export class Cell {
     const loading = this.#loading
     this.#loading = undefined
     this.#hold()
-    if (loading !== undefined) loading.resolve({ taps, fields })
+    if (loading !== undefined) loading.resolve({ taps, given, answers })
     else {
       if (this.#isReported)
         this.#options.onFault({ pluginId, reason: 'its cell runs again', state: 'running' })
       this.#isReported = false
-      for (const listener of this.#restarted) listener()
     }
   }
 
@@ -250,49 +258,10 @@ export class Cell {
   }
 
   #serve(message: Extract<FromCell, { context: number }>): void {
-    const isOfHost = message.context === 0
-    if (isOfHost && this.#hostFunctions === undefined) {
-      if (this.#waitingNotes.length < MAX_CALLS) this.#waitingNotes.push(message)
-      return
-    }
-    const functions = isOfHost ? this.#hostFunctions : this.#contexts.get(message.context)
-    if (message.type === 'note') {
-      const note = own(functions?.notes, message.name)
-      try {
-        note?.(...message.args)
-      } catch (error) {
-        this.#options.log.warn(`${message.name}: ${error instanceof Error ? error.message : 'failed'}`)
-      }
-      return
-    }
-    this.#reply(message, own(functions?.requests, message.name))
-  }
-
-  async #reply(
-    { id, args, name }: Extract<FromCell, { type: 'request' }>,
-    run: ((...args: Reply[]) => Promise<unknown>) | undefined
-  ): Promise<void> {
     const thread = this.#thread
-    let answer: ToCell
-    try {
-      if (run === undefined) throw new Error(`${name} is not there any more`)
-      answer = { type: 'answer', id, value: encoded(await run(...args)) }
-    } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error('It failed')
-      answer = { type: 'answer', id, error: errorJson(error) }
-    }
-    if (this.#thread === thread) this.#send(answer)
-  }
-
-  #keepContext(id: number, { context }: CellCall): void {
-    if (context === undefined) return
-    this.#contexts.set(id, context)
-    if (context.isKept === true) return
-    this.#passing.push(id)
-    if (this.#passing.length <= MAX_CONTEXTS) return
-    // Late ones are dropped, never that of a call which waits: a verdict or an offer would be lost.
-    const at = this.#passing.findIndex(one => !this.#pending.has(one))
-    for (const late of at < 0 ? [] : this.#passing.splice(at, 1)) this.#contexts.delete(late)
+    this.#functions.serve(message, answer => {
+      if (this.#thread === thread) this.#send(answer)
+    })
   }
 
   #sendCall(id: number, { target, args = [], context, methods }: CellCall): void {
@@ -354,7 +323,6 @@ export class Cell {
     this.#thread = undefined
     this.#isReady = false
     this.#life.abort()
-    this.#waitingNotes = []
     const { pluginId } = this
     const { clock } = this.#options.platform
     const sentence = SENTENCES[reason]
@@ -367,7 +335,7 @@ export class Cell {
       pending.isRepeated = true
       if (!isSpared) this.#settle(id)?.reject(this.#failed(pending.call, sentence))
     }
-    for (const id of this.#contexts.keys()) if (!this.#pending.has(id)) this.#contexts.delete(id)
+    this.#functions.endLife()
     if (blame !== 'this') {
       // Whoever it was, it now takes down nothing but itself.
       if (blame === 'unclear') this.#isAlone = true
@@ -398,8 +366,8 @@ export class Cell {
     this.#thread?.kill()
     this.#thread = undefined
     this.#life.abort()
-    this.#contexts.clear()
     for (const [id, { call }] of this.#pending) this.#settle(id)?.reject(this.#failed(call, reason))
+    this.#functions.endLife()
     this.#loading?.reject(new WalletError('CONTEXT_CLOSED', {}))
     this.#loading = undefined
   }
@@ -413,6 +381,15 @@ export class Cell {
   }
 }
 
+const mistakeIn = (found: Reply): Error | undefined => {
+  try {
+    readGiven(found)
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}
+
 const nameOf = (target: CallTarget): string => {
   if ('hook' in target) return target.hook
   return 'method' in target ? target.method : 'a function of an answer'
@@ -421,9 +398,6 @@ const nameOf = (target: CallTarget): string => {
 /** Arguments that are left out stay left out. */
 const trimmed = (args: readonly unknown[]): readonly unknown[] =>
   args.at(-1) === undefined && args.length > 0 ? trimmed(args.slice(0, -1)) : args
-
-const own = <F>(functions: Readonly<Record<string, F>> | undefined, name: string): F | undefined =>
-  functions !== undefined && Object.hasOwn(functions, name) ? functions[name] : undefined
 
 const SENTENCES: Readonly<Record<EndReason, string>> = {
   busy: 'it kept its thread busy for too long',
@@ -441,4 +415,3 @@ const FAULTS_MS = 600_000
 const START_MS = 20_000
 const CALL_MS = 120_000
 const MAX_CALLS = 256
-const MAX_CONTEXTS = 200

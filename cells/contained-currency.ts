@@ -12,24 +12,26 @@ import {
   type KeylessEngine,
   type Reply,
   type SigningOptions,
-  type TokenMap
+  type TokenMap,
+  WalletError
 } from '../kernel/plugin-api.ts'
 import type { Cell } from './cell.ts'
 import type { CellCall, ContextFunctions } from './cell-call.ts'
 import { hostFunctions } from './host-functions.ts'
-import { type ContainedOptions, checkOptions, fieldOf, tapLifecycle, writeStore } from './plugin-calls.ts'
-import { bytesOf, decoded, numberOf, textOf } from './protocol.ts'
+import { type ContainedOptions, checkOptions, tapLifecycle, writeStore } from './plugin-calls.ts'
+import { bytesOf, decoded, numberOf, standIn, textOf } from './protocol.ts'
 
 /**
  * The plugin that the kernel applies in place of a currency in a cell. Its process holds no other cell: it gets the keys of its
  * wallets, for the calls that need them.
  */
 export const currencyPlugin = ({ cell, head, grants, options }: ContainedOptions): CurrencyPlugin => {
-  const { taps, fields } = head
+  const { taps, given } = head
   const { pluginId: id } = cell
-  const info = fieldOf(fields, 'info') as CurrencyInfo
+  const { info } = given as CurrencyPlugin
   return {
-    ...{ kind: 'currency', id, info },
+    ...(given as CurrencyPlugin),
+    ...{ kind: 'currency', id },
     apply(host) {
       checkOptions(cell, options, host)
       cell.attach(hostFunctions(cell, { ...host, hosts: grants.hosts }), host.io.clock)
@@ -41,7 +43,7 @@ export const currencyPlugin = ({ cell, head, grants, options }: ContainedOptions
       if (taps.includes('builtinTokens'))
         hooks.builtinTokens.tapPromise(id, async () => {
           const tokens = await cell.call({ target: { hook: 'builtinTokens' }, isRepeatable: true })
-          return decoded(tokens.object()) as TokenMap
+          return (decoded(tokens) ?? undefined) as TokenMap
         })
     }
   }
@@ -53,12 +55,23 @@ interface Handle {
   readonly methods: readonly string[]
 }
 
-/** An object of the plugin that is made again in each life of its cell, by the first call in it. */
+/** Thrown for an answer that is no object, which the kernel is to judge as it is. */
+class NoObject extends Error {
+  readonly answer: unknown
+
+  constructor(answer: unknown) {
+    super('It is no object')
+    this.answer = answer
+  }
+}
+
+/** An object of the plugin that is made again in each life of its cell, by the first call in it, until it is ended. */
 class CellObject {
   readonly #cell: Cell
   readonly #make: (isAgain: boolean) => Promise<Handle>
   #made: { readonly life: Cell['life']; readonly handle: Promise<Handle> } | undefined
   #isAgain = false
+  #isEnded = false
 
   constructor(cell: Cell, make: (isAgain: boolean) => Promise<Handle>) {
     this.#cell = cell
@@ -66,6 +79,10 @@ class CellObject {
   }
 
   handle(): Promise<Handle> {
+    if (this.#isEnded) {
+      const about = { pluginId: this.#cell.pluginId, hook: 'makeEngine', reason: 'its engine was ended' }
+      return Promise.reject(new WalletError('PLUGIN_FAILED', about))
+    }
     if (this.#made !== undefined && !this.#made.life.aborted) return this.#made.handle
     const made = { life: this.#cell.life, handle: this.#make(this.#isAgain) }
     this.#made = made
@@ -85,6 +102,25 @@ class CellObject {
     const { object } = await this.handle()
     return callObject(this.#cell, { object, method, args, ...compact({ context }) })
   }
+
+  /**
+   * Calls a method for the last time, if the object is there in the present life of the cell, and has the cell forget the object.
+   * It is never made again.
+   */
+  async end(method: string): Promise<void> {
+    const made = this.#made
+    this.#isEnded = true
+    this.#made = undefined
+    if (made === undefined || made.life.aborted) return
+    const { object } = (await made.handle.catch(() => undefined)) ?? {}
+    if (object === undefined) return
+    try {
+      await callObject(this.#cell, { object, method, args: [] })
+    } finally {
+      if (!made.life.aborted)
+        await callObject(this.#cell, { object, method: 'forget', args: [] }).catch(() => {})
+    }
+  }
 }
 
 interface ObjectCall {
@@ -99,24 +135,38 @@ const callObject = async (cell: Cell, { object, method, args, context }: ObjectC
   return decoded(await cell.call(call)) ?? undefined
 }
 
-const handleOf = (reply: Reply): Handle => ({
-  object: numberOf(reply.object().field('object')),
-  methods: reply
-    .field('methods')
-    .list(100)
-    .map(name => name.text())
-})
+/** @throws NoObject */
+const handleOf = (reply: Reply): Handle => {
+  const answer = reply.object().field('answer')
+  if (answer.value !== undefined) throw new NoObject(standIn(answer))
+  const methods = reply.field('methods').list(100)
+  return { object: numberOf(reply.field('object')), methods: methods.map(name => name.text()) }
+}
 
-const makeTools = async (cell: Cell): Promise<CurrencyTools> => {
+/** What the kernel gets in place of an object: its methods, or the answer that was none. */
+const objectOf = async <T>(
+  object: CellObject,
+  names: readonly string[],
+  run: (name: string, args: readonly unknown[]) => Promise<unknown>
+): Promise<T> => {
+  try {
+    const { methods } = await object.handle()
+    return Object.fromEntries(
+      methods
+        .filter(name => names.includes(name))
+        .map(name => [name, (...args: unknown[]) => run(name, args)])
+    ) as T
+  } catch (error) {
+    if (error instanceof NoObject) return error.answer as T
+    throw error
+  }
+}
+
+const makeTools = (cell: Cell): Promise<CurrencyTools> => {
   const tools = new CellObject(cell, async () =>
     handleOf(await cell.call({ target: { hook: 'makeTools' }, methods: TOOLS, isRepeatable: true }))
   )
-  const { methods } = await tools.handle()
-  return Object.fromEntries(
-    methods
-      .filter(name => TOOLS.includes(name))
-      .map(name => [name, (...args: unknown[]) => tools.call(name, args)])
-  ) as unknown as CurrencyTools
+  return objectOf(tools, TOOLS, (name, args) => tools.call(name, args))
 }
 
 /** The engine of a wallet, with what a new life of the plugin has to know of the present one. */
@@ -138,7 +188,7 @@ const makeEngine = async (
   let contextId = 0
   const engine = new CellObject(cell, async isAgain => {
     cell.forgetContext(contextId)
-    const made = await cell.call({
+    const making = cell.call({
       ...{ target: { hook: 'makeEngine' }, args: [state], isRepeatable: true },
       methods: [...ENGINE, ...others.map(name => `otherMethods.${name}`)],
       context: {
@@ -154,7 +204,13 @@ const makeEngine = async (
         contextId = id
       }
     })
-    const handle = handleOf(made)
+    const handle = handleOf(
+      await making.catch(error => {
+        cell.forgetContext(contextId)
+        throw error
+      })
+    )
+    // The kernel starts the first itself.
     if (isAgain)
       for (const method of REPLAYED) {
         const args = replayed.get(method)
@@ -162,28 +218,24 @@ const makeEngine = async (
       }
     return handle
   })
-  const { methods } = await engine.handle()
   const run = async (name: string, args: readonly unknown[]): Promise<unknown> => {
     const field = STATE[name]
     if (field !== undefined) state[field] = args[0]
     if (REPLAYED.includes(name)) replayed.set(name, args)
     if (name === 'signTx') return signTx(engine, args)
-    const answer = await engine.call(name, args)
-    if (name === 'killEngine') cell.forgetContext(contextId)
-    return answer
+    return name === 'killEngine'
+      ? engine.end(name).finally(() => cell.forgetContext(contextId))
+      : engine.call(name, args)
   }
-  const made = Object.fromEntries(
-    methods.filter(name => ENGINE.includes(name)).map(name => [name, (...args: unknown[]) => run(name, args)])
-  )
   const callOther = (name: string): ((args: JsonObject) => Promise<Json | undefined>) =>
     (async args => engine.call(`otherMethods.${name}`, [args])) as (
       args: JsonObject
     ) => Promise<Json | undefined>
+  const made = await objectOf<CurrencyEngine | undefined>(engine, ENGINE, run)
+  if (typeof made !== 'object' || made === null) return made as unknown as CurrencyEngine
+  const { methods } = await engine.handle()
   const answered = others.filter(name => methods.includes(`otherMethods.${name}`))
-  return {
-    ...made,
-    otherMethods: Object.fromEntries(answered.map(name => [name, callOther(name)]))
-  } as unknown as CurrencyEngine
+  return { ...made, otherMethods: Object.fromEntries(answered.map(name => [name, callOther(name)])) }
 }
 
 /** What an engine made again has to be called with before anything else. */

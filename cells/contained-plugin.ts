@@ -29,16 +29,8 @@ import type { ContextFunctions } from './cell-call.ts'
 import { currencyPlugin } from './contained-currency.ts'
 import { hostFunctions } from './host-functions.ts'
 import type { CellGrants } from './platform.ts'
-import {
-  type ContainedOptions,
-  callHook,
-  checkOptions,
-  fieldOf,
-  optional,
-  tapLifecycle,
-  writeStore
-} from './plugin-calls.ts'
-import { decoded, encoded, functionOf } from './protocol.ts'
+import { type ContainedOptions, callHook, checkOptions, tapLifecycle, writeStore } from './plugin-calls.ts'
+import { decoded, encoded, functionOf, standIn } from './protocol.ts'
 
 /** The hooks that a contained plugin of a kind may tap, and the parts of its host. */
 export interface KindShape {
@@ -47,7 +39,7 @@ export interface KindShape {
 }
 
 const waiting = (...names: string[]): KindShape['hooks'] =>
-  Object.fromEntries([...names, 'ready', 'closing'].map(name => [name, 'tapPromise']))
+  Object.fromEntries(['ready', 'closing', ...names].map(name => [name, 'tapPromise']))
 
 const SHAPES: Readonly<Partial<Record<CellGrants['kind'], KindShape>>> = {
   rates: { hooks: waiting('fetchRates', 'fetchHistoricRates'), parts: ['io', 'disk', 'log', 'options'] },
@@ -98,16 +90,16 @@ export const containedPlugin = (options: ContainedOptions): Plugin => {
 
 const ratePlugin = ({
   cell,
-  head: { taps, fields },
+  head: { taps, given, answers },
   grants: { hosts },
   options
 }: ContainedOptions): RatePlugin => {
-  const leftOut = fieldOf(fields, 'leftOutReason') as string | undefined
+  const leftOut = standIn(answers.field('leftOutReason')) as string | undefined
   const { pluginId: id } = cell
   return {
-    ...{ kind: 'rates', id, displayName: fieldOf(fields, 'displayName') as string },
-    ...optional(fields, ['bias', 'retired']),
-    checkOptions: () => leftOut,
+    ...(given as RatePlugin),
+    ...{ kind: 'rates', id },
+    ...compact({ checkOptions: 'checkOptions' in given ? () => leftOut : undefined }),
     apply(host) {
       checkOptions(cell, options, host)
       cell.attach(hostFunctions(cell, { ...host, hosts }), host.io.clock)
@@ -132,13 +124,12 @@ const ratePlugin = ({
 
 const swapPlugin = ({
   cell,
-  head: { taps, fields },
+  head: { taps, given, answers: first },
   grants: { hosts },
   options
 }: ContainedOptions): SwapPlugin => {
   const { pluginId: id } = cell
-  const checks = fields.field('needsActivation').isThere
-  const answers = new Map<string, boolean>([['{}', fields.field('needsActivation').isTrue()]])
+  const answers = new Map<string, boolean>([['{}', first.field('needsActivation').isTrue()]])
   // It answers at once: of settings that it has not seen yet, only after the cell has answered.
   const checkSettings = (settings: JsonObject): { readonly needsActivation: boolean } => {
     const text = JSON.stringify(settings)
@@ -151,9 +142,9 @@ const swapPlugin = ({
     return { needsActivation: false }
   }
   return {
-    ...{ kind: 'swap', id, displayName: fieldOf(fields, 'displayName') as string },
-    ...optional(fields, ['isDex', 'supportEmail']),
-    ...compact({ checkSettings: checks ? checkSettings : undefined }),
+    ...(given as SwapPlugin),
+    ...{ kind: 'swap', id },
+    ...compact({ checkSettings: 'checkSettings' in given ? checkSettings : undefined }),
     apply(host) {
       checkOptions(cell, options, host)
       cell.attach(hostFunctions(cell, { ...host, hosts }), host.io.clock)
@@ -163,7 +154,7 @@ const swapPlugin = ({
       if (taps.includes('watchOrder'))
         host.hooks.watchOrder.tapPromise(id, async ({ signal, ...order }) => {
           const answer = await callHook(cell, 'watchOrder', { data: order, signal, functions: {} })
-          return decoded(answer.object()) as unknown as OrderReport
+          return decoded(answer) as unknown as OrderReport
         })
     }
   }
@@ -185,8 +176,8 @@ const fetchQuotes = async (cell: Cell, context: QuoteContext): Promise<void> => 
 
 /** An offer whose order is a call of the cell, as long as the plugin lives. The kernel checks the figures of both. */
 const offerOf = (cell: Cell, given: Reply): SwapOffer => {
-  const offer = decoded(given.object()) as SwapOffer
-  const fn = functionOf(given.field('payment').object().field('order').value)
+  const offer = decoded(given) as SwapOffer
+  const fn = functionOf(given.field('payment').field('order').value)
   if (fn === undefined) return offer
   const { life, pluginId } = cell
   const order = async (): Promise<SwapOrder> => {
@@ -199,10 +190,11 @@ const offerOf = (cell: Cell, given: Reply): SwapOffer => {
 
 const policyPlugin = ({
   cell,
-  head: { taps },
+  head: { taps, given },
   grants: { hosts },
   options
 }: ContainedOptions): PolicyPlugin => ({
+  ...(given as PolicyPlugin),
   ...{ kind: 'policy', id: cell.pluginId },
   apply(host) {
     const { hooks, clock, ...parts } = host
@@ -219,21 +211,30 @@ const policyPlugin = ({
 })
 
 const judgeRules = async (cell: Cell, context: RuleContext): Promise<void> => {
-  const { rules, payment, approvedBy, payments, now, calendar, isTrial, store } = context
+  const { rules, payment, approvedBy, payments, lostPayments, now, calendar, isTrial, store } = context
   const functions: ContextFunctions = {
     notes: {
-      judge: (ruleId, verdict) => context.judge(ruleId.text(), decoded(verdict.object()) as RuleVerdict)
+      // What is no verdict refuses, as the kernel has it for a policy in its own process.
+      judge: (ruleId, verdict) =>
+        context.judge(decoded(ruleId) as string, (decoded(verdict) ?? {}) as RuleVerdict)
     },
     requests: {
       valueOf: (amounts: Reply, fiatCode: Reply) =>
-        context.valueOf(decoded(amounts) as PaidAmount[], fiatCode.text()),
+        context.valueOf(amountsOf(payment, amounts), fiatCode.text()),
       payeeOf: (pluginId, address) => context.payeeOf(pluginId.text(), address.text()),
       firstSeen: (ruleId, what) => context.firstSeen(ruleId.text(), what.text()),
       'store.write': changes => writeStore(store, changes)
     }
   }
-  const data = { rules, payment, approvedBy, payments, now, calendar, isTrial }
+  const data = { rules, payment, approvedBy, payments, lostPayments, now, calendar, isTrial }
   await callHook(cell, 'judgeRules', { data, functions, store, units: unitsFor(context) })
+}
+
+/** The amounts that a policy names: those of the payment themselves, by which the kernel knows what it is worth. */
+const amountsOf = (payment: RuleContext['payment'], given: Reply): readonly PaidAmount[] => {
+  const amounts = decoded(given) as PaidAmount[]
+  const isPayment = payment !== undefined && JSON.stringify(payment.amounts) === JSON.stringify(amounts)
+  return isPayment ? payment.amounts : amounts
 }
 
 /** The units of every asset that the payments and the rules name: a policy reads them without waiting. */
@@ -260,7 +261,8 @@ const unitsFor = ({
   })
 }
 
-const observerPlugin = ({ cell, head: { taps }, log }: ContainedOptions): ObserverPlugin => ({
+const observerPlugin = ({ cell, head: { taps, given }, log }: ContainedOptions): ObserverPlugin => ({
+  ...(given as ObserverPlugin),
   ...{ kind: 'observer', id: cell.pluginId },
   apply({ hooks }) {
     const { pluginId: id } = cell

@@ -14,6 +14,7 @@ import {
 } from '../kernel/plugin-api.ts'
 import type { Cell } from './cell.ts'
 import type { ContextFunctions } from './cell-call.ts'
+import { limitLines } from './cell-functions.ts'
 import { bytesOf, errorJson, numberOf, textOf } from './protocol.ts'
 
 /** The parts of a host that a contained plugin may use through its cell. */
@@ -38,7 +39,7 @@ export const hostFunctions = (
   const fetched = io === undefined ? undefined : fetchFunctions(cell, io, reach)
   const channels = io === undefined ? undefined : channelFunctions(cell, io, reach)
   return {
-    notes: { ...(log && logNotes(io, log)), ...timed, ...fetched?.notes, ...channels?.notes },
+    notes: { ...(log && logNotes(cell, log)), ...timed, ...fetched?.notes, ...channels?.notes },
     requests: {
       ...fetched?.requests,
       ...channels?.requests,
@@ -80,52 +81,88 @@ const originOf = ({ protocol, hostname, port }: URL): string =>
 
 const PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'wss:': '443', 'http:': '80', 'ws:': '80' }
 
-const logNotes = (io: CellHostOptions['io'], log: EngineLog): Notes => {
-  let lines = 0
-  let from = 0
-  const line =
-    (level: keyof EngineLog) =>
-    (text: Reply): void => {
-      const now = io?.clock.monotonic() ?? 0
-      if (now - from > LOG_MS) {
-        if (lines > MAX_LINES) log.warn(`${lines - MAX_LINES} lines of the cell were left out`)
-        from = now
-        lines = 0
-      }
-      lines += 1
-      if (lines <= MAX_LINES) log[level](textOf(text, 1000))
-    }
+const logNotes = (cell: Cell, log: EngineLog): Notes => {
+  const line = limitLines(() => cell.clock, log)
+  const write = (level: keyof EngineLog): Notes[string] => {
+    const writeLine = line(level)
+    return text => writeLine(textOf(text, 1000))
+  }
   return {
-    'log.debug': line('debug'),
-    'log.info': line('info'),
-    'log.warn': line('warn'),
-    'log.error': line('error')
+    'log.debug': write('debug'),
+    'log.info': write('info'),
+    'log.warn': write('warn'),
+    'log.error': write('error')
+  }
+}
+
+/**
+ * What a host keeps for a cell by the number that the cell has given it, such as its timers. The host counts what it keeps
+ * itself: a number in use is refused, and with the life of the cell everything of it ends.
+ */
+class Kept<T> {
+  readonly #cell: Cell
+  readonly #what: string
+  readonly #most: number
+  readonly #end: (value: T) => void
+  #life: AbortSignalLike | undefined
+  #byNumber = new Map<number, T>()
+  #count = 0
+
+  /** @param end - ends one when the life of the cell does */
+  constructor(cell: Cell, { what, most, end }: { what: string; most: number; end(value: T): void }) {
+    this.#cell = cell
+    this.#what = what
+    this.#most = most
+    this.#end = end
+  }
+
+  get(id: number): T | undefined {
+    return this.#cell.life === this.#life ? this.#byNumber.get(id) : undefined
+  }
+
+  /** Keeps one. @returns what lets go of it @throws for a number in use, and for too many */
+  keep(id: number, value: T): () => void {
+    if (this.#count >= this.#most) throw new Error(`${this.#most} ${this.#what} are already there`)
+    const { life } = this.#cell
+    if (life !== this.#life) {
+      const byNumber = new Map<number, T>()
+      this.#life = life
+      this.#byNumber = byNumber
+      life.addEventListener('abort', () => {
+        for (const kept of byNumber.values()) this.#end(kept)
+      })
+    }
+    const byNumber = this.#byNumber
+    if (byNumber.has(id)) throw new Error(`the number ${id} of ${this.#what} is in use`)
+    byNumber.set(id, value)
+    this.#count += 1
+    return () => {
+      if (byNumber.delete(id)) this.#count -= 1
+    }
   }
 }
 
 const timerNotes = (cell: Cell, { clock }: Pick<Io, 'clock'>): Notes => {
-  const timers = new Map<number, () => void>()
-  const clear = (): void => {
-    for (const cancel of timers.values()) cancel()
-    timers.clear()
-  }
-  cell.onRestart(clear)
+  const timers = new Kept<{ cancel(): void }>(cell, {
+    ...{ what: 'timers', most: MAX_TIMERS },
+    end: timer => timer.cancel()
+  })
   return {
     after(given, delay) {
       const id = numberOf(given)
-      if (timers.size >= MAX_TIMERS) throw new Error(`more than ${MAX_TIMERS} timers wait`)
       const { life } = cell
-      const fire = (): void => {
-        timers.delete(id)
+      const timer = { cancel: () => {} }
+      const release = timers.keep(id, timer)
+      const cancel = clock.after(Number(delay.value) || 0, () => {
+        release()
         if (!life.aborted) cell.emit({ type: 'timer', id })
+      })
+      timer.cancel = () => {
+        cancel()
+        release()
       }
-      timers.set(id, clock.after(Number(delay.value) || 0, fire))
     },
-    cancel(given) {
-      const id = numberOf(given)
-      timers.get(id)?.()
-      timers.delete(id)
-    }
+    cancel: id => timers.get(numberOf(id))?.cancel()
   }
 }
 
@@ -134,30 +171,25 @@ const fetchFunctions = (
   io: Pick<Io, 'clock' | 'fetch'>,
   reach: Reach
 ): { readonly notes: Notes; readonly requests: Requests } => {
-  const aborts = new Map<number, () => void>()
-  let count = 0
+  const requests = new Kept<() => void>(cell, {
+    ...{ what: 'requests', most: MAX_FETCHES },
+    end: abort => abort()
+  })
   const fetch = async (number: Reply, url: Reply, options: Reply): Promise<FetchReply> => {
-    const id = numberOf(number)
     const address = textOf(url, 8192)
     reach(address)
-    if (count >= MAX_FETCHES) throw new Error(`${MAX_FETCHES} requests are already waiting`)
     const { signal, abort } = makeAbort()
-    const { life } = cell
+    const release = requests.keep(numberOf(number), abort)
     const cancel = io.clock.after(FETCH_MS, abort)
-    aborts.set(id, abort)
-    life.addEventListener('abort', abort)
-    count += 1
     try {
       const { status, headers, text, bytes } = await io.fetch(address, fetchOptions(options, signal))
       return { status, headers: { ...headers }, text, ...compact({ bytes }) }
     } finally {
-      count -= 1
       cancel()
-      aborts.delete(id)
-      life.removeEventListener('abort', abort)
+      release()
     }
   }
-  return { requests: { fetch }, notes: { abort: id => aborts.get(numberOf(id))?.() } }
+  return { requests: { fetch }, notes: { abort: id => requests.get(numberOf(id))?.() } }
 }
 
 const fetchOptions = (options: Reply, signal: AbortSignalLike): FetchOptions => {
@@ -194,43 +226,42 @@ const channelFunctions = (
   { connect, webSocket }: Partial<Pick<Io, 'connect' | 'webSocket'>>,
   reach: Reach
 ): { readonly notes: Notes; readonly requests: Requests } => {
-  const channels = new Map<number, Channel>()
-  let opening = 0
+  const channels = new Kept<Partial<Channel>>(cell, {
+    ...{ what: 'connections', most: MAX_CHANNELS },
+    end: channel => channel.close?.()
+  })
   const open = async (
     id: number,
     start: (handlers: { onText(text: string): void; onClose(error?: Error): void }) => Promise<Channel>
   ): Promise<null> => {
-    if (channels.size + opening >= MAX_CHANNELS)
-      throw new Error(`${MAX_CHANNELS} connections are already open`)
     const { life } = cell
-    opening += 1
-    let channel: Channel | undefined
-    const end = (): void => channel?.close()
+    // Filled once it is open.
+    const kept: { send?(text: string): void; close?(): void } = {}
+    const release = channels.keep(id, kept)
     try {
-      channel = await start({
+      const channel = await start({
         onText: text => {
           if (!life.aborted) cell.emit({ type: 'channel', id, text })
         },
         onClose: error => {
-          channels.delete(id)
-          life.removeEventListener('abort', end)
+          release()
           const shown = error === undefined ? null : errorJson(error)
           if (!life.aborted) cell.emit({ type: 'channel', id, text: null, error: shown })
         }
       })
-      channels.set(id, channel)
-      if (life.aborted) end()
-      else life.addEventListener('abort', end)
-    } finally {
-      opening -= 1
+      kept.send = text => channel.send(text)
+      kept.close = () => channel.close()
+      if (life.aborted) channel.close()
+    } catch (error) {
+      release()
+      throw error
     }
     return null
   }
-  cell.onRestart(() => channels.clear())
   return {
     notes: {
-      'channel.send': (id, text) => channels.get(numberOf(id))?.send(textOf(text, 1_000_000)),
-      'channel.close': id => channels.get(numberOf(id))?.close()
+      'channel.send': (id, text) => channels.get(numberOf(id))?.send?.(textOf(text, 1_000_000)),
+      'channel.close': id => channels.get(numberOf(id))?.close?.()
     },
     requests: compact({
       connect:
@@ -263,8 +294,6 @@ const diskRequests = (disk: Disk): Requests => ({
   'disk.list': folder => disk.list(textOf(folder, 1000))
 })
 
-const LOG_MS = 10_000
-const MAX_LINES = 100
 const MAX_TIMERS = 1000
 const MAX_FETCHES = 32
 const FETCH_MS = 60_000

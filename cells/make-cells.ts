@@ -9,7 +9,7 @@ import { Cell } from './cell.ts'
 import type { CellTrace } from './cell-call.ts'
 import { containedPlugin, shapeOf } from './contained-plugin.ts'
 import type { CellFault, CellGrants, CellPlatform } from './platform.ts'
-import { addPlace, decoded, type FromCell, findImport, type PlaceOf, readMessage } from './protocol.ts'
+import { addPlace, type FromCell, findImport, type PlaceOf, readGiven, readMessage } from './protocol.ts'
 
 /** One plugin to contain. */
 export interface ContainedPlugin {
@@ -131,7 +131,7 @@ const inspect = (
             if ('error' in message) addPlace(message.error, placeOf)
             if (message.type === 'unusable') reject(message.error)
             else if (message.type !== 'ready') fail('it sends before it is applied')
-            else resolve(headOf(pluginId, message))
+            else resolve(headOf(message))
           } catch (error) {
             reject(error)
           }
@@ -140,20 +140,10 @@ const inspect = (
     thread.hold(true)
   })
 
-const headOf = (pluginId: PluginId, { found, fields }: Extract<FromCell, { type: 'ready' }>): BundleHead => {
-  const hosts = decoded(fields.field('hosts')) ?? []
-  const isHost = (host: unknown): boolean => typeof host === 'string' && HOST.test(host)
-  if (!Array.isArray(hosts) || hosts.length > MAX_HOSTS || !hosts.every(isHost))
-    throw new WalletError('PLUGIN_INVALID', {
-      ...{ pluginId, field: 'hosts', found: 'something else' },
-      expected: `a list of up to ${MAX_HOSTS} names of servers, such as rates.example.org`
-    })
-  return { id: found.field('id').text(), kind: found.field('kind').text(), hosts }
+const headOf = ({ found }: Extract<FromCell, { type: 'ready' }>): BundleHead => {
+  const { id, kind, hosts = [] } = readGiven(found)
+  return { id, kind, hosts: [...hosts] }
 }
-
-const MAX_HOSTS = 50
-/** A name with or without a port, or with a scheme. */
-const HOST = /^(?:(?:https?|wss?|tcp|tls):\/\/)?[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/
 
 /** Milliseconds that a plugin may take to say what it is. */
 export const LOAD_MS = 15_000

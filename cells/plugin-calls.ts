@@ -10,7 +10,6 @@ import {
 import type { Cell, CellHead } from './cell.ts'
 import type { CellCall, ContextFunctions } from './cell-call.ts'
 import type { CellGrants } from './platform.ts'
-import { decoded } from './protocol.ts'
 
 /** What a contained plugin is made of. */
 export interface ContainedOptions {
@@ -71,18 +70,6 @@ export const callHook = async (
     signal?.removeEventListener('abort', abort)
   }
 }
-
-/** A field that the plugin has of itself, as it stands there. */
-export const fieldOf = (fields: Reply, name: string): unknown => {
-  const field = fields.field(name)
-  return field.isThere ? decoded(field) : undefined
-}
-
-/** The fields that the plugin has, of the types that the kernel is to check. */
-export const optional = (fields: Reply, names: readonly string[]): object =>
-  Object.fromEntries(
-    names.map(name => [name, fieldOf(fields, name)] as const).filter(([, value]) => value !== undefined)
-  )
 
 /** @throws PLUGIN_INVALID if the kernel gives other options than those that the plugin was applied with in its cell */
 export const checkOptions = (

@@ -4,10 +4,12 @@ import {
   isWalletError,
   type Json,
   type JsonObject,
+  type Plugin,
   type PluginId,
   Reply,
   WalletError
 } from '../kernel/plugin-api.ts'
+import { readPlugin, readPluginHead } from '../kernel/plugins/read-plugin.ts'
 
 /** The longest message, in characters, in either direction. */
 export const MAX_MESSAGE = 4_000_000
@@ -67,11 +69,19 @@ export type ToCell =
 export type FromCell =
   | {
       readonly type: 'ready'
+      /** The plugin, for {@link standIn}. */
       readonly found: Reply
       readonly taps: readonly string[]
-      readonly fields: Reply
+      /** What its own checks answered when it was applied. */
+      readonly answers: Reply
     }
-  | { readonly type: 'unusable' | 'thrown'; readonly error: Error }
+  | {
+      readonly type: 'unusable'
+      readonly error: Error
+      /** Absent for what did not become a plugin. */
+      readonly found: Reply
+    }
+  | { readonly type: 'thrown'; readonly error: Error }
   | { readonly type: 'done'; readonly id: number; readonly value: Reply }
   | { readonly type: 'failed'; readonly id: number; readonly error: Error }
   | {
@@ -102,12 +112,13 @@ export const readMessage = (pluginId: PluginId, text: string): FromCell => {
   switch (type) {
     case 'ready':
       return {
-        ...{ type, found: message, fields: field('fields').object() },
+        ...{ type, found: field('found'), answers: field('answers').object() },
         taps: field('taps')
           .list(100)
           .map(tap => tap.text())
       }
     case 'unusable':
+      return { type, error: readError(field('error')), found: field('found') }
     case 'thrown':
       return { type, error: readError(field('error')) }
     case 'done':
@@ -202,6 +213,63 @@ const decode = (reply: Reply, value: unknown): unknown => {
     copy[name] = decode(reply, field)
   }
   return copy
+}
+
+/**
+ * Reads what a cell says of its plugin, with the checks of one in the kernel's own process.
+ *
+ * @returns an object with its fields, whose functions do nothing
+ * @throws PLUGIN_INVALID
+ */
+export const readGiven = (found: Reply): Plugin => {
+  const given = standIn(found) as Plugin
+  const head = readPluginHead(given, 1)
+  if (head.mistake !== undefined) throw head.mistake
+  readPlugin(head, given, () => {})
+  return given
+}
+
+/**
+ * Makes an object of what a cell says of its plugin that looks to a check as the plugin itself does: a function stands where it has
+ * one, a promise where it has one, and what cannot be read there cannot be read here.
+ */
+export const standIn = (found: Reply): unknown => imitated(found, found.value)
+
+const imitated = (found: Reply, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(item => imitated(found, item))
+  const { $: type, value: inner } = value as { readonly $?: unknown; readonly value?: unknown }
+  if (type === 'number') return Number(inner)
+  if (type === 'toJSON') return { toJSON: () => imitated(found, inner) }
+  if (typeof type === 'string' && Object.hasOwn(ODD, type)) return ODD[type]?.()
+  const fields = type === 'plain' ? inner : value
+  if (typeof fields !== 'object' || fields === null) return found.fail('holds no object')
+  const copy: Record<string, unknown> = {}
+  for (const [name, field] of Object.entries(fields)) {
+    if (FORBIDDEN.has(name)) found.fail('has a forbidden key')
+    const isUnreadable = (field as { readonly $?: unknown } | null)?.$ === 'unreadable'
+    Object.defineProperty(copy, name, {
+      ...(isUnreadable ? { get: unreadable } : { value: imitated(found, field), writable: true }),
+      ...{ enumerable: true, configurable: true }
+    })
+  }
+  return copy
+}
+
+const unreadable = (): never => {
+  throw new TypeError('It cannot be read')
+}
+
+/** What JSON does not have. */
+const ODD: Readonly<Record<string, () => unknown>> = {
+  undefined: () => undefined,
+  bigint: () => 0n,
+  symbol: () => Symbol(),
+  function: () => () => undefined,
+  // biome-ignore lint/suspicious/noThenProperty: as the promise that it stands for.
+  promise: () => ({ then() {} }),
+  forbidden: () => Object.defineProperty({}, 'constructor', { value: 1, enumerable: true }),
+  deep: () => Array.from({ length: 100 }).reduce<unknown>(inner => [inner], 0)
 }
 
 /** The number of a function that a cell has kept. */

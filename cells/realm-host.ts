@@ -1,6 +1,9 @@
 import type { RealmLink } from './realm-link.ts'
 import type { Fn, Message, RealmValues } from './realm-values.ts'
 
+/** Finds the name that another one nearly is. */
+type Near = (name: string, names: readonly string[]) => string | undefined
+
 /** The host that a contained plugin is applied with: everything in it is a request to the kernel. Evaluated in the realm. */
 export class RealmHost {
   /** What the plugin has tapped. */
@@ -8,28 +11,40 @@ export class RealmHost {
   readonly #link: RealmLink
   readonly #values: RealmValues
   readonly #channels = new Map<number, { onText: Fn; onClose: Fn }>()
+  readonly #near: Near
 
-  constructor(link: RealmLink, values: RealmValues) {
+  constructor(link: RealmLink, values: RealmValues, near: Near) {
     this.#link = link
     this.#values = values
+    this.#near = near
   }
 
   /** The host that `apply` gets: `parts` names what its kind may use. */
-  host({ hooks, parts, kind }: Message, options: unknown): object {
+  host({ hooks, parts, kind }: Message, options: unknown, pluginId: unknown): object {
+    const refuse = (mistake: object): never => {
+      const details = { pluginId, ...mistake }
+      const { field, found, expected } = details as Message
+      const message = `${field} is ${found}, and must be ${expected}`
+      throw this.#values.errorOf({ name: 'Error', message, code: 'PLUGIN_INVALID', details })
+    }
     const tapped: Record<string, object> = {}
     for (const [name, method] of Object.entries(hooks as Record<string, string>))
-      tapped[name] = Object.freeze({
-        [method]: (_name: unknown, fn: Fn) => {
-          if (typeof fn !== 'function')
-            throw new TypeError(`hooks.${name}.${method} takes a name and a function`)
-          this.taps.set(name, fn)
-        }
-      })
-    const known = new Proxy(Object.freeze(tapped), {
-      get: (target, name) => {
-        if (typeof name !== 'string' || name in target || name === 'then') return target[name as string]
-        throw new TypeError(`hooks.${name} is no hook of a contained ${kind} plugin`)
+      tapped[name] = this.#hook(name, method, refuse)
+    const names = Object.keys(tapped)
+    const probed = ['then', 'toJSON', 'constructor', 'asymmetricMatch', 'nodeType']
+    const known = this.#guarded(tapped, name => {
+      if (probed.includes(name)) return
+      const meant = this.#near(name, names)
+      const isLate = name === 'rankQuotes' && kind === 'policy'
+      const mistake: Record<string, string> = {
+        field: `hooks.${name.slice(0, 40)}`,
+        found: isLate
+          ? 'a hook that is answered at once, which a cell cannot'
+          : `no hook of ${kind === 'observer' ? 'an' : 'a'} ${kind} plugin`,
+        expected: `one of ${names.join(', ')}`
       }
+      if (meant !== undefined) mistake.hint = `Did you mean ${meant}?`
+      refuse(mistake)
     })
     const all: Record<string, unknown> = {
       options,
@@ -41,6 +56,46 @@ export class RealmHost {
     const host: Record<string, unknown> = { hooks: known }
     for (const part of parts) if (part in all) host[part] = all[part]
     return Object.freeze(host)
+  }
+
+  /** One hook, in the words of the kernel for a plugin in its own process. */
+  #hook(name: string, method: string, refuse: (mistake: object) => never): object {
+    const tap = (_name: unknown, fn: Fn): void => {
+      if (typeof fn !== 'function')
+        refuse({
+          field: `the call of hooks.${name}.${method}`,
+          found: 'without a function as its second argument',
+          expected: `${method}(name, function)`
+        })
+      const before = this.taps.get(name)
+      this.taps.set(name, before === undefined ? fn : this.#both(before, fn))
+    }
+    return this.#guarded({ [method]: tap }, other => {
+      if (!['tap', 'tapPromise', 'tapAsync'].includes(other)) return
+      const hint = method === 'tap' ? 'It waits for no promise.' : 'Its function gives a promise.'
+      refuse({
+        field: `hooks.${name}.${other}`,
+        ...{ found: 'not how this hook is tapped', expected: method, hint }
+      })
+    })
+  }
+
+  /** One function for two taps of a hook: the second runs, unless the first has answered. */
+  #both(first: Fn, second: Fn): Fn {
+    return async (...args) => {
+      const answer = await first(...args)
+      return answer === undefined ? second(...args) : answer
+    }
+  }
+
+  /** Has a function called when a property is read that is not there. */
+  #guarded(known: Record<string, unknown>, missed: (name: string) => void): object {
+    return new Proxy(Object.freeze(known), {
+      get: (target, name) => {
+        if (typeof name === 'string' && !(name in target)) missed(name)
+        return target[name as string]
+      }
+    })
   }
 
   #io(parts: readonly string[]): object {

@@ -18,8 +18,10 @@ export class RealmValues {
   /** Says what was thrown, in data. */
   describe(thrown: unknown): object {
     try {
+      // As the kernel says it of a plugin in its own process.
+      if (typeof thrown === 'string') return { name: 'Error', message: thrown.slice(0, 10_000) }
       if (typeof thrown !== 'object' || thrown === null)
-        return { name: 'Error', message: `${String(thrown)}` }
+        return { name: 'Error', message: `It threw ${typeof thrown}` }
       const { name, message, code, details, stack } = thrown as Record<string, unknown>
       const text = (value: unknown, length: number): string =>
         typeof value === 'string' ? value.slice(0, length) : ''
@@ -79,6 +81,41 @@ export class RealmValues {
     for (const name of Object.keys(value)) {
       const field = (value as Record<string, unknown>)[name]
       if (field !== undefined) fields[name] = this.encode(field, value, depth + 1)
+    }
+    return '$' in fields ? { $: 'plain', value: fields } : fields
+  }
+
+  /**
+   * Writes what a plugin says of itself, so that the kernel can tell everything from everything else that stands there: what JSON
+   * does not have is written as `{ $: … }` too.
+   */
+  exact(value: unknown, depth = 0): unknown {
+    switch (typeof value) {
+      case 'string':
+        return value.slice(0, 200_000)
+      case 'number':
+        return Number.isFinite(value) ? value : { $: 'number', value: String(value) }
+      case 'object':
+        break
+      case 'boolean':
+        return value
+      default:
+        return { $: typeof value }
+    }
+    if (value === null) return value
+    if (depth > 28) return { $: 'deep' }
+    if (Array.isArray(value)) return value.slice(0, 10_000).map(item => this.exact(item, depth + 1))
+    const { then, toJSON } = value as { then?: unknown; toJSON?: unknown }
+    if (typeof then === 'function') return { $: 'promise' }
+    if (typeof toJSON === 'function') return { $: 'toJSON', value: this.exact(toJSON.call(value), depth + 1) }
+    const fields: Record<string, unknown> = {}
+    for (const name of Object.keys(value)) {
+      if (['__proto__', 'constructor', 'prototype'].includes(name)) return { $: 'forbidden' }
+      try {
+        fields[name] = this.exact((value as Record<string, unknown>)[name], depth + 1)
+      } catch {
+        fields[name] = { $: 'unreadable' }
+      }
     }
     return '$' in fields ? { $: 'plain', value: fields } : fields
   }

@@ -1,3 +1,4 @@
+import { near } from '../kernel/plugins/plugin-mistake.ts'
 import { hardenRealm } from './realm-globals.ts'
 import { RealmHost } from './realm-host.ts'
 import { RealmLink, type RealmPort } from './realm-link.ts'
@@ -81,58 +82,68 @@ class Realm {
   async #open(message: Message): Promise<void> {
     this.#link.sync(message)
     const plugin = await this.#definition()
-    const { kind, id, apply, info, displayName, bias, retired, isDex, supportEmail, hosts } = plugin
-    if (kind !== message.kind || typeof apply !== 'function') {
-      const shown = (value: unknown): string =>
-        typeof value === 'string' ? value.slice(0, 100) : typeof value
-      this.#link.post({
-        type: 'ready',
-        kind: shown(kind),
-        id: shown(id),
-        apply: typeof apply,
-        taps: [],
-        fields: this.#values.encode({ hosts }, undefined, 0)
-      })
+    const fields = this.#read(plugin)
+    const found = this.#values.exact(fields ?? plugin)
+    const { kind, id, apply } = fields ?? {}
+    if (fields === undefined || kind !== message.kind || typeof apply !== 'function') {
+      this.#link.post({ type: 'ready', found, taps: [], answers: {} })
       return
     }
-    const { checkOptions, checkSettings } = plugin
+    const { checkOptions, checkSettings } = fields
     const options = (): unknown => this.#values.decode(message.options)
-    await apply.call(plugin, this.#host.host(message, options()))
-    const fields: Record<string, unknown> = { info, displayName, bias, retired, isDex, supportEmail }
-    if (typeof checkOptions === 'function')
-      fields.leftOutReason = checkOptions.call(plugin, options()) ?? null
-    if (typeof checkSettings === 'function') {
-      this.#settings = settings => checkSettings.call(plugin, settings)
-      fields.needsActivation = this.#needsActivation({})
+    const answers: Record<string, unknown> = {}
+    try {
+      const late: unknown = apply.call(plugin, this.#host.host(message, options(), id))
+      // Nothing that is tapped later counts.
+      if (typeof late === 'object') Promise.resolve(late).catch(error => this.thrown(error))
+      if (typeof checkOptions === 'function')
+        answers.leftOutReason = this.#values.exact(checkOptions.call(plugin, options()))
+      if (typeof checkSettings === 'function') {
+        this.#settings = settings => checkSettings.call(plugin, settings)
+        answers.needsActivation = this.#needsActivation({})
+      }
+    } catch (error) {
+      this.#link.post({ type: 'unusable', error: this.#values.describe(error), found })
+      return
     }
-    const taps = [...this.#host.taps.keys()]
-    this.#link.post({
-      ...{ type: 'ready', kind, id, apply: 'function', taps },
-      fields: this.#values.encode(fields, undefined, 0)
-    })
+    this.#link.post({ type: 'ready', found, taps: [...this.#host.taps.keys()], answers })
   }
 
-  async #definition(): Promise<Record<string, unknown>> {
-    let given = this.#isDefined ? this.#given : (globalThis as Record<string, unknown>).__plugin
-    const inner = (given as { default?: unknown } | undefined)?.default
+  /** The fields of a plugin, each read once: those that there are, and all others that it has. */
+  #read(plugin: unknown): Record<string, unknown> | undefined {
+    if (typeof plugin !== 'object' || plugin === null || Array.isArray(plugin)) return undefined
+    const known = ['kind', 'id', 'apply', 'hosts', 'info', 'displayName', 'bias', 'retired', 'isDex']
+    const named = [...known, 'supportEmail', 'checkOptions', 'checkSettings', 'default']
+    const fields: Record<string, unknown> = {}
+    for (const name of new Set([
+      ...named.filter(name => name in plugin),
+      ...Object.keys(plugin).slice(0, 200)
+    ]))
+      if (name !== '__proto__' && name !== 'constructor' && name !== 'prototype')
+        fields[name] = (plugin as Record<string, unknown>)[name]
+    return fields
+  }
+
+  async #definition(): Promise<unknown> {
+    const given = this.#isDefined ? this.#given : this.#exported()
+    // kind and info may come from a factory.
+    return typeof given === 'function' ? given() : given
+  }
+
+  /** What a bundle exports by default, or as its only plugin. */
+  #exported(): unknown {
+    const exported = (globalThis as Record<string, unknown>).__plugin
     // A function has an `apply`, too: that of every function.
     const isPlugin = (value: unknown): boolean =>
       typeof value === 'object' && typeof (value as { apply?: unknown } | null)?.apply === 'function'
-    // What a bundle exports by default, or as its only plugin.
-    if (inner !== undefined) given = inner
-    else if (!isPlugin(given) && typeof given === 'object') {
-      // Of a bundle alone: a plugin's own fields are read once, each by its name.
-      const exported = Object.values(given ?? {})
-      const plugins = exported.filter(isPlugin)
-      const factories = exported.filter(value => typeof value === 'function')
-      const [plugin, another] = plugins.length > 0 ? plugins : factories
-      if (another !== undefined) throw new TypeError('The bundle exports several plugins')
-      given = plugin ?? given
-    }
-    // kind and info may come from a factory.
-    if (typeof given === 'function') given = given()
-    const plugin = await given
-    if (typeof plugin === 'object' && plugin !== null) return plugin as Record<string, unknown>
+    const inner = (exported as { default?: unknown } | undefined)?.default
+    if (inner !== undefined) return inner
+    if (isPlugin(exported)) return exported
+    const all: readonly unknown[] = Object.values(exported ?? {})
+    const plugins = all.filter(isPlugin)
+    const [plugin, another] = plugins.length > 0 ? plugins : all.filter(value => typeof value === 'function')
+    if (another !== undefined) throw new TypeError('The bundle exports several plugins')
+    if (plugin !== undefined) return plugin
     throw new TypeError('The bundle gives no plugin: call definePlugin, or export it as the default')
   }
 
@@ -172,7 +183,8 @@ class Realm {
 
   /** Keeps an object with methods, such as an engine, and gives its number with those that it has. */
   #handleOf(answer: unknown, methods: readonly string[]): unknown {
-    if (typeof answer !== 'object' || answer === null) return null
+    // As it is: the kernel says what is wrong with it.
+    if (typeof answer !== 'object' || answer === null) return { answer: this.#values.exact(answer) }
     const id = this.#link.nextId++
     this.#objects.set(id, answer)
     const names = methods.filter(name => typeof this.#member(answer, name).inner === 'function')
@@ -291,9 +303,11 @@ const Realm = ${Realm}
 const harden = ${hardenRealm}
 const TextEncoder = ${RealmTextEncoder}
 const TextDecoder = ${RealmTextDecoder}
+const near = ${near}
 return port => {
   const values = new Values()
   const link = new Link(port, values)
-  return new Realm({ values, link, host: new Host(link, values), harden, codecs: { TextEncoder, TextDecoder } })
+  const host = new Host(link, values, near)
+  return new Realm({ values, link, host, harden, codecs: { TextEncoder, TextDecoder } })
 }
 })()`

@@ -89,7 +89,18 @@ export const layers: readonly (readonly Room[])[] = [
   [kernel('kernel/context')],
   [kernel('kernel/kernel'), kernel('kernel/observer-api'), kernel('kernel/plugin-api')],
   [kernel('kernel/index')],
-  [{ path: 'cells', packages: [], only: ['kernel/plugin-api', 'kernel/observer-api'] }],
+  [
+    {
+      path: 'cells',
+      packages: [],
+      only: [
+        'kernel/plugin-api',
+        'kernel/observer-api',
+        'kernel/plugins/plugin-mistake',
+        'kernel/plugins/read-plugin'
+      ]
+    }
+  ],
   [plugin(STORAGE_ERROR), plugin(PAGE_LOCK), plugin(RATE_KIT), plugin(SWAP_KIT)],
   [{ path: KEYV_DISK, packages: PLUGIN, only: ['kernel/plugin-api', STORAGE_ERROR] }],
   [

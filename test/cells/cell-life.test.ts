@@ -4,7 +4,8 @@ import type { CellFault, ThreadRequest } from '../../cells/platform.ts'
 import { makeFakeClock } from '../../testing/fake-clock.ts'
 
 const READY = JSON.stringify({
-  ...{ type: 'ready', kind: 'rates', id: 'corner', apply: 'function', taps: [], fields: {} }
+  ...{ type: 'ready', taps: [], answers: {} },
+  found: { kind: 'rates', id: 'corner', apply: { $: 'function' } }
 })
 
 /** A cell whose threads are played by the test. */

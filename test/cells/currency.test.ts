@@ -43,3 +43,50 @@ test('a contained currency makes keys, syncs and pays from a process of its own,
     ['tollar restarting', 'tollar running']
   )
 })
+
+test('an engine that was killed is gone from its cell, and is not made again when the cell is', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const info = {
+    ...{ pluginId: 'heavy', walletType: 'wallet:heavy', currencyCode: 'HVY', displayName: 'Heavy' },
+    denominations: [{ name: 'HVY', multiplier: '1' }]
+  }
+  // Each engine takes a fourth of the memory of its cell.
+  const code = `definePlugin({ kind: 'currency', id: 'heavy', info: ${JSON.stringify(info)}, apply({ hooks, log }) {
+    hooks.makeTools.tapPromise('heavy', async () => ({}))
+    hooks.makeEngine.tapPromise('heavy', async () => {
+      log.info('made')
+      const block = new Array(1_000_000).fill(0.5)
+      return { killEngine: async () => void block.length, syncNetwork: async () => block.length, startEngine: async () => log.info('started') }
+    })
+  } })`
+  const taps = applied(stage, await stage.load(code, { id: 'heavy', kind: 'currency' }))
+  const store = { entries: () => [], write: async () => {} }
+  const request = {
+    walletInfo: {},
+    callbacks: {},
+    store,
+    log: stage.log,
+    enabledTokenIds: [],
+    customTokens: {}
+  }
+  type Engine = Readonly<Record<'killEngine' | 'startEngine' | 'syncNetwork', () => Promise<unknown>>>
+  const make = async (): Promise<Engine> => (await taps.get('makeEngine')?.(request)) as Engine
+  for (let turn = 0; turn < 12; turn += 1) {
+    const engine = await make()
+    await engine.startEngine()
+    await engine.killEngine()
+  }
+  const [killed, live] = [await make(), await make()]
+  await killed.startEngine()
+  await live.startEngine()
+  await killed.killEngine()
+  t.deepEqual(stage.faults, [])
+  process.kill(stage.cells.processes[0]?.pid ?? 0, 'SIGKILL')
+  const count = (line: string): number => stage.seen.filter(seen => seen === line).length
+  const [made, started] = [count('made'), count('started')]
+  await waitFor(async () => (await live.syncNetwork().catch(() => 0)) === 1_000_000)
+  await t.throwsAsync(killed.syncNetwork(), { message: /its engine was ended/ })
+  await t.notThrowsAsync(killed.killEngine())
+  t.deepEqual([count('made') - made, count('started') - started], [1, 1])
+})

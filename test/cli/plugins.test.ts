@@ -217,11 +217,11 @@ const UNCONTAINABLE: readonly (readonly [about: string, text: string, sentence: 
   ['looks for the process', 'export default process.env', /process is not defined/],
   ['never ends', 'for (;;) {}', /does not say what it is|its cell ended/],
   ['is a store', "export default { kind: 'storage', id: 'x', apply() {} }", /a cell has no place|in a cell/i],
-  ['is no plugin', 'export default 7', /gives no plugin/],
+  ['is no plugin', 'export const a = 7', /gives no plugin/],
   [
     'names hosts that are none',
     "export default { kind: 'rates', id: 'x', hosts: ['*'], apply() {} }",
-    /hosts is something else, and must be a list/
+    /hosts is a list, and must be a list of up to 50 names of servers/
   ],
   [
     'has a path as its id',
