@@ -135,20 +135,21 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
     }
     const order: Order = { record, failures: 0, dueAt: this.#dueAfter(FIRST_MS) }
     this.#orders.set(txid, order)
-    const removed = this.#oldest()
+    const removed = this.#forgetOldest()
     this.#changed(order, true)
     this.#schedule()
     await this.#write(order, removed)
   }
 
-  /** Forgets what is beyond the most that are kept: the oldest, and first those that have ended. */
-  #oldest(): readonly Txid[] {
-    const surplus = this.#orders.size - MAX_ORDERS
+  /** Forgets the oldest that are over, beyond the most of these that are kept. One that is not over is never forgotten. */
+  #forgetOldest(): readonly Txid[] {
+    const now = this.#options.services.io.clock.now()
+    // Also of an exchange whose plugin is not there at the moment.
+    const over = [...this.#orders.values()].filter(({ record }) => isOver(record, now))
+    const surplus = over.length - MAX_OVER
     if (surplus <= 0) return []
-    const known = [...this.#orders.values()].sort(
-      (a, b) => Number(this.#isFollowed(a)) - Number(this.#isFollowed(b)) || a.record.paidAt - b.record.paidAt
-    )
-    const left = known.slice(0, surplus).map(({ record: { txid } }) => txid)
+    const oldest = over.sort((a, b) => a.record.paidAt - b.record.paidAt)
+    const left = oldest.slice(0, surplus).map(({ record: { txid } }) => txid)
     for (const txid of left) this.#orders.delete(txid)
     return left
   }
@@ -377,7 +378,8 @@ const REQUIRED = [
 const OPTIONAL = ['orderId', 'orderUri', 'refundAddress', 'payoutTxid', 'refundTxid']
 const EXPECTED: ReadonlySet<string> = new Set(['DEADLINE', 'NETWORK', 'SERVER', 'SWAP_PERMISSION'])
 const TXID = /^[\x21-\x7e]{1,200}$/
-const MAX_ORDERS = 500
+/** Orders that are over; those that are not are no more than the payments of 30 days. */
+const MAX_OVER = 500
 const MAX_AT_ONCE = 4
 const FIRST_MS = 15_000
 const HOUR_MS = 3_600_000

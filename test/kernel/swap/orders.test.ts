@@ -450,7 +450,7 @@ test('an order that is never ended is let go after 30 days, also by a clock that
   t.is(again.clock.timerCount, 0)
 })
 
-test('what cannot be read on the disk stays there and stops nothing, and the newest 500 are kept', async t => {
+test('what cannot be read on the disk stays there and stops nothing', async t => {
   const store = mapStore()
   await store.write(
     new Map([
@@ -459,19 +459,51 @@ test('what cannot be read on the disk stays there and stops nothing, and the new
       ['z', '{"txid":"z","state":"eaten"}']
     ])
   )
-  const shop: Counter = { requests: [], say: () => ({ state: 'paidOut', payoutTxid: TXID }) }
+  const { swapOrders } = openOrders({ requests: [], say: () => ({ state: 'seen' }) }, store)
+  await swapOrders.begin(paymentOf('a'))
+  t.is(swapOrders.getSnapshot().length, 1)
+  t.is([...store.entries('')].length, 4)
+})
+
+test('of the orders that are over the newest 500 are kept, and one that is not over gives way to none', async t => {
+  const store = mapStore()
+  const isOver = new Set<string>()
+  const shop: Counter = {
+    requests: [],
+    say: ({ txid }) => (isOver.has(txid) ? { state: 'paidOut', payoutTxid: TXID } : { state: 'exchanging' })
+  }
   const { swapOrders, clock } = openOrders(shop, store)
-  await swapOrders.begin(paymentOf('first'))
+  await swapOrders.begin(paymentOf('oldest'))
   await clock.advance(MINUTE)
-  t.is(only({ swapOrders }).state, 'paidOut')
-  shop.say = () => ({ state: 'seen' })
-  for (let count = 0; count < 500; count += 1) await swapOrders.begin(paymentOf(`tx-${count}`))
-  t.is(swapOrders.getSnapshot().length, 500)
-  t.is(swapOrders.find('first'), undefined)
-  t.is(store.get('first'), undefined)
-  t.is([...store.entries('')].length, 503)
+  for (let count = 0; count < 502; count += 1) {
+    if (count !== 7) isOver.add(`tx-${count}`)
+    await swapOrders.begin(paymentOf(`tx-${count}`))
+    await clock.advance(1)
+  }
+  // All are open still.
+  t.is(swapOrders.getSnapshot().length, 503)
+  await swapOrders.refresh()
+  t.like(swapOrders.find('oldest'), { state: 'exchanging', isFollowed: true })
+  await swapOrders.begin(paymentOf('next'))
+  t.is(swapOrders.find('tx-0'), undefined)
+  t.is(store.get('tx-0'), undefined)
+  for (const kept of ['oldest', 'tx-1', 'tx-7', 'tx-501', 'next']) {
+    t.truthy(swapOrders.find(kept), kept)
+    t.truthy(store.get(kept), kept)
+  }
+  // One that was paid before all of them pushes out none that is newer, also once it is over.
+  isOver.add('older')
+  await swapOrders.follow(paymentOf('older'))
+  await swapOrders.refresh()
+  t.truthy(swapOrders.find('tx-1'))
+  await swapOrders.begin(paymentOf('last'))
+  t.is(swapOrders.find('older'), undefined)
+  t.truthy(swapOrders.find('tx-1'))
   const again = openOrders(shop, store)
-  t.is(again.swapOrders.getSnapshot().length, 500)
+  t.deepEqual(
+    again.swapOrders.getSnapshot().map(({ txid }) => txid),
+    swapOrders.getSnapshot().map(({ txid }) => txid)
+  )
 })
 
 const mapStore = (): EngineStore => {
