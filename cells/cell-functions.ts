@@ -1,4 +1,4 @@
-import type { Clock, EngineLog, Reply } from '../kernel/plugin-api.ts'
+import type { Clock, EngineLog } from '../kernel/plugin-api.ts'
 import type { ContextFunctions } from './cell-call.ts'
 import { encoded, errorJson, type FromCell, type ToCell } from './protocol.ts'
 

@@ -72,6 +72,9 @@ export const shapeOf = (pluginId: PluginId, { kind, keys }: CellGrants): KindSha
   return shape
 }
 
+/** True for a kind whose host has a network: only that can reach servers. */
+export const canFetch = (kind: CellGrants['kind']): boolean => SHAPES[kind]?.parts.includes('io') === true
+
 /** The plugin that the kernel applies in place of one in a cell: every function of it calls the cell. */
 export const containedPlugin = (options: ContainedOptions): Plugin => {
   switch (options.grants.kind) {

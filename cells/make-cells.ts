@@ -7,7 +7,7 @@ import {
 } from '../kernel/plugin-api.ts'
 import { Cell } from './cell.ts'
 import type { CellTrace } from './cell-call.ts'
-import { containedPlugin, shapeOf } from './contained-plugin.ts'
+import { canFetch, containedPlugin, shapeOf } from './contained-plugin.ts'
 import type { CellFault, CellGrants, CellPlatform } from './platform.ts'
 import { addPlace, type FromCell, findImport, type PlaceOf, readGiven, readMessage } from './protocol.ts'
 
@@ -30,7 +30,7 @@ export interface ContainedPlugin {
 export interface BundleHead {
   readonly id: string
   readonly kind: string
-  /** The hosts that it wants to fetch from. */
+  /** The hosts that it wants to fetch from; none for a kind that cannot, such as an observer. */
   readonly hosts: readonly string[]
 }
 
@@ -142,7 +142,7 @@ const inspect = (
 
 const headOf = ({ found }: Extract<FromCell, { type: 'ready' }>): BundleHead => {
   const { id, kind, hosts = [] } = readGiven(found)
-  return { id, kind, hosts: [...hosts] }
+  return { id, kind, hosts: canFetch(kind) ? [...hosts] : [] }
 }
 
 /** Milliseconds that a plugin may take to say what it is. */

@@ -2,10 +2,8 @@ import { spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CliError } from '../errors/cli-error.ts'
-import { makePrivateFolder, type ProfilePaths } from '../profile/paths.ts'
 import { isRecord } from '../profile/state-files.ts'
 import { readPackage } from './bundle.ts'
-import { pluginFolder } from './plugin-list.ts'
 
 /** A package that was installed. */
 export interface InstalledPackage {
@@ -23,30 +21,18 @@ export const isPackage = (text: string): boolean =>
   (text.endsWith('.tgz') && existsSync(text)) || (SPEC.test(text) && !existsSync(text))
 
 /**
- * Installs a package of the registry, or an archive, below the folder of the plugins. None of its scripts runs.
+ * Installs a package of the registry, or an archive, in an empty folder. None of its scripts runs.
  *
  * @throws CliError NETWORK-like failures of npm as PLUGIN_REFUSED, with what npm said
  */
 export const installPackage = async (
-  paths: ProfilePaths,
+  folder: string,
   spec: string,
   signal: AbortSignal
 ): Promise<InstalledPackage> => {
-  const folder = join(pluginFolder(paths), 'packages')
-  makePrivateFolder(folder)
-  const manifest = join(folder, 'package.json')
-  if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n', { mode: 0o600 })
-  const before = dependenciesOf(folder)
-  const archive = spec.endsWith('.tgz') ? resolve(spec) : undefined
-  await runNpm(folder, archive ?? spec, signal)
-  const after = dependenciesOf(folder)
-  const wanted = nameIn(spec)
-  // An archive that was replaced in its place is named as before.
-  const isArchive = (found: unknown): boolean =>
-    typeof found === 'string' && found.startsWith('file:') && resolve(folder, found.slice(5)) === archive
-  const name = Object.keys(after).find(
-    each => each === wanted || after[each] !== before[each] || isArchive(after[each])
-  )
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n', { mode: 0o600 })
+  await runNpm(folder, spec.endsWith('.tgz') ? resolve(spec) : spec, signal)
+  const [name] = Object.keys(dependenciesOf(folder))
   if (name === undefined) throw new CliError('PLUGIN_REFUSED', `npm installed nothing for ${spec}`)
   const installed = join(folder, 'node_modules', name)
   const { version, scripts } = readPackage(installed) ?? {}
@@ -58,8 +44,6 @@ export const installPackage = async (
     hasScripts: ['preinstall', 'install', 'postinstall'].some(each => Object.hasOwn(hooks, each))
   }
 }
-
-const nameIn = (spec: string): string => /^(@?[^@]+)/.exec(spec)?.[1] ?? spec
 
 const dependenciesOf = (folder: string): Readonly<Record<string, unknown>> => {
   const { dependencies } = readPackage(folder) ?? {}
@@ -88,8 +72,13 @@ const runNpm = async (folder: string, spec: string, signal: AbortSignal): Promis
     said = `${said}${text}`.slice(-4000)
   })
   const failure = await new Promise<string | undefined>(done => {
-    child.once('error', ({ message }) => done(message))
-    child.once('close', code => done(code === 0 ? undefined : said.trim() || `npm ended with ${code}`))
+    let error: string | undefined
+    child.once('error', ({ message }) => {
+      error = message
+      // One that has started is waited for, so that it writes nothing more.
+      if (child.pid === undefined) done(message)
+    })
+    child.once('close', code => done(code === 0 ? error : error || said.trim() || `npm ended with ${code}`))
   })
   signal.throwIfAborted()
   if (failure === undefined) return

@@ -227,7 +227,7 @@ export const grantsOf = ({
 })
 
 const loadOwn = async (paths: ProfilePaths, added: AddedPlugin): Promise<Plugin> => {
-  const plugin = await importPlugin(readBundle(paths, added).path)
+  const plugin = await importPlugin(readBundle(paths, added))
   if (plugin.id === added.id && plugin.kind === added.kind) return plugin
   throw new CliError(
     'PLUGIN_REFUSED',
@@ -246,15 +246,18 @@ const failedPlugin = ({ id, kind }: Pick<AddedPlugin, 'id' | 'kind'>, error: unk
   }) as unknown as Plugin
 
 const loadConfig = async (paths: ProfilePaths, list: PluginList, path: string): Promise<ProfileConfig> =>
-  importConfig(readBundle(paths, allowedConfig(paths, list, path)).path, path)
+  importConfig(allowedConfig(paths, list, path).bundle, path)
 
 /** @throws CliError PLUGIN_REFUSED unless its owner has allowed a config as it is now */
-const allowedConfig = (paths: ProfilePaths, { configs }: PluginList, path: string): AllowedConfig => {
+const allowedConfig = (
+  paths: ProfilePaths,
+  { configs }: PluginList,
+  path: string
+): { readonly bundle: CheckedCode } => {
   const allowed = configs.find(each => each.path === path)
   const [changed] = allowed === undefined ? [] : changedInputs(allowed)
   if (allowed !== undefined && changed === undefined) {
-    readBundle(paths, allowed)
-    return allowed
+    return { bundle: readBundle(paths, allowed) }
   }
   const reason = changed === undefined ? 'nobody has allowed it yet' : `${basename(changed)} has changed`
   const place = dirname(path) === paths.config ? '' : ` -C ${dirname(path)}`
@@ -265,7 +268,7 @@ const allowedConfig = (paths: ProfilePaths, { configs }: PluginList, path: strin
 }
 
 /** Imports the bundle of a config. @throws CliError PLUGIN_REFUSED if it is none, or what its code throws */
-export const importConfig = async (bundle: string, path: string): Promise<ProfileConfig> => {
+export const importConfig = async (bundle: CheckedCode, path: string): Promise<ProfileConfig> => {
   const { default: config } = await importCode(bundle)
   const refuse = (expected: string): CliError =>
     new CliError('PLUGIN_REFUSED', `${path} does not export ${expected}`, {
@@ -284,7 +287,7 @@ export const importConfig = async (bundle: string, path: string): Promise<Profil
  *
  * @throws CliError PLUGIN_REFUSED if it exports none or several, or what its code throws
  */
-export const importPlugin = async (bundle: string): Promise<Plugin> => {
+export const importPlugin = async (bundle: CheckedCode): Promise<Plugin> => {
   const { default: byDefault, ...others } = await importCode(bundle)
   const [sole, ...more] = Object.values(others)
   // Kind and info may come from a factory: the default, or all that there is.
@@ -303,5 +306,19 @@ export const importPlugin = async (bundle: string): Promise<Plugin> => {
   )
 }
 
-const importCode = (path: string): Promise<Readonly<Record<string, unknown>>> =>
-  import(pathToFileURL(path).href)
+/** The text of a bundle whose hash was compared, and the file that it is from. */
+interface CheckedCode {
+  readonly code: string
+  readonly path: string
+}
+
+/** Runs exactly the text that was checked: the file may have changed since. Errors and `import.meta.url` name the file. */
+const importCode = ({ code, path }: CheckedCode): Promise<Readonly<Record<string, unknown>>> => {
+  const { href } = pathToFileURL(path)
+  // A text has no place of its own beside which something could be found.
+  const placed = code
+    .replaceAll('import.meta.url', JSON.stringify(href))
+    .replace(/^\/\/# sourceMappingURL=.*$/m, `//# sourceMappingURL=${href}.map`)
+  const text = `${placed}\n//# sourceURL=${href}`
+  return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`)
+}

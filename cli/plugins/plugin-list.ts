@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError } from '../errors/cli-error.ts'
 import { makePrivateFolder, type ProfilePaths } from '../profile/paths.ts'
@@ -78,11 +78,25 @@ export const writePluginList = (paths: ProfilePaths, list: PluginList, before: P
 const filesOf = ({ plugins, configs }: PluginList): readonly string[] =>
   [...plugins, ...configs].map(({ file }) => file)
 
-/** What an agent compares: another text means that the plugins are no longer those that it runs with. */
+/**
+ * What an agent compares: another text means that the plugins are no longer those that it runs with, or that a file of the
+ * profile's config has changed.
+ */
 export const pluginStamp = (paths: ProfilePaths): string => {
   const list = join(pluginFolder(paths), LIST)
   const config = findConfig(paths.config)
-  return [list, ...(config === undefined ? [] : [config])].map(path => timeOf(path)).join(' ')
+  const inputs = config === undefined ? [] : [config, ...inputsOf(paths, config)]
+  return [list, ...inputs].map(path => timeOf(path)).join(' ')
+}
+
+const inputsOf = (paths: ProfilePaths, config: string): readonly string[] => {
+  try {
+    const allowed = readPluginList(paths).configs.find(({ path }) => path === config)
+    return Object.keys(allowed?.inputs ?? {}).sort()
+  } catch {
+    // A list that is damaged has no configs.
+    return []
+  }
 }
 
 const timeOf = (path: string): string => {
@@ -103,16 +117,31 @@ export const writeBundle = (
   return file
 }
 
-/** Writes a bundle for as long as it is looked at. */
-export const stagedBundle = (
-  paths: ProfilePaths,
-  { code }: PluginBundle
-): { readonly path: string; remove(): void } => {
+/**
+ * Makes a folder below the plugins for as long as one is added, and removes those that earlier commands have left behind, such
+ * as one that was killed.
+ */
+export const stagingFolder = (paths: ProfilePaths): { readonly path: string; remove(): void } => {
   const folder = pluginFolder(paths)
   makePrivateFolder(folder)
-  const path = join(folder, `staged-${process.pid}-${Date.now()}.mjs`)
-  writeFileSync(path, code, { mode: 0o600 })
-  return { path, remove: () => rmSync(path, { force: true }) }
+  for (const name of readdirSync(folder)) {
+    const [, pid] = STAGED.exec(name) ?? []
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), GONE)
+  }
+  const path = mkdtempSync(join(folder, `staged-${process.pid}-`))
+  return { path, remove: () => rmSync(path, GONE) }
+}
+
+const STAGED = /^staged-(\d{1,10})-/
+const GONE = { recursive: true, force: true, maxRetries: 3 } as const
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 /** One file with all that a plugin is made of. */

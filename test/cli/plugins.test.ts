@@ -1,11 +1,24 @@
-import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
+import { loadPlugins } from '../../cli/plugins/load-plugins.ts'
+import { pluginStamp } from '../../cli/plugins/plugin-list.ts'
+import type { ProfilePaths } from '../../cli/profile/paths.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
+import { waitFor } from '../helpers/device.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
@@ -68,6 +81,14 @@ const withWallet = async (t: ExecutionContext, stage: Stage): Promise<void> => {
       await runInProcess([...args, '--json', '--secrets-stdin'], { home: stage.home, input: SECRETS })
     )
 }
+
+const pluginsIn = ({ home }: Stage): string => join(home, 'config', 'default', 'plugins')
+
+/** Everything below the folder of the plugins but the list, the bundles and their maps. */
+const leftIn = (stage: Stage): readonly string[] =>
+  existsSync(pluginsIn(stage))
+    ? readdirSync(pluginsIn(stage)).filter(name => !/^(?:plugins\.json|.*\.mjs(?:\.map)?)$/.test(name))
+    : []
 
 const bundlesIn = ({ home }: Stage): readonly string[] => {
   const folder = join(home, 'config', 'default', 'plugins')
@@ -395,16 +416,26 @@ export default { kind: 'rates', id: 'packed', displayName: 'Packed', apply({ hoo
   )
   execFileSync('npm', ['pack', '--silent', '--ignore-scripts'], { cwd: stage.folder })
   const archive = join(stage.folder, 'holdfast-packed-1.2.3.tgz')
+  // What a command that was killed has left behind, and what one that runs is using.
+  const [stale, used] = [2 ** 22 + 1, process.pid].map(pid => join(pluginsIn(stage), `staged-${pid}-abc`))
+  for (const path of [stale, used]) mkdirSync(join(path ?? '', 'node_modules'), { recursive: true })
+  const unanswered = await stage.run('plugins', 'add', archive, '--no-cell', '--json')
+  t.is(unanswered.json.error.code, 'CONFIRMATION_REQUIRED')
+  t.deepEqual(leftIn(stage), [basename(used ?? '')])
+  rmSync(used ?? '', { recursive: true })
+  t.deepEqual(bundlesIn(stage), [])
   const ran = await stage.run('plugins', 'add', archive, '--no-cell', '--yes', '--json')
   const { plugin } = succeeded(t, ran)
   t.is(plugin.source, 'holdfast-packed@1.2.3')
   t.is(plugin.version, '1.2.3')
   t.regex(ran.json.warnings.join(' '), /has install scripts, which did not run/)
-  t.false(existsSync(join(stage.home, 'config', 'default', 'plugins', 'packages', 'ran')))
+  t.deepEqual(leftIn(stage), [])
 
   // An update in its place, of the same version too.
   stage.write('index.js', code.replace('PAIR, 9', 'PAIR, 10'))
   execFileSync('npm', ['pack', '--silent', '--ignore-scripts'], { cwd: stage.folder })
+  const asked = await stage.run('plugins', 'add', archive, '--no-cell', '--json')
+  t.regex(asked.json.error.details.summary.replaced, /^the plugin packed that was added on \d{4}-/)
   const again = succeeded(t, await stage.run('plugins', 'add', archive, '--no-cell', '--yes', '--json'))
   t.true(again.replaced)
   t.not(again.plugin.sha512, plugin.sha512)
@@ -437,4 +468,105 @@ test('a plugin reaches a server on this computer by its number, but not while th
   t.is(await rateOf(stage), undefined)
   succeeded(t, await stage.run('fake', 'net', 'online', '--json'))
   t.is(await rateOf(stage), '42.00')
+})
+
+test('what was installed for a plugin that is refused is gone', async t => {
+  const stage = openStage(t)
+  const archive = stage.write('broken.tgz', 'no archive')
+  t.is((await stage.run('plugins', 'add', archive, '--yes', '--json')).json.error.code, 'PLUGIN_REFUSED')
+  t.deepEqual(leftIn(stage), [])
+})
+
+test.serial('a command that is interrupted while npm installs leaves nothing of the package', async t => {
+  const stage = openStage(t)
+  // An npm that has begun to write, and waits.
+  const npm = stage.write(
+    'npm.js',
+    "require('node:fs').writeFileSync('half', 'x'); setInterval(() => {}, 1000)"
+  )
+  const before = process.env.npm_execpath
+  process.env.npm_execpath = npm
+  const interruption = new AbortController()
+  const args = ['plugins', 'add', 'holdfast-packed', '--yes', '--json']
+  const running = runInProcess(args, { home: stage.home, signal: interruption.signal })
+  const isWriting = (): boolean => {
+    const [staging] = leftIn(stage)
+    return staging !== undefined && existsSync(join(pluginsIn(stage), staging, 'half'))
+  }
+  await waitFor(isWriting)
+  interruption.abort()
+  t.not((await running).code, 0)
+  t.deepEqual(leftIn(stage), [])
+  if (before === undefined) delete process.env.npm_execpath
+  else process.env.npm_execpath = before
+})
+
+test('an observer reaches no server, and the question names none', async t => {
+  const stage = openStage(t)
+  const path = stage.write(
+    'eye.ts',
+    "export default { kind: 'observer', id: 'eye', hosts: ['eye.example'], apply() {} }"
+  )
+  const { json } = await stage.run('plugins', 'add', path, '--json')
+  t.deepEqual(json.error.details.summary.hosts, [])
+})
+
+test('a config that is allowed again, and a file that takes the place of another, are named in the question', async t => {
+  const stage = openStage(t)
+  const folder = join(stage.home, 'config', 'default')
+  mkdirSync(folder, { recursive: true })
+  const config = join(folder, 'holdfast.config.ts')
+  writeFileSync(config, 'export default {}\n')
+  const replacedBy = async (...args: readonly string[]): Promise<unknown> =>
+    (await stage.run('plugins', ...args, '--json')).json.error.details.summary.replaced
+  t.is(await replacedBy('allow'), '')
+  succeeded(t, await stage.run('plugins', 'allow', '--yes', '--json'))
+  t.is(await replacedBy('allow'), 'what was allowed of it before')
+
+  const path = stage.write('corner.ts', ratesCode(42))
+  t.is(await replacedBy('add', path, '--no-cell'), '')
+  succeeded(t, await stage.run('plugins', 'add', path, '--yes', '--json'))
+  t.regex(
+    String(await replacedBy('add', path, '--no-cell')),
+    /^the plugin corner that was added on .* and runs in a cell$/
+  )
+})
+
+test('an agent notices a change of each file that the config of its profile is made of', async t => {
+  const stage = openStage(t)
+  const folder = join(stage.home, 'config', 'default')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'options.ts'), 'export const options = {}\n')
+  writeFileSync(
+    join(folder, 'holdfast.config.ts'),
+    "import { options } from './options.ts'\nexport default { pluginOptions: options }\n"
+  )
+  succeeded(t, await stage.run('plugins', 'allow', '--yes', '--json'))
+  const paths = { config: folder } as ProfilePaths
+  const before = pluginStamp(paths)
+  t.is(pluginStamp(paths), before)
+  writeFileSync(join(folder, 'options.ts'), 'export const options = { a: {} }\n')
+  t.not(pluginStamp(paths), before)
+})
+
+const onPosix = process.platform === 'win32' ? test.skip : test
+onPosix('the text that was checked is what runs, whatever is in the file when it is read again', async t => {
+  const stage = openStage(t)
+  const path = stage.write('corner.ts', ratesCode(42))
+  succeeded(t, await stage.run('plugins', 'add', path, '--no-cell', '--yes', '--json'))
+  const [bundle = ''] = bundlesIn(stage)
+  const file = join(pluginsIn(stage), bundle)
+  const good = join(stage.folder, 'good')
+  renameSync(file, good)
+  const evil = stage.write('evil', 'globalThis.holdfastEvil = true; export default {}')
+  // The first reader gets the file that was added, and one that opens it after its end another.
+  execFileSync('mkfifo', [file])
+  const writer = spawn('sh', ['-c', 'cat "$1" > "$3"; sleep 1; cat "$2" > "$3"', 'sh', good, evil, file])
+  t.teardown(() => writer.kill())
+  const { plugins } = await loadPlugins({ config: dirname(pluginsIn(stage)) } as ProfilePaths)
+  t.deepEqual(
+    plugins.map(({ id, apply }) => [id, typeof apply]),
+    [['corner', 'function']]
+  )
+  t.false('holdfastEvil' in globalThis)
 })

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import {
   compact,
   createKernel,
@@ -26,8 +26,9 @@ import {
   findConfig,
   type PluginBundle,
   type PluginList,
+  pluginFolder,
   readPluginList,
-  stagedBundle,
+  stagingFolder,
   writeBundle,
   writePluginList
 } from '../../plugins/plugin-list.ts'
@@ -42,9 +43,11 @@ import type { Session } from '../../session/session.ts'
  */
 export const pluginsAdd: CommandRun = async (session, source = '') => {
   const isContained = session.flags.cell !== false
-  const origin = await originOf(session, source)
+  const staging = stagingFolder(session.paths)
+  const { origin, bundle } = await bundleOf(session, source, { staging: staging.path, isContained }).finally(
+    staging.remove
+  )
   for (const warning of origin.warnings) session.statusLine.warn(warning)
-  const bundle = await bundlePlugin(origin.entry, isContained ? 'cell' : 'module')
   const checked = isContained
     ? await checkContained(session, origin.source, bundle)
     : await checkOwn(session, origin.source, bundle)
@@ -70,6 +73,16 @@ export const pluginsAdd: CommandRun = async (session, source = '') => {
       ? ['Nothing was added (--dry-run)']
       : [`See it: holdfast plugins show ${id}`]
   }
+}
+
+/** Bundles a plugin; nothing is left of a package but that. */
+const bundleOf = async (
+  session: Session,
+  source: string,
+  { staging, isContained }: { readonly staging: string; readonly isContained: boolean }
+): Promise<{ readonly origin: Origin; readonly bundle: PluginBundle }> => {
+  const origin = await originOf(session, source, staging)
+  return { origin, bundle: await bundlePlugin(origin.entry, isContained ? 'cell' : 'module') }
 }
 
 type CheckedPlugin = Pick<AddedPlugin, 'hosts' | 'id' | 'kind'>
@@ -126,13 +139,37 @@ const widerText = (old: AddedPlugin, hosts: readonly string[]): string => {
 
 /** Asks before the code runs at all, since it runs with all rights of the wallet. */
 const checkOwn = async (session: Session, source: string, bundle: PluginBundle): Promise<CheckedPlugin> => {
-  await confirmOwnCode(session, source, bundle)
-  const plugin = await importStaged(session, bundle, importPlugin)
+  const { plugins } = readPluginList(session.paths)
+  // What it is called is known only once it has run: a new version of a package is of the same package.
+  const sameSource = plugins.filter(each => packageIn(each.source) === packageIn(source))
+  await confirmOwnCode(session, source, bundle, sameSource.map(oldText).join(' and '))
+  const plugin = await loading(() => importPlugin(stagedCode(session, bundle)))
   await checkApplies(session, plugin, await configOptions(session.paths, session.globals))
   const { id, kind } = plugin
   refuseShipped(id)
+  const old = plugins.find(each => each.id === id)
+  if (old !== undefined && !sameSource.includes(old))
+    await confirm(session, {
+      question: `${source} is the plugin ${id}. Replace ${oldText(old)}, from ${old.source}?`,
+      summary: { source, id, kind, replaces: addedJson(old), contained: false }
+    })
   return { id, kind, hosts: [] }
 }
+
+/** The name of a package without its version; a path as it is. */
+const packageIn = (source: string): string => source.replace(/(?<=.)@[^/@]*$/, '')
+
+const oldText = ({ id, added, isContained }: AddedPlugin): string =>
+  `the plugin ${id} that was added on ${added.slice(0, 10)}${isContained ? ' and runs in a cell' : ''}`
+
+/** A bundle that is no file yet. */
+const stagedCode = (
+  session: Session,
+  { code }: PluginBundle
+): { readonly code: string; readonly path: string } => ({
+  code,
+  path: join(pluginFolder(session.paths), 'new.mjs')
+})
 
 const refuseShipped = (id: string): void => {
   if (!defaultPlugins.some(each => each.id === id)) return
@@ -151,13 +188,13 @@ interface Origin {
   readonly warnings: readonly string[]
 }
 
-const originOf = async (session: Session, source: string): Promise<Origin> => {
+const originOf = async (session: Session, source: string, staging: string): Promise<Origin> => {
   if (!isPackage(source)) {
     const path = resolve(source)
     return { source: path, entry: entryOf(path), warnings: [] }
   }
   session.statusLine.step(`installing ${source}…`)
-  const { name, version, folder, hasScripts } = await installPackage(session.paths, source, session.signal)
+  const { name, version, folder, hasScripts } = await installPackage(staging, source, session.signal)
   session.statusLine.clear()
   return {
     ...{ source: `${name}@${version}`, entry: entryOf(folder), version },
@@ -167,33 +204,22 @@ const originOf = async (session: Session, source: string): Promise<Origin> => {
   }
 }
 
+/** @param replaced - what it takes the place of, in words; '' for nothing */
 const confirmOwnCode = (
   session: Session,
   source: string,
-  { sha512, code, inputs }: PluginBundle
+  { sha512, code, inputs }: PluginBundle,
+  replaced: string
 ): Promise<void> => {
   const files = Object.keys(inputs).length
   return confirm(session, {
     question: [
       `${source} (${files} ${files === 1 ? 'file' : 'files'}, ${sizeOf(code)}, ${sha512.slice(0, 16)}…) is code that`,
-      "runs in the wallet's own process: it can read keys and files, and pay. Run it?"
+      "runs in the wallet's own process: it can read keys and files, and pay.",
+      replaced === '' ? 'Run it?' : `Run it, and replace ${replaced}?`
     ].join(' '),
-    summary: { source, files: Object.keys(inputs), bytes: code.length, sha512, contained: false }
+    summary: { source, files: Object.keys(inputs), bytes: code.length, sha512, contained: false, replaced }
   })
-}
-
-/** Imports a bundle that is not in the list yet. */
-const importStaged = async <T>(
-  session: Session,
-  bundle: PluginBundle,
-  read: (path: string) => Promise<T>
-): Promise<T> => {
-  const staged = stagedBundle(session.paths, bundle)
-  try {
-    return await loading(() => read(staged.path))
-  } finally {
-    staged.remove()
-  }
 }
 
 /** @throws what the wallet says of the plugin, or PLUGIN_REFUSED with what its code throws */
@@ -315,9 +341,10 @@ export const pluginsAllow: CommandRun = async session => {
       hint: 'Write one there, or name its folder with -C.'
     })
   const bundle = await bundlePlugin(path, 'module')
-  await confirmOwnCode(session, path, bundle)
-  const { plugins = [], pluginOptions = {} } = await importStaged(session, bundle, staged =>
-    importConfig(staged, path)
+  const isAllowed = readPluginList(session.paths).configs.some(each => each.path === path)
+  await confirmOwnCode(session, path, bundle, isAllowed ? 'what was allowed of it before' : '')
+  const { plugins = [], pluginOptions = {} } = await loading(() =>
+    importConfig(stagedCode(session, bundle), path)
   )
   for (const plugin of plugins) await checkApplies(session, plugin, pluginOptions)
   const before = readPluginList(session.paths)
