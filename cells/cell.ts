@@ -67,6 +67,7 @@ export class Cell {
   readonly #options: CellOptions
   readonly #pending = new Map<number, PendingCall>()
   readonly #functions: CellFunctions
+  readonly #late = deferred()
   readonly #faults: number[] = []
   #thread: CellThread | undefined
   #clock: Pick<Clock, 'monotonic' | 'now'>
@@ -104,6 +105,11 @@ export class Cell {
   attach(functions: Required<ContextFunctions>, clock?: Pick<Clock, 'monotonic' | 'now'>): void {
     if (clock !== undefined) this.#clock = clock
     this.#functions.attach(functions)
+  }
+
+  /** Settles as an asynchronous `apply` does, in the first life in which that ends. */
+  get late(): Promise<void> {
+    return this.#late.promise
   }
 
   /** The time by which the cell counts. */
@@ -193,7 +199,7 @@ export class Cell {
       this.#ended({ reason: 'flood', blame: 'this' })
       return
     }
-    if ('error' in message) addPlace(message.error, this.#options.placeOf)
+    if ('error' in message && message.error !== undefined) addPlace(message.error, this.#options.placeOf)
     switch (message.type) {
       case 'ready':
         cancelStart()
@@ -203,6 +209,9 @@ export class Cell {
         cancelStart()
         // What is wrong with its fields goes before what it threw when it was applied.
         this.#unusable((message.found.isThere && mistakeIn(message.found)) || message.error)
+        return
+      case 'late':
+        this.#late.settle(message.error)
         return
       case 'thrown':
         this.#functions.warn(`threw outside of a call: ${message.error.message}`)
@@ -379,6 +388,16 @@ export class Cell {
   #time(): { readonly now: number; readonly monotonic: number } {
     return { now: this.#clock.now(), monotonic: this.#clock.monotonic() }
   }
+}
+
+/** A promise that is settled later, and whose rejection nobody has to handle. */
+const deferred = (): { readonly promise: Promise<void>; settle(error: Error | undefined): void } => {
+  let settle: (error: Error | undefined) => void = () => {}
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = error => (error === undefined ? resolve() : reject(error))
+  })
+  promise.catch(() => {})
+  return { promise, settle: error => settle(error) }
 }
 
 const mistakeIn = (found: Reply): Error | undefined => {

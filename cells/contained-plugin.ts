@@ -77,6 +77,16 @@ export const canFetch = (kind: CellGrants['kind']): boolean => SHAPES[kind]?.par
 
 /** The plugin that the kernel applies in place of one in a cell: every function of it calls the cell. */
 export const containedPlugin = (options: ContainedOptions): Plugin => {
+  const plugin = pluginOf(options)
+  // The kernel waits for what an asynchronous `apply` throws.
+  const apply = (host: never): unknown => {
+    plugin.apply(host)
+    return options.head.answers.field('isLate').isTrue() ? options.cell.late : undefined
+  }
+  return { ...plugin, apply } as Plugin
+}
+
+const pluginOf = (options: ContainedOptions): Plugin => {
   switch (options.grants.kind) {
     case 'rates':
       return ratePlugin(options)

@@ -128,7 +128,7 @@ const inspect = (
         end(() => {
           try {
             const message = readMessage(pluginId, text)
-            if ('error' in message) addPlace(message.error, placeOf)
+            if ('error' in message && message.error !== undefined) addPlace(message.error, placeOf)
             if (message.type === 'unusable') reject(message.error)
             else if (message.type !== 'ready') fail('it sends before it is applied')
             else resolve(headOf(message))

@@ -82,6 +82,8 @@ export type FromCell =
       readonly found: Reply
     }
   | { readonly type: 'thrown'; readonly error: Error }
+  /** An asynchronous `apply` has ended. */
+  | { readonly type: 'late'; readonly error: Error | undefined }
   | { readonly type: 'done'; readonly id: number; readonly value: Reply }
   | { readonly type: 'failed'; readonly id: number; readonly error: Error }
   | {
@@ -119,6 +121,8 @@ export const readMessage = (pluginId: PluginId, text: string): FromCell => {
       }
     case 'unusable':
       return { type, error: readError(field('error')), found: field('found') }
+    case 'late':
+      return { type, error: field('error').isThere ? readError(field('error')) : undefined }
     case 'thrown':
       return { type, error: readError(field('error')) }
     case 'done':

@@ -95,7 +95,12 @@ class Realm {
     try {
       const late: unknown = apply.call(plugin, this.#host.host(message, options(), id))
       // Nothing that is tapped later counts.
-      if (typeof late === 'object') Promise.resolve(late).catch(error => this.thrown(error))
+      answers.isLate = typeof (late as { then?: unknown } | null | undefined)?.then === 'function'
+      if (answers.isLate === true)
+        Promise.resolve(late).then(
+          () => this.#link.post({ type: 'late', error: null }),
+          error => this.#link.post({ type: 'late', error: this.#values.describe(error) })
+        )
       if (typeof checkOptions === 'function')
         answers.leftOutReason = this.#values.exact(checkOptions.call(plugin, options()))
       if (typeof checkSettings === 'function') {

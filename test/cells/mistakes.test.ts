@@ -4,6 +4,7 @@ import { createKernel, isWalletError, type Plugin } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
 import { bundled, openCellStage, pinOf } from '../helpers/cell-stage.ts'
+import { waitFor } from '../helpers/device.ts'
 import { MISTAKES } from '../helpers/plugin-mistakes.ts'
 
 /** What cannot be contained at all has a sentence of its own. */
@@ -66,4 +67,21 @@ test('of two taps of one hook in a cell each runs', async t => {
   plugin.apply({ hooks, options: {}, clock: makeNodeIo().clock, log: stage.log } as never)
   await t.throwsAsync(async () => taps.get('twice')?.({}), { message: 'second' })
   t.true(stage.seen.includes('first'))
+})
+
+test('what an asynchronous apply throws in a cell reaches the kernel, which then has no such policy', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const code = `definePlugin({ kind: 'policy', id: 'slow', async apply({ hooks, disk }) {
+    hooks.beforeSign.tapPromise('slow', async () => {})
+    await disk.getText('rules')
+    throw new Error('the rules are gone')
+  } })`
+  const policy = await stage.load(code, { id: 'slow', kind: 'policy' })
+  const plugins = [memoryStorage(), policy]
+  const kernel = await createKernel({ io: makeNodeIo(), apiKey: '', logLevel: 'silent', plugins })
+  t.teardown(() => kernel.close())
+  const found = () => kernel.context.plugins.find(({ pluginId }) => pluginId === 'slow')
+  await waitFor(() => found()?.state === 'failed')
+  t.is(found()?.message, 'the rules are gone')
 })

@@ -434,8 +434,8 @@ export default { kind: 'rates', id: 'packed', displayName: 'Packed', apply({ hoo
   // An update in its place, of the same version too.
   stage.write('index.js', code.replace('PAIR, 9', 'PAIR, 10'))
   execFileSync('npm', ['pack', '--silent', '--ignore-scripts'], { cwd: stage.folder })
-  const asked = await stage.run('plugins', 'add', archive, '--no-cell', '--json')
-  t.regex(asked.json.error.details.summary.replaced, /^the plugin packed that was added on \d{4}-/)
+  const question = await stage.run('plugins', 'add', archive, '--no-cell', '--json')
+  t.regex(question.json.error.details.summary.replaced, /^the plugin packed that was added on \d{4}-/)
   const again = succeeded(t, await stage.run('plugins', 'add', archive, '--no-cell', '--yes', '--json'))
   t.true(again.replaced)
   t.not(again.plugin.sha512, plugin.sha512)
@@ -560,7 +560,7 @@ onPosix('the text that was checked is what runs, whatever is in the file when it
   renameSync(file, good)
   const evil = stage.write('evil', 'globalThis.holdfastEvil = true; export default {}')
   // The first reader gets the file that was added, and one that opens it after its end another.
-  execFileSync('mkfifo', [file])
+  execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', file])
   const writer = spawn('sh', ['-c', 'cat "$1" > "$3"; sleep 1; cat "$2" > "$3"', 'sh', good, evil, file])
   t.teardown(() => writer.kill())
   const { plugins } = await loadPlugins({ config: dirname(pluginsIn(stage)) } as ProfilePaths)
