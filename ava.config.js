@@ -28,6 +28,8 @@ export default {
     '--max-semi-space-size=64',
     '--enable-source-maps',
     // Nothing of ours makes code of texts. What drives the browser does.
-    ...(process.env.HOLDFAST_SUITE === 'browser' ? [] : ['--disallow-code-generation-from-strings'])
+    ...(['browser', 'author'].includes(process.env.HOLDFAST_SUITE)
+      ? []
+      : ['--disallow-code-generation-from-strings'])
   ]
 }
