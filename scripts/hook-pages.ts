@@ -217,7 +217,7 @@ const answerOf = (
   const first = args.length === 0 ? `${capital(carries.replace(/^nothing; /, ''))}. ` : ''
   return [
     `${first}A promise of \`${answer}\`; \`undefined\` counts as no answer.`,
-    ...fieldsOf(answer, declared)
+    ...answer.split(' | ').flatMap(each => fieldsOf(each, declared))
   ]
 }
 
