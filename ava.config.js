@@ -8,7 +8,8 @@ const apart = {
   proofs: `${out}/test/proofs/**/*.test.js`,
   author: `${out}/test/author/**/*.test.js`
 }
-// The tests of the command line once more, with an agent that runs the commands: `npm run test:agent`.
+// The tests of the command line once more, with an agent that runs the commands, and those of the agent itself:
+// `npm run test:agent`.
 // What makes the disk of a command silent would silence the agent.
 const agent = [`${out}/test/cli/**/*.test.js`, `!${out}/test/cli/silent-disk.test.js`]
 const suite = process.env.HOLDFAST_SUITE === 'agent' ? agent : apart[process.env.HOLDFAST_SUITE]
@@ -16,7 +17,11 @@ const suite = process.env.HOLDFAST_SUITE === 'agent' ? agent : apart[process.env
 const isGrouped = process.env.HOLDFAST_TEST_GROUPS === '1'
 const unit = isGrouped
   ? ['dist/groups/**/*.test.js']
-  : [`${out}/test/**/*.test.js`, ...Object.values(apart).map(pattern => `!${pattern}`)]
+  : [
+      `${out}/test/**/*.test.js`,
+      `!${out}/test/cli/agent/**`,
+      ...Object.values(apart).map(pattern => `!${pattern}`)
+    ]
 
 export default {
   files: suite === undefined ? unit : [suite].flat(),

@@ -4,14 +4,14 @@ import { pathToFileURL } from 'node:url'
 import { unitTests } from './mutant-tests.ts'
 
 /**
- * What there is once in a process: hooks and an order of tests, the environment, the streams, the clock and the children. A file
- * that uses one of them runs in a process of its own, and so does one that draws with Ink, which loads too late to share a file.
+ * What there is once in a process: the environment, the streams, the clock and the children. A file that uses one of them runs in
+ * a process of its own, and so does one that draws with Ink, which loads too late to share a file.
  */
 const ALONE =
-  /\btest\.(?:serial|before|after)|\b(?:process\.(?:env|on|exitCode)|globalThis|syncBuiltinESMExports|performance\.now)\b|node:(?:child_process|http|net)|helpers\/(?:command-line|in-process|served-devtools)\.js|ink-testing-library/
+  /\b(?:process\.(?:env|on|exitCode)|globalThis|syncBuiltinESMExports|performance\.now)\b|node:(?:child_process|http|net)|helpers\/served-devtools\.js|ink-testing-library/
 
 /** The most files in one process: if it ends early, the tests of them all are missing. */
-const MOST = 8
+const MOST = 12
 
 /**
  * Decides which test files share a process: those of one folder that need none of their own. Most of them take less time than

@@ -88,6 +88,9 @@ const shareFor = (version: Version): string =>
     ? '0/1'
     : `${(others.indexOf(version) + drawn) % others.length}/${others.length}`
 
+/** What the newest version runs; of the tests with an agent, those of the agent itself. */
+const NEWEST = [['test'], ['check'], ['agent', 'dist/test/cli/agent/*.test.js']] as const
+
 let passed = 0
 let failed = 0
 let skipped = ''
@@ -109,10 +112,10 @@ if (process.platform !== 'linux' || process.arch !== 'x64') {
     }
     // npm passes the path of its own Node on, and with it every child would run on that one.
     for (const name of ['npm_node_execpath', 'NODE', 'npm_execpath']) delete env[name]
-    for (const suite of one === newest ? ['test', 'check'] : ['test']) {
+    for (const [suite, ...files] of one === newest ? NEWEST : [['test']]) {
       console.log(`== Node ${version}: ${suite}${share === '0/1' ? '' : `, share ${share}`}`)
       const start = performance.now()
-      const { output, code } = await run(join(bin, 'node'), ['scripts/bootstrap.mjs', suite], env)
+      const { output, code } = await run(join(bin, 'node'), ['scripts/bootstrap.mjs', suite, ...files], env)
       if (one === newest && suite === 'test') newestMs = performance.now() - start
       const counts = countsOf(output, code)
       passed += counts.passed

@@ -1,21 +1,22 @@
 import test from 'ava'
 import { groupTests, shareOf } from '../../scripts/test-groups.ts'
 
-test('small test files of one folder share a process, not more than eight', t => {
-  const files = Array.from({ length: 9 }, (_, at) => `kernel/a${at}.test.js`)
+test('small test files of one folder share a process, not more than twelve', t => {
+  const files = Array.from({ length: 13 }, (_, at) => `kernel/a${at}.test.js`)
   const groups = groupTests(new Map([...files, 'cli/b.test.js'].map(file => [file, "test('it', t => {})"])))
   t.deepEqual([...groups.keys()].sort(), ['cli/all', 'kernel/all-1', 'kernel/all-2'])
-  t.deepEqual([...(groups.get('kernel/all-1') ?? []), ...(groups.get('kernel/all-2') ?? [])].sort(), files)
+  t.deepEqual(
+    [...(groups.get('kernel/all-1') ?? []), ...(groups.get('kernel/all-2') ?? [])].sort(),
+    files.toSorted()
+  )
   t.deepEqual(groups.get('cli/all'), ['cli/b.test.js'])
 })
 
-test('a test file with hooks, an order, or process-wide state has its own process', t => {
+test('a test file with process-wide state has its own process', t => {
   for (const text of [
-    'test.serial("it", t => {})',
-    'test.after.always(remove)',
     'process.env.NO_COLOR = "1"',
     "import { spawn } from 'node:child_process'",
-    "import { runInProcess } from '../helpers/in-process.js'",
+    "import { openPanel } from '../helpers/served-devtools.js'",
     'const start = performance.now()'
   ]) {
     const groups = groupTests(

@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava'
-import { profilePaths } from '../../cli/profile/paths.ts'
-import { ProgramClients } from '../../cli/programs/clients.ts'
-import { MAX_WAITING } from '../../cli/programs/proposals.ts'
-import type { Agent } from '../../cli/session/agent.ts'
-import type { PolicyPlugin } from '../../kernel/index.ts'
-import { waitFor } from '../helpers/device.ts'
-import { fundedWallet, openProgramStage, PASSWORD, PIN } from '../helpers/programs.ts'
+import { profilePaths } from '../../../cli/profile/paths.ts'
+import { ProgramClients } from '../../../cli/programs/clients.ts'
+import { MAX_WAITING } from '../../../cli/programs/proposals.ts'
+import type { Agent } from '../../../cli/session/agent.ts'
+import type { PolicyPlugin } from '../../../kernel/index.ts'
+import { waitFor } from '../../helpers/device.ts'
+import { fundedWallet, openProgramStage, PASSWORD, PIN } from '../../helpers/programs.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 

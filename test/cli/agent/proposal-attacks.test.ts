@@ -1,13 +1,19 @@
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import type { Actions } from '../../app/actions/actions.ts'
-import type { ClientRun } from '../helpers/agent-client.ts'
-import { openTestAgent } from '../helpers/agents.ts'
-import type { Ran } from '../helpers/command-line.ts'
-import { waitFor } from '../helpers/device.ts'
-import { openPanel } from '../helpers/panel-socket.ts'
-import { fundedWallet, openProgramStage, PIN, type Program, type ProgramStage } from '../helpers/programs.ts'
+import type { Actions } from '../../../app/actions/actions.ts'
+import type { ClientRun } from '../../helpers/agent-client.ts'
+import { openTestAgent } from '../../helpers/agents.ts'
+import type { Ran } from '../../helpers/command-line.ts'
+import { waitFor } from '../../helpers/device.ts'
+import { openPanel } from '../../helpers/panel-socket.ts'
+import {
+  fundedWallet,
+  openProgramStage,
+  PIN,
+  type Program,
+  type ProgramStage
+} from '../../helpers/programs.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 

@@ -1,12 +1,12 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { CliError, type CliErrorCode } from '../../cli/errors/cli-error.ts'
-import { ProgramClients, readTokenFile } from '../../cli/programs/clients.ts'
-import { ProgramLog, Programs } from '../../cli/programs/programs.ts'
-import { MAX_WAITING, type NewProposal, Proposals } from '../../cli/programs/proposals.ts'
-import type { Transaction } from '../../kernel/index.ts'
-import { homeFor } from '../helpers/command-line.ts'
+import { CliError, type CliErrorCode } from '../../../cli/errors/cli-error.ts'
+import { ProgramClients, readTokenFile } from '../../../cli/programs/clients.ts'
+import { ProgramLog, Programs } from '../../../cli/programs/programs.ts'
+import { MAX_WAITING, type NewProposal, Proposals } from '../../../cli/programs/proposals.ts'
+import type { Transaction } from '../../../kernel/index.ts'
+import { homeFor } from '../../helpers/command-line.ts'
 
 const day = 86_400_000
 const later = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString()

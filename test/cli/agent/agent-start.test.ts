@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { agentFolder, readRecord } from '../../cli/agent/agent-files.ts'
-import { profilePaths } from '../../cli/profile/paths.ts'
-import { testProcessesOf } from '../../scripts/left-processes.ts'
-import { runAsClient } from '../helpers/agent-client.ts'
-import { openTestAgent, type TestAgentOptions } from '../helpers/agents.ts'
+import { agentFolder, readRecord } from '../../../cli/agent/agent-files.ts'
+import { profilePaths } from '../../../cli/profile/paths.ts'
+import { testProcessesOf } from '../../../scripts/left-processes.ts'
+import { runAsClient } from '../../helpers/agent-client.ts'
+import { openTestAgent, type TestAgentOptions } from '../../helpers/agents.ts'
 import {
   ended,
   environmentOf,
@@ -15,9 +15,9 @@ import {
   runHoldfast,
   startHoldfast,
   stopAgent
-} from '../helpers/command-line.ts'
-import { waitFor } from '../helpers/device.ts'
-import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
+} from '../../helpers/command-line.ts'
+import { waitFor } from '../../helpers/device.ts'
+import { onTerminal, runOnTerminal } from '../../helpers/on-terminal.ts'
 
 const PIN = '246813'
 const SECRETS = JSON.stringify({ pin: PIN })

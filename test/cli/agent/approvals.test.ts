@@ -1,6 +1,6 @@
 import test from 'ava'
-import type { ActionHandler } from '../../app/actions/actions.ts'
-import { Approvals } from '../../cli/devtools/serve-panel.ts'
+import type { ActionHandler } from '../../../app/actions/actions.ts'
+import { Approvals } from '../../../cli/devtools/serve-panel.ts'
 
 test('a stopped command approves no further payments, and other actions still work', async t => {
   const requested: string[] = []

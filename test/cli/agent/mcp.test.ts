@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Schema, Validator } from '@cfworker/json-schema'
 import test from 'ava'
-import { profilePaths } from '../../cli/profile/paths.ts'
-import type { Agent } from '../../cli/session/agent.ts'
-import { ended, runHoldfast, startHoldfast, WITH_AGENT } from '../helpers/command-line.ts'
-import { waitFor } from '../helpers/device.ts'
-import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
+import { profilePaths } from '../../../cli/profile/paths.ts'
+import type { Agent } from '../../../cli/session/agent.ts'
+import { ended, runHoldfast, startHoldfast, WITH_AGENT } from '../../helpers/command-line.ts'
+import { waitFor } from '../../helpers/device.ts'
+import { onTerminal, runOnTerminal } from '../../helpers/on-terminal.ts'
 import {
   argumentsFor,
   factsOf,
@@ -16,7 +16,7 @@ import {
   PASSWORD,
   PIN,
   sdks
-} from '../helpers/programs.ts'
+} from '../../helpers/programs.ts'
 
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { usesAgent } from '../helpers/agents.ts'
-import { makeHome } from '../helpers/command-line.ts'
-import { failed, succeeded } from '../helpers/envelopes.ts'
-import { runInProcess } from '../helpers/in-process.ts'
-import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
+import { usesAgent } from '../../helpers/agents.ts'
+import { makeHome } from '../../helpers/command-line.ts'
+import { failed, succeeded } from '../../helpers/envelopes.ts'
+import { runInProcess } from '../../helpers/in-process.ts'
+import { onTerminal, runOnTerminal } from '../../helpers/on-terminal.ts'
 
 const { home, remove } = makeHome()
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
