@@ -1,24 +1,10 @@
-/** The limits of one cell. */
-export interface ThreadLimits {
-  /** Milliseconds that the bundle may run while it is loaded. */
-  readonly loadMs: number
-  /** Milliseconds that the thread may run without a pause. */
-  readonly maxBusyMs: number
-  /** Characters and messages that may be on their way out at once. */
-  readonly maxUnreadLength: number
-  readonly maxUnreadMessages: number
-}
+import type { HostedCell } from '../cell-hosts.ts'
 
 /** What the thread of a cell is started with. */
-export interface ThreadData {
+export interface ThreadData extends HostedCell {
   readonly realmText: string
-  readonly code: string
-  readonly name: string
-  /** The first message for the realm. */
-  readonly open: string
   /** Where the thread marks in the file of its host that it runs code of the plugin. */
   readonly mark: number
-  readonly limits: ThreadLimits
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: modules of Node, handed over by the line that imports them.

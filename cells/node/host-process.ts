@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { CellHost, HostedCell, HostHandlers } from '../cell-hosts.ts'
 import type { EndReason } from '../platform.ts'
 import { realmText } from '../realm.ts'
-import { hostUrl, LOADER, type ThreadData, type ThreadLimits } from './cell-programs.ts'
+import { hostUrl, LOADER, type ThreadData } from './cell-programs.ts'
 
 /** What a process that holds cells may take. */
 export interface HostLimits {
@@ -15,26 +16,12 @@ export interface HostLimits {
   readonly heapMb: number
 }
 
-/** How a process has ended. */
-export interface HostDeath {
-  readonly reason: EndReason
-  /** The cells that ran code of their plugin at that moment; if none did, those that had just done so. */
-  readonly running: readonly number[]
-}
-
-/** The reports of a process. */
-export interface HostHandlers {
-  onText(cell: number, text: string): void
-  onCellEnd(cell: number, reason: EndReason): void
-  onDeath(death: HostDeath): void
-}
-
 /**
  * A process without rights that holds cells, each a worker without rights of its own. It has an empty environment and an
  * empty working folder, reads its program from standard input, and keeps nobody waiting: unless a call is in flight, this
  * process ends although that one runs.
  */
-export class HostProcess {
+export class HostProcess implements CellHost {
   readonly #handlers: HostHandlers
   readonly #child: ChildProcess
   readonly #folder: string
@@ -82,8 +69,7 @@ export class HostProcess {
     return this.#child.pid
   }
 
-  /** Starts a cell in it and gives its number. */
-  start(cell: Omit<ThreadData, 'mark' | 'realmText'> & { readonly limits: ThreadLimits }): number {
+  start(cell: HostedCell): number {
     const mark = this.#nextCell++
     const data: ThreadData = { ...cell, realmText, mark }
     this.#write(`S ${mark} ${JSON.stringify(data)}`)
@@ -99,7 +85,6 @@ export class HostProcess {
     this.#write(`K ${cell}`)
   }
 
-  /** Keeps this process alive while a cell works for it, or lets it end. */
   hold(cell: number, isHeld: boolean): void {
     const before = this.#held.size
     if (isHeld) this.#held.add(cell)
