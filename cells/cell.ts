@@ -426,7 +426,8 @@ const SENTENCES: Readonly<Record<EndReason, string>> = {
   flood: 'it sent more than a cell may',
   killed: 'its thread was ended',
   late: 'it did not say in time what it is',
-  memory: 'it took more memory than a cell may'
+  memory: 'it took more memory than a cell may',
+  refused: 'this page does not let its thread start'
 }
 const DELAYS_MS = [250, 1000]
 const MAX_FAULTS = 3

@@ -18,7 +18,16 @@ export interface CellFault {
 }
 
 /** Why a thread has ended. */
-export type EndReason = 'busy' | 'died' | 'error' | 'exit' | 'flood' | 'killed' | 'late' | 'memory'
+export type EndReason =
+  | 'busy'
+  | 'died'
+  | 'error'
+  | 'exit'
+  | 'flood'
+  | 'killed'
+  | 'late'
+  | 'memory'
+  | 'refused'
 
 /** How a thread has ended, and whose fault that is. */
 export interface ThreadEnd {

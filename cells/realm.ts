@@ -290,6 +290,18 @@ class Realm {
 }
 
 /**
+ * Makes a realm of the global object that it is called in, which becomes that of the plugin. For a thread that has only one
+ * realm; whatever it needs of its platform it must have kept before.
+ */
+export const makeRealm = (port: RealmPort): Realm => {
+  const values = new RealmValues()
+  const link = new RealmLink(port, values)
+  const host = new RealmHost(link, values, near)
+  const codecs = { TextEncoder: RealmTextEncoder, TextDecoder: RealmTextDecoder }
+  return new Realm({ values, link, host, harden: hardenRealm, codecs })
+}
+
+/**
  * The text of a function that makes a realm of its {@link RealmPort}, to be evaluated in the realm of the plugin before the
  * plugin. The thread calls `receive` with each message, `fire` for timers, `thrown` and `unusable` with what it caught.
  *

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { bundleCellFrame } from './bundle-cell-frame.mjs'
 import { writeLicenses } from './bundled-licenses.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -40,7 +41,7 @@ export const bundleLib = async emitted => {
     sourcemapExcludeSources: true
   })
   await bundle.close()
-  writeLicenses(folder, output)
+  writeLicenses(folder, [...output, ...(await bundleCellFrame(folder))])
 }
 
 /** The source of each entry, by its name below `dist/lib`. */

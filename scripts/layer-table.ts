@@ -114,6 +114,7 @@ export const layers: readonly (readonly Room[])[] = [
     plugin('plugins/policy'),
     plugin('plugins/edge'),
     { path: 'cells/node', packages: [NODE], only: ['kernel/plugin-api', 'cells'] },
+    { path: 'cells/browser', packages: CRYPTO, only: ['kernel/plugin-api', 'cells'] },
     { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
     { path: 'platform/browser', packages: CRYPTO, only: PORTS },
     { path: 'app/format', packages: [], only: ['kernel/index'] },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock, EngineLog } from '../../kernel/plugin-api.ts'
-import { CellHosts } from '../cell-hosts.ts'
 import type { CellTrace } from '../cell-call.ts'
+import { CellHosts } from '../cell-hosts.ts'
 import { type CellSet, type Digest, makeCells } from '../make-cells.ts'
 import type { CellFault } from '../platform.ts'
 import { type HostLimits, HostProcess } from './host-process.ts'

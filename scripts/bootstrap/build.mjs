@@ -98,7 +98,7 @@ const stampOf = root => {
   for (const name of ['tsconfig.json', 'package-lock.json', 'package.json']) {
     hash.update(readFileSync(join(root, name)))
   }
-  const scripts = ['bundle-cli', 'bundle-lib', 'bundled-licenses', 'build-pages'].map(
+  const scripts = ['bundle-cli', 'bundle-lib', 'bundle-cell-frame', 'bundled-licenses', 'build-pages'].map(
     name => `../${name}.mjs`
   )
   for (const script of [import.meta.url, ...scripts]) {

@@ -13,7 +13,7 @@ export interface Hostile {
 }
 
 /** Runs each attempt; one that gives a value got somewhere. */
-const attempts = (...tries: string[]): string =>
+export const attempts = (...tries: string[]): string =>
   `const got = []
   for (const run of [${tries.map(text => `async () => ${text}`).join(', ')}]) {
     try { const value = await run(); if (value !== undefined && value !== null) got.push(String(value)) } catch {}

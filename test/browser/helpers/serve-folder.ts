@@ -10,7 +10,7 @@ export interface ServedFolder {
   close(): void
 }
 
-/** Serves the files that a folder has now, with the headers that are given. */
+/** Serves the files that a folder has now, with the headers that are given; a `cell-frame.html` brings its own policy. */
 export const serveFolder = async (
   folder: string,
   headers: Readonly<Record<string, string>> = {}
@@ -29,7 +29,12 @@ export const serveFolder = async (
       response.writeHead(404).end()
       return
     }
-    response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'text/plain', ...headers }).end(body)
+    response
+      .writeHead(200, {
+        'content-type': TYPES[extname(path)] ?? 'text/plain',
+        ...(path === '/cell-frame.html' ? {} : headers)
+      })
+      .end(body)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

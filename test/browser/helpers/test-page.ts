@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,13 +16,15 @@ const POLICY = [
 ].join('; ')
 
 /**
- * Serves a page with one of the scripts of `test/browser/page`, and `worker.js`, under a strict policy.
+ * Serves a page with one of the scripts of `test/browser/page`, and `worker.js`, and with the frame of contained plugins, under a strict policy.
  *
  * @param policy - the page's content security policy
  * @param alias - packages in whose place others are bundled, as an application brings its own
  */
 export const serveTestPage = async (
   script:
+    | 'cells-page'
+    | 'contained-page'
     | 'embedded-page'
     | 'flood-page'
     | 'held-page'
@@ -51,6 +53,7 @@ export const serveTestPage = async (
       join(folder, 'index.html'),
       '<!doctype html><title>Test</title><link rel="icon" href="data:,"><script type="module" src="page.js"></script>'
     )
+    await copyFile(emitted('../../../lib/browser/cell-frame.html'), join(folder, 'cell-frame.html'))
     return await serveFolder(folder, { 'content-security-policy': policy })
   } finally {
     await rm(folder, { recursive: true })
