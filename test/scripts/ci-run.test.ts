@@ -15,6 +15,7 @@ const ciWith = (
       | 'test:agent'
       | 'test:browser'
       | 'test:proofs'
+      | 'test:author'
       | 'test:interop',
       readonly [string, number]
     >
@@ -47,6 +48,7 @@ test('CI sums the counts of its suites and ends with them', t => {
     'test:agent': ['0 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
+    'test:author': ['0 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
   })
   t.is(last, '29 passed, 0 failed')
@@ -76,6 +78,7 @@ test('CI repeats the failures at its end, with the output of their suite', t => 
     'test:agent': ['0 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
+    'test:author': ['0 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
   })
   const end = output.slice(output.indexOf('What failed:'))
@@ -93,6 +96,7 @@ test('CI fails when anything failed', t => {
     'test:agent': ['0 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
+    'test:author': ['0 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
   })
   t.is(last, '28 passed, 3 failed')
@@ -107,6 +111,7 @@ test('a suite without a count, or that ends badly without a failure, counts as f
     'test:agent': ['0 passed, 0 failed', 0],
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
+    'test:author': ['0 passed, 0 failed', 0],
     'test:interop': ['', 0]
   })
   t.is(last, '22 passed, 3 failed')
