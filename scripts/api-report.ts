@@ -24,6 +24,7 @@ const ENTRIES: ReadonlyMap<string, string> = new Map([
   ['holdfast/observer', 'kernel/observer-api'],
   ['holdfast/testing', 'testing/index'],
   ['holdfast/node', 'platform/node/index'],
+  ['holdfast/node/cells', 'cells/node/open-cells'],
   ['holdfast/browser', 'platform/browser/index']
 ])
 
@@ -110,7 +111,7 @@ const memberName = ({ type, key }: SyntaxNode): string => {
 export const apiReports = (api: ReturnType<typeof readApi>): ReadonlyMap<string, string> =>
   new Map(
     [...api].map(([entry, declarations]) => [
-      `docs/api/${entry.replace('/', '-')}.txt`,
+      `docs/api/${entry.replaceAll('/', '-')}.txt`,
       [
         `What ${entry} exports. Made from the code by npm run docs. Do not edit.`,
         'A change fails npm run check until the section Unreleased of CHANGELOG.md names it.',
