@@ -311,7 +311,7 @@ const openLingering = async (t: ExecutionContext, options: Partial<TestAgentOpti
     run: (...args: readonly string[]) => runAsClient(home, args, { input: SECRETS }),
     /** Lets a time pass for the agent. */
     pass: (milliseconds: number) =>
-      agent.tick({ wall: Date.now() + milliseconds, monotonic: performance.now() + milliseconds })
+      agent.tick({ wall: Date.now(), monotonic: performance.now() + milliseconds })
   }
 }
 
