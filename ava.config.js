@@ -26,7 +26,8 @@ const unit = isGrouped
 export default {
   files: suite === undefined ? unit : [suite].flat(),
   workerThreads: false,
-  concurrency: 3,
+  // Some of the tests of `npm test` wait for what does not come.
+  concurrency: suite === undefined ? 4 : 3,
   timeout: ['proofs', 'browser', 'author'].includes(process.env.HOLDFAST_SUITE) ? '5m' : '2m',
   // A larger young generation: most of what a test makes is gone at once.
   nodeArguments: [

@@ -5,10 +5,11 @@ import { unitTests } from './mutant-tests.ts'
 
 /**
  * What there is once in a process: the environment, the streams, the clock and the children. A file that uses one of them runs in
- * a process of its own, and so does one that draws with Ink, which loads too late to share a file.
+ * a process of its own. So does one that draws with Ink, which loads too late to share a file, and one that runs the suite of
+ * currencies: what a broken one never does is waited for, and tests of a shared process wait one after another.
  */
 const ALONE =
-  /\b(?:process\.(?:env|on|exitCode)|globalThis|syncBuiltinESMExports|performance\.now)\b|node:(?:child_process|http|net)|helpers\/served-devtools\.js|ink-testing-library/
+  /\b(?:process\.(?:env|on|exitCode)|globalThis|syncBuiltinESMExports|performance\.now)\b|node:(?:child_process|http|net)|helpers\/served-devtools\.js|ink-testing-library|\bcurrencySuite\(/
 
 /** The most files in one process: if it ends early, the tests of them all are missing. */
 const MOST = 12

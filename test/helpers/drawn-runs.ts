@@ -47,6 +47,15 @@ export const makeSeededRandom = (seed: number): SeededRandom => {
   }
 }
 
+/** The items that are tried now: all of them with `--full`, else a third that is drawn by a new seed. */
+export const drawThird = <T>(t: Pick<ExecutionContext, 'log'>, items: readonly T[]): readonly T[] => {
+  if (isFull) return items
+  const random = makeSeededRandom(drawSeed(t))
+  const left = [...items]
+  const count = Math.ceil(items.length / 3)
+  return Array.from({ length: count }, () => left.splice(random.below(left.length), 1)).flat()
+}
+
 /** Prints how often each kind came, as the table of a suite, sorted by name. */
 export const logCounts = (
   t: Pick<ExecutionContext, 'log'>,
