@@ -63,6 +63,7 @@ const makeProject = (t: ExecutionContext): string => {
     'cli/extra.ts': '',
     'scripts/bundle-cli.mjs': BUNDLE,
     'scripts/bundle-lib.mjs': ENTRIES,
+    'scripts/bundle-cell-frame.mjs': '',
     'scripts/bundled-licenses.mjs': '',
     'scripts/build-pages.mjs': PAGES,
     'scripts/check.ts': "console.log('checked')"
