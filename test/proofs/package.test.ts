@@ -12,7 +12,7 @@ interface Packed {
   readonly project: string
   /** The folder of the package in it. */
   readonly folder: string
-  /** What a program imports, but for the file of the package itself. */
+  /** What a program imports: all exports but files that it reads or serves. */
   readonly entries: readonly string[]
 }
 
@@ -41,13 +41,14 @@ const installPacked = async (t: ExecutionContext): Promise<Packed> => {
   }
   await writeFile(join(project, 'package.json'), '{ "type": "module" }')
   const entries = Object.keys(exports)
-    .filter(name => name !== './package.json')
+    .filter(name => !/\.(?:html|json)$/.test(name))
     .map(name => `holdfast${name.slice(1)}`)
   return { project, folder, entries }
 }
 
 test('the packed package has every entry, with one WalletError for all of them', async t => {
-  const { project, entries } = await installPacked(t)
+  const { project, folder, entries } = await installPacked(t)
+  t.regex(await readFile(join(folder, 'dist/lib/browser/cell-frame.html'), 'utf8'), /^<!doctype html>/i)
   const script = `
     const found = new Set()
     for (const name of ${JSON.stringify(entries)}) {
