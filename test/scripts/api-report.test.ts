@@ -10,6 +10,7 @@ const ENTRIES = [
   'kernel/observer-api',
   'testing/index',
   'platform/node/index',
+  'cells/node/open-cells',
   'platform/browser/index'
 ]
 
