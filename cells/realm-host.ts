@@ -8,6 +8,9 @@ type Near = (name: string, names: readonly string[]) => string | undefined
 export class RealmHost {
   /** What the plugin has tapped. */
   readonly taps: Map<string, Fn> = new Map()
+  /** The error of the first tap that came after `apply` had returned. */
+  lateTap: Error | undefined
+  #isSealed = false
   readonly #link: RealmLink
   readonly #values: RealmValues
   readonly #channels = new Map<number, { onText: Fn; onClose: Fn }>()
@@ -67,6 +70,12 @@ export class RealmHost {
           found: 'without a function as its second argument',
           expected: `${method}(name, function)`
         })
+      if (this.#isSealed) {
+        this.lateTap ??= new Error(
+          `hooks.${name} is tapped after apply has returned, and would never be called`
+        )
+        throw this.lateTap
+      }
       const before = this.taps.get(name)
       this.taps.set(name, before === undefined ? fn : this.#both(before, fn))
     }
@@ -80,11 +89,17 @@ export class RealmHost {
     })
   }
 
-  /** One function for two taps of a hook: the second runs, unless the first has answered. */
+  /** Takes no more taps: the kernel knows those that there are when `apply` returns, and calls no other. */
+  seal(): void {
+    this.#isSealed = true
+  }
+
+  /** One function for two taps of a hook: both run, since either may refuse; the answer of the first counts. */
   #both(first: Fn, second: Fn): Fn {
     return async (...args) => {
       const answer = await first(...args)
-      return answer === undefined ? second(...args) : answer
+      const other = await second(...args)
+      return answer === undefined ? other : answer
     }
   }
 

@@ -94,11 +94,16 @@ class Realm {
     const answers: Record<string, unknown> = {}
     try {
       const late: unknown = apply.call(plugin, this.#host.host(message, options(), id))
-      // Nothing that is tapped later counts.
+      // What is tapped later would not count, so that it fails the apply instead.
+      this.#host.seal()
       answers.isLate = typeof (late as { then?: unknown } | null | undefined)?.then === 'function'
       if (answers.isLate === true)
         Promise.resolve(late).then(
-          () => this.#link.post({ type: 'late', error: null }),
+          () => {
+            const { lateTap } = this.#host
+            const error = lateTap === undefined ? null : this.#values.describe(lateTap)
+            this.#link.post({ type: 'late', error })
+          },
           error => this.#link.post({ type: 'late', error: this.#values.describe(error) })
         )
       if (typeof checkOptions === 'function')

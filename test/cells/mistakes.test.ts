@@ -58,7 +58,7 @@ test('of two taps of one hook in a cell each runs', async t => {
   const stage = openCellStage()
   t.teardown(() => stage.cells.close())
   const code = `definePlugin({ kind: 'policy', id: 'twice', apply({ hooks }) {
-    hooks.beforeSign.tapPromise('a', async () => { console.log('first') })
+    hooks.beforeSign.tapPromise('a', async () => { console.log('first'); return true })
     hooks.beforeSign.tapPromise('b', async () => { throw new Error('second') })
   } })`
   const plugin = await stage.load(code, { id: 'twice', kind: 'policy' })
@@ -85,3 +85,27 @@ test('what an asynchronous apply throws in a cell reaches the kernel, which then
   await waitFor(() => found()?.state === 'failed')
   t.is(found()?.message, 'the rules are gone')
 })
+
+for (const [what, tap] of [
+  ['taps after an await', "hooks.beforeSign.tapPromise('slow', async () => {})"],
+  [
+    'taps after an await and catches what that throws',
+    "try { hooks.beforeSign.tapPromise('slow', async () => {}) } catch {}"
+  ]
+] as const) {
+  test(`a policy in a cell that ${what} has failed, since that tap would never be called`, async t => {
+    const stage = openCellStage()
+    t.teardown(() => stage.cells.close())
+    const code = `definePlugin({ kind: 'policy', id: 'slow', async apply({ hooks, disk }) {
+      await disk.getText('rules').catch(() => {})
+      ${tap}
+    } })`
+    const policy = await stage.load(code, { id: 'slow', kind: 'policy' })
+    const plugins = [memoryStorage(), policy]
+    const kernel = await createKernel({ io: makeNodeIo(), apiKey: '', logLevel: 'silent', plugins })
+    t.teardown(() => kernel.close())
+    const found = () => kernel.context.plugins.find(({ pluginId }) => pluginId === 'slow')
+    await waitFor(() => found()?.state === 'failed')
+    t.regex(found()?.message ?? '', /hooks\.beforeSign is tapped after apply has returned/)
+  })
+}
