@@ -358,6 +358,8 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
     this.#isSyncing = true
     try {
       const keys = await this.#syncKeys()
+      // A policy may have thought for so long that the wallet is paused.
+      if (this.#run !== run) return
       const wanted = await this.call('syncing', engine => engine.syncNetwork(keys))
       if (this.#run !== run) return
       if (Number.isFinite(wanted)) delayMs = Math.min(MAX_PERIOD_MS, Math.max(MIN_PERIOD_MS, wanted))

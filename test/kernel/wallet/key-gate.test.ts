@@ -209,6 +209,30 @@ test('an engine that needs keys to sync, draft and send gets them only if the po
   t.is(given.length, before)
 })
 
+test('an engine is not synced whose wallet was paused while a policy thought about the keys', async t => {
+  let answer = (): void => {}
+  let thinks = false
+  const slow: Plugin = {
+    kind: 'policy',
+    id: 'slow',
+    apply: ({ hooks }) =>
+      hooks.beforeSign.tapPromise('slow', ({ use }) => {
+        if (use !== 'sync') return Promise.resolve()
+        thinks = true
+        return new Promise(resolve => {
+          answer = resolve
+        })
+      })
+  }
+  const { wallet, given } = await openHome(t, { needsKeysToSync: true }, [slow])
+  await waitFor(() => thinks)
+  await wallet.changePaused(true)
+  answer()
+  await setImmediate()
+  await setImmediate()
+  t.deepEqual(given, [])
+})
+
 test('opening a wallet, showing its public keys and a split call no policy', async t => {
   const { account, wallet, requested } = await openHome(t)
   await account.walletKeys.getRawPublicKey(wallet.id)
