@@ -124,7 +124,8 @@ export class DevLoop {
       this.#state.update({ stage: 'loaded', plugin, version: version + 1, durationMs, problem: undefined })
       onEvent('loaded', this.#state.getSnapshot())
     } catch (error) {
-      this.#state.update({ stage: 'failed', problem: this.#sentenceOf(error) })
+      const plugin = world.isRunning ? this.#state.getSnapshot().plugin : undefined
+      this.#state.update({ stage: 'failed', plugin, problem: this.#sentenceOf(error) })
       onEvent('failed', this.#state.getSnapshot())
     }
   }

@@ -23,6 +23,7 @@ import { grantsOf, openPluginCells } from '../plugins/load-plugins.ts'
 import type { PluginBundle } from '../plugins/plugin-list.ts'
 import { sourcePlaces } from '../plugins/source-places.ts'
 import { kernelSettings } from '../profile/open-profile.ts'
+import { withOwnServers } from '../profile/open-world.ts'
 
 /** A plugin that runs in a {@link DevWorld}. */
 export interface DevPlugin {
@@ -71,13 +72,18 @@ export class DevWorld {
   constructor(options: DevWorldOptions) {
     this.#options = options
     this.#world = makeFakeWorld({ io: options.io })
-    this.#io = this.#world.ioFor(options.io)
+    this.#io = withOwnServers(this.#world, options.io)
     this.#control = makeFakeWorldControl(makeChainControl(this.#world))
     this.devtools = makeDevtools({ clock: this.#io.clock })
   }
 
   get isOnline(): boolean {
     return this.#world.network.current.isOnline
+  }
+
+  /** True while a version runs: not after one that failed when its kernel opened, since the one before has ended by then. */
+  get isRunning(): boolean {
+    return this.#running?.account !== undefined
   }
 
   /** The wallets with their balances and the states of their engines, a line each. */
@@ -89,7 +95,8 @@ export class DevWorld {
   }
 
   /**
-   * Starts a version of the plugin, and then ends the one before. One that cannot be started leaves that running.
+   * Starts a version of the plugin in place of the one before, which goes on if the new one is no plugin, or throws in
+   * `apply`.
    *
    * @throws CliError PLUGIN_REFUSED, and what the plugin throws
    */

@@ -112,7 +112,7 @@ const localWorld = ({ world, close }: ClosableWorld, io: Io): OpenWorld => ({
 })
 
 /** Lets plugins reach servers on this computer by number, as through a world that another process serves. */
-const withOwnServers = (world: FakeWorld, io: Io): Io => {
+export const withOwnServers = (world: FakeWorld, io: Io): Io => {
   const own = world.ioFor(io)
   return {
     ...own,

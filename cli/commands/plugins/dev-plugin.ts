@@ -110,10 +110,14 @@ const FRAME_MS = 250
 
 const linesOf = (state: DevState, world: DevWorld, url: string | undefined): DevLines => {
   const { plugin, stage, version, durationMs, problem, tests, calls, lines } = state
-  const runs = version === 0 ? '' : `version ${version}, live after ${durationText(durationMs)}`
+  const live = `version ${version}, live after ${durationText(durationMs)}`
+  const runs = version === 0 ? '' : plugin === undefined ? `version ${version} has ended` : live
   return {
     ...{ stage, problem, calls, log: lines, url, wallets: world.wallets, isOnline: world.isOnline },
-    title: plugin === undefined ? 'no version runs yet' : `${plugin.id} (${plugin.kind})`,
+    title:
+      plugin === undefined
+        ? `no version runs${version === 0 ? ' yet' : ''}`
+        : `${plugin.id} (${plugin.kind})`,
     about: stage === 'failed' && version > 0 ? `${runs}; the newest cannot be loaded` : runs,
     tests: testsText(tests),
     hasFailures: tests.stage === 'failed',
