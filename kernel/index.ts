@@ -61,7 +61,13 @@ export type { SwapOptions, SwapRequest, SwapWallet } from './swap/request.ts'
 export type { QuoteRound } from './swap/round.ts'
 export type { WalletStates, WalletStatesChange } from './types/keys.ts'
 export type { LocalUser, LoginMessage, PendingVoucher, RecoveryQuestionChoice } from './types/login.ts'
-export { coinFeeOf, networkFeesOf, type UnusualFee, unusualFeeOf } from './types/network-fee.ts'
+export {
+  checkNoTokenFee,
+  coinFeeOf,
+  networkFeesOf,
+  type UnusualFee,
+  unusualFeeOf
+} from './types/network-fee.ts'
 export type { AddressRecord } from './wallet/addresses.ts'
 export type { WalletDump } from './wallet/dump-wallet.ts'
 export type { StreamQuery, TransactionQuery } from './wallet/history/list.ts'

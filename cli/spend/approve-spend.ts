@@ -1,7 +1,7 @@
-import { payOnce } from '../../app/actions/open-payment-checks.ts'
+import { payOnce, tokenFeesOf } from '../../app/actions/open-payment-checks.ts'
 import { paymentActions } from '../../app/actions/payments.ts'
 import type { ApprovalListener } from '../../app/actions/services.ts'
-import type { DraftedPayment } from '../../app/actions/spend-review.ts'
+import type { DraftedPayment, TokenFee } from '../../app/actions/spend-review.ts'
 import type { Asset } from '../../app/format/amounts.ts'
 import { oldFormText, unusualFeeText } from '../../app/format/payment-texts.ts'
 import {
@@ -16,9 +16,10 @@ import {
   type Transaction,
   type UnusualFee,
   unusualFeeOf,
-  WalletError
+  WalletError,
+  ZERO
 } from '../../kernel/index.ts'
-import { CliError } from '../errors/cli-error.ts'
+import { AdvisedError, CliError } from '../errors/cli-error.ts'
 import { failureOf } from '../errors/failure.ts'
 import { txDetailsJson } from '../output/transaction-texts.ts'
 import type { CommandResult } from '../output/view.ts'
@@ -30,7 +31,14 @@ import { canPrompt } from '../terminal/terminal.ts'
 import { allowSecondPayment } from './open-payments.ts'
 import { withRules } from './rule-texts.ts'
 import { approvalFor } from './second-device.ts'
-import { checkMaxFee, type SpendSummary, summaryLines, summaryOf, withWarnings } from './summary.ts'
+import {
+  checkMaxFee,
+  type SpendSummary,
+  summaryLines,
+  summaryOf,
+  tokenFeeLines,
+  withWarnings
+} from './summary.ts'
 
 /** A payment to draft. `limit`: of {@link maxFeeOf}. */
 export interface SpendToDraft {
@@ -124,16 +132,21 @@ export const signingFollowed = ({
 })
 
 /**
- * Shows the review and asks for approval, no by default. `question`: the effect of a yes.
+ * Shows the review and asks for approval, no by default. `question`: the effect of a yes. `--yes` is none to a network fee in
+ * a token, of which nobody knows what is usual.
  *
- * @throws CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED
+ * @throws MAX_FEE; CliError CONFIRMATION_REQUIRED, DECLINED, INTERRUPTED
  */
 export const approveSpend = async (
   session: Session,
   summary: SpendSummary,
   question: string
 ): Promise<void> => {
-  if (session.globals.yes) for (const line of summaryLines(summary)) session.statusLine.info(line)
+  if (session.globals.yes) {
+    for (const line of summaryLines(summary)) session.statusLine.info(line)
+    const [fee] = summary.tokenFees
+    if (fee !== undefined) throw tokenFeeRefused(fee)
+  }
   await confirm(session, {
     question,
     summary: summary.json,
@@ -144,6 +157,11 @@ export const approveSpend = async (
   })
   await allowSecondPayment(session, summary)
 }
+
+const tokenFeeRefused = ({ tokenId, nativeAmount: networkFee }: TokenFee): AdvisedError =>
+  new AdvisedError(new WalletError('MAX_FEE', { networkFee, maxFee: ZERO, currencyCode: tokenId }), {
+    hint: 'Nothing was signed. Neither --yes nor --max-fee allows a fee in a token: run the command at a terminal without them, and answer its question.'
+  })
 
 /**
  * Makes an approved payment after those that other commands make from the wallet. One of the same amount to the same payee
@@ -244,6 +262,7 @@ export const sentResult = (
     fields: [
       ['txid', tx.txid],
       ['network fee', amountText(coinFeeOf(tx), wallet.currencyInfo)],
+      ...tokenFeeLines(tokenFeesOf(wallet, [tx]).tokenFees),
       ['state', { text: 'sent', tone: 'good' }]
     ]
   }

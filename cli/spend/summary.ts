@@ -1,9 +1,10 @@
 import { reviewSpend } from '../../app/actions/payments.ts'
-import type { SpendReview } from '../../app/actions/spend-review.ts'
+import type { SpendReview, TokenFee } from '../../app/actions/spend-review.ts'
 import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
 import { tokenFeeText } from '../../app/format/payment-texts.ts'
 import {
   type CurrencyWallet,
+  checkNoTokenFee,
   coinFeeOf,
   compare,
   type JsonObject,
@@ -21,6 +22,8 @@ import { openLines, openPaymentJson } from './open-payments.ts'
 export interface SpendSummary extends ReviewFacts {
   /** The txids of open payments that pay one of the payees the same amount. */
   readonly similar: readonly string[]
+  /** What the network takes in tokens. */
+  readonly tokenFees: readonly TokenFee[]
   readonly json: JsonObject
 }
 
@@ -37,6 +40,7 @@ export const summaryOf = (
 ): SpendSummary => {
   const { currencyInfo: info } = wallet
   const { nativeAmount: paid, networkFee, total, remaining, targets, similar = [], untrusted } = review
+  const { tokenFees = [] } = review
   const fee = amountIn(networkFee, info)
   const rate = rateOf(draft)
   const open = wallet.getSnapshot().openPayments.filter(({ txid }) => txid !== draft.txid)
@@ -47,13 +51,14 @@ export const summaryOf = (
       ['from', wallet.name ?? wallet.id],
       ['amount', amountIn(paid, asset)],
       ['network fee', rate === undefined ? fee : `${fee} (${rate})`],
-      ...(review.tokenFees ?? []).map(paid => ['and a fee', safeText(tokenFeeText(paid))] as const),
+      ...tokenFeeLines(tokenFees),
       ['total', amountIn(total, asset)],
       ['remaining', amountIn(remaining, asset)],
       ...(untrusted?.memos ?? []).map(memoLine),
       ...openLines(wallet, review)
     ],
     similar,
+    tokenFees,
     recipients: targets.map(({ publicAddress, nativeAmount: part }, index) => ({
       place: index + 1,
       groups: groupsOf(safeText(publicAddress)),
@@ -68,7 +73,7 @@ export const summaryOf = (
       })),
       amount: jsonOf(paid),
       networkFee: amountJson(nativeAmount(networkFee), info),
-      tokenFees: (review.tokenFees ?? []).map(paid => ({ ...paid })),
+      tokenFees: tokenFees.map(paid => ({ ...paid })),
       feeRate: draft.feeRateUsed ?? null,
       feeOption: draft.networkFeeOption ?? 'standard',
       total: jsonOf(total),
@@ -81,6 +86,10 @@ export const summaryOf = (
   }
 }
 
+/** The rows of network fees in tokens, below that in the coin. */
+export const tokenFeeLines = (fees: readonly TokenFee[] = []): readonly (readonly [string, string])[] =>
+  fees.map(fee => ['and a fee', safeText(tokenFeeText(fee))])
+
 /** Adds warnings to a summary. */
 export const withWarnings = (
   { lines, json, ...rest }: SpendSummary,
@@ -91,15 +100,16 @@ export const withWarnings = (
   json: { ...json, warnings: [...(Array.isArray(json.warnings) ? json.warnings : []), ...warnings] }
 })
 
-/** Checks the network fee, which is paid in the chain's coin, against the limit. @throws MAX_FEE */
+/** Checks the network fee, which is paid in the chain's coin, against the limit, which allows none in a token. @throws MAX_FEE */
 export const checkMaxFee = (
   { currencyInfo: { currencyCode } }: CurrencyWallet,
-  draft: Pick<Transaction, 'networkFee' | 'parentNetworkFee' | 'tokenId'>,
+  draft: Pick<Transaction, 'networkFee' | 'networkFees' | 'parentNetworkFee' | 'tokenId'>,
   maxFee: NativeAmount | undefined
 ): void => {
   const networkFee = coinFeeOf(draft)
-  if (maxFee === undefined || compare(networkFee, maxFee) <= 0) return
-  throw new WalletError('MAX_FEE', { networkFee, maxFee, currencyCode })
+  if (maxFee === undefined) return
+  if (compare(networkFee, maxFee) > 0) throw new WalletError('MAX_FEE', { networkFee, maxFee, currencyCode })
+  checkNoTokenFee([draft])
 }
 
 /** Formats a summary as lines of text. */

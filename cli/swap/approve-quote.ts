@@ -322,6 +322,7 @@ export const reviewSummary = (sides: SwapSides, review: SwapReview, shown: Spend
     ],
     recipients: spend.recipients,
     similar: spend.similar,
+    tokenFees: shown.tokenFees ?? [],
     json: {
       ...spend.json,
       swap: {

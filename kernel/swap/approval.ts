@@ -5,7 +5,7 @@ import type { Clock } from '../io/io.ts'
 import type { Services } from '../plugins/services.ts'
 import type { EngineStore } from '../types/engine.ts'
 import type { PluginId } from '../types/ids.ts'
-import { coinFeeOf, type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
+import { checkNoTokenFee, coinFeeOf, type UnusualFee, unusualFeeOf } from '../types/network-fee.ts'
 import type { PaymentApproval } from '../types/policy.ts'
 import type { Metadata, SpendInfo, SwapData, Transaction } from '../types/transaction.ts'
 import type { SignOptions } from '../wallet/spend/sign.ts'
@@ -424,10 +424,11 @@ const confirmationOf = async (
   throw new WalletError('OPTION_INVALID', { option: 'maxNetworkFee', rule: 'must be a native amount' })
 }
 
-const checkFee = ({ networkFee }: SwapReview, maxFee: NativeAmount | undefined): void => {
+const checkFee = ({ networkFee, drafts }: SwapReview, maxFee: NativeAmount | undefined): void => {
+  if (maxFee === undefined) return
   const { currencyCode, nativeAmount: fee } = networkFee
-  if (maxFee !== undefined && compare(fee, maxFee) > 0)
-    throw new WalletError('MAX_FEE', { networkFee: fee, maxFee, currencyCode })
+  if (compare(fee, maxFee) > 0) throw new WalletError('MAX_FEE', { networkFee: fee, maxFee, currencyCode })
+  checkNoTokenFee(drafts)
 }
 
 const ORDER_MS = 30_000

@@ -36,7 +36,8 @@ export const unusualFeeOf = (tx: Transaction): UnusualFee | undefined => {
 
 /**
  * Holds the network fee of what is about to be signed against what the user allows: the limit of the call, or the one
- * that the payment was drafted with. Without a limit an unusual fee is refused.
+ * that the payment was drafted with. A limit is one of the coin, and allows no fee in a token. Without a limit an unusual
+ * fee is refused.
  *
  * @throws MAX_FEE, FEE_UNUSUAL
  */
@@ -45,13 +46,22 @@ export const checkNetworkFee = (
   tx: Transaction,
   maxNetworkFee: NativeAmount | undefined = tx.maxNetworkFee
 ): void => {
-  const networkFee = coinFeeOf(tx)
   if (maxNetworkFee !== undefined) {
-    if (compare(networkFee, maxNetworkFee) <= 0) return
-    throw new WalletError('MAX_FEE', { networkFee, maxFee: maxNetworkFee, currencyCode })
+    const networkFee = coinFeeOf(tx)
+    if (compare(networkFee, maxNetworkFee) > 0)
+      throw new WalletError('MAX_FEE', { networkFee, maxFee: maxNetworkFee, currencyCode })
+    checkNoTokenFee([tx])
+    return
   }
   const unusual = unusualFeeOf(tx)
   if (unusual !== undefined) throw new WalletError('FEE_UNUSUAL', { ...unusual, currencyCode })
+}
+
+/** Refuses payments that the network takes a token for, where nobody has allowed that. @throws MAX_FEE naming the token */
+export const checkNoTokenFee = (txs: readonly FeesOfTransaction[]): void => {
+  for (const { tokenId, nativeAmount: networkFee } of txs.flatMap(networkFeesOf))
+    if (tokenId !== null)
+      throw new WalletError('MAX_FEE', { networkFee, maxFee: ZERO, currencyCode: tokenId })
 }
 
 /** Returns true for the name of a way to choose a network fee. */
@@ -77,9 +87,13 @@ export const requireFeeLimit = (maxNetworkFee: string | undefined): void => {
 export const coinFeeOf = ({
   tokenId,
   parentNetworkFee,
-  networkFee
-}: Pick<Transaction, 'networkFee' | 'parentNetworkFee' | 'tokenId'>): NativeAmount =>
-  tokenId === null ? networkFee : (parentNetworkFee ?? networkFee)
+  networkFee,
+  networkFees
+}: FeesOfTransaction): NativeAmount => {
+  if (tokenId === null) return networkFee
+  if (networkFees === undefined) return parentNetworkFee ?? networkFee
+  return networkFees.find(fee => fee.tokenId === null)?.nativeAmount ?? ZERO
+}
 
 /**
  * Returns every network fee of a payment, one for each asset: that of its own asset, that in the coin of the chain, and those in other

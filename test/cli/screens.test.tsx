@@ -21,6 +21,7 @@ const summary: SpendSummary = {
     { place: 2, groups: ['bcrt', '1qw5', '08d6'], amount: '0.005 BTC' }
   ],
   similar: [],
+  tokenFees: [],
   json: {}
 }
 

@@ -11,7 +11,15 @@ test.after.always(remove)
 
 /** A currency that finds a token, with one payment of it and one of its own coin. */
 const { plugin: toy } = makeToy({
-  engine: (_good, { callbacks }) => ({
+  engine: (good, { callbacks }) => ({
+    async makeSpend(spend, options) {
+      const draft = await good.makeSpend(spend, options)
+      const networkFees = [
+        { tokenId: null, nativeAmount: draft.networkFee },
+        { tokenId: 'toll', nativeAmount: nativeAmount('5') }
+      ]
+      return { ...draft, networkFees }
+    },
     async startEngine() {
       callbacks.onNewTokens?.(['usdx'])
       callbacks.onTransactionsChanged([
@@ -98,4 +106,15 @@ test.serial('a token has a history of its own, in its own units, and its fee is 
   t.is((await dataOf('tx', 'show', 'Toy', 'tokens')).tx.metadata.name, null)
   const labels = (await run('tx', 'export', 'Toy', '--format', 'bip329')).stdout
   t.like(JSON.parse(labels), { ref: 'tokens', label: 'Rent', holdfast: { tokenId: 'usdx' } })
+})
+
+test.serial('a fee in a token is shown, and neither --yes nor --max-fee pays it', async t => {
+  const pay = ['send', 'Toy', '--to', 'shop', '--amount', '0.01', '--json']
+  const { code, json, stderr } = await run(...pay, '--yes')
+  t.not(code, 0)
+  t.is(json.error.code, 'MAX_FEE')
+  t.regex(json.error.hint, /Neither --yes nor --max-fee allows a fee in a token/)
+  t.regex(stderr, /and a fee +5 native units of toll/)
+  t.is((await run(...pay, '--yes', '--max-fee', '5')).json.error.code, 'MAX_FEE')
+  t.true((await run(...pay, '--dry-run')).json.ok)
 })

@@ -1,3 +1,4 @@
+import type { TokenFee } from '../../../app/actions/spend-review.ts'
 import { ageText } from '../../../app/format/times.ts'
 import type { JsonObject } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
@@ -7,6 +8,7 @@ import type { Cell } from '../../output/view.ts'
 import type { Proposal, Proposals } from '../../programs/proposals.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
+import { tokenFeeLines } from '../../spend/summary.ts'
 import { untrustedText } from '../../terminal/safe-text.ts'
 
 /** Lists the payments that programs propose; with `--all` also those that were answered. */
@@ -47,7 +49,7 @@ export const proposalsList: CommandRun = async session => {
 export const proposalsShow: CommandRun = async (session, id = '') => {
   const proposal = proposalsOf(session).find(id)
   const { client, review, created, ends, txid } = proposal
-  const { networkFee } = review as { readonly networkFee: { readonly display: string } }
+  const { networkFee, tokenFees } = review as unknown as ShownFees
   return {
     data: { proposal: proposalJson(proposal) },
     view: {
@@ -60,6 +62,7 @@ export const proposalsShow: CommandRun = async (session, id = '') => {
         ['amount', amountOf(proposal)],
         ['to', payeeOf(proposal)],
         ['network fee', networkFee.display],
+        ...tokenFeeLines(tokenFees),
         ['proposed', localTime(new Date(created))],
         ['ends', localTime(new Date(ends))],
         ['state', stateCell(proposal)],
@@ -67,6 +70,11 @@ export const proposalsShow: CommandRun = async (session, id = '') => {
       ]
     }
   }
+}
+
+interface ShownFees {
+  readonly networkFee: { readonly display: string }
+  readonly tokenFees?: readonly TokenFee[]
 }
 
 /** Shows the review of a proposal, and signs and sends it after a yes. */

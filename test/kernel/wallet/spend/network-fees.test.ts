@@ -1,5 +1,6 @@
 import test from 'ava'
 import {
+  coinFeeOf,
   type EngineTransaction,
   isWalletError,
   type NetworkFee,
@@ -36,6 +37,22 @@ test('a payment says all of its fees, one for each asset, whichever fields an en
   const networkFees = [fee('usdx', '2'), fee(null, '3'), fee('toll', '5'), fee('free', '0')]
   t.deepEqual(networkFeesOf({ ...ofToken, networkFees }), networkFees.slice(0, 3))
   t.deepEqual(otherFeesOf({ ...ofToken, networkFees }), [fee('toll', '5')])
+  // The list is the whole of it: without an entry, the coin pays nothing.
+  const inToken = txOf({ tokenId: 'usdx', networkFee: nativeAmount('2'), networkFees: [fee('usdx', '2')] })
+  t.is(coinFeeOf(inToken), nativeAmount('0'))
+  t.deepEqual(networkFeesOf(inToken), [fee('usdx', '2')])
+})
+
+test('a limit of the network fee is one of the coin, and allows no fee in a token', async t => {
+  const { wallet, chain } = await openRuledDevice(t)
+  chain.toll = '60'
+  const refusal = { code: 'MAX_FEE', message: /60 is above the limit of 0 native silver/ }
+  await t.throwsAsync(wallet.makeSpend({ ...payment(5), maxNetworkFee: nativeAmount('1') }), refusal)
+  const draft = await wallet.makeSpend(payment(5))
+  await t.throwsAsync(wallet.spend(draft, { maxNetworkFee: nativeAmount('1') }), refusal)
+  t.is(chain.txs.size, 0)
+  await wallet.spend(draft)
+  t.is(chain.txs.size, 1)
 })
 
 test('a list of fees that says something else than the other fields, or twice, is refused', t => {
