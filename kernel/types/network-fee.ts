@@ -57,7 +57,19 @@ export const checkNetworkFee = (
   if (unusual !== undefined) throw new WalletError('FEE_UNUSUAL', { ...unusual, currencyCode })
 }
 
-/** Refuses payments that the network takes a token for, where nobody has allowed that. @throws MAX_FEE naming the token */
+/**
+ * Refuses payments that the network takes a token for, where nobody has allowed that (pure).
+ *
+ * @throws MAX_FEE naming the token
+ *
+ * @example
+ * ```ts
+ * import { checkNoTokenFee } from 'holdfast'
+ *
+ * const draft = await wallet.makeSpend({ tokenId: 'usdx', spendTargets: [{ publicAddress: '0x…' }] })
+ * checkNoTokenFee([draft])
+ * ```
+ */
 export const checkNoTokenFee = (txs: readonly FeesOfTransaction[]): void => {
   for (const { tokenId, nativeAmount: networkFee } of txs.flatMap(networkFeesOf))
     if (tokenId !== null)
