@@ -191,7 +191,7 @@ export const openBench = async (network: CurrencyNetwork): Promise<CurrencyBench
         }
       }
       const made = await callTaps(lab, lab.hooks.makeEngine.for(plugin.id), [request])
-      const engine = await captureEngine(made[0], plugin.info, nodeIo.crypto)
+      const engine = await captureEngine(made[0], plugin.info, nodeIo)
       const stop = isStarted ? await startSyncing(engine) : () => {}
       engines.push({ engine, stop })
       return {

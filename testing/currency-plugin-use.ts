@@ -30,7 +30,7 @@ export const currencySubject = (network: CurrencyNetwork): PluginSubject => {
       ...{ enabledTokenIds: [], customTokens: {}, userSettings: {} }
     }
     const made = await callTaps(lab, lab.hooks.makeEngine.for(plugin.id), [request])
-    const engine = await captureEngine(made[0], plugin.info, nodeIo.crypto)
+    const engine = await captureEngine(made[0], plugin.info, nodeIo)
     try {
       await lab.call(() => engine.startEngine())
       await lab.call(() => engine.syncNetwork({}))

@@ -3,6 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { compact } from '../base/compact.ts'
 import { copyList } from '../base/copy-data.ts'
 import { WalletError } from '../base/errors.ts'
+import { makeYielder } from '../base/yielder.ts'
 import type { CryptoPort, Io } from '../io/io.ts'
 import type { CurrencyInfo, KernelSigning, SigningCurve } from '../types/currency.ts'
 import type {
@@ -58,7 +59,7 @@ export const toolsWithKernelKeys = (
 export const engineWithKernelSignatures = (
   engine: KeylessEngine,
   { pluginId, signing }: CurrencyInfo & { readonly signing: KernelSigning },
-  crypto: CryptoPort
+  { crypto, clock }: Pick<Io, 'clock' | 'crypto'>
 ): CurrencyEngine => {
   const {
     signMessage: _message,
@@ -73,7 +74,9 @@ export const engineWithKernelSignatures = (
       const signatures = await withKey({ ...signing, crypto }, privateKeys, async key => {
         const publicKey = crypto.toHex(publicKeyOf(signing.curve, key))
         const made: KernelSignature[] = []
+        const pause = makeYielder(clock)
         for (const bytes of requests) {
+          await pause()
           const { signature, recovery } = signBytes(signing.curve, key, bytes)
           made.push({ publicKey, signature: crypto.toHex(signature), ...compact({ recovery }) })
         }
@@ -112,8 +115,15 @@ const readRequests = (
     new WalletError('BOGUS_DATA', { pluginId, what: 'bytes to sign', path: '' })
   const list = copyList(given, MAX_SIGNATURES)
   if (list === undefined || list.length === 0) throw bogus()
+  let length = 0
   return list.map(hex => {
-    if (typeof hex !== 'string' || hex.length > 2 * MAX_BYTES || !/^(?:[0-9a-f]{2})+$/i.test(hex))
+    length += typeof hex === 'string' ? hex.length : 0
+    if (
+      typeof hex !== 'string' ||
+      hex.length > 2 * MAX_BYTES ||
+      length > 2 * MAX_TOTAL_BYTES ||
+      !/^(?:[0-9a-f]{2})+$/i.test(hex)
+    )
       throw bogus()
     if (curve === 'secp256k1' && hex.length !== 64) throw bogus()
     return crypto.fromHex(hex)
@@ -123,6 +133,7 @@ const readRequests = (
 /** As many inputs as the largest payments have. */
 const MAX_SIGNATURES = 10_000
 const MAX_BYTES = 100_000
+const MAX_TOTAL_BYTES = 2_000_000
 
 /** Signs bytes: as a message of ed25519, or as a hash of 32 bytes by ECDSA on secp256k1 (RFC 6979, low S); the same each time. */
 const signBytes = (

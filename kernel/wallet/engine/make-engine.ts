@@ -2,7 +2,7 @@ import { compact } from '../../base/compact.ts'
 import { frozenCopy } from '../../base/copy-data.ts'
 import { WalletError } from '../../base/errors.ts'
 import { isRecord, type JsonObject, parseJson } from '../../base/json.ts'
-import type { CryptoPort } from '../../io/io.ts'
+import type { Io } from '../../io/io.ts'
 import { exemptPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
 import { captureMethods } from '../../plugins/plugin-set.ts'
@@ -62,7 +62,7 @@ export const makeWalletEngine = async (
   if (made === undefined) {
     throw new WalletError('PLUGIN_FAILED', { pluginId, hook: 'makeEngine', reason: 'it made none' })
   }
-  const engine = await captureEngine(made, info, services.io.crypto)
+  const engine = await captureEngine(made, info, services.io)
   try {
     await engine.addGapLimitAddresses(await usedAddresses())
     await engine.reservePayments?.(reservedPayments)
@@ -81,14 +81,14 @@ type CapturedMethods = Omit<CurrencyEngine & KeylessEngine, 'otherMethods'>
 export const captureEngine = async (
   made: unknown,
   info: CurrencyInfo,
-  crypto: CryptoPort
+  io: Pick<Io, 'clock' | 'crypto'>
 ): Promise<CurrencyEngine> => {
   const { otherMethods: declared, signing } = info
   const captured = captureMethods<CapturedMethods>(made, METHODS)
   let engine: CurrencyEngine = captured
   if (signing !== undefined) {
     const { engineWithKernelSignatures } = await import('../../crypto/kernel-signing.ts')
-    engine = engineWithKernelSignatures(captured, { ...info, signing }, crypto)
+    engine = engineWithKernelSignatures(captured, { ...info, signing }, io)
   }
   if (declared === undefined) return engine
   const { otherMethods = {} } = made as Pick<CurrencyEngine, 'otherMethods'>

@@ -1,3 +1,4 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import test from 'ava'
@@ -18,6 +19,13 @@ const PAYMENT: SpendInfo = {
   tokenId: null,
   spendTargets: [{ publicAddress: 'shop', nativeAmount: nativeAmount('5') }]
 }
+
+/** A public key of ed25519 for the cryptography of Node. */
+const nodeKeyOf = (key: Uint8Array): KeyObject =>
+  createPublicKey({
+    key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(key).toString('base64url') },
+    format: 'jwk'
+  })
 
 /** A home with a currency for which the kernel signs, and everything that its plugin was called with. */
 const openKeylessHome = async (
@@ -93,7 +101,8 @@ for (const curve of ['ed25519', 'secp256k1'] as const)
     t.deepEqual(others, [])
     t.is(made?.publicKey, publicKey)
     const [signature, hash] = [Buffer.from(made?.signature ?? '', 'hex'), Buffer.from(HASH, 'hex')]
-    if (curve === 'ed25519') t.true(ed25519.verify(signature, hash, own))
+    // The library that signs does not judge alone.
+    if (curve === 'ed25519') t.true(verify(null, hash, nodeKeyOf(own), signature))
     else {
       t.true(secp256k1.verify(signature, hash, own, { prehash: false, lowS: true }))
       const whole = Uint8Array.from([made?.recovery ?? 9, ...signature])
@@ -156,4 +165,29 @@ test('a plugin is not wanted what to sign before every policy has agreed', async
   await clock.advance(100)
   await t.throwsAsync(wallet.spend(await wallet.makeSpend(PAYMENT)), { code: 'SIGN_REFUSED' })
   t.false(seen.includes('getBytesToSign'))
+})
+
+test('a signature is the one of RFC 6979 for the key and hash, and several come in the order of the bytes', async t => {
+  // The vector of bitcoinjs and of Trezor: key 1, the SHA-256 of "Satoshi Nakamoto".
+  const hash = 'a0dc65ffca799873cbea0ac274015b9526505daaaed385155425f7337704883e'
+  const { account, clock } = await openKeylessHome(t, 'secp256k1', { wanted: [hash, HASH] })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin', { importText: `${'0'.repeat(63)}1` })
+  await clock.advance(100)
+  const { signedTx } = await wallet.spend(await wallet.makeSpend(PAYMENT))
+  const signatures = (JSON.parse(signedTx) as KernelSignature[]).map(({ signature }) => signature)
+  t.is(signatures.length, 2)
+  t.is(
+    signatures[0],
+    '934b1ea10a4b3c1757e2b0c017d0b6143ce3c9a7e6a4a49860d7a6ab210ee3d82442ce9d2b916064108014783e923ec36b49743e2ffa1c4496f01a512aafd9e5'
+  )
+  t.not(signatures[1], signatures[0])
+})
+
+test('a plugin gets no more than two million bytes signed at once', async t => {
+  const large = '5a'.repeat(100_000)
+  const { account, clock, seen } = await openKeylessHome(t, 'ed25519', { wanted: Array(21).fill(large) })
+  const wallet = await account.createCurrencyWallet('wallet:toycoin')
+  await clock.advance(100)
+  await t.throwsAsync(wallet.spend(await wallet.makeSpend(PAYMENT)), { code: 'BOGUS_DATA' })
+  t.true(seen.includes('getBytesToSign'))
 })
