@@ -34,7 +34,7 @@ export interface CellTrace {
   readonly result?: string
   readonly outcome: 'done' | 'failed'
   readonly durationMs: number
-  /** Of a call that failed. */
+  /** Of a call that failed; what a call threw that may carry keys or settings is not shown. */
   readonly message?: string
 }
 
@@ -67,7 +67,8 @@ export const traced = async (
     end('done', isShown ? { result: [...noted, ...answer].join(' ') } : {})
     return reply
   } catch (error) {
-    end('failed', { message: error instanceof Error ? error.message : 'It failed' })
+    const message = error instanceof Error ? error.message : 'It failed'
+    end('failed', { message: isShown ? message : HIDDEN })
     throw error
   }
 }
@@ -85,6 +86,9 @@ const withNotes = (call: CellCall, noted: string[]): CellCall => {
   ])
   return { ...call, context: { ...context, notes: Object.fromEntries(notes) } }
 }
+
+/** An author may have put a key into what is thrown. */
+const HIDDEN = 'It failed; what it threw is not shown, since it may hold a key'
 
 const MAX_NOTES = 20
 const MAX_TEXT = 2000

@@ -5,11 +5,20 @@ import { Reply } from '../../kernel/plugin-api.ts'
 import { applied, HONEST, openCellStage, pinOf, pricesOf, rateCode } from '../helpers/cell-stage.ts'
 
 /** The report of one call that a cell would answer at once. */
-const traceOf = async (name: string, args: readonly unknown[], answer: unknown): Promise<CellTrace> => {
+const traceOf = async (
+  name: string,
+  args: readonly unknown[],
+  answer: unknown,
+  thrown?: Error
+): Promise<CellTrace> => {
   const traces: CellTrace[] = []
   const call: CellCall = { target: { hook: name }, args, isRepeatable: true }
   const tracer = { pluginId: 'bad', now: () => 5, onCall: (trace: CellTrace) => void traces.push(trace) }
-  await traced(tracer, name, call, async () => Reply.of(JSON.stringify(answer), 'answer'))
+  const run = async (): Promise<Reply> => {
+    if (thrown !== undefined) throw thrown
+    return Reply.of(JSON.stringify(answer), 'answer')
+  }
+  await traced(tracer, name, call, run).catch(() => {})
   const [trace] = traces
   if (trace === undefined) throw new Error('There is no report')
   return trace
@@ -63,6 +72,9 @@ test('a call that may carry keys or settings is reported without its data', asyn
     const trace = await traceOf(name, [KEY, { keys: { words: KEY } }], { words: KEY })
     t.false(JSON.stringify(trace).includes('abandon'), name)
     t.deepEqual(Object.keys(trace).toSorted(), ['call', 'durationMs', 'outcome', 'pluginId'], name)
+    const failed = await traceOf(name, [KEY], null, new Error(`bad key ${KEY}`))
+    t.is(failed.outcome, 'failed')
+    t.false(JSON.stringify(failed).includes('abandon'), `${name} that throws its key`)
   }
 })
 
