@@ -25,7 +25,8 @@ const ENTRIES: ReadonlyMap<string, string> = new Map([
   ['holdfast/testing', 'testing/index'],
   ['holdfast/node', 'platform/node/index'],
   ['holdfast/node/cells', 'cells/node/open-cells'],
-  ['holdfast/browser', 'platform/browser/index']
+  ['holdfast/browser', 'platform/browser/index'],
+  ['holdfast/browser/cells', 'cells/browser/open-page-cells']
 ])
 
 /** The file with the tags of the API as it was at the last version. */

@@ -11,7 +11,8 @@ const ENTRIES = [
   'testing/index',
   'platform/node/index',
   'cells/node/open-cells',
-  'platform/browser/index'
+  'platform/browser/index',
+  'cells/browser/open-page-cells'
 ]
 
 /** The API of a package whose declaration files have these texts; the others are empty. */

@@ -136,6 +136,18 @@ testPolicyPlugin(test, feeGuard, {
       name: 'a fee above a tenth',
       spend: { networkFee: '1001', targets: [target] },
       reason: 'the fee is more than 10 % of the payment'
+    },
+    {
+      name: 'a fee in another token',
+      spend: {
+        networkFee: '1',
+        networkFees: [
+          { tokenId: null, nativeAmount: nativeAmount('1') },
+          { tokenId: 'toll', nativeAmount: nativeAmount('5') }
+        ],
+        targets: [target]
+      },
+      reason: 'the payment costs a fee in the token toll'
     }
   ]
 })
