@@ -15,6 +15,8 @@ const env = {
   ...{ PATH: process.env.PATH, HOME: process.env.HOME, TZ: 'UTC', HOLDFAST_NO_AGENT: '1' },
   ...{ HOLDFAST_HOME: join(FOLDER, 'home'), npm_config_prefer_offline: 'true', npm_config_audit: 'false' }
 }
+/** For all but an installation: nothing else may need the registry. */
+const offline = { npm_config_offline: 'true', npm_config_registry: 'http://127.0.0.1:9/' }
 test.after.always(() => rmSync(FOLDER, { recursive: true, force: true }))
 
 interface Ended {
@@ -27,7 +29,11 @@ interface Ended {
 /** Runs a line in a folder, with the secrets on its standard input. */
 const runLine = (line: string, cwd: string): Promise<Ended> =>
   new Promise(resolve => {
-    const child = execFile('sh', ['-c', line], { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) =>
+    const options = {
+      ...{ cwd, maxBuffer: 1 << 26 },
+      env: line.startsWith('npm install') ? env : { ...env, ...offline }
+    }
+    const child = execFile('sh', ['-c', line], options, (error, stdout, stderr) =>
       resolve({
         code: error === null ? 0 : Number(error.code ?? 1),
         text: `$ ${line}\n${stdout}${stderr}`,
