@@ -8,7 +8,7 @@ interface WaitingCall {
   readonly answer: (message: ToCell) => void
 }
 
-/** What {@link CellFunctions} is made of. */
+/** Options of {@link CellFunctions}. */
 export interface CellFunctionsOptions {
   readonly log: EngineLog
   clock(): Pick<Clock, 'monotonic'>

@@ -29,7 +29,7 @@ export interface CellHost {
   close(): void
 }
 
-/** How a host has ended. */
+/** The end of a host, and whose fault it was. */
 export interface HostDeath {
   readonly reason: EndReason
   /** The cells that ran code of their plugin at that moment; if none did, those that had just done so. */
@@ -43,7 +43,7 @@ export interface HostHandlers {
   onDeath(death: HostDeath): void
 }
 
-/** What {@link CellHosts} is made of. */
+/** Options of {@link CellHosts}. */
 export interface CellHostsOptions<Host extends CellHost> {
   readonly clock: Clock
   /** Milliseconds that a cell may run without a pause; a currency gets six times that. */

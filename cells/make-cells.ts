@@ -57,7 +57,7 @@ export interface CellSet {
 /** The SHA-512 of a text as UTF-8. */
 export type Digest = (text: string) => { readonly hex: string; readonly base64: string }
 
-/** What {@link makeCells} is given. */
+/** Options of {@link makeCells}. */
 export interface MakeCellsOptions {
   readonly platform: CellPlatform & { close(): void }
   readonly digest: Digest

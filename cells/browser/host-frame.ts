@@ -5,7 +5,7 @@ import type { EndReason } from '../platform.ts'
 /** The file of the frame that holds cells: its address, or its text for a page without a policy of its own. */
 export type CellFrame = string | { readonly html: string }
 
-/** What a worker is started with. */
+/** The first message to a worker. */
 export interface ThreadStart {
   /** Its line to the page. */
   readonly line: MessagePort

@@ -8,7 +8,7 @@ import { type CellSet, type Digest, makeCells } from '../make-cells.ts'
 import type { CellFault } from '../platform.ts'
 import { type CellFrame, HostFrame } from './host-frame.ts'
 
-/** What {@link openPageCells} is given. */
+/** Options of {@link openPageCells}. */
 export interface PageCellsOptions {
   /**
    * The address of `holdfast/browser/cell-frame.html`, which the application serves without its own policy, or the text of
@@ -53,7 +53,7 @@ const digest: Digest = text => {
   return { hex: bytesToHex(bytes), base64: base64.encode(bytes) }
 }
 
-/** The time of this page: the life of cells is no matter of a world's clock. */
+/** The time of this page, also where the kernel runs on the clock of a fake world. */
 const pageClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -12,7 +12,7 @@ export interface CellLimits extends HostLimits {
   readonly busyMs: number
 }
 
-/** What {@link openCells} is given. */
+/** Options of {@link openCells}. */
 export interface CellsOptions {
   readonly log: EngineLog
   /** Called when a cell dies, runs again, or stays stopped. */
@@ -65,7 +65,7 @@ const LIMITS: CellLimits = {
   busyMs: 5000
 }
 
-/** The time of this process: the life of cells is no matter of a world's clock. */
+/** The time of this process, also where the kernel runs on the clock of a fake world. */
 const nodeClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

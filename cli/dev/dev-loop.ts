@@ -7,12 +7,12 @@ import type { PluginProject } from '../plugins/plugin-project.ts'
 import { runPluginTests } from '../plugins/run-tests.ts'
 import type { DevCall, DevPlugin, DevWorld } from './dev-world.ts'
 
-/** What a session shows. */
+/** The state of a session, as its screen shows it. */
 export interface DevState {
   readonly stage: 'failed' | 'loaded' | 'loading'
   /** The version that runs; of an earlier one while the newest cannot be loaded. */
   readonly plugin: DevPlugin | undefined
-  /** How many versions have been loaded. */
+  /** The number of versions that have been loaded. */
   readonly version: number
   /** From the saved file, or the wish to reload, to the version that runs. */
   readonly durationMs: number
@@ -35,10 +35,10 @@ export interface DevTests {
   readonly problem?: string
 }
 
-/** What happened, for a program that reads lines. */
+/** An event, for a program that reads lines. */
 export type DevEvent = 'failed' | 'loaded' | 'tests'
 
-/** What {@link DevLoop} is given. */
+/** Options of {@link DevLoop}. */
 export interface DevLoopOptions {
   readonly entry: string
   /** The folder that messages name files from. */

@@ -39,7 +39,7 @@ export interface DevCall {
   readonly outcome: 'answered' | 'done' | 'failed'
 }
 
-/** What {@link DevWorld} is given. */
+/** Options of {@link DevWorld}. */
 export interface DevWorldOptions {
   readonly io: Io
   /** Called with each line of the log about the plugin. */

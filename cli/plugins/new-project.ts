@@ -16,7 +16,7 @@ import { isRecord } from '../profile/state-files.ts'
 import { type PackageFolder, packageFolder } from '../terminal/package-folder.ts'
 import { readPackage } from './bundle.ts'
 
-/** What a project begins with. */
+/** The facts that a project is made from. */
 export interface PluginTemplate {
   /** The folder in `templates`. */
   readonly name: string

@@ -9,7 +9,7 @@ import { bundleTests } from './bundle.ts'
 import type { PluginProject } from './plugin-project.ts'
 import type { ListedCheck, TestMessage, TestRequest } from './test-program.ts'
 
-/** What {@link runPluginTests} is given. */
+/** Options of {@link runPluginTests}. */
 export interface PluginTestOptions extends Omit<TestRequest, 'bundle'> {
   /** Ends the process of the tests. */
   readonly signal: AbortSignal

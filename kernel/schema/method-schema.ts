@@ -1,7 +1,7 @@
 import { isRecord, type Json } from '../base/json.ts'
 import type { ValueSchema } from '../types/currency.ts'
 
-/** What is wrong with a schema, and where in it. */
+/** A mistake in a schema, and its place. */
 export interface SchemaFault {
   /** Such as `.getAllowance.arguments.type`. */
   readonly path: string
@@ -95,7 +95,7 @@ const findSchemaFault = (schema: unknown, path: string): SchemaFault | undefined
   return undefined
 }
 
-/** How a value is read by a schema. */
+/** Options of {@link readValue}. */
 export interface ReadValueOptions {
   /** Refuses fields that the schema does not list; otherwise they are left out. */
   readonly isStrict: boolean
