@@ -35,8 +35,8 @@ interface LoadPlace extends ChunkPlace {
  * Reads all chunks of a folder, oldest first, and puts right what a crash or damage left behind.
  *
  * The widest chunk of a range wins, and those that it contains are leftovers of a merge and are deleted. A
- * damaged chunk is kept in quarantine and replaced by what could be saved of it, a missing one by an empty
- * one; each is reported once, and the next opening is clean.
+ * damaged chunk is kept in quarantine and replaced by what could be saved of it and of the sound ones that it
+ * contains, a missing one by an empty one; each is reported once, and the next opening is clean.
  *
  * @param paths - all paths of the folder
  * @throws STORAGE_FAILED if a chunk cannot be read at all; an unreadable disk is never taken for an empty one
@@ -57,7 +57,13 @@ export const loadChunks = async (place: LoadPlace, paths: readonly string[]): Pr
       continue
     }
     if (range.from > next) loaded.push(await fillGap(place, { from: next, to: range.from - 1 }))
-    loaded.push(isWhole ? { ...range, ...chunk } : await replace(place, { ...range, ...chunk }))
+    if (isWhole) loaded.push({ ...range, ...chunk })
+    else {
+      // A merged chunk is as new as its newest part, so what was saved of it goes over what its parts say.
+      const inside = await readInside(place, range, ranges)
+      const changes = [...inside, ...chunk.changes]
+      loaded.push(await replace(place, { ...range, changes, bytes: chunk.bytes }))
+    }
     next = range.to + 1
   }
   for (const range of leftovers) await place.disk.delete(pathOf(place, range)).catch(place.report)
@@ -81,6 +87,23 @@ const isCovered = (range: ChunkRange, ranges: readonly ChunkRange[]): boolean =>
     if (isInside && part.from <= next && part.to >= next) next = part.to + 1
   }
   return next > range.to
+}
+
+/** The changes of the narrower chunks within a damaged one, oldest first, a merged one after its own parts. */
+const readInside = async (
+  place: ChunkPlace,
+  range: ChunkRange,
+  ranges: readonly ChunkRange[]
+): Promise<readonly Change[]> => {
+  const parts = ranges
+    .filter(part => part !== range && part.from >= range.from && part.to <= range.to)
+    .sort((left, right) => left.to - right.to || right.from - left.from)
+  const found: Change[] = []
+  for (const part of parts) {
+    const { chunk } = await readChunk(place, part)
+    for (const change of chunk.changes) found.push(change)
+  }
+  return found
 }
 
 interface ReadChunk {
