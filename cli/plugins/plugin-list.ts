@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAlive, type LockOptions, lockFolder } from '../../plugins/storage/file/file-lock.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { makePrivateFolder, type ProfilePaths } from '../profile/paths.ts'
-import { isRecord, readState, writeState } from '../profile/state-files.ts'
+import { isRecord, readState, replaceFile, writeState } from '../profile/state-files.ts'
 
 /** A plugin that was added to a profile: what runs is the file that was bundled then, and no other. */
 export interface AddedPlugin {
@@ -66,17 +67,38 @@ export const readPluginList = (paths: ProfilePaths): PluginList => {
   })
 }
 
-/** Replaces the list, and removes the bundles that it no longer names. */
-export const writePluginList = (paths: ProfilePaths, list: PluginList, before: PluginList): void => {
+/**
+ * Changes the list as it is now, while no other process does. Bundles that it names are written before it, and those that it
+ * does not name any more are removed once it is durable, with what a killed command has left behind.
+ *
+ * @param edit - returns the new list; it may write bundles with {@link writeBundle}
+ * @throws WalletError STORAGE_LOCKED if another process is still at it after `waitMs`
+ */
+export const changePluginList = async (
+  paths: ProfilePaths,
+  edit: (list: PluginList) => PluginList,
+  { waitMs = LOCK_WAIT_MS }: Pick<LockOptions, 'waitMs'> = {}
+): Promise<void> => {
   const folder = pluginFolder(paths)
-  writeState(folder, LIST, list)
-  const kept = new Set(filesOf(list))
-  for (const file of filesOf(before))
-    if (!kept.has(file)) for (const name of [file, `${file}.map`]) rmSync(join(folder, name), { force: true })
+  makePrivateFolder(folder)
+  const lock = await lockFolder(folder, { waitMs, holder: 'holdfast plugins' })
+  try {
+    const list = edit(readPluginList(paths))
+    writeState(folder, LIST, list)
+    const kept = new Set([...list.plugins, ...list.configs].map(({ file }) => file))
+    for (const name of readdirSync(folder)) {
+      const [, bundle] = BUNDLED.exec(name) ?? []
+      if (bundle === undefined ? DRAFT.test(name) : !kept.has(bundle)) rmSync(join(folder, name), GONE)
+    }
+  } finally {
+    await lock.release()
+  }
 }
 
-const filesOf = ({ plugins, configs }: PluginList): readonly string[] =>
-  [...plugins, ...configs].map(({ file }) => file)
+/** A change takes milliseconds. */
+const LOCK_WAIT_MS = 10_000
+const BUNDLED = /^(.*\.mjs)(?:\.map)?$/
+const DRAFT = /\.\d{1,10}\.tmp$/
 
 /**
  * What an agent compares: another text means that the plugins are no longer those that it runs with, or that a file of the
@@ -104,16 +126,20 @@ const timeOf = (path: string): string => {
   return `${ino} ${mtimeMs} ${size}`
 }
 
-/** Writes the bundle of a plugin, by its hash, so that a running process keeps the one that it has read. @returns its file */
+/**
+ * Writes the bundle of a plugin under a name with its hash, so that no other bundle is touched: each file is whole or not
+ * there. Only for a change of the list, which removes what it does not name.
+ *
+ * @returns the name of its file
+ */
 export const writeBundle = (
   paths: ProfilePaths,
   { name, code, map, sha512 }: { readonly name: string } & PluginBundle
 ): string => {
-  const folder = pluginFolder(paths)
-  makePrivateFolder(folder)
   const file = `${name}-${sha512.slice(0, 16)}.mjs`
-  writeFileSync(join(folder, file), code, { mode: 0o600 })
-  if (map !== undefined) writeFileSync(join(folder, `${file}.map`), map, { mode: 0o600 })
+  const path = join(pluginFolder(paths), file)
+  if (map !== undefined) replaceFile(`${path}.map`, map)
+  replaceFile(path, code)
   return file
 }
 
@@ -126,7 +152,7 @@ export const stagingFolder = (paths: ProfilePaths): { readonly path: string; rem
   makePrivateFolder(folder)
   for (const name of readdirSync(folder)) {
     const [, pid] = STAGED.exec(name) ?? []
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), GONE)
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, name), GONE)
   }
   const path = mkdtempSync(join(folder, `staged-${process.pid}-`))
   return { path, remove: () => rmSync(path, GONE) }
@@ -134,15 +160,6 @@ export const stagingFolder = (paths: ProfilePaths): { readonly path: string; rem
 
 const STAGED = /^staged-(\d{1,10})-/
 const GONE = { recursive: true, force: true, maxRetries: 3 } as const
-
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
 
 /** One file with all that a plugin is made of. */
 export interface PluginBundle {

@@ -1,5 +1,14 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { PausedWallets } from '../../app/actions/services.ts'
 import { type Account, compact, parseJsonText, tryJsonText } from '../../kernel/index.ts'
 import { makePrivateFolder } from './paths.ts'
@@ -100,10 +109,28 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 /** Replaces a small JSON file of the state folder, whole or not at all, readable by its owner alone. */
 export const writeState = (folder: string, name: string, value: object): void => {
   makePrivateFolder(folder)
-  const path = join(folder, name)
+  replaceFile(join(folder, name), `${JSON.stringify(value)}\n`)
+}
+
+/** Replaces a file, whole or not at all, readable by its owner alone. It is durable once this returns. */
+export const replaceFile = (path: string, text: string): void => {
   const draft = `${path}.${process.pid}.tmp`
-  writeFileSync(draft, `${JSON.stringify(value)}\n`, { mode: 0o600 })
+  const file = openSync(draft, 'w', 0o600)
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
   renameSync(draft, path)
+  // Windows cannot sync a folder.
+  if (process.platform === 'win32') return
+  const folder = openSync(dirname(path), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 /** Removes a file of the state folder, if it is there. */

@@ -1,12 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   appendFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  watch,
   writeFileSync
 } from 'node:fs'
 import { createServer } from 'node:http'
@@ -15,8 +18,9 @@ import { basename, dirname, join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
 import { loadPlugins } from '../../cli/plugins/load-plugins.ts'
-import { pluginStamp } from '../../cli/plugins/plugin-list.ts'
+import { changePluginList, pluginStamp, readPluginList } from '../../cli/plugins/plugin-list.ts'
 import type { ProfilePaths } from '../../cli/profile/paths.ts'
+import { lockFolder } from '../../plugins/storage/file/file-lock.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -569,4 +573,76 @@ onPosix('the text that was checked is what runs, whatever is in the file when it
     [['corner', 'function']]
   )
   t.false('holdfastEvil' in globalThis)
+})
+
+const pathsOf = (stage: Stage): ProfilePaths => ({ config: dirname(pluginsIn(stage)) }) as ProfilePaths
+
+test('two processes that change the list at once lose nothing of each other', async t => {
+  const stage = openStage(t)
+  const path = stage.write('corner.ts', ratesCode(42))
+  succeeded(t, await stage.run('plugins', 'add', path, '--no-cell', '--yes', '--json'))
+  const list = join(pluginsIn(stage), 'plugins.json')
+  // Another process has read the list, and is about to write it with one plugin more.
+  const lock = await lockFolder(pluginsIn(stage), { holder: 'another command' })
+  const read = JSON.parse(readFileSync(list, 'utf8'))
+  const watcher = watch(pluginsIn(stage))
+  t.teardown(() => watcher.close())
+  const tried = once(watcher, 'change')
+  const running = stage.run('plugins', 'disable', 'corner', '--json')
+  await Promise.race([running, tried])
+  const [{ file }] = read.plugins
+  const other = join(pluginsIn(stage), file.replace('corner', 'other'))
+  linkSync(join(pluginsIn(stage), file), other)
+  writeFileSync(
+    list,
+    JSON.stringify({
+      ...read,
+      plugins: [...read.plugins, { ...read.plugins[0], id: 'other', file: basename(other) }]
+    })
+  )
+  await lock.release()
+  succeeded(t, await running)
+  t.deepEqual(
+    readPluginList(pathsOf(stage)).plugins.map(({ id, isEnabled }) => [id, isEnabled]),
+    [
+      ['corner', false],
+      ['other', true]
+    ]
+  )
+  t.true(existsSync(other))
+})
+
+test('a change of the list that another process keeps waiting ends with its name, and changes nothing', async t => {
+  const stage = openStage(t)
+  const paths = pathsOf(stage)
+  const lock = await lockFolder(pluginsIn(stage), { holder: 'another command' })
+  const empty = { plugins: [], configs: [] }
+  await t.throwsAsync(
+    changePluginList(paths, () => empty, { waitMs: 0 }),
+    { code: 'STORAGE_LOCKED', message: /in use by another command/ }
+  )
+  t.false(existsSync(join(pluginsIn(stage), 'plugins.json')))
+  await lock.release()
+  await changePluginList(paths, () => empty, { waitMs: 0 })
+  t.deepEqual(readPluginList(paths), empty)
+})
+
+test('a bundle is replaced as a whole, and what a killed command has left behind is removed', async t => {
+  const stage = openStage(t)
+  const path = stage.write('corner.ts', ratesCode(42))
+  const add = () => stage.run('plugins', 'add', path, '--no-cell', '--yes', '--json')
+  succeeded(t, await add())
+  const [bundle = ''] = bundlesIn(stage)
+  const file = join(pluginsIn(stage), bundle)
+  const whole = readFileSync(file, 'utf8')
+  // A torn file that a process reads just now, under another name so that it can be looked at later.
+  writeFileSync(file, 'torn')
+  const reading = join(stage.home, 'reading')
+  linkSync(file, reading)
+  for (const name of [`gone-${'0'.repeat(16)}.mjs`, `gone-${'0'.repeat(16)}.mjs.map`, 'plugins.json.7.tmp'])
+    writeFileSync(join(pluginsIn(stage), name), '')
+  succeeded(t, await add())
+  t.is(readFileSync(file, 'utf8'), whole)
+  t.is(readFileSync(reading, 'utf8'), 'torn')
+  t.deepEqual(readdirSync(pluginsIn(stage)).sort(), [bundle, `${bundle}.map`, 'plugins.json'])
 })

@@ -23,14 +23,14 @@ import {
 } from '../../plugins/load-plugins.ts'
 import {
   type AddedPlugin,
+  changePluginList,
   findConfig,
   type PluginBundle,
   type PluginList,
   pluginFolder,
   readPluginList,
   stagingFolder,
-  writeBundle,
-  writePluginList
+  writeBundle
 } from '../../plugins/plugin-list.ts'
 import { sourcePlaces } from '../../plugins/source-places.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -52,21 +52,22 @@ export const pluginsAdd: CommandRun = async (session, source = '') => {
     ? await checkContained(session, origin.source, bundle)
     : await checkOwn(session, origin.source, bundle)
   const { id, kind } = checked
-  const before = readPluginList(session.paths)
-  const old = before.plugins.find(each => each.id === id)
   const added: AddedPlugin = {
     ...checked,
     ...{ source: origin.source, ...compact({ version: origin.version }) },
-    file: session.globals.dryRun ? '' : writeBundle(session.paths, { name: id, ...bundle }),
-    ...{ sha512: bundle.sha512, isEnabled: true, isContained },
+    ...{ file: '', sha512: bundle.sha512, isEnabled: true, isContained },
     seesKeys: kind === 'currency',
     added: new Date().toISOString()
   }
-  const others = before.plugins.filter(each => each.id !== id)
+  let isReplaced = hasPlugin(readPluginList(session.paths), id)
   if (!session.globals.dryRun)
-    writePluginList(session.paths, { ...before, plugins: [...others, added] }, before)
+    await changePluginList(session.paths, list => {
+      isReplaced = hasPlugin(list, id)
+      const file = writeBundle(session.paths, { name: id, ...bundle })
+      return { ...list, plugins: [...list.plugins.filter(each => each.id !== id), { ...added, file }] }
+    })
   return {
-    data: { plugin: addedJson(added), replaced: old !== undefined, dryRun: session.globals.dryRun },
+    data: { plugin: addedJson(added), replaced: isReplaced, dryRun: session.globals.dryRun },
     view: addedView(added),
     warnings: session.globals.json ? origin.warnings : [],
     advice: session.globals.dryRun
@@ -74,6 +75,8 @@ export const pluginsAdd: CommandRun = async (session, source = '') => {
       : [`See it: holdfast plugins show ${id}`]
   }
 }
+
+const hasPlugin = ({ plugins }: PluginList, id: string): boolean => plugins.some(each => each.id === id)
 
 /** Bundles a plugin; nothing is left of a package but that. */
 const bundleOf = async (
@@ -305,16 +308,18 @@ const switched =
   (plugins: PluginList['plugins']): PluginList['plugins'] =>
     plugins.map(each => (each.id === id ? { ...each, isEnabled } : each))
 
-const change = (
+const change = async (
   session: Session,
   id: string,
   changed: (plugins: PluginList['plugins']) => PluginList['plugins'],
   done: string
-): CommandResult => {
-  const list = readPluginList(session.paths)
-  if (!list.plugins.some(each => each.id === id)) throw notAdded(id, list)
-  if (!session.globals.dryRun)
-    writePluginList(session.paths, { ...list, plugins: changed(list.plugins) }, list)
+): Promise<CommandResult> => {
+  const edit = (list: PluginList): PluginList => {
+    if (!hasPlugin(list, id)) throw notAdded(id, list)
+    return { ...list, plugins: changed(list.plugins) }
+  }
+  if (session.globals.dryRun) edit(readPluginList(session.paths))
+  else await changePluginList(session.paths, edit)
   return {
     data: { id, done, dryRun: session.globals.dryRun },
     view: {
@@ -347,18 +352,14 @@ export const pluginsAllow: CommandRun = async session => {
     importConfig(stagedCode(session, bundle), path)
   )
   for (const plugin of plugins) await checkApplies(session, plugin, pluginOptions)
-  const before = readPluginList(session.paths)
   const { sha512, inputs } = bundle
   const hasPolicy = plugins.some(({ kind }) => kind === 'policy')
-  if (!session.globals.dryRun) {
-    const file = writeBundle(session.paths, { name: 'config', ...bundle })
-    const others = before.configs.filter(each => each.path !== path)
-    writePluginList(
-      session.paths,
-      { ...before, configs: [...others, { path, file, sha512, inputs, hasPolicy }] },
-      before
-    )
-  }
+  if (!session.globals.dryRun)
+    await changePluginList(session.paths, list => {
+      const file = writeBundle(session.paths, { name: 'config', ...bundle })
+      const others = list.configs.filter(each => each.path !== path)
+      return { ...list, configs: [...others, { path, file, sha512, inputs, hasPolicy }] }
+    })
   const ids = plugins.map(({ id }) => id)
   return {
     data: { path, sha512, plugins: ids, files: Object.keys(inputs), dryRun: session.globals.dryRun },
