@@ -7,7 +7,7 @@ import type {
   runSuite,
   Suite
 } from '../../testing/suite.ts'
-import { type DeclaredTest, TestCollector, TestSkip } from './test-collector.ts'
+import { type EndedTest, TestCollector } from './test-collector.ts'
 
 /** What the process of the tests is to do: the only message that it gets. */
 export interface TestRequest {
@@ -97,10 +97,10 @@ const run = async (request: TestRequest): Promise<void> => {
     { ...suite, checks: announced },
     { onResult: result => say({ type: 'result', result }) }
   )
-  for (const each of tests) {
-    say({ type: 'start', title: each.title })
-    say({ type: 'result', result: await runTest(each) })
-  }
+  await collector.run(tests, {
+    onStart: title => say({ type: 'start', title }),
+    onEnd: ended => say({ type: 'result', result: resultOf(ended) })
+  })
 }
 
 const checkedSuite = (given: unknown): Suite => {
@@ -115,20 +115,10 @@ const listed = ({ id, title, level, reason, clause, hint }: PlannedCheck): Liste
   ...{ id, title, level, reason, clause, hint }
 })
 
-const runTest = async ({ title, skipped, run }: DeclaredTest): Promise<CheckResult> => {
-  const started = performance.now()
-  const end = (outcome: CheckResult['outcome'], message: string): CheckResult => ({
-    ...{ ...OWN, title, outcome, message },
-    durationMs: Math.round(performance.now() - started)
-  })
-  if (skipped !== undefined) return end('skipped', skipped)
-  try {
-    await run()
-    return end('passed', '')
-  } catch (error) {
-    return error instanceof TestSkip ? end('skipped', error.message) : end('failed', textOf(error))
-  }
-}
+const resultOf = ({ title, outcome, reason = '', error, durationMs }: EndedTest): CheckResult => ({
+  ...{ ...OWN, title, outcome, durationMs },
+  message: outcome === 'failed' ? textOf(error) : reason
+})
 
 const MAX_TEXT = 4000
 

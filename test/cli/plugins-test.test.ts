@@ -86,6 +86,84 @@ test('the suite of a project runs in TypeScript with the tests of its file, each
   t.regex(failure.message, new RegExp(`'Price Shop'[^]*test/plugin\\.test\\.ts:${line}:`))
 })
 
+const COUNTED = `
+const order: string[] = []
+after(() => { writeFileSync('order', order.join(' ')) })
+test('outer', async t => {
+  t.beforeEach(() => { order.push('each') })
+  await t.test('first', () => { order.push('first') })
+  await t.test('second', async inner => { await inner.test('deep', () => assert.fail('deep down')) })
+  await t.test('third', { skip: 'no' }, () => {})
+  void t.test('not awaited', async () => { await null; order.push('late') })
+})
+test('inner by its import', async () => { await test('inside', () => { order.push('inside') }) })
+test.todo('fails and is to be done', () => assert.fail('not yet'))
+test('says so itself', t => { t.todo('soon'); assert.fail('not yet') })
+test.todo('is to be done')
+test('goes on after its skip', t => { t.skip('wet'); order.push('went on') })
+test('is late', { timeout: 50 }, () => new Promise(resolve => setTimeout(resolve, 10_000)))
+test('calls back', (_t, done) => { setTimeout(() => done(new Error('by callback')), 1) })
+test('calls back well', (_t, done) => { setTimeout(done, 1) })
+describe('async group', async () => {
+  await null
+  test('inner', () => {})
+})
+`
+
+test('inner tests, skip, todo, timeout and callbacks are counted as node:test does', async t => {
+  const imports = TEST.replace('readFileSync', 'readFileSync, writeFileSync').replace(
+    'test, { afterEach,',
+    'test, { after, afterEach,'
+  )
+  const project = openProject(t, SHOP, imports + COUNTED)
+  const { code, json } = await project.run('--json', '--level', 'quick')
+  t.is(code, 1)
+  const results: readonly Result[] = json.data.results
+  const own = results.filter(({ title }) => !/^[a-z]+\.[a-z-]+/.test(title))
+  t.deepEqual(
+    own.map(({ title, outcome, message }) => [title, outcome, message.split('\n')[0]]),
+    [
+      ['outer › first', 'passed', ''],
+      ['outer › second › deep', 'failed', 'AssertionError [ERR_ASSERTION]: deep down'],
+      ['outer › second', 'failed', 'Error: 1 of its inner tests failed'],
+      ['outer › third', 'skipped', 'no'],
+      ['outer › not awaited', 'passed', ''],
+      ['outer', 'failed', 'Error: 1 of its inner tests failed'],
+      ['inner by its import › inside', 'passed', ''],
+      ['inner by its import', 'passed', ''],
+      ['fails and is to be done', 'skipped', 'its author has still to do it'],
+      ['says so itself', 'skipped', 'soon'],
+      ['is to be done', 'skipped', 'its author has still to do it'],
+      ['goes on after its skip', 'skipped', 'wet'],
+      ['is late', 'failed', 'Error: It has not ended after 50 ms'],
+      ['calls back', 'failed', 'Error: by callback'],
+      ['calls back well', 'passed', ''],
+      ['async group › inner', 'passed', '']
+    ]
+  )
+  t.is(json.data.failed, own.filter(({ outcome }) => outcome === 'failed').length)
+  t.is(readFileSync(join(project.folder, 'order'), 'utf8'), 'each first each each late inside went on')
+})
+
+test('where a test of a file is the only one, its others are skipped, and the suite runs', async t => {
+  const project = openProject(
+    t,
+    SHOP,
+    `${TEST}
+test('left out', () => assert.fail('it ran'))
+test.only('alone', () => {})
+describe.only('group', () => { test('in it', () => {}) })`
+  )
+  const { code, json } = await project.run('--json', '--level', 'quick')
+  t.is(code, 0)
+  const outcomes = new Map(json.data.results.map(({ title, outcome }: Result) => [title, outcome]))
+  t.is(outcomes.get('rates.valid BTC iso:USD'), 'passed')
+  t.deepEqual(
+    ['left out', 'alone', 'group › in it'].map(title => outcomes.get(title)),
+    ['skipped', 'passed', 'passed']
+  )
+})
+
 test('the level and the text select what runs, and each format of a report can be had', async t => {
   const project = openProject(t)
   const listed = (await project.run('--list', '--level', 'quick', '--json')).json.data
