@@ -56,33 +56,44 @@ export interface ProjectOptions {
   readonly overwrites: boolean
 }
 
+/** A project that may be made. */
+export interface PlannedProject {
+  /** The paths of its files within the project. */
+  readonly paths: readonly string[]
+  /** Makes it: first beside the folder, then in its place, so that no half of one is left. */
+  write(): void
+}
+
 /**
- * Makes a project of a plugin: first beside the folder, then in its place, so that no half of one is left.
+ * Checks that a project may be made, and writes nothing yet.
  *
- * @returns the paths of the files within the project
  * @throws CliError USAGE for a folder that is not empty, unless `overwrites` is set; for one that is a file, always
  */
-export const makeProject = (options: ProjectOptions): readonly string[] => {
+export const planProject = (options: ProjectOptions): PlannedProject => {
   const { folder, overwrites } = options
   const program = packageFolder()
   const source = join(program?.path ?? '', 'templates', options.template.name)
   if (program === undefined || !existsSync(source))
     throw new CliError('INTERNAL', `The template ${options.template.name} is missing in this installation`)
   checkFolder(folder, overwrites)
-  mkdirSync(dirname(folder), { recursive: true })
-  const staged = join(dirname(folder), `.${basename(folder)}-${process.pid}-${Date.now()}`)
-  mkdirSync(staged)
-  try {
-    const files = projectFiles(program, source, options)
-    for (const [path, text] of files) {
-      mkdirSync(dirname(join(staged, path)), { recursive: true })
-      writeFileSync(join(staged, path), text)
+  const files = projectFiles(program, source, options)
+  const paths = [...files.keys()]
+  return {
+    paths,
+    write() {
+      mkdirSync(dirname(folder), { recursive: true })
+      const staged = join(dirname(folder), `.${basename(folder)}-${process.pid}-${Date.now()}`)
+      mkdirSync(staged)
+      try {
+        for (const [path, text] of files) {
+          mkdirSync(dirname(join(staged, path)), { recursive: true })
+          writeFileSync(join(staged, path), text)
+        }
+        place(staged, folder, paths)
+      } finally {
+        rmSync(staged, { recursive: true, force: true })
+      }
     }
-    const paths = [...files.keys()]
-    place(staged, folder, paths)
-    return paths
-  } finally {
-    rmSync(staged, { recursive: true, force: true })
   }
 }
 
@@ -135,12 +146,16 @@ const named = (text: string, id: string): string => {
   const title = words.map(word => word.slice(0, 1).toUpperCase() + word.slice(1)).join(' ')
   const code = id.replace(/[-_]/g, '').slice(0, 3).toUpperCase()
   const scheme = id.toLowerCase().replaceAll('_', '-')
-  return text
-    .replaceAll(/my-plugin(?=:\$\{|:ADDRESS|:\/)/g, scheme)
-    .replaceAll("uriSchemes: ['my-plugin']", `uriSchemes: ['${scheme}']`)
-    .replaceAll('my-plugin', id)
-    .replaceAll('My Plugin', title)
-    .replaceAll('MYP', code)
+  // In one pass: a name may have one of these texts in it.
+  return text.replace(
+    /(my-plugin(?=:\$\{|:ADDRESS|:\/))|(uriSchemes: \['my-plugin'\])|my-plugin|(My Plugin)|(MYP)/g,
+    (_found, isLink?: string, isSchemes?: string, isTitle?: string, isCode?: string) => {
+      if (isSchemes !== undefined) return `uriSchemes: ['${scheme}']`
+      if (isLink !== undefined) return scheme
+      if (isTitle !== undefined) return title
+      return isCode === undefined ? id : code
+    }
+  )
 }
 
 const manifestOf = (

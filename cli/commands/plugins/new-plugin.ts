@@ -3,7 +3,7 @@ import { shellWord } from '../../../app/format/safe-text.ts'
 import type { Plugin } from '../../../kernel/index.ts'
 import { defaultPlugins } from '../../../plugins/default-plugins.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { makeProject, type PluginTemplate, pluginTemplates } from '../../plugins/new-project.ts'
+import { type PluginTemplate, planProject, pluginTemplates } from '../../plugins/new-project.ts'
 import { promptChoice, promptText } from '../../secrets/prompt.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
@@ -16,10 +16,11 @@ export const pluginsNew: CommandRun = async (session, given) => {
   const folder = resolve(id)
   const { dryRun } = session.globals
   const options = { id, template, folder, overwrites: session.isOn('overwrite') }
-  const files = dryRun ? [] : makeProject(options)
+  const project = planProject(options)
+  if (!dryRun) project.write()
   const shown = relative(process.cwd(), folder)
   return {
-    data: { id, kind: template.kind, template: template.name, folder, files: [...files], dryRun },
+    data: { id, kind: template.kind, template: template.name, folder, files: [...project.paths], dryRun },
     view: {
       kind: 'record',
       fields: [
@@ -27,7 +28,7 @@ export const pluginsNew: CommandRun = async (session, given) => {
         ['kind', template.kind],
         ['template', template.name],
         ['folder', folder],
-        ['files', files.join(', ')]
+        ['files', project.paths.join(', ')]
       ]
     },
     advice: dryRun
