@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { durationText } from '../../../app/format/times.ts'
-import { type DevtoolsServer, serveDevtools } from '../../../devtools/server/serve-devtools.ts'
+import { serveDevtools } from '../../../devtools/server/serve-devtools.ts'
+import { allSettledOrThrow } from '../../../kernel/base/mutex.ts'
 import type { JsonObject } from '../../../kernel/index.ts'
 import { type DevEvent, DevLoop, type DevState } from '../../dev/dev-loop.ts'
+import { DevPanel } from '../../dev/dev-panel.ts'
 import { DevWorld } from '../../dev/dev-world.ts'
 import { watchProject } from '../../dev/watch-project.ts'
 import { openBrowser, panelFiles } from '../../devtools/serve-panel.ts'
@@ -34,7 +36,15 @@ export const pluginsDev: CommandRun = async (session, path = '.') => {
     onCall: call => loop.addCall(call)
   })
   const loop: DevLoop = new DevLoop({ entry, folder, project, world, signal, onEvent: print })
-  const panel = new DevPanel(session, world)
+  const panel = new DevPanel({
+    serve: () => serveDevtools({ attach: world.attach, files: panelFiles() }),
+    // The address stands on the screen where no browser can be opened.
+    browse: url =>
+      openBrowser(url, {
+        ...{ platform: process.platform, environment: terminal.environment },
+        onFailure: () => {}
+      })
+  })
   const watching = watchProject(folder, savedAt => loop.reload(savedAt))
   loop.reload()
   try {
@@ -43,9 +53,7 @@ export const pluginsDev: CommandRun = async (session, path = '.') => {
     else await stopped(signal)
   } finally {
     watching.close()
-    await loop.close()
-    await panel.close()
-    await world.close()
+    await allSettledOrThrow([panel.close(), loop.close().finally(() => world.close())])
   }
   return undefined
 }
@@ -130,42 +138,6 @@ const testsText = ({ stage, level, passed, skipped, failures, problem }: DevStat
   if (problem !== undefined) return problem
   const counts = `${level} checks: ${passed} passed, ${failures.length} failed, ${skipped} skipped`
   return stage === 'running' ? `${counts}…` : counts
-}
-
-/** The devtools of a session, served once they are wanted. */
-class DevPanel {
-  readonly #session: Session
-  readonly #world: DevWorld
-  #server: Promise<DevtoolsServer> | undefined
-  #forget = (): void => {}
-  #url: string | undefined
-
-  constructor(session: Session, world: DevWorld) {
-    this.#session = session
-    this.#world = world
-  }
-
-  /** The address at one plugin, a secret; undefined before it is open. */
-  get url(): string | undefined {
-    return this.#url
-  }
-
-  /** Serves the devtools and opens a browser at the calls of a plugin. */
-  async open(pluginId: string): Promise<void> {
-    this.#server ??= serveDevtools({ attach: this.#world.attach, files: panelFiles() })
-    const { url } = await this.#server
-    this.#url = `${url}/plugins/${encodeURIComponent(pluginId)}`
-    const { platform } = process
-    const { environment } = this.#session.terminal
-    this.#forget()
-    // The address stands on the screen where no browser can be opened.
-    this.#forget = openBrowser(this.#url, { platform, environment, onFailure: () => {} })
-  }
-
-  async close(): Promise<void> {
-    this.#forget()
-    await (await this.#server)?.close()
-  }
 }
 
 /** Prints what happens, as lines or as events. */
