@@ -13,12 +13,12 @@ import {
   type Kernel,
   type LogLine,
   nativeAmount,
-  type Plugin,
-  WalletError
+  type Plugin
 } from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { memoryStorage } from '../../plugins/storage/memory.ts'
 import { CliError } from '../errors/cli-error.ts'
+import { followPlugin, throwIfFailed } from '../plugins/followed-plugin.ts'
 import { grantsOf, openPluginCells } from '../plugins/load-plugins.ts'
 import type { PluginBundle } from '../plugins/plugin-list.ts'
 import { sourcePlaces } from '../plugins/source-places.ts'
@@ -109,15 +109,13 @@ export class DevWorld {
       const asks = grantsOf({ kind, hosts, seesKeys: kind === 'currency' })
       const { pluginOptions } = kernelSettings(FAKE_ADDRESSES)
       const options = pluginOptions?.[id] ?? {}
-      const plugin = await cells.plugin({ id, code, sha512, asks, options, placeOf })
+      const followed = followPlugin(await cells.plugin({ id, code, sha512, asks, options, placeOf }))
+      const { plugin } = followed
       await this.#stop()
       const kernel = await this.#openKernel(plugin)
       this.#running = { plugin: { id, kind, hosts }, cells, kernel, account: undefined }
-      const failed = kernel.context.plugins.find(each => each.pluginId === id && each.state === 'failed')
-      if (failed?.mistake !== undefined)
-        throw new WalletError('PLUGIN_INVALID', { pluginId: id, ...failed.mistake })
-      if (failed !== undefined)
-        throw new CliError('PLUGIN_REFUSED', `The plugin ${id} fails when it is applied: ${failed.message}`)
+      throwIfFailed(kernel)
+      await followed.ended(this.#io.clock)
       const account = await this.#logIn(kernel, plugin)
       this.#running.account = account
       this.#use(kernel, account, plugin).catch((error: unknown) => {
@@ -185,8 +183,7 @@ export class DevWorld {
   }
 
   async close(): Promise<void> {
-    await this.#stop()
-    await this.#world.close()
+    await this.#stop().finally(() => this.#world.close())
   }
 
   #wallets(): readonly CurrencyWallet[] {

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { durationText } from '../../app/format/times.ts'
 import type { Cells, CellsOptions } from '../../cells/node/open-cells.ts'
 import type { CellFault, CellGrants } from '../../cells/platform.ts'
 import {
@@ -23,7 +24,7 @@ import {
   readBundle,
   readPluginList
 } from './plugin-list.ts'
-import { sourcePlaces } from './source-places.ts'
+import { MAX_MAP, sourcePlaces } from './source-places.ts'
 
 /** What the default export of a `holdfast.config` may hold. */
 export interface ProfileConfig {
@@ -46,6 +47,8 @@ export interface LoadOptions {
   readonly configFolder?: string | undefined
   /** Called with each line that contained plugins log, and with what becomes of their cells. */
   onLog?(line: LogLine): void
+  /** Milliseconds that code of one's own may take to load; 10 seconds if left out. */
+  readonly loadMs?: number
 }
 
 /**
@@ -54,7 +57,7 @@ export interface LoadOptions {
  */
 export const loadPlugins = async (
   paths: ProfilePaths,
-  { configFolder, onLog = () => {} }: LoadOptions = {}
+  { configFolder, onLog = () => {}, loadMs }: LoadOptions = {}
 ): Promise<LoadedPlugins> => {
   if (!hasPlugins(paths, configFolder)) return { plugins: [], pluginOptions: {}, close: () => {} }
   let list: PluginList
@@ -63,7 +66,7 @@ export const loadPlugins = async (
   } catch (error) {
     return { plugins: [missingPolicies('plugins.json', error)], pluginOptions: {}, close: () => {} }
   }
-  const { configs, guards } = await loadConfigs(paths, list, configFolder)
+  const { configs, guards } = await loadConfigs(paths, list, { configFolder, loadMs })
   for (const { path } of hiddenConfigs(paths, list, configFolder))
     guards.push(missingPolicies(basename(path), 'another config in its folder takes its place'))
   const pluginOptions = optionsIn(configs)
@@ -72,7 +75,7 @@ export const loadPlugins = async (
   const load = (added: AddedPlugin): Promise<Plugin> =>
     added.isContained && cells !== undefined
       ? loadContained(cells, paths, added, pluginOptions[added.id])
-      : loadOwn(paths, added)
+      : loadOwn(paths, added, loadMs)
   const added = await Promise.all(
     enabled.map(plugin => load(plugin).catch((error: unknown) => failedPlugin(plugin, error)))
   )
@@ -109,11 +112,11 @@ const missingPolicies = (source: string, error: unknown): Plugin =>
 const loadConfigs = async (
   paths: ProfilePaths,
   list: PluginList,
-  configFolder: string | undefined
+  { configFolder, loadMs }: Pick<LoadOptions, 'configFolder'> & { readonly loadMs?: number | undefined }
 ): Promise<{ readonly configs: readonly ProfileConfig[]; readonly guards: Plugin[] }> => {
   const guards: Plugin[] = []
   const loading = configsOf(paths, configFolder).map(path =>
-    loadConfig(paths, list, path).catch((error: unknown): ProfileConfig => {
+    loadConfig(paths, list, { path, loadMs }).catch((error: unknown): ProfileConfig => {
       if (list.configs.find(each => each.path === path)?.hasPolicy === true)
         guards.push(missingPolicies(basename(path), error))
       return {}
@@ -130,7 +133,7 @@ export const configOptions = async (
   paths: ProfilePaths,
   { configFolder }: Pick<LoadOptions, 'configFolder'>
 ): Promise<LoadedPlugins['pluginOptions']> =>
-  optionsIn((await loadConfigs(paths, readPluginList(paths), configFolder)).configs)
+  optionsIn((await loadConfigs(paths, readPluginList(paths), { configFolder })).configs)
 
 /** Opens the place for contained plugins; what they log goes to `onLog`, and each call that has ended to `onCall`. */
 export const openPluginCells = async (
@@ -203,13 +206,22 @@ const loadContained = async (
   options: JsonObject = {}
 ): Promise<Plugin> => {
   const { code, path } = readBundle(paths, added)
-  const placeOf = sourcePlaces(() => textOf(`${path}.map`))
+  const placeOf = sourcePlaces(() => readMap(`${path}.map`))
   return cells.plugin({ id: added.id, code, sha512: added.sha512, asks: grantsOf(added), options, placeOf })
 }
 
-const textOf = (path: string): string | undefined => {
+/** Reads a source map. @returns undefined without one, and for one that is longer than any */
+const readMap = (path: string): string | undefined => {
   try {
-    return readFileSync(path, 'utf8')
+    const file = openSync(path, 'r')
+    try {
+      const { size } = fstatSync(file)
+      if (size > MAX_MAP) return undefined
+      const bytes = Buffer.alloc(size)
+      return bytes.toString('utf8', 0, readSync(file, bytes))
+    } finally {
+      closeSync(file)
+    }
   } catch {
     return undefined
   }
@@ -226,14 +238,25 @@ export const grantsOf = ({
   keys: seesKeys
 })
 
-const loadOwn = async (paths: ProfilePaths, added: AddedPlugin): Promise<Plugin> => {
-  const plugin = await importPlugin(readBundle(paths, added))
+const loadOwn = async (paths: ProfilePaths, added: AddedPlugin, loadMs?: number): Promise<Plugin> => {
+  if (added.kind === 'storage') throw storeRefusal(added.id)
+  const plugin = await importPlugin(readBundle(paths, added), loadMs)
   if (plugin.id === added.id && plugin.kind === added.kind) return plugin
   throw new CliError(
     'PLUGIN_REFUSED',
     `${added.source} is the plugin ${plugin.id} now, of the kind ${plugin.kind}`
   )
 }
+
+/** The refusal of a storage plugin, which would be kept and never used. */
+export const storeRefusal = (id: string): CliError =>
+  new CliError(
+    'PLUGIN_REFUSED',
+    `The plugin ${id} is a store, and the command line keeps its files in its own`,
+    {
+      hint: 'A storage plugin is part of an application, which gives it to createKernel.'
+    }
+  )
 
 /** A plugin that the kernel keeps as failed, with the reason. */
 const failedPlugin = ({ id, kind }: Pick<AddedPlugin, 'id' | 'kind'>, error: unknown): Plugin =>
@@ -245,8 +268,17 @@ const failedPlugin = ({ id, kind }: Pick<AddedPlugin, 'id' | 'kind'>, error: unk
     }
   }) as unknown as Plugin
 
-const loadConfig = async (paths: ProfilePaths, list: PluginList, path: string): Promise<ProfileConfig> =>
-  importConfig(allowedConfig(paths, list, path).bundle, path)
+const loadConfig = async (
+  paths: ProfilePaths,
+  list: PluginList,
+  { path, loadMs }: { readonly path: string; readonly loadMs: number | undefined }
+): Promise<ProfileConfig> => {
+  const config = await importConfig(allowedConfig(paths, list, path).bundle, path, loadMs)
+  const plugins = config.plugins?.map(each =>
+    each.kind === 'storage' ? failedPlugin(each, storeRefusal(each.id)) : each
+  )
+  return { ...config, ...compact({ plugins }) }
+}
 
 /** @throws CliError PLUGIN_REFUSED unless its owner has allowed a config as it is now */
 const allowedConfig = (
@@ -267,9 +299,17 @@ const allowedConfig = (
   )
 }
 
-/** Imports the bundle of a config. @throws CliError PLUGIN_REFUSED if it is none, or what its code throws */
-export const importConfig = async (bundle: CheckedCode, path: string): Promise<ProfileConfig> => {
-  const { default: config } = await importCode(bundle)
+/**
+ * Imports the bundle of a config.
+ *
+ * @throws CliError PLUGIN_REFUSED if it is none, or has not loaded after `loadMs`; what its code throws
+ */
+export const importConfig = async (
+  bundle: CheckedCode,
+  path: string,
+  loadMs?: number
+): Promise<ProfileConfig> => {
+  const { default: config } = await inTime(importCode(bundle), loadMs)
   const refuse = (expected: string): CliError =>
     new CliError('PLUGIN_REFUSED', `${path} does not export ${expected}`, {
       hint: 'Write: export default { plugins: [myPlugin] }'
@@ -285,9 +325,12 @@ export const importConfig = async (bundle: CheckedCode, path: string): Promise<P
 /**
  * Imports the plugin that a bundle exports, by default or as the only one.
  *
- * @throws CliError PLUGIN_REFUSED if it exports none or several, or what its code throws
+ * @throws CliError PLUGIN_REFUSED if it exports none or several, or has not loaded after `loadMs`; what its code throws
  */
-export const importPlugin = async (bundle: CheckedCode): Promise<Plugin> => {
+export const importPlugin = (bundle: CheckedCode, loadMs?: number): Promise<Plugin> =>
+  inTime(findPlugin(bundle), loadMs)
+
+const findPlugin = async (bundle: CheckedCode): Promise<Plugin> => {
   const { default: byDefault, ...others } = await importCode(bundle)
   const [sole, ...more] = Object.values(others)
   // Kind and info may come from a factory: the default, or all that there is.
@@ -305,6 +348,22 @@ export const importPlugin = async (bundle: CheckedCode): Promise<Plugin> => {
     { hint: 'Export it by default: an object with kind, id and apply.' }
   )
 }
+
+/** Waits for code that may never settle. */
+const inTime = async <T>(loading: Promise<T>, milliseconds = LOAD_MS): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    const text = `It has not loaded after ${durationText(milliseconds)}`
+    timer = setTimeout(() => reject(new CliError('PLUGIN_REFUSED', text)), milliseconds)
+  })
+  try {
+    return await Promise.race([loading, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const LOAD_MS = 10_000
 
 /** The text of a bundle whose hash was compared, and the file that it is from. */
 interface CheckedCode {

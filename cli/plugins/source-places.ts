@@ -7,7 +7,7 @@ import { isRecord } from '../profile/state-files.ts'
  * Finds the lines of an author's files in the stacks of a bundle.
  *
  * The map is no part of what is pinned: whoever changes it changes what a message says, and nothing that runs. It is read when
- * the first error needs it, and one that is missing or damaged gives no place.
+ * the first error needs it, and one that is missing, damaged or longer than {@link MAX_MAP} gives no place.
  *
  * @param readMap - reads the source map of the bundle
  */
@@ -29,8 +29,11 @@ export const sourcePlaces = (readMap: () => string | undefined): PlaceOf => {
 const MAX_STACK = 10_000
 const FRAME = /\.js:(\d{1,7}):(\d{1,7})\)?$/gm
 
+/** The longest source map that is read, in bytes; the longest bundle has 3 MB. */
+export const MAX_MAP = 16_000_000
+
 const mapIn = (text: string | undefined): SourceMap | undefined => {
-  const payload = text === undefined ? undefined : tryJsonText(text)
+  const payload = text === undefined || text.length > MAX_MAP ? undefined : tryJsonText(text)
   if (!isRecord(payload)) return undefined
   try {
     return new SourceMap(payload as unknown as SourceMapPayload)

@@ -73,7 +73,7 @@ test('a plugin in a cell that throws names the line of its source, also while it
   t.true((await stage.failure()).includes(`${REASON} (at src/index.ts:11:`), await stage.failure())
 })
 
-test('a source map that is gone or damaged changes no more than the message', async t => {
+test('a source map that is gone, damaged or too long changes no more than the message', async t => {
   const stage = openStage(t)
   t.is((await stage.add(ratesCode({ fetch: THROW }))).code, 0)
   const text = readFileSync(stage.map(), 'utf8')
@@ -84,6 +84,11 @@ test('a source map that is gone or damaged changes no more than the message', as
     const failure = await stage.failure()
     t.true(failure.endsWith(REASON), `${each}: ${failure}`)
   }
+  writeFileSync(stage.map(), text)
+  t.regex(await stage.failure(), /\(at src\/index\.ts:11:/)
+  // The same map, with more space than any has.
+  writeFileSync(stage.map(), text.padEnd(16_000_001))
+  t.true((await stage.failure()).endsWith(REASON))
   rmSync(stage.map())
   t.true((await stage.failure()).endsWith(REASON))
 })
@@ -99,5 +104,6 @@ test('a place shows no character that moves a cursor, and no file of this progra
   t.is(placeIn('src/\u001b[2J.ts', 'src/\u202e.ts'), undefined)
   t.is(placeIn('s'.repeat(201), 's'.repeat(201)), undefined)
   t.is(sourcePlaces(() => undefined)(stack), undefined)
+  t.is(sourcePlaces(() => mapOf(['a.ts', 'b.ts']).padEnd(16_000_001))(stack), undefined)
   t.is(sourcePlaces(() => mapOf(['a.ts', 'b.ts']))('no stack'), undefined)
 })

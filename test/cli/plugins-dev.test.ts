@@ -78,6 +78,17 @@ test('a plugin is loaded again after each change, checked, and survives mistakes
   t.regex((await next('failed', seen)).data.problem, /not yet \(at src\/index\.ts:\d+:/)
 
   seen = events().length
+  write(
+    'src/index.ts',
+    SHOP.replace('apply({ hooks, io }) {', 'async apply({ hooks, io }) {').replace(
+      /^ {2}\}\n\}$/m,
+      "    await null\n    throw new Error('not later')\n  }\n}"
+    )
+  )
+  const late = await next('failed', seen)
+  t.regex(late.data.problem, /applied: not later \(at src\/index\.ts:\d+:/)
+
+  seen = events().length
   write('src/index.ts', SHOP.replace("'iso:USD' }, rate)", "'iso:USD' }, rate * 2)"))
   t.is((await next('loaded', seen)).data.version, 2)
   const { data } = await next('tests', seen)

@@ -17,10 +17,12 @@ import type { AddressInfo } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import test from 'ava'
+import { followPlugin } from '../../cli/plugins/followed-plugin.ts'
 import { loadPlugins } from '../../cli/plugins/load-plugins.ts'
 import { changePluginList, pluginStamp, readPluginList } from '../../cli/plugins/plugin-list.ts'
 import type { ProfilePaths } from '../../cli/profile/paths.ts'
 import { lockFolder } from '../../plugins/storage/file/file-lock.ts'
+import { makeFakeClock } from '../../testing/fake-clock.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
 import { waitFor } from '../helpers/device.ts'
 import { runInProcess } from '../helpers/in-process.ts'
@@ -191,6 +193,24 @@ const MISTAKES: readonly (readonly [about: string, text: string, code: string, s
     /The plugin x fails when it is applied: no port/
   ],
   [
+    'an apply that fails later',
+    "export default { kind: 'observer', id: 'x', async apply() { await null; throw new Error('no port') } }",
+    'PLUGIN_REFUSED',
+    /The plugin x fails when it is applied: no port/
+  ],
+  [
+    'a frozen plugin whose apply fails later',
+    "export default Object.freeze({ kind: 'observer', id: 'x', async apply() { await null; throw new Error('no port') } })",
+    'PLUGIN_REFUSED',
+    /The plugin x fails when it is applied: no port/
+  ],
+  [
+    'a store',
+    "export default { kind: 'storage', id: 'x', apply({ hooks }) { hooks.openDisk.tapPromise('x', async () => ({})) } }",
+    'PLUGIN_REFUSED',
+    /The plugin x is a store, and the command line keeps its files in its own/
+  ],
+  [
     'the id of one that ships',
     "export default { kind: 'observer', id: 'bitcoin', apply() {} }",
     'PLUGIN_REFUSED',
@@ -257,6 +277,11 @@ const UNCONTAINABLE: readonly (readonly [about: string, text: string, sentence: 
     'throws in apply',
     "export default { kind: 'observer', id: 'x', apply() { throw new Error('no port') } }",
     /no port/
+  ],
+  [
+    'throws later in apply',
+    "export default { kind: 'observer', id: 'x', async apply() { await null; throw new Error('no port') } }",
+    /The plugin x fails when it is applied: no port \(at corner\.ts:1:\d+\)/
   ]
 ]
 
@@ -645,4 +670,77 @@ test('a bundle is replaced as a whole, and what a killed command has left behind
   t.is(readFileSync(file, 'utf8'), whole)
   t.is(readFileSync(reading, 'utf8'), 'torn')
   t.deepEqual(readdirSync(pluginsIn(stage)).sort(), [bundle, `${bundle}.map`, 'plugins.json'])
+})
+
+test('a plugin whose apply asks a server is added, although there is none while it is checked', async t => {
+  const stage = openStage(t)
+  const path = stage.write(
+    'far.ts',
+    `export default { kind: 'rates', id: 'far', displayName: 'Far', hosts: ['far.example'],
+      async apply({ hooks, io }) {
+        hooks.fetchRates.tapPromise('far', async () => {})
+        await io.fetch('https://far.example/')
+      }
+    }`
+  )
+  for (const flags of [[], ['--no-cell']]) {
+    const ran = await stage.run('plugins', 'add', path, '--yes', ...flags)
+    t.is(ran.code, 0, ran.stderr)
+    t.regex(ran.stderr, /far fails when it is applied: .*no network while a plugin is checked/)
+  }
+})
+
+test('an apply that never ends is waited for, but not for ever', async t => {
+  const clock = makeFakeClock()
+  const { ended } = followPlugin({ kind: 'observer', id: 'slow', apply: () => {} })
+  await ended(clock)
+  const never = { kind: 'observer', id: 'never', apply: () => new Promise<void>(() => {}) } as const
+  const followed = followPlugin(never)
+  followed.plugin.apply({} as never)
+  const failed = t.throwsAsync(followed.ended(clock), {
+    message: /The plugin never fails when it is applied: Its asynchronous apply .*15 s/
+  })
+  await clock.advance(15_000)
+  await failed
+})
+
+test('what never loads has failed after a while, and the other plugins are loaded', async t => {
+  const stage = openStage(t)
+  const gate = join(stage.folder, 'gate')
+  const path = stage.write(
+    'gated.ts',
+    `import { existsSync } from 'node:fs'
+     const plugin = { kind: 'observer', id: 'gated', apply() {} }
+     export default () => existsSync(${JSON.stringify(gate)}) ? plugin : new Promise(() => {})`
+  )
+  writeFileSync(gate, '')
+  succeeded(t, await stage.run('plugins', 'add', path, '--no-cell', '--yes', '--json'))
+  const corner = stage.write('corner.ts', ratesCode(42))
+  succeeded(t, await stage.run('plugins', 'add', corner, '--no-cell', '--yes', '--json'))
+  const paths = pathsOf(stage)
+  await changePluginList(paths, list => ({
+    ...list,
+    plugins: list.plugins.flatMap(each => [
+      each,
+      ...(each.id === 'corner' ? [{ ...each, id: 'store', kind: 'storage' }] : [])
+    ])
+  }))
+  rmSync(gate)
+  const { plugins } = await loadPlugins(paths, { loadMs: 500 })
+  const reasons = plugins.map(each => {
+    try {
+      return [each.id, typeof each.apply]
+    } catch (error) {
+      return [each.id, (error as Error).message]
+    }
+  })
+  t.deepEqual(reasons, [
+    ['gated', 'It has not loaded after 500 ms'],
+    ['corner', 'function'],
+    ['store', 'The plugin store is a store, and the command line keeps its files in its own']
+  ])
+  // A store that was added before it was refused keeps nobody from the wallet.
+  writeFileSync(gate, '')
+  const { plugin } = succeeded(t, await stage.run('plugins', 'show', 'store', '--json'))
+  t.is(plugin.state, 'failed')
 })

@@ -38,7 +38,7 @@ const run = (t: ExecutionContext, ...args: readonly string[]): Promise<Ran> =>
 
 for (const { name, kind } of pluginTemplates)
   test.serial(
-    `the template ${name} is a project whose types and full suite pass, and which can be added`,
+    `the template ${name} is a project whose types and full suite pass, and which can be added if the command line has a place for it`,
     async t => {
       const id = `my-${name}`
       const home = homeFor(t)
@@ -59,9 +59,9 @@ for (const { name, kind } of pluginTemplates)
       const tested = await inHome('plugins', 'test', id)
       t.like(tested, { pluginId: id, kind, level: 'full', failed: 0 })
       t.true(tested.passed > 5)
-      const own = kind === 'storage' ? ['--no-cell'] : []
-      const { plugin } = await inHome('plugins', 'add', id, '--yes', ...own)
-      t.like(plugin, { id, kind, contained: kind !== 'storage' })
+      if (kind === 'storage') return
+      const { plugin } = await inHome('plugins', 'add', id, '--yes')
+      t.like(plugin, { id, kind, contained: true })
       const { plugins } = await inHome('plugins', 'list')
       t.is(plugins.find((each: { id: string }) => each.id === id)?.state, 'applied')
     }
@@ -91,8 +91,26 @@ test.serial('an empty folder is filled, and a dry run writes nothing', async t =
   mkdirSync('empty')
   succeeded(t, await run(t, 'plugins', 'new', 'empty', '--kind', 'policy'), 'plugins.new/1')
   t.true(existsSync('empty/package.json'))
-  succeeded(t, await run(t, 'plugins', 'new', 'none', '--kind', 'policy', '--dry-run'), 'plugins.new/1')
+  const dry = ['--kind', 'policy', '--dry-run']
+  const planned = succeeded(t, await run(t, 'plugins', 'new', 'none', ...dry), 'plugins.new/1')
   t.false(existsSync('none'))
+  t.deepEqual(
+    planned.data.files,
+    succeeded(t, await run(t, 'plugins', 'new', 'none', '--kind', 'policy'), 'plugins.new/1').data.files
+  )
+  t.true(planned.data.files.includes('src/index.ts'))
+  // It is refused where the project would be.
+  const { error } = failed(t, await run(t, 'plugins', 'new', 'none', ...dry), 'USAGE', 2)
+  t.regex(error.message, /none is not empty; nothing was written/)
+  writeFileSync('a-file', 'mine')
+  failed(t, await run(t, 'plugins', 'new', 'a-file', ...dry, '--overwrite'), 'USAGE', 2)
+})
+
+test.serial('a name that has a text of the template in it is written once', async t => {
+  succeeded(t, await run(t, 'plugins', 'new', 'my-plugin-x', '--template', 'account'), 'plugins.new/1')
+  const source = readFileSync('my-plugin-x/src/index.ts', 'utf8')
+  t.true(source.includes('return `my-plugin-x:'))
+  t.false(source.includes('my-plugin-x-x'))
 })
 
 const REFUSED: readonly (readonly [about: string, args: readonly string[], sentence: RegExp])[] = [

@@ -5,21 +5,22 @@ import {
   isWalletError,
   type JsonObject,
   type KernelOptions,
-  type Plugin,
-  WalletError
+  type Plugin
 } from '../../../kernel/index.ts'
 import { defaultPlugins } from '../../../plugins/default-plugins.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult, RecordView } from '../../output/view.ts'
 import { bundlePlugin, entryOf } from '../../plugins/bundle.ts'
+import { followPlugin, throwIfFailed } from '../../plugins/followed-plugin.ts'
 import { installPackage, isPackage } from '../../plugins/install.ts'
 import {
   configOptions,
   grantsOf,
   importConfig,
   importPlugin,
-  openPluginCells
+  openPluginCells,
+  storeRefusal
 } from '../../plugins/load-plugins.ts'
 import {
   type AddedPlugin,
@@ -242,24 +243,28 @@ const checkApplies = async (
   plugin: Plugin,
   pluginOptions: NonNullable<KernelOptions['pluginOptions']>
 ): Promise<void> => {
+  if (plugin.kind === 'storage') throw storeRefusal(plugin.id)
   const io = await session.io()
-  const refused = (): Promise<never> =>
-    Promise.reject(new Error('There is no network while a plugin is checked'))
+  let wantsNetwork = false
+  const refused = (): Promise<never> => {
+    wantsNetwork = true
+    return Promise.reject(new Error('There is no network while a plugin is checked'))
+  }
+  const followed = followPlugin(plugin)
   const kernel = await createKernel({
     io: { ...io, fetch: refused, connect: refused, webSocket: refused },
     ...{ apiKey: '', authServer: 'http://localhost:9', infoServers: [], syncServers: [] },
     pluginOptions,
     logLevel: 'silent',
-    plugins: plugin.kind === 'storage' ? [plugin] : [memoryStorage(), plugin]
+    plugins: [memoryStorage(), followed.plugin]
   })
   try {
-    // By its state alone: one whose id cannot be used, or is taken, has another here.
-    const failed = kernel.context.plugins.find(({ state }) => state === 'failed')
-    if (failed === undefined) return
-    const { pluginId, mistake, message = 'it failed' } = failed
-    throw mistake === undefined
-      ? new CliError('PLUGIN_REFUSED', `The plugin ${pluginId} fails when it is applied: ${message}`)
-      : new WalletError('PLUGIN_INVALID', { pluginId, ...mistake })
+    throwIfFailed(kernel)
+    await followed.ended(io.clock)
+  } catch (error) {
+    // What needs a server may work once it is there.
+    if (!wantsNetwork) throw error
+    session.statusLine.warn(error instanceof Error ? error.message : String(error))
   } finally {
     await kernel.close()
   }
