@@ -1,5 +1,5 @@
 import test from 'ava'
-import { DevPanel } from '../../cli/dev/dev-panel.ts'
+import { DevPanel } from '../../cli/devtools/serve-panel.ts'
 
 test('a panel that could not be served is served the next time, and closed once', async t => {
   const seen: string[] = []

@@ -2,13 +2,11 @@ import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { durationText } from '../../../app/format/times.ts'
 import { serveDevtools } from '../../../devtools/server/serve-devtools.ts'
-import { allSettledOrThrow } from '../../../kernel/base/mutex.ts'
 import type { JsonObject } from '../../../kernel/index.ts'
 import { type DevEvent, DevLoop, type DevState } from '../../dev/dev-loop.ts'
-import { DevPanel } from '../../dev/dev-panel.ts'
 import { DevWorld } from '../../dev/dev-world.ts'
 import { watchProject } from '../../dev/watch-project.ts'
-import { openBrowser, panelFiles } from '../../devtools/serve-panel.ts'
+import { DevPanel, openBrowser, panelFiles } from '../../devtools/serve-panel.ts'
 import { isCliError } from '../../errors/cli-error.ts'
 import { entryOf, packageAbove } from '../../plugins/bundle.ts'
 import { findProject, type PluginProject } from '../../plugins/plugin-project.ts'
@@ -53,7 +51,9 @@ export const pluginsDev: CommandRun = async (session, path = '.') => {
     else await stopped(signal)
   } finally {
     watching.close()
-    await allSettledOrThrow([panel.close(), loop.close().finally(() => world.close())])
+    const closed = [panel.close(), loop.close().finally(() => world.close())]
+    await Promise.allSettled(closed)
+    await Promise.all(closed)
   }
   return undefined
 }
