@@ -199,8 +199,11 @@ export class Login implements Readable<LoginState> {
       const { loginId, loginKey, appId } = this.tree
       const { io } = this.#services
       const hidden = infos.map(info => hideWalletInfo(info, appId))
-      checkWalletInfos(io, [...this.walletInfos, ...hidden])
-      for (const { keys } of hidden) keys.destroy()
+      try {
+        checkWalletInfos(io, [...this.walletInfos, ...hidden])
+      } finally {
+        for (const { keys } of hidden) keys.destroy()
+      }
       const change = loginKey.use(key => walletInfosChange(io, { loginId, loginKey: key }, infos))
       return this.#applyAndVerify(change, () => findInfos(this.walletInfos, infos))
     })

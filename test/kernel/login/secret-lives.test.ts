@@ -151,3 +151,17 @@ test.serial('of an account that is made, nothing that was typed stays', async t 
   await settle()
   t.is(alive(read), 0)
 })
+
+test.serial('of wallets that are attached again, or refused, no secret stays after the logout', async t => {
+  const { owner } = await makeAlice()
+  const info = makeWalletInfo(owner.services.io, 'wallet:toy', { toyKey: 'y' })
+  await owner.login.addWalletInfos([info])
+  const read = watchSecrets(t)
+  await owner.login.addWalletInfos([info])
+  const other = { ...info, keys: { ...info.keys, toyKey: 'z' } }
+  await t.throwsAsync(owner.login.addWalletInfos([other]), { code: 'KEY_INTEGRITY' })
+  t.true(alive(read) > 0)
+  owner.login.close()
+  await settle()
+  t.is(alive(read), 0)
+})
