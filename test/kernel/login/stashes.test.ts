@@ -178,7 +178,14 @@ test('a file of a later version, sound but unreadable, is put aside before its l
   t.is(stashes.list().length, 0)
   await stashes.save(stashOf(1))
   await stashes.save(stashOf(1, { voucherId: 'v' }))
-  t.true([...files].some(([path, kept]) => path.startsWith('quarantine/') && kept === later))
+  const copies = [...files].filter(([path, kept]) => path.startsWith('quarantine/') && kept === later)
+  t.is(copies.length, 1)
+  for (const [path] of copies) files.delete(path)
+  await stashes.save(stashOf(1, { voucherId: 'w' }))
+  t.false(
+    [...files.keys()].some(path => path.startsWith('quarantine/')),
+    'a copy that was deleted stays away'
+  )
 })
 
 test('a damaged file is repaired from its second copy', async t => {

@@ -605,6 +605,32 @@ test('a change that meets a forgotten two-factor key is made with the kept one',
   t.truthy(owner.login.stash.otpKey)
 })
 
+test('a refused change fetches the login, also if the refusal names no voucher and the server says that nothing has changed', async t => {
+  const world = makeLoginWorld()
+  const owner = await createAlice(world)
+  await owner.twoFactor.enableOtp()
+  world.garble = (route, reply) => {
+    if (route !== 'POST /api/v2/login') return reply
+    return { ...reply, results: { ...reply.results, otpKey: undefined, otpTimeout: undefined } }
+  }
+  await owner.login.refresh()
+  t.is(owner.login.stash.otpKey, undefined)
+  world.garble = undefined
+  const refusals: unknown[] = []
+  world.server.use(async ({ path }, next) => {
+    const reply = await next()
+    if (path === '/api/v2/sync') return { ...reply, body: reply.body.replace('false', 'true') }
+    if (path !== '/api/v2/login/pin2' || !reply.body.includes('voucher_id')) return reply
+    const { results, ...refusal } = JSON.parse(reply.body)
+    refusals.push(results)
+    return { ...reply, body: JSON.stringify({ ...refusal, results: { login_id: results.login_id } }) }
+  })
+  await owner.credentials.changePIN({ pin: '2222' })
+  t.is(refusals.length, 1)
+  t.is(owner.credentials.getPIN(), '2222')
+  t.truthy(owner.login.stash.otpKey)
+})
+
 test('forgetting an account forgets its two-factor keys, and a refused one is not tried again and again', async t => {
   const world = makeLoginWorld()
   const owner = await createAlice(world)
