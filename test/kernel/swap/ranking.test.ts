@@ -1,11 +1,13 @@
 import test from 'ava'
 import fc from 'fast-check'
 import {
+  applyPolicies,
   compareQuotes,
   type Rankable,
   type RankPreferences,
   rankQuotes
 } from '../../../kernel/swap/ranking.ts'
+import type { QuoteSnapshot } from '../../../kernel/types/snapshots.ts'
 
 const quoteOf = (pluginId: string, to: string, changes: Partial<Rankable> = {}): Rankable => ({
   pluginId,
@@ -121,5 +123,37 @@ test('the smallest gain there is makes a better rate', t => {
   t.deepEqual(inOrder(quotes), [
     ['two', 'a better rate'],
     ['one', undefined]
+  ])
+})
+
+test('policies reorder quotes only with an answer that has each of them once', t => {
+  const ranked = rankQuotes(
+    ['a', 'b', 'c'].map((id, n) => ({ ...quoteOf(id, `${9 - n}`), quoteId: id })),
+    {}
+  ).map(one => ({ ...one, snapshot: { quoteId: one.quote.quoteId } as QuoteSnapshot }))
+  const answered = (answer: unknown): [string, string | undefined][] =>
+    applyPolicies(ranked, () => answer).map(({ quote, reason }) => [quote.quoteId, reason])
+  const [a, b, c] = ranked.map(({ snapshot }) => snapshot)
+  const unchanged = [
+    ['a', 'a better rate'],
+    ['b', 'a better rate'],
+    ['c', undefined]
+  ] as const
+  const stranger = { quoteId: 'd' }
+  for (const answer of [
+    [a, b, c],
+    [a, b],
+    [a, b, c, c],
+    [a, b, b],
+    [a, b, stranger],
+    [c, a, {}],
+    'abc',
+    undefined
+  ])
+    t.deepEqual(answered(answer), unchanged as never, JSON.stringify(answer))
+  t.deepEqual(answered([c, a, b]), [
+    ['c', 'placed here by a policy'],
+    ['a', 'a better rate'],
+    ['b', undefined]
   ])
 })

@@ -94,6 +94,23 @@ test('a list of servers counts only in a reply with a status from 200 to 299', a
   }
 })
 
+test('a reply of a sync server may have 192 MB, and a list of servers 256 KB', async t => {
+  const bounds = new Map<string, number | undefined>()
+  const fetch: Io['fetch'] = async (url, options) => {
+    bounds.set(new URL(url).host, options?.maxReplyBytes)
+    return replyOf(200, { changes: {}, hash: 'ab' })
+  }
+  const { servers } = makeServers(fetch, ['https://info.example'])
+  await servers.exchange({ syncKey: keyOf(), server: 'https://one.example' })
+  t.deepEqual(
+    bounds,
+    new Map([
+      ['info.example', 262_144],
+      ['one.example', 201_326_592]
+    ])
+  )
+})
+
 test('a server that never answers is abandoned after 30 seconds, and its request is aborted', async t => {
   const store = makeSyncStore()
   const a = await openDevice(store)
