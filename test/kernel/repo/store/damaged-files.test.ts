@@ -142,6 +142,42 @@ test('tables that nobody reads after the last entries were lost are there at the
   }
 })
 
+test('a table whose files are gone with the last entries is empty from then on, and its loss is reported once', async t => {
+  const rowsAt = (prefix: string, text: string): [string, BulkChange][] =>
+    Array.from({ length: 30 }, (_, i) => [
+      `${prefix}${i}`,
+      { text: `${text} ${i}`.padEnd(60), order: i, mark: 0 }
+    ])
+  const files = new Map<string, string>()
+  const first = (await open(files)).store
+  await first.write(new Map(rowsAt('t/', 'old')))
+  await first.close()
+  const before = new Map(files)
+  const second = (await open(files)).store
+  await second.write(new Map(rowsAt('u/', 'gone')))
+  await second.close()
+  const withBoth = new Map(files)
+  const third = (await open(files)).store
+  await third.write(new Map(rowsAt('t/', 'new')))
+  await third.close()
+  const isEntries = (name: string): boolean => /\/\d{12}-\d{12}$/.test(name)
+  const lost = new Map([...withBoth].filter(([name]) => isEntries(name)))
+  // Of the other table neither segments nor index are left, though the older entries name them.
+  for (const [name, text] of files)
+    if (!isEntries(name) && (before.has(name) || !withBoth.has(name))) lost.set(name, text)
+
+  const damaged = await open(lost)
+  t.is(await damaged.store.table('u/').count(), 0)
+  t.true(damaged.isTold())
+  await damaged.store.close()
+  const again = await open(lost)
+  t.is(await again.store.table('u/').count(), 0)
+  t.is(await again.store.table('t/').count(), 30)
+  t.deepEqual(again.reports, [])
+  t.false(again.isTold())
+  await again.store.close()
+})
+
 test('a file of entries that the disk itself calls damaged is reported, and the store opens', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)

@@ -367,6 +367,20 @@ test('a large write that begins while a store closes is durable', async t => {
   t.deepEqual(reports, [])
 })
 
+test('a small write in flight that fills the memory while the store closes is durable, and the closing reports nothing', async t => {
+  const files = new Map<string, string>()
+  const { store, reports } = await open(files)
+  for (let n = 0; n < 10; n += 1) await store.write(rowsOf(5, n * 5, 'x'.repeat(20)))
+  const writes = Array.from({ length: 20 }, (_, n) => store.write(rowsOf(5, 100 + n * 5, 'x'.repeat(60))))
+  await Promise.all([store.close(), ...writes])
+  await store.settled()
+  t.deepEqual(reports, [])
+  const again = await open(files)
+  t.is(await again.table.count(), 150)
+  t.deepEqual(again.reports, [])
+  await again.store.close()
+})
+
 test('the next large write deletes the files of a failed one', async t => {
   let isWritten = false
   for (let at = 1; !isWritten; at += 1) {

@@ -126,6 +126,34 @@ test('the first row of a table keeps its place among its equals when it is writt
   for (const [offset, key] of before.entries()) t.is(await table.offsetOf(key), offset)
 })
 
+test('a deletion among the entries hides its row, whatever the lengths of its key and its table are', async t => {
+  for (const key of ['k', 'ke', 'key']) {
+    const files = new Map<string, string>()
+    const first = (await open(files)).store
+    await first.write(
+      new Map([...rowsAt([1, 2, 3, 4, 5, 6, 7, 8], 10), [`t/${key}`, { text: 'old', order: 9 }]])
+    )
+    await first.close()
+    const { store, table } = await open(files)
+    await store.write(new Map([[`t/${key}`, null]]))
+    t.is(await table.get(key), undefined)
+    t.is(await table.count(), 8)
+  }
+})
+
+test('a row among the entries is found, whatever the lengths of its text, its key and its table are', async t => {
+  for (const [key, text] of [
+    ['key', 'x'],
+    ['k', 'xyz'],
+    ['ke', ''],
+    ['keys', 'xx']
+  ] as const) {
+    const { store, table } = await open(new Map())
+    await store.write(new Map([[`t/${key}`, { text, order: 1 }]]))
+    t.is(await table.get(key), text)
+  }
+})
+
 test('a row that was deleted and comes back stands behind its equals, also once it is on the disk', async t => {
   const { store, table } = await open(new Map())
   for (const key of ['a', 'b']) await store.write(new Map([[`t/${key}`, { text: key, order: 5 }]]))
