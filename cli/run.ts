@@ -11,10 +11,16 @@ import {
 import type { Failure } from './errors/failure.ts'
 import { typedCommandLineOf } from './grammar/command-line.ts'
 import { type GlobalOptions, readGlobalOptions, wantsJson } from './grammar/options.ts'
-import { failureEnvelope, failureLines, jsonText, resultText } from './output/print-result.ts'
+import {
+  type EnvelopeMeta,
+  failureEnvelope,
+  failureLines,
+  jsonText,
+  resultText
+} from './output/print-result.ts'
 import type { CommandResult } from './output/view.ts'
 import { type ParsedArguments, parseArguments, resolvePaths } from './parse-arguments.ts'
-import { profilePaths } from './profile/paths.ts'
+import { profilePaths, usualProfile } from './profile/paths.ts'
 import { secretFlagsOf } from './secrets/secret-sources.ts'
 import { makeSecrets } from './secrets/secrets.ts'
 import type { Agent } from './session/agent.ts'
@@ -91,6 +97,9 @@ const runCommand = async (
   }
   const commandLine = typedCommandLineOf(argv)
   const statusLine = makeStatusLine(terminal, globals)
+  const network = await networkIn(globals.profile, terminal)
+  if (network !== 'fake' && !globals.json && terminal.stderr.isTTY === true)
+    statusLine.info(`${globals.profile}: ${network} network`)
   if (!wantsColor(globals.color, terminal.environment, terminal.stderr.isTTY === true)) {
     terminal.disableColors?.()
   }
@@ -100,6 +109,7 @@ const runCommand = async (
     const meta = {
       schema: `${spec.name.replaceAll(' ', '.')}/1`,
       profile: globals.profile,
+      network,
       ...compact({ account }),
       durationMs: Math.round(performance.now() - started)
     }
@@ -258,7 +268,8 @@ const withLock = (error: unknown): unknown =>
     : error
 
 const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise<number> => {
-  const meta = { schema: 'version/1', profile: globals.profile, durationMs: 0 }
+  const { profile } = globals
+  const meta = { schema: 'version/1', profile, network: await networkIn(profile, terminal), durationMs: 0 }
   await writeText(
     terminal.stdout,
     await resultText(await versionResult(globals.json), meta, { terminal, globals, readsOnly: true })
@@ -266,9 +277,18 @@ const printVersion = async (globals: GlobalOptions, terminal: Terminal): Promise
   return 0
 }
 
+/** The network of a profile, for the envelope. */
+const networkIn = async (
+  profile: string,
+  { environment }: Pick<Terminal, 'environment'>
+): Promise<EnvelopeMeta['network']> => {
+  const { networkOf } = await import('./profile/settings.ts')
+  return networkOf(profilePaths(profile, environment))
+}
+
 const unparsed = ({ environment }: Terminal): FailureContext => ({
   command: 'holdfast',
-  profile: environment.HOLDFAST_PROFILE ?? 'default',
+  profile: environment.HOLDFAST_PROFILE ?? usualProfile(environment),
   globals: undefined
 })
 
@@ -289,7 +309,9 @@ export const reportFailure = async (
   const failure = withOffline(failureOf(error), globals?.offline === true)
   const hasJson = globals?.json ?? wantsJson(argv.includes('--json'), environment)
   if (hasJson) {
-    await writeText(stdout, jsonText(failureEnvelope(failure, { command, profile }), stdout.isTTY === true))
+    const network = await networkIn(profile, terminal)
+    const envelope = failureEnvelope(failure, { command, profile, network })
+    await writeText(stdout, jsonText(envelope, stdout.isTTY === true))
   }
   const isQuiet = globals?.quiet ?? (argv.includes('-q') || argv.includes('--quiet'))
   if (!(hasJson && isQuiet)) {

@@ -386,6 +386,13 @@ const readId = ({ crypto }: Io, text: string): string | undefined => {
  * Refuses credentials in the address, which would let it name one host and mean another.
  *
  * @throws WalletError LOGIN_DOMAIN naming the host
+ *
+ * @example
+ * ```ts
+ * import { checkServerAddress } from 'holdfast'
+ *
+ * checkServerAddress('https://login.edge.app/api')
+ * ```
  */
 export const checkServerAddress = (url: string): void => {
   const [, scheme, host = '', port = '0'] = ADDRESS.exec(url)?.map(part => part?.toLowerCase()) ?? []

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { CliError, stopBeforeEnd } from '../errors/cli-error.ts'
-import { profilePaths } from '../profile/paths.ts'
+import { profilePaths, usualProfile } from '../profile/paths.ts'
 import { packageFolder } from '../terminal/package-folder.ts'
 import { isClosedPipe, type Terminal } from '../terminal/terminal.ts'
 import { agentFolder, folderProblem, readRecord } from './agent-files.ts'
@@ -76,7 +76,7 @@ export const agentProfileOf = (
     return undefined
   const word = argv[at] ?? ''
   const named = word.includes('=') ? word.slice('--profile='.length) : argv[at + 1]
-  const profile = at === -1 ? environment.HOLDFAST_PROFILE || 'default' : (named ?? '')
+  const profile = at === -1 ? environment.HOLDFAST_PROFILE || usualProfile(environment) : (named ?? '')
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/.test(profile)) return undefined
   return { profile, stateFolder: profilePaths(profile, environment).state }
 }

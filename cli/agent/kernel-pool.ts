@@ -17,6 +17,7 @@ import {
 } from '../../kernel/index.ts'
 import { isAlive } from '../../plugins/storage/file/file-lock.ts'
 import { type LoadedPlugins, loadPlugins } from '../plugins/load-plugins.ts'
+import { addedHosts } from '../plugins/plugin-list.ts'
 import { openProfileKernel } from '../profile/open-profile.ts'
 import { type OpenWorld, openWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
@@ -177,7 +178,7 @@ export class KernelPool {
   }
 
   #openWorld(paths: ProfilePaths): Promise<OpenWorld> {
-    this.#world ??= openWorld(paths, { holder: HOLDER, io: this.#options.io })
+    this.#world ??= openWorld(paths, { holder: HOLDER, io: this.#options.io, addedHosts: addedHosts(paths) })
       // Every device of the profile is in this process.
       .then(world => ({ ...world, isShared: true, control: this.#counted(world.control) }))
       .catch((error: unknown) => {

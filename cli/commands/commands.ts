@@ -6,6 +6,7 @@ import { deviceCommands } from './device-commands.ts'
 import { fakeCommands } from './fake-commands.ts'
 import { pluginCommands } from './plugin-commands.ts'
 import { policyCommands } from './policy-commands.ts'
+import { profileCommands } from './profile-commands.ts'
 import { rateCommands } from './rate-commands.ts'
 import { receivingCommands } from './receiving-commands.ts'
 import { swapCommands } from './swap-commands.ts'
@@ -33,6 +34,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...rateCommands,
   ...dataCommands,
   ...pluginCommands,
+  ...profileCommands,
   ...devtoolsCommands,
   ...fakeCommands,
   ...helpCommands(() => ({ commands: commandSpecs, groups: groupSummaries }))
@@ -58,6 +60,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   tokens: 'tokens of wallets and currencies',
   tx: 'transactions and their notes',
   plugins: 'currencies, rates, swaps and more, by others',
+  profile: 'networks, servers and data, kept apart from each other',
   policy: 'rules about the payments of the account',
   swap: 'exchange one currency for another',
   rates: 'exchange rates and their sources',

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path'
 import { CliError } from '../errors/cli-error.ts'
-import { FIRST_DEVICE } from '../profile/paths.ts'
+import { FIRST_DEVICE, usualProfile } from '../profile/paths.ts'
 import type { ColorChoice, Terminal } from '../terminal/terminal.ts'
 
 /** The values of the global flags and their environment variables. */
 export interface GlobalOptions {
   readonly profile: string
+  /** The profile of a command that names none. */
+  readonly usualProfile: string
   /** The device of the profile. */
   readonly device: string
   readonly account: string | undefined
@@ -44,7 +46,7 @@ export interface GlobalFlag {
 
 /** The flags of every command (ecosystem 1.6). */
 export const globalFlags: readonly GlobalFlag[] = [
-  { flags: '--profile <name>', summary: 'the profile (HOLDFAST_PROFILE; "default")' },
+  { flags: '--profile <name>', summary: 'the profile (HOLDFAST_PROFILE; that of profile default)' },
   {
     flags: '-a, --account <user>',
     summary: 'the account on this device (HOLDFAST_ACCOUNT; the last login)'
@@ -100,8 +102,10 @@ export const readGlobalOptions = (
   const configFolder = typeof flags.configFolder === 'string' ? resolve(flags.configFolder) : undefined
   const agent = flags.agent !== false && configFolder === undefined && !isSet(environment.HOLDFAST_NO_AGENT)
   const json = wantsJson(flags.json === true, environment)
+  const usual = usualProfile(environment)
   return {
-    profile: checkName(text('profile', 'HOLDFAST_PROFILE') ?? 'default', 'profile'),
+    profile: checkName(text('profile', 'HOLDFAST_PROFILE') ?? usual, 'profile'),
+    usualProfile: usual,
     device: checkName(text('device', 'HOLDFAST_DEVICE') ?? FIRST_DEVICE, 'device'),
     account: text('account', 'HOLDFAST_ACCOUNT'),
     json,

@@ -2,6 +2,7 @@ import { compact } from '../../kernel/base/compact.ts'
 import type { JsonObject } from '../../kernel/index.ts'
 import type { Failure } from '../errors/failure.ts'
 import type { FieldPath, GlobalOptions } from '../grammar/options.ts'
+import type { ProfileNetwork } from '../profile/settings.ts'
 import { safeJson, safeText } from '../terminal/safe-text.ts'
 import { makePaint, type Paint, type Terminal, wantsColor, widthOf, writeText } from '../terminal/terminal.ts'
 import { selectFields, unknownFields } from './select-fields.ts'
@@ -101,6 +102,8 @@ export interface EnvelopeMeta {
   /** The schema, such as `wallets.list/1`. Additions keep the number. */
   readonly schema: string
   readonly profile: string
+  /** The network of the profile: `fake`, `main`, `test` or `regtest`; `unknown` where its settings are damaged. */
+  readonly network: ProfileNetwork | 'unknown'
   readonly account?: string
   readonly durationMs: number
 }
@@ -116,7 +119,7 @@ const successEnvelope = (data: JsonObject, warnings: readonly string[], meta: En
 /** The JSON object of a command that failed. */
 export const failureEnvelope = (
   { name, code, exitCode, message, retryable, details, hint, next }: Failure,
-  meta: { readonly command: string; readonly profile: string }
+  meta: { readonly command: string } & Pick<EnvelopeMeta, 'network' | 'profile'>
 ): JsonObject => ({
   ok: false,
   error: {

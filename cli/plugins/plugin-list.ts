@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isAlive, type LockOptions, lockFolder } from '../../plugins/storage/file/file-lock.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { makePrivateFolder, type ProfilePaths } from '../profile/paths.ts'
+import { settingsPath } from '../profile/settings.ts'
 import { isRecord, readState, replaceFile, writeState } from '../profile/state-files.ts'
 
 /** A plugin that was added to a profile: what runs is the file that was bundled then, and no other. */
@@ -67,6 +68,15 @@ export const readPluginList = (paths: ProfilePaths): PluginList => {
   })
 }
 
+/** The hosts that the plugins of a profile may fetch from while they are enabled; none of a damaged list, which loads none. */
+export const addedHosts = (paths: ProfilePaths): readonly string[] => {
+  try {
+    return readPluginList(paths).plugins.flatMap(({ isEnabled, hosts }) => (isEnabled ? hosts : []))
+  } catch {
+    return []
+  }
+}
+
 /**
  * Changes the list as it is now, while no other process does. Bundles that it names are written before it, and those that it
  * does not name any more are removed once it is durable, with what a killed command has left behind.
@@ -101,14 +111,14 @@ const BUNDLED = /^(.*\.mjs)(?:\.map)?$/
 const DRAFT = /\.\d{1,10}\.tmp$/
 
 /**
- * What an agent compares: another text means that the plugins are no longer those that it runs with, or that a file of the
- * profile's config has changed.
+ * What an agent compares: another text means that the plugins are no longer those that it runs with, or that the settings or a
+ * file of the profile's config have changed.
  */
 export const pluginStamp = (paths: ProfilePaths): string => {
   const list = join(pluginFolder(paths), LIST)
   const config = findConfig(paths.config)
   const inputs = config === undefined ? [] : [config, ...inputsOf(paths, config)]
-  return [list, ...inputs].map(path => timeOf(path)).join(' ')
+  return [settingsPath(paths), list, ...inputs].map(path => timeOf(path)).join(' ')
 }
 
 const inputsOf = (paths: ProfilePaths, config: string): readonly string[] => {

@@ -1,4 +1,5 @@
 import { fakePluginOptions } from '../../fake-server/fake-plugin-options.ts'
+import { FAKE_ADDRESSES } from '../../fake-server/fake-world.ts'
 import {
   compact,
   createKernel,
@@ -9,10 +10,11 @@ import {
   type LogThreshold,
   type Plugin
 } from '../../kernel/index.ts'
-import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { LOCK_WAIT_MS, type OpenOptions, type OpenWorld, type WorldAddresses } from './open-world.ts'
 import { FIRST_DEVICE, makePrivateFolder, type ProfilePaths } from './paths.ts'
+import { realSettings, shippedPlugins } from './real-world.ts'
+import type { WorldSettings } from './settings.ts'
 
 /** Options of {@link openProfileKernel}. */
 export interface ProfileKernelOptions extends OpenOptions {
@@ -29,10 +31,10 @@ export interface ProfileKernelOptions extends OpenOptions {
   readonly added?: Pick<KernelOptions, 'pluginOptions'> & { readonly plugins: readonly Plugin[] }
 }
 
-/** Opens the kernel of a profile on its data folder. @throws STORAGE_LOCKED, CORRUPT_FILE */
-export const openProfileKernel = (
+/** Opens the kernel of a profile on its data folder. @throws STORAGE_LOCKED, CORRUPT_FILE, API_KEY_MISSING */
+export const openProfileKernel = async (
   paths: ProfilePaths,
-  world: Pick<OpenWorld, 'io' | 'addresses'>,
+  world: Pick<OpenWorld, 'addresses' | 'io' | 'real'>,
   {
     holder,
     isOffline,
@@ -47,7 +49,8 @@ export const openProfileKernel = (
 ): Promise<Kernel> => {
   makePrivateFolder(paths.data)
   makePrivateFolder(paths.device)
-  const settings = kernelSettings(world.addresses)
+  const { real, addresses } = world
+  const settings = real === undefined ? kernelSettings(addresses) : realSettings(paths, real)
   return createKernel({
     ...settings,
     pluginOptions: { ...added?.pluginOptions, ...settings.pluginOptions },
@@ -59,17 +62,11 @@ export const openProfileKernel = (
       logObserver(onLog),
       ...plugins,
       fileStorage(paths.device, { waitMs, holder }),
-      ...defaultPlugins,
+      ...shippedPlugins(real),
       ...(added?.plugins ?? [])
     ]
   })
 }
-
-/** The kernel options that depend on a fake world. */
-export type WorldSettings = Pick<
-  KernelOptions,
-  'apiKey' | 'appId' | 'authServer' | 'infoServers' | 'pluginOptions' | 'syncServers'
->
 
 /** The options of each kernel in a fake world. */
 export const kernelSettings = ({
@@ -77,7 +74,7 @@ export const kernelSettings = ({
   infoServers,
   syncServers,
   chainServers
-}: WorldAddresses): WorldSettings => ({
+}: WorldAddresses = FAKE_ADDRESSES): WorldSettings => ({
   authServer,
   infoServers,
   syncServers,

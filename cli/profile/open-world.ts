@@ -7,6 +7,8 @@ import { type Io, isWalletError } from '../../kernel/index.ts'
 import { isAlive } from '../../plugins/storage/file/file-lock.ts'
 import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
 import { makePrivateFolder, type ProfilePaths } from './paths.ts'
+import { namedHosts, noControl, onlyNamedHosts } from './real-world.ts'
+import { type RealProfile, readProfile } from './settings.ts'
 import { isRecord, readState, removeState, writeState } from './state-files.ts'
 import { type ControlAddress, localControl, remoteControl, type WorldControl } from './world-control.ts'
 
@@ -19,6 +21,8 @@ export interface OpenOptions {
   readonly holder: string
   readonly io: Io
   readonly waitMs?: number
+  /** The hosts of the plugins that were added, which a real profile may ask, too. */
+  readonly addedHosts?: readonly string[]
 }
 
 /** The addresses that a kernel is configured with. */
@@ -30,10 +34,12 @@ export interface WorldAddresses {
   readonly chainServers: ChainServers
 }
 
-/** The fake world of a profile: in this process, or the one that `fake start` runs. */
+/** The network of a profile: a fake world in this process, the one that `fake start` runs, or real servers. */
 export interface OpenWorld {
   readonly io: Io
-  readonly addresses: WorldAddresses
+  /** The settings of a profile on a real network; then there is no fake world, and no addresses. */
+  readonly real?: RealProfile
+  readonly addresses?: WorldAddresses
   readonly control: WorldControl
   /** True if other processes can use it at the same time. */
   readonly isShared: boolean
@@ -45,12 +51,14 @@ export interface OpenWorld {
 }
 
 /**
- * Opens the world of a profile; one that another process serves is used instead.
+ * Opens the world of a profile; a fake one that another process serves is used instead.
  *
- * @throws STORAGE_LOCKED after {@link LOCK_WAIT_MS}, CORRUPT_FILE
+ * @throws STORAGE_LOCKED after {@link LOCK_WAIT_MS}, CORRUPT_FILE; CliError PROFILE_INVALID for damaged settings
  */
 export const openWorld = async (paths: ProfilePaths, opener: OpenOptions): Promise<OpenWorld> => {
   const { waitMs = LOCK_WAIT_MS } = opener
+  const real = readProfile(paths)
+  if (real !== undefined) return realWorld(paths, real, opener)
   const deadline = performance.now() + waitMs
   for (;;) {
     const running = await findRunningWorld(paths.state)
@@ -67,6 +75,19 @@ export const openWorld = async (paths: ProfilePaths, opener: OpenOptions): Promi
     }
   }
 }
+
+/**
+ * The network of a real profile: requests go to the servers that it names, and to no other host. What asks for another one, a
+ * plugin or the kernel, gets a NETWORK error that says so, and no name is looked up.
+ */
+const realWorld = (paths: ProfilePaths, real: RealProfile, { io, addedHosts }: OpenOptions): OpenWorld => ({
+  io: onlyNamedHosts(io, paths.name, namedHosts(real, addedHosts)),
+  real,
+  control: noControl(paths.name, real.network),
+  // Other devices reach the same servers.
+  isShared: true,
+  close: async () => {}
+})
 
 /** Opens the world of a profile in this process. @throws STORAGE_LOCKED, CORRUPT_FILE */
 export const openLocalWorld = async (

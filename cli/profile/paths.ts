@@ -1,10 +1,12 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import envPaths from 'env-paths'
 import { CliError } from '../errors/cli-error.ts'
 
 /** The folders of one profile; profiles share none. */
 export interface ProfilePaths {
+  /** The name of the profile. */
+  readonly name: string
   readonly config: string
   /** The fake world, and the devices in it. */
   readonly data: string
@@ -37,6 +39,7 @@ export const profilePaths = (
   const state = below(log)
   const isFirst = device === FIRST_DEVICE
   return {
+    name: profile,
     config: below(config),
     data: below(data),
     device: isFirst ? join(below(data), 'device') : join(below(data), 'devices', device),
@@ -44,6 +47,43 @@ export const profilePaths = (
     session: isFirst ? state : join(state, 'devices', device),
     cache: below(cache)
   }
+}
+
+/** The folder with a folder of settings for each profile. */
+const configRoot = (environment: Readonly<Record<string, string | undefined>>): string =>
+  rootsOf(environment.HOLDFAST_HOME).config
+
+/** Checks the name of a profile, which is that of its folders. @throws CliError PROFILE_INVALID */
+export const checkProfileName = (name: string): string => {
+  if (PROFILE_NAME.test(name)) return name
+  throw new CliError(
+    'PROFILE_INVALID',
+    'A profile name has up to 40 letters, digits, dots, dashes or underscores'
+  )
+}
+
+const DEFAULT_FILE = 'default-profile'
+const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
+
+/** The profile that is used while none is named: the one that `holdfast profile default` has chosen, else `default`. */
+export const usualProfile = (environment: Readonly<Record<string, string | undefined>>): string => {
+  let name = ''
+  try {
+    name = readFileSync(join(configRoot(environment), DEFAULT_FILE), 'utf8').trim()
+  } catch {
+    // None was chosen.
+  }
+  return PROFILE_NAME.test(name) ? name : 'default'
+}
+
+/** Chooses the profile that is used while none is named. */
+export const chooseUsualProfile = (
+  environment: Readonly<Record<string, string | undefined>>,
+  name: string
+): void => {
+  const folder = configRoot(environment)
+  makePrivateFolder(folder)
+  writeFileSync(join(folder, DEFAULT_FILE), `${name}\n`, { mode: 0o600 })
 }
 
 const rootsOf = (

@@ -15,7 +15,11 @@ import { type Answer, promptOnScreen, Question, showQuestion } from './question.
 export const showSendReview = (
   terminal: Terminal,
   summary: ReviewFacts,
-  { question, lines }: { readonly question: string; readonly lines: readonly string[] }
+  {
+    question,
+    lines,
+    network
+  }: { readonly lines: readonly string[] } & Pick<SendReviewProps, 'network' | 'question'>
 ): Promise<boolean> => {
   const { rows } = terminal.stderr as WriteStream
   const room = Math.floor((rows - summary.lines.length - FIXED_LINES) / LINES_EACH)
@@ -25,7 +29,7 @@ export const showSendReview = (
   // A screen as high as the terminal would flicker, and could not be read to its end.
   if (room < 1) return showQuestion(terminal, question)
   return promptOnScreen(terminal, onAnswer => (
-    <SendReview summary={summary} question={question} maxRecipients={room} onAnswer={onAnswer} />
+    <SendReview {...{ summary, question, network, onAnswer }} maxRecipients={room} />
   ))
 }
 
@@ -54,6 +58,8 @@ export interface SendReviewProps {
   readonly summary: ReviewFacts
   /** The effect of a yes. */
   readonly question: string
+  /** The network of the payment: `fake world`, or `main network`. */
+  readonly network: string
   /** The number of recipients that fit on the screen; all were printed above it otherwise. */
   readonly maxRecipients: number
   readonly onAnswer: (answer: Answer) => void
@@ -62,12 +68,20 @@ export interface SendReviewProps {
 const LABEL = 13
 
 /** The review of a payment before it is signed. No is the default. */
-export const SendReview = ({ summary, question, maxRecipients, onAnswer }: SendReviewProps): ReactElement => {
+export const SendReview = ({
+  summary,
+  question,
+  network,
+  maxRecipients,
+  onAnswer
+}: SendReviewProps): ReactElement => {
   const shown = summary.recipients.slice(0, maxRecipients)
   const hidden = summary.recipients.length - shown.length
   return (
     <Box flexDirection="column">
-      <Text bold>Review the payment</Text>
+      <Text>
+        <Text bold>Review the payment</Text> <Text dimColor>({network})</Text>
+      </Text>
       {summary.lines.map(([label, value]) => (
         <Field key={label} label={label} value={value} isStrong={label === 'total'} />
       ))}

@@ -48,6 +48,8 @@ const promptPlainly = async (session: Session, question: string): Promise<boolea
 export interface TypedConfirmation extends Omit<Confirmation, 'prompt'> {
   /** The text to type: the name of the thing that will be deleted. */
   readonly name: string
+  /** The reason for it, without a full stop; that it cannot be undone if left out. */
+  readonly reason?: string
 }
 
 /**
@@ -58,12 +60,12 @@ export interface TypedConfirmation extends Omit<Confirmation, 'prompt'> {
  */
 export const confirmTyped = async (
   session: Session,
-  { question, name, summary }: TypedConfirmation
+  { question, name, reason = 'This cannot be undone', summary }: TypedConfirmation
 ): Promise<void> => {
   const given = session.text('confirm')
   const isScripted = session.globals.yes && given !== undefined
   if (!isScripted && (!session.globals.input || !canPrompt(session.terminal))) {
-    throw new CliError('CONFIRMATION_REQUIRED', `This cannot be undone: "${name}" has to be typed`, {
+    throw new CliError('CONFIRMATION_REQUIRED', `${reason}: "${name}" has to be typed`, {
       details: { summary },
       hint: 'Read details.summary, then run the command with --yes and --confirm.',
       next: [

@@ -20,7 +20,7 @@ import { CliError, PAYING_GRACE_MS } from '../errors/cli-error.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
 import type { CommandResult } from '../output/view.ts'
 import { type LoadedPlugins, loadPlugins, pluginProblems } from '../plugins/load-plugins.ts'
-import { hasPlugins } from '../plugins/plugin-list.ts'
+import { addedHosts, hasPlugins } from '../plugins/plugin-list.ts'
 import type { ClosableWorld, OpenWorld } from '../profile/open-world.ts'
 import type { ProfilePaths } from '../profile/paths.ts'
 import type { WorldControl } from '../profile/world-control.ts'
@@ -181,7 +181,7 @@ export class Session {
     return world && { world, close: async () => {} }
   }
 
-  /** Returns the currencies of all plugins. */
+  /** Returns the currencies of all plugins of the profile. */
   async currencies(): Promise<readonly CurrencyInfo[]> {
     return (await this.#allPlugins()).flatMap(plugin => (plugin.kind === 'currency' ? [plugin.info] : []))
   }
@@ -345,15 +345,19 @@ export class Session {
   }
 
   async #allPlugins(): Promise<readonly Plugin[]> {
-    const { defaultPlugins } = await import('../../plugins/default-plugins.ts')
-    return [...defaultPlugins, ...this.#plugins, ...(await this.#addedPlugins())]
+    const [{ shippedPlugins }, { readProfile }] = await Promise.all([
+      import('../profile/real-world.ts'),
+      import('../profile/settings.ts')
+    ])
+    const shipped = shippedPlugins(readProfile(this.paths))
+    return [...shipped, ...this.#plugins, ...(await this.#addedPlugins())]
   }
 
   async #openWorld(): Promise<OpenWorld> {
     if (this.agent !== undefined) return this.agent.world(this.paths)
     const { openWorld } = await import('../profile/open-world.ts')
     const io = await this.io()
-    const world = await openWorld(this.paths, { holder: this.holder, io })
+    const world = await openWorld(this.paths, { holder: this.holder, io, addedHosts: addedHosts(this.paths) })
     const { withDeadline } = await import('../../kernel/index.ts')
     // Not `--timeout`: what the command has done must be saved however short that is.
     const saving = { clock: io.clock, milliseconds: SAVING_MS, what: 'Saving the fake world' }

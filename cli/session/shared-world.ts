@@ -6,7 +6,7 @@ import type { Session } from './session.ts'
 /** Makes sure that other devices can answer this command. @throws CliError WORLD_NOT_SHARED if its fake world is its own */
 export const requireSharedWorld = async (session: Session): Promise<void> => {
   if ((await session.world()).isShared) return
-  const { profile } = session.globals
+  const { profile, usualProfile } = session.globals
   throw new CliError(
     'WORLD_NOT_SHARED',
     'No other device can approve: the fake world runs only for this command',
@@ -14,7 +14,7 @@ export const requireSharedWorld = async (session: Session): Promise<void> => {
       hint: 'Serve it in another terminal; then every device of the profile uses it.',
       next: [
         {
-          command: commandInProfile({ profile, device: FIRST_DEVICE }, 'fake start'),
+          command: commandInProfile({ profile, usualProfile, device: FIRST_DEVICE }, 'fake start'),
           why: 'serve the world until it is stopped'
         }
       ]

@@ -152,7 +152,9 @@ export const approveSpend = async (
     summary: summary.json,
     async prompt() {
       const { showSendReview } = await import('../screens/review.tsx')
-      return showSendReview(session.terminal, summary, { question, lines: summaryLines(summary) })
+      const { real } = await session.world()
+      const network = real === undefined ? 'fake world' : `${real.network} network`
+      return showSendReview(session.terminal, summary, { question, network, lines: summaryLines(summary) })
     }
   })
   await allowSecondPayment(session, summary)

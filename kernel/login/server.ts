@@ -55,7 +55,8 @@ export const loginFetch = async (
   try {
     reply = await fetchInTime(services, authServer + path, options)
   } catch (error) {
-    if (isWalletError(error, 'REPLY_TOO_LARGE')) throw error
+    // A platform that refuses a request says why.
+    if (isWalletError(error, 'REPLY_TOO_LARGE') || isWalletError(error, 'NETWORK')) throw error
     throw new WalletError('NETWORK', { path }, causeOfFetch(error))
   }
   return resultsOf(reply.text, reply.status)

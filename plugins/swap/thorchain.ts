@@ -10,7 +10,7 @@ import {
 } from '../../kernel/plugin-api.ts'
 import { cacheList } from './kit/asset-list.ts'
 import { providerFailed, settingOf, type WantedAmount, wantedAmountOf } from './kit/provider.ts'
-import { ProviderClient } from './kit/provider-client.ts'
+import { originOf, ProviderClient } from './kit/provider-client.ts'
 import { watchPayment } from './thorchain/actions.ts'
 import {
   fromNative,
@@ -40,6 +40,7 @@ const vaultPlugin = (network: VaultNetwork): SwapPlugin => ({
   displayName: network.displayName,
   supportEmail: network.supportEmail,
   isDex: true,
+  hosts: [network.nodeAddress, network.midgardAddress].map(originOf),
   apply({ hooks, io, options }) {
     const serverOf = (name: string, usual: string): string => settingOf(name, {}, options) ?? usual
     const client = new ProviderClient(io, network, serverOf('nodeServer', network.nodeAddress))

@@ -177,8 +177,14 @@ test('waiting times, links and long lines are read and written as people do', t 
   t.is(wrapText('one two three', 7), 'one two\nthree')
   t.is(wrapText('\u001b[2mone\u001b[22m two', 7), '\u001b[2mone\u001b[22m two', 'colours count for nothing')
   t.is(wrapText('unbreakable', 3), 'unbreakable')
-  t.is(commandInProfile({ profile: 'default', device: 'default' }, 'wallets list'), 'holdfast wallets list')
-  t.is(commandInProfile({ profile: 'p', device: 'd' }, 'sync'), 'holdfast sync --profile p --device d')
+  t.is(
+    commandInProfile({ profile: 'default', usualProfile: 'default', device: 'default' }, 'wallets list'),
+    'holdfast wallets list'
+  )
+  t.is(
+    commandInProfile({ profile: 'p', usualProfile: 'default', device: 'd' }, 'sync'),
+    'holdfast sync --profile p --device d'
+  )
 })
 
 test('the word max is known however it is typed', t => {
@@ -381,6 +387,7 @@ test('colours: the flag, NO_COLOR, FORCE_COLOR, then the terminal', t => {
 test('each profile has its own folder for every kind of data', t => {
   const paths = profilePaths('work', { HOLDFAST_HOME: '/h' })
   t.deepEqual(paths, {
+    name: 'work',
     config: '/h/config/work',
     data: '/h/data/work',
     device: '/h/data/work/device',

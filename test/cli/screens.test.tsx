@@ -45,7 +45,13 @@ const answerTo = async (...keys: readonly string[]): Promise<Answer | undefined>
 
 test('the review shows every line and every recipient in groups', t => {
   const screen = render(
-    <SendReview summary={summary} question="Sign and send it?" maxRecipients={5} onAnswer={() => {}} />
+    <SendReview
+      summary={summary}
+      question="Sign and send it?"
+      network="fake world"
+      maxRecipients={5}
+      onAnswer={() => {}}
+    />
   )
   const frame = screen.lastFrame() ?? ''
   for (const [label, value] of summary.lines)
@@ -57,7 +63,13 @@ test('the review shows every line and every recipient in groups', t => {
 
 test('a review that does not fit shows the number of recipients printed above it', t => {
   const screen = render(
-    <SendReview summary={summary} question="Sign and send it?" maxRecipients={1} onAnswer={() => {}} />
+    <SendReview
+      summary={summary}
+      question="Sign and send it?"
+      network="main network"
+      maxRecipients={1}
+      onAnswer={() => {}}
+    />
   )
   t.regex(screen.lastFrame() ?? '', /and 1 more, printed above/)
   t.is((screen.lastFrame() ?? '').match(/bcrt/g)?.length, 1)

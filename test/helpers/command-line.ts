@@ -28,7 +28,12 @@ export interface Envelope {
   // biome-ignore lint/suspicious/noExplicitAny: assertions look at any shape
   readonly error: any
   readonly warnings: readonly string[]
-  readonly meta: { readonly schema: string; readonly profile: string; readonly account?: string }
+  readonly meta: {
+    readonly schema: string
+    readonly profile: string
+    readonly network: string
+    readonly account?: string
+  }
 }
 
 /** How a run differs from the plain one. */

@@ -8,12 +8,16 @@ import {
   openLocalWorld,
   recordRunningWorld
 } from '../../profile/open-world.ts'
+import { notFake } from '../../profile/real-world.ts'
+import { readProfile } from '../../profile/settings.ts'
 import { localControl, serveControl } from '../../profile/world-control.ts'
 import type { CommandRun } from '../../session/command.ts'
 
 /** Serves the fake world of the profile to other processes until it is stopped. */
 export const fakeStart: CommandRun = async session => {
   const { paths } = session
+  const real = readProfile(paths)
+  if (real !== undefined) throw notFake(paths.name, real.network)
   const running = await findRunningWorld(paths.state)
   if (running !== undefined) {
     throw new CliError(

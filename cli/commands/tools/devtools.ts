@@ -1,6 +1,7 @@
 import { makeActionHandler } from '../../../app/actions/actions.ts'
 import { type Devtools, makeDevtools } from '../../../devtools/core/devtools.ts'
 import { makeFakeWorldControl } from '../../../fake-server/chain-control.ts'
+import { compact } from '../../../kernel/base/compact.ts'
 import { readRecording, recordFile, writeRecordingPage } from '../../devtools/recording.ts'
 import { Approvals, portOf, servePanel } from '../../devtools/serve-panel.ts'
 import { CliError } from '../../errors/cli-error.ts'
@@ -44,7 +45,7 @@ const kernelFlags = [
 ] as const
 
 const serveKernel = async (session: Session, port: number): Promise<void> => {
-  const { io, control, isShared } = await session.world()
+  const { io, control, isShared, real } = await session.world()
   const isReadOnly = session.isOn('readOnly')
   const isHiding = session.isOn('hideAddresses')
   const watching =
@@ -68,9 +69,9 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
     }
     session.signal.throwIfAborted()
     const approvals = new Approvals(session.payingGraceMs, payment => session.agent?.duringPayment(payment))
-    const world = makeFakeWorldControl(control)
+    const world = real === undefined ? makeFakeWorldControl(control) : undefined
     // Other commands change it, too.
-    endWorld = session.agent?.onWorldChange(() => void world.look().catch(() => {}))
+    endWorld = session.agent?.onWorldChange(() => void world?.look().catch(() => {}))
     const pausedWallets = pausedWalletsIn(session.paths.session)
     const proposals = session.agent && proposalBook(session, session.agent.programs.proposals)
     await servePanel(session, port, {
@@ -88,7 +89,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
         })
         const track = approvals.track(handler)
         // Other commands may have changed the world since the last panel connected.
-        watching.watchWorld(world)
+        if (world !== undefined) watching.watchWorld(world)
         const detach = kept.attach(channel, {
           runAction(name, input) {
             session.agent?.noteUse()
@@ -96,7 +97,8 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
           },
           // A panel that is left open is no use that keeps an account open.
           watchAction: handler.watch,
-          hasWorld: true,
+          hasWorld: world !== undefined,
+          ...compact({ network: real?.network }),
           isReadOnly,
           isSlow: () => channel.isSlow()
         })

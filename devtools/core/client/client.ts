@@ -35,6 +35,8 @@ export interface ClientStatus {
   readonly isReadOnly: boolean
   /** There is a fake world that can be driven. */
   readonly hasWorld: boolean
+  /** The network of a profile that is in no fake world, such as `main`. */
+  readonly network?: string
   /** Events that were left out because they came too fast, or because the ring was full. */
   readonly missed: number
 }
@@ -147,7 +149,7 @@ class ChannelClient {
   }
 
   #onHello(hello: Extract<HostMessage, { readonly type: 'hello' }>): void {
-    const { version, kernelId, isReadOnly, hasWorld } = hello
+    const { version, kernelId, isReadOnly, hasWorld, network } = hello
     if (version !== PROTOCOL_VERSION) {
       this.#onLost(
         `The kernel speaks version ${version} of the protocol, and this panel ${PROTOCOL_VERSION}.`
@@ -157,7 +159,8 @@ class ChannelClient {
     // After a restart of the kernel the numbers begin anew: what was known is of no use.
     if (this.#kernelId !== kernelId) this.#known = initialState
     this.#kernelId = kernelId
-    this.#status.set({ connection: 'connecting', isReadOnly, hasWorld, missed: this.#known.missed })
+    const facts = { isReadOnly, hasWorld, ...compact({ network }) }
+    this.#status.set({ connection: 'connecting', ...facts, missed: this.#known.missed })
     this.#subscribe()
     this.#isGreeted = true
     for (const [id, watch] of this.#watches) this.#sendWatch(id, watch)
@@ -184,9 +187,10 @@ class ChannelClient {
     for (const follower of this.#followers) follower(news, this.#kernelId ?? '')
     this.#view.set(next.view)
     this.#events.set(next.events)
-    const { connection, isReadOnly, hasWorld, missed } = this.#status.getSnapshot()
+    const { connection, isReadOnly, hasWorld, network, missed } = this.#status.getSnapshot()
+    const facts = { isReadOnly, hasWorld, ...compact({ network }) }
     if (connection !== 'live' || missed !== next.missed)
-      this.#status.set({ connection: 'live', isReadOnly, hasWorld, missed: next.missed })
+      this.#status.set({ connection: 'live', ...facts, missed: next.missed })
   }
 
   #follow(follower: Follower): () => void {

@@ -6,7 +6,7 @@ import {
   addressActions,
   readingActions
 } from '../../../app/actions/actions.ts'
-import type { Clock, JsonObject } from '../../../kernel/index.ts'
+import { type Clock, compact, type JsonObject } from '../../../kernel/index.ts'
 import type { ActionFact, JournalEvent } from '../model/facts.ts'
 import { type RedactOptions, redactEntry, redactFailure, redactOutput, redactRow } from '../model/redact.ts'
 import type { SliceName, SlicePatch, Slices } from '../model/slices.ts'
@@ -33,6 +33,8 @@ export interface AttachOptions {
   readonly watchAction?: ActionWatcher
   /** There is a fake world that can be driven. */
   readonly hasWorld: boolean
+  /** The network of a profile that is in no fake world, such as `main`; the panel shows it. */
+  readonly network?: string
   /** The panel does not keep up: it receives tables once a second, and events are left out and counted. */
   readonly isSlow?: () => boolean
   /** Shows this panel no addresses and txids, even if the devtools show them to others. */
@@ -103,8 +105,9 @@ export class PanelSession {
   /** Says who is here; the panel subscribes next. */
   greet(): void {
     const { kernelId } = this.#context
-    const { isReadOnly, hasWorld } = this.#options
-    this.#send({ type: 'hello', version: PROTOCOL_VERSION, kernelId, isReadOnly, hasWorld })
+    const { isReadOnly, hasWorld, network } = this.#options
+    const facts = { kernelId, isReadOnly, hasWorld, ...compact({ network }) }
+    this.#send({ type: 'hello', version: PROTOCOL_VERSION, ...facts })
   }
 
   /** A row has changed or left. */

@@ -27,6 +27,8 @@ export type HostMessage =
       readonly kernelId: string
       readonly isReadOnly: boolean
       readonly hasWorld: boolean
+      /** The network of a profile that is in no fake world, such as `main`. */
+      readonly network?: string
     }
   | {
       readonly type: 'snapshot'

@@ -115,7 +115,7 @@ const Count = (props: { readonly name: PanelName; readonly view: View }): ReactE
 }
 
 const Connection = (): ReactElement => {
-  const { connection, isReadOnly, hasWorld } = useStatus()
+  const { connection, isReadOnly, hasWorld, network } = useStatus()
   const [tone, word] = connections[connection]
   return (
     // The alert at the bottom announces a loss, not this too.
@@ -123,6 +123,7 @@ const Connection = (): ReactElement => {
       <StateMark tone={tone}>{word}</StateMark>
       {isReadOnly && connection !== 'past' ? <span className="tag">read-only</span> : null}
       {hasWorld && isReadOnly ? <span className="tag">fake world</span> : null}
+      {network === undefined ? null : <span className="tag">{network} network</span>}
     </span>
   )
 }

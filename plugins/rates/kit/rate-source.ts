@@ -41,6 +41,7 @@ export const ratePlugin = (source: RateSource): RatePlugin => ({
   kind: 'rates',
   id: source.id,
   displayName: source.displayName,
+  hosts: source.origins,
   bias: source.bias,
   checkOptions: options =>
     source.needsKey === true && readOptions(options).apiKey === undefined

@@ -30,7 +30,7 @@ import {
   type WantedAmount,
   wantedAmountOf
 } from './provider.ts'
-import { ProviderClient } from './provider-client.ts'
+import { originOf, ProviderClient } from './provider-client.ts'
 
 /** An exchange with a server: it quotes terms, and takes an order once the user has approved. */
 export interface Exchange {
@@ -106,6 +106,7 @@ export const exchangePlugin = (exchange: Exchange): SwapPlugin => {
     id: provider.pluginId,
     displayName: provider.displayName,
     supportEmail,
+    hosts: [originOf(exchange.address)],
     apply(host) {
       const client = new ProviderClient(host.io, provider, exchange.address)
       const assets = cacheList(host.io.clock, async () =>

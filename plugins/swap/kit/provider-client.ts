@@ -47,6 +47,9 @@ export class ProviderClient {
   }
 }
 
+/** The server of an API, without the path. */
+export const originOf = (address: string): string => /^https:\/\/[^/]+/.exec(address)?.[0] ?? address
+
 /** The list of all coins is the longest reply. */
 const MAX_REPLY_BYTES = 8_000_000
 

@@ -1,0 +1,84 @@
+import type { CommandFlag, CommandSpec } from '../session/command.ts'
+import { CONFIRM } from './flags.ts'
+
+const SERVERS: readonly CommandFlag[] = [
+  {
+    flags: '--login-server <url>',
+    summary: 'the API of the login server, such as https://login.edge.app/api; none: no server'
+  },
+  { flags: '--sync-server <url>', summary: 'a sync server; none: no server', isRepeatable: true },
+  { flags: '--info-server <url>', summary: 'an info server; none: no server', isRepeatable: true },
+  {
+    flags: '--chain <currency=server>',
+    summary: 'an Electrum server of a currency, such as bitcoin=tls://host:50002; bitcoin=none: no server',
+    isRepeatable: true
+  },
+  {
+    flags: '--provider <id>',
+    summary: 'a rate or swap plugin that may ask its servers, such as coinbase; none: none of them',
+    isRepeatable: true
+  }
+]
+
+/** Profiles: the network, the servers and the data of each. */
+export const profileCommands: readonly CommandSpec[] = [
+  {
+    name: 'profile create',
+    arguments: '<name>',
+    summary: 'make a profile on a real network; it asks the servers that it names, and no other',
+    example: 'profile create trial --network test --chain bitcoin=tls://host:60002',
+    flags: [
+      {
+        flags: '--network <network>',
+        summary: 'its network, which it keeps',
+        choices: ['main', 'test', 'regtest']
+      },
+      ...SERVERS,
+      CONFIRM
+    ],
+    secrets: ['api-key'],
+    runsAlone: true,
+    load: async () => (await import('./profiles/manage-profiles.ts')).profileCreate
+  },
+  {
+    name: 'profile show',
+    readsOnly: true,
+    arguments: '[name]',
+    summary: 'show the settings of a profile, and where each comes from',
+    runsAlone: true,
+    load: async () => (await import('./profiles/show-profiles.ts')).profileShow
+  },
+  {
+    name: 'profile edit',
+    arguments: '<name>',
+    summary: 'change the servers of a profile; a flag replaces what it names',
+    example: 'profile edit savings --provider coinbase --provider kraken',
+    flags: SERVERS,
+    secrets: ['api-key'],
+    runsAlone: true,
+    load: async () => (await import('./profiles/manage-profiles.ts')).profileEdit
+  },
+  {
+    name: 'profile list',
+    readsOnly: true,
+    summary: 'list the profiles',
+    aliases: ['ls'],
+    runsAlone: true,
+    load: async () => (await import('./profiles/show-profiles.ts')).profileList
+  },
+  {
+    name: 'profile default',
+    arguments: '[name]',
+    summary: 'show or choose the profile of commands that name none',
+    runsAlone: true,
+    load: async () => (await import('./profiles/manage-profiles.ts')).profileDefault
+  },
+  {
+    name: 'profile remove',
+    arguments: '<name>',
+    summary: 'delete a profile with all its data on this computer',
+    flags: [CONFIRM],
+    runsAlone: true,
+    load: async () => (await import('./profiles/manage-profiles.ts')).profileRemove
+  }
+]

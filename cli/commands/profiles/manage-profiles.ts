@@ -1,0 +1,208 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { compact } from '../../../kernel/index.ts'
+import { isListening } from '../../agent/client.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import type { CommandResult } from '../../output/view.ts'
+import { checkProfileName, chooseUsualProfile, type ProfilePaths, profilePaths } from '../../profile/paths.ts'
+import { currenciesOf, nameableProviders } from '../../profile/real-world.ts'
+import {
+  checkChainServer,
+  checkHttpServer,
+  type RealNetwork,
+  type RealProfile,
+  readProfile,
+  removeProfile,
+  writeApiKey,
+  writeProfile
+} from '../../profile/settings.ts'
+import type { CommandRun } from '../../session/command.ts'
+import { confirmTyped } from '../../session/confirm.ts'
+import type { Session } from '../../session/session.ts'
+import { profileNames, shownProfile } from './show-profiles.ts'
+
+/** Makes a profile on a real network, after a typed yes. */
+export const profileCreate: CommandRun = async (session, name = '') => {
+  const paths = pathsOf(session, name)
+  const network = session.text('network') as RealNetwork | undefined
+  if (network === undefined)
+    throw new CliError('USAGE', 'A profile needs its network: --network main, test or regtest', {
+      hint: 'Profiles of the fake world need no command: name a new one with --profile.'
+    })
+  if (name === 'default')
+    throw new CliError('PROFILE_INVALID', 'The profile default stays in the fake world; choose another name')
+  if (readProfile(paths) !== undefined)
+    throw new CliError('PROFILE_INVALID', `There is a profile ${name} already`, {
+      next: [{ command: `holdfast profile show ${name}`, why: 'see its servers' }]
+    })
+  if (hasEntries(paths.data))
+    throw new CliError(
+      'PROFILE_INVALID',
+      `The profile ${name} has data of the fake world; choose another name`
+    )
+  const none = { syncServers: [], infoServers: [], chains: {}, providers: [] }
+  const profile = edited(session, { network, ...none, created: new Date().toISOString() })
+  const apiKey = await apiKeyFor(session, profile, false)
+  await confirmTyped(session, {
+    question: `${RISKS[network]} The servers that you name see your addresses.`,
+    name: 'yes',
+    reason: 'This profile leaves the fake world',
+    summary: { profile: name, network, servers: [...serversOf(profile)] }
+  })
+  if (!session.globals.dryRun) {
+    if (apiKey !== undefined) writeApiKey(paths, apiKey)
+    writeProfile(paths, profile)
+  }
+  return resultOf(session, name, profile)
+}
+
+const RISKS: Readonly<Record<RealNetwork, string>> = {
+  main: 'This profile holds real money, which no one can give back once it is sent or its keys are lost.',
+  test: 'This profile is on public test networks, whose coins are worth nothing.',
+  regtest: 'This profile is on a private test network, whose coins are worth nothing.'
+}
+
+/** Changes the servers of a profile; what no flag names stays. */
+export const profileEdit: CommandRun = async (session, name = '') => {
+  const paths = pathsOf(session, name)
+  const before = existing(paths)
+  const profile = edited(session, before)
+  const apiKey = await apiKeyFor(session, profile, before.loginServer !== undefined)
+  if (!session.globals.dryRun) {
+    if (apiKey !== undefined) writeApiKey(paths, apiKey)
+    writeProfile(paths, profile)
+  }
+  return resultOf(session, name, profile)
+}
+
+/** Shows or chooses the profile that is used while none is named. */
+export const profileDefault: CommandRun = async (session, name) => {
+  const { environment } = session.terminal
+  if (name !== undefined) {
+    checkProfileName(name)
+    const isKnown = name === 'default' || profileNames(environment).includes(name)
+    if (!isKnown) throw notFound(name)
+    if (!session.globals.dryRun) chooseUsualProfile(environment, name)
+  }
+  const chosen = name ?? session.globals.usualProfile
+  return { data: { name: chosen }, view: { kind: 'text', lines: [chosen] } }
+}
+
+/** Deletes a profile with everything that this computer has of it. */
+export const profileRemove: CommandRun = async (session, name = '') => {
+  const { environment } = session.terminal
+  const paths = pathsOf(session, name)
+  if (!profileNames(environment).includes(name)) throw notFound(name)
+  if (await isListening(paths.state))
+    throw new CliError('AGENT_RUNNING', `The agent of the profile ${name} is running`, {
+      next: [{ command: `holdfast agent stop --profile ${name}`, why: 'end it first' }]
+    })
+  const network = readProfile(paths)?.network ?? 'fake'
+  const logins = join(paths.device, 'logins')
+  const accounts = existsSync(logins) ? readdirSync(logins).filter(file => file.endsWith('.json')).length : 0
+  await confirmTyped(session, {
+    question:
+      `This deletes the ${network} profile ${name} on this computer, with ${accounts} ` +
+      `${accounts === 1 ? 'account' : 'accounts'} and everything that is not on a server.`,
+    name,
+    summary: { profile: name, network, accounts }
+  })
+  if (!session.globals.dryRun) {
+    // The settings go last: what is left of a real profile after a crash is never one of the fake world.
+    for (const folder of [paths.data, paths.state, paths.cache])
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    removeProfile(paths)
+    rmSync(paths.config, { recursive: true, force: true, maxRetries: 3 })
+    if (session.globals.usualProfile === name) chooseUsualProfile(environment, 'default')
+  }
+  return {
+    data: { name, network, accounts },
+    view: { kind: 'text', lines: [`The profile ${name} is deleted.`] }
+  }
+}
+
+const pathsOf = (session: Session, name: string): ProfilePaths =>
+  profilePaths(checkProfileName(name), session.terminal.environment)
+
+const existing = (paths: ProfilePaths): RealProfile => {
+  const profile = readProfile(paths)
+  if (profile !== undefined) return profile
+  throw new CliError('NOT_FOUND', `There is no profile ${paths.name} on a real network`, {
+    next: [{ command: `holdfast profile create ${paths.name} --network test`, why: 'make it' }]
+  })
+}
+
+const notFound = (name: string): CliError =>
+  new CliError('NOT_FOUND', `There is no profile ${name}`, {
+    next: [{ command: 'holdfast profile list', why: 'see their names' }]
+  })
+
+const hasEntries = (folder: string): boolean => existsSync(folder) && readdirSync(folder).length > 0
+
+/** The settings with what the flags say. */
+const edited = (session: Session, before: RealProfile): RealProfile => {
+  const { loginServer: _, ...others } = before
+  const given = session.text('loginServer')
+  const loginServer = given === undefined ? before.loginServer : ofNone(given, checkHttpServer)
+  const list = (flag: string, present: readonly string[], check: (text: string) => string): string[] => {
+    const texts = session.texts(flag)
+    const named = texts.length === 0 ? present : texts.flatMap(text => ofNone(text, check) ?? [])
+    return [...new Set(named)]
+  }
+  return {
+    ...others,
+    ...compact({ loginServer }),
+    syncServers: list('syncServer', before.syncServers, checkHttpServer),
+    infoServers: list('infoServer', before.infoServers, checkHttpServer),
+    providers: list('provider', before.providers, checkProvider),
+    chains: editedChains(session, before)
+  }
+}
+
+const ofNone = (text: string, check: (text: string) => string): string | undefined =>
+  text === 'none' ? undefined : check(text)
+
+const checkProvider = (id: string): string => {
+  const known = nameableProviders().map(plugin => plugin.id)
+  if (known.includes(id)) return id
+  throw new CliError('USAGE', `There is no provider ${id.slice(0, 100)}`, {
+    hint: `The providers are ${known.join(', ')}. Plugins that you add are asked for by holdfast plugins add.`
+  })
+}
+
+const editedChains = (session: Session, { network, chains }: RealProfile): RealProfile['chains'] => {
+  const known = currenciesOf(network).map(({ id }) => id)
+  const given = new Map<string, string[]>()
+  for (const text of session.texts('chain')) {
+    const [, id = '', server = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? []
+    if (!known.includes(id))
+      throw new CliError('USAGE', `--chain is a currency of the ${network} network with a server`, {
+        hint: `Such as --chain ${known[0]}=tls://electrum.example.org:50002. The currencies are ${known.join(', ')}.`
+      })
+    const servers = given.get(id) ?? []
+    given.set(id, servers)
+    if (server !== 'none' && !servers.includes(server)) servers.push(checkChainServer(server))
+  }
+  const all = { ...chains, ...Object.fromEntries(given) }
+  return Object.fromEntries(Object.entries(all).filter(([, servers]) => servers.length > 0))
+}
+
+/** The API key from a file, standard input or a prompt; undefined where none is needed, or the present one stays. */
+const apiKeyFor = async (
+  session: Session,
+  { loginServer }: RealProfile,
+  hasKey: boolean
+): Promise<string | undefined> => {
+  const given = await session.secrets.given('api-key')
+  if (given !== undefined) return given
+  if (loginServer === undefined || hasKey || !session.secrets.canPrompt) return undefined
+  return session.secrets.prompt('api-key', { message: 'API key of the login server:' })
+}
+
+const serversOf = ({ loginServer, syncServers, infoServers, chains }: RealProfile): readonly string[] =>
+  [loginServer ?? [], syncServers, infoServers, Object.values(chains).flat()].flat()
+
+const resultOf = (session: Session, name: string, profile: RealProfile): CommandResult => ({
+  ...shownProfile(session, name, profile),
+  advice: [`Use it with --profile ${name}, or always: holdfast profile default ${name}`]
+})

@@ -1,0 +1,138 @@
+import {
+  type CurrencyPlugin,
+  compact,
+  type Io,
+  type JsonObject,
+  type Plugin,
+  WalletError
+} from '../../kernel/index.ts'
+import { networkNamesOf } from '../../plugins/currency/utxo/plugin.ts'
+import { defaultPlugins } from '../../plugins/default-plugins.ts'
+import { CliError } from '../errors/cli-error.ts'
+import type { ProfilePaths } from './paths.ts'
+import { type RealNetwork, type RealProfile, readApiKey, type WorldSettings } from './settings.ts'
+import type { WorldControl } from './world-control.ts'
+
+/** The kernel options of a real profile. @throws API_KEY_MISSING if it names a login server, and has no key */
+export const realSettings = (paths: ProfilePaths, profile: RealProfile): WorldSettings => {
+  const { network, loginServer, syncServers, infoServers, chains } = profile
+  const apiKey = readApiKey(paths)
+  if (loginServer !== undefined && apiKey === undefined) throw new WalletError('API_KEY_MISSING', {})
+  const pluginOptions: Record<string, JsonObject> = {}
+  for (const { id } of currenciesOf(network))
+    pluginOptions[id] = { network: PLUGIN_NETWORKS[network], servers: [...(chains[id] ?? [])] }
+  return {
+    authServer: loginServer ?? NO_LOGIN_SERVER,
+    infoServers,
+    syncServers,
+    apiKey: apiKey ?? 'none',
+    appId: '',
+    pluginOptions
+  }
+}
+
+/**
+ * The shipped plugins that a profile uses: all of them in the fake world; on a real network the currencies that have it, the
+ * rate and swap plugins that the profile names, and those that ask no server.
+ */
+export const shippedPlugins = (profile: RealProfile | undefined): readonly Plugin[] => {
+  if (profile === undefined) return defaultPlugins
+  const currencies = currenciesOf(profile.network)
+  return defaultPlugins.filter(plugin => {
+    if (plugin.kind === 'currency') return currencies.includes(plugin)
+    return (plugin.hosts ?? []).length === 0 || profile.providers.includes(plugin.id)
+  })
+}
+
+/** The rate and swap plugins that ship and ask servers, which a profile can name. */
+export const nameableProviders = (): readonly Plugin[] =>
+  defaultPlugins.filter(({ kind, hosts = [] }) => kind !== 'currency' && hosts.length > 0)
+
+/** The currencies that ship and have a network. */
+export const currenciesOf = (network: RealNetwork): readonly CurrencyPlugin[] =>
+  defaultPlugins.flatMap(plugin =>
+    plugin.kind === 'currency' && networkNamesOf(plugin.id).includes(PLUGIN_NETWORKS[network]) ? [plugin] : []
+  )
+
+const PLUGIN_NETWORKS: Readonly<Record<RealNetwork, string>> = {
+  main: 'mainnet',
+  test: 'testnet',
+  regtest: 'regtest'
+}
+
+// The kernel has to be given an address; this one is never looked up.
+const NO_LOGIN_SERVER = 'https://no-login-server.edge.app/api'
+
+/**
+ * The hosts that a profile names, each with its port: `rates.example.org:443`.
+ *
+ * @param added - those of the plugins that its owner has added
+ */
+export const namedHosts = (profile: RealProfile, added: readonly string[] = []): ReadonlySet<string> => {
+  const { loginServer, syncServers, infoServers, chains } = profile
+  const providers = shippedPlugins(profile).flatMap(({ hosts = [] }) => hosts)
+  const servers = [loginServer ?? [], syncServers, infoServers, Object.values(chains).flat()].flat()
+  return new Set([...servers, ...providers, ...added].map(hostOf))
+}
+
+/** `host:port` of an address; a host alone, as plugins write it, is one of https. */
+const hostOf = (text: string): string => {
+  const { protocol, hostname, port } = new URL(text.includes('://') ? text : `https://${text}`)
+  const isPlain = protocol === 'http:' || protocol === 'ws:'
+  return keyOf(hostname, port === '' ? (isPlain ? 80 : 443) : Number(port))
+}
+
+const keyOf = (host: string, port: number): string => `${host.replace(/^\[|\]$/g, '').toLowerCase()}:${port}`
+
+/**
+ * Lets requests through to these hosts, each `host:port`, and refuses any other before its name is looked up.
+ *
+ * @param name - of the profile, for the error
+ */
+export const onlyNamedHosts = (io: Io, name: string, hosts: ReadonlySet<string>): Io => {
+  const check = (host: string): void => {
+    if (hosts.has(host)) return
+    const rule = { path: host, server: host, reason: `the profile ${name} does not name it` }
+    const noLogin = { server: 'a login server', reason: `the profile ${name} names no login server` }
+    throw new WalletError('NETWORK', host === hostOf(NO_LOGIN_SERVER) ? { ...rule, ...noLogin } : rule)
+  }
+  const { fetch, connect, webSocket } = io
+  return {
+    ...io,
+    fetch: async (url, options) => {
+      check(hostOf(url))
+      return fetch(url, options)
+    },
+    ...compact({
+      connect:
+        connect &&
+        (async (...args: Parameters<typeof connect>) => {
+          const [{ host, port }] = args
+          check(keyOf(host, port))
+          return connect(...args)
+        }),
+      webSocket:
+        webSocket &&
+        (async (...args: Parameters<typeof webSocket>) => {
+          check(hostOf(args[0]))
+          return webSocket(...args)
+        })
+    })
+  }
+}
+
+/** Only a fake world can be controlled. */
+export const noControl = (name: string, network: RealNetwork): WorldControl =>
+  new Proxy({} as WorldControl, {
+    get: (_, method) => {
+      // A promise of it is looked at for this.
+      if (method === 'then') return undefined
+      throw notFake(name, network)
+    }
+  })
+
+/** The error of a command for the fake world in a real profile. */
+export const notFake = (name: string, network: RealNetwork): CliError =>
+  new CliError('PROFILE_INVALID', `The profile ${name} is on the ${network} network, and has no fake world`, {
+    hint: 'Name a profile of the fake world with --profile.'
+  })

@@ -1,0 +1,158 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkServerAddress, compact, type KernelOptions, tryJsonText } from '../../kernel/index.ts'
+import { CliError } from '../errors/cli-error.ts'
+import type { ProfilePaths } from './paths.ts'
+import { isRecord, writeState } from './state-files.ts'
+
+/** The networks that a profile can be made for, besides the fake world. */
+export const realNetworks = ['main', 'test', 'regtest'] as const
+
+/** A network of real nodes. A profile keeps the one that it was made with. */
+export type RealNetwork = (typeof realNetworks)[number]
+
+/** The settings of a profile on a real network. No server that stands in none of them is ever asked. */
+export interface RealProfile {
+  readonly network: RealNetwork
+  /** The address of the login server's API, such as `https://login.example.org/api`. */
+  readonly loginServer?: string
+  readonly syncServers: readonly string[]
+  readonly infoServers: readonly string[]
+  /** Electrum servers by plugin id: `tls://host:port`, `tcp://…`, `wss://…` or `ws://…`. */
+  readonly chains: Readonly<Record<string, readonly string[]>>
+  /** The ids of the shipped rate and swap plugins that may ask their servers. */
+  readonly providers: readonly string[]
+  /** ISO time at which its owner has agreed to use real coins. */
+  readonly created: string
+}
+
+/** The kernel options that depend on the network of a profile. */
+export type WorldSettings = Pick<
+  KernelOptions,
+  'apiKey' | 'appId' | 'authServer' | 'infoServers' | 'pluginOptions' | 'syncServers'
+>
+
+/** The network of a profile; `fake` for one without settings. */
+export type ProfileNetwork = RealNetwork | 'fake'
+
+const FILE = 'profile.json'
+const KEY_FILE = 'api-key.json'
+const VERSION = 1
+const MAX_SERVERS = 50
+const MAX_CHAINS = 100
+const MAX_PROVIDERS = 100
+const MAX_FILE = 1_000_000
+
+/** The path of the settings. */
+export const settingsPath = ({ config }: Pick<ProfilePaths, 'config'>): string => join(config, FILE)
+
+/**
+ * Reads the settings of a profile; undefined for a profile of the fake world, which has none.
+ *
+ * @throws CliError PROFILE_INVALID if they are damaged: a real profile is never taken for the fake world
+ */
+export const readProfile = (paths: Pick<ProfilePaths, 'config'>): RealProfile | undefined => {
+  const path = settingsPath(paths)
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw invalid(path, `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`, error)
+  }
+  const value = text.length > MAX_FILE ? undefined : tryJsonText(text)
+  if (!isRecord(value)) throw invalid(path, 'is damaged')
+  if (value.version !== VERSION) throw invalid(path, 'was written by another version of holdfast')
+  return parseProfile(value, path)
+}
+
+/** Saves the settings of a profile. */
+export const writeProfile = ({ config }: Pick<ProfilePaths, 'config'>, profile: RealProfile): void =>
+  writeState(config, FILE, { version: VERSION, ...profile })
+
+/** The network of a profile, for every envelope; `unknown` where its settings are damaged. */
+export const networkOf = (paths: Pick<ProfilePaths, 'config'>): ProfileNetwork | 'unknown' => {
+  try {
+    return readProfile(paths)?.network ?? 'fake'
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** Reads the API key of the login server, which stands in a file of its own; undefined if there is none. */
+export const readApiKey = ({ config }: Pick<ProfilePaths, 'config'>): string | undefined => {
+  const path = join(config, KEY_FILE)
+  if (!existsSync(path)) return undefined
+  const value = tryJsonText(readFileSync(path, 'utf8'))
+  if (isRecord(value) && typeof value.apiKey === 'string') return value.apiKey
+  throw invalid(path, 'is damaged')
+}
+
+/** Saves the API key, readable by its owner alone. */
+export const writeApiKey = ({ config }: Pick<ProfilePaths, 'config'>, apiKey: string): void =>
+  writeState(config, KEY_FILE, { apiKey })
+
+/** Removes the settings and the key of a profile; it is one of the fake world after that. */
+export const removeProfile = ({ config }: Pick<ProfilePaths, 'config'>): void => {
+  for (const name of [FILE, KEY_FILE]) rmSync(join(config, name), { force: true })
+}
+
+const parseProfile = (value: Readonly<Record<string, unknown>>, path: string): RealProfile => {
+  const { network, loginServer, syncServers, infoServers, chains, providers, created } = value
+  const isSound =
+    realNetworks.includes(network as RealNetwork) &&
+    (loginServer === undefined || isText(loginServer)) &&
+    [syncServers, infoServers].every(list => isTexts(list, MAX_SERVERS)) &&
+    isTexts(providers, MAX_PROVIDERS) &&
+    isText(created) &&
+    isRecord(chains) &&
+    Object.keys(chains).length <= MAX_CHAINS &&
+    Object.values(chains).every(list => isTexts(list, MAX_SERVERS))
+  if (!isSound) throw invalid(path, 'is damaged')
+  const profile = value as unknown as RealProfile
+  for (const server of [profile.loginServer ?? [], profile.syncServers, profile.infoServers].flat())
+    checkHttpServer(server)
+  for (const server of Object.values(profile.chains).flat()) checkChainServer(server)
+  return {
+    ...compact({ loginServer: profile.loginServer }),
+    ...{ network: profile.network, syncServers: profile.syncServers, infoServers: profile.infoServers },
+    ...{ chains: profile.chains, providers: profile.providers, created: profile.created }
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= 2000
+
+const isTexts = (value: unknown, max: number): boolean =>
+  Array.isArray(value) && value.length <= max && value.every(isText)
+
+const invalid = (path: string, problem: string, cause?: unknown): CliError =>
+  new CliError('PROFILE_INVALID', `The settings of this profile, ${path}, ${problem}`, {
+    hint: 'Restore the file. To make it anew, remove it and run holdfast profile create; accounts and wallets stay.',
+    ...compact({ cause })
+  })
+
+/**
+ * Reads the address of a login, sync or info server, without a final slash.
+ *
+ * @throws CliError USAGE for another form; LOGIN_DOMAIN for a host that the kernel does not take
+ */
+export const checkHttpServer = (text: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw refused(text, 'is no address such as https://login.example.org/api')
+  const address = text.replace(/\/+$/, '')
+  checkServerAddress(address)
+  return address
+}
+
+/** Reads the address of an Electrum server. @throws CliError USAGE */
+export const checkChainServer = (text: string): string => {
+  const url = /^(?:tcp|tls|ws|wss):\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  const isWeb = url?.protocol.startsWith('ws') === true
+  if (url === undefined || url.hostname === '' || (!isWeb && url.port === '') || url.username !== '')
+    throw refused(text, 'is no Electrum server such as tls://electrum.example.org:50002')
+  return text
+}
+
+const refused = (text: string, problem: string): CliError =>
+  new CliError('USAGE', `"${text.slice(0, 200)}" ${problem}`)
