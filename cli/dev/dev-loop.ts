@@ -6,6 +6,7 @@ import { bundlePlugin } from '../plugins/bundle.ts'
 import type { PluginProject } from '../plugins/plugin-project.ts'
 import { runPluginTests } from '../plugins/run-tests.ts'
 import type { DevCall, DevPlugin, DevWorld } from './dev-world.ts'
+import type { FollowedFiles } from './watch-project.ts'
 
 /** The state of a session, as its screen shows it. */
 export interface DevState {
@@ -48,6 +49,8 @@ export interface DevLoopOptions {
   readonly world: DevWorld
   readonly signal: AbortSignal
   onEvent(event: DevEvent, state: DevState): void
+  /** Receives the files of which each version, and its tests, are made. */
+  onFiles(files: FollowedFiles): void
 }
 
 /** Loads a plugin again after each change, one version after another, and runs its quick checks. */
@@ -62,6 +65,8 @@ export class DevLoop {
   #waiting: number | undefined
   #isRunning = false
   #testing: AbortController | undefined
+  /** The files of the newest version and of the newest tests that could be bundled. */
+  readonly #files = new Map<'plugin' | 'tests', readonly string[]>()
 
   constructor(options: DevLoopOptions) {
     this.#options = options
@@ -118,7 +123,11 @@ export class DevLoop {
     this.#testing?.abort()
     this.#state.update({ stage: 'loading', tests: NO_TESTS })
     try {
-      const plugin = await world.load(await bundlePlugin(entry, 'cell'))
+      const readAt = Date.now()
+      this.#follow(readAt)
+      const bundle = await bundlePlugin(entry, 'cell')
+      this.#follow(readAt, 'plugin', Object.keys(bundle.inputs))
+      const plugin = await world.load(bundle)
       const { version } = this.#state.getSnapshot()
       const durationMs = Math.max(0, Math.round(Date.now() - since))
       this.#state.update({ stage: 'loaded', plugin, version: version + 1, durationMs, problem: undefined })
@@ -128,6 +137,19 @@ export class DevLoop {
       this.#state.update({ stage: 'failed', plugin, problem: this.#sentenceOf(error) })
       onEvent('failed', this.#state.getSnapshot())
     }
+  }
+
+  /** Tells of the files that were read from a time on; of all in the folder while it is not known what is imported. */
+  #follow(since: number, ...known: readonly [part?: 'plugin' | 'tests', files?: readonly string[]]): void {
+    const [part, files] = known
+    if (part !== undefined && files !== undefined) this.#files.set(part, files)
+    const { entry, project, onFiles } = this.#options
+    const paths = [
+      entry,
+      ...(project === undefined ? [] : [project.test]),
+      ...[...this.#files.values()].flat()
+    ]
+    onFiles({ paths, isAll: files === undefined, since })
   }
 
   async #runTests(level: DevTests['level'], signal: AbortSignal): Promise<void> {
@@ -140,9 +162,12 @@ export class DevLoop {
       this.#state.update({ tests })
     }
     show({})
+    const readAt = Date.now()
+    this.#follow(readAt)
     try {
       await runPluginTests(project, {
         ...{ level, signal, isSuiteAlone: level === 'quick' },
+        onBundled: files => this.#follow(readAt, 'tests', files),
         onOutput: text => {
           for (const line of text.trimEnd().split('\n')) this.addLine(line)
         },

@@ -1,19 +1,33 @@
-import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
 
-/** A watch of the files of a project. */
+/** The files that a plugin is made of, as far as they are known. */
+export interface FollowedFiles {
+  /** Wherever they are. */
+  readonly paths: readonly string[]
+  /** True while more may be imported: then every file in the folder of the project counts. */
+  readonly isAll: boolean
+  /** When they were read, in milliseconds since 1970: what was saved after that has changed. */
+  readonly since: number
+}
+
+/** A watch of the files that a plugin is made of. */
 export interface ProjectWatch {
+  /** Watches other files from now on. */
+  follow(files: FollowedFiles): void
   close(): void
 }
 
 /**
- * Calls back after changes of the files in a project, those of packages and hidden folders aside. Changes that come together
- * are one.
+ * Calls back after changes of the files of a plugin, those of packages and hidden ones in its folder aside; of all in its
+ * folder until {@link ProjectWatch.follow} names them. Changes that come together are one.
  *
  * @param onChange - receives the time of the newest file in milliseconds since 1970
  */
 export const watchProject = (folder: string, onChange: (savedAt: number) => void): ProjectWatch => {
   const watchers = new Map<string, FSWatcher>()
+  let followed: ReadonlySet<string> = new Set()
+  let isAll = true
   let timer: NodeJS.Timeout | undefined
   let newest = 0
   let isClosed = false
@@ -25,30 +39,43 @@ export const watchProject = (folder: string, onChange: (savedAt: number) => void
     timer = setTimeout(() => {
       const savedAt = newest
       newest = 0
-      follow()
+      watchFolders()
       if (!isClosed) onChange(savedAt)
     }, GATHER_MS)
   }
-  const follow = (): void => {
+  const changed = (path: string, name: string | null): void => {
+    const file = name === null ? path : join(path, name)
+    const isInFolder = isAll && (path === folder || path.startsWith(join(folder, sep)))
+    if (name === null || followed.has(file) || (isInFolder && !isIgnored(name))) note(file)
+  }
+  const watchFolders = (): void => {
     if (isClosed) return
-    const folders = new Set(foldersIn(folder))
+    const folders = new Set([
+      ...(isAll ? foldersIn(folder) : []),
+      ...[...followed].map(path => dirname(path))
+    ])
     for (const [path, watcher] of watchers) {
       if (folders.has(path)) continue
       watcher.close()
       watchers.delete(path)
     }
     for (const path of folders) {
-      if (watchers.has(path)) continue
-      const watcher = watch(path, (_event, name) => {
-        if (name === null || !isIgnored(name)) note(name === null ? path : join(path, name))
-      })
+      if (watchers.has(path) || !existsSync(path)) continue
+      const watcher = watch(path, (_event, name) => changed(path, name))
       // Its folder is gone; the folder above reports that.
       watcher.on('error', () => {})
       watchers.set(path, watcher)
     }
   }
-  follow()
+  watchFolders()
   return {
+    follow(files) {
+      const before = followed
+      followed = new Set(files.paths.filter(path => !path.split(sep).includes('node_modules')))
+      isAll = files.isAll
+      watchFolders()
+      for (const path of followed) if (!before.has(path) && timeOf(path) > files.since) note(path)
+    },
     close() {
       isClosed = true
       clearTimeout(timer)
@@ -56,6 +83,8 @@ export const watchProject = (folder: string, onChange: (savedAt: number) => void
     }
   }
 }
+
+const timeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 /** An editor writes a file in several steps. */
 const GATHER_MS = 20

@@ -53,10 +53,9 @@ export const bundlePlugin = async (entry: string, form: BundleForm): Promise<Plu
         `it imports ${foreign.join(', ')}, which ${isNode ? 'is not installed beside it' : 'a cell does not have'}`
       )
     const { code, map } = chunk
-    const files = chunk.moduleIds.filter(
-      id => !id.startsWith('\0') && statSync(id, { throwIfNoEntry: false })
+    const inputs = Object.fromEntries(
+      filesIn(chunk.moduleIds).map(path => [path, sha512Of(readFileSync(path))])
     )
-    const inputs = Object.fromEntries(files.map(path => [path, sha512Of(readFileSync(path))]))
     return { code, map: map === null ? undefined : JSON.stringify(map), sha512: sha512Of(code), inputs }
   } catch (error) {
     if (error instanceof CliError) throw error
@@ -74,10 +73,12 @@ const refusalOf =
  * runs a suite as `runSuite`. What `holdfast` exports is imported from this program; `node:test` is the
  * collector of the program that runs it.
  *
- * @returns a module of Node's with its source map in it, by which errors name the files of the author
+ * @returns a module of Node's with its source map in it, by which errors name the files of the author, and its files
  * @throws CliError PLUGIN_REFUSED as {@link bundlePlugin}
  */
-export const bundleTests = async (file: string): Promise<string> => {
+export const bundleTests = async (
+  file: string
+): Promise<{ readonly code: string; readonly files: readonly string[] }> => {
   const { rolldown } = await loadBundler()
   const refuse = refusalOf(file)
   const own = new Map(Object.entries(ownExports()).map(([name, path]) => [name.replace('$', ''), path]))
@@ -117,16 +118,23 @@ export const bundleTests = async (file: string): Promise<string> => {
       sourcemapPathTransform: (source, path) => pathToFileURL(resolve(dirname(path), source)).href
     })
     await bundle.close()
-    const [{ code, map, imports }] = output
+    const [{ code, map, imports, moduleIds }] = output
     const foreign = imports.filter(name => !isBuiltin(name) && !name.startsWith('file:'))
     if (foreign.length > 0) throw refuse(`it imports ${foreign.join(', ')}, which is not installed beside it`)
     const base64 = Buffer.from(JSON.stringify(map)).toString('base64')
-    return `${code}\n//# sourceMappingURL=data:application/json;base64,${base64}\n`
+    return {
+      code: `${code}\n//# sourceMappingURL=data:application/json;base64,${base64}\n`,
+      files: filesIn(moduleIds)
+    }
   } catch (error) {
     if (error instanceof CliError) throw error
     throw refuse(firstLineOf(error), error)
   }
 }
+
+/** The files among the modules of a bundle. */
+const filesIn = (moduleIds: readonly string[]): readonly string[] =>
+  moduleIds.filter(id => !id.startsWith('\0') && statSync(id, { throwIfNoEntry: false })?.isFile() === true)
 
 const TEST_ENTRY = '\0holdfast-tests'
 const TEST_MODULE = '\0node-test'

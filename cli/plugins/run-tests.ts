@@ -16,6 +16,8 @@ export interface PluginTestOptions extends Omit<TestRequest, 'bundle'> {
   /** Receives what the tests print. */
   onOutput(text: string): void
   onResult?(result: CheckResult): void
+  /** Receives the files of the tests. */
+  onBundled?(files: readonly string[]): void
   /** Milliseconds that the process may say nothing once it has loaded, before it is ended. */
   readonly silentMs?: number
 }
@@ -37,8 +39,9 @@ export const runPluginTests = async (
   project: PluginProject,
   options: PluginTestOptions
 ): Promise<PluginTests> => {
-  const { signal } = options
-  const code = await bundleTests(project.test)
+  const { signal, onBundled } = options
+  const { code, files } = await bundleTests(project.test)
+  onBundled?.(files)
   signal.throwIfAborted()
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-tests-'))
   try {

@@ -33,7 +33,11 @@ export const pluginsDev: CommandRun = async (session, path = '.') => {
     onLog: ({ level, text }) => loop.addLine(`${level} ${text}`),
     onCall: call => loop.addCall(call)
   })
-  const loop: DevLoop = new DevLoop({ entry, folder, project, world, signal, onEvent: print })
+  const watching = watchProject(folder, savedAt => loop.reload(savedAt))
+  const loop: DevLoop = new DevLoop({
+    ...{ entry, folder, project, world, signal, onEvent: print },
+    onFiles: files => watching.follow(files)
+  })
   const panel = new DevPanel({
     serve: () => serveDevtools({ attach: world.attach, files: panelFiles() }),
     // The address stands on the screen where no browser can be opened.
@@ -43,7 +47,6 @@ export const pluginsDev: CommandRun = async (session, path = '.') => {
         onFailure: () => {}
       })
   })
-  const watching = watchProject(folder, savedAt => loop.reload(savedAt))
   loop.reload()
   try {
     if (project === undefined) loop.addLine('There is no test/plugin.test.ts, so that nothing is checked')
