@@ -31,7 +31,10 @@ const tasks = {
   freeze: { command: rest => [emitted('scripts/freeze.js'), ...rest] },
   check: { command: rest => [emitted('scripts/check.js'), ...rest], evenIfBroken: true },
   docs: { command: rest => [emitted('scripts/write-docs.js'), ...rest], evenIfBroken: true },
-  devtools: { command: () => [join(root, 'scripts/build-pages.mjs'), 'serve'], evenIfBroken: true },
+  devtools: {
+    command: rest => [join(root, 'scripts/build-pages.mjs'), 'serve', ...rest],
+    evenIfBroken: true
+  },
   bench: { command: rest => [emitted('bench/main.js'), ...rest] },
   link: { run: rest => link(emitted('bin/holdfast.js'), rest) },
   unlink: { run: rest => unlink(emitted('bin/holdfast.js'), rest), needsBuild: false },

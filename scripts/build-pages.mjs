@@ -47,9 +47,13 @@ export const buildPages = async emitted => {
   }
 }
 
-/** Serves the page with the wallet inside from the sources, on a free port of this machine; gives its address. */
-const servePage = async () => {
+/**
+ * Serves the page with the wallet inside from the sources, with the plugins of a profile, on a free port of this machine; gives
+ * its address.
+ */
+const servePage = async args => {
   const { createServer } = await import('vite')
+  const { profilePlugins } = await import('../dist/scripts/page-plugins.js')
   const { default: react } = await import('@vitejs/plugin-react')
   const server = await createServer({
     ...settings('.'),
@@ -59,7 +63,7 @@ const servePage = async () => {
     },
     // The worker's packages, too: what is found later reloads the page.
     optimizeDeps: { entries: ['devtools/standalone/index.html', 'platform/browser/scrypt-worker.ts'] },
-    plugins: [react(), withoutPolicy],
+    plugins: [react(), withoutPolicy, profilePlugins(root, args)],
     cacheDir: join(root, '.build/vite')
   })
   await server.listen()
@@ -106,6 +110,6 @@ const withoutPolicy = {
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  if (process.argv[2] === 'serve') console.log(await servePage())
+  if (process.argv[2] === 'serve') console.log(await servePage(process.argv.slice(3)))
   else await buildPages(resolve(root, process.argv[2] ?? 'dist'))
 }

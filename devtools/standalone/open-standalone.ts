@@ -11,6 +11,7 @@ import {
   type Kernel,
   type KernelOptions,
   type ObserverPlugin,
+  type Plugin,
   type Readable
 } from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
@@ -25,6 +26,8 @@ export interface StandaloneOptions {
   readonly name: string
   /** The cost of guessing a new password; the kernel's default if left out. */
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
+  /** Plugins besides those that ship. */
+  readonly plugins?: readonly Plugin[]
 }
 
 /** A wallet and the world that it lives in, both in one page. */
@@ -37,7 +40,7 @@ export interface Standalone {
 }
 
 /**
- * Opens a fake world and a kernel in it, with every plugin that ships. Both keep themselves in IndexedDB. Nothing leaves
+ * Opens a fake world and a kernel in it, with every plugin that ships and those that are given. Both keep themselves in IndexedDB. Nothing leaves
  * the page.
  *
  * @throws STORAGE_LOCKED if another tab has them open; what a world or a kernel throws at its start
@@ -63,7 +66,7 @@ export const openStandalone = async (options: StandaloneOptions): Promise<Standa
 }
 
 const startKernel = (
-  { io, name, passwordSnrp }: StandaloneOptions,
+  { io, name, passwordSnrp, plugins = [] }: StandaloneOptions,
   observer: ObserverPlugin
 ): Promise<Kernel> => {
   const { authServer, infoServers, syncServers } = FAKE_ADDRESSES
@@ -74,7 +77,7 @@ const startKernel = (
     ...{ authServer, infoServers, syncServers },
     ...compact({ passwordSnrp }),
     pluginOptions: fakePluginOptions(),
-    plugins: [observer, browserStorage({ name: `${name}-device` }), ...defaultPlugins]
+    plugins: [observer, browserStorage({ name: `${name}-device` }), ...defaultPlugins, ...plugins]
   })
 }
 

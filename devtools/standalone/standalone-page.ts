@@ -57,10 +57,19 @@ let allowWorker: (() => void) | undefined = () => {
 /** Under its name among the sources, or as built. */
 const WORKER = /\/scrypt-worker\.(?:ts|js)$/
 
+declare global {
+  interface ImportMeta {
+    /** Of the bundler: true in its development server. */
+    readonly env: { readonly DEV: boolean }
+  }
+}
+
 const start = async (): Promise<void> => {
   showStatus('Starting a wallet and its world…')
   const io = makeBrowserIo({ scryptWorker: startScryptWorker })
-  const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools' })
+  // The built page is loaded from anywhere, and knows no profile.
+  const plugins = import.meta.env.DEV ? await (await import('./profile-plugins.ts')).loadProfilePlugins() : []
+  const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools', plugins })
   persistStorage(kernel.context, navigator.storage)
   place.replaceChildren()
   mountDevtools(place, kernel, { world, ownsPage: true })
