@@ -32,6 +32,15 @@ export const pluginCommands: readonly CommandSpec[] = [
       {
         flags: '--no-cell',
         summary: "run it in the wallet's own process, with all that this may do: for code of your own"
+      },
+      {
+        flags: '--option <key=value>',
+        summary: 'an option of the plugin, in place of those that it has; JSON is read as such',
+        isRepeatable: true
+      },
+      {
+        flags: '--options-file <file>',
+        summary: 'a JSON file with options that are secret, which only their names are shown of'
       }
     ],
     runsAlone: true,

@@ -69,7 +69,7 @@ export const loadPlugins = async (
   const { configs, guards } = await loadConfigs(paths, list, { configFolder, loadMs })
   for (const { path } of hiddenConfigs(paths, list, configFolder))
     guards.push(missingPolicies(basename(path), 'another config in its folder takes its place'))
-  const pluginOptions = optionsIn(configs)
+  const pluginOptions = withAdded(optionsIn(configs), list.plugins)
   const enabled = list.plugins.filter(({ isEnabled }) => isEnabled)
   const cells = enabled.some(({ isContained }) => isContained) ? await openPluginCells(onLog) : undefined
   const load = (added: AddedPlugin): Promise<Plugin> =>
@@ -128,12 +128,33 @@ const loadConfigs = async (
 const optionsIn = (configs: readonly ProfileConfig[]): LoadedPlugins['pluginOptions'] =>
   Object.assign({}, ...configs.map(({ pluginOptions }) => pluginOptions))
 
-/** What the configs of a profile give its plugins, for one that is tried before it is added. */
-export const configOptions = async (
+/** Adds what the list gives its plugins; a config wins. */
+const withAdded = (
+  pluginOptions: LoadedPlugins['pluginOptions'],
+  plugins: readonly GivenOptions[]
+): LoadedPlugins['pluginOptions'] => {
+  const given = plugins.filter(({ options, secretOptions }) => (options ?? secretOptions) !== undefined)
+  return {
+    ...pluginOptions,
+    ...Object.fromEntries(
+      given.map(({ id, options, secretOptions }) => [
+        id,
+        { ...options, ...secretOptions, ...pluginOptions[id] }
+      ])
+    )
+  }
+}
+
+/** What an owner gives one plugin. */
+type GivenOptions = Pick<AddedPlugin, 'id' | 'options' | 'secretOptions'>
+
+/** The options of plugins, for one that is tried with those that it is given before it is added. */
+export const optionsToTry = async (
   paths: ProfilePaths,
-  { configFolder }: Pick<LoadOptions, 'configFolder'>
+  { configFolder }: Pick<LoadOptions, 'configFolder'>,
+  given: GivenOptions
 ): Promise<LoadedPlugins['pluginOptions']> =>
-  optionsIn((await loadConfigs(paths, readPluginList(paths), { configFolder })).configs)
+  withAdded(optionsIn((await loadConfigs(paths, readPluginList(paths), { configFolder })).configs), [given])
 
 /** Opens the place for contained plugins; what they log goes to `onLog`, and each call that has ended to `onCall`. */
 export const openPluginCells = async (

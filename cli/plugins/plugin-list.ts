@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { JsonObject } from '../../kernel/index.ts'
 import { isAlive, type LockOptions, lockFolder } from '../../plugins/storage/file/file-lock.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { makePrivateFolder, type ProfilePaths } from '../profile/paths.ts'
@@ -25,6 +26,10 @@ export interface AddedPlugin {
   readonly hosts: readonly string[]
   /** True for a kind that is given keys. */
   readonly seesKeys: boolean
+  /** What its owner gives it, beside what a config does. */
+  readonly options?: JsonObject
+  /** The same from a file: only the names are shown. */
+  readonly secretOptions?: JsonObject
   /** ISO time. */
   readonly added: string
 }
@@ -239,6 +244,9 @@ const isAdded = (value: unknown): boolean =>
   ['id', 'kind', 'source', 'added'].every(name => typeof value[name] === 'string') &&
   ['isEnabled', 'isContained', 'seesKeys'].every(name => typeof value[name] === 'boolean') &&
   (value.version === undefined || typeof value.version === 'string') &&
+  [value.options, value.secretOptions].every(
+    options => options === undefined || (isRecord(options) && !Array.isArray(options))
+  ) &&
   Array.isArray(value.hosts) &&
   value.hosts.every(host => typeof host === 'string')
 

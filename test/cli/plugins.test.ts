@@ -406,6 +406,43 @@ test('a plugin that needs options is tried with those of the config', async t =>
   }
 })
 
+test('a plugin is added with options, which are kept by an update and replaced by others', async t => {
+  const stage = openStage(t)
+  const path = stage.write(
+    'picky.ts',
+    "export default { kind: 'rates', id: 'picky', displayName: 'P', apply({ hooks, options }) { if (options.level !== 3 || options.name !== 'x y' || options.token !== 'hush') throw new Error('no level'); hooks.fetchRates.tapPromise('picky', async () => {}) } }"
+  )
+  const secrets = stage.write('secrets.json', '{"token":"hush"}')
+  const add = (...flags: readonly string[]): Promise<Ran> =>
+    stage.run('plugins', 'add', path, '--yes', '--json', ...flags)
+  const given = ['--option', 'level=3', '--option', 'name=x y', '--options-file', secrets]
+  t.regex((await add('--option', 'level=3')).json.error.message, /no level/)
+  for (const flags of [[], ['--no-cell']]) {
+    const { plugin } = succeeded(t, await add(...given, ...flags))
+    t.deepEqual(plugin.options, { level: 3, name: 'x y' })
+    t.deepEqual(plugin.secretOptions, ['token'])
+    const shown = await stage.run('plugins', 'show', 'picky', '--json')
+    t.is(succeeded(t, shown).plugin.state, 'applied')
+    t.deepEqual(shown.json.data.plugin.added.options, { level: 3, name: 'x y' })
+    t.false(shown.stdout.includes('hush'))
+    const text = await stage.run('plugins', 'show', 'picky')
+    t.regex(text.stdout, /level=3, name="x y", token \(from a file\)/)
+    // An update of the code keeps them.
+    succeeded(t, await add(...flags))
+    t.is(succeeded(t, await stage.run('plugins', 'show', 'picky', '--json')).plugin.state, 'applied')
+  }
+  t.regex((await add('--option', 'level=4')).json.error.message, /no level/)
+  for (const [name, content, sentence] of [
+    ['list.json', '[]', /is no JSON object of up to 100000 characters/],
+    ['large.json', `{"a":"${'x'.repeat(100_000)}"}`, /is no JSON object of up to 100000 characters/]
+  ] as const) {
+    const { error } = (await add('--options-file', stage.write(name, content))).json
+    t.is(error.code, 'USAGE')
+    t.regex(error.message, sentence)
+  }
+  t.is((await add('--option', 'level')).json.error.code, 'USAGE')
+})
+
 test('the config of another folder is used by the commands that name it with -C', async t => {
   const stage = openStage(t)
   stage.write('corner.ts', ratesCode(5))

@@ -5,7 +5,7 @@ import type { CellLike } from '../../output/view.ts'
 import { type AddedPlugin, readPluginList } from '../../plugins/plugin-list.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
-import { addedJson } from './manage-plugins.ts'
+import { addedJson, optionsText } from './manage-plugins.ts'
 
 /** A plugin of the profile, as far as it is known. */
 interface ListedPlugin {
@@ -75,6 +75,7 @@ export const pluginsShow: CommandRun = async (session, id = '') => {
         ['runs', placeOf(plugin)],
         ['keys', keysOf(plugin)],
         ['fetches from', added?.isContained === true ? added.hosts.join(', ') || 'no host' : ''],
+        ['options', added === undefined ? '' : optionsText(added)],
         ['from', added?.source ?? (plugin.isShipped ? 'holdfast' : 'config')],
         ['version', added?.version ?? ''],
         ['sha512', added?.sha512.slice(0, 32) ?? ''],

@@ -3,23 +3,26 @@ import {
   compact,
   createKernel,
   isWalletError,
+  type Json,
   type JsonObject,
   type KernelOptions,
-  type Plugin
+  type Plugin,
+  tryJsonText
 } from '../../../kernel/index.ts'
 import { defaultPlugins } from '../../../plugins/default-plugins.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { CliError } from '../../errors/cli-error.ts'
+import { parsePairs } from '../../grammar/options.ts'
 import type { CommandResult, RecordView } from '../../output/view.ts'
 import { bundlePlugin, entryOf } from '../../plugins/bundle.ts'
 import { followPlugin, throwIfFailed } from '../../plugins/followed-plugin.ts'
 import { installPackage, isPackage } from '../../plugins/install.ts'
 import {
-  configOptions,
   grantsOf,
   importConfig,
   importPlugin,
   openPluginCells,
+  optionsToTry,
   storeRefusal
 } from '../../plugins/load-plugins.ts'
 import {
@@ -36,6 +39,7 @@ import {
 import { sourcePlaces } from '../../plugins/source-places.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
+import { isJsonObject, readTextFile } from '../../session/input.ts'
 import type { Session } from '../../session/session.ts'
 
 /**
@@ -44,14 +48,15 @@ import type { Session } from '../../session/session.ts'
  */
 export const pluginsAdd: CommandRun = async (session, source = '') => {
   const isContained = session.flags.cell !== false
+  const given = await readOptions(session)
   const staging = stagingFolder(session.paths)
   const { origin, bundle } = await bundleOf(session, source, { staging: staging.path, isContained }).finally(
     staging.remove
   )
   for (const warning of origin.warnings) session.statusLine.warn(warning)
   const checked = isContained
-    ? await checkContained(session, origin.source, bundle)
-    : await checkOwn(session, origin.source, bundle)
+    ? await checkContained(session, origin.source, { bundle, given })
+    : await checkOwn(session, origin.source, { bundle, given })
   const { id, kind } = checked
   const added: AddedPlugin = {
     ...checked,
@@ -89,13 +94,54 @@ const bundleOf = async (
   return { origin, bundle: await bundlePlugin(origin.entry, isContained ? 'cell' : 'module') }
 }
 
-type CheckedPlugin = Pick<AddedPlugin, 'hosts' | 'id' | 'kind'>
+type CheckedPlugin = Pick<AddedPlugin, 'hosts' | 'id' | 'kind' | 'options' | 'secretOptions'>
+type GivenOptions = Pick<AddedPlugin, 'options' | 'secretOptions'>
+
+interface ToCheck {
+  readonly bundle: PluginBundle
+  readonly given: GivenOptions
+}
+
+/** Reads the options of the command; nothing if it has none. @throws CliError USAGE, NOT_FOUND */
+const readOptions = async (session: Session): Promise<GivenOptions> => {
+  const texts = session.texts('option')
+  const file = session.text('optionsFile')
+  if (texts.length === 0 && file === undefined) return {}
+  const pairs = Object.entries(parsePairs(texts, 'option')).map(([key, text]): [string, Json] => {
+    const value = tryJsonText(text)
+    return [key, value === undefined ? text : (value as Json)]
+  })
+  return {
+    options: Object.fromEntries(pairs),
+    ...compact({ secretOptions: file === undefined ? undefined : await readOptionsFile(file) })
+  }
+}
+
+const readOptionsFile = async (file: string): Promise<JsonObject> => {
+  const text = await readTextFile(file)
+  const value = text.length > MAX_OPTIONS ? undefined : tryJsonText(text)
+  if (isJsonObject(value)) return value
+  throw new CliError('USAGE', `The file ${file} is no JSON object of up to ${MAX_OPTIONS} characters`)
+}
+
+const MAX_OPTIONS = 100_000
+
+/** The options that are given now, or else those that the plugin has: adding it again may be an update of its code. */
+const optionsFor = (
+  session: Session,
+  id: string,
+  given: GivenOptions
+): GivenOptions & { readonly id: string } => {
+  const old = readPluginList(session.paths).plugins.find(each => each.id === id)
+  const { options, secretOptions } = Object.keys(given).length === 0 ? (old ?? {}) : given
+  return { id, ...compact({ options, secretOptions }) }
+}
 
 /** Reads what a plugin is in a cell, applies it there, and asks. */
 const checkContained = async (
   session: Session,
   source: string,
-  { code, sha512, map }: PluginBundle
+  { bundle: { code, sha512, map }, given }: ToCheck
 ): Promise<CheckedPlugin> => {
   const placeOf = sourcePlaces(() => map)
   const cells = await openPluginCells(line => session.statusLine.log(line))
@@ -103,7 +149,8 @@ const checkContained = async (
     const { id, kind, hosts } = await loading(() => cells.inspect(code, placeOf))
     refuseShipped(id)
     const asks = grantsOf({ kind, hosts, seesKeys: kind === 'currency' })
-    const pluginOptions = await configOptions(session.paths, session.globals)
+    const own = optionsFor(session, id, given)
+    const pluginOptions = await optionsToTry(session.paths, session.globals, own)
     const options = pluginOptions[id] ?? {}
     const plugin = await loading(() => cells.plugin({ id, code, sha512, asks, options, placeOf }))
     await checkApplies(session, plugin, pluginOptions)
@@ -128,7 +175,7 @@ const checkContained = async (
         contained: true
       }
     })
-    return { id, kind, hosts }
+    return { ...own, kind, hosts }
   } finally {
     cells.close()
   }
@@ -142,14 +189,19 @@ const widerText = (old: AddedPlugin, hosts: readonly string[]): string => {
 }
 
 /** Asks before the code runs at all, since it runs with all rights of the wallet. */
-const checkOwn = async (session: Session, source: string, bundle: PluginBundle): Promise<CheckedPlugin> => {
+const checkOwn = async (
+  session: Session,
+  source: string,
+  { bundle, given }: ToCheck
+): Promise<CheckedPlugin> => {
   const { plugins } = readPluginList(session.paths)
   // What it is called is known only once it has run: a new version of a package is of the same package.
   const sameSource = plugins.filter(each => packageIn(each.source) === packageIn(source))
   await confirmOwnCode(session, source, bundle, sameSource.map(oldText).join(' and '))
   const plugin = await loading(() => importPlugin(stagedCode(session, bundle)))
-  await checkApplies(session, plugin, await configOptions(session.paths, session.globals))
   const { id, kind } = plugin
+  const own = optionsFor(session, id, given)
+  await checkApplies(session, plugin, await optionsToTry(session.paths, session.globals, own))
   refuseShipped(id)
   const old = plugins.find(each => each.id === id)
   if (old !== undefined && !sameSource.includes(old))
@@ -157,7 +209,7 @@ const checkOwn = async (session: Session, source: string, bundle: PluginBundle):
       question: `${source} is the plugin ${id}. Replace ${oldText(old)}, from ${old.source}?`,
       summary: { source, id, kind, replaces: addedJson(old), contained: false }
     })
-  return { id, kind, hosts: [] }
+  return { ...own, kind, hosts: [] }
 }
 
 /** The name of a package without its version; a path as it is. */
@@ -280,9 +332,18 @@ export const addedJson = (added: AddedPlugin): JsonObject => ({
   contained: added.isContained,
   hosts: [...added.hosts],
   seesKeys: added.seesKeys,
+  options: { ...added.options },
+  secretOptions: Object.keys(added.secretOptions ?? {}),
   sha512: added.sha512,
   added: added.added
 })
+
+/** The options that a plugin is given, in a line: of those from a file only the names. */
+export const optionsText = ({ options = {}, secretOptions = {} }: AddedPlugin): string =>
+  [
+    ...Object.entries(options).map(([key, value]) => `${key}=${JSON.stringify(value)}`),
+    ...Object.keys(secretOptions).map(key => `${key} (from a file)`)
+  ].join(', ')
 
 const addedView = (added: AddedPlugin): RecordView => ({
   kind: 'record',
@@ -292,6 +353,7 @@ const addedView = (added: AddedPlugin): RecordView => ({
     ['from', added.source],
     ['runs', added.isContained ? 'in a cell' : "in the wallet's own process"],
     ['keys', added.seesKeys ? 'those of its own wallets' : 'none'],
+    ['options', optionsText(added)],
     ['sha512', added.sha512.slice(0, 32)]
   ]
 })
