@@ -64,12 +64,13 @@ export interface MakeCellsOptions {
   readonly log: EngineLog
   /** Called when a cell dies, runs again, or stays stopped. */
   onFault(fault: CellFault): void
-  /** Called with each call into a cell that has ended. */
+  /** Called with each call into a cell that has ended. It is read at each call. */
   readonly onCall?: ((trace: CellTrace) => void) | undefined
 }
 
 /** Makes a place for contained plugins of the threads of a platform. */
-export const makeCells = ({ platform, digest, log, onFault, onCall }: MakeCellsOptions): CellSet => {
+export const makeCells = (made: MakeCellsOptions): CellSet => {
+  const { platform, digest, log, onFault } = made
   const cells = new Set<Cell>()
   return {
     async plugin({ id, code, sha512, asks, options = {}, placeOf }) {
@@ -86,8 +87,10 @@ export const makeCells = ({ platform, digest, log, onFault, onCall }: MakeCellsO
           platform,
           log,
           onFault,
-          placeOf,
-          onCall
+          placeOf
+        },
+        get onCall() {
+          return made.onCall
         }
       })
       cells.add(cell)

@@ -17,8 +17,11 @@ export interface CellsOptions {
   readonly log: EngineLog
   /** Called when a cell dies, runs again, or stays stopped. */
   onFault(fault: CellFault): void
-  /** Called with each call into a cell that has ended; costs nothing if left out. */
-  readonly onCall?: (trace: CellTrace) => void
+  /**
+   * Called with each call into a cell that has ended; costs nothing if left out. It is read at each call: a getter may give
+   * none while nothing watches.
+   */
+  readonly onCall?: ((trace: CellTrace) => void) | undefined
   readonly limits?: Partial<CellLimits>
 }
 
@@ -39,14 +42,20 @@ export interface Cells extends CellSet {
  * const plugin = await cells.plugin({ id: 'corner-rates', code, sha512, asks })
  * ```
  */
-export const openCells = ({ log, onFault, onCall, limits }: CellsOptions): Cells => {
+export const openCells = (options: CellsOptions): Cells => {
+  const { log, onFault, limits } = options
   const bounds = { ...LIMITS, ...limits }
   const platform = new CellHosts({
     ...{ clock: nodeClock, busyMs: bounds.busyMs },
     open: handlers => new HostProcess(bounds, handlers)
   })
   return {
-    ...makeCells({ platform, digest, log, onFault, onCall }),
+    ...makeCells({
+      ...{ platform, digest, log, onFault },
+      get onCall() {
+        return options.onCall
+      }
+    }),
     get processes() {
       return [...platform.cells].map(([host, { size }]) => ({ pid: host.pid, cells: size }))
     }

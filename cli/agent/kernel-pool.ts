@@ -208,7 +208,7 @@ export class KernelPool {
     const world = await this.#openWorld(paths)
     const taps = new LateTaps()
     const devtools = makeDevtools({ clock: world.io.clock })
-    const added = await loadPlugins(paths, { onLog: line => taps.log(line) })
+    const added = await loadPlugins(paths, { onLog: line => taps.log(line), tracer: devtools })
     const opening = openProfileKernel(paths, world, {
       holder: HOLDER,
       io,

@@ -103,7 +103,7 @@ export class DevWorld {
   async load({ code, sha512, map }: PluginBundle): Promise<DevPlugin> {
     const { onLog } = this.#options
     const placeOf = sourcePlaces(() => map)
-    const cells = await openPluginCells(onLog, call => this.devtools.noteCall(call))
+    const cells = await openPluginCells(onLog, this.devtools)
     try {
       const { id, kind, hosts } = await cells.inspect(code, placeOf)
       const asks = grantsOf({ kind, hosts, seesKeys: kind === 'currency' })

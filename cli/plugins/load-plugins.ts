@@ -41,12 +41,19 @@ export interface LoadedPlugins {
   close(): void
 }
 
+/** Watches the calls into contained plugins while it has a function that notes one. */
+export interface CallTracer {
+  readonly noteCall: CellsOptions['onCall']
+}
+
 /** What is looked for, and where. */
 export interface LoadOptions {
   /** A folder whose `holdfast.config` is used besides that of the profile. */
   readonly configFolder?: string | undefined
   /** Called with each line that contained plugins log, and with what becomes of their cells. */
   onLog?(line: LogLine): void
+  /** Watches the calls into contained plugins. */
+  readonly tracer?: CallTracer | undefined
   /** Milliseconds that code of one's own may take to load; 10 seconds if left out. */
   readonly loadMs?: number
 }
@@ -57,7 +64,7 @@ export interface LoadOptions {
  */
 export const loadPlugins = async (
   paths: ProfilePaths,
-  { configFolder, onLog = () => {}, loadMs }: LoadOptions = {}
+  { configFolder, onLog = () => {}, loadMs, tracer }: LoadOptions = {}
 ): Promise<LoadedPlugins> => {
   if (!hasPlugins(paths, configFolder)) return { plugins: [], pluginOptions: {}, close: () => {} }
   let list: PluginList
@@ -71,7 +78,9 @@ export const loadPlugins = async (
     guards.push(missingPolicies(basename(path), 'another config in its folder takes its place'))
   const pluginOptions = withAdded(optionsIn(configs), list.plugins)
   const enabled = list.plugins.filter(({ isEnabled }) => isEnabled)
-  const cells = enabled.some(({ isContained }) => isContained) ? await openPluginCells(onLog) : undefined
+  const cells = enabled.some(({ isContained }) => isContained)
+    ? await openPluginCells(onLog, tracer)
+    : undefined
   const load = (added: AddedPlugin): Promise<Plugin> =>
     added.isContained && cells !== undefined
       ? loadContained(cells, paths, added, pluginOptions[added.id])
@@ -156,10 +165,10 @@ export const optionsToTry = async (
 ): Promise<LoadedPlugins['pluginOptions']> =>
   withAdded(optionsIn((await loadConfigs(paths, readPluginList(paths), { configFolder })).configs), [given])
 
-/** Opens the place for contained plugins; what they log goes to `onLog`, and each call that has ended to `onCall`. */
+/** Opens the place for contained plugins; what they log goes to `onLog`. */
 export const openPluginCells = async (
   onLog: (line: LogLine) => void,
-  onCall?: CellsOptions['onCall']
+  tracer?: CallTracer
 ): Promise<Cells> => {
   const { openCells } = await import('../../cells/node/open-cells.ts')
   const write =
@@ -174,7 +183,9 @@ export const openPluginCells = async (
       warn: text => warn(text),
       error: text => error(text)
     },
-    ...compact({ onCall }),
+    get onCall() {
+      return tracer?.noteCall
+    },
     onFault: ({ pluginId, reason, state }: CellFault) =>
       (state === 'running' ? info : error)(`${reason}${FAULT_ENDINGS[state]}`, pluginId)
   })

@@ -85,6 +85,7 @@ export class Session {
   readonly #print: SessionOptions['print']
   readonly #serveAgent: SessionOptions['serveAgent']
   readonly #observers: ObserverPlugin[] = []
+  #tracer: Devtools | undefined
   readonly #closers: (() => Promise<void>)[] = []
   #logLevel: LogThreshold | undefined
   #io: Promise<Io> | undefined
@@ -252,13 +253,14 @@ export class Session {
 
   /** Taps hooks of the kernel; to be called before the kernel is opened. */
   observe(tap: ObserverPlugin['apply']): void {
-    this.addObserver({ kind: 'observer', id: `command-line-${this.#observers.length + 1}`, apply: tap })
+    this.#observers.push({ kind: 'observer', id: `command-line-${this.#observers.length + 1}`, apply: tap })
   }
 
-  /** Adds an observer with a name of its own, which may need a lower log level than is printed. */
-  addObserver(plugin: ObserverPlugin, logLevel?: LogThreshold): void {
-    this.#observers.push(plugin)
-    this.#logLevel = logLevel ?? this.#logLevel
+  /** Adds devtools, which need all of the log, and see calls into contained plugins. */
+  addDevtools(devtools: Devtools): void {
+    this.#observers.push(devtools.plugin)
+    this.#logLevel = 'debug'
+    this.#tracer = devtools
   }
 
   /**
@@ -414,7 +416,8 @@ export class Session {
     if (this.#loaded === undefined) {
       const loading = loadPlugins(this.paths, {
         configFolder: this.globals.configFolder,
-        onLog: line => this.statusLine.log(line)
+        onLog: line => this.statusLine.log(line),
+        tracer: this.#tracer
       })
       this.#loaded = loading
       // The first to be opened is closed last, after the kernel.

@@ -38,8 +38,8 @@ export interface Devtools extends PanelHost {
   readonly kernelId: string
   /** Reads the state of a fake world and notifies all panels, now and at each change. Once a world, however often it is called. */
   watchWorld(world: WatchedWorld): void
-  /** Notes a call into a plugin in a cell, while a panel is attached. */
-  noteCall(call: PluginCall): void
+  /** Notes a call into a plugin in a cell; undefined while no panel is attached, so that a call costs nothing. */
+  readonly noteCall: ((call: PluginCall) => void) | undefined
 }
 
 /** The part of a fake world's driver that reports. */
@@ -100,6 +100,8 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
     addEvent('worldChanged', world)
   }
 
+  const noteCall = (call: PluginCall): void => void addEvent('pluginCalled', call)
+
   const devtools: Devtools = {
     plugin,
     kernelId,
@@ -118,8 +120,8 @@ export const makeDevtools = (options: DevtoolsOptions): Devtools => {
       session.greet()
       return () => session.detach()
     },
-    noteCall(call) {
-      if (sessions.size > 0) addEvent('pluginCalled', call)
+    get noteCall() {
+      return sessions.size > 0 ? noteCall : undefined
     },
     watchWorld(world) {
       if (!worlds.has(world)) {

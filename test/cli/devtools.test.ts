@@ -409,3 +409,26 @@ if (process.platform === 'linux') {
     t.regex(stderr, /Could not open a browser/)
   })
 }
+
+test('a panel sees the calls into the plugins that were added, with what they offer', async t => {
+  const home = homeFor(t)
+  const path = join(home, 'corner.js')
+  writeFileSync(
+    path,
+    `export default { kind: 'rates', id: 'corner', displayName: 'Corner', apply({ hooks }) {
+      hooks.fetchRates.tapPromise('corner', async ({ offer }) => offer({ fromCurrency: 'BTC', toCurrency: 'iso:XTS' }, 42))
+    } }`
+  )
+  t.is((await runInProcess(['plugins', 'add', path, '--yes', '--json'], { home })).code, 0)
+  const { client, stop } = await serve(t, home)
+  await client.runAction('rates.route', { from: 'BTC', to: 'iso:XTS', alternatives: 0 })
+  await client.runAction('rates.refresh', {})
+  const called = () =>
+    client.events
+      .getSnapshot()
+      .find(({ hook, data }) => hook === 'pluginCalled' && data.call === 'fetchRates')
+  await waitFor(() => called() !== undefined)
+  t.like(called()?.data, { pluginId: 'corner', outcome: 'done' })
+  t.regex(String(called()?.data.result), /offer\(.*"iso:XTS".*42\)/)
+  await stop()
+})

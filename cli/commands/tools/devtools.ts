@@ -61,7 +61,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
   let endWorld: (() => void) | undefined
   try {
     // The panel shows the whole log; the terminal prints the usual part.
-    if (session.agent === undefined) session.addObserver(watching.plugin, 'debug')
+    if (session.agent === undefined) session.addDevtools(watching)
     const context = await session.context()
     if (await wantsLogin(session)) {
       // The engines report their own progress.
