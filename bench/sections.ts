@@ -131,6 +131,12 @@ export const sections: readonly NamedSection[] = [
     load: async () => (await import('./sections/cells.ts')).cells
   },
   {
+    name: 'dev-loop',
+    title: 'A change of a plugin in plugins dev',
+    needsPeer: false,
+    load: async () => (await import('./sections/dev-loop.ts')).devLoop
+  },
+  {
     name: 'load',
     title: 'Loading the library',
     needsPeer: true,
