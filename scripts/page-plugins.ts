@@ -42,7 +42,7 @@ export const profilePlugins = (root: string, args: readonly string[]): Plugin =>
 }
 
 /** The plugins of a profile that are used; in place of what cannot run in a page, its reason. */
-export const servedPlugins = (paths: ProfilePaths): readonly ServedPlugin[] => {
+const servedPlugins = (paths: ProfilePaths): readonly ServedPlugin[] => {
   const missing = (id: string, kind: string, problem: string): ServedPlugin => ({
     ...{ id, kind, hosts: [], seesKeys: false, sha512: '', code: '' },
     problem

@@ -1,7 +1,7 @@
 import { openPageCells } from '../../cells/browser/open-page-cells.ts'
 import type { CellSet } from '../../cells/make-cells.ts'
 import type { CellGrants } from '../../cells/platform.ts'
-import type { EngineLog, Plugin } from '../../kernel/index.ts'
+import { type EngineLog, type Plugin, parseJsonText } from '../../kernel/index.ts'
 
 /** A plugin of a profile, as the development server gives it. */
 export interface ServedPlugin {
@@ -21,12 +21,31 @@ export interface ServedPlugin {
  */
 export const loadProfilePlugins = async (): Promise<readonly Plugin[]> => {
   const reply = await fetch('/profile-plugins.json')
-  const served: readonly ServedPlugin[] = await reply.json()
+  const served = readServed(await reply.text())
   if (served.length === 0) return []
   const cells = openPageCells({
     ...{ frame: '/cell-frame.html', log, onFault: silent }
   })
   return Promise.all(served.map(each => load(cells, each).catch(error => failedPlugin(each, error))))
+}
+
+/** @throws Error for what is no list of plugins */
+const readServed = (text: string): readonly ServedPlugin[] => {
+  const list = parseJsonText(text, { maxDepth: 4, maxValues: 100_000 })
+  if (Array.isArray(list) && list.every(isServed)) return list
+  throw new Error('The development server gives no list of plugins')
+}
+
+const isServed = (value: unknown): value is ServedPlugin => {
+  const { hosts, seesKeys, ...texts } = (value ?? {}) as Partial<ServedPlugin>
+  return (
+    ['id', 'kind', 'sha512', 'code', 'problem'].every(
+      name => typeof texts[name as keyof typeof texts] === 'string'
+    ) &&
+    typeof seesKeys === 'boolean' &&
+    Array.isArray(hosts) &&
+    hosts.every(host => typeof host === 'string')
+  )
 }
 
 // A call that fails says why itself, and nothing follows a log before there is a kernel.
