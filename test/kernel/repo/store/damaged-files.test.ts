@@ -178,6 +178,21 @@ test('a table whose files are gone with the last entries is empty from then on, 
   await again.store.close()
 })
 
+test('a merge of entries that a crash tore beside all that it was made of is reported, and no loss', async t => {
+  const files = new Map<string, string>()
+  const { store } = await open(files)
+  for (const name of ['a', 'b', 'c']) await store.write(new Map([[name, name]]))
+  files.set(`${folder}/000000000001-000000000003`, 'torn')
+  const again = await open(files)
+  t.deepEqual([...again.store.entries('')].sort(), [...'abc'].map(name => [name, name]) as never)
+  t.is(again.reports.length, 1)
+  t.false(again.isTold())
+  await again.store.close()
+  const third = await open(files)
+  t.deepEqual(third.reports, [])
+  t.false(third.isTold())
+})
+
 test('a file of entries that the disk itself calls damaged is reported, and the store opens', async t => {
   const files = new Map<string, string>()
   const { store } = await open(files)

@@ -196,6 +196,22 @@ test('reading a block after its key was destroyed is a failure, not damage', asy
   await t.throwsAsync(openPiece({ io, key }, name, piece), { instanceOf: TypeError })
 })
 
+test('a segment that cannot be sealed fails as half a character only if it has one', async t => {
+  const seal = (key: Secret<Uint8Array>, text: string, crypto = io.crypto): Promise<unknown> => {
+    const rows = [{ key: 'a', text, order: 1, mark: 2 }]
+    return encodeSegment({ io: { ...io, crypto }, key }, { table: 't/', segment: 5 }, { rows, start: 0 })
+  }
+  await t.throwsAsync(seal(keyOf(), '\ud800'), { code: 'STORAGE_FAILED' })
+  const destroyed = keyOf()
+  destroyed.destroy()
+  await t.throwsAsync(seal(destroyed, 'text'), { instanceOf: TypeError })
+  const failure = new RangeError('no memory')
+  const writeUtf8 = (): never => {
+    throw failure
+  }
+  t.is(await t.throwsAsync(seal(keyOf(), 'text', { ...io.crypto, writeUtf8 })), failure)
+})
+
 test('the places of blocks are numbers of up to eight digits, each behind the one before', t => {
   const headOf = (ends: readonly (number | string)[]): string =>
     ends
@@ -266,6 +282,8 @@ test('entries are those beside tables: neither rows, in memory or on their way, 
   const rows = Array.from({ length: 20 }, (_, n) => [`t/${n}`, row(n)] as const)
   const large = store.write(new Map<string, string | BulkChange>([...rows, ['late', 'entry']]))
   t.deepEqual(keys(), ['e', 'late'])
+  const below = (prefix: string): string[] => [...store.entries(prefix)].map(([key]) => key)
+  t.deepEqual([below('e'), below('l'), below('z')], [['e'], ['late'], []])
   await large
   t.deepEqual(keys(), ['e', 'late'])
   t.is(await store.table('t/').count(), 21)
