@@ -4,6 +4,7 @@ import {
   compact,
   Mutex,
   type NativeAmount,
+  nativeAmount,
   negate,
   networkFeesOf,
   type OpenPaymentSnapshot,
@@ -185,10 +186,16 @@ export const chainNotesOf = (
 export const tokenFeesOf = (
   wallet: CurrencyWallet,
   txs: readonly Transaction[]
+): Pick<SpendReview, 'tokenFees'> => tokenFeesAmong(wallet, txs.flatMap(networkFeesOf))
+
+/** Returns the sums of network fees in tokens, one for each token. */
+export const tokenFeesAmong = (
+  wallet: CurrencyWallet,
+  fees: Required<OpenPaymentSnapshot>['networkFees'] = []
 ): Pick<SpendReview, 'tokenFees'> => {
   const sums = new Map<TokenId, NativeAmount>()
-  for (const { tokenId, nativeAmount: fee } of txs.flatMap(networkFeesOf))
-    if (tokenId !== null) sums.set(tokenId, add(sums.get(tokenId) ?? ZERO, fee))
+  for (const { tokenId, nativeAmount: fee } of fees)
+    if (tokenId !== null) sums.set(tokenId, add(sums.get(tokenId) ?? ZERO, nativeAmount(fee)))
   if (sums.size === 0) return {}
   const tokenFees = [...sums].map(([tokenId, fee]) => {
     const units = unitsOfAsset(wallet, tokenId)

@@ -362,12 +362,20 @@ export const approvedDraft: Field<ApprovedDraft> = object<ApprovedDraft>({
   again: optional(again)
 })
 
+type NetworkFeeFields = Required<OpenPayment>['networkFees'][number]
+
 const openPaymentFields = (shownTxid: Field<string>, shownAddress: Field<string>): FieldsOf<OpenPayment> => ({
   txid: shownTxid,
   tokenId: nullable(tokenId),
   currencyCode: ticker,
   nativeAmount: about(signedAmount, 'What left the wallet in all'),
-  networkFee: signedAmount,
+  networkFee: about(signedAmount, 'In the coin of the chain'),
+  networkFees: optional(
+    about(
+      list(object<NetworkFeeFields>({ tokenId: nullable(tokenId), nativeAmount: signedAmount }), MAX_TARGETS),
+      'Every network fee, one for each asset, if one of them is paid in a token'
+    )
+  ),
   targets: list(object<Payee>({ publicAddress: shownAddress, nativeAmount: signedAmount }), MAX_TARGETS),
   at: time,
   state: oneOf('signed', 'refused', 'notSeen', 'seen', 'notInMempool', 'replaced', 'expired', 'dropped'),

@@ -1,3 +1,4 @@
+import { tokenFeesAmong } from '../../app/actions/open-payment-checks.ts'
 import type { SpendReview } from '../../app/actions/spend-review.ts'
 import { type Asset, amountIn, amountJson } from '../../app/format/amounts.ts'
 import {
@@ -25,12 +26,14 @@ import { canPrompt } from '../terminal/terminal.ts'
 export const openPaymentJson = (wallet: CurrencyWallet, payment: OpenPaymentSnapshot): JsonObject => {
   const { txid, state, at, tokenId, targets } = payment
   const asset = assetIn(wallet, payment)
+  const { tokenFees = [] } = tokenFeesAmong(wallet, payment.networkFees)
   return {
     ...{ txid, walletId: wallet.id, tokenId, state },
     at: new Date(at).toISOString(),
     amount: amountJson(sum(targets.map(target => nativeAmount(target.nativeAmount))), asset),
     total: amountJson(negate(nativeAmount(payment.nativeAmount)), asset),
     networkFee: amountJson(nativeAmount(payment.networkFee), coinOf(wallet)),
+    tokenFees: tokenFees.map(fee => ({ ...fee })),
     recipients: targets.map(({ publicAddress, nativeAmount: part }) => ({
       publicAddress,
       amount: amountJson(nativeAmount(part), asset)

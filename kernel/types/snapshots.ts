@@ -171,7 +171,10 @@ export interface OpenPaymentSnapshot {
   readonly tokenId: TokenId | null
   readonly currencyCode: string
   readonly nativeAmount: string
+  /** In the coin of the chain. */
   readonly networkFee: string
+  /** Every network fee, one for each asset, if one of them is paid in a token. */
+  readonly networkFees?: readonly { readonly tokenId: TokenId | null; readonly nativeAmount: string }[]
   readonly targets: readonly { readonly publicAddress: string; readonly nativeAmount: string }[]
   /** Milliseconds since 1970. */
   readonly at: number

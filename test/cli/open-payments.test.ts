@@ -1,9 +1,13 @@
 import { join } from 'node:path'
 import test from 'ava'
+import { makeActionHandler } from '../../app/actions/actions.ts'
+import { openPaymentJson } from '../../cli/spend/open-payments.ts'
 import type { Plugin } from '../../kernel/index.ts'
+import { makeNodeIo } from '../../platform/node/index.ts'
 import { type Envelope, makeHome, type Ran } from '../helpers/command-line.ts'
 import { failed } from '../helpers/envelopes.ts'
 import { runInProcess } from '../helpers/in-process.ts'
+import { openRuledDevice, payment } from '../helpers/ruled-device.ts'
 
 // One world for the whole file: each test goes on where the one before it ended.
 const { home, remove } = makeHome()
@@ -29,6 +33,18 @@ test.before(async () => {
   await dataOf('wallets', 'create', 'bitcoin', '--name', 'Savings')
   for (const amount of ['0.1 BTC', '0.2 BTC'])
     await dataOf('fake', 'chain', 'fund', 'Savings', amount, '--confirm')
+})
+
+test('an open payment lists the network fees that it pays in tokens', async t => {
+  const { wallet, chain, kernel } = await openRuledDevice(t)
+  await wallet.spend(await wallet.makeSpend(payment(5)))
+  chain.toll = '60'
+  await wallet.spend(await wallet.makeSpend(payment(6)))
+  const runAction = makeActionHandler({ context: kernel.context, io: makeNodeIo() })
+  t.teardown(() => runAction.close())
+  const { payments } = await runAction('spend.open', { walletId: wallet.id })
+  const fees = payments.map(open => openPaymentJson(wallet, open).tokenFees)
+  t.deepEqual(fees, [[], [{ tokenId: 'silver', currencyCode: '?', nativeAmount: '60', display: '60' }]])
 })
 
 test.serial(

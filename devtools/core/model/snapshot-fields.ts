@@ -67,6 +67,7 @@ const openPaymentFields: FieldsOf<OpenPaymentSnapshot> = {
   currencyCode: 'text',
   nativeAmount: 'text',
   networkFee: 'text',
+  networkFees: maybe({ each: { tokenId: orNull('text'), nativeAmount: 'text' } }),
   targets: { each: { publicAddress: chainText, nativeAmount: 'text' } },
   at: 'number',
   state: words({

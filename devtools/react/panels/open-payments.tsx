@@ -145,14 +145,21 @@ const PaymentDetails = (props: {
   readonly payment: OpenPaymentSnapshot
 }): ReactElement => {
   const { walletId, payment } = props
+  const view = useView()
+  const tokenFees = payment.networkFees?.filter(({ tokenId }) => tokenId !== null)
   return (
     <DetailList>
       <Detail name="Pays">
         <PaidAmount walletId={walletId} payment={payment} />
       </Detail>
       <Detail name="Network fee">
-        <Amount native={payment.networkFee} units={unitsOf(useView(), { walletId })} isFull />
+        <Amount native={payment.networkFee} units={unitsOf(view, { walletId })} isFull />
       </Detail>
+      {tokenFees?.map(({ tokenId, nativeAmount }) => (
+        <Detail key={tokenId} name="And a fee">
+          <Amount native={nativeAmount} units={unitsOf(view, { walletId, tokenId })} isFull />
+        </Detail>
+      ))}
       <Detail name="State">{sentStateText(payment.state, payment)}</Detail>
       <Detail name="Transaction" look="mono">
         {payment.txid}

@@ -185,6 +185,8 @@ const ReviewDetails = ({
   const { proposal, walletId, tokenId, toWalletId = '', toTokenId, toNativeAmount: received } = review
   const [units, coin] = [unitsOf(view, review), unitsOf(view, { walletId })]
   const toUnits = unitsOf(view, { walletId: toWalletId, tokenId: toTokenId })
+  // That in the asset that is paid is part of its total.
+  const otherFees = review.tokenFees?.filter(paid => paid.tokenId !== tokenId) ?? []
   return (
     <DetailList>
       <Detail name="Proposed by">{proposal && `${proposal.untrusted.client}, a program`}</Detail>
@@ -223,7 +225,13 @@ const ReviewDetails = ({
         {review.tokenFees?.map(paid => visibleText(tokenFeeText(paid))).join(', ')}
       </Detail>
       <Detail name="Total">
-        {tokenId === undefined ? <Amount native={review.total} units={coin} isFull /> : ''}
+        <Amount native={review.total} units={units} isFull />
+        {tokenId === undefined ? null : (
+          <>
+            , and <Amount native={review.networkFee} units={coin} isFull />
+          </>
+        )}
+        {otherFees.map(paid => `, and ${visibleText(tokenFeeText(paid))}`)}
       </Detail>
       <Detail name="You receive">
         {received === undefined ? (

@@ -5,7 +5,7 @@ import { WalletError } from '../../base/errors.ts'
 import type { Services } from '../../plugins/services.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
 import type { Txid } from '../../types/ids.ts'
-import { coinFeeOf } from '../../types/network-fee.ts'
+import { coinFeeOf, networkFeesOf } from '../../types/network-fee.ts'
 import type { OpenPaymentSnapshot } from '../../types/snapshots.ts'
 import type { EngineTransaction, Transaction } from '../../types/transaction.ts'
 import type { EngineSupervisor } from '../engine/supervisor.ts'
@@ -148,6 +148,12 @@ const replacedBefore = (
   return replaced
 }
 
+const feesWithTokens = (tx: Transaction): OpenPaymentSnapshot['networkFees'] => {
+  const fees = networkFeesOf(tx)
+  if (fees.every(({ tokenId }) => tokenId === null)) return undefined
+  return Object.freeze(fees.map(({ tokenId, nativeAmount }) => Object.freeze({ tokenId, nativeAmount })))
+}
+
 const openPaymentOf = ({ tx, at, stage, refusal, sight }: SpendIntent): OpenPaymentSnapshot => {
   const isRefused = refusal !== undefined && stage === 'sending'
   const unseen = stage === 'signed' ? 'signed' : isRefused ? 'refused' : 'notSeen'
@@ -158,6 +164,7 @@ const openPaymentOf = ({ tx, at, stage, refusal, sight }: SpendIntent): OpenPaym
     currencyCode: tx.currencyCode,
     nativeAmount: tx.nativeAmount,
     networkFee: coinFeeOf(tx),
+    ...compact({ networkFees: feesWithTokens(tx) }),
     targets: Object.freeze(
       (tx.spendTargets ?? []).map(({ publicAddress, nativeAmount }) =>
         Object.freeze({ publicAddress, nativeAmount })

@@ -56,6 +56,20 @@ test('the review of a fee far above the usual one warns, and nothing can be sign
   t.true(isApprovable(usual))
 })
 
+test('the total of a payment in a token names what the network takes in other assets', t => {
+  const fee = { tokenId: 'toll', currencyCode: 'TOLL', nativeAmount: '5', display: '0.5' }
+  const totalOf = (changes: Partial<SpendReview>): string => {
+    const [, text = ''] = /<dt>Total<\/dt><dd>(.*?)<\/dd>/.exec(draw(changes)) ?? []
+    return text.replaceAll(/<span class="soft">.*?<\/span>|<[^>]*>/g, '')
+  }
+  t.is(totalOf({}), '0.01282 BTC')
+  t.is(totalOf({ tokenFees: [fee] }), '0.01282 BTC, and 0.5 TOLL')
+  const ofToken = { tokenId: 'usdx', total: '1000000' }
+  t.is(totalOf(ofToken), '1000000 native, and 0.00282 BTC')
+  const both = [{ ...fee, tokenId: 'usdx', currencyCode: 'USDX' }, fee]
+  t.is(totalOf({ ...ofToken, tokenFees: both }), '1000000 native, and 0.00282 BTC, and 0.5 TOLL')
+})
+
 const openPayment: OpenPaymentSnapshot = {
   ...{
     txid: 'ab'.repeat(32),

@@ -103,6 +103,9 @@ test('a fee in another token counts against the limit of that token, and policie
   const draft = await wallet.makeSpend(payment(5))
   t.deepEqual(draft.networkFees, [fee(null, '1'), fee('silver', '60')])
   const sent = await wallet.spend(draft)
+  const [open] = wallet.getSnapshot().openPayments
+  t.deepEqual(open?.networkFees, draft.networkFees)
+  t.true(Object.isFrozen(open?.networkFees?.[0]))
   t.deepEqual(
     seen.filter(({ use }) => use === 'spend').map(({ networkFees }) => networkFees),
     [[fee(null, '1'), fee('silver', '60')]]
