@@ -6,6 +6,7 @@ import { type CommandNames, type CommandWords, shellLine } from './command-line.
 import type { ActionDeclaration, DeclarationsOf } from './declaration.ts'
 import { type HistoryActions, historyActions } from './history.ts'
 import { type HoldingActions, holdingActions } from './holdings.ts'
+import { type MethodActions, methodActions } from './methods.ts'
 import { type PaymentActions, paymentActions } from './payments.ts'
 import { type PluginActions, pluginActions } from './plugins.ts'
 import { type ProposalActions, proposalActions } from './proposals.ts'
@@ -26,6 +27,7 @@ export interface Actions
   extends AccountActions,
     HoldingActions,
     WalletActions,
+    MethodActions,
     PluginActions,
     HistoryActions,
     PaymentActions,
@@ -55,6 +57,7 @@ export const declarations: DeclarationsOf<Actions> = {
   ...accountActions,
   ...holdingActions,
   ...walletActions,
+  ...methodActions,
   ...pluginActions,
   ...historyActions,
   ...paymentActions,

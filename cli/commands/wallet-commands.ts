@@ -278,5 +278,17 @@ export const walletChangeCommands: readonly CommandSpec[] = [
     ],
     secrets: ANY_LOGIN,
     load: async () => (await import('./wallets/activate.ts')).walletsActivate
+  },
+  {
+    name: 'wallets methods',
+    arguments: '<wallet> [method]',
+    summary: 'list what only the currency of a wallet can do, or do it',
+    example: `wallets methods Savings getAllowance --args '{"spender":"0x…"}'`,
+    flags: [
+      { flags: '--args <json>', summary: 'the arguments, as a JSON object' },
+      { flags: '--args-file <file>', summary: 'a file with the arguments' }
+    ],
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./wallets/methods.ts')).walletsMethods
   }
 ]

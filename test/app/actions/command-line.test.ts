@@ -164,6 +164,11 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     },
     'wallets create wallet:bitcoin --fiat iso:EUR --key-option format=bip84'
   ],
+  [{ name: 'wallet.methods', input: { walletId: SAVINGS } }, 'wallets methods Savings'],
+  [
+    { name: 'wallet.call', input: { walletId: SAVINGS, name: 'getFee', args: '{"speed":"low"}' } },
+    `wallets methods Savings getFee --args '{"speed":"low"}'`
+  ],
   [{ name: 'account.list', input: {} }, 'account list'],
   [{ name: 'wallet.list', input: { accountId: ACCOUNT } }, 'wallets list'],
   [{ name: 'wallet.list', input: { withArchived: true } }, 'wallets list --all'],
@@ -484,6 +489,15 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
   'wallet.receive': fc.record(
     { walletId, index: fc.integer({ min: 0, max: 1_000_000 }), nativeAmount: native, label: nameText },
     { requiredKeys: ['walletId'] }
+  ),
+  'wallet.methods': fc.record({ walletId }),
+  'wallet.call': fc.record(
+    {
+      walletId,
+      name: fc.stringMatching(/^[A-Za-z][A-Za-z0-9]{0,20}$/),
+      args: fc.dictionary(nameText, nameText).map(args => JSON.stringify(args))
+    },
+    { requiredKeys: ['walletId', 'name'] }
   ),
   'account.list': fc.constant({}),
   'wallet.list': fc.record(

@@ -34,6 +34,8 @@ const GOOD: { readonly [K in ActionName]: Readonly<Record<string, unknown>> } = 
     ...{ walletId: 'w', tokenId: 't', index: 3, nativeAmount: '1' },
     ...{ label: 'Ann', message: 'for lunch' }
   },
+  'wallet.methods': { walletId: 'w' },
+  'wallet.call': { walletId: 'w', name: 'getFee', args: '{}' },
   'wallet.types': {},
   'token.list': { accountId: 'a', walletId: 'w', pluginId: 'bitcoin', offset: 1, limit: 500 },
   'swap.providers': { accountId: 'a' },
@@ -94,6 +96,7 @@ const OPTIONAL: Partial<Record<ActionName, readonly string[]>> = {
   'account.login': ['username', 'loginId', 'password', 'pin'],
   'wallet.create': ['name', 'fiatCurrencyCode', 'keyOptions'],
   'wallet.receive': ['tokenId', 'index', 'nativeAmount', 'label', 'message'],
+  'wallet.call': ['args'],
   'token.list': ['walletId', 'offset', 'limit'],
   'wallet.list': ['accountId', 'withArchived', 'offset', 'limit'],
   'wallet.addresses': ['offset', 'limit'],
