@@ -6,6 +6,7 @@ import { checkRequirements, type Requirements, type SpecCoverage } from './check
 import { cookbookPage } from './cookbook-page.ts'
 import { errorPage, mistakePage } from './error-page.ts'
 import { hookPages } from './hook-pages.ts'
+import { hostilePage } from './hostile-page.ts'
 import { readTree } from './project-files.ts'
 import { withStructure } from './structure.ts'
 import { testTitlesOf } from './test-titles.ts'
@@ -35,6 +36,7 @@ export const generatedPages = (root: string): ReadonlyMap<string, string> =>
     ['docs/actions.md', actionPage()],
     ['docs/errors.md', errorPage()],
     ['docs/cookbook.md', cookbookPage(root)],
+    ['docs/hostile-plugins.md', hostilePage()],
     ['docs/plugin-mistakes.md', mistakePage()],
     ...hookPages(root),
     ['docs/spec-coverage.md', specCoverage(root).page],

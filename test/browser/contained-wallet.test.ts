@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Browser } from 'playwright-core'
 import { bundled } from '../helpers/cell-stage.ts'
-import { drawThird } from '../helpers/drawn-runs.ts'
+import { drawPart } from '../helpers/drawn-runs.ts'
 import { HOSTILE_KINDS } from '../helpers/hostile-kinds.ts'
 import { TOLLAR } from '../helpers/tollar-source.ts'
 import { withChromium } from './helpers/chromium.ts'
@@ -42,7 +42,7 @@ browserTest(
     t.regex(key, /^[0-9a-f]{64}$/)
     t.false(seen.some(line => line.includes(key)))
     const problems: string[] = []
-    for (const { name, kind, payment, code } of drawThird(t, HOSTILE_KINDS)) {
+    for (const { name, kind, payment, code } of drawPart(t, HOSTILE_KINDS, 3)) {
       // It would take the memory of this machine: ADR 51.
       if (name.includes('memory') || name.includes('brings its process down')) continue
       const bad = await code()

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { Page } from 'playwright-core'
 import { HONEST, rateCode } from '../helpers/cell-stage.ts'
 import { waitFor } from '../helpers/device.ts'
-import { drawThird } from '../helpers/drawn-runs.ts'
+import { drawPart } from '../helpers/drawn-runs.ts'
 import { attempts, HOSTILE, type Hostile } from '../helpers/hostile-plugins.ts'
 import { withChromium } from './helpers/chromium.ts'
 import { serveTestPage } from './helpers/test-page.ts'
@@ -19,13 +19,6 @@ const POLICY =
   "default-src 'none'; script-src 'self'; img-src data:; frame-src 'self'; connect-src 'self' http://127.0.0.1:*; require-trusted-types-for 'script'; trusted-types 'none'"
 const CANARY = 'canary-7f3d1c9b'
 const BUSY_MS = 1500
-
-/** What a page does not bound: they would take the memory of this machine. */
-const UNBOUNDED = [
-  'eats memory with one long list',
-  'eats memory with bytes',
-  'eats memory with bytes between calls'
-]
 
 /** Everything that can be reached from some objects of a cell, its prototypes included. */
 const reachable = (roots: string): string => `const all = new Set()
@@ -54,7 +47,7 @@ const WEB = [
   ]
 ]
 
-const IN_A_PAGE: readonly Hostile[] = [
+const IN_A_PAGE: readonly Omit<Hostile, 'uncontained'>[] = [
   {
     name: 'reads cookies and the storage of the page',
     call: attempts(
@@ -225,8 +218,8 @@ const IN_A_PAGE: readonly Hostile[] = [
   }
 ]
 
-/** What is changed for a page, whose threads have no process of Node around them. */
-const HOSTILE_HERE = [...HOSTILE.filter(({ name }) => !UNBOUNDED.includes(name)), ...IN_A_PAGE]
+/** Those that a page does not bound would take the memory of this machine. */
+const HOSTILE_HERE = [...HOSTILE.filter(({ isUnboundedInPage }) => isUnboundedInPage !== true), ...IN_A_PAGE]
 
 browserTest(
   'hostile plugins are contained in a page: each call ends, the neighbour answers, and nothing leaks',
@@ -248,7 +241,8 @@ browserTest(
     })
     const page = await openPage(context, site.url)
     const problems: string[] = []
-    for (const hostile of drawThird(t, HOSTILE_HERE)) problems.push(...(await tryOne(t, page, hostile, port)))
+    for (const hostile of drawPart(t, HOSTILE_HERE, 3))
+      problems.push(...(await tryOne(t, page, hostile, port)))
     t.is(page.url(), `${site.url}/`)
     t.is(context.pages().length, 1)
     t.deepEqual(reached, [])
@@ -273,7 +267,7 @@ const openPage = async (context: { newPage(): Promise<Page> }, url: string): Pro
 const tryOne = async (
   t: ExecutionContext,
   page: Page,
-  { name, call = '', apply = '', code, outcome }: Hostile,
+  { name, call = '', apply = '', code, outcome }: Omit<Hostile, 'uncontained'>,
   port: string
 ): Promise<readonly string[]> => {
   const problems: string[] = []

@@ -47,12 +47,16 @@ export const makeSeededRandom = (seed: number): SeededRandom => {
   }
 }
 
-/** The items that are tried now: all of them with `--full`, else a third that is drawn by a new seed. */
-export const drawThird = <T>(t: Pick<ExecutionContext, 'log'>, items: readonly T[]): readonly T[] => {
+/** The items that are tried now: all of them with `--full`, else the `part`-th part, drawn by a new seed. */
+export const drawPart = <T>(
+  t: Pick<ExecutionContext, 'log'>,
+  items: readonly T[],
+  part: number
+): readonly T[] => {
   if (isFull) return items
   const random = makeSeededRandom(drawSeed(t))
   const left = [...items]
-  const count = Math.ceil(items.length / 3)
+  const count = Math.ceil(items.length / part)
   return Array.from({ length: count }, () => left.splice(random.below(left.length), 1)).flat()
 }
 
