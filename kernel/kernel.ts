@@ -9,6 +9,7 @@ import type { Context } from './context.ts'
 import type { SnrpOptions } from './crypto/key-derivation.ts'
 import type { Disk } from './io/disk.ts'
 import type { Io } from './io/io.ts'
+import type { IgnoredAnswer } from './plugins/dispatch.ts'
 import type { KernelHooks } from './plugins/hook-types.ts'
 import { makeKernelHooks } from './plugins/hooks.ts'
 import {
@@ -26,7 +27,7 @@ import { PluginCalls } from './plugins/plugin-calls.ts'
 import { captureIo } from './plugins/plugin-io.ts'
 import { PluginSet } from './plugins/plugin-set.ts'
 import { quotaDisk } from './plugins/quota-disk.ts'
-import { readPluginHead, settlePlugin } from './plugins/read-plugin.ts'
+import { describe, readPluginHead, settlePlugin } from './plugins/read-plugin.ts'
 import {
   type KernelConfig,
   type LogPort,
@@ -206,7 +207,10 @@ const makeParts = (
 ) => {
   const port = { clock: io.clock, onFault: (fault: PluginFault) => onFault(fault) }
   const calls = new PluginCalls(port)
-  const hooks: KernelHooks = makeKernelHooks({ ...port, calls })
+  const hooks: KernelHooks = makeKernelHooks({
+    ...{ ...port, calls },
+    onIgnored: ignored => onIgnored(ignored)
+  })
   const logPort: LogPort = { clock: io.clock, logged: hooks.logged, threshold: config.logLevel }
   const logs = new Map<string, EngineLog>()
   // All wallets of a currency share one.
@@ -218,6 +222,17 @@ const makeParts = (
   const onFault = ({ pluginId, hook, error }: PluginFault): void => {
     logOf(pluginId).error(failureLine(`The plugin failed in ${hook}`, error))
     hooks.pluginFault.call(Object.freeze(faultOf(pluginId, hook, error)))
+  }
+  const known = new Set<string>()
+  /** Says it once for each plugin and hook, since a tap does it at each call. */
+  const onIgnored = ({ pluginId, hook, answer, hint }: IgnoredAnswer): void => {
+    const key = `${pluginId}\n${hook}`
+    if (known.has(key)) return
+    known.add(key)
+    // Its text could be anything, such as a key.
+    const found = typeof answer === 'string' ? 'a text' : describe(answer)
+    const words = `${hook} answered with ${found}, which is ignored`
+    logOf(pluginId).warn(hint === undefined ? words : `${words}: ${hint}`)
   }
   const report = (source: string, thrown: unknown): void => {
     const error = errorOf(thrown)

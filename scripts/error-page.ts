@@ -1,6 +1,6 @@
 import type { ErrorEntry } from '../kernel/base/errors/entry.ts'
 import { catalogue } from '../kernel/base/errors.ts'
-import { CALL_MISTAKES } from '../test/helpers/call-mistakes.ts'
+import { ALONE_MISTAKES, CALL_MISTAKES, type CallMistake } from '../test/helpers/call-mistakes.ts'
 import { MISTAKES } from '../test/helpers/plugin-mistakes.ts'
 
 /** The error catalogue as a page of Markdown, ordered by exit code and then by code. */
@@ -81,8 +81,20 @@ export const mistakePage = (): string =>
     '',
     '| mistake | sentence |',
     '|---|---|',
-    ...CALL_MISTAKES.map(({ what, sentence }) => mistakeRow(what, sentence.replace('{id}', 'mine')))
+    ...CALL_MISTAKES.map(callRow),
+    '',
+    '## When a store or a policy is called',
+    '',
+    `${ALONE_MISTAKES.length} things that stop more than the plugin: nothing is stored or signed past them. Each is made in a kernel of its`,
+    'own. The sentence stands in the error of the call that needed the plugin, of `createKernel` for a store, or in the log.',
+    '',
+    '| mistake | sentence |',
+    '|---|---|',
+    ...ALONE_MISTAKES.map(callRow)
   ].join('\n')}\n`
+
+const callRow = ({ what, sentence }: CallMistake): string =>
+  mistakeRow(what, sentence.replace('{id}', 'mine'))
 
 const mistakeRow = (what: string, sentence: string): string =>
   `| ${what} | ${sentence.replaceAll('|', '\\|').replaceAll('<', '\\<')} |`

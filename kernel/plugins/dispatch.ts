@@ -12,8 +12,19 @@ export interface DispatchPort {
   /** Runs the calls that answer later, and turns what they throw into errors. */
   readonly calls: PluginCalls
   onFault(fault: { pluginId: PluginId; hook: string; error: unknown }): void
+  /** Called with each answer of a tap that has no use for it. */
+  onIgnored?(ignored: IgnoredAnswer): void
   /** Undefined without an observer; then a tap costs nothing extra. */
   watcher(): ((ran: TapSnapshot) => void) | undefined
+}
+
+/** An answer that the kernel does not use. */
+export interface IgnoredAnswer {
+  readonly pluginId: PluginId
+  readonly hook: string
+  readonly answer: unknown
+  /** What the plugin could do in its place; undefined if there is nothing. */
+  readonly hint?: string
 }
 
 /** The rules of one hook. `deadlineMs` bounds each tap that answers with a promise; `discard` takes what comes later. */
@@ -57,10 +68,15 @@ export const gathered = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
 
 const gather = async (hook: AnyHook, call: TapCall): Promise<void> => {
   try {
-    await callTap(hook, call)
+    ignore(hook, call, await callTap(hook, call))
   } catch (error) {
     call.rule.port.onFault({ pluginId: call.tap.name, hook: nameOf(hook), error })
   }
+}
+
+const ignore = (hook: AnyHook, { tap, rule }: TapCall, answer: unknown, hint?: string): void => {
+  if (answer === undefined || answer === null) return
+  rule.port.onIgnored?.({ pluginId: tap.name, hook: nameOf(hook), answer, ...compact({ hint }) })
 }
 
 const inContext = async (hook: AnyHook, call: TapCall, contexts: Scoped<unknown>): Promise<void> => {
@@ -68,7 +84,8 @@ const inContext = async (hook: AnyHook, call: TapCall, contexts: Scoped<unknown>
   const context = contexts.contextFor(pluginId)
   if (context === undefined) return
   try {
-    await callTap(hook, { ...call, args: [context], correlationId: contexts.correlationId })
+    const answer = await callTap(hook, { ...call, args: [context], correlationId: contexts.correlationId })
+    ignore(hook, call, answer, 'only what is given to the functions of the context counts')
     contexts.ended?.(pluginId)
   } catch (error) {
     if (contexts.ended?.(pluginId, error) === true) return
@@ -79,7 +96,10 @@ const inContext = async (hook: AnyHook, call: TapCall, contexts: Scoped<unknown>
 /** In order; each may object, and its error reaches the caller unchanged. */
 export const gated = <H extends AnyHook>(hook: H, rule: DispatchRule): H =>
   install(hook, async (taps, args) => {
-    for (const tap of taps) await callTap(hook, { tap, args, rule })
+    for (const tap of taps) {
+      const call = { tap, args, rule }
+      ignore(hook, call, await callTap(hook, call), 'throw an error to refuse')
+    }
   })
 
 /** A value passes through every tap; one that fails, or answers wrongly, is reported and passes it unchanged. */

@@ -264,7 +264,7 @@ const readSwap = (check: FieldCheck, given: SwapPlugin): Omit<SwapPlugin, 'id' |
 }
 
 /** Describes a value that a plugin has in a field: its type, and no more of it than 40 characters. */
-const describe = (value: unknown): string => {
+export const describe = (value: unknown): string => {
   switch (typeof value) {
     case 'undefined':
       return 'missing'

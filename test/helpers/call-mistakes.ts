@@ -10,8 +10,10 @@ import type {
   QuoteSnapshot,
   RateContext,
   RatePlugin,
+  StoragePlugin,
   SwapOffer
 } from '../../kernel/index.ts'
+import { memoryDisk } from '../../plugins/storage/memory.ts'
 import { makeShop, offerOf } from './swap-shop.ts'
 import { makeToy, type ToyOptions } from './toy-currency.ts'
 
@@ -103,6 +105,7 @@ const life =
     apply: ({ hooks }) => hooks[hook].tapPromise(id, answer as never)
   })
 
+const GIVEN = 'only what is given to the functions of the context counts'
 const pair = { fromCurrency: 'BTC', toCurrency: 'iso:USD' }
 const fails = (error: unknown) => async (): Promise<never> => {
   throw error
@@ -352,5 +355,90 @@ export const CALL_MISTAKES: readonly CallMistake[] = [
     what: 'closing that throws',
     make: life('closing', fails(new Error('The file is gone'))),
     sentence: 'The plugin failed in closing: Error: The file is gone'
+  },
+  {
+    what: 'prices that are returned',
+    make: rates(() => [{ ...pair, rate: 64_000 }]),
+    sentence: `fetchRates answered with a list, which is ignored: ${GIVEN}`
+  },
+  {
+    what: 'an offer that is returned',
+    make: swap(context => offerOf(context)),
+    sentence: `fetchQuotes answered with an object, which is ignored: ${GIVEN}`
+  },
+  {
+    what: 'ready with an answer',
+    make: life('ready', async () => true),
+    sentence: 'ready answered with the boolean true, which is ignored'
   }
+]
+
+const disk =
+  (changes: object) =>
+  (id: string): Plugin =>
+    store(async () => ({ ...memoryDisk(), ...changes }))(id)
+
+const store =
+  (open: () => unknown) =>
+  (id: string): StoragePlugin => ({
+    ...{ kind: 'storage', id },
+    apply: ({ hooks }) => hooks.openDisk.tapPromise(id, open as never)
+  })
+
+const guard =
+  (answer: () => unknown) =>
+  (id: string): PolicyPlugin => ({
+    ...{ kind: 'policy', id },
+    apply: ({ hooks }) => hooks.beforeSign.tapPromise(id, answer as never)
+  })
+
+/** Mistakes of stores and policies: each in a kernel of its own, which pays twice, since one of them can stop all of it. */
+export const ALONE_MISTAKES: readonly CallMistake[] = [
+  {
+    what: 'a storage without a disk',
+    make: store(async () => undefined),
+    sentence: 'The following plugins are missing or failed to load: storage'
+  },
+  {
+    what: 'a storage whose disk is a map',
+    make: store(async () => new Map()),
+    sentence: 'The storage gave no disk'
+  },
+  {
+    what: 'a storage that throws',
+    make: store(fails(new Error('The disk is locked'))),
+    sentence: 'The plugin {id} failed in openDisk: it threw Error: The disk is locked'
+  },
+  {
+    what: 'a file as bytes',
+    make: disk({ getText: async () => new Uint8Array(3) }),
+    sentence: 'The disk failed: it answered with no text'
+  },
+  {
+    what: 'a missing file as null',
+    make: disk({ getText: async () => null }),
+    sentence: 'The disk failed: it answered with no text'
+  },
+  {
+    what: 'a list of files as a set',
+    make: disk({ list: async () => new Set(['a']) }),
+    sentence: 'The disk failed: it answered with no list of paths'
+  },
+  {
+    what: 'a write that throws',
+    make: disk({ setText: fails(new Error('No space')) }),
+    sentence: 'No space'
+  },
+  {
+    what: 'a policy that answers false',
+    make: guard(async () => false),
+    sentence: 'beforeSign answered with the boolean false, which is ignored: throw an error to refuse'
+  },
+  {
+    what: 'a policy that refuses with an error',
+    make: guard(fails(new Error('Too much for today'))),
+    sentence: 'Too much for today'
+  },
+  { what: 'a policy that throws a text', make: guard(fails('Too much')), sentence: 'Too much' },
+  { what: 'a policy that throws nothing', make: guard(fails(undefined)), sentence: 'It threw undefined' }
 ]

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
-import { nativeAmount, type ObserverPlugin } from '../../../kernel/index.ts'
+import { type Kernel, nativeAmount, type ObserverPlugin, type Plugin } from '../../../kernel/index.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { CALL_MISTAKES } from '../../helpers/call-mistakes.ts'
+import { ALONE_MISTAKES, CALL_MISTAKES } from '../../helpers/call-mistakes.ts'
 import { openDevice, waitFor } from '../../helpers/device.ts'
 import { makeShop } from '../../helpers/swap-shop.ts'
 import { makeToy } from '../../helpers/toy-currency.ts'
@@ -74,3 +74,42 @@ test('each mistake in a call is told with the id of its plugin, and an account w
     )
   }
 })
+
+/** Makes one mistake in a kernel of its own, which pays twice; returns all that is said. */
+const makeAlone = async (plugin: Plugin): Promise<readonly string[]> => {
+  const said: string[] = []
+  const witness: ObserverPlugin = {
+    ...{ kind: 'observer', id: 'witness' },
+    apply: ({ hooks }) =>
+      hooks.logged.tap('witness', ({ source, text }) => {
+        if (source === 'mine') said.push(text)
+      })
+  }
+  const isStore = plugin.kind === 'storage'
+  let kernel: Kernel | undefined
+  try {
+    kernel = await openDevice(makeFakeWorld({ io: makeNodeIo() }), {
+      plugins: [witness, makeToy({ id: 'good' }).plugin, ...(isStore ? [] : [plugin])],
+      ...(isStore ? { storage: plugin } : {}),
+      onError: (_source, error) => void said.push((error as Error).message)
+    })
+    const account = await kernel.context.createAccount({})
+    const wallet = await account.createCurrencyWallet('wallet:good')
+    await waitFor(() => wallet.balanceOf(null) === nativeAmount('1000'))
+    for (const amount of ['5', '6']) {
+      const spendTargets = [{ publicAddress: 'shop', nativeAmount: nativeAmount(amount) }]
+      await wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
+    }
+  } catch (error) {
+    said.push((error as Error).message)
+  }
+  await kernel?.close().catch((error: Error) => void said.push(error.message))
+  return said
+}
+
+for (const { what, make, sentence } of ALONE_MISTAKES)
+  test(`${what} is told to the author or the caller`, async t => {
+    const said = await makeAlone(make('mine'))
+    t.true(said.includes(sentence.replace('{id}', 'mine')), said.join(' | ') || 'nothing is said')
+    t.true(said.filter(line => line.includes('is ignored')).length <= 1, 'it is said once')
+  })
