@@ -34,6 +34,8 @@ export interface HostDeath {
   readonly reason: EndReason
   /** The cells that ran code of their plugin at that moment; if none did, those that had just done so. */
   readonly running: readonly number[]
+  /** True for one that was killed from outside, whatever its cells did at that moment. */
+  readonly isForeign: boolean
 }
 
 /** The reports of a host. */
@@ -135,10 +137,10 @@ export class CellHosts<Host extends CellHost> implements CellPlatform {
 /** Whose fault the death of a process is, to one of its cells. */
 const endOf = (
   id: number,
-  { reason, running }: HostDeath,
+  { reason, running, isForeign }: HostDeath,
   { isCommon, isOnly }: { readonly isCommon: boolean; readonly isOnly: boolean }
 ): ThreadEnd => {
-  if (isOnly || (running.length === 1 && running[0] === id)) return { reason, blame: 'this' }
+  if (isOnly || (!isForeign && running.length === 1 && running[0] === id)) return { reason, blame: 'this' }
   return { reason, blame: isCommon || running.includes(id) ? 'unclear' : 'neighbour' }
 }
 

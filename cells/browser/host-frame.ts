@@ -186,7 +186,7 @@ export class HostFrame implements CellHost {
     if (this.#isDead) return
     const running = [...this.#cells].filter(([, { pingedAt, isIdle }]) => pingedAt !== undefined || !isIdle)
     this.close()
-    this.#handlers.onDeath({ reason, running: running.map(([id]) => id) })
+    this.#handlers.onDeath({ reason, running: running.map(([id]) => id), isForeign: false })
   }
 }
 

@@ -153,10 +153,12 @@ export class HostProcess implements CellHost {
     if (this.#isDead) return
     this.#isDead = true
     const isMemory = /memory|allocation|heap/i.test(this.#complaint)
-    // One that was killed from outside says nothing about its cells.
-    const running = this.#running(signal !== 'SIGKILL' || isMemory)
+    // A cell that ran at that moment is only a suspect: the system kills for want of memory, the user for reasons of his own.
+    const isForeign = signal === 'SIGKILL' && !isMemory
+    const running = this.#running(!isForeign)
     this.#release()
-    this.#handlers.onDeath({ reason: isMemory ? 'memory' : 'died', running })
+    const reason = isMemory ? 'memory' : 'died'
+    this.#handlers.onDeath({ reason, running, isForeign })
   }
 
   #running(orRecently: boolean): readonly number[] {

@@ -46,13 +46,33 @@ test('the death of the process of the cells is repaired while a call waits', asy
   const taps = applied(stage, await stage.load(slow))
   const honest = applied(stage, await stage.load(HONEST, { id: 'honest' }))
   const waiting = pricesOf(stage, taps)
-  // A cell that runs when its process dies has a fault: by the time that its neighbour has answered, this one waits.
   for (let turn = 0; turn < 3; turn += 1) await pricesOf(stage, honest)
   const [{ pid = 0 } = {}] = stage.cells.processes
   process.kill(pid, 'SIGKILL')
   t.deepEqual(await waiting, [2])
   t.deepEqual(await pricesOf(stage, honest), [64_000])
   t.deepEqual(stage.faults, [])
+})
+
+test('a process that is killed from outside while one of its cells runs is no fault of that cell', async t => {
+  const stage = openCellStage()
+  t.teardown(() => stage.cells.close())
+  const busy = rateCode(
+    "log.info('runs'); const end = Date.now() + 1000; while (Date.now() < end); offer(wanted[0], 2)"
+  )
+  const taps = applied(stage, await stage.load(busy))
+  const honest = applied(stage, await stage.load(HONEST, { id: 'honest' }))
+  const waiting = pricesOf(stage, taps)
+  await waitFor(() => stage.seen.includes('runs'))
+  const [{ pid = 0 } = {}] = stage.cells.processes
+  process.kill(pid, 'SIGKILL')
+  t.deepEqual(await waiting, [2])
+  t.deepEqual(await pricesOf(stage, honest), [64_000])
+  t.deepEqual(stage.faults, [])
+  t.deepEqual(
+    stage.cells.processes.map(({ cells }) => cells),
+    [1, 1]
+  )
 })
 
 test('a contained exchange that follows an order learns that its answer is not wanted any more', async t => {
