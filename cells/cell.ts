@@ -169,22 +169,29 @@ export class Cell {
     this.#pauseReason = undefined
     this.#life = makeAbort()
     const open: ToCell = { type: 'open', kind: grants.kind, hooks, parts, options, ...this.#time() }
-    const cancel = platform.clock.after(START_MS, () => {
+    let thread: CellThread | undefined
+    let cancel = (): void => {}
+    try {
+      thread = platform.start({
+        ...{ code, name: `${this.pluginId}.js`, open: JSON.stringify(open), isAlone: this.#isAlone },
+        busyFactor: grants.kind === 'currency' ? 6 : 1,
+        onText: text => {
+          if (this.#thread === thread) this.#receive(text, cancel)
+        },
+        onEnd: end => {
+          cancel()
+          if (this.#thread === thread) this.#ended(end)
+        }
+      })
+    } catch (error) {
+      this.#ended({ reason: 'unstarted', blame: 'this' }, codeOf(error))
+      return
+    }
+    cancel = platform.clock.after(START_MS, () => {
       // It may have been closed, or have given way to another, while it started.
       if (this.#thread !== thread) return
-      thread.kill()
+      thread?.kill()
       this.#ended({ reason: 'late', blame: 'this' })
-    })
-    const thread: CellThread = platform.start({
-      ...{ code, name: `${this.pluginId}.js`, open: JSON.stringify(open), isAlone: this.#isAlone },
-      busyFactor: grants.kind === 'currency' ? 6 : 1,
-      onText: text => {
-        if (this.#thread === thread) this.#receive(text, cancel)
-      },
-      onEnd: end => {
-        cancel()
-        if (this.#thread === thread) this.#ended(end)
-      }
     })
     this.#thread = thread
     this.#hold()
@@ -328,13 +335,14 @@ export class Cell {
     return pending
   }
 
-  #ended({ reason, blame }: ThreadEnd): void {
+  /** @param code - of the error of the system, for a thread that it does not start */
+  #ended({ reason, blame }: ThreadEnd, code?: string): void {
     this.#thread = undefined
     this.#isReady = false
     this.#life.abort()
     const { pluginId } = this
     const { clock } = this.#options.platform
-    const sentence = SENTENCES[reason]
+    const sentence = code === undefined ? SENTENCES[reason] : `${SENTENCES[reason]} (${code})`
     if (this.#loading !== undefined && blame === 'this') {
       this.#unusable(new WalletError('PLUGIN_FAILED', { pluginId, hook: 'apply', reason: sentence }))
       return
@@ -390,6 +398,12 @@ export class Cell {
   }
 }
 
+/** The code of an error of the system, such as EMFILE or ENOSPC: its message may name a folder of the user. */
+export const codeOf = (error: unknown): string | undefined => {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' && /^[A-Z_]{2,40}$/.test(code) ? code : undefined
+}
+
 /** A promise that is settled later, and whose rejection nobody has to handle. */
 const deferred = (): { readonly promise: Promise<void>; settle(error: Error | undefined): void } => {
   let settle: (error: Error | undefined) => void = () => {}
@@ -427,7 +441,8 @@ const SENTENCES: Readonly<Record<EndReason, string>> = {
   killed: 'its thread was ended',
   late: 'it did not say in time what it is',
   memory: 'it took more memory than a cell may',
-  refused: 'this page does not let its thread start'
+  refused: 'this page does not let its thread start',
+  unstarted: 'the system does not start its thread'
 }
 const DELAYS_MS = [250, 1000]
 const MAX_FAULTS = 3

@@ -5,10 +5,10 @@ import {
   type PluginId,
   WalletError
 } from '../kernel/plugin-api.ts'
-import { Cell } from './cell.ts'
+import { Cell, codeOf } from './cell.ts'
 import type { CellTrace } from './cell-call.ts'
 import { canFetch, containedPlugin, shapeOf } from './contained-plugin.ts'
-import type { CellFault, CellGrants, CellPlatform } from './platform.ts'
+import type { CellFault, CellGrants, CellPlatform, CellThread, ThreadRequest } from './platform.ts'
 import { addPlace, type FromCell, findImport, type PlaceOf, readGiven, readMessage } from './protocol.ts'
 
 /** One plugin to contain. */
@@ -94,8 +94,14 @@ export const makeCells = (made: MakeCellsOptions): CellSet => {
         }
       })
       cells.add(cell)
-      const head = await cell.open()
-      return containedPlugin({ cell, head, grants: asks, options, log })
+      try {
+        const head = await cell.open()
+        return containedPlugin({ cell, head, grants: asks, options, log })
+      } catch (error) {
+        cell.close()
+        cells.delete(cell)
+        throw error
+      }
     },
     inspect: (code, placeOf) => inspect(platform, digest, code, placeOf),
     close() {
@@ -122,9 +128,8 @@ const inspect = (
       thread.kill()
       settle()
     }
-    const cancel = clock.after(LOAD_MS, () => end(() => fail('it does not say what it is')))
     const open = { type: 'open', kind: null, options: {}, now: clock.now(), monotonic: clock.monotonic() }
-    const thread = platform.start({
+    const request: ThreadRequest = {
       ...{ code, name: 'plugin.js', open: JSON.stringify(open), isAlone: true, busyFactor: 1 },
       onEnd: ({ reason }) => end(() => fail(`its cell ended: ${reason}`)),
       onText: text =>
@@ -139,7 +144,15 @@ const inspect = (
             reject(error)
           }
         })
-    })
+    }
+    let thread: CellThread
+    try {
+      thread = platform.start(request)
+    } catch (error) {
+      fail(`the system does not start its thread (${codeOf(error) ?? 'no code'})`)
+      return
+    }
+    const cancel = clock.after(LOAD_MS, () => end(() => fail('it does not say what it is')))
     thread.hold(true)
   })
 

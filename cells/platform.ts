@@ -28,6 +28,7 @@ export type EndReason =
   | 'late'
   | 'memory'
   | 'refused'
+  | 'unstarted'
 
 /** How a thread has ended, and whose fault that is. */
 export interface ThreadEnd {
@@ -61,5 +62,6 @@ export interface ThreadRequest {
 /** Makes threads; each platform has its own. */
 export interface CellPlatform {
   readonly clock: Clock
+  /** @throws what the system says if it has no process, file or folder left */
   start(request: ThreadRequest): CellThread
 }

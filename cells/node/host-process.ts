@@ -37,18 +37,22 @@ export class HostProcess implements CellHost {
   constructor(limits: HostLimits, handlers: HostHandlers, program: string = hostUrl()) {
     this.#handlers = handlers
     // Node lets a process read what its working folder is taken for, so that this one has an empty folder.
-    this.#folder = mkdtempSync(join(tmpdir(), 'holdfast-cells-'))
-    if (folders.size === 0) process.once('exit', removeFolders)
-    folders.add(this.#folder)
-    const path = join(this.#folder, 'marks')
-    this.#marks = openSync(path, 'wx+', 0o600)
-    unlinkSync(path)
-    this.#child = spawn(process.execPath, [...FLAGS, '--allow-worker', ...HARDENING, '-e', LOADER], {
-      cwd: this.#folder,
-      env: process.platform === 'win32' ? { SystemRoot: process.env.SystemRoot } : {},
-      stdio: ['pipe', 'pipe', 'pipe', this.#marks],
-      windowsHide: true
-    })
+    this.#folder = makeFolder()
+    let marks: number | undefined
+    try {
+      marks = openMarks(this.#folder)
+      this.#marks = marks
+      this.#child = spawn(process.execPath, [...FLAGS, '--allow-worker', ...HARDENING, '-e', LOADER], {
+        cwd: this.#folder,
+        env: process.platform === 'win32' ? { SystemRoot: process.env.SystemRoot } : {},
+        stdio: ['pipe', 'pipe', 'pipe', marks],
+        windowsHide: true
+      })
+    } catch (error) {
+      if (marks !== undefined) closeSync(marks)
+      removeFolder(this.#folder)
+      throw error
+    }
     this.#listen()
     const settings = {
       ...{ threadFlags: [...FLAGS, '--no-warnings'], maxMessage: MAX_LINE - 100 },
@@ -175,15 +179,35 @@ export class HostProcess implements CellHost {
   #release(): void {
     closeSync(this.#marks)
     removeFolder(this.#folder)
-    if (folders.size === 0) process.off('exit', removeFolders)
   }
 }
 
 /** The working folders of the processes that run: a program may end without closing its cells. */
 const folders = new Set<string>()
 
+const makeFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-cells-'))
+  if (folders.size === 0) process.once('exit', removeFolders)
+  folders.add(folder)
+  return folder
+}
+
+/** A file without a name, with a byte for each cell. */
+const openMarks = (folder: string): number => {
+  const path = join(folder, 'marks')
+  const marks = openSync(path, 'wx+', 0o600)
+  try {
+    unlinkSync(path)
+    return marks
+  } catch (error) {
+    closeSync(marks)
+    throw error
+  }
+}
+
 const removeFolder = (folder: string): void => {
   folders.delete(folder)
+  if (folders.size === 0) process.off('exit', removeFolders)
   try {
     rmdirSync(folder)
   } catch {

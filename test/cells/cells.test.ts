@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,6 +7,8 @@ import test from 'ava'
 import fc from 'fast-check'
 import { parseAst } from 'rolldown/parseAst'
 import { allowList } from '../../cells/host-functions.ts'
+import { makeCells } from '../../cells/make-cells.ts'
+import { HostProcess } from '../../cells/node/host-process.ts'
 import { findImport } from '../../cells/protocol.ts'
 import { isWalletError, makeAbort } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
@@ -271,6 +273,48 @@ test('a contained plugin sends and receives bytes', async t => {
     }
   })
   t.deepEqual(await pricesOf(stage, taps), ['255,127,0'])
+})
+
+test('a process of cells that cannot be started leaves no folder and no open file', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-unstarted-'))
+  const { execPath } = process
+  const { TMPDIR } = process.env
+  const start = () => new HostProcess(LIMITS, { onText() {}, onCellEnd() {}, onDeath() {} })
+  try {
+    process.env.TMPDIR = folder
+    const open = openFiles()
+    process.execPath = 'no\0program'
+    t.throws(start, { code: 'ERR_INVALID_ARG_VALUE' })
+    t.is(openFiles(), open)
+    t.deepEqual(readdirSync(folder), [])
+    process.env.TMPDIR = join(folder, 'gone')
+    t.throws(start, { code: 'ENOENT' })
+    t.is(openFiles(), open)
+  } finally {
+    process.execPath = execPath
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  }
+})
+
+const LIMITS = { memory: 2 ** 28, memoryPerCell: 2 ** 25, heapMb: 32 }
+
+/** The number of open files; 0 where the system does not list them. */
+const openFiles = (): number =>
+  existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0
+
+test('a bundle is not inspected where the system starts no thread', async t => {
+  const clock = { now: () => 0, monotonic: () => 0, after: () => () => {}, turn: async () => {} }
+  const start = (): never => {
+    throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+  }
+  const cells = makeCells({
+    ...{ log: openCellStage().log, onFault() {}, digest: () => ({ hex: '', base64: '' }) },
+    platform: { clock, start, close() {} }
+  })
+  await t.throwsAsync(cells.inspect('definePlugin({})'), {
+    ...{ code: 'PLUGIN_FAILED', message: /does not start its thread \(EMFILE\)/ }
+  })
 })
 
 test('a program that ends without closing its cells leaves no process and no folder', async t => {
