@@ -1,5 +1,5 @@
 import { compact, type PluginId, type Reply } from '../kernel/plugin-api.ts'
-import type { CallTarget, ContextShape } from './protocol.ts'
+import { type CallTarget, type CellTime, type ContextShape, encoded, type ToCell } from './protocol.ts'
 
 /** The functions that a cell may call while a context is kept, by name. */
 export interface ContextFunctions {
@@ -21,6 +21,59 @@ export interface CellCall {
   readonly isRepeatable: boolean
   /** Receives the number of the call, by which its context is aborted. */
   onStart?(id: number): void
+}
+
+/** The message of a call, without its time. */
+export const callMessage = (
+  id: number,
+  { target, args = [], context, methods }: CellCall
+): Omit<Extract<ToCell, { type: 'call' }>, keyof CellTime> => {
+  const shape: ContextShape | null =
+    context === undefined
+      ? null
+      : {
+          ...{ at: context.at, signal: context.signal, store: context.store, units: context.units },
+          notes: Object.keys(context.notes ?? {}),
+          requests: Object.keys(context.requests ?? {})
+        }
+  const place = { hook: null, tap: null, fn: null, object: null, method: null, ...target }
+  return {
+    ...{ type: 'call', id, ...place },
+    ...{ args: trimmed(args).map(encoded), context: shape, methods: methods ?? null }
+  }
+}
+
+/** Arguments that are left out stay left out. */
+const trimmed = (args: readonly unknown[]): readonly unknown[] =>
+  args.at(-1) === undefined && args.length > 0 ? trimmed(args.slice(0, -1)) : args
+
+/** A promise that is settled later, and whose rejection nobody has to handle. */
+export const deferred = (): {
+  readonly promise: Promise<void>
+  settle(error: Error | undefined): boolean
+} => {
+  let isSettled = false
+  let settle: (error: Error | undefined) => void = () => {}
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = error => (error === undefined ? resolve() : reject(error))
+  })
+  promise.catch(() => {})
+  return {
+    promise,
+    /** True for the first, which counts. */
+    settle(error) {
+      if (isSettled) return false
+      isSettled = true
+      settle(error)
+      return true
+    }
+  }
+}
+
+/** The name of a call in errors and traces. */
+export const nameOf = (target: CallTarget): string => {
+  if ('hook' in target) return target.hook
+  return 'method' in target ? target.method : 'a function of an answer'
 }
 
 /** A call into a cell that has ended, in words that hold no key. */

@@ -8,14 +8,27 @@ import {
   type Reply,
   WalletError
 } from '../kernel/plugin-api.ts'
-import { type CellCall, type CellTrace, type ContextFunctions, traced } from './cell-call.ts'
+import {
+  type CellCall,
+  type CellTrace,
+  type ContextFunctions,
+  callMessage,
+  deferred,
+  nameOf,
+  traced
+} from './cell-call.ts'
 import { CellFunctions } from './cell-functions.ts'
-import type { CellFault, CellGrants, CellPlatform, CellThread, EndReason, ThreadEnd } from './platform.ts'
+import {
+  type CellFault,
+  type CellGrants,
+  type CellPlatform,
+  type CellThread,
+  endSentence,
+  type ThreadEnd
+} from './platform.ts'
 import {
   addPlace,
-  type CallTarget,
-  type ContextShape,
-  encoded,
+  type CellTap,
   errorJson,
   type FromCell,
   MAX_MESSAGE,
@@ -27,7 +40,7 @@ import {
 
 /** What a plugin said of itself when it was loaded. */
 export interface CellHead {
-  readonly taps: readonly string[]
+  readonly taps: readonly CellTap[]
   /** Its fields; its functions are there, and do nothing. */
   readonly given: Plugin
   /** What its own checks answered. */
@@ -72,6 +85,12 @@ export class Cell {
   #thread: CellThread | undefined
   #clock: Pick<Clock, 'monotonic' | 'now'>
   #isReady = false
+  /** True for a policy in a later life whose `apply` has not ended: it may not know its rules yet. */
+  #isApplying = false
+  #taps: string | undefined
+  /** Why a policy judges nothing. */
+  #failure: Error | undefined
+  #onFailure: ((error: Error) => void) | undefined
   #isReported = false
   #isAlone: boolean
   #life = makeAbort()
@@ -112,6 +131,15 @@ export class Cell {
     return this.#late.promise
   }
 
+  /**
+   * Takes the listener for the failure of a policy that has been applied: it tapped too late, gave up, or was not applied in a
+   * later life. One that comes in place of the end of `apply` is in {@link late}.
+   */
+  onFailure(listener: (error: Error) => void): void {
+    this.#onFailure = listener
+    if (this.#failure !== undefined) listener(this.#failure)
+  }
+
   /** The time by which the cell counts. */
   get clock(): Pick<Clock, 'monotonic' | 'now'> {
     return this.#clock
@@ -147,7 +175,7 @@ export class Cell {
       if (call.context !== undefined) this.#functions.keep(id, call.context, call.context.isKept === true)
       call.onStart?.(id)
       this.#hold()
-      if (this.#isReady) this.#sendCall(id, call)
+      if (this.#isReady && !this.#isApplying) this.#sendCall(id, call)
     })
   }
 
@@ -184,7 +212,7 @@ export class Cell {
         }
       })
     } catch (error) {
-      this.#ended({ reason: 'unstarted', blame: 'this' }, codeOf(error))
+      this.#ended({ reason: 'unstarted', blame: 'this' }, error)
       return
     }
     cancel = platform.clock.after(START_MS, () => {
@@ -218,7 +246,8 @@ export class Cell {
         this.#unusable((message.found.isThere && mistakeIn(message.found)) || message.error)
         return
       case 'late':
-        this.#late.settle(message.error)
+        if (message.error === undefined) this.#applied()
+        else this.#fail(message.error)
         return
       case 'thrown':
         this.#functions.warn(`threw outside of a call: ${message.error.message}`)
@@ -253,9 +282,19 @@ export class Cell {
       return
     }
     this.#isReady = true
-    for (const [id, { call }] of this.#pending) this.#sendCall(id, call)
     const loading = this.#loading
     this.#loading = undefined
+    const isPolicy = this.#options.grants.kind === 'policy'
+    const before = this.#taps
+    this.#taps = JSON.stringify(taps)
+    if (isPolicy && loading === undefined && this.#taps !== before) {
+      this.#fail(new Error('it taps other hooks than in its first life'))
+      return
+    }
+    // In the first life the kernel refuses each use of keys until then.
+    if (!answers.field('isLate').isTrue()) this.#late.settle(undefined)
+    this.#isApplying = isPolicy && loading === undefined && answers.field('isLate').isTrue()
+    if (!this.#isApplying) this.#sendPending()
     this.#hold()
     if (loading !== undefined) loading.resolve({ taps, given, answers })
     else {
@@ -263,6 +302,31 @@ export class Cell {
         this.#options.onFault({ pluginId, reason: 'its cell runs again', state: 'running' })
       this.#isReported = false
     }
+  }
+
+  #applied(): void {
+    this.#late.settle(undefined)
+    if (!this.#isApplying) return
+    this.#isApplying = false
+    this.#sendPending()
+  }
+
+  #sendPending(): void {
+    for (const [id, { call }] of this.#pending) this.#sendCall(id, call)
+  }
+
+  /** A policy that cannot do its work is stopped, so that what it should judge is refused; any other plugin goes on. */
+  #fail(error: Error): void {
+    const isEndOfApply = this.#late.settle(error)
+    if (this.#options.grants.kind !== 'policy' || this.#failure !== undefined) return
+    if (this.#loading !== undefined) {
+      this.#unusable(error)
+      return
+    }
+    this.#failure = error
+    this.#stop(error.message)
+    this.#options.onFault({ pluginId: this.pluginId, reason: error.message, state: 'stopped' })
+    if (!isEndOfApply) this.#onFailure?.(error)
   }
 
   /** A plugin that cannot be loaded is not tried again. */
@@ -280,27 +344,8 @@ export class Cell {
     })
   }
 
-  #sendCall(id: number, { target, args = [], context, methods }: CellCall): void {
-    const place = { hook: null, fn: null, object: null, method: null, ...target }
-    const shape: ContextShape | null =
-      context === undefined
-        ? null
-        : {
-            ...{ at: context.at, signal: context.signal, store: context.store, units: context.units },
-            notes: Object.keys(context.notes ?? {}),
-            requests: Object.keys(context.requests ?? {})
-          }
-    this.#send({
-      ...{
-        type: 'call',
-        id,
-        ...place,
-        args: trimmed(args).map(encoded),
-        context: shape,
-        methods: methods ?? null
-      },
-      ...this.#time()
-    })
+  #sendCall(id: number, call: CellCall): void {
+    this.#send({ ...callMessage(id, call), ...this.#time() })
   }
 
   #send(message: ToCell): void {
@@ -335,14 +380,15 @@ export class Cell {
     return pending
   }
 
-  /** @param code - of the error of the system, for a thread that it does not start */
-  #ended({ reason, blame }: ThreadEnd, code?: string): void {
+  /** @param error - of the system, for a thread that it does not start */
+  #ended({ reason, blame }: ThreadEnd, error?: unknown): void {
     this.#thread = undefined
     this.#isReady = false
+    this.#isApplying = false
     this.#life.abort()
     const { pluginId } = this
     const { clock } = this.#options.platform
-    const sentence = code === undefined ? SENTENCES[reason] : `${SENTENCES[reason]} (${code})`
+    const sentence = endSentence(reason, error)
     if (this.#loading !== undefined && blame === 'this') {
       this.#unusable(new WalletError('PLUGIN_FAILED', { pluginId, hook: 'apply', reason: sentence }))
       return
@@ -398,22 +444,6 @@ export class Cell {
   }
 }
 
-/** The code of an error of the system, such as EMFILE or ENOSPC: its message may name a folder of the user. */
-export const codeOf = (error: unknown): string | undefined => {
-  const { code } = (error ?? {}) as { readonly code?: unknown }
-  return typeof code === 'string' && /^[A-Z_]{2,40}$/.test(code) ? code : undefined
-}
-
-/** A promise that is settled later, and whose rejection nobody has to handle. */
-const deferred = (): { readonly promise: Promise<void>; settle(error: Error | undefined): void } => {
-  let settle: (error: Error | undefined) => void = () => {}
-  const promise = new Promise<void>((resolve, reject) => {
-    settle = error => (error === undefined ? resolve() : reject(error))
-  })
-  promise.catch(() => {})
-  return { promise, settle: error => settle(error) }
-}
-
 const mistakeIn = (found: Reply): Error | undefined => {
   try {
     readGiven(found)
@@ -423,27 +453,6 @@ const mistakeIn = (found: Reply): Error | undefined => {
   }
 }
 
-const nameOf = (target: CallTarget): string => {
-  if ('hook' in target) return target.hook
-  return 'method' in target ? target.method : 'a function of an answer'
-}
-
-/** Arguments that are left out stay left out. */
-const trimmed = (args: readonly unknown[]): readonly unknown[] =>
-  args.at(-1) === undefined && args.length > 0 ? trimmed(args.slice(0, -1)) : args
-
-const SENTENCES: Readonly<Record<EndReason, string>> = {
-  busy: 'it kept its thread busy for too long',
-  died: 'it brought its process down',
-  error: 'its thread failed',
-  exit: 'its thread ended',
-  flood: 'it sent more than a cell may',
-  killed: 'its thread was ended',
-  late: 'it did not say in time what it is',
-  memory: 'it took more memory than a cell may',
-  refused: 'this page does not let its thread start',
-  unstarted: 'the system does not start its thread'
-}
 const DELAYS_MS = [250, 1000]
 const MAX_FAULTS = 3
 const FAULTS_MS = 600_000

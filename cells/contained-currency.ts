@@ -18,15 +18,15 @@ import {
 import type { Cell } from './cell.ts'
 import type { CellCall, ContextFunctions } from './cell-call.ts'
 import { hostFunctions } from './host-functions.ts'
-import { type ContainedOptions, checkOptions, tapLifecycle, writeStore } from './plugin-calls.ts'
-import { bytesOf, decoded, numberOf, standIn, textOf } from './protocol.ts'
+import { type ContainedOptions, checkOptions, tapLifecycle, tapsOf, writeStore } from './plugin-calls.ts'
+import { bytesOf, type CellTap, decoded, numberOf, standIn, textOf } from './protocol.ts'
 
 /**
  * The plugin that the kernel applies in place of a currency in a cell. Its process holds no other cell: it gets the keys of its
  * wallets, for the calls that need them.
  */
 export const currencyPlugin = ({ cell, head, grants, options }: ContainedOptions): CurrencyPlugin => {
-  const { taps, given } = head
+  const { given } = head
   const { pluginId: id } = cell
   const { info } = given as CurrencyPlugin
   return {
@@ -36,15 +36,17 @@ export const currencyPlugin = ({ cell, head, grants, options }: ContainedOptions
       checkOptions(cell, options, host)
       cell.attach(hostFunctions(cell, { ...host, hosts: grants.hosts }), host.io.clock)
       const { hooks } = host
-      tapLifecycle(cell, taps, hooks)
-      if (taps.includes('makeTools')) hooks.makeTools.tapPromise(id, () => makeTools(cell))
-      if (taps.includes('makeEngine'))
-        hooks.makeEngine.tapPromise(id, request => makeEngine(cell, request, info))
-      if (taps.includes('builtinTokens'))
-        hooks.builtinTokens.tapPromise(id, async () => {
-          const tokens = await cell.call({ target: { hook: 'builtinTokens' }, isRepeatable: true })
-          return (decoded(tokens) ?? undefined) as TokenMap
-        })
+      tapLifecycle(cell, head, hooks)
+      for (const { target, order } of tapsOf(head, 'makeTools'))
+        hooks.makeTools.tapPromise(id, () => makeTools(cell, target), order)
+      for (const { target, order } of tapsOf(head, 'makeEngine'))
+        hooks.makeEngine.tapPromise(id, request => makeEngine({ cell, target, info }, request), order)
+      for (const { target, order } of tapsOf(head, 'builtinTokens'))
+        hooks.builtinTokens.tapPromise(
+          id,
+          async () => (decoded(await cell.call({ target, isRepeatable: true })) ?? undefined) as TokenMap,
+          order
+        )
     }
   }
 }
@@ -162,21 +164,24 @@ const objectOf = async <T>(
   }
 }
 
-const makeTools = (cell: Cell): Promise<CurrencyTools> => {
+const makeTools = (cell: Cell, target: CellTap['target']): Promise<CurrencyTools> => {
   const tools = new CellObject(cell, async () =>
-    handleOf(await cell.call({ target: { hook: 'makeTools' }, methods: TOOLS, isRepeatable: true }))
+    handleOf(await cell.call({ target, methods: TOOLS, isRepeatable: true }))
   )
   return objectOf(tools, TOOLS, (name, args) => tools.call(name, args))
 }
 
 /** The engine of a wallet, with what a new life of the plugin has to know of the present one. */
 const makeEngine = async (
-  cell: Cell,
-  request: EngineRequest,
-  { otherMethods = {} }: CurrencyInfo
+  {
+    cell,
+    target,
+    info
+  }: { readonly cell: Cell; readonly target: CellTap['target']; readonly info: CurrencyInfo },
+  request: EngineRequest
 ): Promise<CurrencyEngine> => {
   const { walletInfo, customTokens, enabledTokenIds, userSettings, seenTxCheckpoint, store } = request
-  const others = Object.keys(otherMethods)
+  const others = Object.keys(info.otherMethods ?? {})
   const state: Record<string, unknown> = {
     walletInfo,
     customTokens,
@@ -189,7 +194,7 @@ const makeEngine = async (
   const engine = new CellObject(cell, async isAgain => {
     cell.forgetContext(contextId)
     const making = cell.call({
-      ...{ target: { hook: 'makeEngine' }, args: [state], isRepeatable: true },
+      ...{ target, args: [state], isRepeatable: true },
       methods: [...ENGINE, ...others.map(name => `otherMethods.${name}`)],
       context: {
         ...{ at: 0, signal: false, units: null, store: [...store.entries('')], isKept: true },

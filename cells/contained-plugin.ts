@@ -29,8 +29,15 @@ import type { ContextFunctions } from './cell-call.ts'
 import { currencyPlugin } from './contained-currency.ts'
 import { hostFunctions } from './host-functions.ts'
 import type { CellGrants } from './platform.ts'
-import { type ContainedOptions, callHook, checkOptions, tapLifecycle, writeStore } from './plugin-calls.ts'
-import { decoded, encoded, functionOf, standIn } from './protocol.ts'
+import {
+  type ContainedOptions,
+  callHook,
+  checkOptions,
+  tapLifecycle,
+  tapsOf,
+  writeStore
+} from './plugin-calls.ts'
+import { type CellTap, decoded, encoded, functionOf, standIn } from './protocol.ts'
 
 /** The hooks that a contained plugin of a kind may tap, and the parts of its host. */
 export interface KindShape {
@@ -48,7 +55,7 @@ const SHAPES: Readonly<Partial<Record<CellGrants['kind'], KindShape>>> = {
     hooks: waiting('makeTools', 'makeEngine', 'builtinTokens'),
     parts: ['io', 'crypto', 'connect', 'webSocket', 'disk', 'log', 'options']
   },
-  policy: { hooks: waiting('judgeRules', 'beforeSign'), parts: ['clock', 'disk', 'log', 'options'] },
+  policy: { hooks: waiting('judgeRules', 'beforeSign'), parts: ['clock', 'disk', 'log', 'options', 'fail'] },
   observer: {
     hooks: { ...waiting(), ...Object.fromEntries(observerHookNames.map(name => [name, 'tap' as const])) },
     parts: []
@@ -78,12 +85,24 @@ export const canFetch = (kind: CellGrants['kind']): boolean => SHAPES[kind]?.par
 /** The plugin that the kernel applies in place of one in a cell: every function of it calls the cell. */
 export const containedPlugin = (options: ContainedOptions): Plugin => {
   const plugin = pluginOf(options)
+  const isLate = options.head.answers.field('isLate').isTrue()
+  if (!isLate) checkTaps(options)
   // The kernel waits for what an asynchronous `apply` throws.
   const apply = (host: never): unknown => {
     plugin.apply(host)
-    return options.head.answers.field('isLate').isTrue() ? options.cell.late : undefined
+    return isLate ? options.cell.late.then(() => checkTaps(options)) : undefined
   }
   return { ...plugin, apply } as Plugin
+}
+
+/** @throws PLUGIN_INVALID for a policy that can refuse nothing */
+const checkTaps = ({ cell: { pluginId }, head, grants: { kind } }: ContainedOptions): void => {
+  if (kind !== 'policy' || ['beforeSign', 'judgeRules'].some(hook => tapsOf(head, hook).length > 0)) return
+  throw new WalletError('PLUGIN_INVALID', {
+    ...{ pluginId, field: 'hooks.beforeSign', found: 'not tapped, and neither is hooks.judgeRules' },
+    expected: 'one of them tapped in apply, before it returns',
+    hint: 'A policy in a cell without them refuses nothing.'
+  })
 }
 
 const pluginOf = (options: ContainedOptions): Plugin => {
@@ -101,12 +120,8 @@ const pluginOf = (options: ContainedOptions): Plugin => {
   }
 }
 
-const ratePlugin = ({
-  cell,
-  head: { taps, given, answers },
-  grants: { hosts },
-  options
-}: ContainedOptions): RatePlugin => {
+const ratePlugin = ({ cell, head, grants: { hosts }, options }: ContainedOptions): RatePlugin => {
+  const { given, answers } = head
   const leftOut = standIn(answers.field('leftOutReason')) as string | undefined
   const { pluginId: id } = cell
   return {
@@ -117,30 +132,26 @@ const ratePlugin = ({
       checkOptions(cell, options, host)
       cell.attach(hostFunctions(cell, { ...host, hosts }), host.io.clock)
       const { hooks } = host
-      tapLifecycle(cell, taps, hooks)
+      tapLifecycle(cell, head, hooks)
       const offers = (context: RateContext | HistoricRateContext): ContextFunctions => ({
         notes: {
           offer: (pair, rate) => context.offer(decoded(pair) as DatedPair & RatePair, decoded(rate) as number)
         }
       })
-      const answer = async (hook: string, context: RateContext | HistoricRateContext): Promise<void> => {
-        const { wanted, signal } = context
-        await callHook(cell, hook, { data: { wanted }, signal, functions: offers(context) })
-      }
-      if (taps.includes('fetchRates'))
-        hooks.fetchRates.tapPromise(id, context => answer('fetchRates', context))
-      if (taps.includes('fetchHistoricRates'))
-        hooks.fetchHistoricRates.tapPromise(id, context => answer('fetchHistoricRates', context))
+      for (const name of ['fetchRates', 'fetchHistoricRates'] as const)
+        for (const { target, order } of tapsOf(head, name)) {
+          const answer = async (context: RateContext | HistoricRateContext): Promise<void> => {
+            const { wanted, signal } = context
+            await callHook(cell, target, { data: { wanted }, signal, functions: offers(context) })
+          }
+          hooks[name].tapPromise(id, answer, order)
+        }
     }
   }
 }
 
-const swapPlugin = ({
-  cell,
-  head: { taps, given, answers: first },
-  grants: { hosts },
-  options
-}: ContainedOptions): SwapPlugin => {
+const swapPlugin = ({ cell, head, grants: { hosts }, options }: ContainedOptions): SwapPlugin => {
+  const { given, answers: first } = head
   const { pluginId: id } = cell
   const answers = new Map<string, boolean>([['{}', first.field('needsActivation').isTrue()]])
   // It answers at once: of settings that it has not seen yet, only after the cell has answered.
@@ -161,19 +172,22 @@ const swapPlugin = ({
     apply(host) {
       checkOptions(cell, options, host)
       cell.attach(hostFunctions(cell, { ...host, hosts }), host.io.clock)
-      tapLifecycle(cell, taps, host.hooks)
-      if (taps.includes('fetchQuotes'))
-        host.hooks.fetchQuotes.tapPromise(id, context => fetchQuotes(cell, context))
-      if (taps.includes('watchOrder'))
-        host.hooks.watchOrder.tapPromise(id, async ({ signal, ...order }) => {
-          const answer = await callHook(cell, 'watchOrder', { data: order, signal, functions: {} })
-          return decoded(answer) as unknown as OrderReport
-        })
+      tapLifecycle(cell, head, host.hooks)
+      const { fetchQuotes, watchOrder } = host.hooks
+      for (const { target, order } of tapsOf(head, 'fetchQuotes'))
+        fetchQuotes.tapPromise(id, context => quote(cell, target, context), order)
+      for (const { target, order } of tapsOf(head, 'watchOrder'))
+        watchOrder.tapPromise(
+          id,
+          async ({ signal, ...data }) =>
+            decoded(await callHook(cell, target, { data, signal, functions: {} })) as OrderReport,
+          order
+        )
     }
   }
 }
 
-const fetchQuotes = async (cell: Cell, context: QuoteContext): Promise<void> => {
+const quote = async (cell: Cell, target: CellTap['target'], context: QuoteContext): Promise<void> => {
   const { request, userSettings, promoCode, signal } = context
   const functions: ContextFunctions = {
     notes: { offer: given => context.offer(offerOf(cell, given)) },
@@ -184,7 +198,7 @@ const fetchQuotes = async (cell: Cell, context: QuoteContext): Promise<void> => 
       maxFrom: spend => context.maxFrom(decoded(spend) as SpendInfo)
     }
   }
-  await callHook(cell, 'fetchQuotes', { data: { request, userSettings, promoCode }, signal, functions })
+  await callHook(cell, target, { data: { request, userSettings, promoCode }, signal, functions })
 }
 
 /** An offer whose order is a call of the cell, as long as the plugin lives. The kernel checks the figures of both. */
@@ -201,29 +215,30 @@ const offerOf = (cell: Cell, given: Reply): SwapOffer => {
   return { ...offer, payment: { order } }
 }
 
-const policyPlugin = ({
-  cell,
-  head: { taps, given },
-  grants: { hosts },
-  options
-}: ContainedOptions): PolicyPlugin => ({
-  ...(given as PolicyPlugin),
+const policyPlugin = ({ cell, head, grants: { hosts }, options }: ContainedOptions): PolicyPlugin => ({
+  ...(head.given as PolicyPlugin),
   ...{ kind: 'policy', id: cell.pluginId },
   apply(host) {
-    const { hooks, clock, ...parts } = host
+    const { hooks, clock, fail, ...parts } = host
     checkOptions(cell, options, host)
     cell.attach(hostFunctions(cell, { ...parts, hosts }), clock)
-    tapLifecycle(cell, taps, hooks)
+    tapLifecycle(cell, head, hooks)
+    cell.onFailure(fail)
     const { pluginId: id } = cell
-    if (taps.includes('beforeSign'))
-      hooks.beforeSign.tapPromise(id, async spend => {
-        await cell.call({ target: { hook: 'beforeSign' }, args: [spend], isRepeatable: true })
-      })
-    if (taps.includes('judgeRules')) hooks.judgeRules.tapPromise(id, context => judgeRules(cell, context))
+    for (const { target, order } of tapsOf(head, 'beforeSign'))
+      hooks.beforeSign.tapPromise(
+        id,
+        async spend => {
+          await cell.call({ target, args: [spend], isRepeatable: true })
+        },
+        order
+      )
+    for (const { target, order } of tapsOf(head, 'judgeRules'))
+      hooks.judgeRules.tapPromise(id, context => judgeRules(cell, target, context), order)
   }
 })
 
-const judgeRules = async (cell: Cell, context: RuleContext): Promise<void> => {
+const judgeRules = async (cell: Cell, target: CellTap['target'], context: RuleContext): Promise<void> => {
   const { rules, payment, approvedBy, payments, lostPayments, now, calendar, isTrial, store } = context
   const functions: ContextFunctions = {
     notes: {
@@ -240,7 +255,7 @@ const judgeRules = async (cell: Cell, context: RuleContext): Promise<void> => {
     }
   }
   const data = { rules, payment, approvedBy, payments, lostPayments, now, calendar, isTrial }
-  await callHook(cell, 'judgeRules', { data, functions, store, units: unitsFor(context) })
+  await callHook(cell, target, { data, functions, store, units: unitsFor(context) })
 }
 
 /** The amounts that a policy names: those of the payment themselves, by which the kernel knows what it is worth. */
@@ -274,32 +289,33 @@ const unitsFor = ({
   })
 }
 
-const observerPlugin = ({ cell, head: { taps, given }, log }: ContainedOptions): ObserverPlugin => ({
-  ...(given as ObserverPlugin),
+const observerPlugin = ({ cell, head, log }: ContainedOptions): ObserverPlugin => ({
+  ...(head.given as ObserverPlugin),
   ...{ kind: 'observer', id: cell.pluginId },
   apply({ hooks }) {
     const { pluginId: id } = cell
     cell.attach(hostFunctions(cell, { log, hosts: [] }))
-    tapLifecycle(cell, taps, hooks)
+    tapLifecycle(cell, head, hooks)
     let inFlight = 0
     let dropped = 0
-    const notify = async (hook: string, snapshot: unknown): Promise<void> => {
+    const notify = async (target: CellTap['target'], snapshot: unknown): Promise<void> => {
       if (inFlight >= MAX_NOTICES) {
         if (dropped++ === 0) log.warn(`The plugin ${id} is too slow: it does not get every notice`)
         return
       }
       inFlight += 1
       try {
-        await cell.call({ target: { hook }, args: [snapshot], isRepeatable: false })
+        await cell.call({ target, args: [snapshot], isRepeatable: false })
         dropped = 0
       } catch (error) {
-        log.debug(`The plugin ${id} failed in ${hook}: ${error instanceof Error ? error.message : ''}`)
+        log.debug(`The plugin ${id} failed in ${target.hook}: ${error instanceof Error ? error.message : ''}`)
       } finally {
         inFlight -= 1
       }
     }
     for (const name of observerHookNames)
-      if (taps.includes(name)) hooks[name].tap(id, (snapshot: unknown) => void notify(name, snapshot))
+      for (const { target, order } of tapsOf(head, name))
+        hooks[name].tap(id, (snapshot: unknown) => void notify(target, snapshot), order)
   }
 })
 

@@ -5,10 +5,17 @@ import {
   type PluginId,
   WalletError
 } from '../kernel/plugin-api.ts'
-import { Cell, codeOf } from './cell.ts'
+import { Cell } from './cell.ts'
 import type { CellTrace } from './cell-call.ts'
 import { canFetch, containedPlugin, shapeOf } from './contained-plugin.ts'
-import type { CellFault, CellGrants, CellPlatform, CellThread, ThreadRequest } from './platform.ts'
+import {
+  type CellFault,
+  type CellGrants,
+  type CellPlatform,
+  type CellThread,
+  endSentence,
+  type ThreadRequest
+} from './platform.ts'
 import { addPlace, type FromCell, findImport, type PlaceOf, readGiven, readMessage } from './protocol.ts'
 
 /** One plugin to contain. */
@@ -131,7 +138,7 @@ const inspect = (
     const open = { type: 'open', kind: null, options: {}, now: clock.now(), monotonic: clock.monotonic() }
     const request: ThreadRequest = {
       ...{ code, name: 'plugin.js', open: JSON.stringify(open), isAlone: true, busyFactor: 1 },
-      onEnd: ({ reason }) => end(() => fail(`its cell ended: ${reason}`)),
+      onEnd: ({ reason }) => end(() => fail(`its cell ended: ${endSentence(reason)}`)),
       onText: text =>
         end(() => {
           try {
@@ -149,7 +156,7 @@ const inspect = (
     try {
       thread = platform.start(request)
     } catch (error) {
-      fail(`the system does not start its thread (${codeOf(error) ?? 'no code'})`)
+      fail(endSentence('unstarted', error))
       return
     }
     const cancel = clock.after(LOAD_MS, () => end(() => fail('it does not say what it is')))

@@ -65,3 +65,28 @@ export interface CellPlatform {
   /** @throws what the system says if it has no process, file or folder left */
   start(request: ThreadRequest): CellThread
 }
+
+/** The end of a thread in a sentence, with the code of the error of the system if there is one. */
+export const endSentence = (reason: EndReason, error?: unknown): string => {
+  const code = codeOf(error)
+  return code === undefined ? SENTENCES[reason] : `${SENTENCES[reason]} (${code})`
+}
+
+/** The code of an error of the system, such as EMFILE or ENOSPC: its message may name a folder of the user. */
+const codeOf = (error: unknown): string | undefined => {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' && /^[A-Z_]{2,40}$/.test(code) ? code : undefined
+}
+
+const SENTENCES: Readonly<Record<EndReason, string>> = {
+  busy: 'it kept its thread busy for too long',
+  died: 'it brought its process down',
+  error: 'its thread failed',
+  exit: 'its thread ended',
+  flood: 'it sent more than a cell may',
+  killed: 'its thread was ended',
+  late: 'it did not say in time what it is',
+  memory: 'it took more memory than a cell may',
+  refused: 'this page does not let its thread start',
+  unstarted: 'the system does not start its thread'
+}

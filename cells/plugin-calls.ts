@@ -4,12 +4,14 @@ import {
   type EngineStore,
   type Json,
   type JsonObject,
+  type LifecycleHooks,
   type Reply,
   WalletError
 } from '../kernel/plugin-api.ts'
 import type { Cell, CellHead } from './cell.ts'
 import type { CellCall, ContextFunctions } from './cell-call.ts'
 import type { CellGrants } from './platform.ts'
+import type { CellTap } from './protocol.ts'
 
 /** What a contained plugin is made of. */
 export interface ContainedOptions {
@@ -22,19 +24,21 @@ export interface ContainedOptions {
   readonly log: EngineLog
 }
 
-/** The hooks that every plugin may tap. */
-interface LifecycleTaps {
-  readonly ready: { tapPromise(name: string, fn: () => Promise<void>): void }
-  readonly closing: { tapPromise(name: string, fn: () => Promise<void>): void }
-}
+/** The taps of a hook in a cell. The kernel gets one for each, so that it calls them as those of any plugin. */
+export const tapsOf = ({ taps }: Pick<CellHead, 'taps'>, hook: string): readonly CellTap[] =>
+  taps.filter(({ target }) => target.hook === hook)
 
 /** Passes the hooks of every plugin on to those that its cell has tapped. */
-export const tapLifecycle = (cell: Cell, taps: readonly string[], hooks: LifecycleTaps): void => {
+export const tapLifecycle = (cell: Cell, head: Pick<CellHead, 'taps'>, hooks: LifecycleHooks): void => {
   for (const name of ['ready', 'closing'] as const)
-    if (taps.includes(name))
-      hooks[name].tapPromise(cell.pluginId, async () => {
-        await cell.call({ target: { hook: name }, isRepeatable: true })
-      })
+    for (const { target, order } of tapsOf(head, name))
+      hooks[name].tapPromise(
+        cell.pluginId,
+        async () => {
+          await cell.call({ target, isRepeatable: true })
+        },
+        order
+      )
 }
 
 interface HookCall {
@@ -48,12 +52,12 @@ interface HookCall {
 /** Calls a tap with a context, and passes an abort of the kernel on. */
 export const callHook = async (
   cell: Cell,
-  hook: string,
+  target: CellTap['target'],
   { data, functions, signal, store, units }: HookCall
 ): Promise<Reply> => {
   let abort = (): void => {}
   const call: CellCall = {
-    ...{ target: { hook }, args: [data], isRepeatable: true },
+    ...{ target, args: [data], isRepeatable: true },
     context: {
       ...{ ...functions, at: 0, signal: signal !== undefined },
       store: store === undefined ? null : [...store.entries('')],

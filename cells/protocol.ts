@@ -1,4 +1,5 @@
 import {
+  compact,
   type ErrorCode,
   type ErrorDetails,
   isWalletError,
@@ -7,6 +8,7 @@ import {
   type Plugin,
   type PluginId,
   Reply,
+  type TapOrder,
   WalletError
 } from '../kernel/plugin-api.ts'
 import { readPlugin, readPluginHead } from '../kernel/plugins/read-plugin.ts'
@@ -16,9 +18,15 @@ export const MAX_MESSAGE = 4_000_000
 
 /** What a call of a cell goes to: a tap, a function that an answer had, or a method of an object that was kept. */
 export type CallTarget =
-  | { readonly hook: string }
+  | { readonly hook: string; readonly tap?: number }
   | { readonly fn: number }
   | { readonly object: number; readonly method: string }
+
+/** A tap of a cell: its place among all of them, by which it is called, and the order that it asked for. */
+export interface CellTap {
+  readonly target: { readonly hook: string; readonly tap: number }
+  readonly order: TapOrder
+}
 
 /** The argument that a cell completes with functions. */
 export interface ContextShape {
@@ -51,6 +59,7 @@ export type ToCell =
       readonly type: 'call'
       readonly id: number
       readonly hook: string | null
+      readonly tap: number | null
       readonly fn: number | null
       readonly object: number | null
       readonly method: string | null
@@ -71,7 +80,7 @@ export type FromCell =
       readonly type: 'ready'
       /** The plugin, for {@link standIn}. */
       readonly found: Reply
-      readonly taps: readonly string[]
+      readonly taps: readonly CellTap[]
       /** What its own checks answered when it was applied. */
       readonly answers: Reply
     }
@@ -82,7 +91,7 @@ export type FromCell =
       readonly found: Reply
     }
   | { readonly type: 'thrown'; readonly error: Error }
-  /** An asynchronous `apply` has ended. */
+  /** An asynchronous `apply` has ended; with an error also at any later time: the plugin cannot do its work. */
   | { readonly type: 'late'; readonly error: Error | undefined }
   | { readonly type: 'done'; readonly id: number; readonly value: Reply }
   | { readonly type: 'failed'; readonly id: number; readonly error: Error }
@@ -115,9 +124,7 @@ export const readMessage = (pluginId: PluginId, text: string): FromCell => {
     case 'ready':
       return {
         ...{ type, found: field('found'), answers: field('answers').object() },
-        taps: field('taps')
-          .list(100)
-          .map(tap => tap.text())
+        taps: field('taps').list(200).map(readTap)
       }
     case 'unusable':
       return { type, error: readError(field('error')), found: field('found') }
@@ -142,6 +149,18 @@ export const readMessage = (pluginId: PluginId, text: string): FromCell => {
       return field('type').fail('is no type of message')
   }
 }
+
+const readTap = (reply: Reply, tap: number): CellTap => {
+  const [stage, before] = [reply.field('stage'), reply.field('before')]
+  const order = compact({
+    stage: stage.isThere ? finite(stage) : undefined,
+    before: before.isThere ? textOf(before, 100) : undefined
+  })
+  return { target: { hook: reply.field('hook').text(), tap }, order }
+}
+
+const finite = (reply: Reply): number =>
+  typeof reply.value === 'number' ? reply.value : reply.fail('is no number')
 
 /** A whole number of zero or more, as a number. */
 export const numberOf = (reply: Reply): number => {

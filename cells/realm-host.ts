@@ -4,12 +4,20 @@ import type { Fn, Message, RealmValues } from './realm-values.ts'
 /** Finds the name that another one nearly is. */
 type Near = (name: string, names: readonly string[]) => string | undefined
 
+/** One tap of a plugin, with the place that it wants among those of others. */
+interface RealmTap {
+  readonly hook: string
+  readonly fn: Fn
+  readonly stage: number | undefined
+  readonly before: string | undefined
+}
+
 /** The host that a contained plugin is applied with: everything in it is a request to the kernel. Evaluated in the realm. */
 export class RealmHost {
-  /** What the plugin has tapped. */
-  readonly taps: Map<string, Fn> = new Map()
-  /** The error of the first tap that came after `apply` had returned. */
-  lateTap: Error | undefined
+  /** What the plugin has tapped, in its order: the kernel calls each by its place here. */
+  readonly taps: RealmTap[] = []
+  /** True once the kernel was told that the plugin cannot do its work. */
+  hasFailed = false
   #isSealed = false
   readonly #link: RealmLink
   readonly #values: RealmValues
@@ -54,7 +62,8 @@ export class RealmHost {
       log: this.log(),
       clock: this.#clock(),
       disk: this.#disk(),
-      io: this.#io(parts)
+      io: this.#io(parts),
+      fail: (error: unknown) => this.fail(error)
     }
     const host: Record<string, unknown> = { hooks: known }
     for (const part of parts) if (part in all) host[part] = all[part]
@@ -63,7 +72,7 @@ export class RealmHost {
 
   /** One hook, in the words of the kernel for a plugin in its own process. */
   #hook(name: string, method: string, refuse: (mistake: object) => never): object {
-    const tap = (_name: unknown, fn: Fn): void => {
+    const tap = (_name: unknown, fn: Fn, order: { stage?: unknown; before?: unknown } = {}): void => {
       if (typeof fn !== 'function')
         refuse({
           field: `the call of hooks.${name}.${method}`,
@@ -71,13 +80,16 @@ export class RealmHost {
           expected: `${method}(name, function)`
         })
       if (this.#isSealed) {
-        this.lateTap ??= new Error(
-          `hooks.${name} is tapped after apply has returned, and would never be called`
-        )
-        throw this.lateTap
+        const error = new Error(`hooks.${name} is tapped after apply has returned, and would never be called`)
+        this.fail(error)
+        throw error
       }
-      const before = this.taps.get(name)
-      this.taps.set(name, before === undefined ? fn : this.#both(before, fn))
+      const { stage, before } = order
+      this.taps.push({
+        ...{ hook: name, fn },
+        stage: typeof stage === 'number' && Number.isFinite(stage) ? stage : undefined,
+        before: typeof before === 'string' ? before.slice(0, 100) : undefined
+      })
     }
     return this.#guarded({ [method]: tap }, other => {
       if (!['tap', 'tapPromise', 'tapAsync'].includes(other)) return
@@ -94,13 +106,11 @@ export class RealmHost {
     this.#isSealed = true
   }
 
-  /** One function for two taps of a hook: both run, since either may refuse; the answer of the first counts. */
-  #both(first: Fn, second: Fn): Fn {
-    return async (...args) => {
-      const answer = await first(...args)
-      const other = await second(...args)
-      return answer === undefined ? other : answer
-    }
+  /** Tells the kernel at once, and once, that the plugin cannot do its work. */
+  fail(error: unknown): void {
+    if (this.hasFailed) return
+    this.hasFailed = true
+    this.#link.post({ type: 'late', error: this.#values.describe(error) })
   }
 
   /** Has a function called when a property is read that is not there. */

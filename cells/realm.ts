@@ -100,11 +100,9 @@ class Realm {
       if (answers.isLate === true)
         Promise.resolve(late).then(
           () => {
-            const { lateTap } = this.#host
-            const error = lateTap === undefined ? null : this.#values.describe(lateTap)
-            this.#link.post({ type: 'late', error })
+            if (!this.#host.hasFailed) this.#link.post({ type: 'late', error: null })
           },
-          error => this.#link.post({ type: 'late', error: this.#values.describe(error) })
+          error => this.#host.fail(error)
         )
       if (typeof checkOptions === 'function')
         answers.leftOutReason = this.#values.exact(checkOptions.call(plugin, options()))
@@ -116,7 +114,8 @@ class Realm {
       this.#link.post({ type: 'unusable', error: this.#values.describe(error), found })
       return
     }
-    this.#link.post({ type: 'ready', found, taps: [...this.#host.taps.keys()], answers })
+    const taps = this.#host.taps.map(({ hook, stage, before }) => ({ hook, stage, before }))
+    this.#link.post({ type: 'ready', found, taps, answers })
   }
 
   /** The fields of a plugin, each read once: those that there are, and all others that it has. */
@@ -177,11 +176,13 @@ class Realm {
     }
   }
 
-  #target({ hook, object, method, fn }: Message): Fn {
+  #target({ hook, tap, object, method, fn }: Message): Fn {
     if (hook === 'checkSettings') return settings => this.#needsActivation(settings)
     let found: unknown
-    if (hook !== null) found = this.#host.taps.get(hook)
-    else if (fn !== null) found = this.#values.functions.get(fn)
+    if (hook !== null) {
+      const one = this.#host.taps[tap ?? -1]
+      if (one !== undefined && one.hook === hook) found = one.fn
+    } else if (fn !== null) found = this.#values.functions.get(fn)
     else if (method === 'forget') found = () => void this.#objects.delete(object)
     else {
       const { owner, inner } = this.#member(this.#objects.get(object), method)

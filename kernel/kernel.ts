@@ -18,6 +18,7 @@ import {
   observerHost,
   type Plugin,
   type PluginSource,
+  type PolicyHost,
   policyHost,
   rateHost,
   storageHost,
@@ -251,7 +252,11 @@ const makeParts = (
     const pluginOptions = optionsFor(id, options.pluginOptions?.[id])
     const host = {
       ...{ hooks, io, log: logOf(id), options: pluginOptions },
-      onFault: (error: unknown) => onFault({ pluginId: id, hook: 'io', error })
+      onFault: (error: unknown) => onFault({ pluginId: id, hook: 'io', error }),
+      fail: (error: unknown) => {
+        plugins.failPolicy(id, error)
+        onFault({ pluginId: id, hook: 'fail', error })
+      }
     }
     const openJail = (): Disk => {
       if (root === undefined) throw new TypeError('There is no disk yet')
@@ -280,7 +285,11 @@ const makeParts = (
   return { hooks, calls, plugins, apply, report, logOf, useDisk, diskClosed }
 }
 
-const applyPlugin = (plugin: Plugin, host: Omit<HostOptions, 'disk'>, openJail: () => Disk): void => {
+const applyPlugin = (
+  plugin: Plugin,
+  host: Omit<HostOptions, 'disk'> & Pick<PolicyHost, 'fail'>,
+  openJail: () => Disk
+): void => {
   switch (plugin.kind) {
     case 'observer':
       plugin.apply(observerHost(plugin.id, host.hooks))

@@ -118,7 +118,7 @@ const applyTo = (plugin: Plugin, host: HostOptions): void => {
   else if (plugin.kind === 'rates') plugin.apply(rateHost(id, host))
   else if (plugin.kind === 'swap') plugin.apply(swapHost(id, host))
   else if (plugin.kind === 'storage') plugin.apply(storageHost(id, host))
-  else if (plugin.kind === 'policy') plugin.apply(policyHost(id, host))
+  else if (plugin.kind === 'policy') plugin.apply(policyHost(id, { ...host, fail: host.onFault }))
   else plugin.apply(observerHost(id, host.hooks))
 }
 

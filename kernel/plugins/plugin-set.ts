@@ -114,6 +114,8 @@ export class PluginSet {
       plugin = readPlugin(head, given, applied => this.#follow({ pluginId, kind }, applied, onFault))
       if (plugin.kind === 'currency') this.#checkWalletType(plugin)
       apply(plugin)
+      const failed = this.#states.get(pluginId)
+      if (failed !== undefined) return failed
       this.#checkTaps(plugin)
       this.#keep(plugin, options)
       return this.#record({
@@ -238,15 +240,23 @@ export class PluginSet {
   ): void {
     const isPolicy = kind === 'policy'
     if (isPolicy) this.#policyFailures.set(pluginId, 'its apply has not ended yet')
+    const ended = (): void => {
+      // One that has failed in the meantime stays so.
+      if (this.#states.get(pluginId)?.state !== 'failed') this.#policyFailures.delete(pluginId)
+    }
     const failed = (thrown: unknown): void => {
-      if (isPolicy) {
-        const message = scrubBut(errorOf(thrown).message, new Set([pluginId, ...NAMES]))
-        this.#policyFailures.set(pluginId, message)
-        this.#record({ pluginId, kind, state: 'failed', needsKeysTo: [], message })
-      }
+      if (isPolicy) this.failPolicy(pluginId, thrown)
       onFault(thrown)
     }
-    applied.then(() => void this.#policyFailures.delete(pluginId), failed)
+    applied.then(ended, failed)
+  }
+
+  /** Records that a policy judges nothing from now on; the first reason stays. */
+  failPolicy(pluginId: PluginId, thrown: unknown): void {
+    if (this.#states.get(pluginId)?.state === 'failed') return
+    const message = scrubBut(errorOf(thrown).message, new Set([pluginId, ...NAMES]))
+    this.#policyFailures.set(pluginId, message)
+    this.#record({ pluginId, kind: 'policy', state: 'failed', needsKeysTo: [], message })
   }
 
   /** @throws PLUGIN_INVALID for a plugin that has not tapped what only it can answer */

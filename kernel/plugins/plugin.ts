@@ -44,11 +44,28 @@ export interface StorageHost extends Host {
 /**
  * The host of a policy plugin: it can judge the rules of accounts, object to a use of keys and reorder quotes. `clock` is the
  * device's own; `RuleContext` gives the time of the account, and a store for each account.
+ *
+ * @example
+ * ```ts
+ * import type { PolicyHost } from 'holdfast/plugin'
+ *
+ * const apply = ({ hooks, disk, fail }: PolicyHost) => {
+ *   hooks.beforeSign.tapPromise('guard', async () => {})
+ *   hooks.ready.tapPromise('guard', async () => {
+ *     if ((await disk.getText('rules')) === undefined) fail(new Error('the rules are gone'))
+ *   })
+ * }
+ * ```
  */
 export interface PolicyHost extends Host {
   readonly hooks: HostHooks<'policy'>
   readonly clock: Pick<Clock, 'monotonic' | 'now'>
   readonly disk: Disk
+  /**
+   * Says that the policy cannot judge any more, for example because its own file is gone: it counts as failed with this error,
+   * and nothing is signed until a new kernel is made.
+   */
+  fail(error: Error): void
 }
 
 /** The host of an observer; it receives every notification and can change nothing. */
@@ -296,15 +313,16 @@ export const storageHost = (
 ): StorageHost => Object.freeze({ hooks: hostHooks('storage', pluginId, hooks), log, options })
 
 /** The host of a policy plugin. */
-export const policyHost = (pluginId: PluginId, parts: HostOptions): PolicyHost => {
-  const { hooks, io, disk, log, options } = parts
+export const policyHost = (pluginId: PluginId, parts: HostOptions & Pick<PolicyHost, 'fail'>): PolicyHost => {
+  const { hooks, io, disk, log, options, fail } = parts
   const { clock } = io
   return Object.freeze({
     hooks: hostHooks('policy', pluginId, hooks),
     clock: Object.freeze({ now: () => clock.now(), monotonic: () => clock.monotonic() }),
     disk,
     log,
-    options
+    options,
+    fail
   })
 }
 

@@ -9,7 +9,7 @@ const READY = JSON.stringify({
 })
 
 /** A cell whose threads are played by the test. */
-const openStage = () => {
+const openStage = (kind: 'policy' | 'rates' = 'rates') => {
   const clock = makeFakeClock()
   const started: ThreadRequest[] = []
   const killed: number[] = []
@@ -19,7 +19,7 @@ const openStage = () => {
   const system: { error?: Error } = {}
   const cell = new Cell({
     ...{ pluginId: 'corner', code: '', options: {}, hooks: {}, parts: [], log },
-    grants: { kind: 'rates', hosts: [], keys: false },
+    grants: { kind, hosts: [], keys: false },
     onFault: fault => faults.push(fault),
     platform: {
       clock,
@@ -115,4 +115,25 @@ test('a cell that the system does not start at all is refused, without a word of
   t.notRegex(error?.message ?? '', /home/)
   await clock.advance(60_000)
   t.deepEqual(faults, [])
+})
+
+test('a policy that taps other hooks in a later life than in its first is stopped', async t => {
+  const { open, faults, started, cell } = openStage('policy')
+  const ready = (...hooks: string[]): string =>
+    JSON.stringify({
+      ...{ type: 'ready', taps: hooks.map(hook => ({ hook })), answers: {} },
+      found: { kind: 'policy', id: 'corner', apply: { $: 'function' } }
+    })
+  const opened = open()
+  started[0]?.onText(ready('judgeRules'))
+  await opened
+  const failures: string[] = []
+  cell.onFailure(({ message }) => failures.push(message))
+  started[0]?.onEnd({ reason: 'died', blame: 'neighbour' })
+  started[1]?.onText(ready('judgeRules', 'beforeSign'))
+  t.deepEqual(failures, ['it taps other hooks than in its first life'])
+  t.is(faults.at(-1)?.state, 'stopped')
+  await t.throwsAsync(cell.call({ target: { hook: 'judgeRules', tap: 0 }, isRepeatable: true }), {
+    ...{ code: 'PLUGIN_FAILED', message: /other hooks/ }
+  })
 })

@@ -300,8 +300,7 @@ test('a process of cells that cannot be started leaves no folder and no open fil
 const LIMITS = { memory: 2 ** 28, memoryPerCell: 2 ** 25, heapMb: 32 }
 
 /** The number of open files; 0 where the system does not list them. */
-const openFiles = (): number =>
-  existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0
+const openFiles = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
 
 test('a bundle is not inspected where the system starts no thread', async t => {
   const clock = { now: () => 0, monotonic: () => 0, after: () => () => {}, turn: async () => {} }

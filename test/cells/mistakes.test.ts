@@ -54,21 +54,6 @@ test('each mistake of a plugin is refused in a cell with the same sentence as in
   t.deepEqual(stage.faults, [])
 })
 
-test('of two taps of one hook in a cell each runs', async t => {
-  const stage = openCellStage()
-  t.teardown(() => stage.cells.close())
-  const code = `definePlugin({ kind: 'policy', id: 'twice', apply({ hooks }) {
-    hooks.beforeSign.tapPromise('a', async () => { console.log('first'); return true })
-    hooks.beforeSign.tapPromise('b', async () => { throw new Error('second') })
-  } })`
-  const plugin = await stage.load(code, { id: 'twice', kind: 'policy' })
-  const taps = new Map<string, (given: unknown) => Promise<unknown>>()
-  const hooks = { beforeSign: { tapPromise: (id: string, fn: never) => taps.set(id, fn) } }
-  plugin.apply({ hooks, options: {}, clock: makeNodeIo().clock, log: stage.log } as never)
-  await t.throwsAsync(async () => taps.get('twice')?.({}), { message: 'second' })
-  t.true(stage.seen.includes('first'))
-})
-
 test('what an asynchronous apply throws in a cell reaches the kernel, which then has no such policy', async t => {
   const stage = openCellStage()
   t.teardown(() => stage.cells.close())

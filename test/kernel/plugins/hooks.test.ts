@@ -248,7 +248,7 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
     rates: rateHost('p', parts),
     swap: swapHost('p', parts),
     storage: storageHost('p', parts),
-    policy: policyHost('p', parts),
+    policy: policyHost('p', { ...parts, fail() {} }),
     observer: observerHost('p', hooks)
   }
   const reach = {
@@ -263,7 +263,7 @@ test('a host is frozen, can only be tapped, and reaches nothing of another kind'
   }
   t.deepEqual(Object.keys(hosts.observer), ['hooks'])
   t.deepEqual(Object.keys(hosts.storage).sort(), ['hooks', 'log', 'options'])
-  t.deepEqual(Object.keys(hosts.policy).sort(), ['clock', 'disk', 'hooks', 'log', 'options'])
+  t.deepEqual(Object.keys(hosts.policy).sort(), ['clock', 'disk', 'fail', 'hooks', 'log', 'options'])
   for (const host of Object.values(hosts)) {
     t.true(Object.isFrozen(host) && Object.isFrozen(host.hooks))
     for (const hook of Object.values(host.hooks)) {
