@@ -306,7 +306,7 @@ export const reportFailure = async (
 ): Promise<number> => {
   const { stdout, stderr, environment } = terminal
   const { causesOf, failureOf } = await import('./errors/failure.ts')
-  const failure = withOffline(failureOf(error), globals?.offline === true)
+  const failure = withProfile(withOffline(failureOf(error), globals?.offline === true), profile, terminal)
   const hasJson = globals?.json ?? wantsJson(argv.includes('--json'), environment)
   if (hasJson) {
     const network = await networkIn(profile, terminal)
@@ -329,6 +329,19 @@ const withOffline = (failure: Failure, isOffline: boolean): Failure =>
   isOffline && failure.code === 'NETWORK'
     ? { ...failure, hint: 'This needs the network. Run the command again without --offline.' }
     : failure
+
+/** The commands that help name the profile, where they would be those of another one without it. */
+const withProfile = (failure: Failure, profile: string, { environment }: Terminal): Failure => ({
+  ...failure,
+  next: failure.next.map(({ command, why }) => {
+    const isFree =
+      !command.startsWith('holdfast ') || / --profile\b|^holdfast (?:help|profile)\b/.test(command)
+    return {
+      command: isFree || profile === usualProfile(environment) ? command : `${command} --profile ${profile}`,
+      why
+    }
+  })
+})
 
 /** The version of the package; with `--json` also those of Node and of the bundled plugins. */
 const versionResult = async (wantsMore: boolean): Promise<CommandResult> => {

@@ -17,6 +17,7 @@ import type {
   SwapPlugin
 } from '../../kernel/index.ts'
 import { CliError, PAYING_GRACE_MS } from '../errors/cli-error.ts'
+import { commandInProfile } from '../grammar/command-line.ts'
 import type { GlobalOptions } from '../grammar/options.ts'
 import type { CommandResult } from '../output/view.ts'
 import { type LoadedPlugins, loadPlugins, pluginProblems } from '../plugins/load-plugins.ts'
@@ -343,7 +344,7 @@ export class Session {
     if (commandName.startsWith('agent ')) return
     const { idleMs } = agent.status
     const time = idleMs === 0 ? 'until it is locked' : `for ${ageText(idleMs / 1000)} after the last command`
-    this.statusLine.info(`${username ?? id} stays open ${time} (holdfast agent lock)`)
+    this.statusLine.info(`${username ?? id} stays open ${time} (${commandInProfile(globals, 'agent lock')})`)
   }
 
   async #allPlugins(): Promise<readonly Plugin[]> {

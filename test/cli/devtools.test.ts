@@ -99,6 +99,21 @@ test('a panel over the socket makes an account and a wallet, sees its engine, an
     t.false(said.includes(secret), secret)
 })
 
+test('the panel of a profile on a real network has no fake world, and learns network and profile for its commands', async t => {
+  const home = homeFor(t)
+  const made = await runInProcess(
+    ['profile', 'create', 'real', '--network', 'regtest', '--yes', '--confirm', 'yes', '--json'],
+    { home }
+  )
+  t.is(made.code, 0, made.stderr)
+  const { client, stop } = await serve(t, home, ['--profile', 'real'])
+  t.deepEqual(client.status.getSnapshot(), {
+    ...{ connection: 'live', isReadOnly: false, hasWorld: false, missed: 0 },
+    ...{ network: 'regtest', profile: 'real' }
+  })
+  t.is((await stop()).code, 0)
+})
+
 test('naming an account with its secret logs it in, and starts its wallets unless they are paused', async t => {
   const home = homeFor(t)
   const input = JSON.stringify({ password: PASSWORD })

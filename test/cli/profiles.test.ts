@@ -232,6 +232,10 @@ test('a chosen profile is used by commands that name none, and printed commands 
   await done(run(home, 'profile default real'))
   t.is((await run(home, 'wallets types')).json.meta.network, 'main')
   t.is((await run(home, 'wallets types --profile default')).json.meta.network, 'fake')
+  const nextOf = async (words: string): Promise<unknown> =>
+    (await run(home, words)).json.error.next[0].command
+  t.is(await nextOf('whoami'), 'holdfast login <user>')
+  t.is(await nextOf('whoami --profile default'), 'holdfast login <user> --profile default')
   const { profiles } = await done(run(home, 'profile list'))
   t.deepEqual(profiles, [
     { name: 'default', network: 'fake', isDefault: false },

@@ -46,6 +46,7 @@ const kernelFlags = [
 
 const serveKernel = async (session: Session, port: number): Promise<void> => {
   const { io, control, isShared, real } = await session.world()
+  const { profile, usualProfile } = session.globals
   const isReadOnly = session.isOn('readOnly')
   const isHiding = session.isOn('hideAddresses')
   const watching =
@@ -98,7 +99,7 @@ const serveKernel = async (session: Session, port: number): Promise<void> => {
           // A panel that is left open is no use that keeps an account open.
           watchAction: handler.watch,
           hasWorld: world !== undefined,
-          ...compact({ network: real?.network }),
+          ...compact({ network: real?.network, profile: profile === usualProfile ? undefined : profile }),
           isReadOnly,
           isSlow: () => channel.isSlow()
         })

@@ -37,6 +37,8 @@ export interface ClientStatus {
   readonly hasWorld: boolean
   /** The network of a profile that is in no fake world, such as `main`. */
   readonly network?: string
+  /** The profile that commands have to name, where it is not the usual one. */
+  readonly profile?: string
   /** Events that were left out because they came too fast, or because the ring was full. */
   readonly missed: number
 }
@@ -149,7 +151,7 @@ class ChannelClient {
   }
 
   #onHello(hello: Extract<HostMessage, { readonly type: 'hello' }>): void {
-    const { version, kernelId, isReadOnly, hasWorld, network } = hello
+    const { version, kernelId, isReadOnly, hasWorld, network, profile } = hello
     if (version !== PROTOCOL_VERSION) {
       this.#onLost(
         `The kernel speaks version ${version} of the protocol, and this panel ${PROTOCOL_VERSION}.`
@@ -159,7 +161,7 @@ class ChannelClient {
     // After a restart of the kernel the numbers begin anew: what was known is of no use.
     if (this.#kernelId !== kernelId) this.#known = initialState
     this.#kernelId = kernelId
-    const facts = { isReadOnly, hasWorld, ...compact({ network }) }
+    const facts = { isReadOnly, hasWorld, ...compact({ network, profile }) }
     this.#status.set({ connection: 'connecting', ...facts, missed: this.#known.missed })
     this.#subscribe()
     this.#isGreeted = true
@@ -187,8 +189,8 @@ class ChannelClient {
     for (const follower of this.#followers) follower(news, this.#kernelId ?? '')
     this.#view.set(next.view)
     this.#events.set(next.events)
-    const { connection, isReadOnly, hasWorld, network, missed } = this.#status.getSnapshot()
-    const facts = { isReadOnly, hasWorld, ...compact({ network }) }
+    const { connection, isReadOnly, hasWorld, network, profile, missed } = this.#status.getSnapshot()
+    const facts = { isReadOnly, hasWorld, ...compact({ network, profile }) }
     if (connection !== 'live' || missed !== next.missed)
       this.#status.set({ connection: 'live', ...facts, missed: next.missed })
   }

@@ -35,6 +35,8 @@ export interface AttachOptions {
   readonly hasWorld: boolean
   /** The network of a profile that is in no fake world, such as `main`; the panel shows it. */
   readonly network?: string
+  /** The profile that commands have to name, where it is not the usual one. */
+  readonly profile?: string
   /** The panel does not keep up: it receives tables once a second, and events are left out and counted. */
   readonly isSlow?: () => boolean
   /** Shows this panel no addresses and txids, even if the devtools show them to others. */
@@ -105,8 +107,8 @@ export class PanelSession {
   /** Says who is here; the panel subscribes next. */
   greet(): void {
     const { kernelId } = this.#context
-    const { isReadOnly, hasWorld, network } = this.#options
-    const facts = { kernelId, isReadOnly, hasWorld, ...compact({ network }) }
+    const { isReadOnly, hasWorld, network, profile } = this.#options
+    const facts = { kernelId, isReadOnly, hasWorld, ...compact({ network, profile }) }
     this.#send({ type: 'hello', version: PROTOCOL_VERSION, ...facts })
   }
 

@@ -29,6 +29,8 @@ export type HostMessage =
       readonly hasWorld: boolean
       /** The network of a profile that is in no fake world, such as `main`. */
       readonly network?: string
+      /** The profile that commands have to name, where it is not the usual one. */
+      readonly profile?: string
     }
   | {
       readonly type: 'snapshot'

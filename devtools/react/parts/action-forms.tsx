@@ -128,7 +128,9 @@ export const CommandLine = ({ text }: { readonly text: string }): ReactElement |
 export const useCommandLine = (action: Action): string => {
   const view = useView()
   const { memory } = usePanel()
-  return commandLineOf(action, commandNamesOf(view, memory)) ?? ''
+  const { profile } = useStatus()
+  const text = commandLineOf(action, commandNamesOf(view, memory)) ?? ''
+  return text === '' || profile === undefined ? text : `${text} --profile ${profile}`
 }
 
 /** Starts a task. `isHere` returns, after a wait, whether its control is still in the page. */
