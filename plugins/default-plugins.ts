@@ -37,5 +37,8 @@ const rates: readonly Plugin[] = [
 
 const swaps: readonly Plugin[] = [transfer, changenow, sideshift, letsexchange, thorchain, mayaprotocol]
 
-/** The plugins that the command line starts with, besides a storage plugin. */
+/**
+ * The plugins that the command line starts with, besides a storage plugin. Its currencies are those that have a chain in the
+ * fake world; `plugins/currency/utxo/all-coins` has the others.
+ */
 export const defaultPlugins: readonly Plugin[] = [...currencies, ...rates, ...swaps, spendRules]

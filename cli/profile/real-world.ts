@@ -6,7 +6,7 @@ import {
   type Plugin,
   WalletError
 } from '../../kernel/index.ts'
-import { networkNamesOf } from '../../plugins/currency/utxo/plugin.ts'
+import { utxoCurrenciesOn } from '../../plugins/currency/utxo/all-coins.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from './paths.ts'
@@ -37,22 +37,20 @@ export const realSettings = (paths: ProfilePaths, profile: RealProfile): WorldSe
  */
 export const shippedPlugins = (profile: RealProfile | undefined): readonly Plugin[] => {
   if (profile === undefined) return defaultPlugins
-  const currencies = currenciesOf(profile.network)
-  return defaultPlugins.filter(plugin => {
-    if (plugin.kind === 'currency') return currencies.includes(plugin)
-    return (plugin.hosts ?? []).length === 0 || profile.providers.includes(plugin.id)
-  })
+  const { network, providers } = profile
+  const others = defaultPlugins.filter(
+    ({ kind, id, hosts = [] }) => kind !== 'currency' && (hosts.length === 0 || providers.includes(id))
+  )
+  return [...currenciesOf(network), ...others]
 }
 
 /** The rate and swap plugins that ship and ask servers, which a profile can name. */
 export const nameableProviders = (): readonly Plugin[] =>
   defaultPlugins.filter(({ kind, hosts = [] }) => kind !== 'currency' && hosts.length > 0)
 
-/** The currencies that ship and have a network. */
+/** The currencies that have a network. */
 export const currenciesOf = (network: RealNetwork): readonly CurrencyPlugin[] =>
-  defaultPlugins.flatMap(plugin =>
-    plugin.kind === 'currency' && networkNamesOf(plugin.id).includes(PLUGIN_NETWORKS[network]) ? [plugin] : []
-  )
+  utxoCurrenciesOn(PLUGIN_NETWORKS[network])
 
 const PLUGIN_NETWORKS: Readonly<Record<RealNetwork, string>> = {
   main: 'mainnet',

@@ -224,6 +224,8 @@ class UtxoEngine implements CurrencyEngine {
     const { network } = this.#state
     return {
       network: network.name,
+      // Else only the server says that a block is one.
+      isWorkChecked: typeof network.work === 'object',
       height: this.#height,
       isOnline: this.#pool.isOpen,
       ...this.#state.summary()

@@ -1,10 +1,4 @@
-import type {
-  CurrencyHost,
-  CurrencyInfo,
-  CurrencyPlugin,
-  JsonObject,
-  PluginId
-} from '../../../kernel/plugin-api.ts'
+import type { CurrencyHost, CurrencyInfo, CurrencyPlugin, JsonObject } from '../../../kernel/plugin-api.ts'
 import { compact } from '../../../kernel/plugin-api.ts'
 import { memoOptions } from './chain/transaction.ts'
 import { type ElectrumServer, readServerUrl } from './electrum/connection.ts'
@@ -50,7 +44,7 @@ export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
   }
 })
 
-/** Bitcoin, on mainnet unless the option `network` says `testnet` or `regtest`. */
+/** Bitcoin, on mainnet unless the option `network` says `testnet`, `testnet4`, `signet` or `regtest`. */
 export const bitcoin: CurrencyPlugin = utxoPlugin(bitcoinRow)
 
 /** Bitcoin's test network. */
@@ -59,11 +53,6 @@ export const bitcoinTestnet: CurrencyPlugin = utxoPlugin(bitcoinTestnetRow)
 /** Litecoin, on mainnet unless the option `network` says `testnet` or `regtest`. */
 export const litecoin: CurrencyPlugin = utxoPlugin(litecoinRow)
 
-/** The names of the networks that a coin of this family has, such as `mainnet`; empty for any other currency. */
-export const networkNamesOf = (pluginId: PluginId): readonly string[] =>
-  ROWS.find(row => row.pluginId === pluginId)?.networks.map(({ name }) => name) ?? []
-
-const ROWS: readonly CoinRow[] = [bitcoinRow, bitcoinTestnetRow, litecoinRow]
 const MAX_SERVERS = 50
 
 const networkOf = (coin: CoinRow, options: JsonObject): NetworkRow => {

@@ -42,8 +42,14 @@ export const makeTools = (coin: CoinRow, network: NetworkRow, io: Io): CurrencyT
     return text
   },
   getDisplayPublicKey: async ({ keys }) => extendedPublicKeyOf(network, keys),
-  // No script hashes to zeros.
-  sampleAddress: async () => addressOf(network, { type: 'p2wsh', data: new Uint8Array(32) }),
+  // No key or script hashes to zeros.
+  sampleAddress: async () =>
+    addressOf(
+      network,
+      network.bech32 === undefined
+        ? { type: 'p2pkh', data: new Uint8Array(20) }
+        : { type: 'p2wsh', data: new Uint8Array(32) }
+    ),
   findOwnAddresses: makeOwnAddressFinder(coin, network, io),
   parseUri: async uri => parseUri(coin, network, uri),
   encodeUri: async request => encodeUri(coin, network, request)

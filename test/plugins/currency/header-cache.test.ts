@@ -17,7 +17,7 @@ test('headers of blocks that a reorganisation undid while they were read are not
   let time = 0
   // Each look at the clock finds that other work has to have its turn.
   const clock = { ...base, monotonic: () => (time += 100) }
-  const cache = new HeaderCache({ clock, crypto: makeNobleCrypto(base) }, undefined)
+  const cache = new HeaderCache({ clock, crypto: makeNobleCrypto(base) }, {})
   const tipOf = (height: number, nonce: number) => ({ height, header: cache.read(headerOf(nonce)) })
   const requested: number[] = []
   const answers =

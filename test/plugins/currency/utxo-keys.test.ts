@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { HDKey } from '@scure/bip32'
 import { mnemonicToSeedSync } from '@scure/bip39'
@@ -11,40 +10,8 @@ import { parseRawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
 import { childKeys, deriveChildKeys } from '../../../plugins/currency/utxo/keys/child-keys.ts'
 import { derivePublicKeys, readPublicKeys } from '../../../plugins/currency/utxo/keys/keys.ts'
 import { bitcoinRow, bitcoinTestnetRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
-import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
 import { makeTools } from '../../../plugins/currency/utxo/tools.ts'
 import { ScriptTable } from '../../../plugins/currency/utxo/wallet/scripts.ts'
-
-interface CoinFigures {
-  pluginId: string
-  walletType: string
-  keyName: string
-  code: string
-  coinType: number
-  p2pkh: number
-  p2shRead: number[]
-  wif: number
-  bech32: string
-  genesis: string
-  mwebHrp?: string
-  xkeysReadAlso?: Record<string, string>
-  rbf?: string
-  regtest?: {
-    p2pkh: number
-    p2sh: number[]
-    wif: number
-    bech32: string
-    mwebHrp: string
-    genesis: string
-  }
-  gapLimitEdge: number
-  coinbaseMaturity: number
-  minRelayPerKvB: number
-  xkeys: Record<string, { pub: string; prv: string }>
-  dust: Record<'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr', number>
-  uriSchemes: string[]
-  formats: string[]
-}
 
 const io = makeNodeIo()
 const [mainnet, testnet, regtest] = bitcoinRow.networks
@@ -188,46 +155,6 @@ test('new keys are 24 words, import refuses a bad checksum without quoting it, a
   const account = HDKey.fromMasterSeed(mnemonicToSeedSync(ABANDON), mainnet.xkeys.bip84).derive("m/84'/0'/0'")
   const fromXprv = await tools.importPrivateKey?.(account.privateExtendedKey, { format: 'bip84' })
   t.deepEqual((await addressesOf(fromXprv ?? {}, '84/0', 1))[0], 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu')
-})
-
-test('the coin rows have the figures of the shared coin table', t => {
-  const { coins } = JSON.parse(readFileSync('test/fixtures/coins.json', 'utf8')) as { coins: CoinFigures[] }
-  for (const row of [bitcoinRow, bitcoinTestnetRow, litecoinRow]) {
-    const figures = coins.find(({ pluginId }) => pluginId === row.pluginId) as CoinFigures
-    const [network] = row.networks
-    t.is(row.walletType, figures.walletType)
-    t.is(row.keyName, figures.keyName)
-    t.is(row.code, figures.code)
-    t.is(network.coinType, figures.coinType)
-    t.is(network.p2pkh, figures.p2pkh)
-    t.deepEqual(network.p2sh, figures.p2shRead)
-    t.is(network.wif, figures.wif)
-    t.is(network.bech32, figures.bech32)
-    t.is(network.genesis, figures.genesis)
-    t.is(network.mwebPrefix, figures.mwebHrp)
-    const also = Object.values(figures.xkeysReadAlso ?? {}).map(Number)
-    t.deepEqual(Object.values(network.xkeysReadAlso ?? {}), also)
-    t.is(row.isReplaceable, figures.rbf === 'yes')
-    const regtest = row.networks.find(({ name }) => name === 'regtest')
-    if (figures.regtest !== undefined) {
-      const { p2pkh, p2sh, wif, bech32, mwebHrp, genesis } = figures.regtest
-      t.like(regtest, { p2pkh, wif, bech32, mwebPrefix: mwebHrp, genesis })
-      t.deepEqual(regtest?.p2sh, p2sh)
-    }
-    t.is(row.gapLimit, figures.gapLimitEdge)
-    t.is(row.coinbaseMaturity, figures.coinbaseMaturity)
-    t.is(Number(network.defaultFees.minRelay), figures.minRelayPerKvB)
-    for (const format of ['bip32', 'bip44', 'bip49', 'bip84'] as const) {
-      const versions = figures.xkeys[format]
-      t.is(network.xkeys[format].public, Number(versions?.pub), format)
-      t.is(network.xkeys[format].private, Number(versions?.prv), format)
-    }
-    for (const type of ['p2pkh', 'p2sh', 'p2wpkh', 'p2wsh', 'p2tr'] as const) {
-      t.is(Number(row.dust[type]), figures.dust[type])
-    }
-    for (const scheme of figures.uriSchemes) t.true(network.uriSchemes.includes(scheme))
-    for (const format of figures.formats) t.true((row.formats as string[]).includes(format))
-  }
 })
 
 const SEGWIT = 'bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu'

@@ -15,7 +15,7 @@ const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: 
 const scriptOf = (kind: SignatureKind, hash: Uint8Array): Uint8Array =>
   kind === 'taproot'
     ? Uint8Array.of(0x51, 32, ...hash)
-    : OutScript.encode({ type: kind === 'legacy' ? 'pkh' : 'wpkh', hash: hash.slice(0, 20) })
+    : OutScript.encode({ type: kind === 'segwit' ? 'wpkh' : 'pkh', hash: hash.slice(0, 20) })
 
 const inputs: fc.Arbitrary<HashedInput> = fc
   .record({
@@ -23,7 +23,7 @@ const inputs: fc.Arbitrary<HashedInput> = fc
     vout: fc.integer({ min: 0, max: 0xffffffff }),
     sequence: fc.constantFrom(0xfffffffd, 0xfffffffe, 0xffffffff, 0),
     value: fc.bigInt({ min: 0n, max: 21n * 10n ** 14n }),
-    kind: fc.constantFrom<SignatureKind>('legacy', 'segwit', 'taproot'),
+    kind: fc.constantFrom<SignatureKind>('legacy', 'segwit', 'taproot', 'forkid'),
     hash: bytes(32)
   })
   .map(({ hash, ...input }) => {
@@ -56,6 +56,8 @@ const hashesOfLibrary = ({ lockTime, inputs, outputs }: HashedTransaction): Uint
   return inputs.map(({ kind, scriptCode, value }, at) => {
     if (kind === 'legacy') return legacy.preimageLegacy(at, scriptCode, 1)
     if (kind === 'segwit') return tx.preimageWitnessV0(at, scriptCode, 1, value)
+    // Bitcoin Cash: the hash of BIP-143 with a hash type of its own, for what segwit knows nothing of.
+    if (kind === 'forkid') return tx.preimageWitnessV0(at, scriptCode, 0x41, value)
     const scripts = inputs.map(({ script }) => script)
     const values = inputs.map(({ value: worth }) => worth)
     return tx.preimageWitnessV1(at, scripts, 0, values)

@@ -13,23 +13,31 @@ import {
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import type { CoinRow, NetworkRow, Purpose, ScriptType } from '../params/coin.ts'
+import { type CashProgram, decodeCashaddr, encodeCashaddr } from './cashaddr.ts'
 import { hash160 } from './transaction.ts'
 
 /** An address that can be paid. */
 export interface Destination {
   readonly program: Program
   readonly script: Uint8Array
-  /** The normal spelling: bech32 in lower case. */
+  /** The normal spelling: bech32 and cashaddr in lower case, the latter with its prefix. */
   readonly address: string
 }
 
-/** The address of a program. */
+/** The address of a program, which is of a kind that the network has. */
 export const addressOf = (network: NetworkRow, { type, data }: Program): string => {
-  if (type === 'p2pkh') return base58.encode(Uint8Array.of(network.p2pkh, ...data))
-  if (type === 'p2sh') return base58.encode(Uint8Array.of(network.p2sh[0] ?? 0, ...data))
+  if (type === 'p2pkh' || type === 'p2sh') {
+    if (network.cashaddr !== undefined) return encodeCashaddr(network.cashaddr, { type, data })
+    return base58AddressOf(network, { type, data })
+  }
+  if (network.bech32 === undefined) throw new TypeError(`${network.name} has no segwit`)
   if (type === 'p2tr') return bech32m.encode(network.bech32, [1, ...bech32m.toWords(data)])
   return bech32.encode(network.bech32, [0, ...bech32.toWords(data)])
 }
+
+/** The base58 address of a program, which Bitcoin Cash has besides the one that it writes. */
+export const base58AddressOf = ({ p2pkh, p2sh: [p2sh = 0] }: NetworkRow, { type, data }: Program): string =>
+  base58.encode(Uint8Array.of(type === 'p2pkh' ? p2pkh : p2sh, ...data))
 
 /**
  * Reads an address of one network.
@@ -38,7 +46,7 @@ export const addressOf = (network: NetworkRow, { type, data }: Program): string 
  */
 export const parseAddress = (coin: CoinRow, network: NetworkRow, text: string): Destination => {
   const program = readAddress(coin, network, text)
-  if (program.type === 'p2tr' && !coin.hasTaproot)
+  if (coin.dust[program.type] === undefined || (program.type === 'p2tr' && !coin.hasTaproot))
     throw invalid('kind', 'is of a kind that this chain does not have')
   return { program, script: writeScript(program), address: addressOf(network, program) }
 }
@@ -51,15 +59,48 @@ const invalid = (fault: AddressFault, rule: string): WalletError =>
 
 const readAddress = (coin: CoinRow, network: NetworkRow, text: string): Program => {
   if (text.length === 0) throw invalid('form', 'is empty')
-  const known = [network, ...coin.networks, ...coin.foreignNetworks]
+  const known = networksOf(coin, network)
   if (isMweb(known, text))
     throw invalid('kind', 'is of the MimbleWimble extension block (MWEB), which cannot be paid')
   if (text.length > MAX_LENGTH) throw invalid('form', `is longer than ${MAX_LENGTH} characters`)
   // By the first separator: a mistyped 1 behind it is a letter that no such address has.
   const lower = text.toLowerCase()
-  const owner = known.find(row => lower.startsWith(`${row.bech32}1`))
-  if (owner !== undefined) return readSegwit(network, owner, text)
-  return readBase58(network, known, text)
+  for (const owner of known)
+    if (owner.bech32 !== undefined && lower.startsWith(`${owner.bech32}1`))
+      return readSegwit(network, { owner, prefix: owner.bech32 }, text)
+  return readCashaddr(network, known, text) ?? readBase58(network, known, text)
+}
+
+/** The networks whose addresses are recognised, this one first. */
+const networksOf = (coin: CoinRow, network: NetworkRow): readonly NetworkRow[] => [
+  network,
+  ...coin.networks,
+  ...coin.foreignNetworks
+]
+
+/** Undefined if the text has neither the form nor a checksum of such an address. */
+const readCashaddr = (
+  network: NetworkRow,
+  known: readonly NetworkRow[],
+  text: string
+): CashProgram | undefined => {
+  const [, prefix, body = ''] = /^(?:([a-z]+):)?([02-9ac-hj-np-z]+)$/i.exec(text) ?? []
+  if (text !== text.toLowerCase() && text !== text.toUpperCase()) return undefined
+  const named = known.filter(row => prefix === undefined || row.cashaddr === prefix.toLowerCase())
+  for (const owner of named) {
+    if (owner.cashaddr === undefined) continue
+    let program: CashProgram | undefined
+    try {
+      program = decodeCashaddr(owner.cashaddr, body.toLowerCase())
+    } catch {
+      throw invalid('kind', 'is of a kind that cannot be paid yet')
+    }
+    if (program === undefined) continue
+    if (owner === network) return program
+    throw invalid('network', `belongs to ${owner.name}, not to ${network.name}`)
+  }
+  if (prefix !== undefined && named.length > 0) throw misspelt(body, BECH32_LETTERS)
+  return undefined
 }
 
 const isMweb = (known: readonly NetworkRow[], text: string): boolean => {
@@ -67,14 +108,18 @@ const isMweb = (known: readonly NetworkRow[], text: string): boolean => {
   return known.some(({ mwebPrefix }) => mwebPrefix !== undefined && lower.startsWith(`${mwebPrefix}1`))
 }
 
-const readSegwit = (network: NetworkRow, owner: NetworkRow, text: string): Program => {
+const readSegwit = (
+  network: NetworkRow,
+  { owner, prefix }: { readonly owner: NetworkRow; readonly prefix: string },
+  text: string
+): Program => {
   if (text !== text.toLowerCase() && text !== text.toUpperCase())
     throw invalid('typo', 'mixes upper and lower case')
   const lower = text.toLowerCase()
   // BIP-350: version 0 has the bech32 checksum, later ones bech32m.
-  const codec = lower.charAt(owner.bech32.length + 1) === 'q' ? bech32 : bech32m
+  const codec = lower.charAt(prefix.length + 1) === 'q' ? bech32 : bech32m
   const decoded = codec.decodeUnsafe(lower)
-  if (decoded === undefined) throw misspelt(lower.slice(owner.bech32.length + 1), BECH32_LETTERS)
+  if (decoded === undefined) throw misspelt(lower.slice(prefix.length + 1), BECH32_LETTERS)
   if (owner !== network) throw invalid('network', `belongs to ${owner.name}, not to ${network.name}`)
   const [version, ...words] = decoded.words
   const data = codec.fromWordsUnsafe(words)
@@ -135,15 +180,28 @@ const MIN_LENGTH = 26
 /** Which currency an address is of that is none of Bitcoin's form; undefined if it is none that is known. */
 const strangerOf = (text: string): string | undefined => {
   if (/^0x[0-9a-f]{40}$/i.test(text)) return 'Ethereum or a chain of its kind'
+  const [, body = ''] = /^(?:bitcoincash:)?([02-9ac-hj-np-z]{42})$/i.exec(text) ?? []
+  if (isCashaddr(body.toLowerCase())) return 'Bitcoin Cash'
   const decoded = bech32.decodeUnsafe(text.toLowerCase()) ?? bech32m.decodeUnsafe(text.toLowerCase())
   if (decoded === undefined) return undefined
   return FOREIGN_PREFIXES.get(decoded.prefix) ?? 'another currency'
+}
+
+const isCashaddr = (body: string): boolean => {
+  try {
+    return decodeCashaddr('bitcoincash', body) !== undefined
+  } catch {
+    return true
+  }
 }
 
 // The address prefixes of other coins, so that an error can name the right wallet.
 const FOREIGN_PREFIXES: ReadonlyMap<string, string> = new Map([
   ['bc', 'Bitcoin'],
   ['ltc', 'Litecoin'],
+  ['fc', 'Feathercoin'],
+  ['qc', 'Qtum'],
+  ['uf', 'UFO'],
   ['addr', 'Cardano'],
   ['cosmos', 'Cosmos'],
   ['lnbc', 'Lightning']
@@ -158,6 +216,12 @@ const FOREIGN_VERSIONS: ReadonlyMap<number, string> = new Map([
   [0x16, 'Dogecoin'],
   [0x4c, 'Dash'],
   [0x10, 'Dash'],
+  [0x0e, 'Feathercoin'],
+  [0x3a, 'Qtum'],
+  [0x1b, 'UFO'],
+  [0x44, 'UFO'],
+  [0x52, 'Firo'],
+  [0x07, 'Firo'],
   [0x41, 'Tron']
 ])
 
@@ -218,7 +282,8 @@ export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): Pars
   if (trimmed.length > MAX_URI_LENGTH) throw invalidUri(`is longer than ${MAX_URI_LENGTH} characters`)
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1]?.toLowerCase()
   if (scheme === undefined) return spellings(coin, network, trimmed)
-  if (!network.uriSchemes.includes(scheme))
+  const isPrefix = networksOf(coin, network).some(({ cashaddr }) => cashaddr === scheme)
+  if (!network.uriSchemes.includes(scheme) && !isPrefix)
     throw invalidUri(`is a link of "${scheme}", not of ${coin.displayName}`, 'currency')
   const rest = trimmed.slice(scheme.length + 1).replace(/^\/\//, '')
   const split = rest.indexOf('?')
@@ -247,15 +312,22 @@ export const encodeUri = (coin: CoinRow, network: NetworkRow, request: UriReques
   }
   if (request.label !== undefined) parameters.push(`label=${encode(request.label)}`)
   if (request.message !== undefined) parameters.push(`message=${encode(request.message)}`)
-  if (parameters.length === 0 && request.nativeAmount === undefined)
-    return `${network.uriSchemes[0]}:${address}`
-  return `${network.uriSchemes[0]}:${address}?${parameters.join('&')}`
+  const scheme = `${network.uriSchemes[0]}:`
+  // The prefix of Bitcoin Cash is its scheme.
+  const link = address.startsWith(scheme) ? address : `${scheme}${address}`
+  return parameters.length === 0 ? link : `${link}?${parameters.join('&')}`
 }
 
-/** Litecoin once wrote script hashes as Bitcoin does: such an address may well be meant for the other chain. */
+/**
+ * Litecoin once wrote script hashes, and Bitcoin Cash all hashes, as Bitcoin does: such an address may well be meant for the
+ * other chain.
+ */
 const spellings = (coin: CoinRow, network: NetworkRow, text: string): ParsedUri => {
-  const { address } = parseAddress(coin, network, text)
-  const isUsual = address.toLowerCase() === text.toLowerCase()
+  const { address, program } = parseAddress(coin, network, text)
+  const isUsual =
+    network.cashaddr === undefined
+      ? address.toLowerCase() === text.toLowerCase()
+      : text !== base58AddressOf(network, program)
   return { publicAddress: address, ...compact({ legacyAddress: isUsual ? undefined : text }) }
 }
 

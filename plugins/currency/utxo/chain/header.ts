@@ -1,10 +1,11 @@
 import { scrypt } from '@noble/hashes/scrypt.js'
 import type { Txid } from '../../../../kernel/plugin-api.ts'
-import type { BlockWork } from '../params/coin.ts'
+import type { BlockWork, HeaderForm, NetworkRow } from '../params/coin.ts'
 import { hexOfReversed, sha256Twice } from './transaction.ts'
 
-/** A block header (80 bytes), parsed. Hashes as shown. */
+/** A block header, parsed. Hashes as shown. */
 export interface BlockHeader {
+  /** SHA-256 twice, which is the name of the block but on Dash. */
   readonly hash: string
   readonly previous: string
   readonly merkleRoot: string
@@ -13,17 +14,20 @@ export interface BlockHeader {
 }
 
 /**
- * Parses a block header and, where blocks cost work, checks that it meets its own target.
+ * Parses a block header and, where its work can be weighed here, checks that it meets its own target.
  *
  * The hash of a block is SHA-256 twice whatever hash its work is counted by; scrypt takes some milliseconds.
  *
  * @throws TypeError for another length, or work that is missing
  */
-export const parseHeader = (bytes: Uint8Array, work: BlockWork | undefined): BlockHeader => {
-  if (bytes.length !== 80) throw new TypeError('A block header must have 80 bytes')
+export const parseHeader = (
+  bytes: Uint8Array,
+  { work, headerForm }: Pick<NetworkRow, 'headerForm' | 'work'>
+): BlockHeader => {
+  if (!isWhole(bytes, headerForm)) throw new TypeError('A block header has another length than its chain has')
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  const hash = hexOfReversed(sha256Twice(bytes))
-  if (work !== undefined && workOf(bytes, hash, work) > targetOf(view.getUint32(72, true), work)) {
+  const hash = hexOfReversed(sha256Twice(headerForm === 'auxpow' ? bytes.subarray(0, PLAIN) : bytes))
+  if (typeof work === 'object' && workOf(bytes, hash, work) > targetOf(view.getUint32(72, true), work)) {
     throw new TypeError('A block header has not the work it claims')
   }
   return {
@@ -47,6 +51,20 @@ export const merkleBranchRoot = (txid: Txid, path: readonly string[], position: 
     at = Math.floor(at / 2)
   }
   return hexOfReversed(node)
+}
+
+const PLAIN = 80
+/** The nonces and the hash of FiroPoW, and before it those of MTP. */
+const FIRO_LENGTHS: readonly number[] = [PLAIN, 120, 180]
+/** Two roots of the contracts' state and the outpoint that is staked; a signature follows. */
+const STAKE = PLAIN + 32 + 32 + 36
+
+const isWhole = (bytes: Uint8Array, form: HeaderForm | undefined): boolean => {
+  if (form === 'auxpow') return bytes.length >= PLAIN
+  if (form === 'firo') return FIRO_LENGTHS.includes(bytes.length)
+  // The signature is shorter than 253 bytes, so that one byte counts its length.
+  if (form === 'stake') return bytes.length === STAKE + 1 + (bytes[STAKE] ?? 0) && bytes[STAKE] !== 0xfd
+  return bytes.length === PLAIN
 }
 
 // Litecoin: RFC 7914 with the header as its own salt.

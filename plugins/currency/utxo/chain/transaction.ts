@@ -29,7 +29,8 @@ export interface RawTx {
 /**
  * Parses a transaction of the Bitcoin family (BIP-144), whole and to the last byte.
  *
- * What Litecoin puts between witnesses and lock time (LIP-2) is no part of the id, and is skipped.
+ * What Litecoin puts between witnesses and lock time (LIP-2) is no part of the id, and is skipped. So is what Dash and Firo
+ * put behind the lock time of their special transactions (DIP-2), which is a part of the id.
  *
  * @throws TypeError for anything else
  */
@@ -46,13 +47,16 @@ export const parseRawTx = (bytes: Uint8Array): RawTx => {
   if (hasWitness) for (const _ of inputs) skipWitness(reader)
   const isPegOut = (flags & MWEB) !== 0 && skipMweb(reader)
   skip(reader, 4)
+  // The upper half of the version is the type there.
+  if (flags === 0 && reader.view.getUint16(0, true) >= SPECIAL && reader.view.getUint16(2, true) > 0)
+    if (reader.at < bytes.length) skip(reader, readCount(reader))
   if (reader.at !== bytes.length) throw new TypeError('A transaction has bytes after its end')
   const base = flags !== 0 ? stripped(bytes, start, end) : bytes
   return {
     txid: hexOfReversed(sha256Twice(base)),
     inputs,
     outputs,
-    isCoinbase: inputs.length === 1 && inputs[0]?.txid === NO_TXID,
+    isCoinbase: inputs.length === 1 && inputs[0]?.txid === NO_TXID && !isPrivateSpend(bytes, start),
     isPegOut,
     weight: base.length * 3 + bytes.length
   }
@@ -75,6 +79,36 @@ export const hexOf = (bytes: Uint8Array): string => {
   return text
 }
 
+/** The outpoint of an input that spends no output: of a coinbase, or of what pays out private coins of Firo. */
+export const isNoOutpoint = (outpoint: string): boolean => outpoint.startsWith(NO_TXID)
+
+/**
+ * The script that an output of Bitcoin Cash pays to if tokens are on it (CHIP-2022-02 CashTokens); undefined for any other
+ * output, and for what is malformed.
+ */
+export const tokenScriptOf = (script: Uint8Array): Uint8Array | undefined => {
+  if (script[0] !== TOKEN_PREFIX || script.length < TOKEN_HEAD) return undefined
+  const flags = script[TOKEN_HEAD - 1] ?? 0
+  const view = new DataView(script.buffer, script.byteOffset, script.length)
+  const reader = { bytes: script, view, at: TOKEN_HEAD }
+  try {
+    if ((flags & HAS_COMMITMENT) !== 0) skip(reader, readCount(reader))
+    // A compact size of up to eight bytes.
+    if ((flags & HAS_AMOUNT) !== 0) skip(reader, [2, 4, 8][(script[skip(reader, 1)] ?? 0) - 0xfd] ?? 0)
+  } catch {
+    return undefined
+  }
+  return script.subarray(reader.at)
+}
+
+/** Opcodes of Firo for what spends private coins; no coinbase begins with one, as it begins with the push of its height. */
+const isPrivateSpend = (bytes: Uint8Array, start: number): boolean => {
+  // Behind the count of inputs, an outpoint and the length of the script in one byte or, after a marker, in two or four.
+  const at = start + 1 + 36
+  const skipped = [3, 5][(bytes[at] ?? 0) - 0xfd] ?? 1
+  return (bytes[at] ?? 0) > 0 && (bytes[at + skipped] ?? 0) >= FIRST_PRIVATE
+}
+
 interface Reader {
   readonly bytes: Uint8Array
   readonly view: DataView
@@ -85,6 +119,13 @@ const PORTION = 512
 const DIGITS = [...'0123456789abcdef'].map(digit => digit.charCodeAt(0))
 const WITNESS = 1
 const MWEB = 8
+const SPECIAL = 3
+const FIRST_PRIVATE = 0xc1
+const TOKEN_PREFIX = 0xef
+/** The prefix, the category and the flags. */
+const TOKEN_HEAD = 34
+const HAS_COMMITMENT = 0x40
+const HAS_AMOUNT = 0x10
 const NO_TXID = '0'.repeat(64)
 const MAX_MONEY = 1n << 62n
 

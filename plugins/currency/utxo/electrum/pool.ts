@@ -1,5 +1,6 @@
 import {
   type ConnectionLoss,
+  compact,
   type EngineLog,
   type Io,
   type Json,
@@ -8,7 +9,7 @@ import {
 } from '../../../../kernel/plugin-api.ts'
 import { type BlockHeader, parseHeader } from '../chain/header.ts'
 import { isTxHash } from '../chain/transaction.ts'
-import type { BlockWork, FeeEstimates, NetworkRow } from '../params/coin.ts'
+import type { FeeEstimates, NetworkRow } from '../params/coin.ts'
 import {
   type ElectrumCall,
   ElectrumConnection,
@@ -69,7 +70,7 @@ export class ElectrumPool {
   constructor(io: Io, network: NetworkRow, options: { servers: readonly ElectrumServer[]; log: EngineLog }) {
     this.#io = io
     this.#network = network
-    this.#headers = new HeaderCache(io, network.work)
+    this.#headers = new HeaderCache(io, network)
     this.#servers = options.servers
     this.#log = options.log
   }
@@ -270,16 +271,20 @@ export class ElectrumPool {
   }
 
   async #greet(connection: ElectrumConnection): Promise<void> {
+    const { name, genesis, genesisDigest = genesis, checkpoint, headerForm } = this.#network
+    const wanted = [{ height: 0, hash: genesisDigest }, ...(checkpoint === undefined ? [] : [checkpoint])]
     const greeting = connection.callMany([
       { method: 'server.version', params: ['holdfast', '1.4'] },
-      { method: 'blockchain.block.header', params: [0] },
-      { method: 'blockchain.headers.subscribe', params: [] }
+      { method: 'blockchain.headers.subscribe', params: [] },
+      ...wanted.map(({ height }) => ({ method: 'blockchain.block.header', params: [height] }))
     ])
     const fees = this.#fetchFees()
-    const [, genesis, tip] = await Promise.all(greeting)
-    const first = parseHeader(this.#io.crypto.fromHex(readHeaderHex(genesis ?? null)), undefined)
-    if (first.hash !== this.#network.genesis) {
-      throw new ElectrumFault(`The server is not of ${this.#network.name}`)
+    const [, tip, ...blocks] = await Promise.all(greeting)
+    for (const [at, { hash }] of wanted.entries()) {
+      const bytes = this.#io.crypto.fromHex(readHeaderHex(blocks[at] ?? null))
+      // Its hash is known, which says more than its work.
+      if (parseHeader(bytes, compact({ headerForm })).hash !== hash)
+        throw new ElectrumFault(`The server is not of ${name}`)
     }
     this.#setTip(readTip(tip))
     await fees
@@ -388,19 +393,19 @@ export interface ChainTip {
 /** Block headers by height, bounded, and forgotten near the tip when the chain turns out to be another one. */
 export class HeaderCache {
   readonly #io: Pick<Io, 'clock' | 'crypto'>
-  readonly #work: BlockWork | undefined
+  readonly #network: Pick<NetworkRow, 'headerForm' | 'work'>
   readonly #headers = new Map<number, BlockHeader>()
   #reorgs = 0
 
-  constructor(io: Pick<Io, 'clock' | 'crypto'>, work: BlockWork | undefined) {
+  constructor(io: Pick<Io, 'clock' | 'crypto'>, network: Pick<NetworkRow, 'headerForm' | 'work'>) {
     this.#io = io
-    this.#work = work
+    this.#network = network
   }
 
   /** Parses a header. @throws ElectrumFault if it is damaged or lacks work */
   read(hex: string): BlockHeader {
     try {
-      return parseHeader(this.#io.crypto.fromHex(hex), this.#work)
+      return parseHeader(this.#io.crypto.fromHex(hex), this.#network)
     } catch (error) {
       throw new ElectrumFault(error instanceof Error ? error.message : 'The server sent a bad block header')
     }

@@ -17,6 +17,8 @@ export interface MerkleProof {
 const HEX = /^(?:[0-9a-f]{2})+$/
 const MAX_HISTORY = 100_000
 const MAX_TX_HEX = 8_000_000
+/** A header of Dogecoin has the coinbase of another chain in it. */
+const MAX_HEADER_HEX = 200_000
 
 /** The status of a script: a hash, or null while unused. @throws ElectrumFault */
 export const readStatus = (reply: Json | undefined): string | null => {
@@ -43,7 +45,7 @@ export const readHistory = (reply: Json): readonly HistoryItem[] => {
 export const readTxHex = (reply: Json): string => readHex(reply, MAX_TX_HEX, 'transaction')
 
 /** The hex of a block header. @throws ElectrumFault */
-export const readHeaderHex = (reply: Json): string => readHex(reply, 160, 'block header')
+export const readHeaderHex = (reply: Json): string => readHex(reply, MAX_HEADER_HEX, 'block header')
 
 /** The tip: its height and header hex. @throws ElectrumFault */
 export const readTip = (reply: Json | undefined): { readonly height: number; readonly hex: string } => {

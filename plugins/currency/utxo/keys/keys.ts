@@ -99,9 +99,8 @@ export const privateAccountOf = (
   return account
 }
 
-/** Returns true for an extended private key (xprv, yprv, zprv, the test forms, and Ltpv and Mtpv of Litecoin). */
-const isExtendedPrivate = (text: string): boolean =>
-  /^(?:[a-zA-Z]prv|[LM]tpv)[1-9A-HJ-NP-Za-km-z]{100,112}$/.test(text)
+/** Returns true for the form of an extended key: xprv, Ltpv, dgpv and others have one length. */
+const isExtendedPrivate = (text: string): boolean => /^[1-9A-HJ-NP-Za-km-z]{104,116}$/.test(text)
 
 /** An imported account-level private key. @throws KEY_INTEGRITY if it is damaged or of another network */
 const accountFromText = (network: NetworkRow, format: KeyFormat, text: string): HDKey => {

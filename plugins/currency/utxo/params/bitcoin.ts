@@ -1,7 +1,16 @@
-import { type CoinRow, type FeeFigures, keyVersions, type NetworkRow, testKeyVersions } from './coin.ts'
+import {
+  type BlockWork,
+  type CoinRow,
+  type FeeFigures,
+  keyVersions,
+  type NetworkRow,
+  testFees,
+  testKeyVersions,
+  xpub
+} from './coin.ts'
 
-// powLimit in chainparams.cpp of Bitcoin Core.
-const SHA256_WORK = { hash: 'sha256', easiest: 0xffffn << 208n } as const
+/** The work of Bitcoin's blocks; `powLimit` in chainparams.cpp of Bitcoin Core. */
+export const SHA256_WORK: BlockWork = { hash: 'sha256', easiest: 0xffffn << 208n }
 
 // What a wallet pays while no server has an estimate; rates per 1000 virtual bytes.
 const fees: FeeFigures = {
@@ -20,13 +29,11 @@ const mainnet: NetworkRow = {
   p2sh: [5],
   wif: 128,
   bech32: 'bc',
-  xkeys: keyVersions(
-    { public: 0x0488b21e, private: 0x0488ade4 },
-    { public: 0x049d7cb2, private: 0x049d7878 },
-    { public: 0x04b24746, private: 0x04b2430c }
-  ),
+  xkeys: keyVersions(xpub),
   uriSchemes: ['bitcoin'],
   genesis: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
+  // After the split of Bitcoin Cash; from the checkpoints of Electrum.
+  checkpoint: { height: 912_683, hash: '00000000000000000000611fd22f2df7c8fbd0688745c3a6c3bb5109cc2a12cb' },
   work: SHA256_WORK,
   servers: [
     'tls://electrum.blockstream.info:50002',
@@ -53,6 +60,22 @@ const testnet: NetworkRow = {
   defaultFees: fees
 }
 
+// Their addresses are those of the older test network.
+const testnet4: NetworkRow = {
+  ...testnet,
+  name: 'testnet4',
+  genesis: '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043',
+  servers: []
+}
+
+const signet: NetworkRow = {
+  ...testnet4,
+  name: 'signet',
+  genesis: '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6',
+  // A signature in the coinbase makes a block valid (BIP-325); a header does not hold it.
+  work: 'unchecked'
+}
+
 const { work: _work, ...testFigures } = testnet
 
 const regtest: NetworkRow = {
@@ -62,10 +85,10 @@ const regtest: NetworkRow = {
   uriSchemes: ['bitcoin'],
   genesis: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
   servers: [],
-  defaultFees: { ...fees, low: 2_000n, standard: 5_000n, high: 15_000n }
+  defaultFees: testFees(fees)
 }
 
-/** Bitcoin: mainnet, testnet and regtest, chosen by the plugin option `network`. */
+/** Bitcoin: mainnet, testnet, testnet4, signet and regtest, chosen by the plugin option `network`. */
 export const bitcoinRow: CoinRow = {
   pluginId: 'bitcoin',
   displayName: 'Bitcoin',
@@ -82,6 +105,8 @@ export const bitcoinRow: CoinRow = {
   newFormat: 'bip84',
   oldFormat: 'bip32',
   hasTaproot: true,
+  messageMagic: 'Bitcoin Signed Message:\n',
+  blockSeconds: 600,
   gapLimit: 25,
   coinbaseMaturity: 100,
   maxSupply: 21_000_000n * 100_000_000n,
@@ -91,7 +116,7 @@ export const bitcoinRow: CoinRow = {
   isReplaceable: true,
   addressExplorer: 'https://mempool.space/address/%s',
   transactionExplorer: 'https://mempool.space/tx/%s',
-  networks: [mainnet, testnet, regtest],
+  networks: [mainnet, testnet, regtest, testnet4, signet],
   foreignNetworks: []
 }
 
@@ -109,6 +134,6 @@ export const bitcoinTestnetRow: CoinRow = {
   ],
   addressExplorer: 'https://mempool.space/testnet/address/%s',
   transactionExplorer: 'https://mempool.space/testnet/tx/%s',
-  networks: [testnet, regtest],
+  networks: [testnet, regtest, testnet4, signet],
   foreignNetworks: [mainnet]
 }

@@ -19,6 +19,12 @@ export interface BlockWork {
   readonly easiest: bigint
 }
 
+/**
+ * The form of block headers that are not 80 bytes long, or have more behind these: the work of another chain (Dogecoin),
+ * the proof of stake (Qtum), or the fields of later proofs of work (Firo).
+ */
+export type HeaderForm = 'auxpow' | 'stake' | 'firo'
+
 /** Fee rates in native units per 1000 virtual bytes. */
 export interface FeeFigures {
   readonly low: bigint
@@ -41,17 +47,29 @@ export interface NetworkRow {
   /** The first is written, all are read. */
   readonly p2sh: readonly number[]
   readonly wif: number
-  readonly bech32: string
+  /** Absent where there is no segwit. */
+  readonly bech32?: string
+  /** The prefix of the addresses of Bitcoin Cash, which are then written; the older form is read. */
+  readonly cashaddr?: string
   /** What addresses of the MimbleWimble extension block begin with; they are recognised only to be refused. */
   readonly mwebPrefix?: string
   readonly xkeys: Readonly<Record<KeyFormat, ExtendedKeyVersions>>
   /** Versions that others write for the same keys: read, never written. */
   readonly xkeysReadAlso?: ExtendedKeyVersions
+  /** The first is written, all are read. */
   readonly uriSchemes: readonly string[]
   /** Hash of block 0, as shown. */
   readonly genesis: string
-  /** Absent where blocks cost no work (regtest), so that work proves nothing. */
-  readonly work?: BlockWork
+  /** SHA-256 twice of the header of block 0, where blocks are named by another hash (Dash: X11). */
+  readonly genesisDigest?: string
+  /** A later block, where another chain has the same first blocks. */
+  readonly checkpoint?: { readonly height: number; readonly hash: string }
+  /**
+   * Absent where blocks cost no work (regtest). `unchecked` where they prove themselves in a way that is not checked here,
+   * such as by stake, a signature, or another hash. In both cases nothing but the server's word stands behind a block.
+   */
+  readonly work?: BlockWork | 'unchecked'
+  readonly headerForm?: HeaderForm
   readonly servers: readonly string[]
   readonly defaultFees: FeeFigures
 }
@@ -70,13 +88,19 @@ export interface CoinRow {
   readonly newFormat: KeyFormat
   readonly oldFormat: KeyFormat
   readonly hasTaproot: boolean
+  /** What a signed message begins with. */
+  readonly messageMagic?: string
+  /** Keeps signatures apart from those of the chain that this one was split from (Bitcoin Cash). */
+  readonly usesForkId?: boolean
+  /** The mean time between blocks, in seconds. */
+  readonly blockSeconds?: number
   readonly gapLimit: number
   readonly coinbaseMaturity: number
   /** No more native units than these can ever be. */
   readonly maxSupply: bigint
   readonly requiredConfirmations: number
-  /** Smallest output that nodes relay, by script type. */
-  readonly dust: Readonly<Record<ScriptType, bigint>>
+  /** The smallest output that nodes relay, for each script type that the chain has. */
+  readonly dust: Readonly<Partial<Record<ScriptType, bigint>>>
   readonly isReplaceable: boolean
   readonly addressExplorer?: string
   readonly transactionExplorer?: string
@@ -86,11 +110,18 @@ export interface CoinRow {
   readonly foreignNetworks: readonly NetworkRow[]
 }
 
+/** The versions of legacy keys that Bitcoin and several of its relatives share: xpub and xprv. */
+export const xpub: ExtendedKeyVersions = { public: 0x0488b21e, private: 0x0488ade4 }
+
+/** Those of nested and native segwit keys: ypub and zpub. */
+const ypub: ExtendedKeyVersions = { public: 0x049d7cb2, private: 0x049d7878 }
+const zpub: ExtendedKeyVersions = { public: 0x04b24746, private: 0x04b2430c }
+
 /** The versions of each format, from those of legacy, nested and native segwit keys. */
 export const keyVersions = (
   legacy: ExtendedKeyVersions,
-  nested: ExtendedKeyVersions,
-  native: ExtendedKeyVersions
+  nested: ExtendedKeyVersions = ypub,
+  native: ExtendedKeyVersions = zpub
 ): Record<KeyFormat, ExtendedKeyVersions> => ({
   bip32: legacy,
   bip44: legacy,
@@ -106,6 +137,14 @@ export const testKeyVersions: Record<KeyFormat, ExtendedKeyVersions> = keyVersio
   { public: 0x044a5262, private: 0x044a4e28 },
   { public: 0x045f1cf6, private: 0x045f18bc }
 )
+
+/** Lower figures for a network whose coins are worth nothing. */
+export const testFees = (fees: FeeFigures): FeeFigures => ({
+  ...fees,
+  low: 2_000n,
+  standard: 5_000n,
+  high: 15_000n
+})
 
 /** Fee rates of a server, in native units per 1000 bytes; absent where it has none. */
 export interface FeeEstimates {

@@ -1,4 +1,12 @@
-import { type CoinRow, type FeeFigures, keyVersions, type NetworkRow, testKeyVersions } from './coin.ts'
+import {
+  type CoinRow,
+  type FeeFigures,
+  keyVersions,
+  type NetworkRow,
+  testFees,
+  testKeyVersions,
+  xpub
+} from './coin.ts'
 
 // What a wallet pays while no server has an estimate; rates per 1000 virtual bytes.
 const fees: FeeFigures = {
@@ -21,15 +29,13 @@ const mainnet: NetworkRow = {
   wif: 0xb0,
   bech32: 'ltc',
   mwebPrefix: 'ltcmweb',
-  xkeys: keyVersions(
-    { public: 0x0488b21e, private: 0x0488ade4 },
-    { public: 0x01b26ef6, private: 0x01b26792 },
-    { public: 0x04b24746, private: 0x04b2430c }
-  ),
+  xkeys: keyVersions(xpub, { public: 0x01b26ef6, private: 0x01b26792 }),
   // Ltub and Ltpv, which Trezor and Blockbook write for legacy keys.
   xkeysReadAlso: { public: 0x019da462, private: 0x019d9cfe },
   uriSchemes: ['litecoin'],
   genesis: '12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2',
+  // Feathercoin begins with the same block; `assumevalid` in chainparams.cpp of Litecoin Core.
+  checkpoint: { height: 2_772_730, hash: '80cdb35c080484df5bf384b311fde3c4694d3405765bc0f596e9eb369ff286e5' },
   work: SCRYPT_WORK,
   servers: [
     'tls://electrum-ltc.bysh.me:50002',
@@ -64,7 +70,7 @@ const regtest: NetworkRow = {
   bech32: 'rltc',
   genesis: '530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9',
   servers: [],
-  defaultFees: { ...fees, low: 2_000n, standard: 5_000n, high: 15_000n }
+  defaultFees: testFees(fees)
 }
 
 /** Litecoin: mainnet, testnet and regtest, chosen by the plugin option `network`. MWEB addresses are not paid. */
@@ -83,6 +89,8 @@ export const litecoinRow: CoinRow = {
   newFormat: 'bip84',
   oldFormat: 'bip32',
   hasTaproot: true,
+  messageMagic: 'Litecoin Signed Message:\n',
+  blockSeconds: 150,
   gapLimit: 10,
   coinbaseMaturity: 100,
   maxSupply: 84_000_000n * 100_000_000n,

@@ -7,7 +7,7 @@ import {
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { scriptTypeOf } from '../chain/address.ts'
-import type { FeeEstimates } from '../params/coin.ts'
+import type { CoinRow, FeeEstimates, ScriptType } from '../params/coin.ts'
 import { type Coin, rivalOf } from '../wallet/ledger.ts'
 import type { WalletContext } from '../wallet/wallet-state.ts'
 import { feeOf, feeRateOf } from './fees.ts'
@@ -19,6 +19,9 @@ import {
   selectWith,
   typicalFeeOf
 } from './select-coins.ts'
+
+/** The smallest output of a kind that the chain has. */
+export const dustOf = ({ dust }: CoinRow, type: ScriptType): bigint => dust[type] ?? 0n
 
 /** What a spend is made from. */
 export interface SpendSource extends WalletContext {
@@ -105,7 +108,7 @@ export const goalOf = (
     longTermRate: network.defaultFees.longTerm,
     changePurpose: purpose,
     changeType,
-    changeDust: coin.dust[changeType],
+    changeDust: dustOf(coin, changeType),
     random: makeRandomBelow(count => io.random(count))
   }
 }

@@ -8,10 +8,11 @@ import {
 } from '../../../../kernel/plugin-api.ts'
 import { addressOf, type Destination, parseAddress } from '../chain/address.ts'
 import { hexOf, type MemoOutput, readMemo } from '../chain/transaction.ts'
-import type { ScriptType } from '../params/coin.ts'
+import type { CoinRow, ScriptType } from '../params/coin.ts'
 import {
   chooseCoins,
   chooseReplacement,
+  dustOf,
   goalOf,
   maxReplacementOf,
   replacedOf,
@@ -103,7 +104,7 @@ export const makeDraft = (source: SpendSource, spend: SpendInfo): EngineTransact
 export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string => {
   checkFrame(spend)
   const types = spend.spendTargets.map(({ publicAddress }): ScriptType => {
-    if (publicAddress === undefined || publicAddress === '') return 'p2wsh'
+    if (publicAddress === undefined || publicAddress === '') return largestTypeOf(source.coin)
     return parseAddress(source.coin, source.network, publicAddress).program.type
   })
   const others = spend.spendTargets
@@ -120,8 +121,11 @@ export const maxSpendableOf = (source: SpendSource, spend: SpendInfo): string =>
       ? maxAmountOf([...safe, ...risky], goal)
       : maxReplacementOf(source, replacedOf(source, replaces), goal)
   const max = most - others
-  return max < source.coin.dust[types[0] ?? 'p2wsh'] ? '0' : String(max)
+  return max < dustOf(source.coin, types[0] ?? largestTypeOf(source.coin)) ? '0' : String(max)
 }
+
+/** Of the scripts that the chain has, the kind that takes most bytes. */
+const largestTypeOf = ({ dust }: CoinRow): ScriptType => (dust.p2wsh === undefined ? 'p2pkh' : 'p2wsh')
 
 /** What the same bytes would cost by other sources than the present server. */
 const usualFeeOf = (
@@ -166,7 +170,7 @@ const readPayees = ({ coin, network, table }: SpendSource, spend: SpendInfo): re
     }
     const destination = parseAddress(coin, network, publicAddress ?? '')
     const amount = BigInt(nativeAmount)
-    const minimum = coin.dust[destination.program.type]
+    const minimum = dustOf(coin, destination.program.type)
     if (amount < minimum) {
       throw new WalletError('DUST_SPEND', { minimum: String(minimum), currencyCode: coin.code })
     }

@@ -76,7 +76,8 @@ export const signUtxoDraft = async (
     for (const { script, value } of outputs) unsigned.addOutput({ script, amount: value })
     const hashes = new SignatureHashes({ lockTime: draft.lockTime, inputs, outputs })
     for (const [at, input] of draft.inputs.entries()) {
-      unsigned.updateInput(at, signatureOf(hashes.hashOf(at), { input, keyring }), true)
+      const hashType = hashTypeOf(wallet.coin)
+      unsigned.updateInput(at, signatureOf(hashes.hashOf(at), { input, keyring, hashType }), true)
       await goOn()
     }
   } finally {
@@ -165,7 +166,7 @@ const addInput = (
     })
   })
   const { txid, vout, value } = input
-  const kind = kindOf[purpose]
+  const kind = wallet.coin.usesForkId === true ? 'forkid' : kindOf[purpose]
   const { script } = record
   // BIP-143: what a key hash signs looks as if it paid to that hash in the old way.
   const scriptCode = kind === 'segwit' ? writeScript({ type: 'p2pkh', data: hash160(publicKey) }) : script
@@ -183,7 +184,11 @@ const kindOf: Readonly<Record<Purpose, SignatureKind>> = {
 /** The signature of one input, which the library puts into its place. */
 const signatureOf = (
   hash: Uint8Array,
-  { input, keyring }: { readonly input: DraftInput; readonly keyring: Keyring }
+  {
+    input,
+    keyring,
+    hashType
+  }: { readonly input: DraftInput; readonly keyring: Keyring; readonly hashType: number }
 ): { tapKeySig: Uint8Array } | { partialSig: [Uint8Array, Uint8Array][] } => {
   const privateKey = keyring.privateKeyOf(input)
   if (purposeOf(input) === 86) {
@@ -192,11 +197,15 @@ const signatureOf = (
     tweaked.fill(0)
     return { tapKeySig }
   }
-  const signature = Uint8Array.of(...signECDSA(hash, privateKey, true), SIGHASH_ALL)
+  const signature = Uint8Array.of(...signECDSA(hash, privateKey, true), hashType)
   return { partialSig: [[keyring.publicKeyOf(input), signature]] }
 }
 
 const SIGHASH_ALL = 1
+const SIGHASH_FORKID = SIGHASH_ALL | 0x40
+
+const hashTypeOf = ({ usesForkId }: Pick<CoinRow, 'usesForkId'>): number =>
+  usesForkId === true ? SIGHASH_FORKID : SIGHASH_ALL
 
 const purposeOf = ({ branch }: DraftInput): Purpose => Number(branch.split('/')[0]) as Purpose
 
@@ -296,8 +305,11 @@ export const isTaken = (
   return ledger.isSpent(outpoint, except) || reserved.isReserved(ledger, outpoint, except)
 }
 
-/** How the output that an input spends is signed for: before segwit, BIP-143, or the key path of BIP-341. */
-export type SignatureKind = 'legacy' | 'segwit' | 'taproot'
+/**
+ * How the output that an input spends is signed for: before segwit, BIP-143, the key path of BIP-341, or BIP-143 with a
+ * hash type that no other chain takes (Bitcoin Cash).
+ */
+export type SignatureKind = 'legacy' | 'segwit' | 'taproot' | 'forkid'
 
 /** An input as its signature sees it. */
 export interface HashedInput {
@@ -352,7 +364,7 @@ export class SignatureHashes {
     const input = this.#inputs[at]
     if (input === undefined) throw new RangeError(`There is no input ${at}`)
     if (input.kind === 'legacy') return this.#legacyHash(at, input)
-    return input.kind === 'segwit' ? this.#segwitHash(at, input) : this.#taprootHash(at)
+    return input.kind === 'taproot' ? this.#taprootHash(at) : this.#segwitHash(at, input)
   }
 
   /** The whole transaction, with the script code in this input and nothing in the others. */
@@ -369,13 +381,13 @@ export class SignatureHashes {
   }
 
   /** BIP-143. */
-  #segwitHash(at: number, { scriptCode, value }: HashedInput): Uint8Array {
+  #segwitHash(at: number, { kind, scriptCode, value }: HashedInput): Uint8Array {
     const { outpoints, sequences, outputs } = this.#sharedHashes()
     return sha256Twice(
       joined([
         ...[VERSION, sha256(outpoints), sha256(sequences), this.#outpoints[at] as Uint8Array],
         ...[count(scriptCode.length), scriptCode, uint64(value), this.#sequences[at] as Uint8Array],
-        ...[sha256(outputs), this.#lockTime, uint32(SIGHASH_ALL)]
+        ...[sha256(outputs), this.#lockTime, uint32(hashTypeOf({ usesForkId: kind === 'forkid' }))]
       ])
     )
   }

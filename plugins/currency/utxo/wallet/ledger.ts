@@ -1,5 +1,5 @@
 import type { CryptoPort, Memo, Txid } from '../../../../kernel/plugin-api.ts'
-import { memosOf, parseRawTx, type RawTx } from '../chain/transaction.ts'
+import { isNoOutpoint, memosOf, parseRawTx, type RawTx, tokenScriptOf } from '../chain/transaction.ts'
 import type { ScriptRecord, ScriptTable } from './scripts.ts'
 
 /** When and where a transaction stands. */
@@ -21,6 +21,8 @@ export class Ledger {
   readonly #txs = new Map<string, LedgerTx>()
   readonly #outputs = new Map<string, { readonly tx: LedgerTx; readonly output: OwnOutput }>()
   readonly #spenders = new Map<string, Set<LedgerTx>>()
+  /** Outputs with tokens on them, by the script that they are of. */
+  readonly #tokens = new Map<string, ScriptRecord>()
   readonly #changed = new Set<LedgerTx>()
 
   /** @param scripts - those of the wallet */
@@ -64,7 +66,8 @@ export class Ledger {
       }
       this.#txs.set(tx.txid, tx)
       this.#changed.add(tx)
-      if (!tx.isCoinbase) for (const outpoint of tx.spends) this.#addSpender(outpoint, tx)
+      if (!tx.isCoinbase)
+        for (const outpoint of tx.spends) if (!isNoOutpoint(outpoint)) this.#addSpender(outpoint, tx)
     }
     this.#claimOutputs(tx, raw)
     this.place(tx, standing)
@@ -192,6 +195,7 @@ export class Ledger {
     raw.outputs.forEach(({ value, script }, vout) => {
       const record = this.#scripts.findScript(script)
       if (record !== undefined) ours.push({ vout, value, record })
+      else this.#holdToken(tx, `${tx.txid}:${vout}`, tokenScriptOf(script))
     })
     if (ours.length === tx.ours.length) return
     tx.ours = ours
@@ -207,11 +211,20 @@ export class Ledger {
     }
   }
 
+  /** Remembers an output with tokens on it, which belongs to a script of ours, and is no coin: to spend it would lose them. */
+  #holdToken(tx: LedgerTx, outpoint: string, script: Uint8Array | undefined): void {
+    const record = script === undefined ? undefined : this.#scripts.findScript(script)
+    if (record === undefined) return
+    this.#tokens.set(outpoint, record)
+    for (const { txid } of [tx, ...(this.#spenders.get(outpoint) ?? [])]) record.addTxid(txid)
+  }
+
   #addSpender(outpoint: string, tx: LedgerTx): void {
     const spenders = this.#spenders.get(outpoint)
     if (spenders === undefined) this.#spenders.set(outpoint, new Set([tx]))
     else spenders.add(tx)
-    this.#outputs.get(outpoint)?.output.record.addTxid(tx.txid)
+    const record = this.#outputs.get(outpoint)?.output.record ?? this.#tokens.get(outpoint)
+    record?.addTxid(tx.txid)
   }
 
   #settleConflicts(tx: LedgerTx): void {

@@ -6,7 +6,7 @@ import {
   makeYielder,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
-import { addressOf, parseAddress } from '../chain/address.ts'
+import { addressOf, base58AddressOf, parseAddress } from '../chain/address.ts'
 import type { AccountKeys } from '../keys/keys.ts'
 import type { CoinRow, NetworkRow } from '../params/coin.ts'
 import { Ledger, ReservedCoins } from './ledger.ts'
@@ -181,9 +181,13 @@ export const freshAddressOf = async (
   state: WalletState,
   index: number | undefined
 ): Promise<FreshAddress> => {
-  const { table } = state
+  const { coin, network, table } = state
   const main = table.mainBranch(0)
   const publicAddress = await state.addressAt(main, index)
+  if (network.cashaddr !== undefined) {
+    const { program } = parseAddress(coin, network, publicAddress)
+    return { publicAddress, legacyAddress: base58AddressOf(network, program) }
+  }
   if (main.branch.purpose !== 84) return { publicAddress }
   const nested = table.branchOf(49, 0)
   if (nested === undefined) return { publicAddress, segwitAddress: publicAddress }
