@@ -17,7 +17,7 @@ import {
 } from '../kernel/plugin-api.ts'
 import type { Cell } from './cell.ts'
 import type { CellCall, ContextFunctions } from './cell-call.ts'
-import { hostFunctions } from './host-functions.ts'
+import { hostFunctions, logNotes } from './host-functions.ts'
 import { type ContainedOptions, checkOptions, tapLifecycle, tapsOf, writeStore } from './plugin-calls.ts'
 import { bytesOf, type CellTap, decoded, numberOf, standIn, textOf } from './protocol.ts'
 
@@ -189,6 +189,8 @@ const makeEngine = async (
     userSettings,
     seenTxCheckpoint
   }
+  // One for all lives of the engine.
+  const lines = logNotes(cell, request.log)
   const replayed = new Map<string, readonly unknown[]>()
   let contextId = 0
   const engine = new CellObject(cell, async isAgain => {
@@ -198,7 +200,7 @@ const makeEngine = async (
       methods: [...ENGINE, ...others.map(name => `otherMethods.${name}`)],
       context: {
         ...{ at: 0, signal: false, units: null, store: [...store.entries('')], isKept: true },
-        notes: engineNotes(request, state),
+        notes: { ...engineNotes(request, state), ...lines },
         requests: {
           'store.write': changes => writeStore(store, changes),
           ...fileRequests('localFiles', () => request.localFiles),
@@ -280,7 +282,7 @@ const signTx = (engine: CellObject, [transaction, keys, options]: readonly unkno
 
 /** What an engine reports. The kernel checks it, as it does for every engine. */
 const engineNotes = (
-  { callbacks, log }: EngineRequest,
+  { callbacks }: Pick<EngineRequest, 'callbacks'>,
   state: Record<string, unknown>
 ): Readonly<Record<string, (...args: Reply[]) => void>> => {
   const notes: Record<string, (...args: Reply[]) => void> = {}
@@ -291,8 +293,6 @@ const engineNotes = (
       if (name === 'onSeenTxCheckpoint') state.seenTxCheckpoint = values[0]
       ;(callbacks[name] as (...given: unknown[]) => void)(...values)
     }
-  for (const level of ['debug', 'info', 'warn', 'error'] as const)
-    notes[`log.${level}`] = text => log[level](text.text())
   return notes
 }
 

@@ -81,7 +81,8 @@ const originOf = ({ protocol, hostname, port }: URL): string =>
 
 const PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'wss:': '443', 'http:': '80', 'ws:': '80' }
 
-const logNotes = (cell: Cell, log: EngineLog): Notes => {
+/** The log of a host or of an engine, with a bound on its lines and their length. */
+export const logNotes = (cell: Pick<Cell, 'clock'>, log: EngineLog): Notes => {
   const line = limitLines(() => cell.clock, log)
   const write = (level: keyof EngineLog): Notes[string] => {
     const writeLine = line(level)

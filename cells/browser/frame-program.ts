@@ -8,10 +8,13 @@ declare const THREAD_PROGRAM: string
 /** Serves the page that this frame stands in. */
 const serve = (page: MessagePort): void => {
   const program = addressOf(THREAD_PROGRAM)
-  const workers = new Map<number, Worker>()
+  const workers = new Map<number, { readonly worker: Worker; readonly script: string }>()
   const post = (message: FromFrame): void => page.postMessage(message)
   const end = (id: number): void => {
-    workers.get(id)?.terminate()
+    const { worker, script } = workers.get(id) ?? {}
+    worker?.terminate()
+    // One that ends before it is loaded would keep its code in memory.
+    if (script !== undefined) URL.revokeObjectURL(script)
     workers.delete(id)
   }
   page.addEventListener('message', ({ data }: MessageEvent<ToFrame>) => {
@@ -21,7 +24,7 @@ const serve = (page: MessagePort): void => {
       const { id, code, line, ...limits } = data
       const script = addressOf(code)
       const worker = new Worker(program)
-      workers.set(id, worker)
+      workers.set(id, { worker, script })
       worker.addEventListener('message', () => URL.revokeObjectURL(script), { once: true })
       worker.addEventListener('error', event => {
         event.preventDefault()

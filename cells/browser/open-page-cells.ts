@@ -3,6 +3,7 @@ import { sha512 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { base64 } from '@scure/base'
 import type { Clock, EngineLog } from '../../kernel/plugin-api.ts'
+import type { CellTrace } from '../cell-call.ts'
 import { CellHosts } from '../cell-hosts.ts'
 import { type CellSet, type Digest, makeCells } from '../make-cells.ts'
 import type { CellFault } from '../platform.ts'
@@ -18,6 +19,8 @@ export interface PageCellsOptions {
   readonly log: EngineLog
   /** Called when a cell dies, runs again, or stays stopped. */
   onFault(fault: CellFault): void
+  /** Called with each call into a cell that has ended; costs nothing if left out. */
+  readonly onCall?: (trace: CellTrace) => void
   /** Milliseconds that a cell may run without a pause, 5000 if it is left out; a currency gets six times that. */
   readonly busyMs?: number
 }
@@ -36,7 +39,13 @@ export interface PageCellsOptions {
  * const kernel = await createKernel({ ...options, plugins: [...plugins, rates] })
  * ```
  */
-export const openPageCells = ({ frame, log, onFault, busyMs = 5000 }: PageCellsOptions): CellSet => {
+export const openPageCells = ({
+  frame,
+  log,
+  onFault,
+  onCall,
+  busyMs = 5000
+}: PageCellsOptions): CellSet => {
   const onRefused = (): void =>
     log.error(
       'The frame of the cells does not start: the policy of the page must allow it by frame-src, and its file must come without that policy'
@@ -45,7 +54,7 @@ export const openPageCells = ({ frame, log, onFault, busyMs = 5000 }: PageCellsO
     ...{ clock: pageClock, busyMs },
     open: handlers => new HostFrame(frame, handlers, onRefused)
   })
-  return makeCells({ platform, digest, log, onFault })
+  return makeCells({ platform, digest, log, onFault, onCall })
 }
 
 const digest: Digest = text => {

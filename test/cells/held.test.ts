@@ -1,4 +1,5 @@
 import test from 'ava'
+import { containedPlugin } from '../../cells/contained-plugin.ts'
 import { hostFunctions } from '../../cells/host-functions.ts'
 import { type AbortSignalLike, type Channel, makeAbort, Reply } from '../../kernel/plugin-api.ts'
 import { makeFakeClock } from '../../testing/fake-clock.ts'
@@ -124,4 +125,34 @@ test('what ends late of an earlier life of a cell touches nothing of the present
   t.true(fetched[1]?.signal?.aborted)
   await clock.advance(1000)
   t.is(emitted.length, 2)
+})
+
+test('an engine in a cell writes no more lines of the log than any cell may', async t => {
+  const clock = makeFakeClock()
+  const lines: string[] = []
+  const line = (text: string): void => void lines.push(text)
+  const log = { debug: line, info: line, warn: line, error: line }
+  let notes: Readonly<Record<string, (text: Reply) => void>> = {}
+  const cell = {
+    ...{ pluginId: 'coin', clock, life: makeAbort().signal, attach() {}, forgetContext() {} },
+    async call({ context }: { readonly context: { readonly notes: typeof notes } }) {
+      notes = context.notes
+      return new Reply({ object: 1, methods: [] }, 'answer')
+    }
+  }
+  const plugin = containedPlugin({
+    ...{ cell: cell as never, grants: { kind: 'currency', hosts: [], keys: true }, options: {}, log },
+    head: {
+      taps: [{ target: { hook: 'makeEngine', tap: 0 }, order: {} }],
+      given: { kind: 'currency', id: 'coin', info: {} } as never,
+      answers: new Reply({}, 'answers')
+    }
+  })
+  let makeEngine: ((request: object) => Promise<unknown>) | undefined
+  const hooks = { makeEngine: { tapPromise: (_id: string, fn: typeof makeEngine) => (makeEngine = fn) } }
+  plugin.apply({ hooks, options: {}, log, io: { clock } } as never)
+  await makeEngine?.({ walletInfo: {}, store: { entries: () => [] }, callbacks: {}, log })
+  for (let turn = 0; turn < 300; turn += 1) notes['log.info']?.(new Reply('x', 'line'))
+  t.is(lines.length, 100)
+  t.throws(() => notes['log.info']?.(new Reply('x'.repeat(1001), 'line')))
 })
