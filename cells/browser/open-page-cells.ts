@@ -39,13 +39,7 @@ export interface PageCellsOptions {
  * const kernel = await createKernel({ ...options, plugins: [...plugins, rates] })
  * ```
  */
-export const openPageCells = ({
-  frame,
-  log,
-  onFault,
-  onCall,
-  busyMs = 5000
-}: PageCellsOptions): CellSet => {
+export const openPageCells = ({ frame, log, onFault, onCall, busyMs = 5000 }: PageCellsOptions): CellSet => {
   const onRefused = (): void =>
     log.error(
       'The frame of the cells does not start: the policy of the page must allow it by frame-src, and its file must come without that policy'

@@ -4,7 +4,7 @@ import { MAX_LINE_BYTES, onFrames, type RunFrame, readRunFrame, sendFrame } from
 import { makeRemoteTerminal, type RemoteTerminal } from './remote-terminal.ts'
 
 /** A client has to present its token within this time, in milliseconds, and in a line of this many bytes. */
-const HELLO_MS = 2000
+const HELLO_MS = 10_000
 const HELLO_BYTES = 4096
 /** The time that a stopped command has, in milliseconds; payments are waited for before. */
 const STOP_MS = 5000
@@ -49,7 +49,10 @@ export class Connection {
     this.#socket = socket
     this.#host = host
     const timer = setTimeout(() => {
-      if (!this.#isTrusted) socket.destroy()
+      // A process that was busy reads what has come meanwhile first.
+      setImmediate(() => {
+        if (!this.#isTrusted) socket.destroy()
+      })
     }, HELLO_MS)
     socket.on('error', () => {})
     socket.on('close', () => {

@@ -179,8 +179,10 @@ export class KernelPool {
 
   #openWorld(paths: ProfilePaths): Promise<OpenWorld> {
     this.#world ??= openWorld(paths, { holder: HOLDER, io: this.#options.io, addedHosts: addedHosts(paths) })
-      // Every device of the profile is in this process.
-      .then(world => ({ ...world, isShared: true, control: this.#counted(world.control) }))
+      // Every device of the profile is in this process. A real network has no control.
+      .then(world =>
+        world.real === undefined ? { ...world, isShared: true, control: this.#counted(world.control) } : world
+      )
       .catch((error: unknown) => {
         this.#world = undefined
         throw error

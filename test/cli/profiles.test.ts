@@ -8,6 +8,7 @@ import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
 import type { Io } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { closeAgents, usesAgent } from '../helpers/agents.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 
@@ -253,6 +254,10 @@ test('a removed profile leaves nothing behind, after its name is typed', async t
   await done(run(home, 'profile create real --network main', [...YES, '--api-key-file', keyFile(home)]))
   await done(run(home, 'plugins list --profile real'))
   await done(run(home, 'profile default real'))
+  // In the suite of the agent one has the profile open, and it must not go from under it.
+  if (usesAgent)
+    t.is((await run(home, 'profile remove real --yes --confirm real')).json.error.code, 'AGENT_RUNNING')
+  await closeAgents(home)
   t.is((await run(home, 'profile remove real --yes --confirm other')).json.error.code, 'DECLINED')
   t.is((await run(home, 'profile remove other --yes --confirm other')).json.error.code, 'NOT_FOUND')
   await done(run(home, 'profile remove real --yes --confirm real'))
