@@ -92,6 +92,10 @@ export const readApiKey = ({ config }: Pick<ProfilePaths, 'config'>): string | u
 export const writeApiKey = ({ config }: Pick<ProfilePaths, 'config'>, apiKey: string): void =>
   writeState(config, KEY_FILE, { apiKey })
 
+/** Removes the API key, such as that of another login server. */
+export const removeApiKey = ({ config }: Pick<ProfilePaths, 'config'>): void =>
+  rmSync(join(config, KEY_FILE), { force: true })
+
 /** Removes the settings and the key of a profile; it is one of the fake world after that. */
 export const removeProfile = ({ config }: Pick<ProfilePaths, 'config'>): void => {
   for (const name of [FILE, KEY_FILE]) rmSync(join(config, name), { force: true })

@@ -275,4 +275,8 @@ test('the API key of a profile stands in no result, and in a file that only its 
   const shown = await run(home, 'profile show real')
   for (const { stdout, stderr } of [made, shown]) t.false((stdout + stderr).includes('a-key-of-the-owner'))
   t.deepEqual(shown.json.data.settings['API key'].value, ['set'])
+  const keyAfter = async (server: string): Promise<unknown> =>
+    (await done(run(home, `profile edit real --login-server ${server}`))).settings['API key'].value
+  t.deepEqual(await keyAfter('https://login.edge.app/api'), ['set'])
+  t.deepEqual(await keyAfter('https://login.edgetest.app/api'), [], 'another server gets no key of the first')
 })

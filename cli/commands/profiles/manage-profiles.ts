@@ -11,7 +11,9 @@ import {
   checkHttpServer,
   type RealNetwork,
   type RealProfile,
+  readApiKey,
   readProfile,
+  removeApiKey,
   removeProfile,
   writeApiKey,
   writeProfile
@@ -67,9 +69,12 @@ export const profileEdit: CommandRun = async (session, name = '') => {
   const paths = pathsOf(session, name)
   const before = existing(paths)
   const profile = edited(session, before)
-  const apiKey = await apiKeyFor(session, profile, before.loginServer !== undefined)
+  // The key of one server is no business of another.
+  const isSameServer = before.loginServer === profile.loginServer
+  const apiKey = await apiKeyFor(session, profile, isSameServer && readApiKey(paths) !== undefined)
   if (!session.globals.dryRun) {
     if (apiKey !== undefined) writeApiKey(paths, apiKey)
+    else if (!isSameServer) removeApiKey(paths)
     writeProfile(paths, profile)
   }
   return resultOf(session, name, profile)
@@ -108,12 +113,12 @@ export const profileRemove: CommandRun = async (session, name = '') => {
     summary: { profile: name, network, accounts }
   })
   if (!session.globals.dryRun) {
+    if (session.globals.usualProfile === name) chooseUsualProfile(environment, 'default')
     // The settings go last: what is left of a real profile after a crash is never one of the fake world.
     for (const folder of [paths.data, paths.state, paths.cache])
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
     removeProfile(paths)
     rmSync(paths.config, { recursive: true, force: true, maxRetries: 3 })
-    if (session.globals.usualProfile === name) chooseUsualProfile(environment, 'default')
   }
   return {
     data: { name, network, accounts },
