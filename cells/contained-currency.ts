@@ -9,12 +9,12 @@ import {
   type EngineRequest,
   type Json,
   type JsonObject,
-  type KeylessEngine,
   type Reply,
   type SigningOptions,
   type TokenMap,
   WalletError
 } from '../kernel/plugin-api.ts'
+import { engineMethods, type MethodNames, toolMethods } from '../kernel/plugins/method-names.ts'
 import type { Cell } from './cell.ts'
 import type { CellCall, ContextFunctions } from './cell-call.ts'
 import { hostFunctions, logNotes } from './host-functions.ts'
@@ -296,37 +296,15 @@ const engineNotes = (
   return notes
 }
 
-const namesOf = <T>(names: Readonly<Record<keyof T, true>>): readonly (keyof T & string)[] =>
-  Object.keys(names) as (keyof T & string)[]
-
-const CALLBACKS = namesOf<EngineCallbacks>({
+const CALLBACKS = Object.keys({
   ...{ onAddressChanged: true, onAddressesChecked: true, onTokenBalanceChanged: true },
   ...{ onBalanceDetailsChanged: true, onBlockHeightChanged: true, onTransactionsChanged: true },
   ...{ onStatus: true, onConnectionChanged: true, onNewTokens: true, onStakingStatusChanged: true },
   ...{ onUnactivatedTokenIdsChanged: true, onSeenTxCheckpoint: true }
-})
+} satisfies MethodNames<EngineCallbacks>) as readonly (keyof EngineCallbacks)[]
 
-const TOOLS: readonly string[] = namesOf<CurrencyTools>({
-  ...{ createPrivateKey: true, derivePublicKey: true, parseUri: true, encodeUri: true },
-  ...{ sampleAddress: true, checkPublicKey: true, importPrivateKey: true, getTokenId: true },
-  ...{
-    getDisplayPrivateKey: true,
-    getDisplayPublicKey: true,
-    getSplittableTypes: true,
-    findOwnAddresses: true
-  }
-})
-
-const ENGINE: readonly string[] = namesOf<Omit<CurrencyEngine & KeylessEngine, 'otherMethods'>>({
-  ...{ getBytesToSign: true, addSignatures: true },
-  ...{ changePaused: true, syncedFilesChanged: true },
-  ...{ startEngine: true, killEngine: true, syncNetwork: true, resyncBlockchain: true },
-  ...{ getFreshAddress: true, addGapLimitAddresses: true, isAddressUsed: true, makeSpend: true },
-  ...{ signTx: true, checkSignedTx: true, broadcastTx: true, saveTx: true, reservePayments: true },
-  ...{ findPayment: true, getMaxSpendable: true, signMessage: true, sweepPrivateKeys: true },
-  ...{ changeUserSettings: true, changeCustomTokens: true, changeEnabledTokenIds: true },
-  ...{ getStakingStatus: true, getActivationAssets: true, activateWallet: true, dumpData: true }
-})
+const TOOLS = Object.keys(toolMethods)
+const ENGINE = Object.keys(engineMethods)
 
 /** The field of an engine's request that a later call replaces. */
 const STATE: Readonly<Record<string, string>> = {

@@ -1,4 +1,3 @@
-import { observerHookNames } from '../kernel/observer-api.ts'
 import {
   compact,
   type DatedPair,
@@ -24,6 +23,7 @@ import {
   type SwapPlugin,
   WalletError
 } from '../kernel/plugin-api.ts'
+import { hooksOf, observerHookNames } from '../kernel/plugins/hook-table.ts'
 import type { Cell } from './cell.ts'
 import type { ContextFunctions } from './cell-call.ts'
 import { currencyPlugin } from './contained-currency.ts'
@@ -45,30 +45,25 @@ export interface KindShape {
   readonly parts: readonly string[]
 }
 
-const waiting = (...names: string[]): KindShape['hooks'] =>
-  Object.fromEntries(['ready', 'closing', ...names].map(name => [name, 'tapPromise']))
-
-const SHAPES: Readonly<Partial<Record<CellGrants['kind'], KindShape>>> = {
-  rates: { hooks: waiting('fetchRates', 'fetchHistoricRates'), parts: ['io', 'disk', 'log', 'options'] },
-  swap: { hooks: waiting('fetchQuotes', 'watchOrder'), parts: ['io', 'hashes', 'disk', 'log', 'options'] },
-  currency: {
-    hooks: waiting('makeTools', 'makeEngine', 'builtinTokens'),
-    parts: ['io', 'crypto', 'connect', 'webSocket', 'disk', 'log', 'options']
-  },
-  policy: { hooks: waiting('judgeRules', 'beforeSign'), parts: ['clock', 'disk', 'log', 'options', 'fail'] },
-  observer: {
-    hooks: { ...waiting(), ...Object.fromEntries(observerHookNames.map(name => [name, 'tap' as const])) },
-    parts: []
-  }
+/** The parts of the host of each kind, which are the requests that its cell may make. A kind that is not here cannot be contained. */
+const PARTS: Readonly<Partial<Record<CellGrants['kind'], readonly string[]>>> = {
+  rates: ['io', 'disk', 'log', 'options'],
+  swap: ['io', 'hashes', 'disk', 'log', 'options'],
+  currency: ['io', 'crypto', 'connect', 'webSocket', 'disk', 'log', 'options'],
+  policy: ['clock', 'disk', 'log', 'options', 'fail'],
+  observer: []
 }
+
+/** Answered at once, which a cell cannot. */
+const AT_ONCE = 'rankQuotes'
 
 /** @throws PLUGIN_INVALID for a kind that cannot be contained, and for a currency that did not ask for keys */
 export const shapeOf = (pluginId: PluginId, { kind, keys }: CellGrants): KindShape => {
-  const shape = SHAPES[kind]
-  if (shape === undefined)
+  const parts = PARTS[kind]
+  if (parts === undefined)
     throw new WalletError('PLUGIN_INVALID', {
       ...{ pluginId, field: 'kind', found: `"${kind}"` },
-      expected: `one of ${Object.keys(SHAPES).join(', ')} in a cell`,
+      expected: `one of ${Object.keys(PARTS).join(', ')} in a cell`,
       hint: 'A cell has no place to keep files in. A storage plugin is part of an application.'
     })
   if ((kind === 'currency') !== keys)
@@ -76,11 +71,11 @@ export const shapeOf = (pluginId: PluginId, { kind, keys }: CellGrants): KindSha
       ...{ pluginId, field: 'asks.keys', found: String(keys), expected: String(kind === 'currency') },
       hint: 'A currency makes keys and signs with them; no other plugin sees any.'
     })
-  return shape
+  return { hooks: Object.fromEntries([...hooksOf(kind)].filter(([name]) => name !== AT_ONCE)), parts }
 }
 
 /** True for a kind whose host has a network: only that can reach servers. */
-export const canFetch = (kind: CellGrants['kind']): boolean => SHAPES[kind]?.parts.includes('io') === true
+export const canFetch = (kind: CellGrants['kind']): boolean => PARTS[kind]?.includes('io') === true
 
 /** The plugin that the kernel applies in place of one in a cell: every function of it calls the cell. */
 export const containedPlugin = (options: ContainedOptions): Plugin => {

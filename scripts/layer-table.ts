@@ -95,7 +95,8 @@ export const layers: readonly (readonly Room[])[] = [
       packages: [],
       only: [
         'kernel/plugin-api',
-        'kernel/observer-api',
+        'kernel/plugins/hook-table',
+        'kernel/plugins/method-names',
         'kernel/plugins/plugin-mistake',
         'kernel/plugins/read-plugin'
       ]

@@ -1,7 +1,7 @@
 import { copyList } from '../base/copy-data.ts'
 import { checkedDisk } from '../base/disk-path.ts'
 import type { Disk } from '../io/disk.ts'
-import type { QuoteSnapshot } from '../types/snapshots.ts'
+import type { PluginKind, QuoteSnapshot } from '../types/snapshots.ts'
 import type { Audience, HookTypes, KernelHooks, ObserverHooks } from './hook-types.ts'
 
 /** The documented behaviour of a hook, beside its types. */
@@ -284,6 +284,18 @@ export const hookTable: Readonly<Record<keyof KernelHooks, HookRow>> = Object.fr
     Object.entries(rows).map(([name, row]) => [name, { ...(row as FactsOf<AnyHookType>), tappedBy }])
   )
 ) as Record<keyof KernelHooks, HookRow>
+
+/** The hooks that a plugin of a kind may tap, with how: those of every kind first. */
+export const hooksOf = (kind: PluginKind): ReadonlyMap<keyof KernelHooks, 'tap' | 'tapPromise'> => {
+  const rows = Object.entries(hookTable) as [keyof KernelHooks, HookRow][]
+  const own = ['all', kind].flatMap(audience => rows.filter(([, { tappedBy }]) => tappedBy === audience))
+  return new Map(
+    own.map(([name, { dispatch }]) => [
+      name,
+      dispatch === 'piped' || dispatch === 'observed' ? 'tap' : 'tapPromise'
+    ])
+  )
+}
 
 /**
  * The hooks that an observer may tap, in the order of `docs/hooks.md`.

@@ -11,7 +11,7 @@ import type { WalletError } from '../base/errors.ts'
 import type { PluginId } from '../types/ids.ts'
 import type { PluginKind, TapSnapshot } from '../types/snapshots.ts'
 import { asked, type DispatchPort, type DispatchRule, gated, gathered, observed, piped } from './dispatch.ts'
-import { type HookRow, hookTable } from './hook-table.ts'
+import { type HookRow, hooksOf, hookTable } from './hook-table.ts'
 import type { HostHooks, KernelHooks, TapOrder } from './hook-types.ts'
 import { PluginCalls } from './plugin-calls.ts'
 import { meant, mistakeOf, near } from './plugin-mistake.ts'
@@ -59,11 +59,10 @@ export const hostHooks = <Kind extends PluginKind>(
   pluginId: PluginId,
   hooks: KernelHooks
 ): HostHooks<Kind> => {
-  const all = Object.entries(hookTable) as [keyof KernelHooks, HookRow][]
-  const rows = ['all', kind].flatMap(audience => all.filter(([, { tappedBy }]) => tappedBy === audience))
-  const names = rows.map(([name]) => name)
+  const own = hooksOf(kind)
+  const names = [...own.keys()]
   const known = Object.fromEntries(
-    rows.map(([name, row]) => [name, tapOf({ name, row, pluginId }, hooks[name])])
+    [...own].map(([name, right]) => [name, tapOf({ name, right, pluginId }, hooks[name])])
   )
   return guarded(known, name => {
     if (PROBED.has(name)) return undefined
@@ -111,19 +110,17 @@ interface AnyHook {
 
 // The name that a plugin gives is ignored: a tap always carries the plugin's own id, so that a plugin can neither answer nor be
 // blamed under another's name.
-const tapOf = ({ name, row, pluginId }: TappedHook, declared: unknown): unknown => {
-  const { key, dispatch } = row
+const tapOf = ({ name, right, pluginId }: TappedHook, declared: unknown): unknown => {
+  const { key } = hookTable[name]
   const hook = (
     key === undefined ? declared : (declared as { for(key: string): unknown }).for(pluginId)
   ) as AnyHook
-  const isSync = dispatch === 'piped' || dispatch === 'observed'
-  const right = isSync ? 'tap' : 'tapPromise'
   const wrong = (method: string): WalletError =>
     mistakeOf(pluginId, {
       field: `hooks.${name}.${method}`,
       found: 'not how this hook is tapped',
       expected: right,
-      hint: isSync ? 'It waits for no promise.' : 'Its function gives a promise.'
+      hint: right === 'tap' ? 'It waits for no promise.' : 'Its function gives a promise.'
     })
   const tap = (_name: string, fn: (...args: never[]) => unknown, order: TapOrder = {}): void => {
     if (typeof fn !== 'function')
@@ -151,7 +148,7 @@ const guarded = (known: object, mistakeFor: (name: string) => WalletError | unde
 
 /** A hook as one plugin sees it. */
 interface TappedHook {
-  readonly name: string
-  readonly row: HookRow
+  readonly name: keyof KernelHooks
+  readonly right: 'tap' | 'tapPromise'
   readonly pluginId: PluginId
 }

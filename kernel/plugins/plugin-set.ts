@@ -10,6 +10,7 @@ import type { CurrencySnapshot, PluginMistake, PluginSnapshot } from '../types/s
 import { hookTable } from './hook-table.ts'
 import type { KernelHooks } from './hook-types.ts'
 import { missingTaps } from './hooks.ts'
+import { type MethodNames, toolMethods } from './method-names.ts'
 import type { CurrencyPlugin, Plugin, RatePlugin, SwapPlugin } from './plugin.ts'
 import { mistakeOf, mistakeText } from './plugin-mistake.ts'
 import { type PluginHead, readPlugin, readPluginHead } from './read-plugin.ts'
@@ -337,14 +338,6 @@ const currencyOf = (info: CurrencyInfo): CurrencySnapshot => {
   return Object.freeze({ currencyCode, displayName, walletType, denominations })
 }
 
-/** A method that is not here does not reach the kernel. */
-const TOOLS: Readonly<Record<keyof CurrencyTools, true>> = {
-  ...{ createPrivateKey: true, derivePublicKey: true, parseUri: true, encodeUri: true },
-  ...{ sampleAddress: true, checkPublicKey: true, importPrivateKey: true, getTokenId: true },
-  ...{ findOwnAddresses: true },
-  ...{ getDisplayPrivateKey: true, getDisplayPublicKey: true, getSplittableTypes: true }
-}
-
 /**
  * The tools of a currency, with each method read once; with keys of the kernel where the info says so.
  *
@@ -355,7 +348,7 @@ export const captureTools = async (
   info: CurrencyInfo,
   io: Pick<Io, 'crypto' | 'random'> | undefined
 ): Promise<CurrencyTools> => {
-  const captured = captureMethods<CurrencyTools>(given, TOOLS)
+  const captured = captureMethods<CurrencyTools>(given, toolMethods)
   const { signing } = info
   if (signing === undefined) return captured
   if (io === undefined) throw new TypeError('These tools need keys of the kernel')
@@ -365,7 +358,7 @@ export const captureTools = async (
 }
 
 /** The identifiers of our interface that a plugin's own error may name. */
-const NAMES: readonly string[] = [...Object.keys(hookTable), ...Object.keys(TOOLS)]
+const NAMES: readonly string[] = [...Object.keys(hookTable), ...Object.keys(toolMethods)]
 
 /**
  * The methods of an object that a plugin has made, such as an engine, each read once and called as its own; a method that
@@ -373,10 +366,7 @@ const NAMES: readonly string[] = [...Object.keys(hookTable), ...Object.keys(TOOL
  *
  * @throws TypeError for what is no object, or what the plugin throws
  */
-export const captureMethods = <T extends object>(
-  given: unknown,
-  names: Readonly<Record<keyof T, true>>
-): T => {
+export const captureMethods = <T extends object>(given: unknown, names: MethodNames<T>): T => {
   if (typeof given !== 'object' || given === null) throw new TypeError('It is no object')
   const methods: Record<string, unknown> = {}
   for (const name of Object.keys(names)) {

@@ -5,10 +5,11 @@ import { isRecord, type JsonObject, parseJson } from '../../base/json.ts'
 import type { Io } from '../../io/io.ts'
 import { exemptPass } from '../../keys/key-gate.ts'
 import { openWalletInfo } from '../../keys/wallet-info.ts'
+import { type EngineMethods, engineMethods } from '../../plugins/method-names.ts'
 import { captureMethods } from '../../plugins/plugin-set.ts'
 import { storeBelow } from '../../repo/store/bulk.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
-import type { CurrencyEngine, EngineCallbacks, EngineStore, KeylessEngine } from '../../types/engine.ts'
+import type { CurrencyEngine, EngineCallbacks, EngineStore } from '../../types/engine.ts'
 import type { PublicWalletInfo, SecretWalletInfo } from '../../types/keys.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import type { EngineConfig } from './config.ts'
@@ -74,9 +75,6 @@ export const makeWalletEngine = async (
   }
 }
 
-/** Those of both kinds of engines. */
-type CapturedMethods = Omit<CurrencyEngine & KeylessEngine, 'otherMethods'>
-
 /** The engine with the methods that the kernel knows or the info declares, each read once. @throws TypeError for what is no object */
 export const captureEngine = async (
   made: unknown,
@@ -84,7 +82,7 @@ export const captureEngine = async (
   io: Pick<Io, 'clock' | 'crypto'>
 ): Promise<CurrencyEngine> => {
   const { otherMethods: declared, signing } = info
-  const captured = captureMethods<CapturedMethods>(made, METHODS)
+  const captured = captureMethods<EngineMethods>(made, engineMethods)
   let engine: CurrencyEngine = captured
   if (signing !== undefined) {
     const { engineWithKernelSignatures } = await import('../../crypto/kernel-signing.ts')
@@ -134,22 +132,3 @@ const readKeys = (text: string | undefined): JsonObject | undefined => {
 }
 
 const MAX_KEYS = 1_000_000
-
-/** A method that is not here does not reach the kernel. */
-const METHODS: Readonly<Record<keyof CapturedMethods, true>> = {
-  ...{ getBytesToSign: true, addSignatures: true },
-  ...{
-    startEngine: true,
-    killEngine: true,
-    changePaused: true,
-    syncedFilesChanged: true,
-    syncNetwork: true,
-    resyncBlockchain: true
-  },
-  ...{ getFreshAddress: true, addGapLimitAddresses: true, isAddressUsed: true },
-  ...{ makeSpend: true, signTx: true, checkSignedTx: true, broadcastTx: true, saveTx: true },
-  ...{ reservePayments: true, findPayment: true, getMaxSpendable: true, signMessage: true },
-  ...{ sweepPrivateKeys: true, changeUserSettings: true, changeCustomTokens: true },
-  ...{ changeEnabledTokenIds: true, getStakingStatus: true, getActivationAssets: true },
-  ...{ activateWallet: true, dumpData: true }
-}
