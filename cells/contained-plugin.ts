@@ -57,7 +57,7 @@ const PARTS: Readonly<Partial<Record<CellGrants['kind'], readonly string[]>>> = 
 /** Answered at once, which a cell cannot. */
 const AT_ONCE = 'rankQuotes'
 
-/** @throws PLUGIN_INVALID for a kind that cannot be contained, and for a currency that did not ask for keys */
+/** @throws PLUGIN_INVALID for a kind that cannot be contained, and for one that is to see keys and is no currency */
 export const shapeOf = (pluginId: PluginId, { kind, keys }: CellGrants): KindShape => {
   const parts = PARTS[kind]
   if (parts === undefined)
@@ -66,13 +66,21 @@ export const shapeOf = (pluginId: PluginId, { kind, keys }: CellGrants): KindSha
       expected: `one of ${Object.keys(PARTS).join(', ')} in a cell`,
       hint: 'A cell has no place to keep files in. A storage plugin is part of an application.'
     })
-  if ((kind === 'currency') !== keys)
-    throw new WalletError('PLUGIN_INVALID', {
-      ...{ pluginId, field: 'asks.keys', found: String(keys), expected: String(kind === 'currency') },
-      hint: 'A currency makes keys and signs with them; no other plugin sees any.'
-    })
+  if (keys && kind !== 'currency') throw wrongKeys(pluginId, true)
   return { hooks: Object.fromEntries([...hooksOf(kind)].filter(([name]) => name !== AT_ONCE)), parts }
 }
+
+const wrongKeys = (pluginId: PluginId, found: boolean): WalletError =>
+  new WalletError('PLUGIN_INVALID', {
+    ...{ pluginId, field: 'asks.keys', found: String(found), expected: String(!found) },
+    hint: found
+      ? 'A currency makes keys and signs with them; no other plugin sees any.'
+      : 'A currency makes keys and signs with them, unless its info has signing.'
+  })
+
+/** True for a currency that gets no private key: the kernel makes its keys and signs with them. */
+export const isSignedFor = (plugin: Plugin): boolean =>
+  plugin.kind === 'currency' && plugin.info.signing !== undefined
 
 /** True for a kind whose host has a network: only that can reach servers. */
 export const canFetch = (kind: CellGrants['kind']): boolean => PARTS[kind]?.includes('io') === true
@@ -109,6 +117,8 @@ const pluginOf = (options: ContainedOptions): Plugin => {
     case 'policy':
       return policyPlugin(options)
     case 'currency':
+      if (!options.grants.keys && !isSignedFor(options.head.given))
+        throw wrongKeys(options.cell.pluginId, false)
       return currencyPlugin(options)
     default:
       return observerPlugin(options)

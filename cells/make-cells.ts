@@ -7,7 +7,7 @@ import {
 } from '../kernel/plugin-api.ts'
 import { Cell } from './cell.ts'
 import type { CellTrace } from './cell-call.ts'
-import { canFetch, containedPlugin, shapeOf } from './contained-plugin.ts'
+import { canFetch, containedPlugin, isSignedFor, shapeOf } from './contained-plugin.ts'
 import {
   type CellFault,
   type CellGrants,
@@ -39,6 +39,8 @@ export interface BundleHead {
   readonly kind: string
   /** The hosts that it wants to fetch from; none for a kind that cannot, such as an observer. */
   readonly hosts: readonly string[]
+  /** True for a currency, unless the kernel makes its keys and signs with them. */
+  readonly keys: boolean
 }
 
 /** The cells of one kernel, on any platform. */
@@ -164,8 +166,10 @@ const inspect = (
   })
 
 const headOf = ({ found }: Extract<FromCell, { type: 'ready' }>): BundleHead => {
-  const { id, kind, hosts = [] } = readGiven(found)
-  return { id, kind, hosts: canFetch(kind) ? [...hosts] : [] }
+  const given = readGiven(found)
+  const { id, kind, hosts = [] } = given
+  const keys = kind === 'currency' && !isSignedFor(given)
+  return { id, kind, hosts: canFetch(kind) ? [...hosts] : [], keys }
 }
 
 /** Milliseconds that a plugin may take to say what it is. */

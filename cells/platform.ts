@@ -5,7 +5,7 @@ export interface CellGrants {
   readonly kind: 'currency' | 'observer' | 'policy' | 'rates' | 'storage' | 'swap'
   /** Servers that it may reach: `example.org` and `example.org:8443` by https, or with a scheme, such as `http://127.0.0.1:80`. */
   readonly hosts: readonly string[]
-  /** True for a currency that gets private keys: its cell shares its process with no other. */
+  /** True for a currency that gets private keys: its cell shares its process with no other. One for which the kernel signs needs none. */
   readonly keys: boolean
 }
 

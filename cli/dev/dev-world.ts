@@ -105,8 +105,8 @@ export class DevWorld {
     const placeOf = sourcePlaces(() => map)
     const cells = await openPluginCells(onLog, this.devtools)
     try {
-      const { id, kind, hosts } = await cells.inspect(code, placeOf)
-      const asks = grantsOf({ kind, hosts, seesKeys: kind === 'currency' })
+      const { id, kind, hosts, keys } = await cells.inspect(code, placeOf)
+      const asks = grantsOf({ kind, hosts, seesKeys: keys })
       const { pluginOptions } = kernelSettings(FAKE_ADDRESSES)
       const options = pluginOptions?.[id] ?? {}
       const followed = followPlugin(await cells.plugin({ id, code, sha512, asks, options, placeOf }))

@@ -24,7 +24,7 @@ export interface AddedPlugin {
   readonly isContained: boolean
   /** The hosts that a contained plugin may fetch from. */
   readonly hosts: readonly string[]
-  /** True for a kind that is given keys. */
+  /** True for a currency that is given keys: one for which the kernel does not sign. */
   readonly seesKeys: boolean
   /** What its owner gives it, beside what a config does. */
   readonly options?: JsonObject

@@ -334,8 +334,12 @@ const needsOf = (plugin: Plugin): PluginSnapshot['needsKeysTo'] => {
 }
 
 const currencyOf = (info: CurrencyInfo): CurrencySnapshot => {
-  const { currencyCode, displayName, walletType, denominations } = info
-  return Object.freeze({ currencyCode, displayName, walletType, denominations })
+  const { currencyCode, displayName, walletType, denominations, signing } = info
+  const isSignedByKernel = signing === undefined ? undefined : true
+  return Object.freeze({
+    ...{ currencyCode, displayName, walletType, denominations },
+    ...compact({ isSignedByKernel })
+  })
 }
 
 /**

@@ -53,6 +53,8 @@ export interface PluginMistake {
 export interface CurrencySnapshot extends AmountUnits {
   /** Such as `wallet:bitcoin`. */
   readonly walletType: string
+  /** The kernel makes its keys and signs with them; the plugin gets no private key. */
+  readonly isSignedByKernel?: boolean
 }
 
 /** One user of this device, without keys. */

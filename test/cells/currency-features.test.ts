@@ -112,8 +112,11 @@ const KEYLESS = TOLLAR.replace(
 test('a contained currency for which the kernel signs never gets a private key', async t => {
   const stage = openCellStage()
   t.teardown(() => stage.cells.close())
-  const asks = { kind: 'currency', hosts: ['ledger.example'], keys: true } as const
-  const tollar = await stage.load(await bundled(KEYLESS), { ...asks, id: 'tollar' })
+  const asks = { kind: 'currency', hosts: ['ledger.example'], keys: false } as const
+  const code = await bundled(KEYLESS)
+  t.like(await stage.cells.inspect(code), { id: 'tollar', keys: false })
+  t.like(await stage.cells.inspect(await bundled(TOLLAR)), { id: 'tollar', keys: true })
+  const tollar = await stage.load(code, { ...asks, id: 'tollar' })
   const world = makeFakeWorld({ io: makeNodeIo() })
   const { io, ledger } = ledgerIo(world)
   const kernel = await openDevice(world, { plugins: [tollar], io })

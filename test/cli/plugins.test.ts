@@ -256,6 +256,39 @@ test('a plugin of others runs in a cell: what it fetches from is shown, an updat
   succeeded(t, await stage.run('plugins', 'remove', 'corner', '--json'))
 })
 
+/** A currency with these fields besides in its info. */
+const coinCode = (info: string): string => `export default {
+  kind: 'currency',
+  id: 'tollar',
+  info: {
+    pluginId: 'tollar', displayName: 'Tollar', walletType: 'wallet:tollar', currencyCode: 'TOL',
+    denominations: [{ name: 'TOL', multiplier: '1000' }]${info}
+  },
+  apply({ hooks }) {
+    hooks.makeTools.tapPromise('tollar', async () => ({}))
+    hooks.makeEngine.tapPromise('tollar', async () => ({}))
+  }
+}`
+
+for (const [flags, place] of [
+  [[], 'in a cell'],
+  [['--no-cell'], 'in the process of the wallet']
+] as const)
+  test(`a currency ${place} for which the kernel signs is not said to see keys, and any other is`, async t => {
+    const stage = openStage(t)
+    const keysOf = async (info: string): Promise<readonly [sees: boolean, text: string]> => {
+      const path = stage.write('tollar.ts', coinCode(info))
+      const { plugin } = succeeded(t, await stage.run('plugins', 'add', path, ...flags, '--yes', '--json'))
+      const { stdout } = await stage.run('plugins', 'show', 'tollar')
+      return [plugin.seesKeys, /^keys\s+(.*)$/m.exec(stdout)?.[1] ?? '']
+    }
+    t.deepEqual(await keysOf(''), [true, 'those of its own wallets, to sign'])
+    t.deepEqual(await keysOf(", signing: { curve: 'ed25519', keyName: 'tollarKey' }"), [
+      false,
+      'no private keys: the wallet signs'
+    ])
+  })
+
 const UNCONTAINABLE: readonly (readonly [about: string, text: string, sentence: RegExp])[] = [
   ['reads a file', "import 'node:fs'; export default {}", /imports node:fs, which a cell does not have/],
   ['loads code later', "export default { go: () => import('x') }", /import/],

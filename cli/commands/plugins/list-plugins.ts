@@ -5,7 +5,7 @@ import type { CellLike } from '../../output/view.ts'
 import { type AddedPlugin, readPluginList } from '../../plugins/plugin-list.ts'
 import type { CommandRun } from '../../session/command.ts'
 import type { Session } from '../../session/session.ts'
-import { addedJson, optionsText } from './manage-plugins.ts'
+import { addedJson, KERNEL_SIGNS, optionsText } from './manage-plugins.ts'
 
 /** A plugin of the profile, as far as it is known. */
 interface ListedPlugin {
@@ -115,8 +115,9 @@ const stateCell = ({ state }: ListedPlugin): CellLike => {
 const placeOf = ({ added }: ListedPlugin): string =>
   added?.isContained === true ? 'in a cell' : 'in process'
 
-const keysOf = ({ kind, state }: ListedPlugin): string => {
+const keysOf = ({ kind, state, added }: ListedPlugin): string => {
   if (kind !== 'currency') return 'none'
+  if (state?.currency?.isSignedByKernel ?? added?.seesKeys === false) return KERNEL_SIGNS
   const others = state?.needsKeysTo ?? []
   return ['those of its own wallets, to sign', ...others].join(', ')
 }

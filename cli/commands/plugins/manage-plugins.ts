@@ -57,12 +57,11 @@ export const pluginsAdd: CommandRun = async (session, source = '') => {
   const checked = isContained
     ? await checkContained(session, origin.source, { bundle, given })
     : await checkOwn(session, origin.source, { bundle, given })
-  const { id, kind } = checked
+  const { id } = checked
   const added: AddedPlugin = {
     ...checked,
     ...{ source: origin.source, ...compact({ version: origin.version }) },
     ...{ file: '', sha512: bundle.sha512, isEnabled: true, isContained },
-    seesKeys: kind === 'currency',
     added: new Date().toISOString()
   }
   let isReplaced = hasPlugin(readPluginList(session.paths), id)
@@ -94,7 +93,7 @@ const bundleOf = async (
   return { origin, bundle: await bundlePlugin(origin.entry, isContained ? 'cell' : 'module') }
 }
 
-type CheckedPlugin = Pick<AddedPlugin, 'hosts' | 'id' | 'kind' | 'options' | 'secretOptions'>
+type CheckedPlugin = Pick<AddedPlugin, 'hosts' | 'id' | 'kind' | 'options' | 'secretOptions' | 'seesKeys'>
 type GivenOptions = Pick<AddedPlugin, 'options' | 'secretOptions'>
 
 interface ToCheck {
@@ -146,9 +145,9 @@ const checkContained = async (
   const placeOf = sourcePlaces(() => map)
   const cells = await openPluginCells(line => session.statusLine.log(line))
   try {
-    const { id, kind, hosts } = await loading(() => cells.inspect(code, placeOf))
+    const { id, kind, hosts, keys } = await loading(() => cells.inspect(code, placeOf))
     refuseShipped(id)
-    const asks = grantsOf({ kind, hosts, seesKeys: kind === 'currency' })
+    const asks = grantsOf({ kind, hosts, seesKeys: keys })
     const own = optionsFor(session, id, given)
     const pluginOptions = await optionsToTry(session.paths, session.globals, own)
     const options = pluginOptions[id] ?? {}
@@ -159,7 +158,7 @@ const checkContained = async (
       question: [
         `${source} (${sizeOf(code)}, ${sha512.slice(0, 16)}…) is the plugin ${id}, of the kind ${kind}. It runs in a cell,`,
         `${hosts.length === 0 ? 'fetches from no host' : `fetches from ${hosts.join(', ')}`} and sees`,
-        kind === 'currency' ? 'the keys of its own wallets.' : 'no keys.',
+        `${keys ? 'the keys of its own wallets' : kind === 'currency' ? KERNEL_SIGNS : 'no keys'}.`,
         old === undefined
           ? 'Add it?'
           : `Replace the one that was added on ${old.added.slice(0, 10)}${widerText(old, hosts)}?`
@@ -169,13 +168,13 @@ const checkContained = async (
         id,
         kind,
         hosts: [...hosts],
-        seesKeys: asks.keys,
+        seesKeys: keys,
         bytes: code.length,
         sha512,
         contained: true
       }
     })
-    return { ...own, kind, hosts }
+    return { ...own, kind, hosts, seesKeys: keys }
   } finally {
     cells.close()
   }
@@ -209,7 +208,8 @@ const checkOwn = async (
       question: `${source} is the plugin ${id}. Replace ${oldText(old)}, from ${old.source}?`,
       summary: { source, id, kind, replaces: addedJson(old), contained: false }
     })
-  return { ...own, kind, hosts: [] }
+  const seesKeys = plugin.kind === 'currency' && plugin.info.signing === undefined
+  return { ...own, kind, hosts: [], seesKeys }
 }
 
 /** The name of a package without its version; a path as it is. */
@@ -345,6 +345,9 @@ export const optionsText = ({ options = {}, secretOptions = {} }: AddedPlugin): 
     ...Object.keys(secretOptions).map(key => `${key} (from a file)`)
   ].join(', ')
 
+/** The keys that a currency sees for which the kernel signs. */
+export const KERNEL_SIGNS = 'no private keys: the wallet signs'
+
 const addedView = (added: AddedPlugin): RecordView => ({
   kind: 'record',
   fields: [
@@ -352,7 +355,7 @@ const addedView = (added: AddedPlugin): RecordView => ({
     ['kind', added.kind],
     ['from', added.source],
     ['runs', added.isContained ? 'in a cell' : "in the wallet's own process"],
-    ['keys', added.seesKeys ? 'those of its own wallets' : 'none'],
+    ['keys', added.seesKeys ? 'those of its own wallets' : added.kind === 'currency' ? KERNEL_SIGNS : 'none'],
     ['options', optionsText(added)],
     ['sha512', added.sha512.slice(0, 32)]
   ]

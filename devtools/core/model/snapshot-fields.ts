@@ -107,7 +107,7 @@ const units: FieldsOf<AmountUnits> = {
   denominations: { each: denomination }
 }
 
-const currency: FieldsOf<CurrencySnapshot> = { ...units, walletType: 'text' }
+const currency: FieldsOf<CurrencySnapshot> = { ...units, walletType: 'text', isSignedByKernel: maybe('flag') }
 
 const token: FieldsOf<TokenSnapshot> = { ...units, tokenId: 'text' }
 

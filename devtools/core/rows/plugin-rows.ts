@@ -52,7 +52,8 @@ const ratesOf = ({
   ...compact({ message })
 })
 
-const permissionsOf = ({ kind, needsKeysTo }: PluginSnapshot): readonly string[] => {
+const permissionsOf = ({ kind, needsKeysTo, currency }: PluginSnapshot): readonly string[] => {
+  if (currency?.isSignedByKernel === true) return KEYLESS
   const own = kind === undefined ? [] : PERMISSIONS[kind]
   return needsKeysTo.length === 0 ? own : [...own, `gets private keys to ${needsKeysTo.join(', ')}, too`]
 }
@@ -71,6 +72,9 @@ const PERMISSIONS: { readonly [K in PluginKind]: readonly string[] } = {
   policy: ['can stop a spend', 'can reorder quotes'],
   observer: ['receives snapshots', 'can change nothing']
 }
+
+/** Those of a currency for which the kernel signs. */
+const KEYLESS = ['makes engines of its own currency', 'gets public keys only', 'network', 'own disk']
 
 interface Faults {
   readonly count: number

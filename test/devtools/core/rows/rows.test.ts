@@ -605,13 +605,20 @@ test('a plugin row has its permissions, its failures and its state as a rate pro
     plugins: [
       ['p', { pluginId: 'p', kind: 'rates', state: 'applied', needsKeysTo: [] }],
       ['m', { pluginId: 'm', kind: undefined, state: 'missing', needsKeysTo: [] }],
-      ['c', { pluginId: 'c', kind: 'currency', state: 'applied', needsKeysTo: ['sync', 'spend'] }]
+      ['c', { pluginId: 'c', kind: 'currency', state: 'applied', needsKeysTo: ['sync', 'spend'] }],
+      [
+        'k',
+        {
+          ...{ pluginId: 'k', kind: 'currency', state: 'applied', needsKeysTo: [] },
+          currency: { ...BTC, walletType: 'wallet:k', isSignedByKernel: true }
+        }
+      ]
     ],
     rateProviders: [
       ['p', { pluginId: 'p', displayName: 'P', bias: 0, state: 'failed', pairCount: 0, message: 'late' }]
     ]
   })
-  const [p, m, c] = pluginRows(view, EVENTS)
+  const [p, m, c, k] = pluginRows(view, EVENTS)
   t.is(p?.faultCount, 2)
   t.deepEqual(p?.lastFault, {
     seq: 6,
@@ -624,4 +631,6 @@ test('a plugin row has its permissions, its failures and its state as a rate pro
   t.true(p?.permissions.includes('sees no wallet and no key'))
   t.deepEqual([m?.permissions, m?.faultCount], [[], 0])
   t.is(c?.permissions.at(-1), 'gets private keys to sync, spend, too')
+  t.true(c?.permissions.includes('gets private keys to sign'))
+  t.false(k?.permissions.some(text => text.includes('private keys')))
 })
