@@ -110,6 +110,7 @@ export class WalletRuntime implements EngineHost {
       ...{ services, walletId, info, engine, history, journal, rules },
       balanceOf: tokenId => this.state.balanceOf(tokenId),
       txChanged: txid => this.#emitTransactions({ created: [], changed: [txid] }),
+      lookAgain: () => this.#watch([]),
       openPaymentsChanged: () => this.state.set({ openPayments: openPaymentsOf(this.journal) })
     })
     return this.#spender

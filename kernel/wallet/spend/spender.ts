@@ -27,6 +27,8 @@ export interface SpenderOptions extends OpenPaymentContext {
   balanceOf(tokenId: TokenId | null): NativeAmount
   /** Called with the txid of a spend that the history now has. */
   txChanged(txid: Txid): void
+  /** Called for a payment that was left alone by a round of `watchPayments` and can be looked for now. */
+  lookAgain(): void
 }
 
 /** Signs, sends and saves the spends of one wallet; each step is durable in the journal before the next begins. */
@@ -41,8 +43,11 @@ export class Spender implements SpenderOptions {
   readonly balanceOf: SpenderOptions['balanceOf']
   readonly txChanged: SpenderOptions['txChanged']
   readonly openPaymentsChanged: SpenderOptions['openPaymentsChanged']
+  readonly lookAgain: SpenderOptions['lookAgain']
   /** The number of calls that work on a spend, by its id; a round of `watchPayments` leaves it alone meanwhile. */
   readonly inProgress: Map<string, number> = new Map()
+  /** Those that were left alone; the network may show a payment before the call that sends it has its answer. */
+  readonly leftAlone: Set<string> = new Set()
   /** The attempts to send bytes again since the wallet was opened: their count, and the last by the monotonic clock. */
   readonly attempts: Map<string, { readonly count: number; readonly at: number }> = new Map()
   /** Payments whose removal is on its way to the disk and may fail: one that is sent meanwhile keeps its entry. */
@@ -60,6 +65,7 @@ export class Spender implements SpenderOptions {
     this.balanceOf = options.balanceOf
     this.txChanged = options.txChanged
     this.openPaymentsChanged = options.openPaymentsChanged
+    this.lookAgain = options.lookAgain
   }
 
   /**
@@ -171,7 +177,10 @@ export class Spender implements SpenderOptions {
     } finally {
       const others = (inProgress.get(correlationId) ?? 0) - 1
       if (others > 0) inProgress.set(correlationId, others)
-      else inProgress.delete(correlationId)
+      else {
+        inProgress.delete(correlationId)
+        if (this.leftAlone.delete(correlationId)) this.lookAgain()
+      }
     }
   }
 

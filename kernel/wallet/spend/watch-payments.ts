@@ -68,8 +68,8 @@ interface Finding {
 
 /** Looks for a payment as it is now: what came before it took its time. Undefined if it is busy or gone. */
 const lookFor = async (spender: Spender, { correlationId }: SpendIntent): Promise<Finding | undefined> => {
-  const { journal, history, inProgress } = spender
-  if (inProgress.has(correlationId)) return undefined
+  const { journal, history } = spender
+  if (isInProgress(spender, correlationId)) return undefined
   const unfinished = journal.find(correlationId)
   const intent = unfinished ?? journal.findSent(correlationId)
   if (intent === undefined) return undefined
@@ -159,10 +159,17 @@ const isSentByItself = ({ stage, refusal }: SpendIntent): boolean =>
 
 /** Returns true if a payment was not sent, saved or forgotten while it was looked for. */
 const isAsItWas = (spender: Spender, intent: SpendIntent): boolean => {
-  const { journal, inProgress } = spender
+  const { journal } = spender
   const { correlationId } = intent
   const now = journal.find(correlationId) ?? journal.findSent(correlationId)
-  return !inProgress.has(correlationId) && isSameJson(now, intent)
+  return !isInProgress(spender, correlationId) && isSameJson(now, intent)
+}
+
+/** Returns true for a payment that is left alone for now, and looked for once its call is over. */
+const isInProgress = ({ inProgress, leftAlone }: Spender, correlationId: string): boolean => {
+  if (!inProgress.has(correlationId)) return false
+  leftAlone.add(correlationId)
+  return true
 }
 
 const watchSent = async (

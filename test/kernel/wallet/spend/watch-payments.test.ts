@@ -31,6 +31,8 @@ interface Home {
   isOffline: boolean
   /** What happens before a node refuses what it is sent; undefined: it takes it. */
   refuse: (() => Promise<unknown>) | undefined
+  /** What happens before a node answers to what it has taken. */
+  accept: ((txid: string) => Promise<unknown>) | undefined
   /** What drafts spend; undefined: they do not say. */
   coins: readonly string[] | undefined
   skip(milliseconds: number): void
@@ -46,6 +48,7 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
     sent: [] as string[],
     isOffline: false,
     refuse: undefined as Home['refuse'],
+    accept: undefined as Home['accept'],
     coins: undefined as readonly string[] | undefined
   }
   const toy = makeToy({
@@ -66,6 +69,7 @@ const makeHome = async (t: ExecutionContext): Promise<Home> => {
           throw new WalletError('BROADCAST_REFUSED', { txid: tx.txid, reason: 'spent' })
         }
         home.sent.push(tx.txid)
+        await home.accept?.(tx.txid)
         return tx
       },
       async reservePayments(payments: readonly EngineTransaction[]) {
@@ -127,6 +131,21 @@ const reservedNow = async ({ wallet, reserved }: Home): Promise<readonly string[
   await wallet.makeSpend(pay('1'))
   return reserved.at(-1)
 }
+
+test('a payment that the network shows before the node has answered counts as seen once it has', async t => {
+  const home = await makeHome(t)
+  const { wallet, toy } = home
+  home.sight = { state: 'seen' }
+  home.accept = async txid => {
+    const row = { nativeAmount: nativeAmount('-5'), isSend: true }
+    toy.requests[0]?.callbacks.onTransactionsChanged([toyTransaction(txid, row)])
+    await waitFor(async () => (await wallet.getTransactions()).length === 1)
+    await wallet.lookAtOpenPayments()
+  }
+  await wallet.spend(await wallet.makeSpend(pay('5')))
+  await waitFor(() => wallet.getSnapshot().openPayments[0]?.state === 'seen')
+  t.is(home.sent.length, 1)
+})
 
 test('the bytes and the coins of a payment are kept for 14 days after it was confirmed, and then forgotten', async t => {
   const home = await makeHome(t)
