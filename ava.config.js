@@ -1,12 +1,13 @@
 // The tests are the emitted code: `npm run build` first, `npm test` does both.
 const out = process.env.HOLDFAST_TEST_OUT ?? 'dist'
-// The interop tests need a package registry, the browser tests a browser, and the proofs take minutes, so they run only
-// when asked for: `npm run test:interop`, `npm run test:browser`, `npm run test:proofs`.
+// The interop tests need a package registry, the browser tests a browser, those with nodes a node, and the proofs take minutes, so
+// they run only when asked for: `npm run test:interop`, `npm run test:browser`, `npm run test:nodes`, `npm run test:proofs`.
 const apart = {
   interop: `${out}/test/interop/**/*.test.js`,
   browser: `${out}/test/browser/**/*.test.js`,
   proofs: `${out}/test/proofs/**/*.test.js`,
-  author: `${out}/test/author/**/*.test.js`
+  author: `${out}/test/author/**/*.test.js`,
+  nodes: `${out}/test/nodes/**/*.test.js`
 }
 // The tests of the command line once more, with an agent that runs the commands, and those of the agent itself:
 // `npm run test:agent`.
@@ -28,7 +29,7 @@ export default {
   workerThreads: false,
   // Some of the tests of `npm test` wait for what does not come.
   concurrency: suite === undefined ? 4 : 3,
-  timeout: ['proofs', 'browser', 'author'].includes(process.env.HOLDFAST_SUITE) ? '5m' : '2m',
+  timeout: ['proofs', 'browser', 'author', 'nodes'].includes(process.env.HOLDFAST_SUITE) ? '5m' : '2m',
   // A larger young generation: most of what a test makes is gone at once.
   nodeArguments: [
     '--max-semi-space-size=64',

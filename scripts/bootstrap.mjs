@@ -24,6 +24,7 @@ const tasks = {
   interop: { command: rest => [emitted('scripts/run-tests.js'), 'interop', ...rest] },
   browser: { command: rest => [emitted('scripts/run-tests.js'), 'browser', ...rest] },
   proofs: { command: rest => [emitted('scripts/run-tests.js'), 'proofs', ...rest] },
+  nodes: { command: rest => [emitted('scripts/run-tests.js'), 'nodes', ...rest] },
   author: { command: rest => [emitted('scripts/run-tests.js'), 'author', ...rest] },
   agent: { command: rest => [emitted('scripts/run-tests.js'), 'agent', ...rest] },
   mutants: { command: rest => [emitted('scripts/test-mutants.js'), ...rest] },

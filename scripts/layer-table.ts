@@ -129,6 +129,11 @@ export const layers: readonly (readonly Room[])[] = [
       path: 'fake-server/http',
       packages: [...CRYPTO, NODE, 'ws'],
       only: ['kernel/index', 'fake-server', ...FORMATS]
+    },
+    {
+      path: 'fake-server/node',
+      packages: [...CRYPTO, NODE],
+      only: ['kernel/index', 'fake-server', ...FORMATS]
     }
   ],
   [{ path: 'app/actions', packages: [], only: ['kernel/index', 'app'] }],

@@ -36,7 +36,9 @@ export interface TestFacts {
 
 /** Every test file of `npm test`, as paths below the root. */
 export const unitTests = (root: string): string[] => {
-  const apart = ['author', 'proofs', 'interop', 'browser', 'cli/agent'].map(suite => `dist/test/${suite}/`)
+  const apart = ['author', 'proofs', 'interop', 'nodes', 'browser', 'cli/agent'].map(
+    suite => `dist/test/${suite}/`
+  )
   return readdirSync(join(root, 'dist/test'), { withFileTypes: true, recursive: true })
     .filter(entry => entry.isFile() && entry.name.endsWith('.test.js'))
     .map(entry => relative(root, join(entry.parentPath, entry.name)))

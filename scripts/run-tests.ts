@@ -31,7 +31,10 @@ const runAva = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<{ outp
 
 const [suite = 'unit', ...given] = process.argv.slice(2)
 // Long proofs run a drawn tenth, and with this whole (`test/helpers/drawn-runs.ts`).
-const args = given.filter(arg => arg !== '--full')
+const args = given
+  .filter(arg => arg !== '--full')
+  // The tests with nodes are named by what the nodes are of: `npm run test:nodes -- utxo`.
+  .map(arg => (suite === 'nodes' && /^[a-z]+$/.test(arg) ? `dist/test/nodes/${arg}/**/*.test.js` : arg))
 const full = args.length < given.length ? { HOLDFAST_FULL: '1' } : {}
 // Who names files gets each in a process of its own, under its own name.
 const isWhole = suite === 'unit' && args.every(arg => arg.startsWith('-'))

@@ -1,6 +1,6 @@
 import type { Channel, ChannelHandlers, Clock, Io } from '../../kernel/io/io.ts'
-import type { FakeChain } from '../chain/fake-chain.ts'
 import { errorReply, RPC } from './json-rpc.ts'
+import type { ServedChain } from './methods.ts'
 import { DEFAULT_LIMITS, type ElectrumLimits, type ElectrumSession, makeElectrumSession } from './session.ts'
 
 /** Options of the in-process server. */
@@ -25,7 +25,7 @@ export interface ElectrumConnect {
  * to the event loop (`clock.turn`), and everything arrives in order.
  */
 export const makeElectrumConnect = (
-  chain: FakeChain,
+  chain: ServedChain,
   options: ElectrumConnectOptions = {}
 ): ElectrumConnect => {
   const open = new Set<() => void>()
@@ -75,7 +75,7 @@ interface LineOptions extends ElectrumConnectOptions {
 }
 
 const openLine = (
-  chain: FakeChain,
+  chain: ServedChain,
   handlers: ChannelHandlers,
   { isStream, sliceLength, limits, onEnd }: LineOptions
 ): { channel: Channel; end: () => void } => {

@@ -9,9 +9,16 @@ import type { ScriptHistoryItem } from '../chain/script-index.ts'
 import { isCoinbase } from '../chain/transaction.ts'
 import { type ElectrumParams, RPC, RpcFault } from './json-rpc.ts'
 
+/** A chain that sessions serve: a fake one, or that of a real node, which answers to a broadcast later. */
+export interface ServedChain
+  extends Pick<FakeChain, 'clock' | 'feeRate' | 'network' | 'onChange' | 'relayFee' | 'view'> {
+  /** Gives the txid. @throws BROADCAST_REFUSED with the reason of the node */
+  broadcast(text: string): string | Promise<string>
+}
+
 /** The session that calls a method. */
 export interface ElectrumSessionState {
-  readonly chain: FakeChain
+  readonly chain: ServedChain
   /** Notifies the client of new tips from now on. */
   watchTip(): void
   /** Notifies the client of changes of a script from now on. @throws RpcFault 1 beyond the limit */
@@ -25,8 +32,8 @@ export interface ElectrumSessionState {
 /** One method of the protocol: the names of its parameters (`?` marks optional ones) and what it does. */
 interface ElectrumMethod {
   readonly params: readonly string[]
-  /** @throws RpcFault, or BROADCAST_REFUSED for a refused transaction */
-  call(session: ElectrumSessionState, params: ElectrumParams): Json
+  /** @throws RpcFault, now or later */
+  call(session: ElectrumSessionState, params: ElectrumParams): Json | Promise<Json>
 }
 
 /** The tip as `blockchain.headers.subscribe` reports it. */
@@ -94,13 +101,10 @@ const chainMethods: readonly (readonly [string, ElectrumMethod])[] = [
       params: ['raw_tx'],
       call: ({ chain }, params) => {
         try {
-          return chain.broadcast(params.text(0))
+          const txid = chain.broadcast(params.text(0))
+          return typeof txid === 'string' ? txid : txid.catch(asRefusal)
         } catch (error) {
-          if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
-          throw new RpcFault(
-            RPC.refused,
-            `the transaction was rejected by network rules.\n\n${error.details.reason}\n`
-          )
+          return asRefusal(error)
         }
       }
     }
@@ -132,6 +136,14 @@ const chainMethods: readonly (readonly [string, ElectrumMethod])[] = [
     }
   ]
 ]
+
+const asRefusal = (error: unknown): never => {
+  if (!isWalletError(error, 'BROADCAST_REFUSED')) throw error
+  throw new RpcFault(
+    RPC.refused,
+    `the transaction was rejected by network rules.\n\n${error.details.reason}\n`
+  )
+}
 
 const UNKNOWN_TRANSACTION =
   'daemon error: No such mempool or blockchain transaction. Use gettransaction for wallet transactions.'

@@ -1,5 +1,5 @@
 import { type Json, parseJsonText } from '../../kernel/base/json.ts'
-import type { ChainChange, FakeChain } from '../chain/fake-chain.ts'
+import type { ChainChange } from '../chain/fake-chain.ts'
 import {
   errorReply,
   idOf,
@@ -16,7 +16,8 @@ import {
   electrumMethods,
   headerResult,
   negotiateVersion,
-  SERVER_SOFTWARE
+  SERVER_SOFTWARE,
+  type ServedChain
 } from './methods.ts'
 
 /** The limits of one client. Lengths are in characters. */
@@ -39,7 +40,7 @@ export const DEFAULT_LIMITS: ElectrumLimits = {
 
 /** One client's conversation, whatever carries it. */
 export interface ElectrumSession {
-  /** Takes one whole message: a request or a batch. Replies before it returns; never throws. */
+  /** Takes one whole message: a request or a batch. Replies before it returns, unless a node has to answer first; never throws. */
   receive(message: string): void
   /** Ends it; nothing is sent afterwards. */
   close(): void
@@ -52,7 +53,7 @@ export interface ElectrumSession {
  * its reply.
  */
 export const makeElectrumSession = (
-  chain: FakeChain,
+  chain: ServedChain,
   send: (message: string) => void,
   limits: Partial<ElectrumLimits> = {}
 ): ElectrumSession => {
@@ -61,7 +62,7 @@ export const makeElectrumSession = (
 }
 
 class Session implements ElectrumSessionState {
-  readonly chain: FakeChain
+  readonly chain: ServedChain
   readonly #send: (message: string) => void
   readonly #limits: ElectrumLimits
   readonly #scripts = new Map<string, string | null>()
@@ -72,7 +73,7 @@ class Session implements ElectrumSessionState {
   /** Notifications that wait until the request at hand has its reply; undefined between requests. */
   #held: string[] | undefined
 
-  constructor(chain: FakeChain, send: (message: string) => void, limits: ElectrumLimits) {
+  constructor(chain: ServedChain, send: (message: string) => void, limits: ElectrumLimits) {
     this.chain = chain
     this.#send = send
     this.#limits = limits
@@ -83,7 +84,8 @@ class Session implements ElectrumSessionState {
     if (this.#isClosed) return
     this.#held = []
     const reply = this.#replyTo(message)
-    if (reply !== undefined) this.#sendOrHold(reply)
+    if (reply instanceof Promise) void reply.then(text => this.#sendOrHold(text))
+    else this.#sendOrHold(reply)
     const held = this.#held
     this.#held = undefined
     for (const text of held) this.#sendOrHold(text)
@@ -116,7 +118,7 @@ class Session implements ElectrumSessionState {
     if (length > this.#limits.maxHistory) throw new RpcFault(RPC.refused, 'history too large')
   }
 
-  #replyTo(message: string): string | undefined {
+  #replyTo(message: string): Reply | Promise<Reply> {
     if (message.length > this.#limits.maxMessage) {
       return errorReply(null, {
         code: RPC.request,
@@ -133,7 +135,7 @@ class Session implements ElectrumSessionState {
     return this.#answerBatch(value)
   }
 
-  #answerBatch(requests: readonly Json[]): string | undefined {
+  #answerBatch(requests: readonly Json[]): Reply | Promise<Reply> {
     if (requests.length === 0) return errorReply(null, { code: RPC.request, message: 'empty batch' })
     if (requests.length > this.#limits.maxBatch) {
       return errorReply(null, {
@@ -141,32 +143,39 @@ class Session implements ElectrumSessionState {
         message: `batch too large (limit ${this.#limits.maxBatch})`
       })
     }
-    const replies: string[] = []
+    const replies: (Reply | Promise<Reply>)[] = []
     let room = this.#limits.maxReply
     for (const request of requests) {
       const reply = this.#answer(request, room)
-      if (reply === undefined) continue
       replies.push(reply)
-      room -= reply.length
+      if (typeof reply === 'string') room -= reply.length
     }
-    return replies.length === 0 ? undefined : `[${replies.join(',')}]`
+    return replies.some(reply => reply instanceof Promise)
+      ? Promise.all(replies).then(batchReply)
+      : batchReply(replies as readonly Reply[])
   }
 
-  #answer(value: Json, room: number): string | undefined {
-    try {
-      const request = parseRequest(value)
-      const result = this.#call(request)
-      if (request.id === undefined) return undefined
-      const reply = resultReply(request.id, result)
-      if (reply.length <= room) return reply
-      throw new RpcFault(RPC.refused, `response too large (limit ${this.#limits.maxReply})`)
-    } catch (error) {
+  #answer(value: Json, room: number): Reply | Promise<Reply> {
+    const refuse = (error: unknown): Reply => {
       const fault = error instanceof RpcFault ? error : new RpcFault(RPC.internal, 'internal error')
       return isNotification(value) ? undefined : errorReply(idOf(value), fault)
     }
+    try {
+      const { id, ...call } = parseRequest(value)
+      const finish = (result: Json): Reply => {
+        if (id === undefined) return undefined
+        const reply = resultReply(id, result)
+        if (reply.length <= room) return reply
+        throw new RpcFault(RPC.refused, `response too large (limit ${this.#limits.maxReply})`)
+      }
+      const result = this.#call(call)
+      return result instanceof Promise ? result.then(finish).catch(refuse) : finish(result)
+    } catch (error) {
+      return refuse(error)
+    }
   }
 
-  #call({ method, params }: RpcRequest): Json {
+  #call({ method, params }: RpcRequest): Json | Promise<Json> {
     if (method === 'server.version') return this.#agreeVersion(params)
     const known = electrumMethods.get(method)
     if (known === undefined) throw new RpcFault(RPC.method, `unknown method "${method.slice(0, 80)}"`)
@@ -199,11 +208,19 @@ class Session implements ElectrumSessionState {
     }
   }
 
-  #sendOrHold(text: string, isNotice = false): void {
-    if (this.#isClosed) return
+  #sendOrHold(text: Reply, isNotice = false): void {
+    if (text === undefined || this.#isClosed) return
     if (isNotice && this.#held !== undefined) this.#held.push(text)
     else this.#send(text)
   }
+}
+
+/** None for a notification. */
+type Reply = string | undefined
+
+const batchReply = (replies: readonly Reply[]): Reply => {
+  const texts = replies.filter(reply => reply !== undefined)
+  return texts.length === 0 ? undefined : `[${texts.join(',')}]`
 }
 
 const isNotification = (value: Json): boolean =>

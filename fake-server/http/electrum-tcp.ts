@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { StringDecoder } from 'node:string_decoder'
-import type { FakeChain } from '../chain/fake-chain.ts'
 import { makeLineReader } from '../electrum/connect.ts'
+import type { ServedChain } from '../electrum/methods.ts'
 import { DEFAULT_LIMITS, type ElectrumLimits, makeElectrumSession } from '../electrum/session.ts'
 
 /** Address and limits of an Electrum server. */
@@ -35,7 +35,7 @@ export const MAX_UNSENT = 32_000_000
  * @throws Error (EADDRINUSE, EACCES …) if it cannot listen there
  */
 export const serveElectrumTcp = async (
-  chain: FakeChain,
+  chain: ServedChain,
   { host = '127.0.0.1', port = 0, limits = {}, saved }: ElectrumServerOptions = {}
 ): Promise<ElectrumListener> => {
   const sockets = new Set<Socket>()
@@ -85,7 +85,7 @@ export const sendSaved = (
   }
 }
 
-const serveSocket = (chain: FakeChain, socket: Socket, { limits, saved }: ConnectionOptions): void => {
+const serveSocket = (chain: ServedChain, socket: Socket, { limits, saved }: ConnectionOptions): void => {
   const write = (message: string): void => {
     if (socket.writableLength > MAX_UNSENT) socket.destroy()
     else if (socket.writable) socket.write(`${message}\n`)

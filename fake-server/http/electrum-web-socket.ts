@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { FakeChain } from '../chain/fake-chain.ts'
+import type { ServedChain } from '../electrum/methods.ts'
 import { DEFAULT_LIMITS, makeElectrumSession } from '../electrum/session.ts'
 import {
   type ConnectionOptions,
@@ -16,7 +16,7 @@ import {
  * @throws Error (EADDRINUSE, EACCES …) if it cannot listen there
  */
 export const serveElectrumWebSocket = async (
-  chain: FakeChain,
+  chain: ServedChain,
   { host = '127.0.0.1', port = 0, limits = {}, saved }: ElectrumServerOptions = {}
 ): Promise<ElectrumListener> => {
   const http = createServer((_request, response) =>
@@ -56,7 +56,7 @@ export const serveElectrumWebSocket = async (
   }
 }
 
-const serveSocket = (chain: FakeChain, socket: WebSocket, { limits, saved }: ConnectionOptions): void => {
+const serveSocket = (chain: ServedChain, socket: WebSocket, { limits, saved }: ConnectionOptions): void => {
   const write = (message: string): void => {
     if (socket.bufferedAmount > MAX_UNSENT) socket.terminate()
     else if (socket.readyState === socket.OPEN) socket.send(message)

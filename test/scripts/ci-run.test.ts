@@ -16,6 +16,7 @@ const ciWith = (
       | 'test:browser'
       | 'test:proofs'
       | 'test:author'
+      | 'test:nodes'
       | 'test:interop',
       readonly [string, number]
     >
@@ -49,6 +50,7 @@ test('CI sums the counts of its suites and ends with them', t => {
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:author': ['0 passed, 0 failed', 0],
+    'test:nodes': ['0 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
   })
   t.is(last, '29 passed, 0 failed')
@@ -79,6 +81,7 @@ test('CI repeats the failures at its end, with the output of their suite', t => 
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:author': ['0 passed, 0 failed', 0],
+    'test:nodes': ['0 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
   })
   const end = output.slice(output.indexOf('What failed:'))
@@ -97,6 +100,7 @@ test('CI fails when anything failed', t => {
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:author': ['0 passed, 0 failed', 0],
+    'test:nodes': ['0 passed, 0 failed', 0],
     'test:interop': ['2 passed, 0 failed', 0]
   })
   t.is(last, '28 passed, 3 failed')
@@ -112,6 +116,7 @@ test('a suite without a count, or that ends badly without a failure, counts as f
     'test:browser': ['4 passed, 0 failed', 0],
     'test:proofs': ['3 passed, 0 failed', 0],
     'test:author': ['0 passed, 0 failed', 0],
+    'test:nodes': ['0 passed, 0 failed', 0],
     'test:interop': ['', 0]
   })
   t.is(last, '22 passed, 3 failed')

@@ -1,34 +1,35 @@
 import { p2pkh, p2sh, p2wpkh, p2wsh } from '@scure/btc-signer'
 import { pubECDSA } from '@scure/btc-signer/utils.js'
-import type { ExecutionContext } from 'ava'
 import test from 'ava'
-import { LITECOIN_REGTEST } from '../../fake-server/chain/chain-params.ts'
-import { dustLimitOf } from '../../fake-server/chain/script.ts'
-import { isWalletError, nativeAmount } from '../../kernel/plugin-api.ts'
-import { litecoin } from '../../plugins/currency/utxo/plugin.ts'
-import { makeTestWorld, type TestWallet } from '../plugins/currency/utxo-world.ts'
-import { hasLitecoinNode, type LitecoinNode, startLitecoinNode } from './litecoin-node.ts'
-
-// Where there is no node there is nothing to agree with.
-const withNode = (title: string, run: (t: ExecutionContext, node: LitecoinNode) => Promise<void>): void => {
-  test(title, async t => {
-    if (!hasLitecoinNode) {
-      t.log('skipped: no node is installed; on Debian, apt-get install litecoind')
-      t.pass()
-      return
-    }
-    const node = await startLitecoinNode()
-    t.teardown(() => node.stop())
-    await node.call('generatetoaddress', 110, await node.call('getnewaddress'))
-    await run(t, node)
-  })
-}
+import { LITECOIN_REGTEST } from '../../../fake-server/chain/chain-params.ts'
+import { ChainState } from '../../../fake-server/chain/chain-state.ts'
+import { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
+import { Faucet } from '../../../fake-server/chain/faucet.ts'
+import { dustLimitOf } from '../../../fake-server/chain/script.ts'
+import type { LitecoinNode } from '../../../fake-server/node/litecoin-node.ts'
+import { isWalletError, nativeAmount } from '../../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { litecoin } from '../../../plugins/currency/utxo/plugin.ts'
+import { makeTestWorld, type TestWallet } from '../../plugins/currency/utxo-world.ts'
+import { type NodeLab, withNode } from './node-lab.ts'
 
 const FORMATS = ['bip44', 'bip49', 'bip84'] as const
 const ONE = 100_000_000n
 
 const addressOf = async ({ engine }: TestWallet): Promise<string> =>
   (await engine.getFreshAddress({ tokenId: null })).publicAddress
+
+/** The blocks of the node as a fake chain, which judges transactions by itself. */
+const copyOf = ({ chain: { view } }: NodeLab): FakeChain => {
+  const state = new ChainState(LITECOIN_REGTEST)
+  for (let height = 1; height <= view.height; height += 1) {
+    const block = view.blockAt(height)
+    if (block !== undefined) state.connect(block)
+  }
+  const io = makeNodeIo()
+  const faucet = new Faucet(LITECOIN_REGTEST, new Uint8Array(32).fill(1))
+  return new FakeChain(state, faucet, { clock: io.clock, random: size => io.random(size) })
+}
 
 /** What the node says of a transaction it is not given yet: the reason, or undefined if it would take it. */
 const refusalOf = async (node: LitecoinNode, signedTx: string): Promise<string | undefined> => {
@@ -37,8 +38,10 @@ const refusalOf = async (node: LitecoinNode, signedTx: string): Promise<string |
 }
 
 withNode(
+  test,
   'a Litecoin node pays our addresses and takes our payments and memos, for the fee we say',
-  async (t, node) => {
+  async (t, lab) => {
+    const { node } = lab
     const offline = makeTestWorld({ plugin: litecoin })
     t.teardown(() => offline.close())
     const keys = await Promise.all(
@@ -47,10 +50,10 @@ withNode(
     for (const privateKeys of keys) {
       const address = await addressOf(await offline.openWallet({ keys: privateKeys, isStarted: false }))
       t.like(await node.call('validateaddress', address), { isvalid: true, address })
-      await node.call('sendtoaddress', address, 1)
+      await lab.pay(address, 1)
     }
-    await node.call('generatetoaddress', 1, await node.call('getnewaddress'))
-    const world = makeTestWorld({ plugin: litecoin, chain: await node.copyChain() })
+    await lab.mine(1)
+    const world = makeTestWorld({ plugin: litecoin, chain: copyOf(lab) })
     t.teardown(() => world.close())
     const left: bigint[] = []
     const txids: string[] = []
@@ -86,8 +89,8 @@ withNode(
       left.push(ONE - 3_000_000n - BigInt(signed.networkFee))
       txids.push(signed.txid)
     }
-    await node.call('generatetoaddress', 1, await node.call('getnewaddress'))
-    const later = makeTestWorld({ plugin: litecoin, chain: await node.copyChain() })
+    await lab.mine(1)
+    const later = makeTestWorld({ plugin: litecoin, chain: copyOf(lab) })
     t.teardown(() => later.close())
     for (const [at, privateKeys] of keys.entries()) {
       const wallet = await later.openWallet({ keys: privateKeys })
@@ -100,8 +103,10 @@ withNode(
 )
 
 withNode(
+  test,
   'the dust of our coin row, of our fake chain and of the node are the same, to one litoshi',
-  async (t, node) => {
+  async (t, lab) => {
+    const { node } = lab
     const pubkey = pubECDSA(new Uint8Array(32).fill(3))
     const { prefixes } = LITECOIN_REGTEST
     const payments = [

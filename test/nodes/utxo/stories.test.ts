@@ -1,0 +1,266 @@
+import test, { type ExecutionContext } from 'ava'
+import { nativeAmount, type Transaction, type Txid } from '../../../kernel/index.ts'
+import { memoryStorage } from '../../../plugins/storage/memory.ts'
+import { waitFor } from '../../helpers/device.ts'
+import { type LabWallet, type NodeLab, withNode, wordsOf } from './node-lab.ts'
+
+// One after another: each has a node of its own, and all of them at once would only wait for each other.
+const { serial } = test
+
+const ONE = 100_000_000n
+
+/** Pays from a wallet of ours; gives the payment. */
+const pay = async (
+  { wallet }: LabWallet,
+  payees: readonly (readonly [address: string, amount: bigint])[]
+): Promise<Transaction> => {
+  const spendTargets = payees.map(([publicAddress, amount]) => ({
+    publicAddress,
+    nativeAmount: nativeAmount(String(amount))
+  }))
+  return wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
+}
+
+/** Waits until a payment is in a state, or says in which it is. */
+const becomes = async (
+  t: ExecutionContext,
+  { wallet }: LabWallet,
+  txid: Txid,
+  isSo: (tx: Transaction) => boolean
+): Promise<void> => {
+  await waitFor(async () => isSo(await wallet.getTransaction(txid))).catch(async () => {
+    const { confirmations, blockHeight, sentState } = await wallet.getTransaction(txid)
+    t.fail(`it is ${JSON.stringify({ confirmations, blockHeight, sentState })}`)
+  })
+}
+
+const isConfirmed = ({ confirmations }: Transaction): boolean => confirmations === 'confirmed'
+
+/** A wallet with coins that are confirmed, one of each of these amounts. */
+const openRich = async (
+  t: ExecutionContext,
+  lab: NodeLab,
+  amounts: readonly number[]
+): Promise<LabWallet> => {
+  const owner = await lab.open(wordsOf(t))
+  for (const amount of amounts) await lab.pay(await owner.address(), amount)
+  await lab.mine(1)
+  await owner.agree(t, 'rich')
+  return owner
+}
+
+for (const format of ['bip44', 'bip49', 'bip84'] as const) {
+  withNode(
+    serial,
+    `a ${format} wallet of restored words receives and pays, and its balances are those of the node in every step`,
+    async (t, lab) => {
+      const owner = await lab.open(wordsOf(t), { format })
+      await owner.agree(t, 'empty')
+      await lab.pay(await owner.address(), 3)
+      await owner.agree(t, 'unconfirmed')
+      t.is(owner.balances().untrusted_pending, String(3n * ONE))
+      await lab.mine(1)
+      await owner.agree(t, 'confirmed')
+      t.is(owner.balances().trusted, String(3n * ONE))
+      const payee = await lab.node.call('getnewaddress')
+      const { txid } = await pay(owner, [[payee, ONE]])
+      t.true((await lab.node.call('getrawmempool')).includes(txid))
+      await owner.agree(t, 'paid')
+      await lab.mine(1)
+      await owner.agree(t, 'payment confirmed')
+      await becomes(t, owner, txid, isConfirmed)
+      t.is(await lab.node.call('getreceivedbyaddress', payee), 1)
+    }
+  )
+}
+
+withNode(
+  serial,
+  'one payment reaches an address of each kind and many payees, and the rest goes to the last coin',
+  async (t, lab) => {
+    const { node } = lab
+    const owner = await openRich(t, lab, [2, 1])
+    const payees: [string, bigint][] = []
+    for (const type of ['legacy', 'p2sh-segwit', 'bech32'])
+      for (let i = 0n; i < 7n; i += 1n)
+        payees.push([await node.call('getnewaddress', '', type), 1_000_000n + i])
+    const { txid } = await pay(owner, payees)
+    await owner.agree(t, 'paid')
+    await lab.mine(1)
+    for (const [address, amount] of payees)
+      t.is(Math.round((await node.call('getreceivedbyaddress', address)) * 1e8), Number(amount))
+    await becomes(t, owner, txid, isConfirmed)
+    const target = await node.call('getnewaddress')
+    const most = await owner.wallet.getMaxSpendable({
+      tokenId: null,
+      spendTargets: [{ publicAddress: target }]
+    })
+    await pay(owner, [[target, BigInt(most)]])
+    await owner.agree(t, 'all of it')
+    t.is(owner.balances().trusted, '0')
+    await lab.mine(1)
+    t.is(Math.round((await node.call('getreceivedbyaddress', target)) * 1e8), Number(most))
+  }
+)
+
+withNode(
+  serial,
+  'the node refuses a second payment of the same coins, and the first stays what it was',
+  async (t, lab) => {
+    const owner = await openRich(t, lab, [1])
+    const payee = await lab.node.call('getnewaddress')
+    const first = await pay(owner, [[payee, ONE / 2n]])
+    const spendTargets = [{ publicAddress: payee, nativeAmount: nativeAmount(String(ONE / 2n)) }]
+    const draft = await owner.wallet.makeSpend({ tokenId: null, spendTargets, replaces: first.txid })
+    await t.throwsAsync(owner.wallet.spend(draft), { code: 'BROADCAST_REFUSED' } as object)
+    t.deepEqual(await lab.node.call('getrawmempool'), [first.txid])
+    await lab.mine(1)
+    await becomes(t, owner, first.txid, isConfirmed)
+    await owner.agree(t, 'the first is mined')
+  }
+)
+
+withNode(
+  serial,
+  'a rival that a miner takes instead is followed, and its coins are not counted twice',
+  async (t, lab) => {
+    const { node } = lab
+    const owner = await openRich(t, lab, [1])
+    const copy = node.wallet(owner.name)
+    const [coin] = await copy('listunspent')
+    const outputs = [{ [await node.call('getnewaddress')]: 0.4 }, { [await owner.address()]: 0.59 }]
+    const raw = await node.call('createrawtransaction', [{ txid: coin.txid, vout: coin.vout }], outputs)
+    const { hex } = await copy('signrawtransactionwithwallet', raw)
+    const { txid } = await pay(owner, [[await node.call('getnewaddress'), ONE / 4n]])
+    await node.call('generateblock', await node.call('getnewaddress'), [hex])
+    await lab.chain.follow()
+    await becomes(t, owner, txid, ({ sentState }) => sentState === 'replaced')
+    await owner.agree(t, 'the rival is mined')
+    t.is(owner.balances().trusted, '59000000')
+  }
+)
+
+withNode(
+  serial,
+  'blocks that are replaced, one to six deep, take confirmations back and give them again',
+  async (t, lab) => {
+    const { node } = lab
+    const owner = await openRich(t, lab, [1, 1, 1, 1, 1, 1])
+    for (let depth = 1; depth <= 6; depth += 1) {
+      const { txid } = await pay(owner, [[await node.call('getnewaddress'), ONE / 10n]])
+      await lab.mine(depth)
+      await becomes(t, owner, txid, isConfirmed)
+      const height: number = await node.call('getblockcount')
+      await node.call('invalidateblock', await node.call('getblockhash', height - depth + 1))
+      await lab.chain.follow()
+      await becomes(t, owner, txid, tx => !isConfirmed(tx))
+      await owner.agree(t, `${depth} blocks gone`)
+      // Empty blocks, so that the payment waits on the longer chain.
+      for (let i = 0; i <= depth; i += 1)
+        await node.call('generateblock', await node.call('getnewaddress'), [])
+      await lab.chain.follow()
+      await owner.agree(t, `${depth} blocks replaced`)
+      t.false(isConfirmed(await owner.wallet.getTransaction(txid)))
+      await lab.mine(1)
+      await becomes(t, owner, txid, isConfirmed)
+      await owner.agree(t, `${depth} deep, mined again`)
+    }
+  }
+)
+
+withNode(serial, 'a payment that the node forgets is sent again, and mined', async (t, lab) => {
+  const owner = await openRich(t, lab, [1])
+  const { txid } = await pay(owner, [[await lab.node.call('getnewaddress'), ONE / 4n]])
+  await becomes(t, owner, txid, ({ sentState }) => sentState === 'seen')
+  let wasForgotten = false
+  const stop = lab.chain.onChange(() => {
+    wasForgotten ||= lab.chain.view.mempool.size === 0
+  })
+  await lab.node.restart()
+  await waitFor(() => wasForgotten)
+  stop()
+  await waitFor(async () => (await lab.node.call('getrawmempool')).includes(txid))
+  await lab.mine(1)
+  await becomes(t, owner, txid, isConfirmed)
+  await owner.agree(t, 'mined at last')
+})
+
+withNode(
+  serial,
+  'a block’s own coins can be spent after a hundred blocks, and are told apart before',
+  async (t, lab) => {
+    const owner = await lab.open(wordsOf(t))
+    await lab.mine(1, await owner.address())
+    await owner.agree(t, 'mined')
+    t.not(owner.balances().immature, '0')
+    await lab.mine(99)
+    await owner.agree(t, 'a block too early')
+    t.not(owner.balances().immature, '0')
+    await lab.mine(1)
+    await owner.agree(t, 'mature')
+    t.is(owner.balances().immature, '0')
+    await pay(owner, [[await lab.node.call('getnewaddress'), ONE]])
+    await owner.agree(t, 'spent')
+  }
+)
+
+withNode(serial, 'a restart without the server shows the same money and history', async (t, lab) => {
+  const storage = memoryStorage(new Map())
+  const words = wordsOf(t)
+  const owner = await lab.open(words, { storage })
+  await lab.pay(await owner.address(), 2)
+  await lab.mine(1)
+  await owner.agree(t, 'rich')
+  const { txid } = await pay(owner, [[await lab.node.call('getnewaddress'), ONE]])
+  await owner.agree(t, 'paid')
+  const [balances, count] = [owner.balances(), (await owner.wallet.getTransactions()).length]
+  await owner.kernel.close()
+  const again = await lab.reopen(owner, { storage, isOffline: true })
+  await waitFor(() => again.balances().trusted === balances.trusted)
+  t.deepEqual(again.balances(), balances)
+  t.is((await again.wallet.getTransactions()).length, count)
+  t.is((await again.wallet.getTransaction(txid)).txid, txid)
+})
+
+withNode(
+  serial,
+  'a thousand used addresses with a thousand coins are found, and spent in one payment',
+  async (t, lab) => {
+    const { node } = lab
+    const words = wordsOf(t)
+    const first = await lab.open(words)
+    const addresses = await lab.addressesOf(words, 1000)
+    t.is(addresses[0], await first.address())
+    for (let at = 0; at < 1000; at += 100) {
+      const amounts = Object.fromEntries(addresses.slice(at, at + 100).map(address => [address, 0.01]))
+      const txid = await node.call('sendmany', '', amounts)
+      await node.call('sendrawtransaction', (await node.call('gettransaction', txid)).hex)
+      await lab.mine(1)
+    }
+    await first.agree(t, 'found while they came')
+    t.is(first.balances().trusted, String(10n * ONE))
+    const payee = await node.call('getnewaddress')
+    const spendTargets = [{ publicAddress: payee }]
+    const most = BigInt(await first.wallet.getMaxSpendable({ tokenId: null, spendTargets }))
+    const { txid } = await pay(first, [[payee, most]])
+    const { vin } = await node.call('getrawtransaction', txid, true)
+    t.is(vin.length, 1000)
+    await first.agree(t, 'spent')
+    await lab.mine(1)
+    t.is(Math.round((await node.call('getreceivedbyaddress', payee)) * 1e8), Number(most))
+  }
+)
+
+withNode(
+  serial,
+  'behind a server that answers a second late, in pieces, the same is received, paid and confirmed',
+  async (t, lab) => {
+    const owner = await openRich(t, lab, [1])
+    const { txid } = await pay(owner, [[await lab.node.call('getnewaddress'), ONE / 2n]])
+    await owner.agree(t, 'paid')
+    await lab.mine(1)
+    await becomes(t, owner, txid, isConfirmed)
+    await owner.agree(t, 'confirmed')
+  },
+  { delayMs: 1000 }
+)
