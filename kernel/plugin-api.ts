@@ -23,7 +23,7 @@ export {
   ZERO
 } from './base/amount.ts'
 export { compact } from './base/compact.ts'
-export { type Abort, type Deadline, makeAbort, withDeadline } from './base/deadline.ts'
+export { type Abort, type Deadline, makeAbort, patienceOf, withDeadline } from './base/deadline.ts'
 export { checkPath } from './base/disk-path.ts'
 export type { AddressFault } from './base/errors/spend-errors.ts'
 export type { ErrorCode, ErrorDetails } from './base/errors.ts'
@@ -50,7 +50,8 @@ export type {
   FetchOptions,
   FetchReply,
   Io,
-  TcpAddress
+  TcpAddress,
+  WebSocketOptions
 } from './io/io.ts'
 export type { DiskRequest, LifecycleHooks, PromiseTap, SyncTap, TapOrder } from './plugins/hook-types.ts'
 export type {

@@ -116,7 +116,7 @@ export const layers: readonly (readonly Room[])[] = [
     plugin('plugins/edge'),
     { path: 'cells/node', packages: [NODE], only: ['kernel/plugin-api', 'cells'] },
     { path: 'cells/browser', packages: CRYPTO, only: ['kernel/plugin-api', 'cells'] },
-    { path: 'platform/node', packages: [...CRYPTO, NODE, 'ws'], only: PORTS },
+    { path: 'platform/node', packages: [...CRYPTO, NODE, 'socks', 'ws'], only: PORTS },
     { path: 'platform/browser', packages: CRYPTO, only: PORTS },
     { path: 'app/format', packages: [], only: ['kernel/index'] },
     { path: 'fake-server', packages: CRYPTO, only: ['kernel/index', ...FORMATS] },

@@ -10,8 +10,18 @@ const SERVERS: readonly CommandFlag[] = [
   { flags: '--info-server <url>', summary: 'an info server; none: no server', isRepeatable: true },
   {
     flags: '--chain <currency=server>',
-    summary: 'an Electrum server of a currency, such as bitcoin=tls://host:50002; bitcoin=none: no server',
+    summary:
+      'an Electrum server of a currency, such as bitcoin=tls://host:50002; after a # the SHA-256 of its certificate, if you know it; bitcoin=none: no server',
     isRepeatable: true
+  },
+  {
+    flags: '--proxy <url>',
+    summary: 'a SOCKS5 proxy for every connection, such as socks5://127.0.0.1:9050; none: no proxy'
+  },
+  {
+    flags: '--certificates <first-use>',
+    summary: 'a self-signed certificate at first use: refuse it until it is trusted, or pin it',
+    choices: ['refuse', 'pin']
   },
   {
     flags: '--provider <id>',
@@ -57,6 +67,20 @@ export const profileCommands: readonly CommandSpec[] = [
     secrets: ['api-key'],
     runsAlone: true,
     load: async () => (await import('./profiles/manage-profiles.ts')).profileEdit
+  },
+  {
+    name: 'profile trust',
+    arguments: '[name]',
+    summary: 'show the certificates of Electrum servers and pin those that are self-signed, after a question',
+    flags: [
+      {
+        flags: '--forget <server>',
+        summary: 'forget the certificate of host:port instead, such as one that its operator has replaced',
+        isRepeatable: true
+      }
+    ],
+    runsAlone: true,
+    load: async () => (await import('./profiles/trust-servers.ts')).profileTrust
   },
   {
     name: 'profile list',

@@ -23,15 +23,24 @@ export const isPackage = (text: string): boolean =>
 /**
  * Installs a package of the registry, or an archive, in an empty folder. None of its scripts runs.
  *
+ * @param isProxied - the profile has a proxy, which npm would go around: then only archives without dependencies are installed
  * @throws CliError NETWORK-like failures of npm as PLUGIN_REFUSED, with what npm said
  */
 export const installPackage = async (
   folder: string,
   spec: string,
-  signal: AbortSignal
+  { signal, isProxied }: { readonly signal: AbortSignal; readonly isProxied: boolean }
 ): Promise<InstalledPackage> => {
+  if (isProxied && !spec.endsWith('.tgz'))
+    throw new CliError('PLUGIN_REFUSED', 'npm would go around the proxy of this profile', {
+      hint: 'Fetch the package as an archive (.tgz) as you see fit, and add that file.'
+    })
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n', { mode: 0o600 })
-  await runNpm(folder, spec.endsWith('.tgz') ? resolve(spec) : spec, signal)
+  await runNpm(
+    folder,
+    [...(isProxied ? ['--offline'] : []), '--', spec.endsWith('.tgz') ? resolve(spec) : spec],
+    signal
+  )
   const [name] = Object.keys(dependenciesOf(folder))
   if (name === undefined) throw new CliError('PLUGIN_REFUSED', `npm installed nothing for ${spec}`)
   const installed = join(folder, 'node_modules', name)
@@ -53,13 +62,13 @@ const dependenciesOf = (folder: string): Readonly<Record<string, unknown>> => {
 const FLAGS =
   '--ignore-scripts --no-audit --no-fund --save-exact --legacy-peer-deps --omit=dev --loglevel=error'
 
-const runNpm = async (folder: string, spec: string, signal: AbortSignal): Promise<void> => {
+const runNpm = async (folder: string, words: readonly string[], signal: AbortSignal): Promise<void> => {
   const script = process.env.npm_execpath
   const [program, ...first] =
     script?.endsWith('.js') === true
       ? [process.execPath, script]
       : [process.platform === 'win32' ? 'npm.cmd' : 'npm']
-  const args = [...first, 'install', ...FLAGS.split(' '), '--', spec]
+  const args = [...first, 'install', ...FLAGS.split(' '), ...words]
   const child = spawn(program, args, {
     cwd: folder,
     signal,
@@ -82,7 +91,7 @@ const runNpm = async (folder: string, spec: string, signal: AbortSignal): Promis
   })
   signal.throwIfAborted()
   if (failure === undefined) return
-  throw new CliError('PLUGIN_REFUSED', `The package ${spec} cannot be installed: ${failure}`, {
+  throw new CliError('PLUGIN_REFUSED', `The package ${words.at(-1)} cannot be installed: ${failure}`, {
     hint: 'A file, a folder or an archive (.tgz) needs no registry.'
   })
 }

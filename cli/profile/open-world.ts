@@ -3,12 +3,13 @@ import { chainIds } from '../../fake-server/chain/open-chain.ts'
 import { FAKE_ADDRESSES, type FakeWorld, openPersistentWorld } from '../../fake-server/fake-world.ts'
 import { fetchThroughWorld, makeWorldClock } from '../../fake-server/world/io.ts'
 import type { ChainServers } from '../../fake-server/world/world-chains.ts'
-import { type Io, isWalletError } from '../../kernel/index.ts'
+import { compact, type Io, isWalletError } from '../../kernel/index.ts'
 import { isAlive } from '../../plugins/storage/file/file-lock.ts'
 import { openFileDisk } from '../../plugins/storage/file/file-storage.ts'
+import { profileCertificates } from './certificates.ts'
 import { makePrivateFolder, type ProfilePaths } from './paths.ts'
 import { namedHosts, noControl, onlyNamedHosts } from './real-world.ts'
-import { type RealProfile, readProfile } from './settings.ts'
+import { proxyOf, type RealProfile, readProfile } from './settings.ts'
 import { isRecord, readState, removeState, writeState } from './state-files.ts'
 import { type ControlAddress, localControl, remoteControl, type WorldControl } from './world-control.ts'
 
@@ -80,14 +81,24 @@ export const openWorld = async (paths: ProfilePaths, opener: OpenOptions): Promi
  * The network of a real profile: requests go to the servers that it names, and to no other host. What asks for another one, a
  * plugin or the kernel, gets a NETWORK error that says so, and no name is looked up.
  */
-const realWorld = (paths: ProfilePaths, real: RealProfile, { io, addedHosts }: OpenOptions): OpenWorld => ({
-  io: onlyNamedHosts(io, paths.name, namedHosts(real, addedHosts)),
-  real,
-  control: noControl(paths.name, real.network),
-  // Other devices reach the same servers.
-  isShared: true,
-  close: async () => {}
-})
+const realWorld = async (
+  paths: ProfilePaths,
+  real: RealProfile,
+  { io, addedHosts }: OpenOptions
+): Promise<OpenWorld> => {
+  const { makeNodeIo } = await import('../../platform/node/index.ts')
+  const certificates = profileCertificates(paths, real.pinsCertificates === true)
+  const { fetch, connect, webSocket, isProxied } = makeNodeIo(compact({ proxy: proxyOf(real), certificates }))
+  const networked = { ...io, fetch, ...compact({ connect, webSocket, isProxied }) }
+  return {
+    io: onlyNamedHosts(networked, paths.name, namedHosts(real, addedHosts)),
+    real,
+    control: noControl(paths.name, real.network),
+    // Other devices reach the same servers.
+    isShared: true,
+    close: async () => {}
+  }
+}
 
 /** Opens the world of a profile in this process. @throws STORAGE_LOCKED, CORRUPT_FILE */
 export const openLocalWorld = async (

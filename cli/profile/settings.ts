@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkServerAddress, compact, type KernelOptions, tryJsonText } from '../../kernel/index.ts'
+import type { SocksProxy } from '../../platform/node/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from './paths.ts'
 import { isRecord, writeState } from './state-files.ts'
@@ -22,6 +23,10 @@ export interface RealProfile {
   readonly chains: Readonly<Record<string, readonly string[]>>
   /** The ids of the shipped rate and swap plugins that may ask their servers. */
   readonly providers: readonly string[]
+  /** A SOCKS5 proxy for every connection: `socks5://127.0.0.1:9050`. */
+  readonly proxy?: string
+  /** Pins a self-signed certificate at its first use without a question; otherwise it is refused until it is pinned. */
+  readonly pinsCertificates?: true
   /** ISO time at which its owner has agreed to use real coins. */
   readonly created: string
 }
@@ -37,7 +42,8 @@ export type ProfileNetwork = RealNetwork | 'fake'
 
 const FILE = 'profile.json'
 const KEY_FILE = 'api-key.json'
-const VERSION = 1
+/** What an older version does not know and must not pass over, such as a proxy, makes the newer version of the file. */
+const VERSIONS: readonly unknown[] = [1, 2]
 const MAX_SERVERS = 50
 const MAX_CHAINS = 100
 const MAX_PROVIDERS = 100
@@ -62,13 +68,13 @@ export const readProfile = (paths: Pick<ProfilePaths, 'config'>): RealProfile | 
   }
   const value = text.length > MAX_FILE ? undefined : tryJsonText(text)
   if (!isRecord(value)) throw invalid(path, 'is damaged')
-  if (value.version !== VERSION) throw invalid(path, 'was written by another version of holdfast')
+  if (!VERSIONS.includes(value.version)) throw invalid(path, 'was written by another version of holdfast')
   return parseProfile(value, path)
 }
 
 /** Saves the settings of a profile. */
 export const writeProfile = ({ config }: Pick<ProfilePaths, 'config'>, profile: RealProfile): void =>
-  writeState(config, FILE, { version: VERSION, ...profile })
+  writeState(config, FILE, { version: profile.proxy === undefined ? 1 : 2, ...profile })
 
 /** The network of a profile, for every envelope; `unknown` where its settings are damaged. */
 export const networkOf = (paths: Pick<ProfilePaths, 'config'>): ProfileNetwork | 'unknown' => {
@@ -103,9 +109,11 @@ export const removeProfile = ({ config }: Pick<ProfilePaths, 'config'>): void =>
 
 const parseProfile = (value: Readonly<Record<string, unknown>>, path: string): RealProfile => {
   const { network, loginServer, syncServers, infoServers, chains, providers, created } = value
+  const { proxy, pinsCertificates } = value
   const isSound =
     realNetworks.includes(network as RealNetwork) &&
-    (loginServer === undefined || isText(loginServer)) &&
+    [loginServer, proxy].every(text => text === undefined || isText(text)) &&
+    (pinsCertificates === undefined || pinsCertificates === true) &&
     [syncServers, infoServers].every(list => isTexts(list, MAX_SERVERS)) &&
     isTexts(providers, MAX_PROVIDERS) &&
     isText(created) &&
@@ -117,8 +125,10 @@ const parseProfile = (value: Readonly<Record<string, unknown>>, path: string): R
   for (const server of [profile.loginServer ?? [], profile.syncServers, profile.infoServers].flat())
     checkHttpServer(server)
   for (const server of Object.values(profile.chains).flat()) checkChainServer(server)
+  if (profile.proxy !== undefined) checkProxy(profile.proxy)
   return {
-    ...compact({ loginServer: profile.loginServer }),
+    ...compact({ loginServer: profile.loginServer, proxy: profile.proxy }),
+    ...compact({ pinsCertificates: profile.pinsCertificates }),
     ...{ network: profile.network, syncServers: profile.syncServers, infoServers: profile.infoServers },
     ...{ chains: profile.chains, providers: profile.providers, created: profile.created }
   }
@@ -156,6 +166,25 @@ export const checkChainServer = (text: string): string => {
   if (url === undefined || url.hostname === '' || (!isWeb && url.port === '') || url.username !== '')
     throw refused(text, 'is no Electrum server such as tls://electrum.example.org:50002')
   return text
+}
+
+/** Reads the address of a SOCKS5 proxy. @throws CliError USAGE */
+export const checkProxy = (text: string): string => {
+  const url = /^socks5h?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  const isBare = url?.username === '' && ['', '/'].includes(url.pathname) && url.search + url.hash === ''
+  if (url === undefined || url.hostname === '' || url.port === '' || !isBare)
+    throw refused(
+      text,
+      'is no SOCKS5 proxy such as socks5://127.0.0.1:9050; names of circuits are made up here'
+    )
+  return text.replace(/\/$/, '')
+}
+
+/** The proxy of a profile. */
+export const proxyOf = ({ proxy }: RealProfile): SocksProxy | undefined => {
+  if (proxy === undefined) return undefined
+  const { hostname, port } = new URL(proxy)
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
 const refused = (text: string, problem: string): CliError =>

@@ -1,4 +1,4 @@
-import type { AbortSignalLike, Clock } from '../io/io.ts'
+import type { AbortSignalLike, Clock, Io } from '../io/io.ts'
 import { WalletError } from './errors.ts'
 
 /** A limit on waiting. `what` begins the sentence of the error: "The answer of Corner Shop". */
@@ -41,6 +41,19 @@ export const withDeadline = <T>(deadline: Deadline, call: () => T | Promise<T>):
       settle(reject)(error)
     }
   })
+
+/**
+ * How many times as long to wait for an answer: three times through a proxy, such as Tor, which builds circuits.
+ *
+ * @example
+ * ```ts
+ * import { patienceOf, withDeadline } from 'holdfast/plugin'
+ *
+ * const deadline = { clock: io.clock, milliseconds: 5000 * patienceOf(io), what: 'The price' }
+ * const { text } = await withDeadline(deadline, () => io.fetch('https://shop.example.org/price'))
+ * ```
+ */
+export const patienceOf = ({ isProxied }: Pick<Io, 'isProxied'>): number => (isProxied === true ? 3 : 1)
 
 /** A signal and the function that aborts it; a second call does nothing. {@link makeAbort} makes one. */
 export interface Abort {

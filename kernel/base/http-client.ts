@@ -1,6 +1,6 @@
 import type { AbortSignalLike, FetchOptions, FetchReply, Io } from '../io/io.ts'
 import { compact } from './compact.ts'
-import { makeAbort, withDeadline } from './deadline.ts'
+import { makeAbort, patienceOf, withDeadline } from './deadline.ts'
 import { isWalletError, WalletError } from './errors.ts'
 import type { JsonObject } from './json.ts'
 
@@ -68,7 +68,7 @@ export interface HttpClientOptions {
  * ```
  */
 export class HttpClient {
-  readonly #io: Pick<Io, 'clock' | 'fetch'>
+  readonly #io: Pick<Io, 'clock' | 'fetch' | 'isProxied'>
   readonly #options: HttpClientOptions
   #originIndex = 0
   // By the monotonic clock: people set back the time of day.
@@ -77,7 +77,7 @@ export class HttpClient {
   #backOffEndText = ''
   #refusals = 0
 
-  constructor(io: Pick<Io, 'clock' | 'fetch'>, options: HttpClientOptions) {
+  constructor(io: Pick<Io, 'clock' | 'fetch' | 'isProxied'>, options: HttpClientOptions) {
     this.#io = io
     this.#options = options
   }
@@ -130,7 +130,11 @@ export class HttpClient {
     const abort = makeAbort()
     signal?.addEventListener('abort', abort.abort)
     if (signal?.aborted === true) abort.abort()
-    const deadline = { clock: this.#io.clock, milliseconds: deadlineMs, what: `The answer of ${name}` }
+    const deadline = {
+      clock: this.#io.clock,
+      milliseconds: deadlineMs * patienceOf(this.#io),
+      what: `The answer of ${name}`
+    }
     try {
       return await withDeadline(deadline, () =>
         this.#io.fetch(urlOf(this.origin, request), { ...this.#fetchOptions(request), signal: abort.signal })

@@ -129,7 +129,12 @@ export interface TcpAddress {
   readonly host: string
   readonly port: number
   readonly isTls: boolean
+  /** Through a proxy, connections of other circuits share nothing with this one; one circuit a server if left out. */
+  readonly circuit?: string
 }
+
+/** Options of {@link Io.webSocket}: the circuit, as of {@link TcpAddress}. */
+export type WebSocketOptions = Pick<TcpAddress, 'circuit'>
 
 /**
  * Everything ambient that the kernel and its plugins may use; a platform makes one (`holdfast/node`, `holdfast/browser`).
@@ -156,7 +161,13 @@ export interface Io {
   fetch(url: string, options?: FetchOptions): Promise<FetchReply>
   /** Absent where the platform has no TCP (browsers). */
   readonly connect?: (address: TcpAddress, handlers: ChannelHandlers) => Promise<Channel>
-  readonly webSocket?: (url: string, handlers: ChannelHandlers) => Promise<Channel>
+  readonly webSocket?: (
+    url: string,
+    handlers: ChannelHandlers,
+    options?: WebSocketOptions
+  ) => Promise<Channel>
+  /** True if every connection goes through a proxy: answers take longer ({@link patienceOf}), and each wallet has its own circuit. */
+  readonly isProxied?: boolean
 }
 
 /**

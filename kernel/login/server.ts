@@ -1,5 +1,6 @@
 import type { Schema } from 'yup'
 import { compact } from '../base/compact.ts'
+import { patienceOf } from '../base/deadline.ts'
 import { failureLine, isWalletError, scrub, WalletError } from '../base/errors.ts'
 import { type Json, type JsonObject, parseJsonText } from '../base/json.ts'
 import { dateOf } from '../base/time.ts'
@@ -141,8 +142,9 @@ const TIMEOUT_MS = 30_000
 
 const fetchInTime = ({ io }: ServerServices, url: string, options: FetchOptions): Promise<FetchReply> =>
   new Promise((resolve, reject) => {
-    const timeout = makeTimeout(io.clock, () =>
-      reject(new WalletError('DEADLINE', { what: 'The login server', milliseconds: TIMEOUT_MS }))
+    const milliseconds = TIMEOUT_MS * patienceOf(io)
+    const timeout = makeTimeout(io.clock, milliseconds, () =>
+      reject(new WalletError('DEADLINE', { what: 'The login server', milliseconds }))
     )
     // Inside a promise, so that a throw of a foreign io is a rejection.
     Promise.resolve()
@@ -157,7 +159,7 @@ interface Timeout {
 }
 
 /** Makes an abort signal that fires after the time limit: the kernel has no `AbortController`. */
-const makeTimeout = (clock: Clock, onTimeout: () => void): Timeout => {
+const makeTimeout = (clock: Clock, milliseconds: number, onTimeout: () => void): Timeout => {
   const listeners = new Set<() => void>([onTimeout])
   let aborted = false
   const signal: AbortSignalLike = {
@@ -171,7 +173,7 @@ const makeTimeout = (clock: Clock, onTimeout: () => void): Timeout => {
     aborted = true
     for (const listener of [...listeners]) listener()
   }
-  return { signal, cancel: clock.after(TIMEOUT_MS, abort) }
+  return { signal, cancel: clock.after(milliseconds, abort) }
 }
 
 /**

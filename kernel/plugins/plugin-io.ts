@@ -8,10 +8,10 @@ export type HashPort = Pick<
 >
 
 /** The part of the platform that a source of rates may use: time and requests. */
-export type RateIo = Pick<Io, 'clock' | 'fetch'>
+export type RateIo = Pick<Io, 'clock' | 'fetch' | 'isProxied'>
 
 /** The part of the platform that a swap provider may use: time, requests, and digests to sign its requests with. */
-export type SwapIo = Pick<Io, 'clock' | 'fetch'> & { readonly crypto: HashPort }
+export type SwapIo = Pick<Io, 'clock' | 'fetch' | 'isProxied'> & { readonly crypto: HashPort }
 
 /** Called with what a plugin throws outside of a call: in a timer, or when a connection has news. */
 export type OnFault = (thrown: unknown) => void
@@ -25,7 +25,7 @@ export const captureIo = (io: Io): Io => {
   const { scrypt, sha256, hmacSha256, hmacSha1, aesCbcEncrypt, aesCbcDecrypt } = crypto
   const { toBase64, fromBase64, toHex, fromHex, writeUtf8, async: later } = crypto
   const { now, monotonic, after, turn } = clock
-  const { random, fetch, connect, webSocket } = io
+  const { random, fetch, connect, webSocket, isProxied } = io
   return Object.freeze({
     crypto: Object.freeze({
       name: String(crypto.name),
@@ -57,7 +57,11 @@ export const captureIo = (io: Io): Io => {
     }),
     random: own(io, random),
     fetch: own(io, fetch),
-    ...compact({ connect: connect && own(io, connect), webSocket: webSocket && own(io, webSocket) })
+    ...compact({
+      connect: connect && own(io, connect),
+      webSocket: webSocket && own(io, webSocket),
+      isProxied: isProxied === true ? true : undefined
+    })
   })
 }
 
@@ -73,14 +77,20 @@ export const currencyIo = (io: Io, onFault: OnFault): Io => {
         Object.freeze<typeof connect>((address, handlers) => connect(address, guarded(handlers, onFault))),
       webSocket:
         webSocket &&
-        Object.freeze<typeof webSocket>((url, handlers) => webSocket(url, guarded(handlers, onFault)))
+        Object.freeze<typeof webSocket>((url, handlers, options) =>
+          webSocket(url, guarded(handlers, onFault), options)
+        )
     })
   })
 }
 
 /** An io of one rate plugin. */
 export const rateIo = (io: Io, onFault: OnFault): RateIo =>
-  Object.freeze({ clock: pluginClock(io.clock, onFault), fetch: own(io, io.fetch) })
+  Object.freeze({
+    clock: pluginClock(io.clock, onFault),
+    fetch: own(io, io.fetch),
+    ...compact({ isProxied: io.isProxied })
+  })
 
 /** An io of one swap plugin. */
 export const swapIo = (io: Io, onFault: OnFault): SwapIo => {

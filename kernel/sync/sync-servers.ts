@@ -1,5 +1,5 @@
 import { compact } from '../base/compact.ts'
-import { makeAbort, withDeadline } from '../base/deadline.ts'
+import { makeAbort, patienceOf, withDeadline } from '../base/deadline.ts'
 import { isWalletError, type ReportError, WalletError } from '../base/errors.ts'
 import { parseJsonText } from '../base/json.ts'
 import { shuffled } from '../base/random.ts'
@@ -10,7 +10,7 @@ import { parseStoreReply, type StoreReply } from './store-reply.ts'
 
 /** The configured servers of a context. */
 export interface SyncServersOptions {
-  readonly io: Pick<Io, 'clock' | 'crypto' | 'fetch' | 'random'>
+  readonly io: Pick<Io, 'clock' | 'crypto' | 'fetch' | 'isProxied' | 'random'>
   /** Addresses without a path, such as `https://sync-us1.edge.app`. */
   readonly syncServers: readonly string[]
   readonly infoServers: readonly string[]
@@ -150,7 +150,7 @@ export class SyncServers {
   async #fetch(url: string, options: FetchOptions): Promise<FetchReply> {
     const { clock } = this.#io
     const abort = makeAbort()
-    const deadline = { clock, milliseconds: TIME_LIMIT_MS, what: 'a sync server' }
+    const deadline = { clock, milliseconds: TIME_LIMIT_MS * patienceOf(this.#io), what: 'a sync server' }
     try {
       return await withDeadline(deadline, () => this.#io.fetch(url, { ...options, signal: abort.signal }))
     } catch (error) {

@@ -1,16 +1,20 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import type { Socket } from 'node:net'
+import { compact } from '../../kernel/base/compact.ts'
 import { WalletError } from '../../kernel/base/errors.ts'
 import type { FetchOptions, FetchReply, Io } from '../../kernel/io/io.ts'
+import { refuseOnion } from './open-socket.ts'
 
 /**
  * Makes `Io.fetch` over Node's HTTP client, whose connections are kept for the next request.
  *
- * Rejects with REPLY_TOO_LARGE as soon as a body passes `maxReplyBytes`, with an `AbortError` when the signal
+ * Through `open`, if it is given, instead of Node's own connections. Rejects with REPLY_TOO_LARGE as soon as a body passes `maxReplyBytes`, with an `AbortError` when the signal
  * fires, and with the system's error if there is no answer. Follows at most five redirects, none to another origin.
  */
-export const makeNodeFetch = (maxReplyBytes: number): Io['fetch'] => {
+export const makeNodeFetch = (maxReplyBytes: number, open?: OpenSocket): Io['fetch'] => {
+  const clients = open === undefined ? directClients : makeClients(open)
   const send = async (url: URL, options: FetchOptions, redirects: number): Promise<FetchReply> => {
-    const reply = await requestOnce(url, options, maxReplyBytes)
+    const reply = await requestOnce(url, options, { maxReplyBytes, clients })
     const next = redirectOf(url, reply)
     if (next === undefined) return reply
     if (redirects === 0) throw new TypeError('The server redirects without end')
@@ -20,7 +24,9 @@ export const makeNodeFetch = (maxReplyBytes: number): Io['fetch'] => {
     const { bodyBytes } = options
     // A copy: the caller may go on writing into its own bytes.
     const own = bodyBytes === undefined ? options : { ...options, bodyBytes: Buffer.from(bodyBytes) }
-    return send(parseUrl(url), own, MAX_REDIRECTS)
+    const target = parseUrl(url)
+    if (open === undefined) refuseOnion(target.hostname)
+    return send(target, own, MAX_REDIRECTS)
   }
 }
 
@@ -51,8 +57,12 @@ const redirectedOptions = (options: FetchOptions, status: number): FetchOptions 
   return rest
 }
 
-const requestOnce = async (url: URL, options: FetchOptions, maxReplyBytes: number): Promise<FetchReply> => {
-  const start = await clientOf(url.protocol)
+const requestOnce = async (
+  url: URL,
+  options: FetchOptions,
+  { maxReplyBytes, clients }: { readonly maxReplyBytes: number; readonly clients: Clients }
+): Promise<FetchReply> => {
+  const start = await clients(url.protocol)
   const limit = options.maxReplyBytes ?? maxReplyBytes
   const attempt = (): Promise<FetchReply> => exchange(start, { url, options, maxReplyBytes: limit })
   try {
@@ -65,19 +75,49 @@ const requestOnce = async (url: URL, options: FetchOptions, maxReplyBytes: numbe
 
 type StartRequest = (url: URL, options: RequestOptions) => ClientRequest
 
-const clients = new Map<string, Promise<StartRequest>>()
+/** Opens the connection of a request. */
+type OpenSocket = (url: URL) => Promise<Socket>
 
-/** Node's clients are loaded when first used: most commands of the terminal need neither. */
-const clientOf = (protocol: string): Promise<StartRequest> => {
-  const known = clients.get(protocol)
-  if (known !== undefined) return known
-  const client = protocol === 'https:' ? import('node:https') : import('node:http')
-  const start = client.then(({ Agent, request }): StartRequest => {
-    const agent = new Agent({ keepAlive: true })
-    return (url, options) => request(url, { ...options, agent })
-  })
-  clients.set(protocol, start)
-  return start
+/** The clients of a protocol. They are loaded when first used: most commands of the terminal need neither. */
+type Clients = (protocol: string) => Promise<StartRequest>
+
+const makeClients = (open?: OpenSocket): Clients => {
+  const made = new Map<string, Promise<StartRequest>>()
+  return protocol => {
+    const known = made.get(protocol)
+    if (known !== undefined) return known
+    const client = protocol === 'https:' ? import('node:https') : import('node:http')
+    const start = client.then(({ Agent, request }): StartRequest => {
+      // A resumed session of TLS shows no certificate.
+      const agent = new Agent({ keepAlive: true, ...compact({ maxCachedSessions: open && 0 }) })
+      if (open !== undefined) connectBy(agent, protocol, open)
+      return (url, options) => request(url, { ...options, agent })
+    })
+    made.set(protocol, start)
+    return start
+  }
+}
+
+const directClients = makeClients()
+
+interface Connecting {
+  readonly host?: string
+  readonly port?: number | string
+}
+
+/** Lets an agent of Node take its connections from here; it keeps them for later requests as before. */
+const connectBy = (agent: object, protocol: string, open: OpenSocket): void => {
+  const createConnection = (
+    { host = '', port }: Connecting,
+    onOpen: (error: Error | null, socket?: Socket) => void
+  ): void => {
+    const name = host.includes(':') ? `[${host}]` : host
+    open(new URL(`${protocol}//${name}${port === undefined ? '' : `:${port}`}`)).then(
+      socket => onOpen(null, socket),
+      error => onOpen(error instanceof Error ? error : new Error('The connection failed'))
+    )
+  }
+  Object.assign(agent, { createConnection })
 }
 
 /** The server had closed a kept connection before it saw this request, which is safe to repeat. */

@@ -1,9 +1,12 @@
-import { randomFillSync } from 'node:crypto'
-import type { Clock, Io } from '../../kernel/io/io.ts'
+import { randomBytes, randomFillSync } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { compact } from '../../kernel/base/compact.ts'
+import type { Channel, ChannelHandlers, Clock, Io } from '../../kernel/io/io.ts'
+import type { CertificateStore } from './certificates.ts'
 import { chooseCrypto } from './choose-crypto.ts'
-import { connectTcp } from './connect-tcp.ts'
 import { makeNodeFetch } from './fetch.ts'
 import { openNodeWebSocket } from './node-web-socket.ts'
+import { addressOf, makeSockets, type SocksProxy } from './open-socket.ts'
 
 /** Options of {@link makeNodeIo}. */
 export interface NodeIoOptions {
@@ -11,20 +14,77 @@ export interface NodeIoOptions {
   readonly crypto?: 'native' | 'noble'
   /** The largest body, message or backlog that is held, in bytes. Default 16 MB (architecture decision 18). */
   readonly maxReplyBytes?: number
+  /** A SOCKS5 proxy for every connection; none is made without it, and no name is looked up but the proxy's own. */
+  readonly proxy?: SocksProxy
+  /**
+   * Pins the self-signed certificates of servers that `connect` and `webSocket` reach, and keeps those that were pinned. Without it
+   * a self-signed certificate is refused. Requests of `fetch` take certificates of authorities only.
+   */
+  readonly certificates?: CertificateStore
 }
 
 /** Makes the io of Node: native crypto, the system's clock and randomness, HTTP, TCP, TLS and WebSocket. */
 export const makeNodeIo = (options: NodeIoOptions = {}): Io => {
-  const { crypto = 'native', maxReplyBytes = 16 * 1024 * 1024 } = options
+  const { crypto = 'native', maxReplyBytes = 16 * 1024 * 1024, proxy, certificates } = options
+  const sockets = makeSockets(proxy, randomBytes(8).toString('hex'))
+  const openUrl = (url: URL): Promise<Socket> => sockets.open(addressOf(url))
+  const limits = { maxBytes: maxReplyBytes, openLimitMs: sockets.isProxied ? 90_000 : 30_000 }
   return {
     crypto: chooseCrypto(crypto, nodeClock),
     clock: nodeClock,
     random: makeNodeRandom(),
-    fetch: makeNodeFetch(maxReplyBytes),
-    connect: (address, handlers) => connectTcp(address, handlers, maxReplyBytes),
-    webSocket: (url, handlers) => openNodeWebSocket(url, handlers, maxReplyBytes)
+    fetch: makeNodeFetch(maxReplyBytes, sockets.isProxied ? openUrl : undefined),
+    connect: async (address, handlers) =>
+      textChannel(await sockets.open(address, certificates), handlers, maxReplyBytes),
+    webSocket: (url, handlers, { circuit } = {}) =>
+      openNodeWebSocket(url, handlers, {
+        ...limits,
+        open: target => sockets.open(addressOf(target, circuit), certificates)
+      }),
+    ...compact({ isProxied: sockets.isProxied ? true : undefined })
   }
 }
+
+/**
+ * Makes a connection that carries UTF-8 text of an open socket; `Io.connect` of Node.
+ *
+ * A peer that reads so slowly that more than `maxBacklog` bytes wait is closed with an error.
+ */
+const textChannel = (socket: Socket, handlers: ChannelHandlers, maxBacklog: number): Channel => {
+  socket.setNoDelay(true)
+  socket.setKeepAlive(true, KEEP_ALIVE_MS)
+  return channelOf(socket, handlers, maxBacklog)
+}
+
+const KEEP_ALIVE_MS = 60_000
+
+const channelOf = (socket: Socket, handlers: ChannelHandlers, maxBacklog: number): Channel => {
+  let failure: Error | undefined
+  let isClosing = false
+  socket.setEncoding('utf8')
+  socket.on('data', (text: Buffer | string) => {
+    if (!isClosing) handlers.onText(String(text))
+  })
+  socket.on('error', error => {
+    failure = error
+  })
+  socket.on('close', () => handlers.onClose(failure))
+  return {
+    send: text => {
+      if (isClosing || !socket.writable) return
+      socket.write(text)
+      if (socket.writableLength > maxBacklog) socket.destroy(new Error('The peer does not read'))
+    },
+    close: () => {
+      isClosing = true
+      socket.end()
+      setTimeout(() => socket.destroy(), CLOSE_LIMIT_MS).unref()
+    }
+  }
+}
+
+/** The time that a peer has to confirm the end. */
+const CLOSE_LIMIT_MS = 1000
 
 /** The clock of the process. Its timers are unref'ed: a program ends although they wait. */
 const nodeClock: Clock = {

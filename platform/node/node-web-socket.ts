@@ -1,21 +1,32 @@
+import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import type { Channel, ChannelHandlers } from '../../kernel/io/io.ts'
+
+/** Options of {@link openNodeWebSocket}. */
+export interface WebSocketLimits {
+  /** The largest message, and the most that a peer may leave unread. */
+  readonly maxBytes: number
+  readonly openLimitMs: number
+}
 
 /**
  * Opens a WebSocket that carries text messages; `Io.webSocket` of Node.
  *
- * Rejects if it is not open within 30 seconds. A message larger than `maxBytes`, and a peer that leaves more than
+ * Takes the connection from `open`, and rejects if it is not open in time. A message larger than `maxBytes`, and a peer that leaves more than
  * `maxBytes` unread, close it with an error. Follows no redirect. Compression is off: it would defeat the limit.
  */
 export const openNodeWebSocket = async (
   url: string,
   handlers: ChannelHandlers,
-  maxBytes: number
+  { maxBytes, openLimitMs, open }: WebSocketLimits & { open(url: URL): Promise<Socket> }
 ): Promise<Channel> => {
   const { WebSocket } = await import('ws')
+  // Before the request, so that a refused certificate is the error.
+  const connection = await open(new URL(url))
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url, {
-      handshakeTimeout: OPEN_LIMIT_MS,
+      createConnection: () => connection,
+      handshakeTimeout: openLimitMs,
       maxPayload: maxBytes,
       perMessageDeflate: false
     })
@@ -28,8 +39,6 @@ export const openNodeWebSocket = async (
     })
   })
 }
-
-const OPEN_LIMIT_MS = 30_000
 
 const channelOf = (socket: WebSocket, handlers: ChannelHandlers, maxBytes: number): Channel => {
   let failure: Error | undefined

@@ -37,6 +37,7 @@ import {
   writeBundle
 } from '../../plugins/plugin-list.ts'
 import { sourcePlaces } from '../../plugins/source-places.ts'
+import { readProfile } from '../../profile/settings.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirm } from '../../session/confirm.ts'
 import { isJsonObject, readTextFile } from '../../session/input.ts'
@@ -250,7 +251,10 @@ const originOf = async (session: Session, source: string, staging: string): Prom
     return { source: path, entry: entryOf(path), warnings: [] }
   }
   session.statusLine.step(`installing ${source}…`)
-  const { name, version, folder, hasScripts } = await installPackage(staging, source, session.signal)
+  const { name, version, folder, hasScripts } = await installPackage(staging, source, {
+    signal: session.signal,
+    isProxied: readProfile(session.paths)?.proxy !== undefined
+  })
   session.statusLine.clear()
   return {
     ...{ source: `${name}@${version}`, entry: entryOf(folder), version },

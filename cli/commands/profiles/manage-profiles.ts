@@ -1,14 +1,16 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { compact } from '../../../kernel/index.ts'
-import { isListening } from '../../agent/client.ts'
+import { endUnusedAgent, isListening } from '../../agent/client.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult } from '../../output/view.ts'
-import { checkProfileName, chooseUsualProfile, type ProfilePaths, profilePaths } from '../../profile/paths.ts'
+import { profileCertificates, readFingerprint } from '../../profile/certificates.ts'
+import { checkProfileName, chooseUsualProfile, type ProfilePaths } from '../../profile/paths.ts'
 import { currenciesOf, nameableProviders } from '../../profile/real-world.ts'
 import {
   checkChainServer,
   checkHttpServer,
+  checkProxy,
   type RealNetwork,
   type RealProfile,
   readApiKey,
@@ -21,7 +23,8 @@ import {
 import type { CommandRun } from '../../session/command.ts'
 import { confirmTyped } from '../../session/confirm.ts'
 import type { Session } from '../../session/session.ts'
-import { profileNames, shownProfile } from './show-profiles.ts'
+import { existingProfile, pathsOf, profileNames, shownProfile } from './show-profiles.ts'
+import { trustOnTerminal } from './trust-servers.ts'
 
 /** Makes a profile on a real network, after a typed yes. */
 export const profileCreate: CommandRun = async (session, name = '') => {
@@ -54,8 +57,9 @@ export const profileCreate: CommandRun = async (session, name = '') => {
   if (!session.globals.dryRun) {
     if (apiKey !== undefined) writeApiKey(paths, apiKey)
     writeProfile(paths, profile)
+    expectFingerprints(session, paths)
   }
-  return resultOf(session, name, profile)
+  return resultOf(session, paths, profile)
 }
 
 const RISKS: Readonly<Record<RealNetwork, string>> = {
@@ -67,7 +71,8 @@ const RISKS: Readonly<Record<RealNetwork, string>> = {
 /** Changes the servers of a profile; what no flag names stays. */
 export const profileEdit: CommandRun = async (session, name = '') => {
   const paths = pathsOf(session, name)
-  const before = existing(paths)
+  const before = existingProfile(paths)
+  await refuseAgent(paths)
   const profile = edited(session, before)
   // The key of one server is no business of another.
   const isSameServer = before.loginServer === profile.loginServer
@@ -76,8 +81,9 @@ export const profileEdit: CommandRun = async (session, name = '') => {
     if (apiKey !== undefined) writeApiKey(paths, apiKey)
     else if (!isSameServer) removeApiKey(paths)
     writeProfile(paths, profile)
+    expectFingerprints(session, paths)
   }
-  return resultOf(session, name, profile)
+  return resultOf(session, paths, profile)
 }
 
 /** Shows or chooses the profile that is used while none is named. */
@@ -98,10 +104,7 @@ export const profileRemove: CommandRun = async (session, name = '') => {
   const { environment } = session.terminal
   const paths = pathsOf(session, name)
   if (!profileNames(environment).includes(name)) throw notFound(name)
-  if (await isListening(paths.state))
-    throw new CliError('AGENT_RUNNING', `The agent of the profile ${name} is running`, {
-      next: [{ command: `holdfast agent stop --profile ${name}`, why: 'end it first' }]
-    })
+  await refuseAgent(paths)
   const network = readProfile(paths)?.network ?? 'fake'
   const logins = join(paths.device, 'logins')
   const accounts = existsSync(logins) ? readdirSync(logins).filter(file => file.endsWith('.json')).length : 0
@@ -126,14 +129,12 @@ export const profileRemove: CommandRun = async (session, name = '') => {
   }
 }
 
-const pathsOf = (session: Session, name: string): ProfilePaths =>
-  profilePaths(checkProfileName(name), session.terminal.environment)
-
-const existing = (paths: ProfilePaths): RealProfile => {
-  const profile = readProfile(paths)
-  if (profile !== undefined) return profile
-  throw new CliError('NOT_FOUND', `There is no profile ${paths.name} on a real network`, {
-    next: [{ command: `holdfast profile create ${paths.name} --network test`, why: 'make it' }]
+/** An agent keeps the servers and the proxy that it has begun with. @throws CliError AGENT_RUNNING */
+const refuseAgent = async ({ name, state }: ProfilePaths): Promise<void> => {
+  await endUnusedAgent(state)
+  if (!(await isListening(state))) return
+  throw new CliError('AGENT_RUNNING', `The agent of the profile ${name} is running`, {
+    next: [{ command: `holdfast agent stop --profile ${name}`, why: 'end it first' }]
   })
 }
 
@@ -146,9 +147,13 @@ const hasEntries = (folder: string): boolean => existsSync(folder) && readdirSyn
 
 /** The settings with what the flags say. */
 const edited = (session: Session, before: RealProfile): RealProfile => {
-  const { loginServer: _, ...others } = before
+  const { loginServer: _, proxy: __, pinsCertificates: ___, ...others } = before
   const given = session.text('loginServer')
   const loginServer = given === undefined ? before.loginServer : ofNone(given, checkHttpServer)
+  const givenProxy = session.text('proxy')
+  const proxy = givenProxy === undefined ? before.proxy : ofNone(givenProxy, checkProxy)
+  const first = session.text('certificates')
+  const pins = first === undefined ? before.pinsCertificates === true : first === 'pin'
   const list = (flag: string, present: readonly string[], check: (text: string) => string): string[] => {
     const texts = session.texts(flag)
     const named = texts.length === 0 ? present : texts.flatMap(text => ofNone(text, check) ?? [])
@@ -156,7 +161,7 @@ const edited = (session: Session, before: RealProfile): RealProfile => {
   }
   return {
     ...others,
-    ...compact({ loginServer }),
+    ...compact({ loginServer, proxy, pinsCertificates: pins ? (true as const) : undefined }),
     syncServers: list('syncServer', before.syncServers, checkHttpServer),
     infoServers: list('infoServer', before.infoServers, checkHttpServer),
     providers: list('provider', before.providers, checkProvider),
@@ -179,7 +184,7 @@ const editedChains = (session: Session, { network, chains }: RealProfile): RealP
   const known = currenciesOf(network).map(({ id }) => id)
   const given = new Map<string, string[]>()
   for (const text of session.texts('chain')) {
-    const [, id = '', server = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? []
+    const { id, server } = readChain(text)
     if (!known.includes(id))
       throw new CliError('USAGE', `--chain is a currency of the ${network} network with a server`, {
         hint: `Such as --chain ${known[0]}=tls://electrum.example.org:50002. The currencies are ${known.join(', ')}.`
@@ -190,6 +195,31 @@ const editedChains = (session: Session, { network, chains }: RealProfile): RealP
   }
   const all = { ...chains, ...Object.fromEntries(given) }
   return Object.fromEntries(Object.entries(all).filter(([, servers]) => servers.length > 0))
+}
+
+/** Reads `currency=server#fingerprint`. */
+const readChain = (
+  text: string
+): { readonly id: string; readonly server: string; readonly fingerprint: string | undefined } => {
+  const [, id = '', server = '', fingerprint] = /^([^=]+)=([^#]+)(?:#(.*))?$/s.exec(text) ?? []
+  const isTls = /^(?:tls|wss):/.test(server)
+  if (fingerprint !== undefined && !(isTls && readFingerprint(fingerprint) !== undefined))
+    throw new CliError(
+      'USAGE',
+      'After a server of TLS and a # stands the SHA-256 of its certificate, 64 digits'
+    )
+  return { id, server, fingerprint: readFingerprint(fingerprint) }
+}
+
+/** Pins the fingerprints that servers were written with. */
+const expectFingerprints = (session: Session, paths: ProfilePaths): void => {
+  const certificates = profileCertificates(paths, false)
+  for (const text of session.texts('chain')) {
+    const { server, fingerprint } = readChain(text)
+    if (fingerprint === undefined) continue
+    const { hostname, port } = new URL(server)
+    certificates.pin(`${hostname.replace(/^\[|\]$/g, '')}:${port === '' ? 443 : port}`, { fingerprint })
+  }
 }
 
 /** The API key from a file, standard input or a prompt; undefined where none is needed, or the present one stays. */
@@ -207,7 +237,15 @@ const apiKeyFor = async (
 const serversOf = ({ loginServer, syncServers, infoServers, chains }: RealProfile): readonly string[] =>
   [loginServer ?? [], syncServers, infoServers, Object.values(chains).flat()].flat()
 
-const resultOf = (session: Session, name: string, profile: RealProfile): CommandResult => ({
-  ...shownProfile(session, name, profile),
-  advice: [`Use it with --profile ${name}, or always: holdfast profile default ${name}`]
-})
+const resultOf = async (
+  session: Session,
+  paths: ProfilePaths,
+  profile: RealProfile
+): Promise<CommandResult> => {
+  const warnings = await trustOnTerminal(session, paths, profile)
+  const { name } = paths
+  return {
+    ...shownProfile(session, name, profile),
+    ...{ warnings, advice: [`Use it with --profile ${name}, or always: holdfast profile default ${name}`] }
+  }
+}

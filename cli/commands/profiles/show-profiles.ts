@@ -1,9 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { JsonObject } from '../../../kernel/index.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { localTime } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { addedHosts } from '../../plugins/plugin-list.ts'
-import { checkProfileName, profilePaths } from '../../profile/paths.ts'
+import { profileCertificates } from '../../profile/certificates.ts'
+import { checkProfileName, type ProfilePaths, profilePaths } from '../../profile/paths.ts'
 import { namedHosts } from '../../profile/real-world.ts'
 import { networkOf, type RealProfile, readApiKey, readProfile, settingsPath } from '../../profile/settings.ts'
 import type { CommandRun } from '../../session/command.ts'
@@ -51,6 +54,19 @@ const foldersIn = (folder: string): readonly string[] => {
   }
 }
 
+/** The folders of a profile that a command names. @throws CliError PROFILE_INVALID */
+export const pathsOf = (session: Session, name: string): ProfilePaths =>
+  profilePaths(checkProfileName(name), session.terminal.environment)
+
+/** The settings of a real profile. @throws CliError NOT_FOUND, PROFILE_INVALID */
+export const existingProfile = (paths: ProfilePaths): RealProfile => {
+  const profile = readProfile(paths)
+  if (profile !== undefined) return profile
+  throw new CliError('NOT_FOUND', `There is no profile ${paths.name} on a real network`, {
+    next: [{ command: `holdfast profile create ${paths.name} --network test`, why: 'make it' }]
+  })
+}
+
 /** Shows the settings of a profile. */
 export const profileShow: CommandRun = async (session, name = session.globals.profile) => {
   const paths = profilePaths(checkProfileName(name), session.terminal.environment)
@@ -67,7 +83,7 @@ export const shownProfile = (
   const isDefault = session.globals.usualProfile === name
   if (profile === undefined)
     return {
-      data: { name, network: 'fake', isDefault, settings: {}, hosts: [] },
+      data: { name, network: 'fake', isDefault, settings: {}, hosts: [], certificates: [] },
       view: {
         kind: 'record',
         fields: [
@@ -77,10 +93,54 @@ export const shownProfile = (
         ]
       }
     }
-  const { network, loginServer, syncServers, infoServers, chains, providers, created } = profile
+  const { network } = profile
   const file = settingsPath(paths)
-  const hasKey = readApiKey(paths) !== undefined
-  const settings: readonly (readonly [label: string, value: readonly string[], missing: string])[] = [
+  const settings = settingsOf(profile, readApiKey(paths) !== undefined)
+  const certificates = profileCertificates(paths, false).list()
+  const hosts = [...namedHosts(profile, addedHosts(paths))].sort()
+  const json: JsonObject = Object.fromEntries(
+    settings.map(([label, value]) => [
+      label,
+      { value: [...value], from: value.length === 0 ? 'not set' : file }
+    ])
+  )
+  return {
+    data: {
+      ...{ name, network, isDefault, settings: json, hosts },
+      certificates: certificates.map(({ server, since, path, fingerprint }) => ({
+        ...{ server, since, from: path, fingerprint: fingerprint ?? null },
+        isPinned: fingerprint !== undefined
+      }))
+    },
+    view: {
+      kind: 'record',
+      fields: [
+        ['name', name],
+        ['default', isDefault ? 'yes' : 'no'],
+        ...settings.map(
+          ([label, value, missing]) =>
+            [
+              label,
+              value.length === 0 ? { text: `not set: ${missing}`, tone: 'dim' as const } : value.join(' ')
+            ] as const
+        ),
+        ...certificates.map(({ server, since, fingerprint }) => {
+          const text = `SHA-256 ${fingerprint}, pinned ${localTime(new Date(since))}`
+          return [`certificate of ${server}`, fingerprint === undefined ? 'of an authority' : text] as const
+        }),
+        ['asked hosts', hosts.join(' ')],
+        ['settings in', file]
+      ]
+    }
+  }
+}
+
+type Setting = readonly [label: string, value: readonly string[], missing: string]
+
+const settingsOf = (profile: RealProfile, hasKey: boolean): readonly Setting[] => {
+  const { network, loginServer, syncServers, infoServers, chains, providers, created } = profile
+  const { proxy, pinsCertificates } = profile
+  return [
     ['network', [network], ''],
     [
       'login server',
@@ -94,35 +154,15 @@ export const shownProfile = (
     ],
     ['sync servers', syncServers, 'other devices see nothing of this one'],
     ['info servers', infoServers, 'not needed'],
-    ...Object.entries(chains).map(([id, servers]) => [`chain ${id}`, servers, ''] as const),
+    ...Object.entries(chains).map(([id, servers]): Setting => [`chain ${id}`, servers, '']),
     ...(Object.keys(chains).length === 0 ? [['chains', [], 'no wallet sees its coins'] as const] : []),
     ['providers', providers, 'no rates and no swaps'],
+    ['proxy', proxy === undefined ? [] : [proxy], 'servers see your address on the network'],
+    [
+      'new certificates',
+      pinsCertificates === true ? ['pinned at first use'] : [],
+      'a self-signed one is refused until holdfast profile trust has pinned it'
+    ],
     ['created', [created], '']
   ]
-  const hosts = [...namedHosts(profile, addedHosts(paths))].sort()
-  const json: JsonObject = Object.fromEntries(
-    settings.map(([label, value]) => [
-      label,
-      { value: [...value], from: value.length === 0 ? 'not set' : file }
-    ])
-  )
-  return {
-    data: { name, network, isDefault, settings: json, hosts },
-    view: {
-      kind: 'record',
-      fields: [
-        ['name', name],
-        ['default', isDefault ? 'yes' : 'no'],
-        ...settings.map(
-          ([label, value, missing]) =>
-            [
-              label,
-              value.length === 0 ? { text: `not set: ${missing}`, tone: 'dim' as const } : value.join(' ')
-            ] as const
-        ),
-        ['asked hosts', hosts.join(' ')],
-        ['settings in', file]
-      ]
-    }
-  }
 }

@@ -63,9 +63,17 @@ export interface SystemErrorDetails {
   SYNC_CONFLICT: { path: string; rule: string }
   REPLY_TOO_LARGE: { source: string; limit: number }
   DEADLINE: { what: string; milliseconds: number }
+  /**
+   * A server of a chain showed a certificate that is not trusted; nothing was sent to it. `reason`: the name that OpenSSL has for it,
+   * or `CHANGED`. `presented` and `pinned` are SHA-256 fingerprints.
+   */
+  CERTIFICATE_REFUSED: { server: string; reason: string; presented?: string; pinned?: string }
   CONTEXT_CLOSED: NoDetails
   LOGGED_OUT: NoDetails
 }
+
+/** OpenSSL's name of error 18. */
+const SELF_SIGNED = 'DEPTH_ZERO_SELF_SIGNED_CERT'
 
 type Timeout = SystemErrorDetails['STORAGE_TIMEOUT']['what']
 
@@ -295,6 +303,19 @@ export const systemErrors: { readonly [C in keyof SystemErrorDetails]: ErrorEntr
     name: 'Error',
     exitCode: 21,
     message: ({ source, limit }) => `The reply of ${source} is larger than ${limit} bytes`
+  },
+  CERTIFICATE_REFUSED: {
+    name: 'NetworkError',
+    exitCode: 20,
+    message: ({ server, reason, presented, pinned }) => {
+      if (pinned !== undefined)
+        return `The certificate of ${server} has changed: SHA-256 ${presented ?? 'unknown'}, pinned is ${pinned}. If the operator confirms the new one: holdfast profile trust --forget ${server}`
+      if (reason === SELF_SIGNED && presented !== undefined)
+        return `The certificate of ${server} is self-signed and not pinned: SHA-256 ${presented}. If the operator confirms it: holdfast profile trust`
+      return `The certificate of ${server} is refused: ${reason}`
+    },
+    hint: () =>
+      'holdfast profile trust shows the certificates of a profile and pins them; holdfast profile trust --forget <server> forgets one.'
   },
   DEADLINE: {
     name: 'Error',

@@ -229,7 +229,8 @@ export class EngineCallbackHandler {
 const shortText = (text: string): string =>
   scrub(
     text
-      .slice(0, 200)
+      // Two fingerprints fit in.
+      .slice(0, 500)
       .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
       .trim()
   )

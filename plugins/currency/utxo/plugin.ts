@@ -28,7 +28,8 @@ const infoOf = (coin: CoinRow): CurrencyInfo => ({
  * Makes the plugin of a coin of the UTXO family.
  *
  * Options: `network` (such as `regtest`; the row's first by default) and `servers`, a list of
- * `tcp://host:port`, `tls://host:port`, `ws://…` or `wss://…`. All wallets of a coin share one connection.
+ * `tcp://host:port`, `tls://host:port`, `ws://…` or `wss://…`. All wallets of a coin share one connection;
+ * through a proxy each has its own, on a circuit that no other wallet uses, so that a server cannot tell that they belong together.
  */
 export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
   kind: 'currency',
@@ -37,10 +38,17 @@ export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
   apply(host: CurrencyHost): void {
     const { hooks, io, log, options } = host
     const network = networkOf(coin, options)
-    const pool = new ElectrumPool(io, network, { servers: serversOf(network, options), log })
+    const servers = serversOf(network, options)
+    const shared = new ElectrumPool(io, network, { servers, log })
+    const poolOf = (): ElectrumPool =>
+      io.isProxied === true
+        ? new ElectrumPool(io, network, { servers, log, circuit: io.crypto.toHex(io.random(8)) })
+        : shared
     const tools = makeTools(coin, network, io)
     hooks.makeTools.tapPromise(coin.pluginId, async () => tools)
-    hooks.makeEngine.tapPromise(coin.pluginId, request => openEngine({ coin, network, io, pool }, request))
+    hooks.makeEngine.tapPromise(coin.pluginId, request =>
+      openEngine({ coin, network, io, pool: poolOf() }, request)
+    )
   }
 })
 

@@ -40,7 +40,7 @@ export class SourceClient {
   readonly #kept = new Map<string, KeptReply>()
   #last: { readonly key: string; readonly at: number } | undefined
 
-  constructor(io: Pick<Io, 'clock' | 'fetch'>, options: SourceClientOptions) {
+  constructor(io: Pick<Io, 'clock' | 'fetch' | 'isProxied'>, options: SourceClientOptions) {
     this.#clock = io.clock
     this.#options = options
     this.#http = new HttpClient(io, {

@@ -14,7 +14,7 @@ export class ProviderClient {
   readonly #http: HttpClient
 
   /** @param address - of the API, without a final slash */
-  constructor(io: Pick<Io, 'clock' | 'fetch'>, provider: Provider, address: string) {
+  constructor(io: Pick<Io, 'clock' | 'fetch' | 'isProxied'>, provider: Provider, address: string) {
     this.#provider = provider
     this.#http = new HttpClient(io, {
       name: provider.displayName,

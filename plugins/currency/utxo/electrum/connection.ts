@@ -1,9 +1,12 @@
 import {
   type Channel,
+  type ChannelHandlers,
   type Clock,
+  compact,
   type Io,
   type Json,
   type JsonObject,
+  patienceOf,
   type TcpAddress,
   tryJsonText
 } from '../../../../kernel/plugin-api.ts'
@@ -31,6 +34,8 @@ export class ElectrumConnection {
   readonly #clock: Clock
   readonly #handlers: ConnectionHandlers
   readonly #isFramed: boolean
+  /** How many times as long as directly an answer may take. */
+  readonly #patience: number
   readonly #pending = new Map<number, Pending>()
   readonly #queue: { readonly id: number; readonly call: ElectrumCall }[] = []
   #channel: Channel | undefined
@@ -41,26 +46,30 @@ export class ElectrumConnection {
   #cancelWatch: (() => void) | undefined
   #isClosed = false
 
-  private constructor(server: ElectrumServer, clock: Clock, handlers: ConnectionHandlers) {
+  private constructor(server: ElectrumServer, io: Io, handlers: ConnectionHandlers) {
     this.url = server.url
-    this.#clock = clock
+    this.#clock = io.clock
+    this.#patience = patienceOf(io)
     this.#handlers = handlers
     this.#isFramed = 'tcp' in server
   }
 
-  /** Connects. Rejects if this platform has no such transport, or the server is not there within 10 s. */
+  /**
+   * Connects. Rejects if this platform has no such transport, or the server is not there within 10 s; three times that through a
+   * proxy, whose circuit the connection shares with others of the same name only.
+   */
   static async open(
     io: Io,
-    server: ElectrumServer,
+    { server, circuit }: { readonly server: ElectrumServer; readonly circuit?: string | undefined },
     handlers: ConnectionHandlers
   ): Promise<ElectrumConnection> {
-    const self = new ElectrumConnection(server, io.clock, handlers)
+    const self = new ElectrumConnection(server, io, handlers)
     const received = {
       onText: (text: string): void => self.#receive(text),
       onClose: (error?: Error): void => self.close(error ?? new Error('The server closed the connection'))
     }
-    const opening = openChannel(io, server, received)
-    const channel = await withLimit(io.clock, opening)
+    const opening = openChannel(io, server, { ...received, circuit })
+    const channel = await withLimit(io, opening)
     if (self.#isClosed) throw new Error('The server closed the connection')
     self.#channel = channel
     return self
@@ -117,7 +126,7 @@ export class ElectrumConnection {
     } catch (error) {
       this.close(error instanceof Error ? error : new Error('The connection broke'))
     }
-    if (this.#cancelWatch === undefined) this.#watch(SILENCE_MS)
+    if (this.#cancelWatch === undefined) this.#watch(SILENCE_MS * this.#patience)
   }
 
   #watch(delayMs: number): void {
@@ -127,9 +136,11 @@ export class ElectrumConnection {
       const silentFor = this.#clock.monotonic() - this.#lastReceived
       const [oldest] = this.#pending.values()
       const waited = this.#clock.monotonic() - (oldest?.sentAt ?? 0)
-      if (silentFor >= SILENCE_MS || waited >= MAX_WAIT_MS) {
+      const silenceLeft = SILENCE_MS * this.#patience - silentFor
+      const waitLeft = MAX_WAIT_MS * this.#patience - waited
+      if (silenceLeft <= 0 || waitLeft <= 0) {
         this.close(new ElectrumFault('The server does not answer'))
-      } else this.#watch(Math.max(1, Math.min(SILENCE_MS - silentFor, MAX_WAIT_MS - waited)))
+      } else this.#watch(Math.max(1, Math.min(silenceLeft, waitLeft)))
     })
   }
 
@@ -200,20 +211,20 @@ const CONNECT_MS = 10_000
 const openChannel = (
   io: Io,
   server: ElectrumServer,
-  received: { onText(text: string): void; onClose(error?: Error): void }
+  { circuit, ...received }: ChannelHandlers & { readonly circuit: string | undefined }
 ): Promise<Channel> => {
   if ('tcp' in server) {
     if (io.connect === undefined) throw new Error('This platform has no TCP connections')
-    return io.connect(server.tcp, received)
+    return io.connect({ ...server.tcp, ...compact({ circuit }) }, received)
   }
   if (io.webSocket === undefined) throw new Error('This platform has no WebSocket connections')
-  return io.webSocket(server.webSocket, received)
+  return io.webSocket(server.webSocket, received, compact({ circuit }))
 }
 
-const withLimit = (clock: Clock, opening: Promise<Channel>): Promise<Channel> =>
+const withLimit = (io: Io, opening: Promise<Channel>): Promise<Channel> =>
   new Promise((resolve, reject) => {
     let isLate = false
-    const cancel = clock.after(CONNECT_MS, () => {
+    const cancel = io.clock.after(CONNECT_MS * patienceOf(io), () => {
       isLate = true
       reject(new Error('The server does not answer'))
     })

@@ -5,6 +5,7 @@ import {
   type Io,
   type Json,
   makeYielder,
+  patienceOf,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { type BlockHeader, parseHeader } from '../chain/header.ts'
@@ -17,7 +18,7 @@ import {
   ElectrumRefusal,
   type ElectrumServer
 } from './connection.ts'
-import { readFeeRate, readHeaderHex, readStatus, readTip } from './replies.ts'
+import { fetchFeeEstimates, readHeaderHex, readStatus, readTip } from './replies.ts'
 
 /** The calls of the pool to a wallet. */
 export interface PoolClient {
@@ -32,8 +33,16 @@ export interface PoolClient {
   onFault(text: string): void
 }
 
+/** Options of {@link ElectrumPool}. */
+export interface ElectrumPoolOptions {
+  readonly servers: readonly ElectrumServer[]
+  readonly log: EngineLog
+  /** Through a proxy, the connections of pools with other circuits cannot be linked to those of this one. */
+  readonly circuit?: string
+}
+
 /**
- * The one connection of a coin, shared by all its wallets; it moves on to the next server when one fails.
+ * The one connection of a coin, shared by all its wallets, or by one wallet through a proxy; it moves on to the next server when one fails.
  *
  * It is open exactly while somebody is attached. A server whose first block is not the network's is never used.
  */
@@ -48,6 +57,8 @@ export class ElectrumPool {
   readonly #watchers = new Map<string, readonly PoolClient[]>()
   readonly #waiting = new Set<Waiting>()
   readonly #headers: HeaderCache
+  /** Of a proxy; other pools use others. */
+  readonly #circuit: string | undefined
   #connection: ElectrumConnection | undefined
   #ready: Promise<void> = Promise.resolve()
   #isReady = false
@@ -67,12 +78,13 @@ export class ElectrumPool {
   /** The latest fee rates of each server, by its URL. */
   readonly #feesBy = new Map<string, FeeEstimates>()
 
-  constructor(io: Io, network: NetworkRow, options: { servers: readonly ElectrumServer[]; log: EngineLog }) {
+  constructor(io: Io, network: NetworkRow, options: ElectrumPoolOptions) {
     this.#io = io
     this.#network = network
     this.#headers = new HeaderCache(io, network)
     this.#servers = options.servers
     this.#log = options.log
+    this.#circuit = options.circuit
   }
 
   get tip(): ChainTip | undefined {
@@ -108,7 +120,7 @@ export class ElectrumPool {
    * Resolves once a server has passed its checks.
    *
    * @param isPatient - goes on waiting although every server has failed since: another try may come within the limit
-   * @throws NETWORK after `limitMs`, or when every server has failed
+   * @throws NETWORK after `limitMs`, three times as much through a proxy, or when every server has failed
    */
   whenReady(limitMs: number, isPatient = false): Promise<void> {
     if (this.#isReady) return Promise.resolve()
@@ -126,7 +138,7 @@ export class ElectrumPool {
         if (error === undefined) resolve()
         else reject(error)
       }
-      const cancel = this.#io.clock.after(limitMs, () =>
+      const cancel = this.#io.clock.after(limitMs * patienceOf(this.#io), () =>
         done(this.#unreachable('The server does not answer'))
       )
       const waiting = { done, failuresLeft: isPatient ? Number.POSITIVE_INFINITY : this.#servers.length }
@@ -229,7 +241,7 @@ export class ElectrumPool {
         if (opened !== undefined && opened === this.#connection) this.#lost(server, error)
       }
     }
-    ElectrumConnection.open(this.#io, server, handlers).then(
+    ElectrumConnection.open(this.#io, { server, circuit: this.#circuit }, handlers).then(
       connection => {
         this.#isOpening = false
         opened = connection
@@ -459,23 +471,3 @@ export class HeaderCache {
 
 const MAX_HEADERS = 20_000
 const MAX_REORG = 100
-
-/** Asks a server for its fee rates; those it does not have are left out. */
-const fetchFeeEstimates = async (
-  callMany: (calls: readonly ElectrumCall[]) => readonly Promise<Json>[]
-): Promise<FeeEstimates> => {
-  const replies = callMany([
-    { method: 'blockchain.relayfee', params: [] },
-    ...FEE_TARGETS.map(([, blocks]) => ({ method: 'blockchain.estimatefee', params: [blocks] }))
-  ])
-  const rates = await Promise.all(replies.map(reply => reply.then(readFeeRate, () => undefined)))
-  const names = ['relay', ...FEE_TARGETS.map(([name]) => name)]
-  return Object.fromEntries(names.flatMap((name, at) => (rates[at] === undefined ? [] : [[name, rates[at]]])))
-}
-
-// Within how many blocks a payment of each level should confirm.
-const FEE_TARGETS = [
-  ['high', 2],
-  ['standard', 6],
-  ['low', 24]
-] as const

@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Txid } from '../../../../kernel/plugin-api.ts'
 import { isTxHash } from '../chain/transaction.ts'
-import { ElectrumFault } from './connection.ts'
+import type { FeeEstimates } from '../params/coin.ts'
+import { type ElectrumCall, ElectrumFault } from './connection.ts'
 
 /** A transaction in the history of a script. `height`: 0 or less while unconfirmed. */
 export interface HistoryItem {
@@ -69,10 +70,30 @@ export const readProof = (reply: Json): MerkleProof => {
  * The protocol has a JSON number here; it is rounded to whole units once and never used as a fraction.
  * undefined if the server has no estimate (-1) or says nonsense.
  */
-export const readFeeRate = (reply: Json): bigint | undefined => {
+const readFeeRate = (reply: Json): bigint | undefined => {
   if (typeof reply !== 'number' || !(reply > 0) || reply > 100) return undefined
   return BigInt(Math.round(reply * 1e8))
 }
+
+/** Asks a server for its fee rates; those it does not have are left out. */
+export const fetchFeeEstimates = async (
+  callMany: (calls: readonly ElectrumCall[]) => readonly Promise<Json>[]
+): Promise<FeeEstimates> => {
+  const replies = callMany([
+    { method: 'blockchain.relayfee', params: [] },
+    ...FEE_TARGETS.map(([, blocks]) => ({ method: 'blockchain.estimatefee', params: [blocks] }))
+  ])
+  const rates = await Promise.all(replies.map(reply => reply.then(readFeeRate, () => undefined)))
+  const names = ['relay', ...FEE_TARGETS.map(([name]) => name)]
+  return Object.fromEntries(names.flatMap((name, at) => (rates[at] === undefined ? [] : [[name, rates[at]]])))
+}
+
+// Within how many blocks a payment of each level should confirm.
+const FEE_TARGETS = [
+  ['high', 2],
+  ['standard', 6],
+  ['low', 24]
+] as const
 
 const isHeight = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= -1 && value < 500_000_000
