@@ -13,6 +13,7 @@ import type { PluginId, TokenId, WalletId } from '../types/ids.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { RatePair } from '../types/rates.ts'
 import type { EventQueue } from '../wallet/events.ts'
+import type { WalletOptions } from '../wallet/options.ts'
 import { DEFAULT_FIAT, FIAT_PATH, NAME_PATH } from '../wallet/settings.ts'
 import { TOKENS_PATH, tokenIdList } from '../wallet/tokens.ts'
 import { type CurrencyWallet, type OpenedWallet, openWallet } from '../wallet/wallet.ts'
@@ -225,6 +226,7 @@ export interface WalletOpenerOptions {
   readonly pause: PauseSwitch
   readonly unfinished: UnfinishedWallets
   readonly rules: AccountRules
+  readonly sawSwap: WalletOptions['sawSwap']
 }
 
 /** Opens the wallets of one account: the repo of each, with the files of a new one, and then the wallet in it. */
@@ -241,7 +243,7 @@ export class WalletOpener {
     walletInfo: SecretWalletInfo,
     { settings, isPaused = false }: OpenWalletOptions
   ): Promise<OpenedWallet> {
-    const { services, repos, scheduler, events, pause, rules } = this.#options
+    const { services, repos, scheduler, events, pause, rules, sawSwap } = this.#options
     const { pluginId } = services.plugins.infoOf(walletInfo.type)
     const found = await repos.open(walletInfo, settings === undefined ? 'needed' : 'empty')
     try {
@@ -249,6 +251,7 @@ export class WalletOpener {
       return await openWallet({
         ...{ services, walletInfo, scheduler, events, rules, paused: pause, isPaused },
         nameOfApp: this.#nameOfApp,
+        sawSwap,
         config: this.#options.settings.currencyConfig(pluginId),
         ...{ repo: found.repo, hashOf: found.hashOf, syncLoop: repos.syncLoop }
       })

@@ -58,7 +58,11 @@ export const openAccount = async (options: OpenAccountOptions): Promise<SharedAc
       userSettingsOf: pluginId => settings.swapConfig(pluginId).getSnapshot().userSettings
     })
     const shared = { services, repos, settings, scheduler, events, pause, unfinished, rules }
-    const opener = new WalletOpener(shared)
+    const opener = new WalletOpener({
+      ...shared,
+      // Also of one that another device paid for.
+      sawSwap: payment => services.inBackground('swap orders', orders.follow(payment))
+    })
     const refresh = makeRefresh(services, login)
     return new SharedAccount({
       ...shared,

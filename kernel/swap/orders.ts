@@ -30,7 +30,8 @@ export type SwapPayment = Pick<Transaction, 'date' | 'swapData' | 'txid' | 'wall
 /**
  * Follows the orders of an account's swaps until they are paid out or sent back.
  *
- * An order is followed from the moment in which its payment is signed, and again whenever the account opens. Its exchange is
+ * An order is followed from the moment in which its payment is signed, or in which its wallet has read the file of a payment of
+ * another device, and again whenever the account opens. Its exchange is
  * asked with growing pauses; what it says is checked and kept on this device. What has ended stays ended, whatever is said
  * later.
  *
@@ -81,7 +82,8 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
   }
 
   /**
-   * Follows the order of a swap that was paid elsewhere, such as on another device, or before it could be followed. Returns what
+   * Follows the order of a swap that was paid elsewhere, such as on another device, or before it could be followed. Open wallets do
+   * so for each payment that a sync brings. Returns what
    * is known of it; undefined if the transaction pays for no swap, if it is older than 30 days and was never followed here, or if
    * the plugin of its exchange cannot follow orders.
    */
@@ -128,7 +130,8 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
     const fromPluginId = pluginIdOf(walletId)
     const { plugin, isEstimate: _, ...swap } = swapData
     const { pluginId, displayName } = plugin
-    if (fromPluginId === undefined || this.#orders.has(txid) || !this.#canWatch(pluginId)) return
+    if (this.#closed.signal.aborted || fromPluginId === undefined) return
+    if (this.#orders.has(txid) || !this.#canWatch(pluginId)) return
     const record: OrderRecord = {
       ...{ ...swap, txid, walletId, fromPluginId, pluginId, displayName, paidAt },
       ...{ state: 'waiting', since: paidAt }

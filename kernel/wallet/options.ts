@@ -12,6 +12,7 @@ import type { SyncLoop } from '../sync/sync-loop.ts'
 import type { CurrencyConfigSnapshot, CurrencyInfo } from '../types/currency.ts'
 import type { FileHash, WalletId } from '../types/ids.ts'
 import type { SecretWalletInfo, WalletKeys } from '../types/keys.ts'
+import type { Transaction } from '../types/transaction.ts'
 import type { EventQueue } from './events.ts'
 
 /** The options with which an account opens a wallet. */
@@ -30,6 +31,8 @@ export interface WalletOptions {
   readonly isPaused: boolean
   /** The rules of the account, which judge each use of its keys. */
   readonly rules: AccountRules
+  /** Told of the payment of a swap whenever its file was read again: the account follows the order. */
+  sawSwap(payment: Pick<Transaction, 'date' | 'swapData' | 'txid' | 'walletId'>): void
   /** Fetches the name of an app, for the wallets that it made and never named. */
   nameOfApp(appId: string): Promise<string>
   /** The wallet's file-name hash. @throws LOGGED_OUT */

@@ -50,6 +50,7 @@ export const openHistory = async (
     info: { ...INFO, ...options.info },
     repo: device.repo,
     clock: device.clock,
+    sawSwap: () => {},
     hashOf,
     fiatCode: () => settings.fiatCode,
     config: { getSnapshot: () => ({ allTokens: tokensOf(options.tokens ?? {}) }) },

@@ -19,7 +19,7 @@ import { TransactionFiles } from './files.ts'
 import { checkMetadata, mergeMetadata, withFiatCode } from './metadata.ts'
 import type { HistoryRow } from './row.ts'
 import type { RowList } from './row-list.ts'
-import { type HistoryChanges, HistoryRows, isPartial } from './rows.ts'
+import { type HistoryChanges, HistoryRows, isPartial, type RowChange } from './rows.ts'
 import { SearchIndex, searchTexts } from './search.ts'
 import {
   assetNameOf,
@@ -339,6 +339,7 @@ export class History {
         state: { height: this.#height, ...compact({ checkpoint: isNews ? checkpoint : undefined }) }
       })
     }
+    this.#reportSwaps(rows)
     if (this.#rows.ownFiles > MANY_FILES) await this.#applyChangedFiles()
     return changes
   }
@@ -350,6 +351,7 @@ export class History {
     const txids: Txid[] = []
     for await (const rows of fileChanges(this.#changeContext(), [...named])) {
       await this.#writeOrDefer({ rows })
+      this.#reportSwaps(rows)
       for (const { after } of rows.values())
         if (after?.reports[0] !== undefined) txids.push(after.reports[0].txid)
     }
@@ -357,6 +359,16 @@ export class History {
     if (revision !== this.#rows.state.taken)
       await this.#rows.write({ state: { taken: revision } }).catch(this.options.report)
     return txids
+  }
+
+  /** Reports the swaps among changed rows, which may have been paid on another device: nothing is read for that. */
+  #reportSwaps(rows: ReadonlyMap<FileHash, RowChange>): void {
+    const { walletId, sawSwap } = this.options
+    for (const { after } of rows.values()) {
+      const { file, reports: [report] = [] } = after ?? {}
+      if (file?.swap === undefined || report === undefined) continue
+      sawSwap({ txid: report.txid, walletId, date: file.creationDate, swapData: file.swap })
+    }
   }
 
   #checkOpen(): void {

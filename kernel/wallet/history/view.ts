@@ -28,6 +28,8 @@ export interface HistoryOptions {
   fiatCode(): string
   /** The tokens of its currency as they are known now. */
   readonly config: { getSnapshot(): Pick<CurrencyConfigSnapshot, 'allTokens'> }
+  /** Told of the payment of a swap whenever its file was read again. */
+  sawSwap(payment: Pick<Transaction, 'date' | 'swapData' | 'txid' | 'walletId'>): void
   /** Hands a failure that was survived to the application: a file that cannot be read, a row that is not written yet. */
   report(error: unknown): void
 }

@@ -20,7 +20,7 @@ import { makeNodeIo } from '../../../platform/node/index.ts'
 import { memoryStorage } from '../../../plugins/storage/memory.ts'
 import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { makeShop, offerOf, SHOP_ADDRESS } from '../../helpers/swap-shop.ts'
-import { makeToy, type ToyOptions } from '../../helpers/toy-currency.ts'
+import { makeToy, type ToyOptions, toyTransaction } from '../../helpers/toy-currency.ts'
 import { openToyHome, type ToyHome, type ToyHomeOptions } from '../../helpers/toy-home.ts'
 
 /** A shop that says of its orders what a test wants, and notes what it was asked. */
@@ -324,6 +324,36 @@ test('a swap that another device paid for is followed here as soon as somebody a
   t.like(only(second.account), { state: 'paidOut', payoutTxid: TXID, orderId: 'order-1' })
   t.is(says[0]?.fromPluginId, 'toycoin')
   t.is(shop.requests.length, 0)
+})
+
+test('a swap that another device paid for is followed as soon as its wallet has read its file', async t => {
+  const { account, swap, clock, another, from } = await openMarket(t)
+  const { transaction } = await swap()
+  const { txid } = transaction
+  const syncing = account.sync()
+  await clock.advance(1000)
+  await syncing
+  const says: WatchedOrder[] = []
+  const watch = (order: WatchedOrder): OrderReport => {
+    says.push(order)
+    return { state: 'paidOut', payoutTxid: TXID }
+  }
+  const second = await another({
+    device: {
+      plugins: [makeToy({ id: 'othercoin', info: { currencyCode: 'OTH' } }).plugin, makeShop({ watch })]
+    }
+  })
+  t.deepEqual(second.account.swapOrders.getSnapshot(), [])
+  await second.account.openWallet(from.id)
+  await clock.advance(1000)
+  const report = { ...toyTransaction(txid), nativeAmount: transaction.nativeAmount, isSend: true }
+  second.toy.requests.at(-1)?.callbacks.onTransactionsChanged([report])
+  await clock.advance(1000)
+  t.like(only(second.account), { txid, state: 'waiting', orderId: 'order-1', isFollowed: true })
+  t.is(says.length, 0)
+  await clock.advance(MINUTE)
+  t.like(only(second.account), { state: 'paidOut', payoutTxid: TXID })
+  t.like(says[0], { txid, fromPluginId: 'toycoin', orderId: 'order-1' })
 })
 
 test('a plugin that follows no orders leaves none behind', async t => {
