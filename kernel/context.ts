@@ -1,6 +1,7 @@
 import type { Account, SharedAccount } from './account/account.ts'
 import { openAccount } from './account/open.ts'
-import { allowTexts, requireObject, requireTexts } from './base/arguments.ts'
+import { type RestoreOptions, restoreBackup } from './account/restore-backup.ts'
+import { allowFlags, allowTexts, requireObject, requireTexts } from './base/arguments.ts'
 import { compact } from './base/compact.ts'
 import { WalletError } from './base/errors.ts'
 import type { Readable } from './base/observable.ts'
@@ -39,6 +40,11 @@ export interface NewAccount {
   readonly pin?: string
   /** The date that this login counts as its own; the present by default. */
   readonly now?: Date
+  /**
+   * Makes the account on this device alone, without a login server; it can be backed up, and moved to a server later. By default
+   * if the kernel has no login server. It cannot have a PIN.
+   */
+  readonly isDeviceOnly?: boolean
 }
 
 /** Identifies a user of this device. */
@@ -110,6 +116,11 @@ export class Context implements Readable<readonly LocalUser[]> {
   /** The users that this device knows, last logged-in first. */
   get localUsers(): readonly LocalUser[] {
     return this.getSnapshot()
+  }
+
+  /** False for a kernel without a login server: its new accounts are on this device only. */
+  get hasLoginServer(): boolean {
+    return this.#services.config.authServer !== ''
   }
 
   /** The accounts that are logged in. */
@@ -216,6 +227,7 @@ export class Context implements Readable<readonly LocalUser[]> {
    * Creates an account and logs in to it.
    *
    * @throws ACCOUNT_EXISTS, BAD_USERNAME, USERNAME_REQUIRED, OPTION_INVALID
+   * @throws DEVICE_ONLY for a PIN of an account that has no login server; ACCOUNT_ON_DEVICE if such an account has the username
    *
    * @example
    * ```ts
@@ -223,14 +235,16 @@ export class Context implements Readable<readonly LocalUser[]> {
    * ```
    */
   createAccount(account: NewAccount): Promise<Account> {
-    const { passwordSnrp } = this.#services.config
+    const { authServer, passwordSnrp } = this.#services.config
     const snrp = passwordSnrp === undefined ? {} : { snrp: passwordSnrp }
     return this.#open('create', () => {
       requireObject('account', account)
-      const { username, password, pin, now } = account
+      const { username, password, pin, now, isDeviceOnly = authServer === '' } = account
       allowTexts({ username, password, pin })
+      allowFlags({ isDeviceOnly })
       checkNow(now)
-      return createLogin(this.#services, this.#stashes, { username, password, pin, now, ...snrp })
+      const options = { username, password, pin, now, isDeviceOnly, ...snrp }
+      return createLogin(this.#services, this.#stashes, options)
     })
   }
 
@@ -392,22 +406,62 @@ export class Context implements Readable<readonly LocalUser[]> {
   }
 
   /**
-   * Removes a user from this device; the account itself is untouched.
+   * Restores an account from a backup, beside the others of this device; it can log in then. Takes as long as a login by
+   * password.
    *
-   * @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE
+   * Nothing is changed if the text or the password is wrong. A restore that was cut off shows no account, and is completed by
+   * another one.
+   *
+   * @param backup - the text of {@link AccountLocation.makeBackup}
+   * @throws PASSWORD for a wrong one; BACKUP_INVALID for a text that is damaged, cut or altered
+   * @throws ACCOUNT_ON_DEVICE if the account is here and `replaces` is not set, or if another one has its username
+   * @throws USER_LOGGED_IN, OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
+   *
+   * @example
+   * ```ts
+   * declare const backup: string
+   * const { loginId } = await context.restoreAccount(backup, { password: 'correct horse battery' })
+   * console.log(context.localUsers.some(user => user.loginId === loginId))
+   * ```
+   */
+  async restoreAccount(backup: string, options: RestoreOptions): Promise<LocalUser> {
+    this.#checkOpen()
+    requireObject('options', options)
+    const { password, replaces = false } = options
+    requireTexts({ backup, password })
+    allowFlags({ replaces })
+    const restoring = restoreBackup(this.#services, this.#stashes, { backup, password, replaces })
+    this.#logins.add(restoring)
+    try {
+      return await restoring
+    } finally {
+      this.#logins.delete(restoring)
+    }
+  }
+
+  /**
+   * Removes a user from this device; the account itself is untouched. One of this device only is lost then, but for a backup.
+   *
+   * @param options - `losesAccount`: needed for an account of this device only
+   * @throws USER_LOGGED_IN, USER_NOT_ON_DEVICE, DEVICE_ONLY
    *
    * @example
    * ```ts
    * await context.forgetAccount({ username: 'alice' })
    * ```
    */
-  async forgetAccount(user: UserName): Promise<void> {
+  async forgetAccount(user: UserName, options: { readonly losesAccount?: boolean } = {}): Promise<void> {
     this.#checkOpen()
+    requireObject('options', options)
+    const { losesAccount } = options
+    allowFlags({ losesAccount })
     const wanted = checkUser(user)
     const isMeant = ({ loginId, username }: LocalUser): boolean =>
       'loginId' in wanted ? loginId === wanted.loginId : username === normalizeUsername(wanted.username)
     const found = this.localUsers.find(isMeant)
     if (found === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
+    if (found.isDeviceOnly === true && losesAccount !== true)
+      throw new WalletError('DEVICE_ONLY', { what: 'an account that is forgotten and comes back' })
     await this.#stashes.remove(found.loginId)
   }
 

@@ -1,5 +1,6 @@
 export type { Account } from './account/account.ts'
 export type { ActivationQuestion, ActivationQuote, ActivationRequest } from './account/activation.ts'
+export type { AccountLocation } from './account/backup.ts'
 export type { NewWallet, NewWalletOfType } from './account/create-wallets.ts'
 export type { Credentials, OwnPassword, PinOptions, UsernameOptions } from './account/credentials.ts'
 export type { CurrencyConfig } from './account/currency-config.ts'
@@ -14,6 +15,7 @@ export type {
   RuleChangeOptions
 } from './account/policies.ts'
 export type { RepoStatus } from './account/repos.ts'
+export type { RestoreOptions } from './account/restore-backup.ts'
 export type { ApprovalRequest } from './account/second-device.ts'
 export type { SwapConfig, SwapConfigSnapshot } from './account/settings.ts'
 export type { TwoFactor, TwoFactorStatus } from './account/two-factor.ts'

@@ -47,10 +47,11 @@ export interface KernelOptions {
   readonly io: Io
   /** Exactly one of them is a storage plugin. A promise, or a function that makes a plugin, is waited for. */
   readonly plugins: readonly PluginSource[]
-  /** Sent to the login server with each request. */
-  readonly apiKey: string
+  /** Sent to the login server with each request; only a kernel without one needs none. */
+  readonly apiKey?: string
   readonly appId?: string
-  readonly authServer?: string
+  /** The base of the login server; null for a kernel without one, whose accounts are on this device only. */
+  readonly authServer?: string | null
   readonly infoServers?: readonly string[]
   readonly syncServers?: readonly string[]
   readonly deviceDescription?: string
@@ -346,12 +347,14 @@ const faultOf = (pluginId: PluginId, hook: string, thrown: unknown): FaultSnapsh
 }
 
 const configOf = (options: KernelOptions): KernelConfig => {
-  // JavaScript callers can leave it out; the type cannot stop them.
-  if ((options.apiKey as string | null | undefined) == null) throw new WalletError('API_KEY_MISSING', {})
+  const { authServer = `https://login.${HOST}/api` } = options
+  // JavaScript callers can also give null.
+  const apiKey = options.apiKey ?? undefined
+  if (authServer !== null && apiKey === undefined) throw new WalletError('API_KEY_MISSING', {})
   const config: KernelConfig = {
-    apiKey: options.apiKey === '' ? DEFAULT_API_KEY : options.apiKey,
+    apiKey: apiKey || DEFAULT_API_KEY,
     appId: options.appId ?? '',
-    authServer: options.authServer ?? `https://login.${HOST}/api`,
+    authServer: authServer ?? '',
     infoServers: options.infoServers ?? [`https://info-eu1.${HOST}`, `https://info-us1.${HOST}`],
     syncServers: options.syncServers ?? SYNC_NAMES.map(name => `https://sync-${name}.${HOST}`),
     ...compact({ deviceDescription: options.deviceDescription, passwordSnrp: options.passwordSnrp }),
@@ -359,7 +362,11 @@ const configOf = (options: KernelOptions): KernelConfig => {
     logLevel: options.logLevel ?? 'warn',
     skipBlockHeight: options.skipBlockHeight ?? false
   }
-  for (const server of [config.authServer, ...config.infoServers, ...config.syncServers])
+  for (const server of [
+    ...(authServer === null ? [] : [authServer]),
+    ...config.infoServers,
+    ...config.syncServers
+  ])
     checkServerAddress(server)
   return Object.freeze(config)
 }

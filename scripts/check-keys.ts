@@ -18,7 +18,12 @@ const SECRET_USES: ReadonlyMap<string, SecretUse> = new Map([
     'kernel/keys/wallet-info.ts',
     { purpose: 'opens wallet keys for a pass, joins them, and reads those of a repo', most: 4 }
   ],
-  ['kernel/account/repos.ts', { purpose: 'data and sync keys of repos', most: 3 }],
+  ['kernel/account/repos.ts', { purpose: 'data and sync keys of repos', most: 5 }],
+  ['kernel/account/backup.ts', { purpose: 'makes the key of a backup of the login key', most: 1 }],
+  [
+    'kernel/account/restore-backup.ts',
+    { purpose: 'compares the login key, and names repos by their keys', most: 2 }
+  ],
   ['kernel/account/credentials.ts', { purpose: 'PIN, recovery key and login key of its owner', most: 3 }],
   [
     'kernel/account/second-device.ts',

@@ -87,6 +87,7 @@ interface RepoRow {
   readonly isSyncing: boolean
   readonly errorCode?: string
   readonly keptCount?: number
+  readonly isDeviceOnly?: boolean
 }
 
 interface RepoPage {
@@ -283,7 +284,8 @@ export const walletActions: DeclarationsOf<WalletActions> = {
           errorCode: optional(code(100)),
           keptCount: optional(
             about(count(0, 1_000_000_000), 'Texts kept after a server deleted or replaced them')
-          )
+          ),
+          isDeviceOnly: optional(about(flag, 'Its account is on this device only, so that it is not synced'))
         }),
         MAX_ROWS
       ),
@@ -346,10 +348,11 @@ const engineRowOf = (engine: EngineSnapshot): EngineRow => {
 }
 
 const repoRowOf = (repo: RepoSnapshot): RepoRow => {
-  const { repoId, accountId, walletId: owner, pendingCount, lastSync, isSyncing, errorCode, keptCount } = repo
+  const { repoId, accountId, walletId: owner, pendingCount, lastSync, isSyncing } = repo
+  const { errorCode, keptCount, isDeviceOnly } = repo
   return {
     ...{ repoId, accountId, pendingCount, lastSync: lastSync * 1000, isSyncing },
-    ...compact({ walletId: owner, errorCode, keptCount })
+    ...compact({ walletId: owner, errorCode, keptCount, isDeviceOnly })
   }
 }
 

@@ -32,8 +32,9 @@ import {
   activateWallet,
   getActivationAssets
 } from './activation.ts'
+import { AccountLocation } from './backup.ts'
 import { type NewWallet, type NewWalletOfType, WalletCreator } from './create-wallets.ts'
-import { Credentials } from './credentials.ts'
+import { Credentials, loginMethodsOf } from './credentials.ts'
 import type { CurrencyConfig } from './currency-config.ts'
 import { DataStore } from './data-store.ts'
 import { KeptFiles } from './kept-files.ts'
@@ -110,7 +111,7 @@ export class SharedAccount {
     this.state = new Observable<AccountSnapshot>(
       {
         accountId: this.id,
-        ...compact({ username: login.username }),
+        ...compact({ username: login.username, isDeviceOnly: login.isDeviceOnly || undefined }),
         appId: login.appId,
         isLoggedIn: true,
         loginMethods: loginMethodsOf(this.#credentials, login),
@@ -198,8 +199,11 @@ export class SharedAccount {
   }
 
   #onLogin(): void {
-    const { login } = this.options
-    const { username, loginMethods } = this.state.getSnapshot()
+    const { login, repos } = this.options
+    const { username, loginMethods, isDeviceOnly, ...rest } = this.state.getSnapshot()
+    repos.changeDeviceOnly(login.isDeviceOnly)
+    if (isDeviceOnly === true && !login.isDeviceOnly)
+      this.state.set({ ...rest, ...compact({ username, loginMethods }) })
     if (login.username !== undefined && login.username !== username)
       this.state.update({ username: login.username })
     const present = loginMethodsOf(this.#credentials, login)
@@ -246,6 +250,8 @@ export class Account implements Readable<AccountSnapshot> {
   readonly swapOrders: Pick<SwapOrders, 'find' | 'follow' | 'getSnapshot' | 'refresh' | 'subscribe'>
   /** The files that were deleted, replaced or damaged in the last 30 days; they can be restored. */
   readonly keptFiles: KeptFiles
+  /** Where the account is kept: on this device only, or on a server; backups of it. */
+  readonly location: AccountLocation
   /** The method by which this login was made. */
   readonly loginMethod: LoginSnapshot['method']
   readonly #shared: SharedAccount
@@ -271,6 +277,7 @@ export class Account implements Readable<AccountSnapshot> {
       logout: () => shared.logOutAll()
     })
     this.twoFactor = new TwoFactor({ services, login, check })
+    this.location = new AccountLocation({ services, login, repos: options.repos, check })
     this.dataStore = new DataStore({ services, repo, hashOf })
     this.keptFiles = new KeptFiles({ services, repos: options.repos, rules: options.rules, check })
     const { rules } = options
@@ -548,6 +555,7 @@ export class Account implements Readable<AccountSnapshot> {
   async fetchLobby(lobbyId: string): Promise<Lobby> {
     this.#check()
     requireTexts({ lobbyId })
+    this.#options.login.checkServer('login on another device')
     const { fetchLobby } = await import('../login/lobby.ts')
     this.#check()
     const { services, login, scheduler } = this.#options
@@ -666,17 +674,6 @@ export class Account implements Readable<AccountSnapshot> {
     if (!this.isLoggedIn) throw new WalletError('LOGGED_OUT', {})
   }
 }
-
-const loginMethodsOf = (
-  credentials: Credentials,
-  { username, isEdgeLogin }: Login
-): NonNullable<AccountSnapshot['loginMethods']> =>
-  Object.freeze([
-    ...(username !== undefined && credentials.hasPassword ? (['password'] as const) : []),
-    ...(credentials.isPinLoginEnabled ? (['pin'] as const) : []),
-    ...(username !== undefined && credentials.hasRecovery ? (['recovery'] as const) : []),
-    ...(isEdgeLogin ? (['edge'] as const) : [])
-  ])
 
 /** The id of a login's account; where keys are hidden, an id that does not reveal the login. */
 export const accountIdOf = ({ config, io }: Services, { rootLoginId }: Pick<Login, 'rootLoginId'>): string =>

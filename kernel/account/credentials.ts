@@ -1,4 +1,4 @@
-import { allowTexts, requireObject, requireTexts } from '../base/arguments.ts'
+import { allowFlags, allowTexts, requireObject, requireTexts } from '../base/arguments.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { Secret } from '../base/secret.ts'
 import { base58Of } from '../crypto/encoding.ts'
@@ -22,7 +22,7 @@ import { findTree } from '../login/tree.ts'
 import type { Services } from '../plugins/services.ts'
 import type { LoginId } from '../types/ids.ts'
 import type { LoginTree } from '../types/login.ts'
-import type { LoginSnapshot } from '../types/snapshots.ts'
+import type { AccountSnapshot, LoginSnapshot } from '../types/snapshots.ts'
 import type { SpendRules } from './spend-rules.ts'
 
 /** A new PIN, or a change of PIN login, or both. */
@@ -118,6 +118,7 @@ export class Credentials {
    * Removes the password; the other login methods stay.
    *
    * @throws HIDDEN_KEYS, NO_AUTH_METHODS if the server knows the login by nothing else, NETWORK, …
+   * @throws DEVICE_ONLY for an account of this device, which nothing else opens
    * @throws OPTION_INVALID for an account with rules, which nothing could loosen then
    */
   async deletePassword(): Promise<void> {
@@ -171,9 +172,7 @@ export class Credentials {
     this.#checkAllowed()
     requireObject('options', options)
     const { pin, enableLogin } = options
-    if (enableLogin !== undefined && typeof enableLogin !== 'boolean') {
-      throw new WalletError('OPTION_INVALID', { option: 'enableLogin', rule: 'must be true or false' })
-    }
+    allowFlags({ enableLogin })
     allowTexts({ pin })
     if (pin !== undefined) checkPin(pin)
     const secret = pin === undefined ? undefined : new Secret(pin)
@@ -351,3 +350,15 @@ const withKey = async <T>(
     copy.fill(0)
   }
 }
+
+/** The login methods that the owner can use after a log-out. */
+export const loginMethodsOf = (
+  credentials: Credentials,
+  { username, isEdgeLogin }: Login
+): NonNullable<AccountSnapshot['loginMethods']> =>
+  Object.freeze([
+    ...(username !== undefined && credentials.hasPassword ? (['password'] as const) : []),
+    ...(credentials.isPinLoginEnabled ? (['pin'] as const) : []),
+    ...(username !== undefined && credentials.hasRecovery ? (['recovery'] as const) : []),
+    ...(isEdgeLogin ? (['edge'] as const) : [])
+  ])

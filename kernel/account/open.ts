@@ -41,6 +41,7 @@ export const openAccount = async (options: OpenAccountOptions): Promise<SharedAc
   const { services, login, syncLoop, isNew, paused, rates, onClosed } = options
   const { clock } = services.io
   const repos = new OpenRepos(services, { syncLoop, accountId: accountIdOf(services, login) })
+  repos.changeDeviceOnly(login.isDeviceOnly)
   try {
     const accountRepos = await AccountRepos.open({ services, login, repos, isNew })
     const { repo } = accountRepos.own

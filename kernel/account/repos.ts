@@ -10,7 +10,7 @@ import type { Repo } from '../sync/repo.ts'
 import type { RepoState } from '../sync/repo-state.ts'
 import type { RepoTraffic, SyncLoop } from '../sync/sync-loop.ts'
 import type { FileHash, WalletId } from '../types/ids.ts'
-import type { SecretWalletInfo } from '../types/keys.ts'
+import type { SecretWalletInfo, WalletKeys } from '../types/keys.ts'
 import type { RepoSnapshot } from '../types/snapshots.ts'
 
 /** The first sync of a repo that this device has never synced. */
@@ -21,6 +21,8 @@ export type FirstSync =
   | 'tried'
   /** Its keys were made here and now, so that there is nothing to fetch. */
   | 'empty'
+  /** It is not synced, not even later: for a short look at what is here. */
+  | 'none'
 
 /** A repo in the sync loop, and the way to end both and forget its keys. */
 export interface OpenRepo {
@@ -48,6 +50,9 @@ export class OpenRepos {
   readonly #open = new Map<string, Promise<OpenRepo>>()
   readonly #owners = new Map<Repo, Owner>()
   readonly #accountId: string
+  /** By repo id, while {@link forEach} has them open. */
+  readonly #visited = new Map<string, Promise<void>>()
+  #isDeviceOnly = false
   #isClosed = false
 
   constructor(
@@ -69,6 +74,7 @@ export class OpenRepos {
     this.#check()
     const keys = repoKeysOf(this.#services.io, info)
     const repoId = keys.syncKey.use(key => repoIdOf(this.#services.io, key))
+    if (firstSync !== 'none') await this.#visited.get(repoId)
     if (this.#open.has(repoId)) {
       destroyRepoKeys(keys)
       throw new WalletError('KEY_INTEGRITY', { rule: 'two wallets have one sync key' })
@@ -77,11 +83,58 @@ export class OpenRepos {
     this.#open.set(repoId, opening)
     const opened = await opening
     if (!this.#isClosed) {
-      this.#owners.set(opened.repo, info)
+      const { repo } = opened
+      this.#owners.set(repo, info)
+      const hasMoved = repo.state.getSnapshot().isDeviceOnly === true && !this.#isDeviceOnly
+      if (hasMoved && firstSync !== 'none') {
+        repo.keepHere(false)
+        this.syncLoop.add(repo)
+      }
       return opened
     }
     await opened.close()
     throw new WalletError('LOGGED_OUT', {})
+  }
+
+  /** Syncs no repo while the account is on this device only, and all of them from when it is not. */
+  changeDeviceOnly(isDeviceOnly: boolean): void {
+    if (this.#isDeviceOnly === isDeviceOnly) return
+    this.#isDeviceOnly = isDeviceOnly
+    for (const repo of this.#owners.keys()) {
+      repo.keepHere(isDeviceOnly)
+      if (isDeviceOnly) this.syncLoop.remove(repo)
+      else this.syncLoop.add(repo)
+    }
+  }
+
+  /**
+   * Visits the repo of each wallet info, one after another. One that is not open is opened for it, without a sync; who wants to open
+   * it meanwhile waits. Keys without a repo are left out.
+   */
+  async forEach(infos: readonly SecretWalletInfo[], visit: (repo: Repo) => Promise<void>): Promise<void> {
+    for (const info of infos) {
+      if (!info.keys.use(hasRepo)) continue
+      const keys = repoKeysOf(this.#services.io, info)
+      const repoId = keys.syncKey.use(key => repoIdOf(this.#services.io, key))
+      destroyRepoKeys(keys)
+      const known = this.#open.get(repoId)
+      const visiting = known === undefined ? this.#visit(info, visit) : known.then(({ repo }) => visit(repo))
+      if (known === undefined)
+        this.#visited.set(
+          repoId,
+          visiting.catch(() => {})
+        )
+      await visiting.finally(() => this.#visited.delete(repoId))
+    }
+  }
+
+  async #visit(info: SecretWalletInfo, visit: (repo: Repo) => Promise<void>): Promise<void> {
+    const opened = await this.open(info, 'none')
+    try {
+      await visit(opened.repo)
+    } finally {
+      await opened.close()
+    }
   }
 
   /** Each open repo with its owner. */
@@ -120,9 +173,12 @@ export class OpenRepos {
         report: error => report(`repo ${repoId.slice(0, 8)}`, error),
         onState: state => this.#notify(state, owner, true)
       })
+      if (this.#isDeviceOnly) repo.keepHere(true)
       this.#notify(repo.state.getSnapshot(), owner, true)
-      if (repo.state.getSnapshot().lastSync === 0) await this.#syncFirst(repo, firstSync)
-      this.syncLoop.add(repo)
+      if (!this.#isDeviceOnly && firstSync !== 'none') {
+        if (repo.state.getSnapshot().lastSync === 0) await this.#syncFirst(repo, firstSync)
+        this.syncLoop.add(repo)
+      }
       return new SyncedRepo(this, repo, identity)
     } catch (error) {
       await runAll([() => repo?.close(), () => this.#forget(identity)]).catch(failure =>
@@ -172,6 +228,8 @@ export class OpenRepos {
     if (this.#isClosed) throw new WalletError('LOGGED_OUT', {})
   }
 }
+
+const hasRepo = ({ dataKey, syncKey }: WalletKeys): boolean => dataKey !== undefined && syncKey !== undefined
 
 /** Whose a repo is. */
 type Owner = Pick<SecretWalletInfo, 'id' | 'type'>

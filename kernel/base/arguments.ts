@@ -17,6 +17,14 @@ export const allowTexts = (texts: Readonly<Record<string, unknown>>): void => {
   }
 }
 
+/** Checks flags that may be left out, by their names. @throws OPTION_INVALID unless each is true, false or undefined */
+export const allowFlags = (flags: Readonly<Record<string, unknown>>): void => {
+  for (const [option, value] of Object.entries(flags)) {
+    if (value !== undefined && typeof value !== 'boolean')
+      throw new WalletError('OPTION_INVALID', { option, rule: 'must be true or false' })
+  }
+}
+
 /** Checks the id of a token that an application gave. @throws OPTION_INVALID unless it is text, or null for the coin itself */
 export const requireTokenId = (tokenId: unknown): void => {
   if (tokenId !== null) requireTexts({ tokenId })

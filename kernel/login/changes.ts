@@ -217,6 +217,9 @@ export const recoveryRemoval = ({ loginId }: LoginTree): LoginChange => ({
 
 const RECOVERY_PATH = '/v2/login/recovery2'
 
+/** The words for it in an error. */
+export const RECOVERY = 'recovery by answers'
+
 /** Seven days, in seconds: the time that the owner has to notice a reset request (specification §9). */
 const DEFAULT_OTP_TIMEOUT = 604_800
 

@@ -7,6 +7,7 @@ import type { LocalLoginId } from '../types/ids.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginPayload, LoginStash, LoginTree } from '../types/login.ts'
 import { type LoginChange, staleIdChanges, walletInfosChange } from './changes.ts'
+import { createOnServer, serverUseOf } from './move-to-server.ts'
 import { appLoginChange, findAppRepo } from './new-login.ts'
 import {
   deviceFields,
@@ -103,6 +104,11 @@ export class Login implements Readable<LoginState> {
     return this.getSnapshot().stash
   }
 
+  /** True if no login server knows the account. */
+  get isDeviceOnly(): boolean {
+    return this.stash.deviceOnly !== undefined
+  }
+
   /** The login of the app. @throws APP_ID_NOT_FOUND until `ensureAccountRepo` has made it */
   get tree(): LoginTree {
     const tree = findTree(this.getSnapshot().held, node => node.appId === this.appId)
@@ -167,11 +173,15 @@ export class Login implements Readable<LoginState> {
   /**
    * Asks the server for the account as it is now (protocol §4.6).
    *
+   * An account of this device only is as it is here, and nothing is asked.
+   *
    * @param proof - a code key that alone must do, with another proof than the login's own
    * @throws LOGGED_OUT, OTP, NETWORK, …
+   * @throws DEVICE_ONLY with a proof, which only a server can judge
    */
   refresh(proof?: RefreshProof): Promise<void> {
     return this.#queue(async () => {
+      if (proof !== undefined) this.checkServer('two-factor')
       await this.#refresh(proof)
       await this.#finishRename()
     })
@@ -233,6 +243,38 @@ export class Login implements Readable<LoginState> {
     })
   }
 
+  /** Refuses what only a login server can do. `what`: a noun for the error. @throws DEVICE_ONLY */
+  checkServer(what: string): void {
+    if (this.isDeviceOnly) throw new WalletError('DEVICE_ONLY', { what })
+  }
+
+  /**
+   * Makes the account, with all logins below it, on the login server, and then asks for it as any device does.
+   *
+   * The account stays one of this device until all of that is done, so that a call which failed or was cut off can be
+   * repeated: a server that knows the login by now is brought up to date. Changes wait meanwhile.
+   *
+   * @param upload - brings the files of every repo to the sync servers
+   * @throws APP_ID_NOT_FOUND without the root's key
+   * @throws ACCOUNT_EXISTS if another account of the server has the username; LOGGED_OUT, NETWORK, SYNC_FAILED, …
+   */
+  moveToServer(upload: (held: LoginTree) => Promise<void>): Promise<void> {
+    return this.#queue(async () => {
+      if (this.isEdgeLogin) throw new WalletError('APP_ID_NOT_FOUND', { appId: '' })
+      this.#setStash(this.#kept)
+      const { held, stash } = this.getSnapshot()
+      if (stash.deviceOnly !== undefined) {
+        const { rootId } = this.#login
+        // Before the server is asked: it may make the login and its answer be lost.
+        const moving = await this.#stashes.update(rootId, root => root && { ...root, deviceOnly: 'moving' })
+        await createOnServer(this.#services, { held, stash })
+        this.#setStash(moving)
+      }
+      await upload(held)
+      await this.#refreshNow()
+    })
+  }
+
   /** Forgets every key. Calls that are under way end with LOGGED_OUT or were already kept on the disk. */
   close(): void {
     if (this.#isClosed) return
@@ -250,6 +292,7 @@ export class Login implements Readable<LoginState> {
 
   /** True if another device, or another login on this one, may have a newer state of the account. */
   get #isStale(): boolean {
+    if (this.isDeviceOnly) return this.#kept !== this.stash
     const restMs = this.#currentUntil - this.#services.io.clock.now()
     // A calendar that was put back says nothing.
     return restMs <= 0 || restMs > CURRENT_MS || this.#kept !== this.stash
@@ -300,6 +343,11 @@ export class Login implements Readable<LoginState> {
    * @param isNews - the server has just shown that it is not as it was
    */
   async #refresh(proof?: RefreshProof, isNews = false): Promise<void> {
+    if (this.#kept.deviceOnly !== undefined) this.#setStash(this.#kept)
+    else await this.#refreshNow(proof, isNews)
+  }
+
+  async #refreshNow(proof?: RefreshProof, isNews = false): Promise<void> {
     let isCurrent = false
     for (let tries = 0; tries < MAX_TRIES && !isCurrent; tries += 1) {
       isCurrent = await this.#fetch(proof, isNews)
@@ -347,6 +395,7 @@ export class Login implements Readable<LoginState> {
     const node = findStashById(stash, change.loginId)
     const tree = findTree(this.getSnapshot().held, ({ loginId }) => loginId === change.loginId)
     if (node === undefined || tree === undefined) throw new WalletError('STASH_NOT_FOUND', {})
+    if (stash.deviceOnly !== undefined) return this.#applyHere(change)
     const currentUntil = this.#currentUntil
     this.#currentUntil = 0
     const request = {
@@ -376,6 +425,19 @@ export class Login implements Readable<LoginState> {
     if (otpKey === undefined) return
     const kept = { rootId, loginId: change.loginId, otpKey, loginKey: tree.loginKey }
     await saveOtpKey(this.#services, this.#stashes, kept)
+  }
+
+  /** Makes a change of an account that no server has. @throws DEVICE_ONLY, ACCOUNT_ON_DEVICE, STORAGE_FULL, STORAGE_FAILED */
+  async #applyHere(change: LoginChange): Promise<void> {
+    const what = serverUseOf(change)
+    if (what !== undefined) throw new WalletError('DEVICE_ONLY', { what })
+    const next = await this.#stashes.update(this.#login.rootId, root => {
+      if (root === undefined) return undefined
+      const changed = patchStash(root, this.#login.loginId, change)
+      if (changed.username !== root.username) this.#stashes.checkNameFree(changed)
+      return changed
+    })
+    this.#setStash(next)
   }
 
   /** Makes a change whose outcome may stay unknown: after a failure, the server is asked whether it was made. */

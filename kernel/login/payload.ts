@@ -73,6 +73,8 @@ const rebuild = (io: CryptoIo, stash: LoginStash, options: PayloadOptions): Logi
     loginId: payload.loginId,
     username,
     nextUsername: undefined,
+    // The server has it, then.
+    deviceOnly: undefined,
     userId: isNewId ? (payload.userId ?? stash.userId) : (stash.userId ?? payload.userId),
     otpKey: otpKeyOf(stash, payload),
     otpResetDate: payload.otpResetDate,

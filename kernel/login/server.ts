@@ -43,6 +43,9 @@ export const loginFetch = async (
   body?: JsonObject
 ): Promise<unknown> => {
   const { apiKey, authServer } = services.config
+  if (authServer === '') {
+    throw new WalletError('NETWORK', { path, server: 'a login server', reason: 'none is named' })
+  }
   const options: FetchOptions = {
     method,
     headers: {
@@ -181,15 +184,16 @@ const makeTimeout = (clock: Clock, milliseconds: number, onTimeout: () => void):
  *
  * Needs no secret. An entry that cannot be read is skipped, so that the news of the other users arrives.
  *
- * @returns in the order of `users`; only users that the server knows
+ * @returns in the order of `users`; only users that the server knows, and none that is on this device only
  * @throws NETWORK, BAD_REPLY and what the server answers; asks nothing where there are no users
  */
 export const fetchLoginMessages = async (
   services: Pick<Services, 'io' | 'config' | 'logOf'>,
   users: readonly LoginStash[]
 ): Promise<readonly LoginMessage[]> => {
-  if (users.length === 0) return []
-  const loginIds = users.map(({ loginId }) => loginId)
+  const known = users.filter(({ deviceOnly }) => deviceOnly === undefined)
+  if (known.length === 0) return []
+  const loginIds = known.map(({ loginId }) => loginId)
   const entries = parseMessageList(await loginFetch(services, 'POST', '/v2/messages', { loginIds }))
   const found = new Map(
     entries.flatMap(entry => readMessage(services, entry)).map(news => [news.loginId, news])

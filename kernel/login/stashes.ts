@@ -157,6 +157,29 @@ export class Stashes implements Readable<readonly LoginStash[]> {
     })
   }
 
+  /** True while a login is logged in. `loginId`: base64. */
+  isOpen(loginId: LoginId): boolean {
+    return this.#openCounts.has(loginId)
+  }
+
+  /**
+   * Checks that no other account of this device has a username where one of the two has no server that keeps names apart: a
+   * password could not tell them apart. `loginId`: base64, of the account that wants the name.
+   *
+   * @throws ACCOUNT_ON_DEVICE
+   */
+  checkNameFree({
+    username,
+    loginId,
+    deviceOnly
+  }: Pick<LoginStash, 'username' | 'loginId' | 'deviceOnly'>): void {
+    const isSame = (other: LoginStash): boolean =>
+      username !== undefined && other.username === username && other.loginId !== loginId
+    const isTaken = (other: LoginStash): boolean =>
+      isSame(other) && (deviceOnly !== undefined || other.deviceOnly !== undefined)
+    if (this.list().some(isTaken)) throw new WalletError('ACCOUNT_ON_DEVICE', { reason: 'name' })
+  }
+
   /** Marks a login as logged in until the returned function is called. `loginId`: base64. */
   markOpen(loginId: LoginId): () => void {
     const count = (change: 1 | -1): void => {
@@ -207,12 +230,12 @@ export class Stashes implements Readable<readonly LoginStash[]> {
 
   #snapshots(): readonly UserSnapshot[] {
     const snapshots = this.list().map(stash => {
-      const { loginId, username, isPinLoginEnabled } = localUserOf(this.#services, stash)
+      const { loginId, username, isPinLoginEnabled, isDeviceOnly } = localUserOf(this.#services, stash)
       return Object.freeze<UserSnapshot>({
         loginId,
         isPinLoginEnabled,
         isLoggedIn: this.#openCounts.has(stash.loginId),
-        ...compact({ username, lastLogin: stash.lastLogin })
+        ...compact({ username, lastLogin: stash.lastLogin, isDeviceOnly })
       })
     })
     return Object.freeze(snapshots)
@@ -238,12 +261,13 @@ const idBytesOf = ({ io }: StashServices, { appId, loginId }: LoginStash): Uint8
 
 const localUserOf = ({ io, config }: StashServices, stash: LoginStash): LocalUser => {
   const node = findStashByApp(stash, config.appId)
-  const { username, lastLogin, voucherId, recovery2Key } = stash
+  const { username, lastLogin, voucherId, recovery2Key, deviceOnly } = stash
   const user: LocalUser = {
     loginId: base58Of(io.crypto.fromBase64(stash.loginId)),
     isPinLoginEnabled: (stash.pin2Key ?? node?.pin2Key) !== undefined,
     isKeyLoginEnabled: node !== undefined && isComplete(node),
-    ...compact({ username, lastLogin: lastLogin === undefined ? undefined : dateOf(lastLogin), voucherId })
+    ...compact({ username, lastLogin: lastLogin === undefined ? undefined : dateOf(lastLogin), voucherId }),
+    ...compact({ isDeviceOnly: deviceOnly && (true as const) })
   }
   if (recovery2Key === undefined || config.hideKeys) return user
   // Not enumerable, so that printing or copying the list of users never shows a secret.

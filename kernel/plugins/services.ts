@@ -16,7 +16,7 @@ export interface KernelConfig {
   readonly apiKey: string
   /** '' for the root app. */
   readonly appId: string
-  /** Base of the login server, with its `/api` prefix. */
+  /** Base of the login server, with its `/api` prefix; '' for none. */
   readonly authServer: string
   readonly infoServers: readonly string[]
   readonly syncServers: readonly string[]

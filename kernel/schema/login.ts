@@ -55,6 +55,8 @@ const isList = (value: unknown): value is readonly unknown[] =>
 const isTextOrTrue = (value: unknown): value is string | true =>
   value === true || (typeof value === 'string' && value.length <= 1000)
 
+const isDeviceOnly = (value: unknown): value is 'yes' | 'moving' => value === 'yes' || value === 'moving'
+
 /** The login server's envelope (protocol §2.2). `results` is unchecked. */
 export interface Envelope {
   readonly status_code: number
@@ -324,6 +326,7 @@ const asStashNode: Schema<StashNode> = objectOf<StashNode>({
   userId: optionalBytes64(),
   username: optionalText(),
   nextUsername: optionalText(),
+  deviceOnly: optional('yes or moving', isDeviceOnly),
   children: optionalList(),
   keyBoxes: optionalBoxes(),
   mnemonicBox: optionalBox(),

@@ -3,8 +3,10 @@ import { checkPath } from '../base/disk-path.ts'
 import { type ReportError, WalletError } from '../base/errors.ts'
 import type { Disk } from '../io/disk.ts'
 import type { BulkChange } from '../repo/store/bulk.ts'
+import { plainTextOf } from '../repo/store/large-write.ts'
 import { openPagedStore } from '../repo/store/open-paged-store.ts'
-import type { PagedStore } from '../repo/store/paged-store.ts'
+import type { PagedStore, StoreContents } from '../repo/store/paged-store.ts'
+import { isKept, type OldFile, planKept } from './kept-files.ts'
 import { Repo, type RepoOptions } from './repo.ts'
 import { RepoFiles } from './repo-files.ts'
 import { BULK, boxText, PREFIX, parseBox, pendingEntry } from './repo-record.ts'
@@ -42,6 +44,42 @@ export const openRepo = async (options: OpenRepoOptions): Promise<Repo> => {
   repo = new Repo(options, store)
   if (isDamaged) await repo.forgetServer()
   return repo
+}
+
+/**
+ * Makes the local store of a repo what a backup has of it, in one write: after a crash all of it is there, or nothing.
+ *
+ * Files of the store that the backup has otherwise, or not at all, are kept for 30 days.
+ *
+ * @throws STORAGE_FAILED, STORAGE_FULL
+ */
+export const restoreRepo = async (
+  {
+    io,
+    disk,
+    repoId,
+    dataKey,
+    report
+  }: Pick<OpenRepoOptions, 'io' | 'disk' | 'repoId' | 'dataKey' | 'report'>,
+  contents: StoreContents
+): Promise<void> => {
+  const folder = `repos/${repoId}/store`
+  const paths = await disk.list(folder)
+  const store = await openPagedStore({ io, disk, folder, key: dataKey, report, bulk: BULK }, paths)
+  try {
+    const writes = new Map<string, string | BulkChange | null>(contents)
+    const replaced: OldFile[] = []
+    for (const [key, change] of await store.contents()) {
+      const [text, next] = [plainTextOf(change), plainTextOf(writes.get(key) ?? null)]
+      if (key.startsWith(PREFIX.file) && text !== null && text !== next)
+        replaced.push([key.slice(PREFIX.file.length), text])
+      if (!writes.has(key) && !isKept(key)) writes.set(key, null)
+    }
+    planKept(store, { reason: 'replaced', files: replaced, now: io.clock.now() }, writes)
+    await store.write(writes)
+  } finally {
+    await store.close()
+  }
 }
 
 /** The place of a deployed client's copy of a repo, and the store that imports it. */

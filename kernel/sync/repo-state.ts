@@ -17,6 +17,7 @@ export interface RepoStateFields
     | 'rolledBackFiles'
     | 'mergedCount'
     | 'doubtfulCount'
+    | 'isDeviceOnly'
   > {
   readonly lastHash?: string | undefined
   readonly errorCode?: string | undefined
@@ -25,6 +26,7 @@ export interface RepoStateFields
   readonly rolledBackFiles?: number | undefined
   readonly mergedCount?: number | undefined
   readonly doubtfulCount?: number | undefined
+  readonly isDeviceOnly?: true | undefined
 }
 
 /**
@@ -44,7 +46,8 @@ export const repoStateOf = ({ lastHash, errorCode, ...facts }: RepoStateFields):
     rolledBackAt: facts.rolledBackAt,
     rolledBackFiles: facts.rolledBackFiles,
     mergedCount: facts.mergedCount,
-    doubtfulCount: facts.doubtfulCount
+    doubtfulCount: facts.doubtfulCount,
+    isDeviceOnly: facts.isDeviceOnly
   })
 })
 

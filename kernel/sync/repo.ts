@@ -5,7 +5,7 @@ import { Observable, type Readable } from '../base/observable.ts'
 import type { Secret } from '../base/secret.ts'
 import type { Io } from '../io/io.ts'
 import { type BulkChange, type BulkStore, type StoreChanges, storeBelow } from '../repo/store/bulk.ts'
-import type { PagedStore } from '../repo/store/paged-store.ts'
+import type { PagedStore, StoreContents } from '../repo/store/paged-store.ts'
 import { type AppliedReply, knownEdits } from './apply-reply.ts'
 import { countKept, findKept, isKept, type KeptFile, listKept, planKept } from './kept-files.ts'
 import type { Conflict } from './merge-versions.ts'
@@ -417,6 +417,16 @@ export class Repo {
   async beginEmpty(): Promise<void> {
     await this.applyReply({ changes: new Map(), sent: new Map() })
     this.#show({ lastSync: this.#io.clock.now() / 1000 })
+  }
+
+  /** Says that the repo is on this device only, or no longer: a sync then does nothing. */
+  keepHere(isDeviceOnly: boolean): void {
+    this.#show({ isDeviceOnly: isDeviceOnly || undefined })
+  }
+
+  /** Everything in the local store, as it is at one time: for a backup. */
+  contents(): Promise<StoreContents> {
+    return this.#mutex.run(() => this.#store.contents())
   }
 
   /** Makes the next sync fetch everything again, because something was lost on this device. */

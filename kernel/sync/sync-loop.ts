@@ -95,8 +95,9 @@ export class SyncLoop {
     if (item.dueAt <= this.#timerAt) this.#plan()
   }
 
-  /** Syncs a repo at once, paused or not. @throws as `syncRepo` */
+  /** Syncs a repo at once, paused or not; one that is on this device only has nothing to sync with. @throws as `syncRepo` */
   async syncNow(repo: Repo): Promise<SyncResult> {
+    if (repo.state.getSnapshot().isDeviceOnly === true) return { sent: [], changed: [] }
     const item = this.#items.get(repo)
     if (item !== undefined) item.hasWrite = false
     this.#traffic.set(repo, this.trafficOf(repo))

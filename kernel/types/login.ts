@@ -54,6 +54,11 @@ export interface LoginStash extends LoginFields {
   readonly pin2Key?: string
   readonly recovery2Key?: string
   readonly children?: readonly LoginStash[]
+  /**
+   * Of a root that no server knows. `moving`: a server was asked to make it, and may know a state of it that is older than
+   * this one. A server's reply takes the field away.
+   */
+  readonly deviceOnly?: 'yes' | 'moving'
 }
 
 /** A box, or `true` where it exists but this login method may not see it. */
@@ -113,6 +118,8 @@ export interface LocalUser {
    */
   readonly recovery2Key?: string
   readonly voucherId?: string
+  /** No login server knows the account: it is lost with this device unless there is a backup. */
+  readonly isDeviceOnly?: true
 }
 
 /** A recovery question that the server suggests (specification §3 "Recovery question choice"). */

@@ -64,6 +64,8 @@ export interface UserSnapshot {
   readonly lastLogin?: string
   readonly isPinLoginEnabled: boolean
   readonly isLoggedIn: boolean
+  /** No login server knows the account. */
+  readonly isDeviceOnly?: true
 }
 
 /** The progress of one login attempt. */
@@ -92,6 +94,8 @@ export interface AccountSnapshot {
   readonly archivedWalletIds: readonly WalletId[]
   readonly hiddenWalletIds: readonly WalletId[]
   readonly isPaused: boolean
+  /** No login server knows the account, and no sync server has its files. */
+  readonly isDeviceOnly?: true
 }
 
 /** A login request between two devices. */
@@ -120,6 +124,8 @@ export interface RepoSnapshot {
   readonly lastSync: number
   readonly isSyncing: boolean
   readonly errorCode?: string
+  /** Its account is on this device only, so that it is not synced. */
+  readonly isDeviceOnly?: true
   /** The number of texts kept after a server deleted or replaced them, if any; they can be restored for 30 days. */
   readonly keptCount?: number
   /** When a sync server last had an older state, in Unix seconds; this device's newer files were uploaded again. */

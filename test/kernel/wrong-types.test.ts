@@ -25,7 +25,10 @@ const CONTEXT: Methods = {
   changeSyncPeriod: [60_000],
   usernameAvailable: ['bob'],
   checkPasswordRules: ['secret'],
-  createAccount: [{ 'username?': 'bob', 'password?': 'correct horse', 'pin?': '1234' }],
+  createAccount: [
+    { 'username?': 'bob', 'password?': 'correct horse', 'pin?': '1234', 'isDeviceOnly?': false }
+  ],
+  restoreAccount: ['no backup', { password: 'secret', 'replaces?': true }],
   loginWithPassword: ['alice', 'wrong', HELP],
   loginWithPIN: [USER, '9999', HELP],
   loginWithKey: [USER, KEY],
@@ -35,7 +38,7 @@ const CONTEXT: Methods = {
   requestOtpReset: ['alice', 'token'],
   fetchLoginMessages: 'takes nothing',
   requestEdgeLogin: [{ 'timeoutSeconds?': 5 }],
-  forgetAccount: [{ username: 'nobody' }],
+  forgetAccount: [{ username: 'nobody' }, { 'losesAccount?': true }],
   close: 'takes nothing'
 }
 

@@ -20,7 +20,8 @@ const user: FieldsOf<UserSnapshot> = {
   username: maybe('text'),
   lastLogin: maybe('text'),
   isPinLoginEnabled: 'flag',
-  isLoggedIn: 'flag'
+  isLoggedIn: 'flag',
+  isDeviceOnly: maybe('flag')
 }
 
 const balanceParts: FieldsOf<BalanceDetails> = {
@@ -143,7 +144,8 @@ export const rowFields: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     activeWalletIds: 'texts',
     archivedWalletIds: 'texts',
     hiddenWalletIds: 'texts',
-    isPaused: 'flag'
+    isPaused: 'flag',
+    isDeviceOnly: maybe('flag')
   },
   lobbies: {
     lobbyId: 'text',
@@ -164,6 +166,7 @@ export const rowFields: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     lastHash: maybe('text'),
     lastSync: 'number',
     isSyncing: 'flag',
+    isDeviceOnly: maybe('flag'),
     errorCode: maybe('text'),
     mergedCount: maybe('number'),
     doubtfulCount: maybe('number')
@@ -258,6 +261,7 @@ export const factFields: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
     isLoggedIn: 'flag',
     loginMethods: maybe('texts'),
     isPaused: 'flag',
+    isDeviceOnly: maybe('flag'),
     walletCount: 'number',
     activeCount: 'number',
     archivedCount: 'number',

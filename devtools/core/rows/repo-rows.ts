@@ -8,7 +8,7 @@ export interface RepoRow extends RepoSnapshot {
   readonly title: string
   readonly kind: 'account' | 'wallet'
   /** `new`: never exchanged; `pending`: something of this device is not on the server yet. */
-  readonly state: 'failed' | 'syncing' | 'new' | 'pending' | 'synced'
+  readonly state: 'failed' | 'syncing' | 'new' | 'pending' | 'synced' | 'on this device only'
   /** Since the last exchange, in seconds; undefined before the first. */
   readonly secondsAgo?: number
   /** The next step after the error, if there is one. */
@@ -82,7 +82,9 @@ const ownerOf = (view: View, { accountId, walletId }: RepoSnapshot): Pick<RepoRo
   }
 }
 
-const stateOf = ({ errorCode, isSyncing, lastSync, pendingCount }: RepoSnapshot): RepoRow['state'] => {
+const stateOf = (repo: RepoSnapshot): RepoRow['state'] => {
+  const { errorCode, isSyncing, lastSync, pendingCount, isDeviceOnly } = repo
+  if (isDeviceOnly === true) return 'on this device only'
   if (isSyncing) return 'syncing'
   if (errorCode !== undefined) return 'failed'
   if (pendingCount > 0) return 'pending'

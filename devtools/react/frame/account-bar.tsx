@@ -51,7 +51,7 @@ export const AccountBar = (): ReactElement | null => {
 
 /** An account, and how it comes back: one that nothing opens again is left only after a second question. */
 const LoggedInAccount = ({ account }: { readonly account: AccountSnapshot }): ReactElement => {
-  const { accountId, username, loginMethods } = account
+  const { accountId, username, loginMethods, isDeviceOnly } = account
   const [isPrompting, setPrompting] = useState(false)
   const canRun = useCanRun('account.logout')
   const isLost = loginMethods?.length === 0
@@ -69,6 +69,7 @@ const LoggedInAccount = ({ account }: { readonly account: AccountSnapshot }): Re
   return (
     <span className="acts who">
       <strong>{visibleText(username ?? 'Light account')}</strong>
+      {isDeviceOnly === true ? <span className="soft">on this device only</span> : null}
       {username === undefined ? <span className="soft">{loginMethodsText(loginMethods)}</span> : null}
       {isLost && !isPrompting ? (
         <button type="button" className="button" onClick={() => setPrompting(true)}>

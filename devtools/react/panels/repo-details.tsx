@@ -163,7 +163,8 @@ const repoTones: Readonly<Record<RepoRow['state'], Tone>> = {
   syncing: 'busy',
   new: 'idle',
   pending: 'warn',
-  synced: 'good'
+  synced: 'good',
+  'on this device only': 'idle'
 }
 
 /** When a repo last met its server. */

@@ -66,6 +66,14 @@ export interface LoginErrorDetails {
   CHILD_USERNAME: NoDetails
   /** A fake user is a whole account. */
   DUMP_OF_CHILD: NoDetails
+  /** The account is on this device only; `what` needs a login server. */
+  DEVICE_ONLY: { what: string }
+  /** `reason`: it is the account itself, another one of its name, or itself and moved to a server since. */
+  ACCOUNT_ON_DEVICE: { reason: 'account' | 'name' | 'moved' }
+  /** A backup is sealed with the password of its account. */
+  BACKUP_WITHOUT_PASSWORD: NoDetails
+  /** The text is no whole, unchanged backup. */
+  BACKUP_INVALID: { rule: string }
 }
 
 /** Messages, exit codes and advice for {@link LoginErrorDetails}. */
@@ -270,5 +278,40 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
     name: 'Error',
     exitCode: 7,
     message: () => 'Only root logins are dumpable.'
+  },
+  DEVICE_ONLY: {
+    name: 'Error',
+    exitCode: 16,
+    message: ({ what }) => `This account is on this device only, and ${what} needs a login server`,
+    hint: () => 'Move the account to a login server first; everything in it goes along.',
+    next: () => ({ command: 'holdfast account move-to-server', why: 'move the account to the login server' })
+  },
+  ACCOUNT_ON_DEVICE: {
+    name: 'UsernameError',
+    exitCode: 12,
+    message: ({ reason }) =>
+      reason === 'name'
+        ? 'Another account of this device has this username'
+        : reason === 'moved'
+          ? 'This account is on this device, and has moved to a login server since the backup was made'
+          : 'This account is on this device already',
+    hint: ({ reason }) =>
+      reason === 'name'
+        ? 'Give one of the two another username.'
+        : reason === 'moved'
+          ? 'Log in to it: the server has what the backup has, and what came later.'
+          : 'Log in to it; or say that the backup shall replace it.'
+  },
+  BACKUP_WITHOUT_PASSWORD: {
+    name: 'Error',
+    exitCode: 16,
+    message: () => 'A backup is sealed with the password of the account, and this account has none here',
+    hint: () => 'Set a password first; an account without a username needs one, too.'
+  },
+  BACKUP_INVALID: {
+    name: 'Error',
+    exitCode: 50,
+    message: ({ rule }) => `The backup cannot be restored: it ${rule}`,
+    hint: () => 'Nothing was changed. Take another copy of the file.'
   }
 }

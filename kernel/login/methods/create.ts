@@ -1,3 +1,4 @@
+import { compact } from '../../base/compact.ts'
 import { WalletError } from '../../base/errors.ts'
 import { Secret } from '../../base/secret.ts'
 import { isoOf } from '../../base/time.ts'
@@ -20,6 +21,8 @@ export interface CreateLoginOptions {
   readonly snrp?: SnrpOptions
   /** The date that the login counts as its own; the present by default. */
   readonly now?: Date | undefined
+  /** Makes it on this device alone: no server is asked. */
+  readonly isDeviceOnly?: boolean | undefined
 }
 
 /**
@@ -28,8 +31,10 @@ export interface CreateLoginOptions {
  * The account repo is the next step: `Login.ensureAccountRepo`. If keeping it fails, an account with a
  * password exists all the same, and a login on any device finds it.
  *
+ * One of this device alone is an ordinary login that was never sent; the PIN is what a server judges, so it has none.
+ *
  * @throws USERNAME_REQUIRED, USERNAME_INVALID, BAD_USERNAME, PASSWORD_TOO_WEAK for text
- * that has no bytes, PIN_INVALID: before anything is sent
+ * that has no bytes, PIN_INVALID, DEVICE_ONLY, ACCOUNT_ON_DEVICE: before anything is sent
  * @throws ACCOUNT_EXISTS, NETWORK, STORAGE_FULL, …
  */
 export const createLogin = (
@@ -39,17 +44,23 @@ export const createLogin = (
 ): Promise<Login> => {
   const password = options.password === undefined ? undefined : new Secret(options.password)
   const pin = options.pin === undefined ? undefined : new Secret(options.pin)
-  const { snrp, now } = options
+  const { snrp, now, isDeviceOnly = false } = options
   return runAttempt(services, 'create', async ({ stage, secrets }) => {
     try {
       const username = checkOptions({ username: options.username, password, pin })
+      if (isDeviceOnly && pin !== undefined) throw new WalletError('DEVICE_ONLY', { what: 'login by PIN' })
+      const deviceOnly = isDeviceOnly ? ({ deviceOnly: 'yes' } as const) : {}
+      stashes.checkNameFree({ ...compact({ username }), loginId: '', ...deviceOnly })
       stage('deriving')
       const login = await makeNewLogin(services.io, { appId: '', username, password, pin, snrp })
-      stage('asking')
-      await postCreate(services, { data: login.serverBody })
+      if (!isDeviceOnly) {
+        stage('asking')
+        await postCreate(services, { data: login.serverBody })
+      }
       stage('opening')
       const { loginId } = login.stash
-      await stashes.save({ ...login.stash, lastLogin: isoOf(now?.getTime() ?? services.io.clock.now()) })
+      const lastLogin = isoOf(now?.getTime() ?? services.io.clock.now())
+      await stashes.save({ ...login.stash, ...deviceOnly, lastLogin })
       const loginKey = secrets.add(new Secret(login.loginKey))
       return new Login(services, stashes, { rootId: loginId, loginId, loginKey, secrets, isCurrent: true })
     } finally {

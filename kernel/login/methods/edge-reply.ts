@@ -96,6 +96,7 @@ export const acceptLogin = (
       vouchers
     })
     await checkName(services.io, received, payload)
+    stashes.checkNameFree(received.sent)
     checkWanted()
     stage('opening')
     const merge = (known: LoginStash | undefined): LoginStash =>

@@ -1,4 +1,4 @@
-import { failureLine, WalletError } from '../../base/errors.ts'
+import { failureLine, isWalletError, WalletError } from '../../base/errors.ts'
 import { Secret } from '../../base/secret.ts'
 import { openBox } from '../../crypto/box.ts'
 import { equalBytes, isWellFormed, utf8Of } from '../../crypto/encoding.ts'
@@ -30,7 +30,8 @@ export interface PasswordLoginOptions extends LoginOptions {
 /**
  * Logs in by password: from the stash of this device without a request, else on the server (protocol §4.5).
  *
- * A login from the stash is refreshed in the background.
+ * A login from the stash is refreshed in the background. For an account of this device only no server is ever asked: a
+ * password that does not open it is wrong.
  *
  * @throws USERNAME_REQUIRED, BAD_USERNAME, PASSWORD, ACCOUNT_NOT_FOUND, OTP, CHALLENGE, NETWORK
  * @throws LOGIN_DATA_MISSING if the server keeps back the box that the password opens
@@ -128,7 +129,7 @@ const quiet = <T>(job: Promise<T>): Promise<T> => {
   return job
 }
 
-/** The account as this device has it; whatever goes wrong here, the server is asked (protocol §4.5). */
+/** The account as this device has it; whatever goes wrong here, the server is asked if it knows the account (protocol §4.5). */
 const openOffline = async (attempt: PasswordAttempt, now: Date | undefined): Promise<Login | undefined> => {
   const { services, stashes, secrets, stash, stage } = attempt
   const { passwordBox, passwordKeySnrp, loginId } = stash
@@ -141,6 +142,8 @@ const openOffline = async (attempt: PasswordAttempt, now: Date | undefined): Pro
     stage('opening')
     login = new Login(services, stashes, { rootId: loginId, loginId, loginKey, secrets, isCurrent: false })
   } catch (error) {
+    // Its proof would tell a server which password was tried.
+    if (stash.deviceOnly !== undefined) throw offlineFailureOf(stash, error)
     if (loginId !== '')
       services
         .logOf('login')
@@ -152,6 +155,11 @@ const openOffline = async (attempt: PasswordAttempt, now: Date | undefined): Pro
   login.refreshInBackground()
   return login
 }
+
+const offlineFailureOf = ({ passwordBox }: LoginStash, error: unknown): unknown =>
+  passwordBox !== undefined && isWalletError(error, 'INVALID_CHECKSUM')
+    ? new WalletError('PASSWORD', {}, error)
+    : error
 
 /**
  * Lets the password open what this device keeps of two-factor, also where a reply took its box away. The login stands if

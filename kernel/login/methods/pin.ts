@@ -23,7 +23,7 @@ export type PinLoginOptions = UserName & LoginOptions & { readonly pin: string }
 /**
  * Logs in by PIN, on the server (protocol §4.5): only a device that knows the account can, and only online.
  *
- * @throws USER_NOT_ON_DEVICE, PIN_NOT_ENABLED, PASSWORD, OTP, CHALLENGE, NETWORK
+ * @throws USER_NOT_ON_DEVICE, DEVICE_ONLY, PIN_NOT_ENABLED, PASSWORD, OTP, CHALLENGE, NETWORK
  * @throws LOGIN_DATA_MISSING if the server keeps back the box that the PIN opens
  */
 export const loginWithPin = (
@@ -38,6 +38,7 @@ export const loginWithPin = (
     try {
       checkText(pin)
       const stash = findUser(stashes, options)
+      if (stash.deviceOnly !== undefined) throw new WalletError('DEVICE_ONLY', { what: 'login by PIN' })
       const { node, pin2Key } = findPin(io.crypto.fromBase64, stash, services.config.appId)
       const pin2Auth = pin.use(text => pin2AuthOf(io, pin2Key, text))
       stage('asking')

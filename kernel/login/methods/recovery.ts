@@ -5,7 +5,7 @@ import { parseBase58 } from '../../crypto/encoding.ts'
 import { parseQuestionBox, parseQuestionChoices, parseQuestions } from '../../schema/login.ts'
 import type { Username } from '../../types/ids.ts'
 import type { RecoveryQuestionChoice } from '../../types/login.ts'
-import { checkTexts } from '../changes.ts'
+import { checkTexts, RECOVERY } from '../changes.ts'
 import { normalizeUsername, recovery2AuthOf, recovery2IdOf } from '../derive.ts'
 import { Login } from '../login.ts'
 import { fetchLogin, type LoginOptions, type LoginServices, runAttempt, saveLogin } from '../online.ts'
@@ -31,6 +31,7 @@ export interface RecoveryLoginOptions extends RecoveryUser, LoginOptions {
  *
  * @throws RECOVERY_USERNAME_REQUIRED, BAD_USERNAME, OPTION_INVALID
  * @throws PASSWORD for wrong answers; ACCOUNT_NOT_FOUND for a key that is not of this username
+ * @throws DEVICE_ONLY if an account of this device only has the username
  * @throws OTP, CHALLENGE, NETWORK, LOGIN_DATA_MISSING if the server keeps back the box that the key opens
  */
 export const loginWithRecovery = (
@@ -46,6 +47,7 @@ export const loginWithRecovery = (
       const name = checkName(username)
       const key = secrets.add(parseRecoveryKey(recoveryKey))
       const stash = stashes.find({ username: name }) ?? makeEmptyStash(name)
+      if (stash.deviceOnly !== undefined) throw new WalletError('DEVICE_ONLY', { what: RECOVERY })
       const credentials = {
         recovery2Id: key.use(bytes => recovery2IdOf(io, bytes, name)),
         recovery2Auth: key.use(bytes => answers.use(texts => recovery2AuthOf(io, bytes, texts)))

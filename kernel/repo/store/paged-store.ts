@@ -21,7 +21,13 @@ import { LIMITS, type PagedPlace, type StoreLimits } from './paged-place.ts'
 import { halfCharacterError } from './segment.ts'
 import type { StagedChange } from './staged-change.ts'
 import type { TableFiles } from './table-files.ts'
-import { type FileNumbers, isManifestKey } from './table-manifest.ts'
+import { type FileNumbers, isManifestKey, MANIFEST } from './table-manifest.ts'
+
+/** The entries and rows of a store by key. */
+export type StoreContents = readonly (readonly [key: string, change: string | BulkChange])[]
+
+/** The number of times that the tables are read again because others have taken their place. */
+const MAX_TRIES = 5
 
 /** What a paged store is made of. */
 export interface PagedParts {
@@ -112,6 +118,38 @@ export class PagedStore implements BulkStore {
   table(prefix: string): BulkTable {
     if (this.#prefixes.tableOf(prefix) !== prefix) throw new TypeError(`There is no table ${prefix}`)
     return this.#opened.open(prefix).table
+  }
+
+  /**
+   * Everything in the store: its entries, then the rows of each table from the highest order on. Written into an empty store in
+   * this order they make an equal one.
+   *
+   * Entries are as they are at one time; what is written to tables meanwhile may be among the rows.
+   */
+  async contents(): Promise<StoreContents> {
+    for (let tries = 1; ; tries += 1) {
+      const contents: [string, string | BulkChange][] = [...this.entries('')]
+      const tables = this.#tableNames()
+      for (const prefix of tables) {
+        for await (const rows of this.table(prefix).scan({ ordered: true }))
+          for (const { key, ...row } of rows) contents.push([prefix + key, row])
+      }
+      // A table that took the place of another one does not go with the entries that were read before.
+      if (tries === MAX_TRIES || this.#tableNames().join() === tables.join()) return contents
+    }
+  }
+
+  #tableNames(): string[] {
+    const names = new Set<string>()
+    for (const [key] of this.#front.entries('')) {
+      const name = isManifestKey(key) ? key.slice(MANIFEST.length) : key
+      const prefix = this.#prefixes.tableOf(name)
+      if (prefix !== undefined) names.add(prefix)
+    }
+    for (const { changes } of this.#larges)
+      for (const key of changes.keys()) names.add(this.#prefixes.tableOf(key) ?? '')
+    names.delete('')
+    return [...names].sort()
   }
 
   /** Puts the files of tables in order that want it, in the background; what fails is tried again later. */

@@ -1,0 +1,209 @@
+import test from 'ava'
+import type { Account } from '../../../kernel/index.ts'
+import type { NotedWorld } from '../../helpers/device-account.ts'
+import {
+  contentsOf,
+  fillAccount,
+  HERMIT,
+  type HermitDevice,
+  makeNotedWorld,
+  openHermitDevice
+} from '../../helpers/device-account.ts'
+import { FAULT_KINDS, makeFaultDisk } from '../../helpers/fault-disk.ts'
+
+const { username, password } = HERMIT
+
+interface Start {
+  readonly place: NotedWorld
+  readonly files: ReadonlyMap<string, string>
+  readonly contents: unknown
+}
+
+/** The files of a device with the account, closed in order. */
+const makeStart = async (): Promise<Start> => {
+  const place = makeNotedWorld()
+  const { kernel, context, files } = await openHermitDevice(place.world)
+  const account = await context.createAccount(HERMIT)
+  await fillAccount(place.world, account)
+  const contents = await contentsOf(account)
+  await kernel.close()
+  return { place, files, contents }
+}
+
+/** Opens the account on the device of some files. */
+const openAccount = async (
+  place: NotedWorld,
+  options: Parameters<typeof openHermitDevice>[1] = {}
+): Promise<HermitDevice & { readonly account: Account }> => {
+  const device = await openHermitDevice(place.world, options)
+  return { ...device, account: await device.context.loginWithPassword(username, password) }
+}
+
+/** Logs in on a device that knows nothing, so that all of it must be on the servers. */
+const contentsElsewhere = async (place: NotedWorld): Promise<unknown> => {
+  const { kernel, account } = await openAccount(place)
+  await account.sync()
+  const contents = await contentsOf(account)
+  await kernel.close()
+  return contents
+}
+
+const HERMITS_PIN = '4711'
+
+test('an account moves to a server with the same keys and password, and with everything that is in it', async t => {
+  const { place, files, contents } = await makeStart()
+  const { kernel, account } = await openAccount(place, { files: new Map(files) })
+  const rootId = account.rootLoginId
+  await account.credentials.changePIN({ pin: HERMITS_PIN, enableLogin: false })
+  await account.location.moveToServer()
+  t.false(account.location.isDeviceOnly)
+  t.is(account.getSnapshot().isDeviceOnly, undefined)
+  t.true(account.listRepos().every(repo => repo.isDeviceOnly === undefined && repo.pendingCount === 0))
+  t.deepEqual(await contentsElsewhere(place), contents)
+
+  const other = await openAccount(place)
+  t.is(other.account.rootLoginId, rootId)
+  t.true(await other.account.credentials.checkPIN(HERMITS_PIN))
+  await other.account.dataStore.setItem('notes', 'back', 'from the other device')
+  await other.account.sync()
+  await account.sync()
+  t.is(await account.dataStore.getItem('notes', 'back'), 'from the other device')
+  await account.credentials.changePIN({ pin: HERMITS_PIN, enableLogin: true })
+  await account.location.moveToServer()
+  await other.kernel.close()
+  await kernel.close()
+})
+
+test('a moved account that another one has the name of keeps everything, and moves by another name', async t => {
+  const { place, files, contents } = await makeStart()
+  const rival = await openHermitDevice(place.world)
+  await rival.context.createAccount({ username, password: 'Other horse 3' })
+  await rival.kernel.close()
+  const { kernel, context, account } = await openAccount(place, { files: new Map(files) })
+  await t.throwsAsync(account.location.moveToServer(), { code: 'ACCOUNT_EXISTS' })
+  t.true(account.location.isDeviceOnly)
+  t.deepEqual(await contentsOf(account), contents)
+  await account.credentials.changeUsername({ username: 'recluse', password })
+  await account.location.moveToServer()
+  await account.logout()
+  const other = await openHermitDevice(place.world)
+  const moved = await other.context.loginWithPassword('recluse', password)
+  t.deepEqual(await contentsOf(moved), contents)
+  t.is(context.localUsers[0]?.isDeviceOnly, undefined)
+  await other.kernel.close()
+  await kernel.close()
+})
+
+test('a move whose request or answer is lost at any point is completed by another one', async t => {
+  const start = await makeStart()
+  const saved = start.place.world.toJson()
+  const routes = await routesOfMove(start)
+  t.true(routes.length >= 6, routes.join())
+  for (let at = 0; at < routes.length; at += 1) {
+    for (const isAnswerLost of [false, true]) {
+      const label = `${isAnswerLost ? 'answer' : 'request'} ${at}, ${routes[at]}`
+      const place = makeNotedWorld(saved)
+      const lost = loseRequest(place, { at, isAnswerLost })
+      const { kernel, account } = await openAccount(place, { files: new Map(start.files) })
+      const failure = await account.location.moveToServer().catch((error: unknown) => error)
+      t.true(lost.hasFired, label)
+      if (account.location.isDeviceOnly) t.is((failure as { code?: string }).code, codeOf(routes[at]), label)
+      // What is changed between the two is not lost either.
+      await account.dataStore.setItem('notes', 'between', label)
+      await account.credentials.changePassword('Another horse 2')
+      await account.location.moveToServer()
+      t.false(account.location.isDeviceOnly, label)
+      await kernel.close()
+      const other = await openHermitDevice(place.world)
+      const moved = await other.context.loginWithPassword(username, 'Another horse 2')
+      t.deepEqual(await contentsOf(moved), start.contents, label)
+      t.is(await moved.dataStore.getItem('notes', 'between'), label)
+      await other.kernel.close()
+    }
+  }
+})
+
+const codeOf = (route = ''): string => (route.includes('/store/') ? 'SYNC_FAILED' : 'NETWORK')
+
+/** The requests of a move that nothing disturbs. */
+const routesOfMove = async ({ place, files }: Start): Promise<readonly string[]> => {
+  const { kernel, account } = await openAccount(place, { files: new Map(files) })
+  place.requests.length = 0
+  await account.location.moveToServer()
+  const routes = [...place.requests]
+  await kernel.close()
+  return routes
+}
+
+/** Loses one request of the login and sync servers, or its answer. */
+const loseRequest = (
+  { world }: NotedWorld,
+  { at, isAnswerLost }: { readonly at: number; readonly isAnswerLost: boolean }
+): { readonly hasFired: boolean } => {
+  const state = { hasFired: false }
+  let count = 0
+  world.server.use(async ({ path }, next) => {
+    if (path === '/v1/edgeServers') return next()
+    count += 1
+    if (count - 1 !== at) return next()
+    state.hasFired = true
+    if (isAnswerLost) await next()
+    throw new Error('The network is gone')
+  })
+  return state
+}
+
+test('a move that the power is cut in at any write is completed by another one', async t => {
+  const start = await makeStart()
+  const saved = start.place.world.toJson()
+  const move = async (place: NotedWorld, disk: ReturnType<typeof makeFaultDisk>): Promise<void> => {
+    const { kernel, context } = await openHermitDevice(place.world, { disk })
+    try {
+      const account = await context.loginWithPassword(username, password)
+      await account.location.moveToServer()
+    } finally {
+      await kernel.close().catch(() => {})
+    }
+  }
+  const whole = makeFaultDisk(new Map(start.files))
+  await move(makeNotedWorld(saved), whole)
+  const { writeCount } = whole
+  t.true(writeCount >= 6)
+  for (let at = 1; at <= writeCount; at += 1) {
+    for (const kind of FAULT_KINDS) {
+      const label = `${kind} at ${at} of ${writeCount}`
+      const place = makeNotedWorld(saved)
+      const files = new Map(start.files)
+      const disk = makeFaultDisk(files, { at, kind })
+      await move(place, disk).catch(() => {})
+      if (!disk.hasFired) continue
+      await move(place, makeFaultDisk(files))
+      t.deepEqual(await contentsElsewhere(place), start.contents, label)
+    }
+  }
+})
+
+test('an old backup that is moved to the server of its account takes the password and the wallets that are there', async t => {
+  const place = makeNotedWorld()
+  const { kernel, account } = await openAccount(place, { files: new Map((await makeStart()).files) })
+  const backup = await account.location.makeBackup()
+  const old = await account.createCurrencyWallet('wallet:bitcoin', { name: 'made after the backup' })
+  await account.location.moveToServer()
+  await account.credentials.changePassword('Another horse 2')
+  await kernel.close()
+
+  const device = await openHermitDevice(place.world)
+  await device.context.restoreAccount(backup, { password })
+  const restored = await device.context.loginWithPassword(username, password)
+  t.true(restored.location.isDeviceOnly)
+  await restored.location.moveToServer()
+  t.true(restored.listWallets().some(({ walletId }) => walletId === old.id))
+  await restored.logout()
+  const opened = await device.context.loginWithPassword(username, 'Another horse 2')
+  await t.throwsAsync(device.context.restoreAccount(backup, { password, replaces: true }), {
+    code: 'ACCOUNT_ON_DEVICE',
+    message: /has moved to a login server/
+  })
+  await opened.logout()
+  await device.kernel.close()
+})
