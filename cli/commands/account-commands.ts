@@ -44,7 +44,10 @@ export const accountCommands: readonly CommandSpec[] = [
     name: 'account create',
     arguments: '[user]',
     summary: 'create an account',
-    flags: [{ flags: '--light', summary: 'create a light account, without username and password' }],
+    flags: [
+      { flags: '--light', summary: 'create a light account, without username and password' },
+      { flags: '--local', summary: 'keep it on this device only, without a login server' }
+    ],
     secrets: ['password', 'pin'],
     aliases: ['new'],
     load: async () => (await import('./account/manage-account.ts')).accountCreate
@@ -75,6 +78,7 @@ export const accountCommands: readonly CommandSpec[] = [
     name: 'account forget',
     arguments: '<user>',
     summary: 'remove an account from this device',
+    flags: [CONFIRM],
     aliases: ['rm'],
     load: async () => (await import('./account/manage-account.ts')).accountForget
   },
@@ -85,6 +89,33 @@ export const accountCommands: readonly CommandSpec[] = [
     flags: [CONFIRM],
     secrets: ANY_LOGIN,
     load: async () => (await import('./account/manage-account.ts')).accountDelete
+  },
+  {
+    name: 'account backup',
+    arguments: '<file>',
+    summary: 'write the account with all its wallets and notes into one sealed file',
+    example: 'account backup alice.backup',
+    flags: [{ flags: '--force', summary: 'replace the file' }],
+    readsOnly: true,
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./account/backups.ts')).accountBackup
+  },
+  {
+    name: 'account restore',
+    arguments: '<file>',
+    summary: 'restore an account from a backup, with its password',
+    example: 'account restore alice.backup',
+    flags: [{ flags: '--replace', summary: 'replace the same account of this device' }],
+    secrets: ['password'],
+    startsNoAgent: true,
+    load: async () => (await import('./account/backups.ts')).accountRestore
+  },
+  {
+    name: 'account move-to-server',
+    needsNewLogin: true,
+    summary: 'make an account of this device on the login server, with everything in it',
+    secrets: ANY_LOGIN,
+    load: async () => (await import('./account/backups.ts')).accountMove
   },
   {
     name: 'account key',

@@ -97,6 +97,8 @@ const adviceOf = (error: WalletError): readonly NextCommand[] => {
   if (isWalletError(error, 'PLUGIN_FOR_TYPE'))
     return [{ command: 'holdfast wallets types', why: 'see the wallet types' }]
   if (isWalletError(error, 'NO_RATE')) return rateAdvice(error)
+  if (isWalletError(error, 'NETWORK') && error.details.reason === 'none is named')
+    return [{ command: 'holdfast profile edit --help', why: 'name a login server' }]
   const [, profile] = isWalletError(error, 'NETWORK') ? (UNNAMED.exec(error.details.reason ?? '') ?? []) : []
   if (profile !== undefined)
     return [{ command: `holdfast profile edit ${profile} --help`, why: 'name the servers that may be asked' }]
@@ -104,7 +106,7 @@ const adviceOf = (error: WalletError): readonly NextCommand[] => {
 }
 
 /** The reason of a request that `onlyNamedHosts` has refused. */
-const UNNAMED = /^the profile ([\w.-]{1,40}) (?:does not name it|names no login server)$/
+const UNNAMED = /^the profile ([\w.-]{1,40}) does not name it$/
 
 /** Suggests the prefix `iso:` for fiat codes, which is easily forgotten, and a look at the providers. */
 const rateAdvice = ({ details: { from, to } }: WalletError<'NO_RATE'>): readonly NextCommand[] => {

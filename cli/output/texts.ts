@@ -13,6 +13,9 @@ export const isTimeZone = (name: string): boolean => {
   }
 }
 
+/** Says where an account is kept that no login server knows. */
+export const DEVICE_ONLY = 'on this device only'
+
 /** Formats a date in the local time zone: `2026-01-05 10:00`. */
 export const localTime = (date: Date): string => {
   const timeZone = clientTimeZone.getStore()

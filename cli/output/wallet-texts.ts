@@ -9,7 +9,7 @@ import {
   type TokenId,
   type WalletListing
 } from '../../kernel/index.ts'
-import { localTime } from './texts.ts'
+import { DEVICE_ONLY, localTime } from './texts.ts'
 import type { Cell } from './view.ts'
 
 /** A wallet as JSON (ecosystem 1.8), with the balances of its assets. */
@@ -125,6 +125,7 @@ export const repoJson = (repo: RepoStatus): JsonObject => ({
   merged: repo.mergedCount ?? 0,
   doubtful: repo.doubtfulCount ?? 0,
   lastSync: repo.lastSync > 0 ? new Date(repo.lastSync * 1000).toISOString() : null,
+  deviceOnly: repo.isDeviceOnly ?? false,
   syncing: repo.isSyncing,
   error: repo.errorCode ?? null,
   kept: repo.keptCount ?? 0,
@@ -154,7 +155,14 @@ export const repoAdvice = (repos: readonly RepoStatus[]): { readonly advice?: re
 }
 
 /** The state of a repo in one word. */
-export const repoCell = ({ errorCode, isSyncing, pendingCount, lastSync }: RepoStatus): Cell => {
+export const repoCell = ({
+  errorCode,
+  isSyncing,
+  pendingCount,
+  lastSync,
+  isDeviceOnly
+}: RepoStatus): Cell => {
+  if (isDeviceOnly === true) return { text: DEVICE_ONLY, tone: 'warn' }
   if (errorCode !== undefined) return { text: errorCode, tone: 'bad' }
   if (isSyncing) return { text: 'syncing', tone: 'warn' }
   if (pendingCount > 0) return { text: 'to upload', tone: 'warn' }

@@ -22,10 +22,10 @@ export const realSettings = (paths: ProfilePaths, profile: RealProfile): WorldSe
   for (const { id } of currenciesOf(network))
     pluginOptions[id] = { network: PLUGIN_NETWORKS[network], servers: [...(chains[id] ?? [])] }
   return {
-    authServer: loginServer ?? NO_LOGIN_SERVER,
+    authServer: loginServer ?? null,
     infoServers,
     syncServers,
-    apiKey: apiKey ?? 'none',
+    ...compact({ apiKey }),
     appId: '',
     pluginOptions
   }
@@ -58,9 +58,6 @@ const PLUGIN_NETWORKS: Readonly<Record<RealNetwork, string>> = {
   regtest: 'regtest'
 }
 
-// The kernel has to be given an address; this one is never looked up.
-const NO_LOGIN_SERVER = 'https://no-login-server.edge.app/api'
-
 /**
  * The hosts that a profile names, each with its port: `rates.example.org:443`.
  *
@@ -90,9 +87,11 @@ const keyOf = (host: string, port: number): string => `${host.replace(/^\[|\]$/g
 export const onlyNamedHosts = (io: Io, name: string, hosts: ReadonlySet<string>): Io => {
   const check = (host: string): void => {
     if (hosts.has(host)) return
-    const rule = { path: host, server: host, reason: `the profile ${name} does not name it` }
-    const noLogin = { server: 'a login server', reason: `the profile ${name} names no login server` }
-    throw new WalletError('NETWORK', host === hostOf(NO_LOGIN_SERVER) ? { ...rule, ...noLogin } : rule)
+    throw new WalletError('NETWORK', {
+      path: host,
+      server: host,
+      reason: `the profile ${name} does not name it`
+    })
   }
   const { fetch, connect, webSocket } = io
   return {

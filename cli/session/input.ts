@@ -36,17 +36,20 @@ export const readValue = async (session: Session): Promise<string> => {
 }
 
 /** Reads the text of a file exactly. @throws CliError NOT_FOUND, USAGE if it is too large or no UTF-8 */
-export const readTextFile = async (path: string): Promise<string> =>
-  decoded(await readBytes(path), `The file ${path}`)
+export const readTextFile = async (path: string, limit: number = MAX_BYTES): Promise<string> =>
+  decoded(await readBytes(path, limit), `The file ${path}`)
 
 /** Reads the bytes of a file. @throws CliError NOT_FOUND, USAGE if it is too large */
-export const readBytes = async (path: string): Promise<Uint8Array<ArrayBuffer>> => {
+export const readBytes = async (
+  path: string,
+  limit: number = MAX_BYTES
+): Promise<Uint8Array<ArrayBuffer>> => {
   const unreadable = (cause: unknown): CliError =>
     new CliError('NOT_FOUND', `The file ${path} cannot be read`, { cause })
   const { size } = await stat(path).catch((error: unknown) => {
     throw unreadable(error)
   })
-  if (size > MAX_BYTES) throw new CliError('USAGE', `The file ${path} is too large`)
+  if (size > limit) throw new CliError('USAGE', `The file ${path} is too large`)
   return readFile(path).catch((error: unknown) => {
     throw unreadable(error)
   })

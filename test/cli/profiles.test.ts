@@ -127,12 +127,12 @@ test('a request to a host that the profile does not name is refused before its n
 test('without a login server the profile says so, and a named one without a key ends with No API key provided', async t => {
   const home = homeFor(t)
   await done(run(home, 'profile create alone --network test', YES))
-  const alone = await run(home, 'account create alice --profile alone', ['--secrets-stdin'], {
-    password,
-    pin
-  })
+  const alone = await run(home, 'account available alice --profile alone')
   t.is(alone.json.error.code, 'NETWORK')
-  t.regex(alone.json.error.message, /the profile alone names no login server/)
+  t.is(alone.json.error.message, 'Could not reach a login server: none is named')
+  t.deepEqual(alone.json.error.next, [
+    { command: 'holdfast profile edit --help', why: 'name a login server' }
+  ])
   await done(run(home, 'profile edit alone --login-server https://login.edgetest.app/api'))
   const keyless = await run(home, 'account create alice --profile alone', ['--secrets-stdin'], {
     password,

@@ -1,6 +1,7 @@
 import { shellWord } from '../../../app/format/safe-text.ts'
 import type { Account, Context } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
+import { DEVICE_ONLY } from '../../output/texts.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { forgetCurrentAccount, readCurrentAccount, rememberAccount } from '../../profile/state-files.ts'
 import { type Choice, promptChoice, promptText } from '../../secrets/prompt.ts'
@@ -102,12 +103,13 @@ const chooseMethodByPrompt = async (
 
 const methodChoices = ({ local }: LoginTarget): readonly Choice[] => {
   const hasName = local === undefined || local.username !== undefined
+  const isDeviceOnly = local?.isDeviceOnly === true
   return [
     ...(local?.isPinLoginEnabled === true ? [{ text: 'PIN of this device', value: 'pin' }] : []),
     ...(hasName ? [{ text: 'Password', value: 'password' }] : []),
-    ...(hasName ? [{ text: 'Recovery answers', value: 'recovery' }] : []),
+    ...(hasName && !isDeviceOnly ? [{ text: 'Recovery answers', value: 'recovery' }] : []),
     ...(local?.isKeyLoginEnabled === true ? [{ text: 'Login key', value: 'key' }] : []),
-    { text: 'Approval by a logged-in device', value: 'edge' }
+    ...(isDeviceOnly ? [] : [{ text: 'Approval by a logged-in device', value: 'edge' }])
   ]
 }
 
@@ -165,6 +167,7 @@ export const whoami: CommandRun = async session => {
       edgeLogin: isEdgeLogin,
       light: isLight,
       pinEnabled: local?.isPinLoginEnabled ?? false,
+      deviceOnly: local?.isDeviceOnly ?? false,
       keyEnabled: local?.isKeyLoginEnabled ?? false
     },
     view: {
@@ -175,7 +178,8 @@ export const whoami: CommandRun = async session => {
         ['logged in by', method ?? 'unknown'],
         ['app', appId === undefined || appId === '' ? 'the whole account' : appId],
         ['edge login', isEdgeLogin ? 'yes: approved only for its app' : 'no'],
-        ['PIN', local?.isPinLoginEnabled === true ? 'on' : 'off']
+        ['PIN', local?.isPinLoginEnabled === true ? 'on' : 'off'],
+        ['kept', local?.isDeviceOnly === true ? DEVICE_ONLY : 'on this device and the login server']
       ]
     }
   }

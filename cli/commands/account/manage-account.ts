@@ -7,7 +7,7 @@ import {
   WalletError
 } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
-import { localTime, secretJson, secretText } from '../../output/texts.ts'
+import { DEVICE_ONLY, localTime, secretJson, secretText } from '../../output/texts.ts'
 import type { CellLike } from '../../output/view.ts'
 import { forgetCurrentAccount, readCurrentAccount, rememberAccount } from '../../profile/state-files.ts'
 import { newPassword, pinProblem } from '../../secrets/new-secrets.ts'
@@ -28,28 +28,54 @@ export const accountCreate: CommandRun = async (session, user) => {
     })
   }
   const context = await session.context()
-  const request = isLight ? await lightAccount(session) : await namedAccount(session, context, user ?? '')
+  const isDeviceOnly = session.isOn('local') || !context.hasLoginServer
+  if (isLight && isDeviceOnly) {
+    throw new CliError('USAGE', 'A light account needs a login server, which checks its PIN', {
+      hint: 'Name the account; it gets a password then.'
+    })
+  }
+  const request: NewAccount = isLight
+    ? await lightAccount(session)
+    : { ...(await namedAccount(session, context, user ?? '', isDeviceOnly)), isDeviceOnly }
   const account = session.keepAccount(
     await session.withProgress('Creating the account', () => context.createAccount(request))
   )
   const { id, username } = account
   rememberAccount(session.paths.session, account)
+  if (isDeviceOnly) session.statusLine.info(DEVICE_ONLY_ADVICE)
   return {
-    data: { loginId: id, username: username ?? null, light: isLight, pinEnabled: request.pin !== undefined },
+    data: {
+      loginId: id,
+      username: username ?? null,
+      light: isLight,
+      pinEnabled: request.pin !== undefined,
+      deviceOnly: isDeviceOnly
+    },
     view: {
       kind: 'record',
       fields: [
         ['account', username ?? id],
+        ['kept', isDeviceOnly ? DEVICE_ONLY : 'on this device and the login server'],
         ['PIN', request.pin === undefined ? 'none' : 'on this device']
       ]
     }
   }
 }
 
-const namedAccount = async (session: Session, context: Context, user: string): Promise<NewAccount> => {
+const DEVICE_ONLY_ADVICE =
+  'This account is on this device only, and lost with it unless you back it up: holdfast account backup <file>'
+
+const namedAccount = async (
+  session: Session,
+  context: Context,
+  user: string,
+  isDeviceOnly: boolean
+): Promise<NewAccount> => {
   // A name that cannot be is found out before a password is typed.
   const username = normalizeUsername(user)
   const password = await newPassword(session, context, 'password')
+  // A login server checks PINs; one that was given is refused with the reason.
+  if (isDeviceOnly) return { username, password, ...compact({ pin: await session.secrets.given('pin') }) }
   const pin = await pinOf(session, {
     message: `${PIN_QUESTION} (empty: none):`,
     check: text => (text === '' ? undefined : pinProblem(text))
@@ -81,13 +107,22 @@ export const accountList: CommandRun = async session => {
   return {
     data: {
       accounts: users.map(
-        ({ loginId, username, lastLogin, isPinLoginEnabled, isKeyLoginEnabled, voucherId }) => ({
+        ({
+          loginId,
+          username,
+          lastLogin,
+          isPinLoginEnabled,
+          isKeyLoginEnabled,
+          voucherId,
+          isDeviceOnly
+        }) => ({
           loginId,
           username: username ?? null,
           lastLogin: lastLogin?.toISOString() ?? null,
           pinEnabled: isPinLoginEnabled,
           keyEnabled: isKeyLoginEnabled,
           voucherId: voucherId ?? null,
+          deviceOnly: isDeviceOnly ?? false,
           current: loginId === current?.loginId
         })
       )
@@ -99,13 +134,15 @@ export const accountList: CommandRun = async session => {
         { title: 'LOGIN ID', canShrink: true },
         { title: 'PIN' },
         { title: 'LAST LOGIN' },
+        { title: 'KEPT' },
         { title: 'STATE' }
       ],
-      rows: users.map(({ loginId, username, lastLogin, isPinLoginEnabled, voucherId }) => [
+      rows: users.map(({ loginId, username, lastLogin, isPinLoginEnabled, voucherId, isDeviceOnly }) => [
         username ?? '(light)',
         loginId,
         isPinLoginEnabled ? 'on' : 'off',
         lastLogin === undefined ? '' : localTime(lastLogin),
+        isDeviceOnly === true ? DEVICE_ONLY : 'server',
         stateOf(loginId === current?.loginId, voucherId)
       ]),
       empty: 'This device knows no account yet. Create one with: holdfast account create <user>'
@@ -132,6 +169,7 @@ export const accountShow: CommandRun = async session => {
       username: username ?? null,
       method: loginMethod,
       appId,
+      deviceOnly: account.location.isDeviceOnly,
       edgeLogin: isEdgeLogin,
       light: isLight,
       password: credentials.hasPassword,
@@ -148,6 +186,7 @@ export const accountShow: CommandRun = async session => {
       kind: 'record',
       fields: [
         ['account', username ?? '(light, without a username)'],
+        ['kept', account.location.isDeviceOnly ? DEVICE_ONLY : 'on this device and the login server'],
         ['app', appId === '' ? 'the whole account' : appId],
         ['logged in by', isEdgeLogin ? `${loginMethod}, only for its app` : loginMethod],
         ['password', credentials.hasPassword ? 'on' : 'off'],
@@ -186,17 +225,26 @@ export const accountForget: CommandRun = async (session, user = '') => {
   const context = await session.context()
   const { local, name } = targetOf(context, { username: user }, user)
   if (local === undefined) throw new WalletError('USER_NOT_ON_DEVICE', {})
-  const { loginId, username = null } = local
+  const { loginId, username = null, isDeviceOnly = false } = local
   if (loginId === readCurrentAccount(session.paths.session)?.loginId)
     throw new WalletError('USER_LOGGED_IN', {})
   if (session.globals.dryRun)
     return resultOf(`${name} would be removed from this device`, { loginId, username })
-  await confirm(session, {
-    question: `Remove ${name} from this device? Without its password it cannot be opened here again.`,
-    summary: { loginId, username }
-  })
+  const summary = { loginId, username, deviceOnly: isDeviceOnly }
+  if (isDeviceOnly) {
+    await confirmTyped(session, {
+      question: `${name} is on this device only: without a backup its wallets and their coins are lost. Remove it?`,
+      name,
+      summary
+    })
+  } else {
+    await confirm(session, {
+      question: `Remove ${name} from this device? Without its password it cannot be opened here again.`,
+      summary
+    })
+  }
   await session.releaseAccount(loginId)
-  await context.forgetAccount({ loginId })
+  await context.forgetAccount({ loginId }, { losesAccount: isDeviceOnly })
   if (readCurrentAccount(session.paths.session)?.loginId === loginId)
     forgetCurrentAccount(session.paths.session)
   return resultOf(`${name} is removed from this device`, { loginId, username })

@@ -23,7 +23,8 @@ export const sync: CommandRun = async (session, ...texts) => {
   session.statusLine.step('syncing…')
   await Promise.all(wallets.map(wallet => session.synced(wallet)))
   await session.withTimeout('Syncing', () => account.sync())
-  if (session.isOn('wait')) await session.withTimeout('Uploading', () => untilUploaded(session, account))
+  if (session.isOn('wait') && !account.location.isDeviceOnly)
+    await session.withTimeout('Uploading', () => untilUploaded(session, account))
   return resultOf(account, wallets)
 }
 
@@ -66,7 +67,8 @@ const resultOf = (account: Account, wallets: readonly CurrencyWallet[]): Command
       ],
       rows: repos.map(repo => {
         const wallet = wallets.find(({ id }) => id === repo.ownerId)
-        const isDone = repo.errorCode === undefined && repo.pendingCount === 0
+        const isDone =
+          repo.errorCode === undefined && repo.pendingCount === 0 && repo.isDeviceOnly === undefined
         return [
           ownerNameOf(repo, wallets),
           wallet !== undefined && isDone ? syncCell(wallet.engine.getSnapshot()) : repoCell(repo),
