@@ -241,8 +241,8 @@ const facts: {
     orderChanged: {
       dispatch: 'observed',
       fires:
-        'when an order of a swap that was paid for is followed from now on, and when its state, its payout or the ' +
-        'failure to ask for it changes',
+        'when an account opens, for each order of a swap that is known on this device; when one that was paid for is ' +
+        'followed from now on, and when its state, its payout or the failure to ask for it changes',
       carries: 'the order by the txid of its payment, the plugin id, the state and the txid of the payout'
     },
     pluginFault: {

@@ -67,6 +67,8 @@ export class SwapOrders implements Readable<readonly OrderSnapshot[]> {
     this.#state = new Observable<readonly OrderSnapshot[]>(this.#snapshots(), undefined, error =>
       services.report('swap orders', error)
     )
+    // An observer sees what is known, as it sees wallets that open.
+    for (const order of this.#orders.values()) services.hooks.orderChanged.call(this.#snapshotOf(order))
     this.#unsubscribe = pause.subscribe(() => this.#schedule())
     this.#schedule()
   }

@@ -137,6 +137,47 @@ browserTest(
   }
 )
 
+browserTest(
+  'the order of a swap that was paid is listed, opened by keyboard, and leaves with its account',
+  async (t, browser) => {
+    const page = await openPanelPage(t, browser)
+    const hand = mouseOn(page)
+    await createAccount(page, hand, { Username: 'alice', Password: 'correct horse battery' })
+    await createWallet(page, hand, { currency: 'litecoin', name: 'Pocket' })
+    await createWallet(page, hand, { name: 'Savings' })
+    await hand.fill('Fake money', '0.5')
+    await hand.press('Fund')
+    await hand.press('Mine bitcoin')
+    await page.getByText('0.5 BTC', { exact: true }).first().waitFor()
+    await page.getByText('of it 0.5 BTC incoming').waitFor({ state: 'detached' })
+    await hand.open('Quotes')
+    const orders = page.getByRole('table', { name: 'Orders' })
+    t.is(await orders.count(), 0)
+    await hand.choose('From', 'Savings · bitcoin')
+    await hand.choose('To', 'Pocket · litecoin')
+    await hand.fill('Amount', '5000000 native')
+    await hand.press('Ask for quotes')
+    await page.getByRole('button', { name: 'ChangeNOW' }).click()
+    await hand.press('Review and approve…')
+    await page.getByRole('dialog', { name: 'Review this swap' }).waitFor()
+    await hand.press('Sign and swap')
+    await page.getByText('Paid in with').waitFor()
+
+    const row = orders.getByRole('row').nth(1)
+    t.regex(
+      (await row.textContent()) ?? '',
+      /^ChangeNOW(?:waiting|payment seen)SavingsPocket[\d.]+ LTC.* ago$/
+    )
+    await orders.getByRole('button', { name: 'ChangeNOW' }).focus()
+    await page.keyboard.press('Enter')
+    const side = page.getByRole('complementary', { name: 'Order of ChangeNOW' })
+    await side.getByText(/^[0-9a-f]{64}$/).waitFor()
+    await hand.press('Log out')
+    await orders.waitFor({ state: 'detached' })
+    t.pass()
+  }
+)
+
 browserTest('a world that was cut off is shown as offline after a reload', async (t, browser) => {
   const page = await openPanelPage(t, browser)
   await mouseOn(page).press('Go offline')

@@ -21,6 +21,7 @@ export const tableLimits: TableLimits = {
   pairs: 100_000,
   routes: 200,
   quotes: 50,
+  orders: 1000,
   world: 1
 }
 
@@ -138,7 +139,8 @@ const folds: { readonly [H in HookName]?: (tables: Tables, snapshot: HookSnapsho
     for (const provider of providers) tables.put('rateProviders', provider.pluginId, provider)
   },
   routeFound: (tables, route) => tables.put('routes', `${route.fromCurrency} ${route.toCurrency}`, route),
-  quoteChanged: (tables, quote) => tables.putQuote(quote)
+  quoteChanged: (tables, quote) => tables.putQuote(quote),
+  orderChanged: (tables, order) => tables.put('orders', `order ${order.walletId} ${order.paidAt}`, order)
 }
 
 const foldAccount = (tables: Tables, account: AccountSnapshot): void => {
@@ -151,6 +153,8 @@ const foldAccount = (tables: Tables, account: AccountSnapshot): void => {
     tables.remove('wallets', walletId)
     tables.remove('engines', walletId)
   }
+  for (const [id, order] of [...tables.rows('orders')])
+    if (left.has(order.walletId)) tables.remove('orders', id)
 }
 
 const isListed = (tables: Tables, walletId: WalletId): boolean => {

@@ -132,7 +132,8 @@ const subjects: { readonly [F in FactName]: (fact: Facts[F]) => string | undefin
   ratesChanged: () => undefined,
   routeFound: ({ fromCurrency, toCurrency }) => `${fromCurrency} ${toCurrency}`,
   quoteChanged: ({ roundId }) => roundId,
-  orderChanged: ({ txid }) => txid,
+  // Its txid may be hidden.
+  orderChanged: ({ walletId }) => walletId,
   pluginFault: ({ pluginId }) => pluginId,
   logged: ({ source }) => source,
   tapRan: ({ pluginId }) => pluginId,

@@ -4,6 +4,7 @@ import type {
   EngineSnapshot,
   LobbySnapshot,
   LoginSnapshot,
+  OrderSnapshot,
   PluginSnapshot,
   QuoteSnapshot,
   RateProviderSnapshot,
@@ -19,7 +20,7 @@ import type {
  * The tables of a kernel that the panel sees: the newest snapshot of each thing by id. Everything is JSON without
  * secrets.
  *
- * Ids are those of the snapshots; of a quote `roundId pluginId`, of a pair `from to source`, of a route `from to`. The one row of the fake world is `world`.
+ * Ids are those of the snapshots; of a quote `roundId pluginId`, of an order `order walletId paidAt`, without the txid, which may be hidden, of a pair `from to source`, of a route `from to`. The one row of the fake world is `world`.
  */
 export interface Slices {
   readonly plugins: PluginSnapshot
@@ -35,6 +36,7 @@ export interface Slices {
   readonly pairs: RateSnapshot
   readonly routes: RouteSnapshot
   readonly quotes: QuoteSnapshot
+  readonly orders: OrderSnapshot
   readonly world: WorldSnapshot
 }
 

@@ -243,6 +243,28 @@ export const rowFields: { readonly [K in SliceName]: FieldsOf<Slices[K]> } = {
     limit: maybe('text'),
     direction: maybe(words({ from: true, to: true }))
   },
+  orders: {
+    txid: chainText,
+    walletId: 'text',
+    pluginId: 'text',
+    displayName: 'text',
+    orderId: maybe(masked),
+    orderUri: 'hidden',
+    payoutWalletId: 'text',
+    payoutCurrencyCode: 'text',
+    payoutNativeAmount: 'text',
+    paidAt: 'number',
+    state: words({
+      ...{ waiting: true, seen: true, exchanging: true, sending: true, paidOut: true },
+      ...{ refunded: true, failed: true, late: true, unknown: true }
+    }),
+    since: 'number',
+    checkedAt: maybe('number'),
+    payoutTxid: maybe(chainText),
+    refundTxid: maybe(chainText),
+    isFollowed: 'flag',
+    failure: maybe(masked)
+  },
   world: { isOnline: 'flag' }
 }
 
@@ -294,28 +316,7 @@ export const factFields: { readonly [F in FactName]: FieldsOf<Facts[F]> } = {
   ratesChanged: { pairCount: 'number', providers: { each: rateProvider } },
   routeFound: rowFields.routes,
   quoteChanged: rowFields.quotes,
-  orderChanged: {
-    txid: chainText,
-    walletId: 'text',
-    pluginId: 'text',
-    displayName: 'text',
-    orderId: maybe(masked),
-    orderUri: 'hidden',
-    payoutWalletId: 'text',
-    payoutCurrencyCode: 'text',
-    payoutNativeAmount: 'text',
-    paidAt: 'number',
-    state: words({
-      ...{ waiting: true, seen: true, exchanging: true, sending: true, paidOut: true },
-      ...{ refunded: true, failed: true, late: true, unknown: true }
-    }),
-    since: 'number',
-    checkedAt: maybe('number'),
-    payoutTxid: maybe(chainText),
-    refundTxid: maybe(chainText),
-    isFollowed: 'flag',
-    failure: maybe(masked)
-  },
+  orderChanged: rowFields.orders,
   pluginFault: {
     pluginId: 'text',
     hook: 'text',

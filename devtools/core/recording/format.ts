@@ -59,7 +59,8 @@ const readSnapshot = ({ seq, slices }: Fields, events: readonly JournalEvent[]):
   if (!isRecord(slices)) return undefined
   const read: [SliceName, readonly Row[]][] = []
   for (const name of sliceNames) {
-    const rows = readRows(name, slices[name])
+    // A recording of an earlier version lacks the tables that came later.
+    const rows = readRows(name, slices[name] ?? [])
     if (rows === undefined) return undefined
     read.push([name, rows])
   }

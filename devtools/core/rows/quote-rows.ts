@@ -1,7 +1,9 @@
 import type { QuoteUnits } from '../../../app/format/quotes.ts'
 import {
+  type AmountUnits,
   bestFailureOf,
   compact,
+  type OrderSnapshot,
   type QuoteSnapshot,
   type SwapRequestSnapshot
 } from '../../../kernel/index.ts'
@@ -32,6 +34,27 @@ export const roundRows = (view: View): readonly RoundRow[] => {
     else quotes.push(quote)
   }
   return [...rounds].map(([roundId, quotes]) => roundOf(view, roundId, quotes)).reverse()
+}
+
+/** One order of a swap that was paid for. */
+export interface OrderRow extends OrderSnapshot {
+  /** Its id in the tables. */
+  readonly orderKey: string
+  readonly payoutUnits: AmountUnits
+}
+
+/** The orders, the newest payment first (pure). */
+export const orderRows = (view: View): readonly OrderRow[] =>
+  [...view.orders]
+    .map(([orderKey, order]) => ({ ...order, orderKey, payoutUnits: payoutUnitsOf(view, order) }))
+    .sort((one, other) => other.paidAt - one.paidAt)
+
+const payoutUnitsOf = (view: View, { payoutWalletId, payoutCurrencyCode }: OrderSnapshot): AmountUnits => {
+  const coin = unitsOf(view, { walletId: payoutWalletId })
+  if (coin.currencyCode === payoutCurrencyCode) return coin
+  const tokens = view.wallets.get(payoutWalletId)?.tokens ?? []
+  const token = tokens.find(({ currencyCode }) => currencyCode === payoutCurrencyCode)
+  return token ?? unitsOf(view, { walletId: payoutWalletId, tokenId: '' })
 }
 
 const roundOf = (

@@ -5,7 +5,7 @@ import type { QuoteSnapshot } from '../../../kernel/index.ts'
 import { unitsOf } from '../../core/model/amounts.ts'
 import { matchesText } from '../../core/model/derive.ts'
 import type { View } from '../../core/model/slices.ts'
-import { type RoundRow, roundRows } from '../../core/rows/quote-rows.ts'
+import { orderRows, type RoundRow, roundRows } from '../../core/rows/quote-rows.ts'
 import { ActionButton, ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { AmountField, ChoiceField, FilterField } from '../parts/fields.tsx'
@@ -13,6 +13,7 @@ import { DurationBar, EmptyState, StateMark } from '../parts/marks.tsx'
 import { countText, visibleText } from '../parts/texts.ts'
 import { walletName } from '../parts/wallet.tsx'
 import { useNow, usePanel, useView } from '../state/panel-state.ts'
+import { OrderDetails, OrderTable } from './order-table.tsx'
 import { QuoteDetails, QuoteState } from './quote-details.tsx'
 
 /** Rounds of quotes: a quote for each provider, ranked, with what each says and how long it holds. */
@@ -21,7 +22,9 @@ export const QuotesPanel = (): ReactElement => {
   const { go, location } = usePanel()
   const now = useNow()
   const rounds = roundRows(view)
-  const [roundId, pluginId] = (location.id ?? '').split(' ')
+  const orders = orderRows(view)
+  const order = orders.find(({ orderKey }) => orderKey === location.id)
+  const [roundId, pluginId] = (order === undefined ? (location.id ?? '') : '').split(' ')
   const round = roundId === '' ? rounds[0] : rounds.find(row => row.roundId === roundId)
   const quotes = (round?.quotes ?? []).filter(quote =>
     matchesText(location.filter, [
@@ -33,12 +36,23 @@ export const QuotesPanel = (): ReactElement => {
     ])
   )
   const chosen = round?.quotes.find(quote => quote.pluginId === pluginId)
+  const orderTable = (
+    <OrderTable
+      orders={orders.filter(({ displayName, pluginId: id, state, txid }) =>
+        matchesText(location.filter, [displayName, id, state, txid])
+      )}
+      chosen={order?.orderKey}
+    />
+  )
+  const orderDetails = order === undefined ? null : <OrderDetails key={order.orderKey} order={order} />
   return (
     <>
       <QuoteForm />
       {round === undefined ? (
         <NoQuotes
           view={view}
+          orders={orderTable}
+          side={orderDetails}
           onNewest={roundId === '' || rounds.length === 0 ? undefined : () => go({ panel: 'quotes' })}
         />
       ) : (
@@ -56,7 +70,7 @@ export const QuotesPanel = (): ReactElement => {
             <Outcome round={round} />
           </div>
           {round.chosen === undefined ? null : <AllFailed quote={round.chosen} units={round.units} />}
-          <div className={chosen === undefined ? 'body' : 'body has-side'}>
+          <div className={chosen === undefined && order === undefined ? 'body' : 'body has-side'}>
             <div className="main">
               <DataTable
                 label="Quotes"
@@ -66,7 +80,9 @@ export const QuotesPanel = (): ReactElement => {
                 chosen={pluginId}
                 onOpen={quote => go({ id: `${quote.roundId} ${quote.pluginId}` })}
               />
+              {orderTable}
             </div>
+            {orderDetails}
             {chosen === undefined ? null : (
               <QuoteDetails key={`${chosen.roundId} ${chosen.pluginId}`} quote={chosen} units={round.units} />
             )}
@@ -222,9 +238,11 @@ const AllFailed = ({
 /** `onNewest`: there are rounds, but not the one that was asked for. */
 const NoQuotes = (props: {
   readonly view: View
+  readonly orders: ReactElement
+  readonly side: ReactElement | null
   readonly onNewest: (() => void) | undefined
 }): ReactElement => (
-  <div className="body">
+  <div className={props.side === null ? 'body' : 'body has-side'}>
     <div className="main">
       {props.onNewest === undefined ? (
         <EmptyState title="No quotes yet">
@@ -248,7 +266,9 @@ const NoQuotes = (props: {
           </button>
         </EmptyState>
       )}
+      {props.orders}
     </div>
+    {props.side}
   </div>
 )
 

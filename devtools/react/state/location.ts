@@ -130,7 +130,7 @@ const finders: Readonly<Record<PanelName, Find>> = {
   // The place of a quote is its id, that of a round leads to all of its quotes.
   quotes: (view, _, id) => {
     const quotes = [...view.quotes.values()].filter(({ roundId }) => roundId === id)
-    return view.quotes.get(id) ?? (quotes.length === 0 ? undefined : quotes)
+    return view.quotes.get(id) ?? view.orders.get(id) ?? (quotes.length === 0 ? undefined : quotes)
   },
   rates: (view, _, id) => view.routes.get(id),
   rules: () => undefined,

@@ -55,6 +55,7 @@ const emptyView: View = {
   pairs: new Map(),
   routes: new Map(),
   quotes: new Map(),
+  orders: new Map(),
   world: new Map()
 }
 

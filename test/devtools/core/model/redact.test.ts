@@ -86,6 +86,21 @@ test('addresses and txids can be hidden: how long they are and which are equal i
   t.regex(redactRow('spends', spend, { hideAddresses: true }).txid ?? '', /^hidden/)
 })
 
+test('where txids are hidden, neither an order nor its event says any, nor whose order it is at the exchange', t => {
+  const [txid, payoutTxid] = ['ab'.repeat(32), 'cd'.repeat(32)]
+  const order = {
+    ...{ txid, payoutTxid, walletId: 'w', payoutWalletId: 'v', pluginId: 'shop', displayName: 'Shop' },
+    ...{ payoutCurrencyCode: 'LTC', payoutNativeAmount: '5', paidAt: 1, since: 1 },
+    ...{ state: 'paidOut' as const, isFollowed: false, orderUri: `https://shop/${txid}` }
+  }
+  t.like(redactRow('orders', order), { txid, payoutTxid, orderUri: undefined })
+  const said = JSON.stringify([
+    redactRow('orders', order, { hideAddresses: true }),
+    redactEntry(entry('orderChanged', order), { hideAddresses: true })
+  ])
+  for (const hidden of [txid, payoutTxid]) t.false(said.includes(hidden))
+})
+
 test('where addresses are hidden, so are the names of files, which another client may make of them', t => {
   const exchange = { repoId: 'r', sent: ['WalletName.json'], received: [], sentCount: 1, receivedCount: 0 }
   t.deepEqual(redactEntry(entry('filesExchanged', exchange)).data, exchange)
