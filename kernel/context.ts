@@ -7,6 +7,7 @@ import { WalletError } from './base/errors.ts'
 import type { Readable } from './base/observable.ts'
 import { type PauseOptions, PauseSwitch } from './base/pause-switch.ts'
 import { Scheduler } from './base/scheduler.ts'
+import { RECOVERY } from './login/changes.ts'
 import { normalizeUsername } from './login/derive.ts'
 import type { Login } from './login/login.ts'
 import { createLogin } from './login/methods/create.ts'
@@ -330,10 +331,11 @@ export class Context implements Readable<readonly LocalUser[]> {
     })
   }
 
-  /** Fetches the recovery questions of an account. @throws ACCOUNT_NOT_FOUND, RECOVERY_QUESTIONS_MISSING, NETWORK, … */
+  /** Fetches the recovery questions of an account. @throws ACCOUNT_NOT_FOUND, RECOVERY_QUESTIONS_MISSING, DEVICE_ONLY, NETWORK, … */
   async fetchRecovery2Questions(recoveryKey: string, username: string): Promise<readonly string[]> {
     this.#checkOpen()
     requireTexts({ recoveryKey, username })
+    this.#checkServer(username, RECOVERY)
     return fetchRecoveryQuestions(this.#services, { recoveryKey, username })
   }
 
@@ -347,7 +349,7 @@ export class Context implements Readable<readonly LocalUser[]> {
    * Requests that the two-factor of an account is switched off, for an owner who lost the key; returns the date.
    *
    * @param resetToken - of the OTP error of a login
-   * @throws PASSWORD for a wrong token, ACCOUNT_NOT_FOUND, NETWORK, …
+   * @throws PASSWORD for a wrong token, ACCOUNT_NOT_FOUND, DEVICE_ONLY, NETWORK, …
    *
    * @example
    * ```ts
@@ -364,6 +366,7 @@ export class Context implements Readable<readonly LocalUser[]> {
   async requestOtpReset(username: string, resetToken: string): Promise<Date> {
     this.#checkOpen()
     requireTexts({ username, resetToken })
+    this.#checkServer(username, 'two-factor')
     return requestOtpReset(this.#services, { username, resetToken })
   }
 
@@ -548,6 +551,12 @@ export class Context implements Readable<readonly LocalUser[]> {
       this.#accounts.delete(id)
       throw error
     }
+  }
+
+  /** Asks no server about the account of this device that has a username. @throws DEVICE_ONLY, BAD_USERNAME */
+  #checkServer(username: string, what: string): void {
+    const stash = this.#stashes.find({ username: normalizeUsername(username) })
+    if (stash?.deviceOnly !== undefined) throw new WalletError('DEVICE_ONLY', { what })
   }
 
   #checkOpen(): void {

@@ -11,7 +11,7 @@ import { stashTextOf } from '../login/stash.ts'
 import { listTrees } from '../login/tree.ts'
 import type { Services } from '../plugins/services.ts'
 import type { StoreContents } from '../repo/store/paged-store.ts'
-import { boxText } from '../sync/repo-record.ts'
+import { boxText, PREFIX } from '../sync/repo-record.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
 import type { LoginTree } from '../types/login.ts'
 import type { OpenRepos } from './repos.ts'
@@ -159,10 +159,14 @@ const makeBackup = async ({ services, login, repos }: AccountLocationOptions): P
 /** A text, or a row of a table with its two numbers. */
 type Entry = [key: string, text: string] | [key: string, text: string, order: number, mark: number]
 
+/** The entry of the key with which this device approves payments; it never leaves it, so that a restore makes another one. */
+export const DEVICE_KEY: string = `${PREFIX.local}policy/device/key`
+
 function* partsOf(contents: StoreContents): Generator<Entry[]> {
   let part: Entry[] = []
   let length = 0
   for (const [key, change] of contents) {
+    if (key === DEVICE_KEY) continue
     const entry: Entry =
       typeof change === 'string' ? [key, change] : [key, change.text, change.order ?? 0, change.mark ?? 0]
     part.push(entry)

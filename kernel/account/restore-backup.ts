@@ -23,7 +23,7 @@ import { restoreRepo } from '../sync/open-repo.ts'
 import { PREFIX, parseBox } from '../sync/repo-record.ts'
 import { type Box, isBox, type Snrp } from '../types/keys.ts'
 import type { LocalUser, LoginStash } from '../types/login.ts'
-import { BACKUP_TYPE, BACKUP_VERSION, backupKeyOf, MAX_BACKUP, walletInfosIn } from './backup.ts'
+import { BACKUP_TYPE, BACKUP_VERSION, backupKeyOf, DEVICE_KEY, MAX_BACKUP, walletInfosIn } from './backup.ts'
 
 /** The password of a backup, and what it may do. */
 export interface RestoreOptions {
@@ -76,7 +76,7 @@ export const restoreBackup = async (
         // Only what the account's own keys name has a place here.
         if (dataKey === undefined) continue
         const report = (error: unknown): void => services.report('restore', error)
-        await restoreRepo({ io, disk: services.disk, repoId, dataKey, report }, contents)
+        await restoreRepo({ io, disk: services.disk, repoId, dataKey, report, own: DEVICE_KEY }, contents)
       }
     } finally {
       for (const repoKeys of keys.values()) destroyRepoKeys(repoKeys)

@@ -83,7 +83,7 @@ export interface ApprovalQuestion extends PaymentToApprove {
 /** The parts of an account that approvals need. */
 export interface SecondDeviceOptions {
   readonly services: Services
-  readonly login: Pick<Login, 'openState'>
+  readonly login: Pick<Login, 'checkServer' | 'openState'>
   /** Of the account, encrypted, on this device only. */
   readonly store: BulkStore
   /** The time of the account, in milliseconds since 1970. */
@@ -174,6 +174,7 @@ export class SecondDevice {
     const publicText = io.crypto.toBase64(publicKey)
     // The lobby outlives the request, so that its end is not taken for a deletion.
     const timeout = timeoutSeconds + LOBBY_LONGER_S
+    this.#options.login.checkServer(APPROVAL)
     await putLobby(services, lobbyId, { paymentRequest, publicKey: publicText, timeout })
     const waiting = this.#follow({ lobbyId, rule, timeoutSeconds }, reply => {
       const { answer, key, signature } = asAnswer(openLobbyReply(io, privateKey, reply))
@@ -195,6 +196,7 @@ export class SecondDevice {
    */
   async fetch(lobbyId: string): Promise<ApprovalQuestion> {
     const { services } = this.#options
+    this.#options.login.checkServer(APPROVAL)
     const { request } = await getLobby(services, lobbyId)
     const question = this.#openQuestion(lobbyId, request)
     const { draft, ...payment } = question
@@ -337,6 +339,8 @@ interface AnsweredPayment extends Pick<PaymentToApprove, 'requestedBy' | 'wallet
 
 const DOMAIN = 'holdfast payment approval 1'
 const KEY = 'key'
+/** The words for it in an error. */
+const APPROVAL = 'approval by a second device'
 const USED = 'used/'
 const POLL_MS = 1000
 /** Seconds. */

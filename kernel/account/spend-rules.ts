@@ -52,7 +52,7 @@ export interface SpendRulesOptions {
   readonly book: Pick<WalletList, 'list'>
   readonly settings: Pick<AccountSettings, 'currencyConfig'>
   readonly rates: Pick<RateService, 'findRoute' | 'refresh' | 'want'>
-  readonly login: Pick<Login, 'openState'>
+  readonly login: Pick<Login, 'checkServer' | 'openState'>
 }
 
 /**

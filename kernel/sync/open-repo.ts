@@ -46,6 +46,13 @@ export const openRepo = async (options: OpenRepoOptions): Promise<Repo> => {
   return repo
 }
 
+/** The repo that is restored. */
+export interface RestoreRepoOptions
+  extends Pick<OpenRepoOptions, 'io' | 'disk' | 'repoId' | 'dataKey' | 'report'> {
+  /** The key of an entry that belongs to this device, and stays. */
+  readonly own: string
+}
+
 /**
  * Makes the local store of a repo what a backup has of it, in one write: after a crash all of it is there, or nothing.
  *
@@ -54,13 +61,7 @@ export const openRepo = async (options: OpenRepoOptions): Promise<Repo> => {
  * @throws STORAGE_FAILED, STORAGE_FULL
  */
 export const restoreRepo = async (
-  {
-    io,
-    disk,
-    repoId,
-    dataKey,
-    report
-  }: Pick<OpenRepoOptions, 'io' | 'disk' | 'repoId' | 'dataKey' | 'report'>,
+  { io, disk, repoId, dataKey, report, own }: RestoreRepoOptions,
   contents: StoreContents
 ): Promise<void> => {
   const folder = `repos/${repoId}/store`
@@ -73,7 +74,7 @@ export const restoreRepo = async (
       const [text, next] = [plainTextOf(change), plainTextOf(writes.get(key) ?? null)]
       if (key.startsWith(PREFIX.file) && text !== null && text !== next)
         replaced.push([key.slice(PREFIX.file.length), text])
-      if (!writes.has(key) && !isKept(key)) writes.set(key, null)
+      if (!writes.has(key) && !isKept(key) && key !== own) writes.set(key, null)
     }
     planKept(store, { reason: 'replaced', files: replaced, now: io.clock.now() }, writes)
     await store.write(writes)

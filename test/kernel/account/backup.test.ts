@@ -73,6 +73,23 @@ test('a backup has the payments that may have left, so that none is made twice',
   await kernel.close()
 })
 
+test('the key with which a device approves payments stays on it: a restore makes another one, or leaves it', async t => {
+  let key = ''
+  const { place, backup } = await makeBackup(async account => {
+    key = await account.policies.device()
+  })
+  const { kernel, context } = await openHermitDevice(place.world)
+  await context.restoreAccount(backup, { password })
+  const account = await context.loginWithPassword(HERMIT.username, password)
+  const other = await account.policies.device()
+  t.not(other, key)
+  await account.logout()
+  await context.restoreAccount(backup, { password, replaces: true })
+  const again = await context.loginWithPassword(HERMIT.username, password)
+  t.is(await again.policies.device(), other)
+  await kernel.close()
+})
+
 test('a wrong password opens nothing of a backup, and costs the whole derivation of the account', async t => {
   const { place, backup } = await makeBackup()
   const { kernel, context, files, derivations } = await openHermitDevice(place.world)

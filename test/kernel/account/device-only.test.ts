@@ -90,9 +90,12 @@ test('what only a login server can do is refused with the reason, and changes no
     ['login by PIN', () => context.loginWithPIN({ username: HERMIT.username }, '4711')],
     ['recovery by answers', () => credentials.changeRecovery(['Pet?'], ['Rex'])],
     ['recovery by answers', () => context.loginWithRecovery2(key, HERMIT.username, ['Rex'])],
+    ['recovery by answers', () => context.fetchRecovery2Questions(key, HERMIT.username)],
+    ['two-factor', () => context.requestOtpReset(HERMIT.username, 'token')],
     ['two-factor', () => twoFactor.enableOtp()],
     ['two-factor', () => twoFactor.repairOtp('ABCDEFGHIJKLMNOP')],
     ['approving devices', () => twoFactor.approveVoucher('one')],
+    ['approval by a second device', () => account.policies.fetchApproval(key)],
     ['login on another device', () => account.fetchLobby(key)],
     ['deletion from a server', () => credentials.deleteRemoteAccount()],
     ['an account without a password', () => credentials.deletePassword()]
