@@ -153,6 +153,32 @@ const loseRequest = (
   return state
 }
 
+test('an account whose files do not reach the servers stays one of this device, until they do', async t => {
+  const start = await makeStart()
+  const { place } = start
+  const files = new Map(start.files)
+  let isLost = true
+  place.world.server.use(async ({ path }, next) => {
+    if (isLost && path.includes('/store/')) throw new Error('The sync servers are gone')
+    return next()
+  })
+  const { kernel, account } = await openAccount(place, { files })
+  await t.throwsAsync(account.location.moveToServer(), { code: 'SYNC_FAILED' })
+  t.true(account.location.isDeviceOnly)
+  t.true(account.listRepos().every(({ isDeviceOnly }) => isDeviceOnly === true))
+  await account.credentials.changeUsername({ username: 'recluse', password })
+  await kernel.close()
+  const again = await openHermitDevice(place.world, { files })
+  t.true(again.context.localUsers[0]?.isDeviceOnly)
+  const opened = await again.context.loginWithPassword('recluse', password)
+  isLost = false
+  await opened.location.moveToServer()
+  await again.kernel.close()
+  const other = await openHermitDevice(place.world)
+  t.deepEqual(await contentsOf(await other.context.loginWithPassword('recluse', password)), start.contents)
+  await other.kernel.close()
+})
+
 test('a move that the power is cut in at any write is completed by another one', async t => {
   const start = await makeStart()
   const saved = start.place.world.toJson()
