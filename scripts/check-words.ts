@@ -54,6 +54,7 @@ const PRODUCTION = /^(?:kernel|plugins|platform|app|cells|cli|devtools|fake-serv
 const wordExceptions: ReadonlyMap<string, string> = new Map([
   ['devtools/core/model/snapshot-fields.ts asked', 'a state in the snapshots of rate providers'],
   ['devtools/core/model/snapshot-fields.ts asking', 'a stage in the snapshots of logins'],
+  ['devtools/core/model/snapshot-fields.ts proven', 'a grade of balances and transactions'],
   ['devtools/react/panels/route-tables.tsx asked', 'a state in the snapshots of rate providers'],
   ['kernel/plugins/dispatch.ts asked', 'a kind of hook, as docs/hooks.md names it'],
   ['kernel/plugins/hooks.ts asked', 'a kind of hook, as docs/hooks.md names it'],

@@ -1,5 +1,6 @@
 import {
   compact,
+  type Grade,
   nativeAmount,
   type SentState,
   type TokenId,
@@ -35,7 +36,14 @@ import {
   untrustedNote
 } from './schema.ts'
 import { walletOf } from './services.ts'
-import { type AssetUnits, assetFields, displayOf, IN_TABLES, unitsOfAsset } from './shared-fields.ts'
+import {
+  type AssetUnits,
+  assetFields,
+  displayOf,
+  gradeField,
+  IN_TABLES,
+  unitsOfAsset
+} from './shared-fields.ts'
 import {
   type OpenPayment,
   openPayment,
@@ -70,6 +78,7 @@ interface HistoryEntry extends AssetUnits {
   readonly state: TxState
   /** How deep it lies, as long as that is not enough. */
   readonly depth?: number
+  readonly grade?: Grade
   readonly sentState?: SentState
   readonly replaces?: Txid
   readonly replacedBy?: Txid
@@ -147,6 +156,7 @@ const entryFields: Omit<FieldsOf<HistoryEntry>, 'untrusted'> = {
   blockHeight: about(number, '0: unconfirmed; negative: dropped'),
   state: oneOf(...TX_STATES),
   depth: optional(about(count(0, Number.MAX_SAFE_INTEGER), 'How deep it lies, while that is not enough')),
+  grade: optional(gradeField),
   sentState: optional(oneOf('notSeen', 'seen', 'notInMempool', 'replaced', 'expired', 'dropped')),
   replaces: optional(txid),
   replacedBy: optional(txid)
@@ -322,7 +332,7 @@ const placeInTime = (confirmations: Transaction['confirmations']): Pick<HistoryE
 })
 
 const entryOf = (tx: Transaction, { tokenId: token, currencyCode, decimals }: AssetUnits): HistoryEntry => {
-  const { sentState, replaces, replacedBy, metadata } = tx
+  const { grade, sentState, replaces, replacedBy, metadata } = tx
   return {
     ...{ tokenId: token, currencyCode, decimals, txid: tx.txid, at: Math.round(tx.date * 1000) },
     ...{
@@ -333,7 +343,7 @@ const entryOf = (tx: Transaction, { tokenId: token, currencyCode, decimals }: As
     networkFee: tx.parentNetworkFee ?? tx.networkFee,
     blockHeight: tx.blockHeight,
     ...placeInTime(tx.confirmations),
-    ...compact({ sentState, replaces, replacedBy }),
+    ...compact({ grade, sentState, replaces, replacedBy }),
     untrusted: compact({ name: metadata.name, category: metadata.category, notes: metadata.notes })
   }
 }

@@ -2,6 +2,7 @@ import {
   type Account,
   type CurrencyWallet,
   compact,
+  type Grade,
   isWalletError,
   type PluginId,
   WalletError,
@@ -39,6 +40,7 @@ import {
   displayOf,
   type EngineState,
   engineFields,
+  gradeField,
   IN_TABLES,
   type Page,
   pageFields,
@@ -64,6 +66,7 @@ interface Balance extends AssetUnits {
   readonly incoming?: string
   readonly immature?: string
   readonly reserved?: string
+  readonly grade?: Grade
   readonly untrusted: { readonly tokenName?: string }
 }
 
@@ -150,6 +153,7 @@ const balance = object<Balance>({
   incoming: optional(about(signedAmount, 'Unconfirmed; its sender can still take it back')),
   immature: optional(about(signedAmount, 'Earned by a block, and too young to be spent')),
   reserved: optional(about(signedAmount, 'Kept for open payments')),
+  grade: optional(gradeField),
   untrusted: object<Balance['untrusted']>({ tokenName: optional(untrusted()) })
 })
 

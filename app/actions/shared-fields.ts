@@ -1,12 +1,24 @@
 import {
   type AmountUnits,
   type CurrencyWallet,
+  type Grade,
   mainDenomination,
   type NativeAmount,
   type TokenId,
   toDenomination
 } from '../../kernel/index.ts'
-import { about, count, type FieldsOf, flag, nullable, number, oneOf, optional, ticker } from './schema.ts'
+import {
+  about,
+  count,
+  type Field,
+  type FieldsOf,
+  flag,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  ticker
+} from './schema.ts'
 import { tokenId } from './spend-review.ts'
 
 /** The panel has the same in its tables, which the host keeps up to date. */
@@ -60,6 +72,12 @@ export const unitsOfAsset = (
 /** An amount in the usual unit, as decimal text (pure). */
 export const displayOf = (native: NativeAmount, { decimals }: Pick<AssetUnits, 'decimals'>): string =>
   toDenomination(native, `1${'0'.repeat(decimals)}`)
+
+/** How well it is known: the field of a balance, and of a transaction. */
+export const gradeField: Field<Grade> = about(
+  oneOf('agreed', 'claimed', 'proven'),
+  'proven: by a header that is linked by work to a checkpoint; agreed: by two servers; claimed: by one'
+)
 
 /** The engine of a wallet. */
 export interface EngineState {

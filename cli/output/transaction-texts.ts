@@ -26,6 +26,7 @@ export const txJson = (tx: Transaction, units: AmountUnits): JsonObject => ({
   blockHeight: tx.blockHeight,
   state: stateOf(tx.confirmations),
   confirmations: tx.confirmations,
+  grade: tx.grade ?? null,
   sentState: tx.sentState ?? null,
   replacedBy: tx.replacedBy ?? null,
   metadata: metadataJson(tx)
@@ -83,6 +84,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'DATE' },
   { title: 'AMOUNT', align: 'right' },
   { title: 'STATE' },
+  { title: 'GRADE' },
   { title: 'NAME', canShrink: true },
   { title: 'NOTES', canShrink: true },
   { title: 'TXID', canShrink: true },
@@ -108,6 +110,7 @@ const txCells = ({ tx, asset }: Omit<Effect, 'wallet'>): readonly CellLike[] => 
   localTime(new Date(tx.date * 1000)),
   amountText(tx.nativeAmount, asset),
   confirmationCell(tx.confirmations, tx.sentState),
+  (tx.blockHeight > 0 ? tx.grade : undefined) ?? '',
   tx.metadata.name ?? '',
   tx.metadata.notes ?? '',
   tx.txid

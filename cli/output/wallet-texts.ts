@@ -4,7 +4,6 @@ import {
   type CurrencyWallet,
   type EngineSnapshot,
   type JsonObject,
-  type NativeAmount,
   type RepoStatus,
   type TokenId,
   type WalletListing
@@ -43,12 +42,12 @@ export const balanceJson = (wallet: CurrencyWallet, asset: Asset): BalanceJson =
   tokenId: asset.tokenId,
   ...amountJson(wallet.balanceOf(asset.tokenId), asset),
   ...Object.fromEntries(
-    Object.entries(wallet.balanceDetailsOf(asset.tokenId)).map(([part, amount]) => [
-      part,
-      amountJson(amount as NativeAmount, asset)
-    ])
-  )
+    PARTS.map(part => [part, amountJson(wallet.balanceDetailsOf(asset.tokenId)[part], asset)])
+  ),
+  grade: wallet.balanceDetailsOf(asset.tokenId).grade ?? null
 })
+
+const PARTS = ['spendable', 'incoming', 'immature', 'reserved'] as const
 
 /** Lists the parts of a balance that cannot be spent yet, and why; '' if there are none. */
 export const heldBackText = (wallet: CurrencyWallet, asset: Asset): string => {

@@ -4,7 +4,7 @@ import type { AbortSignalLike } from '../io/io.ts'
 import type { Token, TokenMap } from './currency.ts'
 import type { PluginId, TokenId, Txid, WalletId } from './ids.ts'
 import type { PublicWalletInfo, WalletInfo, WalletKeys } from './keys.ts'
-import type { EngineTransaction, SentState, SpendInfo, SpentTarget } from './transaction.ts'
+import type { EngineTransaction, Grade, SentState, SpendInfo, SpentTarget } from './transaction.ts'
 
 /** The content of a URI or address (BIP-21 and its relatives). */
 export interface ParsedUri {
@@ -121,7 +121,15 @@ export interface ConnectionLoss {
   readonly server: string
   /** In words. */
   readonly reason: string
+  /** Present if the chain that it shows is not believed. */
+  readonly refused?: ChainRefusalReason
 }
+
+/**
+ * Why the chain of a server is not believed: `forged` breaks a rule of its network, `weaker` has less work than the one that is
+ * known, `stale` ends too long ago.
+ */
+export type ChainRefusalReason = 'forged' | 'stale' | 'weaker'
 
 /** The parts of a balance, in native units; together they are the balance. */
 export interface BalanceDetails {
@@ -133,6 +141,11 @@ export interface BalanceDetails {
   readonly immature: NativeAmount
   /** Kept for signed payments that may still be mined. */
   readonly reserved: NativeAmount
+  /**
+   * The weakest grade of the coins that are not incoming. It says that they were received: that none was spent since, or is missing,
+   * only servers say. Absent: the engine does not grade.
+   */
+  readonly grade?: Grade
 }
 
 /**

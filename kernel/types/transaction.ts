@@ -14,6 +14,12 @@ export interface Memo {
 /** The confirmation state of a transaction (specification §4). A number is a depth that is not yet enough. */
 export type Confirmations = 'confirmed' | 'dropped' | 'syncing' | 'unconfirmed' | number
 
+/**
+ * How well a fact of a chain is known: `proven` by a Merkle proof to a header that is linked by work to a checkpoint, `agreed` by two
+ * independent servers, or `claimed` by one.
+ */
+export type Grade = 'agreed' | 'claimed' | 'proven'
+
 /** The user's notes on a transaction. */
 export interface Metadata {
   readonly name?: string
@@ -169,6 +175,8 @@ export interface EngineTransaction {
   readonly currencyCode?: string
   /** Only set by an engine that knows that the transaction is final; otherwise the kernel counts the depth. */
   readonly confirmations?: Confirmations
+  /** How well it is known that the transaction is in its block. Absent: the engine does not say. */
+  readonly grade?: Grade
   /** The action of the transaction beyond moving coins, such as a swap or a stake. */
   readonly action?: JsonObject
   /** The engine's notes on a new incoming transaction; they never replace the user's notes. */

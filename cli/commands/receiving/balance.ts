@@ -136,6 +136,7 @@ const tableOf = (
       { title: 'BALANCE', align: 'right' },
       ...heldBackCells('').map(() => ({ title: 'NOT SPENDABLE YET' })),
       ...(fiat === undefined ? [] : [{ title: 'VALUE', align: 'right' } as const, { title: 'RATE' }]),
+      { title: 'GRADE' },
       { title: 'STATE' },
       { title: 'ID', canShrink: true }
     ],
@@ -145,6 +146,7 @@ const tableOf = (
         amountText(amount, asset),
         ...heldBackCells(heldBack[at] ?? ''),
         ...valueCells(worth, fiat),
+        wallet.balanceDetailsOf(asset.tokenId).grade ?? '',
         syncCell(wallet.engine.getSnapshot()),
         wallet.id
       ]),
@@ -181,6 +183,7 @@ const totalRow = (
   { text: amount, tone: 'strong' },
   ...held,
   ...valueCells(worth, fiat),
+  '',
   '',
   ''
 ]

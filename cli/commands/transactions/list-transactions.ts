@@ -132,6 +132,7 @@ const chainFields = ({ wallet, asset, tx }: Effect): Fields => [
   ...(tokenFeesOf(wallet, [tx]).tokenFees ?? []).map(paid => ['and a fee', tokenFeeText(paid)] as const),
   ...pairsOf('fee rate', tx.feeRateUsed ?? {}),
   ['state', confirmationCell(tx.confirmations)],
+  ['grade', tx.grade ?? ''],
   ['network', tx.sentState === undefined ? '' : sentStateText(tx.sentState, tx)],
   ['height', tx.blockHeight > 0 ? String(tx.blockHeight) : ''],
   ...(tx.spendTargets ?? []).map(

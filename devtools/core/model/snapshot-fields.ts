@@ -28,7 +28,8 @@ const balanceParts: FieldsOf<BalanceDetails> = {
   spendable: 'text',
   incoming: 'text',
   immature: 'text',
-  reserved: 'text'
+  reserved: 'text',
+  grade: maybe(words({ agreed: true, claimed: true, proven: true }))
 }
 
 const rateProvider: FieldsOf<RateProviderSnapshot> = {

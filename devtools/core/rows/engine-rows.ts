@@ -31,6 +31,8 @@ export interface BalanceRow {
   readonly name: string
   /** The parts that cannot be spent yet, and why, such as `0.1 BTC incoming`. */
   readonly heldBack?: readonly string[]
+  /** How well it is known, such as `claimed`. */
+  readonly grade?: string
 }
 
 /** One engine with its wallet. */
@@ -150,7 +152,10 @@ const balancesOf = (view: View, wallet: WalletSnapshot): readonly BalanceRow[] =
     const heldBack = heldBackOf(wallet, key, units)
     const row = {
       ...{ tokenId, nativeAmount, text: amountIn(nativeAmount, units), name },
-      ...compact({ heldBack: heldBack.length === 0 ? undefined : heldBack })
+      ...compact({
+        heldBack: heldBack.length === 0 ? undefined : heldBack,
+        grade: new Map(Object.entries(wallet.balanceDetails ?? {})).get(key)?.grade
+      })
     }
     if (tokenId === null) rows.unshift(row)
     else rows.push(row)

@@ -74,9 +74,10 @@ const EngineDetails = ({ row }: { readonly row: EngineRow }): ReactElement => {
     <DetailList>
       <Detail name="Account">{row.username}</Detail>
       <Detail name="Currency">{row.pluginId}</Detail>
-      {row.balances.map(({ tokenId, nativeAmount, name, heldBack = [] }) => (
+      {row.balances.map(({ tokenId, nativeAmount, name, grade, heldBack = [] }) => (
         <Detail key={tokenId} name={tokenId === null ? 'Balance' : shortId(name, 24)}>
           <Amount native={nativeAmount} units={unitsOf(view, { walletId: row.walletId, tokenId })} isFull />
+          {grade === undefined ? null : <span className="soft"> {grade}</span>}
           {heldBack.length === 0 ? null : <span className="soft"> of it {heldBack.join(', ')}</span>}
         </Detail>
       ))}

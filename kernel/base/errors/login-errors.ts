@@ -37,6 +37,8 @@ export interface LoginErrorDetails {
   /** `server` and `reason`: of a server of a chain, which is asked by an engine; without them, the auth server. */
   NETWORK: { path: string; server?: string; reason?: string }
   CONNECTION_LOST: { server: string; reason: string }
+  /** `refused`: which kind of chain the server shows; `reason`: in words. */
+  CHAIN_REFUSED: { server: string; reason: string; refused: 'forged' | 'stale' | 'weaker' }
   /** The body was no JSON. */
   INVALID_JSON: { status: number }
   /** The JSON has another shape than the protocol says. `path` names the field, `rule` what it broke. */
@@ -175,6 +177,14 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
     exitCode: 20,
     message: ({ server, reason }) => `The connection to ${server} was lost: ${reason}`,
     hint: () => 'The wallet reconnects automatically. Nothing was lost.',
+    retryable: true
+  },
+  CHAIN_REFUSED: {
+    name: 'NetworkError',
+    exitCode: 20,
+    message: ({ server, reason, refused }) => `${server} shows a ${refused} chain: ${reason}`,
+    hint: () =>
+      'The wallet asks another server if it knows one. Nothing was lost. Check the clock of this device, too.',
     retryable: true
   },
   INVALID_JSON: {

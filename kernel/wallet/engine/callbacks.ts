@@ -1,10 +1,17 @@
 import { compare, type NativeAmount, nativeAmount, sum } from '../../base/amount.ts'
+import { compact } from '../../base/compact.ts'
 import { copyList } from '../../base/copy-data.ts'
 import { errorOf, scrub, WalletError } from '../../base/errors.ts'
 import { isRecord } from '../../base/json.ts'
 import type { Clock } from '../../io/io.ts'
 import type { CurrencyInfo } from '../../types/currency.ts'
-import type { BalanceDetails, ConnectionLoss, EngineCallbacks, StakingStatus } from '../../types/engine.ts'
+import type {
+  BalanceDetails,
+  ChainRefusalReason,
+  ConnectionLoss,
+  EngineCallbacks,
+  StakingStatus
+} from '../../types/engine.ts'
 import type { PluginId, TokenId } from '../../types/ids.ts'
 import type { EngineTransaction } from '../../types/transaction.ts'
 import {
@@ -101,7 +108,8 @@ export class EngineCallbackHandler {
       this.#guard(listener => {
         const read = checkBalanceDetails(details)
         if (read === undefined || !isTokenId(tokenId)) throw this.#bogusBalance()
-        this.#checkSupply(tokenId, sum(Object.values(read)))
+        const { grade: _, ...parts } = read
+        this.#checkSupply(tokenId, sum(Object.values(parts)))
         listener.balanceDetailsChanged(tokenId, read)
       }),
     onBlockHeightChanged: (height: number, blockTime?: number) =>
@@ -125,9 +133,14 @@ export class EngineCallbackHandler {
     onConnectionChanged: (lost?: ConnectionLoss) =>
       this.#guard(listener => {
         if (lost === undefined) return listener.connectionChanged(undefined)
-        const { server, reason } = isRecord(lost) ? lost : {}
+        const { server, reason, refused } = isRecord(lost) ? lost : {}
         if (typeof server !== 'string' || typeof reason !== 'string') throw this.#bogus('connection')
-        listener.connectionChanged({ server: shortText(server), reason: shortText(reason) })
+        if (refused !== undefined && !isRefusal(refused)) throw this.#bogus('connection')
+        listener.connectionChanged({
+          server: shortText(server),
+          reason: shortText(reason),
+          ...compact({ refused })
+        })
       }),
     onStakingStatusChanged: (status: StakingStatus) =>
       this.#guard(listener => listener.stakingChanged(checkStakingStatus(this.#pluginId, status))),
@@ -226,6 +239,9 @@ export class EngineCallbackHandler {
 }
 
 /** Shortens a text about others to one line that may be shown. */
+const isRefusal = (value: unknown): value is ChainRefusalReason =>
+  value === 'forged' || value === 'stale' || value === 'weaker'
+
 const shortText = (text: string): string =>
   scrub(
     text

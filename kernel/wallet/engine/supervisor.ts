@@ -195,7 +195,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   connectionChanged(lost: ConnectionLoss | undefined): void {
     const run = this.#run
     if (this.#isClosed || run === undefined) return
-    if (lost !== undefined) this.#state.setFailure(new WalletError('CONNECTION_LOST', { ...lost }))
+    if (lost !== undefined) this.#state.setFailure(lossError(lost))
     // A look that is on its way meets the same, and shows what became of it.
     if (this.getSnapshot().failure === undefined || this.#isSyncing) return
     this.#options.scheduler.schedule(this.#syncKey, 0, () => this.#syncAgain(run))
@@ -373,7 +373,7 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
         .warn(`The sync failed: ${describeError(error)}`)
       this.#state.setFailure(error)
       // The next server is being asked already.
-      if (isWalletError(error, 'CONNECTION_LOST')) delayMs = LOST_MS
+      if (isWalletError(error, 'CONNECTION_LOST') || isWalletError(error, 'CHAIN_REFUSED')) delayMs = LOST_MS
     } finally {
       if (this.#run === run) this.#isSyncing = false
     }
@@ -431,6 +431,11 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
 }
 
 /** The deadline for an engine's staking status. */
+const lossError = ({ refused, ...lost }: ConnectionLoss): WalletError =>
+  refused === undefined
+    ? new WalletError('CONNECTION_LOST', lost)
+    : new WalletError('CHAIN_REFUSED', { ...lost, refused })
+
 const QUERY_MS = 60_000
 const DEFAULT_PERIOD_MS = 10_000
 const RETRY_MS = 30_000

@@ -12,7 +12,7 @@ import type {
   StakingStatus
 } from '../../types/engine.ts'
 import type { PluginId } from '../../types/ids.ts'
-import type { EngineTransaction, Memo, SentState } from '../../types/transaction.ts'
+import type { EngineTransaction, Grade, Memo, SentState } from '../../types/transaction.ts'
 
 const MAX_TXID = 200
 
@@ -76,7 +76,8 @@ const FIELDS: Readonly<Record<keyof EngineTransaction, true>> = {
   ...{ tokenId: true, txid: true, date: true, blockHeight: true, nativeAmount: true, networkFee: true },
   ...{ parentNetworkFee: true, ourReceiveAddresses: true, signedTx: true, memos: true, isSend: true },
   ...{ currencyCode: true, confirmations: true, action: true, metadata: true, feeRateUsed: true },
-  ...{ txSecret: true, otherParams: true, spentCoins: true, usualNetworkFee: true, networkFees: true }
+  ...{ txSecret: true, otherParams: true, spentCoins: true, usualNetworkFee: true, networkFees: true },
+  grade: true
 }
 const TX_FIELDS = Object.keys(FIELDS)
 
@@ -113,17 +114,19 @@ export const copyPluginData = (
 export const isBalance = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{1,100}$/.test(value)
 
-/** Reads the parts of a balance, and copies them; undefined unless each is digits. */
+/** Reads the parts of a balance, and copies them; undefined unless each is digits, and a grade one that there is. */
 export const checkBalanceDetails = (value: unknown): BalanceDetails | undefined => {
   if (!isRecord(value)) return undefined
-  const { spendable, incoming, immature, reserved } = value
+  const { spendable, incoming, immature, reserved, grade } = value
+  if (grade !== undefined && !GRADES.has(grade)) return undefined
   if (!isBalance(spendable) || !isBalance(incoming) || !isBalance(immature) || !isBalance(reserved))
     return undefined
   return Object.freeze({
     spendable: nativeAmount(spendable),
     incoming: nativeAmount(incoming),
     immature: nativeAmount(immature),
-    reserved: nativeAmount(reserved)
+    reserved: nativeAmount(reserved),
+    ...compact({ grade: grade as Grade | undefined })
   })
 }
 
@@ -190,6 +193,7 @@ const checkOptionalFields = (
   if (parentNetworkFee !== undefined && !isNativeAmount(parentNetworkFee)) throw bogus('parentNetworkFee')
   if (tx.networkFees !== undefined && !isFeeList(tx)) throw bogus('networkFees')
   if (tx.usualNetworkFee !== undefined && !isBalance(tx.usualNetworkFee)) throw bogus('usualNetworkFee')
+  if (tx.grade !== undefined && !GRADES.has(tx.grade)) throw bogus('grade')
   const isDepth = typeof confirmations === 'number' || CONFIRMATIONS.has(confirmations)
   if (confirmations !== undefined && !isDepth) throw bogus('confirmations')
 }
@@ -219,6 +223,7 @@ const MAX_FEES = 20
 
 const OPTIONAL_OBJECTS = ['action', 'feeRateUsed', 'metadata', 'otherParams'] as const
 const OPTIONAL_TEXTS = ['currencyCode', 'txSecret'] as const
+const GRADES: ReadonlySet<unknown> = new Set(['agreed', 'claimed', 'proven'] satisfies Grade[])
 const CONFIRMATIONS: ReadonlySet<unknown> = new Set(['confirmed', 'dropped', 'syncing', 'unconfirmed'])
 
 const SENT_STATES: ReadonlySet<unknown> = new Set([

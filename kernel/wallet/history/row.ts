@@ -44,6 +44,7 @@ export const reportOf = (tx: EngineTransaction): EngineTransaction => {
     isSend: tx.isSend,
     currencyCode: tx.currencyCode,
     confirmations: isFinal ? confirmations : undefined,
+    grade: tx.grade,
     action: tx.action,
     feeRateUsed: tx.feeRateUsed,
     txSecret: tx.txSecret,

@@ -143,7 +143,8 @@ type ViewDraft = { -readonly [K in keyof Transaction]: Transaction[K] }
 
 // Assigned one by one: rows are shown by the thousand, and spreading them takes five times as long.
 const addReported = (view: ViewDraft, report: EngineTransaction): void => {
-  const { parentNetworkFee, networkFees, action, feeRateUsed, txSecret, otherParams } = report
+  const { parentNetworkFee, networkFees, action, feeRateUsed, txSecret, otherParams, grade } = report
+  if (grade !== undefined) view.grade = grade
   if (parentNetworkFee !== undefined) view.parentNetworkFee = parentNetworkFee
   if (networkFees !== undefined) view.networkFees = networkFees
   if (action !== undefined) view.action = action

@@ -18,10 +18,11 @@ import {
 import { addressOf } from './chain/address.ts'
 import { parseRawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
-import type { ChainTip, ElectrumPool, PoolClient } from './electrum/pool.ts'
+import type { ChainTip } from './electrum/headers.ts'
+import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import { broadcast, findPayment } from './electrum/requests.ts'
 import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
-import { scan } from './scan.ts'
+import { gradeOf, isUnproven, scan } from './scan.ts'
 import { checkSigned } from './spend/check-signed.ts'
 import { balanceDetailsOf, type SpendSource } from './spend/choose-coins.ts'
 import { makeDraft, maxSpendableOf } from './spend/make-spend.ts'
@@ -87,6 +88,7 @@ class UtxoEngine implements CurrencyEngine {
     this.#client = {
       onOpen: () => this.#scanSoon(),
       onTip: tip => this.#setTip(tip),
+      onLinked: () => this.#regrade(),
       onScript: (scripthash, status) => this.#onScript(scripthash, status),
       onLost: loss => this.#reportConnection(loss),
       onReady: () => {
@@ -134,6 +136,7 @@ class UtxoEngine implements CurrencyEngine {
     try {
       await this.#scanning?.catch(() => undefined)
       await this.#state.forget()
+      await this.#pool.forgetHeaders()
     } finally {
       this.#isResetting = false
     }
@@ -289,6 +292,21 @@ class UtxoEngine implements CurrencyEngine {
     await this.#write(changes)
   }
 
+  /** Grades what is known by the headers that are linked now, and asks again for what lies in another block. */
+  #regrade(): void {
+    if (this.#isDead) return
+    const { ledger } = this.#state
+    let mustProve = false
+    for (const tx of ledger.all()) {
+      if (tx.height <= 0 || (tx.grade === 'proven' && tx.height < this.#height - SETTLED)) continue
+      if (isUnproven(this.#pool, tx)) mustProve = true
+      const grade = gradeOf(this.#pool, tx)
+      if (grade !== tx.grade) ledger.place(tx, { ...tx, grade })
+    }
+    if (mustProve) this.#scanSoon()
+    this.#step(new Map()).catch(() => undefined)
+  }
+
   async #write(changes: StoreChanges): Promise<void> {
     try {
       await this.#state.saved.write(changes)
@@ -400,6 +418,8 @@ class UtxoEngine implements CurrencyEngine {
 }
 
 const READY_MS = 20_000
+/** Blocks above a transaction after which it is not graded again. */
+const SETTLED = 100
 /** The server pushes what changes, and a new connection scans: a look finds what both have missed. */
 const LOOK_AGAIN_MS = 60_000
 /** With each look, the wallet asks what has become of its payments. */
@@ -424,6 +444,7 @@ const reportOf = (
     ourReceiveAddresses: tx.ours.map(({ record }) => addressOf(network, record.program)),
     memos: tx.memos,
     signedTx: bytes === undefined ? '' : io.crypto.toHex(bytes),
-    isSend
+    isSend,
+    grade: tx.grade
   }
 }

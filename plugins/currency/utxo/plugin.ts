@@ -2,6 +2,7 @@ import type { CurrencyHost, CurrencyInfo, CurrencyPlugin, JsonObject } from '../
 import { compact } from '../../../kernel/plugin-api.ts'
 import { memoOptions } from './chain/transaction.ts'
 import { type ElectrumServer, readServerUrl } from './electrum/connection.ts'
+import { LinkedHeaders } from './electrum/headers.ts'
 import { ElectrumPool } from './electrum/pool.ts'
 import { openEngine } from './engine.ts'
 import { bitcoinRow, bitcoinTestnetRow } from './params/bitcoin.ts'
@@ -36,13 +37,14 @@ export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
   id: coin.pluginId,
   info: infoOf(coin),
   apply(host: CurrencyHost): void {
-    const { hooks, io, log, options } = host
+    const { disk, hooks, io, log, options } = host
     const network = networkOf(coin, options)
     const servers = serversOf(network, options)
-    const shared = new ElectrumPool(io, network, { servers, log })
+    const linked = new LinkedHeaders(io, network, disk)
+    const shared = new ElectrumPool(io, network, { servers, log, linked })
     const poolOf = (): ElectrumPool =>
       io.isProxied === true
-        ? new ElectrumPool(io, network, { servers, log, circuit: io.crypto.toHex(io.random(8)) })
+        ? new ElectrumPool(io, network, { servers, log, linked, circuit: io.crypto.toHex(io.random(8)) })
         : shared
     const tools = makeTools(coin, network, io)
     hooks.makeTools.tapPromise(coin.pluginId, async () => tools)

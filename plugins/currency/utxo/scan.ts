@@ -1,11 +1,11 @@
-import { type Io, makeYielder, type Txid } from '../../../kernel/plugin-api.ts'
+import { type Grade, type Io, makeYielder, type Txid } from '../../../kernel/plugin-api.ts'
 import { parseRawTx, type RawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import type { HistoryItem } from './electrum/replies.ts'
 import { fetchHistories, fetchTxs, type TxAnswer, type TxQuestion } from './electrum/requests.ts'
 import type { CoinRow } from './params/coin.ts'
-import type { Ledger } from './wallet/ledger.ts'
+import type { Ledger, LedgerTx } from './wallet/ledger.ts'
 import type { SavedState, StoreChanges } from './wallet/saved-state.ts'
 import { isDirty, isUsed, type ScriptRecord, type ScriptTable } from './wallet/scripts.ts'
 
@@ -44,6 +44,7 @@ export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void
     const fresh = await subscribe(context)
     const dirty = [...context.table.records()].filter(isDirty)
     if (dirty.length === 0) {
+      await reprove(context)
       yield { changes, ratio: 1 }
       if (fresh === 0 || !needsMore(context)) return
     }
@@ -122,7 +123,7 @@ const update = async (
     const known = ledger.find(txid)
     // It is taken in when it is confirmed, which changes the status of its script.
     if (known === undefined && height <= 0 && --room < 0) return []
-    const needsProof = height > 0 && known?.height !== height
+    const needsProof = height > 0 && (known?.height !== height || isUnproven(pool, known))
     return [{ txid, height, needsBytes: known === undefined, needsProof }]
   })
   for (let at = 0; at < questions.length; at += TXS_AT_ONCE) {
@@ -139,6 +140,32 @@ const update = async (
   })
 }
 
+// What came before its block was linked, or whose block has been replaced by one at the same height.
+const reprove = async (context: ScanContext): Promise<void> => {
+  const { pool, ledger } = context
+  const questions = [...ledger.all()]
+    .filter(tx => isUnproven(pool, tx))
+    .map(({ txid, height }) => ({ txid, height, needsBytes: false, needsProof: true }))
+  for (let at = 0; at < questions.length; at += TXS_AT_ONCE)
+    await takeIn(context, await fetchTxs(pool, questions.slice(at, at + TXS_AT_ONCE)))
+}
+
+/** True of a transaction in a block that the linked chain could prove, and does not yet. */
+export const isUnproven = (
+  { standingOf }: Pick<ElectrumPool, 'standingOf'>,
+  { height, block }: Pick<LedgerTx, 'block' | 'height'>
+): boolean => height > 0 && standingOf(height, block) === 'other'
+
+/** The grade of a transaction that a Merkle branch has put into a block. */
+export const gradeOf = (
+  { standingOf }: Pick<ElectrumPool, 'standingOf'>,
+  { height, block }: Pick<LedgerTx, 'block' | 'height'>
+): Grade => {
+  const standing = height > 0 && block !== '' ? standingOf(height, block) : undefined
+  if (standing === 'checkpoint') return 'proven'
+  return standing === 'agreed' ? 'agreed' : 'claimed'
+}
+
 const mergeHistories = (histories: readonly (readonly HistoryItem[])[]): ReadonlyMap<string, number> => {
   const heights = new Map<string, number>()
   for (const history of histories) {
@@ -148,7 +175,7 @@ const mergeHistories = (histories: readonly (readonly HistoryItem[])[]): Readonl
 }
 
 const takeIn = async (
-  { io, ledger, saved, coin: { maxSupply } }: ScanContext,
+  { io, ledger, pool, saved, coin: { maxSupply } }: ScanContext,
   answers: readonly TxAnswer[]
 ): Promise<void> => {
   const yielder = makeYielder(io.clock)
@@ -156,7 +183,9 @@ const takeIn = async (
     await yielder()
     const known = ledger.find(txid)
     const date = header?.time ?? known?.date ?? Math.floor(io.clock.now() / 1000)
-    const standing = { height, date, isSeen: true }
+    const block = header?.hash ?? (known?.height === height ? known.block : undefined)
+    const grade = block === undefined ? undefined : gradeOf(pool, { height, block })
+    const standing = { height, date, isSeen: true, block, grade }
     if (known !== undefined) ledger.place(known, standing)
     else if (hex !== undefined) {
       const bytes = io.crypto.fromHex(hex)

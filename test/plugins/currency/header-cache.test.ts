@@ -2,7 +2,7 @@ import test from 'ava'
 import { makeNobleCrypto } from '../../../kernel/crypto/noble-crypto.ts'
 import type { Json } from '../../../kernel/plugin-api.ts'
 import type { ElectrumCall } from '../../../plugins/currency/utxo/electrum/connection.ts'
-import { HeaderCache } from '../../../plugins/currency/utxo/electrum/pool.ts'
+import { HeaderCache } from '../../../plugins/currency/utxo/electrum/headers.ts'
 import { makeFakeClock } from '../../../testing/fake-clock.ts'
 
 /** A header of no network, told apart by its nonce. */

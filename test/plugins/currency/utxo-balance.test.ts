@@ -51,10 +51,12 @@ test('a coin is spendable in a block of its own, and one that a block made only 
     const coin: Coin = { ...plain, txid: 'a', vout: 0, value: 7n, record, height: 0, ...changes }
     const source = {
       ...{ coin: bitcoinRow, height: 200 },
-      ledger: { coins: () => [coin] },
+      ledger: { coins: () => [coin], gradeOf: () => 'claimed' },
       reserved: { isReserved: () => isReserved }
     } as unknown as CoinSource
-    const parts = Object.entries(balanceDetailsOf(source)).filter(([, value]) => value !== '0')
+    const { grade, ...amounts } = balanceDetailsOf(source)
+    t.is(grade, 'claimed')
+    const parts = Object.entries(amounts).filter(([, value]) => value !== '0')
     t.deepEqual(
       parts.map(([, value]) => value),
       ['7']

@@ -7,6 +7,7 @@ import type {
   CurrencyEngine,
   CurrencyPlugin,
   CurrencyTools,
+  Disk,
   EngineRequest,
   EngineStore,
   EngineTransaction,
@@ -96,7 +97,7 @@ const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 const applyPlugin = (
   plugin: CurrencyPlugin,
   io: Io,
-  options: JsonObject
+  { disk = memoryDisk(), options }: { readonly disk: Disk | undefined; readonly options: JsonObject }
 ): { tools(): Promise<CurrencyTools>; open(request: EngineRequest): Promise<CurrencyEngine> } => {
   let makeTools: (() => Promise<CurrencyTools>) | undefined
   let makeEngine: ((request: EngineRequest) => Promise<CurrencyEngine>) | undefined
@@ -104,12 +105,7 @@ const applyPlugin = (
     io,
     log: silent,
     options,
-    disk: {
-      getText: async () => undefined,
-      setText: async () => {},
-      delete: async () => {},
-      list: async () => []
-    },
+    disk,
     hooks: {
       ready: { tapPromise: () => {} },
       closing: { tapPromise: () => {} },
@@ -200,6 +196,8 @@ export const makeTestWorld = (
     io?: Partial<Io>
     servers?: string[]
     sliceLength?: number
+    /** Where the plugin keeps what its wallets share. */
+    disk?: Disk
   } = {}
 ): TestWorld => {
   const { plugin = bitcoin } = options
@@ -236,8 +234,8 @@ export const makeTestWorld = (
     ...options.io
   }
   const applied = applyPlugin(plugin, counted, {
-    network: 'regtest',
-    servers: options.servers ?? ['tcp://127.0.0.1:50001']
+    disk: options.disk,
+    options: { network: 'regtest', servers: options.servers ?? ['tcp://127.0.0.1:50001'] }
   })
   const engines: CurrencyEngine[] = []
   return {
@@ -294,9 +292,9 @@ export const makeTestWorld = (
 }
 
 /** Waits until a condition holds; fails after half a minute, which is long even for a busy machine. */
-export const until = async (what: string, holds: () => boolean): Promise<void> => {
+export const until = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
   const end = Date.now() + 30_000
-  while (!holds()) {
+  while (!(await holds())) {
     if (Date.now() > end) throw new Error(`Timed out, waiting for: ${what}`)
     await new Promise(resolve => setTimeout(resolve, 2))
   }

@@ -1,6 +1,7 @@
 import { scrypt } from '@noble/hashes/scrypt.js'
-import type { Txid } from '../../../../kernel/plugin-api.ts'
+import type { CryptoPort, Txid } from '../../../../kernel/plugin-api.ts'
 import type { BlockWork, HeaderForm, NetworkRow } from '../params/coin.ts'
+import { targetOf } from './difficulty.ts'
 import { hexOfReversed, sha256Twice } from './transaction.ts'
 
 /** A block header, parsed. Hashes as shown. */
@@ -11,6 +12,8 @@ export interface BlockHeader {
   readonly merkleRoot: string
   /** Unix seconds. */
   readonly time: number
+  /** The target that it claims, in its compact form. */
+  readonly bits: number
 }
 
 /**
@@ -27,16 +30,36 @@ export const parseHeader = (
   if (!isWhole(bytes, headerForm)) throw new TypeError('A block header has another length than its chain has')
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const hash = hexOfReversed(sha256Twice(headerForm === 'auxpow' ? bytes.subarray(0, PLAIN) : bytes))
-  if (typeof work === 'object' && workOf(bytes, hash, work) > targetOf(view.getUint32(72, true), work)) {
-    throw new TypeError('A block header has not the work it claims')
-  }
+  const bits = view.getUint32(72, true)
+  if (typeof work === 'object' && workOf(bytes, hash, work) > claimedTarget(bits, work))
+    throw new TypeError(NO_WORK)
   return {
     hash,
     previous: hexOfReversed(bytes.subarray(4, 36)),
     merkleRoot: hexOfReversed(bytes.subarray(36, 68)),
-    time: view.getUint32(68, true)
+    time: view.getUint32(68, true),
+    bits
   }
 }
+
+/**
+ * Checks that a header meets its own target, by the platform's own scrypt, which lets other work have its turn.
+ *
+ * @throws TypeError if it does not
+ */
+export const checkWork = async (
+  bytes: Uint8Array,
+  { hash, bits }: Pick<BlockHeader, 'bits' | 'hash'>,
+  { work, crypto }: { readonly work: BlockWork; readonly crypto: Pick<CryptoPort, 'scrypt'> }
+): Promise<void> => {
+  const found =
+    work.hash === 'sha256'
+      ? BigInt(`0x${hash}`)
+      : BigInt(`0x${hexOfReversed(await crypto.scrypt(bytes, bytes, { n: 1024, r: 1, p: 1 }, 32))}`)
+  if (found > claimedTarget(bits, work)) throw new TypeError(NO_WORK)
+}
+
+const NO_WORK = 'A block header has not the work it claims'
 
 /** The Merkle root that a branch proves for a transaction. `path`: hashes as shown, from the leaf up. */
 export const merkleBranchRoot = (txid: Txid, path: readonly string[], position: number): string => {
@@ -73,11 +96,8 @@ const workOf = (bytes: Uint8Array, hash: string, work: BlockWork): bigint => {
   return BigInt(`0x${hexOfReversed(scrypt(bytes, bytes, { N: 1024, r: 1, p: 1, dkLen: 32 }))}`)
 }
 
-const targetOf = (bits: number, { easiest }: BlockWork): bigint => {
-  const exponent = bits >>> 24
-  const mantissa = BigInt(bits & 0x7fffff)
-  const target =
-    exponent <= 3 ? mantissa >> BigInt(8 * (3 - exponent)) : mantissa << BigInt(8 * (exponent - 3))
+const claimedTarget = (bits: number, { easiest }: BlockWork): bigint => {
+  const target = targetOf(bits)
   return target > easiest ? 0n : target
 }
 

@@ -4,11 +4,11 @@ import {
   type EngineLog,
   type Io,
   type Json,
-  makeYielder,
   patienceOf,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { type BlockHeader, parseHeader } from '../chain/header.ts'
+import { type ChainOrigin, ChainRefusal } from '../chain/header-chain.ts'
 import { isTxHash } from '../chain/transaction.ts'
 import type { FeeEstimates, NetworkRow } from '../params/coin.ts'
 import {
@@ -18,13 +18,23 @@ import {
   ElectrumRefusal,
   type ElectrumServer
 } from './connection.ts'
-import { fetchFeeEstimates, readHeaderHex, readStatus, readTip } from './replies.ts'
+import {
+  type ChainTip,
+  HeaderCache,
+  type HeaderQuery,
+  type LinkedHeaders,
+  makeHeaderQuery
+} from './headers.ts'
+import { readHeaderHex, readStatus, readTip } from './replies.ts'
+import { ServerFees } from './server-fees.ts'
 
 /** The calls of the pool to a wallet. */
 export interface PoolClient {
   /** A new connection: every subscription has to be made again. */
   onOpen(): void
   onTip(tip: ChainTip): void
+  /** More headers are linked, or others. */
+  onLinked(): void
   onScript(scripthash: string, status: string | null): void
   /** The connection that was ready is gone. */
   onLost(loss: ConnectionLoss): void
@@ -37,6 +47,8 @@ export interface PoolClient {
 export interface ElectrumPoolOptions {
   readonly servers: readonly ElectrumServer[]
   readonly log: EngineLog
+  /** What pools of one network share. */
+  readonly linked: LinkedHeaders
   /** Through a proxy, the connections of pools with other circuits cannot be linked to those of this one. */
   readonly circuit?: string
 }
@@ -59,6 +71,7 @@ export class ElectrumPool {
   readonly #headers: HeaderCache
   /** Of a proxy; other pools use others. */
   readonly #circuit: string | undefined
+  readonly #linked: LinkedHeaders
   #connection: ElectrumConnection | undefined
   #ready: Promise<void> = Promise.resolve()
   #isReady = false
@@ -72,16 +85,19 @@ export class ElectrumPool {
   #loss: ConnectionLoss | undefined
   #generation = 0
   #tip: ChainTip | undefined
-  #fees: FeeEstimates = {}
-  #feesAt = Number.NEGATIVE_INFINITY
+  /** What the server said last, which may still have to be linked. */
+  #newest: (ChainTip & { readonly hex: string }) | undefined
+  #linking: Promise<void> | undefined
+  #queryHeaders: HeaderQuery | undefined
+  readonly #fees: ServerFees
   #server: ElectrumServer | undefined
-  /** The latest fee rates of each server, by its URL. */
-  readonly #feesBy = new Map<string, FeeEstimates>()
 
   constructor(io: Io, network: NetworkRow, options: ElectrumPoolOptions) {
     this.#io = io
     this.#network = network
     this.#headers = new HeaderCache(io, network)
+    this.#linked = options.linked
+    this.#fees = new ServerFees(io.clock)
     this.#servers = options.servers
     this.#log = options.log
     this.#circuit = options.circuit
@@ -91,13 +107,9 @@ export class ElectrumPool {
     return this.#tip
   }
 
-  get fees(): FeeEstimates {
-    return this.#fees
-  }
-
   /** The fee rates of other servers than the present one. */
   get otherFees(): readonly FeeEstimates[] {
-    return [...this.#feesBy].flatMap(([url, fees]) => (url === this.#server?.url ? [] : [fees]))
+    return this.#fees.ofOthers(this.#server?.url)
   }
 
   /** Counts connections; what was subscribed under an older number is no longer. */
@@ -149,11 +161,13 @@ export class ElectrumPool {
   /** What a wallet met while its server was there: the loss of it, or of every server if none stays. */
   lossOf(error: unknown): WalletError {
     if (this.#untrusted >= this.#servers.length) return this.#unreachable(reasonOf(error))
-    const { server, reason } = this.#loss ?? {
+    const { refused, ...lost } = this.#loss ?? {
       server: this.#connection?.url ?? 'the server',
-      reason: reasonOf(error)
+      reason: reasonOf(error),
+      refused: error instanceof ChainRefusal ? error.reason : undefined
     }
-    return new WalletError('CONNECTION_LOST', { server, reason }, error)
+    if (refused !== undefined) return new WalletError('CHAIN_REFUSED', { ...lost, refused }, error)
+    return new WalletError('CONNECTION_LOST', lost, error)
   }
 
   /** Asks many things at once; every promise settles by itself. @throws ElectrumRefusal, ElectrumFault, NETWORK */
@@ -184,20 +198,46 @@ export class ElectrumPool {
 
   /** Headers by height; those asked before come from memory. @throws ElectrumFault, NETWORK */
   headersAt(heights: readonly number[]): Promise<ReadonlyMap<number, BlockHeader>> {
-    return this.#headers.fetch(heights, calls => this.callMany(calls))
+    return this.#headers.fetch(
+      heights,
+      calls => this.callMany(calls),
+      (height, hash) => this.#linked.standingOf(height, hash) === 'other'
+    )
+  }
+
+  /**
+   * Returns the origin of the linked chain that a block is in, `other` if that has another block at its height, and undefined where
+   * it has none.
+   */
+  readonly standingOf = (height: number, hash: string): ChainOrigin | 'other' | undefined =>
+    this.#linked.standingOf(height, hash)
+
+  /** Asks the server for its newest block once more, and links up to it. @throws ChainRefusal, ElectrumFault, NETWORK */
+  async relink(): Promise<void> {
+    const connection = this.#connection
+    const [reply] = this.callMany([{ method: 'blockchain.headers.subscribe', params: [] }])
+    const tip = readTip(await reply)
+    if (connection !== undefined && connection === this.#connection) await this.#takeTip(connection, tip)
+  }
+
+  /** Forgets the linked headers, which the server has to show again. */
+  async forgetHeaders(): Promise<void> {
+    await this.#linked.forget()
+    if (this.#isReady) await this.relink()
   }
 
   /** Fee rates not older than a minute, if the server has any; otherwise the last known ones. */
   async refreshFees(): Promise<FeeEstimates> {
-    if (!this.#isReady || this.#io.clock.monotonic() - this.#feesAt < FEES_FRESH_MS) return this.#fees
-    await this.#fetchFees().catch(() => undefined)
-    return this.#fees
+    const connection = this.#connection
+    if (this.#isReady && connection !== undefined) await this.#fees.refresh(connection)
+    return this.#fees.latest
   }
 
   /** Gives up the present server because it lied, broke the protocol, or refuses what a wallet needs. */
   blame(error: unknown): void {
-    if (!(error instanceof ElectrumFault || error instanceof ElectrumRefusal)) return
-    this.#connection?.close(error)
+    const isFault =
+      error instanceof ElectrumFault || error instanceof ElectrumRefusal || error instanceof ChainRefusal
+    if (isFault) this.#connection?.close(error)
   }
 
   #detach(client: PoolClient): void {
@@ -241,11 +281,13 @@ export class ElectrumPool {
         if (opened !== undefined && opened === this.#connection) this.#lost(server, error)
       }
     }
-    ElectrumConnection.open(this.#io, { server, circuit: this.#circuit }, handlers).then(
-      connection => {
+    const opening = ElectrumConnection.open(this.#io, { server, circuit: this.#circuit }, handlers)
+    Promise.all([opening, this.#linked.load()]).then(
+      ([connection]) => {
         this.#isOpening = false
         opened = connection
-        if (this.#clients.size === 0) connection.close(new Error('Nobody needs the connection any more'))
+        if (!connection.isOpen) this.#lost(server, new Error('The server closed the connection'))
+        else if (this.#clients.size === 0) connection.close(new Error('Nobody needs the connection any more'))
         else {
           this.#server = server
           this.#begin(connection)
@@ -261,6 +303,9 @@ export class ElectrumPool {
   #begin(connection: ElectrumConnection): void {
     this.#connection = connection
     this.#generation++
+    this.#queryHeaders = makeHeaderQuery(this.#io, connection)
+    this.#newest = undefined
+    this.#linking = undefined
     this.#watchers.clear()
     for (const watched of this.#clients.values()) watched.clear()
     this.#ready = this.#greet(connection)
@@ -283,14 +328,20 @@ export class ElectrumPool {
   }
 
   async #greet(connection: ElectrumConnection): Promise<void> {
-    const { name, genesis, genesisDigest = genesis, checkpoint, headerForm } = this.#network
+    const { name, genesis, genesisDigest = genesis, checkpoint, headerForm, linking } = this.#network
+    const span = this.#linked.nextSpan
     const wanted = [{ height: 0, hash: genesisDigest }, ...(checkpoint === undefined ? [] : [checkpoint])]
     const greeting = connection.callMany([
       { method: 'server.version', params: ['holdfast', '1.4'] },
       { method: 'blockchain.headers.subscribe', params: [] },
       ...wanted.map(({ height }) => ({ method: 'blockchain.block.header', params: [height] }))
     ])
-    const fees = this.#fetchFees()
+    const early =
+      span === undefined
+        ? undefined
+        : this.#queryHeaders?.(span.start, span.count).then(headers => ({ ...span, headers }))
+    early?.catch(() => undefined)
+    const fees = this.#fees.fetch(connection)
     const [, tip, ...blocks] = await Promise.all(greeting)
     for (const [at, { hash }] of wanted.entries()) {
       const bytes = this.#io.crypto.fromHex(readHeaderHex(blocks[at] ?? null))
@@ -298,25 +349,24 @@ export class ElectrumPool {
       if (parseHeader(bytes, compact({ headerForm })).hash !== hash)
         throw new ElectrumFault(`The server is not of ${name}`)
     }
-    this.#setTip(readTip(tip))
+    const newest = readTip(tip)
+    const linked = this.#takeTip(connection, newest, await early)
+    // What one more request brings is waited for; the rest comes in the background.
+    const isShort = newest.height - (checkpoint?.height ?? 0) < SHORT
+    if (linking !== undefined && (span !== undefined || isShort)) await linked
     await fees
-  }
-
-  async #fetchFees(): Promise<void> {
-    const connection = this.#connection
-    if (connection === undefined) return
-    const fees = await fetchFeeEstimates(calls => connection.callMany(calls))
-    if (connection !== this.#connection) return
-    this.#fees = fees
-    if (this.#server !== undefined) this.#feesBy.set(this.#server.url, fees)
-    this.#feesAt = this.#io.clock.monotonic()
   }
 
   #onPush(method: string, params: readonly Json[]): void {
     // What is pushed counts only once the server has passed its checks.
     this.#ready
       .then(() => {
-        if (method === 'blockchain.headers.subscribe') this.#setTip(readTip(params[0]))
+        const connection = this.#connection
+        if (method === 'blockchain.headers.subscribe' && connection !== undefined) {
+          const tip = readTip(params[0])
+          const early = { start: tip.height, headers: [this.#io.crypto.fromHex(tip.hex)] }
+          this.#takeTip(connection, tip, early).catch(() => undefined)
+        }
         if (method === 'blockchain.scripthash.subscribe') this.#onScriptStatus(params)
       })
       .catch(error => this.blame(error))
@@ -328,19 +378,53 @@ export class ElectrumPool {
     for (const client of this.#watchers.get(scripthash) ?? []) client.onScript(scripthash, read)
   }
 
-  #setTip({ height, hex }: { readonly height: number; readonly hex: string }): void {
-    const tip = { height, header: this.#headers.read(hex) }
-    this.#headers.extend(this.#tip, tip)
+  /** Takes a new tip in. Once headers are linked up to the newest, another one counts as soon as it is linked, too. */
+  #takeTip(
+    connection: ElectrumConnection,
+    { height, hex }: { readonly height: number; readonly hex: string },
+    early?: { readonly start: number; readonly headers: readonly Uint8Array[] }
+  ): Promise<void> {
+    const tip = { height, hex, header: this.#headers.read(hex) }
+    this.#headers.extend(this.#newest ?? this.#tip, tip)
+    this.#newest = tip
+    if (!this.#linked.isBegun) this.#announce(tip)
+    if (!this.#linked.isLinking) return Promise.resolve()
+    this.#linking ??= this.#linkNewest(connection, early).finally(() => (this.#linking = undefined))
+    this.#linking.catch(error => connection.close(error instanceof Error ? error : new Error('No headers')))
+    return this.#linking
+  }
+
+  async #linkNewest(
+    connection: ElectrumConnection,
+    early?: { readonly start: number; readonly headers: readonly Uint8Array[] }
+  ): Promise<void> {
+    const query = this.#queryHeaders
+    for (let linked: ChainTip | undefined; linked !== this.#newest && connection.isOpen; ) {
+      linked = this.#newest
+      if (linked === undefined || query === undefined) return
+      await this.#linked.link(linked, query, early)
+      if (connection === this.#connection) this.#announce(linked)
+    }
+    for (const client of [...this.#clients.keys()]) client.onLinked()
+  }
+
+  #announce(tip: ChainTip): void {
     this.#tip = tip
     for (const client of [...this.#clients.keys()]) client.onTip(tip)
   }
 
   /** No server of the list can be asked; names the one that failed last, and why. */
   #unreachable(reason: string): WalletError {
-    const { server, reason: lastReason } = this.#loss ?? {
+    const {
+      server,
+      reason: lastReason,
+      refused
+    } = this.#loss ?? {
       server: this.#servers[0]?.url ?? 'the chain',
       reason
     }
+    if (refused !== undefined)
+      return new WalletError('CHAIN_REFUSED', { server, reason: lastReason, refused })
     const many = this.#servers.length
     return new WalletError('NETWORK', {
       path: 'electrum',
@@ -358,7 +442,8 @@ export class ElectrumPool {
     this.#failures++
     this.#untrusted++
     const reason = reasonOf(error)
-    const loss = { server: server.url, reason }
+    const refused = error instanceof ChainRefusal ? error.reason : undefined
+    const loss = { server: server.url, reason, ...compact({ refused }) }
     this.#loss = loss
     this.#log.warn(`electrum ${server.url}: ${reason}`)
     for (const client of [...this.#clients.keys()]) {
@@ -388,86 +473,11 @@ interface Waiting {
   failuresLeft: number
 }
 
-const FEES_FRESH_MS = 60_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 60_000
 const TRUST_MS = 30_000
+/** As many blocks as one request for headers brings. */
+const SHORT = 2016
 
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'The connection failed'
-
-/** The newest block a server knows. */
-export interface ChainTip {
-  readonly height: number
-  readonly header: BlockHeader
-}
-
-/** Block headers by height, bounded, and forgotten near the tip when the chain turns out to be another one. */
-export class HeaderCache {
-  readonly #io: Pick<Io, 'clock' | 'crypto'>
-  readonly #network: Pick<NetworkRow, 'headerForm' | 'work'>
-  readonly #headers = new Map<number, BlockHeader>()
-  #reorgs = 0
-
-  constructor(io: Pick<Io, 'clock' | 'crypto'>, network: Pick<NetworkRow, 'headerForm' | 'work'>) {
-    this.#io = io
-    this.#network = network
-  }
-
-  /** Parses a header. @throws ElectrumFault if it is damaged or lacks work */
-  read(hex: string): BlockHeader {
-    try {
-      return parseHeader(this.#io.crypto.fromHex(hex), this.#network)
-    } catch (error) {
-      throw new ElectrumFault(error instanceof Error ? error.message : 'The server sent a bad block header')
-    }
-  }
-
-  /** Takes a new tip in. */
-  extend(before: ChainTip | undefined, { height, header }: ChainTip): void {
-    if (
-      before !== undefined &&
-      before.header.hash !== header.hash &&
-      header.previous !== before.header.hash
-    ) {
-      // Another chain, or blocks missed: what is remembered near the tip may be of blocks that are gone.
-      this.#reorgs += 1
-      const safe = Math.min(before.height, height) - MAX_REORG
-      for (const cached of this.#headers.keys()) if (cached > safe) this.#headers.delete(cached)
-    }
-    this.#headers.set(height, header)
-  }
-
-  /** Headers by height; what is not remembered is asked for. @throws ElectrumFault, NETWORK */
-  async fetch(
-    heights: readonly number[],
-    callMany: (calls: readonly ElectrumCall[]) => readonly Promise<Json>[]
-  ): Promise<ReadonlyMap<number, BlockHeader>> {
-    const reorgs = this.#reorgs
-    const found = new Map<number, BlockHeader>()
-    const missing: number[] = []
-    for (const height of new Set(heights)) {
-      const header = this.#headers.get(height)
-      if (header === undefined) missing.push(height)
-      else found.set(height, header)
-    }
-    if (missing.length === 0) return found
-    const replies = await Promise.all(
-      callMany(missing.map(height => ({ method: 'blockchain.block.header', params: [height] })))
-    )
-    if (this.#headers.size > MAX_HEADERS) this.#headers.clear()
-    const yielder = makeYielder(this.#io.clock)
-    for (const [at, reply] of replies.entries()) {
-      const height = missing[at] as number
-      const header = this.read(readHeaderHex(reply))
-      // Asked before a reorganisation, it may be of a block that is gone.
-      if (reorgs === this.#reorgs) this.#headers.set(height, header)
-      found.set(height, header)
-      await yielder()
-    }
-    return found
-  }
-}
-
-const MAX_HEADERS = 20_000
-const MAX_REORG = 100

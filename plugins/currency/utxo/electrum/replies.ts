@@ -1,7 +1,6 @@
 import type { Json, JsonObject, Txid } from '../../../../kernel/plugin-api.ts'
 import { isTxHash } from '../chain/transaction.ts'
-import type { FeeEstimates } from '../params/coin.ts'
-import { type ElectrumCall, ElectrumFault } from './connection.ts'
+import { ElectrumFault } from './connection.ts'
 
 /** A transaction in the history of a script. `height`: 0 or less while unconfirmed. */
 export interface HistoryItem {
@@ -48,6 +47,20 @@ export const readTxHex = (reply: Json): string => readHex(reply, MAX_TX_HEX, 'tr
 /** The hex of a block header. @throws ElectrumFault */
 export const readHeaderHex = (reply: Json): string => readHex(reply, MAX_HEADER_HEX, 'block header')
 
+/** Headers of 80 bytes each that follow each other, in hex, of protocol 1.4 or 1.6. @throws ElectrumFault */
+export const readHeaders = (reply: Json, most: number): readonly string[] => {
+  const { hex, headers } = asObject(reply)
+  const text = Array.isArray(headers) ? headers.join('') : hex
+  if (text === '') return []
+  const all = readHex(text ?? null, most * PLAIN_HEX, 'list of block headers')
+  if (all.length % PLAIN_HEX !== 0) throw new ElectrumFault('The server sent a bad list of block headers')
+  return Array.from({ length: all.length / PLAIN_HEX }, (_, at) =>
+    all.slice(at * PLAIN_HEX, (at + 1) * PLAIN_HEX)
+  )
+}
+
+const PLAIN_HEX = 160
+
 /** The tip: its height and header hex. @throws ElectrumFault */
 export const readTip = (reply: Json | undefined): { readonly height: number; readonly hex: string } => {
   const { height, hex } = asObject(reply ?? null)
@@ -70,30 +83,10 @@ export const readProof = (reply: Json): MerkleProof => {
  * The protocol has a JSON number here; it is rounded to whole units once and never used as a fraction.
  * undefined if the server has no estimate (-1) or says nonsense.
  */
-const readFeeRate = (reply: Json): bigint | undefined => {
+export const readFeeRate = (reply: Json): bigint | undefined => {
   if (typeof reply !== 'number' || !(reply > 0) || reply > 100) return undefined
   return BigInt(Math.round(reply * 1e8))
 }
-
-/** Asks a server for its fee rates; those it does not have are left out. */
-export const fetchFeeEstimates = async (
-  callMany: (calls: readonly ElectrumCall[]) => readonly Promise<Json>[]
-): Promise<FeeEstimates> => {
-  const replies = callMany([
-    { method: 'blockchain.relayfee', params: [] },
-    ...FEE_TARGETS.map(([, blocks]) => ({ method: 'blockchain.estimatefee', params: [blocks] }))
-  ])
-  const rates = await Promise.all(replies.map(reply => reply.then(readFeeRate, () => undefined)))
-  const names = ['relay', ...FEE_TARGETS.map(([name]) => name)]
-  return Object.fromEntries(names.flatMap((name, at) => (rates[at] === undefined ? [] : [[name, rates[at]]])))
-}
-
-// Within how many blocks a payment of each level should confirm.
-const FEE_TARGETS = [
-  ['high', 2],
-  ['standard', 6],
-  ['low', 24]
-] as const
 
 const isHeight = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= -1 && value < 500_000_000

@@ -7,6 +7,7 @@ import {
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { type BlockHeader, merkleBranchRoot } from '../chain/header.ts'
+import { ChainRefusal } from '../chain/header-chain.ts'
 import { type Ledger, type ReservedCoins, type ReservedPayment, rivalOf } from '../wallet/ledger.ts'
 import type { ScriptRecord } from '../wallet/scripts.ts'
 import { ElectrumFault, ElectrumRefusal } from './connection.ts'
@@ -168,6 +169,13 @@ export const fetchTxs = async (
   ])
   const hexByTxid = new Map(requested.map(({ txid }, at) => [txid, hexes[at]]))
   const headerByTxid = new Map<string, BlockHeader>()
+  const isGone = ({ height }: TxQuestion): boolean =>
+    pool.standingOf(height, headers.get(height)?.hash ?? '') === 'other'
+  // The chain may have changed since; if it has not, the header is none of it.
+  if (verified.some(isGone)) await pool.relink()
+  const lie = verified.find(isGone)
+  if (lie !== undefined)
+    throw new ChainRefusal('forged', `Block ${lie.height} of the server is not in the chain that it shows`)
   verified.forEach(({ txid, height }, at) => {
     const { path, position } = readProof(branches[at] as Json)
     const header = headers.get(height)

@@ -1,8 +1,9 @@
-import { SHA256_WORK } from './bitcoin.ts'
+import { FIXED_LINKS, SHA256_WORK } from './bitcoin.ts'
 import {
   type CoinRow,
   type FeeFigures,
   keyVersions,
+  type LinkRules,
   type NetworkRow,
   testFees,
   testKeyVersions,
@@ -19,6 +20,13 @@ const fees: FeeFigures = {
   minRelay: 1_000n
 }
 
+// aserti3-2d; the anchors of each network are in chainparams.cpp of Bitcoin Cash Node.
+const asert = (height: number, bits: number, parentTime: number, halfLife: number): LinkRules => ({
+  difficulty: { kind: 'asert', height, bits, parentTime, halfLife },
+  spacing: 600,
+  easiestBits: 0x1d00ffff
+})
+
 const mainnet: NetworkRow = {
   name: 'mainnet',
   coinType: 145,
@@ -32,6 +40,7 @@ const mainnet: NetworkRow = {
   // Bitcoin has the same first blocks; from chainparams.cpp of Bitcoin Cash Node.
   checkpoint: { height: 878_660, hash: '000000000000000000c166d5661c13195722ae6fbee90f0ab2407ae60b71c2e6' },
   work: SHA256_WORK,
+  linking: asert(661_647, 0x1804dafe, 1_605_447_844, 172_800),
   servers: [],
   defaultFees: fees
 }
@@ -47,6 +56,7 @@ const testnet: NetworkRow = {
   uriSchemes: ['bchtest', 'bitcoincash'],
   genesis: '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943',
   work: SHA256_WORK,
+  linking: { ...asert(1_421_481, 0x1d00ffff, 1_605_445_400, 3_600), hasLateBlocks: true, isWorthless: true },
   servers: [],
   defaultFees: fees
 }
@@ -59,6 +69,7 @@ const regtest: NetworkRow = {
   cashaddr: 'bchreg',
   uriSchemes: ['bchreg', 'bitcoincash'],
   genesis: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
+  linking: FIXED_LINKS,
   defaultFees: testFees(fees)
 }
 

@@ -3,6 +3,7 @@ import {
   type CoinRow,
   type FeeFigures,
   keyVersions,
+  type LinkRules,
   type NetworkRow,
   testFees,
   testKeyVersions,
@@ -22,6 +23,8 @@ const fees: FeeFigures = {
   minRelay: 1_000n
 }
 
+const period: LinkRules = { difficulty: { kind: 'period' }, spacing: 600, easiestBits: 0x1d00ffff }
+
 const mainnet: NetworkRow = {
   name: 'mainnet',
   coinType: 0,
@@ -32,9 +35,10 @@ const mainnet: NetworkRow = {
   xkeys: keyVersions(xpub),
   uriSchemes: ['bitcoin'],
   genesis: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
-  // After the split of Bitcoin Cash; from the checkpoints of Electrum.
-  checkpoint: { height: 912_683, hash: '00000000000000000000611fd22f2df7c8fbd0688745c3a6c3bb5109cc2a12cb' },
+  // After the split of Bitcoin Cash; from the checkpoints of Electrum 4.8.1 (2026-07-01).
+  checkpoint: { height: 953_567, hash: '00000000000000000001b315e72169bef4867bf780527aa97c625ee9c001dc5d' },
   work: SHA256_WORK,
+  linking: period,
   servers: [
     'tls://electrum.blockstream.info:50002',
     'tls://bitcoin.lu.ke:50002',
@@ -55,7 +59,11 @@ const testnet: NetworkRow = {
   xkeys: testKeyVersions,
   uriSchemes: ['bitcoin', 'bitcointestnet'],
   genesis: '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943',
+  // From the checkpoints of Electrum 4.8.1.
+  checkpoint: { height: 5_011_775, hash: '000000000000041b511bf0b926371d5045f70bbc30d36b66f1c84ed30d765886' },
   work: SHA256_WORK,
+  // A miner of today makes a thousand blocks of its easiest target in a second.
+  linking: { ...period, hasLateBlocks: true, isWorthless: true },
   servers: ['tls://electrum.blockstream.info:60002', 'tls://testnet.aranguren.org:51002'],
   defaultFees: fees
 }
@@ -65,18 +73,30 @@ const testnet4: NetworkRow = {
   ...testnet,
   name: 'testnet4',
   genesis: '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043',
+  // From the checkpoints of Electrum 4.8.1.
+  checkpoint: { height: 139_103, hash: '000000000001fa52cf7346a418640560743e051f8096a21ca452f3569bfe4f9e' },
+  linking: { ...period, difficulty: { kind: 'period', isBip94: true }, hasLateBlocks: true },
   servers: []
 }
 
+const { linking: _periods, checkpoint: _testnet4, ...signedFigures } = testnet4
+
 const signet: NetworkRow = {
-  ...testnet4,
+  ...signedFigures,
   name: 'signet',
   genesis: '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6',
   // A signature in the coinbase makes a block valid (BIP-325); a header does not hold it.
   work: 'unchecked'
 }
 
-const { work: _work, ...testFigures } = testnet
+const { work: _work, checkpoint: _testnet, ...testFigures } = testnet
+
+/** The links of regtest: work costs nothing there, so that it is not weighed. */
+export const FIXED_LINKS: LinkRules = {
+  difficulty: { kind: 'fixed' },
+  spacing: 600,
+  easiestBits: 0x207fffff
+}
 
 const regtest: NetworkRow = {
   ...testFigures,
@@ -84,6 +104,7 @@ const regtest: NetworkRow = {
   bech32: 'bcrt',
   uriSchemes: ['bitcoin'],
   genesis: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
+  linking: FIXED_LINKS,
   servers: [],
   defaultFees: testFees(fees)
 }

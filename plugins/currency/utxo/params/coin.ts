@@ -19,6 +19,41 @@ export interface BlockWork {
   readonly easiest: bigint
 }
 
+/** How the target of a block follows from the blocks before it. */
+export type DifficultyRule =
+  | {
+      /** Each 2016 blocks by the time that they took: Bitcoin, Litecoin and their test networks. */
+      readonly kind: 'period'
+      /** Litecoin measures from the block before the period. */
+      readonly isFromBefore?: boolean
+      /** BIP-94: the new target follows that of the first block of the period, whose time is checked, too. */
+      readonly isBip94?: boolean
+    }
+  | {
+      /** Each block by its distance from an anchor (aserti3-2d): Bitcoin Cash. */
+      readonly kind: 'asert'
+      readonly height: number
+      readonly bits: number
+      /** Of the block before the anchor, in Unix seconds. */
+      readonly parentTime: number
+      readonly halfLife: number
+    }
+  /** Always the easiest target: regtest. */
+  | { readonly kind: 'fixed' }
+
+/** How the headers of a network are linked to each other. */
+export interface LinkRules {
+  readonly difficulty: DifficultyRule
+  /** Seconds between two blocks that the difficulty aims at. */
+  readonly spacing: number
+  /** The easiest target, in the compact form of headers. */
+  readonly easiestBits: number
+  /** A block that comes later than twice the spacing may have the easiest target: test networks. */
+  readonly hasLateBlocks?: boolean
+  /** Headers that are linked to a checkpoint prove nothing, because they cost next to nothing: testnet3. */
+  readonly isWorthless?: boolean
+}
+
 /**
  * The form of block headers that are not 80 bytes long, or have more behind these: the work of another chain (Dogecoin),
  * the proof of stake (Qtum), or the fields of later proofs of work (Firo).
@@ -70,6 +105,8 @@ export interface NetworkRow {
    */
   readonly work?: BlockWork | 'unchecked'
   readonly headerForm?: HeaderForm
+  /** Absent where headers are not linked to each other here. */
+  readonly linking?: LinkRules
   readonly servers: readonly string[]
   readonly defaultFees: FeeFigures
 }

@@ -1,7 +1,9 @@
+import { FIXED_LINKS } from './bitcoin.ts'
 import {
   type CoinRow,
   type FeeFigures,
   keyVersions,
+  type LinkRules,
   type NetworkRow,
   testFees,
   testKeyVersions,
@@ -21,6 +23,12 @@ const fees: FeeFigures = {
 // powLimit in chainparams.cpp of Litecoin Core, as its compact form 1e0fffff rounds it.
 const SCRYPT_WORK = { hash: 'scrypt', easiest: 0xfffffn << 216n } as const
 
+const period: LinkRules = {
+  difficulty: { kind: 'period', isFromBefore: true },
+  spacing: 150,
+  easiestBits: 0x1e0fffff
+}
+
 const mainnet: NetworkRow = {
   name: 'mainnet',
   coinType: 2,
@@ -34,9 +42,10 @@ const mainnet: NetworkRow = {
   xkeysReadAlso: { public: 0x019da462, private: 0x019d9cfe },
   uriSchemes: ['litecoin'],
   genesis: '12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2',
-  // Feathercoin begins with the same block; `assumevalid` in chainparams.cpp of Litecoin Core.
-  checkpoint: { height: 2_772_730, hash: '80cdb35c080484df5bf384b311fde3c4694d3405765bc0f596e9eb369ff286e5' },
+  // Feathercoin begins with the same block; from the checkpoints of Electrum-LTC.
+  checkpoint: { height: 3_050_207, hash: '8f7104c231597a64c964ad5b20830508d09025fe473241d802ca2d589c0f1ba2' },
   work: SCRYPT_WORK,
+  linking: period,
   servers: [
     'tls://electrum-ltc.bysh.me:50002',
     'tls://electrum.ltc.xurious.com:50002',
@@ -58,6 +67,7 @@ const testnet: NetworkRow = {
   uriSchemes: ['litecoin'],
   genesis: '4966625a4b2851d9fdee139e56211a0d88575f59ed816ff5e6a63deb4e3e29a0',
   work: SCRYPT_WORK,
+  linking: { ...period, hasLateBlocks: true },
   servers: ['tls://electrum-ltc.bysh.me:51002', 'tls://electrum.ltc.xurious.com:51002'],
   defaultFees: fees
 }
@@ -69,6 +79,7 @@ const regtest: NetworkRow = {
   name: 'regtest',
   bech32: 'rltc',
   genesis: '530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9',
+  linking: FIXED_LINKS,
   servers: [],
   defaultFees: testFees(fees)
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../../kernel/plugin-api.ts'
 import { scriptTypeOf } from '../chain/address.ts'
 import type { CoinRow, FeeEstimates, ScriptType } from '../params/coin.ts'
-import { type Coin, rivalOf } from '../wallet/ledger.ts'
+import { type Coin, rivalOf, weakestOf } from '../wallet/ledger.ts'
 import type { WalletContext } from '../wallet/wallet-state.ts'
 import { feeOf, feeRateOf } from './fees.ts'
 import {
@@ -64,15 +64,24 @@ export const sortCoins = (
 /** What decides which part of the balance a coin belongs to. */
 export type CoinSource = Pick<SpendSource, 'coin' | 'height' | 'ledger' | 'reserved'>
 
-const partOf = ({ ledger, reserved, coin: row, height }: CoinSource, coin: Coin): keyof BalanceDetails => {
+const partOf = (
+  { ledger, reserved, coin: row, height }: CoinSource,
+  coin: Coin
+): Exclude<keyof BalanceDetails, 'grade'> => {
   if (reserved.isReserved(ledger, `${coin.txid}:${coin.vout}`)) return 'reserved'
   const maturity = coin.isCoinbase ? row.coinbaseMaturity : coin.isPegOut ? PEG_OUT_MATURITY : 0
   if (maturity > 0 && (coin.height <= 0 || height + 1 - coin.height < maturity)) return 'immature'
   return coin.height > 0 || coin.isOwnChange ? 'spendable' : 'incoming'
 }
 
-/** What the balance is made of. */
-export const balanceDetailsOf = (source: CoinSource): BalanceDetails => partsOf(source, source.ledger.coins())
+/** What the balance is made of, and the weakest grade of what is not incoming. */
+export const balanceDetailsOf = (source: CoinSource): BalanceDetails => {
+  const coins = [...source.ledger.coins()]
+  const grades = coins.flatMap(coin =>
+    partOf(source, coin) === 'incoming' ? [] : [source.ledger.gradeOf(coin)]
+  )
+  return { ...partsOf(source, coins), grade: weakestOf(new Set(grades)) ?? 'claimed' }
+}
 
 const partsOf = (source: CoinSource, coins: Iterable<Coin>): BalanceDetails => {
   const parts = { spendable: 0n, incoming: 0n, immature: 0n, reserved: 0n }

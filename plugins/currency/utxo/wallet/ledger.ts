@@ -1,4 +1,4 @@
-import type { CryptoPort, Memo, Txid } from '../../../../kernel/plugin-api.ts'
+import type { CryptoPort, Grade, Memo, Txid } from '../../../../kernel/plugin-api.ts'
 import { isNoOutpoint, memosOf, parseRawTx, type RawTx, tokenScriptOf } from '../chain/transaction.ts'
 import type { ScriptRecord, ScriptTable } from './scripts.ts'
 
@@ -7,6 +7,10 @@ export interface Standing {
   readonly height: number
   readonly date: number
   readonly isSeen: boolean
+  /** The block that was proven to hold it; absent without a proof. */
+  readonly block?: string | undefined
+  /** `claimed` if left out. */
+  readonly grade?: Grade | undefined
 }
 
 /**
@@ -62,7 +66,9 @@ export class Ledger {
         memos: memosOf(raw),
         ours: [],
         revision: 0,
-        ...standing
+        ...standing,
+        block: standing.block ?? '',
+        grade: standing.grade ?? 'claimed'
       }
       this.#txs.set(tx.txid, tx)
       this.#changed.add(tx)
@@ -75,9 +81,11 @@ export class Ledger {
   }
 
   /** Changes where a transaction stands. */
-  place(tx: LedgerTx, { height, date, isSeen }: Standing): void {
+  place(tx: LedgerTx, { height, date, isSeen, block = '', grade = 'claimed' }: Standing): void {
     if (tx.height !== height || tx.date !== date) this.#changed.add(tx)
-    if (tx.isSeen !== isSeen) this.#changed.add(tx)
+    if (tx.isSeen !== isSeen || tx.block !== block || tx.grade !== grade) this.#changed.add(tx)
+    tx.block = block
+    tx.grade = grade
     tx.height = height
     tx.date = date
     tx.isSeen = isSeen
@@ -90,6 +98,8 @@ export class Ledger {
     for (let next = falling.pop(); next !== undefined; next = falling.pop()) {
       if (next.height === -1) continue
       next.height = -1
+      next.block = ''
+      next.grade = 'claimed'
       this.#changed.add(next)
       for (const { vout } of next.ours) {
         for (const child of this.#spenders.get(`${next.txid}:${vout}`) ?? []) falling.push(child)
@@ -135,6 +145,27 @@ export class Ledger {
   coinAt(outpoint: string): Coin | undefined {
     const found = this.#outputs.get(outpoint)
     return found === undefined || found.tx.height < 0 ? undefined : this.#coinOf(found.tx, found.output)
+  }
+
+  /**
+   * The grade of a coin: that of its transaction, and of unconfirmed own change, which nobody else can have made, the weakest of
+   * those that it was made from.
+   */
+  gradeOf({ txid, height, isOwnChange }: Coin): Grade {
+    const tx = this.#txs.get(txid)
+    if (tx === undefined || height > 0 || !isOwnChange) return tx?.grade ?? 'claimed'
+    const grades = new Set<Grade>()
+    const [seen, waiting] = [new Set([tx]), [tx]]
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      for (const outpoint of next.spends) {
+        const source = this.#outputs.get(outpoint)?.tx
+        if (source === undefined || seen.has(source)) continue
+        seen.add(source)
+        if (source.height > 0) grades.add(source.grade)
+        else waiting.push(source)
+      }
+    }
+    return weakestOf(grades) ?? 'claimed'
   }
 
   /** Live and dropped transactions that spend an output. `outpoint`: `txid:vout`. */
@@ -242,6 +273,10 @@ export class Ledger {
   }
 }
 
+/** The weakest of some grades; undefined of none. */
+export const weakestOf = (grades: ReadonlySet<Grade>): Grade | undefined =>
+  (['claimed', 'agreed', 'proven'] as const).find(grade => grades.has(grade))
+
 /** How long the chains of unconfirmed transactions are that transactions are built on. */
 type Chains = Map<LedgerTx, number>
 
@@ -272,6 +307,9 @@ export interface LedgerTx {
   date: number
   /** A server has shown it; before that only we know of it. */
   isSeen: boolean
+  /** The block that was proven to hold it; empty without a proof. */
+  block: string
+  grade: Grade
   /** The number of the step in which it changed last; 0 if it was kept before steps were counted. */
   revision: number
 }

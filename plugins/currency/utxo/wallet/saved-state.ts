@@ -1,4 +1,4 @@
-import type { CryptoPort, EngineStore, Io, Txid, Yielder } from '../../../../kernel/plugin-api.ts'
+import type { CryptoPort, EngineStore, Grade, Io, Txid, Yielder } from '../../../../kernel/plugin-api.ts'
 import { isTxHash, parseRawTx } from '../chain/transaction.ts'
 import type { Ledger, LedgerTx } from './ledger.ts'
 import type { BranchScripts, ScriptRecord, ScriptTable } from './scripts.ts'
@@ -7,7 +7,7 @@ import type { BranchScripts, ScriptRecord, ScriptTable } from './scripts.ts'
 export type StoreChanges = Map<string, string | null>
 
 // v -> version · k/<branch>/<chunk> -> programs, base64 · s/<branch>/<index> -> status · g/<branch>/<index> -> marked
-// m/<branch> -> minimum · t/<txid> -> "height date seen base64 revision" · h -> height of the tip · e -> epoch
+// m/<branch> -> minimum · t/<txid> -> "height date seen base64 revision grade block" · h -> height of the tip · e -> epoch
 const VERSION = '1'
 const CHUNK = 64
 const PREFIXES = ['v', 'k/', 's/', 'g/', 'm/', 't/', 'h', 'e']
@@ -85,8 +85,9 @@ export class SavedState {
   noteTx(changes: StoreChanges, tx: LedgerTx): void {
     const bytes = this.txBytes(tx.txid)
     if (bytes === undefined) return
-    const text = [tx.height, tx.date, tx.isSeen ? 1 : 0, this.#crypto.toBase64(bytes), tx.revision].join(' ')
-    changes.set(`t/${tx.txid}`, text)
+    const text = [tx.height, tx.date, tx.isSeen ? 1 : 0, this.#crypto.toBase64(bytes), tx.revision]
+    const proof = tx.block === '' ? [] : [tx.grade, tx.block]
+    changes.set(`t/${tx.txid}`, [...text, ...proof].join(' '))
   }
 
   /** Notes the status of a history, unless another one came meanwhile: then the next engine asks again. */
@@ -151,15 +152,22 @@ export class SavedState {
   }
 
   #loadTx(ledger: Ledger, txid: Txid, text: string): void {
-    const [height = '', date = '', seen = '', base64 = '', revision = '0'] = text.split(' ')
+    const [height = '', date = '', seen = '', base64 = '', revision = '0', ...proof] = text.split(' ')
+    const [grade = 'claimed', block = ''] = proof
+    if (!isGrade(grade) || !(block === '' || isTxHash(block)))
+      throw new TypeError('A stored transaction is damaged')
     if (!/^-?\d{1,9}$/.test(height) || !/^\d{1,12}$/.test(date) || !/^\d{1,15}$/.test(revision))
       throw new TypeError('A stored transaction is damaged')
     const raw = parseRawTx(this.#crypto.fromBase64(base64))
     if (raw.txid !== txid) throw new TypeError('A stored transaction is damaged')
-    const tx = ledger.put(raw, { height: Number(height), date: Number(date), isSeen: seen === '1' })
+    const standing = { height: Number(height), date: Number(date), isSeen: seen === '1', block, grade }
+    const tx = ledger.put(raw, standing)
     tx.revision = Number(revision)
   }
 }
+
+const isGrade = (text: string): text is Grade => GRADES.has(text)
+const GRADES: ReadonlySet<string> = new Set(['agreed', 'claimed', 'proven'] satisfies Grade[])
 
 /**
  * Counts the steps in which transactions change, so that a later engine reports only what the kernel has not seen.

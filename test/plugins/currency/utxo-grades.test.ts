@@ -1,0 +1,189 @@
+import test, { type ExecutionContext } from 'ava'
+import { BITCOIN_REGTEST } from '../../../fake-server/chain/chain-params.ts'
+import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
+import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
+import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
+import { type Channel, type Io, nativeAmount } from '../../../kernel/plugin-api.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
+import { litecoin } from '../../../plugins/currency/utxo/plugin.ts'
+import { memoryDisk } from '../../../plugins/storage/memory.ts'
+import { BAD, line, makeHostileWorld, type Twist } from './hostile-world.ts'
+import { makeTestStore, makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
+
+const { clock, random } = makeNodeIo()
+
+const gradesOf = ({ reported }: TestWallet): (string | undefined)[] =>
+  [...reported.txs.values()].map(
+    ({ grade, blockHeight }) => `${grade}${blockHeight > 0 ? '' : ' unconfirmed'}`
+  )
+
+const fresh = async ({ engine }: TestWallet): Promise<string> =>
+  (await engine.getFreshAddress({ tokenId: null })).publicAddress
+
+for (const plugin of [undefined, litecoin] as const) {
+  test(`a payment of ${plugin?.id ?? 'bitcoin'} is claimed until a block has it, and then proven by linked headers`, async t => {
+    const world = makeTestWorld(plugin === undefined ? {} : { plugin })
+    t.teardown(() => world.close())
+    const alice = await world.openWallet()
+    world.chain.fund(await fresh(alice), '70000')
+    await until('it is seen', () => alice.reported.txs.size === 1)
+    t.deepEqual(gradesOf(alice), ['claimed unconfirmed'])
+    world.chain.mine()
+    await until('it is proven', () => gradesOf(alice).join() === 'proven')
+    await until('the balance, too', () => alice.reported.details.at(-1)?.grade === 'proven')
+    t.is(alice.reported.details.at(-1)?.spendable, nativeAmount('70000'))
+
+    // Nobody else can have made own change.
+    const bob = await world.openWallet()
+    await alice.send({
+      spendTargets: [{ publicAddress: await fresh(bob), nativeAmount: nativeAmount('30000') }]
+    })
+    t.is(alice.reported.txs.size, 2)
+    t.is(alice.reported.details.at(-1)?.grade, 'proven')
+    world.chain.fund(await fresh(alice), '5000')
+    await until('more is coming', () => alice.reported.details.at(-1)?.incoming === '5000')
+    t.is(alice.reported.details.at(-1)?.grade, 'proven', 'what is incoming has no grade')
+  })
+}
+
+test('after a reorganisation a payment is proven in its new block, also at the same height', async t => {
+  const world = makeTestWorld()
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  const txid = world.chain.fund(await fresh(alice), '70000')
+  world.chain.mine()
+  await until('it is proven', () => gradesOf(alice).join() === 'proven')
+  const blockOf = (): string => alice.store.map.get(`t/${txid}`)?.split(' ')[6] ?? ''
+  await until('it is saved', () => blockOf() !== '')
+  const before = blockOf()
+  world.chain.reorg(1)
+  world.chain.mine()
+  await until('it lies elsewhere', () => blockOf() !== before && gradesOf(alice).join() === 'proven')
+  t.is(world.chain.view.blockAt(alice.reported.txs.get(txid)?.blockHeight ?? 0)?.hash, blockOf())
+})
+
+/** Two servers of chains that may differ; the first is asked until it is cut off. */
+const twoChains = (
+  t: ExecutionContext,
+  chains: readonly FakeChain[]
+): TestWorld & { readonly ports: number[]; cut(): void } => {
+  const servers: ElectrumConnect[] = chains.map(chain => makeElectrumConnect(chain))
+  const ports: number[] = []
+  let cut = (): void => {}
+  const connect: NonNullable<Io['connect']> = async (address, handlers): Promise<Channel> => {
+    ports.push(address.port)
+    const channel = await (servers[address.port - 1] as ElectrumConnect).connect(address, handlers)
+    cut = () => {
+      channel.close()
+      handlers.onClose(new Error('cut'))
+    }
+    return channel
+  }
+  const world = makeTestWorld({
+    chain: chains[0] as FakeChain,
+    io: { connect },
+    servers: chains.map((_, at) => `tcp://chain${at + 1}.test:${at + 1}`)
+  })
+  t.teardown(() => world.close())
+  return Object.assign(world, { ports, cut: () => cut() })
+}
+
+const forkOf = (chain: FakeChain): FakeChain =>
+  openFakeChain({ clock, random, network: BITCOIN_REGTEST, saved: chain.toJson() })
+
+const newChain = (blocks: number): FakeChain => {
+  const chain = openFakeChain({ clock, random, network: BITCOIN_REGTEST })
+  chain.mine(blocks)
+  return chain
+}
+
+for (const [kind, sentence, others] of [
+  ['weaker', /chain from block 151 on has less work/, (chain: FakeChain) => chain.mine(1)],
+  ['stale', /9 blocks behind/, () => undefined]
+] as const) {
+  test(`a server of a ${kind} chain is refused with the reason, and the wallet stays with the other one`, async t => {
+    const chain = newChain(150)
+    const other = forkOf(chain)
+    const world = twoChains(t, [chain, other])
+    const alice = await world.openWallet()
+    chain.fund(await fresh(alice), '70000')
+    chain.mine(9)
+    await until('it is proven', () => gradesOf(alice).join() === 'proven')
+    others(other)
+    world.cut()
+    await until('the other was refused', () => alice.reported.statuses.some(text => sentence.test(text)))
+    await until('the first is asked again', () => world.ports.join() === '1,2,1')
+    await alice.engine.syncNetwork({})
+    t.deepEqual(gradesOf(alice), ['proven'])
+    t.is(alice.reported.heights.at(-1), chain.height)
+    t.true(alice.reported.heights.every((height, at, all) => height >= (all[at - 1] ?? 0)))
+  })
+}
+
+test('a chain with more work replaces the one that was linked', async t => {
+  const chain = newChain(150)
+  const other = forkOf(chain)
+  const world = twoChains(t, [chain, other])
+  const alice = await world.openWallet()
+  const txid = chain.fund(await fresh(alice), '70000')
+  chain.mine(2)
+  await until('it is proven', () => gradesOf(alice).join() === 'proven')
+  other.mine(30)
+  world.cut()
+  await until('it is gone', () => (alice.reported.txs.get(txid)?.blockHeight ?? 1) <= 0)
+  await until('the height is the other one', () => alice.reported.heights.at(-1) === 180)
+  t.is(alice.reported.details.at(-1)?.grade, 'claimed')
+})
+
+const forgedTip: Twist = (method, reply) => {
+  if (method !== 'blockchain.headers.subscribe' || reply.result === undefined) return line(reply)
+  const { hex, height } = reply.result as { hex: string; height: number }
+  const other = `${hex.slice(0, 8)}${'ab'.repeat(32)}${hex.slice(72)}`
+  return line({ ...reply, result: { hex: other, height } })
+}
+
+test('a server that alone shows a forged tip fails the sync with a typed error, and nothing is called proven', async t => {
+  const world = makeHostileWorld(forgedTip, { servers: [BAD], speed: 5 })
+  t.teardown(() => world.close())
+  const alice = await world.openWallet({ isStarted: false })
+  world.chain.fund(await fresh(alice), '70000')
+  world.chain.mine()
+  await alice.engine.startEngine()
+  const error = await t.throwsAsync(alice.engine.syncNetwork({}), { code: 'CHAIN_REFUSED' })
+  t.like(error, { details: { server: BAD, refused: 'forged' } })
+  t.false(gradesOf(alice).includes('proven'))
+})
+
+test('linked headers are kept on the disk, for all wallets of the coin, and a warm start asks only for the newest', async t => {
+  const [disk, chain] = [memoryDisk(), newChain(300)]
+  const first = makeTestWorld({ chain, disk })
+  const store = makeTestStore()
+  const alice = await first.openWallet({ store })
+  const { privateKeys: keys } = alice
+  chain.fund(await fresh(alice), '70000')
+  chain.mine()
+  await until('it is proven', () => gradesOf(alice).join() === 'proven')
+  await until('it is kept', async () => (await disk.list('headers-regtest')).length === 2)
+  await first.close()
+
+  const second = makeTestWorld({ chain, disk })
+  t.teardown(() => second.close())
+  chain.mine(3)
+  const again = await second.openWallet({ store, keys })
+  await second.openWallet()
+  t.deepEqual(gradesOf(again), ['proven'])
+  const requests = second.sent
+    .join('')
+    .split('\n')
+    .filter(text => text.includes('block.headers'))
+  t.deepEqual(
+    requests.map(text => JSON.parse(text).params),
+    [[289, 2016]]
+  )
+  // What is damaged on the disk is linked again.
+  await disk.setText('headers-regtest/0', 'AAAA')
+  const third = makeTestWorld({ chain, disk })
+  t.teardown(() => third.close())
+  const last = await third.openWallet({ store, keys })
+  await until('proven again', () => gradesOf(last).join() === 'proven')
+})

@@ -1,0 +1,223 @@
+import test from 'ava'
+import { makeNobleCrypto } from '../../../kernel/crypto/noble-crypto.ts'
+import {
+  type BlockDifficulty,
+  compactOf,
+  requiredBits,
+  targetOf
+} from '../../../plugins/currency/utxo/chain/difficulty.ts'
+import {
+  type ChainOrigin,
+  type ChainRefusal,
+  HeaderChain
+} from '../../../plugins/currency/utxo/chain/header-chain.ts'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import { bitcoinCashRow } from '../../../plugins/currency/utxo/params/bitcoin-cash.ts'
+import type { BlockWork, LinkRules, NetworkRow } from '../../../plugins/currency/utxo/params/coin.ts'
+import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
+import { makeFakeClock } from '../../../testing/fake-clock.ts'
+import { type MinedHeader, mineHeaders } from './mined-headers.ts'
+
+const EASY = 0x207fffff
+const HARDER = 0x201fffff
+
+/** A network of easy work, so that a test can mine it. */
+const networkOf = (
+  hash: BlockWork['hash'],
+  linking: Partial<LinkRules>,
+  genesis: MinedHeader
+): NetworkRow => ({
+  ...bitcoinRow.networks[0],
+  genesis: genesis.hash,
+  work: { hash, easiest: targetOf(EASY) },
+  linking: { difficulty: { kind: 'fixed' }, spacing: 600, easiestBits: EASY, ...linking }
+})
+
+const clock = makeFakeClock()
+const io = { clock, crypto: makeNobleCrypto(clock) }
+const NOW = Math.floor(clock.now() / 1000)
+
+const chainOf = (network: NetworkRow, origin: ChainOrigin = 'checkpoint'): HeaderChain => {
+  const { checkpoint: _, ...begun } = network
+  return new HeaderChain(io, begun, { base: 0, origin })
+}
+
+const bytesOf = (headers: readonly MinedHeader[]): Uint8Array[] => headers.map(({ bytes }) => bytes)
+
+const refusalOf = async (work: Promise<void>): Promise<[string, string]> => {
+  const refusal = (await work.then(
+    () => undefined,
+    (error: unknown) => error
+  )) as ChainRefusal | undefined
+  return [refusal?.reason ?? 'accepted', refusal?.message ?? '']
+}
+
+for (const hash of ['sha256', 'scrypt'] as const) {
+  test(`a chain of ${hash} is linked block by block, and the one with more work wins, not the higher one`, async t => {
+    const [genesis, ...blocks] = mineHeaders({ hash, count: 6, time: NOW - 90_000 })
+    if (genesis === undefined) return t.fail()
+    const network = networkOf(hash, { difficulty: { kind: 'period' } }, genesis)
+    const chain = chainOf(network)
+    await chain.take(0, bytesOf([genesis, ...blocks]))
+    t.deepEqual([chain.tip, chain.hashAt(3)], [5, blocks[2]?.hash])
+
+    const fork = blocks.slice(0, 2)
+    const longer = mineHeaders({ hash, count: 5, time: NOW - 80_000, after: fork.at(-1), seed: 1 })
+    t.deepEqual(await refusalOf(chain.take(3, bytesOf(longer.slice(0, 2)))), [
+      'weaker',
+      'Another chain from block 3 on has less work than the known one'
+    ])
+    t.is(chain.hashAt(5), blocks[4]?.hash)
+    await chain.take(3, bytesOf(longer))
+    t.deepEqual([chain.tip, chain.hashAt(7), chain.hashAt(2)], [7, longer[4]?.hash, blocks[1]?.hash])
+  })
+
+  test(`a header of ${hash} without its work, of another parent, time or difficulty is refused`, async t => {
+    const headers = mineHeaders({ hash, count: 12, time: NOW - 90_000 })
+    const [genesis] = headers
+    const last = headers.at(-1)
+    if (genesis === undefined || last === undefined) return t.fail()
+    const chain = chainOf(networkOf(hash, { difficulty: { kind: 'period' } }, genesis))
+    await chain.take(0, bytesOf(headers))
+    const forge = async (wanted: string, next: Partial<Parameters<typeof mineHeaders>[0]>): Promise<void> => {
+      const forged = mineHeaders({ hash, count: 1, time: last.time + 600, after: last, ...next })
+      t.deepEqual(await refusalOf(chain.take(12, bytesOf(forged))), ['forged', wanted])
+      t.is(chain.tip, 11)
+    }
+    await forge('Block 12 has not the work that it claims', { isLazy: true })
+    await forge('Block 12 does not follow the one before it', { after: headers[9] })
+    await forge('Block 12 is older than the blocks before it', { time: headers[6]?.time ?? 0 })
+    await forge('Block 12 is more than two hours in the future', { time: NOW + 7300 })
+    await forge('Block 12 has not the difficulty that it must have', { bits: HARDER })
+    await chain.take(12, bytesOf(mineHeaders({ hash, count: 1, time: last.time + 600, after: last })))
+    t.is(chain.tip, 12)
+  })
+}
+
+test('a higher chain of easy blocks is refused if it has less work', async t => {
+  const hash = 'sha256'
+  const [genesis, ...blocks] = mineHeaders({ hash, count: 4, time: NOW - 90_000, bits: HARDER })
+  if (genesis === undefined) return t.fail()
+  const chain = chainOf(networkOf(hash, { difficulty: { kind: 'period' }, hasLateBlocks: true }, genesis))
+  await chain.take(0, bytesOf([genesis, ...blocks]))
+  // Of a test network: blocks that come late may be easy, four of them for one of the others.
+  const late = { hash, time: NOW - 80_000, spacing: 1201, after: blocks[0], seed: 1 } as const
+  t.is((await refusalOf(chain.take(2, bytesOf(mineHeaders({ ...late, count: 7 })))))[0], 'weaker')
+  t.is(chain.hashAt(3), blocks[2]?.hash)
+  await chain.take(2, bytesOf(mineHeaders({ ...late, count: 9 })))
+  t.is(chain.tip, 10)
+})
+
+test('after a period of quick blocks the next one must be harder', async t => {
+  const common = mineHeaders({ hash: 'sha256', count: 2016, time: NOW - 600_000, spacing: 100 })
+  const [genesis] = common
+  const after = common.at(-1)
+  if (genesis === undefined || after === undefined) return t.fail()
+  const chain = chainOf(networkOf('sha256', { difficulty: { kind: 'period' } }, genesis))
+  await chain.take(0, bytesOf(common))
+  const next = { hash: 'sha256', count: 2, time: after.time + 100, after } as const
+  t.is(
+    (await refusalOf(chain.take(2016, bytesOf(mineHeaders(next)))))[1],
+    'Block 2016 has not the difficulty that it must have'
+  )
+  await chain.take(2016, bytesOf(mineHeaders({ ...next, bits: 0x201fffff })))
+  t.is(chain.tip, 2017)
+})
+
+test('a chain that goes around the checkpoint is refused, and so is one that ends below it', async t => {
+  const headers = mineHeaders({ hash: 'sha256', count: 8, time: NOW - 90_000 })
+  const [genesis] = headers
+  if (genesis === undefined) return t.fail()
+  const checkpoint = { height: 5, hash: headers[5]?.hash ?? '' }
+  const network = { ...networkOf('sha256', { difficulty: { kind: 'period' } }, genesis), checkpoint }
+  const chain = new HeaderChain(io, network, { base: 1, origin: 'checkpoint' })
+  t.is((await refusalOf(chain.take(1, bytesOf(headers.slice(1, 4)))))[0], 'forged')
+  const others = mineHeaders({ hash: 'sha256', count: 9, time: NOW - 90_000, after: headers[2], seed: 3 })
+  t.deepEqual(await refusalOf(chain.take(1, bytesOf([...headers.slice(1, 3), ...others]))), [
+    'forged',
+    'Block 5 is not the one of the network'
+  ])
+  await chain.take(1, bytesOf(headers.slice(1)))
+  // Below the checkpoint nothing is weighed, so that made-up difficulties there must not outweigh the chain.
+  const heavy = mineHeaders({
+    ...{ hash: 'sha256', count: 2, time: NOW - 80_000, after: headers[3], isLazy: true },
+    bits: 0x1700ffff
+  })
+  t.is((await refusalOf(chain.take(4, bytesOf(heavy))))[0], 'forged')
+  t.is(chain.hashAt(7), headers[7]?.hash)
+})
+
+const linkingOf = ({ networks }: { networks: readonly NetworkRow[] }, name: string): LinkRules => {
+  const { linking } = networks.find(network => network.name === name) ?? {}
+  if (linking === undefined) throw new Error(`${name} is not linked`)
+  return linking
+}
+
+/** Blocks of equal spacing and target below a height. */
+const evenly =
+  (spacing: number, bits: number, changed: ReadonlyMap<number, Partial<BlockDifficulty>> = new Map()) =>
+  (height: number): BlockDifficulty | undefined =>
+    height < 0 ? undefined : { time: 1_000_000 + height * spacing, bits, ...changed.get(height) }
+
+test('Bitcoin changes its difficulty by the time of 2,015 intervals, and Litecoin by that of 2,016', t => {
+  const [bitcoin, litecoin] = [linkingOf(bitcoinRow, 'mainnet'), linkingOf(litecoinRow, 'mainnet')]
+  // Blocks 30,240 to 32,256 of Bitcoin, the first change of its difficulty: 1d00ffff, then 1d00d86a.
+  const first = new Map([
+    [30_240, { time: 1_261_130_161 }],
+    [32_255, { time: 1_262_152_739 }]
+  ])
+  const of2009 = evenly(600, 0x1d00ffff, first)
+  t.is(requiredBits(bitcoin, of2009, { height: 32_256, time: 1_262_153_464 }), 0x1d00d86a)
+  t.is(requiredBits(bitcoin, of2009, { height: 32_257, time: 1_262_153_465 }), 0x1d00ffff)
+  const quick = { height: 4032, time: 0 }
+  t.is(requiredBits(litecoin, evenly(150, 0x1c00ffff), quick), 0x1c00ffff, '2,016 intervals are exact')
+  t.is(
+    requiredBits(bitcoin, evenly(600, 0x1c00ffff), quick),
+    compactOf((targetOf(0x1c00ffff) * 2015n) / 2016n)
+  )
+  t.is(requiredBits(litecoin, evenly(1, 0x1d00fffc), quick), 0x1c3fff00, 'at most four times')
+  t.is(requiredBits(litecoin, evenly(9999, 0x1e0fffff), quick), 0x1e0fffff, 'never easier than the easiest')
+  t.is(
+    requiredBits(litecoin, h => (h < 3000 ? undefined : evenly(1, 0x1d00ffff)(h)), quick),
+    undefined
+  )
+})
+
+test('on test networks a late block may be the easiest, does not change the others, and BIP-94 ignores it', t => {
+  const [testnet, testnet4] = [linkingOf(bitcoinRow, 'testnet'), linkingOf(bitcoinRow, 'testnet4')]
+  const easiest = new Map([
+    [4030, { bits: 0x1d00ffff }],
+    [4031, { bits: 0x1d00ffff }]
+  ])
+  const below = evenly(600, 0x1c00ffff, easiest)
+  const { time = 0 } = below(4031) ?? {}
+  t.is(requiredBits(testnet, evenly(600, 0x1c00ffff), { height: 4031, time: time + 601 }), 0x1d00ffff)
+  t.is(requiredBits(testnet, evenly(600, 0x1c00ffff), { height: 4031, time: time + 600 }), 0x1c00ffff)
+  const scaled = (bits: number): number => compactOf((targetOf(bits) * 2015n) / 2016n)
+  t.is(requiredBits(testnet, below, { height: 4032, time: time + 9999 }), scaled(0x1d00ffff))
+  t.is(requiredBits(testnet4, below, { height: 4032, time: time + 9999 }), scaled(0x1c00ffff))
+  const after = new Map([...easiest, [4032, { bits: 0x1c00eeee }], [4033, { bits: 0x1d00ffff }]])
+  const later = evenly(600, 0x1c00ffff, after)
+  t.is(requiredBits(testnet, later, { height: 4034, time: later(4033)?.time ?? 0 }), 0x1c00eeee)
+})
+
+test('Bitcoin Cash has the targets of aserti3-2d at its anchor, and one half life before and after', t => {
+  const linking = linkingOf(bitcoinCashRow, 'mainnet')
+  const anchor = 1_605_447_844
+  for (const [ahead, bits] of [
+    [600, 0x1804dafe],
+    [173_400, 0x1809b5fc],
+    [-172_200, 0x18026d7f]
+  ] as const) {
+    const below = (): BlockDifficulty => ({ time: anchor + ahead, bits: 0x1804dafe })
+    t.is(requiredBits(linking, below, { height: 661_648, time: 0 }), bits)
+  }
+  const far = (): BlockDifficulty => ({ time: anchor + 1_000_000_000, bits: 0x1804dafe })
+  t.is(requiredBits(linking, far, { height: 661_648, time: 0 }), 0x1d00ffff)
+})
+
+test('compact targets are written as nodes write them, and negative or oversized ones are met by nothing', t => {
+  for (const bits of [0x1d00ffff, 0x1804dafe, 0x1e0fffff, 0x207fffff, 0x1c00ffff, 0x03123456, 0x02008000])
+    t.is(compactOf(targetOf(bits)), bits, bits.toString(16))
+  for (const bits of [0x1d80ffff, 0x2200ffff, 0xff7fffff, 0x03000000]) t.is(targetOf(bits), 0n)
+})
