@@ -44,7 +44,7 @@ export const profilePlugins = (root: string, args: readonly string[]): Plugin =>
 /** The plugins of a profile that are used; in place of what cannot run in a page, its reason. */
 const servedPlugins = (paths: ProfilePaths): readonly ServedPlugin[] => {
   const missing = (id: string, kind: string, problem: string): ServedPlugin => ({
-    ...{ id, kind, hosts: [], seesKeys: false, sha512: '', code: '' },
+    ...{ id, kind, hosts: [], seesKeys: false, sha512: '', code: '', options: {} },
     problem
   })
   try {
@@ -60,12 +60,15 @@ const servedPlugins = (paths: ProfilePaths): readonly ServedPlugin[] => {
       ...plugins
         .filter(({ isEnabled }) => isEnabled)
         .map(added => {
-          const { id, kind, hosts, seesKeys, sha512, isContained } = added
+          const { id, kind, hosts, seesKeys, sha512, isContained, options = {}, secretOptions } = added
           if (!isContained)
             return missing(id, kind, 'it was added with --no-cell, and a page has no place for it but a cell')
+          // Whoever can open a port of this machine can read what this server gives.
+          if (secretOptions !== undefined)
+            return missing(id, kind, 'it has options of a file, which are not given to a page')
           try {
             const { code } = readBundle(paths, added)
-            return { id, kind, hosts, seesKeys, sha512, code, problem: '' }
+            return { id, kind, hosts, seesKeys, sha512, code, options, problem: '' }
           } catch (error) {
             return missing(id, kind, textOf(error))
           }

@@ -28,6 +28,8 @@ export interface StandaloneOptions {
   readonly passwordSnrp?: KernelOptions['passwordSnrp']
   /** Plugins besides those that ship. */
   readonly plugins?: readonly Plugin[]
+  /** Options of these, by their ids. */
+  readonly pluginOptions?: KernelOptions['pluginOptions']
 }
 
 /** A wallet and the world that it lives in, both in one page. */
@@ -66,7 +68,7 @@ export const openStandalone = async (options: StandaloneOptions): Promise<Standa
 }
 
 const startKernel = (
-  { io, name, passwordSnrp, plugins = [] }: StandaloneOptions,
+  { io, name, passwordSnrp, plugins = [], pluginOptions }: StandaloneOptions,
   observer: ObserverPlugin
 ): Promise<Kernel> => {
   const { authServer, infoServers, syncServers } = FAKE_ADDRESSES
@@ -76,7 +78,7 @@ const startKernel = (
     apiKey: 'holdfast-fake-world',
     ...{ authServer, infoServers, syncServers },
     ...compact({ passwordSnrp }),
-    pluginOptions: fakePluginOptions(),
+    pluginOptions: { ...fakePluginOptions(), ...pluginOptions },
     plugins: [observer, browserStorage({ name: `${name}-device` }), ...defaultPlugins, ...plugins]
   })
 }

@@ -68,8 +68,8 @@ const start = async (): Promise<void> => {
   showStatus('Starting a wallet and its world…')
   const io = makeBrowserIo({ scryptWorker: startScryptWorker })
   // The built page is loaded from anywhere, and knows no profile.
-  const plugins = import.meta.env.DEV ? await (await import('./profile-plugins.ts')).loadProfilePlugins() : []
-  const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools', plugins })
+  const found = import.meta.env.DEV ? await (await import('./profile-plugins.ts')).loadProfilePlugins() : {}
+  const { kernel, world } = await openStandalone({ io, name: 'holdfast-devtools', ...found })
   persistStorage(kernel.context, navigator.storage)
   place.replaceChildren()
   mountDevtools(place, kernel, { world, ownsPage: true })

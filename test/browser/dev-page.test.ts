@@ -13,8 +13,8 @@ const browserTest = withChromium(test)
 const ratesCode = (id: string, price: number): string => `
 export default {
   kind: 'rates', id: '${id}', displayName: 'The ${id}',
-  apply({ hooks }) {
-    hooks.fetchRates.tapPromise('${id}', async ({ offer }) => offer({ fromCurrency: 'BTC', toCurrency: 'iso:XTS' }, ${price}))
+  apply({ hooks, options }) {
+    hooks.fetchRates.tapPromise('${id}', async ({ offer }) => offer({ fromCurrency: 'BTC', toCurrency: 'iso:XTS' }, options.price ?? ${price}))
   }
 }
 `
@@ -40,7 +40,9 @@ browserTest(
       const ran = await runInProcess(args, { home })
       t.is(ran.code, 0, ran.stdout)
     }
-    await add('corner', 42)
+    await add('corner', 41, '--option', 'price=42')
+    writeFileSync(join(author, 'options.json'), '{"price":7}')
+    await add('secret', 7, '--options-file', join(author, 'options.json'))
     await add('torn', 1)
     await add('trusted', 2, '--no-cell')
     const plugins = join(home, 'config', 'mine', 'plugins')
@@ -71,6 +73,10 @@ browserTest(
     await hand.open('Plugins')
     await page
       .getByText(/torn.* has changed since the plugin was added/)
+      .first()
+      .waitFor()
+    await page
+      .getByText(/it has options of a file/)
       .first()
       .waitFor()
     await page
