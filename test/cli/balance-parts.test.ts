@@ -37,13 +37,13 @@ test.serial(
   async t => {
     await run('fake', 'chain', 'fund', 'Savings', '0.5 BTC')
     const shown = await run('balance')
-    t.regex(shown.stdout, /^Savings\t0\.5 BTC\t0\.5 BTC incoming\tsynced\t/)
+    t.regex(shown.stdout, /^Savings\t0\.5 BTC\t0\.5 BTC incoming\tclaimed\tsynced\t/)
     t.deepEqual(await partsOf(), {
       ...{ total: '50000000', spendable: '0', incoming: '50000000', immature: '0', reserved: '0' }
     })
     t.regex((await run('wallets', 'show', 'Savings')).stdout, /balance\t0\.5 BTC \(0\.5 BTC incoming\)/)
     await runInProcess(['fake', 'chain', 'mine'], { home })
-    t.regex((await run('balance')).stdout, /^Savings\t0\.5 BTC\tsynced\t/)
+    t.regex((await run('balance')).stdout, /^Savings\t0\.5 BTC\tproven\tsynced\t/)
     t.like(await partsOf(), { spendable: '50000000', incoming: '0' })
   }
 )

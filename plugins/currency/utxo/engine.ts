@@ -21,8 +21,9 @@ import { ElectrumFault } from './electrum/connection.ts'
 import type { ChainTip } from './electrum/headers.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import { broadcast, findPayment } from './electrum/requests.ts'
+import { regrade, SecondOpinion, type Witness } from './grades.ts'
 import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
-import { gradeOf, isUnproven, scan } from './scan.ts'
+import { scan } from './scan.ts'
 import { checkSigned } from './spend/check-signed.ts'
 import { balanceDetailsOf, type SpendSource } from './spend/choose-coins.ts'
 import { makeDraft, maxSpendableOf } from './spend/make-spend.ts'
@@ -35,6 +36,8 @@ import { freshAddressOf, type WalletContext, WalletState } from './wallet/wallet
 /** What an engine is made from besides the kernel's request. */
 export interface UtxoEngineOptions extends Pick<WalletContext, 'coin' | 'network' | 'io'> {
   readonly pool: ElectrumPool
+  /** Absent where the user named one server. */
+  readonly witness?: Witness | undefined
 }
 
 /** Opens the engine of one wallet with what its store remembers. @throws KEY_INTEGRITY without public keys of this network */
@@ -60,6 +63,8 @@ class UtxoEngine implements CurrencyEngine {
   readonly #state: WalletState
   readonly #client: PoolClient
   readonly #steps: SeenSteps
+  readonly #opinion: SecondOpinion
+  #comparing: Promise<void> | undefined
   #detach: (() => void) | undefined
   #scanning: Promise<void> | undefined
   #mustScanAgain = false
@@ -82,6 +87,7 @@ class UtxoEngine implements CurrencyEngine {
   constructor(options: UtxoEngineOptions, request: EngineRequest, keys: AccountKeys) {
     this.#request = request
     this.#pool = options.pool
+    this.#opinion = new SecondOpinion(options.witness)
     this.#state = new WalletState(options, keys, request.store)
     this.#steps = new SeenSteps(this.#state.saved, request.seenTxCheckpoint)
     this.#reportedCheckpoint = request.seenTxCheckpoint
@@ -264,7 +270,8 @@ class UtxoEngine implements CurrencyEngine {
     while (this.#mustScanAgain && !this.#isDead) {
       this.#mustScanAgain = false
       const { coin, io, table, ledger, saved } = this.#state
-      const context = { pool: this.#pool, client: this.#client, coin, io, table, ledger, saved }
+      const onRead = this.#opinion.note
+      const context = { pool: this.#pool, client: this.#client, coin, io, table, ledger, saved, onRead }
       try {
         for await (const { changes, ratio } of scan(context)) await this.#step(changes, ratio)
       } catch (error) {
@@ -272,6 +279,23 @@ class UtxoEngine implements CurrencyEngine {
         this.#pool.blame(error)
         throw error
       }
+    }
+    this.#comparing ??= this.#compare().finally(() => (this.#comparing = undefined))
+  }
+
+  /** Compares what is known now with a second server, in the background: a wallet does not wait for it. */
+  async #compare(): Promise<void> {
+    const { ledger, table } = this.#state
+    try {
+      const differences = await this.#opinion.compare({ pool: this.#pool, ledger, table })
+      if (this.#isDead || ledger !== this.#state.ledger) return
+      for (const text of differences.slice(0, MAX_DIFFERENCES)) {
+        this.#request.log.warn(text)
+        this.#reportStatus(`Two servers disagree: ${text}`)
+      }
+      await this.#step(new Map())
+    } catch {
+      // The next look compares again.
     }
   }
 
@@ -295,14 +319,7 @@ class UtxoEngine implements CurrencyEngine {
   /** Grades what is known by the headers that are linked now, and asks again for what lies in another block. */
   #regrade(): void {
     if (this.#isDead) return
-    const { ledger } = this.#state
-    let mustProve = false
-    for (const tx of ledger.all()) {
-      if (tx.height <= 0 || (tx.grade === 'proven' && tx.height < this.#height - SETTLED)) continue
-      if (isUnproven(this.#pool, tx)) mustProve = true
-      const grade = gradeOf(this.#pool, tx)
-      if (grade !== tx.grade) ledger.place(tx, { ...tx, grade })
-    }
+    const mustProve = regrade(this.#pool, this.#state.ledger, this.#height)
     if (mustProve) this.#scanSoon()
     this.#step(new Map()).catch(() => undefined)
   }
@@ -418,8 +435,8 @@ class UtxoEngine implements CurrencyEngine {
 }
 
 const READY_MS = 20_000
-/** Blocks above a transaction after which it is not graded again. */
-const SETTLED = 100
+/** Differences between two servers that one comparison reports. */
+const MAX_DIFFERENCES = 20
 /** The server pushes what changes, and a new connection scans: a look finds what both have missed. */
 const LOOK_AGAIN_MS = 60_000
 /** With each look, the wallet asks what has become of its payments. */

@@ -4,7 +4,9 @@ import { memoOptions } from './chain/transaction.ts'
 import { type ElectrumServer, readServerUrl } from './electrum/connection.ts'
 import { LinkedHeaders } from './electrum/headers.ts'
 import { ElectrumPool } from './electrum/pool.ts'
-import { openEngine } from './engine.ts'
+import { queryWitness } from './electrum/witness.ts'
+import { openEngine, type UtxoEngineOptions } from './engine.ts'
+import type { Witness } from './grades.ts'
 import { bitcoinRow, bitcoinTestnetRow } from './params/bitcoin.ts'
 import type { CoinRow, NetworkRow } from './params/coin.ts'
 import { litecoinRow } from './params/litecoin.ts'
@@ -42,14 +44,27 @@ export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
     const servers = serversOf(network, options)
     const linked = new LinkedHeaders(io, network, disk)
     const shared = new ElectrumPool(io, network, { servers, log, linked })
-    const poolOf = (): ElectrumPool =>
-      io.isProxied === true
-        ? new ElectrumPool(io, network, { servers, log, linked, circuit: io.crypto.toHex(io.random(8)) })
-        : shared
+    /** The servers of one wallet: the one that it follows, and another that is compared with it. */
+    const serversOfWallet = (): Pick<UtxoEngineOptions, 'pool' | 'witness'> => {
+      const circuit = io.isProxied === true ? io.crypto.toHex(io.random(8)) : undefined
+      const witness: Witness = (url, query) =>
+        linked.witness(query, full =>
+          queryWitness(
+            { io, network, circuit },
+            servers.filter(server => server.url !== url),
+            full
+          )
+        )
+      return {
+        pool:
+          circuit === undefined ? shared : new ElectrumPool(io, network, { servers, log, linked, circuit }),
+        ...compact({ witness: servers.length > 1 ? witness : undefined })
+      }
+    }
     const tools = makeTools(coin, network, io)
     hooks.makeTools.tapPromise(coin.pluginId, async () => tools)
     hooks.makeEngine.tapPromise(coin.pluginId, request =>
-      openEngine({ coin, network, io, pool: poolOf() }, request)
+      openEngine({ coin, network, io, ...serversOfWallet() }, request)
     )
   }
 })

@@ -1,11 +1,12 @@
-import { type Grade, type Io, makeYielder, type Txid } from '../../../kernel/plugin-api.ts'
+import { type Io, makeYielder, type Txid } from '../../../kernel/plugin-api.ts'
 import { parseRawTx, type RawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import type { HistoryItem } from './electrum/replies.ts'
 import { fetchHistories, fetchTxs, type TxAnswer, type TxQuestion } from './electrum/requests.ts'
+import { gradeOf, isUnproven } from './grades.ts'
 import type { CoinRow } from './params/coin.ts'
-import type { Ledger, LedgerTx } from './wallet/ledger.ts'
+import type { Ledger } from './wallet/ledger.ts'
 import type { SavedState, StoreChanges } from './wallet/saved-state.ts'
 import { isDirty, isUsed, type ScriptRecord, type ScriptTable } from './wallet/scripts.ts'
 
@@ -18,6 +19,8 @@ export interface ScanContext {
   readonly table: ScriptTable
   readonly ledger: Ledger
   readonly saved: SavedState
+  /** Receives the scripts whose histories were read. */
+  readonly onRead: (records: readonly ScriptRecord[]) => void
 }
 
 /** A step of a scan. The ledger has changed; `changes` are to be written together with it. */
@@ -138,6 +141,7 @@ const update = async (
     record.pushesSeen = pushes
     saved.noteStatus(changes, record)
   })
+  context.onRead(records)
 }
 
 // What came before its block was linked, or whose block has been replaced by one at the same height.
@@ -148,22 +152,6 @@ const reprove = async (context: ScanContext): Promise<void> => {
     .map(({ txid, height }) => ({ txid, height, needsBytes: false, needsProof: true }))
   for (let at = 0; at < questions.length; at += TXS_AT_ONCE)
     await takeIn(context, await fetchTxs(pool, questions.slice(at, at + TXS_AT_ONCE)))
-}
-
-/** True of a transaction in a block that the linked chain could prove, and does not yet. */
-export const isUnproven = (
-  { standingOf }: Pick<ElectrumPool, 'standingOf'>,
-  { height, block }: Pick<LedgerTx, 'block' | 'height'>
-): boolean => height > 0 && standingOf(height, block) === 'other'
-
-/** The grade of a transaction that a Merkle branch has put into a block. */
-export const gradeOf = (
-  { standingOf }: Pick<ElectrumPool, 'standingOf'>,
-  { height, block }: Pick<LedgerTx, 'block' | 'height'>
-): Grade => {
-  const standing = height > 0 && block !== '' ? standingOf(height, block) : undefined
-  if (standing === 'checkpoint') return 'proven'
-  return standing === 'agreed' ? 'agreed' : 'claimed'
 }
 
 const mergeHistories = (histories: readonly (readonly HistoryItem[])[]): ReadonlyMap<string, number> => {
@@ -184,7 +172,7 @@ const takeIn = async (
     const known = ledger.find(txid)
     const date = header?.time ?? known?.date ?? Math.floor(io.clock.now() / 1000)
     const block = header?.hash ?? (known?.height === height ? known.block : undefined)
-    const grade = block === undefined ? undefined : gradeOf(pool, { height, block })
+    const grade = block === undefined ? undefined : gradeOf(pool, { height, block }, known)
     const standing = { height, date, isSeen: true, block, grade }
     if (known !== undefined) ledger.place(known, standing)
     else if (hex !== undefined) {

@@ -5,7 +5,8 @@ import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
 import { type Channel, type Io, nativeAmount } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
-import { litecoin } from '../../../plugins/currency/utxo/plugin.ts'
+import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
+import { bitcoin, litecoin, utxoPlugin } from '../../../plugins/currency/utxo/plugin.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { BAD, line, makeHostileWorld, type Twist } from './hostile-world.ts'
 import { makeTestStore, makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
@@ -65,7 +66,8 @@ test('after a reorganisation a payment is proven in its new block, also at the s
 /** Two servers of chains that may differ; the first is asked until it is cut off. */
 const twoChains = (
   t: ExecutionContext,
-  chains: readonly FakeChain[]
+  chains: readonly FakeChain[],
+  plugin = bitcoin
 ): TestWorld & { readonly ports: number[]; cut(): void } => {
   const servers: ElectrumConnect[] = chains.map(chain => makeElectrumConnect(chain))
   const ports: number[] = []
@@ -81,6 +83,7 @@ const twoChains = (
   }
   const world = makeTestWorld({
     chain: chains[0] as FakeChain,
+    plugin,
     io: { connect },
     servers: chains.map((_, at) => `tcp://chain${at + 1}.test:${at + 1}`)
   })
@@ -112,7 +115,7 @@ for (const [kind, sentence, others] of [
     others(other)
     world.cut()
     await until('the other was refused', () => alice.reported.statuses.some(text => sentence.test(text)))
-    await until('the first is asked again', () => world.ports.join() === '1,2,1')
+    await until('the first serves again', () => (alice.reported.connections.at(-1) ?? '') === '')
     await alice.engine.syncNetwork({})
     t.deepEqual(gradesOf(alice), ['proven'])
     t.is(alice.reported.heights.at(-1), chain.height)
@@ -186,4 +189,72 @@ test('linked headers are kept on the disk, for all wallets of the coin, and a wa
   t.teardown(() => third.close())
   const last = await third.openWallet({ store, keys })
   await until('proven again', () => gradesOf(last).join() === 'proven')
+})
+
+const claimedBitcoin = utxoPlugin({
+  ...bitcoinRow,
+  networks: [
+    bitcoinRow.networks[0],
+    // As on signet: nothing of a header can be checked here.
+    ...bitcoinRow.networks.slice(1).map(({ linking: _, ...network }) => network)
+  ]
+} as typeof bitcoinRow)
+
+test('a payment that two servers have in one block is agreed where no work can be checked', async t => {
+  const chain = newChain(150)
+  const world = twoChains(t, [chain, chain], claimedBitcoin)
+  const alice = await world.openWallet()
+  chain.fund(await fresh(alice), '70000')
+  chain.mine()
+  await until('it is agreed', () => gradesOf(alice).join() === 'agreed')
+  await until('the balance, too', () => alice.reported.details.at(-1)?.grade === 'agreed')
+  await until('it is kept', () => [...alice.store.map.values()].some(text => text.includes(' agreed ')))
+  t.is(alice.reported.details.at(-1)?.spendable, nativeAmount('70000'))
+})
+
+test('a payment that a second server does not have stays claimed, and the difference is told', async t => {
+  const chain = newChain(150)
+  const other = forkOf(chain)
+  const world = twoChains(t, [chain, other], claimedBitcoin)
+  const alice = await world.openWallet()
+  const txid = chain.fund(await fresh(alice), '70000')
+  other.mine()
+  chain.mine()
+  const difference = new RegExp(
+    `chain2.test:2 has no payment ${txid} in block 151, where tcp://chain1.test:1 has it`
+  )
+  await until('it is told', () => alice.reported.statuses.some(text => difference.test(text)))
+  t.deepEqual(gradesOf(alice), ['claimed'])
+})
+
+test('a payment that the first server withholds is told by the second', async t => {
+  const chain = newChain(150)
+  const other = forkOf(chain)
+  const world = twoChains(t, [chain, other], claimedBitcoin)
+  const alice = await world.openWallet()
+  const address = await fresh(alice)
+  const withheld = other.fund(address, '5000')
+  other.mine()
+  chain.fund(address, '70000')
+  chain.mine()
+  const difference = new RegExp(`chain2.test:2 has payment ${withheld} in block 151, which tcp://chain1`)
+  await until('it is told', () => alice.reported.statuses.some(text => difference.test(text)))
+  t.false(gradesOf(alice).includes('agreed'))
+})
+
+test('without an answer of the second server a wallet goes on with what one claims', async t => {
+  const chain = newChain(150)
+  const base = makeElectrumConnect(chain)
+  const connect: NonNullable<Io['connect']> = (address, handlers) =>
+    address.port === 1 ? base.connect(address, handlers) : Promise.reject(new Error('ECONNREFUSED'))
+  const servers = ['tcp://chain1.test:1', 'tcp://chain2.test:2']
+  const world = makeTestWorld({ chain, plugin: claimedBitcoin, io: { connect }, servers })
+  t.teardown(() => world.close())
+  const alice = await world.openWallet()
+  chain.fund(await fresh(alice), '70000')
+  chain.mine()
+  await until('it is spendable', () => alice.reported.details.at(-1)?.spendable === '70000')
+  await alice.engine.syncNetwork({})
+  t.deepEqual(gradesOf(alice), ['claimed'])
+  t.is(alice.reported.ratios.at(-1), 1)
 })

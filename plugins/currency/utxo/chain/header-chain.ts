@@ -64,6 +64,11 @@ export class HeaderChain {
     return this.#origin
   }
 
+  /** Notes that a second server has the block that the chain begins with. */
+  agree(): void {
+    if (this.#origin === 'claimed') this.#origin = 'agreed'
+  }
+
   /** The name of a block; undefined outside the chain. */
   hashAt(height: number): string | undefined {
     const at = this.#placeOf(height)

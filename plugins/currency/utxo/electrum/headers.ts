@@ -5,6 +5,7 @@ import { type ChainOrigin, ChainRefusal, HeaderChain, MAX_LINKED } from '../chai
 import type { NetworkRow } from '../params/coin.ts'
 import { type ElectrumCall, ElectrumFault } from './connection.ts'
 import { readHeaderHex, readHeaders } from './replies.ts'
+import type { Testimony, WitnessQuery } from './witness.ts'
 
 /** The newest block a server knows. */
 export interface ChainTip {
@@ -189,6 +190,22 @@ export class LinkedHeaders {
     const done = this.#turn.catch(() => undefined).then(() => this.#link(tip, query, early))
     this.#turn = done
     return done
+  }
+
+  /**
+   * Puts a question to a second server, and with it the one for the block that the chain begins with, where that is no checkpoint:
+   * the chain is agreed if both servers have it.
+   */
+  async witness(
+    query: WitnessQuery,
+    send: (full: WitnessQuery) => Promise<Testimony | undefined>
+  ): Promise<Testimony | undefined> {
+    const chain = this.#chain?.origin === 'claimed' ? this.#chain : undefined
+    const heights = chain === undefined ? query.heights : [...query.heights, chain.base]
+    const testimony = await send({ ...query, heights })
+    const hash = chain?.hashAt(chain.base)
+    if (hash !== undefined && testimony?.hashes.get(chain?.base ?? 0) === hash) chain?.agree()
+    return testimony
   }
 
   async #link(

@@ -162,7 +162,7 @@ export class ElectrumPool {
   lossOf(error: unknown): WalletError {
     if (this.#untrusted >= this.#servers.length) return this.#unreachable(reasonOf(error))
     const { refused, ...lost } = this.#loss ?? {
-      server: this.#connection?.url ?? 'the server',
+      server: this.serverUrl,
       reason: reasonOf(error),
       refused: error instanceof ChainRefusal ? error.reason : undefined
     }
@@ -220,6 +220,11 @@ export class ElectrumPool {
     if (connection !== undefined && connection === this.#connection) await this.#takeTip(connection, tip)
   }
 
+  /** The server that is asked now. */
+  get serverUrl(): string {
+    return this.#server?.url ?? 'the server'
+  }
+
   /** Forgets the linked headers, which the server has to show again. */
   async forgetHeaders(): Promise<void> {
     await this.#linked.forget()
@@ -235,9 +240,7 @@ export class ElectrumPool {
 
   /** Gives up the present server because it lied, broke the protocol, or refuses what a wallet needs. */
   blame(error: unknown): void {
-    const isFault =
-      error instanceof ElectrumFault || error instanceof ElectrumRefusal || error instanceof ChainRefusal
-    if (isFault) this.#connection?.close(error)
+    if (FAULTS.some(fault => error instanceof fault)) this.#connection?.close(error as Error)
   }
 
   #detach(client: PoolClient): void {
@@ -328,7 +331,7 @@ export class ElectrumPool {
   }
 
   async #greet(connection: ElectrumConnection): Promise<void> {
-    const { name, genesis, genesisDigest = genesis, checkpoint, headerForm, linking } = this.#network
+    const { name, genesis, genesisDigest = genesis, checkpoint, headerForm } = this.#network
     const span = this.#linked.nextSpan
     const wanted = [{ height: 0, hash: genesisDigest }, ...(checkpoint === undefined ? [] : [checkpoint])]
     const greeting = connection.callMany([
@@ -336,10 +339,7 @@ export class ElectrumPool {
       { method: 'blockchain.headers.subscribe', params: [] },
       ...wanted.map(({ height }) => ({ method: 'blockchain.block.header', params: [height] }))
     ])
-    const early =
-      span === undefined
-        ? undefined
-        : this.#queryHeaders?.(span.start, span.count).then(headers => ({ ...span, headers }))
+    const early = span && this.#queryHeaders?.(span.start, span.count)
     early?.catch(() => undefined)
     const fees = this.#fees.fetch(connection)
     const [, tip, ...blocks] = await Promise.all(greeting)
@@ -350,10 +350,10 @@ export class ElectrumPool {
         throw new ElectrumFault(`The server is not of ${name}`)
     }
     const newest = readTip(tip)
-    const linked = this.#takeTip(connection, newest, await early)
+    const linked = this.#takeTip(connection, newest, span && { ...span, headers: (await early) ?? [] })
     // What one more request brings is waited for; the rest comes in the background.
     const isShort = newest.height - (checkpoint?.height ?? 0) < SHORT
-    if (linking !== undefined && (span !== undefined || isShort)) await linked
+    if (span !== undefined || isShort) await linked
     await fees
   }
 
@@ -423,8 +423,8 @@ export class ElectrumPool {
       server: this.#servers[0]?.url ?? 'the chain',
       reason
     }
-    if (refused !== undefined)
-      return new WalletError('CHAIN_REFUSED', { server, reason: lastReason, refused })
+    const lost = { server, reason: lastReason }
+    if (refused !== undefined) return new WalletError('CHAIN_REFUSED', { ...lost, refused })
     const many = this.#servers.length
     return new WalletError('NETWORK', {
       path: 'electrum',
@@ -473,6 +473,7 @@ interface Waiting {
   failuresLeft: number
 }
 
+const FAULTS = [ElectrumFault, ElectrumRefusal, ChainRefusal]
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 60_000
 const TRUST_MS = 30_000

@@ -86,7 +86,7 @@ export class SavedState {
     const bytes = this.txBytes(tx.txid)
     if (bytes === undefined) return
     const text = [tx.height, tx.date, tx.isSeen ? 1 : 0, this.#crypto.toBase64(bytes), tx.revision]
-    const proof = tx.block === '' ? [] : [tx.grade, tx.block]
+    const proof = tx.block === '' && tx.grade === 'claimed' ? [] : [tx.grade, tx.block]
     changes.set(`t/${tx.txid}`, [...text, ...proof].join(' '))
   }
 

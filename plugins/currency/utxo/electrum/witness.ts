@@ -1,0 +1,92 @@
+import { compact, type Io, type Json } from '../../../../kernel/plugin-api.ts'
+import { parseHeader } from '../chain/header.ts'
+import type { NetworkRow } from '../params/coin.ts'
+import { ElectrumConnection, ElectrumFault, type ElectrumServer } from './connection.ts'
+import { type HistoryItem, readHeaderHex, readHistory, readTip } from './replies.ts'
+
+/** What a second server says of scripts and blocks. */
+export interface Testimony {
+  readonly server: string
+  /** The height of its newest block. */
+  readonly height: number
+  /** In the order of the scripts. */
+  readonly histories: readonly (readonly HistoryItem[])[]
+  /** The names of blocks by height; those that it does not have are left out. */
+  readonly hashes: ReadonlyMap<number, string>
+}
+
+/** The facts that a second server is asked for. */
+export interface WitnessQuery {
+  /** As Electrum names scripts. */
+  readonly scripthashes: readonly string[]
+  readonly heights: readonly number[]
+}
+
+/**
+ * Asks a second server, in a connection of its own that is closed afterwards, and others if that one does not answer.
+ *
+ * @param servers - all but the one that is compared, the preferred one first
+ * @returns undefined if none answers: what one server says then stays what it was
+ */
+export const queryWitness = async (
+  {
+    io,
+    network,
+    circuit
+  }: { readonly io: Io; readonly network: NetworkRow; readonly circuit?: string | undefined },
+  servers: readonly ElectrumServer[],
+  query: WitnessQuery
+): Promise<Testimony | undefined> => {
+  for (const server of servers.slice(0, MAX_TRIES)) {
+    let connection: ElectrumConnection | undefined
+    try {
+      const handlers = { onNotification: () => {}, onClose: () => {} }
+      connection = await ElectrumConnection.open(io, { server, circuit }, handlers)
+      return await testify(connection, { io, network, query })
+    } catch {
+      // The next one is asked.
+    } finally {
+      connection?.close(new Error('The second server has answered'))
+    }
+  }
+  return undefined
+}
+
+const MAX_TRIES = 3
+
+const testify = async (
+  connection: ElectrumConnection,
+  { io, network, query }: { readonly io: Io; readonly network: NetworkRow; readonly query: WitnessQuery }
+): Promise<Testimony> => {
+  const { name, genesis, genesisDigest = genesis, checkpoint, headerForm } = network
+  const known = [{ height: 0, hash: genesisDigest }, ...(checkpoint === undefined ? [] : [checkpoint])]
+  const heights = [...new Set(query.heights)]
+  const header = (height: number): { method: string; params: Json[] } => ({
+    method: 'blockchain.block.header',
+    params: [height]
+  })
+  const [, tip, ...blocks] = await Promise.all(
+    connection.callMany([
+      { method: 'server.version', params: ['holdfast', '1.4'] },
+      { method: 'blockchain.headers.subscribe', params: [] },
+      ...known.map(({ height }) => header(height))
+    ])
+  )
+  const hashOf = (reply: Json | undefined): string =>
+    parseHeader(io.crypto.fromHex(readHeaderHex(reply ?? null)), compact({ headerForm })).hash
+  for (const [at, { hash }] of known.entries())
+    if (hashOf(blocks[at]) !== hash) throw new ElectrumFault(`The server is not of ${name}`)
+  const { height } = readTip(tip)
+  const shown = heights.filter(at => at <= height)
+  const replies = connection.callMany([
+    ...query.scripthashes.map(hash => ({ method: 'blockchain.scripthash.get_history', params: [hash] })),
+    ...shown.map(header)
+  ])
+  const answers = await Promise.all(replies)
+  return {
+    server: connection.url,
+    height,
+    histories: answers.slice(0, query.scripthashes.length).map(readHistory),
+    hashes: new Map(shown.map((at, index) => [at, hashOf(answers[query.scripthashes.length + index])]))
+  }
+}
