@@ -8,7 +8,12 @@ export const startCommands: readonly CommandSpec[] = [
     summary: 'the one-minute tour: a real wallet on a fake chain, a second device, and a swap',
     flags: [
       { flags: '--keep', summary: 'keep the world of the tour as a profile' },
-      { flags: '--speed <speed>', summary: 'the speed', choices: ['fast', 'slow'] }
+      { flags: '--speed <speed>', summary: 'the speed', choices: ['fast', 'slow'] },
+      {
+        flags: '--network <network>',
+        summary: 'the chain: fake, or regtest with a real Litecoin node on this computer',
+        choices: ['fake', 'regtest']
+      }
     ],
     runsAlone: true,
     load: async () => (await import('./tools/demo.ts')).demo

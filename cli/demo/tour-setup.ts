@@ -3,12 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { durationText } from '../../app/format/times.ts'
 import { FAKE_ADDRESSES, type FakeWorld } from '../../fake-server/fake-world.ts'
-import { type CurrencyWallet, compact, createKernel, type Io, type Kernel } from '../../kernel/index.ts'
+import {
+  type CurrencyWallet,
+  compact,
+  createKernel,
+  type Io,
+  type Kernel,
+  type NativeAmount,
+  type PluginId,
+  type Txid
+} from '../../kernel/index.ts'
 import { defaultPlugins } from '../../plugins/default-plugins.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { kernelSettings } from '../profile/open-profile.ts'
 import { openLocalWorld } from '../profile/open-world.ts'
 import { makePrivateFolder, type ProfilePaths, profilePaths } from '../profile/paths.ts'
+import type { WorldSettings } from '../profile/settings.ts'
 import type { TourStep } from '../screens/tour-screen.tsx'
 import { untilSynced } from '../session/until-synced.ts'
 
@@ -75,18 +85,72 @@ const newProfile = async ({
   throw new Error('There are too many kept tours')
 }
 
+/** The chain on which the tour pays. */
+export interface TourChain {
+  /** The name of its currency. */
+  readonly currency: string
+  readonly walletType: string
+  /** An address of another owner. */
+  readonly payee: string
+  fund(address: string, amount: NativeAmount): Promise<void>
+  mine(): Promise<void>
+  /** The Electrum server of a chain outside of the world. */
+  readonly server?: { readonly pluginId: PluginId; readonly port: number }
+  /** Tells what a node of the chain has of a payment, in its own words. */
+  readonly testify?: (txid: Txid) => Promise<string>
+}
+
+/** Bitcoin's chain in the world. */
+export const fakeTourChain = (world: FakeWorld): TourChain => ({
+  currency: 'Bitcoin',
+  walletType: 'wallet:bitcoin',
+  // The example key of BIP-173.
+  payee: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+  async fund(address, amount) {
+    world.chain.fund(address, amount)
+    await world.saved()
+  },
+  async mine() {
+    world.chain.mine(1)
+    await world.saved()
+  }
+})
+
 /** Opens one device of the tour: its own kernel on its own folder, in the shared world. */
 export const openTourDevice = (
   world: FakeWorld,
-  { io, folder, name }: { readonly io: Io; readonly folder: string; readonly name: string }
+  {
+    io,
+    folder,
+    name,
+    chain: { server }
+  }: { readonly io: Io; readonly folder: string; readonly name: string; readonly chain: TourChain }
 ): Promise<Kernel> =>
   createKernel({
-    ...kernelSettings(FAKE_ADDRESSES),
-    io: world.ioFor(io),
+    ...tourSettings(server),
+    io: server === undefined ? world.ioFor(io) : reaching(io, world.ioFor(io), server.port),
     deviceDescription: name,
     logLevel: 'error',
     plugins: [fileStorage(join(folder, name), { holder: 'holdfast demo' }), ...defaultPlugins]
   })
+
+const tourSettings = (server: TourChain['server']): WorldSettings => {
+  const settings = kernelSettings(FAKE_ADDRESSES)
+  if (server === undefined) return settings
+  const { pluginId, port } = server
+  const options = { network: 'regtest', servers: [`tcp://127.0.0.1:${port}`] }
+  return { ...settings, pluginOptions: { ...settings.pluginOptions, [pluginId]: options } }
+}
+
+/** The io of a world, which reaches one port of this computer beside it. */
+const reaching = (io: Io, worldIo: Io, port: number): Io => ({
+  ...worldIo,
+  connect: async (address, handlers) => {
+    const connect = address.port === port ? io.connect : worldIo.connect
+    if (connect === undefined) throw new Error('No TCP on this platform')
+    return connect(address, handlers)
+  }
+})
 
 /** Waits until a condition on a wallet holds; it is checked after each change, and every 20 ms. */
 export const untilTrue = async (

@@ -3,6 +3,7 @@ import {
   type Account,
   amountText,
   type CurrencyWallet,
+  compact,
   type Io,
   type JsonObject,
   type Kernel,
@@ -12,12 +13,22 @@ import {
 } from '../../kernel/index.ts'
 import { confirmationCell, txDetailsJson } from '../output/transaction-texts.ts'
 import { summaryLines, summaryOf } from '../spend/summary.ts'
-import { makeRunStep, type OnTourStep, openTourDevice, type RunStep, untilTrue } from './tour-setup.ts'
+import {
+  fakeTourChain,
+  makeRunStep,
+  type OnTourStep,
+  openTourDevice,
+  type RunStep,
+  type TourChain,
+  untilTrue
+} from './tour-setup.ts'
 import { runTourSwap, type TourSwap } from './tour-swap.ts'
 
 /** Options of {@link runTour}. */
 export interface TourOptions {
   readonly world: FakeWorld
+  /** The chain of the first wallet; Bitcoin's of the world if left out. Only there is a swap: exchanges are fake. */
+  readonly chain?: TourChain
   readonly io: Io
   /** Each device keeps its files in a folder of its own below this one. */
   readonly folder: string
@@ -36,7 +47,9 @@ export interface TourResult extends Comparison {
   readonly txid: Txid
   readonly confirmations: Transaction['confirmations']
   readonly note: string
-  readonly swap: TourSwap
+  readonly swap?: TourSwap
+  /** What a real node says of the payment. */
+  readonly testimony?: string
   /** The id of the account that was made. */
   readonly loginId: string
 }
@@ -49,13 +62,16 @@ const NOTE = 'Rent for October, paid from the tour'
  * Runs the whole path: account, wallet, coins, payment, confirmation, note, sync, and a second device that logs in with
  * the password alone; then a swap into another currency.
  *
- * The kernel and its plugins are the real ones; the chain and the servers run in this process.
+ * The kernel and its plugins are the real ones; the servers run in this process, and so does the chain, unless it is that of a node.
  */
-export const runTour = async (options: TourOptions): Promise<TourResult> => {
-  const { world, onStep, pauseMs, signal } = options
+export const runTour = async (given: TourOptions): Promise<TourResult> => {
+  const { world, chain = fakeTourChain(world), onStep, pauseMs, signal } = given
+  const options = { ...given, chain }
   const step = makeRunStep(onStep, pauseMs)
   const open: Kernel[] = []
   const openDevice = async (name: string): Promise<Kernel> => {
+    // What opens after a stop would make its folder anew.
+    signal.throwIfAborted()
     const kernel = await openTourDevice(world, { ...options, name })
     open.push(kernel)
     return kernel
@@ -63,20 +79,24 @@ export const runTour = async (options: TourOptions): Promise<TourResult> => {
   try {
     const kernel = await openDevice(options.firstDevice)
     const account = await createTourAccount(step, options, kernel)
-    const wallet = await createWallet(step, account)
+    const wallet = await createWallet(step, account, chain)
     await receive(step, options, wallet)
-    const sent = await pay(step, wallet)
+    const sent = await pay(step, wallet, chain)
     const tx = await confirmPayment(step, options, { wallet, txid: sent.txid })
+    const testimony = await testify(step, chain, tx.txid)
     await writeNote(step, wallet, tx.txid)
     await syncAll(step, world, account)
     const comparison = await secondDevice(step, options, {
       wallet,
       kernel: await openDevice('second-device')
     })
-    const swap = await runTourSwap({ step, world, kernel, account, wallet, signal })
+    const swap =
+      given.chain === undefined
+        ? await runTourSwap({ step, world, kernel, account, wallet, signal })
+        : undefined
     return {
       ...comparison,
-      swap,
+      ...compact({ swap, testimony }),
       txid: tx.txid,
       confirmations: tx.confirmations,
       note: NOTE,
@@ -97,20 +117,25 @@ const createTourAccount = (
     return { value: account, detail: `${username}, keys made and encrypted on this device` }
   })
 
-const createWallet = (step: RunStep, account: Account): Promise<CurrencyWallet> =>
-  step('wallet', 'Make a Bitcoin wallet in it', async () => {
-    const wallet = await account.createCurrencyWallet('wallet:bitcoin', { name: 'Savings' })
+type OnChain = TourOptions & { readonly chain: TourChain }
+
+const createWallet = (
+  step: RunStep,
+  account: Account,
+  { currency, walletType }: TourChain
+): Promise<CurrencyWallet> =>
+  step('wallet', `Make a ${currency} wallet in it`, async () => {
+    const wallet = await account.createCurrencyWallet(walletType, { name: 'Savings' })
     const { publicAddress } = await wallet.getReceiveAddress()
     return { value: wallet, detail: publicAddress }
   })
 
-const receive = (step: RunStep, { world, signal }: TourOptions, wallet: CurrencyWallet): Promise<void> =>
+const receive = (step: RunStep, { chain, signal }: OnChain, wallet: CurrencyWallet): Promise<void> =>
   step('receive', 'Receive coins', async () => {
     await untilTrue(wallet, signal, async () => true)
     const { publicAddress } = await wallet.getReceiveAddress()
-    world.chain.fund(publicAddress, RECEIVED)
-    world.chain.mine(1)
-    await world.saved()
+    await chain.fund(publicAddress, RECEIVED)
+    await chain.mine()
     await untilTrue(wallet, signal, async () => {
       const [tx] = await wallet.getTransactions({ limit: 1 })
       return wallet.balanceOf(null) === RECEIVED && tx?.confirmations === 'confirmed'
@@ -118,11 +143,11 @@ const receive = (step: RunStep, { world, signal }: TourOptions, wallet: Currency
     return { value: undefined, detail: `${amountText(RECEIVED, wallet.currencyInfo)}, confirmed` }
   })
 
-const pay = async (step: RunStep, wallet: CurrencyWallet): Promise<Transaction> => {
+const pay = async (step: RunStep, wallet: CurrencyWallet, { payee }: TourChain): Promise<Transaction> => {
   const draft = await step('review', 'Review a payment', async () => {
     const value = await wallet.makeSpend({
       tokenId: null,
-      spendTargets: [{ publicAddress: PAYEE, nativeAmount: PAID }],
+      spendTargets: [{ publicAddress: payee, nativeAmount: PAID }],
       metadata: { name: 'Landlady', category: 'expense:Rent' }
     })
     const summary = summaryOf(wallet, value)
@@ -137,12 +162,11 @@ const pay = async (step: RunStep, wallet: CurrencyWallet): Promise<Transaction> 
 
 const confirmPayment = (
   step: RunStep,
-  { world, signal }: TourOptions,
+  { chain, signal }: OnChain,
   { wallet, txid }: { readonly wallet: CurrencyWallet; readonly txid: Txid }
 ): Promise<Transaction> =>
   step('confirm', 'Mine a block and see it confirmed', async () => {
-    world.chain.mine(1)
-    await world.saved()
+    await chain.mine()
     await untilTrue(
       wallet,
       signal,
@@ -150,6 +174,17 @@ const confirmPayment = (
     )
     const value = await wallet.getTransaction(txid)
     return { value, detail: `${confirmationCell(value.confirmations).text} in block ${value.blockHeight}` }
+  })
+
+const testify = async (
+  step: RunStep,
+  { testify: testimonyOf }: TourChain,
+  txid: Txid
+): Promise<string | undefined> =>
+  testimonyOf &&
+  step('node', 'Ask the node about it', async () => {
+    const value = await testimonyOf(txid)
+    return { value, detail: value }
   })
 
 const writeNote = (step: RunStep, wallet: CurrencyWallet, txid: Txid): Promise<void> =>
@@ -180,9 +215,6 @@ const secondDevice = (
     const count = (await theirs.getTransactions()).length
     return { value, detail: `wallet "${theirs.name ?? ''}" with ${count} transactions` }
   })
-
-// The example key of BIP-173 as an address of the fake chain.
-const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 
 /** The comparison of two devices. */
 interface Comparison {

@@ -96,6 +96,7 @@ export type CliErrorCode =
   | 'INTERNAL'
   | 'INTERRUPTED'
   | 'MIN_RECEIVE'
+  | 'NODE_MISSING'
   | 'NOT_FOUND'
   | 'NOT_LOGGED_IN'
   | 'NOT_NEEDED'
@@ -154,6 +155,11 @@ export const cliErrors: { readonly [C in CliErrorCode]: CliErrorEntry } = {
     name: 'ConfirmationError',
     exitCode: 5,
     meaning: 'a secret is needed, but there is no terminal for a prompt'
+  },
+  NODE_MISSING: {
+    name: 'Error',
+    exitCode: 6,
+    meaning: 'a program of a real node is needed, and not installed'
   },
   NOT_FOUND: { name: 'Error', exitCode: 6, meaning: 'there is no such wallet, device, key or topic' },
   NOT_NEEDED: { name: 'Error', exitCode: 16, meaning: 'the requested change is not needed' },

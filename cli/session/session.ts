@@ -252,6 +252,11 @@ export class Session {
     return this.#pooled.devtools
   }
 
+  /** Adds what is closed at the end of the command, also of one that is stopped; the last added is closed first. */
+  whenClosed(close: () => Promise<void>): void {
+    this.#closers.push(close)
+  }
+
   /** Taps hooks of the kernel; to be called before the kernel is opened. */
   observe(tap: ObserverPlugin['apply']): void {
     this.#observers.push({ kind: 'observer', id: `command-line-${this.#observers.length + 1}`, apply: tap })

@@ -232,3 +232,11 @@ test.serial('two processes on one profile wait for each other and lose nothing',
   const { data } = checkEnvelope(t, await runAs('wallets', 'list', '--json'), 'wallets.list/1')
   t.deepEqual(data.wallets.map(({ name }: { name: string }) => name).sort(), ['One', 'Savings', 'Two'])
 })
+
+test('the tour on a real node says what is missing before it begins', async t => {
+  const env = { HOLDFAST_LITECOIND: '/nowhere' }
+  const args = ['demo', '--network', 'regtest', '--json']
+  const { error } = failed(t, await runHoldfast(args, { home, env }), 'NODE_MISSING', 6)
+  t.true(error.hint.includes('apt-get install litecoind'))
+  failed(t, await runHoldfast([...args, '--keep'], { home, env }), 'USAGE', 2)
+})

@@ -1,7 +1,14 @@
 import { compact } from '../../../kernel/base/compact.ts'
 import type { JsonObject, NextCommand } from '../../../kernel/index.ts'
+import { openNodeChain, requireLitecoinNode } from '../../demo/node-chain.ts'
 import { runTour, type TourResult } from '../../demo/tour.ts'
-import { type OnTourStep, openTourWorld, plainProgress, type TourWorld } from '../../demo/tour-setup.ts'
+import {
+  makeRunStep,
+  type OnTourStep,
+  openTourWorld,
+  plainProgress,
+  type TourWorld
+} from '../../demo/tour-setup.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CellLike } from '../../output/view.ts'
 import { writeCurrentAccount } from '../../profile/state-files.ts'
@@ -14,31 +21,48 @@ const USERNAME = 'tourist'
 const PASSWORD = 'only for the tour'
 const SLOW_MS = 1200
 
-/** Runs the one-minute tour on a fresh fake world, without prompts or network. */
+/**
+ * Runs the one-minute tour on a fresh fake world, without prompts or network; with `--network regtest` the coins are those of a
+ * real node that runs for the tour.
+ */
 export const demo: CommandRun = async session => {
   const io = await session.io()
+  const isOnNode = session.text('network') === 'regtest'
+  if (isOnNode) {
+    if (session.isOn('keep'))
+      throw new CliError('USAGE', 'The chain of the node ends with the tour, so its world cannot be kept')
+    requireLitecoinNode()
+  }
   const tourWorld = await openTourWorld({
     io,
     isKept: session.isOn('keep'),
     holder: session.holder,
     environment: session.terminal.environment
   })
+  session.whenClosed(() => tourWorld.close())
   const steps: TourStep[] = []
   const progress = await openProgress(session)
+  const onStep: OnTourStep = step => {
+    if (step.state !== 'running') steps.push(step)
+    progress.onStep(step)
+  }
+  const pauseMs = session.text('speed') === 'slow' ? SLOW_MS : 0
+  const opening = isOnNode ? openNodeChain(makeRunStep(onStep, pauseMs), io) : undefined
+  // Also a node that is still starting when the tour is stopped.
+  session.whenClosed(async () => (await opening?.catch(() => undefined))?.close())
   try {
+    const chain = await opening
     const result = await runTour({
       world: tourWorld.world,
+      ...compact({ chain }),
       io,
       folder: tourWorld.folder,
       firstDevice: 'device',
       username: USERNAME,
       password: PASSWORD,
       signal: session.signal,
-      pauseMs: session.text('speed') === 'slow' ? SLOW_MS : 0,
-      onStep(step) {
-        if (step.state !== 'running') steps.push(step)
-        progress.onStep(step)
-      }
+      pauseMs,
+      onStep
     })
     await progress.close()
     checkSame(result)
@@ -52,7 +76,6 @@ export const demo: CommandRun = async session => {
     }
   } finally {
     await progress.close()
-    await tourWorld.close()
   }
 }
 
@@ -97,7 +120,7 @@ const dataOf = (result: TourResult, { steps, tourWorld }: TourEnd): JsonObject =
   txid: result.txid,
   confirmations: result.confirmations,
   note: result.note,
-  swap: { ...result.swap },
+  ...compact({ swap: result.swap && { ...result.swap }, node: result.testimony }),
   secondDevice: { sameHistory: result.sameHistory, sameNote: result.sameNote },
   steps: steps.map(({ id, title, detail = '', durationMs = 0 }) => ({
     id,
@@ -109,7 +132,7 @@ const dataOf = (result: TourResult, { steps, tourWorld }: TourEnd): JsonObject =
 })
 
 const lastLines = (
-  { txid, confirmations, note }: TourResult,
+  { txid, confirmations, note, testimony }: TourResult,
   next: readonly NextCommand[]
 ): readonly CellLike[] => [
   '',
@@ -118,6 +141,7 @@ const lastLines = (
   '',
   { text: `txid: ${txid}`, tone: 'strong' },
   { text: `confirmations: ${confirmations}`, tone: 'good' },
+  ...(testimony === undefined ? [] : [{ text: `node: ${testimony}`, tone: 'good' } as const]),
   `note: ${note}`,
   { text: 'second device: same history, same note', tone: 'good' }
 ]

@@ -86,6 +86,14 @@ export interface NodeLabOptions extends LitecoinNodeOptions {
   readonly delayMs?: number
 }
 
+/** Returns whether there is a node; the log of the test says what is missing. */
+export const needsNode = (t: ExecutionContext): boolean => {
+  if (hasLitecoinNode()) return true
+  t.log('skipped: no node is installed; on Debian, apt-get install litecoind')
+  t.not(process.env.HOLDFAST_CI, '1')
+  return false
+}
+
 /** Runs a test with a node, or says why it cannot. */
 export const withNode = (
   test: (title: string, run: (t: ExecutionContext) => Promise<void>) => void,
@@ -94,12 +102,7 @@ export const withNode = (
   options: NodeLabOptions = {}
 ): void => {
   test(title, async t => {
-    if (!hasLitecoinNode()) {
-      t.log('skipped: no node is installed; on Debian, apt-get install litecoind')
-      t.not(process.env.HOLDFAST_CI, '1')
-      return
-    }
-    await run(t, await openNodeLab(t, options))
+    if (needsNode(t)) await run(t, await openNodeLab(t, options))
   })
 }
 
