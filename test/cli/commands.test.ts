@@ -168,7 +168,7 @@ test.serial('send --yes pays; tx list, show and label see it, and the label reac
   t.is(shown.data.tx.amount.native, `-${1_000_000n + BigInt(tx.networkFee.native)}`)
   const list = await runAs('tx', 'list', 'Savings')
   const row = list.stdout.split('\n').find(line => line.includes(txid))
-  t.is(row?.split('\t').length, 7, 'rows stay rows, whatever a note says')
+  t.is(row?.split('\t').length, 8, 'rows stay rows, whatever a note says')
   failed(t, await runAs('tx', 'show', 'Savings', '0'.repeat(64), '--json'), 'TX_NOT_FOUND', 6)
 })
 
