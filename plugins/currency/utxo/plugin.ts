@@ -51,14 +51,15 @@ export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
         linked.witness(query, full =>
           queryWitness(
             { io, network, circuit },
-            servers.filter(server => server.url !== url),
+            // Two ports of one host are one server's word.
+            servers.filter(server => hostOf(server) !== hostOf({ url })),
             full
           )
         )
       return {
         pool:
           circuit === undefined ? shared : new ElectrumPool(io, network, { servers, log, linked, circuit }),
-        ...compact({ witness: servers.length > 1 ? witness : undefined })
+        ...compact({ witness: new Set(servers.map(hostOf)).size > 1 ? witness : undefined })
       }
     }
     const tools = makeTools(coin, network, io)
@@ -79,6 +80,9 @@ export const bitcoinTestnet: CurrencyPlugin = utxoPlugin(bitcoinTestnetRow)
 export const litecoin: CurrencyPlugin = utxoPlugin(litecoinRow)
 
 const MAX_SERVERS = 50
+
+const hostOf = ({ url }: Pick<ElectrumServer, 'url'>): string =>
+  /^[a-z]+:\/\/(?:[^@/]*@)?(\[[^\]]*\]|[^:/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? url
 
 const networkOf = (coin: CoinRow, options: JsonObject): NetworkRow => {
   const name = options.network ?? coin.networks[0].name

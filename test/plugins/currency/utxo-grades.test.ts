@@ -67,7 +67,8 @@ test('after a reorganisation a payment is proven in its new block, also at the s
 const twoChains = (
   t: ExecutionContext,
   chains: readonly FakeChain[],
-  plugin = bitcoin
+  plugin = bitcoin,
+  urls = chains.map((_, at) => `tcp://chain${at + 1}.test:${at + 1}`)
 ): TestWorld & { readonly ports: number[]; cut(): void } => {
   const servers: ElectrumConnect[] = chains.map(chain => makeElectrumConnect(chain))
   const ports: number[] = []
@@ -85,7 +86,7 @@ const twoChains = (
     chain: chains[0] as FakeChain,
     plugin,
     io: { connect },
-    servers: chains.map((_, at) => `tcp://chain${at + 1}.test:${at + 1}`)
+    servers: urls
   })
   t.teardown(() => world.close())
   return Object.assign(world, { ports, cut: () => cut() })
@@ -210,6 +211,19 @@ test('a payment that two servers have in one block is agreed where no work can b
   await until('the balance, too', () => alice.reported.details.at(-1)?.grade === 'agreed')
   await until('it is kept', () => [...alice.store.map.values()].some(text => text.includes(' agreed ')))
   t.is(alice.reported.details.at(-1)?.spendable, nativeAmount('70000'))
+})
+
+test('two ports of one host do not agree: a payment stays what one server claims', async t => {
+  const chain = newChain(150)
+  const urls = ['tcp://chain.test:1', 'tcp://chain.test:2']
+  const world = twoChains(t, [chain, chain], claimedBitcoin, urls)
+  const alice = await world.openWallet()
+  chain.fund(await fresh(alice), '70000')
+  chain.mine()
+  await until('it is confirmed', () => alice.reported.details.at(-1)?.spendable === '70000')
+  await alice.engine.syncNetwork({})
+  t.deepEqual(gradesOf(alice), ['claimed'])
+  t.deepEqual([...new Set(world.ports)], [1])
 })
 
 test('a payment that a second server does not have stays claimed, and the difference is told', async t => {
