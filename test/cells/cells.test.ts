@@ -140,14 +140,16 @@ test('a plugin says what it is before it is applied, also as the only one that a
   t.deepEqual(await stage.cells.inspect(`var __plugin = { shop: ${plugin}, rate: 7 }`), {
     id: 'shop',
     kind: 'swap',
-    hosts: []
+    hosts: [],
+    keys: false
   })
   t.deepEqual(
     await stage.cells.inspect(`definePlugin(async () => ({ ...${plugin}, hosts: ['shop.example'] }))`),
     {
       id: 'shop',
       kind: 'swap',
-      hosts: ['shop.example']
+      hosts: ['shop.example'],
+      keys: false
     }
   )
   await t.throwsAsync(stage.cells.inspect(`var __plugin = { a: ${plugin}, b: ${plugin} }`), {
