@@ -2,13 +2,15 @@ import {
   type Channel,
   type ChannelHandlers,
   type Clock,
+  type ConnectionLoss,
   compact,
   type Io,
   type Json,
   type JsonObject,
   patienceOf,
   type TcpAddress,
-  tryJsonText
+  tryJsonText,
+  WalletError
 } from '../../../../kernel/plugin-api.ts'
 
 /** One request: a method of the Electrum protocol with its parameters. */
@@ -291,4 +293,29 @@ export const readServerUrl = (url: string): ElectrumServer | undefined => {
   if (Number(port) < 1 || Number(port) > 65535) return undefined
   const isTls = scheme.toLowerCase() !== 'tcp'
   return { url, tcp: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), isTls } }
+}
+
+/** The words of a failure, for a person. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : 'The connection failed'
+
+/**
+ * The error of a list of which no server can be asked.
+ *
+ * @param loss - of the one that failed last
+ * @param reason - why there is no server, where none has failed
+ */
+export const unreachable = (
+  servers: readonly ElectrumServer[],
+  loss: ConnectionLoss | undefined,
+  reason: string
+): WalletError => {
+  const { refused, ...lost } = loss ?? { server: servers[0]?.url ?? 'the chain', reason }
+  if (refused !== undefined) return new WalletError('CHAIN_REFUSED', { ...lost, refused })
+  const many = servers.length
+  return new WalletError('NETWORK', {
+    path: 'electrum',
+    server: many < 2 ? lost.server : `any of ${many} servers, the last of them ${lost.server}`,
+    reason: lost.reason
+  })
 }

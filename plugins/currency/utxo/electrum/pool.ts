@@ -7,7 +7,7 @@ import {
   patienceOf,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
-import { type BlockHeader, parseHeader } from '../chain/header.ts'
+import type { BlockHeader } from '../chain/header.ts'
 import { type ChainOrigin, ChainRefusal } from '../chain/header-chain.ts'
 import { isTxHash } from '../chain/transaction.ts'
 import type { FeeEstimates, NetworkRow } from '../params/coin.ts'
@@ -16,7 +16,9 @@ import {
   ElectrumConnection,
   ElectrumFault,
   ElectrumRefusal,
-  type ElectrumServer
+  type ElectrumServer,
+  reasonOf,
+  unreachable
 } from './connection.ts'
 import {
   type ChainTip,
@@ -25,7 +27,15 @@ import {
   type LinkedHeaders,
   makeHeaderQuery
 } from './headers.ts'
-import { readHeaderHex, readStatus, readTip } from './replies.ts'
+import {
+  checkKnownBlocks,
+  knownBlocksOf,
+  NEWEST,
+  OLDEST,
+  readStatus,
+  readTip,
+  readVersion
+} from './replies.ts'
 import { ServerFees } from './server-fees.ts'
 
 /** The calls of the pool to a wallet. */
@@ -62,6 +72,10 @@ export class ElectrumPool {
   readonly #io: Io
   readonly #network: NetworkRow
   readonly #servers: readonly ElectrumServer[]
+  /** The URLs of servers that closed a connection instead of agreeing on a version; they are given one version only. */
+  readonly #oldServers = new Set<string>()
+  /** Whether the server has a method to unsubscribe: elsewhere each try is an error, and a hundred errors end the connection. */
+  #canForget = false
   readonly #log: EngineLog
   /** Each with what it watches. */
   readonly #clients = new Map<PoolClient, Set<string>>()
@@ -136,7 +150,8 @@ export class ElectrumPool {
    */
   whenReady(limitMs: number, isPatient = false): Promise<void> {
     if (this.#isReady) return Promise.resolve()
-    if (this.#servers.length === 0) return Promise.reject(this.#unreachable('no server is configured'))
+    if (this.#servers.length === 0)
+      return Promise.reject(unreachable(this.#servers, this.#loss, 'no server is configured'))
     // An explicit request does not wait for the end of a back-off, which may be a minute.
     if (this.#cancelRetry !== undefined) {
       this.#cancelRetry()
@@ -151,7 +166,7 @@ export class ElectrumPool {
         else reject(error)
       }
       const cancel = this.#io.clock.after(limitMs * patienceOf(this.#io), () =>
-        done(this.#unreachable('The server does not answer'))
+        done(unreachable(this.#servers, this.#loss, 'The server does not answer'))
       )
       const waiting = { done, failuresLeft: isPatient ? Number.POSITIVE_INFINITY : this.#servers.length }
       this.#waiting.add(waiting)
@@ -160,7 +175,8 @@ export class ElectrumPool {
 
   /** What a wallet met while its server was there: the loss of it, or of every server if none stays. */
   lossOf(error: unknown): WalletError {
-    if (this.#untrusted >= this.#servers.length) return this.#unreachable(reasonOf(error))
+    if (this.#untrusted >= this.#servers.length)
+      return unreachable(this.#servers, this.#loss, reasonOf(error))
     const { refused, ...lost } = this.#loss ?? {
       server: this.serverUrl,
       reason: reasonOf(error),
@@ -174,7 +190,7 @@ export class ElectrumPool {
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
     const connection = this.#connection
     if (connection === undefined)
-      return calls.map(() => Promise.reject(this.#unreachable('no server is connected')))
+      return calls.map(() => Promise.reject(unreachable(this.#servers, this.#loss, 'no server is connected')))
     const ready = this.#ready
     return connection.callMany(calls).map(async reply => {
       const value = await reply
@@ -262,9 +278,9 @@ export class ElectrumPool {
       this.#cancelRetry?.()
       this.#cancelRetry = undefined
       this.#connection?.close(new Error('Nobody needs the connection any more'))
-      for (const { done } of [...this.#waiting]) done(this.#unreachable('the wallet was closed'))
-    } else if (this.#isReady) {
-      // Servers older than protocol 1.4.2 refuse this; then they push to nobody.
+      for (const { done } of [...this.#waiting])
+        done(unreachable(this.#servers, this.#loss, 'the wallet was closed'))
+    } else if (this.#isReady && this.#canForget) {
       for (const reply of this.callMany(forgotten)) reply.catch(() => undefined)
     }
   }
@@ -331,30 +347,36 @@ export class ElectrumPool {
   }
 
   async #greet(connection: ElectrumConnection): Promise<void> {
-    const { name, genesis, genesisDigest = genesis, checkpoint, headerForm } = this.#network
+    const { checkpoint } = this.#network
     const span = this.#linked.nextSpan
-    const wanted = [{ height: 0, hash: genesisDigest }, ...(checkpoint === undefined ? [] : [checkpoint])]
     const greeting = connection.callMany([
-      { method: 'server.version', params: ['holdfast', '1.4'] },
+      { method: 'server.version', params: ['holdfast', this.#versionsFor(connection)] },
       { method: 'blockchain.headers.subscribe', params: [] },
-      ...wanted.map(({ height }) => ({ method: 'blockchain.block.header', params: [height] }))
+      ...knownBlocksOf(this.#network).map(({ height }) => ({
+        method: 'blockchain.block.header',
+        params: [height]
+      }))
     ])
     const early = span && this.#queryHeaders?.(span.start, span.count)
     early?.catch(() => undefined)
     const fees = this.#fees.fetch(connection)
-    const [, tip, ...blocks] = await Promise.all(greeting)
-    for (const [at, { hash }] of wanted.entries()) {
-      const bytes = this.#io.crypto.fromHex(readHeaderHex(blocks[at] ?? null))
-      // Its hash is known, which says more than its work.
-      if (parseHeader(bytes, compact({ headerForm })).hash !== hash)
-        throw new ElectrumFault(`The server is not of ${name}`)
-    }
+    greeting[0]?.catch(() => {
+      if (!connection.isOpen) this.#oldServers.add(connection.url)
+    })
+    const [version, tip, ...blocks] = await Promise.all(greeting)
+    this.#canForget = readVersion(version) === NEWEST
+    checkKnownBlocks(this.#io.crypto, this.#network, blocks)
     const newest = readTip(tip)
     const linked = this.#takeTip(connection, newest, span && { ...span, headers: (await early) ?? [] })
     // What one more request brings is waited for; the rest comes in the background.
     const isShort = newest.height - (checkpoint?.height ?? 0) < SHORT
     if (span !== undefined || isShort) await linked
     await fees
+  }
+
+  // Electrum Personal Server cannot read two versions, and closes the connection.
+  #versionsFor({ url }: ElectrumConnection): Json {
+    return this.#oldServers.has(url) ? OLDEST : [OLDEST, NEWEST]
   }
 
   #onPush(method: string, params: readonly Json[]): void {
@@ -413,26 +435,6 @@ export class ElectrumPool {
     for (const client of [...this.#clients.keys()]) client.onTip(tip)
   }
 
-  /** No server of the list can be asked; names the one that failed last, and why. */
-  #unreachable(reason: string): WalletError {
-    const {
-      server,
-      reason: lastReason,
-      refused
-    } = this.#loss ?? {
-      server: this.#servers[0]?.url ?? 'the chain',
-      reason
-    }
-    const lost = { server, reason: lastReason }
-    if (refused !== undefined) return new WalletError('CHAIN_REFUSED', { ...lost, refused })
-    const many = this.#servers.length
-    return new WalletError('NETWORK', {
-      path: 'electrum',
-      server: many < 2 ? server : `any of ${many} servers, the last of them ${server}`,
-      reason: lastReason
-    })
-  }
-
   #lost(server: ElectrumServer, error: unknown): void {
     const wasReady = this.#isReady
     this.#connection = undefined
@@ -452,7 +454,7 @@ export class ElectrumPool {
     }
     for (const waiting of [...this.#waiting]) {
       waiting.failuresLeft--
-      if (waiting.failuresLeft <= 0) waiting.done(this.#unreachable(reason))
+      if (waiting.failuresLeft <= 0) waiting.done(unreachable(this.#servers, this.#loss, reason))
     }
     const round = Math.floor((this.#failures - 1) / this.#servers.length)
     const isNextRound = this.#failures % this.#servers.length === 0
@@ -479,6 +481,3 @@ const MAX_RETRY_MS = 60_000
 const TRUST_MS = 30_000
 /** As many blocks as one request for headers brings. */
 const SHORT = 2016
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message : 'The connection failed'

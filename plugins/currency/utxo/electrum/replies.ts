@@ -1,5 +1,13 @@
-import type { Json, JsonObject, Txid } from '../../../../kernel/plugin-api.ts'
+import {
+  type CryptoPort,
+  compact,
+  type Json,
+  type JsonObject,
+  type Txid
+} from '../../../../kernel/plugin-api.ts'
+import { parseHeader } from '../chain/header.ts'
 import { isTxHash } from '../chain/transaction.ts'
+import type { NetworkRow } from '../params/coin.ts'
 import { ElectrumFault } from './connection.ts'
 
 /** A transaction in the history of a script. `height`: 0 or less while unconfirmed. */
@@ -33,10 +41,13 @@ export const readHistory = (reply: Json): readonly HistoryItem[] => {
   const heights = new Map<string, number>()
   for (const item of reply as readonly Json[]) {
     const { tx_hash: txid, height } = asObject(item)
-    if (!isTxHash(txid) || !isHeight(height) || heights.has(txid)) {
+    const known = isTxHash(txid) ? heights.get(txid) : undefined
+    // Right after a block a server may still have what it mined among what waits.
+    const isTwice = known !== undefined && known > 0 && Number(height) > 0
+    if (!isTxHash(txid) || !isHeight(height) || isTwice) {
       throw new ElectrumFault('The server sent a bad history')
     }
-    heights.set(txid, Math.max(0, height))
+    heights.set(txid, Math.max(known ?? 0, height))
   }
   return [...heights].map(([txid, height]) => ({ txid, height }))
 }
@@ -60,6 +71,43 @@ export const readHeaders = (reply: Json, most: number): readonly string[] => {
 }
 
 const PLAIN_HEX = 160
+
+/** The oldest version of the protocol that is spoken here. */
+export const OLDEST = '1.4'
+/** The newest one, in which scripts can be unsubscribed. */
+export const NEWEST = '1.4.2'
+
+/** The version that a server has agreed to. @throws ElectrumFault for one that is not spoken here */
+export const readVersion = (reply: Json | undefined): string => {
+  const [, version] = Array.isArray(reply) ? (reply as readonly Json[]) : []
+  if (typeof version === 'string' && ['1.4', '1.4.0', '1.4.1', NEWEST].includes(version)) return version
+  throw new ElectrumFault('The server speaks no protocol from 1.4 to 1.4.2')
+}
+
+/** The blocks by which a chain is told from others: the first one, and the checkpoint. */
+export const knownBlocksOf = ({
+  genesis,
+  genesisDigest = genesis,
+  checkpoint
+}: NetworkRow): readonly NonNullable<NetworkRow['checkpoint']>[] => [
+  { height: 0, hash: genesisDigest },
+  ...(checkpoint === undefined ? [] : [checkpoint])
+]
+
+/** Checks the headers of the known blocks. @throws ElectrumFault if the server is of another chain */
+export const checkKnownBlocks = (
+  crypto: CryptoPort,
+  network: NetworkRow,
+  headers: readonly (Json | undefined)[]
+): void => {
+  const { name, headerForm } = network
+  for (const [at, { hash }] of knownBlocksOf(network).entries()) {
+    const bytes = crypto.fromHex(readHeaderHex(headers[at] ?? null))
+    // Its hash is known, which says more than its work.
+    if (parseHeader(bytes, compact({ headerForm })).hash !== hash)
+      throw new ElectrumFault(`The server is not of ${name}`)
+  }
+}
 
 /** The tip: its height and header hex. @throws ElectrumFault */
 export const readTip = (reply: Json | undefined): { readonly height: number; readonly hex: string } => {

@@ -42,10 +42,60 @@ const KNOWN =
 const isServerFault = (code: number | undefined): boolean =>
   code !== undefined && ((code >= -32768 && code <= -32000) || code === -101 || code === -102)
 
-const reasonOf = (message: string): string => {
-  const text = message.replace(/^.*rejected by network rules\.?/is, '').replace(/\[[0-9a-f]{40,}\]/gi, '')
-  return (text.trim() === '' ? message : text).replace(/\s+/g, ' ').trim().slice(0, 200)
-}
+/**
+ * The reason of a refusal, in the words of nodes. Other words are those of a server, and are not shown: wallets were robbed by
+ * servers that told their owners to install an update.
+ */
+const reasonOf = (message: string): string =>
+  REASONS.find(reason => message.toLowerCase().includes(reason.toLowerCase())) ??
+  'words that are not those of a node'
+
+// What nodes write, in the order in which one may stand in another (Bitcoin Core and its relatives, from 0.16 to 31).
+const REASONS = [
+  ...['mandatory-script-verify-flag-failed', 'non-mandatory-script-verify-flag'],
+  ...[
+    'mempool-script-verify-flag-failed',
+    'block-script-verify-flag-failed',
+    'bad-txns-inputs-missingorspent'
+  ],
+  ...[
+    'Missing inputs',
+    'Inputs missing or spent',
+    'txn-mempool-conflict',
+    'insufficient fee, rejecting replacement'
+  ],
+  ...[
+    'replacement-adds-unconfirmed',
+    'replacement-failed',
+    'too many potential replacements',
+    'insufficient fee'
+  ],
+  ...['bad-txns-spends-conflicting-tx', 'bad-txns-premature-spend-of-coinbase', 'min relay fee not met'],
+  ...[
+    'mempool min fee not met',
+    'too-long-mempool-chain',
+    'too-large-cluster',
+    'mempool full',
+    'non-BIP68-final'
+  ],
+  ...[
+    'non-final',
+    'bad-txns-in-belowout',
+    'bad-txns-nonstandard-inputs',
+    'bad-witness-nonstandard',
+    'tx-size-small'
+  ],
+  ...[
+    'tx-size',
+    'multi-op-return',
+    'bare-multisig',
+    'scriptpubkey',
+    'scriptsig-not-pushonly',
+    'scriptsig-size'
+  ],
+  ...['datacarrier', 'dust', 'absurdly-high-fee', 'max-fee-exceeded', 'Fee exceeds maximum configured'],
+  ...['TX decode failed', 'bad-txns', 'TX rejected']
+]
 
 const hasTransaction = async (pool: ElectrumPool, txid: Txid, signedTx: string): Promise<boolean> => {
   const [requested] = pool.callMany([{ method: 'blockchain.transaction.get', params: [txid] }])

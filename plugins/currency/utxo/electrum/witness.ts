@@ -1,8 +1,16 @@
 import { compact, type Io, type Json } from '../../../../kernel/plugin-api.ts'
 import { parseHeader } from '../chain/header.ts'
 import type { NetworkRow } from '../params/coin.ts'
-import { ElectrumConnection, ElectrumFault, type ElectrumServer } from './connection.ts'
-import { type HistoryItem, readHeaderHex, readHistory, readTip } from './replies.ts'
+import { ElectrumConnection, type ElectrumServer } from './connection.ts'
+import {
+  checkKnownBlocks,
+  type HistoryItem,
+  knownBlocksOf,
+  OLDEST,
+  readHeaderHex,
+  readHistory,
+  readTip
+} from './replies.ts'
 
 /** What a second server says of scripts and blocks. */
 export interface Testimony {
@@ -58,8 +66,7 @@ const testify = async (
   connection: ElectrumConnection,
   { io, network, query }: { readonly io: Io; readonly network: NetworkRow; readonly query: WitnessQuery }
 ): Promise<Testimony> => {
-  const { name, genesis, genesisDigest = genesis, checkpoint, headerForm } = network
-  const known = [{ height: 0, hash: genesisDigest }, ...(checkpoint === undefined ? [] : [checkpoint])]
+  const { headerForm } = network
   const heights = [...new Set(query.heights)]
   const header = (height: number): { method: string; params: Json[] } => ({
     method: 'blockchain.block.header',
@@ -67,15 +74,14 @@ const testify = async (
   })
   const [, tip, ...blocks] = await Promise.all(
     connection.callMany([
-      { method: 'server.version', params: ['holdfast', '1.4'] },
+      { method: 'server.version', params: ['holdfast', OLDEST] },
       { method: 'blockchain.headers.subscribe', params: [] },
-      ...known.map(({ height }) => header(height))
+      ...knownBlocksOf(network).map(({ height }) => header(height))
     ])
   )
   const hashOf = (reply: Json | undefined): string =>
     parseHeader(io.crypto.fromHex(readHeaderHex(reply ?? null)), compact({ headerForm })).hash
-  for (const [at, { hash }] of known.entries())
-    if (hashOf(blocks[at]) !== hash) throw new ElectrumFault(`The server is not of ${name}`)
+  checkKnownBlocks(io.crypto, network, blocks)
   const { height } = readTip(tip)
   const shown = heights.filter(at => at <= height)
   const replies = connection.callMany([
