@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
  * Runs the tests on the other versions of Node that people have, each installed from npm into `.build/node-versions` as
  * `scripts/node-versions/package-lock.json` pins it; on the newest also `npm run check`. The version at hand is tested
  * by `npm test` itself. The newest goes first. If its tests show that the machine is too slow for CI's 40 minutes, the
- * others share theirs by a draw, each group of test files on one of them, and say so; with `--full` they never do.
+ * others run a part of theirs by a draw, each group of test files on one of them at most, and say so; with `--full` they never do.
  *
  * @example npm run test:node-versions -- 26
  * @example npm run test:node-versions -- --full
@@ -76,17 +76,18 @@ if (unknown.length > 0) {
 }
 const newest = versions.at(-1)
 const others = versions.filter(version => version !== newest)
-const drawn = Math.floor(Math.random() * others.length)
+const drawn = Math.random()
 
 /** A whole CI run takes about fourteen times as long as the tests on the newest version, so that beyond this it takes more than 40 minutes. */
 const SLOW_MS = 150_000
 let newestMs = 0
 
-/** The part of the tests that a version runs (`shareOf`). */
-const shareFor = (version: Version): string =>
-  isFull || version === newest || newestMs < SLOW_MS
-    ? '0/1'
-    : `${(others.indexOf(version) + drawn) % others.length}/${others.length}`
+/** The part of the tests that a version runs (`shareOf`): the slower the machine, the smaller, so that all of them take about as long. */
+const shareFor = (version: Version): string => {
+  if (isFull || version === newest || newestMs < SLOW_MS) return '0/1'
+  const parts = others.length * Math.round(newestMs / SLOW_MS)
+  return `${(others.indexOf(version) + Math.floor(drawn * parts)) % parts}/${parts}`
+}
 
 /** What the newest version runs; of the tests with an agent, those of the agent itself. */
 const NEWEST = [['test'], ['check'], ['agent', 'dist/test/cli/agent/*.test.js']] as const
