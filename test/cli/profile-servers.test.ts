@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
+import { closeAgents } from '../helpers/agents.ts'
 import { homeFor, type Ran } from '../helpers/command-line.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { onTerminal, runOnTerminal } from '../helpers/on-terminal.ts'
@@ -85,6 +86,8 @@ test('a script uses a self-signed server once it is trusted, and refuses another
 
   const before = tls.received.length
   tls.present(second)
+  // Its connections would go on.
+  await closeAgents(home)
   const { message } = (await withPin(home, 'sync')).json.error
   t.true(message.includes(fingerprintOf(first)) && message.includes(fingerprintOf(second)), message)
   t.is(tls.received.length, before)
@@ -125,8 +128,10 @@ test('with --certificates pin a script pins at the first use, and a damaged pin 
     readFileSync(path, 'utf8').replace(fingerprintOf(first), fingerprintOf(second))
   ]) {
     writeFileSync(path, text)
+    await closeAgents(home)
     t.regex((await withPin(home, 'sync')).stdout, /is damaged/)
   }
+  await closeAgents(home)
   await done(run(home, `profile trust own --forget tls://127.0.0.1:${tls.port}`))
   await done(withPin(home, 'sync'))
 })

@@ -22,6 +22,12 @@ const run = (home: string, words: string, more: readonly string[] = [], input?: 
     ...(input === undefined ? {} : { input: JSON.stringify(input) })
   })
 
+/** An agent keeps the settings that it has begun with, so that it has to end before they change. */
+const edit = async (home: string, words: string): Promise<Ran> => {
+  await closeAgents(home)
+  return run(home, `profile edit ${words}`)
+}
+
 const done = async (ran: Promise<Ran>): Promise<Ran['json']['data']> => {
   const { code, stdout, stderr, json } = await ran
   if (code !== 0) throw new Error(`${code}: ${stdout} ${stderr}`)
@@ -133,7 +139,7 @@ test('without a login server the profile says so, and a named one without a key 
   t.deepEqual(alone.json.error.next, [
     { command: 'holdfast profile edit --help', why: 'name a login server' }
   ])
-  await done(run(home, 'profile edit alone --login-server https://login.edgetest.app/api'))
+  await done(edit(home, 'alone --login-server https://login.edgetest.app/api'))
   const keyless = await run(home, 'account create alice --profile alone', ['--secrets-stdin'], {
     password,
     pin
@@ -171,11 +177,11 @@ test('no rate source and no exchange is requested until the profile names it', a
       .filter(({ state }: { state: string }) => state === 'applied')
       .map(({ id }: { id: string }) => id)
   t.deepEqual(await providers(), ['constantRate', 'coinmonitor', 'wazirx', 'nomics'])
-  const { hosts } = await done(run(home, 'profile edit real --provider coinbase --provider sideshift'))
+  const { hosts } = await done(edit(home, 'real --provider coinbase --provider sideshift'))
   t.deepEqual(hosts, ['api.coinbase.com:443', 'sideshift.ai:443'])
   t.true((await providers()).includes('coinbase'))
   t.false((await providers()).includes('kraken'))
-  await done(run(home, 'profile edit real --provider none'))
+  await done(edit(home, 'real --provider none'))
   t.false((await providers()).includes('coinbase'))
 })
 
@@ -264,7 +270,7 @@ test('a removed profile leaves nothing behind, after its name is typed', async t
   const { config, data, state } = profilePaths('real', { HOLDFAST_HOME: home })
   t.deepEqual([config, data, state].filter(existsSync), [])
   t.is((await done(run(home, 'profile default'))).name, 'default')
-  t.is((await run(home, 'profile edit real --provider none')).json.error.code, 'NOT_FOUND')
+  t.is((await edit(home, 'real --provider none')).json.error.code, 'NOT_FOUND')
 })
 
 test('the API key of a profile stands in no result, and in a file that only its owner can read', async t => {
