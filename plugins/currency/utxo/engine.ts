@@ -343,7 +343,8 @@ class UtxoEngine implements CurrencyEngine {
 
   #setTip({ height, header }: ChainTip): void {
     if (this.#isDead) return
-    this.#blockTime = header.time
+    // The first block of a test network was made long before anyone used it, and says nothing of the time.
+    this.#blockTime = height === 0 ? undefined : header.time
     const isSame = height === this.#height
     this.#height = height
     this.#reportHeight()

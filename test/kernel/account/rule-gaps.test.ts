@@ -1,6 +1,9 @@
 import test from 'ava'
+import { makeFakeWorld } from '../../../fake-server/fake-world.ts'
 import type { NativeAmount, PolicyPlugin, RatePlugin } from '../../../kernel/index.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
 import { spendRules } from '../../../plugins/policy/spend-rules.ts'
+import { openDevice, waitFor } from '../../helpers/device.ts'
 import {
   DAILY,
   HOUR,
@@ -333,4 +336,14 @@ test('an account takes a hundred rules, so that nobody makes its file too long t
   await t.throwsAsync(policies.add({ ...DAILY, id: 'daily100' }), { code: 'OPTION_INVALID' })
   await policies.add({ ...DAILY, id: 'daily7', max: '50' })
   t.like(await refusalOf(pay(wallet, 60)), { rule: 'daily7' })
+})
+
+test('a rule begins on a chain that has its first block only: that one was made long before anyone used it', async t => {
+  const world = makeFakeWorld({ io: makeNodeIo() })
+  const kernel = await openDevice(world, { plugins: [spendRules] })
+  t.teardown(() => kernel.close())
+  const account = await kernel.context.createAccount({ username: 'alice', password: PASSWORD })
+  const wallet = await account.createCurrencyWallet('wallet:bitcoin')
+  await waitFor(() => wallet.engine.getSnapshot().syncRatio === 1)
+  await t.notThrowsAsync(account.policies.add({ ...DAILY, asset: 'bitcoin' }, { password: PASSWORD }))
 })
