@@ -56,7 +56,9 @@ browserTest(
     }, ALICE)
     const funded = await find<WalletSnapshot>(tab, 'wallets', {
       walletId: fromWalletId,
-      balanceDetails: { '': { spendable: '50000000', incoming: '0', immature: '0', reserved: '0' } }
+      balanceDetails: {
+        '': { spendable: '50000000', incoming: '0', immature: '0', reserved: '0', grade: 'proven' }
+      }
     })
     t.is(funded.name, 'Savings')
     await find<EngineSnapshot>(tab, 'engines', { walletId: fromWalletId, syncRatio: 1, state: 'started' })
