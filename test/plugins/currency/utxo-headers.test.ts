@@ -1,20 +1,24 @@
 import test from 'ava'
 import { makeNobleCrypto } from '../../../kernel/crypto/noble-crypto.ts'
+import { makeNodeIo } from '../../../platform/node/index.ts'
 import {
   type BlockDifficulty,
   compactOf,
   requiredBits,
   targetOf
 } from '../../../plugins/currency/utxo/chain/difficulty.ts'
+import { parseHeader } from '../../../plugins/currency/utxo/chain/header.ts'
 import {
   type ChainOrigin,
   type ChainRefusal,
   HeaderChain
 } from '../../../plugins/currency/utxo/chain/header-chain.ts'
+import { type ChainTip, LinkedHeaders } from '../../../plugins/currency/utxo/electrum/headers.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import { bitcoinCashRow } from '../../../plugins/currency/utxo/params/bitcoin-cash.ts'
 import type { BlockWork, LinkRules, NetworkRow } from '../../../plugins/currency/utxo/params/coin.ts'
 import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
+import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { makeFakeClock } from '../../../testing/fake-clock.ts'
 import { type MinedHeader, mineHeaders } from './mined-headers.ts'
 
@@ -221,3 +225,38 @@ test('compact targets are written as nodes write them, and negative or oversized
     t.is(compactOf(targetOf(bits)), bits, bits.toString(16))
   for (const bits of [0x1d80ffff, 0x2200ffff, 0xff7fffff, 0x03000000]) t.is(targetOf(bits), 0n)
 })
+
+/** An honest server of headers from block 0 on. */
+const serverOf = (
+  headers: readonly MinedHeader[]
+): { tip: ChainTip; query: (start: number, count: number) => Promise<Uint8Array[]> } => {
+  const last = headers.at(-1)
+  if (last === undefined) throw new TypeError('no headers')
+  return {
+    tip: { height: headers.length - 1, header: parseHeader(last.bytes, {}) },
+    query: async (start, count) => bytesOf(headers.slice(start, start + count))
+  }
+}
+
+for (const isFirst of [true, false]) {
+  test(`a server that claims a far tip keeps no honest one out, ${isFirst ? 'also as the first' : 'and what is linked stays'}`, async t => {
+    const headers = mineHeaders({ hash: 'sha256', count: 40, time: NOW - 40 * 600 })
+    const [genesis] = headers
+    if (genesis === undefined) return t.fail()
+    const { checkpoint: _, ...network } = networkOf('sha256', {}, genesis)
+    const linked = new LinkedHeaders({ ...makeNodeIo(), ...io }, network, memoryDisk())
+    if (!isFirst) {
+      const honest = serverOf(headers.slice(0, 30))
+      await linked.link(honest.tip, honest.query)
+    }
+    const far = serverOf(headers)
+    for (const height of [200_000, 4_000_000_000]) {
+      await t.throwsAsync(linked.link({ ...far.tip, height }, async () => []))
+      await t.throwsAsync(linked.link({ ...far.tip, height }, async () => bytesOf(headers.slice(0, 9))))
+    }
+    if (!isFirst) t.is(linked.standingOf(20, headers[20]?.hash ?? ''), 'checkpoint')
+    const honest = serverOf(headers)
+    await linked.link(honest.tip, honest.query)
+    t.is(linked.standingOf(39, headers[39]?.hash ?? ''), 'checkpoint')
+  })
+}

@@ -187,9 +187,28 @@ export class LinkedHeaders {
     query: HeaderQuery,
     early?: { readonly start: number; readonly headers: readonly Uint8Array[] }
   ): Promise<void> {
-    const done = this.#turn.catch(() => undefined).then(() => this.#link(tip, query, early))
+    const done = this.#turn.catch(() => undefined).then(() => this.#tryLink(tip, query, early))
     this.#turn = done
     return done
+  }
+
+  // What a server shows in vain takes nothing away, and what one only claimed gives way: a liar keeps no honest server out.
+  async #tryLink(...given: Parameters<LinkedHeaders['link']>): Promise<void> {
+    const known = this.#chain
+    try {
+      await this.#link(...given)
+    } catch (error) {
+      const chain = this.#chain
+      const isEmpty = chain !== undefined && chain.tip < chain.base
+      if (chain !== known && (known !== undefined || isEmpty)) this.#startFrom(known)
+      if (this.#chain?.origin === 'claimed' && error instanceof ChainRefusal) this.#startFrom(undefined)
+      throw error
+    }
+  }
+
+  #startFrom(chain: HeaderChain | undefined): void {
+    this.#chain = chain
+    this.#unsavedFrom = 0
   }
 
   /**
@@ -218,11 +237,18 @@ export class LinkedHeaders {
     const isMain = work !== undefined && linking.hasLateBlocks !== true
     if (isMain && tip.header.time < this.#io.clock.now() / 1000 - MAX_AGE)
       throw new ChainRefusal('stale', 'The newest block of the server is more than a day old')
-    if (this.#chain !== undefined && tip.height - this.#chain.tip > this.#limit) this.#chain = undefined
+    if (this.#chain !== undefined && tip.height - this.#chain.tip > this.#limit) {
+      const last = this.#chain.blockAt(this.#chain.tip)?.time
+      const seconds = this.#io.clock.now() / 1000 - (last ?? 0)
+      if (isMain && last !== undefined && (tip.height - this.#chain.tip) * linking.spacing > 3 * seconds)
+        throw new ChainRefusal('forged', 'The server claims more blocks than there was time for')
+      this.#chain = undefined
+    }
     this.#chain ??= this.#begin(tip.height)
     const chain = this.#chain
     const first = this.#network.checkpoint?.height ?? 0
     let step = OVERLAP
+    let searches = 0
     let start = Math.max(chain.base, Math.min(chain.tip, tip.height) - step + 1)
     let headers: Uint8Array[] = []
     if (early !== undefined && early.start >= chain.base && early.start <= chain.tip + 1) {
@@ -238,8 +264,9 @@ export class LinkedHeaders {
       }
       const end = start + headers.length - 1
       if (chain.tip >= chain.base && start > chain.base && !this.#meets(start, headers)) {
-        // It parts from the known chain further down.
-        if (chain.tip - start > MAX_FORK)
+        // It parts from the known chain further down. What goes on from nothing that it showed before would be searched for without end.
+        searches++
+        if (searches > MAX_SEARCHES || chain.tip - start > MAX_FORK)
           throw new ChainRefusal('forged', 'The server has another chain than the one that is known')
         step *= 12
         start = Math.max(chain.base, Math.min(chain.tip, tip.height) - step + 1)
@@ -358,6 +385,8 @@ const WINDOW = 2016
 /** How many known headers are asked again: a fork of fewer blocks costs no further trip. */
 const OVERLAP = 12
 const MAX_FORK = 2016
+/** Each search looks twelve times as far back as the one before. */
+const MAX_SEARCHES = 3
 /** A server may be this many blocks behind another. */
 const MAX_BEHIND = 6
 /** Seconds since the newest block of a chain whose blocks come each few minutes. */
