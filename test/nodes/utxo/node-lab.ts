@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HDKey } from '@scure/bip32'
 import { generateMnemonic, mnemonicToSeedSync } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
@@ -310,12 +311,17 @@ const openSlowProxy = async (port: number, delayMs: number): Promise<SlowProxy> 
       })
     }
     client.pipe(target)
+    // One after another, or the pieces of two replies would lie in each other.
+    let sending = Promise.resolve()
     target.on('data', (bytes: Buffer) => {
-      setTimeout(() => {
-        const half = bytes.length >> 1
+      const half = bytes.length >> 1
+      const late = sleep(delayMs)
+      sending = sending.then(async () => {
+        await late
         if (client.writable) client.write(bytes.subarray(0, half))
-        setImmediate(() => client.writable && client.write(bytes.subarray(half)))
-      }, delayMs)
+        await new Promise(resolve => setImmediate(resolve))
+        if (client.writable) client.write(bytes.subarray(half))
+      })
     })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
