@@ -21,6 +21,14 @@ const pay = async (
   return wallet.spend(await wallet.makeSpend({ tokenId: null, spendTargets }))
 }
 
+/** Pays all that a wallet of ours has to one address; gives the payment and its amount. */
+const payAll = async (owner: LabWallet, publicAddress: string): Promise<{ txid: Txid; most: bigint }> => {
+  const spendTargets = [{ publicAddress }]
+  const most = BigInt(await owner.wallet.getMaxSpendable({ tokenId: null, spendTargets }))
+  const { txid } = await pay(owner, [[publicAddress, most]])
+  return { txid, most }
+}
+
 /** Waits until a payment is in a state, or says in which it is. */
 const becomes = async (
   t: ExecutionContext,
@@ -91,11 +99,7 @@ withNode(
       t.is(Math.round((await node.call('getreceivedbyaddress', address)) * 1e8), Number(amount))
     await becomes(t, owner, txid, isConfirmed)
     const target = await node.call('getnewaddress')
-    const most = await owner.wallet.getMaxSpendable({
-      tokenId: null,
-      spendTargets: [{ publicAddress: target }]
-    })
-    await pay(owner, [[target, BigInt(most)]])
+    const { most } = await payAll(owner, target)
     await owner.agree(t, 'all of it')
     t.is(owner.balances().trusted, '0')
     await lab.mine(1)
@@ -240,9 +244,7 @@ withNode(
     await first.agree(t, 'found while they came')
     t.is(first.balances().trusted, String(10n * ONE))
     const payee = await node.call('getnewaddress')
-    const spendTargets = [{ publicAddress: payee }]
-    const most = BigInt(await first.wallet.getMaxSpendable({ tokenId: null, spendTargets }))
-    const { txid } = await pay(first, [[payee, most]])
+    const { txid, most } = await payAll(first, payee)
     const { vin } = await node.call('getrawtransaction', txid, true)
     t.is(vin.length, 1000)
     await first.agree(t, 'spent')
