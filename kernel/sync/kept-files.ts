@@ -107,4 +107,9 @@ const LIMITS: Readonly<Record<KeptReason, { readonly count: number; readonly len
   replaced: { count: 300, length: 500_000 }
 }
 
+/** Returns whether so many replaced texts can be kept, all of them. */
+export const canKeep = (files: readonly OldFile[]): boolean =>
+  files.length <= LIMITS.replaced.count &&
+  files.reduce((length, [, text]) => length + text.length, 0) <= LIMITS.replaced.length
+
 const timeText = (now: number): string => String(Math.floor(now)).padStart(TIME_LENGTH, '0')

@@ -6,7 +6,7 @@ import type { BulkChange } from '../repo/store/bulk.ts'
 import { plainTextOf } from '../repo/store/large-write.ts'
 import { openPagedStore } from '../repo/store/open-paged-store.ts'
 import type { PagedStore, StoreContents } from '../repo/store/paged-store.ts'
-import { isKept, type OldFile, planKept } from './kept-files.ts'
+import { canKeep, isKept, type OldFile, planKept } from './kept-files.ts'
 import { Repo, type RepoOptions } from './repo.ts'
 import { RepoFiles } from './repo-files.ts'
 import { BULK, boxText, PREFIX, parseBox, pendingEntry } from './repo-record.ts'
@@ -58,7 +58,7 @@ export interface RestoreRepoOptions
  *
  * Files of the store that the backup has otherwise, or not at all, are kept for 30 days.
  *
- * @throws STORAGE_FAILED, STORAGE_FULL
+ * @throws BACKUP_INVALID if they are too many to be kept; STORAGE_FAILED, STORAGE_FULL
  */
 export const restoreRepo = async (
   { io, disk, repoId, dataKey, report, own }: RestoreRepoOptions,
@@ -76,6 +76,10 @@ export const restoreRepo = async (
         replaced.push([key.slice(PREFIX.file.length), text])
       if (!writes.has(key) && !isKept(key) && key !== own) writes.set(key, null)
     }
+    if (!canKeep(replaced))
+      throw new WalletError('BACKUP_INVALID', {
+        rule: 'differs from this device in more texts than can be kept beside it'
+      })
     planKept(store, { reason: 'replaced', files: replaced, now: io.clock.now() }, writes)
     await store.write(writes)
   } finally {

@@ -268,6 +268,23 @@ test('a backup replaces an account of the device only if that is said, and keeps
   await kernel.close()
 })
 
+test('a backup takes the place of no more texts than can be kept beside it', async t => {
+  const place = makeNotedWorld()
+  const { kernel, context } = await openHermitDevice(place.world)
+  t.teardown(() => kernel.close())
+  const account = await context.createAccount(HERMIT)
+  await fillAccount(place.world, account)
+  const backup = await account.location.makeBackup()
+  const ids = Array.from({ length: 301 }, (_, at) => `item ${at}`)
+  for (const id of ids) await account.dataStore.setItem('later', id, id)
+  await account.logout()
+  const replacing = context.restoreAccount(backup, { password, replaces: true })
+  const rule = 'differs from this device in more texts than can be kept beside it'
+  t.like(await t.throwsAsync(replacing), { code: 'BACKUP_INVALID', details: { rule } })
+  const opened = await context.loginWithPassword(HERMIT.username, password)
+  for (const id of ids) t.is(await opened.dataStore.getItem('later', id), id)
+})
+
 test('a backup is restored beside other accounts, and not where another one has its username', async t => {
   const { place, backup, contents } = await makeBackup()
   const { kernel, context } = await openHermitDevice(place.world)
