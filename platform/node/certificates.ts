@@ -48,8 +48,7 @@ export const openTls = async (target: TlsTarget, store: CertificateStore | undef
   if (typeof known === 'object') return openPinned(target, known)
   const strict = await handshake(target, {}).catch((error: unknown) => error as Error & { code?: unknown })
   if (!(strict instanceof Error)) {
-    if (known === undefined) store?.remember(server, 'authority')
-    return strict
+    return known === undefined ? remembered(strict, () => store?.remember(server, 'authority')) : strict
   }
   const reason = certificateReason(strict)
   if (reason === undefined) throw strict
@@ -59,8 +58,18 @@ export const openTls = async (target: TlsTarget, store: CertificateStore | undef
   if (!store.pinsAtFirstUse)
     throw new WalletError('CERTIFICATE_REFUSED', { server, reason, presented: shown.fingerprint })
   const socket = await openPinned(target, shown)
-  store.remember(server, shown)
-  return socket
+  return remembered(socket, () => store.remember(server, shown))
+}
+
+/** Gives the connection once its certificate is remembered; on a full disk it is ended, not left without an owner. */
+const remembered = (socket: TLSSocket, remember: () => void): TLSSocket => {
+  try {
+    remember()
+    return socket
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
 }
 
 /**

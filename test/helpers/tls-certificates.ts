@@ -58,6 +58,8 @@ export interface TlsServer {
   readonly received: readonly string[]
   /** How many handshakes were completed. */
   readonly connections: () => number
+  /** How many connections are open now. */
+  openCount(): Promise<number>
   present(identity: ServerIdentity): void
 }
 
@@ -90,6 +92,7 @@ export const serveTls = async (
     port: (server.address() as AddressInfo).port,
     received,
     connections: () => connections,
+    openCount: () => new Promise(resolve => server.getConnections((_, count) => resolve(count))),
     present: other => server.setSecureContext({ ...other })
   }
 }

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import test from 'ava'
 import type { ChannelHandlers, Io } from '../../kernel/io/io.ts'
 import { type CertificateStore, makeNodeIo, type PinnedCertificate } from '../../platform/node/index.ts'
+import { waitFor } from '../helpers/device.ts'
 import { selfSigned, serveTls, signedBy } from '../helpers/tls-certificates.ts'
 
 const SILENT: ChannelHandlers = { onText: () => undefined, onClose: () => undefined }
@@ -25,6 +26,18 @@ const connect = async (io: Io, port: number): Promise<void> => {
   const channel = await io.connect?.({ host: '127.0.0.1', port, isTls: true }, SILENT)
   channel?.close()
 }
+
+test('a connection whose certificate cannot be remembered is ended', async t => {
+  const { store } = storeOf(true)
+  const server = await serveTls(t, first)
+  const remember = (): never => {
+    throw new Error('ENOSPC')
+  }
+  const io = makeNodeIo({ certificates: { ...store, remember } })
+  await t.throwsAsync(connect(io, server.port), { message: /ENOSPC/ })
+  await waitFor(async () => (await server.openCount()) === 0)
+  t.deepEqual(server.received, [])
+})
 
 test('a self-signed certificate is pinned at its first use where the store says so, and used from then on', async t => {
   const { known, io, store } = storeOf(true)
