@@ -171,7 +171,11 @@ export const checkChainServer = (text: string): string => {
 /** Reads the address of a SOCKS5 proxy. @throws CliError USAGE */
 export const checkProxy = (text: string): string => {
   const url = /^socks5h?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
-  const isBare = url?.username === '' && ['', '/'].includes(url.pathname) && url.search + url.hash === ''
+  const isBare =
+    url?.username === '' &&
+    url.password === '' &&
+    ['', '/'].includes(url.pathname) &&
+    url.search + url.hash === ''
   if (url === undefined || url.hostname === '' || url.port === '' || !isBare)
     throw refused(
       text,

@@ -56,8 +56,9 @@ export const profileCreate: CommandRun = async (session, name = '') => {
   })
   if (!session.globals.dryRun) {
     if (apiKey !== undefined) writeApiKey(paths, apiKey)
-    writeProfile(paths, profile)
+    // First: a server that was named with its certificate is never known without it.
     expectFingerprints(session, paths)
+    writeProfile(paths, profile)
   }
   return resultOf(session, paths, profile)
 }
@@ -80,8 +81,9 @@ export const profileEdit: CommandRun = async (session, name = '') => {
   if (!session.globals.dryRun) {
     if (apiKey !== undefined) writeApiKey(paths, apiKey)
     else if (!isSameServer) removeApiKey(paths)
-    writeProfile(paths, profile)
+    // First: a server that was named with its certificate is never known without it.
     expectFingerprints(session, paths)
+    writeProfile(paths, profile)
   }
   return resultOf(session, paths, profile)
 }

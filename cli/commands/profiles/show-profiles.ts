@@ -142,11 +142,7 @@ const settingsOf = (profile: RealProfile, hasKey: boolean): readonly Setting[] =
   const { proxy, pinsCertificates } = profile
   return [
     ['network', [network], ''],
-    [
-      'login server',
-      loginServer === undefined ? [] : [loginServer],
-      'no account can be made or logged in to'
-    ],
+    ['login server', loginServer === undefined ? [] : [loginServer], 'accounts are on this device only'],
     [
       'API key',
       hasKey ? ['set'] : [],
