@@ -260,3 +260,52 @@ for (const isFirst of [true, false]) {
     t.is(linked.standingOf(39, headers[39]?.hash ?? ''), 'checkpoint')
   })
 }
+
+test('two servers agree on a chain only if both have its first block and one of its newest', async t => {
+  const headers = mineHeaders({ hash: 'sha256', count: 40, time: NOW - 40 * 600 })
+  const [genesis] = headers
+  if (genesis === undefined) return t.fail()
+  const { checkpoint: _, ...network } = networkOf('sha256', { isWorthless: true }, genesis)
+  const linked = new LinkedHeaders({ ...makeNodeIo(), ...io }, network, memoryDisk())
+  const { tip, query } = serverOf(headers)
+  await linked.link(tip, query)
+  const standing = (): string | undefined => linked.standingOf(20, headers[20]?.hash ?? '')
+  for (const [others, seen] of [
+    [new Map([[0, genesis.hash]]), 'claimed'],
+    [
+      new Map([
+        [0, genesis.hash],
+        [33, 'ab'.repeat(32)]
+      ]),
+      'claimed'
+    ],
+    [
+      new Map([
+        [0, genesis.hash],
+        [33, headers[33]?.hash ?? '']
+      ]),
+      'agreed'
+    ]
+  ] as const) {
+    await linked.witness({ scripthashes: [], heights: [] }, async ({ heights }) => {
+      t.deepEqual(heights, [0, 33])
+      return { server: 'other', height: 39, histories: [], hashes: others }
+    })
+    t.is(standing(), seen)
+  }
+})
+
+test('a server that sends one header at a time is left, instead of keeping the others waiting', async t => {
+  const headers = mineHeaders({ hash: 'sha256', count: 40, time: NOW - 40 * 600 })
+  const [genesis] = headers
+  if (genesis === undefined) return t.fail()
+  const { checkpoint: _, ...network } = networkOf('sha256', {}, genesis)
+  const linked = new LinkedHeaders({ ...makeNodeIo(), ...io }, network, memoryDisk())
+  const { tip, query } = serverOf(headers)
+  await t.throwsAsync(
+    linked.link(tip, start => query(start, 1)),
+    { message: /fewer blocks than it says/ }
+  )
+  await linked.link(tip, query)
+  t.is(linked.standingOf(39, headers[39]?.hash ?? ''), 'checkpoint')
+})

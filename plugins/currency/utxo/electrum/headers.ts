@@ -143,10 +143,16 @@ export class LinkedHeaders {
   }
 
   /** Forgets everything, on the disk too, so that the next server begins at the checkpoint. */
-  async forget(): Promise<void> {
-    await this.#turn.catch(() => undefined)
-    this.#chain = undefined
-    await this.#disk.setText(this.#path('tip'), '').catch(() => undefined)
+  forget(): Promise<void> {
+    // In its turn: nothing is linked to what is being forgotten.
+    const done = this.#turn
+      .catch(() => undefined)
+      .then(async () => {
+        this.#startFrom(undefined)
+        await this.#disk.setText(this.#path('tip'), '').catch(() => undefined)
+      })
+    this.#turn = done
+    return done
   }
 
   /** The span to ask with the first questions to a server, so that a later start needs no other round trip. */
@@ -212,18 +218,21 @@ export class LinkedHeaders {
   }
 
   /**
-   * Puts a question to a second server, and with it the one for the block that the chain begins with, where that is no checkpoint:
-   * the chain is agreed if both servers have it.
+   * Puts a question to a second server, and with it the one for the first block of the chain, where that is no checkpoint, and for
+   * one of its newest: the chain is agreed if both servers have both. The first alone would let one server go on from it as it likes.
    */
   async witness(
     query: WitnessQuery,
     send: (full: WitnessQuery) => Promise<Testimony | undefined>
   ): Promise<Testimony | undefined> {
     const chain = this.#chain?.origin === 'claimed' ? this.#chain : undefined
-    const heights = chain === undefined ? query.heights : [...query.heights, chain.base]
-    const testimony = await send({ ...query, heights })
-    const hash = chain?.hashAt(chain.base)
-    if (hash !== undefined && testimony?.hashes.get(chain?.base ?? 0) === hash) chain?.agree()
+    const ends = chain === undefined ? [] : [chain.base, Math.max(chain.base, chain.tip - MAX_BEHIND)]
+    const known = ends.map(height => [height, chain?.hashAt(height)] as const)
+    const testimony = await send({ ...query, heights: [...query.heights, ...ends] })
+    const isSame = known.every(
+      ([height, hash]) => hash !== undefined && testimony?.hashes.get(height) === hash
+    )
+    if (isSame && chain === this.#chain) chain?.agree()
     return testimony
   }
 
@@ -258,8 +267,11 @@ export class LinkedHeaders {
     while (chain.hashAt(tip.height) !== tip.header.hash) {
       const next = start + headers.length
       if (next <= tip.height) {
-        const more = await query(next, Math.min(SPAN, tip.height - next + 1))
-        if (more.length === 0) throw new ElectrumFault('The server has fewer blocks than it says')
+        const wanted = Math.min(SPAN, tip.height - next + 1)
+        const more = await query(next, wanted)
+        // One at a time would keep every other server waiting for hours.
+        if (more.length < Math.min(wanted, FEWEST))
+          throw new ElectrumFault('The server has fewer blocks than it says')
         headers.push(...more)
       }
       const end = start + headers.length - 1
@@ -382,6 +394,8 @@ type HeaderDisk = Pick<Disk, 'getText' | 'setText'>
 /** Headers of one request, and of one file. */
 const SPAN = 2016
 const WINDOW = 2016
+/** A server that has more headers sends at least so many at once. */
+const FEWEST = 500
 /** How many known headers are asked again: a fork of fewer blocks costs no further trip. */
 const OVERLAP = 12
 const MAX_FORK = 2016

@@ -370,7 +370,7 @@ export class ElectrumPool {
     const linked = this.#takeTip(connection, newest, span && { ...span, headers: (await early) ?? [] })
     // What one more request brings is waited for; the rest comes in the background.
     const isShort = newest.height - (checkpoint?.height ?? 0) < SHORT
-    if (span !== undefined || isShort) await linked
+    if (isShort || (span !== undefined && newest.height < span.start + span.count)) await linked
     await fees
   }
 
