@@ -367,7 +367,7 @@ const swapInPanel = async (page: Page, provider: string): Promise<void> => {
   await hand.choose('To', 'Coffee · litecoin')
   await hand.fill('Amount', '0.005')
   await hand.press('Ask for quotes')
-  await page.getByRole('button', { name: provider }).first().click()
+  await page.getByRole('table', { name: 'Quotes' }).getByRole('button', { name: provider }).click()
   await hand.press('Review and approve…')
   await page.getByRole('dialog', { name: 'Review this swap' }).waitFor()
   await hand.press('Sign and swap')

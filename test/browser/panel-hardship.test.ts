@@ -145,6 +145,22 @@ browserTest('who has gone elsewhere is not led back by the answer to a question'
   t.true(page.url().endsWith('#/hooks'))
 })
 
+browserTest('a quote that is chosen before the answer to the question stays chosen', async (t, browser) => {
+  const page = await openAt(t, browser, '#/quotes')
+  await page.getByRole('textbox', { name: 'Amount' }).fill('1000')
+  await buttonOf(page, 'Ask for quotes').click()
+  await page.getByRole('table', { name: 'Quotes' }).getByRole('button').first().click()
+  const chosen = page.getByRole('complementary')
+  const title = await chosen.getAttribute('aria-label')
+  await page.evaluate(() => held.answer({ roundId: 'round-2' }))
+  await page
+    .getByRole('button', { name: 'Ask for quotes', exact: true })
+    .and(page.locator('[aria-busy=false]'))
+    .waitFor()
+  t.is(await chosen.getAttribute('aria-label'), title)
+  t.false(page.url().endsWith('round-2'))
+})
+
 browserTest('an answer that leads somewhere is one step back', async (t, browser) => {
   const page = await openAt(t, browser, '#/quotes')
   await page.getByRole('textbox', { name: 'Amount' }).fill('1000')

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from 'react'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { amountIn, readAmount } from '../../../app/format/amounts.ts'
 import { countdownText, quoteTimeLeft } from '../../../app/format/quotes.ts'
 import type { QuoteSnapshot } from '../../../kernel/index.ts'
@@ -282,7 +282,11 @@ const directions: readonly (readonly [Direction, string])[] = [
 
 /** Asks for quotes from one wallet to another. */
 const QuoteForm = (): ReactElement | null => {
-  const { go } = usePanel()
+  const { go, location } = usePanel()
+  const idNow = useRef(location.id)
+  useEffect(() => {
+    idNow.current = location.id
+  }, [location.id])
   const view = useView()
   const wallets = [...view.wallets.values()]
   const [from, setFrom] = useState('')
@@ -306,7 +310,10 @@ const QuoteForm = (): ReactElement | null => {
         input={{ fromWalletId, toWalletId, nativeAmount: native ?? '0', quoteFor }}
         label="Ask for quotes"
         isReady={fromWalletId !== toWalletId && native !== undefined}
-        onDone={({ roundId }) => go({ id: roundId })}
+        // Quotes can be shown before the answer, and one that was chosen meanwhile stays chosen.
+        onDone={({ roundId }) => {
+          if (idNow.current === location.id) go({ id: roundId })
+        }}
       >
         <ChoiceField label="From" value={fromWalletId} onChange={setFrom} choices={choices} />
         <ChoiceField label="To" value={toWalletId} onChange={setTo} choices={choices} />
