@@ -13,7 +13,7 @@ interface FeeServer {
 /** The latest fee rates of each server: one that asks for far more than the others is noticed. */
 export class ServerFees {
   readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #byUrl = new Map<string, FeeEstimates>()
+  readonly #byUrl = new Map<string, { readonly fees: FeeEstimates; readonly at: number }>()
   #latest: FeeEstimates = {}
   #at = Number.NEGATIVE_INFINITY
 
@@ -25,9 +25,10 @@ export class ServerFees {
     return this.#latest
   }
 
-  /** The rates of other servers than one. */
+  /** The rates of other servers than one, as far as they are of the last hour. */
   ofOthers(url: string | undefined): readonly FeeEstimates[] {
-    return [...this.#byUrl].flatMap(([other, fees]) => (other === url ? [] : [fees]))
+    const since = this.#clock.monotonic() - COMPARED_MS
+    return [...this.#byUrl].flatMap(([other, { fees, at }]) => (other === url || at < since ? [] : [fees]))
   }
 
   /** Asks for rates that are older than a minute; without an answer the last ones stay. */
@@ -47,12 +48,13 @@ export class ServerFees {
     this.#latest = Object.fromEntries(
       names.flatMap((name, at) => (rates[at] === undefined ? [] : [[name, rates[at]]]))
     )
-    this.#byUrl.set(server.url, this.#latest)
     this.#at = this.#clock.monotonic()
+    this.#byUrl.set(server.url, { fees: this.#latest, at: this.#at })
   }
 }
 
 const FRESH_MS = 60_000
+const COMPARED_MS = 3_600_000
 /** The blocks within which a payment of each level should confirm. */
 const TARGETS = [
   ['high', 2],
