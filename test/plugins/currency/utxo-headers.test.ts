@@ -128,6 +128,26 @@ test('after a period of quick blocks the next one must be harder', async t => {
   t.is(chain.tip, 2017)
 })
 
+test('a window cannot open a period with any difficulty it likes, nor begin with a header without work', async t => {
+  const [before] = mineHeaders({ hash: 'sha256', count: 1, time: NOW - 90_000, bits: 0x2007ffff })
+  const [lazy] = mineHeaders({ hash: 'sha256', count: 1, time: NOW - 90_000, bits: 0x2007ffff, isLazy: true })
+  if (before === undefined || lazy === undefined) return t.fail()
+  const difficulty = { kind: 'period', isFromBefore: true } as const
+  const network = networkOf('sha256', { difficulty }, before)
+  const window = (): HeaderChain => new HeaderChain(io, network, { base: 4031, origin: 'claimed' })
+  t.deepEqual(await refusalOf(window().take(4031, bytesOf([lazy]))), [
+    'forged',
+    'Block 4031 has not the work that it claims'
+  ])
+  const openWith = async (bits: number): Promise<string> => {
+    const next = mineHeaders({ hash: 'sha256', count: 2, time: before.time + 600, after: before, bits })
+    return (await refusalOf(window().take(4031, bytesOf([before, ...next]))))[1]
+  }
+  const wrong = 'Block 4032 has not the difficulty that it must have'
+  t.deepEqual([await openWith(EASY), await openWith(0x20007fff)], [wrong, wrong], 'sixteen times')
+  t.deepEqual([await openWith(0x201ffffc), await openWith(0x2001ffff)], ['', ''], 'four times')
+})
+
 test('a chain that goes around the checkpoint is refused, and so is one that ends below it', async t => {
   const headers = mineHeaders({ hash: 'sha256', count: 8, time: NOW - 90_000 })
   const [genesis] = headers

@@ -38,6 +38,16 @@ export const requiredBits = (
   return undefined
 }
 
+/**
+ * True if the first block of a period can have a target whose period is not known: at most four times as easy or as hard as that of
+ * the block before.
+ */
+export const canOpenPeriod = ({ difficulty }: LinkRules, before: number, bits: number): boolean => {
+  if (difficulty.kind !== 'period' || difficulty.isBip94 === true) return true
+  const [from, to] = [targetOf(before), targetOf(bits)]
+  return to <= from * 4n && to >= targetOf(compactOf(from / 4n))
+}
+
 /** Blocks between two changes of the difficulty, on the chains that change it by periods. */
 const PERIOD = 2016
 

@@ -5,7 +5,7 @@ import {
   makeYielder
 } from '../../../../kernel/plugin-api.ts'
 import type { NetworkRow } from '../params/coin.ts'
-import { type BlockDifficulty, requiredBits, workOfBits } from './difficulty.ts'
+import { type BlockDifficulty, canOpenPeriod, requiredBits, workOfBits } from './difficulty.ts'
 import { type BlockHeader, checkWork, parseHeader } from './header.ts'
 
 /**
@@ -126,6 +126,8 @@ export class HeaderChain {
       if (parent === undefined ? this.#count > 0 || at > 0 : header.previous !== parent)
         throw new ChainRefusal('forged', `Block ${height} does not follow the one before it`)
       if (!this.#isGiven(height)) await this.#check(height, { bytes, header, blockAt })
+      // Only a checkpoint stands for work that is not shown.
+      else if (this.#origin !== 'checkpoint') await this.#checkWork(height, bytes, header)
       this.#checkPoint(height, header.hash)
       branch.push({ hash: header.hash, time: header.time, bits: header.bits })
     }
@@ -178,7 +180,7 @@ export class HeaderChain {
     }
   ): Promise<void> {
     const { linking, work } = this.#network
-    const refuse = (rule: string): ChainRefusal => new ChainRefusal('forged', `Block ${height} ${rule}`)
+    const refuse = (rule: string): ChainRefusal => refusalOf(height, rule)
     if (linking === undefined) throw refuse('is of a network whose headers are not linked here')
     const { time, bits } = header
     const earlier: number[] = []
@@ -199,12 +201,19 @@ export class HeaderChain {
     if (isOpening && time < (blockAt(height - 1)?.time ?? 0) - 600)
       throw refuse('goes further back in time than it may')
     const required = requiredBits(linking, blockAt, { height, time })
-    if (required !== undefined && required !== bits) throw refuse('has not the difficulty that it must have')
+    const before = blockAt(height - 1)?.bits ?? bits
+    if (required === undefined ? !canOpenPeriod(linking, before, bits) : required !== bits)
+      throw refuse('has not the difficulty that it must have')
+    await this.#checkWork(height, bytes, header)
+  }
+
+  async #checkWork(height: number, bytes: Uint8Array, header: BlockHeader): Promise<void> {
+    const { work } = this.#network
     if (typeof work !== 'object') return
     try {
       await checkWork(bytes, header, { work, crypto: this.#io.crypto })
     } catch {
-      throw refuse('has not the work that it claims')
+      throw refusalOf(height, 'has not the work that it claims')
     }
   }
 
@@ -254,6 +263,9 @@ export class HeaderChain {
     return height < this.#base || height > this.tip ? undefined : (height - this.#base) * ENTRY
   }
 }
+
+const refusalOf = (height: number, rule: string): ChainRefusal =>
+  new ChainRefusal('forged', `Block ${height} ${rule}`)
 
 interface ChainIo {
   readonly clock: Pick<Clock, 'monotonic' | 'now' | 'turn'>
