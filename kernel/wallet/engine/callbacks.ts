@@ -238,10 +238,10 @@ export class EngineCallbackHandler {
   }
 }
 
-/** Shortens a text about others to one line that may be shown. */
 const isRefusal = (value: unknown): value is ChainRefusalReason =>
   value === 'forged' || value === 'stale' || value === 'weaker'
 
+/** Shortens a text about others to one line that may be shown. */
 const shortText = (text: string): string =>
   scrub(
     text

@@ -430,12 +430,12 @@ export class EngineSupervisor implements Readable<EngineSnapshot> {
   }
 }
 
-/** The deadline for an engine's staking status. */
 const lossError = ({ refused, ...lost }: ConnectionLoss): WalletError =>
   refused === undefined
     ? new WalletError('CONNECTION_LOST', lost)
     : new WalletError('CHAIN_REFUSED', { ...lost, refused })
 
+/** The deadline for an engine's staking status. */
 const QUERY_MS = 60_000
 const DEFAULT_PERIOD_MS = 10_000
 const RETRY_MS = 30_000
