@@ -25,7 +25,7 @@ import { regrade, SecondOpinion, type Witness } from './grades.ts'
 import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
 import { scan } from './scan.ts'
 import { checkSigned } from './spend/check-signed.ts'
-import { balanceDetailsOf, type SpendSource } from './spend/choose-coins.ts'
+import { balancePartsOf, type SpendSource } from './spend/choose-coins.ts'
 import { makeDraft, maxSpendableOf } from './spend/make-spend.ts'
 import { signUtxoDraft } from './spend/sign.ts'
 import type { LedgerTx } from './wallet/ledger.ts'
@@ -400,7 +400,7 @@ class UtxoEngine implements CurrencyEngine {
       this.#reportedBalance = balance
       callbacks.onTokenBalanceChanged(null, balance)
     }
-    const details = balanceDetailsOf({ coin, height: this.#height, ledger, reserved })
+    const details = balancePartsOf({ coin, height: this.#height, ledger, reserved })
     const text = JSON.stringify(details)
     // The kernel may have ended the engine when it received the balance.
     if (this.#isDead || text === this.#reportedDetails) return

@@ -6,8 +6,8 @@ import type { ScriptRecord, ScriptTable } from './wallet/scripts.ts'
 
 type Proof = Pick<LedgerTx, 'block' | 'height'>
 
-/** True of a transaction in a block that the linked chain could prove, and does not yet. */
-export const isUnproven = (
+/** True of a transaction in a block that the linked chain does not have: it has another one at that height. */
+export const isReplaced = (
   { standingOf }: Pick<ElectrumPool, 'standingOf'>,
   { height, block }: Proof
 ): boolean => height > 0 && standingOf(height, block) === 'other'
@@ -34,7 +34,7 @@ export const regrade = (pool: Pick<ElectrumPool, 'standingOf'>, ledger: Ledger, 
   let mustProve = false
   for (const tx of ledger.all()) {
     if (tx.height <= 0 || (tx.grade === 'proven' && tx.height < tip - SETTLED)) continue
-    if (isUnproven(pool, tx)) mustProve = true
+    if (isReplaced(pool, tx)) mustProve = true
     const grade = gradeOf(pool, tx, tx)
     if (grade !== tx.grade) ledger.place(tx, { ...tx, grade })
   }

@@ -4,7 +4,7 @@ import { ElectrumFault } from './electrum/connection.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import type { HistoryItem } from './electrum/replies.ts'
 import { fetchHistories, fetchTxs, type TxAnswer, type TxQuestion } from './electrum/requests.ts'
-import { gradeOf, isUnproven } from './grades.ts'
+import { gradeOf, isReplaced } from './grades.ts'
 import type { CoinRow } from './params/coin.ts'
 import type { Ledger } from './wallet/ledger.ts'
 import type { SavedState, StoreChanges } from './wallet/saved-state.ts'
@@ -47,7 +47,7 @@ export async function* scan(context: ScanContext): AsyncGenerator<ScanStep, void
     const fresh = await subscribe(context)
     const dirty = [...context.table.records()].filter(isDirty)
     if (dirty.length === 0) {
-      await reprove(context)
+      await reprove(context, changes)
       yield { changes, ratio: 1 }
       if (fresh === 0 || !needsMore(context)) return
     }
@@ -112,7 +112,24 @@ const subscribe = async ({ pool, table, client }: ScanContext): Promise<number> 
   return fresh.length
 }
 
-const update = async (
+/** Asks again as long as the chain of the server changes meanwhile: an answer may be of a block that another one has replaced. */
+const update = async (...given: Parameters<typeof updateOnce>): Promise<void> => {
+  const [{ pool }] = given
+  for (let tries = 1; ; tries++) {
+    const before = pool.tip?.header.hash
+    try {
+      return await updateOnce(...given)
+    } catch (error) {
+      if (tries === MAX_UPDATES || !pool.isFault(error)) throw error
+      await pool.relink()
+      if (pool.tip?.header.hash === before) throw error
+    }
+  }
+}
+
+const MAX_UPDATES = 3
+
+const updateOnce = async (
   context: ScanContext,
   records: readonly ScriptRecord[],
   changes: StoreChanges
@@ -126,7 +143,7 @@ const update = async (
     const known = ledger.find(txid)
     // It is taken in when it is confirmed, which changes the status of its script.
     if (known === undefined && height <= 0 && --room < 0) return []
-    const needsProof = height > 0 && (known?.height !== height || isUnproven(pool, known))
+    const needsProof = height > 0 && (known?.height !== height || isReplaced(pool, known))
     return [{ txid, height, needsBytes: known === undefined, needsProof }]
   })
   for (let at = 0; at < questions.length; at += TXS_AT_ONCE) {
@@ -145,13 +162,14 @@ const update = async (
 }
 
 // What came before its block was linked, or whose block has been replaced by one at the same height.
-const reprove = async (context: ScanContext): Promise<void> => {
-  const { pool, ledger } = context
-  const questions = [...ledger.all()]
-    .filter(tx => isUnproven(pool, tx))
-    .map(({ txid, height }) => ({ txid, height, needsBytes: false, needsProof: true }))
-  for (let at = 0; at < questions.length; at += TXS_AT_ONCE)
-    await takeIn(context, await fetchTxs(pool, questions.slice(at, at + TXS_AT_ONCE)))
+const reprove = async (context: ScanContext, changes: StoreChanges): Promise<void> => {
+  const { pool, ledger, table } = context
+  const replaced = new Set<string>()
+  for (const tx of ledger.all()) if (isReplaced(pool, tx)) replaced.add(tx.txid)
+  if (replaced.size === 0) return
+  const records = [...table.records()].filter(({ txids }) => [...txids].some(txid => replaced.has(txid)))
+  for (let at = 0; at < records.length; at += SCRIPTS_AT_ONCE)
+    await update(context, records.slice(at, at + SCRIPTS_AT_ONCE), changes)
 }
 
 const mergeHistories = (histories: readonly (readonly HistoryItem[])[]): ReadonlyMap<string, number> => {

@@ -5,7 +5,7 @@ import { type EngineTransaction, nativeAmount, type SpendInfo } from '../../../k
 import type { RawTx } from '../../../plugins/currency/utxo/chain/transaction.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
 import {
-  balanceDetailsOf,
+  balancePartsOf,
   type CoinSource,
   sortCoins
 } from '../../../plugins/currency/utxo/spend/choose-coins.ts'
@@ -54,7 +54,7 @@ test('a coin is spendable in a block of its own, and one that a block made only 
       ledger: { coins: () => [coin], gradeOf: () => 'claimed' },
       reserved: { isReserved: () => isReserved }
     } as unknown as CoinSource
-    const { grade, ...amounts } = balanceDetailsOf(source)
+    const { grade, ...amounts } = balancePartsOf(source)
     t.is(grade, 'claimed')
     const parts = Object.entries(amounts).filter(([, value]) => value !== '0')
     t.deepEqual(

@@ -63,6 +63,49 @@ test('after a reorganisation a payment is proven in its new block, also at the s
   t.is(world.chain.view.blockAt(alice.reported.txs.get(txid)?.blockHeight ?? 0)?.hash, blockOf())
 })
 
+for (const [method, what] of [
+  ['blockchain.transaction.get_merkle', 'between the proof of a payment and the header of its block'],
+  ['blockchain.scripthash.get_history', 'between the history of a payment and its proof']
+] as const) {
+  test(`a server whose chain is reorganised ${what} is asked again, and not left`, async t => {
+    const chain = newChain(150)
+    const electrum = makeElectrumConnect(chain)
+    let isArmed = false
+    let opened = 0
+    const connect: NonNullable<Io['connect']> = async (address, handlers) => {
+      opened++
+      const channel = await electrum.connect(address, handlers)
+      let sending = Promise.resolve()
+      const pass = async (text: string): Promise<void> => {
+        channel.send(text)
+        if (!isArmed || !text.includes(method)) return
+        isArmed = false
+        for (let turns = 0; turns < 3; turns++) await clock.turn()
+        chain.reorg(2)
+        chain.mine()
+      }
+      return {
+        close: () => channel.close(),
+        send: text => {
+          for (const each of text.split('\n'))
+            if (each !== '') sending = sending.then(() => pass(`${each}\n`))
+        }
+      }
+    }
+    const world = makeTestWorld({ chain, io: { connect } })
+    t.teardown(() => world.close())
+    const alice = await world.openWallet({ isStarted: false })
+    const txid = chain.fund(await fresh(alice), '70000')
+    chain.mine(2)
+    isArmed = true
+    await alice.engine.startEngine()
+    await until('it is in its new block', () => alice.reported.txs.get(txid)?.blockHeight === 154)
+    await alice.engine.syncNetwork({})
+    t.false(isArmed)
+    t.deepEqual([opened, alice.reported.connections.filter(server => server !== undefined)], [1, []])
+  })
+}
+
 /** Two servers of chains that may differ; the first is asked until it is cut off. */
 const twoChains = (
   t: ExecutionContext,

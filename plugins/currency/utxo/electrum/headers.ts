@@ -4,7 +4,7 @@ import { type BlockHeader, parseHeader } from '../chain/header.ts'
 import { type ChainOrigin, ChainRefusal, HeaderChain, MAX_LINKED } from '../chain/header-chain.ts'
 import type { NetworkRow } from '../params/coin.ts'
 import { type ElectrumCall, ElectrumFault } from './connection.ts'
-import { readHeaderHex, readHeaders } from './replies.ts'
+import { readHeaderHex } from './replies.ts'
 import type { Testimony, WitnessQuery } from './witness.ts'
 
 /** The newest block a server knows. */
@@ -91,27 +91,6 @@ const MAX_REORG = 100
 
 /** Asks a server for headers that follow each other; fewer come where its chain ends. @throws ElectrumFault, NETWORK */
 export type HeaderQuery = (start: number, count: number) => Promise<readonly Uint8Array[]>
-
-/** Asks one connection for headers; after the first some only now and then, because servers count what they cost. */
-export const makeHeaderQuery = (
-  { clock, crypto }: Pick<Io, 'clock' | 'crypto'>,
-  connection: { callMany(calls: readonly ElectrumCall[]): readonly Promise<Json>[] }
-): HeaderQuery => {
-  let sent = 0
-  return async (start, count) => {
-    const pauseMs = sent < QUICK_REQUESTS ? 0 : sent < SLOW_REQUESTS ? SHORT_PAUSE_MS : LONG_PAUSE_MS
-    sent += 1
-    if (pauseMs > 0) await new Promise<void>(resolve => clock.after(pauseMs, resolve))
-    const [reply] = connection.callMany([{ method: 'blockchain.block.headers', params: [start, count] }])
-    return readHeaders((await reply) ?? null, count).map(hex => crypto.fromHex(hex))
-  }
-}
-
-// An ElectrumX counts about 105 for 2,016 headers, slows down from 1,000 on, ends the connection at 10,000, and forgives 1 a second.
-const QUICK_REQUESTS = 8
-const SLOW_REQUESTS = 40
-const SHORT_PAUSE_MS = 5_000
-const LONG_PAUSE_MS = 105_000
 
 /**
  * The linked headers of a network: what all wallets of a coin share, kept on the disk for the next start.
@@ -320,8 +299,9 @@ export class LinkedHeaders {
         base: Math.max(0, height - lookBack),
         origin: 'checkpoint'
       })
-    // The block before a period: the next target follows from it.
-    const base = Math.max(0, Math.floor((tip - WINDOW) / SPAN) * SPAN - 1)
+    // With a period, so that no target in the window is unknown; Litecoin's next target follows from the block before it.
+    const isFromBefore = linking?.difficulty.kind === 'period' && linking.difficulty.isFromBefore === true
+    const base = Math.max(0, Math.floor((tip - WINDOW) / SPAN) * SPAN - (isFromBefore ? 1 : 0))
     return new HeaderChain(this.#io, this.#network, { base, origin: 'claimed' })
   }
 

@@ -20,13 +20,7 @@ import {
   reasonOf,
   unreachable
 } from './connection.ts'
-import {
-  type ChainTip,
-  HeaderCache,
-  type HeaderQuery,
-  type LinkedHeaders,
-  makeHeaderQuery
-} from './headers.ts'
+import { type ChainTip, HeaderCache, type LinkedHeaders } from './headers.ts'
 import {
   checkKnownBlocks,
   knownBlocksOf,
@@ -37,6 +31,7 @@ import {
   readVersion
 } from './replies.ts'
 import { ServerFees } from './server-fees.ts'
+import { TipFollower } from './tip-follower.ts'
 
 /** The calls of the pool to a wallet. */
 export interface PoolClient {
@@ -99,10 +94,8 @@ export class ElectrumPool {
   #loss: ConnectionLoss | undefined
   #generation = 0
   #tip: ChainTip | undefined
-  /** What the server said last, which may still have to be linked. */
-  #newest: (ChainTip & { readonly hex: string }) | undefined
-  #linking: Promise<void> | undefined
-  #queryHeaders: HeaderQuery | undefined
+  /** Of the connection. */
+  #follower: TipFollower | undefined
   readonly #fees: ServerFees
   #server: ElectrumServer | undefined
 
@@ -230,10 +223,10 @@ export class ElectrumPool {
 
   /** Asks the server for its newest block once more, and links up to it. @throws ChainRefusal, ElectrumFault, NETWORK */
   async relink(): Promise<void> {
-    const connection = this.#connection
+    const follower = this.#follower
     const [reply] = this.callMany([{ method: 'blockchain.headers.subscribe', params: [] }])
     const tip = readTip(await reply)
-    if (connection !== undefined && connection === this.#connection) await this.#takeTip(connection, tip)
+    if (follower === this.#follower) await follower?.take(tip)
   }
 
   /** The server that is asked now. */
@@ -254,9 +247,14 @@ export class ElectrumPool {
     return this.#fees.latest
   }
 
-  /** Gives up the present server because it lied, broke the protocol, or refuses what a wallet needs. */
+  /** True of an error that says that a server lied, broke the protocol, or refuses what a wallet needs. */
+  isFault(error: unknown): error is Error {
+    return FAULTS.some(fault => error instanceof fault)
+  }
+
+  /** Gives up the present server because of a fault. */
   blame(error: unknown): void {
-    if (FAULTS.some(fault => error instanceof fault)) this.#connection?.close(error as Error)
+    if (this.isFault(error)) this.#connection?.close(error)
   }
 
   #detach(client: PoolClient): void {
@@ -322,12 +320,17 @@ export class ElectrumPool {
   #begin(connection: ElectrumConnection): void {
     this.#connection = connection
     this.#generation++
-    this.#queryHeaders = makeHeaderQuery(this.#io, connection)
-    this.#newest = undefined
-    this.#linking = undefined
+    const follower = new TipFollower(this.#io, connection, {
+      ...{ headers: this.#headers, linked: this.#linked, before: this.#tip },
+      onTip: tip => {
+        if (follower === this.#follower) this.#announce(tip)
+      },
+      onLinked: this.#onLinked
+    })
+    this.#follower = follower
     this.#watchers.clear()
     for (const watched of this.#clients.values()) watched.clear()
-    this.#ready = this.#greet(connection)
+    this.#ready = this.#greet(connection, follower)
     this.#ready.then(
       () => {
         if (connection !== this.#connection) return
@@ -346,7 +349,7 @@ export class ElectrumPool {
     for (const client of [...this.#clients.keys()]) client.onOpen()
   }
 
-  async #greet(connection: ElectrumConnection): Promise<void> {
+  async #greet(connection: ElectrumConnection, follower: TipFollower): Promise<void> {
     const { checkpoint } = this.#network
     const span = this.#linked.nextSpan
     const greeting = connection.callMany([
@@ -357,7 +360,7 @@ export class ElectrumPool {
         params: [height]
       }))
     ])
-    const early = span && this.#queryHeaders?.(span.start, span.count)
+    const early = span && follower.query(span.start, span.count)
     early?.catch(() => undefined)
     const fees = this.#fees.fetch(connection)
     greeting[0]?.catch(() => {
@@ -367,7 +370,7 @@ export class ElectrumPool {
     this.#canForget = readVersion(version) === NEWEST
     checkKnownBlocks(this.#io.crypto, this.#network, blocks)
     const newest = readTip(tip)
-    const linked = this.#takeTip(connection, newest, span && { ...span, headers: (await early) ?? [] })
+    const linked = follower.take(newest, span && { ...span, headers: (await early) ?? [] })
     // What one more request brings is waited for; the rest comes in the background.
     const isShort = newest.height - (checkpoint?.height ?? 0) < SHORT
     if (isShort || (span !== undefined && newest.height < span.start + span.count)) await linked
@@ -383,11 +386,10 @@ export class ElectrumPool {
     // What is pushed counts only once the server has passed its checks.
     this.#ready
       .then(() => {
-        const connection = this.#connection
-        if (method === 'blockchain.headers.subscribe' && connection !== undefined) {
+        if (method === 'blockchain.headers.subscribe') {
           const tip = readTip(params[0])
           const early = { start: tip.height, headers: [this.#io.crypto.fromHex(tip.hex)] }
-          this.#takeTip(connection, tip, early).catch(() => undefined)
+          this.#follower?.take(tip, early).catch(() => undefined)
         }
         if (method === 'blockchain.scripthash.subscribe') this.#onScriptStatus(params)
       })
@@ -400,33 +402,7 @@ export class ElectrumPool {
     for (const client of this.#watchers.get(scripthash) ?? []) client.onScript(scripthash, read)
   }
 
-  /** Takes a new tip in. Once headers are linked up to the newest, another one counts as soon as it is linked, too. */
-  #takeTip(
-    connection: ElectrumConnection,
-    { height, hex }: { readonly height: number; readonly hex: string },
-    early?: { readonly start: number; readonly headers: readonly Uint8Array[] }
-  ): Promise<void> {
-    const tip = { height, hex, header: this.#headers.read(hex) }
-    this.#headers.extend(this.#newest ?? this.#tip, tip)
-    this.#newest = tip
-    if (!this.#linked.isBegun) this.#announce(tip)
-    if (!this.#linked.isLinking) return Promise.resolve()
-    this.#linking ??= this.#linkNewest(connection, early).finally(() => (this.#linking = undefined))
-    this.#linking.catch(error => connection.close(error instanceof Error ? error : new Error('No headers')))
-    return this.#linking
-  }
-
-  async #linkNewest(
-    connection: ElectrumConnection,
-    early?: { readonly start: number; readonly headers: readonly Uint8Array[] }
-  ): Promise<void> {
-    const query = this.#queryHeaders
-    for (let linked: ChainTip | undefined; linked !== this.#newest && connection.isOpen; ) {
-      linked = this.#newest
-      if (linked === undefined || query === undefined) return
-      await this.#linked.link(linked, query, early)
-      if (connection === this.#connection) this.#announce(linked)
-    }
+  readonly #onLinked = (): void => {
     for (const client of [...this.#clients.keys()]) client.onLinked()
   }
 

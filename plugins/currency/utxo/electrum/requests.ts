@@ -29,7 +29,7 @@ export const broadcast = async (pool: ElectrumPool, { txid, signedTx }: EngineTr
     if (!(error instanceof ElectrumRefusal)) throw error
     if (KNOWN.test(error.message) || (await hasTransaction(pool, txid, signedTx))) return
     if (isServerFault(error.code)) throw new WalletError('NETWORK', { path: 'electrum' }, error)
-    throw new WalletError('BROADCAST_REFUSED', { txid, reason: reasonOf(error.message) })
+    throw new WalletError('BROADCAST_REFUSED', { txid, reason: nodeReasonOf(error.message) })
   }
 }
 
@@ -46,55 +46,52 @@ const isServerFault = (code: number | undefined): boolean =>
  * The reason of a refusal, in the words of nodes. Other words are those of a server, and are not shown: wallets were robbed by
  * servers that told their owners to install an update.
  */
-const reasonOf = (message: string): string =>
+const nodeReasonOf = (message: string): string =>
   REASONS.find(reason => message.toLowerCase().includes(reason.toLowerCase())) ??
   'words that are not those of a node'
 
 // What nodes write, in the order in which one may stand in another (Bitcoin Core and its relatives, from 0.16 to 31).
 const REASONS = [
-  ...['mandatory-script-verify-flag-failed', 'non-mandatory-script-verify-flag'],
-  ...[
-    'mempool-script-verify-flag-failed',
-    'block-script-verify-flag-failed',
-    'bad-txns-inputs-missingorspent'
-  ],
-  ...[
-    'Missing inputs',
-    'Inputs missing or spent',
-    'txn-mempool-conflict',
-    'insufficient fee, rejecting replacement'
-  ],
-  ...[
-    'replacement-adds-unconfirmed',
-    'replacement-failed',
-    'too many potential replacements',
-    'insufficient fee'
-  ],
-  ...['bad-txns-spends-conflicting-tx', 'bad-txns-premature-spend-of-coinbase', 'min relay fee not met'],
-  ...[
-    'mempool min fee not met',
-    'too-long-mempool-chain',
-    'too-large-cluster',
-    'mempool full',
-    'non-BIP68-final'
-  ],
-  ...[
-    'non-final',
-    'bad-txns-in-belowout',
-    'bad-txns-nonstandard-inputs',
-    'bad-witness-nonstandard',
-    'tx-size-small'
-  ],
-  ...[
-    'tx-size',
-    'multi-op-return',
-    'bare-multisig',
-    'scriptpubkey',
-    'scriptsig-not-pushonly',
-    'scriptsig-size'
-  ],
-  ...['datacarrier', 'dust', 'absurdly-high-fee', 'max-fee-exceeded', 'Fee exceeds maximum configured'],
-  ...['TX decode failed', 'bad-txns', 'TX rejected']
+  'mandatory-script-verify-flag-failed',
+  'non-mandatory-script-verify-flag',
+  'mempool-script-verify-flag-failed',
+  'block-script-verify-flag-failed',
+  'bad-txns-inputs-missingorspent',
+  'Missing inputs',
+  'Inputs missing or spent',
+  'txn-mempool-conflict',
+  'insufficient fee, rejecting replacement',
+  'replacement-adds-unconfirmed',
+  'replacement-failed',
+  'too many potential replacements',
+  'insufficient fee',
+  'bad-txns-spends-conflicting-tx',
+  'bad-txns-premature-spend-of-coinbase',
+  'min relay fee not met',
+  'mempool min fee not met',
+  'too-long-mempool-chain',
+  'too-large-cluster',
+  'mempool full',
+  'non-BIP68-final',
+  'non-final',
+  'bad-txns-in-belowout',
+  'bad-txns-nonstandard-inputs',
+  'bad-witness-nonstandard',
+  'tx-size-small',
+  'tx-size',
+  'multi-op-return',
+  'bare-multisig',
+  'scriptpubkey',
+  'scriptsig-not-pushonly',
+  'scriptsig-size',
+  'datacarrier',
+  'dust',
+  'absurdly-high-fee',
+  'max-fee-exceeded',
+  'Fee exceeds maximum configured',
+  'TX decode failed',
+  'bad-txns',
+  'TX rejected'
 ]
 
 const hasTransaction = async (pool: ElectrumPool, txid: Txid, signedTx: string): Promise<boolean> => {
@@ -186,7 +183,8 @@ export const fetchHistories = async (
  * A transaction that is said to be in a block is believed only with a branch to that block's header (BIP-37,
  * simplified payment verification).
  *
- * @throws ElectrumFault if a proof fails, NETWORK
+ * @throws ElectrumFault, ElectrumRefusal or ChainRefusal if a proof fails, which an honest server can do while its chain changes;
+ * NETWORK
  */
 export const fetchTxs = async (
   pool: ElectrumPool,
@@ -219,11 +217,9 @@ export const fetchTxs = async (
   ])
   const hexByTxid = new Map(requested.map(({ txid }, at) => [txid, hexes[at]]))
   const headerByTxid = new Map<string, BlockHeader>()
-  const isGone = ({ height }: TxQuestion): boolean =>
-    pool.standingOf(height, headers.get(height)?.hash ?? '') === 'other'
-  // The chain may have changed since; if it has not, the header is none of it.
-  if (verified.some(isGone)) await pool.relink()
-  const lie = verified.find(isGone)
+  const lie = verified.find(
+    ({ height }) => pool.standingOf(height, headers.get(height)?.hash ?? '') === 'other'
+  )
   if (lie !== undefined)
     throw new ChainRefusal('forged', `Block ${lie.height} of the server is not in the chain that it shows`)
   verified.forEach(({ txid, height }, at) => {

@@ -75,7 +75,7 @@ const partOf = (
 }
 
 /** What the balance is made of, and the weakest grade of what is not incoming. */
-export const balanceDetailsOf = (source: CoinSource): BalanceDetails => {
+export const balancePartsOf = (source: CoinSource): BalanceDetails => {
   const coins = [...source.ledger.coins()]
   const grades = coins.flatMap(coin =>
     partOf(source, coin) === 'incoming' ? [] : [source.ledger.gradeOf(coin)]
