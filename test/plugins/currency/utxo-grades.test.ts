@@ -80,7 +80,7 @@ for (const [method, what] of [
         channel.send(text)
         if (!isArmed || !text.includes(method)) return
         isArmed = false
-        for (let turns = 0; turns < 3; turns++) await clock.turn()
+        for (let waited = 0; waited < 3; waited++) await clock.turn()
         chain.reorg(2)
         chain.mine()
       }
