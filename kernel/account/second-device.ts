@@ -93,7 +93,7 @@ export interface SecondDeviceOptions {
 /**
  * Approvals of payments by a second device of the account, through a lobby of the login server. The device that pays seals the
  * draft for the devices of the account; the other one signs its answer over the draft, the account, the wallet, the lobby and
- * an end, with a key that never leaves it. An approval is good for that draft only, and once.
+ * an end, with a key that never leaves it. An approval is good for that draft only, on the device that asked, and once.
  */
 export class SecondDevice {
   readonly #options: SecondDeviceOptions
@@ -128,7 +128,7 @@ export class SecondDevice {
     const now = this.#options.now()
     if (!isShortText(lobbyId) || typeof endsAt !== 'number') return undefined
     if (!(endsAt > now && endsAt <= now + MAX_TIMEOUT_S * 1000)) return undefined
-    if (key === this.key || this.#options.store.get(USED + lobbyId) !== undefined) return undefined
+    if (key === this.key || this.#options.store.get(REQUESTED + lobbyId) === undefined) return undefined
     const text = this.#answerText('yes', { ...payment, lobbyId, endsAt, draft: draftTextOf(payment.tx) })
     return this.#isSigned(text, { key, signature }) ? key : undefined
   }
@@ -137,11 +137,7 @@ export class SecondDevice {
   async spend(payment: ApprovedPayment): Promise<void> {
     const { approval } = payment
     if (approval === undefined || this.approverOf(payment) === undefined) return
-    const { lobbyId, endsAt } = approval
-    const { store, now } = this.#options
-    const writes = new Map<string, string | null>([[USED + lobbyId, String(endsAt)]])
-    for (const [key, until] of store.entries(USED)) if (Number(until) < now()) writes.set(key, null)
-    await store.write(writes)
+    await this.#options.store.write(new Map([[REQUESTED + approval.lobbyId, null]]))
   }
 
   /** Asks the other devices to approve a payment. @throws OPTION_INVALID, STORAGE_FULL, NETWORK, LOGGED_OUT, … */
@@ -175,6 +171,7 @@ export class SecondDevice {
     // The lobby outlives the request, so that its end is not taken for a deletion.
     const timeout = timeoutSeconds + LOBBY_LONGER_S
     this.#options.login.checkServer(APPROVAL)
+    await this.#noteRequest(lobbyId, endsAt)
     await putLobby(services, lobbyId, { paymentRequest, publicKey: publicText, timeout })
     const waiting = this.#follow({ lobbyId, rule, timeoutSeconds }, reply => {
       const { answer, key, signature } = asAnswer(openLobbyReply(io, privateKey, reply))
@@ -187,6 +184,14 @@ export class SecondDevice {
     })
     void waiting.answer.catch(() => {}).finally(() => privateKey.fill(0))
     return Object.freeze({ lobbyId, approvers, endsAt, ...waiting })
+  }
+
+  /** Notes a request durably: an approval is good only where it was asked for, and there once. */
+  async #noteRequest(lobbyId: string, endsAt: number): Promise<void> {
+    const { store, now } = this.#options
+    const writes = new Map<string, string | null>([[REQUESTED + lobbyId, String(endsAt)]])
+    for (const [key, until] of store.entries(REQUESTED)) if (Number(until) < now()) writes.set(key, null)
+    await store.write(writes)
   }
 
   /**
@@ -341,7 +346,8 @@ const DOMAIN = 'holdfast payment approval 1'
 const KEY = 'key'
 /** The words for it in an error. */
 const APPROVAL = 'approval by a second device'
-const USED = 'used/'
+/** The requests whose approvals were not used yet, with their ends. */
+const REQUESTED = 'requested/'
 const POLL_MS = 1000
 /** Seconds. */
 const TIMEOUT_S = 600

@@ -125,6 +125,19 @@ test('an approval is used up by its first payment, also by one that was stopped,
   t.is(results.filter(({ status }) => status === 'fulfilled').length, 1)
 })
 
+test('an approval is good on the device that asked for it alone, before and after it is used there', async t => {
+  const pair = await openPair(t)
+  const { first } = pair
+  const third = await first.another()
+  await third.account.sync()
+  await third.wallet.sync()
+  const draft = await draftOf(first, 50)
+  const approval = await approved(pair, draft)
+  t.like(await refusalOf(third.wallet.spend(draft, { approval })), { rule: 'big' })
+  await first.wallet.spend(draft, { approval })
+  t.like(await refusalOf(third.wallet.spend(draft, { approval })), { rule: 'big' })
+})
+
 test('a no of the other device refuses the payment by its name; an answer in time is needed, and an approval ends', async t => {
   const pair = await openPair(t)
   const { first, phone } = pair
@@ -211,10 +224,12 @@ test('what the key of the device that pays has signed approves nothing, though i
   await first.account.policies.add({ ...BIG, devices })
   const draft = await draftOf(first, 50)
   t.deepEqual((await first.account.policies.explain(draft)).approvers, [{ name: 'phone', key }])
+  const request = await first.account.policies.requestApproval(draft)
+  const { lobbyId, endsAt } = request
+  request.cancel()
   const { crypto, random } = makeNodeIo()
   const hashOf = (text: string): Uint8Array => crypto.sha256(new TextEncoder().encode(text))
   const forge = async (device: RuledDevice, approver: string, answer: string): Promise<PaymentApproval> => {
-    const [lobbyId, endsAt] = [`lobby of ${approver}`, Math.floor(first.chain.now()) + 60_000]
     const loginId = crypto.toBase64(parseBase58(first.account.id))
     const digest = crypto.toHex(hashOf(JSON.stringify(draft)))
     const about = [answer, loginId, draft.walletId, lobbyId, digest, '', endsAt]
