@@ -7,6 +7,7 @@ import { WalletError } from './base/errors.ts'
 import type { Readable } from './base/observable.ts'
 import { type PauseOptions, PauseSwitch } from './base/pause-switch.ts'
 import { Scheduler } from './base/scheduler.ts'
+import { base58Of } from './crypto/encoding.ts'
 import { RECOVERY } from './login/changes.ts'
 import { normalizeUsername } from './login/derive.ts'
 import type { Login } from './login/login.ts'
@@ -28,7 +29,7 @@ import type { SwapInfo } from './swap/approval.ts'
 import { SYNC_PERIOD_MS, SyncLoop } from './sync/sync-loop.ts'
 import { SyncServers } from './sync/sync-servers.ts'
 import type { CurrencyInfo } from './types/currency.ts'
-import type { LocalLoginId } from './types/ids.ts'
+import type { LocalLoginId, LoginId } from './types/ids.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
 import type { ExchangeSnapshot, LoginSnapshot, PluginSnapshot } from './types/snapshots.ts'
 
@@ -417,8 +418,8 @@ export class Context implements Readable<readonly LocalUser[]> {
    *
    * @param backup - the text of {@link AccountLocation.makeBackup}
    * @throws PASSWORD for a wrong one; BACKUP_INVALID for a text that is damaged, cut or altered
-   * @throws ACCOUNT_ON_DEVICE if the account is here and `replaces` is not set, or if another one has its username
-   * @throws USER_LOGGED_IN, OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
+   * @throws ACCOUNT_ON_DEVICE if the account is here, so that it has to be forgotten first, or if another one has its username
+   * @throws OPTION_INVALID, STORAGE_FULL, STORAGE_FAILED
    *
    * @example
    * ```ts
@@ -430,10 +431,10 @@ export class Context implements Readable<readonly LocalUser[]> {
   async restoreAccount(backup: string, options: RestoreOptions): Promise<LocalUser> {
     this.#checkOpen()
     requireObject('options', options)
-    const { password, replaces = false } = options
+    const { password } = options
     requireTexts({ backup, password })
-    allowFlags({ replaces })
-    const restoring = restoreBackup(this.#services, this.#stashes, { backup, password, replaces })
+    const sessionEnd = (loginId: LoginId): Promise<void> => this.#sessionEnd(loginId)
+    const restoring = restoreBackup(this.#services, this.#stashes, { backup, password, sessionEnd })
     this.#logins.add(restoring)
     try {
       return await restoring
@@ -551,6 +552,15 @@ export class Context implements Readable<readonly LocalUser[]> {
       this.#accounts.delete(id)
       throw error
     }
+  }
+
+  /** Waits until an account that is logged out, or forgotten, has closed its repos. `loginId`: base64. */
+  async #sessionEnd(loginId: LoginId): Promise<void> {
+    if (this.#stashes.isOpen(loginId)) return
+    const { crypto } = this.#services.io
+    const entry = this.#accounts.get(base58Of(crypto.fromBase64(loginId)))
+    const ending = await entry?.opening.catch(() => undefined)
+    await ending?.close()
   }
 
   /** Asks no server about the account of this device that has a username. @throws DEVICE_ONLY, BAD_USERNAME */

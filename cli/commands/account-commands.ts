@@ -105,7 +105,6 @@ export const accountCommands: readonly CommandSpec[] = [
     arguments: '<file>',
     summary: 'restore an account from a backup, with its password',
     example: 'account restore alice.backup',
-    flags: [{ flags: '--replace', summary: 'replace the same account of this device' }],
     secrets: ['password'],
     startsNoAgent: true,
     load: async () => (await import('./account/backups.ts')).accountRestore

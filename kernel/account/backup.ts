@@ -7,13 +7,13 @@ import { sealJson } from '../crypto/box.ts'
 import { utf8Of } from '../crypto/encoding.ts'
 import type { Io } from '../io/io.ts'
 import type { Login } from '../login/login.ts'
-import { stashTextOf } from '../login/stash.ts'
+import { stashTextOf, withoutDevice } from '../login/stash.ts'
 import { listTrees } from '../login/tree.ts'
 import type { Services } from '../plugins/services.ts'
 import type { StoreContents } from '../repo/store/paged-store.ts'
 import { boxText, PREFIX } from '../sync/repo-record.ts'
 import type { SecretWalletInfo } from '../types/keys.ts'
-import type { LoginTree } from '../types/login.ts'
+import type { LoginStash, LoginTree } from '../types/login.ts'
 import type { OpenRepos } from './repos.ts'
 
 /** An open account, and the test whether it is still logged in. */
@@ -144,7 +144,10 @@ const makeBackup = async ({ services, login, repos }: AccountLocationOptions): P
   }
   try {
     // A server that was asked to make the account may know it when the backup is restored, or not.
-    const kept = { ...stash, ...compact({ deviceOnly: deviceOnly && ('yes' as const) }) }
+    const kept = {
+      ...withoutPin(withoutDevice(stash)),
+      ...compact({ deviceOnly: deviceOnly && ('yes' as const) })
+    }
     await add({ stash: stashTextOf(kept) })
     await repos.forEach(walletInfosIn(held), async repo => {
       for (const entries of partsOf(await repo.contents())) await add({ repoId: repo.id, entries })
@@ -156,17 +159,24 @@ const makeBackup = async ({ services, login, repos }: AccountLocationOptions): P
   return `${lines.join('\n')}\n`
 }
 
+/** The key of login by PIN stands in a stash without encryption. The server gives it to a device that has logged in. */
+const withoutPin = ({ pin2Key: _, children, ...stash }: LoginStash): LoginStash =>
+  children === undefined ? stash : { ...stash, children: children.map(withoutPin) }
+
 /** A text, or a row of a table with its two numbers. */
 type Entry = [key: string, text: string] | [key: string, text: string, order: number, mark: number]
 
-/** The entry of the key with which this device approves payments; it never leaves it, so that a restore makes another one. */
-export const DEVICE_KEY: string = `${PREFIX.local}policy/device/key`
+/**
+ * True for an entry that belongs to one device, and neither leaves it nor is taken over: what the rules of the account remember there, such
+ * as the key that approves payments, the time and the payees that were seen. To the rules a restore is a new device.
+ */
+export const isOfDevice = (key: string): boolean => key.startsWith(`${PREFIX.local}policy/`)
 
 function* partsOf(contents: StoreContents): Generator<Entry[]> {
   let part: Entry[] = []
   let length = 0
   for (const [key, change] of contents) {
-    if (key === DEVICE_KEY) continue
+    if (isOfDevice(key)) continue
     const entry: Entry =
       typeof change === 'string' ? [key, change] : [key, change.text, change.order ?? 0, change.mark ?? 0]
     part.push(entry)

@@ -1,4 +1,3 @@
-import { compact } from '../base/compact.ts'
 import { checkPath } from '../base/disk-path.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, isShortText, tryJsonText } from '../base/json.ts'
@@ -21,35 +20,35 @@ import type { BulkChange } from '../repo/store/bulk.ts'
 import { isSnrp } from '../schema/shape.ts'
 import { restoreRepo } from '../sync/open-repo.ts'
 import { PREFIX, parseBox } from '../sync/repo-record.ts'
-import { type Box, isBox, type Snrp } from '../types/keys.ts'
+import type { LoginId } from '../types/ids.ts'
+import { type Box, isBox, type SecretWalletInfo, type Snrp } from '../types/keys.ts'
 import type { LocalUser, LoginStash } from '../types/login.ts'
-import { BACKUP_TYPE, BACKUP_VERSION, backupKeyOf, DEVICE_KEY, MAX_BACKUP, walletInfosIn } from './backup.ts'
+import { JOURNAL_PREFIXES } from '../wallet/spend/journal.ts'
+import { BACKUP_TYPE, BACKUP_VERSION, backupKeyOf, isOfDevice, MAX_BACKUP, walletInfosIn } from './backup.ts'
 
-/** The password of a backup, and what it may do. */
+/** The password of a backup. */
 export interface RestoreOptions {
   /** The account's password when the backup was made. */
   readonly password: string
-  /**
-   * Puts the backup in the place of the same account of this device. Texts that are replaced are kept for 30 days, and wallets that the
-   * backup does not have stay.
-   */
-  readonly replaces?: boolean
 }
 
-interface GivenBackup extends Required<RestoreOptions> {
+interface GivenBackup extends RestoreOptions {
   readonly backup: string
+  /** Resolves when a session of the account that is ending has closed its repos. */
+  sessionEnd(loginId: LoginId): Promise<void>
 }
 
 /**
- * Restores an account: the whole backup is opened and checked, then each repo is written at once, then the stash. Until
- * that is there the device knows no account, and another try writes the same.
+ * Restores an account that this device does not have: the whole backup is opened and checked, then each repo is written at
+ * once, then the stash. Until that is there the device knows no account, and another try writes the same. No login is
+ * saved or forgotten meanwhile.
  *
- * @throws PASSWORD, BACKUP_INVALID, ACCOUNT_ON_DEVICE, USER_LOGGED_IN, STORAGE_FULL, STORAGE_FAILED
+ * @throws PASSWORD, BACKUP_INVALID, ACCOUNT_ON_DEVICE, STORAGE_FULL, STORAGE_FAILED
  */
 export const restoreBackup = async (
   services: Services,
   stashes: Stashes,
-  { backup, password, replaces }: GivenBackup
+  { backup, password, sessionEnd }: GivenBackup
 ): Promise<LocalUser> => {
   const { io } = services
   const secrets = new SecretCache(io)
@@ -62,32 +61,48 @@ export const restoreBackup = async (
       stash.passwordBox !== undefined &&
       boxNameOf(stash.passwordBox) === boxNameOf(header.passwordBox)
     if (!isSameHeader) throw invalid('was altered')
-    const present = presentOf(stashes, stash, replaces)
-    // A stranger's backup could name the id of an account of this device, to take its place.
-    const isOwn = (known: LoginStash): boolean => loginKey.use(key => isKeyOf(io, known, key)) === true
-    if (!isOwn(stash) || (present !== undefined && !isOwn(present))) throw invalid('is of another account')
+    if (loginKey.use(key => isKeyOf(io, stash, key)) !== true) throw invalid('is of another account')
     const tree = openLoginTree({ io, secrets, report: () => {} }, stash, loginKey)
     for (const info of walletInfosIn(tree)) secrets.add(info.keys)
-    const keys = new Map<string, RepoKeys>()
-    try {
-      for (const info of walletInfosIn(tree)) addKeys(io, keys, () => repoKeysOf(io, info))
-      for (const [repoId, contents] of repos) {
-        const dataKey = keys.get(repoId)?.dataKey
-        // Only what the account's own keys name has a place here.
-        if (dataKey === undefined) continue
-        const report = (error: unknown): void => services.report('restore', error)
-        await restoreRepo({ io, disk: services.disk, repoId, dataKey, report, own: DEVICE_KEY }, contents)
-      }
-    } finally {
-      for (const repoKeys of keys.values()) destroyRepoKeys(repoKeys)
-    }
-    await stashes.save(present === undefined ? stash : withRest(stash, present))
+    await sessionEnd(stash.loginId)
+    await stashes.add(stash, () => restoreRepos(services, walletInfosIn(tree), repos))
     const loginId = base58Of(io.crypto.fromBase64(stash.loginId))
     return stashes.localUsers().find(user => user.loginId === loginId) as LocalUser
   } finally {
     secrets.destroy()
   }
 }
+
+const restoreRepos = async (
+  services: Services,
+  infos: readonly SecretWalletInfo[],
+  repos: ReadonlyMap<string, Contents>
+): Promise<void> => {
+  const { io, disk } = services
+  const report = (error: unknown): void => services.report('restore', error)
+  const keys = new Map<string, RepoKeys>()
+  try {
+    for (const info of infos) addKeys(io, keys, () => repoKeysOf(io, info))
+    for (const [repoId, contents] of repos) {
+      const dataKey = keys.get(repoId)?.dataKey
+      // Only what the account's own keys name has a place here.
+      if (dataKey === undefined) continue
+      const given = contents.filter(([key]) => !isOfDevice(key))
+      await restoreRepo({ io, disk, repoId, dataKey, report, staysAsItIs }, given)
+    }
+  } finally {
+    for (const repoKeys of keys.values()) destroyRepoKeys(repoKeys)
+  }
+}
+
+/**
+ * True for an entry that this device keeps from a time when it had the account: payments that may have left, orders that were
+ * made, and what rules remember. A backup of an earlier day must not undo it.
+ */
+const staysAsItIs = (key: string): boolean =>
+  isOfDevice(key) || LASTING.some(prefix => key.startsWith(PREFIX.local + prefix))
+
+const LASTING = [...JOURNAL_PREFIXES, 'swap/', 'order/']
 
 type Contents = (readonly [key: string, change: string | BulkChange])[]
 
@@ -224,36 +239,6 @@ const isStoreKey = (key: string): boolean => {
 }
 
 const PREFIXES = Object.values(PREFIX)
-
-/** The same account on this device. @throws ACCOUNT_ON_DEVICE, USER_LOGGED_IN */
-const presentOf = (stashes: Stashes, stash: LoginStash, replaces: boolean): LoginStash | undefined => {
-  stashes.checkNameFree(stash)
-  const present = stashes.get(stash.loginId)
-  if (present === undefined) return undefined
-  const hasMoved = stash.deviceOnly !== undefined && present.deviceOnly === undefined
-  if (hasMoved) throw new WalletError('ACCOUNT_ON_DEVICE', { reason: 'moved' })
-  if (!replaces) throw new WalletError('ACCOUNT_ON_DEVICE', { reason: 'account' })
-  if (stashes.isOpen(stash.loginId)) throw new WalletError('USER_LOGGED_IN', {})
-  return present
-}
-
-/** The stash of the backup, with the keys and logins of this device that came later: coins hang on them. */
-const withRest = (stash: LoginStash, present: LoginStash): LoginStash => {
-  const names = new Set((stash.keyBoxes ?? []).map(boxNameOf))
-  const keyBoxes = (present.keyBoxes ?? []).filter(box => !names.has(boxNameOf(box)))
-  const known = present.children ?? []
-  const children = (stash.children ?? []).map(child => {
-    const other = known.find(({ loginId }) => loginId === child.loginId)
-    return other === undefined ? child : withRest(child, other)
-  })
-  const others = known.filter(({ loginId }) => !children.some(child => child.loginId === loginId))
-  const all = [...children, ...others]
-  return {
-    ...stash,
-    keyBoxes: [...(stash.keyBoxes ?? []), ...keyBoxes],
-    ...compact({ children: all.length === 0 ? undefined : all })
-  }
-}
 
 /** Keys without a repo are left out. */
 const addKeys = (io: Io, keys: Map<string, RepoKeys>, read: () => RepoKeys): void => {

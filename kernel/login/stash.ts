@@ -280,7 +280,7 @@ const mergeLogin = (known: LoginStash | undefined, sent: LoginStash): LoginStash
 }
 
 /** Vouchers, tokens and changes that are under way are one device's own. */
-const withoutDevice = ({ children, ...stash }: LoginStash): LoginStash => {
+export const withoutDevice = ({ children, ...stash }: LoginStash): LoginStash => {
   const { voucherId: _, voucherAuth: __, syncToken: ___, nextUsername: ____, ...rest } = stash
   const { deviceOnly: _____, ...shared } = rest
   return children === undefined ? shared : { ...shared, children: children.map(withoutDevice) }

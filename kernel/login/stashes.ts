@@ -140,6 +140,25 @@ export class Stashes implements Readable<readonly LoginStash[]> {
   }
 
   /**
+   * Keeps a login that this device does not have, after what belongs to it. All other changes of logins wait until both are done, or one
+   * has failed.
+   *
+   * @param write - brings what the login needs on this device
+   * @throws ACCOUNT_ON_DEVICE, before `write` is called; as {@link save}, and what `write` throws
+   */
+  add(stash: LoginStash, write: () => Promise<void>): Promise<void> {
+    return this.#mutex.run(async () => {
+      this.checkNameFree(stash)
+      const present = this.get(stash.loginId)
+      const hasMoved = stash.deviceOnly !== undefined && present?.deviceOnly === undefined
+      if (present !== undefined)
+        throw new WalletError('ACCOUNT_ON_DEVICE', { reason: hasMoved ? 'moved' : 'account' })
+      await write()
+      await this.#save(stash)
+    })
+  }
+
+  /**
    * Forgets a user and deletes its files. `loginId`: base58.
    *
    * @throws USER_NOT_ON_DEVICE, USER_LOGGED_IN

@@ -49,19 +49,19 @@ export const openRepo = async (options: OpenRepoOptions): Promise<Repo> => {
 /** The repo that is restored. */
 export interface RestoreRepoOptions
   extends Pick<OpenRepoOptions, 'io' | 'disk' | 'repoId' | 'dataKey' | 'report'> {
-  /** The key of an entry that belongs to this device, and stays. */
-  readonly own: string
+  /** True for the key of an entry that stays as this device has it, where it has one. */
+  staysAsItIs(key: string): boolean
 }
 
 /**
  * Makes the local store of a repo what a backup has of it, in one write: after a crash all of it is there, or nothing.
  *
- * Files of the store that the backup has otherwise, or not at all, are kept for 30 days.
+ * The device may have had the repo before. Files that the backup has otherwise, or not at all, are kept for 30 days then.
  *
  * @throws BACKUP_INVALID if they are too many to be kept; STORAGE_FAILED, STORAGE_FULL
  */
 export const restoreRepo = async (
-  { io, disk, repoId, dataKey, report, own }: RestoreRepoOptions,
+  { io, disk, repoId, dataKey, report, staysAsItIs }: RestoreRepoOptions,
   contents: StoreContents
 ): Promise<void> => {
   const folder = `repos/${repoId}/store`
@@ -71,14 +71,18 @@ export const restoreRepo = async (
     const writes = new Map<string, string | BulkChange | null>(contents)
     const replaced: OldFile[] = []
     for (const [key, change] of await store.contents()) {
+      if (staysAsItIs(key)) {
+        writes.delete(key)
+        continue
+      }
       const [text, next] = [plainTextOf(change), plainTextOf(writes.get(key) ?? null)]
       if (key.startsWith(PREFIX.file) && text !== null && text !== next)
         replaced.push([key.slice(PREFIX.file.length), text])
-      if (!writes.has(key) && !isKept(key) && key !== own) writes.set(key, null)
+      if (!writes.has(key) && !isKept(key)) writes.set(key, null)
     }
     if (!canKeep(replaced))
       throw new WalletError('BACKUP_INVALID', {
-        rule: 'differs from this device in more texts than can be kept beside it'
+        rule: 'differs in more texts than can be kept beside it from what this device has of the account since before'
       })
     planKept(store, { reason: 'replaced', files: replaced, now: io.clock.now() }, writes)
     await store.write(writes)

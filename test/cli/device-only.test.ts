@@ -91,7 +91,10 @@ test('a profile without a login server makes an account of this device, which is
   )
   const again = await run('account restore', [file, ...onPhone], { password })
   t.is(again.json.error.code, 'ACCOUNT_ON_DEVICE')
-  await done('account restore --replace --yes', [file, ...onPhone], { password })
+  await done('logout', onPhone)
+  await done('account forget hermit --yes --confirm hermit', onPhone)
+  await done('account restore', [file, ...onPhone], { password })
+  t.is((await done('account list', onPhone)).accounts.length, 1)
 
   t.is((await run('account move-to-server', [], { password })).json.error.code, 'NETWORK')
   // An agent keeps the servers that it began with.

@@ -28,7 +28,7 @@ const CONTEXT: Methods = {
   createAccount: [
     { 'username?': 'bob', 'password?': 'correct horse', 'pin?': '1234', 'isDeviceOnly?': false }
   ],
-  restoreAccount: ['no backup', { password: 'secret', 'replaces?': true }],
+  restoreAccount: ['no backup', { password: 'secret' }],
   loginWithPassword: ['alice', 'wrong', HELP],
   loginWithPIN: [USER, '9999', HELP],
   loginWithKey: [USER, KEY],

@@ -3,7 +3,6 @@ import { parseJsonText } from '../../../kernel/index.ts'
 import { writeOutputFile } from '../../output/output-file.ts'
 import { DEVICE_ONLY } from '../../output/texts.ts'
 import type { CommandRun } from '../../session/command.ts'
-import { confirm } from '../../session/confirm.ts'
 import { readTextFile } from '../../session/input.ts'
 import { makeChange, nameOf } from '../../session/make-change.ts'
 import type { Session } from '../../session/session.ts'
@@ -32,25 +31,15 @@ export const accountBackup: CommandRun = async (session, path = '') => {
 export const accountRestore: CommandRun = async (session, path = '') => {
   const backup = await readTextFile(path, MAX_FILE)
   const context = await session.context()
-  const replaces = session.isOn('replace')
   const named = nameIn(backup)
-  const known = context.localUsers.find(({ username }) => username !== undefined && username === named)
-  const data = { file: path, username: named ?? null, replaced: replaces && known !== undefined }
-  if (replaces && known !== undefined) {
-    await confirm(session, {
-      question: `Replace ${named} of this device with the backup? Notes that the backup does not have are kept for 30 days.`,
-      summary: { ...data, loginId: known.loginId }
-    })
-  }
   const password = await passwordOf(session, named)
-  if (replaces && known !== undefined && !session.globals.dryRun) await session.releaseAccount(known.loginId)
   const name = named ?? 'The account'
   return makeChange(session, {
     doing: 'Restoring the account',
     done: `${name} is restored on this device`,
-    data,
+    data: { file: path, username: named ?? null },
     advice: [`Log in to it: holdfast login ${shellWord(name)}`],
-    call: () => context.restoreAccount(backup, { password, replaces })
+    call: () => context.restoreAccount(backup, { password })
   })
 }
 

@@ -310,7 +310,7 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
         ? 'Give one of the two another username.'
         : reason === 'moved'
           ? 'Log in to it: the server has what the backup has, and what came later.'
-          : 'Log in to it; or say that the backup shall replace it.'
+          : 'Log in to it. To go back to the backup, back up what is here now, forget the account, and restore again.'
   },
   BACKUP_WITHOUT_PASSWORD: {
     name: 'Error',

@@ -12,6 +12,9 @@ const PAST = 'past/'
 /** Texts that could not be read and that a person has set aside: kept, and read by nothing. */
 const ASIDE = 'aside/'
 
+/** The beginnings of the keys of a journal, in the store of its wallet on this device. */
+export const JOURNAL_PREFIXES: readonly string[] = [UNFINISHED, SENT, PAST, ASIDE]
+
 /**
  * The durable stage of a spend (architecture decision 14).
  *

@@ -1,9 +1,11 @@
-import test from 'ava'
-import type { Account } from '../../../kernel/index.ts'
+import test, { type ExecutionContext } from 'ava'
+import type { Account, WalletError } from '../../../kernel/index.ts'
+import { waitFor } from '../../helpers/device.ts'
 import {
   contentsOf,
   fillAccount,
   HERMIT,
+  type HermitDevice,
   makeNotedWorld,
   type NotedWorld,
   openHermitDevice,
@@ -73,7 +75,7 @@ test('a backup has the payments that may have left, so that none is made twice',
   await kernel.close()
 })
 
-test('the key with which a device approves payments stays on it: a restore makes another one, or leaves it', async t => {
+test('the key with which a device approves payments stays on it: a restore makes another one, or leaves the one that is there', async t => {
   let key = ''
   const { place, backup } = await makeBackup(async account => {
     key = await account.policies.device()
@@ -84,7 +86,8 @@ test('the key with which a device approves payments stays on it: a restore makes
   const other = await account.policies.device()
   t.not(other, key)
   await account.logout()
-  await context.restoreAccount(backup, { password, replaces: true })
+  await context.forgetAccount({ username: HERMIT.username }, { losesAccount: true })
+  await context.restoreAccount(backup, { password })
   const again = await context.loginWithPassword(HERMIT.username, password)
   t.is(await again.policies.device(), other)
   await kernel.close()
@@ -237,59 +240,137 @@ test('a restore that is cut off at any write leaves nothing, or an account that 
   t.true(seen > 0)
 })
 
-test('a backup replaces an account of the device only if that is said, and keeps what came later', async t => {
-  const place = makeNotedWorld()
-  const { kernel, context } = await openHermitDevice(place.world)
+/** Makes an account with a backup and something that came later, and forgets it. */
+const makeForgotten = async (
+  t: ExecutionContext,
+  change: (account: Account) => Promise<void>
+): Promise<HermitDevice & { readonly backup: string; readonly contents: unknown }> => {
+  const { world } = makeNotedWorld()
+  const device = await openHermitDevice(world)
+  t.teardown(() => device.kernel.close())
+  const { context } = device
   const account = await context.createAccount(HERMIT)
-  await fillAccount(place.world, account)
+  await fillAccount(world, account)
+  const contents = await contentsOf(account)
   const backup = await account.location.makeBackup()
-  const contents = (await contentsOf(account)) as { readonly item: string }
-  await account.dataStore.setItem('notes', 'today', 'a text of later')
-  const later = await account.createCurrencyWallet('wallet:bitcoin', { name: 'later' })
-  const laterKeys = await account.walletKeys.getRawPrivateKey(later.id)
-  const replacing = { password, replaces: true }
-  await t.throwsAsync(context.restoreAccount(backup, { password }), {
+  await change(account)
+  await account.logout()
+  await context.forgetAccount({ username: HERMIT.username }, { losesAccount: true })
+  return { ...device, backup, contents }
+}
+
+test('a backup of an account that is on the device is refused with what to do, and what came later is kept beside it', async t => {
+  const { context, backup, contents } = await makeForgotten(t, async account => {
+    await account.dataStore.setItem('notes', 'today', 'a text of later')
+  })
+  await context.restoreAccount(backup, { password })
+  await t.throwsAsync(context.restoreAccount(backup, { password: 'Correct horse 2' }), { code: 'PASSWORD' })
+  const error = await t.throwsAsync<WalletError>(context.restoreAccount(backup, { password }), {
     code: 'ACCOUNT_ON_DEVICE',
     message: 'This account is on this device already'
   })
-  await t.throwsAsync(context.restoreAccount(backup, replacing), { code: 'USER_LOGGED_IN' })
-  await account.logout()
-  await t.throwsAsync(context.restoreAccount(backup, { password }), { code: 'ACCOUNT_ON_DEVICE' })
-  await context.restoreAccount(backup, replacing)
+  t.regex(error?.hint ?? '', /forget the account, and restore again/)
   const opened = await context.loginWithPassword(HERMIT.username, password)
-  t.is(await opened.dataStore.getItem('notes', 'today'), contents.item)
-  t.deepEqual(await opened.walletKeys.getRawPrivateKey(later.id), laterKeys)
+  await t.throwsAsync(context.restoreAccount(backup, { password }), { code: 'ACCOUNT_ON_DEVICE' })
+  t.deepEqual(await contentsOf(opened), contents)
   const kept = (await opened.keptFiles.list()).filter(
     ({ reason, title }) => reason === 'replaced' && title === 'today'
   )
   t.is(kept.length, 1)
   await opened.keptFiles.restore(kept[0]?.id ?? '')
   t.is(await opened.dataStore.getItem('notes', 'today'), 'a text of later')
-  await kernel.close()
+})
+
+test('payments that may have left since the backup was made stay open where the device had the account', async t => {
+  const txids: string[] = []
+  const { context, backup } = await makeForgotten(t, async account => {
+    txids.push(await signPayment(account))
+  })
+  await context.restoreAccount(backup, { password })
+  const account = await context.loginWithPassword(HERMIT.username, password)
+  const [walletId = ''] = account.getSnapshot().activeWalletIds
+  const wallet = await account.openWallet(walletId)
+  t.deepEqual(
+    wallet.unfinishedSpends().map(({ tx }) => tx.txid),
+    txids
+  )
+  t.is(txids.length, 1)
 })
 
 test('a backup takes the place of no more texts than can be kept beside it', async t => {
-  const place = makeNotedWorld()
+  const { context, backup, files } = await makeForgotten(t, async account => {
+    for (let at = 0; at < 301; at += 1) await account.dataStore.setItem('later', `item ${at}`, 'text')
+  })
+  const before = JSON.stringify([...files])
+  const rule =
+    'differs in more texts than can be kept beside it from what this device has of the account since before'
+  const error = await t.throwsAsync(context.restoreAccount(backup, { password }))
+  t.like(error, { code: 'BACKUP_INVALID', details: { rule } })
+  t.is(JSON.stringify([...files]), before)
+  t.deepEqual(context.localUsers, [])
+})
+
+test('of several restores at once one is made', async t => {
+  const { place, backup, contents } = await makeBackup()
   const { kernel, context } = await openHermitDevice(place.world)
-  t.teardown(() => kernel.close())
-  const account = await context.createAccount(HERMIT)
-  await fillAccount(place.world, account)
-  const backup = await account.location.makeBackup()
-  const ids = Array.from({ length: 301 }, (_, at) => `item ${at}`)
-  for (const id of ids) await account.dataStore.setItem('later', id, id)
-  await account.logout()
-  const replacing = context.restoreAccount(backup, { password, replaces: true })
-  const rule = 'differs from this device in more texts than can be kept beside it'
-  t.like(await t.throwsAsync(replacing), { code: 'BACKUP_INVALID', details: { rule } })
-  const opened = await context.loginWithPassword(HERMIT.username, password)
-  for (const id of ids) t.is(await opened.dataStore.getItem('later', id), id)
+  const results = await Promise.allSettled([1, 2, 3].map(() => context.restoreAccount(backup, { password })))
+  t.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected'])
+  for (const result of results)
+    if (result.status === 'rejected') t.is(result.reason.code, 'ACCOUNT_ON_DEVICE')
+  const account = await context.loginWithPassword(HERMIT.username, password)
+  t.deepEqual(await contentsOf(account), contents)
+  await kernel.close()
+})
+
+test('a restore and a login to the same account at once leave one account with everything in it', async t => {
+  const { world } = makeNotedWorld()
+  const owner = await openHermitDevice(world)
+  const alice = await owner.context.createAccount({ username: 'alice', password })
+  await fillAccount(world, alice)
+  await alice.sync()
+  const contents = await contentsOf(alice)
+  const backup = await alice.location.makeBackup()
+  await owner.kernel.close()
+  const { kernel, context } = await openHermitDevice(world)
+  const restoring = context.restoreAccount(backup, { password }).catch((error: unknown) => error)
+  const account = await context.loginWithPassword('alice', password)
+  const restored = await restoring
+  if (restored instanceof Error) t.like(restored, { code: 'ACCOUNT_ON_DEVICE' })
+  await account.sync()
+  t.deepEqual(await contentsOf(account), contents)
+  t.is(context.localUsers.length, 1)
+  await kernel.close()
+})
+
+test('a restore waits until a session of the account that has just ended has closed its files', async t => {
+  const { place, backup, contents } = await makeBackup()
+  const { kernel, context } = await openHermitDevice(place.world)
+  await context.restoreAccount(backup, { password })
+  for (let round = 0; round < 2; round += 1) {
+    const account = await context.loginWithPassword(HERMIT.username, password)
+    const edits = [1, 2, 3].map(at => account.dataStore.setItem('notes', `edit ${at}`, `round ${round}`))
+    const ending = account.logout()
+    await waitFor(() =>
+      context.forgetAccount({ username: HERMIT.username }, { losesAccount: true }).then(
+        () => true,
+        () => false
+      )
+    )
+    await context.restoreAccount(backup, { password })
+    await Promise.allSettled([...edits, ending])
+    const opened = await context.loginWithPassword(HERMIT.username, password)
+    t.deepEqual(await contentsOf(opened), contents)
+    t.is(await opened.dataStore.getItem('notes', 'edit 1').catch(() => 'none'), 'none')
+    await opened.logout()
+  }
+  await kernel.close()
 })
 
 test('a backup is restored beside other accounts, and not where another one has its username', async t => {
   const { place, backup, contents } = await makeBackup()
   const { kernel, context } = await openHermitDevice(place.world)
   const rival = await context.createAccount({ ...HERMIT, password: 'Other horse 3' })
-  const error = await t.throwsAsync(context.restoreAccount(backup, { password, replaces: true }), {
+  const error = await t.throwsAsync(context.restoreAccount(backup, { password }), {
     code: 'ACCOUNT_ON_DEVICE'
   })
   t.is(error?.message, 'Another account of this device has this username')
@@ -317,9 +398,35 @@ test('an account without a password has no backup, and one of a server has one t
   const other = await openHermitDevice(place.world)
   const user = await other.context.restoreAccount(backup, { password })
   t.is(user.isDeviceOnly, undefined)
-  const account = await other.context.loginWithPIN({ loginId: user.loginId }, '4711')
+  const account = await other.context.loginWithPassword('alice', password)
   await account.sync()
   t.deepEqual(await contentsOf(account), contents)
   t.is(await account.dataStore.getItem('notes', 'later'), 'written after the backup')
   await other.kernel.close()
+})
+
+test('a backup of an account of a server has neither the voucher nor the PIN key of the device', async t => {
+  const place = makeNotedWorld()
+  const { world } = place
+  const owner = await openHermitDevice(world)
+  const alice = await owner.context.createAccount({ username: 'alice', password, pin: '4711' })
+  await alice.twoFactor.enableOtp()
+  const phone = await openHermitDevice(world)
+  const logIn = (): Promise<Account> => phone.context.loginWithPassword('alice', password)
+  const refused = await t.throwsAsync<WalletError<'OTP'>>(logIn(), { code: 'OTP' })
+  const { voucherId = '' } = refused?.details ?? {}
+  await alice.twoFactor.approveVoucher(voucherId)
+  await owner.kernel.close()
+  const backup = await (await logIn()).location.makeBackup()
+  t.is(phone.context.localUsers[0]?.voucherId, voucherId)
+  t.true(phone.context.localUsers[0]?.isPinLoginEnabled)
+  await phone.kernel.close()
+  const tablet = await openHermitDevice(world)
+  const user = await tablet.context.restoreAccount(backup, { password })
+  t.is(user.voucherId, undefined)
+  t.false(user.isPinLoginEnabled)
+  const texts = [...tablet.files].filter(([path]) => path.includes('logins/')).map(([, text]) => text)
+  t.true(texts.length > 0)
+  for (const text of texts) t.notRegex(text, /voucherId|voucherAuth|pin2Key/)
+  await tablet.kernel.close()
 })

@@ -226,7 +226,7 @@ test('an old backup that is moved to the server of its account takes the passwor
   t.true(restored.listWallets().some(({ walletId }) => walletId === old.id))
   await restored.logout()
   const opened = await device.context.loginWithPassword(username, 'Another horse 2')
-  await t.throwsAsync(device.context.restoreAccount(backup, { password, replaces: true }), {
+  await t.throwsAsync(device.context.restoreAccount(backup, { password }), {
     code: 'ACCOUNT_ON_DEVICE',
     message: /has moved to a login server/
   })
