@@ -37,6 +37,7 @@ import { type ActionHost, accountOf, accountsOf, openWalletIn, walletOf } from '
 import {
   type AssetUnits,
   assetFields,
+  balanceGradeField,
   displayOf,
   type EngineState,
   engineFields,
@@ -66,7 +67,8 @@ interface Balance extends AssetUnits {
   readonly incoming?: string
   readonly immature?: string
   readonly reserved?: string
-  readonly grade?: Grade
+  readonly grade?: Exclude<Grade, 'proven'>
+  readonly paymentsGrade?: Grade
   readonly untrusted: { readonly tokenName?: string }
 }
 
@@ -153,7 +155,8 @@ const balance = object<Balance>({
   incoming: optional(about(signedAmount, 'Unconfirmed; its sender can still take it back')),
   immature: optional(about(signedAmount, 'Earned by a block, and too young to be spent')),
   reserved: optional(about(signedAmount, 'Kept for open payments')),
-  grade: optional(gradeField),
+  grade: optional(balanceGradeField),
+  paymentsGrade: optional(gradeField),
   untrusted: object<Balance['untrusted']>({ tokenName: optional(untrusted()) })
 })
 

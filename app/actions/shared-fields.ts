@@ -73,10 +73,16 @@ export const unitsOfAsset = (
 export const displayOf = (native: NativeAmount, { decimals }: Pick<AssetUnits, 'decimals'>): string =>
   toDenomination(native, `1${'0'.repeat(decimals)}`)
 
-/** How well it is known: the field of a balance, and of a transaction. */
+/** How well a balance is known. */
+export const balanceGradeField: Field<Exclude<Grade, 'proven'>> = about(
+  oneOf('agreed', 'claimed'),
+  'agreed: two servers have the same history of each coin; claimed: one says so, also where its payments are proven'
+)
+
+/** How well a payment is known: the field of a transaction, and of what brought a balance. */
 export const gradeField: Field<Grade> = about(
   oneOf('agreed', 'claimed', 'proven'),
-  'proven: by a header that is linked by work to a checkpoint; agreed: by two servers; claimed: by one'
+  'Its block: proven by a header that is linked by work to a checkpoint, agreed by two servers, or claimed by one. Not that its coins are unspent'
 )
 
 /** The engine of a wallet. */

@@ -1,6 +1,7 @@
 import {
   type AmountUnits,
   amountText,
+  type BalanceDetails,
   type CurrencyInfo,
   isNativeAmount,
   isWalletError,
@@ -189,4 +190,15 @@ export const readAmount = (text: string, units: AmountUnits): TypedAmount => {
   } catch (error) {
     return { error: isWalletError(error, 'AMOUNT_INVALID') ? error.message : 'This is not an amount' }
   }
+}
+
+/** Tells how well a balance is known, such as `claimed (payments proven)`; '' if its engine does not say (pure). */
+export const balanceGradeText = ({
+  grade,
+  paymentsGrade
+}: Pick<BalanceDetails, 'grade' | 'paymentsGrade'>): string => {
+  if (grade === undefined) return ''
+  return paymentsGrade === undefined || paymentsGrade === grade
+    ? grade
+    : `${grade} (payments ${paymentsGrade})`
 }

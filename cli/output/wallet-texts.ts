@@ -44,7 +44,8 @@ export const balanceJson = (wallet: CurrencyWallet, asset: Asset): BalanceJson =
   ...Object.fromEntries(
     PARTS.map(part => [part, amountJson(wallet.balanceDetailsOf(asset.tokenId)[part], asset)])
   ),
-  grade: wallet.balanceDetailsOf(asset.tokenId).grade ?? null
+  grade: wallet.balanceDetailsOf(asset.tokenId).grade ?? null,
+  paymentsGrade: wallet.balanceDetailsOf(asset.tokenId).paymentsGrade ?? null
 })
 
 const PARTS = ['spendable', 'incoming', 'immature', 'reserved'] as const

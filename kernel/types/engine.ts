@@ -142,10 +142,12 @@ export interface BalanceDetails {
   /** Kept for signed payments that may still be mined. */
   readonly reserved: NativeAmount
   /**
-   * The weakest grade of the coins that are not incoming. It says that they were received: that none was spent since, or is missing,
-   * only servers say. Absent: the engine does not grade.
+   * `agreed` if two servers have the same history of every coin that is not incoming, otherwise `claimed`: no proof shows that a coin
+   * was not spent since. Absent: the engine does not grade.
    */
-  readonly grade?: Grade
+  readonly grade?: Exclude<Grade, 'proven'>
+  /** The weakest grade of the payments that brought these coins. `proven` says that they were received, and no more. */
+  readonly paymentsGrade?: Grade
 }
 
 /**

@@ -57,7 +57,14 @@ browserTest(
     const funded = await find<WalletSnapshot>(tab, 'wallets', {
       walletId: fromWalletId,
       balanceDetails: {
-        '': { spendable: '50000000', incoming: '0', immature: '0', reserved: '0', grade: 'proven' }
+        '': {
+          spendable: '50000000',
+          incoming: '0',
+          immature: '0',
+          reserved: '0',
+          grade: 'claimed',
+          paymentsGrade: 'claimed'
+        }
       }
     })
     t.is(funded.name, 'Savings')

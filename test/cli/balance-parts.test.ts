@@ -43,7 +43,7 @@ test.serial(
     })
     t.regex((await run('wallets', 'show', 'Savings')).stdout, /balance\t0\.5 BTC \(0\.5 BTC incoming\)/)
     await runInProcess(['fake', 'chain', 'mine'], { home })
-    t.regex((await run('balance')).stdout, /^Savings\t0\.5 BTC\tproven\tsynced\t/)
+    t.regex((await run('balance')).stdout, /^Savings\t0\.5 BTC\tclaimed\tsynced\t/)
     t.like(await partsOf(), { spendable: '50000000', incoming: '0' })
   }
 )

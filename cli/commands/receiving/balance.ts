@@ -1,4 +1,4 @@
-import { type Asset, amountJson, isMax } from '../../../app/format/amounts.ts'
+import { type Asset, amountJson, balanceGradeText, isMax } from '../../../app/format/amounts.ts'
 import { pathText } from '../../../app/format/routes.ts'
 import {
   amountText,
@@ -146,7 +146,7 @@ const tableOf = (
         amountText(amount, asset),
         ...heldBackCells(heldBack[at] ?? ''),
         ...valueCells(worth, fiat),
-        wallet.balanceDetailsOf(asset.tokenId).grade ?? '',
+        balanceGradeText(wallet.balanceDetailsOf(asset.tokenId)),
         syncCell(wallet.engine.getSnapshot()),
         wallet.id
       ]),

@@ -29,7 +29,8 @@ const balanceParts: FieldsOf<BalanceDetails> = {
   incoming: 'text',
   immature: 'text',
   reserved: 'text',
-  grade: maybe(words({ agreed: true, claimed: true, proven: true }))
+  grade: maybe(words({ agreed: true, claimed: true })),
+  paymentsGrade: maybe(words({ agreed: true, claimed: true, proven: true }))
 }
 
 const rateProvider: FieldsOf<RateProviderSnapshot> = {

@@ -1,4 +1,4 @@
-import { amountIn, NATIVE_UNITS } from '../../../app/format/amounts.ts'
+import { amountIn, balanceGradeText, NATIVE_UNITS } from '../../../app/format/amounts.ts'
 import {
   type AccountSnapshot,
   type AmountUnits,
@@ -31,7 +31,7 @@ export interface BalanceRow {
   readonly name: string
   /** The parts that cannot be spent yet, and why, such as `0.1 BTC incoming`. */
   readonly heldBack?: readonly string[]
-  /** How well it is known, such as `claimed`. */
+  /** How well it is known, such as `claimed (payments proven)`. */
   readonly grade?: string
 }
 
@@ -154,7 +154,8 @@ const balancesOf = (view: View, wallet: WalletSnapshot): readonly BalanceRow[] =
       ...{ tokenId, nativeAmount, text: amountIn(nativeAmount, units), name },
       ...compact({
         heldBack: heldBack.length === 0 ? undefined : heldBack,
-        grade: new Map(Object.entries(wallet.balanceDetails ?? {})).get(key)?.grade
+        grade:
+          balanceGradeText(new Map(Object.entries(wallet.balanceDetails ?? {})).get(key) ?? {}) || undefined
       })
     }
     if (tokenId === null) rows.unshift(row)

@@ -108,7 +108,7 @@ export class EngineCallbackHandler {
       this.#guard(listener => {
         const read = checkBalanceDetails(details)
         if (read === undefined || !isTokenId(tokenId)) throw this.#bogusBalance()
-        const { grade: _, ...parts } = read
+        const { grade: _, paymentsGrade: _payments, ...parts } = read
         this.#checkSupply(tokenId, sum(Object.values(parts)))
         listener.balanceDetailsChanged(tokenId, read)
       }),

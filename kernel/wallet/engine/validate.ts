@@ -117,8 +117,9 @@ export const isBalance = (value: unknown): value is string =>
 /** Reads the parts of a balance, and copies them; undefined unless each is digits, and a grade one that there is. */
 export const checkBalanceDetails = (value: unknown): BalanceDetails | undefined => {
   if (!isRecord(value)) return undefined
-  const { spendable, incoming, immature, reserved, grade } = value
-  if (grade !== undefined && !GRADES.has(grade)) return undefined
+  const { spendable, incoming, immature, reserved, grade, paymentsGrade } = value
+  if (grade !== undefined && (grade === 'proven' || !GRADES.has(grade))) return undefined
+  if (paymentsGrade !== undefined && !GRADES.has(paymentsGrade)) return undefined
   if (!isBalance(spendable) || !isBalance(incoming) || !isBalance(immature) || !isBalance(reserved))
     return undefined
   return Object.freeze({
@@ -126,7 +127,10 @@ export const checkBalanceDetails = (value: unknown): BalanceDetails | undefined 
     incoming: nativeAmount(incoming),
     immature: nativeAmount(immature),
     reserved: nativeAmount(reserved),
-    ...compact({ grade: grade as Grade | undefined })
+    ...compact({
+      grade: grade as BalanceDetails['grade'],
+      paymentsGrade: paymentsGrade as Grade | undefined
+    })
   })
 }
 

@@ -7,7 +7,6 @@ import {
   type FreshAddress,
   isWalletError,
   type Json,
-  type NativeAmount,
   type PaymentSight,
   type SigningOptions,
   type SpendInfo,
@@ -15,13 +14,12 @@ import {
   WalletError,
   type WalletKeys
 } from '../../../kernel/plugin-api.ts'
-import { addressOf } from './chain/address.ts'
 import { parseRawTx } from './chain/transaction.ts'
 import { ElectrumFault } from './electrum/connection.ts'
 import type { ChainTip } from './electrum/headers.ts'
 import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import { broadcast, findPayment } from './electrum/requests.ts'
-import { regrade, SecondOpinion, type Witness } from './grades.ts'
+import { regrade, releaseHeld, SecondOpinion, type Witness } from './grades.ts'
 import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
 import { scan } from './scan.ts'
 import { checkSigned } from './spend/check-signed.ts'
@@ -31,7 +29,7 @@ import { signUtxoDraft } from './spend/sign.ts'
 import type { LedgerTx } from './wallet/ledger.ts'
 import { SeenSteps, type StoreChanges } from './wallet/saved-state.ts'
 import { isDirty, isUsed } from './wallet/scripts.ts'
-import { freshAddressOf, type WalletContext, WalletState } from './wallet/wallet-state.ts'
+import { freshAddressOf, reportOf, type WalletContext, WalletState } from './wallet/wallet-state.ts'
 
 /** What an engine is made from besides the kernel's request. */
 export interface UtxoEngineOptions extends Pick<WalletContext, 'coin' | 'network' | 'io'> {
@@ -64,7 +62,6 @@ class UtxoEngine implements CurrencyEngine {
   readonly #client: PoolClient
   readonly #steps: SeenSteps
   readonly #opinion: SecondOpinion
-  #comparing: Promise<void> | undefined
   #detach: (() => void) | undefined
   #scanning: Promise<void> | undefined
   #mustScanAgain = false
@@ -81,13 +78,15 @@ class UtxoEngine implements CurrencyEngine {
   #reportedDetails: string | undefined
   #reportedAddress: string | undefined
   #reportedRatio = -1
+  /** What does not work now; '' for nothing. */
+  #fault = ''
   #reportedStatus = ''
   #reportedCheckpoint: string | undefined
 
   constructor(options: UtxoEngineOptions, request: EngineRequest, keys: AccountKeys) {
     this.#request = request
     this.#pool = options.pool
-    this.#opinion = new SecondOpinion(options.witness)
+    this.#opinion = new SecondOpinion(options.witness, options.io.clock)
     this.#state = new WalletState(options, keys, request.store)
     this.#steps = new SeenSteps(this.#state.saved, request.seenTxCheckpoint)
     this.#reportedCheckpoint = request.seenTxCheckpoint
@@ -108,6 +107,7 @@ class UtxoEngine implements CurrencyEngine {
   async load(): Promise<void> {
     await this.#state.load()
     this.#steps.begin(this.#state.ledger)
+    if (!this.#opinion.mustAgree) releaseHeld(this.#state.ledger)
     this.#height = this.#state.saved.height()
     this.#reportAddress()
   }
@@ -124,6 +124,7 @@ class UtxoEngine implements CurrencyEngine {
 
   async killEngine(): Promise<void> {
     this.#isDead = true
+    this.#opinion.end()
     this.#detach?.()
     this.#detach = undefined
   }
@@ -133,7 +134,9 @@ class UtxoEngine implements CurrencyEngine {
     this.#attach()
     await this.#pool.whenReady(READY_MS)
     await this.#scanNow().catch(this.#asNetworkFailure)
-    return this.#state.reserved.isEmpty ? LOOK_AGAIN_MS : PAYMENT_LOOK_MS
+    const { reserved, ledger } = this.#state
+    const isWaiting = this.#opinion.concern === '' && [...ledger.all()].some(({ isHeld }) => isHeld)
+    return reserved.isEmpty && !isWaiting ? LOOK_AGAIN_MS : PAYMENT_LOOK_MS
   }
 
   async resyncBlockchain(): Promise<void> {
@@ -142,6 +145,7 @@ class UtxoEngine implements CurrencyEngine {
     try {
       await this.#scanning?.catch(() => undefined)
       await this.#state.forget()
+      this.#opinion.forget()
       await this.#pool.forgetHeaders()
     } finally {
       this.#isResetting = false
@@ -270,8 +274,11 @@ class UtxoEngine implements CurrencyEngine {
     while (this.#mustScanAgain && !this.#isDead) {
       this.#mustScanAgain = false
       const { coin, io, table, ledger, saved } = this.#state
-      const onRead = this.#opinion.note
-      const context = { pool: this.#pool, client: this.#client, coin, io, table, ledger, saved, onRead }
+      const { note: onRead, mustAgree } = this.#opinion
+      const context = {
+        ...{ pool: this.#pool, client: this.#client, coin, io, table, ledger, saved },
+        ...{ mustAgree, onRead }
+      }
       try {
         for await (const { changes, ratio } of scan(context)) await this.#step(changes, ratio)
       } catch (error) {
@@ -280,23 +287,18 @@ class UtxoEngine implements CurrencyEngine {
         throw error
       }
     }
-    this.#comparing ??= this.#compare().finally(() => (this.#comparing = undefined))
+    // In the background: a wallet does not wait for a second server.
+    this.#opinion.compareSoon(
+      () => ({ pool: this.#pool, ledger: this.#state.ledger, table: this.#state.table }),
+      fresh => this.#onCompared(fresh)
+    )
   }
 
-  /** Compares what is known now with a second server, in the background: a wallet does not wait for it. */
-  async #compare(): Promise<void> {
-    const { ledger, table } = this.#state
-    try {
-      const differences = await this.#opinion.compare({ pool: this.#pool, ledger, table })
-      if (this.#isDead || ledger !== this.#state.ledger) return
-      for (const text of differences.slice(0, MAX_DIFFERENCES)) {
-        this.#request.log.warn(text)
-        this.#reportStatus(`Two servers disagree: ${text}`)
-      }
-      await this.#step(new Map())
-    } catch {
-      // The next look compares again.
-    }
+  async #onCompared(differences: readonly string[]): Promise<void> {
+    for (const text of differences) this.#request.log.warn(text)
+    this.#showStatus()
+    await this.#step(new Map())
+    this.#reportBalance()
   }
 
   /** Reports changes, then saves them; a failed write only means that the chain is asked again next time. */
@@ -366,7 +368,14 @@ class UtxoEngine implements CurrencyEngine {
 
   /** Empty: what was said before holds no longer. */
   #reportStatus(text: string): void {
-    if (this.#isDead || (text === '' && this.#reportedStatus === '')) return
+    this.#fault = text
+    this.#showStatus()
+  }
+
+  /** Reports what does not work, or else what two servers differ about as long as they do. */
+  #showStatus(): void {
+    const text = this.#fault === '' ? this.#opinion.concern : this.#fault
+    if (this.#isDead || text === this.#reportedStatus) return
     this.#reportedStatus = text
     this.#request.callbacks.onStatus(text)
   }
@@ -400,7 +409,8 @@ class UtxoEngine implements CurrencyEngine {
       this.#reportedBalance = balance
       callbacks.onTokenBalanceChanged(null, balance)
     }
-    const details = balancePartsOf({ coin, height: this.#height, ledger, reserved })
+    const source = { coin, height: this.#height, ledger, reserved }
+    const details = balancePartsOf(source, this.#opinion.isAgreed)
     const text = JSON.stringify(details)
     // The kernel may have ended the engine when it received the balance.
     if (this.#isDead || text === this.#reportedDetails) return
@@ -436,33 +446,7 @@ class UtxoEngine implements CurrencyEngine {
 }
 
 const READY_MS = 20_000
-/** Differences between two servers that one comparison reports. */
-const MAX_DIFFERENCES = 20
 /** The server pushes what changes, and a new connection scans: a look finds what both have missed. */
 const LOOK_AGAIN_MS = 60_000
 /** With each look, the wallet asks what has become of its payments. */
 const PAYMENT_LOOK_MS = 10_000
-
-/** Returns a transaction as the kernel receives it; undefined if it is none of the wallet's. */
-const reportOf = (
-  { network, io, ledger, saved }: WalletState,
-  tx: LedgerTx
-): EngineTransaction | undefined => {
-  const { net, fee, isSend } = ledger.effectOf(tx)
-  if (tx.ours.length === 0 && !isSend) return undefined
-  // What we sent can be sent again, so its bytes go along.
-  const bytes = isSend ? saved.txBytes(tx.txid) : undefined
-  return {
-    tokenId: null,
-    txid: tx.txid,
-    date: tx.date,
-    blockHeight: tx.height,
-    nativeAmount: String(net) as NativeAmount,
-    networkFee: String(fee) as NativeAmount,
-    ourReceiveAddresses: tx.ours.map(({ record }) => addressOf(network, record.program)),
-    memos: tx.memos,
-    signedTx: bytes === undefined ? '' : io.crypto.toHex(bytes),
-    isSend,
-    grade: tx.grade
-  }
-}

@@ -1,6 +1,8 @@
-import type { Grade } from '../../../kernel/plugin-api.ts'
+import type { Clock, Grade } from '../../../kernel/plugin-api.ts'
 import type { ElectrumPool } from './electrum/pool.ts'
-import type { Testimony, WitnessQuery } from './electrum/witness.ts'
+import type { HistoryItem } from './electrum/replies.ts'
+import { fetchHistories } from './electrum/requests.ts'
+import type { Testimony, WitnessLife, WitnessQuery } from './electrum/witness.ts'
 import type { Ledger, LedgerTx } from './wallet/ledger.ts'
 import type { ScriptRecord, ScriptTable } from './wallet/scripts.ts'
 
@@ -49,23 +51,43 @@ export type Witness = (url: string, query: WitnessQuery) => Promise<Testimony | 
 
 /** What a comparison needs. */
 interface Compared {
-  readonly pool: Pick<ElectrumPool, 'serverUrl' | 'tip'>
+  readonly pool: Pick<ElectrumPool, 'callMany' | 'serverUrl' | 'tip'>
   readonly ledger: Ledger
   readonly table: ScriptTable
 }
 
+/** A difference between two servers over one script. */
+interface Difference {
+  readonly texts: readonly string[]
+  readonly since: number
+  /** False while it may be of a payment that has only moved. */
+  readonly isLasting: boolean
+}
+
 /**
- * Compares the histories of a wallet with those of a second server, for scripts that have changed and those with payments that
- * only one server has claimed. A payment that both have in the same block is `agreed`.
+ * Compares the histories of a wallet with those of a second server: of scripts that have changed, those with payments that only one
+ * server has claimed, and, once an hour, those with coins. A payment that both have in the same block is `agreed`.
+ *
+ * A difference counts once both servers show it again: at once if they have the same newest block, else after a minute. It lasts until
+ * a comparison does not find it any more. Then a third server is asked, if there is one.
  */
-export class SecondOpinion {
-  readonly #changed = new Set<ScriptRecord>()
-  readonly #compared = new Set<ScriptRecord>()
+export class SecondOpinion implements WitnessLife {
   readonly #witness: Witness | undefined
+  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #changed = new Set<ScriptRecord>()
+  readonly #comparedAt = new Map<ScriptRecord, number>()
+  readonly #differences = new Map<ScriptRecord, Difference>()
+  #silentSince: number | undefined
+  #skip = 0
+  #connection: Parameters<WitnessLife['onOpen']>[0] | undefined
+  #isEnded = false
+  #comparing: Promise<void> | undefined
+  #mustCompare = false
 
   /** @param witness - absent where the user named one server */
-  constructor(witness: Witness | undefined) {
+  constructor(witness: Witness | undefined, clock: Pick<Clock, 'monotonic'>) {
     this.#witness = witness
+    this.#clock = clock
   }
 
   /** Notes scripts whose histories were read. */
@@ -73,56 +95,218 @@ export class SecondOpinion {
     for (const record of records) this.#changed.add(record)
   }
 
-  /** @returns the differences, as sentences; payments that a second server without news could not have are compared later */
-  async compare({ pool, ledger, table }: Compared): Promise<readonly string[]> {
-    const witness = this.#witness
-    if (witness === undefined) return []
-    const records = [...table.records()].filter(record => this.#isDue(record, ledger)).slice(0, MAX_COMPARED)
-    if (records.length === 0) return []
-    const heights = records.flatMap(record => confirmedOf(record, ledger).map(({ height }) => height))
-    const scripthashes = records.map(({ scripthash }) => scripthash)
-    const testimony = await witness(pool.serverUrl, { scripthashes, heights })
-    if (testimony === undefined) return []
-    return records.flatMap((record, at) => this.#judge(record, at, { testimony, pool, ledger }))
+  /** True if a block that one server claims counts only once a second one has it. */
+  get mustAgree(): boolean {
+    return this.#witness !== undefined && !this.isAlone
+  }
+
+  /** True if no second server has answered for so long that the word of one has to do. */
+  get isAlone(): boolean {
+    return this.#silentSince !== undefined && this.#clock.monotonic() - this.#silentSince >= ALONE_MS
+  }
+
+  /** The differences that last, as sentences. */
+  get differences(): readonly string[] {
+    return [...this.#differences.values()].flatMap(({ texts, isLasting }) => (isLasting ? texts : []))
+  }
+
+  /** What the user should know, in a sentence: a lasting difference, or that no second server answers; '' for nothing. */
+  get concern(): string {
+    const [first, ...others] = this.differences
+    if (first !== undefined)
+      return `Two servers disagree${others.length === 0 ? '' : `, also about ${others.length} more`}: ${first}`
+    return this.isAlone ? 'No second server answers: blocks count by the word of one' : ''
+  }
+
+  /** True of a script whose history a second server had, too, an hour ago or later. */
+  readonly isAgreed = (record: ScriptRecord): boolean =>
+    !this.#changed.has(record) && !this.#differences.has(record) && this.#isFresh(record, COMPARED_MS * 2)
+
+  /**
+   * Compares what is due, in the background. Payments that a second server without news could not have are compared later.
+   *
+   * @param onCompared - is called after each comparison, with the differences that are new
+   */
+  compareSoon(source: () => Compared, onCompared: (fresh: readonly string[]) => Promise<void>): void {
+    this.#mustCompare = true
+    this.#comparing ??= this.#compareLoop(source, onCompared).finally(() => (this.#comparing = undefined))
+  }
+
+  async #compareLoop(...[source, onCompared]: Parameters<SecondOpinion['compareSoon']>): Promise<void> {
+    while (this.#mustCompare && !this.#isEnded) {
+      this.#mustCompare = false
+      const before = new Set(this.differences)
+      const compared = source()
+      // A failure means that the next look compares again.
+      const isDone = await this.#compareDue(compared).then(
+        () => true,
+        () => false
+      )
+      if (!isDone || this.#isEnded || source().ledger !== compared.ledger) continue
+      // Of what a second server has contradicted, its silence makes nothing better.
+      if (this.isAlone && this.differences.length === 0) releaseHeld(compared.ledger)
+      await onCompared(this.differences.filter(text => !before.has(text))).catch(() => undefined)
+    }
+  }
+
+  async #compareDue(compared: Compared): Promise<void> {
+    const tried = new Set<ScriptRecord>()
+    while (!this.#isEnded) {
+      const records = [...compared.table.records()]
+        .filter(record => !tried.has(record) && this.#isDue(record, compared.ledger))
+        .slice(0, MAX_COMPARED)
+      for (const record of records) tried.add(record)
+      const disputed = await this.#compare(compared, records)
+      if (disputed === undefined) return
+      await this.#compare(compared, disputed)
+    }
+  }
+
+  /** Forgets all that was compared: the scripts are others. */
+  forget(): void {
+    this.#changed.clear()
+    this.#comparedAt.clear()
+    this.#differences.clear()
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  onOpen(connection: Parameters<WitnessLife['onOpen']>[0]): void {
+    this.#connection = connection
+    if (this.#isEnded) this.end()
+  }
+
+  /** Ends a comparison, and asks no server any more. */
+  end(): void {
+    this.#isEnded = true
+    this.#connection?.close(new Error('The wallet was closed'))
   }
 
   #isDue(record: ScriptRecord, ledger: Ledger): boolean {
-    if (this.#changed.has(record)) return true
-    return !this.#compared.has(record) && confirmedOf(record, ledger).some(({ grade }) => grade === 'claimed')
+    if (this.#changed.has(record) || this.#differences.has(record)) return true
+    const confirmed = confirmedOf(record, ledger)
+    const isFresh = this.#isFresh(record, COMPARED_MS)
+    if (confirmed.some(({ grade, isHeld }) => isHeld || (grade === 'claimed' && !isFresh))) return true
+    return !isFresh && hasCoin(record, confirmed, ledger)
   }
 
-  #judge(
-    record: ScriptRecord,
-    at: number,
-    { testimony, pool, ledger }: Omit<Compared, 'table'> & { readonly testimony: Testimony }
-  ): readonly string[] {
-    const { server, height: end, hashes, histories } = testimony
-    const shown = new Map((histories[at] ?? []).map(({ txid, height }) => [txid, height]))
-    const differences: string[] = []
-    let isBehind = false
-    for (const tx of confirmedOf(record, ledger)) {
-      if (tx.height > end) isBehind = true
-      else if (shown.get(tx.txid) !== tx.height || (tx.block !== '' && hashes.get(tx.height) !== tx.block))
-        differences.push(
-          `${server} has no payment ${tx.txid} in block ${tx.height}, where ${pool.serverUrl} has it`
-        )
-      else if (tx.grade === 'claimed') ledger.place(tx, { ...tx, grade: 'agreed' })
+  #isFresh(record: ScriptRecord, forMs: number): boolean {
+    const at = this.#comparedAt.get(record)
+    return at !== undefined && this.#clock.monotonic() - at < forMs
+  }
+
+  /** @returns scripts with differences that are to be looked at once more at once; undefined if no comparison was made */
+  async #compare(
+    { pool, ledger }: Compared,
+    records: readonly ScriptRecord[]
+  ): Promise<readonly ScriptRecord[] | undefined> {
+    const { tip, serverUrl } = pool
+    if (this.#witness === undefined || tip === undefined || records.length === 0) return undefined
+    const heights = records.flatMap(record => confirmedOf(record, ledger).map(({ height }) => height))
+    const testimony = await this.#witness(serverUrl, {
+      ...{ life: this, skip: this.#skip, heights: [...heights, tip.height] },
+      scripthashes: records.map(({ scripthash }) => scripthash)
+    })
+    if (testimony === undefined) {
+      this.#silentSince ??= this.#clock.monotonic()
+      return undefined
     }
-    for (const [txid, height] of shown) {
-      const known = ledger.find(txid)?.height ?? 0
-      if (height > 0 && known <= 0 && height <= (pool.tip?.height ?? 0))
-        differences.push(
-          `${server} has payment ${txid} in block ${height}, which ${pool.serverUrl} does not show`
-        )
-    }
-    this.#compared.add(record)
-    if (!isBehind) this.#changed.delete(record)
-    return differences
+    this.#silentSince = undefined
+    const judged = records.map((record, at) => ({
+      record,
+      ...judge(record, at, { testimony, pool, ledger })
+    }))
+    for (const { record, texts, isOpen } of judged) if (texts.length === 0 && !isOpen) this.#settle(record)
+    const found = judged.filter(({ texts }) => texts.length > 0)
+    if (found.length === 0) return []
+    // What the first server says now may be something else than what is known of it.
+    const own = await fetchHistories(
+      pool,
+      found.map(({ record }) => record)
+    )
+    const isSameTip =
+      pool.tip?.header.hash === tip.header.hash && testimony.hashes.get(tip.height) === tip.header.hash
+    return found.flatMap(({ record, texts }, at) => {
+      if (!isAsKnown(own[at] ?? [], record, ledger)) return []
+      return this.#dispute(record, texts, isSameTip) ? [record] : []
+    })
+  }
+
+  #settle(record: ScriptRecord): void {
+    this.#changed.delete(record)
+    this.#differences.delete(record)
+    this.#comparedAt.set(record, this.#clock.monotonic())
+  }
+
+  /** @returns true if the difference is new, and can be looked at once more at once */
+  #dispute(record: ScriptRecord, texts: readonly string[], isSameTip: boolean): boolean {
+    const before = this.#differences.get(record)
+    const now = this.#clock.monotonic()
+    const { since = now } = before ?? {}
+    const isLasting = before !== undefined && (before.isLasting || isSameTip || now - since >= MOVING_MS)
+    if (isLasting) this.#skip++
+    this.#differences.set(record, { texts, since, isLasting })
+    return before === undefined && isSameTip
   }
 }
 
-/** Scripts of one comparison. */
+/** Lets transactions count that have waited for the word of a second server. */
+export const releaseHeld = (ledger: Ledger): void => {
+  for (const tx of ledger.all()) if (tx.isHeld) ledger.place(tx, { ...tx, isHeld: false })
+}
+
+/** Compares what a second server says of a script. `isOpen`: its word on a payment is still to come. */
+const judge = (
+  record: ScriptRecord,
+  at: number,
+  { testimony, pool, ledger }: Omit<Compared, 'table'> & { readonly testimony: Testimony }
+): { readonly texts: readonly string[]; readonly isOpen: boolean } => {
+  const { server, height: end, hashes, histories } = testimony
+  const shown = new Map((histories[at] ?? []).map(({ txid, height }) => [txid, height]))
+  const texts: string[] = []
+  let isOpen = false
+  for (const tx of confirmedOf(record, ledger)) {
+    const isThere = shown.get(tx.txid) === tx.height
+    const hash = tx.block === '' ? '' : hashes.get(tx.height)
+    // It has moved since the question.
+    if (tx.height > end || (isThere && hash === undefined)) isOpen = true
+    else if (!isThere || hash !== tx.block)
+      texts.push(`${server} has no payment ${tx.txid} in block ${tx.height}, where ${pool.serverUrl} has it`)
+    else if (tx.grade === 'claimed') ledger.place(tx, { ...tx, grade: 'agreed' })
+  }
+  for (const [txid, height] of shown) {
+    if (texts.length >= MAX_DIFFERENCES) break
+    const known = ledger.find(txid)?.height ?? 0
+    if (height > 0 && known <= 0 && height <= (pool.tip?.height ?? 0))
+      texts.push(`${server} has payment ${txid} in block ${height}, which ${pool.serverUrl} does not show`)
+  }
+  return { texts, isOpen }
+}
+
+/** True if a server still says of a script what is known of it. */
+const isAsKnown = (history: readonly HistoryItem[], record: ScriptRecord, ledger: Ledger): boolean => {
+  const confirmed = new Map(history.flatMap(({ txid, height }) => (height > 0 ? [[txid, height]] : [])))
+  const known = confirmedOf(record, ledger)
+  return known.length === confirmed.size && known.every(({ txid, height }) => confirmed.get(txid) === height)
+}
+
+const hasCoin = (record: ScriptRecord, confirmed: readonly LedgerTx[], ledger: Ledger): boolean =>
+  confirmed.some(({ txid, ours }) =>
+    ours.some(output => output.record === record && !ledger.isSpent(`${txid}:${output.vout}`))
+  )
+
+/** Scripts of one question. */
 const MAX_COMPARED = 500
+/** Differences over one script that are shown. */
+const MAX_DIFFERENCES = 20
+/** So often a script with coins is compared, because a server could keep back that they were spent. */
+const COMPARED_MS = 3_600_000
+/** A payment can be in two blocks for so long before two servers differ about it. */
+const MOVING_MS = 60_000
+/** After so long without a second server the word of one has to do. */
+const ALONE_MS = 600_000
 
 const confirmedOf = ({ txids }: ScriptRecord, ledger: Ledger): readonly LedgerTx[] =>
   [...txids].flatMap(txid => {

@@ -19,6 +19,8 @@ export interface ScanContext {
   readonly table: ScriptTable
   readonly ledger: Ledger
   readonly saved: SavedState
+  /** True if a block that one server claims counts only once a second one has it. */
+  readonly mustAgree: boolean
   /** Receives the scripts whose histories were read. */
   readonly onRead: (records: readonly ScriptRecord[]) => void
 }
@@ -181,7 +183,7 @@ const mergeHistories = (histories: readonly (readonly HistoryItem[])[]): Readonl
 }
 
 const takeIn = async (
-  { io, ledger, pool, saved, coin: { maxSupply } }: ScanContext,
+  { io, ledger, pool, saved, mustAgree, coin: { maxSupply } }: ScanContext,
   answers: readonly TxAnswer[]
 ): Promise<void> => {
   const yielder = makeYielder(io.clock)
@@ -191,7 +193,9 @@ const takeIn = async (
     const date = header?.time ?? known?.date ?? Math.floor(io.clock.now() / 1000)
     const block = header?.hash ?? (known?.height === height ? known.block : undefined)
     const grade = block === undefined ? undefined : gradeOf(pool, { height, block }, known)
-    const standing = { height, date, isSeen: true, block, grade }
+    // What has counted in this block goes on counting.
+    const isHeld = known?.height === height && known.block === block ? known.isHeld : mustAgree
+    const standing = { height, date, isSeen: true, block, grade, isHeld }
     if (known !== undefined) ledger.place(known, standing)
     else if (hex !== undefined) {
       const bytes = io.crypto.fromHex(hex)

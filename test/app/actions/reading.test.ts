@@ -45,7 +45,15 @@ test('a program reads accounts, wallets and balances, with the names of others a
   t.deepEqual(wallets[0]?.balances, [
     {
       ...{ tokenId: null, currencyCode: 'BTC', decimals: 8, nativeAmount: '5000000', display: '0.05' },
-      ...{ spendable: '5000000', incoming: '0', immature: '0', reserved: '0', grade: 'proven', untrusted: {} }
+      ...{
+        spendable: '5000000',
+        incoming: '0',
+        immature: '0',
+        reserved: '0',
+        grade: 'claimed',
+        paymentsGrade: 'claimed',
+        untrusted: {}
+      }
     }
   ])
   await waitFor(() => stage.wallet(walletId).syncStatus.ratio === 1)

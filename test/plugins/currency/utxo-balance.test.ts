@@ -54,8 +54,8 @@ test('a coin is spendable in a block of its own, and one that a block made only 
       ledger: { coins: () => [coin], gradeOf: () => 'claimed' },
       reserved: { isReserved: () => isReserved }
     } as unknown as CoinSource
-    const { grade, ...amounts } = balancePartsOf(source)
-    t.is(grade, 'claimed')
+    const { grade, paymentsGrade, ...amounts } = balancePartsOf(source, () => true)
+    t.deepEqual([grade, paymentsGrade], ['claimed', 'claimed'])
     const parts = Object.entries(amounts).filter(([, value]) => value !== '0')
     t.deepEqual(
       parts.map(([, value]) => value),

@@ -3,10 +3,12 @@ import { BITCOIN_REGTEST } from '../../../fake-server/chain/chain-params.ts'
 import type { FakeChain } from '../../../fake-server/chain/fake-chain.ts'
 import { openFakeChain } from '../../../fake-server/chain/open-chain.ts'
 import { type ElectrumConnect, makeElectrumConnect } from '../../../fake-server/electrum/connect.ts'
-import { type Channel, type Io, nativeAmount } from '../../../kernel/plugin-api.ts'
+import { type Channel, type CurrencyPlugin, type Io, nativeAmount } from '../../../kernel/plugin-api.ts'
 import { makeNodeIo } from '../../../platform/node/index.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
-import { bitcoin, litecoin, utxoPlugin } from '../../../plugins/currency/utxo/plugin.ts'
+import type { CoinRow } from '../../../plugins/currency/utxo/params/coin.ts'
+import { litecoinRow } from '../../../plugins/currency/utxo/params/litecoin.ts'
+import { utxoPlugin } from '../../../plugins/currency/utxo/plugin.ts'
 import { memoryDisk } from '../../../plugins/storage/memory.ts'
 import { BAD, line, makeHostileWorld, type Twist } from './hostile-world.ts'
 import { makeTestStore, makeTestWorld, type TestWallet, type TestWorld, until } from './utxo-world.ts'
@@ -21,9 +23,21 @@ const gradesOf = ({ reported }: TestWallet): (string | undefined)[] =>
 const fresh = async ({ engine }: TestWallet): Promise<string> =>
   (await engine.getFreshAddress({ tokenId: null })).publicAddress
 
-for (const plugin of [undefined, litecoin] as const) {
-  test(`a payment of ${plugin?.id ?? 'bitcoin'} is claimed until a block has it, and then proven by linked headers`, async t => {
-    const world = makeTestWorld(plugin === undefined ? {} : { plugin })
+/** A coin whose regtest proves what it links, as a main network does. */
+const weighed = (row: CoinRow): CurrencyPlugin =>
+  utxoPlugin({
+    ...row,
+    networks: row.networks.map(network =>
+      network.linking === undefined
+        ? network
+        : { ...network, linking: { ...network.linking, isWorthless: false } }
+    ) as unknown as CoinRow['networks']
+  })
+const weighedBitcoin = weighed(bitcoinRow)
+
+for (const plugin of [weighedBitcoin, weighed(litecoinRow)]) {
+  test(`a payment of ${plugin.id} is claimed until a block has it, and then proven by linked headers`, async t => {
+    const world = makeTestWorld({ plugin })
     t.teardown(() => world.close())
     const alice = await world.openWallet()
     world.chain.fund(await fresh(alice), '70000')
@@ -31,7 +45,8 @@ for (const plugin of [undefined, litecoin] as const) {
     t.deepEqual(gradesOf(alice), ['claimed unconfirmed'])
     world.chain.mine()
     await until('it is proven', () => gradesOf(alice).join() === 'proven')
-    await until('the balance, too', () => alice.reported.details.at(-1)?.grade === 'proven')
+    await until('the balance, too', () => alice.reported.details.at(-1)?.paymentsGrade === 'proven')
+    t.is(alice.reported.details.at(-1)?.grade, 'claimed', 'only the server says that it is unspent')
     t.is(alice.reported.details.at(-1)?.spendable, nativeAmount('70000'))
 
     // Nobody else can have made own change.
@@ -40,15 +55,15 @@ for (const plugin of [undefined, litecoin] as const) {
       spendTargets: [{ publicAddress: await fresh(bob), nativeAmount: nativeAmount('30000') }]
     })
     t.is(alice.reported.txs.size, 2)
-    t.is(alice.reported.details.at(-1)?.grade, 'proven')
+    t.is(alice.reported.details.at(-1)?.paymentsGrade, 'proven')
     world.chain.fund(await fresh(alice), '5000')
     await until('more is coming', () => alice.reported.details.at(-1)?.incoming === '5000')
-    t.is(alice.reported.details.at(-1)?.grade, 'proven', 'what is incoming has no grade')
+    t.is(alice.reported.details.at(-1)?.paymentsGrade, 'proven', 'what is incoming has no grade')
   })
 }
 
 test('after a reorganisation a payment is proven in its new block, also at the same height', async t => {
-  const world = makeTestWorld()
+  const world = makeTestWorld({ plugin: weighedBitcoin })
   t.teardown(() => world.close())
   const alice = await world.openWallet()
   const txid = world.chain.fund(await fresh(alice), '70000')
@@ -110,14 +125,18 @@ for (const [method, what] of [
 const twoChains = (
   t: ExecutionContext,
   chains: readonly FakeChain[],
-  plugin = bitcoin,
+  plugin = weighedBitcoin,
   urls = chains.map((_, at) => `tcp://chain${at + 1}.test:${at + 1}`)
-): TestWorld & { readonly ports: number[]; cut(): void } => {
+): TwoChains => {
   const servers: ElectrumConnect[] = chains.map(chain => makeElectrumConnect(chain))
   const ports: number[] = []
+  let passedMs = 0
   let cut = (): void => {}
+  const hooks: TwoChains['hooks'] = { onOpen: () => {} }
   const connect: NonNullable<Io['connect']> = async (address, handlers): Promise<Channel> => {
     ports.push(address.port)
+    hooks.onOpen(address.port)
+    if (address.port === 2 && hooks.onSilent !== undefined) return hooks.onSilent()
     const channel = await (servers[address.port - 1] as ElectrumConnect).connect(address, handlers)
     // Not a connection in which the second one is compared.
     if (address.port === 1)
@@ -130,11 +149,33 @@ const twoChains = (
   const world = makeTestWorld({
     chain: chains[0] as FakeChain,
     plugin,
-    io: { connect },
+    io: { connect, clock: { ...clock, monotonic: () => clock.monotonic() + passedMs } },
     servers: urls
   })
   t.teardown(() => world.close())
-  return Object.assign(world, { ports, cut: () => cut() })
+  return Object.assign(world, {
+    ...{ ports, hooks, cut: () => cut() },
+    pass: (ms: number) => {
+      passedMs += ms
+    },
+    serve: (port: number, chain: FakeChain | undefined) => {
+      servers[port - 1] =
+        chain === undefined
+          ? ({ connect: () => Promise.reject(new Error('ECONNREFUSED')) } as unknown as ElectrumConnect)
+          : makeElectrumConnect(chain)
+    }
+  })
+}
+
+interface TwoChains extends TestWorld {
+  /** Of each connection, in order. */
+  readonly ports: number[]
+  readonly hooks: { onOpen(port: number): void; onSilent?: () => Channel }
+  cut(): void
+  /** Lets the clock jump. */
+  pass(ms: number): void
+  /** Puts another chain behind a port; undefined for no server. */
+  serve(port: number, chain: FakeChain | undefined): void
 }
 
 const forkOf = (chain: FakeChain): FakeChain =>
@@ -205,7 +246,8 @@ test('a server that alone shows a forged tip fails the sync with a typed error, 
 
 test('linked headers are kept on the disk, for all wallets of the coin, and a warm start asks only for the newest', async t => {
   const [disk, chain] = [memoryDisk(), newChain(300)]
-  const first = makeTestWorld({ chain, disk })
+  const plugin = weighedBitcoin
+  const first = makeTestWorld({ chain, disk, plugin })
   const store = makeTestStore()
   const alice = await first.openWallet({ store })
   const { privateKeys: keys } = alice
@@ -215,7 +257,7 @@ test('linked headers are kept on the disk, for all wallets of the coin, and a wa
   await until('it is kept', async () => (await disk.list('headers-regtest')).length === 2)
   await first.close()
 
-  const second = makeTestWorld({ chain, disk })
+  const second = makeTestWorld({ chain, disk, plugin })
   t.teardown(() => second.close())
   chain.mine(3)
   const again = await second.openWallet({ store, keys })
@@ -231,7 +273,7 @@ test('linked headers are kept on the disk, for all wallets of the coin, and a wa
   )
   // What is damaged on the disk is linked again.
   await disk.setText('headers-regtest/0', 'AAAA')
-  const third = makeTestWorld({ chain, disk })
+  const third = makeTestWorld({ chain, disk, plugin })
   t.teardown(() => third.close())
   const last = await third.openWallet({ store, keys })
   await until('proven again', () => gradesOf(last).join() === 'proven')
@@ -271,7 +313,10 @@ test('two ports of one host do not agree: a payment stays what one server claims
   t.deepEqual([...new Set(world.ports)], [1])
 })
 
-test('a payment that a second server does not have stays claimed, and the difference is told', async t => {
+const DISAGREE = /^Two servers disagree/
+const lastStatus = ({ reported }: TestWallet): string => reported.statuses.at(-1) ?? ''
+
+test('a payment that a second server does not have is no confirmed one, and the difference stands until it ends', async t => {
   const chain = newChain(150)
   const other = forkOf(chain)
   const world = twoChains(t, [chain, other], claimedBitcoin)
@@ -279,41 +324,113 @@ test('a payment that a second server does not have stays claimed, and the differ
   const txid = chain.fund(await fresh(alice), '70000')
   other.mine()
   chain.mine()
+  await until('it is seen', () => alice.reported.heights.at(-1) === 151)
+  await alice.engine.syncNetwork({})
   const difference = new RegExp(
     `chain2.test:2 has no payment ${txid} in block 151, where tcp://chain1.test:1 has it`
   )
-  await until('it is told', () => alice.reported.statuses.some(text => difference.test(text)))
-  t.deepEqual(gradesOf(alice), ['claimed'])
+  await until('it is told', async () => {
+    world.pass(1_000)
+    await alice.engine.syncNetwork({})
+    return difference.test(lastStatus(alice))
+  })
+  for (let looks = 0; looks < 3; looks++) {
+    world.pass(700_000)
+    await alice.engine.syncNetwork({})
+  }
+  t.regex(lastStatus(alice), DISAGREE)
+  t.deepEqual(gradesOf(alice), ['claimed unconfirmed'])
+  t.like(alice.reported.details.at(-1), { grade: 'claimed', spendable: '0', incoming: '70000' })
+  world.serve(2, chain)
+  await until('it has ended', async () => {
+    await alice.engine.syncNetwork({})
+    return lastStatus(alice) === ''
+  })
+  t.deepEqual(gradesOf(alice), ['agreed'])
+  await until('the balance, too', () => alice.reported.details.at(-1)?.grade === 'agreed')
 })
 
 test('a payment that the first server withholds is told by the second', async t => {
   const chain = newChain(150)
-  const other = forkOf(chain)
-  const world = twoChains(t, [chain, other], claimedBitcoin)
+  const world = twoChains(t, [chain, chain], claimedBitcoin)
   const alice = await world.openWallet()
   const address = await fresh(alice)
-  const withheld = other.fund(address, '5000')
-  other.mine()
   chain.fund(address, '70000')
   chain.mine()
-  const difference = new RegExp(`chain2.test:2 has payment ${withheld} in block 151, which tcp://chain1`)
-  await until('it is told', () => alice.reported.statuses.some(text => difference.test(text)))
-  t.false(gradesOf(alice).includes('agreed'))
+  await until('it is agreed', () => alice.reported.details.at(-1)?.grade === 'agreed')
+  const other = forkOf(chain)
+  world.serve(2, other)
+  const withheld = other.fund(address, '5000')
+  other.mine()
+  chain.mine()
+  const difference = new RegExp(`chain2.test:2 has payment ${withheld} in block 152, which tcp://chain1`)
+  await until('it is told', async () => {
+    world.pass(600_000)
+    await alice.engine.syncNetwork({})
+    return alice.reported.statuses.some(text => difference.test(text))
+  })
+  t.is(alice.reported.details.at(-1)?.grade, 'claimed', 'a balance is never better than its doubts')
 })
 
-test('without an answer of the second server a wallet goes on with what one claims', async t => {
+test('a payment that moves to another block while a second server is asked is no difference', async t => {
   const chain = newChain(150)
-  const base = makeElectrumConnect(chain)
-  const connect: NonNullable<Io['connect']> = (address, handlers) =>
-    address.port === 1 ? base.connect(address, handlers) : Promise.reject(new Error('ECONNREFUSED'))
-  const servers = ['tcp://chain1.test:1', 'tcp://chain2.test:2']
-  const world = makeTestWorld({ chain, plugin: claimedBitcoin, io: { connect }, servers })
-  t.teardown(() => world.close())
+  const world = twoChains(t, [chain, chain], claimedBitcoin)
+  const alice = await world.openWallet()
+  const txid = chain.fund(await fresh(alice), '70000')
+  let isMoved = false
+  world.hooks.onOpen = port => {
+    if (port !== 2 || isMoved) return
+    isMoved = true
+    chain.reorg(1)
+    chain.mine()
+  }
+  chain.mine()
+  await until('it is agreed in its new block', () => gradesOf(alice).join() === 'agreed')
+  t.is(alice.reported.txs.get(txid)?.blockHeight, 153)
+  t.deepEqual([isMoved, alice.reported.statuses.filter(text => DISAGREE.test(text))], [true, []])
+})
+
+test('without a second server a payment waits for ten minutes, counts then by the word of one, and the wallet says so', async t => {
+  const chain = newChain(150)
+  const world = twoChains(t, [chain, chain], claimedBitcoin)
+  world.serve(2, undefined)
   const alice = await world.openWallet()
   chain.fund(await fresh(alice), '70000')
   chain.mine()
-  await until('it is spendable', () => alice.reported.details.at(-1)?.spendable === '70000')
+  await until('it is kept', () => [...alice.store.map.values()].some(text => text.endsWith(' held')))
+  t.deepEqual(gradesOf(alice), ['claimed unconfirmed'])
+  t.like(alice.reported.details.at(-1), { spendable: '0', incoming: '70000' })
+  t.true((await alice.engine.syncNetwork({})) < 60_000, 'it looks again soon')
+  await until('it was asked', () => world.ports.includes(2))
+  world.pass(590_000)
   await alice.engine.syncNetwork({})
+  t.deepEqual(gradesOf(alice), ['claimed unconfirmed'])
+  world.pass(20_000)
+  await alice.engine.syncNetwork({})
+  await until('it counts', () => alice.reported.details.at(-1)?.spendable === '70000')
   t.deepEqual(gradesOf(alice), ['claimed'])
-  t.is(alice.reported.ratios.at(-1), 1)
+  t.is(lastStatus(alice), 'No second server answers: blocks count by the word of one')
+  world.serve(2, chain)
+  await until('it is agreed', async () => {
+    await alice.engine.syncNetwork({})
+    return gradesOf(alice).join() === 'agreed'
+  })
+  t.is(lastStatus(alice), '')
+})
+
+test('a question to a second server ends with the wallet', async t => {
+  const chain = newChain(150)
+  const world = twoChains(t, [chain, chain], claimedBitcoin)
+  const silent: { opened: number; closed: number } = { opened: 0, closed: 0 }
+  world.serve(2, undefined)
+  world.hooks.onSilent = () => {
+    silent.opened++
+    return { send: () => {}, close: () => silent.closed++ }
+  }
+  const alice = await world.openWallet()
+  chain.fund(await fresh(alice), '70000')
+  chain.mine()
+  await until('it is asked', () => silent.opened === 1)
+  await alice.engine.killEngine()
+  t.deepEqual(silent, { opened: 1, closed: 1 })
 })

@@ -286,7 +286,10 @@ test('two servers agree on a chain only if both have its first block and one of 
   const [genesis] = headers
   if (genesis === undefined) return t.fail()
   const { checkpoint: _, ...network } = networkOf('sha256', { isWorthless: true }, genesis)
-  const linked = new LinkedHeaders({ ...makeNodeIo(), ...io }, network, memoryDisk())
+  const disk = memoryDisk()
+  const linked = new LinkedHeaders({ ...makeNodeIo(), ...io }, network, disk)
+  let notified = 0
+  linked.listen(() => notified++)
   const { tip, query } = serverOf(headers)
   await linked.link(tip, query)
   const standing = (): string | undefined => linked.standingOf(20, headers[20]?.hash ?? '')
@@ -307,12 +310,15 @@ test('two servers agree on a chain only if both have its first block and one of 
       'agreed'
     ]
   ] as const) {
-    await linked.witness({ scripthashes: [], heights: [] }, async ({ heights }) => {
+    const life = { isEnded: false, onOpen: () => {} }
+    await linked.witness({ scripthashes: [], heights: [], skip: 0, life }, async ({ heights }) => {
       t.deepEqual(heights, [0, 33])
       return { server: 'other', height: 39, histories: [], hashes: others }
     })
     t.is(standing(), seen)
   }
+  t.is(notified, 1)
+  t.regex((await disk.getText(`headers-${network.name}/tip`)) ?? '', / agreed$/)
 })
 
 test('a server that sends one header at a time is left, instead of keeping the others waiting', async t => {

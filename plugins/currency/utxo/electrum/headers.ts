@@ -106,6 +106,7 @@ export class LinkedHeaders {
   /** The first height that the disk does not have as it is here. */
   #unsavedFrom = 0
   #turn: Promise<void> = Promise.resolve()
+  readonly #listeners = new Set<() => void>()
 
   constructor(io: Io, network: NetworkRow, disk: HeaderDisk) {
     this.#io = io
@@ -211,8 +212,18 @@ export class LinkedHeaders {
     const isSame = known.every(
       ([height, hash]) => hash !== undefined && testimony?.hashes.get(height) === hash
     )
-    if (isSame && chain === this.#chain) chain?.agree()
+    if (!isSame || chain === undefined || chain !== this.#chain || chain.origin !== 'claimed')
+      return testimony
+    chain.agree()
+    await this.#save(true)
+    for (const onAgreed of [...this.#listeners]) onAgreed()
     return testimony
+  }
+
+  /** Calls a listener whenever a second server has agreed on the chain; the returned function ends that. */
+  listen(onAgreed: () => void): () => void {
+    this.#listeners.add(onAgreed)
+    return () => this.#listeners.delete(onAgreed)
   }
 
   async #link(
@@ -347,9 +358,9 @@ export class LinkedHeaders {
   }
 
   /** A cache: what cannot be written is linked again by the next session. */
-  async #save(): Promise<void> {
+  async #save(isForced = false): Promise<void> {
     const chain = this.#chain
-    if (chain === undefined || chain.tip - this.#unsavedFrom < SAVE_EACH) return
+    if (chain === undefined || (!isForced && chain.tip - this.#unsavedFrom < SAVE_EACH)) return
     try {
       for (let part = partOf(Math.max(chain.base, this.#unsavedFrom)); part <= partOf(chain.tip); part++) {
         const entries = chain.entries(part * SPAN, (part + 1) * SPAN - 1)

@@ -87,6 +87,7 @@ export class ElectrumPool {
   #isOpening = false
   #cancelRetry: (() => void) | undefined
   #cancelTrust: (() => void) | undefined
+  #endListening: (() => void) | undefined
   #failures = 0
   /** How often a connection failed since a server was last ready for a while. */
   #untrusted = 0
@@ -131,6 +132,7 @@ export class ElectrumPool {
   /** Adds a wallet; the returned function removes it and all that it watches. */
   attach(client: PoolClient): () => void {
     this.#clients.set(client, new Set())
+    this.#endListening ??= this.#linked.listen(this.#onLinked)
     if (this.#connection === undefined) this.#open()
     return () => this.#detach(client)
   }
@@ -275,6 +277,8 @@ export class ElectrumPool {
     if (this.#clients.size === 0) {
       this.#cancelRetry?.()
       this.#cancelRetry = undefined
+      this.#endListening?.()
+      this.#endListening = undefined
       this.#connection?.close(new Error('Nobody needs the connection any more'))
       for (const { done } of [...this.#waiting])
         done(unreachable(this.#servers, this.#loss, 'the wallet was closed'))

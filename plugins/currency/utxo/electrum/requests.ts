@@ -167,7 +167,7 @@ export interface TxAnswer extends HistoryItem {
 
 /** Histories of scripts, in one round trip. @throws ElectrumFault, NETWORK */
 export const fetchHistories = async (
-  pool: ElectrumPool,
+  pool: Pick<ElectrumPool, 'callMany'>,
   records: readonly ScriptRecord[]
 ): Promise<readonly (readonly HistoryItem[])[]> => {
   const calls = records.map(({ scripthash }) => ({

@@ -23,8 +23,17 @@ export interface Testimony {
   readonly hashes: ReadonlyMap<number, string>
 }
 
+/** What a second server is asked for: its end closes the connection. */
+export interface WitnessLife {
+  readonly isEnded: boolean
+  onOpen(connection: { close(error: Error): void }): void
+}
+
 /** The facts that a second server is asked for. */
 export interface WitnessQuery {
+  readonly life: WitnessLife
+  /** How many of the other servers are passed over, so that a third one judges between two. */
+  readonly skip: number
   /** As Electrum names scripts. */
   readonly scripthashes: readonly string[]
   readonly heights: readonly number[]
@@ -45,11 +54,14 @@ export const queryWitness = async (
   servers: readonly ElectrumServer[],
   query: WitnessQuery
 ): Promise<Testimony | undefined> => {
-  for (const server of servers.slice(0, MAX_TRIES)) {
+  const first = query.skip % Math.max(1, servers.length)
+  for (const server of [...servers.slice(first), ...servers.slice(0, first)].slice(0, MAX_TRIES)) {
+    if (query.life.isEnded) return undefined
     let connection: ElectrumConnection | undefined
     try {
       const handlers = { onNotification: () => {}, onClose: () => {} }
       connection = await ElectrumConnection.open(io, { server, circuit }, handlers)
+      query.life.onOpen(connection)
       return await testify(connection, { io, network, query })
     } catch {
       // The next one is asked.

@@ -75,7 +75,12 @@ const testnet4: NetworkRow = {
   genesis: '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043',
   // From the checkpoints of Electrum 4.8.1.
   checkpoint: { height: 139_103, hash: '000000000001fa52cf7346a418640560743e051f8096a21ca452f3569bfe4f9e' },
-  linking: { ...period, difficulty: { kind: 'period', isBip94: true }, hasLateBlocks: true },
+  linking: {
+    ...period,
+    difficulty: { kind: 'period', isBip94: true },
+    hasLateBlocks: true,
+    isWorthless: true
+  },
   servers: []
 }
 
@@ -91,11 +96,12 @@ const signet: NetworkRow = {
 
 const { work: _work, checkpoint: _testnet, ...testFigures } = testnet
 
-/** The links of regtest: work costs nothing there, so that it is not weighed. */
+/** The links of regtest: work costs nothing there, so that it is not weighed, and proves nothing. */
 export const FIXED_LINKS: LinkRules = {
   difficulty: { kind: 'fixed' },
   spacing: 600,
-  easiestBits: 0x207fffff
+  easiestBits: 0x207fffff,
+  isWorthless: true
 }
 
 const regtest: NetworkRow = {

@@ -50,7 +50,7 @@ export interface LinkRules {
   readonly easiestBits: number
   /** A block that comes later than twice the spacing may have the easiest target: test networks. */
   readonly hasLateBlocks?: boolean
-  /** Headers that are linked to a checkpoint prove nothing, because they cost next to nothing: testnet3. */
+  /** Linked headers prove nothing, because they cost next to nothing: regtest, and test networks, where a late block is easy. */
   readonly isWorthless?: boolean
 }
 

@@ -67,7 +67,7 @@ const testnet: NetworkRow = {
   uriSchemes: ['litecoin'],
   genesis: '4966625a4b2851d9fdee139e56211a0d88575f59ed816ff5e6a63deb4e3e29a0',
   work: SCRYPT_WORK,
-  linking: { ...period, hasLateBlocks: true },
+  linking: { ...period, hasLateBlocks: true, isWorthless: true },
   servers: ['tls://electrum-ltc.bysh.me:51002', 'tls://electrum.ltc.xurious.com:51002'],
   defaultFees: fees
 }

@@ -9,6 +9,7 @@ import {
 import { scriptTypeOf } from '../chain/address.ts'
 import type { CoinRow, FeeEstimates, ScriptType } from '../params/coin.ts'
 import { type Coin, rivalOf, weakestOf } from '../wallet/ledger.ts'
+import type { ScriptRecord } from '../wallet/scripts.ts'
 import type { WalletContext } from '../wallet/wallet-state.ts'
 import { feeOf, feeRateOf } from './fees.ts'
 import {
@@ -67,20 +68,29 @@ export type CoinSource = Pick<SpendSource, 'coin' | 'height' | 'ledger' | 'reser
 const partOf = (
   { ledger, reserved, coin: row, height }: CoinSource,
   coin: Coin
-): Exclude<keyof BalanceDetails, 'grade'> => {
+): Exclude<keyof BalanceDetails, 'grade' | 'paymentsGrade'> => {
   if (reserved.isReserved(ledger, `${coin.txid}:${coin.vout}`)) return 'reserved'
   const maturity = coin.isCoinbase ? row.coinbaseMaturity : coin.isPegOut ? PEG_OUT_MATURITY : 0
   if (maturity > 0 && (coin.height <= 0 || height + 1 - coin.height < maturity)) return 'immature'
   return coin.height > 0 || coin.isOwnChange ? 'spendable' : 'incoming'
 }
 
-/** What the balance is made of, and the weakest grade of what is not incoming. */
-export const balancePartsOf = (source: CoinSource): BalanceDetails => {
+/**
+ * What the balance is made of, and its grades, without what is incoming.
+ *
+ * @param isAgreed - true of a script whose whole history a second server has, too
+ */
+export const balancePartsOf = (
+  source: CoinSource,
+  isAgreed: (record: ScriptRecord) => boolean
+): BalanceDetails => {
   const coins = [...source.ledger.coins()]
-  const grades = coins.flatMap(coin =>
-    partOf(source, coin) === 'incoming' ? [] : [source.ledger.gradeOf(coin)]
-  )
-  return { ...partsOf(source, coins), grade: weakestOf(new Set(grades)) ?? 'claimed' }
+  const arrived = coins.filter(coin => partOf(source, coin) !== 'incoming')
+  const paymentsGrade = weakestOf(new Set(arrived.map(coin => source.ledger.gradeOf(coin)))) ?? 'claimed'
+  // No proof shows that a coin was not spent since.
+  const isGood =
+    arrived.length > 0 && paymentsGrade !== 'claimed' && arrived.every(({ record }) => isAgreed(record))
+  return { ...partsOf(source, coins), grade: isGood ? 'agreed' : 'claimed', paymentsGrade }
 }
 
 const partsOf = (source: CoinSource, coins: Iterable<Coin>): BalanceDetails => {

@@ -11,6 +11,8 @@ export interface Standing {
   readonly block?: string | undefined
   /** `claimed` if left out. */
   readonly grade?: Grade | undefined
+  /** See {@link LedgerTx.isHeld}. */
+  readonly isHeld?: boolean | undefined
 }
 
 /**
@@ -68,7 +70,8 @@ export class Ledger {
         revision: 0,
         ...standing,
         block: standing.block ?? '',
-        grade: standing.grade ?? 'claimed'
+        grade: standing.grade ?? 'claimed',
+        isHeld: false
       }
       this.#txs.set(tx.txid, tx)
       this.#changed.add(tx)
@@ -81,9 +84,14 @@ export class Ledger {
   }
 
   /** Changes where a transaction stands. */
-  place(tx: LedgerTx, { height, date, isSeen, block = '', grade = 'claimed' }: Standing): void {
-    if (tx.height !== height || tx.date !== date) this.#changed.add(tx)
+  place(
+    tx: LedgerTx,
+    { height, date, isSeen, block = '', grade = 'claimed', isHeld: mustWait = false }: Standing
+  ): void {
+    const isHeld = mustWait && height > 0 && grade === 'claimed'
+    if (tx.height !== height || tx.date !== date || tx.isHeld !== isHeld) this.#changed.add(tx)
     if (tx.isSeen !== isSeen || tx.block !== block || tx.grade !== grade) this.#changed.add(tx)
+    tx.isHeld = isHeld
     tx.block = block
     tx.grade = grade
     tx.height = height
@@ -100,6 +108,7 @@ export class Ledger {
       next.height = -1
       next.block = ''
       next.grade = 'claimed'
+      next.isHeld = false
       this.#changed.add(next)
       for (const { vout } of next.ours) {
         for (const child of this.#spenders.get(`${next.txid}:${vout}`) ?? []) falling.push(child)
@@ -161,7 +170,7 @@ export class Ledger {
         const source = this.#outputs.get(outpoint)?.tx
         if (source === undefined || seen.has(source)) continue
         seen.add(source)
-        if (source.height > 0) grades.add(source.grade)
+        if (confirmedHeightOf(source) > 0) grades.add(source.grade)
         else waiting.push(source)
       }
     }
@@ -190,7 +199,8 @@ export class Ledger {
   }
 
   #coinOf(tx: LedgerTx, { vout, value, record }: OwnOutput, chains: Chains = new Map()): Coin {
-    const { txid, height, isCoinbase, isPegOut } = tx
+    const { txid, isCoinbase, isPegOut } = tx
+    const height = confirmedHeightOf(tx)
     const isOwnChange = this.#chainOf(tx, chains) <= MAX_CHAIN
     return { txid, vout, value, record, height, isCoinbase, isPegOut, isOwnChange }
   }
@@ -208,7 +218,7 @@ export class Ledger {
     let longest = 0
     for (const outpoint of tx.spends) {
       const source = this.#outputs.get(outpoint)?.tx
-      if (source !== undefined && source.height > 0) continue
+      if (source !== undefined && confirmedHeightOf(source) > 0) continue
       const chain =
         source === undefined || source === tx
           ? Number.POSITIVE_INFINITY
@@ -310,9 +320,15 @@ export interface LedgerTx {
   /** The block that was proven to hold it; empty without a proof. */
   block: string
   grade: Grade
+  /** Its block waits for the word of a second server, until which it counts as unconfirmed. */
+  isHeld: boolean
   /** The number of the step in which it changed last; 0 if it was kept before steps were counted. */
   revision: number
 }
+
+/** The height of the block that counts as that of a transaction: 0 while the word of a second server is waited for. */
+export const confirmedHeightOf = ({ height, isHeld }: Pick<LedgerTx, 'height' | 'isHeld'>): number =>
+  isHeld ? 0 : height
 
 /** An unspent output of ours. */
 export interface Coin {
@@ -413,7 +429,7 @@ export const rivalOf = (
 ): string | undefined => {
   for (const outpoint of spends) {
     for (const spender of ledger.spendersOf(outpoint)) {
-      if (spender.txid !== txid && spender.height >= minHeight) return spender.txid
+      if (spender.txid !== txid && confirmedHeightOf(spender) >= minHeight) return spender.txid
     }
   }
   return undefined

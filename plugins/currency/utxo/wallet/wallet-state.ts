@@ -1,15 +1,17 @@
 import {
   type EngineStore,
+  type EngineTransaction,
   type FreshAddress,
   type Io,
   type JsonObject,
   makeYielder,
+  type NativeAmount,
   WalletError
 } from '../../../../kernel/plugin-api.ts'
 import { addressOf, base58AddressOf, parseAddress } from '../chain/address.ts'
 import type { AccountKeys } from '../keys/keys.ts'
 import type { CoinRow, NetworkRow } from '../params/coin.ts'
-import { Ledger, ReservedCoins } from './ledger.ts'
+import { confirmedHeightOf, Ledger, type LedgerTx, ReservedCoins } from './ledger.ts'
 import { SavedState, type StoreChanges } from './saved-state.ts'
 import { type BranchScripts, isUsed, type ScriptRecord, ScriptTable } from './scripts.ts'
 
@@ -192,4 +194,28 @@ export const freshAddressOf = async (
   const nested = table.branchOf(49, 0)
   if (nested === undefined) return { publicAddress, segwitAddress: publicAddress }
   return { publicAddress, segwitAddress: publicAddress, legacyAddress: await state.addressAt(nested, index) }
+}
+
+/** Returns a transaction as the kernel receives it; undefined if it is none of the wallet's. */
+export const reportOf = (
+  { network, io, ledger, saved }: WalletState,
+  tx: LedgerTx
+): EngineTransaction | undefined => {
+  const { net, fee, isSend } = ledger.effectOf(tx)
+  if (tx.ours.length === 0 && !isSend) return undefined
+  // What we sent can be sent again, so its bytes go along.
+  const bytes = isSend ? saved.txBytes(tx.txid) : undefined
+  return {
+    tokenId: null,
+    txid: tx.txid,
+    date: tx.date,
+    blockHeight: confirmedHeightOf(tx),
+    nativeAmount: String(net) as NativeAmount,
+    networkFee: String(fee) as NativeAmount,
+    ourReceiveAddresses: tx.ours.map(({ record }) => addressOf(network, record.program)),
+    memos: tx.memos,
+    signedTx: bytes === undefined ? '' : io.crypto.toHex(bytes),
+    isSend,
+    grade: tx.grade
+  }
 }
