@@ -7,7 +7,7 @@ import type { LocalLoginId } from '../types/ids.ts'
 import type { SecretWalletInfo, WalletInfo } from '../types/keys.ts'
 import type { LoginPayload, LoginStash, LoginTree } from '../types/login.ts'
 import { type LoginChange, staleIdChanges, walletInfosChange } from './changes.ts'
-import { createOnServer, serverUseOf } from './move-to-server.ts'
+import { createOnServer, movedStash, movingStash, serverUseOf } from './move-to-server.ts'
 import { appLoginChange, findAppRepo } from './new-login.ts'
 import {
   deviceFields,
@@ -256,22 +256,27 @@ export class Login implements Readable<LoginState> {
    *
    * @param upload - brings the files of every repo to the sync servers
    * @throws APP_ID_NOT_FOUND without the root's key
+   * @throws SYNC_FAILED before the login server is asked if no sync server is named
    * @throws ACCOUNT_EXISTS if another account of the server has the username; LOGGED_OUT, NETWORK, SYNC_FAILED, …
    */
   moveToServer(upload: (held: LoginTree) => Promise<void>): Promise<void> {
     return this.#queue(async () => {
       if (this.isEdgeLogin) throw new WalletError('APP_ID_NOT_FOUND', { appId: '' })
       this.#setStash(this.#kept)
-      const { held, stash } = this.getSnapshot()
-      if (stash.deviceOnly !== undefined) {
-        const { rootId } = this.#login
+      const { rootId } = this.#login
+      if (this.isDeviceOnly) {
+        const { io, config } = this.#services
+        // The username would be taken, and no other device could open the account.
+        if (config.authServer !== '' && config.syncServers.length === 0)
+          throw new WalletError('SYNC_FAILED', { reason: 'there is no sync server' })
         // Before the server is asked: it may make the login and its answer be lost.
-        const moving = await this.#stashes.update(rootId, root => root && { ...root, deviceOnly: 'moving' })
-        await createOnServer(this.#services, { held, stash })
-        this.#setStash(moving)
+        this.#setStash(await this.#stashes.update(rootId, root => root && movingStash(io, root)))
+        await createOnServer(this.#services, this.getSnapshot())
       }
-      await upload(held)
+      await upload(this.getSnapshot().held)
       await this.#refreshNow()
+      if (this.isDeviceOnly)
+        this.#setStash(await this.#stashes.update(rootId, root => root && movedStash(root)))
     })
   }
 

@@ -2,6 +2,7 @@ import { compact } from '../base/compact.ts'
 import { isWalletError, WalletError } from '../base/errors.ts'
 import { isRecord, type JsonObject } from '../base/json.ts'
 import { openJson, sealText } from '../crypto/box.ts'
+import { utf8Of } from '../crypto/encoding.ts'
 import { FIXED_SNRP } from '../crypto/key-derivation.ts'
 import type { Io } from '../io/io.ts'
 import type { Box } from '../types/keys.ts'
@@ -31,18 +32,48 @@ const SERVER_USES: ReadonlyMap<string, string> = new Map([
   ['/v2/login/delete', 'deletion from a server']
 ])
 
-/** An account of this device: its tree from the root, and the stash as it was before this move. */
+/** An account that is moving: its tree from the root, and its stash. */
 export interface MovingAccount {
   readonly held: LoginTree
   readonly stash: LoginStash
 }
 
+/** The root of an account that begins to move, or goes on: it remembers what the server is about to be sent (pure). */
+export const movingStash = (io: CryptoIo, root: LoginStash): LoginStash => {
+  const digests = new Set(root.sentValues)
+  const add = (node: LoginStash): void => {
+    for (const field of CHANGING) digests.add(digestOf(io, node, field))
+    for (const child of node.children ?? []) add(child)
+  }
+  add(root)
+  return { ...root, deviceOnly: 'moving', sentValues: [...digests] }
+}
+
+/** The root of an account that has moved (pure). */
+export const movedStash = ({ deviceOnly: _, sentValues: __, ...root }: LoginStash): LoginStash => root
+
+type CryptoIo = Pick<Io, 'crypto'>
+
+/** The fields of a login that devices change. A password is known by the box of its proof, which each change makes anew. */
+const CHANGING = ['userId', 'passwordAuthBox', 'pin2TextBox'] as const
+
+/** The digest of a field as a login has it, or lacks it. */
+const digestOf = (
+  { crypto }: CryptoIo,
+  login: LoginStash | LoginPayload,
+  field: (typeof CHANGING)[number]
+): string => {
+  const value = login[field]
+  const name = typeof value === 'object' ? boxNameOf(value) : (value ?? null)
+  return crypto.toBase64(crypto.sha256(utf8Of(JSON.stringify([login.loginId, field, name]))))
+}
+
 /**
  * Makes the logins of an account of this device on the server, with their keys and repos (protocol §2.4).
  *
- * A login that the server has already is the account's own if its secret opens it there. What the server lacks is added. Its
- * password and name stay as the server has them, unless an earlier move of this very stash brought them: then
- * this device may have changed them since. So an old backup never brings an old password back.
+ * A login that the server has already is the account's own if its secret opens it there. What the server lacks is added. A
+ * name, password or PIN of the server is brought up to date only if this device sent it there in an earlier
+ * move; else another device has changed it since, and it stays. So an old backup never brings an old password back.
  *
  * @throws ACCOUNT_EXISTS if the username is another account's; NETWORK and what the server answers
  */
@@ -50,7 +81,6 @@ export const createOnServer = async (
   services: ServerServices,
   { held, stash }: MovingAccount
 ): Promise<void> => {
-  const wasMoving = stash.deviceOnly === 'moving'
   const send = async (tree: LoginTree, parent: LoginTree | undefined): Promise<void> => {
     const node = findStashById(stash, tree.loginId)
     if (node === undefined) return
@@ -61,7 +91,7 @@ export const createOnServer = async (
     } catch (error) {
       if (!isWalletError(error, 'ACCOUNT_EXISTS') && !isWalletError(error, 'CONFLICT')) throw error
       const payload = await findOwn(login, error)
-      for (const [method, path, data] of differencesOf(login, payload, wasMoving)) {
+      for (const [method, path, data] of differencesOf(login, payload, stash.sentValues)) {
         await loginFetch(services, method, path, requestBodyOf(login, data))
       }
     }
@@ -109,19 +139,27 @@ const createBodyOf = (login: ServerLogin): JsonObject => {
 type Difference = readonly [method: 'POST' | 'DELETE', path: string, data: JsonObject | undefined]
 
 /** The requests that bring a login of the server up to date. */
-const differencesOf = (login: ServerLogin, payload: LoginPayload, wasMoving: boolean): Difference[] => {
-  const { node } = login
+const differencesOf = (
+  login: ServerLogin,
+  payload: LoginPayload,
+  sentValues: readonly string[] = []
+): Difference[] => {
+  const { node, services } = login
   const found: Difference[] = []
   const known = new Set((payload.keyBoxes ?? []).map(boxNameOf))
   const missing = (node.keyBoxes ?? []).filter(box => !known.has(boxNameOf(box)))
   if (missing.length > 0) found.push(['POST', '/v2/login/keys', keysBodyOf(login, missing)])
-  if (!wasMoving) return found
+  const isOurs = (field: (typeof CHANGING)[number]): boolean =>
+    sentValues.includes(digestOf(services.io, payload, field))
   const password = passwordBodyOf(login)
-  const isNewName = node.userId !== undefined && node.userId !== payload.userId
-  const isNewPassword = 'passwordBox' in password && !isSame(node.passwordBox, payload.passwordBox)
+  // A password is made from a name, so that neither goes without the other.
+  const isOurPassword = isOurs('userId') && isOurs('passwordAuthBox')
+  const isNewName = isOurPassword && node.userId !== undefined && node.userId !== payload.userId
+  const isNewPassword =
+    isOurPassword && 'passwordBox' in password && !isSame(node.passwordAuthBox, payload.passwordAuthBox)
   if (isNewName) found.push(['POST', '/v2/login/username', { ...nameBodyOf(login), ...password }])
   else if (isNewPassword) found.push(['POST', '/v2/login/password', password])
-  if (!isSame(node.pin2TextBox, payload.pin2TextBox)) {
+  if (isOurs('pin2TextBox') && !isSame(node.pin2TextBox, payload.pin2TextBox)) {
     const pin = pinBodyOf(node)
     found.push(
       'pin2TextBox' in pin ? ['POST', '/v2/login/pin2', pin] : ['DELETE', '/v2/login/pin2', undefined]
@@ -130,11 +168,8 @@ const differencesOf = (login: ServerLogin, payload: LoginPayload, wasMoving: boo
   return found
 }
 
-/** A box that the server does not show counts as another. */
-const isSame = (left: Box | undefined, right: Box | true | undefined): boolean =>
-  left === undefined || right === undefined || right === true
-    ? left === right
-    : boxNameOf(left) === boxNameOf(right)
+const isSame = (left: Box | undefined, right: Box | undefined): boolean =>
+  left === undefined || right === undefined ? left === right : boxNameOf(left) === boxNameOf(right)
 
 const nameBodyOf = ({ services: { io }, tree, node }: ServerLogin): JsonObject => {
   const { userId, username } = node

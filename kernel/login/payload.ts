@@ -73,8 +73,9 @@ const rebuild = (io: CryptoIo, stash: LoginStash, options: PayloadOptions): Logi
     loginId: payload.loginId,
     username,
     nextUsername: undefined,
-    // The server has it, then.
-    deviceOnly: undefined,
+    // A server that has the login may lack the logins below it, and files.
+    deviceOnly: stash.deviceOnly,
+    sentValues: stash.sentValues,
     userId: isNewId ? (payload.userId ?? stash.userId) : (stash.userId ?? payload.userId),
     otpKey: otpKeyOf(stash, payload),
     otpResetDate: payload.otpResetDate,

@@ -282,6 +282,6 @@ const mergeLogin = (known: LoginStash | undefined, sent: LoginStash): LoginStash
 /** Vouchers, tokens and changes that are under way are one device's own. */
 export const withoutDevice = ({ children, ...stash }: LoginStash): LoginStash => {
   const { voucherId: _, voucherAuth: __, syncToken: ___, nextUsername: ____, ...rest } = stash
-  const { deviceOnly: _____, ...shared } = rest
+  const { deviceOnly: _____, sentValues: ______, ...shared } = rest
   return children === undefined ? shared : { ...shared, children: children.map(withoutDevice) }
 }

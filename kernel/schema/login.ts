@@ -57,6 +57,9 @@ const isTextOrTrue = (value: unknown): value is string | true =>
 
 const isDeviceOnly = (value: unknown): value is 'yes' | 'moving' => value === 'yes' || value === 'moving'
 
+const isDigestList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length <= 10_000 && value.every(isShortText)
+
 /** The login server's envelope (protocol §2.2). `results` is unchecked. */
 export interface Envelope {
   readonly status_code: number
@@ -327,6 +330,7 @@ const asStashNode: Schema<StashNode> = objectOf<StashNode>({
   username: optionalText(),
   nextUsername: optionalText(),
   deviceOnly: optional('yes or moving', isDeviceOnly),
+  sentValues: optional('a list of digests', isDigestList),
   children: optionalList(),
   keyBoxes: optionalBoxes(),
   mnemonicBox: optionalBox(),

@@ -56,9 +56,11 @@ export interface LoginStash extends LoginFields {
   readonly children?: readonly LoginStash[]
   /**
    * Of a root that no server knows. `moving`: a server was asked to make it, and may know a state of it that is older than
-   * this one. A server's reply takes the field away.
+   * this one. Only the end of a move takes the field away.
    */
   readonly deviceOnly?: 'yes' | 'moving'
+  /** Of a root that is moving: digests of the names, passwords and PINs that this device has sent. */
+  readonly sentValues?: readonly string[]
 }
 
 /** A box, or `true` where it exists but this login method may not see it. */

@@ -233,3 +233,88 @@ test('an old backup that is moved to the server of its account takes the passwor
   await opened.logout()
   await device.kernel.close()
 })
+
+test('a move without a sync server asks no server for anything', async t => {
+  const { place, files, contents } = await makeStart()
+  const { kernel, context, account } = await openAccount(place, {
+    ...{ files: new Map(files), syncServers: [], infoServers: [] }
+  })
+  await t.throwsAsync(account.location.moveToServer(), {
+    code: 'SYNC_FAILED',
+    message: /there is no sync server/
+  })
+  t.deepEqual(place.requests, [])
+  t.true(await context.usernameAvailable(username))
+  t.deepEqual(await contentsOf(account), contents)
+  await kernel.close()
+})
+
+/** A move that has made the login on the server and then failed, and another device that has logged in to it. */
+const makeHalfMoved = async (): Promise<{
+  readonly start: Start
+  readonly first: HermitDevice & { readonly account: Account }
+  readonly other: HermitDevice & { readonly account: Account }
+}> => {
+  const start = await makeStart()
+  const { place, files } = start
+  let isLost = true
+  place.world.server.use(async ({ path }, next) => {
+    if (isLost && path.includes('/store/')) throw new Error('The sync servers are gone')
+    return next()
+  })
+  const first = await openAccount(place, { files: new Map(files) })
+  await first.account.credentials.changePIN({ pin: HERMITS_PIN, enableLogin: false })
+  await first.account.location.moveToServer().catch(() => {})
+  isLost = false
+  return { start, first, other: await openAccount(place) }
+}
+
+test('a repeated move leaves what another device has changed on the server since, whatever was changed here', async t => {
+  const moveAgain = async ({ start, first, other }: Awaited<ReturnType<typeof makeHalfMoved>>) => {
+    await first.account.location.moveToServer()
+    t.false(first.account.location.isDeviceOnly)
+    await other.kernel.close()
+    await first.kernel.close()
+    return start.place
+  }
+  for (const isChangedHere of [false, true]) {
+    const moving = await makeHalfMoved()
+    const { first, other } = moving
+    await other.account.credentials.changePassword('Third horse 3')
+    await other.account.credentials.changePIN({ pin: '2468', enableLogin: false })
+    if (isChangedHere) await first.account.credentials.changePassword('Another horse 2')
+    const { world } = await moveAgain(moving)
+    const device = await openHermitDevice(world)
+    const account = await device.context.loginWithPassword(username, 'Third horse 3')
+    t.true(await account.credentials.checkPIN('2468'))
+    await account.sync()
+    t.deepEqual(await contentsOf(account), moving.start.contents)
+    await device.kernel.close()
+  }
+  const moving = await makeHalfMoved()
+  await moving.other.account.credentials.changeUsername({ username: 'recluse', password })
+  await moving.first.account.credentials.changePIN({ pin: '1357', enableLogin: false })
+  const { world } = await moveAgain(moving)
+  t.is(moving.first.account.username, 'recluse')
+  const device = await openHermitDevice(world)
+  const account = await device.context.loginWithPassword('recluse', password)
+  t.true(await account.credentials.checkPIN('1357'))
+  await device.kernel.close()
+})
+
+test('an approval of another device does not end a move that is half done', async t => {
+  const { start, first, other } = await makeHalfMoved()
+  const { context, account } = first
+  await account.logout()
+  const request = await context.requestEdgeLogin()
+  await (await other.account.fetchLobby(request.lobbyId)).loginRequest?.approve()
+  const approved = await request.account
+  t.true(approved.location.isDeviceOnly)
+  t.true(context.localUsers[0]?.isDeviceOnly)
+  await approved.location.moveToServer()
+  t.is(context.localUsers[0]?.isDeviceOnly, undefined)
+  await first.kernel.close()
+  await other.account.sync()
+  await other.kernel.close()
+  t.deepEqual(await contentsElsewhere(start.place), start.contents)
+})
