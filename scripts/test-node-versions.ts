@@ -6,7 +6,8 @@ import { delimiter, join } from 'node:path'
  * Runs the tests on the other versions of Node that people have, each installed from npm into `.build/node-versions` as
  * `scripts/node-versions/package-lock.json` pins it; on the newest also `npm run check`. The version at hand is tested
  * by `npm test` itself. The newest goes first. If its tests show that the machine is too slow for CI's 40 minutes, the
- * others run a part of theirs by a draw, each group of test files on one of them at most, and say so; with `--full` they never do.
+ * others run a part of theirs by a draw, each group of test files on one of them at most, and the newest its tests alone, and say so; with
+ * `--full` they never do.
  *
  * @example npm run test:node-versions -- 26
  * @example npm run test:node-versions -- --full
@@ -114,6 +115,10 @@ if (process.platform !== 'linux' || process.arch !== 'x64') {
     // npm passes the path of its own Node on, and with it every child would run on that one.
     for (const name of ['npm_node_execpath', 'NODE', 'npm_execpath']) delete env[name]
     for (const [suite, ...files] of one === newest ? NEWEST : [['test']]) {
+      if (suite !== 'test' && !isFull && newestMs > SLOW_MS) {
+        console.log(`Node ${version}: ${suite} is left to faster machines`)
+        continue
+      }
       console.log(`== Node ${version}: ${suite}${share === '0/1' ? '' : `, share ${share}`}`)
       const start = performance.now()
       const { output, code } = await run(join(bin, 'node'), ['scripts/bootstrap.mjs', suite, ...files], env)
