@@ -5,7 +5,7 @@ import { compact, tryJsonText } from '../../kernel/index.ts'
 import type { CertificateStore, PinnedCertificate } from '../../platform/node/index.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { ProfilePaths } from './paths.ts'
-import { isRecord, writeState } from './state-files.ts'
+import { isRecord, writeNewState, writeState } from './state-files.ts'
 
 /** What a profile remembers of the certificate of a server. */
 export interface KnownServer extends Partial<PinnedCertificate> {
@@ -17,13 +17,18 @@ export interface KnownServer extends Partial<PinnedCertificate> {
   readonly path: string
 }
 
+/** A server whose file cannot be read: it is refused until it is forgotten. */
+export interface DamagedServer extends Pick<KnownServer, 'path' | 'server'> {
+  readonly isDamaged: true
+}
+
 /** The certificates of the servers of one profile. */
 export interface ProfileCertificates extends CertificateStore {
   /** Pins a certificate, or only its fingerprint, in place of what was remembered. */
   pin(server: string, certificate: PinnedCertificate): void
   /** Forgets what is remembered of a server; false if that was nothing. */
   forget(server: string): boolean
-  list(): readonly KnownServer[]
+  list(): readonly (KnownServer | DamagedServer)[]
 }
 
 const FOLDER = 'certificates'
@@ -34,7 +39,7 @@ const MAX_PEM = 100_000
  * Opens the certificates of a profile: a file for each server, so that two processes that meet two servers lose neither. Each call
  * reads the disk; what a command pins is used by an agent that runs.
  *
- * Every method throws CliError PROFILE_INVALID for a damaged file: a server with one is refused, and never met as a new one.
+ * `find` throws CliError PROFILE_INVALID for a damaged file: a server with one is refused, and never met as a new one.
  */
 export const profileCertificates = (
   { config }: Pick<ProfilePaths, 'config'>,
@@ -42,16 +47,10 @@ export const profileCertificates = (
 ): ProfileCertificates => {
   const folder = join(config, FOLDER)
   const fileOf = (server: string): string => `${encodeURIComponent(server.toLowerCase())}.json`
-  const write = (server: string, certificate: Partial<PinnedCertificate>): void => {
-    const { fingerprint, pem } = certificate
-    const since = new Date().toISOString()
-    writeState(folder, fileOf(server), {
-      version: VERSION,
-      server: server.toLowerCase(),
-      since,
-      ...compact({ fingerprint, pem })
-    })
-  }
+  const recordOf = (server: string, { fingerprint, pem }: Partial<PinnedCertificate>): object => ({
+    ...{ version: VERSION, server: server.toLowerCase(), since: new Date().toISOString() },
+    ...compact({ fingerprint, pem })
+  })
   const read = (server: string): KnownServer | undefined => {
     const path = join(folder, fileOf(server))
     return existsSync(path) ? parseKnown(readFileSync(path, 'utf8'), path) : undefined
@@ -64,8 +63,9 @@ export const profileCertificates = (
       const { fingerprint, pem } = known
       return fingerprint === undefined ? 'authority' : { fingerprint, ...compact({ pem }) }
     },
-    remember: (server, shown) => write(server, shown === 'authority' ? {} : shown),
-    pin: write,
+    remember: (server, shown) =>
+      writeNewState(folder, fileOf(server), recordOf(server, shown === 'authority' ? {} : shown)),
+    pin: (server, certificate) => writeState(folder, fileOf(server), recordOf(server, certificate)),
     forget(server) {
       const path = join(folder, fileOf(server))
       if (!existsSync(path)) return false
@@ -76,7 +76,25 @@ export const profileCertificates = (
       (existsSync(folder) ? readdirSync(folder) : [])
         .filter(name => name.endsWith('.json'))
         .sort()
-        .map(name => parseKnown(readFileSync(join(folder, name), 'utf8'), join(folder, name)))
+        .map(name => readListed(join(folder, name), name))
+  }
+}
+
+/** One damaged file hides no other. */
+const readListed = (path: string, name: string): KnownServer | DamagedServer => {
+  try {
+    return parseKnown(readFileSync(path, 'utf8'), path)
+  } catch {
+    return { server: serverNamedBy(name), path, isDamaged: true }
+  }
+}
+
+const serverNamedBy = (file: string): string => {
+  const name = file.replace(/\.json$/, '')
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
   }
 }
 
@@ -87,6 +105,7 @@ const parseKnown = (text: string, path: string): KnownServer => {
     version === VERSION &&
     typeof server === 'string' &&
     typeof since === 'string' &&
+    Number.isFinite(Date.parse(since)) &&
     (fingerprint === undefined ? pem === undefined : readFingerprint(fingerprint) === fingerprint) &&
     (pem === undefined || (typeof pem === 'string' && fingerprintOf(pem) === fingerprint))
   if (!isSound)

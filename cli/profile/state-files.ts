@@ -2,6 +2,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -112,8 +113,26 @@ export const writeState = (folder: string, name: string, value: object): void =>
   replaceFile(join(folder, name), `${JSON.stringify(value)}\n`)
 }
 
+/** As {@link writeState}, but leaves a file that is there, also one that another process has just made. */
+export const writeNewState = (folder: string, name: string, value: object): void => {
+  makePrivateFolder(folder)
+  writeWhole(join(folder, name), `${JSON.stringify(value)}\n`, moveUnlessThere)
+}
+
+const moveUnlessThere = (draft: string, path: string): void => {
+  try {
+    linkSync(draft, path)
+  } catch {
+    // Some file systems have no links; there the check and the move are two steps.
+    if (!existsSync(path)) renameSync(draft, path)
+  }
+  rmSync(draft, { force: true })
+}
+
 /** Replaces a file, whole or not at all, readable by its owner alone. It is durable once this returns. */
-export const replaceFile = (path: string, text: string): void => {
+export const replaceFile = (path: string, text: string): void => writeWhole(path, text, renameSync)
+
+const writeWhole = (path: string, text: string, move: (draft: string, path: string) => void): void => {
   const draft = `${path}.${process.pid}.tmp`
   const file = openSync(draft, 'w', 0o600)
   try {
@@ -122,7 +141,7 @@ export const replaceFile = (path: string, text: string): void => {
   } finally {
     closeSync(file)
   }
-  renameSync(draft, path)
+  move(draft, path)
   // Windows cannot sync a folder.
   if (process.platform === 'win32') return
   const folder = openSync(dirname(path), 'r')

@@ -18,7 +18,10 @@ export interface PinnedCertificate {
 export interface CertificateStore {
   /** The pinned certificate; `authority`: it had one of an authority before; undefined: it was never asked. */
   find(server: string): PinnedCertificate | 'authority' | undefined
-  /** Called after a first connection, with what it has shown. */
+  /**
+   * Called after a first connection, with what it has shown. Keeps what was remembered meanwhile, as by another process: the connection is
+   * compared with that then.
+   */
   remember(server: string, shown: Required<PinnedCertificate> | 'authority'): void
   /** True pins a self-signed certificate at the first connection; false refuses it then. */
   readonly pinsAtFirstUse: boolean
@@ -48,7 +51,7 @@ export const openTls = async (target: TlsTarget, store: CertificateStore | undef
   if (typeof known === 'object') return openPinned(target, known)
   const strict = await handshake(target, {}).catch((error: unknown) => error as Error & { code?: unknown })
   if (!(strict instanceof Error)) {
-    return known === undefined ? remembered(strict, () => store?.remember(server, 'authority')) : strict
+    return known === undefined ? remembered({ target, store, socket: strict }, 'authority') : strict
   }
   const reason = certificateReason(strict)
   if (reason === undefined) throw strict
@@ -58,13 +61,35 @@ export const openTls = async (target: TlsTarget, store: CertificateStore | undef
   if (!store.pinsAtFirstUse)
     throw new WalletError('CERTIFICATE_REFUSED', { server, reason, presented: shown.fingerprint })
   const socket = await openPinned(target, shown)
-  return remembered(socket, () => store.remember(server, shown))
+  return remembered({ target, store, socket }, shown)
 }
 
-/** Gives the connection once its certificate is remembered; on a full disk it is ended, not left without an owner. */
-const remembered = (socket: TLSSocket, remember: () => void): TLSSocket => {
+interface FirstConnection {
+  readonly target: TlsTarget
+  readonly store: CertificateStore | undefined
+  readonly socket: TLSSocket
+}
+
+/**
+ * Gives the connection once its certificate is remembered. It is ended, not left without an owner, on a full disk, and if another first
+ * connection has remembered another certificate.
+ */
+const remembered = (
+  { target, store, socket }: FirstConnection,
+  shown: Required<PinnedCertificate> | 'authority'
+): TLSSocket => {
+  const { server } = target
   try {
-    remember()
+    store?.remember(server, shown)
+    const known = store?.find(server)
+    if (known === 'authority' && shown !== 'authority')
+      throw new WalletError('CERTIFICATE_REFUSED', { server, reason: LAPSED })
+    if (typeof known === 'object') {
+      const fingerprint =
+        shown === 'authority' ? socket.getPeerX509Certificate()?.fingerprint256 : shown.fingerprint
+      if (known.fingerprint !== fingerprint)
+        throw changed(target, known, fingerprint === undefined ? undefined : { fingerprint })
+    }
     return socket
   } catch (error) {
     socket.destroy()

@@ -130,6 +130,24 @@ test('an account of this device is forgotten only by a person who types its name
   t.deepEqual((await done('account list')).accounts, [])
 })
 
+test('a profile is removed only after it was said how many accounts are nowhere else', async t => {
+  const { home, run, done } = await makeAlone(t)
+  await done('account create hermit', [], { password })
+  await done('account create recluse', [], { password })
+  await done('logout')
+  await closeAgents(home)
+  const remove = (...more: string[]): Promise<Ran> =>
+    runInProcess(['profile', 'remove', 'alone', '--yes', ...more, '--json'], { home })
+  const { error } = (await remove()).json
+  t.is(error.code, 'CONFIRMATION_REQUIRED')
+  t.like(error.details.summary, { accounts: 2, deviceOnly: 2 })
+  t.is((await remove('--confirm', 'other')).json.error.code, 'DECLINED')
+  t.is((await done('account list')).accounts.length, 2)
+  await closeAgents(home)
+  t.like((await remove('--confirm', 'alone')).json.data, { accounts: 2, deviceOnly: 2 })
+  t.is((await run('account list')).json.data?.accounts?.length ?? 0, 0)
+})
+
 test('in a profile with a login server an account is kept on this device with --local', async t => {
   const home = homeFor(t)
   const run = (words: string, secrets: object): Promise<Ran> =>

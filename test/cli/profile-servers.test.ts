@@ -1,7 +1,10 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect as connectTcp, type Socket } from 'node:net'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { profileCertificates } from '../../cli/profile/certificates.ts'
+import { profilePaths } from '../../cli/profile/paths.ts'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
@@ -134,6 +137,40 @@ test('with --certificates pin a script pins at the first use, and a damaged pin 
   await closeAgents(home)
   await done(run(home, `profile trust own --forget tls://127.0.0.1:${tls.port}`))
   await done(withPin(home, 'sync'))
+})
+
+test('what a process remembers of a server at a first use is not replaced by another one, and a damaged pin hides no other', async t => {
+  const home = homeFor(t)
+  const paths = profilePaths('own', { HOLDFAST_HOME: home })
+  const [one, other] = [profileCertificates(paths, true), profileCertificates(paths, true)]
+  one.remember('a.example:1', { fingerprint: fingerprintOf(first), pem: first.cert })
+  other.remember('a.example:1', { fingerprint: fingerprintOf(second), pem: second.cert })
+  other.remember('a.example:1', 'authority')
+  t.like(one.find('a.example:1'), { fingerprint: fingerprintOf(first) })
+  t.deepEqual(readdirSync(join(paths.config, 'certificates')), ['a.example%3A1.json'])
+  one.pin('a.example:1', { fingerprint: fingerprintOf(second) })
+  t.deepEqual(other.find('a.example:1'), { fingerprint: fingerprintOf(second) })
+
+  const chains = ['bitcoin=tls://b.example:2', 'bitcoin=tls://a.example:1'].flatMap(chain => [
+    '--chain',
+    chain
+  ])
+  await done(run(home, 'profile create own --network regtest', [...chains, ...YES]))
+  const path = join(paths.config, 'certificates', 'b.example%3A2.json')
+  writeFileSync(path, '{')
+  const { certificates } = await done(run(home, 'profile show own'))
+  t.is(certificates[0].fingerprint, fingerprintOf(second))
+  t.deepEqual(certificates[1], { server: 'b.example:2', from: path, isDamaged: true })
+  const { servers } = await done(run(home, 'profile trust own --yes'))
+  t.deepEqual(
+    servers.map(({ server, state }: { server: string; state: string }) => [server, state]),
+    [
+      ['b.example:2', 'damaged'],
+      ['a.example:1', 'pinned']
+    ]
+  )
+  await done(run(home, 'profile trust own --forget b.example:2'))
+  t.is((await done(run(home, 'profile show own'))).certificates.length, 1)
 })
 
 onTerminal('on a terminal the question for a certificate comes when its server is named', async t => {

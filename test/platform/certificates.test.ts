@@ -50,6 +50,27 @@ test('a self-signed certificate is pinned at its first use where the store says 
   t.is(known.get(key), pinned)
 })
 
+test('of two first uses at once the second is compared with what the first has remembered', async t => {
+  const { known, store } = storeOf(true)
+  const server = await serveTls(t, first)
+  const key = `127.0.0.1:${server.port}`
+  const connectAfter = (remembered: PinnedCertificate | 'authority'): Promise<void> => {
+    known.delete(key)
+    // Another process was first.
+    const remember = (): void => void known.set(key, remembered)
+    return connect(makeNodeIo({ certificates: { ...store, remember } }), server.port)
+  }
+  const error = await t.throwsAsync(connectAfter({ fingerprint: fingerprintOf(second) }), {
+    code: 'CERTIFICATE_REFUSED'
+  })
+  t.true(error?.message.includes(fingerprintOf(first)))
+  t.true(error?.message.includes(fingerprintOf(second)))
+  await t.throwsAsync(connectAfter('authority'), { code: 'CERTIFICATE_REFUSED' })
+  await waitFor(async () => (await server.openCount()) === 0)
+  t.deepEqual(server.received, [])
+  await connectAfter({ fingerprint: fingerprintOf(first) })
+})
+
 test('a certificate that has changed is refused with both fingerprints, and nothing is sent to its server', async t => {
   const { io } = storeOf(true)
   const server = await serveTls(t, first)

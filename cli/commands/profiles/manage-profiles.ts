@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { compact } from '../../../kernel/index.ts'
+import { compact, tryJsonText } from '../../../kernel/index.ts'
 import { endUnusedAgent, isListening } from '../../agent/client.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import type { CommandResult } from '../../output/view.ts'
@@ -20,6 +20,7 @@ import {
   writeApiKey,
   writeProfile
 } from '../../profile/settings.ts'
+import { isRecord } from '../../profile/state-files.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { confirmTyped } from '../../session/confirm.ts'
 import type { Session } from '../../session/session.ts'
@@ -108,14 +109,17 @@ export const profileRemove: CommandRun = async (session, name = '') => {
   if (!profileNames(environment).includes(name)) throw notFound(name)
   await refuseAgent(paths)
   const network = readProfile(paths)?.network ?? 'fake'
-  const logins = join(paths.device, 'logins')
-  const accounts = existsSync(logins) ? readdirSync(logins).filter(file => file.endsWith('.json')).length : 0
+  const { accounts, deviceOnly } = accountsIn(join(paths.device, 'logins'))
+  const lost =
+    deviceOnly === 0
+      ? ''
+      : ` ${deviceOnly} of them ${deviceOnly === 1 ? 'is' : 'are'} on this device only: without a backup the wallets and their coins are lost.`
   await confirmTyped(session, {
     question:
       `This deletes the ${network} profile ${name} on this computer, with ${accounts} ` +
-      `${accounts === 1 ? 'account' : 'accounts'} and everything that is not on a server.`,
+      `${accounts === 1 ? 'account' : 'accounts'} and everything that is not on a server.${lost}`,
     name,
-    summary: { profile: name, network, accounts }
+    summary: { profile: name, network, accounts, deviceOnly }
   })
   if (!session.globals.dryRun) {
     if (session.globals.usualProfile === name) chooseUsualProfile(environment, 'default')
@@ -126,9 +130,19 @@ export const profileRemove: CommandRun = async (session, name = '') => {
     rmSync(paths.config, { recursive: true, force: true, maxRetries: 3 })
   }
   return {
-    data: { name, network, accounts },
+    data: { name, network, accounts, deviceOnly },
     view: { kind: 'text', lines: [`The profile ${name} is deleted.`] }
   }
+}
+
+/** Counts the accounts of a device, and those that may be nowhere else: one that cannot be read counts as one. */
+const accountsIn = (folder: string): { readonly accounts: number; readonly deviceOnly: number } => {
+  const files = existsSync(folder) ? readdirSync(folder).filter(file => file.endsWith('.json')) : []
+  const isDeviceOnly = (file: string): boolean => {
+    const stash = tryJsonText(readFileSync(join(folder, file), 'utf8'))
+    return !isRecord(stash) || stash.deviceOnly !== undefined
+  }
+  return { accounts: files.length, deviceOnly: files.filter(isDeviceOnly).length }
 }
 
 /** An agent keeps the servers and the proxy that it has begun with. @throws CliError AGENT_RUNNING */

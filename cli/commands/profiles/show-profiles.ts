@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import type { JsonObject } from '../../../kernel/index.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { localTime } from '../../output/texts.ts'
-import type { CommandResult } from '../../output/view.ts'
+import type { CellLike, CommandResult } from '../../output/view.ts'
 import { addedHosts } from '../../plugins/plugin-list.ts'
-import { profileCertificates } from '../../profile/certificates.ts'
+import { type DamagedServer, type KnownServer, profileCertificates } from '../../profile/certificates.ts'
 import { checkProfileName, type ProfilePaths, profilePaths } from '../../profile/paths.ts'
 import { namedHosts } from '../../profile/real-world.ts'
 import { networkOf, type RealProfile, readApiKey, readProfile, settingsPath } from '../../profile/settings.ts'
@@ -107,10 +107,15 @@ export const shownProfile = (
   return {
     data: {
       ...{ name, network, isDefault, settings: json, hosts },
-      certificates: certificates.map(({ server, since, path, fingerprint }) => ({
-        ...{ server, since, from: path, fingerprint: fingerprint ?? null },
-        isPinned: fingerprint !== undefined
-      }))
+      certificates: certificates.map(known =>
+        'isDamaged' in known
+          ? { server: known.server, from: known.path, isDamaged: true }
+          : {
+              ...{ server: known.server, since: known.since, from: known.path },
+              fingerprint: known.fingerprint ?? null,
+              isPinned: known.fingerprint !== undefined
+            }
+      )
     },
     view: {
       kind: 'record',
@@ -124,15 +129,20 @@ export const shownProfile = (
               value.length === 0 ? { text: `not set: ${missing}`, tone: 'dim' as const } : value.join(' ')
             ] as const
         ),
-        ...certificates.map(({ server, since, fingerprint }) => {
-          const text = `SHA-256 ${fingerprint}, pinned ${localTime(new Date(since))}`
-          return [`certificate of ${server}`, fingerprint === undefined ? 'of an authority' : text] as const
-        }),
+        ...certificates.map(known => [`certificate of ${known.server}`, certificateText(known)] as const),
         ['asked hosts', hosts.join(' ')],
         ['settings in', file]
       ]
     }
   }
+}
+
+const certificateText = (known: KnownServer | DamagedServer): CellLike => {
+  if ('isDamaged' in known)
+    return { text: `damaged: ${known.path}; holdfast profile trust --forget ${known.server}`, tone: 'warn' }
+  const { fingerprint, since } = known
+  if (fingerprint === undefined) return 'of an authority'
+  return `SHA-256 ${fingerprint}, pinned ${localTime(new Date(since))}`
 }
 
 type Setting = readonly [label: string, value: readonly string[], missing: string]

@@ -22,7 +22,7 @@ interface TlsServer {
 /** What was found of a server. */
 interface SeenServer {
   readonly server: string
-  readonly state: 'authority' | 'pinned' | 'not pinned' | 'not reached'
+  readonly state: 'authority' | 'pinned' | 'not pinned' | 'not reached' | 'damaged'
   readonly fingerprint?: string
   readonly problem?: string
 }
@@ -88,7 +88,12 @@ const trustServer = async (
   { target, certificates }: { readonly target: TlsServer; readonly certificates: ProfileCertificates }
 ): Promise<SeenServer> => {
   const { server, address } = target
-  const known = certificates.find(server)
+  let known: ReturnType<typeof certificates.find>
+  try {
+    known = certificates.find(server)
+  } catch (error) {
+    return { server, state: 'damaged', problem: failureOf(error).message }
+  }
   if (typeof known === 'object') return { server, state: 'pinned', fingerprint: known.fingerprint }
   if (known === 'authority') return { server, state: 'authority' }
   session.statusLine.step(`reading the certificate of ${server}…`)
