@@ -50,8 +50,12 @@ export class OpenRepos {
   readonly #open = new Map<string, Promise<OpenRepo>>()
   readonly #owners = new Map<Repo, Owner>()
   readonly #accountId: string
-  /** By repo id, while {@link forEach} has them open. */
-  readonly #visited = new Map<string, Promise<void>>()
+  /** By repo id, while {@link forEach} visits them: resolved when a visit is over. */
+  readonly #visits = new Map<string, Promise<void>>()
+  /** Those of them that are visits to a repo of another owner, which closes after them. */
+  readonly #guests = new Map<string, Promise<void>>()
+  /** By repo id, from the moment a repo begins to close until it has. */
+  readonly #endings = new Map<string, Promise<void>>()
   #isDeviceOnly = false
   #isClosed = false
 
@@ -74,7 +78,10 @@ export class OpenRepos {
     this.#check()
     const keys = repoKeysOf(this.#services.io, info)
     const repoId = keys.syncKey.use(key => repoIdOf(this.#services.io, key))
-    if (firstSync !== 'none') await this.#visited.get(repoId)
+    if (firstSync !== 'none') {
+      for (let visit = this.#visits.get(repoId); visit !== undefined; visit = this.#visits.get(repoId))
+        await visit
+    }
     if (this.#open.has(repoId)) {
       destroyRepoKeys(keys)
       throw new WalletError('KEY_INTEGRITY', { rule: 'two wallets have one sync key' })
@@ -109,7 +116,7 @@ export class OpenRepos {
 
   /**
    * Visits the repo of each wallet info, one after another. One that is not open is opened for it, without a sync; who wants to open
-   * it meanwhile waits. Keys without a repo are left out.
+   * it meanwhile, or to visit it, waits; who wants to close one that is visited waits, too. Keys without a repo are left out.
    */
   async forEach(infos: readonly SecretWalletInfo[], visit: (repo: Repo) => Promise<void>): Promise<void> {
     for (const info of infos) {
@@ -117,18 +124,32 @@ export class OpenRepos {
       const keys = repoKeysOf(this.#services.io, info)
       const repoId = keys.syncKey.use(key => repoIdOf(this.#services.io, key))
       destroyRepoKeys(keys)
-      const known = this.#open.get(repoId)
-      const visiting = known === undefined ? this.#visit(info, visit) : known.then(({ repo }) => visit(repo))
-      if (known === undefined)
-        this.#visited.set(
-          repoId,
-          visiting.catch(() => {})
-        )
-      await visiting.finally(() => this.#visited.delete(repoId))
+      await this.#visitAlone(info, repoId, visit)
     }
   }
 
-  async #visit(info: SecretWalletInfo, visit: (repo: Repo) => Promise<void>): Promise<void> {
+  async #visitAlone(
+    info: SecretWalletInfo,
+    repoId: string,
+    visit: (repo: Repo) => Promise<void>
+  ): Promise<void> {
+    const inTheWay = (): Promise<void> | undefined => this.#visits.get(repoId) ?? this.#endings.get(repoId)
+    for (let other = inTheWay(); other !== undefined; other = inTheWay()) await other
+    const known = this.#open.get(repoId)
+    const visiting =
+      known === undefined ? this.#openAndVisit(info, visit) : known.then(({ repo }) => visit(repo))
+    const end = visiting.catch(() => {})
+    this.#visits.set(repoId, end)
+    if (known !== undefined) this.#guests.set(repoId, end)
+    try {
+      await visiting
+    } finally {
+      this.#visits.delete(repoId)
+      this.#guests.delete(repoId)
+    }
+  }
+
+  async #openAndVisit(info: SecretWalletInfo, visit: (repo: Repo) => Promise<void>): Promise<void> {
     const opened = await this.open(info, 'none')
     try {
       await visit(opened.repo)
@@ -191,13 +212,18 @@ export class OpenRepos {
 
   /** Takes a repo out of the sync loop, closes it and forgets its keys; the repo itself calls it, once. */
   end(repo: Repo, identity: RepoIdentity): Promise<void> {
-    return runAll([
+    const { repoId } = identity
+    const ending = runAll([
       () => this.syncLoop.remove(repo),
       () => void this.#owners.delete(repo),
+      () => this.#guests.get(repoId),
       () => repo.close(),
       () => this.#forget(identity),
       () => this.#notify(repo.state.getSnapshot(), identity.owner, false)
     ])
+    const over = (): void => void this.#endings.delete(repoId)
+    this.#endings.set(repoId, ending.then(over, over))
+    return ending
   }
 
   #forget({ repoId, keys }: RepoIdentity): void {

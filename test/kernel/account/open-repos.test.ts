@@ -134,3 +134,44 @@ test('observers get the files that a sync sent and received, and no event for a 
   await home.clock.advance(60_000)
   t.like(countsNow(), { sent: sent + 1, received: received + 1 })
 })
+
+test('of two visits to a repo at once each sees it open', async t => {
+  const { repos, info } = makeBench(() => {})
+  const seen: string[] = []
+  const visit = (name: string): Promise<void> =>
+    repos.forEach([info], async repo => {
+      await settle()
+      await repo.contents()
+      seen.push(name)
+    })
+  await Promise.all([visit('first'), visit('second'), visit('third')])
+  t.deepEqual(seen, ['first', 'second', 'third'])
+  await (await repos.open(info, 'empty')).close()
+})
+
+test('a repo that is visited is closed after the visit, and one that closes is visited after that', async t => {
+  const order: string[] = []
+  const gates: (() => void)[] = []
+  const { repos, info } = makeBench(() => new Promise<void>(resolve => gates.push(resolve)))
+  const repo = await repos.open(info, 'empty')
+  let release = (): void => {}
+  const visiting = repos.forEach([info], async visited => {
+    t.is(visited, repo.repo)
+    await new Promise<void>(resolve => (release = resolve))
+    await visited.contents()
+    order.push('visited')
+  })
+  await settle()
+  const closing = repo.close().then(() => order.push('closed'))
+  const again = repos.forEach([info], async visited => {
+    t.not(visited, repo.repo)
+    await visited.contents()
+    order.push('visited again')
+    void settle().then(() => gates.at(-1)?.())
+  })
+  gates[0]?.()
+  await settle()
+  release()
+  await Promise.all([visiting, closing, again])
+  t.deepEqual(order, ['visited', 'closed', 'visited again'])
+})
