@@ -18,12 +18,20 @@ export type Twist = (method: string, reply: Reply, params: Json | undefined) => 
 
 /** The server that lies, for a world without an honest one. */
 export const BAD = 'tcp://bad.test:1'
-const GOOD = 'tcp://good.test:2'
+/** The honest one. */
+export const GOOD = 'tcp://good.test:2'
 
 /** A world with a bad server first and, unless others are named, an honest one second; time runs `speed` times as fast. */
 export const makeHostileWorld = (
   twist: Twist,
-  { servers = [BAD, GOOD], speed = 1 }: { servers?: string[]; speed?: number } = {}
+  {
+    servers = [BAD, GOOD],
+    speed = 1,
+    ...options
+  }: { servers?: string[]; speed?: number } & Pick<
+    NonNullable<Parameters<typeof makeTestWorld>[0]>,
+    'chain' | 'plugin'
+  > = {}
 ): TestWorld & { readonly ports: number[] } => {
   const base = makeNodeIo()
   const ports: number[] = []
@@ -63,7 +71,7 @@ export const makeHostileWorld = (
       }
     }
   }
-  world = makeTestWorld({ io: { connect, clock }, servers })
+  world = makeTestWorld({ ...options, io: { connect, clock }, servers })
   return Object.assign(world, { ports })
 }
 

@@ -84,6 +84,8 @@ export interface TestWallet {
 export interface OpenOptions {
   readonly format?: string
   readonly keys?: WalletKeys
+  /** Those of `keys`, which are derived if they are left out. */
+  readonly publicKeys?: JsonObject
   readonly store?: TestStore
   readonly io?: Io
   readonly isStarted?: boolean
@@ -243,13 +245,20 @@ export const makeTestWorld = (
     electrum,
     io: counted,
     sent,
-    async openWallet({ format, keys, store = makeTestStore(), isStarted = true, checkpoint } = {}) {
+    async openWallet({
+      format,
+      keys,
+      publicKeys: known,
+      store = makeTestStore(),
+      isStarted = true,
+      checkpoint
+    } = {}) {
       const tools = await applied.tools()
       const privateKeys =
         keys ?? (await tools.createPrivateKey(walletType, format === undefined ? {} : { format }))
       const walletInfo: WalletInfo = { id: 'test', type: walletType, keys: privateKeys }
       const reported = makeReported()
-      const publicKeys = await tools.derivePublicKey(walletInfo)
+      const publicKeys: JsonObject = known ?? (await tools.derivePublicKey(walletInfo))
       const engine = await applied.open({
         walletInfo: { id: 'test', type: walletType, keys: publicKeys },
         callbacks: callbacksOf(reported),
