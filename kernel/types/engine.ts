@@ -127,9 +127,9 @@ export interface ConnectionLoss {
 
 /**
  * Why the chain of a server is not believed: `forged` breaks a rule of its network, `weaker` has less work than the one that is
- * known, `stale` ends too long ago.
+ * known, `stale` ends too long ago. `clock`: its blocks are good, and do not fit the clock of this device, which is probably wrong.
  */
-export type ChainRefusalReason = 'forged' | 'stale' | 'weaker'
+export type ChainRefusalReason = 'clock' | 'forged' | 'stale' | 'weaker'
 
 /** The parts of a balance, in native units; together they are the balance. */
 export interface BalanceDetails {

@@ -38,7 +38,7 @@ export interface LoginErrorDetails {
   NETWORK: { path: string; server?: string; reason?: string }
   CONNECTION_LOST: { server: string; reason: string }
   /** `refused`: which kind of chain the server shows; `reason`: in words. */
-  CHAIN_REFUSED: { server: string; reason: string; refused: 'forged' | 'stale' | 'weaker' }
+  CHAIN_REFUSED: { server: string; reason: string; refused: 'clock' | 'forged' | 'stale' | 'weaker' }
   /** The body was no JSON. */
   INVALID_JSON: { status: number }
   /** The JSON has another shape than the protocol says. `path` names the field, `rule` what it broke. */
@@ -182,9 +182,12 @@ export const loginErrors: { readonly [C in keyof LoginErrorDetails]: ErrorEntry<
   CHAIN_REFUSED: {
     name: 'NetworkError',
     exitCode: 20,
-    message: ({ server, reason, refused }) => `${server} shows a ${refused} chain: ${reason}`,
+    message: ({ server, reason, refused }) =>
+      refused === 'clock'
+        ? `The clock of this device does not fit the blocks of ${server}: ${reason}`
+        : `${server} shows a ${refused} chain: ${reason}`,
     hint: () =>
-      'The wallet asks another server if it knows one. Nothing was lost. Check the clock of this device, too.',
+      'The wallet asks another server if it knows one. Nothing was lost. If the clock of this device is named, set it.',
     retryable: true
   },
   INVALID_JSON: {

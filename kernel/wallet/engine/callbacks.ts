@@ -239,7 +239,7 @@ export class EngineCallbackHandler {
 }
 
 const isRefusal = (value: unknown): value is ChainRefusalReason =>
-  value === 'forged' || value === 'stale' || value === 'weaker'
+  value === 'clock' || value === 'forged' || value === 'stale' || value === 'weaker'
 
 /** Shortens a text about others to one line that may be shown. */
 const shortText = (text: string): string =>

@@ -1,7 +1,7 @@
 import type { CurrencyHost, CurrencyInfo, CurrencyPlugin, JsonObject } from '../../../kernel/plugin-api.ts'
 import { compact } from '../../../kernel/plugin-api.ts'
 import { memoOptions } from './chain/transaction.ts'
-import { type ElectrumServer, readServerUrl } from './electrum/connection.ts'
+import { type ElectrumServer, hostOf, readServerUrl } from './electrum/connection.ts'
 import { LinkedHeaders } from './electrum/headers.ts'
 import { ElectrumPool } from './electrum/pool.ts'
 import { queryWitness } from './electrum/witness.ts'
@@ -80,9 +80,6 @@ export const bitcoinTestnet: CurrencyPlugin = utxoPlugin(bitcoinTestnetRow)
 export const litecoin: CurrencyPlugin = utxoPlugin(litecoinRow)
 
 const MAX_SERVERS = 50
-
-const hostOf = ({ url }: Pick<ElectrumServer, 'url'>): string =>
-  /^[a-z]+:\/\/(?:[^@/]*@)?(\[[^\]]*\]|[^:/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? url
 
 const networkOf = (coin: CoinRow, options: JsonObject): NetworkRow => {
   const name = options.network ?? coin.networks[0].name

@@ -21,7 +21,7 @@ test('an old connection that is linked late lets the new one link each tip once'
   const followerOf = (): TipFollower =>
     new TipFollower(
       io,
-      { isOpen: true, callMany: () => [], close: () => {} },
+      { isOpen: true, url: 'tcp://a.test:1', callMany: () => [], close: () => {} },
       {
         ...{ headers: new HeaderCache(io, {}), linked, before: undefined },
         onTip: ({ height }) => announced.push(height),

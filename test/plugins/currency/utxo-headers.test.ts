@@ -91,7 +91,13 @@ for (const hash of ['sha256', 'scrypt'] as const) {
     await forge('Block 12 has not the work that it claims', { isLazy: true })
     await forge('Block 12 does not follow the one before it', { after: headers[9] })
     await forge('Block 12 is older than the blocks before it', { time: headers[6]?.time ?? 0 })
-    await forge('Block 12 is more than two hours in the future', { time: NOW + 7300 })
+    await forge('Block 12 has not the work that it claims', { time: NOW + 7300, isLazy: true })
+    const early = mineHeaders({ hash, count: 1, time: NOW + 18_000, after: last })
+    t.deepEqual(
+      await refusalOf(chain.take(12, bytesOf(early))),
+      ['clock', 'Block 12 has its work, and is 5 hours ahead of the clock of this device'],
+      'nobody works for a block that is refused'
+    )
     await forge('Block 12 has not the difficulty that it must have', { bits: HARDER })
     await chain.take(12, bytesOf(mineHeaders({ hash, count: 1, time: last.time + 600, after: last })))
     t.is(chain.tip, 12)
@@ -334,4 +340,26 @@ test('a server that sends one header at a time is left, instead of keeping the o
   )
   await linked.link(tip, query)
   t.is(linked.standingOf(39, headers[39]?.hash ?? ''), 'checkpoint')
+})
+
+test('a newest block that is old is the fault of one server, and of the clock where two hosts have it', async t => {
+  const headers = mineHeaders({ hash: 'sha256', count: 4, time: NOW - 3 * 86_400 })
+  const [genesis] = headers
+  if (genesis === undefined) return t.fail()
+  const { checkpoint: _, ...network } = networkOf('sha256', {}, genesis)
+  const linked = new LinkedHeaders({ ...makeNodeIo(), ...io }, network, memoryDisk())
+  const { tip, query } = serverOf(headers)
+  const reasonFrom = async (host: string): Promise<string> =>
+    (await refusalOf(linked.link(tip, query, { host })))[0]
+  t.deepEqual(
+    [await reasonFrom('a'), await reasonFrom('a'), await reasonFrom('b'), await reasonFrom('a')],
+    ['stale', 'stale', 'clock', 'clock']
+  )
+  const [, , , last] = headers
+  const later = serverOf([
+    ...headers,
+    ...mineHeaders({ hash: 'sha256', count: 1, time: NOW - 60, after: last })
+  ])
+  await linked.link(later.tip, later.query, { host: 'c' })
+  t.is(await reasonFrom('a'), 'stale', 'a server with news has cleared the clock')
 })

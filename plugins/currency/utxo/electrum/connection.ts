@@ -295,6 +295,10 @@ export const readServerUrl = (url: string): ElectrumServer | undefined => {
   return { url, tcp: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), isTls } }
 }
 
+/** The host of a server: two ports of one host are one server's word. */
+export const hostOf = ({ url }: Pick<ElectrumServer, 'url'>): string =>
+  /^[a-z]+:\/\/(?:[^@/]*@)?(\[[^\]]*\]|[^:/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? url
+
 /** The words of a failure, for a person. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'The connection failed'

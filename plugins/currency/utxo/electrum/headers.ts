@@ -107,6 +107,8 @@ export class LinkedHeaders {
   #unsavedFrom = 0
   #turn: Promise<void> = Promise.resolve()
   readonly #listeners = new Set<() => void>()
+  /** The newest blocks that are too old, by the host that has shown them since a server was last believed. */
+  readonly #staleTips = new Map<string, number>()
 
   constructor(io: Io, network: NetworkRow, disk: HeaderDisk) {
     this.#io = io
@@ -165,24 +167,20 @@ export class LinkedHeaders {
   /**
    * Links headers up to the newest one of a server, one server at a time.
    *
-   * @param early - headers that came with the first answers, from `nextSpan` on
    * @throws ChainRefusal if its chain is not believed; ElectrumFault, NETWORK
    */
-  link(
-    tip: ChainTip,
-    query: HeaderQuery,
-    early?: { readonly start: number; readonly headers: readonly Uint8Array[] }
-  ): Promise<void> {
-    const done = this.#turn.catch(() => undefined).then(() => this.#tryLink(tip, query, early))
+  link(tip: ChainTip, query: HeaderQuery, options: LinkOptions = {}): Promise<void> {
+    const done = this.#turn.catch(() => undefined).then(() => this.#tryLink(tip, query, options))
     this.#turn = done
     return done
   }
 
   // What a server shows in vain takes nothing away, and what one only claimed gives way: a liar keeps no honest server out.
-  async #tryLink(...given: Parameters<LinkedHeaders['link']>): Promise<void> {
+  async #tryLink(...given: Required<Parameters<LinkedHeaders['link']>>): Promise<void> {
     const known = this.#chain
     try {
       await this.#link(...given)
+      this.#staleTips.clear()
     } catch (error) {
       const chain = this.#chain
       const isEmpty = chain !== undefined && chain.tip < chain.base
@@ -226,16 +224,11 @@ export class LinkedHeaders {
     return () => this.#listeners.delete(onAgreed)
   }
 
-  async #link(
-    tip: ChainTip,
-    query: HeaderQuery,
-    early?: { readonly start: number; readonly headers: readonly Uint8Array[] }
-  ): Promise<void> {
+  async #link(tip: ChainTip, query: HeaderQuery, { early, host = '' }: LinkOptions): Promise<void> {
     const { linking, work } = this.#network
     if (linking === undefined) return
     const isMain = work !== undefined && linking.hasLateBlocks !== true
-    if (isMain && tip.header.time < this.#io.clock.now() / 1000 - MAX_AGE)
-      throw new ChainRefusal('stale', 'The newest block of the server is more than a day old')
+    if (isMain && tip.header.time < this.#io.clock.now() / 1000 - MAX_AGE) throw this.#oldTip(tip, host)
     if (this.#chain !== undefined && tip.height - this.#chain.tip > this.#limit) {
       const last = this.#chain.blockAt(this.#chain.tip)?.time
       const seconds = this.#io.clock.now() / 1000 - (last ?? 0)
@@ -289,6 +282,20 @@ export class LinkedHeaders {
     }
     if (chain.tip - tip.height > MAX_BEHIND)
       throw new ChainRefusal('stale', `The server is ${chain.tip - tip.height} blocks behind`)
+  }
+
+  /** One server may hang; the newest block of two is old only by a clock that is ahead. */
+  #oldTip({ height }: ChainTip, host: string): ChainRefusal {
+    const isShared = [...this.#staleTips].some(
+      ([other, end]) => other !== host && Math.abs(end - height) <= MAX_BEHIND
+    )
+    this.#staleTips.set(host, height)
+    if (isShared)
+      return new ChainRefusal('clock', 'The newest block of two servers is more than a day old by it')
+    return new ChainRefusal(
+      'stale',
+      'The newest block of the server is more than a day old, or the clock of this device is ahead'
+    )
   }
 
   // A chain of work that is cheap to check is linked from the checkpoint on, at two milliseconds for each block of Litecoin only
@@ -377,6 +384,13 @@ export class LinkedHeaders {
   #path(name: string): string {
     return `headers-${this.#network.name}/${name}`
   }
+}
+
+/** What is known of a server whose headers are linked. */
+interface LinkOptions {
+  /** Headers that came with the first answers, from `nextSpan` on. */
+  readonly early?: { readonly start: number; readonly headers: readonly Uint8Array[] } | undefined
+  readonly host?: string
 }
 
 /** Where linked headers are kept. */

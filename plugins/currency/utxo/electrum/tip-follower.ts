@@ -1,5 +1,5 @@
 import type { Io, Json } from '../../../../kernel/plugin-api.ts'
-import type { ElectrumCall } from './connection.ts'
+import { type ElectrumCall, hostOf } from './connection.ts'
 import type { ChainTip, HeaderCache, HeaderQuery, LinkedHeaders } from './headers.ts'
 import { readHeaders } from './replies.ts'
 
@@ -17,6 +17,7 @@ interface FollowerOptions {
 /** The open connection that is followed. */
 interface Followed {
   readonly isOpen: boolean
+  readonly url: string
   callMany(calls: readonly ElectrumCall[]): readonly Promise<Json>[]
   close(error: Error): void
 }
@@ -66,7 +67,7 @@ export class TipFollower {
     for (let last: ChainTip | undefined; last !== this.#newest && this.#connection.isOpen; ) {
       last = this.#newest
       if (last === undefined) return
-      await linked.link(last, this.query, early)
+      await linked.link(last, this.query, { early, host: hostOf(this.#connection) })
       onTip(last)
     }
     onLinked()
