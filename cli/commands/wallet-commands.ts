@@ -52,10 +52,10 @@ const making: readonly CommandSpec[] = [
   {
     name: 'wallets import',
     arguments: '<type>',
-    summary: 'create a wallet from existing words or a key',
+    summary: 'create a wallet from words, an Electrum seed or a key',
     example: 'wallets import bitcoin --name Old --private-key-file words.txt',
     flags: [NAME, FIAT, KEY_OPTION],
-    secrets: [...ANY_LOGIN, 'private-key'],
+    secrets: [...ANY_LOGIN, 'private-key', 'key-passphrase'],
     load: async () => (await import('./wallets/create.ts')).walletsImport
   },
   {

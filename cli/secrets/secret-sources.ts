@@ -16,6 +16,7 @@ const secretNames = [
   'answers',
   'login-key',
   'private-key',
+  'key-passphrase',
   'api-key'
 ] as const
 

@@ -216,7 +216,7 @@ test.serial('an import of an invalid key ends with 2 and advice, and does not re
   secrets: { password, 'private-key': 'hunter2' },
   exitCode: 2,
   says: [
-    'error: This cannot be imported: the text is no valid BIP-39 phrase or extended private key (IMPORT_INVALID)',
+    'error: This cannot be imported: the text is no valid BIP-39 phrase, Electrum seed or extended private key (IMPORT_INVALID)',
     'hint: Compare each word and their order with your note. No wallet was created.'
   ]
 }))

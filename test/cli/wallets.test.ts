@@ -1,5 +1,8 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { HDKey } from '@scure/bip32'
+import { mnemonicToSeedSync } from '@scure/bip39'
+import { p2wpkh } from '@scure/btc-signer'
 import test from 'ava'
 import { CliError } from '../../cli/errors/cli-error.ts'
 import { usesAgent } from '../helpers/agents.ts'
@@ -11,6 +14,7 @@ import { runInProcess } from '../helpers/in-process.ts'
 const { home, remove } = makeHome()
 const secrets = { password: 'correct horse battery', pin: '2468' }
 const WORDS = `${'abandon '.repeat(11)}about`
+const REGTEST = { bech32: 'bcrt', pubKeyHash: 111, scriptHash: 196, wif: 239 }
 test.after.always(remove)
 
 const run = (...args: readonly string[]): Promise<Ran> =>
@@ -214,6 +218,27 @@ test.serial(
     t.false(JSON.stringify(wrong).includes('abandon'))
     const missing = failed(t, await run('wallets', 'import', 'bitcoin', '--json'), 'PROMPT_IMPOSSIBLE', 5)
     t.regex(missing.error.message, /private key is needed/)
+  }
+)
+
+test.serial(
+  'words are imported with their passphrase, which is never an option of the command line',
+  async t => {
+    const args = ['wallets', 'import', 'bitcoin', '--json', '--secrets-stdin']
+    const importWith = (more: readonly string[], given: object): Promise<Ran> =>
+      runInProcess([...args, ...more], {
+        home,
+        input: JSON.stringify({ ...secrets, 'private-key': WORDS, ...given })
+      })
+    // Computed by @scure/bip39 and bip32 of the words with the passphrase TREZOR: m/84'/0'/0'/0/0 of regtest.
+    const account = HDKey.fromMasterSeed(mnemonicToSeedSync(WORDS, 'TREZOR')).derive("m/84'/1'/0'/0/0")
+    const made = await importWith(['--name', 'Hidden'], { 'key-passphrase': 'TREZOR' })
+    const { data } = succeeded(t, made, 'wallets.import/1')
+    t.is(data.address, p2wpkh(account.publicKey ?? new Uint8Array(), REGTEST).address)
+    t.false(`${made.stdout}${made.stderr}`.includes('TREZOR'))
+    const refused = failed(t, await importWith(['--key-option', 'passphrase=TREZOR'], {}), 'SECRET_SOURCE', 2)
+    t.regex(refused.error.hint, /--key-passphrase-stdin/)
+    t.false(JSON.stringify(refused).includes('TREZOR'))
   }
 )
 

@@ -14,7 +14,7 @@ import { failureOf, PARTIAL } from '../../errors/failure.ts'
 import { parsePairs } from '../../grammar/options.ts'
 import type { CommandResult } from '../../output/view.ts'
 import { syncCell, walletJson } from '../../output/wallet-texts.ts'
-import { parseSecretObject, readSecretFile } from '../../secrets/secret-sources.ts'
+import { parseSecretObject, readSecretFile, secretAdvice } from '../../secrets/secret-sources.ts'
 import { assetsOf } from '../../session/assets.ts'
 import type { CommandRun } from '../../session/command.ts'
 import { isJsonObject, readTextFile } from '../../session/input.ts'
@@ -37,7 +37,7 @@ export const walletsCreate: CommandRun = async (session, type = undefined) => {
   return make(session, type, path === undefined ? undefined : { keys: await readKeys(path) })
 }
 
-/** Imports a wallet from words or a private key. */
+/** Imports a wallet from words, with their passphrase where one was given, or a private key. */
 export const walletsImport: CommandRun = async (session, type = '') => {
   const given = await session.secrets.given('private-key')
   const account = await session.account()
@@ -47,8 +47,12 @@ export const walletsImport: CommandRun = async (session, type = '') => {
       message: 'Words or key of the wallet:',
       check: text => (text.trim() === '' ? 'Type the words, or the key' : undefined)
     }))
+  const passphrase = await session.secrets.given('key-passphrase')
   const before = new Set(account.listWallets().map(({ walletId }) => walletId))
-  const result = await make(session, type, { importText })
+  const result = await make(session, type, {
+    importText,
+    ...compact({ keyOptions: passphrase === undefined ? undefined : { passphrase } })
+  })
   const isKnown = before.has(String((result.data.wallet as { id: string }).id))
   return isKnown
     ? { ...result, warnings: [...(result.warnings ?? []), 'the account already had this wallet'] }
@@ -63,7 +67,16 @@ const make = async (
   const account = await session.account()
   const name = session.text('name')
   const fiat = session.text('fiat')
-  const keyOptions = parsePairs(session.texts('keyOption'), 'key option')
+  const named = parsePairs(session.texts('keyOption'), 'key option')
+  if (named.passphrase !== undefined)
+    throw new CliError(
+      'SECRET_SOURCE',
+      'A command line never contains a secret, such as the passphrase of words',
+      {
+        hint: secretAdvice('key-passphrase')
+      }
+    )
+  const keyOptions = { ...named, ...source?.keyOptions }
   const options = compact({
     name,
     fiatCurrencyCode: fiat,

@@ -10,11 +10,11 @@ import {
 } from './chain/address.ts'
 import { hexOf } from './chain/transaction.ts'
 import { branchNodeOf, childKeys } from './keys/child-keys.ts'
+import { importWalletKeys } from './keys/import-keys.ts'
 import {
   branchesOf,
   derivePublicKeys,
   extendedPublicKeyOf,
-  importWalletKeys,
   makeWalletKeys,
   purposesOf,
   readPublicKeys

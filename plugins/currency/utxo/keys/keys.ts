@@ -36,7 +36,7 @@ export const derivePublicKeys = (
   const format = formatFrom(coin, keys)
   const coinType = coinTypeFrom(network, keys)
   const xpubs: Record<string, string> = {}
-  if (typeof text === 'string' && isExtendedPrivate(text)) {
+  if (typeof text === 'string' && isExtendedKey(text)) {
     const purpose = ownPurposeOf(format)
     xpubs[purpose] = withVersions(accountFromText(network, format, text), network, purpose).publicExtendedKey
   } else {
@@ -88,7 +88,7 @@ export const privateAccountOf = (
 ): HDKey => {
   const { keys, crypto, purpose } = secret
   const text = keys[coin.keyName]
-  if (typeof text === 'string' && isExtendedPrivate(text)) {
+  if (typeof text === 'string' && isExtendedKey(text)) {
     return accountFromText(network, formatFrom(coin, keys), text)
   }
   const { seed, coinType } = seedOf(coin, network, keys, crypto)
@@ -100,7 +100,7 @@ export const privateAccountOf = (
 }
 
 /** Returns true for the form of an extended key: xprv, Ltpv, dgpv and others have one length. */
-const isExtendedPrivate = (text: string): boolean => /^[1-9A-HJ-NP-Za-km-z]{104,116}$/.test(text)
+export const isExtendedKey = (text: string): boolean => /^[1-9A-HJ-NP-Za-km-z]{104,116}$/.test(text)
 
 /** An imported account-level private key. @throws KEY_INTEGRITY if it is damaged or of another network */
 const accountFromText = (network: NetworkRow, format: KeyFormat, text: string): HDKey => {
@@ -116,7 +116,7 @@ const accountFromText = (network: NetworkRow, format: KeyFormat, text: string): 
   throw new WalletError('KEY_INTEGRITY', { rule: 'the extended key is damaged or of another network' })
 }
 
-const ownPurposeOf = (format: KeyFormat): Purpose => Number(format.slice(3)) as Purpose
+export const ownPurposeOf = (format: KeyFormat): Purpose => Number(format.slice(3)) as Purpose
 
 const withVersions = (account: HDKey, network: NetworkRow, purpose: Purpose): HDKey =>
   new HDKey({
@@ -143,50 +143,11 @@ export const makeWalletKeys = (
   return { [coin.keyName]: entropyToMnemonic(entropy, wordlist), format, coinType: network.coinType }
 }
 
-/**
- * Takes a person's own key: BIP-39 words (checked by their checksum), an account-level xprv, or, for old wallets,
- * a base64 seed.
- *
- * @throws KEY_INTEGRITY for text that is none of these; the message never quotes it
- */
-export const importWalletKeys = (
-  coin: CoinRow,
-  network: NetworkRow,
-  text: string,
-  request: { readonly io: Io; readonly options: JsonObject }
-): WalletKeys => {
-  const format = formatOption(coin, request.options)
-  const { coinType = network.coinType } = request.options
-  if (typeof coinType !== 'number' || !Number.isInteger(coinType) || coinType < 0 || coinType >= 0x80000000) {
-    throw new WalletError('KEY_INTEGRITY', { rule: 'coinType must be a BIP-44 index' })
-  }
-  const trimmed = text.trim()
-  if (isExtendedPrivate(trimmed)) {
-    accountFromText(network, format, trimmed)
-    return { [coin.keyName]: trimmed, format, coinType }
-  }
-  const words = normalWords(text)
-  if (validateMnemonic(words, wordlist)) return { [coin.keyName]: words, format, coinType }
-  if (format === 'bip32' && isSeedText(trimmed, request.io))
-    return { [coin.keyName]: trimmed, format, coinType }
-  throw new WalletError('KEY_INTEGRITY', {
-    rule: 'the text is no valid BIP-39 phrase or extended private key'
-  })
-}
-
-const formatOption = (coin: CoinRow, options: JsonObject): KeyFormat => {
+/** The key format that options name, else the one of new wallets. @throws NOT_SUPPORTED for an unknown format */
+export const formatOption = (coin: CoinRow, options: JsonObject): KeyFormat => {
   const format = options.format ?? coin.newFormat
   if (isKeyFormat(format) && coin.formats.includes(format)) return format
   throw new WalletError('NOT_SUPPORTED', { what: `this key format of ${coin.displayName}` })
-}
-
-const isSeedText = (text: string, io: Io): boolean => {
-  try {
-    const { length } = io.crypto.fromBase64(text)
-    return length >= 16 && length <= 64
-  } catch {
-    return false
-  }
 }
 
 /** The secret of a wallet, ready for BIP-32. */
@@ -230,7 +191,7 @@ const coinTypeFrom = (network: NetworkRow, keys: WalletKeys): number => {
 }
 
 /** Words in the one form that BIP-39 hashes: lower case, one space between. */
-const normalWords = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
+export const normalWords = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
 
 const rawSeedOf = (text: string, crypto: CryptoPort): Uint8Array => {
   let seed: Uint8Array | undefined
@@ -300,7 +261,7 @@ const formatOf: Readonly<Record<Purpose, KeyFormat>> = {
 }
 
 /** The derivation path of an account key. BIP-44 and its heirs: m/purpose'/coin'/0'; old wallets: m/0. */
-const accountPathOf = (purpose: Purpose, coinType: number): string =>
+export const accountPathOf = (purpose: Purpose, coinType: number): string =>
   purpose === 32 ? 'm/0' : `m/${purpose}'/${coinType}'/0'`
 
 /** Checks if text from outside names a format. */
