@@ -29,9 +29,11 @@ import type { SwapInfo } from './swap/approval.ts'
 import { SYNC_PERIOD_MS, SyncLoop } from './sync/sync-loop.ts'
 import { SyncServers } from './sync/sync-servers.ts'
 import type { CurrencyInfo } from './types/currency.ts'
-import type { LocalLoginId, LoginId } from './types/ids.ts'
+import type { MessageVerdict, SignedMessage } from './types/engine.ts'
+import type { LocalLoginId, LoginId, PluginId } from './types/ids.ts'
 import type { LocalUser, LoginMessage, RecoveryQuestionChoice } from './types/login.ts'
 import type { ExchangeSnapshot, LoginSnapshot, PluginSnapshot } from './types/snapshots.ts'
+import { verifyMessage } from './wallet/tools.ts'
 
 /** A new account. Other devices find it by its username; without a username and a password it is a light account. */
 export interface NewAccount {
@@ -223,6 +225,26 @@ export class Context implements Readable<readonly LocalUser[]> {
   checkPasswordRules(password: string): PasswordRules {
     requireTexts({ password })
     return checkPasswordRules(password)
+  }
+
+  /**
+   * Verifies the signature of a text by the key of an address; needs no account.
+   *
+   * @param pluginId - the currency of the address
+   * @throws NOT_SUPPORTED, ADDRESS_INVALID, OPTION_INVALID, PLUGIN_FAILED
+   *
+   * @example
+   * ```ts
+   * declare const signature: string
+   * const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+   * const verdict = await context.verifyMessage('bitcoin', { message: 'I am Alice', address, signature })
+   * console.log(verdict === 'valid')
+   * ```
+   */
+  async verifyMessage(pluginId: PluginId, signed: SignedMessage): Promise<MessageVerdict> {
+    this.#checkOpen()
+    await this.#services.plugins.ready()
+    return verifyMessage(this.#services, pluginId, signed)
   }
 
   /**

@@ -6,6 +6,7 @@ import { type CommandNames, type CommandWords, shellLine } from './command-line.
 import type { ActionDeclaration, DeclarationsOf } from './declaration.ts'
 import { type HistoryActions, historyActions } from './history.ts'
 import { type HoldingActions, holdingActions } from './holdings.ts'
+import { type MessageActions, messageActions } from './messages.ts'
 import { type MethodActions, methodActions } from './methods.ts'
 import { type PaymentActions, paymentActions } from './payments.ts'
 import { type PluginActions, pluginActions } from './plugins.ts'
@@ -28,6 +29,7 @@ export interface Actions
     HoldingActions,
     WalletActions,
     MethodActions,
+    MessageActions,
     PluginActions,
     HistoryActions,
     PaymentActions,
@@ -58,6 +60,7 @@ export const declarations: DeclarationsOf<Actions> = {
   ...holdingActions,
   ...walletActions,
   ...methodActions,
+  ...messageActions,
   ...pluginActions,
   ...historyActions,
   ...paymentActions,

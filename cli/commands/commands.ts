@@ -4,6 +4,7 @@ import { agentCommands, programCommands } from './agent-commands.ts'
 import { dataCommands } from './data-commands.ts'
 import { deviceCommands } from './device-commands.ts'
 import { fakeCommands } from './fake-commands.ts'
+import { messageCommands } from './message-commands.ts'
 import { pluginCommands } from './plugin-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { profileCommands } from './profile-commands.ts'
@@ -27,6 +28,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   ...walletCommands,
   ...walletChangeCommands,
   ...receivingCommands,
+  ...messageCommands,
   ...tokenCommands,
   ...transactionCommands,
   ...policyCommands,
@@ -57,6 +59,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   wallets: 'the wallets of the account',
   address: 'receiving addresses',
   uri: 'payment links',
+  message: 'texts that the key of an address signs',
   tokens: 'tokens of wallets and currencies',
   tx: 'transactions and their notes',
   plugins: 'currencies, rates, swaps and more, by others',

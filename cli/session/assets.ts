@@ -72,8 +72,13 @@ export const walletTokens = async (
 
 /** Returns the tokens of a currency by its plugin id. @throws CliError NOT_FOUND with the known ids */
 export const currencyConfig = async (session: Session, text: string): Promise<CurrencyConfig> => {
+  return configOf(session, await knownCurrency(session, text))
+}
+
+/** Returns a currency by its plugin id. @throws CliError NOT_FOUND with the known ids */
+export const knownCurrency = async (session: Session, text: string): Promise<CurrencyInfo> => {
   const info = await findCurrency(session, text)
-  if (info !== undefined) return configOf(session, info)
+  if (info !== undefined) return info
   const ids = (await session.currencies()).map(({ pluginId }) => pluginId)
   throw new CliError('NOT_FOUND', `There is no currency "${text}"`, { hint: `Use one of ${ids.join(', ')}.` })
 }

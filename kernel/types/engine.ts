@@ -74,6 +74,8 @@ export interface CurrencyTools {
    * currency chooses. The kernel refuses swaps that pay one; absent: it compares those that it has seen.
    */
   findOwnAddresses?(publicKeys: JsonObject, addresses: readonly string[]): Promise<readonly string[]>
+  /** Verifies the signature of a text by the key of an address. Absent: the currency has no messages. @throws ADDRESS_INVALID */
+  verifyMessage?(signed: SignedMessage): Promise<MessageVerdict>
   /**
    * Returns the id of a token that a user describes. Absent: it is the contract address (specification §5).
    *
@@ -473,10 +475,26 @@ export interface SigningOptions {
   onProgress?(ratio: number): void
 }
 
-/** The options of a message signature. `otherParams`: further input of the currency, such as an address of the wallet. */
+/**
+ * The options of a message signature. `otherParams`: further input of the currency. Those of Bitcoin's family read
+ * `publicAddress`, an address of the wallet, and `format`: `legacy` or `bip322`.
+ */
 export interface MessageOptions {
   readonly otherParams?: JsonObject
 }
+
+/** A text, and its signature by the key of an address. */
+export interface SignedMessage {
+  readonly message: string
+  readonly address: string
+  readonly signature: string
+}
+
+/**
+ * The judgement of a message signature. `inconclusive`: it may be valid, and is of a kind that this version does not judge, such as one
+ * of several keys.
+ */
+export type MessageVerdict = 'inconclusive' | 'invalid' | 'valid'
 
 /** A wallet of the account, as engines see it. */
 export interface WalletRef {

@@ -1,5 +1,7 @@
+import { requireObject, requireTexts } from '../base/arguments.ts'
+import { WalletError } from '../base/errors.ts'
 import type { Services } from '../plugins/services.ts'
-import type { CurrencyTools, FreshAddress } from '../types/engine.ts'
+import type { CurrencyTools, FreshAddress, MessageVerdict, SignedMessage } from '../types/engine.ts'
 import type { PluginId } from '../types/ids.ts'
 import { checkFreshAddress } from './engine/validate.ts'
 
@@ -47,3 +49,35 @@ export const sampleAddress = async (
   })
   return sample ?? (await own()).publicAddress
 }
+
+/**
+ * Verifies the signature of a text with the tools of a currency.
+ *
+ * @throws NOT_SUPPORTED, ADDRESS_INVALID, OPTION_INVALID, PLUGIN_FAILED, BOGUS_DATA
+ */
+export const verifyMessage = async (
+  services: Services,
+  pluginId: PluginId,
+  signed: SignedMessage
+): Promise<MessageVerdict> => {
+  requireTexts({ pluginId })
+  requireObject('signed', signed)
+  const { message, address, signature } = signed
+  requireTexts({ message, address, signature })
+  if (!services.plugins.currencies.some(info => info.pluginId === pluginId))
+    throw new WalletError('OPTION_INVALID', { option: 'pluginId', rule: 'is no currency of this kernel' })
+  return callTools(services, {
+    pluginId,
+    what: 'verifying a message',
+    async call(tools) {
+      if (tools.verifyMessage === undefined)
+        throw new WalletError('NOT_SUPPORTED', { what: 'verifying messages' })
+      const verdict: unknown = await tools.verifyMessage({ message, address, signature })
+      if (isVerdict(verdict)) return verdict
+      throw new WalletError('BOGUS_DATA', { pluginId, what: 'verdict of a message', path: '' })
+    }
+  })
+}
+
+const isVerdict = (value: unknown): value is MessageVerdict =>
+  value === 'valid' || value === 'invalid' || value === 'inconclusive'

@@ -452,8 +452,10 @@ export class CurrencyWallet implements Readable<WalletSnapshot> {
    * const signature = await wallet.signMessage('I am Alice')
    * ```
    */
-  signMessage(message: string, options: MessageOptions = {}): Promise<string> {
+  async signMessage(message: string, options: MessageOptions = {}): Promise<string> {
     const { pluginId } = this.currencyInfo
+    requireTexts({ message })
+    requireData('options', options)
     return signMessage({ engine: this.#runtime.engine, pluginId }, message, options)
   }
 

@@ -24,6 +24,7 @@ const CONTEXT: Methods = {
   changePaused: [false, PAUSE],
   changeSyncPeriod: [60_000],
   usernameAvailable: ['bob'],
+  verifyMessage: ['bitcoin', { message: 'x', address: 'y', signature: 'z' }],
   checkPasswordRules: ['secret'],
   createAccount: [
     { 'username?': 'bob', 'password?': 'correct horse', 'pin?': '1234', 'isDeviceOnly?': false }

@@ -27,6 +27,7 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { agoText, countText, shortId } from '../parts/texts.ts'
 import { LastError, SyncBar } from '../parts/wallet.tsx'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
+import { SignMessage, VerifyMessage } from './message-forms.tsx'
 import { OpenPayments } from './open-payments.tsx'
 import { SendForm } from './send-form.tsx'
 
@@ -45,7 +46,7 @@ export const WalletDetails = ({ row }: { readonly row: EngineRow }): ReactElemen
       </Section>
       <OpenPayments key={walletId} walletId={walletId} />
       <Payments walletId={walletId} />
-      {isUsable ? <WalletActions walletId={walletId} /> : null}
+      {isUsable ? <WalletActions row={row} /> : null}
     </DetailsPane>
   )
 }
@@ -104,7 +105,7 @@ const EngineDetails = ({ row }: { readonly row: EngineRow }): ReactElement => {
 }
 
 /** Out of sight while nothing can be done, and not gone: what was typed is there again when a hold or a loss is over. */
-const WalletActions = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
+const WalletActions = ({ row: { walletId, pluginId } }: { readonly row: EngineRow }): ReactElement => {
   const canRun = useCanRunActions()
   return (
     <>
@@ -112,6 +113,8 @@ const WalletActions = ({ walletId }: { readonly walletId: WalletId }): ReactElem
         <Receive walletId={walletId} />
         <Fund walletId={walletId} />
         <SendForm walletId={walletId} />
+        <SignMessage walletId={walletId} />
+        <VerifyMessage pluginId={pluginId} />
       </div>
       <SentTransaction of={walletId} words="Sent as" />
     </>

@@ -3,9 +3,9 @@ import type { ErrorEntry, NoDetails } from './entry.ts'
 /**
  * The fault of an address. `typo`: a letter that no address has, or too few or too many; `checksum`: all letters are
  * possible, and one is another; `network`: of another network of the same currency; `currency`: of another currency; `kind`: of
- * this currency, and nothing that this wallet pays; `form`: no address at all.
+ * this currency, and nothing that this wallet pays; `owner`: none of this wallet, where one is wanted; `form`: no address at all.
  */
-export type AddressFault = 'checksum' | 'currency' | 'form' | 'kind' | 'network' | 'typo'
+export type AddressFault = 'checksum' | 'currency' | 'form' | 'kind' | 'network' | 'owner' | 'typo'
 
 const ADDRESS_HINTS: { readonly [F in AddressFault]: string } = {
   typo: 'Copy the whole address again: it has a letter that addresses never have, or letters are missing or too many.',
@@ -13,6 +13,7 @@ const ADDRESS_HINTS: { readonly [F in AddressFault]: string } = {
   network: 'Ask for an address of the network of this wallet.',
   currency: 'Pay from a wallet of that currency, or ask for an address of this one.',
   kind: 'This wallet cannot pay this kind of address; ask for another kind.',
+  owner: 'Take an address that this wallet has received on, or gives out with address show.',
   form: 'Copy the address again, and check that it belongs to the same network as the wallet.'
 }
 

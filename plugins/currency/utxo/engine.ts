@@ -7,6 +7,7 @@ import {
   type FreshAddress,
   isWalletError,
   type Json,
+  type MessageOptions,
   type PaymentSight,
   type SigningOptions,
   type SpendInfo,
@@ -21,6 +22,7 @@ import type { ElectrumPool, PoolClient } from './electrum/pool.ts'
 import { broadcast, findPayment } from './electrum/requests.ts'
 import { regrade, releaseHeld, SecondOpinion, type Witness } from './grades.ts'
 import { type AccountKeys, readPublicKeys } from './keys/keys.ts'
+import { signUtxoMessage } from './messages.ts'
 import { scan } from './scan.ts'
 import { checkSigned } from './spend/check-signed.ts'
 import { balancePartsOf, type SpendSource } from './spend/choose-coins.ts'
@@ -191,6 +193,10 @@ class UtxoEngine implements CurrencyEngine {
     const { coin, network, io, table, ledger, reserved } = this.#state
     const wallet = { coin, network, io, table, ledger, reserved }
     return signUtxoDraft(wallet, transaction, { privateKeys, ...options })
+  }
+
+  async signMessage(message: string, privateKeys: WalletKeys, options: MessageOptions = {}): Promise<string> {
+    return signUtxoMessage(this.#state, message, { privateKeys, ...options })
   }
 
   async checkSignedTx(transaction: EngineTransaction, targets: readonly SpentTarget[]): Promise<void> {

@@ -19,6 +19,7 @@ import {
   purposesOf,
   readPublicKeys
 } from './keys/keys.ts'
+import { verifyUtxoMessage } from './messages.ts'
 import type { CoinRow, NetworkRow } from './params/coin.ts'
 
 /** Makes what a coin can do without a wallet. */
@@ -50,6 +51,7 @@ export const makeTools = (coin: CoinRow, network: NetworkRow, io: Io): CurrencyT
         ? { type: 'p2pkh', data: new Uint8Array(20) }
         : { type: 'p2wsh', data: new Uint8Array(32) }
     ),
+  verifyMessage: async signed => verifyUtxoMessage(coin, network, signed),
   findOwnAddresses: makeOwnAddressFinder(coin, network, io),
   parseUri: async uri => parseUri(coin, network, uri),
   encodeUri: async request => encodeUri(coin, network, request)

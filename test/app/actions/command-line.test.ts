@@ -169,6 +169,17 @@ const EXAMPLES: readonly (readonly [Action, string])[] = [
     { name: 'wallet.call', input: { walletId: SAVINGS, name: 'getFee', args: '{"speed":"low"}' } },
     `wallets methods Savings getFee --args '{"speed":"low"}'`
   ],
+  [
+    { name: 'message.sign', input: { walletId: SAVINGS, message: 'I am Ann', format: 'bip322' } },
+    "message sign Savings --message 'I am Ann' --format bip322"
+  ],
+  [
+    {
+      name: 'message.verify',
+      input: { pluginId: 'bitcoin', message: '-x', publicAddress: 'bc1q', signature: 'smpAkc=' }
+    },
+    'message verify bitcoin bc1q smpAkc= --message=-x'
+  ],
   [{ name: 'account.list', input: {} }, 'account list'],
   [{ name: 'wallet.list', input: { accountId: ACCOUNT } }, 'wallets list'],
   [{ name: 'wallet.list', input: { withArchived: true } }, 'wallets list --all'],
@@ -455,6 +466,7 @@ const nameText = dashed(
     })
   )
 )
+const visibleText = nameText.filter(text => !/[\p{C}\p{Zl}\p{Zp}]/u.test(text))
 const username = dashed(fc.stringMatching(/^[ -~]{1,30}$/))
 const bias = fc.oneof(
   fc.double({ min: -1, minExcluded: true, max: 100, noNaN: true }),
@@ -499,6 +511,16 @@ const inputs: { readonly [K in Action['name']]: fc.Arbitrary<unknown> } = {
     },
     { requiredKeys: ['walletId', 'name'] }
   ),
+  'message.sign': fc.record(
+    { walletId, message: visibleText, publicAddress: nameText, format: fc.constantFrom('legacy', 'bip322') },
+    { requiredKeys: ['walletId', 'message'] }
+  ),
+  'message.verify': fc.record({
+    pluginId,
+    message: visibleText,
+    publicAddress: nameText,
+    signature: nameText
+  }),
   'account.list': fc.constant({}),
   'wallet.list': fc.record(
     { accountId: fc.constant(ACCOUNT), withArchived: fc.boolean(), limit: fc.integer({ min: 1, max: 200 }) },
@@ -629,6 +651,7 @@ test('whatever names and texts an action holds, a shell and the real parser read
       t.is(flags.name, input.name)
     if (action === 'spend.max' && input.tokenId !== undefined && !/[\p{C}\p{Zl}\p{Zp}]/u.test(input.tokenId))
       t.is(flags.token, input.tokenId)
+    if (action === 'message.sign' || action === 'message.verify') t.is(flags.message, input.message)
     if (action === 'world.mine') t.is(parseCount(args[0] ?? '', 'count', [1, 10_000]), input.count)
     if (action === 'rates.route') {
       t.deepEqual(

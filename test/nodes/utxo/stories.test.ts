@@ -84,6 +84,23 @@ for (const format of ['bip44', 'bip49', 'bip84'] as const) {
 
 withNode(
   serial,
+  'the node verifies what a wallet signs, and the wallet what the node signs',
+  async (t, { node, open }) => {
+    const text = 'I am Alice, grüße 🎩'
+    const { wallet, kernel } = await open(wordsOf(t), { format: 'bip44' })
+    const { publicAddress } = await wallet.getReceiveAddress()
+    const signature = await wallet.signMessage(text)
+    t.true(await node.call('verifymessage', publicAddress, signature, text))
+    t.false(await node.call('verifymessage', publicAddress, signature, `${text}.`))
+    const address = await node.call('getnewaddress', '', 'legacy')
+    const signed = { address, message: text, signature: await node.call('signmessage', address, text) }
+    t.is(await kernel.context.verifyMessage('litecoin', signed), 'valid')
+    t.is(await kernel.context.verifyMessage('litecoin', { ...signed, message: 'I am Bob' }), 'invalid')
+  }
+)
+
+withNode(
+  serial,
   'one payment reaches an address of each kind and many payees, and the rest goes to the last coin',
   async (t, lab) => {
     const { node } = lab

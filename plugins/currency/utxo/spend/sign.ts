@@ -207,7 +207,7 @@ const SIGHASH_FORKID = SIGHASH_ALL | 0x40
 const hashTypeOf = ({ usesForkId }: Pick<CoinRow, 'usesForkId'>): number =>
   usesForkId === true ? SIGHASH_FORKID : SIGHASH_ALL
 
-const purposeOf = ({ branch }: DraftInput): Purpose => Number(branch.split('/')[0]) as Purpose
+const purposeOf = ({ branch }: KeyPath): Purpose => Number(branch.split('/')[0]) as Purpose
 
 const checkResult = (wallet: WalletContext, draft: Draft, bytes: Uint8Array): string => {
   const { txid, outputs, inputs } = parseRawTx(bytes)
@@ -222,8 +222,11 @@ const checkResult = (wallet: WalletContext, draft: Draft, bytes: Uint8Array): st
   return txid
 }
 
+/** The path of a key below its account. */
+type KeyPath = Pick<DraftInput, 'branch' | 'index'>
+
 /** Derives the keys of one signature run and forgets them together. */
-class Keyring {
+export class Keyring {
   readonly #coin: CoinRow
   readonly #network: NetworkRow
   readonly #secret: { readonly privateKeys: WalletKeys; readonly crypto: CryptoPort }
@@ -237,11 +240,11 @@ class Keyring {
     this.#secret = secret
   }
 
-  publicKeyOf(input: DraftInput): Uint8Array {
+  publicKeyOf(input: KeyPath): Uint8Array {
     return this.#keyOf(input).publicKey ?? new Uint8Array(33)
   }
 
-  privateKeyOf(input: DraftInput): Uint8Array {
+  privateKeyOf(input: KeyPath): Uint8Array {
     return this.#keyOf(input).privateKey ?? new Uint8Array(32)
   }
 
@@ -252,7 +255,7 @@ class Keyring {
     }
   }
 
-  #keyOf(input: DraftInput): HDKey {
+  #keyOf(input: KeyPath): HDKey {
     const { branch, index } = input
     const path = `${branch}/${index}`
     const known = this.#keys.get(path)

@@ -139,3 +139,39 @@ test('the fee of a sweep is measured against what the keys hold, and against the
   held = '999'
   await t.throwsAsync(sweep(), { code: 'FEE_UNUSUAL' })
 })
+
+test('verifying a message needs no account, and what the currency says is checked', async t => {
+  let verdict: unknown = 'valid'
+  const seen: unknown[] = []
+  const toy = makeToy({
+    tools: {
+      async verifyMessage(signed) {
+        seen.push(signed)
+        return verdict as 'valid'
+      }
+    }
+  })
+  const { kernel } = await makeKnownUser(t).logIn({ plugins: [toy.plugin] })
+  const signed = { message: 'hello', address: 'shop', signature: 's' }
+  for (const given of ['valid', 'invalid', 'inconclusive'] as const) {
+    verdict = given
+    t.is(
+      await kernel.context.verifyMessage('toycoin', { ...signed, privateKey: 'k' } as typeof signed),
+      given
+    )
+  }
+  t.deepEqual(seen, [signed, signed, signed])
+  for (const bad of [true, undefined, 'VALID', {}]) {
+    verdict = bad
+    await t.throwsAsync(kernel.context.verifyMessage('toycoin', signed), { code: 'BOGUS_DATA' })
+  }
+  await t.throwsAsync(kernel.context.verifyMessage('gold', signed), { code: 'OPTION_INVALID' })
+  await t.throwsAsync(kernel.context.verifyMessage('toycoin', { ...signed, address: 7 as never }), {
+    code: 'OPTION_INVALID'
+  })
+  const plain = await makeKnownUser(t).logIn({ plugins: [makeToy().plugin] })
+  await t.throwsAsync(plain.kernel.context.verifyMessage('toycoin', signed), {
+    code: 'NOT_SUPPORTED',
+    message: 'This wallet does not support verifying messages'
+  })
+})
