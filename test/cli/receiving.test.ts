@@ -87,6 +87,8 @@ test('links are distinguished by their form', t => {
     'wc:7f6e504bfad60b485450578e05678ed3e8e8c4751d3c6160be17160d63ec90f9@2?relay-protocol=irn':
       'WalletConnect',
     'bitcoin:?r=https://pay.example/i/7': 'payment protocol',
+    'bitcoin:?label=Shop&r=https%3A%2F%2Fpay.example%2Fi%2F7': 'payment protocol',
+    [`bitcoin:${PAYEE}?r=https://pay.example/i/7`]: 'payment',
     'https://deep.example/edge/aB3': 'login'
   }
   for (const [uri, kind] of Object.entries(cases))

@@ -1,13 +1,6 @@
 import { type CurrencyTools, type Io, type JsonObject, WalletError } from '../../../kernel/plugin-api.ts'
-import {
-  addressOf,
-  encodeUri,
-  parseAddress,
-  parseUri,
-  programOf,
-  scriptTypeOf,
-  writeScript
-} from './chain/address.ts'
+import { addressOf, parseAddress, programOf, scriptTypeOf, writeScript } from './chain/address.ts'
+import { encodeUri, parseUri } from './chain/payment-link.ts'
 import { hexOf } from './chain/transaction.ts'
 import { branchNodeOf, childKeys } from './keys/child-keys.ts'
 import { importWalletKeys } from './keys/import-keys.ts'

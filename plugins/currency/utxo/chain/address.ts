@@ -1,17 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bech32, bech32m, createBase58check } from '@scure/base'
 import { p2tr } from '@scure/btc-signer'
-import {
-  type AddressFault,
-  compact,
-  fromDenomination,
-  type NativeAmount,
-  nativeAmount,
-  type ParsedUri,
-  toDenomination,
-  type UriRequest,
-  WalletError
-} from '../../../../kernel/plugin-api.ts'
+import { type AddressFault, WalletError } from '../../../../kernel/plugin-api.ts'
 import type { CoinRow, NetworkRow, Purpose, ScriptType } from '../params/coin.ts'
 import { type CashProgram, decodeCashaddr, encodeCashaddr } from './cashaddr.ts'
 import { hash160 } from './transaction.ts'
@@ -72,7 +62,8 @@ const readAddress = (coin: CoinRow, network: NetworkRow, text: string): Program 
 }
 
 /** The networks whose addresses are recognised, this one first. */
-const networksOf = (coin: CoinRow, network: NetworkRow): readonly NetworkRow[] => [
+/** A network of a coin, and the others whose addresses are known. */
+export const networksOf = (coin: CoinRow, network: NetworkRow): readonly NetworkRow[] => [
   network,
   ...coin.networks,
   ...coin.foreignNetworks
@@ -267,101 +258,4 @@ const frames: Readonly<Record<ScriptType, readonly [before: readonly number[], a
   p2wpkh: [[0x00, 0x14], []],
   p2wsh: [[0x00, 0x20], []],
   p2tr: [[0x51, 0x20], []]
-}
-
-/**
- * Reads a BIP-21 URI, or a bare address.
- *
- * Amounts are exact decimals of the main denomination. Unknown parameters are ignored, unknown `req-` parameters
- * refused, as BIP-21 says. A link of the payment protocol (BIP-72) is read where it names an address to fall back to.
- *
- * @throws ADDRESS_INVALID, AMOUNT_INVALID, NOT_SUPPORTED
- */
-export const parseUri = (coin: CoinRow, network: NetworkRow, text: string): ParsedUri => {
-  const trimmed = text.trim()
-  if (trimmed.length > MAX_URI_LENGTH) throw invalidUri(`is longer than ${MAX_URI_LENGTH} characters`)
-  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1]?.toLowerCase()
-  if (scheme === undefined) return spellings(coin, network, trimmed)
-  const isPrefix = networksOf(coin, network).some(({ cashaddr }) => cashaddr === scheme)
-  if (!network.uriSchemes.includes(scheme) && !isPrefix)
-    throw invalidUri(`is a link of "${scheme}", not of ${coin.displayName}`, 'currency')
-  const rest = trimmed.slice(scheme.length + 1).replace(/^\/\//, '')
-  const split = rest.indexOf('?')
-  const address = decode(split === -1 ? rest : rest.slice(0, split)).replace(/\/$/, '')
-  const parameters = readParameters(split === -1 ? '' : rest.slice(split + 1))
-  if (address === '' && parameters.has('r'))
-    throw new WalletError('NOT_SUPPORTED', { what: 'the payment protocol' })
-  const amount = parameters.get('amount')
-  const label = parameters.get('label')
-  const message = parameters.get('message')
-  return {
-    ...spellings(coin, network, address),
-    ...(amount === undefined ? {} : { nativeAmount: amountOf(coin, amount), currencyCode: coin.code }),
-    ...compact({ label, message })
-  }
-}
-
-/** Writes a BIP-21 URI. @throws ADDRESS_INVALID, AMOUNT_INVALID */
-export const encodeUri = (coin: CoinRow, network: NetworkRow, request: UriRequest): string => {
-  const { address } = parseAddress(coin, network, request.publicAddress)
-  const parameters: string[] = []
-  if (request.nativeAmount !== undefined) {
-    const amount = nativeAmount(request.nativeAmount)
-    if (amount.startsWith('-')) throw new WalletError('AMOUNT_INVALID', { rule: 'must not be negative' })
-    parameters.push(`amount=${toDenomination(amount, multiplierOf(coin))}`)
-  }
-  if (request.label !== undefined) parameters.push(`label=${encode(request.label)}`)
-  if (request.message !== undefined) parameters.push(`message=${encode(request.message)}`)
-  const scheme = `${network.uriSchemes[0]}:`
-  // The prefix of Bitcoin Cash is its scheme.
-  const link = address.startsWith(scheme) ? address : `${scheme}${address}`
-  return parameters.length === 0 ? link : `${link}?${parameters.join('&')}`
-}
-
-/**
- * Litecoin once wrote script hashes, and Bitcoin Cash all hashes, as Bitcoin does: such an address may well be meant for the
- * other chain.
- */
-const spellings = (coin: CoinRow, network: NetworkRow, text: string): ParsedUri => {
-  const { address, program } = parseAddress(coin, network, text)
-  const isUsual =
-    network.cashaddr === undefined
-      ? address.toLowerCase() === text.toLowerCase()
-      : text !== base58AddressOf(network, program)
-  return { publicAddress: address, ...compact({ legacyAddress: isUsual ? undefined : text }) }
-}
-
-const MAX_URI_LENGTH = 4096
-const READ = new Set(['amount', 'label', 'message', 'r'])
-
-const invalidUri = (rule: string, fault: AddressFault = 'form'): WalletError =>
-  new WalletError('ADDRESS_INVALID', { rule, fault })
-
-const multiplierOf = (coin: CoinRow): string => coin.denominations[0]?.multiplier ?? '1'
-
-const amountOf = (coin: CoinRow, text: string): NativeAmount => fromDenomination(text, multiplierOf(coin))
-
-// Half a surrogate pair has no place in a link.
-const encode = (text: string): string => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
-
-const decode = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    throw invalidUri('has a broken % sequence in its link')
-  }
-}
-
-const readParameters = (query: string): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>()
-  for (const part of query.split('&')) {
-    if (part === '') continue
-    const equals = part.indexOf('=')
-    const name = decode(equals === -1 ? part : part.slice(0, equals)).toLowerCase()
-    if (name.startsWith('req-')) throw invalidUri(`needs "${name}", which this wallet does not know`)
-    if (!READ.has(name)) continue
-    if (found.has(name)) throw invalidUri(`names "${name}" twice`)
-    found.set(name, decode(equals === -1 ? '' : part.slice(equals + 1)))
-  }
-  return found
 }
