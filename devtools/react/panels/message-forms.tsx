@@ -1,7 +1,7 @@
 import { type ReactElement, useState } from 'react'
 import type { Actions } from '../../../app/actions/actions.ts'
 import { compact, type PluginId, type WalletId } from '../../../kernel/index.ts'
-import { ActionForm } from '../parts/action-forms.tsx'
+import { ActionForm, useCanRun } from '../parts/action-forms.tsx'
 import { Section } from '../parts/details.tsx'
 import { ChoiceField, TextField } from '../parts/fields.tsx'
 
@@ -13,8 +13,20 @@ const FORMATS = [
 
 type Format = (typeof FORMATS)[number][0]
 
+/** Signs messages and verifies their signatures; nothing where nothing may be changed. */
+export const Messages = (props: {
+  readonly walletId: WalletId
+  readonly pluginId: PluginId
+}): ReactElement | null =>
+  useCanRun('message.sign') ? (
+    <>
+      <SignMessage walletId={props.walletId} />
+      <VerifyMessage pluginId={props.pluginId} />
+    </>
+  ) : null
+
 /** Signs a text with the key of an address of a wallet. */
-export const SignMessage = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
+const SignMessage = ({ walletId }: { readonly walletId: WalletId }): ReactElement => {
   const [typed, setTyped] = useState({ message: '', address: '', format: 'usual' as Format })
   const [signed, setSigned] = useState<Actions['message.sign']['out'] | undefined>()
   const change = (changes: Partial<typeof typed>): void => {
@@ -63,7 +75,7 @@ export const SignMessage = ({ walletId }: { readonly walletId: WalletId }): Reac
 }
 
 /** Verifies the signature of a text by an address of a currency. */
-export const VerifyMessage = ({ pluginId }: { readonly pluginId: PluginId }): ReactElement => {
+const VerifyMessage = ({ pluginId }: { readonly pluginId: PluginId }): ReactElement => {
   const [typed, setTyped] = useState({ message: '', publicAddress: '', signature: '' })
   const [verdict, setVerdict] = useState<string | undefined>()
   const change = (changes: Partial<typeof typed>): void => {
@@ -80,9 +92,14 @@ export const VerifyMessage = ({ pluginId }: { readonly pluginId: PluginId }): Re
         isReady={message !== '' && publicAddress !== '' && signature !== ''}
         onDone={output => setVerdict(output.verdict)}
       >
-        <TextField label="Message" isWide value={message} onChange={text => change({ message: text })} />
         <TextField
-          label="Address"
+          label="Signed message"
+          isWide
+          value={message}
+          onChange={text => change({ message: text })}
+        />
+        <TextField
+          label="Signed by"
           isWide
           value={publicAddress}
           onChange={text => change({ publicAddress: text })}

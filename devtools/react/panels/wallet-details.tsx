@@ -27,7 +27,7 @@ import { QrCode } from '../parts/qr-code.tsx'
 import { agoText, countText, shortId } from '../parts/texts.ts'
 import { LastError, SyncBar } from '../parts/wallet.tsx'
 import { useCanRunActions, useNow, usePanel, useView } from '../state/panel-state.ts'
-import { SignMessage, VerifyMessage } from './message-forms.tsx'
+import { Messages } from './message-forms.tsx'
 import { OpenPayments } from './open-payments.tsx'
 import { SendForm } from './send-form.tsx'
 
@@ -113,8 +113,7 @@ const WalletActions = ({ row: { walletId, pluginId } }: { readonly row: EngineRo
         <Receive walletId={walletId} />
         <Fund walletId={walletId} />
         <SendForm walletId={walletId} />
-        <SignMessage walletId={walletId} />
-        <VerifyMessage pluginId={pluginId} />
+        <Messages walletId={walletId} pluginId={pluginId} />
       </div>
       <SentTransaction of={walletId} words="Sent as" />
     </>

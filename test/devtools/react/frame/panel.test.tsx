@@ -106,7 +106,7 @@ test('the details of a wallet show its lifecycle, its balance and its actions', 
   t.regex(markup, /<li aria-current="step">.*?started/)
   t.true(markup.includes('<span title="184\u202f250\u202f000 native">1.8425 BTC</span>'))
   t.true(markup.includes('<span>Amount</span>') && markup.includes('<span>BTC</span>'))
-  t.deepEqual(buttonsOf(markup).slice(-8), [
+  t.deepEqual(buttonsOf(markup).slice(-10), [
     'Close',
     'Pause',
     'Resync',
@@ -114,7 +114,9 @@ test('the details of a wallet show its lifecycle, its balance and its actions', 
     'Fund',
     'Copy',
     'Max',
-    'Review…'
+    'Review…',
+    'Sign',
+    'Verify'
   ])
   t.true(markup.includes('holdfast fake chain fund Savings &#x27;0.01 BTC&#x27;'))
   t.false(markup.includes('Pay in'))
