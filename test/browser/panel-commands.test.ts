@@ -75,6 +75,10 @@ const hookSeen =
     await page.getByRole('table', { name: 'calls' }).getByText(hook, { exact: true }).first().waitFor()
   }
 
+/** The address and the signature that the panel shows below its form. */
+const signedText = async (page: Page): Promise<readonly string[]> =>
+  ((await page.locator('.wallet-acts p.mono[aria-live]').textContent()) ?? '').split(' ')
+
 const rows: readonly Row[] = [
   {
     prints: 'world.fund',
@@ -113,6 +117,30 @@ const rows: readonly Row[] = [
       await hand.press('Show an address')
       const shown = await page.locator('.wallet-acts p.mono').first().textContent()
       if (!output.includes(shown ?? 'none')) throw new Error(`another address than ${output}`)
+    }
+  },
+  {
+    prints: 'message.sign',
+    find: ofButton('Sign', (_, hand) => hand.fill('Message', 'It’s mine')),
+    async seen({ page, hand, output }) {
+      await hand.press('Sign')
+      const [address = '', signature = ''] = await signedText(page)
+      if (!output.includes(address) || !output.includes(signature))
+        throw new Error(`another signature than ${output}`)
+    }
+  },
+  {
+    prints: 'message.verify',
+    find: ofButton('Verify', async (page, hand) => {
+      const [address = '', signature = ''] = await signedText(page)
+      await hand.fill('Signed message', 'It’s mine')
+      await hand.fill('Signed by', address)
+      await hand.fill('Signature', signature)
+    }),
+    async seen({ page, hand, output }) {
+      if (!/valid/.test(output)) throw new Error(output)
+      await hand.press('Verify')
+      await page.getByText('The signature is valid.').waitFor()
     }
   },
   {
