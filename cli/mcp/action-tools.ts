@@ -88,12 +88,13 @@ const checkWalletCount = (account: Account): void => {
 const toolNameOf = (name: string): string =>
   name.replaceAll('.', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** The context of a kernel, as far as a client may see it: its account, and the rates. */
+/** The context of a kernel, as far as a client may see it: its account, the rates, and what needs no account. */
 const boundedContext = (context: Context, { account, client }: ActionToolOptions): Context =>
   limited(context, {
     rates: () => context.rates,
     currencies: () => context.currencies,
     swapInfos: () => context.swapInfos,
+    verifyMessage: () => context.verifyMessage.bind(context),
     accounts: () => {
       const open = account()
       return [client.walletIds === undefined ? open : boundedAccount(open, client.walletIds)]
