@@ -79,7 +79,7 @@ browserTest('a review that cannot be drawn cannot be approved, only given up', a
   await buttonOf(page, 'Review…').click()
   await page.evaluate(() => held.answer({ draftId: 'draft-1', review: { targets: null } as never }))
   await page.getByText('The review could not be drawn').waitFor()
-  t.is(await page.getByRole('button', { name: 'Sign' }).count(), 0)
+  t.is(await page.getByRole('button', { name: 'Sign and' }).count(), 0)
   await buttonOf(page, 'Discard').click()
   t.deepEqual(await page.evaluate(() => held.requested.at(-1)), {
     name: 'spend.discard',

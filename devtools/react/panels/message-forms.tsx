@@ -52,9 +52,9 @@ const SignMessage = ({ walletId }: { readonly walletId: WalletId }): ReactElemen
       >
         <TextField label="Message" isWide value={message} onChange={text => change({ message: text })} />
         <TextField
-          label="By the address"
+          label="Signer"
           isWide
-          placeholder="the one to receive on"
+          placeholder="the address to receive on"
           value={address}
           onChange={text => change({ address: text })}
         />
