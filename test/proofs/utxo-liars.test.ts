@@ -343,6 +343,14 @@ test('no lie of a server is proven, spent from, waited for without end or kept w
       for (const report of wallet.reported.reports.flat())
         if (report.grade === 'proven' && report.blockHeight > 0)
           t.true(isTrue(report), `${what}: proven ${report.txid}`)
+      if (servers.length > 1) {
+        const made = wallet.reported.reports
+          .flat()
+          .find(({ txid, blockHeight }) => blockHeight > 0 && !truth.has(txid))
+        t.is(made, undefined, `${what}: a payment counts that only a liar has`)
+        const spendable = Math.max(0, ...wallet.reported.details.map(details => Number(details.spendable)))
+        t.true(spendable <= 100_000, `${what}: ${spendable} spendable`)
+      }
       t.true(wallet.reported.txs.size <= 2002, `${what}: ${wallet.reported.txs.size} transactions`)
       t.true(wallet.store.map.size <= 2500, `${what}: ${wallet.store.map.size} records`)
       const spendTargets = [{ publicAddress: PAYEE, nativeAmount: nativeAmount('20000') }]

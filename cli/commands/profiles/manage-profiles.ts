@@ -139,8 +139,12 @@ export const profileRemove: CommandRun = async (session, name = '') => {
 const accountsIn = (folder: string): { readonly accounts: number; readonly deviceOnly: number } => {
   const files = existsSync(folder) ? readdirSync(folder).filter(file => file.endsWith('.json')) : []
   const isDeviceOnly = (file: string): boolean => {
-    const stash = tryJsonText(readFileSync(join(folder, file), 'utf8'))
-    return !isRecord(stash) || stash.deviceOnly !== undefined
+    try {
+      const stash = tryJsonText(readFileSync(join(folder, file), 'utf8'))
+      return !isRecord(stash) || stash.deviceOnly !== undefined
+    } catch {
+      return true
+    }
   }
   return { accounts: files.length, deviceOnly: files.filter(isDeviceOnly).length }
 }

@@ -137,7 +137,7 @@ class UtxoEngine implements CurrencyEngine {
     await this.#pool.whenReady(READY_MS)
     await this.#scanNow().catch(this.#asNetworkFailure)
     const { reserved, ledger } = this.#state
-    const isWaiting = this.#opinion.concern === '' && [...ledger.all()].some(({ isHeld }) => isHeld)
+    const isWaiting = this.#opinion.concern === '' && [...ledger.all()].some(({ heldSince }) => heldSince > 0)
     return reserved.isEmpty && !isWaiting ? LOOK_AGAIN_MS : PAYMENT_LOOK_MS
   }
 

@@ -73,11 +73,16 @@ interface Difference {
  */
 export class SecondOpinion implements WitnessLife {
   readonly #witness: Witness | undefined
-  readonly #clock: Pick<Clock, 'monotonic'>
+  readonly #clock: Pick<Clock, 'monotonic' | 'now'>
   readonly #changed = new Set<ScriptRecord>()
   readonly #comparedAt = new Map<ScriptRecord, number>()
   readonly #differences = new Map<ScriptRecord, Difference>()
   #silentSince: number | undefined
+  #isBehind = false
+  /** A payment has waited for so long that the user should know. */
+  #isWaiting = false
+  /** Raised where all that was compared is forgotten. */
+  #round = 0
   #skip = 0
   #connection: Parameters<WitnessLife['onOpen']>[0] | undefined
   #isEnded = false
@@ -85,7 +90,7 @@ export class SecondOpinion implements WitnessLife {
   #mustCompare = false
 
   /** @param witness - absent where the user named one server */
-  constructor(witness: Witness | undefined, clock: Pick<Clock, 'monotonic'>) {
+  constructor(witness: Witness | undefined, clock: Pick<Clock, 'monotonic' | 'now'>) {
     this.#witness = witness
     this.#clock = clock
   }
@@ -97,12 +102,12 @@ export class SecondOpinion implements WitnessLife {
 
   /** True if a block that one server claims counts only once a second one has it. */
   get mustAgree(): boolean {
-    return this.#witness !== undefined && !this.isAlone
+    return this.#witness !== undefined
   }
 
-  /** True if no second server has answered for so long that the word of one has to do. */
-  get isAlone(): boolean {
-    return this.#silentSince !== undefined && this.#clock.monotonic() - this.#silentSince >= ALONE_MS
+  /** True if no second server has answered for as long as a payment waits for one. */
+  get #isAlone(): boolean {
+    return this.#silentSince !== undefined && this.#clock.monotonic() - this.#silentSince >= HELD_MS
   }
 
   /** The differences that last, as sentences. */
@@ -110,12 +115,14 @@ export class SecondOpinion implements WitnessLife {
     return [...this.#differences.values()].flatMap(({ texts, isLasting }) => (isLasting ? texts : []))
   }
 
-  /** What the user should know, in a sentence: a lasting difference, or that no second server answers; '' for nothing. */
+  /** What the user should know, in a sentence: a lasting difference, or that no second server has a say; '' for nothing. */
   get concern(): string {
     const [first, ...others] = this.differences
     if (first !== undefined)
       return `Two servers disagree${others.length === 0 ? '' : `, also about ${others.length} more`}: ${first}`
-    return this.isAlone ? 'No second server answers: blocks count by the word of one' : ''
+    if (this.#isAlone) return 'No second server answers: blocks count by the word of one'
+    if (!this.#isWaiting) return ''
+    return `A payment waits for a second server, which ${this.#isBehind ? 'has not come to its block' : 'does not answer'}`
   }
 
   /** True of a script whose history a second server had, too, an hour ago or later. */
@@ -138,13 +145,9 @@ export class SecondOpinion implements WitnessLife {
       const before = new Set(this.differences)
       const compared = source()
       // A failure means that the next look compares again.
-      const isDone = await this.#compareDue(compared).then(
-        () => true,
-        () => false
-      )
-      if (!isDone || this.#isEnded || source().ledger !== compared.ledger) continue
-      // Of what a second server has contradicted, its silence makes nothing better.
-      if (this.isAlone && this.differences.length === 0) releaseHeld(compared.ledger)
+      await this.#compareDue(compared).catch(() => undefined)
+      if (this.#isEnded || source().ledger !== compared.ledger) continue
+      this.#endWaits(compared)
       await onCompared(this.differences.filter(text => !before.has(text))).catch(() => undefined)
     }
   }
@@ -162,8 +165,26 @@ export class SecondOpinion implements WitnessLife {
     }
   }
 
+  /** Lets payments count that have waited long enough for a second server which has said nothing of them. */
+  #endWaits({ ledger }: Compared): void {
+    const now = Math.floor(this.#clock.now() / 1000)
+    const isContradicted = (txid: string): boolean =>
+      [...this.#differences.keys()].some(({ txids }) => txids.has(txid))
+    let longest = 0
+    for (const tx of ledger.all()) {
+      if (tx.heldSince === 0 || isContradicted(tx.txid)) continue
+      // A clock that was set back does not make it wait for years.
+      const heldSince = Math.min(tx.heldSince, now)
+      const isOver = (now - heldSince) * 1000 >= HELD_MS
+      if (isOver || heldSince !== tx.heldSince) ledger.place(tx, { ...tx, heldSince: isOver ? 0 : heldSince })
+      if (!isOver) longest = Math.max(longest, now - heldSince)
+    }
+    this.#isWaiting = longest * 1000 >= MOVING_MS
+  }
+
   /** Forgets all that was compared: the scripts are others. */
   forget(): void {
+    this.#round++
     this.#changed.clear()
     this.#comparedAt.clear()
     this.#differences.clear()
@@ -188,7 +209,8 @@ export class SecondOpinion implements WitnessLife {
     if (this.#changed.has(record) || this.#differences.has(record)) return true
     const confirmed = confirmedOf(record, ledger)
     const isFresh = this.#isFresh(record, COMPARED_MS)
-    if (confirmed.some(({ grade, isHeld }) => isHeld || (grade === 'claimed' && !isFresh))) return true
+    if (confirmed.some(({ grade, heldSince }) => heldSince > 0 || (grade === 'claimed' && !isFresh)))
+      return true
     return !isFresh && hasCoin(record, confirmed, ledger)
   }
 
@@ -203,14 +225,17 @@ export class SecondOpinion implements WitnessLife {
     records: readonly ScriptRecord[]
   ): Promise<readonly ScriptRecord[] | undefined> {
     const { tip, serverUrl } = pool
+    const round = this.#round
     if (this.#witness === undefined || tip === undefined || records.length === 0) return undefined
     const heights = records.flatMap(record => confirmedOf(record, ledger).map(({ height }) => height))
     const testimony = await this.#witness(serverUrl, {
       ...{ life: this, skip: this.#skip, heights: [...heights, tip.height] },
       scripthashes: records.map(({ scripthash }) => scripthash)
     })
+    if (round !== this.#round) return undefined
     if (testimony === undefined) {
       this.#silentSince ??= this.#clock.monotonic()
+      this.#isBehind = false
       return undefined
     }
     this.#silentSince = undefined
@@ -219,13 +244,17 @@ export class SecondOpinion implements WitnessLife {
       ...judge(record, at, { testimony, pool, ledger })
     }))
     for (const { record, texts, isOpen } of judged) if (texts.length === 0 && !isOpen) this.#settle(record)
+    this.#isBehind = judged.some(({ isOpen }) => isOpen)
     const found = judged.filter(({ texts }) => texts.length > 0)
+    // The next comparison is with another server, where there is one.
+    if (this.#isBehind || found.some(({ record }) => this.#differences.has(record))) this.#skip++
     if (found.length === 0) return []
     // What the first server says now may be something else than what is known of it.
     const own = await fetchHistories(
       pool,
       found.map(({ record }) => record)
     )
+    if (round !== this.#round) return undefined
     const isSameTip =
       pool.tip?.header.hash === tip.header.hash && testimony.hashes.get(tip.height) === tip.header.hash
     return found.flatMap(({ record, texts }, at) => {
@@ -246,15 +275,14 @@ export class SecondOpinion implements WitnessLife {
     const now = this.#clock.monotonic()
     const { since = now } = before ?? {}
     const isLasting = before !== undefined && (before.isLasting || isSameTip || now - since >= MOVING_MS)
-    if (isLasting) this.#skip++
     this.#differences.set(record, { texts, since, isLasting })
     return before === undefined && isSameTip
   }
 }
 
-/** Lets transactions count that have waited for the word of a second server. */
+/** Lets payments count that have waited for a second server: the user has named none. */
 export const releaseHeld = (ledger: Ledger): void => {
-  for (const tx of ledger.all()) if (tx.isHeld) ledger.place(tx, { ...tx, isHeld: false })
+  for (const tx of ledger.all()) if (tx.heldSince > 0) ledger.place(tx, { ...tx, heldSince: 0 })
 }
 
 /** Compares what a second server says of a script. `isOpen`: its word on a payment is still to come. */
@@ -305,8 +333,8 @@ const MAX_DIFFERENCES = 20
 const COMPARED_MS = 3_600_000
 /** A payment can be in two blocks for so long before two servers differ about it. */
 const MOVING_MS = 60_000
-/** After so long without a second server the word of one has to do. */
-const ALONE_MS = 600_000
+/** A payment waits so long for a second server that says nothing of it; then the word of one has to do. */
+const HELD_MS = 600_000
 
 const confirmedOf = ({ txids }: ScriptRecord, ledger: Ledger): readonly LedgerTx[] =>
   [...txids].flatMap(txid => {

@@ -194,8 +194,9 @@ const takeIn = async (
     const block = header?.hash ?? (known?.height === height ? known.block : undefined)
     const grade = block === undefined ? undefined : gradeOf(pool, { height, block }, known)
     // What has counted in this block goes on counting.
-    const isHeld = known?.height === height && known.block === block ? known.isHeld : mustAgree
-    const standing = { height, date, isSeen: true, block, grade, isHeld }
+    const isSame = known?.height === height && (known.block === block || known.block === '')
+    const heldSince = isSame ? known.heldSince : mustAgree ? Math.floor(io.clock.now() / 1000) : 0
+    const standing = { height, date, isSeen: true, block, grade, heldSince }
     if (known !== undefined) ledger.place(known, standing)
     else if (hex !== undefined) {
       const bytes = io.crypto.fromHex(hex)

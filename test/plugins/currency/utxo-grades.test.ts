@@ -149,7 +149,14 @@ const twoChains = (
   const world = makeTestWorld({
     chain: chains[0] as FakeChain,
     plugin,
-    io: { connect, clock: { ...clock, monotonic: () => clock.monotonic() + passedMs } },
+    io: {
+      connect,
+      clock: {
+        ...clock,
+        monotonic: () => clock.monotonic() + passedMs,
+        now: () => clock.now() + passedMs
+      }
+    },
     servers: urls
   })
   t.teardown(() => world.close())
@@ -390,6 +397,9 @@ test('a payment that moves to another block while a second server is asked is no
   t.deepEqual([isMoved, alice.reported.statuses.filter(text => DISAGREE.test(text))], [true, []])
 })
 
+// Since when it waits stands at the end of what is kept of a payment.
+const HELD = / claimed \S* \d{10}$/
+
 test('without a second server a payment waits for ten minutes, counts then by the word of one, and the wallet says so', async t => {
   const chain = newChain(150)
   const world = twoChains(t, [chain, chain], claimedBitcoin)
@@ -397,7 +407,7 @@ test('without a second server a payment waits for ten minutes, counts then by th
   const alice = await world.openWallet()
   chain.fund(await fresh(alice), '70000')
   chain.mine()
-  await until('it is kept', () => [...alice.store.map.values()].some(text => text.endsWith(' held')))
+  await until('it is kept', () => [...alice.store.map.values()].some(text => HELD.test(text)))
   t.deepEqual(gradesOf(alice), ['claimed unconfirmed'])
   t.like(alice.reported.details.at(-1), { spendable: '0', incoming: '70000' })
   t.true((await alice.engine.syncNetwork({})) < 60_000, 'it looks again soon')
@@ -416,6 +426,102 @@ test('without a second server a payment waits for ten minutes, counts then by th
     return gradesOf(alice).join() === 'agreed'
   })
   t.is(lastStatus(alice), '')
+})
+
+test('a payment waits for ten minutes over short sessions, too', async t => {
+  const chain = newChain(150)
+  const world = twoChains(t, [chain, chain], claimedBitcoin)
+  world.serve(2, undefined)
+  const store = makeTestStore()
+  const first = await world.openWallet({ store })
+  const { privateKeys: keys } = first
+  chain.fund(await fresh(first), '70000')
+  chain.mine()
+  await until('it is kept', () => [...store.map.values()].some(text => HELD.test(text)))
+  await first.engine.killEngine()
+  world.pass(400_000)
+  const second = await world.openWallet({ store, keys })
+  await second.engine.syncNetwork({})
+  await until('it is told', () => lastStatus(second).endsWith('which does not answer'))
+  t.is(second.reported.details.at(-1)?.spendable, nativeAmount('0'))
+  await second.engine.killEngine()
+  world.pass(210_000)
+  const third = await world.openWallet({ store, keys })
+  await until('it counts', async () => {
+    await third.engine.syncNetwork({})
+    return third.reported.details.at(-1)?.spendable === '70000'
+  })
+  t.deepEqual(gradesOf(third), ['claimed'])
+})
+
+test('a second server that never comes to the block of a payment is waited for as long as one that is silent', async t => {
+  const chain = newChain(150)
+  const world = twoChains(t, [chain, forkOf(chain)], claimedBitcoin)
+  const alice = await world.openWallet()
+  chain.fund(await fresh(alice), '70000')
+  chain.mine()
+  await until('it is kept', () => [...alice.store.map.values()].some(text => HELD.test(text)))
+  world.pass(500_000)
+  await until('it is told', async () => {
+    await alice.engine.syncNetwork({})
+    return lastStatus(alice).endsWith('which has not come to its block')
+  })
+  t.is(alice.reported.details.at(-1)?.spendable, nativeAmount('0'))
+  world.pass(110_000)
+  await until('it counts', async () => {
+    await alice.engine.syncNetwork({})
+    return alice.reported.details.at(-1)?.spendable === '70000'
+  })
+  t.is(lastStatus(alice), '')
+})
+
+test('a third server is asked where two differ about several scripts', async t => {
+  const chain = newChain(150)
+  const other = forkOf(chain)
+  const world = twoChains(t, [chain, other, chain], claimedBitcoin)
+  const alice = await world.openWallet()
+  const addresses = [await fresh(alice)]
+  chain.fund(addresses[0] ?? '', '70000')
+  other.mine()
+  chain.mine()
+  await until('the next address', async () => (await fresh(alice)) !== addresses[0])
+  chain.fund(await fresh(alice), '30000')
+  other.mine()
+  chain.mine()
+  await until('both are agreed', async () => {
+    world.pass(1_000)
+    await alice.engine.syncNetwork({})
+    return gradesOf(alice).join() === 'agreed,agreed'
+  })
+  t.true(world.ports.includes(3))
+})
+
+test('a payment that a second server has contradicted waits when that falls silent, and holds no other one up', async t => {
+  const chain = newChain(150)
+  const other = forkOf(chain)
+  const world = twoChains(t, [chain, other], claimedBitcoin)
+  const alice = await world.openWallet()
+  const address = await fresh(alice)
+  const doubted = chain.fund(address, '70000')
+  other.mine()
+  chain.mine()
+  await until('it is told', async () => {
+    world.pass(1_000)
+    await alice.engine.syncNetwork({})
+    return DISAGREE.test(lastStatus(alice))
+  })
+  world.serve(2, undefined)
+  await until('the next address', async () => (await fresh(alice)) !== address)
+  const later = chain.fund(await fresh(alice), '30000')
+  chain.mine()
+  await until('it is seen', () => alice.reported.txs.has(later))
+  world.pass(610_000)
+  await until('the later one counts', async () => {
+    await alice.engine.syncNetwork({})
+    return alice.reported.details.at(-1)?.spendable === '30000'
+  })
+  t.is(alice.reported.txs.get(doubted)?.blockHeight, 0)
+  t.regex(lastStatus(alice), DISAGREE)
 })
 
 test('a question to a second server ends with the wallet', async t => {

@@ -11,8 +11,8 @@ export interface Standing {
   readonly block?: string | undefined
   /** `claimed` if left out. */
   readonly grade?: Grade | undefined
-  /** See {@link LedgerTx.isHeld}. */
-  readonly isHeld?: boolean | undefined
+  /** See {@link LedgerTx.heldSince}. */
+  readonly heldSince?: number | undefined
 }
 
 /**
@@ -71,7 +71,7 @@ export class Ledger {
         ...standing,
         block: standing.block ?? '',
         grade: standing.grade ?? 'claimed',
-        isHeld: false
+        heldSince: 0
       }
       this.#txs.set(tx.txid, tx)
       this.#changed.add(tx)
@@ -86,12 +86,12 @@ export class Ledger {
   /** Changes where a transaction stands. */
   place(
     tx: LedgerTx,
-    { height, date, isSeen, block = '', grade = 'claimed', isHeld: mustWait = false }: Standing
+    { height, date, isSeen, block = '', grade = 'claimed', heldSince: since = 0 }: Standing
   ): void {
-    const isHeld = mustWait && height > 0 && grade === 'claimed'
-    if (tx.height !== height || tx.date !== date || tx.isHeld !== isHeld) this.#changed.add(tx)
+    const heldSince = height > 0 && grade === 'claimed' ? since : 0
+    if (tx.height !== height || tx.date !== date || tx.heldSince !== heldSince) this.#changed.add(tx)
     if (tx.isSeen !== isSeen || tx.block !== block || tx.grade !== grade) this.#changed.add(tx)
-    tx.isHeld = isHeld
+    tx.heldSince = heldSince
     tx.block = block
     tx.grade = grade
     tx.height = height
@@ -108,7 +108,7 @@ export class Ledger {
       next.height = -1
       next.block = ''
       next.grade = 'claimed'
-      next.isHeld = false
+      next.heldSince = 0
       this.#changed.add(next)
       for (const { vout } of next.ours) {
         for (const child of this.#spenders.get(`${next.txid}:${vout}`) ?? []) falling.push(child)
@@ -320,15 +320,15 @@ export interface LedgerTx {
   /** The block that was proven to hold it; empty without a proof. */
   block: string
   grade: Grade
-  /** Its block waits for the word of a second server, until which it counts as unconfirmed. */
-  isHeld: boolean
+  /** Since when its block waits for the word of a second server, in Unix seconds; until then it counts as unconfirmed. 0: it does not wait. */
+  heldSince: number
   /** The number of the step in which it changed last; 0 if it was kept before steps were counted. */
   revision: number
 }
 
 /** The height of the block that counts as that of a transaction: 0 while the word of a second server is waited for. */
-export const confirmedHeightOf = ({ height, isHeld }: Pick<LedgerTx, 'height' | 'isHeld'>): number =>
-  isHeld ? 0 : height
+export const confirmedHeightOf = ({ height, heldSince }: Pick<LedgerTx, 'height' | 'heldSince'>): number =>
+  heldSince > 0 ? 0 : height
 
 /** An unspent output of ours. */
 export interface Coin {

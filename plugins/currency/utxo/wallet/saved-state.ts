@@ -7,7 +7,7 @@ import type { BranchScripts, ScriptRecord, ScriptTable } from './scripts.ts'
 export type StoreChanges = Map<string, string | null>
 
 // v -> version · k/<branch>/<chunk> -> programs, base64 · s/<branch>/<index> -> status · g/<branch>/<index> -> marked
-// m/<branch> -> minimum · t/<txid> -> "height date seen base64 revision grade block held" · h -> height of the tip · e -> epoch
+// m/<branch> -> minimum · t/<txid> -> "height date seen base64 revision grade block held-since" · h -> height of the tip · e -> epoch
 const VERSION = '1'
 const CHUNK = 64
 const PREFIXES = ['v', 'k/', 's/', 'g/', 'm/', 't/', 'h', 'e']
@@ -86,7 +86,7 @@ export class SavedState {
     const bytes = this.txBytes(tx.txid)
     if (bytes === undefined) return
     const text = [tx.height, tx.date, tx.isSeen ? 1 : 0, this.#crypto.toBase64(bytes), tx.revision]
-    const held = tx.isHeld ? ['held'] : []
+    const held = tx.heldSince > 0 ? [tx.heldSince] : []
     const proof = tx.block === '' && tx.grade === 'claimed' ? [] : [tx.grade, tx.block, ...held]
     changes.set(`t/${tx.txid}`, [...text, ...proof].join(' '))
   }
@@ -154,21 +154,25 @@ export class SavedState {
 
   #loadTx(ledger: Ledger, txid: Txid, text: string): void {
     const [height = '', date = '', seen = '', base64 = '', revision = '0', ...proof] = text.split(' ')
-    const [grade = 'claimed', block = '', held = ''] = proof
+    const [grade = 'claimed', block = '', heldSince = '0'] = proof
     if (!isGrade(grade) || !(block === '' || isTxHash(block)))
       throw new TypeError('A stored transaction is damaged')
-    if (!/^-?\d{1,9}$/.test(height) || !/^\d{1,12}$/.test(date) || !/^\d{1,15}$/.test(revision))
+    if (
+      !/^-?\d{1,9}$/.test(height) ||
+      !/^\d{1,12}$/.test(date) ||
+      !/^\d{1,15}$/.test(revision) ||
+      !/^\d{1,12}$/.test(heldSince)
+    )
       throw new TypeError('A stored transaction is damaged')
     const raw = parseRawTx(this.#crypto.fromBase64(base64))
     if (raw.txid !== txid) throw new TypeError('A stored transaction is damaged')
-    const isHeld = held === 'held'
     const standing = {
       height: Number(height),
       date: Number(date),
       isSeen: seen === '1',
       block,
       grade,
-      isHeld
+      heldSince: Number(heldSince)
     }
     const tx = ledger.put(raw, standing)
     tx.revision = Number(revision)
