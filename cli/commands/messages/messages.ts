@@ -11,6 +11,7 @@ import type { Session } from '../../session/session.ts'
 /** Signs a text with the key of an address of a wallet. */
 export const messageSign: CommandRun = async (session, text = '') => {
   const message = await messageOf(session)
+  if (message === '') throw new CliError('USAGE', 'The message is empty')
   const { id: walletId } = await findWallet(session, text)
   const [named, format] = [session.text('address'), session.text('format')]
   const { publicAddress, signature } = await session.run(messageActions['message.sign'], {
@@ -47,9 +48,14 @@ export const messageVerify: CommandRun = async (session, text = '', address = ''
 }
 
 const messageOf = async (session: Session): Promise<string> => {
-  const message = session.text('message') ?? (await readValue(session))
-  if (message === '') throw new CliError('USAGE', 'The message is empty')
-  return message
+  const message = session.text('message')
+  const others = [session.text('file') !== undefined, session.isOn('valueStdin')].filter(Boolean).length
+  if (others + (message === undefined ? 0 : 1) !== 1)
+    throw new CliError(
+      'USAGE',
+      'Name one source of the message: --message <text>, --file <file> or --value-stdin'
+    )
+  return message ?? readValue(session)
 }
 
 const cells: Readonly<Record<MessageVerdict, Cell>> = {

@@ -220,7 +220,10 @@ export const uriKindOf = (uri: string): UriKind => {
   const text = uri.trim()
   if (/^wc:/i.test(text)) return 'WalletConnect'
   if (/^[a-z][a-z0-9+.-]*:\/\/edge\/|^https:\/\/[^/]+\/edge\//i.test(text)) return 'login'
-  if (/^[a-z]+:(?:\/\/)?\?(?:.*&)?r=https?(?::|%3a)/i.test(text) || /^https:\/\/[^?]*\/i\//i.test(text))
+  if (
+    /^[a-z]+:(?:\/\/)?\?(?!.*[?&](?:bc|tb|bcrt|r?ltc|tltc)=)(?:.*&)?r=https?(?::|%3a)/i.test(text) ||
+    /^https:\/\/[^?]*\/i\//i.test(text)
+  )
     return 'payment protocol'
   const bare = text.replace(/^[a-z][a-z0-9+.-]*:(?:\/\/)?/i, '').replace(/\?.*$/, '')
   return isPrivateKey(bare) ? 'key sweep' : 'payment'

@@ -68,7 +68,7 @@ const make = async (
   const name = session.text('name')
   const fiat = session.text('fiat')
   const named = parsePairs(session.texts('keyOption'), 'key option')
-  if (named.passphrase !== undefined)
+  if (Object.keys(named).some(name => /^passphrase$/i.test(name)))
     throw new CliError(
       'SECRET_SOURCE',
       'A command line never contains a secret, such as the passphrase of words',

@@ -45,7 +45,11 @@ export const signUtxoMessage = async (
     if (hexOf(programOf(record.branch.purpose, publicKey)) !== hexOf(record.data))
       throw new WalletError('KEY_INTEGRITY', { rule: 'the keys are not those of this wallet' })
     const key = { publicKey, privateKey: keyring.privateKeyOf(place) }
-    return format === 'legacy' ? signLegacy(coin, record, bytes, key) : signBip322(record, bytes, key)
+    try {
+      return format === 'legacy' ? signLegacy(coin, record, bytes, key) : signBip322(record, bytes, key)
+    } finally {
+      key.privateKey.fill(0)
+    }
   } finally {
     keyring.wipe()
   }
@@ -67,16 +71,18 @@ export const verifyUtxoMessage = (
   const text = signature.trim()
   const prefix = /^(?:smp|ful|pof)/.exec(text)?.[0]
   const data = text.length > MAX_SIGNATURE ? undefined : bytesOfBase64(text.slice(prefix?.length ?? 0))
-  if (prefix === undefined && data?.length === LEGACY_LENGTH) return verifyLegacy(coin, program, bytes, data)
+  if (prefix === undefined && data?.length === LEGACY_LENGTH)
+    return verifyLegacy(coin, network, { program, bytes, signature: data })
   if (data === undefined || network.bech32 === undefined) return 'invalid'
   const signed = { program, script, bytes }
-  if (prefix === 'pof') return 'inconclusive'
+  if (prefix === 'pof') return hexOf(data.subarray(0, 5)) === PSBT_MAGIC ? 'inconclusive' : 'invalid'
   return prefix === 'ful' ? verifyFull(signed, data) : verifySimple(signed, data, prefix !== undefined)
 }
 
 /** The most characters of a signature that is read. */
 const MAX_SIGNATURE = 20_000
 const LEGACY_LENGTH = 65
+const PSBT_MAGIC = '70736274ff'
 
 const bytesOf = (message: string): Uint8Array => {
   try {
@@ -151,9 +157,12 @@ const signLegacy = (
 
 const verifyLegacy = (
   coin: CoinRow,
-  { type, data }: Program,
-  message: Uint8Array,
-  signature: Uint8Array
+  network: NetworkRow,
+  {
+    program: { type, data },
+    bytes: message,
+    signature
+  }: { readonly program: Program; readonly bytes: Uint8Array; readonly signature: Uint8Array }
 ): MessageVerdict => {
   const [header = 0] = signature
   if (header < LOWEST_HEADER || header > HIGHEST_HEADER || coin.messageMagic === undefined) return 'invalid'
@@ -169,7 +178,9 @@ const verifyLegacy = (
     return 'invalid'
   }
   const hash = type === 'p2sh' ? programOf(49, key) : hash160(key)
-  const canBe = type === 'p2pkh' || (isCompressed && (type === 'p2sh' || type === 'p2wpkh'))
+  // A key guards a script hash only by segwit.
+  const isNested = type === 'p2sh' && network.bech32 !== undefined
+  const canBe = type === 'p2pkh' || (isCompressed && (isNested || type === 'p2wpkh'))
   return canBe && hexOf(hash) === hexOf(data) ? 'valid' : 'invalid'
 }
 
@@ -264,13 +275,14 @@ const verifySimple = (signed: SignedBy, data: Uint8Array, isPrefixed: boolean): 
 
 const verifyFull = (signed: SignedBy, data: Uint8Array): MessageVerdict => {
   let read: ReturnType<typeof RawTx.decode>
-  let pushed: readonly Uint8Array[]
+  let parts: readonly unknown[]
   try {
     read = RawTx.decode(data)
-    pushed = Script.decode(read.inputs[0]?.finalScriptSig ?? NOTHING).map(part => {
-      if (part instanceof Uint8Array) return part
-      throw new TypeError('Not a push')
-    })
+    const scriptSig = read.inputs[0]?.finalScriptSig ?? NOTHING
+    const script = Script.decode(scriptSig)
+    // One thing is pushed in one way, which is the shortest.
+    if (hexOf(Script.encode(script)) !== hexOf(scriptSig)) return 'invalid'
+    parts = script
   } catch {
     return 'invalid'
   }
@@ -287,6 +299,9 @@ const verifyFull = (signed: SignedBy, data: Uint8Array): MessageVerdict => {
   if (!isOfMessage) return 'invalid'
   const isPlain = inputs.length === 1 && lockTime === 0 && input.sequence === 0
   if ((version !== 0 && version !== 2) || !isPlain) return 'inconclusive'
+  const pushed = parts.filter((part): part is Uint8Array => part instanceof Uint8Array)
+  // Numbers and the like are of another script than that of one key.
+  if (pushed.length !== parts.length) return signed.program.type === 'p2sh' ? 'inconclusive' : 'invalid'
   return verifyInput(signed, { witness: witnesses[0] ?? [], pushed, version })
 }
 

@@ -1,8 +1,16 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { base64 } from '@scure/base'
+import { Script, Transaction } from '@scure/btc-signer'
 import test from 'ava'
 import type { MessageVerdict } from '../../../kernel/plugin-api.ts'
-import { addressOf, programOf, scriptTypeOf } from '../../../plugins/currency/utxo/chain/address.ts'
+import {
+  addressOf,
+  parseAddress,
+  programOf,
+  scriptTypeOf,
+  writeScript
+} from '../../../plugins/currency/utxo/chain/address.ts'
 import { hash160 } from '../../../plugins/currency/utxo/chain/transaction.ts'
 import { verifyUtxoMessage } from '../../../plugins/currency/utxo/messages.ts'
 import { bitcoinRow } from '../../../plugins/currency/utxo/params/bitcoin.ts'
@@ -104,6 +112,12 @@ test('a legacy signature is valid for each address of its key, whatever form its
   for (const bad of [0, 26, 43, 255]) t.is(verify(TEXT, old, withHeader(bad)), 'invalid', `${bad}`)
 })
 
+test('a key guards no script hash of a coin without segwit', t => {
+  const [, dogecoin = ''] = LEGACY.find(([coin]) => coin === dogecoinRow) ?? []
+  t.is(verify(TEXT, addressOfKey(dogecoinRow, 44), dogecoin, dogecoinRow), 'valid')
+  t.is(verify(TEXT, addressOfKey(dogecoinRow, 49), dogecoin, dogecoinRow), 'invalid')
+})
+
 test('the examples of BIP-322 are valid, with and without the prefix of their form', t => {
   for (const prefix of ['', 'smp']) {
     t.is(verify('', SEGWIT, prefix + EMPTY), 'valid')
@@ -138,11 +152,90 @@ test('a BIP-322 signature with another hash type, a high S or a further part is 
   t.is(verify('Hello World', SEGWIT, base64.encode(longer)), 'invalid')
 })
 
+/** The transaction that BIP-322 signs for an address, made here once more, without a signature. */
+const toSignFor = (script: Uint8Array, version: number): Transaction => {
+  const tag = sha256(Buffer.from('BIP0322-signed-message'))
+  const hash = sha256(Buffer.concat([tag, tag, Buffer.from('Hello World')]))
+  const toSpend = Buffer.concat([
+    Buffer.from(`0000000001${'00'.repeat(32)}ffffffff220020`, 'hex'),
+    hash,
+    Buffer.from(`0000000001${'00'.repeat(8)}`, 'hex'),
+    Uint8Array.of(script.length),
+    script,
+    Buffer.alloc(4)
+  ])
+  const transaction = new Transaction({
+    ...{ version, allowUnknownOutputs: true, disableScriptCheck: true, allowLegacyWitnessUtxo: true }
+  })
+  transaction.addInput({
+    ...{ txid: sha256(sha256(toSpend)).reverse(), index: 0, sequence: 0 },
+    witnessUtxo: { script, amount: 0n }
+  })
+  transaction.addOutput({ script: Uint8Array.of(0x6a), amount: 0n })
+  return transaction
+}
+
+/** A signature of KEY in the full form for any address, as if its script were that of KEY. */
+const signedForAny = (address: string, version: number, purpose: 44 | 49 | 84): string => {
+  const { script } = parseAddress(bitcoinRow, bitcoinRow.networks[0], address)
+  const transaction = toSignFor(script, version)
+  const keyScript = writeScript({ type: 'p2pkh', data: hash160(publicKey) })
+  const legacy = Buffer.concat([
+    Buffer.from([version, 0, 0, 0, 1]),
+    Buffer.from(transaction.getInput(0).txid ?? []).reverse(),
+    Buffer.alloc(4),
+    Uint8Array.of(script.length),
+    script,
+    Buffer.from('0000000001000000000000000001' + '6a' + '00000000' + '01000000', 'hex')
+  ])
+  const digest = purpose === 44 ? sha256(sha256(legacy)) : transaction.preimageWitnessV0(0, keyScript, 1, 0n)
+  const der = secp256k1.sign(digest, KEY, { prehash: false, format: 'der' })
+  const proof = [Uint8Array.of(...der, 1), publicKey]
+  const redeem = writeScript({ type: 'p2wpkh', data: hash160(publicKey) })
+  const scripts = { 44: Script.encode(proof), 49: Script.encode([redeem]), 84: new Uint8Array(0) }
+  transaction.updateInput(
+    0,
+    {
+      finalScriptSig: scripts[purpose],
+      ...(purpose === 44 ? {} : { finalScriptWitness: proof })
+    },
+    true
+  )
+  return `ful${base64.encode(transaction.extract())}`
+}
+
+test('a BIP-322 signature of another key is invalid for each kind of address, and of its own valid in both versions', t => {
+  const foreign = secp256k1.getPublicKey(Uint8Array.from(KEY, byte => byte ^ 1))
+  for (const purpose of [44, 49, 84] as const) {
+    const data = programOf(purpose, foreign)
+    const victim = addressOf(bitcoinRow.networks[0], { type: scriptTypeOf[purpose], data })
+    const own = addressOfKey(bitcoinRow, purpose)
+    for (const version of [0, 2]) {
+      const what = `${purpose}, version ${version}`
+      t.is(verify('Hello World', own, signedForAny(own, version, purpose)), 'valid', what)
+      t.is(verify('Hello World', victim, signedForAny(victim, version, purpose)), 'invalid', what)
+    }
+  }
+})
+
+test('a push that is longer than it needs is invalid, and a script of several keys is not judged', t => {
+  const own = addressOfKey(bitcoinRow, 49)
+  const bytes = base64.decode(signedForAny(own, 0, 49).slice(3))
+  // Behind the version, marker, flag, count and outpoint: the length of the script and its one push.
+  const at = 4 + 2 + 1 + 36
+  t.deepEqual([...bytes.slice(at, at + 4)], [23, 22, 0, 20])
+  const longer = Uint8Array.of(...bytes.slice(0, at), 24, 0x4c, 22, ...bytes.slice(at + 2))
+  t.is(verify('Hello World', own, `ful${base64.encode(longer)}`), 'invalid')
+  const several = Uint8Array.of(...bytes.slice(0, at), 24, 0, 22, ...bytes.slice(at + 2))
+  t.is(verify('Hello World', own, `ful${base64.encode(several)}`), 'inconclusive')
+})
+
 test('what is no signature is invalid, and what this version does not judge is inconclusive', t => {
   const garbage = ['', 'x', 'smp', 'ful', 'fulAAAA', 'smp!', '=', 'A'.repeat(30_000), `smp${'A'.repeat(400)}`]
   for (const address of [SEGWIT, TAPROOT, NESTED, addressOfKey(bitcoinRow, 44)])
     for (const text of garbage) t.is(verify('Hello World', address, text), 'invalid', text.slice(0, 20))
   t.is(verify('Hello World', SEGWIT, 'pofcHNidP8='), 'inconclusive')
+  for (const text of ['pof', 'pofAAAA']) t.is(verify('Hello World', SEGWIT, text), 'invalid', text)
   const script = addressOf(bitcoinRow.networks[0], { type: 'p2wsh', data: new Uint8Array(32) })
   t.is(verify('Hello World', script, `smp${HELLO}`), 'inconclusive')
   t.throws(() => verify('Hello World', 'ltc1qxxx', HELLO), { code: 'ADDRESS_INVALID' })

@@ -62,7 +62,6 @@ const readAddress = (coin: CoinRow, network: NetworkRow, text: string): Program 
 }
 
 /** The networks whose addresses are recognised, this one first. */
-/** A network of a coin, and the others whose addresses are known. */
 export const networksOf = (coin: CoinRow, network: NetworkRow): readonly NetworkRow[] => [
   network,
   ...coin.networks,

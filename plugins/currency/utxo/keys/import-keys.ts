@@ -21,10 +21,10 @@ interface ImportRequest {
 /**
  * Takes a person's own key: BIP-39 words, an Electrum seed, an extended private key, or, for old wallets, a base64 seed.
  *
- * Options, all of them optional: `format`; `coinType`; `form` (`bip39` or `electrum`), which says what words are, or that an extended
- * key is one of Electrum's; `passphrase`, which belongs to the words. The keys of plain words are the words. Those of an Electrum seed,
- * and of words with a passphrase, are the extended private key of the account: a client that reads the words alone would show, and
- * pay to, another wallet.
+ * Options, all of them optional: `format`; `coinType`; `form`, which says what a text is that could be two things (`bip39` or
+ * `electrum`; an Electrum seed always needs it, since one of 243 mistyped texts looks like one); `passphrase`, which belongs to
+ * words. The keys of plain words are the words. Those of an Electrum seed, and of words with a passphrase, are the extended private key
+ * of the account: a client that reads the words alone would show, and pay to, another wallet.
  *
  * @throws KEY_INTEGRITY for text that is none of these, with the reason; the message never quotes it
  * @throws NOT_SUPPORTED for a format that the coin does not have
@@ -36,28 +36,43 @@ export const importWalletKeys = (
   { io, options }: { readonly io: Io; readonly options: JsonObject }
 ): WalletKeys => {
   const request = { coin, network, io, options }
-  const { form, passphrase = '' } = options
-  if (form !== undefined && form !== 'bip39' && form !== 'electrum')
-    throw refused('form must be bip39 or electrum')
-  if (typeof passphrase !== 'string') throw refused('the passphrase must be text')
+  const { form, passphrase = '' } = checkOptions(options)
   if (text.length > MAX_TEXT || passphrase.length > MAX_TEXT) throw refused(NO_KEY)
   const trimmed = text.trim()
-  if (isExtendedKey(trimmed)) return keysOfExtended(request, trimmed)
+  if (isExtendedKey(trimmed)) {
+    if (passphrase !== '') throw refused('a passphrase belongs to words, and not to an extended key')
+    return keysOfExtended(request, trimmed)
+  }
   const words = normalWords(text)
   const isBip39 = validateMnemonic(words, wordlist)
   const seedType = electrumTypeOf(text)
-  const isElectrum = seedType === 'standard' || seedType === 'segwit'
-  if (form === undefined && isBip39 && isElectrum)
+  if (form === 'electrum') {
+    if (seedType === undefined)
+      throw refused('it is no Electrum seed: a word is mistyped, or it is of another program')
+    return keysOfElectrumSeed(request, { text, passphrase, seedType })
+  }
+  if (form === undefined && isBip39 && seedType !== undefined)
     throw refused(
       'it is both BIP-39 words and an Electrum seed: say which with the option form (bip39 or electrum)'
     )
-  if (isBip39 && form !== 'electrum') return keysOfWords(request, words, passphrase)
-  if (form !== 'bip39' && seedType !== undefined)
-    return keysOfElectrumSeed(request, { text, passphrase, seedType })
+  if (isBip39) return keysOfWords(request, words, passphrase)
   const format = formatOption(coin, options)
   if (format === 'bip32' && passphrase === '' && isSeedText(trimmed, io))
     return keysOf(request, trimmed, format)
-  throw refused(ruleOf(trimmed))
+  throw refused(ruleOf(trimmed, form === undefined && seedType !== undefined))
+}
+
+/** @throws KEY_INTEGRITY for an option that there is not: it would be passed over, and another wallet be made */
+const checkOptions = (
+  options: JsonObject
+): { readonly form: 'bip39' | 'electrum' | undefined; readonly passphrase: string | undefined } => {
+  const { format: _, coinType: __, form, passphrase, ...others } = options
+  if (Object.keys(others).length > 0)
+    throw refused('only the options format, coinType, form and passphrase are known')
+  if (form !== undefined && form !== 'bip39' && form !== 'electrum')
+    throw refused('form must be bip39 or electrum')
+  if (passphrase !== undefined && typeof passphrase !== 'string') throw refused('the passphrase must be text')
+  return { form, passphrase }
 }
 
 const MAX_TEXT = 2000
@@ -78,8 +93,14 @@ const keysOfWords = (request: ImportRequest, words: string, passphrase: string):
   const { coin, options } = request
   const format = formatOption(coin, options)
   if (passphrase === '') return keysOf(request, words, format)
-  const seed = mnemonicToSeedSync(words, passphrase)
-  return keysOfMaster(request, HDKey.fromMasterSeed(seed), format)
+  return keysOfMaster(request, masterOf(mnemonicToSeedSync(words, passphrase)), format)
+}
+
+/** Wipes the seed. */
+const masterOf = (seed: Uint8Array): HDKey => {
+  const master = HDKey.fromMasterSeed(seed)
+  seed.fill(0)
+  return master
 }
 
 /** The keys of the account of a format below a master key. */
@@ -94,8 +115,10 @@ const keysOfAccount = (request: ImportRequest, account: HDKey, format: KeyFormat
   const { depth, index, parentFingerprint, chainCode, privateKey } = account
   if (privateKey === null || chainCode === null) throw refused('it is no private key')
   const versions = request.network.xkeys[format]
-  const text = new HDKey({ versions, depth, index, parentFingerprint, chainCode, privateKey })
-    .privateExtendedKey
+  const written = new HDKey({ versions, depth, index, parentFingerprint, chainCode, privateKey })
+  const text = written.privateExtendedKey
+  privateKey.fill(0)
+  written.wipePrivateData()
   account.wipePrivateData()
   return keysOf(request, text, format)
 }
@@ -105,15 +128,33 @@ const keysOfExtended = (request: ImportRequest, text: string): WalletKeys => {
   const { network, options } = request
   const version = versionOf(text)
   const format = formatOfVersion(request, version)
-  const node = HDKey.fromExtendedKey(text, { public: network.xkeys.bip44.public, private: version })
-  if (node.depth > 0) {
-    node.wipePrivateData()
-    return keysOf(request, text, format)
+  const isElectrum = options.form === 'electrum'
+  const node = nodeOf(text, { public: network.xkeys.bip44.public, private: version })
+  if (node.depth === 0) {
+    // Electrum shows the master key of its first seeds as that of the account.
+    if (options.form === undefined && (format === 'bip44' || format === 'bip32'))
+      throw refused(
+        'it is a master key: say with the option form if it is one of BIP-39 (bip39) or Electrum (electrum)'
+      )
+    return isElectrum ? keysOfAccount(request, node, format) : keysOfMaster(request, node, format)
   }
-  if (node.index !== 0 || node.parentFingerprint !== 0) throw refused('the extended key is damaged')
-  return options.form === 'electrum'
-    ? keysOfAccount(request, node, format)
-    : keysOfMaster(request, node, format)
+  const { depth } = node
+  node.wipePrivateData()
+  const usual = format === 'bip32' || isElectrum ? 1 : 3
+  if (depth !== usual)
+    throw refused(
+      `the extended key is of depth ${depth}, and that of an account is of ${usual}${isElectrum ? '' : ', or 1 with the option form (electrum)'}`
+    )
+  return keysOf(request, text, format)
+}
+
+const nodeOf = (text: string, versions: { readonly public: number; readonly private: number }): HDKey => {
+  try {
+    return HDKey.fromExtendedKey(text, versions)
+  } catch {
+    // The library's own words could quote the key.
+    throw refused('the extended key is damaged')
+  }
 }
 
 /** The version bytes of an extended key. @throws KEY_INTEGRITY if its checksum is wrong */
@@ -159,6 +200,8 @@ const ruleOfVersion = ({ coin, network }: ImportRequest, version: number): strin
       each => each[side] === version
     )
   if (hasVersion(network, 'public')) return 'the extended key is a public one, which can spend nothing'
+  if (hasVersion(network, 'private'))
+    return `the extended key is of a kind of address that ${coin.displayName} does not have`
   const other = [...coin.networks, ...coin.foreignNetworks].find(
     each => hasVersion(each, 'private') || hasVersion(each, 'public')
   )
@@ -189,10 +232,13 @@ const keysOfElectrumSeed = (
   const format = options.format === undefined ? own : formatOption(coin, options)
   if (format !== own) throw refused(`the Electrum seed is one of ${own}, not of ${format}`)
   const salt = `electrum${electrumText(seed.passphrase)}`
-  const master = HDKey.fromMasterSeed(
+  const master = masterOf(
     pbkdf2(sha512, utf8ToBytes(electrumText(seed.text)), utf8ToBytes(salt), { c: 2048, dkLen: 64 })
   )
-  return keysOfAccount(request, seed.seedType === 'segwit' ? master.derive("m/0'") : master, format)
+  if (seed.seedType === 'standard') return keysOfAccount(request, master, format)
+  const account = master.derive("m/0'")
+  master.wipePrivateData()
+  return keysOfAccount(request, account, format)
 }
 
 /**
@@ -241,7 +287,7 @@ const isSeedText = (text: string, io: Io): boolean => {
 }
 
 /** Says what is wrong with a text that is no key, without quoting any of it. */
-const ruleOf = (text: string): string => {
+const ruleOf = (text: string, canBeElectrum: boolean): string => {
   if (/^6P[1-9A-HJ-NP-Za-km-z]{56}$/.test(text)) return 'it is a key under a passphrase of its own (BIP-38)'
   if (/^(?:p2\w+(?:-p2sh)?:)?[1-9A-HJ-NP-Za-km-z]{51,52}$/.test(text))
     return 'it is the key of a single address, and a wallet has many'
@@ -249,9 +295,11 @@ const ruleOf = (text: string): string => {
     return 'it looks like a seed of Electrum before 2014, whose keys this cannot make'
   const words = normalWords(text).split(' ')
   if (words.length < 2) return NO_KEY
+  if (canBeElectrum)
+    return 'it is no BIP-39 phrase, and can be an Electrum seed: if it is one, give the option form (electrum); else a word is mistyped'
   const unknown = words.findIndex(word => !wordlist.includes(word))
   if (unknown >= 0)
-    return `word ${unknown + 1} of ${words.length} is not in the English list of BIP-39, and all together are no Electrum seed`
+    return `word ${unknown + 1} of ${words.length} is not in the English list of BIP-39, and all together are no Electrum seed since 2014`
   return [12, 15, 18, 21, 24].includes(words.length)
     ? 'the words are known, but their checksum is wrong: one is mistyped or in another place'
     : `there are ${words.length} words, and BIP-39 has 12, 15, 18, 21 or 24`

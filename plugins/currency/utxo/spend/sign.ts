@@ -191,14 +191,18 @@ const signatureOf = (
   }: { readonly input: DraftInput; readonly keyring: Keyring; readonly hashType: number }
 ): { tapKeySig: Uint8Array } | { partialSig: [Uint8Array, Uint8Array][] } => {
   const privateKey = keyring.privateKeyOf(input)
-  if (purposeOf(input) === 86) {
-    const tweaked = taprootTweakPrivKey(privateKey)
-    const tapKeySig = signSchnorr(hash, tweaked)
-    tweaked.fill(0)
-    return { tapKeySig }
+  try {
+    if (purposeOf(input) === 86) {
+      const tweaked = taprootTweakPrivKey(privateKey)
+      const tapKeySig = signSchnorr(hash, tweaked)
+      tweaked.fill(0)
+      return { tapKeySig }
+    }
+    const signature = Uint8Array.of(...signECDSA(hash, privateKey, true), hashType)
+    return { partialSig: [[keyring.publicKeyOf(input), signature]] }
+  } finally {
+    privateKey.fill(0)
   }
-  const signature = Uint8Array.of(...signECDSA(hash, privateKey, true), hashType)
-  return { partialSig: [[keyring.publicKeyOf(input), signature]] }
 }
 
 const SIGHASH_ALL = 1
