@@ -132,8 +132,12 @@ withNode(
     const payee = await lab.node.call('getnewaddress')
     const first = await pay(owner, [[payee, ONE / 2n]])
     const spendTargets = [{ publicAddress: payee, nativeAmount: nativeAmount(String(ONE / 2n)) }]
-    const draft = await owner.wallet.makeSpend({ tokenId: null, spendTargets, replaces: first.txid })
-    await t.throwsAsync(owner.wallet.spend(draft), { code: 'BROADCAST_REFUSED' } as object)
+    const payAgain = async (): Promise<unknown> =>
+      owner.wallet.spend(await owner.wallet.makeSpend({ tokenId: null, spendTargets, replaces: first.txid }))
+    const refusal = (await t.throwsAsync(payAgain())) as { code?: string } | undefined
+    // Once the server has shown the first, the wallet does not even ask the node.
+    t.regex(refusal?.code ?? '', /^(?:BROADCAST_REFUSED|NOT_SUPPORTED)$/)
+    t.log(`refused with ${refusal?.code}`)
     t.deepEqual(await lab.node.call('getrawmempool'), [first.txid])
     await lab.mine(1)
     await becomes(t, owner, first.txid, isConfirmed)
