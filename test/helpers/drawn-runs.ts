@@ -3,8 +3,9 @@ import type { ExecutionContext } from 'ava'
 // `npm run test:proofs -- --full` sets it.
 const isFull = process.env.HOLDFAST_FULL === '1'
 
-/** How many of `whole` runs are made now: all of them with `--full`, else a tenth, and one at least. */
-export const runCount = (whole: number): number => (isFull ? whole : Math.max(1, Math.ceil(whole / 10)))
+/** How many of `whole` runs are made now: all of them with `--full`, else one of `part`, and one at least. */
+export const runCount = (whole: number, part = 10): number =>
+  isFull ? whole : Math.max(1, Math.ceil(whole / part))
 
 /**
  * The seed of a random test: a new one for each process, or that of `HOLDFAST_SEED`. It is printed, so that what was
@@ -59,6 +60,13 @@ export const drawPart = <T>(
   const count = Math.ceil(items.length / part)
   return Array.from({ length: count }, () => left.splice(random.below(left.length), 1)).flat()
 }
+
+/** The places of a row that are tried now, from 1: each one with `--full`, else each `part`-th after one that a new seed draws. */
+export const drawSteps = (
+  t: Pick<ExecutionContext, 'log'>,
+  part: number
+): { readonly first: number; readonly step: number } =>
+  isFull ? { first: 1, step: 1 } : { first: 1 + makeSeededRandom(drawSeed(t)).below(part), step: part }
 
 /** Prints how often each kind came, as the table of a suite, sorted by name. */
 export const logCounts = (

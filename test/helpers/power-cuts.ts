@@ -49,16 +49,15 @@ const CUT_FAULTS: readonly Omit<Fault, 'at'>[] = [
 
 /** Which of the cases to try. */
 export interface CutChoice {
-  /** Each how manieth case. */
-  readonly every: number
+  readonly choose: (faults: readonly Fault[]) => readonly Fault[]
   readonly tally: CutTally
 }
 
-/** Tries a story with every fault at every write, or with some of them. */
+/** Tries a story with the chosen ones of every fault at every write. */
 export const cutStory = async (
   home: CutHome,
   story: CutStory,
-  { every, tally }: CutChoice
+  { choose, tally }: CutChoice
 ): Promise<void> => {
   const whole = await playStory(home, story)
   if (whole.error !== undefined) throw whole.error
@@ -66,9 +65,7 @@ export const cutStory = async (
   tally.points += writeCount
   const faults: Fault[] = []
   for (let at = 1; at <= writeCount; at += 1) for (const kind of CUT_FAULTS) faults.push({ ...kind, at })
-  for (const [index, fault] of faults.entries()) {
-    if (index % every === every - 1) await tryCase(home, story, { tally, fault })
-  }
+  for (const fault of choose(faults)) await tryCase(home, story, { tally, fault })
 }
 
 const secondOf = ({ clock }: CredentialWorld): Promise<void> =>

@@ -297,7 +297,7 @@ const runAll = async (count: number, run: (at: number) => Promise<void>): Promis
 
 const AT_ONCE = 6
 
-const PARTS = runCount(90)
+const PARTS = runCount(90, 30)
 test.serial(`of ${PARTS * IN_A_PART} schedules of one device, none spends more than its budget`, async t => {
   // The timers of the io never keep a process alive, and here nothing else does.
   const alive = setInterval(() => {}, 1000)

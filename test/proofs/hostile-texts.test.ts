@@ -1,7 +1,7 @@
 import { type Schema, Validator } from '@cfworker/json-schema'
 import test, { type ExecutionContext } from 'ava'
 import { type EngineRequest, nativeAmount, type Plugin, WalletError } from '../../kernel/plugin-api.ts'
-import { drawSeed, makeSeededRandom, type SeededRandom } from '../helpers/drawn-runs.ts'
+import { drawSeed, makeSeededRandom, runCount, type SeededRandom } from '../helpers/drawn-runs.ts'
 import { hostileText, OUTSIDE } from '../helpers/hostile-texts.ts'
 import {
   argumentsFor,
@@ -19,7 +19,7 @@ import {
 import { makeShop, offerOf } from '../helpers/swap-shop.ts'
 import { makeToy, toyTransaction } from '../helpers/toy-currency.ts'
 
-const TEXTS = 500
+const TEXTS = runCount(500, 4)
 const PAYEE = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
 /** What cannot be seen, or moves what can. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u

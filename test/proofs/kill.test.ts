@@ -10,6 +10,7 @@ import type { Json } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
 import { fileStorage } from '../../plugins/storage/file/file-storage.ts'
 import { openDevice, waitFor } from '../helpers/device.ts'
+import { drawSteps } from '../helpers/drawn-runs.ts'
 import type { SpenderOrder } from '../helpers/killed-spender.ts'
 
 const io = makeNodeIo()
@@ -129,9 +130,10 @@ test('a spend killed at any write leaves no torn file and forgets no coin, note 
 
   const outcomes: string[] = []
   for (const moment of ['before', 'during'] as const) {
-    let killAt = 1
+    const { first, step } = drawSteps(t, 2)
+    let killAt = first
     // Syncs share their writes, so that the number of operations varies: go on until none is left to die at.
-    for (let wasKilled = true; wasKilled; killAt++) {
+    for (let wasKilled = true; wasKilled; killAt += step) {
       const name = `killed ${moment} operation ${killAt}`
       const killed = await spendIn(t, home, { killAt, moment })
       wasKilled = killed.signal === 'SIGKILL'
