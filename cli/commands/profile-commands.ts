@@ -11,7 +11,7 @@ const SERVERS: readonly CommandFlag[] = [
   {
     flags: '--chain <currency=server>',
     summary:
-      'an Electrum server of a currency, such as bitcoin=tls://host:50002; after a # the SHA-256 of its certificate, if you know it; bitcoin=none: no server',
+      'a server of a currency: Electrum, such as bitcoin=tls://host:50002, after a # the SHA-256 of its certificate, if you know it; or Esplora, such as bitcoin=esplora+https://host/api; bitcoin=none: no server',
     isRepeatable: true
   },
   {

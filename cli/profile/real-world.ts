@@ -72,7 +72,9 @@ export const namedHosts = (profile: RealProfile, added: readonly string[] = []):
 
 /** `host:port` of an address; a host alone, as plugins write it, is one of https. */
 const hostOf = (text: string): string => {
-  const { protocol, hostname, port } = new URL(text.includes('://') ? text : `https://${text}`)
+  // Before the address of an HTTP server stands the interface that it has.
+  const address = text.replace(/^[a-z]+\+/, '')
+  const { protocol, hostname, port } = new URL(address.includes('://') ? address : `https://${address}`)
   const isPlain = protocol === 'http:' || protocol === 'ws:'
   return keyOf(hostname, port === '' ? (isPlain ? 80 : 443) : Number(port))
 }

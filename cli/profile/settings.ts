@@ -19,7 +19,7 @@ export interface RealProfile {
   readonly loginServer?: string
   readonly syncServers: readonly string[]
   readonly infoServers: readonly string[]
-  /** Electrum servers by plugin id: `tls://host:port`, `tcp://…`, `wss://…` or `ws://…`. */
+  /** Chain servers by plugin id: `tls://host:port`, `tcp://…`, `wss://…` or `ws://…` of Electrum, `esplora+https://host/api`. */
   readonly chains: Readonly<Record<string, readonly string[]>>
   /** The ids of the shipped rate and swap plugins that may ask their servers. */
   readonly providers: readonly string[]
@@ -159,12 +159,21 @@ export const checkHttpServer = (text: string): string => {
   return address
 }
 
-/** Reads the address of an Electrum server. @throws CliError USAGE */
+/** Reads the address of a chain server. @throws CliError USAGE */
 export const checkChainServer = (text: string): string => {
-  const url = /^(?:tcp|tls|ws|wss):\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
-  const isWeb = url?.protocol.startsWith('ws') === true
-  if (url === undefined || url.hostname === '' || (!isWeb && url.port === '') || url.username !== '')
-    throw refused(text, 'is no Electrum server such as tls://electrum.example.org:50002')
+  const url =
+    /^(?:tcp|tls|ws|wss|esplora\+https?):\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || url.hostname === '')
+    throw refused(
+      text,
+      'is no chain server such as tls://electrum.example.org:50002 or esplora+https://esplora.example.org/api'
+    )
+  if (url.username !== '')
+    throw refused(url.host, 'was written with a name or a password, which a command line shows to others')
+  const { protocol, port, search, hash } = url
+  if (/^t(?:cp|ls):/.test(protocol) && port === '') throw refused(text, 'has no port, such as :50002')
+  if (protocol.startsWith('esplora') && search + hash !== '')
+    throw refused(text, 'has more than a path: a server of Esplora is named as esplora+https://host/api')
   return text
 }
 

@@ -86,6 +86,8 @@ export interface FetchOptions {
   readonly replyAs?: 'bytes' | 'text'
   /** The largest body of a reply, if it is not that of the io. */
   readonly maxReplyBytes?: number
+  /** Through a proxy, requests of other circuits share no connection with this one; one circuit a server if left out. */
+  readonly circuit?: string
   /** Aborts the request. */
   readonly signal?: AbortSignalLike
 }

@@ -62,7 +62,7 @@ const requestOnce = async (
   options: FetchOptions,
   { maxReplyBytes, clients }: { readonly maxReplyBytes: number; readonly clients: Clients }
 ): Promise<FetchReply> => {
-  const start = await clients(url.protocol)
+  const start = await clients(url.protocol, options.circuit)
   const limit = options.maxReplyBytes ?? maxReplyBytes
   const attempt = (): Promise<FetchReply> => exchange(start, { url, options, maxReplyBytes: limit })
   try {
@@ -76,29 +76,36 @@ const requestOnce = async (
 type StartRequest = (url: URL, options: RequestOptions) => ClientRequest
 
 /** Opens the connection of a request. */
-type OpenSocket = (url: URL) => Promise<Socket>
+type OpenSocket = (url: URL, circuit: string | undefined) => Promise<Socket>
 
-/** The clients of a protocol. They are loaded when first used: most commands of the terminal need neither. */
-type Clients = (protocol: string) => Promise<StartRequest>
+/** The clients of a protocol and a circuit. They are loaded when first used: most commands of the terminal need neither. */
+type Clients = (protocol: string, circuit: string | undefined) => Promise<StartRequest>
 
 const makeClients = (open?: OpenSocket): Clients => {
   const made = new Map<string, Promise<StartRequest>>()
-  return protocol => {
-    const known = made.get(protocol)
+  return (protocol, circuit) => {
+    // Without a proxy there are no circuits, and a kept connection serves everyone.
+    const key = open === undefined || circuit === undefined ? protocol : `${protocol} ${circuit}`
+    const known = made.get(key)
     if (known !== undefined) return known
     const client = protocol === 'https:' ? import('node:https') : import('node:http')
     const start = client.then(({ Agent, request }): StartRequest => {
       // A resumed session of TLS shows no certificate.
       const agent = new Agent({ keepAlive: true, ...compact({ maxCachedSessions: open && 0 }) })
-      if (open !== undefined) connectBy(agent, protocol, open)
+      if (open !== undefined) connectBy(agent, protocol, url => open(url, circuit))
       return (url, options) => request(url, { ...options, agent })
     })
-    made.set(protocol, start)
+    made.set(key, start)
+    const [oldest] = made.keys()
+    if (made.size > MAX_CLIENTS && oldest !== undefined) made.delete(oldest)
     return start
   }
 }
 
 const directClients = makeClients()
+
+/** Clients that are kept: a wallet has one or two, for as long as it is open. */
+const MAX_CLIENTS = 200
 
 interface Connecting {
   readonly host?: string
@@ -106,7 +113,7 @@ interface Connecting {
 }
 
 /** Lets an agent of Node take its connections from here; it keeps them for later requests as before. */
-const connectBy = (agent: object, protocol: string, open: OpenSocket): void => {
+const connectBy = (agent: object, protocol: string, open: (url: URL) => Promise<Socket>): void => {
   const createConnection = (
     { host = '', port }: Connecting,
     onOpen: (error: Error | null, socket?: Socket) => void

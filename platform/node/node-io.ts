@@ -27,7 +27,7 @@ export interface NodeIoOptions {
 export const makeNodeIo = (options: NodeIoOptions = {}): Io => {
   const { crypto = 'native', maxReplyBytes = 16 * 1024 * 1024, proxy, certificates } = options
   const sockets = makeSockets(proxy, randomBytes(8).toString('hex'))
-  const openUrl = (url: URL): Promise<Socket> => sockets.open(addressOf(url))
+  const openUrl = (url: URL, circuit?: string): Promise<Socket> => sockets.open(addressOf(url, circuit))
   const limits = { maxBytes: maxReplyBytes, openLimitMs: sockets.isProxied ? 90_000 : 30_000 }
   return {
     crypto: chooseCrypto(crypto, nodeClock),

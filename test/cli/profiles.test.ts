@@ -5,6 +5,7 @@ import test from 'ava'
 import { profilePaths } from '../../cli/profile/paths.ts'
 import { onlyNamedHosts } from '../../cli/profile/real-world.ts'
 import { makeFakeWorld } from '../../fake-server/fake-world.ts'
+import { serveEsplora } from '../../fake-server/http/esplora.ts'
 import { serveFakeWorld } from '../../fake-server/http/serve-fake-world.ts'
 import type { Io } from '../../kernel/index.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
@@ -41,43 +42,50 @@ const keyFile = (home: string): string => {
   return path
 }
 
-test('a profile on servers of its owner takes a payment, sends one, and asks no other host', async t => {
-  const home = homeFor(t)
-  const world = makeFakeWorld({ io: makeNodeIo() })
-  const served = await serveFakeWorld(world)
-  t.teardown(async () => {
-    await served.close()
-    await world.close()
-  })
-  const [chain = ''] = served.chainServers.bitcoin
-  const [sync = ''] = served.syncServers
-  const requested = recordConnections(t.teardown.bind(t))
-  await done(
-    run(home, `profile create own --network regtest --login-server ${served.authServer}`, [
-      ...['--sync-server', sync, '--chain', `bitcoin=${chain}`, '--api-key-file', keyFile(home), ...YES]
-    ])
+for (const kind of ['Electrum', 'Esplora'] as const)
+  test.serial(
+    `a profile on servers of its owner, of ${kind}, takes a payment, sends one, and asks no other host`,
+    async t => {
+      const home = homeFor(t)
+      const world = makeFakeWorld({ io: makeNodeIo() })
+      const served = await serveFakeWorld(world)
+      t.teardown(async () => {
+        await served.close()
+        await world.close()
+      })
+      const esplora = await serveEsplora(world.chains.bitcoin)
+      t.teardown(() => esplora.close())
+      const [electrum = ''] = served.chainServers.bitcoin
+      const chain = kind === 'Electrum' ? electrum : esplora.url
+      const [sync = ''] = served.syncServers
+      const requested = recordConnections(t.teardown.bind(t))
+      await done(
+        run(home, `profile create own --network regtest --login-server ${served.authServer}`, [
+          ...['--sync-server', sync, '--chain', `bitcoin=${chain}`, '--api-key-file', keyFile(home), ...YES]
+        ])
+      )
+      const wallet = (words: string, more: readonly string[] = []): Promise<Ran['json']['data']> =>
+        done(run(home, `${words} --profile own`, [...more, '--secrets-stdin'], { pin }))
+      await done(run(home, 'account create alice --profile own', ['--secrets-stdin'], { password, pin }))
+      await wallet('wallets create bitcoin --name Savings')
+      const { address } = await wallet('address show Savings')
+      world.chains.bitcoin.fund(address, '5000000')
+      world.chains.bitcoin.mine(1)
+      const { balances } = await wallet('balance')
+      t.is(balances[0].spendable.native, '5000000')
+      const payee = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
+      const sent = await wallet(`send Savings --to ${payee} --yes`, ['--amount', '10000 native'])
+      t.regex(JSON.stringify(sent), /[0-9a-f]{64}/)
+      await wallet('sync')
+      await wallet('rates get BTC iso:EUR').catch(() => undefined)
+      const named = [served.authServer, chain].map(url => new URL(url).port)
+      t.deepEqual(
+        [...requested].filter(target => !named.some(port => target.endsWith(`:${port}`))),
+        []
+      )
+      t.true(requested.size > 0)
+    }
   )
-  const wallet = (words: string, more: readonly string[] = []): Promise<Ran['json']['data']> =>
-    done(run(home, `${words} --profile own`, [...more, '--secrets-stdin'], { pin }))
-  await done(run(home, 'account create alice --profile own', ['--secrets-stdin'], { password, pin }))
-  await wallet('wallets create bitcoin --name Savings')
-  const { address } = await wallet('address show Savings')
-  world.chains.bitcoin.fund(address, '5000000')
-  world.chains.bitcoin.mine(1)
-  const { balances } = await wallet('balance')
-  t.is(balances[0].spendable.native, '5000000')
-  const payee = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'
-  const sent = await wallet(`send Savings --to ${payee} --yes`, ['--amount', '10000 native'])
-  t.regex(JSON.stringify(sent), /[0-9a-f]{64}/)
-  await wallet('sync')
-  await wallet('rates get BTC iso:EUR').catch(() => undefined)
-  const named = [served.authServer, chain].map(url => new URL(url).port)
-  t.deepEqual(
-    [...requested].filter(target => !named.some(port => target.endsWith(`:${port}`))),
-    []
-  )
-  t.true(requested.size > 0)
-})
 
 /** Every host and port that this process connects to. */
 const recordConnections = (teardown: (end: () => void) => void): ReadonlySet<string> => {
@@ -200,6 +208,9 @@ test('a real profile needs a typed yes, and its name is not that of one with pla
     ['--sync-server', 'http://sync.edge.app'],
     ['--chain', 'bitcoin=electrum.example.org:50002'],
     ['--chain', 'bitcoin=https://electrum.example.org'],
+    ['--chain', 'bitcoin=tls://electrum.example.org'],
+    ['--chain', 'bitcoin=esplora+https://esplora.example.org/api?key=1'],
+    ['--chain', 'bitcoin=esplora+ftp://esplora.example.org'],
     ['--chain', 'dollar=tls://electrum.example.org:50002'],
     ['--provider', 'nobody']
   ] as const)

@@ -100,6 +100,16 @@ test.serial('each circuit, and each server without one, has credentials of its o
   t.is(new Set(circuits).size, 5)
 })
 
+test.serial('requests of one circuit share a connection, and those of two share nothing', async t => {
+  const proxy = await serveSocks(t)
+  const { web } = await serve(t)
+  const io = makeNodeIo({ proxy: { host: '127.0.0.1', port: proxy.port } })
+  for (const circuit of ['a', 'a', 'b', undefined, 'b'])
+    await io.fetch(`http://one.example:${web}/`, circuit === undefined ? {} : { circuit })
+  t.is(proxy.log.length, 3)
+  t.is(new Set(proxy.log.map(({ user }) => user)).size, 3)
+})
+
 test.serial(
   'a proxy that is down or refuses is an error that names it, and no connection is made without it',
   async t => {

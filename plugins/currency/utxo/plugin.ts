@@ -1,12 +1,13 @@
 import type { CurrencyHost, CurrencyInfo, CurrencyPlugin, JsonObject } from '../../../kernel/plugin-api.ts'
 import { compact } from '../../../kernel/plugin-api.ts'
 import { memoOptions } from './chain/transaction.ts'
-import { type ElectrumServer, hostOf, readServerUrl } from './electrum/connection.ts'
+import { type ChainServer, hostOf, readElectrumUrl } from './electrum/connection.ts'
 import { LinkedHeaders } from './electrum/headers.ts'
 import { ElectrumPool } from './electrum/pool.ts'
 import { queryWitness } from './electrum/witness.ts'
 import { openEngine, type UtxoEngineOptions } from './engine.ts'
 import type { Witness } from './grades.ts'
+import { readEsploraUrl } from './http/esplora.ts'
 import { bitcoinRow, bitcoinTestnetRow } from './params/bitcoin.ts'
 import type { CoinRow, NetworkRow } from './params/coin.ts'
 import { litecoinRow } from './params/litecoin.ts'
@@ -30,8 +31,8 @@ const infoOf = (coin: CoinRow): CurrencyInfo => ({
 /**
  * Makes the plugin of a coin of the UTXO family.
  *
- * Options: `network` (such as `regtest`; the row's first by default) and `servers`, a list of
- * `tcp://host:port`, `tls://host:port`, `ws://…` or `wss://…`. All wallets of a coin share one connection;
+ * Options: `network` (such as `regtest`; the row's first by default) and `servers`, a list of Electrum servers
+ * (`tcp://host:port`, `tls://host:port`, `ws://…`, `wss://…`) and of Esplora's (`esplora+https://host/api`). All wallets of a coin share one connection;
  * through a proxy each has its own, on a circuit that no other wallet uses, so that a server cannot tell that they belong together.
  */
 export const utxoPlugin = (coin: CoinRow): CurrencyPlugin => ({
@@ -91,7 +92,7 @@ const networkOf = (coin: CoinRow, options: JsonObject): NetworkRow => {
   return network
 }
 
-const serversOf = (network: NetworkRow, options: JsonObject): readonly ElectrumServer[] => {
+const serversOf = (network: NetworkRow, options: JsonObject): readonly ChainServer[] => {
   const { servers = network.servers } = options
   if (!Array.isArray(servers) || servers.length > MAX_SERVERS) {
     throw new TypeError(`The option "servers" must be a list of at most ${MAX_SERVERS} URLs`)
@@ -100,8 +101,11 @@ const serversOf = (network: NetworkRow, options: JsonObject): readonly ElectrumS
     const server = typeof url === 'string' ? readServerUrl(url) : undefined
     if (server === undefined)
       throw new TypeError(
-        `The option "servers" has an entry that is no tcp, tls, ws or wss URL: number ${at + 1}`
+        `The option "servers" has an entry that is no tcp, tls, ws, wss, esplora+https or esplora+http URL: number ${at + 1}`
       )
     return server
   })
 }
+
+const readServerUrl = (url: string): ChainServer | undefined =>
+  url.length > 300 ? undefined : (readElectrumUrl(url) ?? readEsploraUrl(url))

@@ -19,6 +19,27 @@ export interface ElectrumCall {
   readonly params: readonly Json[]
 }
 
+/** An open connection to a server of any kind, which answers the requests of the Electrum protocol. */
+export interface ChainConnection {
+  readonly url: string
+  readonly isOpen: boolean
+  /** Sends requests in one go; each promise settles by itself. @throws ElectrumRefusal, ElectrumFault */
+  callMany(calls: readonly ElectrumCall[]): Promise<Json>[]
+  /** Closes and rejects what is in flight. */
+  close(error: Error): void
+}
+
+/** A server that the user has named. */
+export interface ChainServer {
+  readonly url: string
+  /**
+   * Connects.
+   *
+   * @param circuit - through a proxy, connections of other circuits share nothing with this one
+   */
+  open(io: Io, handlers: ConnectionHandlers, circuit: string | undefined): Promise<ChainConnection>
+}
+
 /** The calls of a connection to its owner; none after `onClose`. */
 export interface ConnectionHandlers {
   onNotification(method: string, params: readonly Json[]): void
@@ -31,7 +52,7 @@ export interface ConnectionHandlers {
  * Bounded: a message of more than 16 MB, text that is no JSON, a reply to nothing, or silence while requests wait
  * closes it and rejects everything in flight.
  */
-export class ElectrumConnection {
+class ElectrumConnection implements ChainConnection {
   readonly url: string
   readonly #clock: Clock
   readonly #handlers: ConnectionHandlers
@@ -81,7 +102,6 @@ export class ElectrumConnection {
     return !this.#isClosed
   }
 
-  /** Sends requests in one go; each promise settles by itself. @throws ElectrumRefusal, ElectrumFault */
   callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
     const promises = calls.map(
       call =>
@@ -96,7 +116,6 @@ export class ElectrumConnection {
     return promises
   }
 
-  /** Closes and rejects what is in flight. */
   close(error: Error): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -279,25 +298,29 @@ export class ElectrumFault extends Error {
 }
 
 /** Where an Electrum server listens: a TCP address, or a WebSocket URL. */
-export type ElectrumServer =
+type ElectrumServer =
   | { readonly url: string; readonly tcp: TcpAddress }
   | { readonly url: string; readonly webSocket: string }
 
 /** Reads `tcp://host:port`, `tls://host:port`, `ws://…` or `wss://…`; undefined for anything else. */
-export const readServerUrl = (url: string): ElectrumServer | undefined => {
-  if (url.length > 300) return undefined
-  if (/^wss?:\/\/[^\s]+$/.test(url)) return { url, webSocket: url }
+export const readElectrumUrl = (url: string): ChainServer | undefined => {
+  if (/^wss?:\/\/[^\s]+$/.test(url)) return serverOf({ url, webSocket: url })
   const match = /^(tcp|tls|ssl):\/\/(\[[0-9a-f:]+\]|[a-z0-9._-]+):(\d{1,5})\/?$/i.exec(url)
   if (match === null) return undefined
   const [, scheme = '', host = '', port = ''] = match
   if (Number(port) < 1 || Number(port) > 65535) return undefined
   const isTls = scheme.toLowerCase() !== 'tcp'
-  return { url, tcp: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), isTls } }
+  return serverOf({ url, tcp: { host: host.replace(/^\[|\]$/g, ''), port: Number(port), isTls } })
 }
 
+const serverOf = (server: ElectrumServer): ChainServer => ({
+  url: server.url,
+  open: (io, handlers, circuit) => ElectrumConnection.open(io, { server, circuit }, handlers)
+})
+
 /** The host of a server: two ports of one host are one server's word. */
-export const hostOf = ({ url }: Pick<ElectrumServer, 'url'>): string =>
-  /^[a-z]+:\/\/(?:[^@/]*@)?(\[[^\]]*\]|[^:/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? url
+export const hostOf = ({ url }: Pick<ChainServer, 'url'>): string =>
+  /^[a-z+]+:\/\/(?:[^@/]*@)?(\[[^\]]*\]|[^:/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? url
 
 /** The words of a failure, for a person. */
 export const reasonOf = (error: unknown): string =>
@@ -310,7 +333,7 @@ export const reasonOf = (error: unknown): string =>
  * @param reason - why there is no server, where none has failed
  */
 export const unreachable = (
-  servers: readonly ElectrumServer[],
+  servers: readonly ChainServer[],
   loss: ConnectionLoss | undefined,
   reason: string
 ): WalletError => {

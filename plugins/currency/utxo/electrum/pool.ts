@@ -12,11 +12,11 @@ import { type ChainOrigin, ChainRefusal } from '../chain/header-chain.ts'
 import { isTxHash } from '../chain/transaction.ts'
 import type { FeeEstimates, NetworkRow } from '../params/coin.ts'
 import {
+  type ChainConnection,
+  type ChainServer,
   type ElectrumCall,
-  ElectrumConnection,
   ElectrumFault,
   ElectrumRefusal,
-  type ElectrumServer,
   reasonOf,
   unreachable
 } from './connection.ts'
@@ -50,7 +50,7 @@ export interface PoolClient {
 
 /** Options of {@link ElectrumPool}. */
 export interface ElectrumPoolOptions {
-  readonly servers: readonly ElectrumServer[]
+  readonly servers: readonly ChainServer[]
   readonly log: EngineLog
   /** What pools of one network share. */
   readonly linked: LinkedHeaders
@@ -66,7 +66,7 @@ export interface ElectrumPoolOptions {
 export class ElectrumPool {
   readonly #io: Io
   readonly #network: NetworkRow
-  readonly #servers: readonly ElectrumServer[]
+  readonly #servers: readonly ChainServer[]
   /** The URLs of servers that closed a connection instead of agreeing on a version; they are given one version only. */
   readonly #oldServers = new Set<string>()
   /** Whether the server has a method to unsubscribe: elsewhere each try is an error, and a hundred errors end the connection. */
@@ -81,7 +81,7 @@ export class ElectrumPool {
   /** Of a proxy; other pools use others. */
   readonly #circuit: string | undefined
   readonly #linked: LinkedHeaders
-  #connection: ElectrumConnection | undefined
+  #connection: ChainConnection | undefined
   #ready: Promise<void> = Promise.resolve()
   #isReady = false
   #isOpening = false
@@ -98,7 +98,7 @@ export class ElectrumPool {
   /** Of the connection. */
   #follower: TipFollower | undefined
   readonly #fees: ServerFees
-  #server: ElectrumServer | undefined
+  #server: ChainServer | undefined
 
   constructor(io: Io, network: NetworkRow, options: ElectrumPoolOptions) {
     this.#io = io
@@ -295,14 +295,14 @@ export class ElectrumPool {
       return
     }
     this.#isOpening = true
-    let opened: ElectrumConnection | undefined
+    let opened: ChainConnection | undefined
     const handlers = {
       onNotification: (method: string, params: readonly Json[]): void => this.#onPush(method, params),
       onClose: (error: Error): void => {
         if (opened !== undefined && opened === this.#connection) this.#lost(server, error)
       }
     }
-    const opening = ElectrumConnection.open(this.#io, { server, circuit: this.#circuit }, handlers)
+    const opening = server.open(this.#io, handlers, this.#circuit)
     Promise.all([opening, this.#linked.load()]).then(
       ([connection]) => {
         this.#isOpening = false
@@ -321,7 +321,7 @@ export class ElectrumPool {
     )
   }
 
-  #begin(connection: ElectrumConnection): void {
+  #begin(connection: ChainConnection): void {
     this.#connection = connection
     this.#generation++
     const follower = new TipFollower(this.#io, connection, {
@@ -353,7 +353,7 @@ export class ElectrumPool {
     for (const client of [...this.#clients.keys()]) client.onOpen()
   }
 
-  async #greet(connection: ElectrumConnection, follower: TipFollower): Promise<void> {
+  async #greet(connection: ChainConnection, follower: TipFollower): Promise<void> {
     const { checkpoint } = this.#network
     const span = this.#linked.nextSpan
     const greeting = connection.callMany([
@@ -382,7 +382,7 @@ export class ElectrumPool {
   }
 
   // Electrum Personal Server cannot read two versions, and closes the connection.
-  #versionsFor({ url }: ElectrumConnection): Json {
+  #versionsFor({ url }: ChainConnection): Json {
     return this.#oldServers.has(url) ? OLDEST : [OLDEST, NEWEST]
   }
 
@@ -415,7 +415,7 @@ export class ElectrumPool {
     for (const client of [...this.#clients.keys()]) client.onTip(tip)
   }
 
-  #lost(server: ElectrumServer, error: unknown): void {
+  #lost(server: ChainServer, error: unknown): void {
     const wasReady = this.#isReady
     this.#connection = undefined
     this.#isReady = false

@@ -52,6 +52,14 @@ export const readHistory = (reply: Json): readonly HistoryItem[] => {
   return [...heights].map(([txid, height]) => ({ txid, height }))
 }
 
+/** The status that Electrum servers give to a history: the same for the same payments in the same order, null for none. */
+export const statusOf = (crypto: CryptoPort, history: readonly HistoryItem[]): string | null => {
+  if (history.length === 0) return null
+  // Letters that are one byte each.
+  const text = history.map(({ txid, height }) => `${txid}:${height}:`).join('')
+  return crypto.toHex(crypto.sha256(Uint8Array.from(text, letter => letter.charCodeAt(0))))
+}
+
 /** The hex of a transaction; its id is still to be checked. @throws ElectrumFault */
 export const readTxHex = (reply: Json): string => readHex(reply, MAX_TX_HEX, 'transaction')
 

@@ -1,7 +1,7 @@
 import { compact, type Io, type Json } from '../../../../kernel/plugin-api.ts'
 import { parseHeader } from '../chain/header.ts'
 import type { NetworkRow } from '../params/coin.ts'
-import { ElectrumConnection, type ElectrumServer } from './connection.ts'
+import type { ChainConnection, ChainServer } from './connection.ts'
 import {
   checkKnownBlocks,
   type HistoryItem,
@@ -51,16 +51,16 @@ export const queryWitness = async (
     network,
     circuit
   }: { readonly io: Io; readonly network: NetworkRow; readonly circuit?: string | undefined },
-  servers: readonly ElectrumServer[],
+  servers: readonly ChainServer[],
   query: WitnessQuery
 ): Promise<Testimony | undefined> => {
   const first = query.skip % Math.max(1, servers.length)
   for (const server of [...servers.slice(first), ...servers.slice(0, first)].slice(0, MAX_TRIES)) {
     if (query.life.isEnded) return undefined
-    let connection: ElectrumConnection | undefined
+    let connection: ChainConnection | undefined
     try {
       const handlers = { onNotification: () => {}, onClose: () => {} }
-      connection = await ElectrumConnection.open(io, { server, circuit }, handlers)
+      connection = await server.open(io, handlers, circuit)
       query.life.onOpen(connection)
       return await testify(connection, { io, network, query })
     } catch {
@@ -75,7 +75,7 @@ export const queryWitness = async (
 const MAX_TRIES = 3
 
 const testify = async (
-  connection: ElectrumConnection,
+  connection: ChainConnection,
   { io, network, query }: { readonly io: Io; readonly network: NetworkRow; readonly query: WitnessQuery }
 ): Promise<Testimony> => {
   const { headerForm } = network

@@ -1,0 +1,409 @@
+import {
+  type FetchReply,
+  type Io,
+  type Json,
+  type JsonObject,
+  tryJsonText
+} from '../../../../kernel/plugin-api.ts'
+import { hexOf, isTxHash } from '../chain/transaction.ts'
+import {
+  type ChainConnection,
+  type ChainServer,
+  type ConnectionHandlers,
+  type ElectrumCall,
+  ElectrumFault,
+  ElectrumRefusal,
+  hostOf
+} from '../electrum/connection.ts'
+import { type HistoryItem, statusOf } from '../electrum/replies.ts'
+import { RequestQueue } from './request-queue.ts'
+
+/** Reads `esplora+https://host/api` or `esplora+http://…`; undefined for anything else. */
+export const readEsploraUrl = (url: string): ChainServer | undefined => {
+  const address =
+    /^esplora\+(https?:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9._-]+)(?::\d{1,5})?(?:\/[^\s?#@]*?)?)\/*$/i.exec(url)?.[1]
+  if (address === undefined) return undefined
+  return {
+    url,
+    open: (io, handlers, circuit) => EsploraConnection.open(io, { url, address, circuit }, handlers)
+  }
+}
+
+interface EsploraOptions {
+  readonly url: string
+  readonly address: string
+  readonly circuit: string | undefined
+}
+
+/** A block at the end of the chain. */
+interface Tip {
+  readonly hash: string
+  readonly height: number
+  readonly hex: string
+  readonly previous: string
+}
+
+/** What is known of a script that is subscribed. */
+interface Watched {
+  history: readonly HistoryItem[]
+  /** When the server said so; a question that follows at once is answered with it. */
+  readAt: number
+  /** A block under its payments has been replaced. */
+  isStale: boolean
+}
+
+/**
+ * A server of the Esplora interface, asked in the words of the Electrum protocol.
+ *
+ * It pushes nothing: the newest block and the scripts are looked at in turns. It shows at most 50 unconfirmed payments of a script.
+ */
+class EsploraConnection implements ChainConnection {
+  readonly url: string
+  readonly #io: Io
+  readonly #queue: RequestQueue
+  readonly #handlers: ConnectionHandlers
+  readonly #pace: typeof PUBLIC_PACE
+  readonly #watched = new Map<string, Watched>()
+  #turn: string[] = []
+  #isFollowing = false
+  #tip: Tip | undefined
+  #tipAt = Number.NEGATIVE_INFINITY
+  #rates: { readonly at: number; readonly reply: Promise<JsonObject> } | undefined
+  #cancelLook: (() => void) | undefined
+  #isClosed = false
+
+  private constructor(io: Io, { url, address, circuit }: EsploraOptions, handlers: ConnectionHandlers) {
+    this.url = url
+    this.#io = io
+    this.#handlers = handlers
+    this.#queue = new RequestQueue(io, { base: address, circuit, busyStatuses: [429, 503], waitMs: 5000 })
+    this.#pace = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostOf({ url })) ? OWN_PACE : PUBLIC_PACE
+  }
+
+  /** Connects: rejects if the server does not show its newest block. */
+  static async open(
+    io: Io,
+    options: EsploraOptions,
+    handlers: ConnectionHandlers
+  ): Promise<EsploraConnection> {
+    const self = new EsploraConnection(io, options, handlers)
+    try {
+      await self.#readTip()
+    } catch (error) {
+      self.#isClosed = true
+      self.#queue.close()
+      throw error
+    }
+    self.#lookLater()
+    return self
+  }
+
+  get isOpen(): boolean {
+    return !this.#isClosed
+  }
+
+  callMany(calls: readonly ElectrumCall[]): Promise<Json>[] {
+    return calls.map(async call => {
+      try {
+        return await this.#answer(call)
+      } catch (error) {
+        if (!(error instanceof ElectrumRefusal))
+          this.close(error instanceof Error ? error : new Error('The connection failed'))
+        throw error
+      }
+    })
+  }
+
+  close(error: Error): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#cancelLook?.()
+    this.#watched.clear()
+    this.#queue.close()
+    this.#handlers.onClose(error)
+  }
+
+  async #answer({ method, params: [first, second] }: ElectrumCall): Promise<Json> {
+    if (this.#isClosed) throw new Error('The connection is closed')
+    switch (method) {
+      case 'server.version':
+        return ['esplora', '1.4.2']
+      case 'blockchain.headers.subscribe': {
+        this.#isFollowing = true
+        const { height, hex } = await this.#readTip()
+        return { height, hex }
+      }
+      case 'blockchain.block.header':
+        return this.#text(`/block/${await this.#hashAt(Number(first))}/header`)
+      case 'blockchain.block.headers':
+        return this.#headers(Number(first), Number(second))
+      case 'blockchain.scripthash.subscribe':
+        return this.#subscribe(String(first))
+      case 'blockchain.scripthash.unsubscribe':
+        return this.#watched.delete(String(first))
+      case 'blockchain.scripthash.get_history':
+        return this.#historyOf(String(first))
+      case 'blockchain.transaction.get':
+        return this.#text(`/tx/${String(first)}/hex`)
+      case 'blockchain.transaction.get_merkle':
+        return this.#proofOf(String(first), Number(second))
+      case 'blockchain.estimatefee':
+        return this.#feeRate(Number(first))
+      case 'blockchain.transaction.broadcast':
+        return this.#broadcast(String(first))
+      default:
+        // Of the least fee that nodes relay it says nothing.
+        return method === 'blockchain.relayfee' ? -1 : refuse(-32601, 'This server has no such method')
+    }
+  }
+
+  async #readTip(): Promise<Tip> {
+    const hash = await this.#text('/blocks/tip/hash')
+    this.#tipAt = this.#io.clock.monotonic()
+    if (this.#tip?.hash === hash) return this.#tip
+    if (!isTxHash(hash)) throw new ElectrumFault('The server sent a bad tip')
+    const [block, hex] = await Promise.all([
+      this.#json(`/block/${hash}`),
+      this.#text(`/block/${hash}/header`)
+    ])
+    const { height, previousblockhash } = asObject(block)
+    if (!isHeight(height)) throw new ElectrumFault('The server sent a bad tip')
+    const tip = { hash, hex, height, previous: String(previousblockhash) }
+    if (this.#tip !== undefined && tip.previous !== this.#tip.hash) this.#markStale()
+    this.#tip = tip
+    return tip
+  }
+
+  /** The numbers of payments stay the same where they have moved to other blocks. */
+  #markStale(): void {
+    for (const watched of this.#watched.values()) if (watched.history.length > 0) watched.isStale = true
+  }
+
+  async #hashAt(height: number): Promise<string> {
+    const hash = await this.#text(`/block-height/${height}`)
+    if (!isTxHash(hash)) throw new ElectrumFault('The server sent a bad block name')
+    return hash
+  }
+
+  /** Headers of 80 bytes, put together from their fields: ten blocks come with one request. */
+  async #headers(start: number, count: number): Promise<Json> {
+    const end = Math.min(start + count - 1, (await this.#readTip()).height)
+    const found = new Map<number, string>()
+    const read = async (from: number): Promise<void> => {
+      const blocks = await this.#json(`/blocks/${from}`)
+      if (!Array.isArray(blocks)) throw new ElectrumFault('The server sent a bad list of blocks')
+      for (const block of (blocks as readonly Json[]).slice(0, 100)) {
+        const { height } = asObject(block)
+        if (isHeight(height)) found.set(height, headerHexOf(asObject(block)))
+      }
+    }
+    const ends: number[] = []
+    for (let last = start + BLOCKS - 1; last < end; last += BLOCKS) ends.push(last)
+    if (end >= start) ends.push(end)
+    await Promise.all(ends.map(read))
+    const headers: string[] = []
+    for (let height = start; height <= end; height++) {
+      const hex = found.get(height)
+      // The chain has changed meanwhile, or the server keeps blocks back.
+      if (hex === undefined) break
+      headers.push(hex)
+    }
+    return { hex: headers.join(''), count: headers.length, max: count }
+  }
+
+  async #subscribe(scripthash: string): Promise<Json> {
+    const history = await this.#readHistory(scripthash)
+    const watched = { history, readAt: this.#io.clock.monotonic(), isStale: false }
+    if (!this.#isClosed) this.#watched.set(scripthash, watched)
+    return statusOf(this.#io.crypto, history)
+  }
+
+  async #historyOf(scripthash: string): Promise<Json> {
+    const known = this.#watched.get(scripthash)
+    if (known !== undefined && this.#io.clock.monotonic() - known.readAt < FRESH_MS) {
+      known.readAt = Number.NEGATIVE_INFINITY
+      return known.history.map(asItem)
+    }
+    return (await this.#readHistory(scripthash)).map(asItem)
+  }
+
+  /** In the order of the chain, what waits last. */
+  async #readHistory(scripthash: string): Promise<readonly HistoryItem[]> {
+    const script = `/scripthash/${reversed(this.#io, scripthash)}`
+    const waiting: string[] = []
+    const mined = new Map<string, number>()
+    let page = await this.#page(`${script}/txs`)
+    for (;;) {
+      const before = mined.size
+      for (const { txid, height } of page)
+        if (height > 0) mined.set(txid, height)
+        else if (before === 0) waiting.push(txid)
+      const added = mined.size - before
+      if (added < SMALLEST_PAGE) break
+      if (mined.size > MAX_HISTORY) throw new ElectrumRefusal(1, 'history too large')
+      page = await this.#page(`${script}/txs/chain/${[...mined.keys()].at(-1)}`)
+    }
+    return [
+      ...[...mined].map(([txid, height]) => ({ txid, height })).reverse(),
+      ...waiting.flatMap(txid => (mined.has(txid) ? [] : [{ txid, height: 0 }]))
+    ]
+  }
+
+  async #page(path: string): Promise<readonly HistoryItem[]> {
+    const page = await this.#json(path)
+    if (!Array.isArray(page) || page.length > MAX_PAGE)
+      throw new ElectrumFault('The server sent a bad history')
+    return (page as readonly Json[]).map(item => {
+      const { txid, status } = asObject(item)
+      const { confirmed, block_height: height } = asObject(status)
+      const isMined = confirmed === true
+      if (!isTxHash(txid) || (isMined && !isHeight(height)))
+        throw new ElectrumFault('The server sent a bad history')
+      return { txid, height: isMined ? (height as number) : 0 }
+    })
+  }
+
+  async #proofOf(txid: string, height: number): Promise<Json> {
+    const proof = asObject(await this.#json(`/tx/${txid}/merkle-proof`))
+    if (proof.block_height !== height) refuse(1, `tx not in block at height ${height}`)
+    return proof
+  }
+
+  /** In coins per 1000 bytes; of a target that is missing, the rate of the next faster one. */
+  async #feeRate(blocks: number): Promise<Json> {
+    const now = this.#io.clock.monotonic()
+    if (this.#rates === undefined || now - this.#rates.at > RATES_MS)
+      this.#rates = { at: now, reply: this.#json('/fee-estimates').then(asObject) }
+    const rates = await this.#rates.reply
+    for (let target = blocks; target > 0; target--) {
+      const rate = rates[String(target)]
+      if (typeof rate === 'number') return rate / 1e5
+    }
+    return -1
+  }
+
+  async #broadcast(signedTx: string): Promise<Json> {
+    const { status, text } = await this.#queue.send({
+      path: '/tx',
+      body: signedTx,
+      contentType: 'text/plain'
+    })
+    if (status === 200) return text.trim()
+    // A node's words, in which the reason is looked for.
+    if (status === 400) return refuse(1, text.slice(0, 500))
+    throw new Error(`The server answered with status ${status}`)
+  }
+
+  #lookLater(): void {
+    if (this.#isClosed) return
+    this.#cancelLook = this.#io.clock.after(this.#pace.lookMs, () => {
+      this.#look().then(
+        () => this.#lookLater(),
+        error => {
+          if (!(error instanceof ElectrumRefusal))
+            this.close(error instanceof Error ? error : new Error('The connection failed'))
+          else this.#lookLater()
+        }
+      )
+    })
+  }
+
+  /** Looks at the newest block where that is due, and at the scripts whose turn it is. */
+  async #look(): Promise<void> {
+    if (this.#isFollowing && this.#io.clock.monotonic() - this.#tipAt >= this.#pace.tipMs) {
+      const before = this.#tip
+      const tip = await this.#readTip()
+      if (tip !== before && !this.#isClosed)
+        this.#handlers.onNotification('blockchain.headers.subscribe', [{ height: tip.height, hex: tip.hex }])
+    }
+    if (this.#turn.length === 0) this.#turn = [...this.#watched.keys()].reverse()
+    const { scripts } = this.#pace
+    await Promise.all(this.#turn.splice(-scripts).map(scripthash => this.#lookAt(scripthash)))
+  }
+
+  async #lookAt(scripthash: string): Promise<void> {
+    const watched = this.#watched.get(scripthash)
+    if (watched === undefined || !(await this.#hasNews(scripthash, watched))) return
+    const before = statusOf(this.#io.crypto, watched.history)
+    watched.isStale = false
+    const history = await this.#readHistory(scripthash)
+    watched.history = history
+    watched.readAt = this.#io.clock.monotonic()
+    const status = statusOf(this.#io.crypto, history)
+    if (status !== before && !this.#isClosed)
+      this.#handlers.onNotification('blockchain.scripthash.subscribe', [scripthash, status])
+  }
+
+  /** True where a history has to be read: of payments that wait, one can take the place of another. */
+  async #hasNews(scripthash: string, { history, isStale }: Watched): Promise<boolean> {
+    if (isStale || history.length === 0 || history.some(({ height }) => height <= 0)) return true
+    const stats = asObject(await this.#json(`/scripthash/${reversed(this.#io, scripthash)}`))
+    const [mined, waiting] = [asObject(stats.chain_stats).tx_count, asObject(stats.mempool_stats).tx_count]
+    return mined !== history.length || waiting !== 0
+  }
+
+  async #text(path: string): Promise<string> {
+    return textOf(await this.#queue.send({ path }))
+  }
+
+  async #json(path: string): Promise<Json> {
+    const value = tryJsonText(await this.#text(path))
+    if (value === undefined) throw new ElectrumFault('The server sent something that is no JSON')
+    return value as Json
+  }
+}
+
+/** How often a server is asked for news, which it does not push. */
+const PUBLIC_PACE = { lookMs: 500, scripts: 1, tipMs: 10_000 }
+/** That of a server on this computer. */
+const OWN_PACE: typeof PUBLIC_PACE = { lookMs: 50, scripts: 4, tipMs: 200 }
+/** A history that was read with its status answers the question that follows. */
+const FRESH_MS = 10_000
+const RATES_MS = 30_000
+/** Blocks of one request. */
+const BLOCKS = 10
+/** Servers send 25 payments at once, some fewer; a page of fewer than these is the last one. */
+const SMALLEST_PAGE = 10
+const MAX_PAGE = 1000
+const MAX_HISTORY = 100_000
+
+const asItem = ({ txid, height }: HistoryItem): Json => ({ tx_hash: txid, height })
+
+const refuse = (code: number, message: string): never => {
+  throw new ElectrumRefusal(code, message)
+}
+
+const textOf = ({ status, text }: FetchReply): string => {
+  if (status === 200) return text.trim()
+  // Its own words could tell users to do something.
+  if (status === 404 || status === 400) return refuse(1, 'The server has not what it was asked for')
+  throw new Error(`The server answered with status ${status}`)
+}
+
+const asObject = (value: Json | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+
+const isHeight = (value: Json | undefined): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 500_000_000
+
+/** Esplora names a script by the same hash in the other order. */
+const reversed = ({ crypto }: Pick<Io, 'crypto'>, scripthash: string): string =>
+  hexOf(crypto.fromHex(scripthash).reverse())
+
+/** The 80 bytes of a header from the fields of its block; a wrong one links to nothing. */
+const headerHexOf = (block: JsonObject): string => {
+  const view = new DataView(new ArrayBuffer(80))
+  const bytes = new Uint8Array(view.buffer)
+  const hash = (text: Json | undefined, at: number): void => {
+    if (!isTxHash(text)) throw new ElectrumFault('The server sent a bad block')
+    for (let i = 0; i < 32; i++) bytes[at + 31 - i] = Number.parseInt(text.slice(i * 2, i * 2 + 2), 16)
+  }
+  view.setInt32(0, Number(block.version), true)
+  // The first block has none before it.
+  if (block.height !== 0) hash(block.previousblockhash, 4)
+  hash(block.merkle_root, 36)
+  view.setUint32(68, Number(block.timestamp), true)
+  view.setUint32(72, Number(block.bits), true)
+  view.setUint32(76, Number(block.nonce), true)
+  return hexOf(bytes)
+}
