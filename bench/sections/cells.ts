@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { makeKernelHooks } from '../../kernel/plugins/hooks.ts'
 import { makeNodeIo } from '../../platform/node/index.ts'
@@ -18,9 +19,16 @@ export const cells: Section = async () => {
 const COUNT = 30
 const CALLS = 1000
 
+/** What no restart of as many cells can be quicker than. */
+const EMPTY_THREADS = `
+const { Worker } = require('node:worker_threads')
+const start = () => new Promise(done => new Worker('', { eval: true }).once('online', done))
+Promise.all(Array.from({ length: ${COUNT} }, start)).then(() => process.exit())`
+
 const NOTES = [
   'CPU is that of the kernel alone; the process of the cells has its own. A call goes to that process, to the thread of the ' +
-    'cell, and back.'
+    'cell, and back.',
+  'The last row is the floor of the row above it on the same machine: Node starts as many threads, and nothing of ours runs in them.'
 ]
 
 type Taps = ReturnType<typeof applied>
@@ -49,6 +57,9 @@ const cellRows = async (stage: CellStage): Promise<readonly Row[]> => {
   const [{ pid = 0 } = {}] = stage.cells.processes
   process.kill(pid, 'SIGKILL')
   const back = await measure(() => Promise.all(taps.map(each => pricesOf(stage, each))))
+  const bare = await measure(async () => {
+    execFileSync(process.execPath, ['-e', EMPTY_THREADS])
+  })
   check(
     back.value.every(([price]) => price === 64_000),
     'a price of each cell after the death of their process'
@@ -65,7 +76,8 @@ const cellRows = async (stage: CellStage): Promise<readonly Row[]> => {
     rowOf(`answers of ${COUNT} cells after their process was killed`, back, {
       facts: { 'CPU of their new process, ms': cpuOf(stage) },
       goals: [atMost('at most 1000 ms of wall time', back.wallMs, 1000)]
-    })
+    }),
+    { name: `a process of Node with ${COUNT} threads that do nothing`, wallMs: bare.wallMs }
   ]
 }
 
